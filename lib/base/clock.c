@@ -1,0 +1,36 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_unix_ns(void)
+{
+	return now(CLOCK_REALTIME);
+}
+
+uint64_t clock_monotonic_ns(void)
+{
+	return now(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_cpu_ns(void)
+{
+	return now(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void clock_sleep_ms(uint64_t ms)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(ms / 1000),
+		.tv_nsec = (long)(ms % 1000 * NS_PER_MS),
+	};
+
+	nanosleep(&ts, NULL);
+}

@@ -1,0 +1,22 @@
+/*
+ * hash - XXH3, the hash behind every stored id and checksum.
+ *
+ * Ids are XXH3 with seed 0 over length-prefixed fields (varint length, bytes), so that no two
+ * different lists of fields give the same input. Stored ids and checksums depend on it: it must
+ * never change. https://github.com/Cyan4973/xxHash
+ */
+#pragma once
+
+#include "base/str.h"
+
+typedef struct {
+	uint64_t high, low;
+} hash128;
+
+uint64_t hash_64(str bytes);
+hash128 hash_128(str bytes);
+
+static inline bool hash128_eq(hash128 a, hash128 b)
+{
+	return a.high == b.high && a.low == b.low;
+}

@@ -1,0 +1,100 @@
+#include "base/reader.h"
+
+#include <endian.h>
+
+void reader_fail(struct reader *r)
+{
+	r->failed = true;
+	r->rest = (str){ 0 };
+}
+
+str reader_bytes(struct reader *r, size_t n)
+{
+	if (n > r->rest.len) {
+		reader_fail(r);
+		return (str){ 0 };
+	}
+
+	str bytes = { r->rest.ptr, n };
+
+	r->rest = (str){ r->rest.ptr + n, r->rest.len - n };
+	return bytes;
+}
+
+/* Copy n bytes out, or leave the zeros that are there. */
+static void take(struct reader *r, void *to, size_t n)
+{
+	str bytes = reader_bytes(r, n);
+
+	if (bytes.len)
+		memcpy(to, bytes.ptr, bytes.len);
+}
+
+uint8_t reader_u8(struct reader *r)
+{
+	uint8_t value = 0;
+
+	take(r, &value, sizeof(value));
+	return value;
+}
+
+uint16_t reader_u16(struct reader *r)
+{
+	uint16_t value = 0;
+
+	take(r, &value, sizeof(value));
+	return le16toh(value);
+}
+
+uint32_t reader_u32(struct reader *r)
+{
+	uint32_t value = 0;
+
+	take(r, &value, sizeof(value));
+	return le32toh(value);
+}
+
+uint64_t reader_u64(struct reader *r)
+{
+	uint64_t value = 0;
+
+	take(r, &value, sizeof(value));
+	return le64toh(value);
+}
+
+uint64_t reader_varint_slow(struct reader *r)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 70; shift += 7) {
+		uint64_t byte = reader_u8(r);
+
+		if (r->failed)
+			return 0;
+		if (shift == 63 && byte > 1)
+			break; /* more than 64 bits */
+		value |= (byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	reader_fail(r);
+	return 0;
+}
+
+int64_t reader_zigzag(struct reader *r)
+{
+	uint64_t value = reader_varint(r);
+
+	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+str reader_str_prefixed(struct reader *r)
+{
+	uint64_t len = reader_varint(r);
+
+	if (len > r->rest.len) {
+		reader_fail(r);
+		return (str){ 0 };
+	}
+	return reader_bytes(r, (size_t)len);
+}

@@ -1,0 +1,39 @@
+/*
+ * vec - a growing array in an arena.
+ *
+ *     VEC(struct frame) frames = { 0 };
+ *     *vec_push(arena, &frames) = (struct frame){ .pc = pc };
+ *
+ * Growing copies and leaves the old room to the arena.
+ */
+#pragma once
+
+#include "base/arena.h"
+
+#include <string.h>
+
+#define VEC(type)                \
+	struct {                 \
+		type *items;     \
+		size_t len, cap; \
+	}
+
+#define vec_push(arena, vec)                                                                   \
+	((vec)->len == (vec)->cap ? vec_grow((arena), (vec), sizeof(*(vec)->items)) : (void)0, \
+	 &(vec)->items[(vec)->len++])
+
+static inline void vec_grow(struct arena *arena, void *vec, size_t size)
+{
+	VEC(void) raw;
+
+	memcpy(&raw, vec, sizeof(raw));
+
+	size_t cap = raw.cap ? raw.cap * 2 : 8;
+	void *items = arena_alloc(arena, cap, size, _Alignof(max_align_t));
+
+	if (raw.len)
+		memcpy(items, raw.items, raw.len * size);
+	raw.items = items;
+	raw.cap = cap;
+	memcpy(vec, &raw, sizeof(raw));
+}

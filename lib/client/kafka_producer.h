@@ -1,0 +1,52 @@
+/*
+ * kafka_producer - sends messages to one topic and reports each one's fate (librdkafka).
+ *
+ * acks=all, idempotent, zstd, no auto-created topics, its own memory capped. One thread owns it:
+ * reports are delivered by kafka_producer_poll() on the caller's thread.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct kafka_header {
+	const char *name;
+	str value;
+};
+
+struct kafka_message {
+	str key, value;
+	const struct kafka_header *headers;
+	size_t header_count;
+	uint64_t token; /* given back in the report */
+};
+
+/* delivered: durable in Kafka. Otherwise `why` says what happened; send it again. */
+typedef void kafka_report(void *self, uint64_t token, bool delivered, const char *why);
+
+struct kafka_producer_options {
+	const char *brokers, *topic, *client_id;
+	uint64_t queue_max_kbytes; /* of librdkafka's own queue */
+	kafka_report *report;
+	void *self;
+};
+
+struct kafka_producer {
+	/* private */
+	struct rd_kafka_s *kafka;
+	struct kafka_producer_options options;
+};
+
+bool kafka_producer_open(struct kafka_producer *producer,
+			 const struct kafka_producer_options *options, struct err *err) MUST_CHECK;
+
+/* Value and key are copied. ERR_LIMIT: the queue is full, poll and try again. */
+bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_message *message,
+			 struct err *err) MUST_CHECK;
+
+/* Deliver reports; waits up to timeout_ms for the first. */
+void kafka_producer_poll(struct kafka_producer *producer, uint64_t timeout_ms);
+
+/* Wait up to timeout_ms for what is in flight, then close; what is not reported is not delivered.
+ */
+void kafka_producer_close(struct kafka_producer *producer, uint64_t timeout_ms);

@@ -1,0 +1,28 @@
+/*
+ * status - what an agent says of itself with each batch (header `decima-status`, AgentStatus).
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct status_count {
+	str reason;
+	uint64_t samples;
+};
+
+enum { STATUS_REASONS_MAX = 32, STATUS_BYTES_MAX = 8192 };
+
+struct agent_status {
+	str node, version;
+	uint32_t frequency_hz;
+	uint64_t taken, batch_samples, time_unix_ns;
+	struct status_count lost[STATUS_REASONS_MAX], truncated[STATUS_REASONS_MAX];
+	size_t lost_count, truncated_count;
+};
+
+str status_write(const struct agent_status *status, struct arena *arena);
+
+/* Texts are copied into the arena. ERR_INVALID: not an AgentStatus, or too many reasons. */
+bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena,
+		 struct err *err) MUST_CHECK;
