@@ -65,6 +65,8 @@ struct sample_set {
 	VEC(hash128) frame_ids;
 	VEC(hash128) stack_ids;
 	VEC(hash128) label_set_ids;
+	VEC(hash128) series_ids;
+	struct buf scratch; /* input of the hash that is being made */
 	struct sample_index *frame_index, *stack_index, *label_set_index, *series_index;
 };
 

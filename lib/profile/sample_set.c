@@ -1,0 +1,316 @@
+#include "profile/sample_set.h"
+
+#include <assert.h>
+
+/* From a hash to the index of the item that has it. Half full at most. */
+struct sample_index {
+	uint32_t *slots; /* index + 1; 0 is free */
+	size_t cap, len; /* cap: a power of two */
+};
+
+static struct sample_index *index_new(struct arena *arena)
+{
+	struct sample_index *index = arena_new(arena, struct sample_index);
+
+	index->cap = 64;
+	index->slots = arena_array(arena, uint32_t, index->cap);
+	return index;
+}
+
+/* The slot of the item with that id, or the free one where it belongs. */
+static uint32_t *index_slot(const struct sample_index *index, const hash128 *ids, hash128 id)
+{
+	for (size_t i = id.low & (index->cap - 1);; i = (i + 1) & (index->cap - 1)) {
+		uint32_t *slot = &index->slots[i];
+
+		if (*slot == 0 || hash128_eq(ids[*slot - 1], id))
+			return slot;
+	}
+}
+
+static void index_grow(struct arena *arena, struct sample_index *index, const hash128 *ids)
+{
+	struct sample_index bigger = { .cap = index->cap * 2, .len = index->len };
+
+	bigger.slots = arena_array(arena, uint32_t, bigger.cap);
+	for (size_t i = 0; i < index->cap; i++)
+		if (index->slots[i])
+			*index_slot(&bigger, ids, ids[index->slots[i] - 1]) = index->slots[i];
+	*index = bigger;
+}
+
+/* Room for one more, so that the slot found next stays good for writing. */
+static uint32_t *index_find(struct arena *arena, struct sample_index *index, const hash128 *ids,
+			    hash128 id)
+{
+	if ((index->len + 1) * 2 > index->cap)
+		index_grow(arena, index, ids);
+	return index_slot(index, ids, id);
+}
+
+static void hash_labels(struct labels labels, struct buf *scratch)
+{
+	scratch->len = 0;
+	labels_hash_input(labels, scratch);
+}
+
+uint64_t series_id(str type, struct labels labels, struct arena *scratch)
+{
+	struct buf input = { .arena = scratch };
+
+	buf_str_prefixed(&input, type);
+	labels_hash_input(labels, &input);
+	return hash_64(buf_bytes(&input));
+}
+
+unsigned int series_bucket(struct labels labels)
+{
+	return (unsigned int)(hash_64(labels_get(labels, STR("service_name"))) % SERIES_BUCKETS);
+}
+
+void sample_set_init(struct sample_set *set, struct arena *arena)
+{
+	*set = (struct sample_set){
+		.arena = arena,
+		.scratch = { .arena = arena },
+		.frame_index = index_new(arena),
+		.stack_index = index_new(arena),
+		.label_set_index = index_new(arena),
+		.series_index = index_new(arena),
+	};
+	/* Index 0: the empty stack and the empty label set. */
+	sample_set_stack(set, NULL, 0);
+	sample_set_labels(set, (struct labels){ 0 });
+}
+
+static hash128 frame_id(const struct frame *frame, struct buf *scratch)
+{
+	scratch->len = 0;
+	buf_str_prefixed(scratch, frame->type);
+	buf_str_prefixed(scratch, frame->build_id);
+	buf_str_prefixed(scratch, frame->path);
+	buf_str_prefixed(scratch, frame->function);
+	buf_str_prefixed(scratch, frame->system_name);
+	buf_str_prefixed(scratch, frame->file);
+	buf_u64(scratch, frame->address);
+	buf_u32(scratch, frame->line);
+	buf_u32(scratch, frame->start_line);
+	buf_u8(scratch, frame->inlined);
+	return hash_128(buf_bytes(scratch));
+}
+
+uint32_t sample_set_frame(struct sample_set *set, const struct frame *frame)
+{
+	hash128 id = frame_id(frame, &set->scratch);
+	uint32_t *slot = index_find(set->arena, set->frame_index, set->frame_ids.items, id);
+
+	if (*slot)
+		return *slot - 1;
+	*vec_push(set->arena, &set->frames) = *frame;
+	*vec_push(set->arena, &set->frame_ids) = id;
+	set->frame_index->len++;
+	*slot = (uint32_t)set->frames.len;
+	return *slot - 1;
+}
+
+/* Of the ids of its frames, so that it is the same in every set. */
+static hash128 stack_id(struct sample_set *set, const uint32_t *frames, size_t len)
+{
+	struct buf *scratch = &set->scratch;
+
+	scratch->len = 0;
+	for (size_t i = 0; i < len; i++)
+		buf_bytes_add(scratch, &set->frame_ids.items[frames[i]], sizeof(hash128));
+	return hash_128(buf_bytes(scratch));
+}
+
+uint32_t sample_set_stack(struct sample_set *set, const uint32_t *frames, size_t len)
+{
+	hash128 id = stack_id(set, frames, len);
+	uint32_t *slot = index_find(set->arena, set->stack_index, set->stack_ids.items, id);
+
+	if (*slot)
+		return *slot - 1;
+
+	uint32_t *copy = arena_array(set->arena, uint32_t, len);
+
+	if (len)
+		memcpy(copy, frames, len * sizeof(*frames));
+	*vec_push(set->arena, &set->stacks) = (struct stack){ copy, len };
+	*vec_push(set->arena, &set->stack_ids) = id;
+	set->stack_index->len++;
+	*slot = (uint32_t)set->stacks.len;
+	return *slot - 1;
+}
+
+uint32_t sample_set_labels(struct sample_set *set, struct labels labels)
+{
+	hash_labels(labels, &set->scratch);
+
+	hash128 id = hash_128(buf_bytes(&set->scratch));
+	uint32_t *slot = index_find(set->arena, set->label_set_index, set->label_set_ids.items, id);
+
+	if (*slot)
+		return *slot - 1;
+	*vec_push(set->arena, &set->label_sets) = labels;
+	*vec_push(set->arena, &set->label_set_ids) = id;
+	set->label_set_index->len++;
+	*slot = (uint32_t)set->label_sets.len;
+	return *slot - 1;
+}
+
+/* A series that is found again keeps the first period that anybody said. */
+uint32_t sample_set_series(struct sample_set *set, str type, struct labels labels, uint64_t period)
+{
+	struct buf *scratch = &set->scratch;
+
+	scratch->len = 0;
+	buf_str_prefixed(scratch, type);
+	labels_hash_input(labels, scratch);
+
+	hash128 id = hash_128(buf_bytes(scratch));
+	uint64_t stored_id = hash_64(buf_bytes(scratch));
+	uint32_t *slot = index_find(set->arena, set->series_index, set->series_ids.items, id);
+
+	if (*slot) {
+		struct series *series = &set->series.items[*slot - 1];
+
+		series->period = series->period ? series->period : period;
+		return *slot - 1;
+	}
+	*vec_push(set->arena, &set->series) = (struct series){
+		.id = stored_id,
+		.type = type,
+		.labels = labels,
+		.period = period,
+	};
+	*vec_push(set->arena, &set->series_ids) = id;
+	set->series_index->len++;
+	*slot = (uint32_t)set->series.len;
+	return *slot - 1;
+}
+
+void sample_set_add(struct sample_set *set, struct sample sample)
+{
+	assert(sample.series < set->series.len && sample.stack < set->stacks.len &&
+	       sample.labels < set->label_sets.len);
+	*vec_push(set->arena, &set->samples) = sample;
+}
+
+hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack)
+{
+	return set->stack_ids.items[stack];
+}
+
+/*
+ * Merging. A table per kind remembers what an index of `from` became in `into` (index + 1), so that
+ * each series, stack, frame and label set is looked up and copied once, not once per sample.
+ */
+struct merge {
+	struct sample_set *into;
+	const struct sample_set *from;
+	struct arena scratch;
+	uint32_t *series, *stacks, *labels, *frames;
+};
+
+static uint32_t merge_frame(struct merge *merge, uint32_t index)
+{
+	struct sample_set *into = merge->into;
+
+	if (merge->frames[index])
+		return merge->frames[index] - 1;
+
+	struct frame frame = merge->from->frames.items[index];
+	hash128 id = merge->from->frame_ids.items[index];
+	uint32_t *slot = index_find(into->arena, into->frame_index, into->frame_ids.items, id);
+
+	if (!*slot) {
+		str *texts[] = { &frame.type,     &frame.build_id,    &frame.path,
+				 &frame.function, &frame.system_name, &frame.file };
+
+		for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+			*texts[i] = str_copy(into->arena, *texts[i]);
+		*vec_push(into->arena, &into->frames) = frame;
+		*vec_push(into->arena, &into->frame_ids) = id;
+		into->frame_index->len++;
+		*slot = (uint32_t)into->frames.len;
+	}
+	merge->frames[index] = *slot;
+	return *slot - 1;
+}
+
+static uint32_t merge_stack(struct merge *merge, uint32_t index)
+{
+	if (merge->stacks[index])
+		return merge->stacks[index] - 1;
+
+	struct stack stack = merge->from->stacks.items[index];
+	uint32_t *frames = arena_array(&merge->scratch, uint32_t, stack.len);
+
+	for (size_t i = 0; i < stack.len; i++)
+		frames[i] = merge_frame(merge, stack.frames[i]);
+
+	uint32_t merged = sample_set_stack(merge->into, frames, stack.len);
+
+	merge->stacks[index] = merged + 1;
+	return merged;
+}
+
+static uint32_t merge_labels(struct merge *merge, uint32_t index)
+{
+	struct sample_set *into = merge->into;
+
+	if (merge->labels[index])
+		return merge->labels[index] - 1;
+
+	size_t before = into->label_sets.len;
+	uint32_t merged = sample_set_labels(into, merge->from->label_sets.items[index]);
+
+	if (into->label_sets.len > before)
+		into->label_sets.items[merged] =
+			labels_copy(into->arena, into->label_sets.items[merged]);
+	merge->labels[index] = merged + 1;
+	return merged;
+}
+
+static uint32_t merge_series(struct merge *merge, uint32_t index)
+{
+	struct sample_set *into = merge->into;
+
+	if (merge->series[index])
+		return merge->series[index] - 1;
+
+	const struct series *series = &merge->from->series.items[index];
+	size_t before = into->series.len;
+	uint32_t merged = sample_set_series(into, series->type, series->labels, series->period);
+
+	if (into->series.len > before) {
+		into->series.items[merged].type = str_copy(into->arena, series->type);
+		into->series.items[merged].labels = labels_copy(into->arena, series->labels);
+	}
+	merge->series[index] = merged + 1;
+	return merged;
+}
+
+void sample_set_merge(struct sample_set *into, const struct sample_set *from,
+		      const struct sample_filter *filter)
+{
+	struct merge merge = { .into = into, .from = from };
+
+	assert(into != from);
+	merge.series = arena_array(&merge.scratch, uint32_t, from->series.len);
+	merge.stacks = arena_array(&merge.scratch, uint32_t, from->stacks.len);
+	merge.labels = arena_array(&merge.scratch, uint32_t, from->label_sets.len);
+	merge.frames = arena_array(&merge.scratch, uint32_t, from->frames.len);
+	for (size_t i = 0; i < from->samples.len; i++) {
+		struct sample sample = from->samples.items[i];
+
+		if (filter && filter->keep && !filter->keep(filter->self, from, &sample))
+			continue;
+		sample.series = merge_series(&merge, sample.series);
+		sample.stack = merge_stack(&merge, sample.stack);
+		sample.labels = merge_labels(&merge, sample.labels);
+		sample_set_add(into, sample);
+	}
+	arena_free(&merge.scratch);
+}
