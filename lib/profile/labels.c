@@ -42,8 +42,11 @@ str label_name_of_attribute(str attribute, struct arena *arena)
 {
 	char *name = arena_array(arena, char, attribute.len + 1);
 
-	for (size_t i = 0; i < attribute.len; i++)
-		name[i] = attribute.ptr[i] == '.' ? '_' : attribute.ptr[i];
+	for (size_t i = 0; i < attribute.len; i++) {
+		name[i] = attribute.ptr[i];
+		if (name[i] == '.')
+			name[i] = '_';
+	}
 	return (str){ name, attribute.len };
 }
 

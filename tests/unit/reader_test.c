@@ -1,0 +1,76 @@
+#include "base/buf.h"
+#include "base/reader.h"
+#include "test.h"
+
+static void reads_back_what_buf_wrote(void **state)
+{
+	static const uint64_t values[] = { 0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_MAX };
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		buf_varint(&out, values[i]);
+		buf_zigzag(&out, (int64_t)values[i]);
+		buf_u8(&out, (uint8_t)values[i]);
+		buf_u16(&out, (uint16_t)values[i]);
+		buf_u32(&out, (uint32_t)values[i]);
+		buf_u64(&out, values[i]);
+		buf_str_prefixed(&out, STR("text"));
+	}
+
+	struct reader r = reader_of(buf_bytes(&out));
+
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		assert_true(reader_varint(&r) == values[i]);
+		assert_true(reader_zigzag(&r) == (int64_t)values[i]);
+		assert_int_equal(reader_u8(&r), (uint8_t)values[i]);
+		assert_int_equal(reader_u16(&r), (uint16_t)values[i]);
+		assert_true(reader_u32(&r) == (uint32_t)values[i]);
+		assert_true(reader_u64(&r) == values[i]);
+		assert_true(str_eq(reader_str_prefixed(&r), STR("text")));
+	}
+	assert_false(r.failed);
+	assert_int_equal(reader_left(&r), 0);
+}
+
+static void fails_at_the_end_and_stays_failed(void **state)
+{
+	struct reader r = reader_of(STR("\x01\x02\x03"));
+
+	(void)state;
+	assert_int_equal(reader_u16(&r), 0x0201);
+	assert_int_equal(reader_u16(&r), 0);
+	assert_true(r.failed);
+	assert_int_equal(reader_u8(&r), 0);
+	assert_int_equal(reader_left(&r), 0);
+}
+
+static void refuses_varints_of_more_than_64_bits(void **state)
+{
+	static const str bad[] = {
+		STR("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),     /* bit 65 */
+		STR("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), /* eleven bytes */
+		STR("\x80"),                                         /* cut short */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct reader r = reader_of(bad[i]);
+
+		assert_true(reader_varint(&r) == 0);
+		assert_true(r.failed);
+	}
+}
+
+static void refuses_a_length_beyond_the_end(void **state)
+{
+	struct reader r = reader_of(STR("\x05text"));
+
+	(void)state;
+	assert_int_equal(reader_str_prefixed(&r).len, 0);
+	assert_true(r.failed);
+}
+
+RUN_TESTS(TEST(reads_back_what_buf_wrote), TEST(fails_at_the_end_and_stays_failed),
+	  TEST(refuses_varints_of_more_than_64_bits), TEST(refuses_a_length_beyond_the_end))
