@@ -1,0 +1,2 @@
+#pragma once
+#define BPF_CORE_READ(p, member) ((p)->member)
