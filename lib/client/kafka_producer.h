@@ -21,17 +21,26 @@ struct kafka_message {
 	uint64_t token; /* given back in the report */
 };
 
-/* delivered: durable in Kafka. Otherwise `why` says what happened; send it again. */
-typedef void kafka_report(void *self, uint64_t token, bool delivered, const char *why);
+enum kafka_fate {
+	KAFKA_DELIVERED, /* durable in Kafka */
+	KAFKA_FAILED,    /* not known to be: send it again */
+	KAFKA_REFUSED,   /* Kafka will never take this message (too large): do not */
+	KAFKA_FATE_COUNT,
+};
+
+/* `why` says what happened where it was not delivered. */
+typedef void kafka_report(void *self, uint64_t token, enum kafka_fate fate, const char *why);
 
 struct kafka_producer_options {
 	const char *brokers, *topic, *client_id;
-	uint64_t queue_max_kbytes; /* of librdkafka's own queue */
+	uint64_t queue_max_kbytes; /* of librdkafka's own queue; 0: a default of 16 MiB */
 	kafka_report *report;
 	void *self;
 };
 
 struct kafka_producer {
+	/* It has met an error that no message can pass any more: close it and open another. */
+	bool broken;
 	/* private */
 	struct rd_kafka_s *kafka;
 	struct kafka_producer_options options;
@@ -40,7 +49,10 @@ struct kafka_producer {
 bool kafka_producer_open(struct kafka_producer *producer,
 			 const struct kafka_producer_options *options, struct err *err) MUST_CHECK;
 
-/* Value and key are copied. ERR_LIMIT: the queue is full, poll and try again. */
+/*
+ * Value and key are copied. ERR_LIMIT: the queue is full, poll and try again. ERR_INVALID: Kafka
+ * will never take this message. Where it fails there is no report.
+ */
 bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_message *message,
 			 struct err *err) MUST_CHECK;
 

@@ -1,0 +1,48 @@
+/*
+ * publish - one thread that takes batches out of the spool, in order, and puts them into Kafka.
+ *
+ * A batch leaves the spool when Kafka has acknowledged it, never before. What fails goes again, for
+ * ever, with growing pauses; batches put meanwhile wait behind. The number of messages and bytes on
+ * their way is bounded, so memory does not grow with the spool. After a crash a batch may be sent
+ * twice: its number tells the ingester.
+ */
+#pragma once
+
+#include "chassis/metrics.h"
+#include "client/kafka_producer.h"
+#include "spool.h"
+
+#include <pthread.h>
+
+#define PUBLISH_TOPIC "otlp_profiles"
+
+struct publish_options {
+	const char *brokers;
+	const char *topic;         /* NULL: PUBLISH_TOPIC */
+	uint64_t queue_max_kbytes; /* of librdkafka's queue; 0: a default of 16 MiB */
+};
+
+struct publish {
+	/* private; owned by the thread while it runs */
+	struct spool *spool;
+	struct publish_options options;
+	struct kafka_producer producer;
+	pthread_t thread;
+	bool running;
+	_Atomic bool stopping;
+	uint64_t stop_timeout_ms;
+	uint64_t in_flight, in_flight_bytes;
+	uint64_t pause_ms, pause_until_ns; /* after a failure */
+	bool broken;                       /* the producer must be opened anew */
+};
+
+/* Needs no Kafka: it is waited for. The spool must outlive the thread. */
+bool publish_start(struct publish *publish, struct spool *spool,
+		   const struct publish_options *options, struct err *err) MUST_CHECK;
+
+/* Wait at most timeout_ms for what is on its way; what is not delivered stays in the spool. */
+void publish_stop(struct publish *publish, uint64_t timeout_ms);
+
+/* Of the spool and of this thread; for metrics_register(). */
+extern struct metric *const publish_metrics[];
+extern const size_t publish_metric_count;
