@@ -1,0 +1,87 @@
+#!/bin/bash
+# Install what Decima's build, stack and tests need from Debian 12, and nothing that is there.
+#
+# One line a package; "package=command" means that the command from elsewhere does as well.
+# When all is there this ends within a blink and needs no root. No service is left running: the
+# servers of the stack and the tests are started by tools/stack.py, on ports of their own.
+set -euo pipefail
+export LC_ALL=C
+
+packages=(
+	# building
+	build-essential=cc pkg-config meson ninja-build
+	clang-14 llvm-14 libclang-rt-14-dev bpftool
+	libbpf-dev libelf-dev libdw-dev librdkafka-dev libprotobuf-c-dev protobuf-c-compiler
+	libpq-dev libmicrohttpd-dev libzstd-dev libxxhash-dev libpcre2-dev libjansson-dev
+	zlib1g-dev libssl-dev
+	# running: PostgreSQL, Redis, Kafka (its jars come from Maven)
+	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java python3
+	# testing
+	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
+	python3-redis python3-protobuf elfutils binutils
+	# checking
+	clang-format-14 clang-tidy-14 shellcheck cppcheck git
+)
+
+# What dpkg does not have installed, nor a command of that name outside dpkg.
+missing() {
+	local item package installed
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]%%=*}" 2>/dev/null || true)
+	for item in "${packages[@]}"; do
+		package=${item%%=*}
+		case $'\n'$installed$'\n' in *$'\n'"installed $package"$'\n'*) continue ;; esac
+		case $item in *=*) if command -v "${item#*=}" >/dev/null; then continue; fi ;; esac
+		echo "$package"
+	done
+}
+
+die() {
+	echo "deps: $*" >&2
+	exit 1
+}
+
+command -v dpkg-query >/dev/null || die "this is not Debian: install by hand what tools/deps.sh lists"
+mapfile -t wanted < <(missing)
+if [ ${#wanted[@]} -eq 0 ]; then exit 0; fi
+[ "$(id -u)" -eq 0 ] || die "these packages are missing, and only root can install them: ${wanted[*]}"
+
+exec 9>/run/lock/decima-deps.lock
+flock -n 9 || { echo "deps: another one is installing, waiting for it"; flock 9; }
+mapfile -t wanted < <(missing)
+if [ ${#wanted[@]} -eq 0 ]; then exit 0; fi
+
+# While the packages are installed a policy forbids them to start their services, and PostgreSQL to
+# make a cluster. Both end with us; what a killed predecessor left is put right first.
+policy=/usr/sbin/policy-rc.d
+saved=$policy.before-decima
+cluster=/etc/postgresql-common/createcluster.d/decima.conf
+restore() {
+	if grep -qs 'made by decima' $policy; then rm -f $policy; fi
+	if [ -e $saved ]; then mv $saved $policy; fi
+	rm -f $cluster
+}
+restore
+trap restore EXIT
+trap 'exit 130' INT TERM HUP
+if [ -e $policy ]; then mv $policy $saved; fi
+printf '#!/bin/sh\n# made by decima for the time of one apt-get install\nexit 101\n' >$policy
+chmod 755 $policy
+mkdir -p ${cluster%/*}
+echo 'create_main_cluster = false' >$cluster
+mkdir -p /usr/share/man/man1 # a slimmed image has none, and Java's postinst wants it
+
+log=$(mktemp)
+install() {
+	DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -y \
+		-o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
+		install --no-install-recommends "${wanted[@]}" </dev/null >"$log" 2>&1
+}
+echo "deps: installing ${#wanted[@]} packages: ${wanted[*]}"
+if ! install; then
+	echo "deps: not as it stands, after apt-get update once more"
+	apt-get -q -o DPkg::Lock::Timeout=300 update </dev/null >"$log" 2>&1 ||
+		{ tail -15 "$log" >&2; die "apt-get update failed (log: $log)"; }
+	install || { tail -15 "$log" >&2; die "apt-get install failed (log: $log)"; }
+fi
+rm -f "$log"
+echo "deps: done in $SECONDS s"
