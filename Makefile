@@ -1,11 +1,12 @@
 # The door. Each target is a few words; the work is in tools/ and meson.build.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: up down test test-long check format build
+.PHONY: up down clean test test-long check format build
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
+clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
 check: ; @tools/check.sh
 format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i
-build: ; @test -d build || meson setup build >/dev/null; ninja -C build
+build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build

@@ -1,0 +1,12 @@
+"""local - the whole fleet on this machine: what `make up` and the integration tests run.
+
+    process.py   one process: its pid file, its log, its end
+    ports.py     private loopback ports, kept
+    servers.py   PostgreSQL, Redis, Kafka
+    services.py  decima-ingester, decima-querier, decima-agent
+    fleet.py     a run directory with all of them in it, and .run/env
+    say.py       what a person reads meanwhile
+
+Only the standard library is used, so that it runs before anything is installed. Everything of one
+fleet is in its run directory: two fleets with two directories do not meet.
+"""

@@ -1,0 +1,158 @@
+"""fleet - a run directory, and all processes that belong to it.
+
+    fleet = Fleet(ROOT / ".run")
+    with fleet.locked():
+        fleet.start_servers()
+        fleet.start_services()
+
+Under RUN: pid/ and log/ (a file per process), ports.json, env, and the servers' data. With `tied`
+the processes die with the one that started them: that is how tests leave nothing behind.
+"""
+import contextlib
+import fcntl
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from . import say
+from .ports import Ports
+from .servers import OUTSIDE, Kafka, Postgres, Redis
+from .services import Service, default_build
+
+SERVICES = ("ingester", "querier", "agent")  # the order of starting; the end is the reverse
+
+
+class Fleet:
+    def __init__(self, run_dir, *, tied=False, build=None, without=(), flags=None):
+        """flags: {"ingester": {"flush-interval": "1s"}}; without: kinds not to start."""
+        self.run_dir = Path(run_dir).absolute()
+        self.tied = tied
+        self.tied_signal = signal.SIGKILL if tied else None
+        self.build = Path(build or default_build()).absolute()
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        self.ports = Ports(self.run_dir)
+        self.postgres, self.redis, self.kafka = Postgres(self), Redis(self), Kafka(self)
+        self.servers = [self.postgres, self.redis, self.kafka]
+        self.services = {k: Service(self, k, flags=(flags or {}).get(k))
+                         for k in SERVICES if k not in without}
+
+    @contextlib.contextmanager
+    def locked(self):
+        """One at a time: who comes second waits, and says so."""
+        with open(self.run_dir / "lock", "w", encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say.line(f"another run is at work on {self.run_dir}: waiting for it to end")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self.ports = Ports(self.run_dir)  # it may have chosen some
+            yield self
+
+    def start_servers(self):
+        say.waiting("preparing PostgreSQL, Redis and Kafka")
+        for server in self.servers:
+            if not server.alive():
+                server.prepare()
+            server.launched = server.launch()
+        for server in self.servers:
+            server.wait_ready(server.ready, 60, lambda s=server: say.waiting(f"{s.title} starts"))
+            say.step(f"{server.title} {_verb(server)} on 127.0.0.1:{server.port}")
+
+    def start_services(self):
+        for service in self.services.values():
+            service.launched = service.launch()
+            service.wait_ready(service.ready, 60,
+                               lambda s=service: say.waiting(f"{s.title} starts"))
+            say.step(f"{service.title} {_verb(service)} on {service.url}")
+
+    def wait_first_profile(self, timeout=90):
+        """The samples in the first answer that is not empty."""
+        querier = self.services["querier"]
+        deadline = time.monotonic() + timeout
+        while True:
+            status, body = querier.get("/api/v1/query?query=%7B%7D&report=collapsed")
+            if status == 200 and body.strip():
+                return body.decode(errors="replace").splitlines()
+            for service in self.services.values():
+                if not service.alive():
+                    raise say.Trouble(f"{service.title} ended; {service.log_file} ends with\n"
+                                      f"{service.last_words()}")
+            if time.monotonic() > deadline:
+                raise say.Trouble(
+                    f"no profile of this machine came out of {querier.url} within {timeout} s "
+                    f"(last answer: status {status}, {body[:200]!r}); the logs are in "
+                    f"{self.run_dir / 'log'}")
+            say.waiting("the first profile is on its way (the agent sends every 10 s)")
+            time.sleep(0.5)
+
+    def environment(self):
+        """What people and tests need to know to reach everything."""
+        env = {
+            "DECIMA_KAFKA_BROKERS": self.kafka.address(),
+            "DECIMA_POSTGRES": self.postgres.address(),
+            "DECIMA_REDIS": self.redis.address(),
+        }
+        if "querier" in self.services:
+            env["DECIMA_URL"] = self.services["querier"].url
+        for kind in ("ingester", "agent"):
+            if kind in self.services:
+                env[f"DECIMA_{kind.upper()}_URL"] = self.services[kind].url
+        return env
+
+    def write_environment(self):
+        file = self.run_dir / "env"
+        file.touch(mode=0o600)  # it holds PostgreSQL's password
+        file.write_text("".join(f"{k}={v}\n" for k, v in self.environment().items()))
+
+    def processes(self):
+        """All that may run, in the order of starting."""
+        return self.servers + list(self.services.values())
+
+    def stop(self):
+        """End all of them, the last started first; how many ran."""
+        count = 0
+        for process in reversed(self.processes()):
+            if not process.alive():
+                process.pid_file.unlink(missing_ok=True)
+                continue
+            count += 1
+            say.waiting(f"{process.title} stops")
+            gone = process.stop(getattr(process, "stop_signal", signal.SIGTERM),
+                                getattr(process, "stop_timeout", 15))
+            say.step(f"{process.title} stopped" if gone else
+                     f"{process.title} did not stop when asked, and was killed")
+        return count
+
+    def kill(self):
+        """End all at once, data and all: what a test run does at its end."""
+        for process in reversed(self.processes()):
+            process.stop(process.tied_signal if process in self.servers else signal.SIGKILL)
+
+    def remove(self):
+        """Remove the run directory, and PostgreSQL's data wherever they are."""
+        outside = self.postgres.data
+        if outside.is_symlink():
+            shutil.rmtree(outside.resolve().parent, ignore_errors=True)
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+
+
+def _verb(process):
+    return "started" if process.launched else "was running"
+
+
+def sweep():
+    """Remove PostgreSQL data outside of checkouts that are no more."""
+    for place in OUTSIDE.glob("*/belongs-to"):
+        link = Path(place.read_text().strip())
+        if link.is_symlink() or _postmaster_runs(place.parent / "postgres"):
+            continue
+        shutil.rmtree(place.parent, ignore_errors=True)
+
+
+def _postmaster_runs(data):
+    try:
+        pid = int((data / "postmaster.pid").read_text().split()[0])
+        return Path(f"/proc/{pid}/comm").read_text().startswith("postgres")
+    except (OSError, ValueError, IndexError):
+        return False

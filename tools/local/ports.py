@@ -1,0 +1,56 @@
+"""ports - loopback ports of one fleet: chosen once, kept in RUN/ports.json.
+
+They lie below the kernel's range for outgoing connections, so that none of these takes one.
+"""
+import json
+import random
+import socket
+from pathlib import Path
+
+from .say import Trouble
+
+FIRST, LAST = 20000, 32000
+
+
+def is_free(port):
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def any_free():
+    for _ in range(1000):
+        port = random.randint(FIRST, LAST)
+        if is_free(port):
+            return port
+    raise Trouble(f"no free port was found on 127.0.0.1 between {FIRST} and {LAST}")
+
+
+class Ports:
+    def __init__(self, run_dir):
+        self.file = Path(run_dir) / "ports.json"
+        self.ports = json.loads(self.file.read_text()) if self.file.exists() else {}
+
+    def get(self, name, preferred=None):
+        """The port of that name; the first time the preferred one if it is free."""
+        if name not in self.ports:
+            taken = set(self.ports.values())
+            port = preferred if preferred and is_free(preferred) else any_free()
+            while port in taken:
+                port = any_free()
+            self.ports[name] = port
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.write_text(json.dumps(self.ports, indent=1) + "\n")
+        return self.ports[name]
+
+    def check_free(self, name, title):
+        port = self.get(name)
+        if not is_free(port):
+            raise Trouble(
+                f"port {port}, which is {title}'s, is taken by another process; end that (see "
+                f"`ss -ltnp 'sport = :{port}'`) or, after `make down`, remove {self.file} to have "
+                "other ports chosen")

@@ -1,0 +1,180 @@
+"""process - one process of a fleet, found again by its pid file.
+
+A pid alone is not an identity: it is reused. The pid file keeps the pid, the process's start time
+and the boot it was in, and a signal goes through a pidfd that was taken before the start time was
+compared. So nothing but what was started here is ever ended.
+"""
+import contextlib
+import ctypes
+import os
+import pwd
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .say import Trouble
+
+PR_SET_PDEATHSIG = 1
+
+
+def _stat(pid):
+    """(state, start time in ticks) of a pid, or None."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return fields[0], int(fields[19])
+
+
+def _boot_id():
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def clean_environment():
+    """What a child inherits: nothing of DECIMA_* or PG*, which would overrule our flags."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("DECIMA_", "PG"))}
+    return kept | {"LC_ALL": "C.UTF-8"}
+
+
+def _before_exec(tied_signal):
+    """Run in the child: have the kernel send it that signal when we die, however we die."""
+    parent = os.getpid()
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def tie():
+        libc.prctl(PR_SET_PDEATHSIG, int(tied_signal), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie
+
+
+def as_user(name):
+    """Popen's arguments to become that user, groups and all; none when there is no such change."""
+    if name is None or os.geteuid() != 0:
+        return {}
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise Trouble(f"there is no user {name!r} on this machine: run tools/deps.sh") from None
+    return {
+        "user": entry.pw_uid,
+        "group": entry.pw_gid,
+        "extra_groups": os.getgrouplist(name, entry.pw_gid),
+    }
+
+
+class Process:
+    def __init__(self, run_dir, name, title=None):
+        self.name = name
+        self.title = title or name
+        self.pid_file = Path(run_dir) / "pid" / name
+        self.log_file = Path(run_dir) / "log" / f"{name}.log"
+        self.popen = None  # only in the run that started it
+
+    def start(self, argv, *, environment=None, user=None, cwd="/", tied_signal=None):
+        """Start it. With tied_signal it dies with us; without it outlives us.
+
+        The kernel ties a child to the thread that started it: call this from the main thread.
+        """
+        self.pid_file.parent.mkdir(parents=True, exist_ok=True)
+        self.log_file.parent.mkdir(parents=True, exist_ok=True)
+        if self.log_file.exists():
+            self.log_file.replace(self.log_file.with_suffix(".log.1"))
+        before = _before_exec(tied_signal) if tied_signal else None
+        with open(self.log_file, "wb") as log:
+            try:
+                self.popen = subprocess.Popen(
+                    [str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    cwd=cwd, env=clean_environment() | (environment or {}),
+                    start_new_session=True, preexec_fn=before, **as_user(user))
+            except OSError as e:
+                raise Trouble(f"cannot start {self.title}: {argv[0]}: {e.strerror}") from None
+        stat = _stat(self.popen.pid)
+        self.pid_file.write_text(f"{self.popen.pid} {stat[1] if stat else 0} {_boot_id()}\n")
+
+    def pid(self):
+        """The pid while the very process that was started runs, else None."""
+        if self.popen:
+            self.popen.poll()  # so that a dead one is no zombie
+        try:
+            pid, start, boot = self.pid_file.read_text().split()
+        except (OSError, ValueError):
+            return None
+        stat = _stat(int(pid))
+        if not stat or stat[0] in "ZX" or stat[1] != int(start) or boot != _boot_id():
+            return None
+        return int(pid)
+
+    def alive(self):
+        return self.pid() is not None
+
+    def send(self, number):
+        """Send a signal to it, if it still is; the pidfd is its, or None."""
+        pid = self.pid()
+        if pid is None:
+            return None
+        try:
+            pidfd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return None
+        if self.pid() != pid:  # it ended before we had hold of it
+            os.close(pidfd)
+            return None
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, number)
+        return pidfd
+
+    def stop(self, number=signal.SIGTERM, timeout=15):
+        """End it: ask, wait, and if need be kill. True when it went by itself or was not there."""
+        gone = self._end(number, timeout)
+        if not gone:
+            self._end(signal.SIGKILL, 10)
+        self.pid_file.unlink(missing_ok=True)
+        return gone
+
+    def kill(self):
+        """kill -9, as a crash would be."""
+        self._end(signal.SIGKILL, 10)
+
+    def _end(self, number, timeout):
+        pidfd = self.send(number)
+        if pidfd is None:
+            return True
+        try:
+            poll = select.poll()
+            poll.register(pidfd, select.POLLIN)
+            gone = bool(poll.poll(timeout * 1000))
+        finally:
+            os.close(pidfd)
+        if self.popen:
+            self.popen.poll()
+        return gone
+
+    def exit_code(self):
+        """Its exit status; None while it runs or when another run had started it."""
+        return self.popen.poll() if self.popen else None
+
+    def last_words(self, lines=12):
+        """The end of its log, indented, to go under a sentence."""
+        try:
+            text = self.log_file.read_text(errors="replace").splitlines()[-lines:]
+        except OSError:
+            text = []
+        return "\n".join(f"    {t}" for t in text)
+
+    def wait_ready(self, ready, timeout, meanwhile=lambda: None):
+        """Wait until ready() is true; a death or the deadline is Trouble with the log's end."""
+        deadline = time.monotonic() + timeout
+        while not ready():
+            if not self.alive():
+                raise Trouble(f"{self.title} ended while it started; {self.log_file} ends with\n"
+                              f"{self.last_words()}")
+            if time.monotonic() > deadline:
+                raise Trouble(f"{self.title} was not ready within {timeout} s; "
+                              f"{self.log_file} ends with\n{self.last_words()}")
+            meanwhile()
+            time.sleep(0.05)

@@ -1,0 +1,90 @@
+"""services - decima-ingester, decima-querier and decima-agent as one fleet runs them.
+
+A service is a Process with an address: its flags are its defaults here and what the caller adds.
+The tests start more of them, with other names and flags, beside the fleet's own.
+"""
+import json
+import urllib.error
+import urllib.request
+
+from .process import Process
+from .servers import ROOT
+
+PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072}  # preferred by `make up`
+
+
+def http(url, timeout=10):
+    """(status, body) of a GET; (0, reason) when nobody answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback: no proxy
+    try:
+        with opener.open(url, timeout=timeout) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as e:
+        return e.code, e.read()
+    except OSError as e:
+        return 0, str(e).encode()
+
+
+class Service(Process):
+    """`kind` is the program, `name` this instance of it (its pid file, log and port)."""
+
+    def __init__(self, fleet, kind, name=None, flags=None):
+        name = name or kind
+        super().__init__(fleet.run_dir, name, f"decima-{kind}")
+        self.fleet, self.kind = fleet, kind
+        self.flags = self._defaults() | (flags or {})
+        fleet.ports.get(name, None if fleet.tied else PORTS[kind])
+
+    def _defaults(self):
+        flags = {"http-address": None}
+        if self.kind in ("ingester", "agent"):
+            flags["kafka-brokers"] = self.fleet.kafka.address()
+        if self.kind == "agent":
+            flags["state-directory"] = self.fleet.run_dir / self.name
+        return flags
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.fleet.ports.get(self.name)}"
+
+    @property
+    def url(self):
+        return f"http://{self.address}"
+
+    @property
+    def program(self):
+        return self.fleet.build / "services" / self.kind / f"decima-{self.kind}"
+
+    def argv(self):
+        flags = self.flags | {"http-address": self.address}
+        return [self.program] + [f"--{k}={v}" for k, v in flags.items() if v is not None]
+
+    def launch(self, environment=None):
+        """Start it unless it runs; True when it was started."""
+        if self.alive():
+            return False
+        self.fleet.ports.check_free(self.name, self.title)
+        given = {}
+        if self.kind != "agent":  # its password stays out of the command line
+            given["DECIMA_POSTGRES"] = self.fleet.postgres.address()
+        self.start(self.argv(), environment=given | (environment or {}),
+                   tied_signal=self.fleet.tied_signal)
+        return True
+
+    def ready(self):
+        return http(f"{self.url}/ready", timeout=5)[0] == 200
+
+    def get(self, path, timeout=30):
+        return http(self.url + path, timeout)
+
+    def json(self, path):
+        """The body of a GET as JSON, whatever its status."""
+        status, body = self.get(path)
+        try:
+            return json.loads(body)
+        except ValueError:
+            raise AssertionError(f"{path}: not JSON, status {status}: {body[:300]!r}") from None
+
+
+def default_build():
+    return ROOT / "build"
