@@ -41,6 +41,7 @@ struct kafka_producer_options {
 struct kafka_producer {
 	/* It has met an error that no message can pass any more: close it and open another. */
 	bool broken;
+	uint64_t in_flight; /* sent and not reported yet */
 	/* private */
 	struct rd_kafka_s *kafka;
 	struct kafka_producer_options options;

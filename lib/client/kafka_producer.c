@@ -1,0 +1,216 @@
+#include "client/kafka_producer.h"
+
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <syslog.h>
+
+enum {
+	QUEUE_DEFAULT_KBYTES = 16 << 10,
+	PURGE_TIMEOUT_MS = 1000, /* for the reports of what is thrown away at the end */
+	REASON_MAX = 256,
+};
+
+/*
+ * One message per request part (batch.num.messages): ours are large, so there is nothing to gain
+ * from joining them, and a message that the broker refuses for its size takes no other with it.
+ * message.timeout.ms=0 keeps a message until it is known to be stored or never to be: the sender
+ * has its own copy and would only send it again. murmur2 puts a key where Java's clients would.
+ */
+static const struct {
+	const char *name, *value;
+} settings[] = {
+	{ "acks", "all" },
+	{ "allow.auto.create.topics", "false" },
+	{ "batch.num.messages", "1" },
+	{ "compression.codec", "zstd" },
+	{ "enable.idempotence", "true" },
+	{ "linger.ms", "0" },
+	{ "log.connection.close", "false" },
+	{ "message.max.bytes", "67108864" },
+	{ "message.timeout.ms", "0" },
+	{ "partitioner", "murmur2_random" },
+	{ "reconnect.backoff.max.ms", "5000" },
+	{ "socket.keepalive.enable", "true" },
+};
+
+/* librdkafka quotes names in its texts; a field of logfmt is quoted already. */
+static const char *without_quotes(const char *text, char room[static REASON_MAX])
+{
+	snprintf(room, REASON_MAX, "%s", text);
+	for (char *c = room; *c; c++)
+		if (*c == '"' || *c == '\n')
+			*c = '\'';
+	return room;
+}
+
+static void on_log(const rd_kafka_t *kafka, int level, const char *fac, const char *text)
+{
+	char room[REASON_MAX];
+	enum log_level ours = level <= LOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
+			      : level <= LOG_NOTICE ? LOG_INFO
+						    : LOG_DEBUG;
+
+	(void)kafka;
+	log_write(ours, "kafka client", "facility=%s text=\"%s\"", fac, without_quotes(text, room));
+}
+
+static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self)
+{
+	struct kafka_producer *producer = self;
+	char room[REASON_MAX];
+
+	if (code == RD_KAFKA_RESP_ERR__FATAL)
+		producer->broken = true;
+	log_warn("kafka producer in trouble", "client=%s code=%s reason=\"%s\"",
+		 rd_kafka_name(kafka), rd_kafka_err2name(code), without_quotes(reason, room));
+}
+
+/* Sent again, such a message would meet the same end. */
+static bool is_refusal(rd_kafka_resp_err_t code)
+{
+	return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+	       code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
+	       code == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE ||
+	       code == RD_KAFKA_RESP_ERR_INVALID_RECORD;
+}
+
+static void on_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *self)
+{
+	struct kafka_producer *producer = self;
+	enum kafka_fate fate = KAFKA_DELIVERED;
+	const char *why = "";
+
+	(void)kafka;
+	producer->in_flight--;
+	if (message->err) {
+		fate = is_refusal(message->err) ? KAFKA_REFUSED : KAFKA_FAILED;
+		why = rd_kafka_err2str(message->err);
+	}
+	producer->options.report(producer->options.self, (uint64_t)(uintptr_t)message->_private,
+				 fate, why);
+}
+
+static bool conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct err *err)
+{
+	char why[REASON_MAX];
+
+	if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
+		return err_set(err, ERR_INVALID, "Kafka setting %s=%s: %s", name, value, why);
+	return true;
+}
+
+static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_producer_options *options,
+		      struct err *err)
+{
+	uint64_t kbytes =
+		options->queue_max_kbytes ? options->queue_max_kbytes : QUEUE_DEFAULT_KBYTES;
+	char number[24];
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		if (!conf_set(conf, settings[i].name, settings[i].value, err))
+			return false;
+	snprintf(number, sizeof(number), "%" PRIu64, kbytes);
+	return conf_set(conf, "bootstrap.servers", options->brokers, err) &&
+	       conf_set(conf, "client.id", options->client_id ? options->client_id : "decima",
+			err) &&
+	       conf_set(conf, "queue.buffering.max.kbytes", number, err);
+}
+
+bool kafka_producer_open(struct kafka_producer *producer,
+			 const struct kafka_producer_options *options, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char why[REASON_MAX];
+
+	*producer = (struct kafka_producer){ .options = *options };
+	rd_kafka_conf_set_opaque(conf, producer);
+	rd_kafka_conf_set_log_cb(conf, on_log);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+	if (!conf_fill(conf, options, err)) {
+		rd_kafka_conf_destroy(conf);
+		return false;
+	}
+	producer->kafka = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+	if (!producer->kafka) {
+		rd_kafka_conf_destroy(conf); /* it is ours again */
+		return err_set(err, ERR_IO, "make a Kafka producer: %s", why);
+	}
+	return true;
+}
+
+/* librdkafka takes messages by non-const pointers and, told to copy, leaves them alone. */
+static void *unconst(const void *p)
+{
+	return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): const has to go */
+}
+
+static bool send_failed(struct kafka_producer *producer, rd_kafka_error_t *error, struct err *err)
+{
+	rd_kafka_resp_err_t code = rd_kafka_error_code(error);
+	bool is_full = code == RD_KAFKA_RESP_ERR__QUEUE_FULL;
+	enum err_code ours = ERR_IO;
+
+	if (is_refusal(code))
+		ours = ERR_INVALID;
+	else if (is_full && producer->in_flight == 0)
+		ours = ERR_INVALID; /* larger than the whole queue: it will never fit */
+	else if (is_full)
+		ours = ERR_LIMIT;
+	if (code == RD_KAFKA_RESP_ERR__FATAL)
+		producer->broken = true;
+	err_set(err, ours, "send to Kafka topic %s: %s", producer->options.topic,
+		rd_kafka_error_string(error));
+	rd_kafka_error_destroy(error);
+	return false;
+}
+
+bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_message *message,
+			 struct err *err)
+{
+	rd_kafka_headers_t *headers = rd_kafka_headers_new(message->header_count);
+
+	for (size_t i = 0; i < message->header_count; i++)
+		rd_kafka_header_add(headers, message->headers[i].name, -1,
+				    message->headers[i].value.ptr,
+				    (ssize_t)message->headers[i].value.len);
+
+	const rd_kafka_vu_t parts[] = {
+		{ .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = producer->options.topic },
+		{ .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
+		{ .vtype = RD_KAFKA_VTYPE_KEY,
+		  .u.mem = { unconst(message->key.ptr), message->key.len } },
+		{ .vtype = RD_KAFKA_VTYPE_VALUE,
+		  .u.mem = { unconst(message->value.ptr), message->value.len } },
+		{ .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
+		{ .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = unconst((void *)message->token) },
+	};
+	rd_kafka_error_t *error = rd_kafka_produceva(producer->kafka, parts, ARRAY_LEN(parts));
+
+	if (error) {
+		rd_kafka_headers_destroy(headers);
+		return send_failed(producer, error, err);
+	}
+	producer->in_flight++;
+	return true;
+}
+
+void kafka_producer_poll(struct kafka_producer *producer, uint64_t timeout_ms)
+{
+	rd_kafka_poll(producer->kafka, (int)timeout_ms);
+}
+
+void kafka_producer_close(struct kafka_producer *producer, uint64_t timeout_ms)
+{
+	if (!producer->kafka)
+		return;
+	if (rd_kafka_flush(producer->kafka, (int)timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+		rd_kafka_purge(producer->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+		rd_kafka_flush(producer->kafka, PURGE_TIMEOUT_MS);
+	}
+	rd_kafka_destroy(producer->kafka);
+	producer->kafka = NULL;
+}
