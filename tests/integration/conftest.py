@@ -1,0 +1,130 @@
+"""How to write an integration test.
+
+A test is a function in test_*.py here; its name is a claim. It runs against real servers, started
+once per run in a directory and on ports of their own, beside whatever else runs on the machine:
+
+    def test_a_message_is_counted_once(cell):
+        cell.produce(message.SerializeToString(), key=b"node/host")
+        wait_until(lambda: cell.total('{comm="burn"}') == 5_000, what="5,000 ns of burn")
+
+Fixtures, from the cheapest:
+
+    servers  PostgreSQL, Redis and Kafka (session)
+    stack    an ingester and a querier on them that all tests share (session); look, and write only
+             what cannot disturb others: labels of your own
+    cell     the same for one test module alone: its own database, topic, ingester, querier. Kill
+             them, starve them, fill them; `cell.ingester.kill()` is kill -9
+    agent    a real agent that feeds `stack` (session; root and BTF, else skipped)
+    protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
+
+What they are is in harness.py. Mark what needs minutes `@pytest.mark.long`: `make test-long` runs it.
+Run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
+A failing test shows the ends of the logs of what it ran.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "tools")]
+
+from harness import Cell, remove_abandoned  # noqa: E402  (the path must be set first)
+from local.fleet import Fleet  # noqa: E402
+from local.services import Service  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run tests marked long")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: needs minutes; only with --long")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--long"):
+        skip = pytest.mark.skip(reason="long: make test-long")
+        for item in items:
+            if "long" in item.keywords:
+                item.add_marker(skip)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """Put the ends of the logs under a failure."""
+    report = (yield).get_result()
+    if report.failed:
+        for fixture in ("cell", "stack"):
+            used = item.funcargs.get(fixture)
+            for process in used.processes() if used else []:
+                report.sections.append((f"log of {process.name}", process.last_words(20)))
+        used = item.funcargs.get("agent")
+        if used:
+            report.sections.append(("log of agent", used.last_words(20)))
+
+
+@pytest.fixture(scope="session")
+def servers():
+    """The Fleet: servers.postgres, .redis, .kafka, each with .address(), .kill(), .launch()."""
+    runs = ROOT / ".run"
+    remove_abandoned(runs)
+    fleet = Fleet(runs / f"test-{os.getpid()}", tied=True, without=("ingester", "querier", "agent"),
+                  build=os.environ.get("DECIMA_TEST_BUILD", ROOT / "build"))
+    try:
+        fleet.start_servers()
+        yield fleet
+    finally:
+        fleet.kill()
+        fleet.remove()
+
+
+@pytest.fixture(scope="session")
+def stack(servers):
+    """The Cell all tests share."""
+    with Cell(servers, "shared") as made:
+        made.start()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cell(servers, request):
+    """A Cell of this test module alone."""
+    name = re.sub(r"\W", "_", request.module.__name__.removeprefix("test_"))
+    with Cell(servers, name) as made:
+        made.start()
+        yield made
+
+
+@pytest.fixture(scope="session")
+def agent(stack):
+    """A decima-agent on this machine, feeding the shared stack."""
+    if os.geteuid() != 0:
+        pytest.skip("the agent needs root")
+    if not Path("/sys/kernel/btf/vmlinux").exists():
+        pytest.skip("this kernel has no BTF")
+    made = Service(stack.fleet, "agent", "shared-agent", flags={"kafka-topic": stack.topic})
+    made.launch()
+    try:
+        made.wait_ready(made.ready, 60)
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def protos(tmp_path_factory):
+    """The modules that protoc makes of proto/*.proto, by the files' names."""
+    out = tmp_path_factory.mktemp("protos")
+    files = sorted((ROOT / "proto").glob("*.proto"))
+    assert shutil.which("protoc"), "there is no protoc: run tools/deps.sh"
+    subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={out}", *map(str, files)],
+                   check=True)
+    sys.path.insert(0, str(out))
+    return types.SimpleNamespace(**{f.stem: __import__(f"{f.stem}_pb2") for f in files})

@@ -1,0 +1,221 @@
+"""harness - what the integration tests are written with; conftest.py says how."""
+import gzip
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import urllib.parse
+from pathlib import Path
+
+import confluent_kafka
+import confluent_kafka.admin
+import psycopg
+
+from local.fleet import Fleet, sweep
+from local.services import Service
+
+DEADLINE = 30
+
+
+def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
+    """Wait until predicate() is true and return its value.
+
+    An AssertionError in it counts as "not yet", and is what is shown when time is up.
+    """
+    ends = time.monotonic() + deadline
+    while True:
+        try:
+            value = last = predicate()
+        except AssertionError as e:
+            value, last = None, e
+        if value:
+            return value
+        if time.monotonic() > ends:
+            raise AssertionError(f"not within {deadline} s: {what}; last seen: {last!r}")
+        time.sleep(every)
+
+
+def stays(predicate, seconds, what="the condition", every=0.2):
+    """Fail when predicate() becomes false within that time."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        value = predicate()
+        assert value, f"did not stay so for {seconds} s: {what}; now {value!r}"
+        time.sleep(every)
+
+
+def metrics(service):
+    """A service's /metrics: {'name' or 'name{label="value"}': number}."""
+    status, body = service.get("/metrics")
+    assert status == 200, f"/metrics of {service.name}: {status}"
+    found = {}
+    for line in body.decode().splitlines():
+        if line and not line.startswith("#"):
+            name, _, value = line.rpartition(" ")
+            found[name] = float(value)
+    return found
+
+
+class Cell:
+    """An ingester and a querier with a database and a topic of their own, on shared servers.
+
+    More of them: cell.service("ingester", "second") is a Service that is not yet started.
+    """
+
+    def __init__(self, fleet, name, partitions=4, flush_interval="200ms"):
+        self.fleet, self.name = fleet, name
+        self.database = self.topic = f"test_{name}"
+        self.ingester_flags = {"kafka-partitions": partitions, "flush-interval": flush_interval}
+        self.started = []
+        self.ingester = self.service("ingester")
+        self.querier = self.service("querier")
+        self._producer = None
+        with psycopg.connect(fleet.postgres.address("postgres"), autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {self.database}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for service in reversed(self.started):
+            service.kill()
+
+    @property
+    def postgres_address(self):
+        return self.fleet.postgres.address(self.database)
+
+    def service(self, kind, suffix=None, flags=None):
+        """A further service of this cell; start it with start_service()."""
+        name = "-".join(filter(None, (self.name, kind, suffix)))
+        given = {}
+        if kind == "ingester":
+            given = {"kafka-topic": self.topic} | self.ingester_flags
+        if kind == "agent":
+            given = {"kafka-topic": self.topic}
+        service = Service(self.fleet, kind, name, given | (flags or {}))
+        self.started.append(service)
+        return service
+
+    def start_service(self, service, timeout=DEADLINE):
+        """Start it (again) and wait until it is ready."""
+        service.launch({"DECIMA_POSTGRES": self.postgres_address})
+        service.wait_ready(service.ready, timeout)
+        return service
+
+    def start(self):
+        """The ingester, which makes the schema and the topic, then the querier."""
+        self.start_service(self.ingester)
+        self.start_service(self.querier)
+
+    def processes(self):
+        return self.started
+
+    # PostgreSQL
+
+    def connect(self):
+        """A psycopg connection of its own, each statement its own transaction."""
+        return psycopg.connect(self.postgres_address, autocommit=True)
+
+    def rows(self, sql, *args):
+        with self.connect() as db:
+            return db.execute(sql, args).fetchall()
+
+    # Kafka
+
+    def kafka_settings(self, **more):
+        return {"bootstrap.servers": self.fleet.kafka.address(),
+                "allow.auto.create.topics": False} | more
+
+    def admin(self):
+        return confluent_kafka.admin.AdminClient(
+            {"bootstrap.servers": self.fleet.kafka.address()})
+
+    def produce(self, value, key=b"test/host", headers=None, partition=None, topic=None):
+        """Put a message on the topic and wait until Kafka has it."""
+        if self._producer is None:
+            self._producer = confluent_kafka.Producer(
+                {"bootstrap.servers": self.fleet.kafka.address(), "linger.ms": 0})
+        failures = []
+        where = {} if partition is None else {"partition": partition}
+        self._producer.produce(topic or self.topic, value=value, key=key, headers=headers or {},
+                               on_delivery=lambda e, _: failures.append(e) if e else None, **where)
+        assert self._producer.flush(DEADLINE) == 0, "Kafka did not take the message"
+        assert not failures, failures
+
+    def consume(self, topic=None, count=1, deadline=DEADLINE):
+        """The first `count` messages of a topic, from its beginning."""
+        consumer = confluent_kafka.Consumer(self.kafka_settings(**{
+            "group.id": f"test-{os.getpid()}-{time.monotonic_ns()}",
+            "auto.offset.reset": "earliest", "enable.auto.commit": False}))
+        try:
+            consumer.subscribe([topic or self.topic])
+            found, ends = [], time.monotonic() + deadline
+            while len(found) < count and time.monotonic() < ends:
+                message = consumer.poll(0.2)
+                if message is not None and not message.error():
+                    found.append(message)
+            assert len(found) == count, f"{len(found)} of {count} messages on {topic or self.topic}"
+            return found
+        finally:
+            consumer.close()
+
+    # the querier
+
+    def api(self, path, **params):
+        """(status, body) of /api/v1/PATH; a list is a parameter given several times."""
+        query = urllib.parse.urlencode(params, doseq=True)
+        return self.querier.get(f"/api/v1/{path}" + (f"?{query}" if query else ""))
+
+    def data(self, path, **params):
+        """The `data` of an answer that must be a success."""
+        status, body = self.api(path, **params)
+        assert status == 200, f"{path} {params}: {status} {body[:300]!r}"
+        answer = json.loads(body)
+        assert answer["status"] == "success", answer
+        return answer["data"]
+
+    def collapsed(self, query="{}", **params):
+        """{(root, ..., leaf): value} of a query."""
+        status, body = self.api("query", query=query, report="collapsed", **params)
+        assert status == 200, f"{query}: {status} {body[:300]!r}"
+        found = {}
+        for line in body.decode().splitlines():
+            stack, _, value = line.rpartition(" ")
+            found[tuple(stack.split(";"))] = int(value)
+        return found
+
+    def total(self, query="{}", **params):
+        return sum(self.collapsed(query, **params).values())
+
+    def pprof(self, protos, query="{}", **params):
+        """The profile of a query, parsed."""
+        status, body = self.api("query", query=query, report="pprof", **params)
+        assert status == 200, f"{query}: {status} {body[:300]!r}"
+        profile = protos.pprof.Profile()
+        profile.ParseFromString(gzip.decompress(body))
+        return profile
+
+
+def remove_abandoned(runs):
+    """End and remove what test runs left that were killed before they could."""
+    for place in runs.glob("test-*"):
+        pid = re.fullmatch(r"test-(\d+)", place.name)
+        if not pid or _is_pytest(int(pid[1])):
+            continue
+        print(f"removing {place}, which a killed run left", file=sys.stderr)
+        fleet = Fleet(place, tied=True, without=("ingester", "querier", "agent"))
+        fleet.kill()
+        for pid_file in (place / "pid").glob("*"):
+            Service(fleet, "querier", pid_file.name).kill()
+        fleet.remove()
+        shutil.rmtree(place, ignore_errors=True)
+    sweep()
+
+
+def _is_pytest(pid):
+    try:
+        return b"pytest" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
