@@ -12,11 +12,11 @@ Another run directory is another fleet. The parts are in tools/local/.
 import argparse
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 
 from local import say
+from local.building import build
 from local.fleet import SERVICES, Fleet, sweep
 from local.servers import ROOT, fetch_jars
 
@@ -29,27 +29,6 @@ def check_machine(fleet):
         raise say.Trouble(f"this kernel ({platform.release()}) has no BTF (/sys/kernel/btf/vmlinux "
                           "is missing), which the agent's BPF programs need: boot a kernel with "
                           "CONFIG_DEBUG_INFO_BTF, or `tools/stack.py up --without agent`")
-
-
-def build(directory):
-    """meson and ninja; on a terminal ninja shows where it is, else only what fails is shown."""
-    say.waiting("building")
-    setup = ["meson", "setup", str(directory), str(ROOT)]
-    if (directory / "meson-private").exists():
-        setup.insert(2, "--wipe")  # a setup that was interrupted
-    commands = [] if (directory / "build.ninja").exists() else [setup]
-    commands.append(["ninja", "-C", str(directory)])
-    for command in commands:
-        shown = None if sys.stdout.isatty() and command[0] == "ninja" else subprocess.PIPE
-        try:
-            done = subprocess.run(command, cwd=ROOT, stdout=shown, stderr=subprocess.STDOUT,
-                                  text=True, errors="replace", check=False)
-        except FileNotFoundError:
-            raise say.Trouble(f"there is no {command[0]}: run tools/deps.sh") from None
-        if done.returncode != 0:
-            tail = "\n".join((done.stdout or "").splitlines()[-40:])
-            raise say.Trouble(f"the build failed (`{' '.join(command)}`)\n{tail}")
-    say.step("built")
 
 
 def up(fleet, only):

@@ -5,6 +5,7 @@
     servers.py   PostgreSQL, Redis, Kafka
     services.py  decima-ingester, decima-querier, decima-agent
     fleet.py     a run directory with all of them in it, and .run/env
+    building.py  meson and ninja
     say.py       what a person reads meanwhile
 
 Only the standard library is used, so that it runs before anything is installed. Everything of one

@@ -39,7 +39,7 @@ def clean_environment():
     return kept | {"LC_ALL": "C.UTF-8"}
 
 
-def _before_exec(tied_signal):
+def before_exec(tied_signal):
     """Run in the child: have the kernel send it that signal when we die, however we die."""
     parent = os.getpid()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -84,7 +84,7 @@ class Process:
         self.log_file.parent.mkdir(parents=True, exist_ok=True)
         if self.log_file.exists():
             self.log_file.replace(self.log_file.with_suffix(".log.1"))
-        before = _before_exec(tied_signal) if tied_signal else None
+        before = before_exec(tied_signal) if tied_signal else None
         with open(self.log_file, "wb") as log:
             try:
                 self.popen = subprocess.Popen(

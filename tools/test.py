@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Every suite there is, and one line of counts at the end: `N passed, N failed`.
+
+    tools/test.py                     all (this is `make test`)
+    tools/test.py --long              and what needs minutes (`make test-long`)
+    tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
+    tools/test.py --only integration  pytest on real servers
+
+C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
+"""
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from pathlib import Path
+
+from local import say
+from local.building import build
+from local.process import before_exec
+from local.servers import ROOT
+
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+# What pytest says at its end, which is not our one line of counts.
+PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
+MINUTES = {False: 20, True: 120}  # of the integration tests, by --long; then they are ended
+
+
+def run_c_tests():
+    """meson's tests in build-asan/: a count per TAP line, or per program that speaks no TAP."""
+    where = ROOT / "build-asan"
+    build(where, "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1")
+    say.waiting("unit tests, BPF on the host, fuzz corpora under ASan and UBSan")
+    log = where / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(["meson", "test", "-C", str(where), "--no-rebuild"], cwd=ROOT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, env=os.environ | SANITIZERS, check=False)
+    if not log.exists():
+        say.line(done.stdout)
+        return Counter(failed=1)
+    counts = Counter()
+    for line in log.read_text().splitlines():
+        counts += count_c_test(json.loads(line))
+    say.step(f"C tests under sanitizers: {share(counts)}")
+    return counts
+
+
+def count_c_test(test):
+    tap = Counter()
+    for verdict, skip in re.findall(r"^(not ok|ok)\b[^#\n]*(# *SKIP)?", test.get("stdout") or "",
+                                    re.MULTILINE | re.IGNORECASE):
+        tap["skipped" if skip else "passed" if verdict == "ok" else "failed"] += 1
+    if test["result"] == "SKIP":
+        return Counter(skipped=1)
+    if test["result"] != "OK":
+        say.line(f"FAILED: {test['name']} ({test['result']}); by hand: {' '.join(test['command'])}")
+        for stream in ("stdout", "stderr"):
+            for text in (test.get(stream) or "").splitlines()[-60:]:
+                if not text.startswith("ok "):
+                    say.line(f"    {text}")
+        tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two claims
+    return tap or Counter(passed=1)
+
+
+def run_integration_tests(long):
+    build(ROOT / "build")
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider",
+                   "--color=no", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
+                   "tests/integration"] + (["--long"] if long else [])
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
+        with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+                              env=environment | {"PYTHONUNBUFFERED": "1"},
+                              preexec_fn=before_exec(signal.SIGTERM)) as pytest:
+            signal.signal(signal.SIGALRM, lambda *_: pytest.terminate())
+            signal.alarm(MINUTES[long] * 60)
+            for line in pytest.stdout:
+                if not PYTEST_SUMMARY.match(line):
+                    say.line(line.rstrip())
+        counts = count_integration(report)
+        if pytest.returncode not in (0, 1):
+            say.line(f"pytest ended with status {pytest.returncode}")
+            counts["failed"] += 1
+    say.step(f"integration tests: {share(counts)}")
+    return counts
+
+
+def count_integration(report):
+    counts = Counter()
+    if report.exists():
+        for case in ElementTree.parse(report).iter("testcase"):
+            kinds = {child.tag for child in case}
+            counts["failed" if kinds & {"failure", "error"} else
+                   "skipped" if "skipped" in kinds else "passed"] += 1
+    return counts
+
+
+def share(counts):
+    return f"{counts['passed']} of {sum(counts.values())} hold"
+
+
+def summary(counts):
+    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    return f"{counts['passed']} passed, {counts['failed']} failed{skipped}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--long", action="store_true", help="also what needs minutes")
+    parser.add_argument("--only", choices=["c", "integration"], help="one part")
+    args = parser.parse_args()
+    counts = Counter()
+    try:
+        if args.only != "integration":
+            counts += run_c_tests()
+        if args.only != "c":
+            counts += run_integration_tests(args.long)
+    except say.Trouble as e:
+        say.line(f"make test: {e}")
+        counts["failed"] += 1
+    except KeyboardInterrupt:
+        say.line("interrupted")
+        counts["failed"] += 1
+    say.line(summary(counts))
+    return 0 if counts["passed"] and not counts["failed"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
