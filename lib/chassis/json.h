@@ -25,6 +25,7 @@ void json_key(struct json *json, str key);
 void json_str(struct json *json, str value);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
+/* 15 digits; JSON has no NaN and no infinity: null. */
 void json_double(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
