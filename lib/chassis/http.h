@@ -6,25 +6,22 @@
  * and knows nothing of sockets or threads. That is also what makes it testable: call it with a
  * request, look at the response. A handler may block: every connection has a thread of its own, up
  * to `connections`, beyond which new ones are refused. Bodies are collected up to the route's
- * `body_max`. A wrong method is 405, an unknown path 404, a body too long 413, a URL too long 414.
+ * `body_max`. HEAD is answered by GET's handler. A wrong method is 405, an unknown path 404, a body
+ * too long 413, a URL too long 414; what these answers look like the service may say (`error`). A
+ * request and the taking of its response have deadlines (limits.h).
  */
 #pragma once
 
-#include "base/err.h"
-#include "base/str.h"
+#include "chassis/http_watch.h"
+#include "chassis/url.h"
 
 struct http_request {
 	struct arena *arena;
 	str method, path; /* the whole path, decoded, without the query */
 	str below;        /* what follows the route's path */
 	str body;
-	struct MHD_Connection *connection; /* private: NULL in tests */
-	const struct http_param *params;   /* query parameters, decoded, in order */
+	const struct http_param *params; /* query parameters, decoded, in order */
 	size_t param_count;
-};
-
-struct http_param {
-	str name, value;
 };
 
 struct http_response {
@@ -42,26 +39,40 @@ struct http_route {
 	const char *path;
 	http_handler *handle;
 	size_t body_max; /* 0: a body is refused */
+	void *self;      /* given to the handler; NULL: the server's service */
 };
 
-struct http_server {
-	struct MHD_Daemon *daemon; /* private */
-	const struct http_route *routes;
-	size_t route_count;
-	void *service;
-};
+/* Fill in the body for a refusal that no handler saw: res->status is set, `why` is a sentence. */
+typedef void http_refuse(void *service, const struct http_request *req, const char *why,
+			 struct http_response *res);
 
 struct http_options {
 	const char *address; /* "127.0.0.1:7070", ":7070", "[::1]:7070" */
 	const struct http_route *routes;
 	size_t route_count;
-	void *service;            /* given to the handlers */
-	unsigned int connections; /* 0: 256 */
+	void *service;                /* given to the handlers */
+	http_refuse *refuse;          /* NULL: the sentence as plain text */
+	unsigned int connections;     /* 0: HTTP_CONNECTIONS */
+	uint64_t receive_ms, send_ms; /* 0: HTTP_REQUEST_SECONDS, HTTP_RESPONSE_SECONDS */
+};
+
+struct http_server {
+	uint16_t port; /* it listens on */
+	/* private */
+	struct MHD_Daemon *daemon;
+	struct http_options options;
+	struct http_watch watch;
 };
 
 bool http_start(struct http_server *server, const struct http_options *options,
 		struct err *err) MUST_CHECK;
+
+/* Takes no more connections, lets those be finished that are being answered, ends the others. */
 void http_stop(struct http_server *server);
 
 /* The first query parameter of that name; a NULL ptr when there is none. */
 str http_query(const struct http_request *req, const char *name);
+
+/* For metrics_register(). */
+enum { HTTP_METRICS = 3 };
+extern struct metric *const http_metrics[HTTP_METRICS];

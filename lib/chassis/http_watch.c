@@ -1,0 +1,159 @@
+#include "http_watch.h"
+
+#include "base/clock.h"
+
+#include <sys/socket.h>
+#include <time.h>
+
+enum { LOOK_EVERY_MS = 250 };
+
+struct metric http_timeouts_total = { .name = "decima_http_timeouts_total",
+				      .kind = METRIC_COUNTER,
+				      .help = "Connections cut because a request or a response "
+					      "took too long." };
+struct metric http_connections = { .name = "decima_http_connections",
+				   .kind = METRIC_GAUGE,
+				   .help = "Open HTTP connections." };
+static void wait_ms(struct http_watch *watch, uint64_t ms)
+{
+	uint64_t until = clock_monotonic_ns() + ms * NS_PER_MS;
+	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
+			       .tv_nsec = (long)(until % NS_PER_SECOND) };
+
+	pthread_cond_timedwait(&watch->changed, &watch->lock, &at);
+}
+
+static void cut_late(struct http_watch *watch)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	for (size_t i = 0; i < watch->slot_count; i++) {
+		struct http_slot *slot = &watch->slots[i];
+
+		if (slot->fd < 0 || slot->deadline_ns == 0 || now < slot->deadline_ns)
+			continue;
+		shutdown(slot->fd, SHUT_RDWR);
+		slot->deadline_ns = 0;
+		metric_add(&http_timeouts_total, 1);
+	}
+}
+
+static void *run(void *self)
+{
+	struct http_watch *watch = self;
+
+	pthread_mutex_lock(&watch->lock);
+	while (!watch->stopping) {
+		cut_late(watch);
+		wait_ms(watch, LOOK_EVERY_MS);
+	}
+	pthread_mutex_unlock(&watch->lock);
+	return NULL;
+}
+
+void http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
+		      uint64_t send_ms)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&watch->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+
+	watch->slots = calloc(connections, sizeof(*watch->slots));
+	if (!watch->slots)
+		abort(); /* out of memory at the start */
+	watch->slot_count = connections;
+	for (size_t i = 0; i < connections; i++)
+		watch->slots[i].fd = -1;
+	watch->limits_ns[HTTP_RECEIVING] = receive_ms * NS_PER_MS;
+	watch->limits_ns[HTTP_SENDING] = send_ms * NS_PER_MS;
+	watch->stopping = false;
+	watch->started = pthread_create(&watch->thread, NULL, run, watch) == 0;
+}
+
+void http_watch_stop(struct http_watch *watch)
+{
+	if (!watch->slots)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	watch->stopping = true;
+	pthread_cond_broadcast(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+	if (watch->started)
+		pthread_join(watch->thread, NULL);
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch->slots);
+	*watch = (struct http_watch){ 0 };
+}
+
+/* Under the lock. */
+static void enter(struct http_watch *watch, struct http_slot *slot, enum http_phase phase)
+{
+	uint64_t limit = watch->limits_ns[phase];
+
+	slot->phase = phase;
+	slot->deadline_ns = limit ? clock_monotonic_ns() + limit : 0;
+}
+
+struct http_slot *http_watch_take(struct http_watch *watch, int fd)
+{
+	struct http_slot *taken = NULL;
+
+	pthread_mutex_lock(&watch->lock);
+	for (size_t i = 0; i < watch->slot_count && !taken; i++) {
+		if (watch->slots[i].fd < 0) {
+			taken = &watch->slots[i];
+			taken->fd = fd;
+			enter(watch, taken, HTTP_RECEIVING);
+			metric_add(&http_connections, 1);
+		}
+	}
+	pthread_mutex_unlock(&watch->lock);
+	return taken;
+}
+
+void http_watch_give(struct http_watch *watch, struct http_slot *slot)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	slot->fd = -1;
+	slot->phase = HTTP_RECEIVING;
+	metric_add(&http_connections, (uint64_t)-1);
+	pthread_cond_broadcast(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum http_phase phase)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	enter(watch, slot, phase);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* Under the lock. */
+static bool is_busy(const struct http_watch *watch)
+{
+	for (size_t i = 0; i < watch->slot_count; i++)
+		if (watch->slots[i].fd >= 0 && watch->slots[i].phase != HTTP_RECEIVING)
+			return true;
+	return false;
+}
+
+bool http_watch_drain(struct http_watch *watch, uint64_t timeout_ms)
+{
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	bool busy;
+
+	pthread_mutex_lock(&watch->lock);
+	while ((busy = is_busy(watch)) && clock_monotonic_ns() < deadline)
+		wait_ms(watch, LOOK_EVERY_MS);
+	pthread_mutex_unlock(&watch->lock);
+	return !busy;
+}

@@ -1,0 +1,351 @@
+#include "base/buf.h"
+#include "base/clock.h"
+#include "chassis/http.h"
+#include "chassis/limits.h"
+#include "chassis/socket.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+/* A server on a port of its own, and what a socket hears from it. */
+static struct http_server server;
+static char address[64];
+
+static void greet(void *service, const struct http_request *req, struct http_response *res)
+{
+	static const struct http_param header = { { "X-Test", 6 }, { "yes", 3 } };
+
+	(void)service;
+	res->headers = &header;
+	res->header_count = 1;
+	res->body = str_format(req->arena, "hello " STR_FMT, STR_ARG(http_query(req, "name")));
+}
+
+static void echo(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	res->status = 201;
+	res->body = req->body;
+}
+
+static void below(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	res->body = req->below;
+}
+
+static void slow(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	(void)req;
+	clock_sleep_ms(600);
+	res->body = STR("slept");
+}
+
+static void refuse(void *service, const struct http_request *req, const char *why,
+		   struct http_response *res)
+{
+	(void)service;
+	res->body = str_format(req->arena, "refused: %s", why);
+}
+
+static const struct http_route routes[] = {
+	{ .method = "GET", .path = "/greet", .handle = greet },
+	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 1000 },
+	{ .method = "GET", .path = "/below/", .handle = below },
+	{ .method = "GET", .path = "/slow", .handle = slow },
+};
+
+static int start(void **state)
+{
+	struct http_options options = { .address = "127.0.0.1:0",
+					.routes = routes,
+					.route_count = ARRAY_LEN(routes),
+					.refuse = refuse,
+					.connections = 8,
+					.receive_ms = 400 };
+	struct err err;
+
+	(void)state;
+	if (!http_start(&server, &options, &err))
+		return -1;
+	snprintf(address, sizeof(address), "127.0.0.1:%u", (unsigned int)server.port);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	http_stop(&server);
+	return 0;
+}
+
+static str hear(struct arena *arena, int fd)
+{
+	struct buf heard = { .arena = arena };
+	ssize_t n;
+
+	while ((n = recv(fd, buf_reserve(&heard, 4096), 4096, 0)) > 0)
+		heard.len += (size_t)n;
+	return buf_bytes(&heard);
+}
+
+static int dial(void)
+{
+	struct err err;
+	int fd = -1;
+
+	assert_true(socket_connect(address, 5000, &fd, &err));
+	return fd;
+}
+
+static void say(int fd, str text)
+{
+	assert_int_equal(send(fd, text.ptr, text.len, MSG_NOSIGNAL), text.len);
+}
+
+static str ask(struct arena *arena, const char *line, const char *headers, str body)
+{
+	AUTO_FD fd = dial();
+
+	say(fd, str_format(arena, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n", line,
+			   headers));
+	if (body.len)
+		say(fd, body);
+	return hear(arena, fd);
+}
+
+static void assert_status(str answer, const char *status)
+{
+	assert_true(answer.len > 12);
+	assert_memory_equal(answer.ptr + 9, status, 3);
+}
+
+static void answers_with_decoded_parameters_and_length(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str answer = ask(&arena, "GET /greet?x=1&name=a%20b+c", "", (str){ 0 });
+
+	(void)state;
+	assert_status(answer, "200");
+	assert_true(str_ends_with(answer, STR("\r\n\r\nhello a b c")));
+	assert_true(str_find(answer, STR("Content-Length: 11\r\n")) != SIZE_MAX);
+	assert_true(str_find(answer, STR("Content-Type: text/plain; charset=utf-8\r\n")) !=
+		    SIZE_MAX);
+	assert_true(str_find(answer, STR("X-Test: yes\r\n")) != SIZE_MAX);
+}
+
+static void head_is_get_without_the_body(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str answer = ask(&arena, "HEAD /greet?name=ab", "", (str){ 0 });
+
+	(void)state;
+	assert_status(answer, "200");
+	assert_true(str_find(answer, STR("Content-Length: 8\r\n")) != SIZE_MAX);
+	assert_true(str_ends_with(answer, STR("\r\n\r\n")));
+}
+
+static void a_path_with_a_slash_takes_all_below(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str answer = ask(&arena, "GET /below/a%20b/values", "", (str){ 0 });
+
+	(void)state;
+	assert_status(answer, "200");
+	assert_true(str_ends_with(answer, STR("\r\n\r\na b/values")));
+}
+
+static void refusals_have_their_status_and_sentence(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str answer = ask(&arena, "GET /nowhere", "", (str){ 0 });
+
+	(void)state;
+	assert_status(answer, "404");
+	assert_true(str_ends_with(answer, STR("refused: there is nothing at this path")));
+	answer = ask(&arena, "DELETE /greet", "", (str){ 0 });
+	assert_status(answer, "405");
+	assert_true(str_find(answer, STR("Allow: GET\r\n")) != SIZE_MAX);
+	assert_status(ask(&arena, "GET /greet?name=%zz", "", (str){ 0 }), "400");
+}
+
+static void a_url_too_long_is_414(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	size_t len = HTTP_URL_MAX + 1;
+	char *line = arena_array(&arena, char, len + 16);
+
+	(void)state;
+	memcpy(line, "GET /greet?name=", 16);
+	memset(line + 16, 'a', len - 16 + 4);
+	assert_status(ask(&arena, line, "", (str){ 0 }), "414");
+	line[4 + HTTP_URL_MAX] = 0;
+	assert_status(ask(&arena, line, "", (str){ 0 }), "200");
+}
+
+static void collects_a_body_up_to_its_limit(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, 4000);
+	str answer;
+
+	(void)state;
+	memset(text, 'x', 4000);
+	answer = ask(&arena, "POST /echo", "Content-Length: 1000\r\n", (str){ text, 1000 });
+	assert_status(answer, "201");
+	assert_true(str_find(answer, STR("Content-Length: 1000\r\n")) != SIZE_MAX);
+	assert_status(ask(&arena, "POST /echo", "Content-Length: 1001\r\n", (str){ text, 1001 }),
+		      "413");
+	assert_status(ask(&arena, "POST /echo",
+			  "Content-Length: 99999999\r\nExpect: 100-continue\r\n", (str){ 0 }),
+		      "413");
+	assert_status(ask(&arena, "GET /greet", "Content-Length: 1\r\n", STR("x")), "413");
+}
+
+static void a_chunked_body_has_the_same_limit(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, 5 + 1001 + 7);
+	str answer = ask(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
+			 STR("3\r\nabc\r\n0\r\n\r\n"));
+
+	(void)state;
+	assert_status(answer, "201");
+	assert_true(str_ends_with(answer, STR("\r\n\r\nabc")));
+	memcpy(text, "3e9\r\n", 5);
+	memset(text + 5, 'x', 1001);
+	memcpy(text + 5 + 1001, "\r\n0\r\n\r\n", 7);
+	assert_status(ask(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
+			  (str){ text, 5 + 1001 + 7 }),
+		      "413");
+}
+
+static void a_client_that_dawdles_is_cut(void **state)
+{
+	AUTO_FD fd = dial();
+	uint64_t began = clock_monotonic_ns();
+	int64_t cut = metric_get(&http_timeouts_total);
+	ssize_t sent = 1;
+
+	(void)state;
+	/* A byte now and then, for longer than a whole request may take. */
+	while (sent > 0 && metric_get(&http_timeouts_total) == cut &&
+	       clock_monotonic_ns() - began < 5 * NS_PER_SECOND) {
+		sent = send(fd, "G", 1, MSG_NOSIGNAL);
+		clock_sleep_ms(50);
+	}
+	assert_true(metric_get(&http_timeouts_total) == cut + 1);
+	assert_true(clock_monotonic_ns() - began < 2 * NS_PER_SECOND);
+}
+
+static void a_handler_may_take_longer_than_a_request(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	assert_true(str_ends_with(ask(&arena, "GET /slow", "", (str){ 0 }), STR("slept")));
+}
+
+static void connections_beyond_the_limit_are_refused(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	int fds[9];
+	char byte;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		fds[i] = dial();
+	assert_int_equal(recv(fds[8], &byte, 1, 0), 0);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		close(fds[i]);
+	for (int tries = 0; metric_get(&http_connections) > 0 && tries < 100; tries++)
+		clock_sleep_ms(20);
+	assert_status(ask(&arena, "GET /greet", "", (str){ 0 }), "200");
+}
+
+static void *ask_slow(void *arena)
+{
+	static str answer;
+
+	answer = ask(arena, "GET /slow", "", (str){ 0 });
+	return &answer;
+}
+
+static void a_stop_lets_requests_end(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	pthread_t asker;
+	void *answer;
+
+	(void)state;
+	pthread_create(&asker, NULL, ask_slow, &arena);
+	clock_sleep_ms(200);
+	http_stop(&server);
+	pthread_join(asker, &answer);
+	assert_true(str_ends_with(*(str *)answer, STR("slept")));
+}
+
+static void says_what_is_wrong_with_an_address(void **state)
+{
+	static const char *const rows[] = {
+		"", "7070", "x", "::1:7070", "127.0.0.1:99999", "[::1"
+	};
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_server other = { 0 };
+		struct http_options options = { .address = rows[i] };
+
+		assert_false(http_start(&other, &options, &err));
+		assert_int_equal(err.code, ERR_INVALID);
+		http_stop(&other);
+	}
+}
+
+static void listens_on_every_address_and_ipv6(void **state)
+{
+	static const char *const rows[] = { ":0", "localhost:0", "[::1]:0" };
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_server other = { 0 };
+		struct http_options options = { .address = rows[i], .routes = routes };
+		AUTO_FD fd = -1;
+		char port[16];
+
+		if (!http_start(&other, &options, &err)) {
+			assert_int_equal(i, 2); /* a machine without IPv6 */
+			continue;
+		}
+		snprintf(port, sizeof(port), "%s:%u", i == 2 ? "[::1]" : "",
+			 (unsigned int)other.port);
+		assert_true(socket_connect(port, 1000, &fd, &err));
+		http_stop(&other);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest with_server[] = {
+		TEST(answers_with_decoded_parameters_and_length),
+		TEST(head_is_get_without_the_body),
+		TEST(a_path_with_a_slash_takes_all_below),
+		TEST(refusals_have_their_status_and_sentence),
+		TEST(a_url_too_long_is_414),
+		TEST(collects_a_body_up_to_its_limit),
+		TEST(a_chunked_body_has_the_same_limit),
+		TEST(a_client_that_dawdles_is_cut),
+		TEST(a_handler_may_take_longer_than_a_request),
+		TEST(connections_beyond_the_limit_are_refused),
+		TEST(says_what_is_wrong_with_an_address),
+		TEST(listens_on_every_address_and_ipv6),
+		TEST(a_stop_lets_requests_end),
+	};
+
+	return cmocka_run_group_tests(with_server, start, stop);
+}
