@@ -59,10 +59,14 @@ struct daemon_service {
 	void *self; /* given to routes and ready */
 	/* False with a sentence while it cannot serve. NULL: ready once served. Any thread. */
 	bool (*ready)(void *self, struct err *why);
+	http_refuse *refuse;      /* as in http_options */
+	unsigned int connections; /* as in http_options */
 };
 
+/* Handed to the server's threads: it must not move until daemon_unserve(). */
 struct daemon_server {
 	struct http_server http;
+	/* private */
 	struct daemon_service service;
 	struct http_route *routes;
 };
