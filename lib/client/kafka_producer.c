@@ -154,10 +154,9 @@ static bool send_failed(struct kafka_producer *producer, rd_kafka_error_t *error
 	bool is_full = code == RD_KAFKA_RESP_ERR__QUEUE_FULL;
 	enum err_code ours = ERR_IO;
 
-	if (is_refusal(code))
+	/* A queue that is full while empty: the message is larger than the whole of it. */
+	if (is_refusal(code) || (is_full && producer->in_flight == 0))
 		ours = ERR_INVALID;
-	else if (is_full && producer->in_flight == 0)
-		ours = ERR_INVALID; /* larger than the whole queue: it will never fit */
 	else if (is_full)
 		ours = ERR_LIMIT;
 	if (code == RD_KAFKA_RESP_ERR__FATAL)

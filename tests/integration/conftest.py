@@ -17,7 +17,8 @@ Fixtures, from the cheapest:
     agent    a real agent that feeds `stack` (session; root and BTF, else skipped)
     protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
 
-What they are is in harness.py. Mark what needs minutes `@pytest.mark.long`: `make test-long` runs it.
+What they are is in harness.py. What needs minutes is marked `@pytest.mark.long`: only
+`make test-long` runs it.
 Run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
 A failing test shows the ends of the logs of what it ran.
 """

@@ -197,7 +197,7 @@ class Kafka(Server):
                 "--cluster-id", "ZGVjaW1hLWxvY2FsLTAwMQ"], env=clean_environment())
 
     def _java(self, heap):
-        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                 f"-Dlog4j2.configurationFile={self.data}/log4j2.properties",
                 "-cp", f"{self.jars}/*"]
 

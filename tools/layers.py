@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Fail when an #include crosses a layer the wrong way. The tables below are the architecture.
+
+    tools/layers.py [BUILD]    with a build directory: also what the executables link
+
+An include of ours is named from lib/ ("base/str.h"), from the top ("bpf/sample.h"), from the
+generated protobuf ("profiles.pb-c.h"), or is a neighbour in the same folder ("spool.h").
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# layer -> the layers that it may use beside itself. Who is not listed may not be.
+MAY_USE = {
+    "bpf": (),
+    "lib/base": (),
+    "lib/object": ("base",),
+    "lib/profile": ("object", "base", "proto"),
+    "lib/client": ("base",),
+    "lib/chassis": ("base",),
+    "lib/store": ("profile", "client", "base"),
+    "services/agent": ("bpf", "base", "object", "profile", "client", "chassis"),
+    "services/ingester": ("base", "profile", "client", "chassis", "store"),
+    "services/querier": ("base", "profile", "client", "chassis", "store"),
+}
+
+# another's library -> the files that wrap it. Replacing it must stay one file's work.
+WRAPPED_BY = {
+    "microhttpd.h": ("lib/chassis/http",),
+    "librdkafka/": ("lib/client/kafka_",),
+    "libpq-fe.h": ("lib/client/postgres",),
+    "hiredis/": ("lib/client/redis",),
+    "jansson.h": ("lib/chassis/json",),
+    "pcre2.h": ("lib/profile/selector",),
+    "xxhash.h": ("lib/base/hash", "lib/base/map"),
+    "libelf.h": ("lib/object/",),
+    "gelf.h": ("lib/object/",),
+    "elfutils/": ("lib/object/",),
+    "bpf/": ("bpf/", "services/agent/"),
+}
+
+# executable -> libraries that it must not need
+MUST_NOT_LINK = {
+    "agent": ("libpq", "libjansson"),
+    "ingester": ("libbpf", "libdw", "libelf"),
+    "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
+}
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LIBRARIES = {layer.removeprefix("lib/"): layer for layer in MAY_USE if layer.startswith("lib/")}
+
+
+def layer_of(path):
+    return "/".join(path.parts[:1] if path.parts[0] == "bpf" else path.parts[:2])
+
+
+def wrong_use(path, include):
+    """A sentence about an include in quotes that may not be, or None."""
+    layer = layer_of(path)
+    if layer not in MAY_USE:
+        return f"{layer} is no layer that tools/layers.py knows: add it to the table"
+    head = include.partition("/")[0] if "/" in include else None
+    if include.endswith(".pb-c.h"):
+        head = "proto"
+    if head is None or LIBRARIES.get(head, head) == layer or include.endswith(".skel.h"):
+        return None
+    if head in MAY_USE[layer]:
+        return None
+    return f"{layer} may not use {LIBRARIES.get(head, head)} ({include})"
+
+
+def wrong_library(path, include):
+    for library, wrappers in WRAPPED_BY.items():
+        if include.startswith(library) and not str(path).startswith(wrappers):
+            return f"<{include}> belongs to {' or '.join(wrappers)}* alone"
+    return None
+
+
+def check_sources():
+    wrong = []
+    for top in ("bpf", "lib", "services"):
+        for path in sorted((ROOT / top).rglob("*.[ch]")):
+            name = path.relative_to(ROOT)
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = re.match(r'#\s*include\s*(["<])([^">]+)[">]', line)
+                if not match:
+                    continue
+                check = wrong_use if match[1] == '"' else wrong_library
+                sentence = check(name, match[2])
+                if sentence:
+                    wrong.append(f"{name}:{number}: {sentence}")
+    return wrong
+
+
+def check_executables(build):
+    wrong = []
+    for service, libraries in MUST_NOT_LINK.items():
+        program = build / "services" / service / f"decima-{service}"
+        if not program.exists():
+            continue
+        dynamic = subprocess.run(["readelf", "-d", program], capture_output=True, text=True,
+                                 check=True).stdout
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+        wrong += [f"{program.name} links {n}, which it must not need" for n in needed
+                  if n.startswith(libraries)]
+    return wrong
+
+
+def main():
+    wrong = check_sources()
+    if len(sys.argv) > 1:
+        wrong += check_executables(pathlib.Path(sys.argv[1]))
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
