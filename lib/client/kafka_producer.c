@@ -1,16 +1,15 @@
 #include "client/kafka_producer.h"
 
 #include "base/log.h"
+#include "client/kafka_log.h"
 
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
-#include <syslog.h>
 
 enum {
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
 	PURGE_TIMEOUT_MS = 1000, /* for the reports of what is thrown away at the end */
-	REASON_MAX = 256,
 };
 
 /*
@@ -36,36 +35,15 @@ static const struct {
 	{ "socket.keepalive.enable", "true" },
 };
 
-/* librdkafka quotes names in its texts; a field of logfmt is quoted already. */
-static const char *without_quotes(const char *text, char room[static REASON_MAX])
-{
-	snprintf(room, REASON_MAX, "%s", text);
-	for (char *c = room; *c; c++)
-		if (*c == '"' || *c == '\n')
-			*c = '\'';
-	return room;
-}
-
-static void on_log(const rd_kafka_t *kafka, int level, const char *fac, const char *text)
-{
-	char room[REASON_MAX];
-	enum log_level ours = level <= LOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
-			      : level <= LOG_NOTICE ? LOG_INFO
-						    : LOG_DEBUG;
-
-	(void)kafka;
-	log_write(ours, "kafka client", "facility=%s text=\"%s\"", fac, without_quotes(text, room));
-}
-
 static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self)
 {
 	struct kafka_producer *producer = self;
-	char room[REASON_MAX];
+	char room[KAFKA_TEXT_MAX];
 
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		producer->broken = true;
 	log_warn("kafka producer in trouble", "client=%s code=%s reason=\"%s\"",
-		 rd_kafka_name(kafka), rd_kafka_err2name(code), without_quotes(reason, room));
+		 rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
 /* Sent again, such a message would meet the same end. */
@@ -93,15 +71,6 @@ static void on_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, vo
 				 fate, why);
 }
 
-static bool conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct err *err)
-{
-	char why[REASON_MAX];
-
-	if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
-		return err_set(err, ERR_INVALID, "Kafka setting %s=%s: %s", name, value, why);
-	return true;
-}
-
 static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_producer_options *options,
 		      struct err *err)
 {
@@ -110,24 +79,24 @@ static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_producer_options
 	char number[24];
 
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-		if (!conf_set(conf, settings[i].name, settings[i].value, err))
+		if (!kafka_conf_set(conf, settings[i].name, settings[i].value, err))
 			return false;
 	snprintf(number, sizeof(number), "%" PRIu64, kbytes);
-	return conf_set(conf, "bootstrap.servers", options->brokers, err) &&
-	       conf_set(conf, "client.id", options->client_id ? options->client_id : "decima",
-			err) &&
-	       conf_set(conf, "queue.buffering.max.kbytes", number, err);
+	return kafka_conf_set(conf, "bootstrap.servers", options->brokers, err) &&
+	       kafka_conf_set(conf, "client.id", options->client_id ? options->client_id : "decima",
+			      err) &&
+	       kafka_conf_set(conf, "queue.buffering.max.kbytes", number, err);
 }
 
 bool kafka_producer_open(struct kafka_producer *producer,
 			 const struct kafka_producer_options *options, struct err *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	char why[REASON_MAX];
+	char why[KAFKA_TEXT_MAX];
 
 	*producer = (struct kafka_producer){ .options = *options };
 	rd_kafka_conf_set_opaque(conf, producer);
-	rd_kafka_conf_set_log_cb(conf, on_log);
+	rd_kafka_conf_set_log_cb(conf, kafka_log);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 	if (!conf_fill(conf, options, err)) {

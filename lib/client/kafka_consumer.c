@@ -1,0 +1,252 @@
+#include "client/kafka_consumer.h"
+
+#include "base/log.h"
+#include "client/kafka_log.h"
+
+#include <inttypes.h>
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+
+enum { QUEUE_DEFAULT_KBYTES = 16 << 10, CALL_TIMEOUT_MS = 10000 };
+
+_Static_assert(KAFKA_FROM_BEGINNING == RD_KAFKA_OFFSET_BEGINNING, "told to librdkafka as it is");
+
+/*
+ * auto.offset.reset=error: where we are not, nobody skips. queued.max.messages.kbytes bounds what
+ * is fetched ahead; a single message may be larger than a fetch and is then fetched alone.
+ */
+static const struct {
+	const char *name, *value;
+} settings[] = {
+	{ "allow.auto.create.topics", "false" },
+	{ "auto.offset.reset", "error" },
+	{ "check.crcs", "true" },
+	{ "enable.auto.commit", "false" },
+	{ "enable.auto.offset.store", "false" },
+	{ "fetch.message.max.bytes", "4194304" },
+	{ "log.connection.close", "false" },
+	{ "max.poll.interval.ms", "300000" },
+	{ "reconnect.backoff.max.ms", "5000" },
+	{ "session.timeout.ms", "10000" },
+	{ "socket.keepalive.enable", "true" },
+	{ "topic.metadata.refresh.interval.ms", "30000" },
+};
+
+static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self)
+{
+	char room[KAFKA_TEXT_MAX];
+
+	(void)self;
+	log_warn("kafka consumer in trouble", "client=%s code=%s reason=\"%s\"",
+		 rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
+}
+
+/* Ask the owner where to begin in each partition, and begin there. */
+static void assign(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
+{
+	AUTO_ARENA arena = { 0 };
+	size_t count = (size_t)list->cnt;
+	struct kafka_position *positions = arena_array(&arena, struct kafka_position, count);
+
+	for (size_t i = 0; i < count; i++)
+		positions[i].partition = list->elems[i].partition;
+	if (!consumer->options.assigned(consumer->options.self, positions, count)) {
+		rd_kafka_assign(consumer->kafka, NULL);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		list->elems[i].offset = positions[i].offset;
+	rd_kafka_assign(consumer->kafka, list);
+}
+
+static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
+			 rd_kafka_topic_partition_list_t *list, void *self)
+{
+	struct kafka_consumer *consumer = self;
+
+	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+		log_info("partitions assigned", "count=%d", list->cnt);
+		assign(consumer, list);
+		return;
+	}
+	log_info("partitions revoked", "count=%d lost=%d", list->cnt,
+		 rd_kafka_assignment_lost(kafka));
+	consumer->options.revoked(consumer->options.self);
+	rd_kafka_assign(kafka, NULL);
+}
+
+static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_consumer_options *options,
+		      struct err *err)
+{
+	uint64_t kbytes =
+		options->queue_max_kbytes ? options->queue_max_kbytes : QUEUE_DEFAULT_KBYTES;
+	char number[24];
+
+	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+		if (!kafka_conf_set(conf, settings[i].name, settings[i].value, err))
+			return false;
+	snprintf(number, sizeof(number), "%" PRIu64, kbytes);
+	return kafka_conf_set(conf, "bootstrap.servers", options->brokers, err) &&
+	       kafka_conf_set(conf, "group.id", options->group, err) &&
+	       kafka_conf_set(conf, "client.id", options->client_id, err) &&
+	       kafka_conf_set(conf, "queued.max.messages.kbytes", number, err);
+}
+
+static bool subscribe(struct kafka_consumer *consumer, struct err *err)
+{
+	rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(topics, consumer->options.topic, RD_KAFKA_PARTITION_UA);
+
+	rd_kafka_resp_err_t code = rd_kafka_subscribe(consumer->kafka, topics);
+
+	rd_kafka_topic_partition_list_destroy(topics);
+	if (code)
+		return err_set(err, ERR_IO, "subscribe to Kafka topic %s: %s",
+			       consumer->options.topic, rd_kafka_err2str(code));
+	return true;
+}
+
+bool kafka_consumer_open(struct kafka_consumer *consumer,
+			 const struct kafka_consumer_options *options, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char why[KAFKA_TEXT_MAX];
+
+	*consumer = (struct kafka_consumer){ .options = *options };
+	rd_kafka_conf_set_opaque(conf, consumer);
+	rd_kafka_conf_set_log_cb(conf, kafka_log);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+	if (!conf_fill(conf, options, err)) {
+		rd_kafka_conf_destroy(conf);
+		return false;
+	}
+	consumer->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
+	if (!consumer->kafka) {
+		rd_kafka_conf_destroy(conf); /* it is ours again */
+		return err_set(err, ERR_IO, "make a Kafka consumer: %s", why);
+	}
+	rd_kafka_poll_set_consumer(consumer->kafka);
+	if (subscribe(consumer, err))
+		return true;
+	kafka_consumer_close(consumer);
+	return false;
+}
+
+void kafka_consumer_close(struct kafka_consumer *consumer)
+{
+	if (!consumer->kafka)
+		return;
+	rd_kafka_consumer_close(consumer->kafka);
+	rd_kafka_destroy(consumer->kafka);
+	consumer->kafka = NULL;
+}
+
+static str text(const void *bytes, size_t len)
+{
+	return (str){ len ? bytes : NULL, len };
+}
+
+enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,
+				     struct kafka_record *ret_record, struct err *err)
+{
+	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->kafka, (int)timeout_ms);
+	rd_kafka_timestamp_type_t kind;
+
+	if (!message)
+		return KAFKA_NOTHING;
+
+	struct kafka_record record = {
+		.partition = message->partition,
+		.offset = message->offset,
+		.timestamp_ms = rd_kafka_message_timestamp(message, &kind),
+	};
+
+	if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
+		rd_kafka_message_destroy(message);
+		*ret_record = record;
+		return KAFKA_OUT_OF_RANGE;
+	}
+	if (message->err) {
+		err_set(err, ERR_IO, "%s", rd_kafka_message_errstr(message));
+		rd_kafka_message_destroy(message);
+		return KAFKA_TROUBLE;
+	}
+	record.key = text(message->key, message->key_len);
+	record.value = text(message->payload, message->len);
+	record.message = message;
+	*ret_record = record;
+	return KAFKA_RECORD;
+}
+
+void kafka_record_done(struct kafka_record *record)
+{
+	if (record->message)
+		rd_kafka_message_destroy(record->message);
+	*record = (struct kafka_record){ 0 };
+}
+
+str kafka_record_header(const struct kafka_record *record, const char *name)
+{
+	rd_kafka_headers_t *headers;
+	const void *value;
+	size_t len;
+
+	if (rd_kafka_message_headers(record->message, &headers) ||
+	    rd_kafka_header_get_last(headers, name, &value, &len))
+		return (str){ 0 };
+	return (str){ value ? value : "", value ? len : 0 };
+}
+
+bool kafka_consumer_restart(struct kafka_consumer *consumer, struct err *err)
+{
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
+
+	if (code)
+		return err_set(err, ERR_IO, "ask for the assignment: %s", rd_kafka_err2str(code));
+	consumer->options.revoked(consumer->options.self);
+	assign(consumer, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	return true;
+}
+
+bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,
+			  int64_t *ret_end, struct err *err)
+{
+	rd_kafka_resp_err_t code =
+		rd_kafka_query_watermark_offsets(consumer->kafka, consumer->options.topic,
+						 partition, ret_first, ret_end, CALL_TIMEOUT_MS);
+
+	if (code)
+		return err_set(err, ERR_IO, "ask for the offsets of %s/%d: %s",
+			       consumer->options.topic, partition, rd_kafka_err2str(code));
+	return true;
+}
+
+int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition)
+{
+	int64_t first, end;
+
+	if (rd_kafka_get_watermark_offsets(consumer->kafka, consumer->options.topic, partition,
+					   &first, &end))
+		return -1;
+	return end;
+}
+
+bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err)
+{
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
+
+	if (code)
+		return err_set(err, ERR_IO, "ask for the assignment: %s", rd_kafka_err2str(code));
+	code = pause ? rd_kafka_pause_partitions(consumer->kafka, list)
+		     : rd_kafka_resume_partitions(consumer->kafka, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (code)
+		return err_set(err, ERR_IO, "%s partitions: %s", pause ? "pause" : "resume",
+			       rd_kafka_err2str(code));
+	return true;
+}

@@ -1,0 +1,37 @@
+#include "client/kafka_log.h"
+
+#include "base/log.h"
+
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <syslog.h>
+
+/* librdkafka quotes names in its texts; a field of logfmt is quoted already. */
+const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX])
+{
+	snprintf(room, KAFKA_TEXT_MAX, "%s", text);
+	for (char *c = room; *c; c++)
+		if (*c == '"' || *c == '\n')
+			*c = '\'';
+	return room;
+}
+
+void kafka_log(const rd_kafka_t *kafka, int level, const char *fac, const char *text)
+{
+	char room[KAFKA_TEXT_MAX];
+	enum log_level ours = level <= LOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
+			      : level <= LOG_NOTICE ? LOG_INFO
+						    : LOG_DEBUG;
+
+	(void)kafka;
+	log_write(ours, "kafka client", "facility=%s text=\"%s\"", fac, kafka_text(text, room));
+}
+
+bool kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct err *err)
+{
+	char why[KAFKA_TEXT_MAX];
+
+	if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
+		return err_set(err, ERR_INVALID, "Kafka setting %s=%s: %s", name, value, why);
+	return true;
+}

@@ -1,0 +1,16 @@
+/*
+ * kafka_topic - make sure that a topic is there.
+ */
+#pragma once
+
+#include "base/err.h"
+
+struct kafka_topic {
+	const char *name;
+	uint64_t partitions, replication_factor;
+	uint64_t retention_ms; /* 0: the broker's default */
+};
+
+/* Create the topic where it is missing; one that is there is left as it is. Asks the broker. */
+bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
+			struct err *err) MUST_CHECK;
