@@ -16,10 +16,18 @@
 
 #define PUBLISH_TOPIC "otlp_profiles"
 
+enum { PUBLISH_IN_FLIGHT_MAX = 16 };
+
 struct publish_options {
 	const char *brokers;
 	const char *topic;         /* NULL: PUBLISH_TOPIC */
-	uint64_t queue_max_kbytes; /* of librdkafka's queue; 0: a default of 16 MiB */
+	uint64_t queue_max_kbytes; /* of librdkafka's queue; 0: its default */
+};
+
+/* A batch that is on its way; its index is the message's token. */
+struct publish_slot {
+	uint64_t epoch, seq, bytes;
+	bool taken;
 };
 
 struct publish {
@@ -27,20 +35,23 @@ struct publish {
 	struct spool *spool;
 	struct publish_options options;
 	struct kafka_producer producer;
+	bool producer_is_open;
+	struct publish_slot slots[PUBLISH_IN_FLIGHT_MAX];
+	size_t in_flight;
+	uint64_t pause_ms, pause_until_ns; /* after a failure; 0: none */
 	pthread_t thread;
 	bool running;
-	_Atomic bool stopping;
-	uint64_t stop_timeout_ms;
-	uint64_t in_flight, in_flight_bytes;
-	uint64_t pause_ms, pause_until_ns; /* after a failure */
-	bool broken;                       /* the producer must be opened anew */
+	_Atomic uint64_t stop_at_ns; /* 0: not asked to stop */
 };
 
 /* Needs no Kafka: it is waited for. The spool must outlive the thread. */
 bool publish_start(struct publish *publish, struct spool *spool,
 		   const struct publish_options *options, struct err *err) MUST_CHECK;
 
-/* Wait at most timeout_ms for what is on its way; what is not delivered stays in the spool. */
+/*
+ * Send what the spool still holds, for at most timeout_ms and a second; what is not delivered by
+ * then stays in the spool.
+ */
 void publish_stop(struct publish *publish, uint64_t timeout_ms);
 
 /* Of the spool and of this thread; for metrics_register(). */

@@ -4,27 +4,27 @@
  *     STATE/lock                            flock: one agent per state directory
  *     STATE/host-id                         random; only where there is no machine id
  *     STATE/spool/EPOCH-SEQ.batch           one batch; digits zero-padded, so names sort by age
- *     STATE/spool/EPOCH-SEQ.bad             set aside: its bytes are not what was written
- *     STATE/spool/meta                      epoch, last number, last status, what was lost here
+ *     STATE/spool/EPOCH-SEQ.bad             set aside: Kafka refused it or its bytes have changed
+ *     STATE/spool/meta                      epoch, last number, last status, what was given up
  *
- * A batch is on disk, fsynced under its final name, before anybody may send it, and the number in
- * meta moves before the batch can be removed: so numbers go 1, 2, 3, ... without gaps or repeats
- * through any kill -9. A new epoch begins only with a new spool or another host id. A spool that is
- * full gives up its oldest batches that are not on their way, and counts them; meta names them
- * before they are unlinked, so that a crash in between neither loses nor doubles the count.
+ * A batch is on disk, fsynced under its final name, before anybody may send it, and its number is
+ * in meta before it can be removed: so numbers go 1, 2, 3, ... without gaps or repeats through any
+ * kill -9. A new epoch begins only with a new spool, another host id, or a meta that is lost.
+ * A spool that is full gives up its oldest batches that are not on their way. What is given up is
+ * named and counted in meta before its file goes, so a crash in between neither loses nor doubles
+ * the count.
  *
  * Threads: one puts, one (publish) takes and removes; both may ask for the numbers. The lock guards
- * the index only and is not held across I/O.
+ * the index only and is not held across I/O; meta is written by the thread that puts.
  */
 #pragma once
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "spool_file.h"
 
 #include <pthread.h>
 
-enum { SPOOL_BAD_FILES_MAX = 8 }; /* set aside; more are removed */
+enum { SPOOL_BAD_FILES_MAX = 8 }; /* set aside; any more are removed */
 
 struct spool_options {
 	const char *state_directory; /* made if it is not there */
@@ -33,11 +33,19 @@ struct spool_options {
 	uint64_t max_bytes;          /* of the batches on disk, --spool-max-bytes */
 };
 
-/* What this spool had to give up since it was created; survives restarts (it is in meta). */
+/* Why a batch is given up; the names are reasons of AgentStatus.lost. */
+enum spool_reason {
+	SPOOL_FULL,    /* spool_full: oldest out */
+	SPOOL_CORRUPT, /* spool_corrupt: its bytes are not what was written */
+	SPOOL_REFUSED, /* spool_refused: Kafka will never take it */
+	SPOOL_REASON_COUNT,
+};
+extern const char *const spool_reason_names[SPOOL_REASON_COUNT];
+
+/* What this spool had to give up since its epoch began; survives restarts (it is in meta). */
 struct spool_lost {
-	uint64_t full_batches, full_samples;       /* `spool_full`: oldest out */
-	uint64_t corrupt_batches, corrupt_samples; /* `spool_corrupt`: set aside; samples if told */
-	uint64_t refused_batches, refused_samples; /* `spool_refused`: Kafka will never take it */
+	uint64_t batches[SPOOL_REASON_COUNT];
+	uint64_t samples[SPOOL_REASON_COUNT]; /* of a corrupt batch: if its header can be read */
 };
 
 /* How full it is. */
@@ -46,31 +54,30 @@ struct spool_level {
 	uint64_t oldest_unix_ns; /* when its oldest batch was put; 0: it is empty */
 };
 
-struct spool_entry {
-	uint64_t epoch, seq, bytes, samples, time_unix_ns;
-	bool on_its_way, gone; /* handed out by spool_next(); removed while it was */
-};
+struct spool_entry;
 
 struct spool {
 	uint64_t epoch, last_seq;
 	str host_id; /* the key of every message */
 	/*
 	 * The AgentStatus of the last batch that was put, also by a predecessor; empty in a new
-	 * spool. Counters go on from there; lost[spool_*] come from spool_lost_get() instead.
+	 * epoch. Counters go on from there; lost[spool_*] are spool_lost_get()'s instead.
 	 */
 	str last_status;
 	/* private */
 	struct arena arena;
 	uint64_t max_bytes;
 	int state_fd, spool_fd, lock_fd;
-	bool is_open, sync_ready;
+	bool is_open;
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	struct spool_entry *entries; /* by age; a heap array */
 	size_t entry_count, entry_cap;
+	uint64_t bytes;
 	struct spool_lost lost;
-	struct spool_evicted evicted;
-	unsigned char *status_room;
+	struct spool_range given_up; /* the last ones */
+	size_t bad_files;
+	char status_room[SPOOL_STATUS_MAX];
 };
 
 /* A second agent on the same state directory fails here, with a sentence. */
@@ -90,16 +97,14 @@ struct spool_level spool_level_get(struct spool *spool);
 
 /*
  * For the publisher. The oldest batch that is not on its way, read into the arena; it is on its way
- * from then on. False: there is none (files that cannot be read are set aside on the way).
+ * from then on. False: there is none.
  */
 bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch) MUST_CHECK;
 
-/* It is in Kafka: remove it. */
-void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq);
-/* It is not on its way any more: spool_next() will give it again. */
-void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);
-/* Kafka will never take it: set it aside and count it. */
-void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq);
+/* What became of a batch that was on its way. */
+void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq); /* remove it */
+void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);  /* to be sent again */
+void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq);   /* never to be sent */
 
-/* Wait until a batch is put, at most timeout_ms. */
+/* Wait until there is one for spool_next(), at most timeout_ms. */
 void spool_wait(struct spool *spool, uint64_t timeout_ms);

@@ -10,10 +10,10 @@
 #include "base/err.h"
 
 enum {
-	SPOOL_KEY_MAX = 1024,        /* bytes of a host id */
-	SPOOL_STATUS_MAX = 64 << 10, /* bytes of an AgentStatus */
-	SPOOL_VALUE_MAX = 64 << 20,  /* bytes of one batch */
-	SPOOL_HEADER_SIZE = 64,      /* the fixed part that begins a batch file */
+	SPOOL_KEY_MAX = 1024,       /* bytes of a host id */
+	SPOOL_STATUS_MAX = 8192,    /* bytes of an AgentStatus */
+	SPOOL_VALUE_MAX = 64 << 20, /* bytes of one batch */
+	SPOOL_HEADER_SIZE = 64,     /* the fixed part that begins a batch file */
 };
 
 struct spool_batch {
@@ -23,15 +23,15 @@ struct spool_batch {
 	str key, status, value;
 };
 
-/* Batches of one epoch that make room: first to last, 0: none. On open they are removed. */
-struct spool_evicted {
+/* Numbers of one epoch, first to last; last 0: none. */
+struct spool_range {
 	uint64_t epoch, first, last;
 };
 
 struct spool_meta {
 	uint64_t epoch, last_seq;
-	uint64_t counts[6]; /* struct spool_lost, in its order */
-	struct spool_evicted evicted;
+	uint64_t counts[6];          /* struct spool_lost: batches, then samples, by reason */
+	struct spool_range given_up; /* counted already: a file of it that is there must go */
 	str host_id, status;
 };
 

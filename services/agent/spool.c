@@ -1,0 +1,361 @@
+#include "spool.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "disk_file.h"
+#include "spool_entry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
+	[SPOOL_FULL] = "spool_full",
+	[SPOOL_CORRUPT] = "spool_corrupt",
+	[SPOOL_REFUSED] = "spool_refused",
+};
+
+struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix)
+{
+	struct spool_name name;
+
+	snprintf(name.text, sizeof(name.text), "%020" PRIu64 "-%020" PRIu64 "%s", epoch, seq,
+		 suffix);
+	return name;
+}
+
+static uint64_t file_size(const struct spool_batch *batch)
+{
+	return SPOOL_HEADER_SIZE + batch->key.len + batch->status.len + batch->value.len +
+	       sizeof(uint64_t);
+}
+
+void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
+{
+	if (spool->entry_count == spool->entry_cap) {
+		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
+		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
+
+		if (!entries)
+			abort(); /* out of memory, as in arena */
+		spool->entries = entries;
+		spool->entry_cap = cap;
+	}
+	spool->entries[spool->entry_count++] = *entry;
+	spool->bytes += entry->bytes;
+}
+
+/* Those of [first, first + count) leave the index. With the lock. */
+static void entries_remove(struct spool *spool, size_t first, size_t count)
+{
+	struct spool_entry *at = spool->entries + first;
+
+	for (size_t i = 0; i < count; i++)
+		spool->bytes -= at[i].bytes;
+	spool->entry_count -= count;
+	memmove(at, at + count, (spool->entry_count - first) * sizeof(*at));
+}
+
+/* With the lock. Batches end in order, so it is found among the first. */
+static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint64_t seq)
+{
+	for (size_t i = 0; i < spool->entry_count; i++)
+		if (spool->entries[i].epoch == epoch && spool->entries[i].seq == seq)
+			return &spool->entries[i];
+	return NULL;
+}
+
+bool spool_meta_store(struct spool *spool, str status, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_lost lost = spool_lost_get(spool);
+	struct spool_meta meta = {
+		.epoch = spool->epoch,
+		.last_seq = spool->last_seq,
+		.given_up = spool->given_up,
+		.host_id = spool->host_id,
+		.status = status,
+	};
+
+	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
+		       "meta holds every count");
+	memcpy(meta.counts, lost.batches, sizeof(lost.batches));
+	memcpy(meta.counts + SPOOL_REASON_COUNT, lost.samples, sizeof(lost.samples));
+	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
+}
+
+/* Batches next to each other that go for one reason. */
+struct giving_up {
+	size_t first, count;
+	enum spool_reason reason;
+	struct spool_range range;
+};
+
+/* The first run that has to go so that `need` more bytes fit. With the lock. */
+static bool victims_find(struct spool *spool, uint64_t need, struct giving_up *ret_run)
+{
+	for (size_t i = 0; i < spool->entry_count; i++) {
+		enum spool_state state = spool->entries[i].state;
+
+		if (state == SPOOL_IS_CORRUPT || state == SPOOL_IS_REFUSED) {
+			*ret_run = (struct giving_up){ .first = i, .count = 1 };
+			ret_run->reason = state == SPOOL_IS_CORRUPT ? SPOOL_CORRUPT : SPOOL_REFUSED;
+			return true;
+		}
+	}
+	if (spool->bytes + need <= spool->max_bytes)
+		return false;
+
+	size_t first = 0, end;
+	uint64_t bytes = spool->bytes;
+
+	while (first < spool->entry_count && spool->entries[first].state != SPOOL_WAITING)
+		first++;
+	for (end = first; end < spool->entry_count && bytes + need > spool->max_bytes &&
+			  spool->entries[end].state == SPOOL_WAITING &&
+			  spool->entries[end].epoch == spool->entries[first].epoch;
+	     end++)
+		bytes -= spool->entries[end].bytes;
+	*ret_run = (struct giving_up){ .first = first, .count = end - first, .reason = SPOOL_FULL };
+	return end > first;
+}
+
+/* Count a run and take it out of the index. With the lock. */
+static void victims_book(struct spool *spool, struct giving_up *run)
+{
+	const struct spool_entry *entries = spool->entries + run->first;
+
+	run->range = (struct spool_range){ .epoch = entries->epoch,
+					   .first = entries->seq,
+					   .last = entries[run->count - 1].seq };
+	for (size_t i = 0; i < run->count; i++) {
+		spool->lost.batches[run->reason]++;
+		spool->lost.samples[run->reason] += entries[i].samples;
+	}
+	entries_remove(spool, run->first, run->count);
+	spool->given_up = run->range;
+}
+
+/* The files go after meta has said so. Bad ones are kept for a look, up to a number. */
+static void victims_unlink(struct spool *spool, const struct giving_up *run)
+{
+	for (uint64_t seq = run->range.first; seq <= run->range.last; seq++) {
+		struct spool_name name = spool_name_of(run->range.epoch, seq, ".batch");
+		struct spool_name bad = spool_name_of(run->range.epoch, seq, ".bad");
+
+		if (run->reason == SPOOL_FULL || spool->bad_files >= SPOOL_BAD_FILES_MAX)
+			unlinkat(spool->spool_fd, name.text, 0);
+		else if (!renameat(spool->spool_fd, name.text, spool->spool_fd, bad.text))
+			spool->bad_files++;
+	}
+}
+
+/* Give up what has to go: what is bad, and the oldest until `need` more bytes fit. */
+static bool make_room(struct spool *spool, uint64_t need, struct err *err)
+{
+	for (;;) {
+		struct giving_up run;
+
+		pthread_mutex_lock(&spool->lock);
+
+		bool found = victims_find(spool, need, &run);
+		bool fits = spool->bytes + need <= spool->max_bytes;
+
+		if (found)
+			victims_book(spool, &run);
+		pthread_mutex_unlock(&spool->lock);
+		if (!found && !fits)
+			return err_set(err, ERR_LIMIT,
+				       "a batch of %" PRIu64 " bytes does not fit the spool's "
+				       "%" PRIu64,
+				       need, spool->max_bytes);
+		if (!found)
+			return true;
+		log_warn("batches given up", "reason=%s batches=%zu first=%" PRIu64,
+			 spool_reason_names[run.reason], run.count, run.range.first);
+		if (!spool_meta_store(spool, spool->last_status, err))
+			return err_wrap(err, "count what the spool gives up");
+		victims_unlink(spool, &run);
+	}
+}
+
+/* Its number is durable in meta before it may leave: else it might be given out twice. */
+static bool batch_store(struct spool *spool, const struct spool_batch *batch, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_name name = spool_name_of(batch->epoch, batch->seq, ".batch");
+
+	if (disk_file_write(spool->spool_fd, name.text, spool_batch_write(batch, &arena), err)) {
+		spool->last_seq = batch->seq;
+		if (spool_meta_store(spool, batch->status, err))
+			return true;
+		spool->last_seq = batch->seq - 1;
+	}
+	unlinkat(spool->spool_fd, name.text, 0);
+	return false;
+}
+
+bool spool_put(struct spool *spool, str value, str status, uint64_t samples, struct err *err)
+{
+	struct spool_batch batch = {
+		.epoch = spool->epoch,
+		.seq = spool->last_seq + 1,
+		.samples = samples,
+		.time_unix_ns = clock_unix_ns(),
+		.key = spool->host_id,
+		.status = status,
+		.value = value,
+	};
+
+	if (status.len > SPOOL_STATUS_MAX || value.len > SPOOL_VALUE_MAX)
+		return err_set(err, ERR_LIMIT, "a batch of %zu bytes is too large for a spool",
+			       value.len);
+	if (!make_room(spool, file_size(&batch), err) || !batch_store(spool, &batch, err))
+		return err_wrap(err, "spool batch %" PRIu64, batch.seq);
+	memmove(spool->status_room, status.ptr ? status.ptr : "", status.len);
+	spool->last_status = (str){ spool->status_room, status.len };
+
+	pthread_mutex_lock(&spool->lock);
+	spool_entry_add(spool, &(struct spool_entry){ .epoch = batch.epoch,
+						      .seq = batch.seq,
+						      .bytes = file_size(&batch),
+						      .samples = samples,
+						      .time_unix_ns = batch.time_unix_ns });
+	pthread_cond_signal(&spool->filled);
+	pthread_mutex_unlock(&spool->lock);
+	return true;
+}
+
+struct spool_lost spool_lost_get(struct spool *spool)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_lost lost = spool->lost;
+
+	pthread_mutex_unlock(&spool->lock);
+	return lost;
+}
+
+struct spool_level spool_level_get(struct spool *spool)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_level level = { .batches = spool->entry_count, .bytes = spool->bytes };
+
+	if (spool->entry_count)
+		level.oldest_unix_ns = spool->entries[0].time_unix_ns;
+	pthread_mutex_unlock(&spool->lock);
+	return level;
+}
+
+static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum spool_state state)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_entry *entry = entry_find(spool, epoch, seq);
+
+	if (entry)
+		entry->state = state;
+	pthread_mutex_unlock(&spool->lock);
+}
+
+/* With the lock. */
+static struct spool_entry *waiting_find(struct spool *spool)
+{
+	for (size_t i = 0; i < spool->entry_count; i++)
+		if (spool->entries[i].state == SPOOL_WAITING)
+			return &spool->entries[i];
+	return NULL;
+}
+
+/* Mark the oldest that waits as on its way, so that nobody gives it up while it is read. */
+static bool waiting_take(struct spool *spool, struct spool_entry *ret_entry)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_entry *entry = waiting_find(spool);
+
+	if (entry) {
+		entry->state = SPOOL_ON_ITS_WAY;
+		*ret_entry = *entry;
+	}
+	pthread_mutex_unlock(&spool->lock);
+	return entry;
+}
+
+/* ERR_IO: the file may be fine, the system is not. Anything else: the file is bad. */
+static bool batch_load(struct spool *spool, const struct spool_entry *entry, struct arena *arena,
+		       struct spool_batch *ret_batch, struct err *err)
+{
+	struct spool_name name = spool_name_of(entry->epoch, entry->seq, ".batch");
+	str file;
+
+	if (!disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, arena, &file,
+			    err) ||
+	    !spool_batch_read(file, ret_batch, err))
+		return err_wrap(err, "read %s from the spool", name.text);
+	if (ret_batch->epoch != entry->epoch || ret_batch->seq != entry->seq)
+		return err_set(err, ERR_INVALID, "%s holds another batch than its name says",
+			       name.text);
+	return true;
+}
+
+bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch)
+{
+	struct spool_entry entry;
+	struct err err;
+
+	while (waiting_take(spool, &entry)) {
+		if (batch_load(spool, &entry, arena, ret_batch, &err))
+			return true;
+		log_error("batch cannot be read", "error=\"%s\"", err.msg);
+		if (err.code == ERR_IO) {
+			spool_returned(spool, entry.epoch, entry.seq);
+			return false;
+		}
+		state_set(spool, entry.epoch, entry.seq, SPOOL_IS_CORRUPT);
+	}
+	return false;
+}
+
+/* The unlink is not synced: a batch that comes back after a crash is sent again and known. */
+void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq)
+{
+	struct spool_name name = spool_name_of(epoch, seq, ".batch");
+
+	if (unlinkat(spool->spool_fd, name.text, 0) && errno != ENOENT)
+		log_error("batch cannot be removed", "name=%s error=\"%m\"", name.text);
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_entry *entry = entry_find(spool, epoch, seq);
+
+	if (entry)
+		entries_remove(spool, (size_t)(entry - spool->entries), 1);
+	pthread_mutex_unlock(&spool->lock);
+}
+
+void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq)
+{
+	state_set(spool, epoch, seq, SPOOL_WAITING);
+}
+
+void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq)
+{
+	state_set(spool, epoch, seq, SPOOL_IS_REFUSED);
+}
+
+void spool_wait(struct spool *spool, uint64_t timeout_ms)
+{
+	uint64_t end_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	struct timespec until = {
+		.tv_sec = (time_t)(end_ns / NS_PER_SECOND),
+		.tv_nsec = (long)(end_ns % NS_PER_SECOND),
+	};
+
+	pthread_mutex_lock(&spool->lock);
+	while (!waiting_find(spool))
+		if (pthread_cond_clockwait(&spool->filled, &spool->lock, CLOCK_MONOTONIC, &until))
+			break;
+	pthread_mutex_unlock(&spool->lock);
+}

@@ -1,0 +1,80 @@
+#include "spool_file.h"
+#include "test.h"
+
+static const struct spool_batch batch = { .epoch = 7,
+					  .seq = 3,
+					  .samples = 190,
+					  .time_unix_ns = 11,
+					  .key = { "node/id", 7 },
+					  .status = { "st", 2 },
+					  .value = { "a\0b", 3 } };
+
+static void reads_back_what_it_wrote(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_batch got;
+	struct err err;
+
+	(void)state;
+	assert_true(spool_batch_read(spool_batch_write(&batch, &arena), &got, &err));
+	assert_true(got.epoch == 7 && got.seq == 3 && got.samples == 190 && got.time_unix_ns == 11);
+	assert_true(str_eq(got.key, batch.key) && str_eq(got.status, batch.status));
+	assert_true(str_eq(got.value, batch.value));
+}
+
+static void knows_every_cut_and_every_changed_byte(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str file = spool_batch_write(&batch, &arena);
+	struct spool_batch got;
+	struct err err;
+
+	(void)state;
+	for (size_t len = 0; len < file.len; len++)
+		assert_false(spool_batch_read((str){ file.ptr, len }, &got, &err));
+	for (size_t i = 0; i < file.len; i++) {
+		char *copy = arena_array(&arena, char, file.len);
+
+		memcpy(copy, file.ptr, file.len);
+		copy[i] ^= 4;
+		assert_false(spool_batch_read((str){ copy, file.len }, &got, &err));
+	}
+}
+
+static void the_header_alone_tells_samples_and_size(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str file = spool_batch_write(&batch, &arena);
+	struct spool_batch got;
+	uint64_t size;
+	struct err err;
+
+	(void)state;
+	assert_true(spool_header_read((str){ file.ptr, SPOOL_HEADER_SIZE }, &got, &size, &err));
+	assert_true(size == file.len && got.samples == 190 && got.seq == 3);
+}
+
+static void meta_comes_back_and_a_cut_one_does_not(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_meta meta = { .epoch = 1,
+				   .last_seq = 2,
+				   .counts = { 1, 2, 3, 4, 5, 6 },
+				   .given_up = { 1, 5, 6 },
+				   .host_id = STR("h"),
+				   .status = STR("s") },
+			  got;
+	str file = spool_meta_write(&meta, &arena);
+	struct err err;
+
+	(void)state;
+	assert_true(spool_meta_read(file, &got, &err));
+	assert_true(got.last_seq == 2 && got.counts[5] == 6 && got.given_up.last == 6);
+	assert_true(str_eq(got.host_id, meta.host_id) && str_eq(got.status, meta.status));
+	for (size_t len = 0; len < file.len; len++)
+		assert_false(spool_meta_read((str){ file.ptr, len }, &got, &err));
+}
+
+RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(knows_every_cut_and_every_changed_byte),
+	  TEST(the_header_alone_tells_samples_and_size),
+	  TEST(meta_comes_back_and_a_cut_one_does_not))

@@ -1,0 +1,334 @@
+#include "scratch.h"
+#include "spool.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+struct fixture {
+	struct scratch scratch;
+	struct spool_options options;
+	struct spool spool;
+	struct arena arena;
+};
+
+static void fixture_open(struct fixture *f, uint64_t max_bytes)
+{
+	struct err err;
+
+	if (!f->options.node) {
+		f->scratch = scratch_make();
+		f->options = (struct spool_options){ .state_directory = f->scratch.path,
+						     .node = "n",
+						     .machine_id_path = "/nowhere" };
+	}
+	f->options.max_bytes = max_bytes;
+	assert_true(spool_open(&f->spool, &f->options, &err));
+}
+
+static void fixture_close(struct fixture *f)
+{
+	spool_close(&f->spool);
+	arena_free(&f->arena);
+	scratch_remove(&f->scratch);
+}
+
+static void put(struct fixture *f, const char *value, uint64_t samples)
+{
+	struct err err = { 0 };
+
+	assert_true(spool_put(&f->spool, str_from(value), str_from("status"), samples, &err));
+}
+
+/* The value of the next batch, or "" where there is none. */
+static const char *next(struct fixture *f, uint64_t *ret_seq)
+{
+	struct spool_batch batch;
+
+	if (!spool_next(&f->spool, &f->arena, &batch))
+		return "";
+	*ret_seq = batch.seq;
+	return str_z(&f->arena, batch.value);
+}
+
+/* A path of the spool's only epoch. */
+static const char *batch_path(struct fixture *f, uint64_t seq, const char *suffix)
+{
+	return str_z(&f->arena, str_format(&f->arena, "%s/spool/%020" PRIu64 "-%020" PRIu64 "%s",
+					   f->scratch.path, f->spool.epoch, seq, suffix));
+}
+
+static void numbers_go_on_after_a_restart_and_batches_come_in_order(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	put(&f, "two", 2);
+
+	uint64_t epoch = f.spool.epoch;
+
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	put(&f, "three", 3);
+
+	assert_true(f.spool.epoch == epoch && f.spool.last_seq == 3);
+	assert_string_equal(next(&f, &seq), "one");
+	assert_string_equal(next(&f, &seq), "two");
+	assert_string_equal(next(&f, &seq), "three");
+	assert_int_equal(seq, 3);
+	assert_string_equal(next(&f, &seq), "");
+	fixture_close(&f);
+}
+
+static void a_number_is_never_used_again_after_all_batches_have_left(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	next(&f, &seq);
+	spool_delivered(&f.spool, f.spool.epoch, seq);
+	assert_int_equal(spool_level_get(&f.spool).batches, 0);
+
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(f.spool.last_seq, 1);
+	assert_true(str_eq(f.spool.last_status, STR("status")));
+	put(&f, "two", 1);
+	next(&f, &seq);
+	assert_int_equal(seq, 2);
+	fixture_close(&f);
+}
+
+static void what_was_on_its_way_comes_again_when_returned_and_after_a_crash(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	put(&f, "two", 1);
+	next(&f, &seq);
+	spool_returned(&f.spool, f.spool.epoch, 1);
+	assert_string_equal(next(&f, &seq), "one");
+
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	assert_string_equal(next(&f, &seq), "one");
+	fixture_close(&f);
+}
+
+static void a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	char large[1000];
+
+	(void)state;
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	fixture_open(&f, 3500);
+	put(&f, large, 10);
+	put(&f, large, 20);
+	put(&f, large, 30);
+	next(&f, &seq); /* 1 is on its way */
+	put(&f, large, 40);
+	put(&f, large, 50);
+
+	struct spool_lost lost = spool_lost_get(&f.spool);
+
+	assert_int_equal(lost.batches[SPOOL_FULL], 2);
+	assert_int_equal(lost.samples[SPOOL_FULL], 50);
+	assert_true(spool_level_get(&f.spool).bytes <= 3500);
+	next(&f, &seq);
+	assert_int_equal(seq, 4);
+
+	spool_close(&f.spool);
+	fixture_open(&f, 3500);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_FULL], 50);
+	assert_int_equal(spool_level_get(&f.spool).batches, 3);
+	fixture_close(&f);
+}
+
+/* Killed after meta counts it and before the file goes: the file must not be sent as well. */
+static void a_batch_counted_as_given_up_does_not_come_back_after_a_crash(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	char large[1000];
+
+	(void)state;
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	fixture_open(&f, 2500);
+	put(&f, large, 10);
+	put(&f, large, 20);
+	assert_int_equal(link(batch_path(&f, 1, ".batch"), batch_path(&f, 1, ".kept")), 0);
+	put(&f, large, 30);
+	assert_int_equal(rename(batch_path(&f, 1, ".kept"), batch_path(&f, 1, ".batch")), 0);
+
+	spool_close(&f.spool);
+	fixture_open(&f, 2500);
+	next(&f, &seq);
+	assert_int_equal(seq, 2);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_FULL], 10);
+	fixture_close(&f);
+}
+
+static void spoil(const char *path, off_t at)
+{
+	AUTO_FD fd = open(path, O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "!", 1, at), 1);
+}
+
+static void a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	struct stat stat_bad;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 10);
+	put(&f, "two", 20);
+	put(&f, "three", 30);
+	spoil(batch_path(&f, 1, ".batch"), SPOOL_HEADER_SIZE + 2);
+	assert_int_equal(truncate(batch_path(&f, 2, ".batch"), 70), 0);
+	spool_close(&f.spool);
+
+	fixture_open(&f, 1 << 20);
+	assert_string_equal(next(&f, &seq), "three");
+	put(&f, "four", 40);
+	assert_int_equal(spool_lost_get(&f.spool).batches[SPOOL_CORRUPT], 2);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_CORRUPT], 30);
+	assert_int_equal(stat(batch_path(&f, 1, ".bad"), &stat_bad), 0);
+	fixture_close(&f);
+}
+
+static void a_refused_batch_is_counted_once_and_not_sent_again(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 10);
+	next(&f, &seq);
+	spool_refused(&f.spool, f.spool.epoch, 1);
+	assert_string_equal(next(&f, &seq), "");
+	put(&f, "two", 20);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_REFUSED], 10);
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	assert_string_equal(next(&f, &seq), "two");
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_REFUSED], 10);
+	fixture_close(&f);
+}
+
+static void a_batch_that_meta_does_not_know_yet_keeps_its_number(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	const char *meta, *before;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	meta = str_z(&f.arena, str_format(&f.arena, "%s/spool/meta", f.scratch.path));
+	before = str_z(&f.arena, str_format(&f.arena, "%s/spool/before", f.scratch.path));
+	put(&f, "one", 1);
+	assert_int_equal(link(meta, before), 0);
+	put(&f, "two", 1);
+	assert_int_equal(rename(before, meta), 0);
+	spool_close(&f.spool);
+
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(f.spool.last_seq, 2);
+	assert_string_equal(next(&f, &seq), "one");
+	fixture_close(&f);
+}
+
+static void a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs(void **state)
+{
+	struct fixture f = { 0 };
+	struct spool_batch batch;
+	uint64_t epoch;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	epoch = f.spool.epoch;
+	spoil(str_z(&f.arena, str_format(&f.arena, "%s/spool/meta", f.scratch.path)), 9);
+	spool_close(&f.spool);
+
+	fixture_open(&f, 1 << 20);
+	assert_true(f.spool.epoch > epoch && f.spool.last_seq == 0);
+	put(&f, "two", 1);
+	assert_true(spool_next(&f.spool, &f.arena, &batch));
+	assert_true(batch.epoch == epoch && batch.seq == 1);
+	assert_true(spool_next(&f.spool, &f.arena, &batch));
+	assert_true(batch.epoch == f.spool.epoch && batch.seq == 1);
+	fixture_close(&f);
+}
+
+static void another_host_id_begins_a_new_epoch(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t epoch;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	epoch = f.spool.epoch;
+	spool_close(&f.spool);
+	f.options.node = "other";
+	fixture_open(&f, 1 << 20);
+	assert_true(f.spool.epoch > epoch);
+	assert_true(str_starts_with(f.spool.host_id, STR("other/")));
+	fixture_close(&f);
+}
+
+static void a_second_agent_is_refused_with_a_sentence(void **state)
+{
+	struct fixture f = { 0 };
+	struct spool second;
+	struct err err;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	assert_false(spool_open(&second, &f.options, &err));
+	assert_non_null(strstr(err.msg, "another agent uses the state directory"));
+	fixture_close(&f);
+}
+
+static void a_batch_larger_than_the_spool_is_a_limit(void **state)
+{
+	struct fixture f = { 0 };
+	struct err err;
+
+	(void)state;
+	fixture_open(&f, 64);
+	assert_false(spool_put(&f.spool, STR("one"), STR(""), 1, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_int_equal(f.spool.last_seq, 0);
+	fixture_close(&f);
+}
+
+RUN_TESTS(TEST(numbers_go_on_after_a_restart_and_batches_come_in_order),
+	  TEST(a_number_is_never_used_again_after_all_batches_have_left),
+	  TEST(what_was_on_its_way_comes_again_when_returned_and_after_a_crash),
+	  TEST(a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it),
+	  TEST(a_batch_counted_as_given_up_does_not_come_back_after_a_crash),
+	  TEST(a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes),
+	  TEST(a_refused_batch_is_counted_once_and_not_sent_again),
+	  TEST(a_batch_that_meta_does_not_know_yet_keeps_its_number),
+	  TEST(a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs),
+	  TEST(another_host_id_begins_a_new_epoch), TEST(a_second_agent_is_refused_with_a_sentence),
+	  TEST(a_batch_larger_than_the_spool_is_a_limit))
