@@ -75,7 +75,7 @@ def run_integration_tests(long):
     build(ROOT / "build")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider",
+        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-rN", "-p", "no:cacheprovider",
                    "--color=no", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
                    "tests/integration"] + (["--long"] if long else [])
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
@@ -101,8 +101,10 @@ def count_integration(report):
     if report.exists():
         for case in ElementTree.parse(report).iter("testcase"):
             kinds = {child.tag for child in case}
-            counts["failed" if kinds & {"failure", "error"} else
-                   "skipped" if "skipped" in kinds else "passed"] += 1
+            failed = bool(kinds & {"failure", "error"})
+            if failed:
+                say.line(f"FAILED: {case.get('classname')}.{case.get('name')}")
+            counts["failed" if failed else "skipped" if "skipped" in kinds else "passed"] += 1
     return counts
 
 

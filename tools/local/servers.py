@@ -275,8 +275,9 @@ def fetch_jars():
     if not shutil.which("mvn"):
         raise Trouble("there is no mvn, which fetches Kafka's jars: run tools/deps.sh")
     half = jars.with_name(f"{key}.{os.getpid()}")
-    run_or_trouble("fetching Kafka's jars with Maven", [
-        "mvn", "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={half}"])
+    run_or_trouble("fetching Kafka's jars with Maven (it needs a network the first time)", [
+        "mvn", "-B", "-q", "-Dstyle.color=never", "-f", pom, "dependency:copy-dependencies",
+        f"-DoutputDirectory={half}"])
     try:
         half.rename(jars)
     except OSError:  # another one was quicker
