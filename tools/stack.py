@@ -21,19 +21,21 @@ from local.fleet import SERVICES, Fleet, sweep
 from local.servers import ROOT, fetch_jars
 
 
-def check_machine(fleet):
+BTF = Path("/sys/kernel/btf/vmlinux")
+
+
+def check_machine(without):
     if os.geteuid() != 0:
         raise say.Trouble("`make up` must be run as root: the agent loads BPF programs, and "
                           "PostgreSQL is started as its own user")
-    if "agent" in fleet.services and not Path("/sys/kernel/btf/vmlinux").exists():
-        raise say.Trouble(f"this kernel ({platform.release()}) has no BTF (/sys/kernel/btf/vmlinux "
-                          "is missing), which the agent's BPF programs need: boot a kernel with "
-                          "CONFIG_DEBUG_INFO_BTF, or `tools/stack.py up --without agent`")
+    if "agent" not in without and not BTF.exists():
+        raise say.Trouble(f"this kernel ({platform.release()}) has no BTF ({BTF} is missing), "
+                          "which the agent's BPF programs need: boot a kernel with "
+                          "CONFIG_DEBUG_INFO_BTF, or run `tools/stack.py up --without agent`")
 
 
 def up(fleet, only):
     if only != "servers":
-        check_machine(fleet)
         build(fleet.build)
     with fleet.locked():
         sweep()
@@ -95,6 +97,8 @@ def main():
     args = parser.parse_args()
     without = SERVICES if args.only == "servers" and args.action == "up" else args.without
     try:
+        if args.action == "up" and args.only != "servers":
+            check_machine(without)
         fleet = Fleet(args.run_dir, build=args.build_dir, without=without)
         if args.action == "up":
             up(fleet, args.only)
