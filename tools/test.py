@@ -62,7 +62,7 @@ def count_c_test(test):
     if test["result"] == "SKIP":
         return Counter(skipped=1)
     if test["result"] != "OK":
-        say.line(f"FAILED: {test['name']} ({test['result']}); by hand: {' '.join(test['command'])}")
+        say.line(f"FAILED: {test['name']} ({test['result']}): {' '.join(test['command'])}")
         for stream in ("stdout", "stderr"):
             for text in (test.get(stream) or "").splitlines()[-60:]:
                 if not text.startswith("ok "):
@@ -75,8 +75,8 @@ def run_integration_tests(long):
     build(ROOT / "build")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-rN", "-p", "no:cacheprovider",
-                   "--color=no", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
+        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-rN", "--color=no",
+                   "-p", "no:cacheprovider", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
                    "tests/integration"] + (["--long"] if long else [])
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
         with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,

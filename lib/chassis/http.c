@@ -350,6 +350,7 @@ void http_stop(struct http_server *server)
 		return;
 
 	AUTO_FD listener = MHD_quiesce_daemon(server->daemon);
+	(void)listener; /* only to close it */
 
 	if (!http_watch_drain(&server->watch, DRAIN_MS))
 		log_warn("requests were still being answered at the stop");

@@ -151,7 +151,8 @@ static bool directory_scan(struct spool *spool, struct err *err)
 			close(fd);
 		return false;
 	}
-	for (const struct dirent *file; (file = readdir(directory));) /* one thread so far */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread so far */
+	for (const struct dirent *file; (file = readdir(directory));)
 		file_take(spool, file->d_name);
 	if (spool->entry_count)
 		qsort(spool->entries, spool->entry_count, sizeof(*spool->entries), entry_compare);
