@@ -17,22 +17,23 @@
 #include "chassis/conf.h"
 #include "chassis/http.h"
 
-/* The first members of every service's settings; conf rows: DAEMON_KEYS(settings type, address). */
+/* The first members of every service's settings; conf rows: DAEMON_KEYS(struct settings, its
+ * daemon_settings member, default address). */
 struct daemon_settings {
 	const char *http_address;
 	enum log_level log_level;
 };
 
-#define DAEMON_KEYS(type, member, address)                                         \
-	{ .flag = "http-address",                                                  \
-	  .type = CONF_STR,                                                        \
-	  .offset = offsetof(type, member.http_address),                           \
-	  .fallback = (address),                                                   \
-	  .help = "Address to serve /healthy, /ready, /metrics and the API on." }, \
-	{                                                                          \
-		.flag = "log-level", .type = CONF_LOG_LEVEL,                       \
-		.offset = offsetof(type, member.log_level), .fallback = "info",    \
-		.help = "Least level that is logged: debug, info, warn, error."    \
+#define DAEMON_KEYS(settings_type, member, address)                                      \
+	{ .flag = "http-address",                                                        \
+	  .type = CONF_STR,                                                              \
+	  .offset = offsetof(settings_type, member.http_address),                        \
+	  .fallback = (address),                                                         \
+	  .help = "Address to serve /healthy, /ready, /metrics and the API on." },       \
+	{                                                                                \
+		.flag = "log-level", .type = CONF_LOG_LEVEL,                             \
+		.offset = offsetof(settings_type, member.log_level), .fallback = "info", \
+		.help = "Least level that is logged: debug, info, warn, error."          \
 	}
 
 struct daemon_program {

@@ -51,13 +51,20 @@ static size_t range_find(const struct seen *seen, uint64_t sequence)
 	return low;
 }
 
-static enum seen_verdict take_late(struct seen *seen, uint64_t sequence, struct arena *arena)
+bool seen_has(const struct seen *seen, uint64_t sequence)
 {
 	size_t at = range_find(seen, sequence);
 
-	if (at == seen->missing_count || seen->missing[at].first > sequence)
+	return sequence <= seen->highest &&
+	       (at == seen->missing_count || seen->missing[at].first > sequence);
+}
+
+static enum seen_verdict take_late(struct seen *seen, uint64_t sequence, struct arena *arena)
+{
+	if (seen_has(seen, sequence))
 		return SEEN_DUPLICATE;
 
+	size_t at = range_find(seen, sequence);
 	struct seen_range range = seen->missing[at];
 
 	if (range.first == range.last) {

@@ -38,6 +38,9 @@ enum seen_verdict {
 /* Decide and remember. Ranges grow in the arena. `sequence` is at least 1. */
 enum seen_verdict seen_take(struct seen *seen, uint64_t sequence, struct arena *arena);
 
+/* Whether seen_take() would say SEEN_DUPLICATE. */
+bool seen_has(const struct seen *seen, uint64_t sequence);
+
 /* How many numbers below the highest have not come. */
 uint64_t seen_missing(const struct seen *seen);
 

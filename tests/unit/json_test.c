@@ -36,7 +36,7 @@ static void puts_commas_where_they_belong(void **state)
 	json_key(&json, STR("d"));
 	json_double(&json, 0.1);
 	json_key(&json, STR("e"));
-	json_double(&json, NAN);
+	json_double(&json, (double)NAN);
 	json_end_object(&json);
 	assert_true(str_eq(buf_bytes(&out), STR("{\"a\":[18446744073709551615,-1,[],{}],\"b\":true,"
 						"\"c\":null,\"d\":0.1,\"e\":null}")));

@@ -55,10 +55,12 @@ static void agrees_with_a_table_of_booleans(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 3 * NUMBERS; i++) {
 		uint64_t sequence = i * 617 % NUMBERS + 1;
+		bool had = seen_has(&seen, sequence);
 		enum seen_verdict verdict = seen_take(&seen, sequence, &arena);
 		uint64_t missing = 0;
 
 		assert_int_equal(verdict == SEEN_DUPLICATE, came[sequence]);
+		assert_int_equal(had, came[sequence]);
 		came[sequence] = true;
 		for (uint64_t n = 1; n <= seen.highest; n++)
 			missing += !came[n];

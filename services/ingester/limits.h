@@ -1,0 +1,10 @@
+/*
+ * limits - the ingester's own bounds. What a message may hold is in profile/limits.h.
+ */
+#pragma once
+
+enum {
+	HOST_ID_MAX = 512,     /* bytes of a message's key; longer: the message is rejected */
+	HOSTS_MAX = 1 << 16,   /* hosts whose numbers are held; beyond: flushed and read again */
+	AHEAD_MAX_MS = 600000, /* a sample further ahead of our clock is skipped, counted */
+};

@@ -1,0 +1,73 @@
+/*
+ * decima-ingester - reads profiles from Kafka and puts them into PostgreSQL, each exactly once.
+ */
+#include "base/clock.h"
+#include "chassis/daemon.h"
+#include "consume.h"
+#include "metrics.h"
+
+struct settings {
+	struct daemon_settings daemon;
+	struct consume_options consume;
+};
+
+static struct settings settings;
+
+#define FIELD(name) offsetof(struct settings, consume.name)
+
+static const struct conf_key keys[] = {
+	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:7072"),
+	{ "kafka-brokers", CONF_STR, FIELD(brokers), .fallback = "127.0.0.1:9092",
+	  .help = "Kafka bootstrap servers, separated by commas." },
+	{ "kafka-topic", CONF_STR, FIELD(topic), .fallback = "otlp_profiles",
+	  .help = "Topic that profiles are read from; refused ones go to TOPIC.rejected." },
+	{ "kafka-partitions", CONF_U64, FIELD(topic_partitions), .fallback = "64", .min = 1,
+	  .max = 4096, .help = "Partitions of the topic where it has to be created." },
+	{ "kafka-replication-factor", CONF_U64, FIELD(replication_factor), .fallback = "1",
+	  .min = 1, .max = 15, .help = "Replicas of the topic where it has to be created." },
+	{ "kafka-group", CONF_STR, FIELD(group), .fallback = "decima-ingester",
+	  .help = "Consumer group; ingesters of one group share the partitions." },
+	{ "postgres", CONF_STR, FIELD(postgres), .fallback = "postgresql://127.0.0.1:5432/decima",
+	  .help = "PostgreSQL, as a libpq URI or connection string." },
+	{ "flush-interval", CONF_DURATION, FIELD(flush_interval_ns), .fallback = "10s",
+	  .min = 100 * NS_PER_MS, .max = 300 * NS_PER_SECOND,
+	  .help = "Time between two flushes to PostgreSQL." },
+	{ "retention-raw", CONF_DURATION, FIELD(retention_raw_ns), .fallback = "7d",
+	  .min = 3600 * NS_PER_SECOND,
+	  .help = "Age at which samples are dropped, an hour at a time." },
+	{ "memory-limit", CONF_BYTES, FIELD(memory_limit), .fallback = "512MB", .min = 64 << 20,
+	  .help = "Memory for what is read and not stored yet; reading pauses beyond." },
+	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
+	  .help = "Wait for PostgreSQL's disk at each flush; not needed, since Kafka keeps it." },
+};
+
+static bool run(void *self, struct err *err)
+{
+	static struct consume consume;
+	struct daemon_server server = { 0 };
+	struct daemon_service service = { .self = &consume, .ready = consume_ready };
+	const struct settings *loaded = self;
+
+	ingester_metrics_register();
+	if (!daemon_serve(&server, &loaded->daemon, &service, err))
+		return false;
+
+	bool done = consume_run(&consume, &loaded->consume, err);
+
+	daemon_unserve(&server);
+	return done;
+}
+
+int main(int argc, char **argv)
+{
+	return daemon_main(
+		&(struct daemon_program){
+			.conf = { "decima-ingester",
+				  "Reads profiles from Kafka and stores them in PostgreSQL.", keys,
+				  ARRAY_LEN(keys) },
+			.settings = &settings,
+			.daemon = &settings.daemon,
+			.run = run,
+		},
+		argc, argv);
+}

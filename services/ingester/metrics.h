@@ -1,0 +1,24 @@
+/*
+ * metrics - what the ingester counts.
+ */
+#pragma once
+
+#include "chassis/metrics.h"
+#include "profile/otlp.h"
+
+/* Why a message went to the rejected topic: the decoder's reasons, and one of ours. */
+enum { REJECT_HEADERS = OTLP_REASON_COUNT, REJECT_REASON_COUNT };
+
+extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
+	ingester_duplicates, ingester_late, ingester_rejected, ingester_bad_status, ingester_missed,
+	ingester_topic_resets, ingester_flushes, ingester_flush_errors, ingester_flush_ms,
+	ingester_rows, ingester_row_bytes, ingester_fences_lost, ingester_series_new,
+	ingester_series_known, ingester_partitions_made, ingester_partitions_dropped,
+	ingester_assigned, ingester_lag, ingester_buffered_bytes, ingester_buffered_samples,
+	ingester_hosts, ingester_paused;
+
+/* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
+const char *reject_reason_name(size_t reason);
+
+/* Make all of them known to /metrics. */
+void ingester_metrics_register(void);

@@ -1,0 +1,35 @@
+#include "number.h"
+
+#include "limits.h"
+
+static bool read_positive(const char *name, str text, uint64_t *ret_value, struct err *err)
+{
+	uint64_t value;
+
+	/* Both are stored as PostgreSQL's bigint, and one past the sequence as a range's end. */
+	if (!text.ptr || !str_to_u64(text, &value) || value == 0 || value >= INT64_MAX)
+		return err_set(err, ERR_INVALID, "header %s is not a positive decimal number",
+			       name);
+	*ret_value = value;
+	return true;
+}
+
+bool number_read(str key, str epoch, str sequence, struct number *ret_number, struct err *err)
+{
+	struct number number = { .is_given = true, .host = key };
+
+	if (!epoch.ptr && !sequence.ptr) {
+		*ret_number = (struct number){ 0 };
+		return true;
+	}
+	if (key.len == 0 || key.len > HOST_ID_MAX || !str_is_utf8(key) ||
+	    memchr(key.ptr, 0, key.len))
+		return err_set(err, ERR_INVALID,
+			       "the key of a numbered message is not a host id of 1 to %d bytes",
+			       HOST_ID_MAX);
+	if (!read_positive("decima-epoch", epoch, &number.epoch, err) ||
+	    !read_positive("decima-seq", sequence, &number.sequence, err))
+		return false;
+	*ret_number = number;
+	return true;
+}

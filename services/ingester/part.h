@@ -1,0 +1,57 @@
+/*
+ * part - what was read of one Kafka partition and is not stored yet.
+ *
+ *     table:  from.next ─┐                        ┌─ to.next
+ *     topic:  ... 41 [42]│ 43 44 45 ... messages  │ 51 ...
+ *              remembered └── in `samples` ───────┘
+ *
+ * `from` is the offset row as PostgreSQL has it, the fence of the next flush; `to` what the row
+ * will be. The message at from.next - 1 is read once more at the start: another key or timestamp
+ * than the remembered one means that the topic is not the one we knew. Consumer thread only.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "client/kafka_consumer.h"
+#include "hosts.h"
+#include "limits.h"
+#include "store/writer.h"
+
+struct part {
+	struct store_offset from, to;
+	bool must_check; /* the next record has to be the remembered one */
+	bool is_dirty;   /* `to` or the samples are ahead of the table */
+	struct sample_set samples;
+	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
+	/* private */
+	struct arena arena;
+	char from_key[HOST_ID_MAX], to_key[HOST_ID_MAX];
+};
+
+/* Begin at the offset row (its texts are copied). */
+void part_init(struct part *part, const struct store_offset *offset);
+void part_done(struct part *part);
+
+/* Where reading begins: at the remembered message, or where the topic begins. */
+int64_t part_start(const struct part *part);
+
+/* Begin at another offset than the table says, since the topic has no longer what was there. */
+void part_skip_to(struct part *part, int64_t offset);
+
+/* The record is dealt with: the next one is to be read. */
+void part_advance(struct part *part, const struct kafka_record *record);
+
+enum part_check {
+	PART_KNOWN,   /* the remembered record: it was counted before */
+	PART_FOREIGN, /* another one stands where it stood */
+	PART_BEYOND,  /* nothing stands there; this one comes after it */
+};
+
+/* What the first record of a part says of the topic; clears must_check. */
+enum part_check part_check(struct part *part, const struct kafka_record *record) MUST_CHECK;
+
+/* Note that this host's numbers move with this part. */
+void part_add_host(struct part *part, struct store_host *host);
+
+/* All of it is stored: the table says what `to` said. */
+void part_stored(struct part *part);

@@ -1,0 +1,134 @@
+#include "take.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "metrics.h"
+#include "profile/limits.h"
+#include "profile/otlp.h"
+#include "profile/status.h"
+
+#include <inttypes.h>
+
+/* A batch that is neither stored nor refused yet, and the host it moves on (NULL: not numbered). */
+struct take {
+	struct consume *consume;
+	struct part *part;
+	const struct kafka_record *record;
+	struct host *host;
+};
+
+static bool reject(struct take *take, size_t reason, const struct err *why, struct err *err)
+{
+	const struct kafka_record *record = take->record;
+
+	if (!reject_message(&take->consume->reject, record, reject_reason_name(reason), why->msg,
+			    err))
+		return false;
+	log_warn("message rejected",
+		 "partition=%" PRId32 " offset=%" PRId64 " reason=%s error=\"%s\"",
+		 record->partition, record->offset, reject_reason_name(reason), why->msg);
+	metric_add_at(&ingester_rejected, reason, 1);
+	return true;
+}
+
+static void count_skipped(struct take *take, const struct otlp_result *result)
+{
+	for (size_t i = 0; i < OTLP_REASON_COUNT; i++)
+		metric_add_at(&ingester_skipped, i, result->counts[i]);
+	if (take->host)
+		take->host->store.skipped +=
+			result->counts[OTLP_TOO_OLD] + result->counts[OTLP_TOO_FAR_AHEAD];
+}
+
+/* Decode into a set of the message's own, so that one that is refused leaves nothing behind. */
+static bool decode(struct take *take, bool *ret_rejected, struct err *err)
+{
+	struct consume *consume = take->consume;
+	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
+	uint64_t kept_ms = consume->options->retention_raw_ns / NS_PER_MS;
+	struct otlp_options options = {
+		.min_time_ms = now_ms > kept_ms ? now_ms - kept_ms : 0,
+		.max_time_ms = now_ms + AHEAD_MAX_MS,
+	};
+	struct otlp_result result = { 0 };
+	struct sample_set set;
+	struct err why;
+
+	arena_reset(&consume->message);
+	sample_set_init(&set, &consume->message);
+	if (!otlp_read(take->record->value, &options, &set, &result, &why)) {
+		*ret_rejected = true;
+		return reject(take, result.rejected, &why, err);
+	}
+	*ret_rejected = false;
+	count_skipped(take, &result);
+	sample_set_merge(&take->part->samples, &set, NULL);
+	metric_add(&ingester_samples, set.samples.len);
+	if (take->host)
+		take->host->store.stored += set.samples.len;
+	return true;
+}
+
+/*
+ * The numbers move first here and last in the table, in one transaction with the samples. A retry
+ * of the same record must not find its own number, so they move only when nothing can fail any
+ * more.
+ */
+static bool take_numbered(struct take *take, const struct number *number, struct err *err)
+{
+	struct consume *consume = take->consume;
+	bool rejected;
+
+	take->host = hosts_find(&consume->hosts, number, &consume->store, err);
+	if (!take->host)
+		return false;
+
+	struct store_host *host = &take->host->store;
+	struct arena *arena = &consume->hosts.arena;
+
+	part_add_host(take->part, host);
+	if (seen_has(&host->seen, number->sequence)) {
+		host->duplicate_batches++;
+		metric_add(&ingester_duplicates, 1);
+		return true;
+	}
+	if (!decode(take, &rejected, err))
+		return false;
+	host->rejected_batches += rejected;
+	if (seen_take(&host->seen, number->sequence, arena) == SEEN_LATE) {
+		metric_add(&ingester_late, 1);
+		return true; /* its status is older than the one we have */
+	}
+
+	str status = kafka_record_header(take->record, "decima-status");
+	struct err why;
+
+	if (status.ptr && !host_speak(take->host, status, &why)) {
+		metric_add(&ingester_bad_status, 1);
+		log_debug("status not read", "error=\"%s\"", why.msg);
+	}
+	return true;
+}
+
+bool take_record(struct consume *consume, struct part *part, const struct kafka_record *record,
+		 struct err *err)
+{
+	struct take take = { .consume = consume, .part = part, .record = record };
+	struct number number;
+	struct err why;
+	bool rejected, done;
+
+	if (!number_read(record->key, kafka_record_header(record, "decima-epoch"),
+			 kafka_record_header(record, "decima-seq"), &number, &why))
+		done = reject(&take, REJECT_HEADERS, &why, err);
+	else if (number.is_given)
+		done = take_numbered(&take, &number, err);
+	else
+		done = decode(&take, &rejected, err);
+	if (!done)
+		return false;
+	metric_add(&ingester_messages, 1);
+	metric_add(&ingester_bytes, record->value.len);
+	part_advance(part, record);
+	return true;
+}

@@ -1,0 +1,13 @@
+/*
+ * take - one message: is it new, what is in it, where does it go.
+ */
+#pragma once
+
+#include "consume.h"
+
+/*
+ * Take the record into its part, or reject it, or drop it as a duplicate; then advance the part.
+ * False: not dealt with (PostgreSQL or Kafka away): try again with the same record.
+ */
+bool take_record(struct consume *consume, struct part *part, const struct kafka_record *record,
+		 struct err *err) MUST_CHECK;

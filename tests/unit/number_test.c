@@ -1,0 +1,60 @@
+#include "../../services/ingester/number.h"
+#include "test.h"
+
+#include <stdio.h>
+
+static void reads_host_epoch_and_sequence(void **state)
+{
+	struct number number;
+	struct err err;
+
+	(void)state;
+	assert_true(number_read(STR("n/1"), STR("1700000000000000000"), STR("42"), &number, &err));
+	assert_true(number.is_given);
+	assert_true(str_eq(number.host, STR("n/1")));
+	assert_true(number.epoch == 1700000000000000000);
+	assert_int_equal(number.sequence, 42);
+}
+
+static void a_message_without_headers_has_no_number(void **state)
+{
+	struct number number = { .is_given = true };
+	struct err err;
+
+	(void)state;
+	assert_true(number_read(STR("key"), (str){ 0 }, (str){ 0 }, &number, &err));
+	assert_false(number.is_given);
+}
+
+static void refuses_what_is_only_half_a_number(void **state)
+{
+	static const struct {
+		str key, epoch, sequence;
+	} rows[] = {
+		{ STR("h"), STR("1"), { 0 } },
+		{ STR("h"), { 0 }, STR("1") },
+		{ STR("h"), STR("1"), STR("") },
+		{ STR("h"), STR("0"), STR("1") },
+		{ STR("h"), STR("1"), STR("0") },
+		{ STR("h"), STR("1"), STR("-1") },
+		{ STR("h"), STR("1"), STR("1x") },
+		{ STR("h"), STR("9223372036854775807"), STR("1") },
+		{ STR("h"), STR("1"), STR("18446744073709551616") },
+		{ STR(""), STR("1"), STR("1") },
+		{ STR("a\0b"), STR("1"), STR("1") },
+		{ STR("\xff"), STR("1"), STR("1") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct number number;
+		struct err err;
+
+		assert_false(
+			number_read(rows[i].key, rows[i].epoch, rows[i].sequence, &number, &err));
+		assert_int_equal(err.code, ERR_INVALID);
+	}
+}
+
+RUN_TESTS(TEST(reads_host_epoch_and_sequence), TEST(a_message_without_headers_has_no_number),
+	  TEST(refuses_what_is_only_half_a_number))
