@@ -1,0 +1,303 @@
+#include "client/postgres.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+
+enum {
+	DEADLINE_MS = 60000,
+	PARAMS_MAX = 16,
+	BINARY = 1,
+};
+
+DEFINE_CLEANUP(PGresult *, PQclear)
+
+/* libpq's messages end in newlines and span lines; ours are one sentence. */
+static bool fail(struct postgres *pg, const PGresult *result, struct err *err, const char *what)
+{
+	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+	const char *primary = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+	str message = str_trim(str_from(primary          ? primary
+					: pg->connection ? PQerrorMessage(pg->connection)
+							 : "not connected"));
+
+	memset(pg->sqlstate, 0, sizeof(pg->sqlstate));
+	if (state)
+		memcpy(pg->sqlstate, state, sizeof(pg->sqlstate) - 1);
+	message = str_cut(&message, '\n');
+	return err_set(err, ERR_IO, "PostgreSQL: %s: " STR_FMT "%s%s%s", what, STR_ARG(message),
+		       state ? " (" : "", state ? state : "", state ? ")" : "");
+}
+
+bool postgres_open(struct postgres *pg, const struct postgres_options *options, struct err *err)
+{
+	static const char *const names[] = { "dbname",
+					     "fallback_application_name",
+					     "connect_timeout",
+					     "tcp_user_timeout",
+					     "client_encoding",
+					     "options",
+					     NULL };
+	const char *const values[] = { options->conninfo,
+				       options->application,
+				       "5",
+				       "30000",
+				       "UTF8",
+				       options->settings ? options->settings : "",
+				       NULL };
+
+	*pg = (struct postgres){ .deadline_ms = options->deadline_ms ? options->deadline_ms
+								     : DEADLINE_MS };
+	pg->connection = PQconnectdbParams(names, values, 1);
+	if (PQstatus(pg->connection) == CONNECTION_OK)
+		return true;
+	fail(pg, NULL, err, "connect");
+	postgres_close(pg);
+	return false;
+}
+
+void postgres_close(struct postgres *pg)
+{
+	if (pg->connection)
+		PQfinish(pg->connection);
+	pg->connection = NULL;
+}
+
+bool postgres_is_open(const struct postgres *pg)
+{
+	return pg->connection && PQstatus(pg->connection) == CONNECTION_OK;
+}
+
+bool postgres_failed_with(const struct postgres *pg, const char *sqlstate)
+{
+	return strcmp(pg->sqlstate, sqlstate) == 0;
+}
+
+/* Until a result can be taken without blocking. A server that keeps silent loses the connection. */
+static bool wait_for_result(struct postgres *pg, struct err *err)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
+
+	while (PQisBusy(pg->connection)) {
+		uint64_t now_ns = clock_monotonic_ns();
+		struct pollfd socket = { .fd = PQsocket(pg->connection), .events = POLLIN };
+
+		if (now_ns >= deadline_ns) {
+			postgres_close(pg);
+			pg->sqlstate[0] = '\0';
+			return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
+				       (uintmax_t)pg->deadline_ms);
+		}
+
+		int ready = poll(&socket, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
+
+		if (ready < 0 && errno != EINTR)
+			return err_errno(err, "poll PostgreSQL's socket");
+		if (ready > 0 && !PQconsumeInput(pg->connection))
+			return fail(pg, NULL, err, "read answer");
+	}
+	return true;
+}
+
+static bool is_good(const PGresult *result)
+{
+	ExecStatusType status = PQresultStatus(result);
+
+	return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN;
+}
+
+/*
+ * Take results until libpq says that there are no more, or that we are to send COPY's data. The
+ * first failure is told, else the last result is given.
+ */
+static bool take_results(struct postgres *pg, const char *what, PGresult **ret_result,
+			 struct err *err)
+{
+	CLEANUP(PQclearp) PGresult *kept = NULL;
+
+	for (;;) {
+		if (!wait_for_result(pg, err))
+			return false;
+
+		PGresult *result = PQgetResult(pg->connection);
+
+		if (!result)
+			break;
+		if (kept && !is_good(kept)) {
+			PQclear(result);
+			continue;
+		}
+		if (kept)
+			PQclear(kept);
+		kept = result;
+		if (PQresultStatus(result) == PGRES_COPY_IN)
+			break;
+	}
+	if (!kept || !is_good(kept))
+		return fail(pg, kept, err, what);
+	*ret_result = TAKE(kept);
+	return true;
+}
+
+/* The statement's first words name it in errors. */
+static const char *statement_name(const char *sql, char *name, size_t size)
+{
+	size_t len = 0;
+
+	while (sql[len] && sql[len] != '\n' && sql[len] != '(' && len + 1 < size) {
+		name[len] = sql[len];
+		len++;
+	}
+	name[len] = '\0';
+	return name;
+}
+
+bool postgres_exec(struct postgres *pg, const char *sql, struct err *err)
+{
+	CLEANUP(PQclearp) PGresult *result = NULL;
+	char name[48];
+
+	statement_name(sql, name, sizeof(name));
+	if (!pg->connection || !PQsendQuery(pg->connection, sql))
+		return fail(pg, NULL, err, name);
+	return take_results(pg, name, &result, err);
+}
+
+static bool send_statement(struct postgres *pg, const struct postgres_statement *statement)
+{
+	Oid types[PARAMS_MAX];
+	const char *values[PARAMS_MAX];
+	int lengths[PARAMS_MAX], formats[PARAMS_MAX];
+
+	if (!pg->connection || statement->param_count > PARAMS_MAX)
+		return false;
+	for (size_t i = 0; i < statement->param_count; i++) {
+		const struct postgres_param *param = &statement->params[i];
+
+		types[i] = (Oid)param->type;
+		values[i] = param->bytes.ptr;
+		lengths[i] = (int)param->bytes.len;
+		formats[i] = BINARY;
+	}
+	return PQsendQueryParams(pg->connection, statement->sql, (int)statement->param_count, types,
+				 values, lengths, formats, BINARY);
+}
+
+bool postgres_query(struct postgres *pg, const char *sql, const struct postgres_param *params,
+		    size_t param_count, struct postgres_rows *ret_rows, struct err *err)
+{
+	const struct postgres_statement statement = { sql, params, param_count };
+	PGresult *result = NULL;
+	char name[48];
+
+	statement_name(sql, name, sizeof(name));
+	if (!send_statement(pg, &statement))
+		return fail(pg, NULL, err, name);
+	if (!take_results(pg, name, &result, err))
+		return false;
+	*ret_rows = (struct postgres_rows){ (size_t)PQntuples(result), result };
+	return true;
+}
+
+void postgres_rows_done(struct postgres_rows *rows)
+{
+	if (rows->result)
+		PQclear(rows->result);
+	*rows = (struct postgres_rows){ 0 };
+}
+
+static bool pipeline_run(struct postgres *pg, const struct postgres_statement *statements,
+			 size_t count, uint64_t *affected, struct err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!send_statement(pg, &statements[i]))
+			return fail(pg, NULL, err, "send pipeline");
+	if (!PQpipelineSync(pg->connection))
+		return fail(pg, NULL, err, "send pipeline");
+
+	bool good = true;
+
+	/* After a failure the rest is answered "aborted", which says nothing new. */
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(PQclearp) PGresult *result = NULL;
+		struct err later;
+
+		if (take_results(pg, "pipeline", &result, good ? err : &later))
+			*affected += postgres_affected(&(struct postgres_rows){ 0, result });
+		else
+			good = false;
+		if (!postgres_is_open(pg))
+			return false;
+	}
+	if (!wait_for_result(pg, err))
+		return false;
+	PQclear(PQgetResult(pg->connection)); /* PGRES_PIPELINE_SYNC */
+	return good;
+}
+
+bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *statements,
+		       size_t count, uint64_t *ret_affected, struct err *err)
+{
+	uint64_t affected = 0;
+
+	if (!pg->connection || !PQenterPipelineMode(pg->connection))
+		return fail(pg, NULL, err, "enter pipeline");
+
+	bool good = pipeline_run(pg, statements, count, &affected, err);
+
+	if (pg->connection && !PQexitPipelineMode(pg->connection)) {
+		postgres_close(pg); /* something is left unread: nobody knows what */
+		return good ? err_set(err, ERR_IO, "PostgreSQL: the pipeline did not end") : false;
+	}
+	if (!good)
+		return false;
+	if (ret_affected)
+		*ret_affected = affected;
+	return true;
+}
+
+bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *err)
+{
+	enum { PIECE = 1 << 20 };
+	CLEANUP(PQclearp) PGresult *begun = NULL;
+	CLEANUP(PQclearp) PGresult *ended = NULL;
+
+	if (!pg->connection || !PQsendQuery(pg->connection, sql))
+		return fail(pg, NULL, err, "COPY");
+	if (!take_results(pg, "COPY", &begun, err))
+		return false;
+	if (PQresultStatus(begun) != PGRES_COPY_IN)
+		return err_set(err, ERR_INVALID, "not a COPY FROM STDIN: %s", sql);
+	while (bytes.len) {
+		str piece = { bytes.ptr, bytes.len < PIECE ? bytes.len : PIECE };
+
+		if (PQputCopyData(pg->connection, piece.ptr, (int)piece.len) != 1)
+			return fail(pg, NULL, err, "COPY data");
+		bytes = str_skip(bytes, piece.len);
+	}
+	if (PQputCopyEnd(pg->connection, NULL) != 1)
+		return fail(pg, NULL, err, "COPY end");
+	return take_results(pg, "COPY", &ended, err);
+}
+
+str postgres_get(const struct postgres_rows *rows, size_t row, size_t column)
+{
+	if (PQgetisnull(rows->result, (int)row, (int)column))
+		return (str){ 0 };
+	return (str){ PQgetvalue(rows->result, (int)row, (int)column),
+		      (size_t)PQgetlength(rows->result, (int)row, (int)column) };
+}
+
+int64_t postgres_get_i64(const struct postgres_rows *rows, size_t row, size_t column)
+{
+	return postgres_number(postgres_get(rows, row, column));
+}
+
+uint64_t postgres_affected(const struct postgres_rows *rows)
+{
+	uint64_t count = 0;
+
+	return str_to_u64(str_from(PQcmdTuples(rows->result)), &count) ? count : 0;
+}
