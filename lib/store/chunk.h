@@ -1,0 +1,39 @@
+/*
+ * chunk - the samples of one row of storage, as bytes that need no other table to be read but the
+ * labels of their series.
+ *
+ * A row is a head, columns, and a checksum:
+ *
+ *     version  base_ms  (raw length, stored length) per column  columns...  XXH3 of all before
+ *
+ * Each column is a zstd frame of its own, or stored as it is where that is no longer. Samples are
+ * sorted by series and time. Stacks are sorted root first and front-coded: how many frames are
+ * shared with the stack before, then the new ones. Frames are sorted by origin (type, build id,
+ * path) and address, and say the step from the one before.
+ *
+ * Of a series the row holds id, type and period, not its labels: those are in `series`, which lives
+ * as long as any row of its day, and repeating them (a container id is 32 bytes that nothing
+ * compresses) would double a row of ten seconds.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "profile/sample_set.h"
+
+/* Only what the samples speak of is written. level: zstd's; 0 stores columns as they are. */
+str chunk_encode(const struct sample_set *set, int level, struct arena *arena);
+
+/* What of a row is wanted. */
+struct chunk_filter {
+	/* The labels of a series; false: its samples are not wanted. They must outlive the set. */
+	bool (*series)(void *self, uint64_t id, str type, struct labels *ret_labels);
+	void *self;
+	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
+};
+
+/*
+ * Adds what the filter wants to `set`, which then borrows from the set's arena only. ret_samples:
+ * how many the row holds. ERR_INVALID: not a row of ours, or damaged; the set holds rubbish.
+ */
+bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
+		  uint64_t *ret_samples, struct err *err) MUST_CHECK;

@@ -1,0 +1,334 @@
+#include "base/reader.h"
+#include "profile/limits.h"
+#include "store/chunk.h"
+#include "store/chunk_format.h"
+#include "store/limits.h"
+
+#include <zstd.h>
+
+/* A row being read. What a table of the row holds is an array here, indexed as the row does. */
+struct decoder {
+	struct sample_set *set;
+	const struct chunk_filter *filter;
+	struct arena scratch;
+	struct reader columns[CHUNK_COLUMN_COUNT];
+	uint64_t base_ms;
+
+	str *strings;
+	struct frame *origins;                  /* type, build id and path filled */
+	uint32_t *frames, *stacks, *label_sets; /* their index in the set */
+	uint64_t string_count, origin_count, frame_count, stack_count, label_set_count;
+	uint64_t sample_count;
+};
+
+/* Each item takes a byte at least, so a count beyond what is left is a lie. */
+static uint64_t take_count(struct reader *column)
+{
+	uint64_t count = reader_varint(column);
+
+	if (count > reader_left(column)) {
+		reader_fail(column);
+		return 0;
+	}
+	return count;
+}
+
+static uint64_t take_index(struct reader *column, uint64_t count)
+{
+	uint64_t index = reader_varint(column);
+
+	if (index >= count) {
+		reader_fail(column);
+		return 0;
+	}
+	return index;
+}
+
+static str take_string(struct decoder *decoder, struct reader *column)
+{
+	uint64_t index = take_index(column, decoder->string_count);
+
+	return column->failed ? (str){ 0 } : decoder->strings[index];
+}
+
+static uint32_t take_u32(struct reader *column)
+{
+	uint64_t value = reader_varint(column);
+
+	if (value > UINT32_MAX)
+		reader_fail(column);
+	return (uint32_t)value;
+}
+
+static bool open_column(struct decoder *decoder, size_t column, uint64_t raw_len, str stored,
+			struct err *err)
+{
+	if (stored.len == raw_len) {
+		decoder->columns[column] = reader_of(str_copy(decoder->set->arena, stored));
+		return true;
+	}
+	if (raw_len > CHUNK_COLUMN_MAX || stored.len > raw_len ||
+	    ZSTD_getFrameContentSize(stored.ptr, stored.len) != raw_len)
+		return err_set(err, ERR_INVALID, "column %zu of a row has an impossible length",
+			       column);
+
+	char *raw = arena_array(decoder->set->arena, char, raw_len);
+	size_t len = ZSTD_decompress(raw, raw_len, stored.ptr, stored.len);
+
+	if (ZSTD_isError(len) || len != raw_len)
+		return err_set(err, ERR_INVALID, "column %zu of a row does not decompress", column);
+	decoder->columns[column] = reader_of((str){ raw, len });
+	return true;
+}
+
+static bool open_row(struct decoder *decoder, str row, struct err *err)
+{
+	uint64_t raw[CHUNK_COLUMN_COUNT], stored[CHUNK_COLUMN_COUNT];
+	struct reader r = reader_of(row);
+
+	if (row.len < CHUNK_CHECKSUM)
+		return err_set(err, ERR_INVALID, "a row of %zu bytes", row.len);
+
+	str body = { row.ptr, row.len - CHUNK_CHECKSUM };
+	struct reader tail = reader_of(str_skip(row, body.len));
+
+	if (hash_64(body) != reader_u64(&tail))
+		return err_set(err, ERR_INVALID, "a row's checksum is wrong");
+	r.rest = body;
+	if (reader_u8(&r) != CHUNK_VERSION)
+		return err_set(err, ERR_INVALID, "a row of a version that is not known");
+	decoder->base_ms = reader_varint(&r);
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
+		raw[i] = reader_varint(&r);
+		stored[i] = reader_varint(&r);
+	}
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
+		if (stored[i] > reader_left(&r))
+			return err_set(err, ERR_INVALID, "column %zu of a row is cut short", i);
+		if (!open_column(decoder, i, raw[i], reader_bytes(&r, (size_t)stored[i]), err))
+			return false;
+	}
+	return !r.failed || err_set(err, ERR_INVALID, "a row's head is cut short");
+}
+
+static void read_strings(struct decoder *decoder)
+{
+	struct reader *column = &decoder->columns[CHUNK_STRINGS];
+
+	decoder->string_count = take_count(column);
+	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
+	for (uint64_t i = 0; i < decoder->string_count; i++)
+		decoder->strings[i] = reader_str_prefixed(column);
+}
+
+static void read_origins(struct decoder *decoder)
+{
+	struct reader *column = &decoder->columns[CHUNK_ORIGINS];
+
+	decoder->origin_count = take_count(column);
+	decoder->origins = arena_array(&decoder->scratch, struct frame, decoder->origin_count);
+	for (uint64_t i = 0; i < decoder->origin_count; i++) {
+		decoder->origins[i].type = take_string(decoder, column);
+		decoder->origins[i].build_id = take_string(decoder, column);
+		decoder->origins[i].path = take_string(decoder, column);
+	}
+}
+
+static void read_frames(struct decoder *decoder)
+{
+	struct reader *column = &decoder->columns[CHUNK_FRAMES];
+	struct reader *names = &decoder->columns[CHUNK_NAMES];
+	uint64_t origin = 0, address = 0, function = 0;
+
+	decoder->frame_count = take_count(column);
+	decoder->frames = arena_array(&decoder->scratch, uint32_t, decoder->frame_count);
+	for (uint64_t i = 0; i < decoder->frame_count; i++) {
+		uint64_t step = reader_varint(column), flags = reader_varint(column);
+
+		if (__builtin_add_overflow(origin, step, &origin) || column->failed ||
+		    origin >= decoder->origin_count) {
+			reader_fail(column);
+			return;
+		}
+		if (step)
+			address = 0;
+		address += reader_varint(&decoder->columns[CHUNK_ADDRESSES]);
+
+		struct frame frame = decoder->origins[origin];
+
+		frame.address = address;
+		frame.inlined = flags & CHUNK_FRAME_INLINED;
+		if (flags & CHUNK_FRAME_NAMED) {
+			function += (uint64_t)reader_zigzag(names);
+			if (function >= decoder->string_count) {
+				reader_fail(names);
+				return;
+			}
+			frame.function = decoder->strings[function];
+			frame.system_name = take_string(decoder, names);
+			frame.file = take_string(decoder, names);
+			frame.line = take_u32(names);
+			frame.start_line = take_u32(names);
+		}
+		decoder->frames[i] = sample_set_frame(decoder->set, &frame);
+	}
+}
+
+static void read_stacks(struct decoder *decoder)
+{
+	struct reader *shapes = &decoder->columns[CHUNK_STACK_SHAPES];
+	struct reader *frames = &decoder->columns[CHUNK_STACK_FRAMES];
+	uint32_t stack[STACK_DEPTH_MAX];
+	uint64_t depth = 0, total = 0;
+
+	decoder->stack_count = take_count(shapes);
+	decoder->stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);
+	for (uint64_t i = 0; i < decoder->stack_count; i++) {
+		uint64_t shared = reader_varint(shapes), fresh = reader_varint(shapes);
+
+		if (shared > depth || fresh > STACK_DEPTH_MAX - shared ||
+		    fresh > reader_left(frames) || total > CHUNK_FRAMES_MAX) {
+			reader_fail(shapes);
+			return;
+		}
+		depth = shared + fresh;
+		total += depth;
+		for (uint64_t j = shared; j < depth; j++) {
+			uint64_t frame = take_index(frames, decoder->frame_count);
+
+			if (frames->failed)
+				return;
+			stack[j] = decoder->frames[frame];
+		}
+		decoder->stacks[i] = sample_set_stack(decoder->set, stack, (size_t)depth);
+	}
+}
+
+static void read_label_sets(struct decoder *decoder)
+{
+	struct reader *column = &decoder->columns[CHUNK_LABEL_SETS];
+
+	decoder->label_set_count = take_count(column);
+	decoder->label_sets = arena_array(&decoder->scratch, uint32_t, decoder->label_set_count);
+	for (uint64_t i = 0; i < decoder->label_set_count; i++) {
+		uint64_t len = take_count(column);
+
+		if (len > LABELS_MAX) {
+			reader_fail(column);
+			return;
+		}
+
+		struct label *items = arena_array(decoder->set->arena, struct label, len);
+
+		for (uint64_t j = 0; j < len; j++) {
+			items[j].name = take_string(decoder, column);
+			items[j].value = take_string(decoder, column);
+		}
+		decoder->label_sets[i] = sample_set_labels(
+			decoder->set, column->failed ? (struct labels){ 0 }
+						     : (struct labels){ items, (size_t)len });
+	}
+}
+
+/* One series of the row, as its table says it. */
+struct series_entry {
+	uint64_t id, period, count;
+	str type;
+	bool has_values, wanted;
+	uint32_t series; /* in the set, when wanted */
+};
+
+static void read_samples(struct decoder *decoder, const struct series_entry *entry)
+{
+	struct reader *times = &decoder->columns[CHUNK_TIMES];
+	struct reader *stacks = &decoder->columns[CHUNK_STACKS];
+	struct reader *labels = &decoder->columns[CHUNK_SAMPLE_LABELS];
+	struct reader *values = &decoder->columns[CHUNK_VALUES];
+	uint64_t time_ms = decoder->base_ms;
+
+	for (uint64_t i = 0; i < entry->count; i++) {
+		struct sample sample = { .series = entry->series, .value = (int64_t)entry->period };
+		uint64_t stack = take_index(stacks, decoder->stack_count);
+		uint64_t label_set = take_index(labels, decoder->label_set_count);
+
+		time_ms += reader_varint(times);
+		if (entry->has_values)
+			sample.value = reader_zigzag(values);
+		if (times->failed || stacks->failed || labels->failed || values->failed)
+			return;
+		if (!entry->wanted || time_ms < decoder->filter->start_ms ||
+		    time_ms >= decoder->filter->end_ms)
+			continue;
+		sample.stack = decoder->stacks[stack];
+		sample.labels = decoder->label_sets[label_set];
+		sample.time_ms = time_ms;
+		sample_set_add(decoder->set, sample);
+	}
+}
+
+static void read_series(struct decoder *decoder)
+{
+	struct reader *column = &decoder->columns[CHUNK_SERIES];
+	const struct chunk_filter *filter = decoder->filter;
+	uint64_t count = take_count(column);
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct series_entry entry = { .id = reader_u64(column) };
+		struct labels labels = { 0 };
+
+		entry.type = take_string(decoder, column);
+		entry.period = reader_varint(column);
+		entry.count = reader_varint(column);
+		entry.has_values = reader_u8(column);
+		if (column->failed || entry.count > reader_left(&decoder->columns[CHUNK_TIMES])) {
+			reader_fail(column);
+			return;
+		}
+		entry.wanted = filter->series(filter->self, entry.id, entry.type, &labels);
+		if (entry.wanted) {
+			entry.series =
+				sample_set_series(decoder->set, entry.type, labels, entry.period);
+			decoder->set->series.items[entry.series].id = entry.id;
+		}
+		read_samples(decoder, &entry);
+		decoder->sample_count += entry.count;
+	}
+}
+
+/* What a table refers to must be whole before the table is read. */
+static bool columns_hold(const struct decoder *decoder, struct err *err)
+{
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		if (decoder->columns[i].failed)
+			return err_set(err, ERR_INVALID,
+				       "column %zu of a row does not hold what it should", i);
+	return true;
+}
+
+static bool columns_are_used_up(const struct decoder *decoder, struct err *err)
+{
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		if (reader_left(&decoder->columns[i]))
+			return err_set(err, ERR_INVALID, "column %zu of a row holds too much", i);
+	return true;
+}
+
+bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
+		  uint64_t *ret_samples, struct err *err)
+{
+	static void (*const tables[])(struct decoder *) = {
+		read_strings, read_origins, read_frames, read_stacks, read_label_sets, read_series,
+	};
+	struct decoder decoder = { .set = set, .filter = filter };
+	bool good = open_row(&decoder, row, err);
+
+	for (size_t i = 0; good && i < ARRAY_LEN(tables); i++) {
+		tables[i](&decoder);
+		good = columns_hold(&decoder, err);
+	}
+	good = good && columns_are_used_up(&decoder, err);
+	arena_free(&decoder.scratch);
+	if (good)
+		*ret_samples = decoder.sample_count;
+	return good;
+}

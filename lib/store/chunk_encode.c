@@ -1,0 +1,362 @@
+#include "base/map.h"
+#include "store/chunk.h"
+#include "store/chunk_format.h"
+#include "store/limits.h"
+
+#include <zstd.h>
+
+/* Indexes of the set turned into those of the row, which are given out in the row's order. */
+struct ranks {
+	uint32_t *of;  /* by index of the set: index of the row + 1, 0 where unused */
+	uint32_t *all; /* by index of the row: index of the set */
+	size_t count;
+};
+
+struct encoder {
+	const struct sample_set *set;
+	struct arena scratch;
+	struct buf columns[CHUNK_COLUMN_COUNT];
+	struct map strings, origins;
+	uint32_t *frame_origins; /* by index of the set */
+	struct ranks series, stacks, frames, label_sets;
+	struct sample *samples; /* in the row's order */
+	size_t sample_count;
+};
+
+static struct ranks ranks_new(struct arena *arena, size_t size)
+{
+	return (struct ranks){
+		.of = arena_array(arena, uint32_t, size),
+		.all = arena_array(arena, uint32_t, size),
+	};
+}
+
+static void ranks_use(struct ranks *ranks, uint32_t index)
+{
+	if (ranks->of[index])
+		return;
+	ranks->all[ranks->count++] = index;
+	ranks->of[index] = (uint32_t)ranks->count;
+}
+
+/* The order of use was not the row's: number them anew. */
+static void ranks_sort(struct ranks *ranks, int (*compare)(const void *, const void *, void *),
+		       struct encoder *encoder)
+{
+	if (ranks->count)
+		qsort_r(ranks->all, ranks->count, sizeof(*ranks->all), compare, encoder);
+	for (size_t i = 0; i < ranks->count; i++)
+		ranks->of[ranks->all[i]] = (uint32_t)i + 1;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Strings and origins are numbered as they are first met. */
+static uint64_t number_of(struct map *map, str key, bool *ret_new)
+{
+	void **value = map_at(map, key.ptr ? key : STR(""));
+
+	*ret_new = !*value;
+	if (!*value)
+		*value = (void *)(uintptr_t)map->len;
+	return (uintptr_t)*value - 1;
+}
+
+static uint64_t string_of(struct encoder *encoder, str text)
+{
+	bool is_new;
+	uint64_t number = number_of(&encoder->strings, text, &is_new);
+
+	if (is_new)
+		buf_str_prefixed(&encoder->columns[CHUNK_STRINGS], text);
+	return number;
+}
+
+static uint32_t origin_of(struct encoder *encoder, const struct frame *frame)
+{
+	struct buf *column = &encoder->columns[CHUNK_ORIGINS];
+	struct buf key = { .arena = &encoder->scratch };
+	bool is_new;
+
+	buf_varint(&key, string_of(encoder, frame->type));
+	buf_varint(&key, string_of(encoder, frame->build_id));
+	buf_varint(&key, string_of(encoder, frame->path));
+
+	uint64_t number = number_of(&encoder->origins, buf_bytes(&key), &is_new);
+
+	if (is_new)
+		buf_str(column, buf_bytes(&key));
+	return (uint32_t)number;
+}
+
+static void find_used(struct encoder *encoder)
+{
+	const struct sample_set *set = encoder->set;
+
+	for (size_t i = 0; i < set->samples.len; i++) {
+		ranks_use(&encoder->series, set->samples.items[i].series);
+		ranks_use(&encoder->stacks, set->samples.items[i].stack);
+	}
+	for (size_t i = 0; i < encoder->stacks.count; i++) {
+		const struct stack *stack = &set->stacks.items[encoder->stacks.all[i]];
+
+		for (size_t j = 0; j < stack->len; j++)
+			ranks_use(&encoder->frames, stack->frames[j]);
+	}
+	for (size_t i = 0; i < encoder->frames.count; i++) {
+		uint32_t index = encoder->frames.all[i];
+
+		encoder->frame_origins[index] = origin_of(encoder, &set->frames.items[index]);
+	}
+}
+
+static int compare_series(const void *a, const void *b, void *self)
+{
+	const struct series *series = ((const struct encoder *)self)->set->series.items;
+
+	return order(series[*(const uint32_t *)a].id, series[*(const uint32_t *)b].id);
+}
+
+static int compare_frames(const void *a, const void *b, void *self)
+{
+	const struct encoder *encoder = self;
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	const struct frame *x = &encoder->set->frames.items[first];
+	const struct frame *y = &encoder->set->frames.items[second];
+	int by = order(encoder->frame_origins[first], encoder->frame_origins[second]);
+
+	by = by ? by : order(x->address, y->address);
+	by = by ? by : str_compare(x->function, y->function);
+	by = by ? by : order(x->line, y->line);
+	return by ? by : order(first, second);
+}
+
+static int compare_stacks(const void *a, const void *b, void *self)
+{
+	const struct encoder *encoder = self;
+	const struct stack *x = &encoder->set->stacks.items[*(const uint32_t *)a];
+	const struct stack *y = &encoder->set->stacks.items[*(const uint32_t *)b];
+
+	for (size_t i = 0; i < x->len && i < y->len; i++) {
+		int by = order(encoder->frames.of[x->frames[i]], encoder->frames.of[y->frames[i]]);
+
+		if (by)
+			return by;
+	}
+	return order(x->len, y->len);
+}
+
+static int compare_samples(const void *a, const void *b, void *self)
+{
+	const struct encoder *encoder = self;
+	const struct sample *x = a, *y = b;
+	int by = order(encoder->series.of[x->series], encoder->series.of[y->series]);
+
+	by = by ? by : order(x->time_ms, y->time_ms);
+	by = by ? by : order(encoder->stacks.of[x->stack], encoder->stacks.of[y->stack]);
+	by = by ? by : order(x->labels, y->labels);
+	return by ? by : order((uint64_t)x->value, (uint64_t)y->value);
+}
+
+static void sort_samples(struct encoder *encoder)
+{
+	size_t count = encoder->set->samples.len;
+
+	encoder->sample_count = count;
+	encoder->samples = arena_array(&encoder->scratch, struct sample, count);
+	if (!count)
+		return;
+	memcpy(encoder->samples, encoder->set->samples.items, count * sizeof(struct sample));
+	qsort_r(encoder->samples, count, sizeof(struct sample), compare_samples, encoder);
+	for (size_t i = 0; i < count; i++)
+		ranks_use(&encoder->label_sets, encoder->samples[i].labels);
+}
+
+static bool frame_is_named(const struct frame *frame)
+{
+	return frame->function.len || frame->system_name.len || frame->file.len || frame->line ||
+	       frame->start_line;
+}
+
+static void put_frames(struct encoder *encoder)
+{
+	struct buf *frames = &encoder->columns[CHUNK_FRAMES];
+	struct buf *names = &encoder->columns[CHUNK_NAMES];
+	uint64_t origin = 0, address = 0, function = 0;
+
+	buf_varint(frames, encoder->frames.count);
+	for (size_t i = 0; i < encoder->frames.count; i++) {
+		uint32_t index = encoder->frames.all[i];
+		const struct frame *frame = &encoder->set->frames.items[index];
+		bool named = frame_is_named(frame);
+
+		if (encoder->frame_origins[index] != origin)
+			address = 0;
+		buf_varint(frames, encoder->frame_origins[index] - origin);
+		buf_varint(frames, (named ? CHUNK_FRAME_NAMED : 0U) |
+					   (frame->inlined ? CHUNK_FRAME_INLINED : 0U));
+		buf_varint(&encoder->columns[CHUNK_ADDRESSES], frame->address - address);
+		origin = encoder->frame_origins[index];
+		address = frame->address;
+		if (!named)
+			continue;
+
+		uint64_t name = string_of(encoder, frame->function);
+
+		buf_zigzag(names, (int64_t)(name - function));
+		buf_varint(names, string_of(encoder, frame->system_name));
+		buf_varint(names, string_of(encoder, frame->file));
+		buf_varint(names, frame->line);
+		buf_varint(names, frame->start_line);
+		function = name;
+	}
+}
+
+static void put_stacks(struct encoder *encoder)
+{
+	struct buf *shapes = &encoder->columns[CHUNK_STACK_SHAPES];
+	struct stack before = { 0 };
+
+	buf_varint(shapes, encoder->stacks.count);
+	for (size_t i = 0; i < encoder->stacks.count; i++) {
+		struct stack stack = encoder->set->stacks.items[encoder->stacks.all[i]];
+		size_t shared = 0;
+
+		while (shared < stack.len && shared < before.len &&
+		       stack.frames[shared] == before.frames[shared])
+			shared++;
+		buf_varint(shapes, shared);
+		buf_varint(shapes, stack.len - shared);
+		for (size_t j = shared; j < stack.len; j++)
+			buf_varint(&encoder->columns[CHUNK_STACK_FRAMES],
+				   encoder->frames.of[stack.frames[j]] - 1);
+		before = stack;
+	}
+}
+
+static void put_label_sets(struct encoder *encoder)
+{
+	struct buf *column = &encoder->columns[CHUNK_LABEL_SETS];
+
+	buf_varint(column, encoder->label_sets.count);
+	for (size_t i = 0; i < encoder->label_sets.count; i++) {
+		struct labels labels = encoder->set->label_sets.items[encoder->label_sets.all[i]];
+
+		buf_varint(column, labels.len);
+		for (size_t j = 0; j < labels.len; j++) {
+			buf_varint(column, string_of(encoder, labels.items[j].name));
+			buf_varint(column, string_of(encoder, labels.items[j].value));
+		}
+	}
+}
+
+/* The samples of one series, which stand together. Returns where the next series begins. */
+static size_t put_series(struct encoder *encoder, size_t first, uint64_t base_ms)
+{
+	struct buf *column = &encoder->columns[CHUNK_SERIES];
+	uint32_t index = encoder->samples[first].series;
+	const struct series *series = &encoder->set->series.items[index];
+	bool same = true;
+	size_t end = first;
+
+	for (; end < encoder->sample_count && encoder->samples[end].series == index; end++)
+		same = same && (uint64_t)encoder->samples[end].value == series->period;
+	buf_u64(column, series->id);
+	buf_varint(column, string_of(encoder, series->type));
+	buf_varint(column, series->period);
+	buf_varint(column, end - first);
+	buf_u8(column, !same);
+	for (size_t i = first; i < end; i++) {
+		const struct sample *sample = &encoder->samples[i];
+
+		buf_varint(&encoder->columns[CHUNK_TIMES], sample->time_ms - base_ms);
+		buf_varint(&encoder->columns[CHUNK_STACKS], encoder->stacks.of[sample->stack] - 1);
+		buf_varint(&encoder->columns[CHUNK_SAMPLE_LABELS],
+			   encoder->label_sets.of[sample->labels] - 1);
+		if (!same)
+			buf_zigzag(&encoder->columns[CHUNK_VALUES], sample->value);
+		base_ms = sample->time_ms;
+	}
+	return end;
+}
+
+static uint64_t put_samples(struct encoder *encoder)
+{
+	uint64_t base_ms = encoder->sample_count ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < encoder->sample_count; i++)
+		if (encoder->samples[i].time_ms < base_ms)
+			base_ms = encoder->samples[i].time_ms;
+	buf_varint(&encoder->columns[CHUNK_SERIES], encoder->series.count);
+	for (size_t i = 0; i < encoder->sample_count;)
+		i = put_series(encoder, i, base_ms);
+	return base_ms;
+}
+
+/* A table whose count is known only at its end. */
+static void put_count_before(struct buf *column, size_t count)
+{
+	struct buf counted = { .arena = column->arena };
+
+	buf_varint(&counted, count);
+	buf_str(&counted, buf_bytes(column));
+	*column = counted;
+}
+
+static void put_column(struct buf *head, struct buf *body, str column, int level)
+{
+	size_t room = ZSTD_compressBound(column.len), len = 0;
+
+	if (level > 0 && column.len) {
+		len = ZSTD_compress(buf_reserve(body, room), room, column.ptr, column.len, level);
+		if (ZSTD_isError(len) || len >= column.len)
+			len = 0;
+	}
+	body->len += len;
+	if (!len)
+		buf_str(body, column);
+	buf_varint(head, column.len);
+	buf_varint(head, len ? len : column.len);
+}
+
+str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
+{
+	struct encoder encoder = { .set = set };
+	struct buf row = { .arena = arena }, body = { .arena = &encoder.scratch };
+
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		encoder.columns[i].arena = &encoder.scratch;
+	encoder.strings.arena = encoder.origins.arena = &encoder.scratch;
+	encoder.series = ranks_new(&encoder.scratch, set->series.len);
+	encoder.stacks = ranks_new(&encoder.scratch, set->stacks.len);
+	encoder.frames = ranks_new(&encoder.scratch, set->frames.len);
+	encoder.label_sets = ranks_new(&encoder.scratch, set->label_sets.len);
+	encoder.frame_origins = arena_array(&encoder.scratch, uint32_t, set->frames.len);
+
+	string_of(&encoder, STR(""));
+	find_used(&encoder);
+	ranks_sort(&encoder.series, compare_series, &encoder);
+	ranks_sort(&encoder.frames, compare_frames, &encoder);
+	ranks_sort(&encoder.stacks, compare_stacks, &encoder);
+	sort_samples(&encoder);
+
+	put_frames(&encoder);
+	put_stacks(&encoder);
+	put_label_sets(&encoder);
+
+	uint64_t base_ms = put_samples(&encoder);
+
+	put_count_before(&encoder.columns[CHUNK_STRINGS], encoder.strings.len);
+	put_count_before(&encoder.columns[CHUNK_ORIGINS], encoder.origins.len);
+	buf_u8(&row, CHUNK_VERSION);
+	buf_varint(&row, base_ms);
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		put_column(&row, &body, buf_bytes(&encoder.columns[i]), level);
+	buf_str(&row, buf_bytes(&body));
+	buf_u64(&row, hash_64(buf_bytes(&row)));
+	arena_free(&encoder.scratch);
+	return buf_bytes(&row);
+}

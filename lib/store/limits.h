@@ -1,0 +1,28 @@
+/*
+ * limits - the bounds of what is stored and read back.
+ *
+ * Rows come from a database that others may write to, so a row's claims are checked against these
+ * before memory is taken for them. The writer cuts its rows far below.
+ */
+#pragma once
+
+enum {
+	CHUNK_COLUMN_MAX = 1 << 29, /* bytes of one column, decompressed */
+	CHUNK_FRAMES_MAX = 1 << 27, /* frames of all stacks of a row, written out */
+	ROW_SAMPLES_MAX = 1 << 20,  /* samples the writer puts into one row */
+
+	SEEN_TEXT_MAX = 65536, /* bytes of a multirange as text: 1,024 pairs of 20 digits fit */
+
+	KNOWN_IDS_MAX = 1 << 18, /* series a writer remembers to have written, per generation */
+	UPSERT_ROWS = 1000,      /* rows of one upsert in a pipeline */
+
+	READ_ROWS = 256,                  /* directories taken from the server at a time */
+	READ_PAYLOAD_BYTES = 8 << 20,     /* payloads asked for at a time */
+	MATCH_PAIRS_SENT_MAX = 50,        /* pairs a regex may become before it is tried here */
+	QUERY_SERIES_BYTES_MAX = 1 << 30, /* memory of the series a query may match */
+
+	QUERY_TIMEOUT_MS = 60 * 1000, /* of all that one snapshot reads */
+
+	LATE_MS = 3600 * 1000,     /* a row whose oldest sample is older is looked for apart */
+	AHEAD_MS = 10 * 60 * 1000, /* how far ahead of its arrival a sample may be */
+};

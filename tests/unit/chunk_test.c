@@ -1,0 +1,231 @@
+#include "random_set.h"
+#include "store/chunk.h"
+#include "store/chunk_directory.h"
+#include "test.h"
+
+#include <stdio.h>
+
+/* Labels by id, as the table of series gives them. */
+static bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	const struct sample_set *set = self;
+
+	for (size_t i = 0; i < set->series.len; i++)
+		if (set->series.items[i].id == id && str_eq(set->series.items[i].type, type)) {
+			*ret_labels = set->series.items[i].labels;
+			return true;
+		}
+	return false;
+}
+
+static struct chunk_filter all_of(struct sample_set *set)
+{
+	return (struct chunk_filter){ labels_in, set, 0, UINT64_MAX };
+}
+
+static const struct random_options busy = {
+	.seed = 7,
+	.samples = 3000,
+	.series = 20,
+	.stacks = 400,
+	.frames = 300,
+	.label_sets = 30,
+	.first_ms = UINT64_C(1790000000000),
+	.span_ms = 10000,
+};
+
+static void reads_back_what_was_written(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		AUTO_ARENA arena = { 0 };
+		struct sample_set set, got;
+		struct random_options options = busy;
+		uint64_t samples = 0;
+		struct err err;
+
+		options.seed = seed;
+		options.samples = seed * seed;
+		options.frames = seed % 9 * 30;
+		options.series = 1 + seed % 30;
+		sample_set_init(&set, &arena);
+		sample_set_init(&got, &arena);
+		random_set_fill(&set, &options);
+
+		str row = chunk_encode(&set, (int)(seed % 4), &arena);
+		struct chunk_filter filter = all_of(&set);
+
+		assert_true(chunk_decode(row, &filter, &got, &samples, &err));
+		assert_int_equal(samples, set.samples.len);
+		assert_true(str_eq(sample_set_text(&set, &arena), sample_set_text(&got, &arena)));
+	}
+}
+
+static void a_row_read_and_written_again_does_not_grow(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set, got;
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	sample_set_init(&got, &arena);
+	random_set_fill(&set, &busy);
+
+	str row = chunk_encode(&set, 1, &arena);
+	struct chunk_filter filter = all_of(&set);
+
+	assert_true(chunk_decode(row, &filter, &got, &samples, &err));
+
+	str again = chunk_encode(&got, 1, &arena);
+
+	assert_true(again.len <= row.len + row.len / 20);
+}
+
+static void an_empty_set_is_a_row(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set, got;
+	struct chunk_filter filter = all_of(&set);
+	uint64_t samples = 1;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	sample_set_init(&got, &arena);
+	assert_true(chunk_decode(chunk_encode(&set, 1, &arena), &filter, &got, &samples, &err));
+	assert_int_equal(samples, 0);
+	assert_int_equal(got.samples.len, 0);
+}
+
+static void leaves_out_what_the_filter_does_not_want(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set, got, one;
+	uint64_t samples;
+	struct err err;
+	size_t expected = 0;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	sample_set_init(&got, &arena);
+	sample_set_init(&one, &arena);
+	random_set_fill(&set, &busy);
+	*vec_push(&arena, &one.series) = set.series.items[3];
+
+	struct chunk_filter filter = { labels_in, &one, busy.first_ms + 100, busy.first_ms + 5000 };
+
+	for (size_t i = 0; i < set.samples.len; i++)
+		expected += set.samples.items[i].series == 3 &&
+			    set.samples.items[i].time_ms >= filter.start_ms &&
+			    set.samples.items[i].time_ms < filter.end_ms;
+	assert_true(chunk_decode(chunk_encode(&set, 1, &arena), &filter, &got, &samples, &err));
+	assert_int_equal(got.samples.len, expected);
+	assert_true(expected > 10);
+	assert_int_equal(samples, set.samples.len);
+}
+
+static void refuses_every_row_with_a_flipped_byte(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct chunk_filter filter = all_of(&set);
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &(struct random_options){ .seed = 3,
+							.samples = 50,
+							.series = 3,
+							.stacks = 10,
+							.frames = 20,
+							.label_sets = 3,
+							.span_ms = 100 });
+
+	str row = chunk_encode(&set, 1, &arena);
+	char *bytes = arena_array(&arena, char, row.len);
+
+	for (size_t i = 0; i < row.len; i++) {
+		AUTO_ARENA scratch = { 0 };
+		struct sample_set got;
+
+		memcpy(bytes, row.ptr, row.len);
+		bytes[i] ^= 0x10;
+		sample_set_init(&got, &scratch);
+		assert_false(chunk_decode((str){ bytes, row.len }, &filter, &got, &samples, &err));
+		assert_false(chunk_decode((str){ row.ptr, i }, &filter, &got, &samples, &err));
+	}
+}
+
+/* A claim that lies behind a right checksum must be found out too. */
+static void refuses_lies_whose_checksum_is_right(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct chunk_filter filter = all_of(&set);
+	size_t refused = 0;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &(struct random_options){ .seed = 5,
+							.samples = 60,
+							.series = 3,
+							.stacks = 10,
+							.frames = 20,
+							.label_sets = 3,
+							.span_ms = 100 });
+
+	str row = chunk_encode(&set, 0, &arena);
+	char *bytes = arena_array(&arena, char, row.len);
+
+	for (size_t i = 0; i + 8 < row.len; i++) {
+		AUTO_ARENA scratch = { 0 };
+		struct sample_set got;
+		uint64_t samples, sum;
+
+		memcpy(bytes, row.ptr, row.len);
+		bytes[i] = (char)0xff;
+		sum = hash_64((str){ bytes, row.len - 8 });
+		memcpy(bytes + row.len - 8, &sum, 8);
+		sample_set_init(&got, &scratch);
+		refused += !chunk_decode((str){ bytes, row.len }, &filter, &got, &samples, &err);
+	}
+	assert_true(refused > row.len / 4);
+}
+
+static void the_directory_says_what_stands_in_the_row(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct chunk_directory directory, got;
+	uint64_t total = 0;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &busy);
+	directory = chunk_directory_of(&set, &arena);
+
+	str bytes = chunk_directory_write(&directory, &arena);
+
+	assert_true(chunk_directory_read(bytes, &got, &arena, &err));
+	assert_int_equal(got.series_count, directory.series_count);
+	for (size_t i = 0; i < got.series_count; i++) {
+		total += got.series[i].count;
+		assert_true(got.series[i].last_ms < busy.first_ms + busy.span_ms);
+		assert_int_equal(got.series[i].sum, directory.series[i].sum);
+	}
+	assert_int_equal(total, busy.samples);
+	assert_int_equal(got.name_count, 2);
+	assert_true(str_eq(got.names[0], STR("pid")));
+	for (size_t len = 0; len < bytes.len; len++)
+		assert_false(chunk_directory_read((str){ bytes.ptr, len }, &got, &arena, &err));
+}
+
+RUN_TESTS(TEST(reads_back_what_was_written), TEST(a_row_read_and_written_again_does_not_grow),
+	  TEST(an_empty_set_is_a_row), TEST(leaves_out_what_the_filter_does_not_want),
+	  TEST(refuses_every_row_with_a_flipped_byte), TEST(refuses_lies_whose_checksum_is_right),
+	  TEST(the_directory_says_what_stands_in_the_row))

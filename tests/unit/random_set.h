@@ -1,0 +1,20 @@
+/*
+ * random_set - sample sets nobody thought of, the same for the same seed, and their plain text.
+ *
+ * The text says each sample with all it speaks of, sorted, so that two sets which number things
+ * differently and mean the same have the same text.
+ */
+#pragma once
+
+#include "profile/sample_set.h"
+
+struct random_options {
+	uint64_t seed;
+	size_t samples, series, stacks, frames, label_sets;
+	uint64_t first_ms, span_ms;
+};
+
+void random_set_fill(struct sample_set *set, const struct random_options *options);
+
+/* One line per sample. */
+str sample_set_text(const struct sample_set *set, struct arena *arena);
