@@ -7,13 +7,15 @@
  */
 #pragma once
 
-#include "base/err.h"
+#include "client/postgres.h"
 #include "profile/sample_set.h"
 #include "profile/selector.h"
 
 struct store_reader {
-	struct pg_conn *connection; /* private */
+	/* private */
+	struct postgres pg;
 	const char *postgres;
+	uint64_t deadline_ns; /* of what began last */
 };
 
 /* Which samples. The window is [start_ms, end_ms). */
@@ -24,20 +26,31 @@ struct store_query {
 
 /* What it took. */
 struct store_stats {
-	uint64_t series, rows, bytes, samples_read, samples_matched;
+	uint64_t series; /* that the selector's series labels match */
+	uint64_t rows;   /* whose payload was read */
+	uint64_t bytes;  /* of those payloads */
+	uint64_t samples_read, samples_matched;
 };
 
 struct store_sink {
-	/* The matching samples of one stored row. The set lives until this returns. */
+	/*
+	 * The matching samples of one stored row, at least one. Series have their labels; stacks
+	 * and label sets that no sample speaks of may be there too. The set lives until this
+	 * returns.
+	 */
 	bool (*take)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
 };
 
-/* Connect (libpq conninfo or URI). */
+/* Connect (libpq conninfo or URI). `postgres` must outlive the reader. */
 bool store_reader_open(struct store_reader *reader, const char *postgres,
 		       struct err *err) MUST_CHECK;
 void store_reader_close(struct store_reader *reader);
 
+/*
+ * Begin a snapshot; connects again where the connection was lost. ERR_NOT_FOUND: the database has
+ * no tables yet. All until store_reader_end() must be done within QUERY_TIMEOUT_MS.
+ */
 bool store_reader_begin(struct store_reader *reader, struct err *err) MUST_CHECK;
 void store_reader_end(struct store_reader *reader);
 
@@ -47,8 +60,9 @@ bool store_reader_samples(struct store_reader *reader, const struct store_query 
 
 /*
  * Names of labels, values of one, ids of profile types; sorted, each once. `queries` (may be none)
- * are alternatives that a series must match one of: the API's match[]. Labels of samples (pid, ...)
- * are found too.
+ * are alternatives that a series must match one of: the API's match[]; the window is theirs where
+ * there are any. Labels of samples (pid, ...) are found too. What belongs to series is known to the
+ * day (UTC), what belongs to samples to the millisecond.
  */
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
 			      size_t query_count, uint64_t start_ms, uint64_t end_ms,

@@ -1,0 +1,272 @@
+#include "base/vec.h"
+#include "store/chunk.h"
+#include "store/label_pair.h"
+#include "store/reader.h"
+#include "store/reader_window.h"
+#include "store/row_scan.h"
+#include "store/series_find.h"
+
+/* Texts, each once; copied into the arena. */
+struct texts {
+	struct arena *arena;
+	struct map seen;
+};
+
+static void texts_add(struct texts *texts, str text)
+{
+	if (map_get(&texts->seen, text.ptr ? text : STR("")))
+		return;
+	*map_at(&texts->seen, str_copy(texts->arena, text)) = texts;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return str_compare(*(const str *)a, *(const str *)b);
+}
+
+static void texts_sorted(const struct texts *texts, str **ret_items, size_t *ret_count)
+{
+	size_t count = 0;
+
+	*ret_items = arena_array(texts->arena, str, texts->seen.len);
+	map_for_each(&texts->seen, slot)
+		(*ret_items)[count++] = slot->key;
+	if (count)
+		qsort(*ret_items, count, sizeof(str), compare);
+	*ret_count = count;
+}
+
+static struct texts texts_in(struct arena *arena)
+{
+	return (struct texts){ .arena = arena, .seen = { .arena = arena } };
+}
+
+/* A query for names or values, and where what it finds goes. */
+struct question {
+	struct store_window window;
+	struct found found;
+	bool everything; /* no selector: any series */
+	str name;        /* whose values; a NULL ptr: names are asked for */
+	struct texts *texts;
+};
+
+static bool is_wanted(const struct question *question, uint64_t id)
+{
+	return question->everything || found_get(&question->found, id);
+}
+
+static bool has_wanted_series(const struct question *question,
+			      const struct chunk_directory *directory)
+{
+	for (size_t i = 0; i < directory->series_count; i++)
+		if (directory->series[i].first_ms < question->window.end_ms &&
+		    directory->series[i].last_ms >= question->window.start_ms &&
+		    is_wanted(question, directory->series[i].id))
+			return true;
+	return false;
+}
+
+/* Names come out of directories alone; values need the payloads of rows that have the name. */
+static bool wants(void *self, const struct chunk_directory *directory)
+{
+	struct question *question = self;
+	bool has_name = false;
+
+	if (!has_wanted_series(question, directory))
+		return false;
+	for (size_t i = 0; i < directory->name_count; i++) {
+		if (!question->name.ptr)
+			texts_add(question->texts, directory->names[i]);
+		else
+			has_name = has_name || str_eq(directory->names[i], question->name);
+	}
+	return has_name;
+}
+
+static bool series_labels(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	(void)type;
+	*ret_labels = (struct labels){ 0 };
+	return is_wanted(self, id);
+}
+
+static bool take(void *self, str payload, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct question *question = self;
+	struct sample_set set;
+	uint64_t samples;
+	const struct chunk_filter filter = {
+		.series = series_labels,
+		.self = self,
+		.start_ms = question->window.start_ms,
+		.end_ms = question->window.end_ms,
+	};
+
+	sample_set_init(&set, &arena);
+	if (!chunk_decode(payload, &filter, &set, &samples, err))
+		return false;
+
+	bool *used = arena_array(&arena, bool, set.label_sets.len);
+
+	for (size_t i = 0; i < set.samples.len; i++)
+		used[set.samples.items[i].labels] = true;
+	for (size_t i = 0; i < set.label_sets.len; i++) {
+		str value = labels_get(set.label_sets.items[i], question->name);
+
+		if (used[i] && value.len)
+			texts_add(question->texts, value);
+	}
+	return true;
+}
+
+static bool scan(struct store_reader *reader, struct question *question, struct err *err)
+{
+	const struct row_scan rows = {
+		.pg = &reader->pg,
+		.start_ms = question->window.start_ms,
+		.end_ms = question->window.end_ms,
+		.deadline_ns = reader->deadline_ns,
+		.buckets = question->everything ? NULL : question->found.buckets,
+		.wants = wants,
+		.take = take,
+		.self = question,
+	};
+
+	return row_scan_run(&rows, err);
+}
+
+/* What the index of pairs says, to the day. $3: of that name, or all names but the store's own. */
+static bool add_indexed(struct store_reader *reader, const struct store_window *window, str name,
+			struct texts *texts, struct err *err)
+{
+	/* DISTINCT reads every entry of the index; this steps from one name to the next. */
+	static const char names[] =
+		"WITH RECURSIVE step AS ((SELECT name FROM label_pair WHERE day BETWEEN $1 AND $2 "
+		"ORDER BY name LIMIT 1) UNION ALL SELECT (SELECT name FROM label_pair WHERE day "
+		"BETWEEN $1 AND $2 AND name > step.name ORDER BY name LIMIT 1) FROM step "
+		"WHERE step.name IS NOT NULL) SELECT name FROM step WHERE name IS NOT NULL";
+	static const char values[] = "SELECT DISTINCT value FROM label_pair "
+				     "WHERE day BETWEEN $1 AND $2 AND name = $3";
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param params[] = {
+		postgres_date(&arena, window->first_day),
+		postgres_date(&arena, window->last_day),
+		postgres_text(name),
+	};
+
+	if (!postgres_query(&reader->pg, name.ptr ? values : names, params, name.ptr ? 3 : 2, &rows,
+			    err))
+		return false;
+	for (size_t i = 0; i < rows.count; i++) {
+		str text = postgres_get(&rows, i, 0);
+
+		if (name.ptr || !label_name_is_reserved(text))
+			texts_add(texts, text);
+	}
+	return true;
+}
+
+static bool is_sample_label(struct store_reader *reader, const struct store_window *window,
+			    str name, bool *ret_is, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	str *names = NULL;
+	size_t count = 0;
+
+	if (!sample_label_names(&reader->pg, window->first_day, window->last_day, &arena, &names,
+				&count, err))
+		return false;
+	*ret_is = false;
+	for (size_t i = 0; i < count; i++)
+		*ret_is = *ret_is || str_eq(names[i], name);
+	return true;
+}
+
+/* The labels of the series that a selector means, then those of their samples. */
+static bool add_of_query(struct store_reader *reader, const struct store_query *query, str name,
+			 struct texts *texts, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct question question = {
+		.window = store_window_of(query->start_ms, query->end_ms),
+		.found = { .arena = &arena },
+		.name = name,
+		.texts = texts,
+	};
+
+	if (!series_find(&reader->pg, query->selector, question.window.first_day,
+			 question.window.last_day, &question.found, err))
+		return false;
+	map_for_each(&question.found.by_id, slot) {
+		const struct found_series *series = slot->value;
+
+		for (size_t i = 0; i < series->labels.len; i++) {
+			const struct label *label = &series->labels.items[i];
+
+			if (!name.ptr)
+				texts_add(texts, label->name);
+			else if (str_eq(label->name, name) && label->value.len)
+				texts_add(texts, label->value);
+		}
+	}
+	return question.found.by_id.len == 0 || scan(reader, &question, err);
+}
+
+bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
+			      size_t query_count, uint64_t start_ms, uint64_t end_ms,
+			      struct arena *arena, str **ret_names, size_t *ret_count,
+			      struct err *err)
+{
+	struct texts texts = texts_in(arena);
+	struct store_window window = store_window_of(start_ms, end_ms);
+
+	for (size_t i = 0; i < query_count; i++)
+		if (!add_of_query(reader, &queries[i], (str){ 0 }, &texts, err))
+			return false;
+	if (query_count == 0 && (!add_indexed(reader, &window, (str){ 0 }, &texts, err) ||
+				 !add_indexed(reader, &window, PAIR_SAMPLE, &texts, err)))
+		return false;
+	texts_sorted(&texts, ret_names, ret_count);
+	return true;
+}
+
+bool store_reader_label_values(struct store_reader *reader, str name,
+			       const struct store_query *queries, size_t query_count,
+			       uint64_t start_ms, uint64_t end_ms, struct arena *arena,
+			       str **ret_values, size_t *ret_count, struct err *err)
+{
+	struct texts texts = texts_in(arena);
+	struct question everything = {
+		.window = store_window_of(start_ms, end_ms),
+		.everything = true,
+		.name = name,
+		.texts = &texts,
+	};
+	bool of_sample = false;
+
+	for (size_t i = 0; i < query_count; i++)
+		if (!add_of_query(reader, &queries[i], name, &texts, err))
+			return false;
+	if (query_count == 0 && !label_name_is_reserved(name) &&
+	    (!add_indexed(reader, &everything.window, name, &texts, err) ||
+	     !is_sample_label(reader, &everything.window, name, &of_sample, err) ||
+	     (of_sample && !scan(reader, &everything, err))))
+		return false;
+	texts_sorted(&texts, ret_values, ret_count);
+	return true;
+}
+
+bool store_reader_profile_types(struct store_reader *reader, uint64_t start_ms, uint64_t end_ms,
+				struct arena *arena, str **ret_types, size_t *ret_count,
+				struct err *err)
+{
+	struct texts texts = texts_in(arena);
+	struct store_window window = store_window_of(start_ms, end_ms);
+
+	if (!add_indexed(reader, &window, PAIR_TYPE, &texts, err))
+		return false;
+	texts_sorted(&texts, ret_types, ret_count);
+	return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * series_find - which series a selector means, and what is left to ask of their samples.
+ *
+ * A label can be the series' or the sample's, and the series' wins. Where a series lacks a label
+ * that samples of these days have, the matcher stays open for it: it must be tested on each sample.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "client/postgres.h"
+#include "profile/selector.h"
+
+struct found_series {
+	str type;
+	struct labels labels;
+	uint32_t open; /* bit i: matcher i must be tested on the samples */
+};
+
+struct found {
+	struct arena *arena;
+	struct map by_id; /* 8 bytes of id to struct found_series */
+	bool buckets[64]; /* where their rows are */
+};
+_Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
+
+/* Days are UTC, since 1970, both included. A NULL selector: every series. */
+bool series_find(struct postgres *pg, const struct selector *selector, int64_t first_day,
+		 int64_t last_day, struct found *found, struct err *err) MUST_CHECK;
+
+const struct found_series *found_get(const struct found *found, uint64_t id);
+
+/* Names of the labels that samples of these days have. */
+bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,
+			struct arena *arena, str **ret_names, size_t *ret_count,
+			struct err *err) MUST_CHECK;
