@@ -1,0 +1,127 @@
+"""What every service does alike: answer for its health, say its settings, end in order."""
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import metrics, wait_until
+from local.process import clean_environment
+
+KINDS = ("ingester", "querier", "agent")
+
+
+@pytest.fixture(params=KINDS)
+def program(request, servers):
+    return servers.build / "services" / request.param / f"decima-{request.param}"
+
+
+@pytest.fixture(params=KINDS)
+def running(request):
+    """A running service of each kind, shared with other tests: look only."""
+    if request.param == "agent":
+        return request.getfixturevalue("agent")
+    return getattr(request.getfixturevalue("stack"), request.param)
+
+
+@pytest.fixture(params=KINDS)
+def own(request, cell):
+    """A service of each kind that is this test's to end."""
+    if request.param == "agent" and (os.geteuid() != 0 or
+                                     not Path("/sys/kernel/btf/vmlinux").exists()):
+        pytest.skip("the agent needs root and BTF")
+    service = cell.start_service(cell.service(request.param, "own"))
+    yield service
+    service.kill()
+
+
+def run(program, *arguments, environment=None):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=20, cwd="/",
+                          env=clean_environment() | (environment or {}))
+
+
+def test_a_running_service_is_healthy_and_ready(running):
+    assert running.get("/healthy")[0] == 200
+    assert running.get("/ready")[0] == 200
+
+
+def test_metrics_are_prometheus_text_with_the_processes_own(running):
+    found = metrics(running)
+
+    assert found["process_resident_memory_bytes"] > 1_000_000
+    assert found["process_open_fds"] > 3
+    assert any(name.startswith(f"decima_{running.kind}_") for name in found)
+
+
+def test_every_metric_has_help_and_type(running):
+    lines = running.get("/metrics")[1].decode().splitlines()
+
+    helped = {line.split()[2] for line in lines if line.startswith("# HELP")}
+    typed = {line.split()[2] for line in lines if line.startswith("# TYPE")}
+    named = {line.split("{")[0].split()[0] for line in lines if line and line[0] != "#"}
+    assert named <= helped and named <= typed
+
+
+def test_an_unknown_path_is_404_and_a_wrong_method_405(running):
+    assert running.get("/no/such/thing")[0] == 404
+    with socket.create_connection(running.address.split(":"), timeout=5) as s:
+        s.sendall(b"DELETE /healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert b" 405 " in s.recv(4096).splitlines()[0]
+
+
+def test_help_tells_the_settings_and_where_else_they_come_from(program):
+    done = run(program, "--help")
+
+    assert done.returncode == 0
+    assert "--http-address" in done.stdout and "DECIMA_" in done.stdout
+
+
+def test_an_unknown_flag_is_refused_by_its_name(program):
+    done = run(program, "--no-such-flag=1")
+
+    assert done.returncode != 0 and "no-such-flag" in done.stderr
+
+
+def test_a_bad_value_is_refused_by_the_flags_name(program):
+    done = run(program, "--log-level=loud")
+
+    assert done.returncode != 0
+    assert "log-level" in done.stderr and "loud" in done.stderr
+
+
+def test_healthcheck_is_zero_while_it_serves_and_one_when_not(own):
+    asking = [own.program, f"--http-address={own.address}", "--healthcheck"]
+
+    while_up = run(*asking)
+    own.kill()
+    while_down = run(*asking)
+
+    assert while_up.returncode == 0, while_up.stderr
+    assert while_down.returncode == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(own, number):
+    own.send(number)
+
+    wait_until(lambda: not own.alive(), 10, f"{own.name} ended")
+    assert own.exit_code() == 0, own.last_words()
+
+
+def test_a_taken_address_is_one_sentence(own):
+    with socket.socket() as taker:
+        taker.bind(("127.0.0.1", 0))
+        taker.listen()
+        address = "127.0.0.1:%d" % taker.getsockname()[1]
+        arguments = [a for a in own.argv()[1:] if not a.startswith(("--http-address", "--state"))]
+        environment = {"DECIMA_POSTGRES": own.fleet.postgres.address()}
+        state = [f"--state-directory={own.fleet.run_dir}/another"] if own.kind == "agent" else []
+
+        done = run(own.program, *arguments, *state, f"--http-address={address}",
+                   environment=environment)
+
+    assert done.returncode == 1
+    assert address in done.stderr and "in use" in done.stderr

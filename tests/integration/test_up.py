@@ -1,0 +1,87 @@
+"""`make up` as a whole: from nothing to this machine's profile, again, and down."""
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from local.process import Process
+
+NAMES = ("postgres", "redis", "kafka", "ingester", "querier", "agent")
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+                                reason="the agent needs root and BTF")
+
+
+def stack(action, run_dir):
+    return subprocess.run([sys.executable, ROOT / "tools" / "stack.py", action,
+                           "--run-dir", run_dir], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    """(run directory, what `up` said, seconds)."""
+    run_dir = tmp_path_factory.mktemp("up")
+    began = time.monotonic()
+    done = stack("up", run_dir)
+    took = time.monotonic() - began
+    yield run_dir, done, took
+    stack("clean", run_dir)
+
+
+def environment(run_dir):
+    return dict(line.split("=", 1) for line in (run_dir / "env").read_text().splitlines())
+
+
+def test_up_ends_with_this_machines_profile(up):
+    run_dir, done, took = up
+
+    assert done.returncode == 0, done.stderr
+    assert "this machine's profile has" in done.stdout
+    assert f"Decima is up:      {environment(run_dir)['DECIMA_URL']}/" in done.stdout
+    assert "ssh -L " in done.stdout
+    assert took < 60
+
+
+def test_the_environment_file_has_the_addresses(up):
+    env = environment(up[0])
+
+    with urllib.request.urlopen(f"{env['DECIMA_URL']}/api/v1/label/comm/values") as answer:
+        values = json.load(answer)
+    assert values["status"] == "success" and values["data"]
+    for kind in ("INGESTER", "AGENT"):
+        with urllib.request.urlopen(f"{env[f'DECIMA_{kind}_URL']}/ready") as answer:
+            assert answer.status == 200
+
+
+def test_a_second_up_starts_what_died_and_leaves_the_rest(up):
+    run_dir = up[0]
+    before = {name: Process(run_dir, name).pid() for name in NAMES}
+    Process(run_dir, "querier").kill()
+    began = time.monotonic()
+
+    done = stack("up", run_dir)
+
+    after = {name: Process(run_dir, name).pid() for name in NAMES}
+    assert done.returncode == 0, done.stderr
+    assert after["querier"] and after["querier"] != before["querier"]
+    assert {**after, "querier": 0} == {**before, "querier": 0}
+    assert time.monotonic() - began < 30
+
+
+def test_down_ends_all_of_it(up):
+    run_dir = up[0]
+    began = time.monotonic()
+
+    done = stack("down", run_dir)
+
+    assert done.returncode == 0, done.stderr
+    assert "killed" not in done.stdout, done.stdout
+    assert not any(Process(run_dir, name).alive() for name in NAMES)
+    assert time.monotonic() - began < 30
