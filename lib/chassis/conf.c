@@ -170,7 +170,7 @@ static const char *environment_name(const struct conf_key *key, char *name, size
 	int len = snprintf(name, cap, "DECIMA_%s", key->flag);
 
 	for (int i = 0; i < len && (size_t)i < cap; i++)
-		name[i] = name[i] == '-' ? '_' : (char)toupper((unsigned char)name[i]);
+		name[i] = (char)(name[i] == '-' ? '_' : toupper((unsigned char)name[i]));
 	return name;
 }
 

@@ -77,7 +77,7 @@ static bool take_octal(str *rest, struct buf *out, struct err *err)
 /* After the backslash. */
 static bool take_escape(str *rest, struct buf *out, struct err *err)
 {
-	char letter = rest->len ? rest->ptr[0] : 0;
+	char letter = (char)(rest->len ? rest->ptr[0] : 0);
 
 	if (letter >= '0' && letter <= '7')
 		return take_octal(rest, out, err);

@@ -153,7 +153,7 @@ static bool take_label_name(struct parser *parser, str *ret_name, struct err *er
 static bool take_matcher(struct parser *parser, struct err *err)
 {
 	struct selector *selector = parser->selector;
-	str where = parser->rest, name, value;
+	str where = parser->rest, name = { 0 }, value = { 0 };
 	enum matcher_op op;
 
 	if (selector->matcher_count == MATCHERS_MAX) {
