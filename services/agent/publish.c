@@ -1,0 +1,269 @@
+#include "publish.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+enum {
+	POLL_MS = 100,
+	IDLE_MS = 500,
+	PAUSE_FIRST_MS = 200,
+	PAUSE_MAX_MS = 10000,
+	CLOSE_MS = 100,
+};
+
+static struct metric batches_sent_total = { .name = "decima_agent_batches_sent_total",
+					    .help = "Batches that Kafka has acknowledged." };
+static struct metric bytes_sent_total = { .name = "decima_agent_bytes_sent_total",
+					  .help = "Bytes of those batches, uncompressed." };
+static struct metric sends_failed_total = { .name = "decima_agent_sends_failed_total",
+					    .help = "Sends that failed; the batch goes again." };
+static struct metric spool_batches = { .name = "decima_agent_spool_batches",
+				       .kind = METRIC_GAUGE,
+				       .help = "Batches in the spool." };
+static struct metric spool_bytes = { .name = "decima_agent_spool_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Bytes of the spool." };
+static struct metric spool_oldest = { .name = "decima_agent_spool_oldest_seconds",
+				      .kind = METRIC_GAUGE,
+				      .help = "Age of the oldest batch in the spool." };
+static struct metric spool_lost_batches = { .name = "decima_agent_spool_lost_batches_total",
+					    .help = "Batches the spool gave up, by reason.",
+					    .label = "reason",
+					    .values = spool_reason_names,
+					    .value_count = SPOOL_REASON_COUNT };
+static struct metric spool_lost_samples = { .name = "decima_agent_spool_lost_samples_total",
+					    .help = "Samples of those batches, by reason.",
+					    .label = "reason",
+					    .values = spool_reason_names,
+					    .value_count = SPOOL_REASON_COUNT };
+
+struct metric *const publish_metrics[] = {
+	&batches_sent_total, &bytes_sent_total, &sends_failed_total, &spool_batches,
+	&spool_bytes,        &spool_oldest,     &spool_lost_batches, &spool_lost_samples,
+};
+const size_t publish_metric_count = ARRAY_LEN(publish_metrics);
+
+static void gauges_set(struct publish *publish)
+{
+	struct spool_level level = spool_level_get(publish->spool);
+	struct spool_lost lost = spool_lost_get(publish->spool);
+	uint64_t now_ns = clock_unix_ns(), oldest_ns = level.oldest_unix_ns;
+	uint64_t age_ns = oldest_ns && oldest_ns < now_ns ? now_ns - oldest_ns : 0;
+
+	metric_set(&spool_batches, (int64_t)level.batches);
+	metric_set(&spool_bytes, (int64_t)level.bytes);
+	metric_set(&spool_oldest, (int64_t)(age_ns / NS_PER_SECOND));
+	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++) {
+		metric_set_at(&spool_lost_batches, i, (int64_t)lost.batches[i]);
+		metric_set_at(&spool_lost_samples, i, (int64_t)lost.samples[i]);
+	}
+}
+
+static void pause_longer(struct publish *publish)
+{
+	uint64_t ms = publish->pause_ms ? publish->pause_ms * 2 : PAUSE_FIRST_MS;
+
+	publish->pause_ms = ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+	publish->pause_until_ns = clock_monotonic_ns() + publish->pause_ms * NS_PER_MS;
+}
+
+/* Called from kafka_producer_poll() and _close(), so on this thread. */
+static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+{
+	struct publish *publish = self;
+	struct publish_slot *slot = &publish->slots[token];
+
+	switch (fate) {
+	case KAFKA_DELIVERED:
+		spool_delivered(publish->spool, slot->epoch, slot->seq);
+		metric_add(&batches_sent_total, 1);
+		metric_add(&bytes_sent_total, slot->bytes);
+		publish->pause_ms = 0;
+		publish->pause_until_ns = 0;
+		break;
+	case KAFKA_REFUSED:
+		log_error("batch refused by kafka", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
+		spool_refused(publish->spool, slot->epoch, slot->seq);
+		break;
+	case KAFKA_FAILED:
+	case KAFKA_FATE_COUNT:
+		log_warn("batch not delivered", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
+		spool_returned(publish->spool, slot->epoch, slot->seq);
+		metric_add(&sends_failed_total, 1);
+		pause_longer(publish);
+		break;
+	}
+	slot->taken = false;
+	publish->in_flight--;
+}
+
+static bool producer_open(struct publish *publish, struct err *err)
+{
+	const struct publish_options *options = &publish->options;
+
+	publish->producer_is_open = kafka_producer_open(
+		&publish->producer,
+		&(struct kafka_producer_options){ .brokers = options->brokers,
+						  .topic = options->topic ? options->topic
+									  : PUBLISH_TOPIC,
+						  .client_id = "decima-agent",
+						  .queue_max_kbytes = options->queue_max_kbytes,
+						  .report = on_report,
+						  .self = publish },
+		err);
+	return publish->producer_is_open;
+}
+
+static void producer_close(struct publish *publish, uint64_t timeout_ms)
+{
+	if (publish->producer_is_open)
+		kafka_producer_close(&publish->producer, timeout_ms);
+	publish->producer_is_open = false;
+	/* Whatever was not reported is not delivered, as far as anybody can know. */
+	for (size_t i = 0; i < PUBLISH_IN_FLIGHT_MAX; i++)
+		if (publish->slots[i].taken)
+			on_report(publish, i, KAFKA_FAILED, "the producer was closed");
+}
+
+static size_t slot_free(const struct publish *publish)
+{
+	size_t i = 0;
+
+	while (i < PUBLISH_IN_FLIGHT_MAX && publish->slots[i].taken)
+		i++;
+	return i;
+}
+
+/* Hand a batch to the client. ERR_LIMIT: its queue is full. */
+static bool batch_send(struct publish *publish, const struct spool_batch *batch, size_t slot,
+		       struct arena *arena, struct err *err)
+{
+	const struct kafka_header headers[] = {
+		{ "decima-epoch", str_format(arena, "%" PRIu64, batch->epoch) },
+		{ "decima-seq", str_format(arena, "%" PRIu64, batch->seq) },
+		{ "decima-status", batch->status },
+	};
+
+	return kafka_producer_send(&publish->producer,
+				   &(struct kafka_message){ .key = batch->key,
+							    .value = batch->value,
+							    .headers = headers,
+							    .header_count = ARRAY_LEN(headers),
+							    .token = slot },
+				   err);
+}
+
+/* False: there is nothing to send, or no room for it. */
+static bool next_send(struct publish *publish)
+{
+	AUTO_ARENA arena = { 0 };
+	size_t slot = slot_free(publish);
+	struct spool_batch batch;
+	struct err err;
+
+	if (slot == PUBLISH_IN_FLIGHT_MAX || !spool_next(publish->spool, &arena, &batch))
+		return false;
+	publish->slots[slot] = (struct publish_slot){
+		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .taken = true
+	};
+	publish->in_flight++;
+	if (batch_send(publish, &batch, slot, &arena, &err))
+		return true;
+	if (err.code == ERR_LIMIT) { /* no failure: it waits its turn in the spool */
+		publish->slots[slot].taken = false;
+		publish->in_flight--;
+		spool_returned(publish->spool, batch.epoch, batch.seq);
+		return false;
+	}
+	on_report(publish, slot, err.code == ERR_INVALID ? KAFKA_REFUSED : KAFKA_FAILED, err.msg);
+	return true;
+}
+
+/* A producer that has met a fatal error is replaced. */
+static void producer_heal(struct publish *publish)
+{
+	struct err err;
+
+	if (publish->producer_is_open && !publish->producer.broken)
+		return;
+	producer_close(publish, CLOSE_MS);
+	if (!producer_open(publish, &err)) {
+		log_error("no kafka producer", "error=\"%s\"", err.msg);
+		pause_longer(publish);
+	}
+}
+
+static void step(struct publish *publish)
+{
+	bool paused = clock_monotonic_ns() < publish->pause_until_ns;
+
+	if (!paused)
+		producer_heal(publish);
+	if (!publish->producer_is_open) {
+		clock_sleep_ms(POLL_MS);
+		return;
+	}
+	while (!paused && next_send(publish))
+		paused = clock_monotonic_ns() < publish->pause_until_ns;
+	if (publish->in_flight || paused) {
+		kafka_producer_poll(&publish->producer, POLL_MS);
+	} else {
+		kafka_producer_poll(&publish->producer, 0);
+		spool_wait(publish->spool, IDLE_MS);
+	}
+}
+
+static bool goes_on(struct publish *publish)
+{
+	uint64_t stop_at_ns = publish->stop_at_ns;
+
+	if (!stop_at_ns)
+		return true;
+	return clock_monotonic_ns() < stop_at_ns && spool_level_get(publish->spool).batches;
+}
+
+static void *publish_run(void *self)
+{
+	struct publish *publish = self;
+
+	while (goes_on(publish)) {
+		step(publish);
+		gauges_set(publish);
+	}
+	producer_close(publish, CLOSE_MS);
+	gauges_set(publish);
+	return NULL;
+}
+
+bool publish_start(struct publish *publish, struct spool *spool,
+		   const struct publish_options *options, struct err *err)
+{
+	sigset_t all, before;
+
+	*publish = (struct publish){ .spool = spool, .options = *options };
+	if (!producer_open(publish, err))
+		return false;
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	publish->running = pthread_create(&publish->thread, NULL, publish_run, publish) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!publish->running) {
+		producer_close(publish, 0);
+		return err_set(err, ERR_IO, "start the publishing thread");
+	}
+	pthread_setname_np(publish->thread, "publish");
+	return true;
+}
+
+void publish_stop(struct publish *publish, uint64_t timeout_ms)
+{
+	if (!publish->running)
+		return;
+	publish->stop_at_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	pthread_join(publish->thread, NULL);
+	publish->running = false;
+}
