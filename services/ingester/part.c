@@ -77,8 +77,7 @@ void part_add_host(struct part *part, struct store_host *host)
 	for (size_t i = 0; i < part->hosts.len; i++)
 		if (part->hosts.items[i] == host)
 			return;
-	*vec_push(&part->arena, &part->hosts) = /* NOLINT(bugprone-sizeof-expression): pointers */
-		host;
+	*vec_push(&part->arena, &part->hosts) = host;
 }
 
 void part_stored(struct part *part)

@@ -1,0 +1,293 @@
+#include "profile/pprof.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "pprof.pb-c.h"
+#include "profile/profile_type.h"
+
+#include <zlib.h>
+
+/*
+ * Everything pprof speaks of by number is interned here: strings by their bytes, functions,
+ * mappings, locations and samples by what identifies them. Ids are from 1; string 0 is "".
+ */
+struct builder {
+	struct arena *arena; /* of all that is built; gone when the bytes are written */
+	const struct sample_set *set;
+	struct map strings, functions, mappings, samples;
+	VEC(ProtobufCBinaryData) string_table;
+	VEC(Pprof__Function *) function_table;
+	VEC(Pprof__Mapping *) mapping_table;
+	VEC(Pprof__Location *) location_table;
+	VEC(Pprof__Sample *) sample_table;
+	uint64_t *locations; /* by frame of the set; 0: not made yet */
+	struct buf key;      /* of what is being looked up */
+};
+
+static ProtobufCBinaryData binary(str s)
+{
+	return (ProtobufCBinaryData){ .len = s.len, .data = (uint8_t *)(uintptr_t)s.ptr };
+}
+
+/* The place of the key's value; the key is copied when it is new. */
+static void **place(struct builder *builder, struct map *map, str key)
+{
+	void *found = map_get(map, key);
+
+	return found ? map_at(map, key) : map_at(map, str_copy(builder->arena, key));
+}
+
+static int64_t string_id(struct builder *builder, str s)
+{
+	void **at = place(builder, &builder->strings, s.ptr ? s : STR(""));
+
+	if (!*at) {
+		*vec_push(builder->arena, &builder->string_table) = binary(s);
+		*at = (void *)builder->string_table.len; /* id + 1 */
+	}
+	return (int64_t)(uintptr_t)*at - 1;
+}
+
+static uint64_t function_id(struct builder *builder, const struct frame *frame)
+{
+	builder->key.len = 0;
+	buf_str_prefixed(&builder->key, frame->function);
+	buf_str_prefixed(&builder->key, frame->system_name);
+	buf_str_prefixed(&builder->key, frame->file);
+	buf_u32(&builder->key, frame->start_line);
+
+	void **at = place(builder, &builder->functions, buf_bytes(&builder->key));
+
+	if (!*at) {
+		Pprof__Function *function = arena_new(builder->arena, Pprof__Function);
+		str system_name = frame->system_name.len ? frame->system_name : frame->function;
+
+		pprof__function__init(function);
+		*vec_push(builder->arena, &builder->function_table) = function;
+		function->id = builder->function_table.len;
+		function->name = string_id(builder, frame->function);
+		function->system_name = string_id(builder, system_name);
+		function->filename = string_id(builder, frame->file);
+		function->start_line = frame->start_line;
+		*at = function;
+	}
+	return ((Pprof__Function *)*at)->id;
+}
+
+/*
+ * One mapping per binary. Addresses are those of the ELF file, so the mapping spans all of them:
+ * memory_start 0 and offset 0 tell a symbolizer that nothing has to be added or taken away.
+ */
+static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *frame)
+{
+	builder->key.len = 0;
+	buf_str_prefixed(&builder->key, frame->build_id);
+	buf_str_prefixed(&builder->key, frame->path);
+
+	void **at = place(builder, &builder->mappings, buf_bytes(&builder->key));
+
+	if (!*at) {
+		Pprof__Mapping *mapping = arena_new(builder->arena, Pprof__Mapping);
+
+		pprof__mapping__init(mapping);
+		*vec_push(builder->arena, &builder->mapping_table) = mapping;
+		mapping->id = builder->mapping_table.len;
+		mapping->filename = string_id(builder, frame->path);
+		mapping->build_id = string_id(builder, frame->build_id);
+		*at = mapping;
+	}
+	return *at;
+}
+
+static void add_line(struct builder *builder, Pprof__Location *location, const struct frame *frame)
+{
+	Pprof__Line *line = arena_new(builder->arena, Pprof__Line);
+
+	pprof__line__init(line);
+	line->function_id = function_id(builder, frame);
+	line->line = frame->line;
+	location->line = arena_array(builder->arena, Pprof__Line *, 1);
+	location->line[0] = line;
+	location->n_line = 1;
+}
+
+static uint64_t location_id(struct builder *builder, uint32_t index)
+{
+	const struct frame *frame = &builder->set->frames.items[index];
+	Pprof__Location *location;
+
+	if (builder->locations[index])
+		return builder->locations[index];
+	location = arena_new(builder->arena, Pprof__Location);
+	pprof__location__init(location);
+	*vec_push(builder->arena, &builder->location_table) = location;
+	location->id = builder->location_table.len;
+	location->address = frame->address;
+	if (frame->path.len || frame->build_id.len) {
+		Pprof__Mapping *mapping = mapping_of(builder, frame);
+
+		location->mapping_id = mapping->id;
+		mapping->has_functions = mapping->has_functions || frame->function.len;
+		if (mapping->memory_limit <= frame->address)
+			mapping->memory_limit = frame->address + 1;
+	}
+	if (frame->function.len)
+		add_line(builder, location, frame);
+	builder->locations[index] = location->id;
+	return location->id;
+}
+
+static void add_labels(struct builder *builder, Pprof__Sample *sample, struct labels labels)
+{
+	for (size_t i = 0; i < labels.len; i++) {
+		const struct label_source *source = label_source_by_name(labels.items[i].name);
+		Pprof__Label *label = arena_new(builder->arena, Pprof__Label);
+		int64_t number;
+
+		pprof__label__init(label);
+		label->key = string_id(builder, labels.items[i].name);
+		if (source && source->is_int && str_to_i64(labels.items[i].value, &number) &&
+		    number)
+			label->num = number;
+		else
+			label->str = string_id(builder, labels.items[i].value);
+		sample->label[sample->n_label++] = label;
+	}
+}
+
+static Pprof__Sample *sample_new(struct builder *builder, struct stack stack,
+				 struct labels of_series, struct labels of_sample)
+{
+	Pprof__Sample *sample = arena_new(builder->arena, Pprof__Sample);
+
+	pprof__sample__init(sample);
+	sample->location_id = arena_array(builder->arena, uint64_t, stack.len);
+	for (size_t i = 0; i < stack.len; i++) /* ours are root first */
+		sample->location_id[sample->n_location_id++] =
+			location_id(builder, stack.frames[stack.len - 1 - i]);
+	sample->value = arena_array(builder->arena, int64_t, 1);
+	sample->n_value = 1;
+	sample->label = arena_array(builder->arena, Pprof__Label *, of_series.len + of_sample.len);
+	add_labels(builder, sample, of_series);
+	add_labels(builder, sample, of_sample);
+	*vec_push(builder->arena, &builder->sample_table) = sample;
+	return sample;
+}
+
+static void add_sample(struct builder *builder, const struct sample *from,
+		       const struct pprof_options *options)
+{
+	const struct sample_set *set = builder->set;
+	struct labels of_series = { 0 }, of_sample = { 0 };
+
+	if (options->series_labels)
+		of_series = set->series.items[from->series].labels;
+	if (options->sample_labels)
+		of_sample = set->label_sets.items[from->labels];
+	builder->key.len = 0;
+	buf_u32(&builder->key, from->stack);
+	buf_u32(&builder->key, options->series_labels ? from->series : 0);
+	buf_u32(&builder->key, options->sample_labels ? from->labels : 0);
+
+	void **at = place(builder, &builder->samples, buf_bytes(&builder->key));
+
+	if (!*at) {
+		Pprof__Sample *sample =
+			sample_new(builder, set->stacks.items[from->stack], of_series, of_sample);
+
+		*at = sample;
+	}
+	((Pprof__Sample *)*at)->value[0] += from->value;
+}
+
+static Pprof__ValueType *value_type(struct builder *builder, str type, str unit)
+{
+	Pprof__ValueType *value = arena_new(builder->arena, Pprof__ValueType);
+
+	pprof__value_type__init(value);
+	value->type = string_id(builder, type);
+	value->unit = string_id(builder, unit);
+	return value;
+}
+
+/* zlib's own gzip wrapping; the input is memory of ours, so it cannot fail but for our own bug. */
+static str compress_gzip(str bytes, struct arena *arena)
+{
+	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
+	z_stream stream = { 0 };
+
+	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		abort(); /* out of memory */
+
+	uLong bound = deflateBound(&stream, (uLong)bytes.len);
+	char *out = arena_array(arena, char, bound);
+
+	stream.next_in = (Bytef *)(uintptr_t)bytes.ptr;
+	stream.avail_in = (uInt)bytes.len;
+	stream.next_out = (Bytef *)out;
+	stream.avail_out = (uInt)bound;
+	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+		abort(); /* deflateBound() promised the room */
+	deflateEnd(&stream);
+	return (str){ out, stream.total_out };
+}
+
+static str pack(struct builder *builder, Pprof__Profile *profile, struct arena *arena)
+{
+	profile->sample = builder->sample_table.items;
+	profile->n_sample = builder->sample_table.len;
+	profile->mapping = builder->mapping_table.items;
+	profile->n_mapping = builder->mapping_table.len;
+	profile->location = builder->location_table.items;
+	profile->n_location = builder->location_table.len;
+	profile->function = builder->function_table.items;
+	profile->n_function = builder->function_table.len;
+	profile->string_table = builder->string_table.items;
+	profile->n_string_table = builder->string_table.len;
+
+	size_t room = pprof__profile__get_packed_size(profile);
+	char *bytes = arena_array(builder->arena, char, room + 1);
+	size_t len = pprof__profile__pack(profile, (uint8_t *)bytes);
+
+	return compress_gzip((str){ bytes, len }, arena);
+}
+
+str pprof_write(const struct sample_set *set, const struct pprof_options *options,
+		struct arena *arena)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct builder builder = {
+		.arena = &scratch,
+		.set = set,
+		.strings.arena = &scratch,
+		.functions.arena = &scratch,
+		.mappings.arena = &scratch,
+		.samples.arena = &scratch,
+		.key.arena = &scratch,
+		.locations = arena_array(&scratch, uint64_t, set->frames.len),
+	};
+	Pprof__Profile profile;
+	str type = options->type;
+
+	(void)string_id(&builder, STR(""));
+	pprof__profile__init(&profile);
+
+	Pprof__ValueType *sample_type =
+		value_type(&builder, profile_type_part(type, 1), profile_type_part(type, 2));
+
+	profile.sample_type = &sample_type;
+	profile.n_sample_type = 1;
+	profile.period_type =
+		value_type(&builder, profile_type_part(type, 3), profile_type_part(type, 4));
+	profile.period = (int64_t)options->period;
+	profile.time_nanos = (int64_t)(options->start_ms * 1000000);
+	profile.duration_nanos = (int64_t)((options->end_ms - options->start_ms) * 1000000);
+	for (size_t i = 0; i < set->samples.len; i++) {
+		const struct sample *sample = &set->samples.items[i];
+
+		if (str_eq(set->series.items[sample->series].type, type))
+			add_sample(&builder, sample, options);
+	}
+	return pack(&builder, &profile, arena);
+}
