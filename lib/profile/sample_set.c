@@ -206,14 +206,23 @@ hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack)
  * Merging. A table per kind remembers what an index of `from` became in `into` (index + 1), so that
  * each series, stack, frame and label set is looked up and copied once, not once per sample.
  */
-struct merge {
-	struct sample_set *into;
-	const struct sample_set *from;
-	struct arena scratch;
-	uint32_t *series, *stacks, *labels, *frames;
-};
+void sample_merge_begin(struct sample_merge *merge, struct sample_set *into,
+			const struct sample_set *from)
+{
+	assert(into != from);
+	*merge = (struct sample_merge){ .into = into, .from = from };
+	merge->series = arena_array(&merge->scratch, uint32_t, from->series.len);
+	merge->stacks = arena_array(&merge->scratch, uint32_t, from->stacks.len);
+	merge->labels = arena_array(&merge->scratch, uint32_t, from->label_sets.len);
+	merge->frames = arena_array(&merge->scratch, uint32_t, from->frames.len);
+}
 
-static uint32_t merge_frame(struct merge *merge, uint32_t index)
+void sample_merge_end(struct sample_merge *merge)
+{
+	arena_free(&merge->scratch);
+}
+
+static uint32_t merge_frame(struct sample_merge *merge, uint32_t index)
 {
 	struct sample_set *into = merge->into;
 
@@ -239,7 +248,7 @@ static uint32_t merge_frame(struct merge *merge, uint32_t index)
 	return *slot - 1;
 }
 
-static uint32_t merge_stack(struct merge *merge, uint32_t index)
+uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t index)
 {
 	if (merge->stacks[index])
 		return merge->stacks[index] - 1;
@@ -256,7 +265,7 @@ static uint32_t merge_stack(struct merge *merge, uint32_t index)
 	return merged;
 }
 
-static uint32_t merge_labels(struct merge *merge, uint32_t index)
+static uint32_t merge_labels(struct sample_merge *merge, uint32_t index)
 {
 	struct sample_set *into = merge->into;
 
@@ -273,7 +282,7 @@ static uint32_t merge_labels(struct merge *merge, uint32_t index)
 	return merged;
 }
 
-static uint32_t merge_series(struct merge *merge, uint32_t index)
+static uint32_t merge_series(struct sample_merge *merge, uint32_t index)
 {
 	struct sample_set *into = merge->into;
 
@@ -295,22 +304,18 @@ static uint32_t merge_series(struct merge *merge, uint32_t index)
 void sample_set_merge(struct sample_set *into, const struct sample_set *from,
 		      const struct sample_filter *filter)
 {
-	struct merge merge = { .into = into, .from = from };
+	struct sample_merge merge;
 
-	assert(into != from);
-	merge.series = arena_array(&merge.scratch, uint32_t, from->series.len);
-	merge.stacks = arena_array(&merge.scratch, uint32_t, from->stacks.len);
-	merge.labels = arena_array(&merge.scratch, uint32_t, from->label_sets.len);
-	merge.frames = arena_array(&merge.scratch, uint32_t, from->frames.len);
+	sample_merge_begin(&merge, into, from);
 	for (size_t i = 0; i < from->samples.len; i++) {
 		struct sample sample = from->samples.items[i];
 
 		if (filter && filter->keep && !filter->keep(filter->self, from, &sample))
 			continue;
 		sample.series = merge_series(&merge, sample.series);
-		sample.stack = merge_stack(&merge, sample.stack);
+		sample.stack = sample_merge_stack(&merge, sample.stack);
 		sample.labels = merge_labels(&merge, sample.labels);
 		sample_set_add(into, sample);
 	}
-	arena_free(&merge.scratch);
+	sample_merge_end(&merge);
 }

@@ -103,3 +103,26 @@ struct sample_filter {
  */
 void sample_set_merge(struct sample_set *into, const struct sample_set *from,
 		      const struct sample_filter *filter);
+
+/*
+ * The same by hand, for who folds samples into its own sums: what stacks of `from` are in `into`.
+ * Each stack and frame is looked up and copied once.
+ *
+ *     struct sample_merge merge = { 0 };
+ *     sample_merge_begin(&merge, into, from);
+ *     for (...)
+ *             add(sample_merge_stack(&merge, sample->stack), sample->value);
+ *     sample_merge_end(&merge);
+ */
+struct sample_merge {
+	/* private */
+	struct sample_set *into;
+	const struct sample_set *from;
+	struct arena scratch;
+	uint32_t *series, *stacks, *labels, *frames; /* index + 1; 0: not looked up yet */
+};
+
+void sample_merge_begin(struct sample_merge *merge, struct sample_set *into,
+			const struct sample_set *from);
+uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t stack);
+void sample_merge_end(struct sample_merge *merge);
