@@ -1,0 +1,40 @@
+/*
+ * api - /api/v1: what can be asked, and how answers and refusals look.
+ *
+ * In the manner of Prometheus' HTTP API: {"status":"success","data":...}, or {"status":"error",
+ * "errorType":...,"error":"one sentence"} with the fitting status. Any thread.
+ */
+#pragma once
+
+#include "chassis/http.h"
+#include "pool.h"
+
+struct api {
+	/* private */
+	struct pool pool;
+	uint64_t memory_max; /* of one answer */
+	pthread_mutex_t ready_lock;
+	uint64_t ready_ns; /* when PostgreSQL was asked last; 0: never */
+	bool is_ready;
+	struct err ready_err;
+	struct store_reader ready_reader;
+	bool ready_reader_open;
+};
+
+struct api_options {
+	const char *postgres;
+	size_t concurrency;  /* queries at once */
+	uint64_t memory_max; /* bytes of one answer */
+};
+
+void api_init(struct api *api, const struct api_options *options);
+void api_done(struct api *api);
+
+enum { API_ROUTES = 4, API_METRICS = 6 };
+extern const struct http_route api_routes[API_ROUTES];
+extern struct metric *const api_metrics[API_METRICS];
+
+/* For daemon_service: `self` is the api. */
+bool api_ready(void *self, struct err *why);
+void api_refuse(void *self, const struct http_request *req, const char *why,
+		struct http_response *res);

@@ -1,0 +1,19 @@
+/*
+ * limits - the bounds of a question and of its answer.
+ *
+ * How many queries run at once and how much memory each may take are settings. Refusals are counted
+ * in decima_querier_errors_total by their type.
+ */
+#pragma once
+
+enum {
+	GROUP_BY_MAX = 8,      /* labels that one answer is split by */
+	MATCH_PARAMS_MAX = 16, /* match[] parameters of one request */
+	POOL_MAX = 64,         /* connections to PostgreSQL that --query-concurrency may ask for */
+	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */
+	READY_KEEP_MS = 1000, /* /ready asks PostgreSQL at most so often */
+	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
+};
+
+/* Times an answer can speak of: until the year 9999. */
+#define TIME_MAX_MS UINT64_C(253402300800000)

@@ -1,0 +1,80 @@
+/*
+ * decima-querier - answers questions about stored profiles over HTTP. It never writes.
+ */
+#include "api.h"
+#include "chassis/daemon.h"
+#include "chassis/metrics.h"
+
+struct settings {
+	struct daemon_settings daemon;
+	const char *postgres;
+	uint64_t concurrency, memory_max;
+};
+
+static const struct conf_key keys[] = {
+	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:7070"),
+	{ .flag = "postgres",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, postgres),
+	  .fallback = "postgresql://localhost/decima",
+	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs, as libpq takes "
+		  "them; "
+		  "a standby will do." },
+	{ .flag = "query-concurrency",
+	  .type = CONF_U64,
+	  .offset = offsetof(struct settings, concurrency),
+	  .fallback = "8",
+	  .min = 1,
+	  .max = POOL_MAX,
+	  .help = "Queries answered at once, each on a connection to PostgreSQL of its own; others "
+		  "wait for up to 10 s." },
+	{ .flag = "query-memory-limit",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, memory_max),
+	  .fallback = "512MB",
+	  .min = 1 << 20,
+	  .help = "Memory that one answer may take; a query that needs more is refused (422)." },
+};
+
+static bool run(void *self, struct err *err)
+{
+	const struct settings *settings = self;
+	struct daemon_server server = { 0 };
+	struct api api;
+
+	metrics_register(api_metrics, API_METRICS);
+	metrics_register(pool_metrics, POOL_METRICS);
+	api_init(&api, &(struct api_options){ .postgres = settings->postgres,
+					      .concurrency = settings->concurrency,
+					      .memory_max = settings->memory_max });
+
+	struct daemon_service service = { .routes = api_routes,
+					  .route_count = API_ROUTES,
+					  .self = &api,
+					  .ready = api_ready,
+					  .refuse = api_refuse };
+	bool served = daemon_serve(&server, &settings->daemon, &service, err);
+
+	while (served && daemon_wait(UINT64_MAX))
+		continue;
+	daemon_unserve(&server);
+	api_done(&api);
+	return served;
+}
+
+int main(int argc, char **argv)
+{
+	static struct settings settings;
+
+	return daemon_main(
+		&(struct daemon_program){
+			.conf = { .name = "decima-querier",
+				  .summary = "Answers questions about stored profiles over HTTP.",
+				  .keys = keys,
+				  .key_count = ARRAY_LEN(keys) },
+			.settings = &settings,
+			.daemon = &settings.daemon,
+			.run = run,
+		},
+		argc, argv);
+}

@@ -1,0 +1,162 @@
+#include "merge.h"
+
+#include <inttypes.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+/* One row's way into the merge. */
+struct round {
+	struct merge *merge;
+	const struct sample_set *row;
+	struct sample_merge stacks;
+	uint32_t *groups;    /* by label set, of the series below: index + 1 */
+	uint32_t series;     /* that groups speaks of */
+	bool knows_a_series; /* `series` is set */
+};
+
+void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
+		struct arena *arena)
+{
+	*merge = (struct merge){
+		.arena = arena,
+		.group_by = group_by,
+		.memory_max = memory_max,
+		.cap = FIRST_SLOTS,
+	};
+	sample_set_init(&merge->set, arena);
+	sample_set_series(&merge->set, type, (struct labels){ 0 }, 0);
+	merge->slots = arena_array(arena, uint32_t, merge->cap);
+}
+
+static size_t slot_of(const struct merge *merge, uint32_t stack, uint32_t labels)
+{
+	/* Fibonacci hashing: the indexes are small and dense. */
+	uint64_t key = (uint64_t)labels << 32 | stack;
+	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (merge->cap - 1);
+
+	for (;; at = (at + 1) & (merge->cap - 1)) {
+		uint32_t index = merge->slots[at];
+
+		if (index == 0)
+			return at;
+
+		const struct sample *sample = &merge->set.samples.items[index - 1];
+
+		if (sample->stack == stack && sample->labels == labels)
+			return at;
+	}
+}
+
+static void grow(struct merge *merge)
+{
+	merge->cap *= 2;
+	merge->slots = arena_array(merge->arena, uint32_t, merge->cap);
+	for (size_t i = 0; i < merge->set.samples.len; i++) {
+		const struct sample *sample = &merge->set.samples.items[i];
+
+		merge->slots[slot_of(merge, sample->stack, sample->labels)] = (uint32_t)i + 1;
+	}
+}
+
+static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
+		struct err *err)
+{
+	if ((merge->set.samples.len + 1) * 2 > merge->cap)
+		grow(merge);
+
+	uint32_t *slot = &merge->slots[slot_of(merge, stack, labels)];
+
+	if (*slot == 0) {
+		sample_set_add(&merge->set, (struct sample){ .stack = stack, .labels = labels });
+		*slot = (uint32_t)merge->set.samples.len;
+	}
+
+	struct sample *sum = &merge->set.samples.items[*slot - 1];
+
+	if (__builtin_add_overflow(sum->value, value, &sum->value))
+		return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+	return true;
+}
+
+/* The labels that the answer is grouped by; those of the sample go before those of its series. */
+static uint32_t make_group(struct round *round, const struct sample *sample)
+{
+	struct merge *merge = round->merge;
+	struct label items[GROUP_BY_MAX];
+	struct labels of_sample = round->row->label_sets.items[sample->labels];
+	struct labels of_series = round->row->series.items[sample->series].labels;
+	size_t len = 0;
+
+	for (size_t i = 0; i < merge->group_by->len; i++) {
+		str name = merge->group_by->names[i];
+		str value = labels_get(of_sample, name);
+
+		if (!value.ptr)
+			value = labels_get(of_series, name);
+		if (value.len)
+			items[len++] = (struct label){ name, value };
+	}
+
+	size_t before = merge->set.label_sets.len;
+	uint32_t group = sample_set_labels(&merge->set, labels_of(items, len));
+
+	if (merge->set.label_sets.len > before)
+		merge->set.label_sets.items[group] =
+			labels_copy(merge->arena, merge->set.label_sets.items[group]);
+	return group;
+}
+
+static uint32_t group_of(struct round *round, const struct sample *sample)
+{
+	if (round->merge->group_by->len == 0)
+		return 0;
+	/* Samples of a series stand together in a row, so groups are remembered for one only. */
+	if (!round->knows_a_series || round->series != sample->series) {
+		memset(round->groups, 0, round->row->label_sets.len * sizeof(*round->groups));
+		round->series = sample->series;
+		round->knows_a_series = true;
+	}
+
+	uint32_t *known = &round->groups[sample->labels];
+
+	if (*known == 0)
+		*known = make_group(round, sample) + 1;
+	return *known - 1;
+}
+
+static bool take_samples(struct round *round, struct err *err)
+{
+	struct merge *merge = round->merge;
+
+	for (size_t i = 0; i < round->row->samples.len; i++) {
+		const struct sample *sample = &round->row->samples.items[i];
+		uint32_t stack = sample_merge_stack(&round->stacks, sample->stack);
+
+		if (!add(merge, stack, group_of(round, sample), sample->value, err))
+			return false;
+		if (merge->arena->held > merge->memory_max)
+			return err_set(err, ERR_LIMIT,
+				       "the answer needs more than %" PRIu64
+				       " bytes of memory: ask for less time, fewer labels or "
+				       "fewer series, or raise --query-memory-limit",
+				       merge->memory_max);
+	}
+	return true;
+}
+
+bool merge_take(void *self, const struct sample_set *row, struct err *err)
+{
+	struct merge *merge = self;
+	struct series *sum = &merge->set.series.items[0];
+	struct round round = { .merge = merge, .row = row };
+
+	for (size_t i = 0; i < row->series.len && sum->period == 0; i++)
+		sum->period = row->series.items[i].period;
+	sample_merge_begin(&round.stacks, &merge->set, row);
+	round.groups = arena_array(&round.stacks.scratch, uint32_t, row->label_sets.len);
+
+	bool taken = take_samples(&round, err);
+
+	sample_merge_end(&round.stacks);
+	return taken;
+}

@@ -1,0 +1,29 @@
+/*
+ * merge - the answer while it is being read: (stack, labels it is grouped by) to the sum.
+ *
+ * Rows go in one by one and are forgotten; times and all other labels with them. What is held grows
+ * with distinct stacks and groups, not with samples, and ends at a limit. It becomes a sample_set
+ * of one series, whose samples are the sums.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "params.h"
+#include "profile/sample_set.h"
+
+struct merge {
+	struct sample_set set; /* what has been merged: one sample for each stack and group */
+	/* private */
+	struct arena *arena;
+	const struct group_by *group_by;
+	uint64_t memory_max;
+	uint32_t *slots; /* of samples by (stack, labels): index + 1, half full at most */
+	size_t cap;
+};
+
+/* `type` and `group_by` must outlive the merge. */
+void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
+		struct arena *arena);
+
+/* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
+bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;

@@ -1,0 +1,190 @@
+#include "params.h"
+
+#include "profile/limits.h"
+
+static bool take_digits(str *rest, size_t count, uint64_t *ret_value)
+{
+	str digits = { rest->ptr, count };
+
+	if (rest->len < count || !str_to_u64(digits, ret_value))
+		return false;
+	*rest = str_skip(*rest, count);
+	return true;
+}
+
+static bool take_char(str *rest, char c)
+{
+	if (rest->len == 0 || rest->ptr[0] != c)
+		return false;
+	*rest = str_skip(*rest, 1);
+	return true;
+}
+
+/* ".123" to milliseconds, rounded up. No dot: 0. */
+static bool take_fraction(str *rest, uint64_t *ret_ms)
+{
+	uint64_t ms = 0, scale = 100;
+	bool finer = false;
+	size_t digits = 0;
+
+	*ret_ms = 0;
+	if (!take_char(rest, '.'))
+		return true;
+	for (; rest->len && rest->ptr[0] >= '0' && rest->ptr[0] <= '9'; digits++) {
+		uint64_t digit = (uint64_t)(rest->ptr[0] - '0');
+
+		ms += digit * scale;
+		finer = finer || (scale == 0 && digit > 0);
+		scale /= 10;
+		*rest = str_skip(*rest, 1);
+	}
+	*ret_ms = ms + finer;
+	return digits > 0;
+}
+
+static bool unix_seconds(str text, uint64_t *ret_ms)
+{
+	size_t digits = 0;
+	uint64_t seconds, ms;
+
+	while (digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9')
+		digits++;
+	if (digits > 12 || !take_digits(&text, digits, &seconds) || !take_fraction(&text, &ms) ||
+	    text.len)
+		return false;
+	*ret_ms = seconds * 1000 + ms;
+	return true;
+}
+
+/* Days from 1970-01-01 to a date of the Gregorian calendar, from 1970 on. */
+static uint64_t days_since_1970(uint64_t year, uint64_t month, uint64_t day)
+{
+	/* Years begin in March here, so that the leap day is the last of its year. */
+	uint64_t y = month <= 2 ? year - 1 : year;
+	uint64_t m = month <= 2 ? month + 9 : month - 3;
+
+	return y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719468;
+}
+
+static bool take_date(str *rest, uint64_t *ret_days)
+{
+	static const unsigned char month_days[] = {
+		31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+	};
+	uint64_t year, month, day;
+
+	if (!take_digits(rest, 4, &year) || !take_char(rest, '-') ||
+	    !take_digits(rest, 2, &month) || !take_char(rest, '-') || !take_digits(rest, 2, &day))
+		return false;
+	if (year < 1970 || month < 1 || month > 12)
+		return false;
+
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	if (day < 1 || day > month_days[month - 1] + (uint64_t)(leap && month == 2))
+		return false;
+	*ret_days = days_since_1970(year, month, day);
+	return true;
+}
+
+/* "Z" or "+02:00", in seconds east of Greenwich. */
+static bool take_zone(str *rest, int64_t *ret_seconds)
+{
+	uint64_t hours, minutes;
+
+	if (take_char(rest, 'Z') || take_char(rest, 'z')) {
+		*ret_seconds = 0;
+		return true;
+	}
+
+	bool west = rest->len && rest->ptr[0] == '-';
+
+	if (!take_char(rest, '+') && !take_char(rest, '-'))
+		return false;
+	if (!take_digits(rest, 2, &hours) || !take_char(rest, ':') ||
+	    !take_digits(rest, 2, &minutes) || hours > 23 || minutes > 59)
+		return false;
+	*ret_seconds = (int64_t)(hours * 3600 + minutes * 60) * (west ? -1 : 1);
+	return true;
+}
+
+static bool rfc3339(str text, uint64_t *ret_ms)
+{
+	uint64_t days, hours, minutes, seconds, ms;
+	int64_t zone;
+
+	if (!take_date(&text, &days) || (!take_char(&text, 'T') && !take_char(&text, 't')))
+		return false;
+	if (!take_digits(&text, 2, &hours) || !take_char(&text, ':') ||
+	    !take_digits(&text, 2, &minutes) || !take_char(&text, ':') ||
+	    !take_digits(&text, 2, &seconds) || !take_fraction(&text, &ms))
+		return false;
+	if (hours > 23 || minutes > 59 || seconds > 60 || !take_zone(&text, &zone) || text.len)
+		return false;
+
+	int64_t whole = (int64_t)(days * 86400 + hours * 3600 + minutes * 60 + seconds) - zone;
+
+	if (whole < 0)
+		return false;
+	*ret_ms = (uint64_t)whole * 1000 + ms;
+	return true;
+}
+
+bool params_time(str text, uint64_t *ret_ms, struct err *err)
+{
+	uint64_t ms;
+
+	if (!unix_seconds(text, &ms) && !rfc3339(text, &ms))
+		return err_set(err, ERR_INVALID,
+			       "\"" STR_FMT "\" is not a time: Unix seconds like 1787479200.5 or "
+			       "RFC 3339 like 2026-08-22T10:00:00Z",
+			       (int)(text.len < 64 ? text.len : 64), text.ptr);
+	if (ms > TIME_MAX_MS)
+		return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is after the year 9999",
+			       STR_ARG(text));
+	*ret_ms = ms;
+	return true;
+}
+
+bool params_window(const struct http_request *req, uint64_t now_ms, struct window *ret_window,
+		   struct err *err)
+{
+	str start = http_query(req, "start"), end = http_query(req, "end");
+	struct window window = { .end_ms = now_ms };
+
+	if (end.len && !params_time(end, &window.end_ms, err))
+		return err_wrap(err, "end");
+	window.start_ms = window.end_ms > DEFAULT_WINDOW_MS ? window.end_ms - DEFAULT_WINDOW_MS : 0;
+	if (start.len && !params_time(start, &window.start_ms, err))
+		return err_wrap(err, "start");
+	if (window.start_ms >= window.end_ms)
+		return err_set(err, ERR_INVALID, "start must be before end");
+	*ret_window = window;
+	return true;
+}
+
+bool params_group_by(str text, struct group_by *ret_group_by, struct err *err)
+{
+	struct group_by found = { 0 };
+
+	while (text.len) {
+		str name = str_trim(str_cut(&text, ','));
+
+		if (name.len == 0)
+			continue;
+		if (name.len > LABEL_NAME_MAX)
+			return err_set(err, ERR_INVALID,
+				       "group_by: a label name has at most %d bytes",
+				       LABEL_NAME_MAX);
+		if (found.len == GROUP_BY_MAX)
+			return err_set(err, ERR_INVALID, "group_by: at most %d labels",
+				       GROUP_BY_MAX);
+		for (size_t i = 0; i < found.len; i++)
+			if (str_eq(found.names[i], name))
+				return err_set(err, ERR_INVALID, "group_by names " STR_FMT " twice",
+					       STR_ARG(name));
+		found.names[found.len++] = name;
+	}
+	*ret_group_by = found;
+	return true;
+}

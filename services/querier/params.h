@@ -1,0 +1,28 @@
+/*
+ * params - what the parameters of a request say: times, windows, lists.
+ */
+#pragma once
+
+#include "chassis/http.h"
+#include "limits.h"
+
+/*
+ * Unix seconds with or without a fraction, or RFC 3339 ("2026-08-22T10:00:00.5+02:00"), to
+ * milliseconds. What is finer is rounded up, so that [start, end) holds just the samples it names.
+ */
+bool params_time(str text, uint64_t *ret_ms, struct err *err) MUST_CHECK;
+
+/* start and end; without start an hour before the end, without end now. ERR_INVALID: start >= end.
+ */
+struct window {
+	uint64_t start_ms, end_ms;
+};
+bool params_window(const struct http_request *req, uint64_t now_ms, struct window *ret_window,
+		   struct err *err) MUST_CHECK;
+
+/* Names of labels, separated by commas; and how many. */
+struct group_by {
+	str names[GROUP_BY_MAX];
+	size_t len;
+};
+bool params_group_by(str text, struct group_by *ret_group_by, struct err *err) MUST_CHECK;

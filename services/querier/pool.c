@@ -1,0 +1,105 @@
+#include "pool.h"
+
+#include "base/clock.h"
+#include "chassis/metrics.h"
+
+#include <assert.h>
+#include <time.h>
+
+static struct metric busy = { .name = "decima_querier_connections_busy",
+			      .kind = METRIC_GAUGE,
+			      .help = "Connections to PostgreSQL that answer a query right now." };
+static struct metric refused = {
+	.name = "decima_querier_pool_refusals_total",
+	.kind = METRIC_COUNTER,
+	.help = "Queries refused because every connection stayed busy (--query-concurrency)."
+};
+struct metric *const pool_metrics[POOL_METRICS] = { &busy, &refused };
+
+void pool_init(struct pool *pool, const char *postgres, size_t count)
+{
+	pthread_condattr_t attributes;
+
+	assert(count > 0 && count <= POOL_MAX);
+	*pool = (struct pool){ .postgres = postgres, .count = count };
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&pool->given, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+void pool_done(struct pool *pool)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		store_reader_close(&pool->items[i].reader);
+	pthread_cond_destroy(&pool->given);
+	pthread_mutex_destroy(&pool->lock);
+}
+
+/* Under the lock. One that has a connection rather than one that must make it. */
+static struct pool_item *find_free(struct pool *pool)
+{
+	struct pool_item *found = NULL;
+
+	for (size_t i = 0; i < pool->count; i++) {
+		struct pool_item *item = &pool->items[i];
+
+		if (!item->is_busy && (!found || (item->is_open && !found->is_open)))
+			found = item;
+	}
+	return found;
+}
+
+static struct pool_item *wait_for_free(struct pool *pool)
+{
+	uint64_t until = clock_monotonic_ns() + POOL_WAIT_MS * NS_PER_MS;
+	struct timespec deadline = { .tv_sec = (time_t)(until / NS_PER_SECOND),
+				     .tv_nsec = (long)(until % NS_PER_SECOND) };
+	struct pool_item *item;
+	int failed = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!(item = find_free(pool)) && !failed)
+		failed = pthread_cond_timedwait(&pool->given, &pool->lock, &deadline);
+	if (item)
+		item->is_busy = true;
+	pthread_mutex_unlock(&pool->lock);
+	return item;
+}
+
+static void release(struct pool *pool, struct pool_item *item)
+{
+	pthread_mutex_lock(&pool->lock);
+	item->is_busy = false;
+	pthread_cond_signal(&pool->given);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+struct store_reader *pool_take(struct pool *pool, struct err *err)
+{
+	struct pool_item *item = wait_for_free(pool);
+
+	if (!item) {
+		metric_add(&refused, 1);
+		err_set(err, ERR_IO, "%zu queries are being answered already: try again later",
+			pool->count);
+		return NULL;
+	}
+	item->is_open = item->is_open || store_reader_open(&item->reader, pool->postgres, err);
+	if (!item->is_open || !store_reader_begin(&item->reader, err)) {
+		release(pool, item);
+		return NULL;
+	}
+	metric_add(&busy, 1);
+	return &item->reader;
+}
+
+void pool_give(struct pool *pool, struct store_reader *reader)
+{
+	struct pool_item *item = (struct pool_item *)reader; /* its first member */
+
+	store_reader_end(reader);
+	metric_add(&busy, (uint64_t)-1);
+	release(pool, item);
+}

@@ -1,0 +1,37 @@
+/*
+ * pool - a bounded number of connections to PostgreSQL, one for each query that is under way.
+ *
+ * Connections are made when first needed and again after a loss. Who finds none free waits for a
+ * while and is then told to come back. Any thread.
+ */
+#pragma once
+
+#include "limits.h"
+#include "store/reader.h"
+
+#include <pthread.h>
+
+struct pool_item {
+	struct store_reader reader;
+	bool is_open, is_busy;
+};
+
+struct pool {
+	/* private: the items' flags are under the lock, a reader is its taker's */
+	pthread_mutex_t lock;
+	pthread_cond_t given;
+	const char *postgres;
+	size_t count;
+	struct pool_item items[POOL_MAX];
+};
+
+/* `postgres` must outlive the pool. No connection is made yet. */
+void pool_init(struct pool *pool, const char *postgres, size_t count);
+void pool_done(struct pool *pool);
+
+/* A reader with a snapshot of its own. ERR_IO: PostgreSQL is away, or all are busy. */
+struct store_reader *pool_take(struct pool *pool, struct err *err) MUST_CHECK;
+void pool_give(struct pool *pool, struct store_reader *reader);
+
+enum { POOL_METRICS = 2 };
+extern struct metric *const pool_metrics[POOL_METRICS];

@@ -1,0 +1,36 @@
+#include "report.h"
+
+#include "collapsed.h"
+
+#include <stdio.h>
+
+static bool write_collapsed(const struct answer *answer, struct arena *arena, str *ret_body,
+			    struct err *err)
+{
+	return collapsed_write(answer->merge, arena, ret_body, err);
+}
+
+const struct report reports[REPORT_COUNT] = {
+	{ .name = "collapsed",
+	  .content_type = "text/plain; charset=utf-8",
+	  .write = write_collapsed },
+};
+
+bool report_find(str name, const struct report **ret_report, struct err *err)
+{
+	char names[128];
+	size_t len = 0;
+
+	for (size_t i = 0; i < REPORT_COUNT; i++) {
+		if (str_eq(str_from(reports[i].name), name)) {
+			*ret_report = &reports[i];
+			return true;
+		}
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+					reports[i].name);
+	}
+	if (name.len == 0)
+		return err_set(err, ERR_INVALID, "parameter report is missing: one of %s", names);
+	return err_set(err, ERR_INVALID, "there is no report \"" STR_FMT "\": one of %s",
+		       (int)(name.len < 64 ? name.len : 64), name.ptr, names);
+}

@@ -1,0 +1,139 @@
+#include "params.h"
+#include "test.h"
+
+#include <stdio.h>
+
+static void reads_times_as_prometheus_does(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} rows[] = {
+		{ "0", 0 },
+		{ "1787479200", 1787479200000 },
+		{ "1787479200.5", 1787479200500 },
+		{ "1787479200.123", 1787479200123 },
+		{ "1787479200.1230001", 1787479200124 },
+		{ "1787479200.1230000", 1787479200123 },
+		{ "1970-01-01T00:00:00Z", 0 },
+		{ "2000-02-29T12:34:56Z", 951827696000 },
+		{ "2026-08-22T10:00:00Z", 1787392800000 },
+		{ "2026-08-22T10:00:00.25Z", 1787392800250 },
+		{ "2026-08-22T12:00:00+02:00", 1787392800000 },
+		{ "2026-08-22T04:30:00-05:30", 1787392800000 },
+		{ "9999-12-31T23:59:59Z", 253402300799000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err;
+		uint64_t ms;
+
+		if (!params_time(str_from(rows[i].text), &ms, &err))
+			fail_msg("%s", err.msg);
+		if (ms != rows[i].ms)
+			fail_msg("%s is %ju", rows[i].text, (uintmax_t)ms);
+	}
+}
+
+static void refuses_what_is_no_time(void **state)
+{
+	static const char *const rows[] = {
+		"",
+		"now",
+		"-1",
+		"+1",
+		"1e9",
+		"1.",
+		".5",
+		"1.5s",
+		" 1",
+		"1787479200000000",
+		"999999999999",
+		"2026-08-22",
+		"2026-08-22T10:00:00",
+		"2026-08-22 10:00:00Z",
+		"2026-13-01T00:00:00Z",
+		"2026-02-29T00:00:00Z",
+		"2100-02-29T00:00:00Z",
+		"2026-08-00T00:00:00Z",
+		"2026-08-22T24:00:00Z",
+		"2026-08-22T10:00:00+2:00",
+		"2026-08-22T10:00:00Zx",
+		"1969-12-31T23:59:59Z",
+		"1970-01-01T00:00:00+01:00",
+		"2026-08-22T10:00:00.Z",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err;
+		uint64_t ms;
+
+		if (params_time(str_from(rows[i]), &ms, &err))
+			fail_msg("%s is %ju", rows[i], (uintmax_t)ms);
+		assert_int_equal(err.code, ERR_INVALID);
+	}
+}
+
+static bool window_of(const char *start, const char *end, struct window *window, struct err *err)
+{
+	struct http_param params[2];
+	struct http_request req = { .params = params };
+
+	if (start)
+		params[req.param_count++] = (struct http_param){ STR("start"), str_from(start) };
+	if (end)
+		params[req.param_count++] = (struct http_param){ STR("end"), str_from(end) };
+	return params_window(&req, 10000000, window, err);
+}
+
+static void a_window_is_the_last_hour_unless_said(void **state)
+{
+	struct window window;
+	struct err err;
+
+	(void)state;
+	assert_true(window_of(NULL, NULL, &window, &err));
+	assert_true(window.start_ms == 6400000 && window.end_ms == 10000000);
+	assert_true(window_of("1", NULL, &window, &err));
+	assert_true(window.start_ms == 1000 && window.end_ms == 10000000);
+	assert_true(window_of(NULL, "7200", &window, &err));
+	assert_true(window.start_ms == 3600000 && window.end_ms == 7200000);
+	assert_true(window_of(NULL, "60", &window, &err));
+	assert_true(window.start_ms == 0 && window.end_ms == 60000);
+}
+
+static void a_window_must_not_be_empty(void **state)
+{
+	struct window window;
+	struct err err;
+
+	(void)state;
+	assert_false(window_of("5", "5", &window, &err));
+	assert_string_equal(err.msg, "start must be before end");
+	assert_false(window_of("6", "5", &window, &err));
+	assert_false(window_of("20000", NULL, &window, &err));
+	assert_false(window_of("x", NULL, &window, &err));
+	assert_true(str_starts_with(str_from(err.msg), STR("start: \"x\" is not a time")));
+	assert_false(window_of(NULL, "0", &window, &err));
+}
+
+static void groups_are_named_with_commas(void **state)
+{
+	struct group_by group_by;
+	struct err err;
+
+	(void)state;
+	assert_true(params_group_by((str){ 0 }, &group_by, &err));
+	assert_int_equal(group_by.len, 0);
+	assert_true(params_group_by(STR("comm, pid,,"), &group_by, &err));
+	assert_int_equal(group_by.len, 2);
+	assert_true(str_eq(group_by.names[1], STR("pid")));
+	assert_false(params_group_by(STR("a,b,a"), &group_by, &err));
+	assert_false(params_group_by(STR("a,b,c,d,e,f,g,h,i"), &group_by, &err));
+}
+
+RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
+	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
+	  TEST(groups_are_named_with_commas))
