@@ -4,7 +4,9 @@
 
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
-#include <syslog.h>
+
+/* syslog's levels, which librdkafka uses; <syslog.h> would define our names as macros. */
+enum { SYSLOG_ERR = 3, SYSLOG_NOTICE = 5 };
 
 /* librdkafka quotes names in its texts; a field of logfmt is quoted already. */
 const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX])
@@ -19,9 +21,9 @@ const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX])
 void kafka_log(const rd_kafka_t *kafka, int level, const char *fac, const char *text)
 {
 	char room[KAFKA_TEXT_MAX];
-	enum log_level ours = level <= LOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
-			      : level <= LOG_NOTICE ? LOG_INFO
-						    : LOG_DEBUG;
+	enum log_level ours = level <= SYSLOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
+			      : level <= SYSLOG_NOTICE ? LOG_INFO
+						       : LOG_DEBUG;
 
 	(void)kafka;
 	log_write(ours, "kafka client", "facility=%s text=\"%s\"", fac, kafka_text(text, room));

@@ -42,8 +42,10 @@ static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self
 
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		producer->broken = true;
-	log_warn("kafka producer in trouble", "client=%s code=%s reason=\"%s\"",
-		 rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
+	/* A lost connection has told of itself in the client's own log. */
+	log_write(code == RD_KAFKA_RESP_ERR__TRANSPORT ? LOG_DEBUG : LOG_WARN,
+		  "kafka producer in trouble", "client=%s code=%s reason=\"%s\"",
+		  rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
 /* Sent again, such a message would meet the same end. */
