@@ -1,8 +1,25 @@
 #include "report.h"
 
 #include "collapsed.h"
+#include "profile/pprof.h"
 
 #include <stdio.h>
+
+static bool write_pprof(const struct answer *answer, struct arena *arena, str *ret_body,
+			struct err *err)
+{
+	const struct pprof_options options = {
+		.type = answer->type,
+		.start_ms = answer->window.start_ms,
+		.end_ms = answer->window.end_ms,
+		.period = answer->merge->set.series.items[0].period,
+		.sample_labels = true,
+	};
+
+	(void)err;
+	*ret_body = pprof_write(&answer->merge->set, &options, arena);
+	return true;
+}
 
 static bool write_collapsed(const struct answer *answer, struct arena *arena, str *ret_body,
 			    struct err *err)
@@ -14,6 +31,10 @@ const struct report reports[REPORT_COUNT] = {
 	{ .name = "collapsed",
 	  .content_type = "text/plain; charset=utf-8",
 	  .write = write_collapsed },
+	{ .name = "pprof",
+	  .content_type = "application/octet-stream",
+	  .file_name = "profile.pb.gz",
+	  .write = write_pprof },
 };
 
 bool report_find(str name, const struct report **ret_report, struct err *err)

@@ -22,7 +22,7 @@ struct report {
 		      struct err *err);
 };
 
-enum { REPORT_COUNT = 1 };
+enum { REPORT_COUNT = 2 };
 extern const struct report reports[REPORT_COUNT];
 
 /* ERR_INVALID names those that exist. */
