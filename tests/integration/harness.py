@@ -91,7 +91,7 @@ class Cell:
         name = "-".join(filter(None, (self.name, kind, suffix)))
         given = {}
         if kind == "ingester":
-            given = {"kafka-topic": self.topic} | self.ingester_flags
+            given = {"kafka-topic": self.topic, "kafka-group": self.topic} | self.ingester_flags
         if kind == "agent":
             given = {"kafka-topic": self.topic}
         service = Service(self.fleet, kind, name, given | (flags or {}))

@@ -1,0 +1,197 @@
+"""From a tick of the kernel to an answer out of PostgreSQL: programs whose behaviour is known.
+
+    burn   outer -> middle -> leaf_a and leaf_b at 3:1, and says how much CPU time it took
+    spawn  a crowd of short lives, and says what each of them took
+
+The counts are statistics: 19 ticks per second of CPU time, so the yardstick is 3 times the root.
+"""
+import json
+import math
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from harness import wait_until
+
+SECONDS = 60
+HERTZ = 19
+INTERVAL = 10  # of the agent's batches
+
+
+def settle():
+    """Until what was sampled before now is surely stored: an interval, a flush, and a margin."""
+    time.sleep(INTERVAL + 3)
+
+
+def program(agent, name):
+    return agent.fleet.build / "tests" / "programs" / name
+
+
+def run(argv, timeout):
+    """(what it printed as JSON, start, end) of a program that ends by itself."""
+    start = time.time()
+    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, text=True, check=True,
+                          stdin=subprocess.DEVNULL, timeout=timeout)
+    return json.loads(done.stdout), start, time.time()
+
+
+@pytest.fixture(scope="module")
+def burnt(agent):
+    said, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
+    settle()
+    return {"start": start - 1, "end": end + 1, **said}
+
+
+@pytest.fixture(scope="module")
+def crowds(agent, tmp_path_factory):
+    """200 shells a second and one compiler after the other, side by side."""
+    work = tmp_path_factory.mktemp("gcc")
+    source = work / "some.c"
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
+        f"int f{i}(int n) {{ char b[64]; sprintf(b, \"%d\", n); return atoi(b) + {i}; }}\n"
+        for i in range(200)))
+    commands = {"sh": [200, "sh", "-c", "true"],
+                "gcc": [0, "gcc", "-O1", "-c", source, "-o", work / "some.o"]}
+    start = time.time()
+    running = {name: subprocess.Popen([str(a) for a in (program(agent, "spawn"), SECONDS, *argv)],
+                                      stdout=subprocess.PIPE, text=True)
+               for name, argv in commands.items()}
+    said = {name: json.loads(p.communicate(timeout=4 * SECONDS)[0]) for name, p in running.items()}
+    end = time.time()
+    settle()
+    return {"start": start - 1, "end": end + 1, **said}
+
+
+def window(made):
+    return {"start": f"{made['start']:.3f}", "end": f"{made['end']:.3f}"}
+
+
+def symbols(path):
+    """[(address, size, name)] of a program's own functions."""
+    text = subprocess.run(["nm", "-S", "--defined-only", path], capture_output=True, text=True,
+                          check=True).stdout
+    found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [Tt] (\S+)$", text, re.MULTILINE)
+    return [(int(at, 16), int(size, 16), name) for at, size, name in found]
+
+
+def named(stack, table, binary):
+    """The names of those frames of a stack that lie in the binary."""
+    names = []
+    for frame in stack:
+        match = re.fullmatch(re.escape(binary) + r"\+0x([0-9a-f]+)", frame)
+        if match:
+            at = int(match[1], 16)
+            names += [name for begin, size, name in table if begin <= at <= begin + size][:1]
+    return names
+
+
+def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, burnt):
+    table = symbols(program(agent, "burn"))
+    stacks = stack.collapsed('{comm="burn"}', **window(burnt))
+    total = sum(stacks.values())
+
+    right = sum(value for frames, value in stacks.items()
+                if named(frames, table, "burn") in (["main", "outer", "middle", "leaf_a"],
+                                                    ["main", "outer", "middle", "leaf_b"]))
+    assert right >= 0.97 * total, sorted(stacks.items(), key=lambda s: -s[1])[:10]
+
+
+def test_the_shares_are_three_to_one(stack, agent, burnt):
+    table = symbols(program(agent, "burn"))
+    leaves = {"leaf_a": 0, "leaf_b": 0}
+    for frames, value in stack.collapsed('{comm="burn"}', **window(burnt)).items():
+        names = named(frames, table, "burn")
+        if names and names[-1] in leaves:
+            leaves[names[-1]] += value
+
+    assert 0.70 <= leaves["leaf_a"] / sum(leaves.values()) <= 0.80, leaves
+
+
+def test_the_total_is_the_cpu_time(stack, burnt):
+    total = stack.total('{comm="burn"}', **window(burnt)) / 1e9
+
+    assert total == pytest.approx(burnt["cpu_seconds"], rel=0.05)
+
+
+def test_one_process_is_found_by_its_pid(stack, burnt):
+    by_comm = stack.total('{comm="burn"}', **window(burnt))
+    by_pid = stack.total('{pid="%d"}' % burnt["pid"], **window(burnt))
+
+    assert by_pid == by_comm > 0
+
+
+def test_pprof_has_the_same_total_and_real_mappings(stack, agent, protos, burnt):
+    profile = stack.pprof(protos, '{comm="burn"}', **window(burnt))
+
+    total = sum(sample.value[0] for sample in profile.sample)
+    assert total == stack.total('{comm="burn"}', **window(burnt))
+    paths = {profile.string_table[m.filename] for m in profile.mapping}
+    assert str(program(agent, "burn")) in paths
+
+
+def test_go_tool_pprof_reads_it(stack, burnt):
+    go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
+    if not go:
+        pytest.skip("there is no Go here")
+    url = (f"{stack.querier.url}/api/v1/query?query=%7Bcomm%3D%22burn%22%7D&report=pprof"
+           f"&start={burnt['start']:.3f}&end={burnt['end']:.3f}")
+
+    done = subprocess.run([go, "tool", "pprof", "-top", url], capture_output=True, text=True,
+                          check=False, timeout=120)
+
+    assert done.returncode == 0, done.stderr
+    assert "flat%" in done.stdout and "leaf_a" in done.stdout, done.stdout
+
+
+def ticks(nanoseconds):
+    return nanoseconds * HERTZ / 1e9
+
+
+def by_label(stack, label, query, made):
+    """{value of the label: samples}."""
+    found = {}
+    for frames, value in stack.collapsed(query, group_by=label, **window(made)).items():
+        assert frames[0].startswith(f"{label}=")
+        name = frames[0].partition("=")[2]
+        found[name] = found.get(name, 0) + ticks(value)
+    return found
+
+
+def test_shells_that_live_a_millisecond_are_counted_by_pid(stack, crowds):
+    children = crowds["sh"]["children"]
+    pids = {str(child[0]) for child in children}
+    expected = sum(child[3] for child in children) * HERTZ
+
+    counts = by_label(stack, "pid", "{}", crowds)
+
+    found = sum(n for pid, n in counts.items() if pid in pids)
+    assert len(children) > 150 * SECONDS
+    assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
+
+
+def test_compilers_are_counted(stack, crowds):
+    children = crowds["gcc"]["children"]
+    pids = {str(child[0]) for child in children}
+    expected = sum(child[3] for child in children) * HERTZ
+    own = '{comm=~"cc1|as|collect2|gcc.*|x86_64-linux-gn.*|aarch64-linux-g.*"}'
+
+    drivers = sum(n for pid, n in by_label(stack, "pid", "{}", crowds).items() if pid in pids)
+    counts = by_label(stack, "comm", own, crowds)
+
+    assert counts["cc1"] > drivers
+    # A driver's first moments, before it has executed gcc, are called spawn: `found` lacks them.
+    found = sum(counts.values())
+    assert abs(found - expected) <= 3 * math.sqrt(expected) + 0.02 * expected, (found, expected)
+
+
+def test_nothing_was_lost_on_the_way(stack, agent, crowds):
+    def lost():
+        status, body = agent.get("/metrics")
+        assert status == 200
+        return [line for line in body.decode().splitlines()
+                if re.match(r"decima_agent_samples_lost_total\{", line) and not line.endswith(" 0")]
+
+    wait_until(lambda: not lost(), 5, "no sample is counted as lost")
