@@ -1,0 +1,75 @@
+"""The gate itself: what tools/ must find, it finds."""
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(f"tool_{name}", ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path, include, wrong", [
+    ("lib/base/str.c", "chassis/http.h", "lib/base may not use lib/chassis"),
+    ("lib/profile/labels.c", "store/chunk.h", "lib/profile may not use lib/store"),
+    ("services/querier/main.c", "services/ingester/consume.h", "may not use services"),
+    ("services/querier/main.c", "bpf/sample.h", "services/querier may not use bpf"),
+    ("lib/unheard/of.c", "base/str.h", "no layer that tools/layers.py knows"),
+    ("services/agent/main.c", "bpf/sample.h", None),
+    ("lib/profile/labels.c", "labels.h", None),
+    ("lib/store/writer.c", "client/postgres.h", None),
+])
+def test_an_include_across_layers_is_found(path, include, wrong):
+    said = tool("layers").wrong_use(Path(path), include)
+
+    assert said is None if wrong is None else wrong in said
+
+
+def test_a_library_outside_of_its_wrapper_is_found():
+    layers = tool("layers")
+
+    assert "lib/client/postgres" in layers.wrong_library("services/querier/main.c", "libpq-fe.h")
+    assert layers.wrong_library("lib/client/postgres.c", "libpq-fe.h") is None
+
+
+@pytest.mark.parametrize("code, called", [
+    ("x = atoi(text);", ["atoi"]),
+    ("  strcpy (a, b); sprintf(c, d);", ["strcpy", "sprintf"]),
+    ('puts("call strcpy() now");', []),
+    ("/* not atoi(text),\n nor rand() */ // alloca(3)", []),
+    ("snprintf(a, 3, b); my_rand(); object->rand();", []),
+])
+def test_banned_calls_are_found_in_code_alone(code, called):
+    banned = tool("banned")
+
+    found = [m[1] for m in banned.CALL.finditer(banned.COMMENT_OR_TEXT.sub(banned.blank, code))]
+    assert found == called
+
+
+def result(stdout, verdict="OK"):
+    return {"name": "x", "result": verdict, "stdout": stdout, "stderr": "", "command": ["x"]}
+
+
+@pytest.mark.parametrize("test, counts", [
+    (result("1..2\nok 1 - a\nok 2 - b\n"), {"passed": 2}),
+    (result("1..2\nok 1 - a\nnot ok 2 - b\n", "FAIL"), {"passed": 1, "failed": 1}),
+    (result("1..2\nok 1 - a\n", "ERROR"), {"passed": 1, "failed": 1}),
+    (result("1..2\nok 1 - a\nok 2 - b # SKIP no BTF\n"), {"passed": 1, "skipped": 1}),
+    (result("", "TIMEOUT"), {"failed": 1}),
+    (result("no TAP at all"), {"passed": 1}),
+])
+def test_c_tests_are_counted_by_claim_and_a_crash_is_a_failure(test, counts):
+    assert dict(tool("test").count_c_test(test)) == counts
+
+
+def test_python_form_finds_what_is_not_used(tmp_path):
+    file = tmp_path / "x.py"
+    file.write_text("import os\nimport sys\nprint(sys.argv)\n" + "# " + "x" * 100 + "\n")
+
+    assert tool("python_form").faults(str(file)) == [(4, "wider than 100 columns"),
+                                                     (1, "os is imported and not used")]
