@@ -12,12 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mm_struct;
+
 enum { TASK_COMM_LEN = 16, PF_KTHREAD = 0x00200000 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct task_struct {
 	unsigned int flags;
+	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	uint64_t start_boottime;
 	uint64_t self_exec_id;

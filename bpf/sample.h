@@ -20,7 +20,7 @@ enum {
 
 /* How the walk of the user stack ended. */
 enum user_end {
-	USER_END_NONE,           /* there is no user side: a kernel thread */
+	USER_END_NONE,           /* there is no user side: a kernel thread, a process at its end */
 	USER_END_FRAME_POINTERS, /* frame pointers led no further: the root, or code without them */
 	USER_END_TOO_DEEP,       /* USER_FRAMES_MAX reached */
 	USER_END_READ_FAULT,     /* a process, but not even its registers could be had */

@@ -115,7 +115,8 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (kernel > KERNEL_ROOM)
 		return 0; /* for the verifier */
-	if (out->flags & SAMPLE_KERNEL_THREAD)
+	/* Kernel threads, and processes that have given their memory back on their way out. */
+	if (!BPF_CORE_READ(task, mm))
 		out->user_end = USER_END_NONE;
 	else
 		user = walk_user(ctx, out, (char *)out->frames + kernel);

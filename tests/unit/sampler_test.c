@@ -9,7 +9,10 @@
 static struct task_struct leader = {
 	.start_boottime = 77, .self_exec_id = 3, .comm = "nginx", .group_leader = &leader
 };
-static struct task_struct task = { .group_leader = &leader, .comm = "worker" };
+static struct mm_struct {
+	int unused;
+} memory;
+static struct task_struct task = { .group_leader = &leader, .comm = "worker", .mm = &memory };
 static struct sample_record made, sent;
 static uint64_t pid_tgid, sent_bytes, counted[SAMPLER_COUNT_COUNT];
 static long kernel_bytes, user_bytes;
@@ -126,13 +129,28 @@ static void keeps_a_kernel_thread_and_asks_for_no_user_stack(void **state)
 {
 	(void)state;
 	task.flags = PF_KTHREAD;
+	task.mm = NULL;
 	tick(2, 2, 16, 24);
 	task.flags = 0;
+	task.mm = &memory;
 
 	assert_int_equal(counted[TICK_SENT], 1);
 	assert_int_equal(sent.flags, SAMPLE_KERNEL_THREAD);
 	assert_int_equal(sent.kernel_frames, 2);
 	assert_int_equal(sent.user_frames, 0);
+	assert_int_equal(sent.user_end, USER_END_NONE);
+	assert_int_equal(counted[CUT_USER_READ_FAULT], 0);
+}
+
+static void keeps_a_process_at_its_end_that_has_no_memory_any_more(void **state)
+{
+	(void)state;
+	task.mm = NULL;
+	tick(100, 100, 16, 24);
+	task.mm = &memory;
+
+	assert_int_equal(counted[TICK_SENT], 1);
+	assert_int_equal(sent.flags, 0);
 	assert_int_equal(sent.user_end, USER_END_NONE);
 	assert_int_equal(counted[CUT_USER_READ_FAULT], 0);
 }
@@ -184,6 +202,7 @@ static void skips_idle_but_counts_it(void **state)
 RUN_TESTS(TEST(sends_both_stacks_and_no_more_bytes_than_they_have),
 	  TEST(tells_the_process_by_its_leader_and_the_thread_by_itself),
 	  TEST(keeps_a_kernel_thread_and_asks_for_no_user_stack),
+	  TEST(keeps_a_process_at_its_end_that_has_no_memory_any_more),
 	  TEST(keeps_a_process_whose_stacks_cannot_be_read),
 	  TEST(counts_stacks_that_fill_their_room_as_cut),
 	  TEST(counts_a_full_ring_as_lost_and_nothing_else), TEST(skips_idle_but_counts_it))
