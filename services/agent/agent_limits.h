@@ -1,0 +1,31 @@
+/*
+ * agent_limits - what a host may make the agent hold. Each has a counter or is said in the log.
+ */
+#pragma once
+
+enum {
+	PROCESSES_MAX = 65536,  /* more: the process is not kept, its samples have no mappings */
+	MAPPINGS_MAX = 8192,    /* executable mappings of one process */
+	EXECUTABLES_MAX = 8192, /* least recently mapped first out */
+	PROC_MAPS_BYTES_MAX = 16 << 20, /* of /proc/PID/maps; the rest is not read */
+	PROC_FILE_BYTES_MAX = 64 << 10, /* of other files in /proc/PID */
+	KALLSYMS_BYTES_MAX = 64 << 20,
+	KSYMBOLS_MAX = 16384, /* symbols told by the side band: BPF programs, trampolines */
+	EXTERNAL_LABELS_MAX = 32,
+	TIMELINE_BYTES_MAX = 64 << 20, /* events waiting for their time; more: samples are lost */
+	CPUS_MAX = 4096,
+};
+
+enum {
+	SIDE_BAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
+	SAMPLE_RING_BYTES_MAX = 64 << 20,
+	SAMPLE_BYTES_TYPICAL = 1024,
+	DRAIN_INTERVAL_MS = 250,     /* the one wake-up of the agent */
+	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
+	EXITED_KEPT_MS = 1000,       /* a process that ended, for samples of its last moments */
+	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after side-band records were lost */
+	CGROUP_REFRESH_MS = 60000,   /* of /proc/PID/cgroup, where the kernel tells no change */
+	EXECUTABLE_RETRY_MS = 5000,  /* of a file that could not be opened */
+	KALLSYMS_REFRESH_MS = 30000, /* at most so often */
+	STOP_GRACE_MS = 3000,        /* for sending what is spooled, on SIGTERM */
+};

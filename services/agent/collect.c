@@ -1,0 +1,197 @@
+#include "collect.h"
+
+#include "base/clock.h"
+#include "profile/limits.h"
+#include "profile/profile_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SERIES_LABELS_MAX = 8, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
+
+void collect_init(struct collect *collect, const struct collect_options *options)
+{
+	*collect = (struct collect){ .options = *options };
+	collect_begin(collect, 0);
+}
+
+void collect_done(struct collect *collect)
+{
+	arena_free(&collect->arena);
+	*collect = (struct collect){ 0 };
+}
+
+void collect_begin(struct collect *collect, int64_t unix_offset_ns)
+{
+	arena_reset(&collect->arena);
+	sample_set_init(&collect->set, &collect->arena);
+	collect->unix_offset_ns = unix_offset_ns;
+}
+
+/* A copy of the interval's own. Others choose these texts: what is not UTF-8 becomes '?'. */
+static str own_text(struct collect *collect, str text)
+{
+	str copy = str_copy(&collect->arena, text);
+	char *bytes = (char *)(uintptr_t)copy.ptr;
+	bool utf8 = str_is_utf8(copy);
+
+	for (size_t i = 0; i < copy.len; i++)
+		if (bytes[i] == 0 || (!utf8 && (unsigned char)bytes[i] >= 0x80))
+			bytes[i] = '?';
+	return copy;
+}
+
+/* Interning borrows; only a frame that is new is copied. */
+static uint32_t add_frame(struct collect *collect, const struct frame *frame)
+{
+	size_t before = collect->set.frames.len;
+	uint32_t index = sample_set_frame(&collect->set, frame);
+
+	if (index == before) {
+		struct frame *fresh = &collect->set.frames.items[index];
+
+		fresh->path = own_text(collect, fresh->path);
+		fresh->build_id = own_text(collect, fresh->build_id);
+		fresh->function = own_text(collect, fresh->function);
+	}
+	return index;
+}
+
+static uint32_t add_kernel_frame(struct collect *collect, struct kernel_symbols *kernel,
+				 uint64_t address)
+{
+	struct kernel_symbol symbol = kernel_symbols_find(kernel, address);
+
+	return add_frame(collect, &(struct frame){ .type = STR("kernel"),
+						   .path = symbol.module,
+						   .function = symbol.name });
+}
+
+static uint32_t add_user_frame(struct collect *collect, const struct mappings *mappings,
+			       uint64_t address, bool *ret_unmapped)
+{
+	struct frame frame = { .type = STR("native"), .address = address };
+	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
+
+	if (!mapping)
+		*ret_unmapped = true;
+	if (mapping && mapping->executable) {
+		const struct executable *executable = mapping->executable;
+
+		frame.path = str_from(executable->path);
+		frame.build_id = str_from(executable->build_id);
+		frame.address = address - mapping->start + mapping->file_offset;
+		/* A file that could not be read: most are linked so that this is right as it is. */
+		(void)!elf_file_address(executable->segments, executable->segment_count,
+					frame.address, &frame.address);
+	}
+	return add_frame(collect, &frame);
+}
+
+/*
+ * Both sides are leaf first. All but the first of each are return addresses: one less lies in the
+ * call. The first user frame is where the thread stood, also while it is in the kernel.
+ */
+static uint32_t add_stack(struct collect *collect, const struct sample_record *record,
+			  const struct process *process, struct kernel_symbols *kernel)
+{
+	uint32_t frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
+	const uint64_t *user = record->frames + record->kernel_frames;
+	const struct mappings *mappings =
+		process && record->user_frames ? process_mappings(process, user[0]) : NULL;
+	bool unmapped = false;
+	size_t len = 0;
+
+	for (size_t i = record->user_frames; i > 0; i--)
+		frames[len++] = add_user_frame(collect, mappings, user[i - 1] - (i > 1), &unmapped);
+	for (size_t i = record->kernel_frames; i > 0; i--)
+		frames[len++] = add_kernel_frame(collect, kernel, record->frames[i - 1] - (i > 1));
+	collect->unmapped += unmapped;
+	return sample_set_stack(&collect->set, frames, len);
+}
+
+static void add_label(struct label *items, size_t *len, const char *name, str value)
+{
+	if (value.len)
+		items[(*len)++] = (struct label){ str_from(name), value };
+}
+
+static str comm_text(const char *comm)
+{
+	return (str){ comm, strnlen(comm, COMM_SIZE) };
+}
+
+static str number_text(char *room, uint64_t value)
+{
+	return (str){ room, (size_t)snprintf(room, NUMBER_MAX, "%" PRIu64, value) };
+}
+
+static struct labels own_labels(struct collect *collect, struct labels labels)
+{
+	struct label *items = arena_array(&collect->arena, struct label, labels.len);
+
+	for (size_t i = 0; i < labels.len; i++)
+		items[i] = (struct label){ own_text(collect, labels.items[i].name),
+					   own_text(collect, labels.items[i].value) };
+	return (struct labels){ items, labels.len };
+}
+
+static uint32_t add_series(struct collect *collect, const struct sample_record *record,
+			   const struct process *process)
+{
+	const struct collect_options *options = &collect->options;
+	struct label items[SERIES_LABELS_MAX + LABELS_MAX];
+	size_t len = 0, before = collect->set.series.len;
+
+	add_label(items, &len, "node", options->node);
+	add_label(items, &len, "comm", comm_text(record->comm));
+	if (process && process->image)
+		add_label(items, &len, "exe", str_from(process->image->exe));
+	if (process && process->cgroup) {
+		add_label(items, &len, "cgroup", process->cgroup->names.path);
+		add_label(items, &len, "container_id", process->cgroup->names.container_id);
+		add_label(items, &len, "unit", process->cgroup->names.unit);
+	}
+	for (size_t i = 0; i < options->external.len && i < LABELS_MAX; i++)
+		items[len++] = options->external.items[i];
+
+	struct labels labels = labels_of(items, len);
+	uint32_t index =
+		sample_set_series(&collect->set, STR(PROFILE_TYPE_CPU), labels, options->period_ns);
+
+	if (index == before)
+		collect->set.series.items[index].labels = own_labels(collect, labels);
+	return index;
+}
+
+static uint32_t add_sample_labels(struct collect *collect, const struct sample_record *record)
+{
+	char pid[NUMBER_MAX], tid[NUMBER_MAX], cpu[NUMBER_MAX];
+	struct label items[SAMPLE_LABELS];
+	size_t len = 0, before = collect->set.label_sets.len;
+
+	add_label(items, &len, "pid", number_text(pid, record->tgid));
+	add_label(items, &len, "thread_id", number_text(tid, record->tid));
+	add_label(items, &len, "thread_name", comm_text(record->thread_comm));
+	add_label(items, &len, "cpu", number_text(cpu, record->cpu));
+
+	struct labels labels = labels_of(items, len);
+	uint32_t index = sample_set_labels(&collect->set, labels);
+
+	if (index == before)
+		collect->set.label_sets.items[index] = own_labels(collect, labels);
+	return index;
+}
+
+void collect_sample(struct collect *collect, const struct sample_record *record,
+		    const struct process *process, struct kernel_symbols *kernel)
+{
+	int64_t unix_ns = (int64_t)record->time_ns + collect->unix_offset_ns;
+
+	sample_set_add(&collect->set,
+		       (struct sample){ .series = add_series(collect, record, process),
+					.stack = add_stack(collect, record, process, kernel),
+					.labels = add_sample_labels(collect, record),
+					.value = (int64_t)collect->options.period_ns,
+					.time_ms = (uint64_t)unix_ns / NS_PER_MS });
+}

@@ -1,0 +1,274 @@
+#include "executable.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "executable_file.h"
+#include "heap.h"
+
+#include <sys/sysmacros.h>
+
+static struct executable **bucket_of_id(struct executable_cache *cache, str build_id)
+{
+	return &cache->by_id[hash_64(build_id) % EXECUTABLE_BUCKETS];
+}
+
+static struct executable **bucket_of_file(struct executable_cache *cache,
+					  const struct executable_key *key)
+{
+	return &cache->by_file[(key->device * 31 + key->inode) % EXECUTABLE_BUCKETS];
+}
+
+static struct executable *find_by_id(struct executable_cache *cache, str build_id)
+{
+	struct executable *found = build_id.len ? *bucket_of_id(cache, build_id) : NULL;
+
+	while (found && !str_eq(str_from(found->build_id), build_id))
+		found = found->next_of_id;
+	return found;
+}
+
+static struct executable *find_by_file(struct executable_cache *cache,
+				       const struct executable_key *key)
+{
+	struct executable *found = key->inode ? *bucket_of_file(cache, key) : NULL;
+
+	while (found && memcmp(&found->key, key, sizeof(*key)) != 0)
+		found = found->next_of_file;
+	return found;
+}
+
+static void link_id(struct executable_cache *cache, struct executable *executable)
+{
+	struct executable **bucket = bucket_of_id(cache, str_from(executable->build_id));
+
+	executable->next_of_id = *bucket;
+	*bucket = executable;
+}
+
+static void unlink_id(struct executable_cache *cache, struct executable *gone)
+{
+	struct executable **at = bucket_of_id(cache, str_from(gone->build_id));
+
+	while (*at && *at != gone)
+		at = &(*at)->next_of_id;
+	if (*at)
+		*at = gone->next_of_id;
+}
+
+static void unlink_file(struct executable_cache *cache, struct executable *gone)
+{
+	struct executable **at = bucket_of_file(cache, &gone->key);
+
+	while (*at && *at != gone)
+		at = &(*at)->next_of_file;
+	if (*at)
+		*at = gone->next_of_file;
+}
+
+/* Known by another file than before: a copy, or the same one seen through another mount. */
+static void link_file(struct executable_cache *cache, struct executable *executable,
+		      const struct executable_key *key)
+{
+	unlink_file(cache, executable);
+	executable->key = *key;
+	if (!key->inode)
+		return;
+
+	struct executable **bucket = bucket_of_file(cache, key);
+
+	executable->next_of_file = *bucket;
+	*bucket = executable;
+}
+
+static void free_executable(struct executable *executable)
+{
+	free((void *)(uintptr_t)executable->path);
+	free((void *)(uintptr_t)executable->segments);
+	free(executable);
+}
+
+/* Make room by the least recently mapped that nobody maps now. False: all are in use. */
+static bool make_room(struct executable_cache *cache)
+{
+	struct executable *oldest = NULL;
+
+	if (cache->count < EXECUTABLES_MAX)
+		return true;
+	for (size_t i = 0; i < EXECUTABLE_BUCKETS; i++)
+		for (struct executable *at = cache->by_id[i]; at; at = at->next_of_id)
+			if (!at->references && (!oldest || at->used < oldest->used))
+				oldest = at;
+	if (!oldest) {
+		cache->over_limit++;
+		return false;
+	}
+	unlink_id(cache, oldest);
+	unlink_file(cache, oldest);
+	free_executable(oldest);
+	cache->count--;
+	return true;
+}
+
+static struct executable *use(struct executable_cache *cache, struct executable *executable)
+{
+	executable->used = ++cache->clock;
+	return executable_share(executable);
+}
+
+static void set_build_id(struct executable *executable, str bytes)
+{
+	AUTO_ARENA arena = { 0 };
+	str hex = str_hex(&arena, bytes);
+
+	if (hex.len < sizeof(executable->build_id))
+		memcpy(executable->build_id, hex.ptr, hex.len);
+}
+
+static struct executable_key key_of_stat(const struct stat *stat)
+{
+	return (struct executable_key){
+		.device = stat->st_dev,
+		.inode = stat->st_ino,
+		.modified_ns = (uint64_t)stat->st_mtim.tv_sec * NS_PER_SECOND +
+			       (uint64_t)stat->st_mtim.tv_nsec,
+		.size = (uint64_t)stat->st_size,
+	};
+}
+
+/* What may be said of a file that could not be opened: the path, and what the kernel told. */
+static struct executable *keep_unread(struct executable_cache *cache,
+				      const struct executable_claim *claim)
+{
+	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
+				      .inode = claim->inode };
+	struct executable wanted = { 0 };
+
+	set_build_id(&wanted, claim->build_id);
+
+	struct executable *found = claim->build_id.len
+					   ? find_by_id(cache, str_from(wanted.build_id))
+					   : find_by_file(cache, &key);
+
+	if (found)
+		return use(cache, found);
+	if (!make_room(cache))
+		return NULL;
+	cache->unreadable++;
+
+	struct executable *fresh = heap_new(sizeof(*fresh), 0);
+
+	fresh->path = heap_str(claim->path);
+	fresh->tried_ms = clock_monotonic_ns() / NS_PER_MS;
+	memcpy(fresh->build_id, wanted.build_id, sizeof(fresh->build_id));
+	link_id(cache, fresh);
+	if (!claim->build_id.len)
+		link_file(cache, fresh, &key);
+	cache->count++;
+	return use(cache, fresh);
+}
+
+/* The file is open. It may turn out to be one that is known already, by its build id. */
+static struct executable *keep_read(struct executable_cache *cache,
+				    const struct executable_claim *claim, int fd,
+				    const struct executable_key *key)
+{
+	struct executable *fresh = heap_new(sizeof(*fresh), 0);
+	struct err err;
+
+	cache->opened++;
+	fresh->path = heap_str(claim->path);
+	if (!executable_file_read(fresh, fd, &err))
+		fresh->build_id[0] = 0; /* mapped, but no ELF file: known by path alone */
+
+	struct executable *known = find_by_id(cache, str_from(fresh->build_id));
+
+	if (known || !make_room(cache)) {
+		if (known && !known->segment_count) {
+			known->segments = TAKE(fresh->segments);
+			known->segment_count = fresh->segment_count;
+		}
+		free_executable(fresh);
+		if (!known)
+			return NULL;
+		fresh = known;
+	} else {
+		link_id(cache, fresh);
+		cache->count++;
+	}
+	link_file(cache, fresh, key);
+	return use(cache, fresh);
+}
+
+static struct executable *open_and_keep(struct executable_cache *cache,
+					const struct executable_claim *claim)
+{
+	struct stat stat;
+	AUTO_FD fd = executable_file_open(claim, &stat);
+
+	if (fd < 0)
+		return keep_unread(cache, claim);
+
+	struct executable_key key = key_of_stat(&stat);
+	struct executable *known = find_by_file(cache, &key);
+
+	return known && !claim->build_id.len ? use(cache, known)
+					     : keep_read(cache, claim, fd, &key);
+}
+
+static struct executable *take_by_id(struct executable_cache *cache,
+				     const struct executable_claim *claim)
+{
+	struct executable wanted = { 0 };
+
+	set_build_id(&wanted, claim->build_id);
+
+	struct executable *known = find_by_id(cache, str_from(wanted.build_id));
+
+	if (!known)
+		return open_and_keep(cache, claim);
+	if (!known->segment_count) {
+		uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+
+		if (now_ms - known->tried_ms >= EXECUTABLE_RETRY_MS) {
+			known->tried_ms = now_ms;
+			return open_and_keep(cache, claim);
+		}
+	}
+	return use(cache, known);
+}
+
+struct executable *executable_take(struct executable_cache *cache,
+				   const struct executable_claim *claim)
+{
+	if (str_eq(claim->path, STR("[vdso]")))
+		return use(cache, cache->vdso);
+	if (!str_starts_with(claim->path, STR("/")) || str_starts_with(claim->path, STR("//")))
+		return NULL; /* anonymous memory */
+	return claim->build_id.len ? take_by_id(cache, claim) : open_and_keep(cache, claim);
+}
+
+void executable_cache_init(struct executable_cache *cache)
+{
+	struct err err;
+
+	*cache = (struct executable_cache){ 0 };
+	cache->vdso = heap_new(sizeof(*cache->vdso), 0);
+	cache->vdso->path = heap_str(STR("[vdso]"));
+	if (!executable_file_read_vdso(cache->vdso, &err))
+		cache->vdso->build_id[0] = 0; /* no vdso on this machine: nobody maps it */
+}
+
+void executable_cache_done(struct executable_cache *cache)
+{
+	for (size_t i = 0; i < EXECUTABLE_BUCKETS; i++)
+		while (cache->by_id[i]) {
+			struct executable *gone = cache->by_id[i];
+
+			cache->by_id[i] = gone->next_of_id;
+			free_executable(gone);
+		}
+	if (cache->vdso)
+		free_executable(cache->vdso);
+	*cache = (struct executable_cache){ 0 };
+}

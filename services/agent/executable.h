@@ -1,0 +1,78 @@
+/*
+ * executable - the files that code is run from: path, build id and where their segments lie.
+ *
+ * A cache, because the same libc is mapped a thousand times a minute. A file is known by its build
+ * id, or by device, inode, times and size where nobody told one; it is opened when it is first
+ * mapped, through the process that maps it, since a moment later that process may be gone. Mappings
+ * hold references; what nobody maps stays until room is needed, the least recently mapped first.
+ * Agent thread only.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "object/elf_file.h"
+
+enum { BUILD_ID_TEXT_MAX = BUILD_ID_BYTES_MAX * 2 + 1 };
+
+/* A file as it was when it was opened. */
+struct executable_key {
+	uint64_t device, inode, modified_ns, size; /* all 0: known by build id alone */
+};
+
+struct executable {
+	const char *path;
+	char build_id[BUILD_ID_TEXT_MAX]; /* hex, "htlhash:...", or empty: the file was never read
+					   */
+	const struct elf_segment *segments;
+	size_t segment_count; /* 0: not read */
+
+	/* private */
+	uint32_t references;
+	uint64_t used, tried_ms;
+	struct executable_key key;
+	struct executable *next_of_id, *next_of_file;
+};
+
+enum { EXECUTABLE_BUCKETS = 1024 };
+
+struct executable_cache {
+	size_t count;
+	uint64_t opened, unreadable, over_limit; /* cumulative */
+	/* private */
+	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
+	struct executable *vdso;
+	uint64_t clock;
+};
+
+/* What a process maps, as the side band or /proc/PID/maps tell it. */
+struct executable_claim {
+	uint32_t pid, parent_pid; /* in whose root the path is */
+	uint64_t start, end;      /* of the mapping: /proc/PID/map_files; 0: not known */
+	str path;
+	str build_id; /* bytes; empty: not told */
+	uint64_t inode;
+	uint32_t device_major, device_minor;
+};
+
+void executable_cache_init(struct executable_cache *cache);
+void executable_cache_done(struct executable_cache *cache);
+
+/*
+ * The executable, with a reference that executable_give() takes back; NULL for what is no file:
+ * anonymous memory, or more files than the cache may hold.
+ */
+struct executable *executable_take(struct executable_cache *cache,
+				   const struct executable_claim *claim);
+
+static inline struct executable *executable_share(struct executable *executable)
+{
+	if (executable)
+		executable->references++;
+	return executable;
+}
+
+static inline void executable_give(struct executable *executable)
+{
+	if (executable)
+		executable->references--;
+}

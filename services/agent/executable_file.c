@@ -1,0 +1,154 @@
+#include "executable_file.h"
+
+#include "heap.h"
+#include "object/htlhash.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/sysmacros.h>
+
+enum { PROC_PATH_MAX = 4352, VDSO_BYTES_MAX = 1 << 16 };
+
+/* Where to look, in this order: surest first. */
+enum place { PLACE_MAPPING, PLACE_PROCESS_ROOT, PLACE_PARENT_ROOT, PLACE_OWN_ROOT, PLACE_COUNT };
+
+static bool path_in(enum place place, const struct executable_claim *claim, char *to)
+{
+	int n = 0;
+
+	switch (place) {
+	case PLACE_MAPPING:
+		if (!claim->end)
+			return false;
+		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
+			     claim->pid, claim->start, claim->end);
+		break;
+	case PLACE_PROCESS_ROOT:
+	case PLACE_PARENT_ROOT:
+		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/root" STR_FMT,
+			     place == PLACE_PROCESS_ROOT ? claim->pid : claim->parent_pid,
+			     STR_ARG(claim->path));
+		break;
+	case PLACE_OWN_ROOT:
+		n = snprintf(to, PROC_PATH_MAX, STR_FMT, STR_ARG(claim->path));
+		break;
+	case PLACE_COUNT:
+		break;
+	}
+	return n > 0 && n < PROC_PATH_MAX;
+}
+
+static bool has_build_id(int fd, str build_id)
+{
+	struct elf_file elf = { 0 };
+	struct err err;
+
+	return elf_file_read(&elf, fd, &err) &&
+	       str_eq(build_id, (str){ (const char *)elf.build_id, elf.build_id_len });
+}
+
+/* Whether this file is the mapped one. Overlays show another device than the mapping does. */
+static bool is_the_one(enum place place, const struct executable_claim *claim, int fd,
+		       const struct stat *stat)
+{
+	if (!S_ISREG(stat->st_mode))
+		return false;
+	if (place == PLACE_MAPPING && !claim->build_id.len)
+		return true;
+	if (claim->build_id.len)
+		return has_build_id(fd, claim->build_id);
+	if (stat->st_ino != claim->inode)
+		return false;
+	return place == PLACE_PROCESS_ROOT ||
+	       stat->st_dev == makedev(claim->device_major, claim->device_minor);
+}
+
+int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat)
+{
+	char path[PROC_PATH_MAX];
+
+	for (enum place place = 0; place < PLACE_COUNT; place++) {
+		if (!path_in(place, claim, path))
+			continue;
+
+		/* O_NONBLOCK: what lies at the path now may be a pipe that nobody writes to. */
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+		if (fd >= 0 && fstat(fd, ret_stat) == 0 && is_the_one(place, claim, fd, ret_stat))
+			return fd_take(&fd);
+	}
+	return -1;
+}
+
+static void keep(struct executable *executable, const struct elf_file *elf)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t bytes = elf->segment_count * sizeof(struct elf_segment);
+	struct elf_segment *segments = heap_new(bytes, 1);
+
+	memcpy(segments, elf->segments, bytes);
+	executable->segments = segments;
+	executable->segment_count = elf->segment_count;
+	for (size_t i = 0; i < elf->build_id_len; i++) {
+		executable->build_id[2 * i] = digits[elf->build_id[i] >> 4];
+		executable->build_id[2 * i + 1] = digits[elf->build_id[i] & 15];
+	}
+	executable->build_id[2 * elf->build_id_len] = 0;
+}
+
+static void keep_hash(struct executable *executable, const htlhash *hash)
+{
+	snprintf(executable->build_id, sizeof(executable->build_id), "htlhash:%.*s",
+		 HTLHASH_HEX_LEN, hash->hex);
+}
+
+bool executable_file_read(struct executable *executable, int fd, struct err *err)
+{
+	struct elf_file elf = { 0 };
+	htlhash hash;
+
+	if (!elf_file_read(&elf, fd, err))
+		return false;
+	if (!elf.build_id_len && !htlhash_of_fd(fd, &hash, err))
+		return false;
+	keep(executable, &elf);
+	if (!elf.build_id_len)
+		keep_hash(executable, &hash);
+	return true;
+}
+
+/* Its length is told by its own headers only; what we may read is what /proc/self/maps says. */
+static size_t vdso_len(uintptr_t start)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	size_t len = 0;
+
+	while (maps && !len && fgets(line, sizeof(line), maps)) {
+		str rest = str_from(line);
+		str from = str_cut(&rest, '-'), to = str_cut(&rest, ' ');
+		uint64_t first, last;
+
+		if (str_hex_to_u64(from, &first) && str_hex_to_u64(to, &last) && first == start)
+			len = (size_t)(last - first);
+	}
+	if (maps)
+		fclose(maps);
+	return len < VDSO_BYTES_MAX ? len : VDSO_BYTES_MAX;
+}
+
+bool executable_file_read_vdso(struct executable *executable, struct err *err)
+{
+	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+	size_t len = start ? vdso_len(start) : 0;
+	struct elf_file elf = { 0 };
+
+	if (!len)
+		return err_set(err, ERR_NOT_FOUND, "this kernel gives no vdso");
+	if (!elf_file_read_image(&elf, (str){ (const char *)start, len }, err))
+		return false;
+	keep(executable, &elf);
+	return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * heap - memory of things that come and go one by one: processes, mappings, executables.
+ *
+ * An arena cannot take back one process of many, so these few live on the heap. Out of memory ends
+ * the process, as it does for arenas.
+ */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdio.h>
+
+static inline void *heap_resize(void *ptr, size_t count, size_t size)
+{
+	void *resized = reallocarray(ptr, count, size);
+
+	if (!resized) {
+		fputs("out of memory\n", stderr);
+		abort();
+	}
+	return resized;
+}
+
+/* A zeroed object with `extra` bytes behind it. */
+static inline void *heap_new(size_t size, size_t extra)
+{
+	return memset(heap_resize(NULL, 1, size + extra), 0, size + extra);
+}
+
+/* A NUL-terminated copy. */
+static inline char *heap_str(str s)
+{
+	char *copy = heap_new(s.len + 1, 0);
+
+	if (s.len)
+		memcpy(copy, s.ptr, s.len);
+	return copy;
+}

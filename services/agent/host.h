@@ -1,0 +1,18 @@
+/*
+ * host - what the agent must know of the machine: its name and its CPUs.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* "0-3,8" as in /sys/devices/system/cpu/online. */
+bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
+		     struct err *err) MUST_CHECK;
+bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
+	       struct err *err) MUST_CHECK;
+
+str host_name(struct arena *arena);
+
+/* False: we are in a pid namespace of our own, where the kernel's pids mean nothing. */
+bool host_sees_all_pids(void);

@@ -1,0 +1,116 @@
+#include "mappings.h"
+
+#include "agent_limits.h"
+#include "heap.h"
+
+/* The first mapping that ends after the address. */
+static size_t first_after(const struct mappings *mappings, uint64_t address)
+{
+	size_t low = 0, high = mappings->len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (mappings->items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Make room for n items at a place, or take -n away. */
+static void shift(struct mappings *mappings, size_t at, ptrdiff_t n)
+{
+	size_t len = (size_t)((ptrdiff_t)mappings->len + n);
+
+	if (len > mappings->cap) {
+		mappings->cap = len < 8 ? 8 : len + len / 2;
+		mappings->items =
+			heap_resize(mappings->items, mappings->cap, sizeof(struct mapping));
+	}
+
+	size_t from = n < 0 ? at + (size_t)-n : at;
+
+	if (mappings->len > from)
+		memmove(mappings->items + (size_t)((ptrdiff_t)from + n), mappings->items + from,
+			(mappings->len - from) * sizeof(struct mapping));
+	mappings->len = len;
+}
+
+/* Cut away what [start, end) covers; a mapping around it is split. */
+static void clear(struct mappings *mappings, uint64_t start, uint64_t end)
+{
+	size_t at = first_after(mappings, start);
+	struct mapping *item = mappings->items + at;
+
+	if (at < mappings->len && item->start < start && item->end > end) {
+		struct mapping tail = *item;
+
+		item->end = start;
+		tail.file_offset += end - tail.start;
+		tail.start = end;
+		executable_share(tail.executable);
+		shift(mappings, at + 1, 1);
+		mappings->items[at + 1] = tail;
+		return;
+	}
+	if (at < mappings->len && item->start < start) {
+		item->end = start;
+		at++;
+	}
+
+	size_t covered = at;
+
+	while (covered < mappings->len && mappings->items[covered].end <= end)
+		executable_give(mappings->items[covered++].executable);
+	shift(mappings, at, -(ptrdiff_t)(covered - at));
+	item = mappings->items + at;
+	if (at < mappings->len && item->start < end) {
+		item->file_offset += end - item->start;
+		item->start = end;
+	}
+}
+
+bool mappings_insert(struct mappings *mappings, struct mapping mapping)
+{
+	if (mapping.start >= mapping.end || mappings->len + 2 > MAPPINGS_MAX) {
+		executable_give(mapping.executable);
+		return false;
+	}
+	if (mappings->len)
+		clear(mappings, mapping.start, mapping.end);
+
+	size_t at = first_after(mappings, mapping.start);
+
+	shift(mappings, at, 1);
+	mappings->items[at] = mapping;
+	return true;
+}
+
+const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address)
+{
+	size_t at = first_after(mappings, address);
+
+	return at < mappings->len && mappings->items[at].start <= address ? &mappings->items[at]
+									  : NULL;
+}
+
+void mappings_copy(struct mappings *to, const struct mappings *from)
+{
+	*to = (struct mappings){ .len = from->len, .cap = from->len };
+	if (!from->len)
+		return;
+	to->items = heap_resize(NULL, from->len, sizeof(struct mapping));
+	memcpy(to->items, from->items, from->len * sizeof(struct mapping));
+	for (size_t i = 0; i < to->len; i++)
+		executable_share(to->items[i].executable);
+}
+
+void mappings_done(struct mappings *mappings)
+{
+	for (size_t i = 0; i < mappings->len; i++)
+		executable_give(mappings->items[i].executable);
+	free(mappings->items);
+	*mappings = (struct mappings){ 0 };
+}

@@ -1,0 +1,17 @@
+/*
+ * proc_maps - the executable lines of /proc/PID/maps. Pure.
+ */
+#pragma once
+
+#include "base/str.h"
+
+struct proc_map {
+	uint64_t start, end, file_offset;
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	str path; /* without " (deleted)"; "[vdso]"; empty for anonymous memory */
+	bool deleted;
+};
+
+/* The next executable mapping; what cannot be read is passed over. False: no more. */
+bool proc_maps_next(str *rest, struct proc_map *ret_map) MUST_CHECK;

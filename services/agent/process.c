@@ -1,0 +1,438 @@
+#include "process.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "heap.h"
+#include "proc.h"
+#include "proc_maps.h"
+
+#include <dirent.h>
+
+static void image_give(struct process_image *image)
+{
+	if (!image || --image->references)
+		return;
+	mappings_done(&image->mappings);
+	free(image->exe);
+	free(image);
+}
+
+static struct process_image *image_new(void)
+{
+	struct process_image *image = heap_new(sizeof(*image), 0);
+
+	image->references = 1;
+	return image;
+}
+
+static void cgroup_give(struct process_cgroup *cgroup)
+{
+	if (!cgroup || --cgroup->references)
+		return;
+	free(cgroup->text);
+	free(cgroup);
+}
+
+/* An image of its own: what was shared since the fork is copied before it changes. */
+static struct process_image *own_image(struct process *process)
+{
+	struct process_image *shared = process->image;
+
+	if (shared && shared->references == 1)
+		return shared;
+	process->image = image_new();
+	if (shared) {
+		mappings_copy(&process->image->mappings, &shared->mappings);
+		process->image->exe = shared->exe ? heap_str(str_from(shared->exe)) : NULL;
+		image_give(shared);
+	}
+	return process->image;
+}
+
+static struct process **bucket_of(struct process_table *table, uint32_t pid)
+{
+	return &table->buckets[pid % PROCESS_BUCKETS];
+}
+
+static struct process *find(struct process_table *table, uint32_t pid)
+{
+	struct process *process = *bucket_of(table, pid);
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+static void forget_all(struct process *process)
+{
+	image_give(process->image);
+	image_give(process->before);
+	cgroup_give(process->cgroup);
+}
+
+static void reset(struct process *process)
+{
+	forget_all(process);
+	*process = (struct process){ .pid = process->pid, .next = process->next, .threads = 1 };
+}
+
+static struct process *find_or_add(struct process_table *table, uint32_t pid)
+{
+	struct process *process = find(table, pid);
+
+	if (process)
+		return process;
+	if (table->count >= PROCESSES_MAX) {
+		table->over_limit++;
+		return NULL;
+	}
+
+	struct process **bucket = bucket_of(table, pid);
+
+	process = heap_new(sizeof(*process), 0);
+	process->pid = pid;
+	process->threads = 1;
+	process->next = *bucket;
+	*bucket = process;
+	table->count++;
+	return process;
+}
+
+static void map(struct process_table *table, struct process *process, struct mapping mapping)
+{
+	if (!mappings_insert(&own_image(process)->mappings, mapping))
+		table->mappings_over_limit++;
+}
+
+static void read_mappings(struct process_table *table, struct process *process)
+{
+	str text = proc_read(&table->scratch, process->pid, "maps", PROC_MAPS_BYTES_MAX);
+	struct proc_map line;
+
+	while (proc_maps_next(&text, &line)) {
+		struct executable_claim claim = { .pid = process->pid,
+						  .parent_pid = process->parent_pid,
+						  .start = line.start,
+						  .end = line.end,
+						  .path = line.path,
+						  .inode = line.inode,
+						  .device_major = line.device_major,
+						  .device_minor = line.device_minor };
+
+		map(table, process,
+		    (struct mapping){ .start = line.start,
+				      .end = line.end,
+				      .file_offset = line.file_offset,
+				      .executable = executable_take(&table->executables, &claim) });
+	}
+}
+
+/* What /proc says of it now. False: it is gone. */
+static bool read_process(struct process_table *table, struct process *process)
+{
+	struct proc_stat stat;
+
+	table->scanned++;
+	if (!proc_stat_read(process->pid, &stat))
+		return false;
+	process->parent_pid = stat.parent_pid;
+	process->threads = stat.threads;
+	process->start_ticks = stat.start_ticks;
+	image_give(TAKE(process->image));
+	if (stat.kernel_thread)
+		return true;
+	process->image = image_new();
+
+	str exe = proc_exe(&table->scratch, process->pid);
+
+	process->image->exe = exe.len ? heap_str(exe) : NULL;
+	read_mappings(table, process);
+	arena_reset(&table->scratch);
+	return true;
+}
+
+/* Their exits were among the events that were lost. */
+static void end_unseen(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process *at = table->buckets[i]; at; at = at->next) {
+			if (at->exited || at->scan == table->scans)
+				continue;
+			at->exited = true;
+			at->exited_ns = clock_monotonic_ns();
+		}
+}
+
+void process_table_scan(struct process_table *table)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	uint64_t pid;
+
+	if (!directory)
+		return;
+	table->scans++;
+	while ((entry = readdir(directory))) { /* NOLINT(concurrency-mt-unsafe): ours */
+		if (!str_to_u64(str_from(entry->d_name), &pid) || pid > UINT32_MAX)
+			continue;
+
+		struct process *process = find_or_add(table, (uint32_t)pid);
+
+		if (process && !process->exited && read_process(table, process))
+			process->scan = table->scans;
+	}
+	closedir(directory);
+	end_unseen(table);
+}
+
+static void apply_fork(struct process_table *table, const struct side_band_record *record)
+{
+	struct process *parent = find(table, record->parent_pid);
+
+	if (record->pid == record->parent_pid) { /* a thread */
+		if (parent)
+			parent->threads++;
+		return;
+	}
+
+	struct process *child = find_or_add(table, record->pid);
+
+	if (!child)
+		return;
+	reset(child);
+	child->parent_pid = record->parent_pid;
+	if (!parent)
+		return;
+	child->image = parent->image;
+	child->cgroup = parent->cgroup;
+	if (child->image)
+		child->image->references++;
+	if (child->cgroup)
+		child->cgroup->references++;
+	child->exec_id = parent->exec_id;
+	child->exec_id_known = parent->exec_id_known;
+}
+
+/* The other threads are gone, the mappings too; cgroup and parent stay. */
+static void apply_exec(struct process_table *table, const struct side_band_record *record)
+{
+	struct process *process = find_or_add(table, record->pid);
+
+	if (!process)
+		return;
+	image_give(process->before);
+	process->before = process->image;
+	process->image = image_new();
+	process->threads = 1;
+	process->exec_id++;
+	process->exec_ns = record->time_ns;
+	process->cgroup_read_ms = 0;
+}
+
+static void apply_exit(struct process_table *table, const struct side_band_record *record)
+{
+	struct process *process = find(table, record->pid);
+
+	if (!process || process->exited || (process->threads && --process->threads))
+		return;
+	process->exited = true;
+	process->exited_ns = record->time_ns;
+}
+
+static void apply_map(struct process_table *table, const struct side_band_record *record)
+{
+	struct process *process = find_or_add(table, record->pid);
+	uint64_t end;
+
+	if (!process || __builtin_add_overflow(record->address, record->length, &end))
+		return;
+
+	str path = record->path;
+
+	if (str_ends_with(path, STR(" (deleted)")))
+		path.len -= sizeof(" (deleted)") - 1;
+
+	struct executable_claim claim = {
+		.pid = record->pid,
+		.parent_pid = process->parent_pid,
+		.start = record->address,
+		.end = end,
+		.path = path,
+		.build_id = { (const char *)record->build_id, record->build_id_len },
+		.inode = record->inode,
+		.device_major = record->device_major,
+		.device_minor = record->device_minor,
+	};
+	struct process_image *image = own_image(process);
+
+	/* The kernel maps the program first, then its loader. */
+	if (!image->exe && str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//")))
+		image->exe = heap_str(path);
+	map(table, process,
+	    (struct mapping){ .start = record->address,
+			      .end = end,
+			      .file_offset = record->file_offset,
+			      .executable = executable_take(&table->executables, &claim) });
+}
+
+void process_table_apply(struct process_table *table, const struct side_band_record *record)
+{
+	switch (record->type) {
+	case SIDE_BAND_FORK:
+		apply_fork(table, record);
+		break;
+	case SIDE_BAND_EXEC:
+		apply_exec(table, record);
+		break;
+	case SIDE_BAND_EXIT:
+		apply_exit(table, record);
+		break;
+	case SIDE_BAND_MAP:
+		apply_map(table, record);
+		break;
+	case SIDE_BAND_KSYMBOL:
+	case SIDE_BAND_LOST:
+	case SIDE_BAND_OTHER:
+	case SIDE_BAND_TYPE_COUNT:
+		break;
+	}
+}
+
+/* /proc tells the start in ticks of 10 ms, the kernel in ns. */
+static bool same_start(const struct process *process, uint64_t start_ns)
+{
+	if (process->start_ns)
+		return process->start_ns == start_ns;
+	if (process->start_ticks)
+		return process->start_ticks == start_ns / (NS_PER_SECOND / PROC_TICKS_PER_SECOND);
+	return true; /* a fork that we saw: the first sample tells the time */
+}
+
+/*
+ * Make sure that the entry is the sample's process and program. Where events were lost it may not
+ * be; then /proc is asked, and believed only if it speaks of the same start.
+ */
+static void identify(struct process_table *table, struct process *process, bool is_new,
+		     const struct sample_record *record)
+{
+	bool same = !is_new && same_start(process, record->start_ns);
+	bool exec_missed = same && process->exec_id_known && record->exec_id > process->exec_id;
+
+	if (!is_new && !same) {
+		table->reused++;
+		reset(process);
+	}
+	if (!same || exec_missed) {
+		bool kernel = record->flags & SAMPLE_KERNEL_THREAD;
+
+		if (!kernel &&
+		    (!read_process(table, process) || !same_start(process, record->start_ns)))
+			reset(process);
+	}
+	process->start_ns = record->start_ns;
+	if (!process->exec_id_known || exec_missed || !same) {
+		process->exec_id = record->exec_id;
+		process->exec_id_known = true;
+	}
+}
+
+static void read_cgroup(struct process_table *table, struct process *process)
+{
+	str text = proc_read(&table->scratch, process->pid, "cgroup", PROC_FILE_BYTES_MAX);
+
+	if (text.len) {
+		struct process_cgroup *cgroup = process->cgroup;
+
+		if (!cgroup || !str_eq(text, str_from(cgroup->text))) {
+			cgroup_give(cgroup);
+			cgroup = heap_new(sizeof(*cgroup), 0);
+			cgroup->references = 1;
+			cgroup->text = heap_str(text);
+			cgroup->names = cgroup_names_of(str_from(cgroup->text));
+			process->cgroup = cgroup;
+		}
+	}
+	arena_reset(&table->scratch);
+}
+
+/*
+ * A cgroup is inherited, and changes seldom: it is read at the first sample, when the kernel says
+ * another id, and now and then where ids tell nothing (v1).
+ */
+static void refresh_cgroup(struct process_table *table, struct process *process,
+			   const struct sample_record *record, uint64_t now_ms)
+{
+	bool fresh = process->cgroup_read_ms && process->cgroup_id == record->cgroup_id &&
+		     now_ms - process->cgroup_read_ms < CGROUP_REFRESH_MS;
+
+	if (fresh || process->exited || (record->flags & SAMPLE_KERNEL_THREAD))
+		return;
+	process->cgroup_read_ms = now_ms;
+	process->cgroup_id = record->cgroup_id;
+	read_cgroup(table, process);
+}
+
+struct process *process_of_sample(struct process_table *table, const struct sample_record *record,
+				  uint64_t now_ms)
+{
+	struct process *process = find(table, record->tgid);
+	bool is_new = !process;
+
+	if (is_new)
+		process = find_or_add(table, record->tgid);
+	if (!process)
+		return NULL;
+	identify(table, process, is_new, record);
+	refresh_cgroup(table, process, record, now_ms);
+	return process;
+}
+
+const struct mappings *process_mappings(const struct process *process, uint64_t address)
+{
+	if (!process->image)
+		return NULL;
+	if (process->before && !mappings_find(&process->image->mappings, address) &&
+	    mappings_find(&process->before->mappings, address))
+		return &process->before->mappings;
+	return &process->image->mappings;
+}
+
+void process_table_retire(struct process_table *table, uint64_t before_ns)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process **at = &table->buckets[i]; *at;) {
+			struct process *process = *at;
+
+			if (process->before && process->exec_ns < before_ns)
+				image_give(TAKE(process->before));
+			if (!process->exited || process->exited_ns >= before_ns) {
+				at = &process->next;
+				continue;
+			}
+			*at = process->next;
+			forget_all(process);
+			free(process);
+			table->count--;
+		}
+}
+
+void process_table_init(struct process_table *table)
+{
+	*table = (struct process_table){ 0 };
+	executable_cache_init(&table->executables);
+}
+
+void process_table_done(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		while (table->buckets[i]) {
+			struct process *process = table->buckets[i];
+
+			table->buckets[i] = process->next;
+			forget_all(process);
+			free(process);
+		}
+	executable_cache_done(&table->executables);
+	arena_free(&table->scratch);
+	*table = (struct process_table){ 0 };
+}

@@ -1,0 +1,176 @@
+#include "profiler.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "host.h"
+
+#include <inttypes.h>
+
+const char *const profiler_loss_names[LOSS_COUNT] = {
+	[LOSS_RING_FULL] = "ring_full",
+	[LOSS_TIMELINE_FULL] = "timeline_full",
+	[LOSS_MALFORMED] = "malformed",
+};
+
+const char *const profiler_cut_names[CUT_COUNT] = {
+	[CUT_TOO_DEEP_KERNEL] = "kernel_too_deep",
+	[CUT_TOO_DEEP_USER] = "user_too_deep",
+	[CUT_READ_FAULT] = "user_read_fault",
+};
+
+static bool open_kernel_side(struct profiler *profiler, const struct profiler_options *options,
+			     struct err *err)
+{
+	uint32_t *cpus;
+	size_t cpu_count;
+
+	if (!host_sees_all_pids())
+		return err_set(
+			err, ERR_INVALID,
+			"the agent is in a pid namespace of its own and cannot tell processes "
+			"apart; start it in the host's (docker run --pid=host, hostPID: true)");
+	if (!host_cpus(&profiler->arena, &cpus, &cpu_count, err))
+		return false;
+
+	struct sampler_options sampler = { .hz = options->hz,
+					   .cpus = cpus,
+					   .cpu_count = cpu_count };
+
+	return sampler_open(&profiler->sampler, &sampler, err) &&
+	       side_band_open(&profiler->side_band, cpus, cpu_count, err);
+}
+
+/* Events flow before /proc is read, so nothing falls in between; sampling begins last. */
+bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
+		   struct err *err)
+{
+	*profiler = (struct profiler){ 0 };
+	process_table_init(&profiler->processes);
+	collect_init(&profiler->collect,
+		     &(struct collect_options){ .node = options->node,
+						.external = options->external,
+						.period_ns = NS_PER_SECOND / options->hz });
+	if (!open_kernel_side(profiler, options, err) ||
+	    !kernel_symbols_open(&profiler->kernel, err)) {
+		profiler_close(profiler);
+		return false;
+	}
+	process_table_scan(&profiler->processes);
+	profiler->round_ns = clock_monotonic_ns();
+	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
+	profiler_next_interval(profiler);
+	if (!sampler_start(&profiler->sampler, err)) {
+		profiler_close(profiler);
+		return false;
+	}
+	return true;
+}
+
+void profiler_close(struct profiler *profiler)
+{
+	sampler_close(&profiler->sampler);
+	side_band_close(&profiler->side_band);
+	kernel_symbols_close(&profiler->kernel);
+	process_table_done(&profiler->processes);
+	collect_done(&profiler->collect);
+	timeline_done(&profiler->timeline);
+	arena_free(&profiler->arena);
+	*profiler = (struct profiler){ 0 };
+}
+
+static void take_event(void *self, const struct side_band_record *record)
+{
+	struct profiler *profiler = self;
+
+	timeline_add_event(&profiler->timeline, record);
+}
+
+static void take_sample(void *self, const struct sample_record *record, size_t bytes)
+{
+	struct profiler *profiler = self;
+
+	timeline_add_sample(&profiler->timeline, record, bytes);
+}
+
+static void walk_event(void *self, const struct side_band_record *record)
+{
+	struct profiler *profiler = self;
+
+	if (record->type == SIDE_BAND_KSYMBOL)
+		kernel_symbols_apply(&profiler->kernel, record);
+	else
+		process_table_apply(&profiler->processes, record);
+}
+
+static void walk_sample(void *self, const struct sample_record *record)
+{
+	struct profiler *profiler = self;
+	struct process *process =
+		process_of_sample(&profiler->processes, record, profiler->round_ns / NS_PER_MS);
+
+	collect_sample(&profiler->collect, record, process, &profiler->kernel);
+}
+
+/* What lost events would have told is read from /proc. */
+static void heal(struct profiler *profiler)
+{
+	uint64_t lost = profiler->side_band.lost + profiler->timeline.dropped_events;
+	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+
+	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
+		return;
+	log_warn("side-band records were lost, reading /proc", "records=%" PRIu64,
+		 lost - profiler->lost_seen);
+	profiler->lost_seen = lost;
+	profiler->scanned_ms = now_ms;
+	process_table_scan(&profiler->processes);
+}
+
+static void drain(struct profiler *profiler, uint64_t until_ns)
+{
+	struct timeline_sink sink = { .event = walk_event,
+				      .sample = walk_sample,
+				      .self = profiler };
+
+	side_band_drain(&profiler->side_band, take_event, profiler);
+	sampler_drain(&profiler->sampler, take_sample, profiler);
+	timeline_run(&profiler->timeline, until_ns, &sink);
+}
+
+void profiler_drain(struct profiler *profiler)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+
+	drain(profiler, profiler->round_ns);
+	profiler->round_ns = began_ns;
+	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
+	heal(profiler);
+}
+
+void profiler_drain_all(struct profiler *profiler)
+{
+	drain(profiler, UINT64_MAX);
+}
+
+void profiler_next_interval(struct profiler *profiler)
+{
+	kernel_symbols_refresh(&profiler->kernel);
+	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
+}
+
+struct profiler_counts profiler_counts_get(const struct profiler *profiler)
+{
+	uint64_t kernel[SAMPLER_COUNT_COUNT] = { 0 };
+
+	sampler_counts(&profiler->sampler, kernel);
+	return (struct profiler_counts){
+		.taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
+		.lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
+			  [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
+			  [LOSS_MALFORMED] = profiler->sampler.malformed },
+		.cut = { [CUT_TOO_DEEP_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
+			 [CUT_TOO_DEEP_USER] = kernel[CUT_USER_TOO_DEEP],
+			 [CUT_READ_FAULT] = kernel[CUT_USER_READ_FAULT] },
+	};
+}

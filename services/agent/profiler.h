@@ -1,0 +1,70 @@
+/*
+ * profiler - everything from the kernel's ticks to a sample_set, on one thread.
+ *
+ * A few times a second profiler_drain() reads all rings, puts what came in order and walks it:
+ * side- band events change the processes, samples are resolved against them. Only what is surely
+ * complete is walked: up to the moment the round before began. Once per interval the set is taken
+ * away.
+ */
+#pragma once
+
+#include "collect.h"
+#include "sampler.h"
+#include "side_band.h"
+#include "timeline.h"
+
+enum profiler_loss {
+	LOSS_RING_FULL,     /* the kernel found no room in the ring of samples */
+	LOSS_TIMELINE_FULL, /* more waited for its turn than may be held */
+	LOSS_MALFORMED,     /* a record that contradicts itself */
+	LOSS_COUNT,
+};
+extern const char *const profiler_loss_names[LOSS_COUNT];
+
+enum profiler_cut { CUT_TOO_DEEP_KERNEL, CUT_TOO_DEEP_USER, CUT_READ_FAULT, CUT_COUNT };
+extern const char *const profiler_cut_names[CUT_COUNT];
+
+/* All cumulative since profiler_open(). taken = lost + what sets have held and will hold. */
+struct profiler_counts {
+	uint64_t taken, lost[LOSS_COUNT], cut[CUT_COUNT];
+};
+
+struct profiler_options {
+	uint64_t hz;
+	str node;
+	struct labels external;
+};
+
+struct profiler {
+	struct sampler sampler;
+	struct side_band side_band;
+	struct process_table processes;
+	struct kernel_symbols kernel;
+	struct collect collect;
+	/* private */
+	struct timeline timeline;
+	struct arena arena; /* the list of CPUs */
+	uint64_t round_ns;  /* when the round before began */
+	uint64_t lost_seen; /* side-band records lost when /proc was last read */
+	uint64_t scanned_ms;
+};
+
+/* Loads, learns what runs, and begins to sample. */
+bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
+		   struct err *err) MUST_CHECK;
+void profiler_close(struct profiler *profiler);
+
+void profiler_drain(struct profiler *profiler);
+
+/* At the end: walk also what is not surely complete, since nothing more will come. */
+void profiler_drain_all(struct profiler *profiler);
+
+/* Begin the next interval: `profiler->collect.set` is empty again. */
+void profiler_next_interval(struct profiler *profiler);
+
+struct profiler_counts profiler_counts_get(const struct profiler *profiler);
+
+/* Bring the agent's metrics up to date; for metrics_register(). */
+void profiler_measure(const struct profiler *profiler);
+extern struct metric *const profiler_metrics[];
+extern const size_t profiler_metric_count;

@@ -1,0 +1,97 @@
+/*
+ * profiler_metrics - the profiler's numbers as metrics. They are counted where they happen and
+ * copied here once per interval, so that counting costs nothing.
+ */
+#include "chassis/metrics.h"
+#include "profiler.h"
+
+static struct metric taken = { .name = "decima_agent_samples_taken_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Samples the kernel took; idle CPUs are none." };
+static struct metric lost = { .name = "decima_agent_samples_lost_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Samples taken and lost before a batch, by reason.",
+			      .label = "reason",
+			      .values = profiler_loss_names,
+			      .value_count = LOSS_COUNT };
+static struct metric cut = { .name = "decima_agent_samples_truncated_total",
+			     .kind = METRIC_COUNTER,
+			     .help = "Samples whose stack is not whole, by reason.",
+			     .label = "reason",
+			     .values = profiler_cut_names,
+			     .value_count = CUT_COUNT };
+static struct metric unmapped = { .name = "decima_agent_samples_unmapped_total",
+				  .kind = METRIC_COUNTER,
+				  .help = "Samples with a user frame that lies in no mapping." };
+static struct metric ring_bytes = { .name = "decima_agent_sample_ring_bytes",
+				    .kind = METRIC_GAUGE,
+				    .help = "Size of the ring of samples." };
+static struct metric events = { .name = "decima_agent_side_band_records_total",
+				.kind = METRIC_COUNTER,
+				.help = "Records of perf's side band that were read." };
+static struct metric events_lost = { .name = "decima_agent_side_band_lost_total",
+				     .kind = METRIC_COUNTER,
+				     .help = "Records of perf's side band that were lost." };
+static struct metric processes = { .name = "decima_agent_processes",
+				   .kind = METRIC_GAUGE,
+				   .help = "Processes that are known." };
+static struct metric scanned = { .name = "decima_agent_processes_scanned_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Processes that were read from /proc." };
+static struct metric over_limit = {
+	.name = "decima_agent_over_limit_total",
+	.kind = METRIC_COUNTER,
+	.help = "Processes, mappings and executables not kept because there were too many.",
+	.label = "what",
+	.values = (const char *const[]){ "process", "mapping", "executable" },
+	.value_count = 3
+};
+static struct metric executables = { .name = "decima_agent_executables",
+				     .kind = METRIC_GAUGE,
+				     .help = "Executables in the cache." };
+static struct metric opened = { .name = "decima_agent_executables_opened_total",
+				.kind = METRIC_COUNTER,
+				.help = "Executables that were opened and read." };
+static struct metric unreadable = { .name = "decima_agent_executables_unreadable_total",
+				    .kind = METRIC_COUNTER,
+				    .help = "Executables that were gone before they were read." };
+static struct metric symbols = { .name = "decima_agent_kernel_symbols",
+				 .kind = METRIC_GAUGE,
+				 .help = "Functions of the kernel that have a name." };
+static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Kernel frames in no known function." };
+
+struct metric *const profiler_metrics[] = {
+	&taken,       &lost,        &cut,        &unmapped, &ring_bytes,
+	&events,      &events_lost, &processes,  &scanned,  &over_limit,
+	&executables, &opened,      &unreadable, &symbols,  &unnamed,
+};
+const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
+
+void profiler_measure(const struct profiler *profiler)
+{
+	const struct process_table *table = &profiler->processes;
+	struct profiler_counts counts = profiler_counts_get(profiler);
+
+	metric_set(&taken, (int64_t)counts.taken);
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		metric_set_at(&lost, i, (int64_t)counts.lost[i]);
+	for (size_t i = 0; i < CUT_COUNT; i++)
+		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
+	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);
+	metric_set(&ring_bytes, (int64_t)profiler->sampler.ring_bytes);
+	metric_set(&events, (int64_t)profiler->side_band.records);
+	metric_set(&events_lost,
+		   (int64_t)(profiler->side_band.lost + profiler->timeline.dropped_events));
+	metric_set(&processes, (int64_t)table->count);
+	metric_set(&scanned, (int64_t)table->scanned);
+	metric_set_at(&over_limit, 0, (int64_t)table->over_limit);
+	metric_set_at(&over_limit, 1, (int64_t)table->mappings_over_limit);
+	metric_set_at(&over_limit, 2, (int64_t)table->executables.over_limit);
+	metric_set(&executables, (int64_t)table->executables.count);
+	metric_set(&opened, (int64_t)table->executables.opened);
+	metric_set(&unreadable, (int64_t)table->executables.unreadable);
+	metric_set(&symbols, (int64_t)profiler->kernel.count);
+	metric_set(&unnamed, (int64_t)profiler->kernel.unknown);
+}

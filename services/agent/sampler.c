@@ -1,0 +1,181 @@
+#include "sampler.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "heap.h"
+#include "sampler.skel.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+/* libbpf explains itself in many lines; they are for who asks for them. */
+static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	int len = vsnprintf(line, sizeof(line), format, args);
+
+	if (level != LIBBPF_DEBUG && len > 0) {
+		line[strcspn(line, "\n")] = 0;
+		log_debug("libbpf", "text=\"%s\"", line);
+	}
+	return len;
+}
+
+static uint64_t ring_bytes(const struct sampler_options *options)
+{
+	uint64_t need =
+		options->hz * options->cpu_count * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
+	uint64_t bytes = SAMPLE_RING_BYTES_MIN;
+
+	while (bytes < need && bytes < SAMPLE_RING_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+static bool explain_load(struct err *err, int code)
+{
+	errno = -code;
+	if (code == -EPERM || code == -EACCES)
+		return err_set(err, ERR_IO,
+			       "load the BPF program: not permitted; run as root, or with CAP_BPF, "
+			       "CAP_PERFMON and CAP_SYS_PTRACE");
+	return err_errno(err, "load the BPF program (--log-level=debug says more)");
+}
+
+/* A profiling timer's signal interrupts the verifier, which then fails with EAGAIN. */
+static int load_without_sigprof(struct sampler_bpf *bpf)
+{
+	sigset_t profiling, before;
+
+	sigemptyset(&profiling);
+	sigaddset(&profiling, SIGPROF);
+	pthread_sigmask(SIG_BLOCK, &profiling, &before);
+
+	int code = sampler_bpf__load(bpf);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
+static int take_record(void *self, void *bytes, size_t len)
+{
+	struct sampler *sampler = self;
+	const struct sample_record *record = bytes;
+	size_t head = offsetof(struct sample_record, frames);
+
+	if (len < head || record->kernel_frames > KERNEL_FRAMES_MAX ||
+	    record->user_frames > USER_FRAMES_MAX ||
+	    len != head + sizeof(uint64_t) *
+				    ((size_t)record->kernel_frames + record->user_frames)) {
+		sampler->malformed++;
+		return 0;
+	}
+	sampler->take(sampler->self, record, len);
+	return 0;
+}
+
+bool sampler_open(struct sampler *sampler, const struct sampler_options *options, struct err *err)
+{
+	*sampler = (struct sampler){ .options = *options, .ring_bytes = ring_bytes(options) };
+	libbpf_set_print(log_libbpf);
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "this kernel tells no types: /sys/kernel/btf/vmlinux is missing "
+			       "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or later)");
+	sampler->bpf = sampler_bpf__open();
+	if (!sampler->bpf)
+		return err_errno(err, "open the BPF program");
+	bpf_map__set_max_entries(sampler->bpf->maps.samples, (uint32_t)sampler->ring_bytes);
+
+	int code = load_without_sigprof(sampler->bpf);
+
+	if (code) {
+		sampler_close(sampler);
+		return explain_load(err, code);
+	}
+	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), take_record,
+					 sampler, NULL);
+	if (!sampler->ring) {
+		err_errno(err, "map the ring of samples");
+		sampler_close(sampler);
+		return false;
+	}
+	sampler->links = heap_new(options->cpu_count * sizeof(*sampler->links), 0);
+	return true;
+}
+
+static int open_timer(uint64_t hz, uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(attr),
+		.sample_period = NS_PER_SECOND / hz,
+		.exclude_idle = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool sampler_start(struct sampler *sampler, struct err *err)
+{
+	for (size_t i = 0; i < sampler->options.cpu_count; i++) {
+		uint32_t cpu = sampler->options.cpus[i];
+		AUTO_FD fd = open_timer(sampler->options.hz, cpu);
+
+		if (fd < 0 && errno == ENODEV)
+			continue; /* went offline meanwhile */
+		if (fd < 0)
+			return err_errno(err, "open the sampling timer of CPU %u", cpu);
+
+		struct bpf_link *link =
+			bpf_program__attach_perf_event(sampler->bpf->progs.sample, fd);
+
+		if (!link)
+			return err_errno(err, "attach to the sampling timer of CPU %u", cpu);
+		fd_take(&fd); /* the link's now */
+		sampler->links[sampler->link_count++] = link;
+	}
+	return true;
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->link_count; i++)
+		bpf_link__destroy(sampler->links[i]);
+	free(sampler->links);
+	ring_buffer__free(sampler->ring);
+	sampler_bpf__destroy(sampler->bpf);
+	*sampler = (struct sampler){ 0 };
+}
+
+void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
+{
+	sampler->take = take;
+	sampler->self = self;
+	ring_buffer__consume(sampler->ring);
+}
+
+void sampler_counts(const struct sampler *sampler, uint64_t ret_counts[SAMPLER_COUNT_COUNT])
+{
+	int cpus = libbpf_num_possible_cpus();
+	int fd = bpf_map__fd(sampler->bpf->maps.counts);
+
+	if (cpus <= 0)
+		return;
+
+	uint64_t *values = heap_resize(NULL, (size_t)cpus, sizeof(*values));
+
+	for (uint32_t what = 0; what < SAMPLER_COUNT_COUNT; what++) {
+		ret_counts[what] = 0;
+		if (bpf_map_lookup_elem(fd, &what, values) != 0)
+			continue;
+		for (int cpu = 0; cpu < cpus; cpu++)
+			ret_counts[what] += values[cpu];
+	}
+	free(values);
+}

@@ -1,0 +1,42 @@
+/*
+ * sampler - the BPF program and the timers that run it, one per CPU.
+ *
+ * sampler_open() loads, sampler_start() begins to sample: in between the agent learns what runs
+ * already. The ring wakes nobody; sampler_drain() is called a few times a second. Agent thread
+ * only.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "sample.h"
+
+struct sampler_options {
+	uint64_t hz;
+	const uint32_t *cpus;
+	size_t cpu_count;
+};
+
+struct sampler {
+	uint64_t ring_bytes;
+	uint64_t malformed; /* cumulative: records shorter than they say */
+	/* private */
+	struct sampler_bpf *bpf;
+	struct ring_buffer *ring;
+	struct bpf_link **links;
+	size_t link_count;
+	struct sampler_options options;
+	void (*take)(void *self, const struct sample_record *record, size_t bytes);
+	void *self;
+};
+
+typedef void sampler_take(void *self, const struct sample_record *record, size_t bytes);
+
+bool sampler_open(struct sampler *sampler, const struct sampler_options *options,
+		  struct err *err) MUST_CHECK;
+bool sampler_start(struct sampler *sampler, struct err *err) MUST_CHECK;
+void sampler_close(struct sampler *sampler);
+
+void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
+
+/* The kernel's counts since the program was loaded, summed over the CPUs. */
+void sampler_counts(const struct sampler *sampler, uint64_t ret_counts[SAMPLER_COUNT_COUNT]);

@@ -1,0 +1,160 @@
+#include "side_band.h"
+
+#include "agent_limits.h"
+#include "heap.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { RECORD_BYTES_MAX = 65536, HEADER_BYTES = 8 };
+
+struct side_band_ring {
+	int fd;
+	struct perf_event_mmap_page *control; /* the page before the data */
+};
+
+static int open_event(uint32_t cpu, bool build_ids)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.build_id = build_ids,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX, /* nobody waits: it is polled */
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Locked memory may be scarce (kernel.perf_event_mlock_kb): a smaller ring is better than none. */
+static bool map_ring(struct side_band *band, struct side_band_ring *ring, struct err *err)
+{
+	for (;;) {
+		void *map = mmap(NULL, band->page_bytes + band->ring_bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED, ring->fd, 0);
+
+		if (map != MAP_FAILED) {
+			ring->control = map;
+			return true;
+		}
+		if (errno != EPERM || band->ring_bytes <= 8 * band->page_bytes ||
+		    band->rings[0].control)
+			return err_errno(err, "map a side-band ring of %zu bytes",
+					 band->ring_bytes);
+		band->ring_bytes /= 2;
+	}
+}
+
+static bool open_ring(struct side_band *band, struct side_band_ring *ring, uint32_t cpu,
+		      struct err *err)
+{
+	ring->fd = open_event(cpu, band->build_ids);
+	if (ring->fd < 0 && errno == EINVAL && band->build_ids) {
+		band->build_ids = false; /* before 5.12 */
+		ring->fd = open_event(cpu, false);
+	}
+	if (ring->fd < 0)
+		return err_errno(err, "open the side-band event of CPU %u", cpu);
+	return map_ring(band, ring, err);
+}
+
+bool side_band_open(struct side_band *band, const uint32_t *cpus, size_t cpu_count, struct err *err)
+{
+	*band = (struct side_band){ .build_ids = true };
+	band->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	band->ring_bytes = SIDE_BAND_RING_PAGES * band->page_bytes;
+	band->scratch = heap_new(RECORD_BYTES_MAX, 0);
+	band->rings = heap_new(cpu_count * sizeof(*band->rings), 0);
+	for (size_t i = 0; i < cpu_count; i++)
+		band->rings[i].fd = -1;
+	for (size_t i = 0; i < cpu_count; i++) {
+		band->ring_count = i + 1;
+		if (!open_ring(band, &band->rings[i], cpus[i], err)) {
+			side_band_close(band);
+			return false;
+		}
+	}
+	return true;
+}
+
+void side_band_close(struct side_band *band)
+{
+	for (size_t i = 0; i < band->ring_count; i++) {
+		if (band->rings[i].control)
+			munmap(band->rings[i].control, band->page_bytes + band->ring_bytes);
+		fd_closep(&band->rings[i].fd);
+	}
+	free(band->rings);
+	free(band->scratch);
+	*band = (struct side_band){ 0 };
+}
+
+/* The bytes at a position of the ring, in one piece. */
+static str ring_bytes(struct side_band *band, const char *data, uint64_t at, size_t len)
+{
+	size_t start = (size_t)(at & (band->ring_bytes - 1));
+	size_t until_end = band->ring_bytes - start;
+
+	if (len <= until_end)
+		return (str){ data + start, len };
+	memcpy(band->scratch, data + start, until_end);
+	memcpy(band->scratch + until_end, data, len - until_end);
+	return (str){ band->scratch, len };
+}
+
+static void take_record(struct side_band *band, str bytes, side_band_take *take, void *self)
+{
+	struct side_band_record record;
+	struct err err;
+
+	band->records++;
+	if (!side_band_record_read(bytes, &record, &err)) {
+		band->malformed++;
+		return;
+	}
+	band->lost += record.lost;
+	if (record.type != SIDE_BAND_OTHER)
+		take(self, &record);
+}
+
+static void drain_ring(struct side_band *band, struct side_band_ring *ring, side_band_take *take,
+		       void *self)
+{
+	struct perf_event_mmap_page *control = ring->control;
+	const char *data = (const char *)control + band->page_bytes;
+	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = control->data_tail;
+
+	while (head - tail >= HEADER_BYTES) {
+		size_t len = side_band_record_len(ring_bytes(band, data, tail, HEADER_BYTES));
+
+		if (len == 0 || len > head - tail) { /* the kernel does not do this */
+			band->malformed++;
+			tail = head;
+			break;
+		}
+		take_record(band, ring_bytes(band, data, tail, len), take, self);
+		tail += len;
+	}
+	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void side_band_drain(struct side_band *band, side_band_take *take, void *self)
+{
+	for (size_t i = 0; i < band->ring_count; i++)
+		drain_ring(band, &band->rings[i], take, self);
+}

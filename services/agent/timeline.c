@@ -1,0 +1,101 @@
+#include "timeline.h"
+
+#include "agent_limits.h"
+
+enum { TIMELINE_SAMPLE = 1u << 31 };
+
+static struct arena *arena_of(struct timeline *timeline)
+{
+	return &timeline->arenas[timeline->current];
+}
+
+static void add(struct timeline *timeline, uint64_t time_ns, uint32_t order, const void *what)
+{
+	*vec_push(arena_of(timeline), &timeline->items) =
+		(struct timeline_item){ .time_ns = time_ns, .order = order, .what = what };
+}
+
+void timeline_add_event(struct timeline *timeline, const struct side_band_record *record)
+{
+	struct arena *arena = arena_of(timeline);
+
+	if (arena->held > TIMELINE_BYTES_MAX) {
+		timeline->dropped_events++;
+		return;
+	}
+
+	struct side_band_record *copy = arena_new(arena, struct side_band_record);
+
+	*copy = *record;
+	copy->path = str_copy(arena, record->path);
+	add(timeline, record->time_ns, timeline->events++, copy);
+}
+
+void timeline_add_sample(struct timeline *timeline, const struct sample_record *record,
+			 size_t bytes)
+{
+	struct arena *arena = arena_of(timeline);
+
+	if (arena->held > TIMELINE_BYTES_MAX) {
+		timeline->dropped_samples++;
+		return;
+	}
+
+	void *copy = arena_alloc(arena, bytes, 1, _Alignof(struct sample_record));
+
+	memcpy(copy, record, bytes);
+	add(timeline, record->time_ns, TIMELINE_SAMPLE | timeline->samples++, copy);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct timeline_item *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static size_t sample_bytes(const struct sample_record *record)
+{
+	return offsetof(struct sample_record, frames) +
+	       sizeof(uint64_t) * ((size_t)record->kernel_frames + record->user_frames);
+}
+
+/* What waits moves to the other arena, so that this round's can be emptied. */
+static void keep_rest(struct timeline *timeline, const struct timeline_item *items, size_t count)
+{
+	struct arena *old = arena_of(timeline);
+
+	timeline->current = !timeline->current;
+	memset(&timeline->items, 0, sizeof(timeline->items));
+	timeline->events = timeline->samples = 0;
+	for (size_t i = 0; i < count; i++)
+		if (items[i].order & TIMELINE_SAMPLE)
+			timeline_add_sample(timeline, items[i].what, sample_bytes(items[i].what));
+		else
+			timeline_add_event(timeline, items[i].what);
+	arena_reset(old);
+}
+
+void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink)
+{
+	struct timeline_item *items = timeline->items.items;
+	size_t count = timeline->items.len, i = 0;
+
+	if (count)
+		qsort(items, count, sizeof(*items), compare);
+	for (; i < count && items[i].time_ns <= until_ns; i++)
+		if (items[i].order & TIMELINE_SAMPLE)
+			sink->sample(sink->self, items[i].what);
+		else
+			sink->event(sink->self, items[i].what);
+	keep_rest(timeline, items + i, count - i);
+}
+
+void timeline_done(struct timeline *timeline)
+{
+	arena_free(&timeline->arenas[0]);
+	arena_free(&timeline->arenas[1]);
+	*timeline = (struct timeline){ 0 };
+}

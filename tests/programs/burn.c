@@ -1,0 +1,79 @@
+/*
+ * burn - CPU time of known shape: main, outer, middle, then leaf_a and leaf_b at 3:1 by work.
+ *
+ *     burn SECONDS    of CPU, then it says how much it took: {"pid":1,"cpu_seconds":60.01}
+ *     burn            until SIGTERM
+ *
+ * Built with frame pointers and symbols, without inlining and tail calls, so that a profile of it
+ * can be right or wrong.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UNIT = 20000 };
+
+static volatile sig_atomic_t stopped;
+static volatile uint64_t sink;
+static void *volatile frame;
+
+static void on_stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+/*
+ * The two do the same kind of work, so that time follows the count. Asking for the frame's address
+ * is what makes gcc set up a frame pointer in a function that calls nobody.
+ */
+__attribute__((noinline)) static void leaf_a(unsigned int units)
+{
+	frame = __builtin_frame_address(0);
+	for (unsigned int i = 0; i < units * UNIT; i++)
+		sink = sink * 31 + i;
+}
+
+__attribute__((noinline)) static void leaf_b(unsigned int units)
+{
+	frame = __builtin_frame_address(0);
+	for (unsigned int i = 0; i < units * UNIT; i++)
+		sink = sink * 31 + i;
+}
+
+__attribute__((noinline)) static void middle(void)
+{
+	leaf_a(3);
+	leaf_b(1);
+}
+
+__attribute__((noinline)) static void outer(void)
+{
+	middle();
+	middle();
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	double limit = 1e9;
+
+	if (argc > 1 && sscanf(argv[1], "%lf", &limit) != 1) /* NOLINT(cert-err34-c): a test's */
+		return EXIT_FAILURE;
+	signal(SIGTERM, on_stop);
+	signal(SIGINT, on_stop);
+	while (!stopped && cpu_seconds() < limit)
+		outer();
+	printf("{\"pid\":%d,\"cpu_seconds\":%.6f}\n", (int)getpid(), cpu_seconds());
+	return EXIT_SUCCESS;
+}

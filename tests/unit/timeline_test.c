@@ -1,0 +1,80 @@
+#include "test.h"
+#include "timeline.h"
+
+#include <stdio.h>
+
+static char told[256];
+
+static void tell_event(void *self, const struct side_band_record *record)
+{
+	size_t len = strlen(told);
+
+	(void)self;
+	snprintf(told + len, sizeof(told) - len, "e%d" STR_FMT " ", (int)record->time_ns,
+		 STR_ARG(record->path));
+}
+
+static void tell_sample(void *self, const struct sample_record *record)
+{
+	size_t len = strlen(told);
+
+	(void)self;
+	snprintf(told + len, sizeof(told) - len, "s%d/%d ", (int)record->time_ns,
+		 (int)record->frames[0]);
+}
+
+static const struct timeline_sink sink = { .event = tell_event, .sample = tell_sample };
+
+static void add_event(struct timeline *timeline, uint64_t time_ns, const char *path)
+{
+	char borrowed[8];
+
+	snprintf(borrowed, sizeof(borrowed), "%s", path);
+	timeline_add_event(timeline, &(struct side_band_record){ .time_ns = time_ns,
+								 .path = str_from(borrowed) });
+}
+
+static void add_sample(struct timeline *timeline, uint64_t time_ns)
+{
+	struct sample_record record = { .time_ns = time_ns, .user_frames = 1, .frames = { 5 } };
+
+	timeline_add_sample(timeline, &record, offsetof(struct sample_record, frames) + 8);
+}
+
+static void hands_over_in_the_order_of_time_events_first(void **state)
+{
+	struct timeline timeline = { 0 };
+
+	(void)state;
+	told[0] = 0;
+	add_sample(&timeline, 20);
+	add_event(&timeline, 20, "a");
+	add_event(&timeline, 20, "b");
+	add_sample(&timeline, 10);
+	add_event(&timeline, 15, "c");
+	timeline_run(&timeline, 100, &sink);
+	assert_string_equal(told, "s10/5 e15c e20a e20b s20/5 ");
+	timeline_done(&timeline);
+}
+
+static void keeps_what_is_too_new_for_the_next_round(void **state)
+{
+	struct timeline timeline = { 0 };
+
+	(void)state;
+	told[0] = 0;
+	add_event(&timeline, 30, "late");
+	add_sample(&timeline, 31);
+	add_sample(&timeline, 5);
+	timeline_run(&timeline, 10, &sink);
+	assert_string_equal(told, "s5/5 ");
+	add_event(&timeline, 29, "later");
+	timeline_run(&timeline, 30, &sink);
+	assert_string_equal(told, "s5/5 e29later e30late ");
+	timeline_run(&timeline, 31, &sink);
+	assert_string_equal(told, "s5/5 e29later e30late s31/5 ");
+	timeline_done(&timeline);
+}
+
+RUN_TESTS(TEST(hands_over_in_the_order_of_time_events_first),
+	  TEST(keeps_what_is_too_new_for_the_next_round))
