@@ -34,6 +34,10 @@ void log_write(enum log_level level, const char *msg, const char *fields, ...)
 	va_start(args, fields);
 	vsnprintf(rest, sizeof(rest), fields, args);
 	va_end(args);
+	/* A field may hold what a stranger sent: it must not begin a line of its own. */
+	for (char *c = rest; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 	/* One write per line, so that lines of different threads do not mix. */
 	fprintf(stderr, "ts=%s.%03ldZ level=%s svc=%s msg=\"%s\" %s\n", when, now.tv_nsec / 1000000,
 		log_level_names[level], log_service, msg, rest);

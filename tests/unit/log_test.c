@@ -1,0 +1,37 @@
+#include "base/log.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a line on stderr looks like. */
+static void logged(const char *field, char *line, size_t cap)
+{
+	int pipe_fds[2], saved = dup(STDERR_FILENO);
+	ssize_t len;
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	dup2(pipe_fds[1], STDERR_FILENO);
+	log_info("a test", "path=\"%s\"", field);
+	log_debug("below the threshold", "x=1");
+	dup2(saved, STDERR_FILENO);
+	len = read(pipe_fds[0], line, cap - 1);
+	assert_true(len > 0);
+	line[len] = 0;
+	close(saved);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
+static void a_strangers_text_cannot_begin_a_line(void **state)
+{
+	char line[512];
+
+	(void)state;
+	log_init("test", LOG_INFO);
+	logged("/x\nts=2026 level=error \x1b[31m", line, sizeof(line));
+	assert_string_equal(strstr(line, " level=info"), " level=info svc=test msg=\"a test\" "
+							 "path=\"/x?ts=2026 level=error ?[31m\"\n");
+}
+
+RUN_TESTS(TEST(a_strangers_text_cannot_begin_a_line))
