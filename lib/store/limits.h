@@ -11,10 +11,10 @@ enum {
 	CHUNK_FRAMES_MAX = 1 << 27, /* frames of all stacks of a row, written out */
 	ROW_SAMPLES_MAX = 1 << 20,  /* samples the writer puts into one row */
 
-	SEEN_TEXT_MAX = 65536, /* bytes of a multirange as text: 1,024 pairs of 20 digits fit */
+	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 
-	KNOWN_IDS_MAX = 1 << 18, /* series a writer remembers to have written, per generation */
-	UPSERT_ROWS = 1000,      /* rows of one upsert in a pipeline */
+	LOCK_TIMEOUT_MS = 50, /* of DDL: whoever waits longer makes inserts wait */
+	LOCK_TRIES = 200,
 
 	READ_ROWS = 256,                  /* directories taken from the server at a time */
 	READ_PAYLOAD_BYTES = 8 << 20,     /* payloads asked for at a time */

@@ -17,8 +17,10 @@
  */
 #pragma once
 
-#include "base/err.h"
+#include "base/map.h"
+#include "client/postgres.h"
 #include "profile/sample_set.h"
+#include "store/known.h"
 #include "store/seen.h"
 
 struct store_writer_options {
@@ -30,12 +32,14 @@ struct store_writer_options {
 };
 
 struct store_writer {
-	/* read freely: since open */
+	/* read freely: since open. Series are counted once per flush that speaks of them */
 	uint64_t series_new, series_known, fences_lost, partitions_made, partitions_dropped;
 	/* private */
-	struct pg_conn *connection;
+	struct postgres pg;
 	struct store_writer_options options;
-	struct store_known *known;
+	struct known known;    /* series and sample label names, by day */
+	struct arena names;    /* of the next */
+	struct map partitions; /* names of those that are there */
 };
 
 /* Where a partition stands. */
@@ -46,7 +50,10 @@ struct store_offset {
 	int64_t last_timestamp_ms; /* of the same; -1: it had none */
 };
 
-/* One (host, epoch): what has been seen of it, and its last word. */
+/*
+ * One (host, epoch): what has been seen of it, and its last word. All parts of a flush that speak
+ * of it point to the same one. Texts but for the status are UTF-8 without NULs.
+ */
 struct store_host {
 	str host;
 	uint64_t epoch;

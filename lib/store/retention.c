@@ -1,0 +1,187 @@
+#include "store/retention.h"
+
+#include "base/log.h"
+#include "store/limits.h"
+#include "store/partition.h"
+
+#define MS_PER_DAY UINT64_C(86400000)
+/* Any number that nothing else locks. */
+#define LOCK "110386840822114"
+
+#define SQLSTATE_LOCK_TIMEOUT "55P03"
+
+struct round {
+	struct postgres *pg;
+	const struct retention *retention;
+	uint64_t dropped;
+};
+
+static bool ask_bool(struct postgres *pg, const char *sql, const struct postgres_param *params,
+		     size_t param_count, bool *ret_value, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(pg, sql, params, param_count, &rows, err))
+		return false;
+
+	str value = rows.count ? postgres_get(&rows, 0, 0) : (str){ 0 };
+
+	*ret_value = value.len == 1 && value.ptr[0];
+	return true;
+}
+
+/* A DDL statement about one partition. ret_done false: someone holds it, another round will do. */
+static bool change(struct postgres *pg, bool *ret_done, struct err *err, const char *fmt,
+		   const char *table, str partition)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf sql = { .arena = &arena };
+
+	if (table)
+		buf_format(&sql, "ALTER TABLE %s DETACH PARTITION " STR_FMT " %s", table,
+			   STR_ARG(partition), fmt);
+	else
+		buf_format(&sql, "%s " STR_FMT, fmt, STR_ARG(partition));
+	buf_u8(&sql, '\0');
+	*ret_done = postgres_exec(pg, sql.ptr, err);
+	return *ret_done || postgres_failed_with(pg, SQLSTATE_LOCK_TIMEOUT);
+}
+
+/*
+ * Nothing can refer to a day but rows that came late: a row that came in time is older than the
+ * retention too, and is gone.
+ */
+static bool day_is_needed(struct round *round, uint64_t start_ms, bool *ret_needed, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct postgres_param end = postgres_i64(&arena, (int64_t)(start_ms + MS_PER_DAY));
+
+	return ask_bool(round->pg,
+			"SELECT EXISTS (SELECT FROM chunk_raw WHERE late AND first_ms < $1)", &end,
+			1, ret_needed, err);
+}
+
+static bool is_past(struct round *round, enum partition_table table, str name, bool *ret_past,
+		    struct err *err)
+{
+	uint64_t kept_ms = round->retention->raw_ms, start_ms;
+	bool needed = false;
+
+	*ret_past = false;
+	if (!partition_name_parse(table, name, &start_ms))
+		return true;
+	/* A day more: a batch may be decoded just in time and be stored a little later. */
+	if (table != PARTITION_CHUNK_RAW)
+		kept_ms += MS_PER_DAY;
+	if (start_ms + partition_tables[table].span_ms + kept_ms > round->retention->now_ms)
+		return true;
+	if (table != PARTITION_CHUNK_RAW && !day_is_needed(round, start_ms, &needed, err))
+		return false;
+	*ret_past = !needed;
+	return true;
+}
+
+/* ret_done false: not this time, nor any other of the table while this one is half detached. */
+static bool drop_one(struct round *round, enum partition_table table, str name, bool attached,
+		     bool pending, bool *ret_done, struct err *err)
+{
+	*ret_done = true;
+	if (attached && !change(round->pg, ret_done, err, pending ? "FINALIZE" : "CONCURRENTLY",
+				partition_tables[table].name, name))
+		return false;
+	if (*ret_done && !change(round->pg, ret_done, err, "DROP TABLE", NULL, name))
+		return false;
+	if (*ret_done) {
+		log_info("partition dropped", "table=" STR_FMT, STR_ARG(name));
+		round->dropped++;
+	}
+	return true;
+}
+
+/*
+ * The table's partitions, those that are being detached first (no other can be until they are), and
+ * those that were detached and not dropped.
+ */
+static bool drop_past(struct round *round, enum partition_table table, struct err *err)
+{
+	static const char sql[] =
+		"SELECT relname::text, inhparent IS NOT NULL, coalesce(inhdetachpending, false) "
+		"FROM pg_class LEFT JOIN pg_inherits ON inhrelid = pg_class.oid "
+		"WHERE relkind = 'r' AND starts_with(relname::text, $1 || '_') "
+		"AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = $1::regclass) "
+		"ORDER BY 3 DESC, 1";
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param name = postgres_text(str_from(partition_tables[table].name));
+	bool done = true;
+
+	if (!postgres_query(round->pg, sql, &name, 1, &rows, err))
+		return false;
+	for (size_t i = 0; i < rows.count && done; i++) {
+		str child = postgres_get(&rows, i, 0);
+		bool attached = postgres_get(&rows, i, 1).ptr[0];
+		bool pending = postgres_get(&rows, i, 2).ptr[0];
+		bool past;
+
+		if (!is_past(round, table, child, &past, err))
+			return false;
+		if (past && !drop_one(round, table, child, attached, pending, &done, err))
+			return err_wrap(err, "drop " STR_FMT, STR_ARG(child));
+	}
+	return true;
+}
+
+/*
+ * No timeout of the server's frees a client that was stopped inside COPY: it is in the middle of a
+ * statement and of a message. Its transaction would hold up detaching and vacuum for ever.
+ */
+static bool end_stopped_writers(struct postgres *pg, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(pg,
+			    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+			    "WHERE application_name = current_setting('application_name') "
+			    "AND datname = current_database() AND usename = current_user "
+			    "AND state = 'active' AND wait_event = 'ClientRead' "
+			    "AND state_change < now() - interval '2 minutes' "
+			    "AND pid <> pg_backend_pid()",
+			    NULL, 0, &rows, err))
+		return false;
+	if (rows.count)
+		log_warn("ended writers that stopped inside COPY", "count=%zu", rows.count);
+	return true;
+}
+
+static bool run(struct round *round, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	str sql = str_format(&arena, "SET lock_timeout = '%dms'%c", LOCK_TIMEOUT_MS, '\0');
+
+	if (!end_stopped_writers(round->pg, err) || !postgres_exec(round->pg, sql.ptr, err))
+		return false;
+	/* Rows before what they refer to. */
+	return drop_past(round, PARTITION_CHUNK_RAW, err) &&
+	       drop_past(round, PARTITION_SERIES, err) &&
+	       drop_past(round, PARTITION_LABEL_PAIR, err);
+}
+
+bool retention_run(struct postgres *pg, const struct retention *retention, uint64_t *ret_dropped,
+		   struct err *err)
+{
+	struct round round = { .pg = pg, .retention = retention };
+	struct err later;
+	bool locked = false;
+
+	if (!ask_bool(pg, "SELECT pg_try_advisory_lock(" LOCK ")", NULL, 0, &locked, err))
+		return false;
+	if (!locked)
+		return true;
+
+	bool good = run(&round, err);
+
+	*ret_dropped += round.dropped;
+	if (!postgres_exec(pg, "RESET lock_timeout; SELECT pg_advisory_unlock(" LOCK ")",
+			   good ? err : &later))
+		good = false;
+	return good;
+}

@@ -1,0 +1,19 @@
+/*
+ * retention - what is past its time goes, a partition at a time.
+ *
+ * A partition is DETACHed CONCURRENTLY, so that no insert waits behind a query, and then dropped.
+ * Detaching waits for every transaction that touched the table; where that takes longer than a
+ * moment it is left pending and finalized in a later round. One ingester at a time does this.
+ */
+#pragma once
+
+#include "client/postgres.h"
+
+struct retention {
+	uint64_t now_ms;
+	uint64_t raw_ms; /* how long chunk_raw is kept, by arrival */
+};
+
+/* One round. ret_dropped: partitions that went. */
+bool retention_run(struct postgres *pg, const struct retention *retention, uint64_t *ret_dropped,
+		   struct err *err) MUST_CHECK;

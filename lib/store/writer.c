@@ -1,0 +1,302 @@
+#include "store/writer.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/limits.h"
+#include "store/partition.h"
+#include "store/retention.h"
+#include "store/schema.h"
+#include "store/writer_flush.h"
+
+#include <inttypes.h>
+
+enum {
+	PARTITIONS_KNOWN_MAX = 4096,
+	PARTITION_TRIES = 3,
+};
+
+#define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
+
+#define MS_PER_HOUR UINT64_C(3600000)
+#define MS_PER_DAY  UINT64_C(86400000)
+
+static void forget(struct store_writer *writer)
+{
+	known_clear(&writer->known);
+	arena_reset(&writer->names);
+	writer->partitions = (struct map){ .arena = &writer->names };
+}
+
+/* What was committed without waiting for the disk may be gone after a crash: believe nothing. */
+static bool connect(struct store_writer *writer, struct err *err)
+{
+	const struct postgres_options options = {
+		.conninfo = writer->options.postgres,
+		.application = "decima-ingester",
+		.settings = writer->options.synchronous_commit ? "-c synchronous_commit=on"
+							       : "-c synchronous_commit=off",
+	};
+
+	if (postgres_is_open(&writer->pg))
+		return true;
+	postgres_close(&writer->pg);
+	forget(writer);
+	return postgres_open(&writer->pg, &options, err) &&
+	       postgres_exec(&writer->pg,
+			     "SET statement_timeout = '50s';"
+			     "SET idle_in_transaction_session_timeout = '60s'",
+			     err);
+}
+
+bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,
+		       struct err *err)
+{
+	*writer = (struct store_writer){ .options = *options };
+	known_init(&writer->known, (size_t)options->known_series_max);
+	if (connect(writer, err) && schema_apply(&writer->pg, err))
+		return true;
+	store_writer_close(writer);
+	return false;
+}
+
+void store_writer_close(struct store_writer *writer)
+{
+	postgres_close(&writer->pg);
+	known_done(&writer->known);
+	arena_free(&writer->names);
+}
+
+bool store_writer_offsets(struct store_writer *writer, struct store_offset *offsets, size_t count,
+			  struct arena *arena, struct err *err)
+{
+	static const char sql[] = "SELECT partition, next_offset, last_key, last_timestamp_ms "
+				  "FROM consumer_offset WHERE topic = $1";
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param topic = postgres_text(str_from(writer->options.topic));
+
+	if (!connect(writer, err) || !postgres_query(&writer->pg, sql, &topic, 1, &rows, err))
+		return err_wrap(err, "read offsets");
+	for (size_t i = 0; i < count; i++) {
+		struct store_offset *offset = &offsets[i];
+
+		*offset = (struct store_offset){ .partition = offset->partition,
+						 .next = -1,
+						 .last_timestamp_ms = -1 };
+		for (size_t j = 0; j < rows.count; j++) {
+			if (postgres_get_i64(&rows, j, 0) != offset->partition)
+				continue;
+			offset->next = postgres_get_i64(&rows, j, 1);
+			offset->last_key = str_copy(arena, postgres_get(&rows, j, 2));
+			if (postgres_get(&rows, j, 3).ptr)
+				offset->last_timestamp_ms = postgres_get_i64(&rows, j, 3);
+		}
+	}
+	return true;
+}
+
+static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
+		      struct arena *arena, struct err *err)
+{
+	enum { MISSING, STATUS, NODE, VERSION, NUMBERS };
+	uint64_t *const numbers[] = {
+		&host->revision,
+		&host->seen.highest,
+		&host->seen.gap,
+		&host->taken,
+		&host->lost,
+		&host->truncated,
+		&host->stored,
+		&host->duplicate_batches,
+		&host->rejected_batches,
+		&host->skipped,
+		&host->last_seen_ms,
+	};
+
+	if (!seen_missing_parse(postgres_get(rows, 0, MISSING), arena, &host->seen, err))
+		return false;
+	host->status = str_copy(arena, postgres_get(rows, 0, STATUS));
+	host->node = str_copy(arena, postgres_get(rows, 0, NODE));
+	host->version = str_copy(arena, postgres_get(rows, 0, VERSION));
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		*numbers[i] = (uint64_t)postgres_get_i64(rows, 0, NUMBERS + i);
+	return true;
+}
+
+bool store_writer_host(struct store_writer *writer, struct store_host *host, struct arena *arena,
+		       struct err *err)
+{
+	static const char sql[] =
+		"SELECT missing::text, status, node, version, revision, highest, gap, taken, lost,"
+		" truncated, stored, duplicate_batches, rejected_batches, skipped,"
+		" (extract(epoch FROM last_seen) * 1000)::bigint "
+		"FROM agent_status WHERE host = $1 AND epoch = $2";
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param params[] = {
+		postgres_text(host->host),
+		postgres_i64(arena, (int64_t)host->epoch),
+	};
+
+	if (!connect(writer, err) ||
+	    !postgres_query(&writer->pg, sql, params, ARRAY_LEN(params), &rows, err))
+		return err_wrap(err, "read what was seen of a host");
+	*host = (struct store_host){ .host = host->host, .epoch = host->epoch };
+	return rows.count == 0 || fill_host(&rows, host, arena, err);
+}
+
+static bool need_partition(struct store_writer *writer, enum partition_table table,
+			   uint64_t unix_ms, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	str name = partition_name(table, unix_ms, &arena);
+	bool made = false;
+
+	if (map_get(&writer->partitions, name))
+		return true;
+	if (!partition_make(&writer->pg, table, unix_ms, &made, err))
+		return false;
+	if (made)
+		log_info("partition made", "table=" STR_FMT, STR_ARG(name));
+	writer->partitions_made += made;
+	if (writer->partitions.len >= PARTITIONS_KNOWN_MAX) {
+		arena_reset(&writer->names);
+		writer->partitions = (struct map){ .arena = &writer->names };
+	}
+	*map_at(&writer->partitions, str_copy(&writer->names, name)) = writer;
+	return true;
+}
+
+static bool need_partitions(struct flush *flush, struct err *err)
+{
+	struct store_writer *writer = flush->writer;
+
+	for (size_t i = 0; i < flush->hours.len; i++)
+		if (!need_partition(writer, PARTITION_CHUNK_RAW, flush->hours.items[i], err))
+			return false;
+	for (size_t i = 0; i < flush->days.len; i++)
+		if (!need_partition(writer, PARTITION_LABEL_PAIR, flush->days.items[i], err) ||
+		    !need_partition(writer, PARTITION_SERIES, flush->days.items[i], err))
+			return false;
+	return true;
+}
+
+/*
+ * The one transaction. The offsets' rows are locked after the COPY, so that nobody ever waits for
+ * an owner that was stopped in the middle of its data.
+ */
+static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
+{
+	static const char copy[] = "COPY chunk_raw (arrival, bucket, first_ms, last_ms, late, "
+				   "samples, directory, payload) FROM STDIN (FORMAT binary)";
+	struct postgres *pg = &flush->writer->pg;
+
+	*ret_lost = false;
+	if (!postgres_exec(pg, "BEGIN", err))
+		return false;
+	if (flush->result.rows && !postgres_copy(pg, copy, buf_bytes(&flush->copy), err))
+		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
+	if (!flush_put_hosts(flush, ret_lost, err))
+		return false;
+	if (!*ret_lost && !flush_put_offsets(flush, ret_lost, err))
+		return false;
+	return postgres_exec(pg, *ret_lost ? "ROLLBACK" : "COMMIT", err);
+}
+
+static bool anything_left(const struct flush *flush)
+{
+	for (size_t i = 0; i < flush->part_count; i++)
+		if (!flush->parts[i].lost)
+			return true;
+	return false;
+}
+
+static void move_revisions(struct flush *flush)
+{
+	struct map moved = { .arena = &flush->arena };
+
+	for (size_t i = 0; i < flush->part_count; i++) {
+		for (size_t j = 0; !flush->parts[i].lost && j < flush->parts[i].host_count; j++) {
+			struct store_host *host = flush->parts[i].hosts[j];
+			void **seen = map_at(&moved, (str){ (const char *)&flush->parts[i].hosts[j],
+							    sizeof(struct store_host *) });
+
+			if (!*seen)
+				host->revision++;
+			*seen = host;
+		}
+	}
+}
+
+/* Once through. Where something was lost all is rolled back, and the rest is to be tried again. */
+static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
+{
+	struct postgres *pg = &flush->writer->pg;
+	char state[sizeof(pg->sqlstate)];
+	struct err later;
+
+	*ret_lost = false;
+	if (!connect(flush->writer, err))
+		return false;
+	flush_make_rows(flush);
+	if (!need_partitions(flush, err) || !flush_put_series(flush, err))
+		return false;
+	if (transact(flush, ret_lost, err))
+		return true;
+	memcpy(state, pg->sqlstate, sizeof(state));
+	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
+		postgres_close(pg);
+	memcpy(pg->sqlstate, state, sizeof(state));
+	return false;
+}
+
+bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
+			struct store_flush *ret_flush, struct err *err)
+{
+	unsigned int tries = 0;
+	bool good = true, again = true;
+
+	*ret_flush = (struct store_flush){ 0 };
+	for (size_t i = 0; i < count; i++)
+		parts[i].lost = false;
+	while (again) {
+		struct flush flush = { .writer = writer,
+				       .parts = parts,
+				       .part_count = count,
+				       .now_ms = clock_unix_ns() / NS_PER_MS };
+		bool lost = false;
+
+		if (!anything_left(&flush))
+			break;
+		good = try_flush(&flush, &lost, err);
+		again = lost ||
+			(!good && postgres_failed_with(&writer->pg, SQLSTATE_NO_PARTITION) &&
+			 tries++ < PARTITION_TRIES);
+		if (again)
+			forget(writer);
+		if (good && !lost) {
+			move_revisions(&flush);
+			*ret_flush = flush.result;
+		}
+		arena_free(&flush.arena);
+	}
+	return good;
+}
+
+bool store_writer_maintain(struct store_writer *writer, struct err *err)
+{
+	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
+	const struct retention retention = {
+		.now_ms = now_ms,
+		.raw_ms = writer->options.retention_raw_ns / NS_PER_MS,
+	};
+
+	if (!connect(writer, err))
+		return false;
+	for (unsigned int ahead = 0; ahead < 2; ahead++)
+		if (!need_partition(writer, PARTITION_CHUNK_RAW, now_ms + ahead * MS_PER_HOUR,
+				    err) ||
+		    !need_partition(writer, PARTITION_LABEL_PAIR, now_ms + ahead * MS_PER_DAY,
+				    err) ||
+		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err))
+			return false;
+	return retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);
+}

@@ -1,0 +1,141 @@
+#include "store/chunk.h"
+#include "store/chunk_directory.h"
+#include "store/limits.h"
+#include "store/writer_flush.h"
+
+enum { RAW_LEVEL = 1, RAW_COLUMNS = 8 };
+#define MS_PER_HOUR UINT64_C(3600000)
+#define MS_PER_DAY  UINT64_C(86400000)
+
+/* A part's samples sorted by bucket: those of bucket b are [first[b], first[b + 1]). */
+struct sorted {
+	const struct sample_set *set;
+	struct sample *samples;
+	size_t first[SERIES_BUCKETS + 1];
+};
+
+static struct sorted sort_by_bucket(const struct sample_set *set, struct arena *arena)
+{
+	struct sorted sorted = { .set = set };
+	uint8_t *buckets = arena_array(arena, uint8_t, set->series.len);
+	size_t next[SERIES_BUCKETS];
+
+	for (size_t i = 0; i < set->series.len; i++)
+		buckets[i] = (uint8_t)series_bucket(set->series.items[i].labels);
+	for (size_t i = 0; i < set->samples.len; i++)
+		sorted.first[buckets[set->samples.items[i].series] + 1]++;
+	for (size_t i = 0; i < SERIES_BUCKETS; i++)
+		sorted.first[i + 1] += sorted.first[i];
+	memcpy(next, sorted.first, sizeof(next));
+	sorted.samples = arena_array(arena, struct sample, set->samples.len);
+	for (size_t i = 0; i < set->samples.len; i++)
+		sorted.samples[next[buckets[set->samples.items[i].series]]++] =
+			set->samples.items[i];
+	return sorted;
+}
+
+/* The set with other samples: the same tables, seen through a window. */
+static struct sample_set view(const struct sample_set *set, struct sample *samples, size_t count)
+{
+	struct sample_set viewed = *set;
+
+	viewed.samples.items = samples;
+	viewed.samples.len = viewed.samples.cap = count;
+	return viewed;
+}
+
+static void note_hour(struct flush *flush, uint64_t unix_ms)
+{
+	uint64_t hour_ms = unix_ms - unix_ms % MS_PER_HOUR;
+
+	for (size_t i = 0; i < flush->hours.len; i++)
+		if (flush->hours.items[i] == hour_ms)
+			return;
+	*vec_push(&flush->arena, &flush->hours) = hour_ms;
+}
+
+static void note_day(struct flush *flush, uint64_t unix_ms)
+{
+	uint64_t day_ms = unix_ms - unix_ms % MS_PER_DAY;
+
+	for (size_t i = 0; i < flush->days.len; i++)
+		if (flush->days.items[i] == day_ms)
+			return;
+	*vec_push(&flush->arena, &flush->days) = day_ms;
+}
+
+static void make_row(struct flush *flush, int32_t bucket, const struct sample_set *set,
+		     struct arena *scratch)
+{
+	struct chunk_directory directory = chunk_directory_of(set, scratch);
+	str payload = chunk_encode(set, RAW_LEVEL, scratch);
+	uint64_t first_ms = UINT64_MAX, last_ms = 0;
+
+	for (size_t i = 0; i < set->samples.len; i++) {
+		uint64_t time_ms = set->samples.items[i].time_ms;
+
+		first_ms = time_ms < first_ms ? time_ms : first_ms;
+		last_ms = time_ms > last_ms ? time_ms : last_ms;
+		note_day(flush, time_ms);
+	}
+
+	/* What a reader relies on must hold even when the clock was set back. */
+	uint64_t arrival_ms =
+		flush->now_ms + AHEAD_MS >= last_ms ? flush->now_ms : last_ms - AHEAD_MS;
+
+	note_hour(flush, arrival_ms);
+	postgres_copy_row(&flush->copy, RAW_COLUMNS);
+	postgres_copy_time(&flush->copy, arrival_ms);
+	postgres_copy_i32(&flush->copy, bucket);
+	postgres_copy_i64(&flush->copy, (int64_t)first_ms);
+	postgres_copy_i64(&flush->copy, (int64_t)last_ms);
+	postgres_copy_bool(&flush->copy, first_ms + LATE_MS < arrival_ms);
+	postgres_copy_i32(&flush->copy, (int32_t)set->samples.len);
+	postgres_copy_bytes(&flush->copy, chunk_directory_write(&directory, scratch));
+	postgres_copy_bytes(&flush->copy, payload);
+	flush->result.rows++;
+	flush->result.bytes += payload.len;
+	flush->result.samples += set->samples.len;
+}
+
+/* All parts' samples of one bucket. They live in the scratch arena for this bucket alone. */
+static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted *sorted,
+			size_t count, struct arena *scratch)
+{
+	struct sample_set merged;
+
+	sample_set_init(&merged, scratch);
+	for (size_t i = 0; i < count; i++) {
+		size_t first = sorted[i].first[bucket], end = sorted[i].first[bucket + 1];
+		struct sample_set part =
+			view(sorted[i].set, sorted[i].samples + first, end - first);
+
+		if (end > first)
+			sample_set_merge(&merged, &part, NULL);
+	}
+	for (size_t at = 0; at < merged.samples.len; at += ROW_SAMPLES_MAX) {
+		size_t left = merged.samples.len - at;
+		struct sample_set row = view(&merged, merged.samples.items + at,
+					     left < ROW_SAMPLES_MAX ? left : ROW_SAMPLES_MAX);
+
+		make_row(flush, bucket, &row, scratch);
+	}
+}
+
+void flush_make_rows(struct flush *flush)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct sorted *sorted = arena_array(&flush->arena, struct sorted, flush->part_count);
+	size_t count = 0;
+
+	for (size_t i = 0; i < flush->part_count; i++)
+		if (!flush->parts[i].lost && flush->parts[i].samples)
+			sorted[count++] = sort_by_bucket(flush->parts[i].samples, &flush->arena);
+	flush->copy.arena = &flush->arena;
+	postgres_copy_begin(&flush->copy);
+	for (int32_t bucket = 0; bucket < SERIES_BUCKETS; bucket++) {
+		make_bucket(flush, bucket, sorted, count, &scratch);
+		arena_reset(&scratch);
+	}
+	postgres_copy_end(&flush->copy);
+}
