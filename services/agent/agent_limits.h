@@ -27,5 +27,7 @@ enum {
 	CGROUP_REFRESH_MS = 60000,   /* of /proc/PID/cgroup, where the kernel tells no change */
 	EXECUTABLE_RETRY_MS = 5000,  /* of a file that could not be opened */
 	KALLSYMS_REFRESH_MS = 30000, /* at most so often */
-	STOP_GRACE_MS = 3000,        /* for sending what is spooled, on SIGTERM */
+	BATCH_BYTES = 1000000,       /* of one message: Kafka takes 1 MB by default */
+	STOP_STEP_MS = 20,
+	STOP_GRACE_MS = 3000, /* for sending what is spooled, on SIGTERM */
 };

@@ -1,0 +1,150 @@
+#include "batch.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "profile/otlp.h"
+
+#include <inttypes.h>
+
+static struct metric batches = { .name = "decima_agent_batches_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Batches put into the spool." };
+static struct metric batch_bytes = { .name = "decima_agent_batch_bytes_total",
+				     .kind = METRIC_COUNTER,
+				     .help = "Bytes of batches put into the spool, uncompressed." };
+static struct metric batch_samples = { .name = "decima_agent_samples_spooled_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Samples put into the spool." };
+static struct metric batch_lost = {
+	.name = "decima_agent_samples_unspooled_total",
+	.kind = METRIC_COUNTER,
+	.help = "Samples lost because the spool could not be written."
+};
+
+struct metric *const batch_metrics[] = { &batches, &batch_bytes, &batch_samples, &batch_lost };
+const size_t batch_metric_count = ARRAY_LEN(batch_metrics);
+
+void batch_writer_init(struct batch_writer *writer, struct spool *spool,
+		       const struct batch_options *options)
+{
+	struct err err;
+
+	*writer = (struct batch_writer){ .spool = spool, .node = options->node, .hz = options->hz };
+	if (spool->last_status.len &&
+	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err))
+		log_warn("counts begin at 0: the spool's last status is unreadable", "error=\"%s\"",
+			 err.msg);
+}
+
+void batch_writer_done(struct batch_writer *writer)
+{
+	arena_free(&writer->arena);
+	arena_free(&writer->base_arena);
+	*writer = (struct batch_writer){ 0 };
+}
+
+/* What the predecessor had counted for this reason, and what we have. */
+static void add_count(struct status_count *to, size_t *len, const struct status_count *base,
+		      size_t base_len, str reason, uint64_t samples)
+{
+	for (size_t i = 0; i < base_len; i++)
+		if (str_eq(base[i].reason, reason))
+			samples += base[i].samples;
+	if (*len < STATUS_REASONS_MAX)
+		to[(*len)++] = (struct status_count){ reason, samples };
+}
+
+static void add_lost(struct agent_status *status, const struct agent_status *base,
+		     const char *reason, uint64_t samples)
+{
+	add_count(status->lost, &status->lost_count, base->lost, base->lost_count, str_from(reason),
+		  samples);
+}
+
+/* The spool counts over restarts by itself. */
+static void add_spool_lost(struct agent_status *status, struct spool *spool)
+{
+	static const struct agent_status none;
+	struct spool_lost lost = spool_lost_get(spool);
+
+	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++)
+		add_lost(status, &none, spool_reason_names[i], lost.samples[i]);
+}
+
+static struct agent_status status_now(const struct batch_writer *writer,
+				      const struct profiler_counts *counts, uint64_t samples)
+{
+	const struct agent_status *base = &writer->base;
+	struct agent_status status = {
+		.node = str_from(writer->node),
+		.version = STR(DECIMA_VERSION),
+		.frequency_hz = (uint32_t)writer->hz,
+		.taken = base->taken + writer->samples + samples + writer->lost,
+		.batch_samples = samples,
+		.time_unix_ns = clock_unix_ns(),
+	};
+
+	for (size_t i = 0; i < LOSS_COUNT; i++) {
+		add_lost(&status, base, profiler_loss_names[i], counts->lost[i]);
+		status.taken += counts->lost[i];
+	}
+	add_lost(&status, base, "spool_write", writer->lost);
+	add_spool_lost(&status, writer->spool);
+	for (size_t i = 0; i < CUT_COUNT; i++)
+		add_count(status.truncated, &status.truncated_count, base->truncated,
+			  base->truncated_count, str_from(profiler_cut_names[i]), counts->cut[i]);
+	return status;
+}
+
+static void put(struct batch_writer *writer, str value, uint64_t samples,
+		const struct profiler_counts *counts)
+{
+	struct agent_status status = status_now(writer, counts, samples);
+	str status_bytes = status_write(&status, &writer->arena);
+	struct err err;
+
+	if (!spool_put(writer->spool, value, status_bytes, samples, &err)) {
+		log_error("samples lost: the spool cannot be written",
+			  "samples=%" PRIu64 " error=\"%s\"", samples, err.msg);
+		writer->lost += samples;
+		metric_add(&batch_lost, samples);
+		return;
+	}
+	writer->batches++;
+	writer->samples += samples;
+	writer->bytes += value.len;
+	metric_add(&batches, 1);
+	metric_add(&batch_bytes, value.len);
+	metric_add(&batch_samples, samples);
+}
+
+/* So many that they fit, if the rest are like those that did not. */
+static size_t fewer(size_t count, size_t bytes)
+{
+	size_t fits = (size_t)((double)count * BATCH_BYTES / (double)bytes * 0.9);
+
+	return fits < count ? (fits ? fits : 1) : count / 2;
+}
+
+void batch_write(struct batch_writer *writer, const struct sample_set *set,
+		 const struct profiler_counts *counts)
+{
+	size_t first = 0, count = set->samples.len;
+
+	while (first < set->samples.len) {
+		if (count > set->samples.len - first)
+			count = set->samples.len - first;
+
+		str value = otlp_write(set, first, count, &writer->arena);
+
+		if (value.len > BATCH_BYTES && count > 1) {
+			count = fewer(count, value.len);
+		} else {
+			put(writer, value, count, counts);
+			first += count;
+		}
+		arena_reset(&writer->arena);
+	}
+}

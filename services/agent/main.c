@@ -1,0 +1,199 @@
+/*
+ * decima-agent - samples every process of this host and sends what it saw on its way.
+ *
+ * One thread samples, names and writes batches to the spool; a second one (publish) moves them from
+ * there to Kafka, whenever Kafka is there. With --local-store-directory there is neither spool nor
+ * Kafka, but files.
+ */
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "batch.h"
+#include "chassis/daemon.h"
+#include "chassis/metrics.h"
+#include "external_labels.h"
+#include "host.h"
+#include "local_store.h"
+#include "profiler.h"
+#include "publish.h"
+
+#include <inttypes.h>
+
+struct settings {
+	struct daemon_settings daemon;
+	const char *node, *brokers, *topic, *state_directory, *external_labels, *local_store;
+	uint64_t spool_max_bytes, hz, duration_ns;
+};
+
+static struct settings settings;
+
+#define FIELD(name) offsetof(struct settings, name)
+
+static const struct conf_key keys[] = {
+	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:7071"),
+	{ "node", CONF_STR, FIELD(node), .fallback = "",
+	  .help = "Name of this host, the label node; by default its host name." },
+	{ "profiling-duration", CONF_DURATION, FIELD(duration_ns), .fallback = "10s",
+	  .min = NS_PER_SECOND, .max = 600 * NS_PER_SECOND,
+	  .help = "Time that one batch of samples covers." },
+	{ "profiling-cpu-sampling-frequency", CONF_U64, FIELD(hz), .fallback = "19", .min = 1,
+	  .max = 1000, .help = "Samples per second and CPU; a prime keeps out of step." },
+	{ "metadata-external-labels", CONF_STR, FIELD(external_labels), .fallback = "",
+	  .help = "Labels of all samples of this host: name=value, separated by , or ;." },
+	{ "kafka-brokers", CONF_STR, FIELD(brokers), .fallback = "127.0.0.1:9092",
+	  .help = "Kafka bootstrap servers, separated by commas." },
+	{ "kafka-topic", CONF_STR, FIELD(topic), .fallback = PUBLISH_TOPIC,
+	  .help = "Topic that batches are sent to." },
+	{ "state-directory", CONF_STR, FIELD(state_directory), .fallback = "/var/lib/decima-agent",
+	  .help = "Directory of the spool; one agent at a time." },
+	{ "spool-max-bytes", CONF_BYTES, FIELD(spool_max_bytes), .fallback = "1GB", .min = 1 << 20,
+	  .help = "Disk space for batches that Kafka does not have yet; beyond, the oldest go." },
+	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
+	  .help = "Write pprof files into this directory and send nothing; needs no server." },
+};
+
+/* What an interval's samples go to: files, or the spool and from there Kafka. */
+struct outlet {
+	struct local_store files;
+	struct spool spool;
+	struct batch_writer writer;
+	struct publish publish;
+	bool local;
+};
+
+static bool outlet_open(struct outlet *outlet, const struct settings *given, const char *node,
+			struct err *err)
+{
+	outlet->local = given->local_store[0];
+	if (outlet->local)
+		return local_store_open(&outlet->files, given->local_store, err);
+
+	struct spool_options spool = { .state_directory = given->state_directory,
+				       .node = node,
+				       .max_bytes = given->spool_max_bytes };
+	struct publish_options publish = { .brokers = given->brokers, .topic = given->topic };
+
+	if (!spool_open(&outlet->spool, &spool, err))
+		return false;
+	batch_writer_init(&outlet->writer, &outlet->spool,
+			  &(struct batch_options){ .node = node, .hz = given->hz });
+	return publish_start(&outlet->publish, &outlet->spool, &publish, err);
+}
+
+static void outlet_write(struct outlet *outlet, const struct profiler *profiler, uint64_t start_ms)
+{
+	const struct sample_set *set = &profiler->collect.set;
+	struct profiler_counts counts = profiler_counts_get(profiler);
+	struct err err;
+
+	if (!outlet->local)
+		batch_write(&outlet->writer, set, &counts);
+	else if (!local_store_write(&outlet->files, set, start_ms, clock_unix_ns() / NS_PER_MS,
+				    &err))
+		log_error("samples lost: the local store cannot be written",
+			  "samples=%zu error=\"%s\"", set->samples.len, err.msg);
+}
+
+/* Give the publisher a moment for what is spooled; the rest stays for the next start. */
+static void outlet_close(struct outlet *outlet)
+{
+	if (outlet->local) {
+		local_store_close(&outlet->files);
+		return;
+	}
+
+	uint64_t end_ms = clock_monotonic_ns() / NS_PER_MS + STOP_GRACE_MS, now_ms;
+
+	while ((now_ms = clock_monotonic_ns() / NS_PER_MS) < end_ms && outlet->publish.running &&
+	       spool_level_get(&outlet->spool).batches)
+		clock_sleep_ms(STOP_STEP_MS);
+	publish_stop(&outlet->publish, now_ms < end_ms ? end_ms - now_ms : 0);
+	batch_writer_done(&outlet->writer);
+	spool_close(&outlet->spool);
+}
+
+static void end_interval(struct profiler *profiler, struct outlet *outlet, uint64_t *start_ms)
+{
+	log_debug("interval ended", "samples=%zu stacks=%zu", profiler->collect.set.samples.len,
+		  profiler->collect.set.stacks.len);
+	outlet_write(outlet, profiler, *start_ms);
+	profiler_measure(profiler);
+	profiler_next_interval(profiler);
+	*start_ms = clock_unix_ns() / NS_PER_MS;
+}
+
+static void work(struct profiler *profiler, struct outlet *outlet, uint64_t duration_ns)
+{
+	uint64_t start_ms = clock_unix_ns() / NS_PER_MS;
+	uint64_t next_ns = clock_monotonic_ns() + duration_ns;
+
+	while (daemon_wait(DRAIN_INTERVAL_MS)) {
+		profiler_drain(profiler);
+		if (clock_monotonic_ns() < next_ns)
+			continue;
+		end_interval(profiler, outlet, &start_ms);
+		next_ns += duration_ns;
+		if (next_ns < clock_monotonic_ns()) /* a disk that stood still, a machine asleep */
+			next_ns = clock_monotonic_ns() + duration_ns;
+	}
+	profiler_drain_all(profiler);
+	end_interval(profiler, outlet, &start_ms);
+}
+
+static bool sample_and_serve(const struct settings *given, const struct profiler_options *options,
+			     struct outlet *outlet, struct err *err)
+{
+	static struct profiler profiler;
+	struct daemon_server server = { 0 };
+	struct daemon_service service = { 0 };
+
+	if (!profiler_open(&profiler, options, err))
+		return err_wrap(err, "begin to sample");
+
+	bool served = daemon_serve(&server, &given->daemon, &service, err);
+
+	if (served) {
+		log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
+			 profiler.processes.count, profiler.kernel.count);
+		work(&profiler, outlet, given->duration_ns);
+		daemon_unserve(&server);
+	}
+	profiler_close(&profiler);
+	return served;
+}
+
+static bool run(void *self, struct err *err)
+{
+	static struct outlet outlet;
+	const struct settings *given = self;
+	AUTO_ARENA arena = { 0 };
+	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
+	struct profiler_options options = { .hz = given->hz, .node = node };
+
+	metrics_register(profiler_metrics, profiler_metric_count);
+	metrics_register(batch_metrics, batch_metric_count);
+	metrics_register(publish_metrics, publish_metric_count);
+	if (!external_labels_parse(str_from(given->external_labels), &arena, &options.external,
+				   err))
+		return false;
+
+	bool ok = outlet_open(&outlet, given, str_z(&arena, node), err) &&
+		  sample_and_serve(given, &options, &outlet, err);
+
+	outlet_close(&outlet);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	return daemon_main(
+		&(struct daemon_program){
+			.conf = { "decima-agent",
+				  "Samples every process of this host, and sends or stores the "
+				  "profiles.",
+				  keys, ARRAY_LEN(keys) },
+			.settings = &settings,
+			.daemon = &settings.daemon,
+			.run = run,
+		},
+		argc, argv);
+}
