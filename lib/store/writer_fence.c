@@ -46,13 +46,7 @@ static bool speaks_of(const struct store_part *part, const struct store_host *ho
 	return false;
 }
 
-static void lose_part(struct flush *flush, struct store_part *part)
-{
-	if (part->lost)
-		return;
-	part->lost = true;
-	flush->writer->fences_lost++;
-}
+static void lose_part(struct flush *flush, struct store_part *part);
 
 static void lose_host(struct flush *flush, const struct store_host *host)
 {
@@ -61,10 +55,16 @@ static void lose_host(struct flush *flush, const struct store_host *host)
 			lose_part(flush, &flush->parts[i]);
 }
 
-/* The numbers of a host hold what all parts told of it: losing one part spoils the others. */
-static void lose_with_shared_hosts(struct flush *flush, struct store_part *part)
+/*
+ * The numbers of a host hold what all parts told of it: losing one part spoils the others that
+ * spoke of one of its hosts, and so on. Each part is lost once, so this ends.
+ */
+static void lose_part(struct flush *flush, struct store_part *part)
 {
-	lose_part(flush, part);
+	if (part->lost)
+		return;
+	part->lost = true;
+	flush->writer->fences_lost++;
 	for (size_t i = 0; i < part->host_count; i++)
 		lose_host(flush, part->hosts[i]);
 }
@@ -247,7 +247,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 		found[part - flush->parts] = true;
 		if (part->from.next != postgres_get_i64(&rows, i, 1)) {
 			*ret_lost = true;
-			lose_with_shared_hosts(flush, part);
+			lose_part(flush, part);
 		}
 	}
 	for (size_t i = 0; i < flush->part_count; i++) {
@@ -255,7 +255,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 
 		if (!part->lost && !found[i] && part->from.next >= 0) {
 			*ret_lost = true;
-			lose_with_shared_hosts(flush, part);
+			lose_part(flush, part);
 		}
 	}
 	return true;
@@ -325,7 +325,7 @@ bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 		if (flush->parts[i].lost || stored[i])
 			continue;
 		*ret_lost = true;
-		lose_with_shared_hosts(flush, &flush->parts[i]);
+		lose_part(flush, &flush->parts[i]);
 	}
 	return true;
 }
