@@ -27,21 +27,22 @@ static void on_stop(int number)
 }
 
 /*
- * The two do the same kind of work, so that time follows the count. Asking for the frame's address
+ * The two do the same kind of work, so that time follows the count; with other factors, or gcc would
+ * fold them into one. Asking for the frame's address
  * is what makes gcc set up a frame pointer in a function that calls nobody.
  */
 __attribute__((noinline)) static void leaf_a(unsigned int units)
 {
 	frame = __builtin_frame_address(0);
 	for (unsigned int i = 0; i < units * UNIT; i++)
-		sink = sink * 31 + i;
+		sink = sink * 1000003 + i;
 }
 
 __attribute__((noinline)) static void leaf_b(unsigned int units)
 {
 	frame = __builtin_frame_address(0);
 	for (unsigned int i = 0; i < units * UNIT; i++)
-		sink = sink * 31 + i;
+		sink = sink * 1000033 + i;
 }
 
 __attribute__((noinline)) static void middle(void)
