@@ -8,7 +8,7 @@
 
 enum {
 	DEADLINE_MS = 60000,
-	PARAMS_MAX = 24,
+	PARAMS_MAX = 40,
 	BINARY = 1,
 };
 

@@ -92,45 +92,60 @@ static bool pairs_of_matcher(struct finder *finder, const struct matcher *matche
 
 /*
  * SELECT of the series that can match: all that the index can say. Parameters are the days, the
- * pairs that must be there, and for each regex the pairs of which one must be. *ret_none: nothing
- * can match.
+ * pairs that must be there, and for each regex the pairs of which one must be.
  */
-static bool build_query(struct finder *finder, struct buf *sql, struct postgres_param *params,
-			size_t *param_count, bool *ret_none, struct err *err)
+struct series_query {
+	struct buf sql;
+	struct postgres_param params[3 + MATCHERS_MAX];
+	size_t param_count;
+	VEC(int64_t) must;
+	bool is_void; /* nothing can match */
+};
+
+static bool add_matcher(struct finder *finder, const struct matcher *matcher,
+			struct series_query *query, struct err *err)
+{
+	struct arena *scratch = &finder->scratch;
+	int64_t pairs[MATCH_PAIRS_SENT_MAX];
+	size_t count = 0;
+
+	if (matcher->op == MATCH_EQ)
+		*vec_push(scratch, &query->must) =
+			label_pair_id(matcher->name, matcher->value, scratch);
+	if (matcher->op != MATCH_RE)
+		return true;
+	if (!pairs_of_matcher(finder, matcher, pairs, &count, err))
+		return false;
+	query->is_void = query->is_void || count == 0;
+	if (count > MATCH_PAIRS_SENT_MAX)
+		return true;
+	query->params[query->param_count++] = postgres_i64s(scratch, pairs, count);
+	buf_format(&query->sql, " AND pairs && $%zu", query->param_count);
+	return true;
+}
+
+static bool build_query(struct finder *finder, struct series_query *query, struct err *err)
 {
 	const struct selector *selector = finder->selector;
-	VEC(int64_t) must = { 0 };
-	size_t count = 3;
 
-	params[0] = finder->days[0];
-	params[1] = finder->days[1];
-	buf_format(sql, "DECLARE found_series NO SCROLL CURSOR FOR SELECT id, pairs FROM series "
-			"WHERE day BETWEEN $1 AND $2 AND pairs @> $3");
+	query->sql.arena = &finder->scratch;
+	query->params[0] = finder->days[0];
+	query->params[1] = finder->days[1];
+	query->param_count = 3;
+	buf_format(&query->sql, "DECLARE found_series NO SCROLL CURSOR FOR SELECT id, pairs "
+				"FROM series WHERE day BETWEEN $1 AND $2 AND pairs @> $3");
 	if (selector)
-		*vec_push(&finder->scratch, &must) =
+		*vec_push(&finder->scratch, &query->must) =
 			label_pair_id(PAIR_TYPE, selector->type, &finder->scratch);
 	for (size_t i = 0; selector && i < selector->matcher_count; i++) {
 		const struct matcher *matcher = &selector->matchers[i];
-		int64_t pairs[MATCH_PAIRS_SENT_MAX];
-		size_t pair_count = 0;
+		bool indexed = !(finder->maybe_sample >> i & 1) && !matcher_matches_empty(matcher);
 
-		if (finder->maybe_sample >> i & 1 || matcher_matches_empty(matcher))
-			continue;
-		if (matcher->op == MATCH_EQ)
-			*vec_push(&finder->scratch, &must) =
-				label_pair_id(matcher->name, matcher->value, &finder->scratch);
-		if (matcher->op != MATCH_RE || count >= 12)
-			continue;
-		if (!pairs_of_matcher(finder, matcher, pairs, &pair_count, err))
+		if (indexed && !add_matcher(finder, matcher, query, err))
 			return false;
-		*ret_none = *ret_none || pair_count == 0;
-		if (pair_count > MATCH_PAIRS_SENT_MAX)
-			continue;
-		params[count++] = postgres_i64s(&finder->scratch, pairs, pair_count);
-		buf_format(sql, " AND pairs && $%zu", count);
 	}
-	params[2] = postgres_i64s(&finder->scratch, must.items, must.len);
-	*param_count = count;
+	query->params[2] = postgres_i64s(&finder->scratch, query->must.items, query->must.len);
+	buf_u8(&query->sql, '\0');
 	return true;
 }
 
@@ -292,11 +307,8 @@ bool series_find(struct postgres *pg, const struct selector *selector, int64_t f
 		 int64_t last_day, struct found *found, struct err *err)
 {
 	struct finder finder = { .pg = pg, .selector = selector, .found = found };
-	struct postgres_param params[16];
-	size_t param_count = 0;
-	struct buf sql = { .arena = &finder.scratch };
+	struct series_query query = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
-	bool none = false;
 
 	found->by_id.arena = found->arena;
 	finder.pairs.arena = found->arena;
@@ -304,11 +316,11 @@ bool series_find(struct postgres *pg, const struct selector *selector, int64_t f
 	finder.days[1] = postgres_date(&finder.scratch, last_day);
 
 	bool good = find_maybe_sample(&finder, first_day, last_day, err) &&
-		    build_query(&finder, &sql, params, &param_count, &none, err);
+		    build_query(&finder, &query, err);
 
-	buf_u8(&sql, '\0');
-	if (good && !none)
-		good = postgres_query(pg, sql.ptr, params, param_count, &declared, err) &&
+	if (good && !query.is_void)
+		good = postgres_query(pg, query.sql.ptr, query.params, query.param_count, &declared,
+				      err) &&
 		       take_all(&finder, err);
 	arena_free(&finder.scratch);
 	return good;
