@@ -16,7 +16,9 @@ enum {
 };
 
 enum {
-	MESSAGE_MAX = 64 << 20,       /* bytes of one message, decompressed */
-	MESSAGE_TABLE_MAX = 1 << 22,  /* entries of any one table of a dictionary */
-	MESSAGE_SAMPLES_MAX = 1 << 22 /* samples of one message */
+	MESSAGE_MAX = 64 << 20,         /* bytes of one message, decompressed */
+	MESSAGE_TABLE_MAX = 1 << 22,    /* entries of any one table of a dictionary */
+	MESSAGE_SAMPLES_MAX = 1 << 22,  /* samples of one message */
+	MESSAGE_FRAMES_MAX = 1 << 24,   /* frames of all stacks of one message */
+	MESSAGE_MEMORY_MAX = 512 << 20, /* bytes that decoding one message may take */
 };

@@ -7,20 +7,10 @@
 #pragma once
 
 #include "base/map.h"
+#include "profile/otlp_table.h"
 #include "profile/sample_set.h"
 
 #include <profiles.pb-c.h>
-
-enum otlp_table {
-	OTLP_STRINGS,
-	OTLP_FUNCTIONS,
-	OTLP_MAPPINGS,
-	OTLP_LOCATIONS,
-	OTLP_STACKS,
-	OTLP_ATTRIBUTES,
-	OTLP_LINKS,
-	OTLP_TABLE_COUNT,
-};
 
 /* A sample's labels, as the wire says them. */
 struct otlp_label_refs {

@@ -84,7 +84,7 @@ static inline void profiles_fill(struct sample_set *set, struct arena *arena)
 	const struct label app[] = { { STR("node"), STR("n1") },
 				     { STR("comm"), STR("app") },
 				     { STR("exe"), STR("/usr/bin/app") },
-				     { STR("rack.row"), STR("7") },
+				     { STR("rack_row"), STR("7") },
 				     { STR("service_name"), STR("shop") } };
 	const struct label other[] = { { STR("node"), STR("n1") },
 				       { STR("service_name"), STR("other") } };

@@ -1,0 +1,93 @@
+/*
+ * otlp_decoder - what the parts of the OTLP reader share: the message's tables and what became of
+ * their entries.
+ *
+ * A table is indexed once as slices of the message; an entry is decoded when something first speaks
+ * of it, and memo[] remembers what it became (index + 1). So the work for a sample is look-ups, and
+ * nothing is done for what nobody uses. Whatever fails, fails the message: otlp_reject() says why.
+ */
+#pragma once
+
+#include "profile/otlp.h"
+#include "profile/otlp_field.h"
+#include "profile/otlp_table.h"
+
+struct otlp_slices {
+	str *items;
+	size_t len;
+};
+
+/* An attribute as text. `dropped`: it cannot be a label. `label`: what a sample's is called. */
+struct otlp_attribute {
+	str name, value, label;
+	bool dropped;
+};
+
+struct otlp_mapping {
+	str path, build_id;
+};
+
+struct otlp_range {
+	uint32_t first, len;
+};
+
+struct otlp_decoder {
+	const struct otlp_options *options;
+	struct sample_set *set;
+	struct otlp_result *result;
+	struct err *err;
+	struct arena scratch; /* dies with the decoder; what lives goes into the set's arena */
+	size_t held_before;
+	bool has_dictionary;
+	struct otlp_slices tables[OTLP_TABLE_COUNT];
+	uint32_t *memo[OTLP_TABLE_COUNT];
+	VEC(struct otlp_attribute) attributes;
+	VEC(struct otlp_mapping) mappings;
+	VEC(struct otlp_range) locations; /* into location_frames, root side first */
+	VEC(uint32_t) location_frames;
+	uint64_t stack_frames; /* of all stacks */
+};
+
+/* Refuse the message. Always false. */
+bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+
+/* After a loop over fields: false where it did not end at the end. */
+bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field);
+
+/* False: the message takes more memory than one may. */
+bool otlp_memory_check(struct otlp_decoder *decoder);
+
+/* Index the tables of every dictionary in the message. */
+bool otlp_dictionary_index(struct otlp_decoder *decoder, str message);
+
+/* False: outside its table. Index 0 of an absent table is its zero value. */
+bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
+		str *ret_entry);
+
+bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
+		      str *ret_entry);
+
+bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
+			 struct otlp_attribute *ret_attribute);
+
+/* The index in the set. */
+bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack);
+
+/* Text of a stranger: UTF-8 without NUL, or the message is refused. */
+bool otlp_text_check(struct otlp_decoder *decoder, str text);
+
+/* KeyValue: its name, by either way of saying it, and the bytes of its AnyValue. */
+bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str *ret_value);
+
+/* An attribute of a name and an AnyValue. */
+bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
+		       struct otlp_attribute *ret_attribute);
+
+/* Indexes of a repeated field, packed or not: one after another. */
+struct otlp_packed {
+	str bytes;       /* varints (or fixed64s) without tags */
+	struct buf more; /* where they came in several pieces */
+};
+
+void otlp_packed_add(struct otlp_packed *packed, const struct field *field);

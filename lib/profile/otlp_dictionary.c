@@ -1,0 +1,513 @@
+#include "profile/limits.h"
+#include "profile/otlp_decoder.h"
+
+#include <inttypes.h>
+
+/* Which field of ProfilesDictionary each table is. */
+static const enum otlp_table table_of_field[] = {
+	[1] = OTLP_MAPPINGS, [2] = OTLP_LOCATIONS,  [3] = OTLP_FUNCTIONS, [4] = OTLP_LINKS,
+	[5] = OTLP_STRINGS,  [6] = OTLP_ATTRIBUTES, [7] = OTLP_STACKS,
+};
+enum { DICTIONARY = 2 };        /* the field of ProfilesData */
+enum { SMALL_ENTRY_MAX = 512 }; /* bytes; what is known of one takes 50 */
+
+static const char *const table_names[OTLP_TABLE_COUNT] = {
+	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",
+	[OTLP_MAPPINGS] = "mapping", [OTLP_LOCATIONS] = "location",
+	[OTLP_STACKS] = "stack",     [OTLP_ATTRIBUTES] = "attribute",
+	[OTLP_LINKS] = "link",
+};
+
+bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index, str *ret_entry)
+{
+	const struct otlp_slices *slices = &decoder->tables[table];
+
+	if (index >= slices->len && index > 0)
+		return otlp_reject(decoder, OTLP_INDEX,
+				   "%s %" PRId64 " is spoken of, and there are %zu",
+				   table_names[table], (int64_t)index, slices->len);
+	*ret_entry = index < slices->len ? slices->items[index] : (str){ 0 };
+	return true;
+}
+
+/* Entries that are decoded again each time they are spoken of must not be long. */
+bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
+		      str *ret_entry)
+{
+	if (!otlp_entry(decoder, table, index, ret_entry))
+		return false;
+	if (ret_entry->len > SMALL_ENTRY_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "an entry of %zu bytes in the %s table",
+				   ret_entry->len, table_names[table]);
+	return true;
+}
+
+static bool entry_add(struct otlp_decoder *decoder, const struct field *field)
+{
+	enum otlp_table table = table_of_field[field->number];
+	struct otlp_slices *slices = &decoder->tables[table];
+
+	if (table == OTLP_STRINGS && !otlp_text_check(decoder, field->bytes))
+		return false;
+	if (table == OTLP_STRINGS && slices->len == 0 && field->bytes.len)
+		return otlp_reject(decoder, OTLP_INDEX,
+				   "the first entry of the string table is not empty");
+	slices->items[slices->len++] = field->bytes;
+	return true;
+}
+
+/* Count the entries of one dictionary, or take them where there is room for them already. */
+static bool dictionary_walk(struct otlp_decoder *decoder, str dictionary, size_t *counts)
+{
+	struct reader r = reader_of(dictionary);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lllllll")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "table %" PRIu64
+					   " of the dictionary is of no known kind",
+					   field.number);
+		if (field.number >= ARRAY_LEN(table_of_field))
+			continue;
+		if (counts)
+			counts[table_of_field[field.number]]++;
+		else if (!entry_add(decoder, &field))
+			return false;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+/* A message may be put together of several: their tables follow each other. */
+static bool dictionaries_walk(struct otlp_decoder *decoder, str message, size_t *counts)
+{
+	struct reader r = reader_of(message);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("ll")))
+			return otlp_reject(decoder, OTLP_MALFORMED, "no message of profiles");
+		if (field.number != DICTIONARY)
+			continue;
+		decoder->has_dictionary = true;
+		if (!dictionary_walk(decoder, field.bytes, counts))
+			return false;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
+{
+	size_t counts[OTLP_TABLE_COUNT] = { 0 };
+
+	if (!dictionaries_walk(decoder, message, counts))
+		return false;
+	for (size_t i = 0; i < OTLP_TABLE_COUNT; i++) {
+		if (counts[i] > MESSAGE_TABLE_MAX)
+			return otlp_reject(decoder, OTLP_LIMIT, "%zu entries of the %s table",
+					   counts[i], table_names[i]);
+		decoder->tables[i].items = arena_array(&decoder->scratch, str, counts[i]);
+		decoder->memo[i] = arena_array(&decoder->scratch, uint32_t, counts[i] + 1);
+		if (!otlp_memory_check(decoder))
+			return false;
+	}
+	return dictionaries_walk(decoder, message, NULL);
+}
+
+/* What a sample's attribute is called as a label; resources' names are known to the table too. */
+static str label_name(struct otlp_decoder *decoder, str attribute)
+{
+	const struct label_source *source = label_source_by_attribute(attribute, true);
+
+	if (!source)
+		source = label_source_by_attribute(attribute, false);
+	if (attribute.len > LABEL_NAME_MAX)
+		return (str){ 0 };
+	return source ? str_from(source->name)
+		      : label_name_of_attribute(attribute, decoder->set->arena);
+}
+
+/* KeyValueAndUnit */
+static bool attribute_decode(struct otlp_decoder *decoder, str bytes,
+			     struct otlp_attribute *ret_attribute)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	str name = { 0 }, value = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vlv")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the attribute table is of no known kind");
+		if (field.number == 1 && !otlp_entry(decoder, OTLP_STRINGS, field.value, &name))
+			return false;
+		if (field.number == 2)
+			value = field.bytes;
+	}
+	if (!otlp_ended(decoder, &r, &field) ||
+	    !otlp_attribute_of(decoder, name, value, ret_attribute))
+		return false;
+	ret_attribute->label = label_name(decoder, name);
+	return true;
+}
+
+/* Attribute 0 is none. */
+bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
+			 struct otlp_attribute *ret_attribute)
+{
+	uint32_t *memo = decoder->memo[OTLP_ATTRIBUTES];
+	struct otlp_attribute attribute = { .dropped = true };
+	str entry;
+
+	if (!otlp_entry(decoder, OTLP_ATTRIBUTES, index, &entry))
+		return false;
+	if (index && memo[index]) {
+		*ret_attribute = decoder->attributes.items[memo[index] - 1];
+		return true;
+	}
+	if (index) {
+		if (!attribute_decode(decoder, entry, &attribute))
+			return false;
+		*vec_push(&decoder->scratch, &decoder->attributes) = attribute;
+		memo[index] = (uint32_t)decoder->attributes.len;
+		if (!otlp_memory_check(decoder))
+			return false;
+	}
+	*ret_attribute = attribute;
+	return true;
+}
+
+void otlp_packed_add(struct otlp_packed *packed, const struct field *field)
+{
+	if (field->wire == WIRE_LEN && !packed->bytes.len) {
+		packed->bytes = field->bytes;
+		return;
+	}
+	if (packed->more.len == 0)
+		buf_str(&packed->more, packed->bytes);
+	if (field->wire == WIRE_LEN)
+		buf_str(&packed->more, field->bytes);
+	else if (field->wire == WIRE_FIXED64)
+		buf_u64(&packed->more, field->value);
+	else
+		buf_varint(&packed->more, field->value);
+	packed->bytes = buf_bytes(&packed->more);
+}
+
+/* The first of a list of attributes that has this name; empty: none. */
+static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packed *indexes,
+			   str name, str *ret_value)
+{
+	struct reader r = reader_of(indexes->bytes);
+	struct field field = { 0 };
+	struct otlp_attribute attribute;
+	uint64_t index;
+
+	*ret_value = (str){ 0 };
+	while (reader_left(&r) && field_varint(&r, &field, &index)) {
+		if (!otlp_attribute_read(decoder, index, &attribute))
+			return false;
+		if (!attribute.dropped && str_eq(attribute.name, name)) {
+			*ret_value = attribute.value;
+			return true;
+		}
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+/* The build id that most tools know comes first; others say what they are. */
+static bool build_id_find(struct otlp_decoder *decoder, const struct otlp_packed *attributes,
+			  str *ret_build_id)
+{
+	static const struct {
+		const char *attribute, *prefix;
+	} kinds[] = {
+		{ "process.executable.build_id.gnu", "" },
+		{ "process.executable.build_id.go", "go:" },
+		{ "process.executable.build_id.htlhash", "htlhash:" },
+	};
+
+	*ret_build_id = (str){ 0 };
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		str value;
+
+		if (!attribute_find(decoder, attributes, str_from(kinds[i].attribute), &value))
+			return false;
+		if (!value.len)
+			continue;
+		*ret_build_id = value;
+		if (*kinds[i].prefix)
+			*ret_build_id = str_format(decoder->set->arena, "%s" STR_FMT,
+						   kinds[i].prefix, STR_ARG(value));
+		return true;
+	}
+	return true;
+}
+
+/* Names are cut where they are longer than any that people read. */
+static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_name)
+{
+	if (!otlp_entry(decoder, OTLP_STRINGS, index, ret_name))
+		return false;
+	if (ret_name->len > NAME_MAX_BYTES) {
+		ret_name->len = NAME_MAX_BYTES;
+		while (((unsigned char)ret_name->ptr[ret_name->len] & 0xc0) == 0x80)
+			ret_name->len--;
+	}
+	return true;
+}
+
+static bool mapping_decode(struct otlp_decoder *decoder, str bytes,
+			   struct otlp_mapping *ret_mapping)
+{
+	struct otlp_packed attributes = { .more = { .arena = &decoder->scratch } };
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	*ret_mapping = (struct otlp_mapping){ 0 };
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vvvvp")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the mapping table is of no known kind");
+		if (field.number == 4 && !name_read(decoder, field.value, &ret_mapping->path))
+			return false;
+		if (field.number == 5)
+			otlp_packed_add(&attributes, &field);
+	}
+	return otlp_ended(decoder, &r, &field) &&
+	       build_id_find(decoder, &attributes, &ret_mapping->build_id);
+}
+
+static bool mapping_read(struct otlp_decoder *decoder, uint64_t index,
+			 struct otlp_mapping *ret_mapping)
+{
+	uint32_t *memo;
+	str entry;
+
+	if (!otlp_entry(decoder, OTLP_MAPPINGS, index, &entry))
+		return false;
+	memo = &decoder->memo[OTLP_MAPPINGS][index];
+	if (*memo) {
+		*ret_mapping = decoder->mappings.items[*memo - 1];
+		return true;
+	}
+	if (!mapping_decode(decoder, entry, ret_mapping))
+		return false;
+	*vec_push(&decoder->scratch, &decoder->mappings) = *ret_mapping;
+	*memo = (uint32_t)decoder->mappings.len;
+	return otlp_memory_check(decoder);
+}
+
+static bool function_decode(struct otlp_decoder *decoder, uint64_t index, struct frame *frame)
+{
+	struct reader r;
+	struct field field = { 0 };
+	str entry;
+
+	if (!otlp_small_entry(decoder, OTLP_FUNCTIONS, index, &entry))
+		return false;
+	r = reader_of(entry);
+	while (field_next(&r, &field)) {
+		str *texts[] = { NULL, &frame->function, &frame->system_name, &frame->file };
+
+		if (!field_fits(&field, STR("vvvv")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the function table is of no known kind");
+		if (field.number == 4)
+			frame->start_line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
+		else if (field.number < 4 && !name_read(decoder, field.value, texts[field.number]))
+			return false;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *frame)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vvv")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "a location's line is of no known kind");
+		if (field.number == 1 && !function_decode(decoder, field.value, frame))
+			return false;
+		if (field.number == 2)
+			frame->line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+struct location {
+	struct otlp_mapping mapping;
+	struct otlp_packed attributes;
+	uint64_t address;
+	str lines[STACK_DEPTH_MAX]; /* innermost first */
+	size_t line_count;
+};
+
+static bool location_decode(struct otlp_decoder *decoder, str bytes, struct location *location)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	uint64_t mapping = 0;
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vvlp")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the location table is of no known kind");
+		if (field.number == 1) {
+			mapping = field.value;
+		} else if (field.number == 2) {
+			location->address = field.value;
+		} else if (field.number == 3) {
+			if (location->line_count == STACK_DEPTH_MAX)
+				return otlp_reject(decoder, OTLP_LIMIT,
+						   "a location with more than %d lines",
+						   STACK_DEPTH_MAX);
+			location->lines[location->line_count++] = field.bytes;
+		} else if (field.number == 4) {
+			otlp_packed_add(&location->attributes, &field);
+		}
+	}
+	return otlp_ended(decoder, &r, &field) &&
+	       mapping_read(decoder, mapping, &location->mapping);
+}
+
+/*
+ * The frames of one location, the outermost first; the others were inlined into it.
+ *
+ * The address is taken as one of the ELF file, as our agent and OpenTelemetry's profiler give it.
+ * A producer that gives runtime addresses tells them by a mapping whose memory_start is one; here
+ * is where they would be turned.
+ */
+static bool location_frames_add(struct otlp_decoder *decoder, struct location *location)
+{
+	struct frame outer = { .path = location->mapping.path,
+			       .build_id = location->mapping.build_id,
+			       .address = location->address };
+
+	if (!attribute_find(decoder, &location->attributes, STR("profile.frame.type"), &outer.type))
+		return false;
+	if (!outer.type.len)
+		outer.type = STR("native");
+	for (size_t i = location->line_count; i > 0; i--) {
+		struct frame frame = outer;
+
+		frame.inlined = i < location->line_count;
+		if (!line_decode(decoder, location->lines[i - 1], &frame))
+			return false;
+		*vec_push(&decoder->scratch, &decoder->location_frames) =
+			sample_set_frame(decoder->set, &frame);
+	}
+	if (!location->line_count)
+		*vec_push(&decoder->scratch, &decoder->location_frames) =
+			sample_set_frame(decoder->set, &outer);
+	return true;
+}
+
+static bool location_read(struct otlp_decoder *decoder, uint64_t index,
+			  struct otlp_range *ret_range)
+{
+	struct location location;
+	uint32_t *memo;
+	str entry;
+
+	if (!otlp_entry(decoder, OTLP_LOCATIONS, index, &entry))
+		return false;
+	memo = &decoder->memo[OTLP_LOCATIONS][index];
+	if (*memo) {
+		*ret_range = decoder->locations.items[*memo - 1];
+		return true;
+	}
+	ret_range->first = (uint32_t)decoder->location_frames.len;
+	location.attributes = (struct otlp_packed){ .more = { .arena = &decoder->scratch } };
+	location.address = 0;
+	location.line_count = 0;
+	if (!location_decode(decoder, entry, &location) || !location_frames_add(decoder, &location))
+		return false;
+	ret_range->len = (uint32_t)decoder->location_frames.len - ret_range->first;
+	*vec_push(&decoder->scratch, &decoder->locations) = *ret_range;
+	*memo = (uint32_t)decoder->locations.len;
+	return otlp_memory_check(decoder);
+}
+
+/* Frames of a stack while it is put together, leaf first, filled from the end. */
+struct unwound {
+	uint32_t frames[STACK_DEPTH_MAX];
+	size_t first; /* frames[first..] are there, root first */
+	bool is_cut;
+};
+
+static void unwound_add(struct unwound *unwound, const uint32_t *frames, size_t len)
+{
+	while (len > 0) {
+		if (unwound->first == 0) {
+			unwound->is_cut = true;
+			return;
+		}
+		unwound->frames[--unwound->first] = frames[--len];
+	}
+}
+
+static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed *locations,
+			 struct unwound *unwound)
+{
+	struct reader r = reader_of(locations->bytes);
+	struct field field = { 0 };
+	struct otlp_range range;
+	uint64_t index;
+
+	while (reader_left(&r) && field_varint(&r, &field, &index)) {
+		if (!location_read(decoder, index, &range))
+			return false;
+		unwound_add(unwound, decoder->location_frames.items + range.first, range.len);
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_stack)
+{
+	struct otlp_packed locations = { .more = { .arena = &decoder->scratch } };
+	struct unwound unwound;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("p")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the stack table is of no known kind");
+		if (field.number == 1)
+			otlp_packed_add(&locations, &field);
+	}
+	unwound.first = STACK_DEPTH_MAX;
+	unwound.is_cut = false;
+	if (!otlp_ended(decoder, &r, &field) || !stack_unwind(decoder, &locations, &unwound))
+		return false;
+
+	size_t len = STACK_DEPTH_MAX - unwound.first;
+
+	decoder->result->counts[OTLP_STACK_CUT] += unwound.is_cut;
+	decoder->stack_frames += len;
+	if (decoder->stack_frames > MESSAGE_FRAMES_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "more than %d frames in all stacks",
+				   MESSAGE_FRAMES_MAX);
+	*ret_stack = sample_set_stack(decoder->set, unwound.frames + unwound.first, len);
+	return true;
+}
+
+bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack)
+{
+	uint32_t *memo = decoder->memo[OTLP_STACKS];
+	str entry;
+
+	if (!otlp_entry(decoder, OTLP_STACKS, index, &entry))
+		return false;
+	if (!memo[index]) {
+		if (!stack_decode(decoder, entry, ret_stack))
+			return false;
+		memo[index] = *ret_stack + 1;
+	}
+	*ret_stack = memo[index] - 1;
+	return true;
+}

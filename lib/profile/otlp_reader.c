@@ -1,0 +1,558 @@
+#include "base/map.h"
+#include "profile/limits.h"
+#include "profile/otlp_decoder.h"
+#include "profile/profile_type.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
+
+const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
+	[OTLP_TRUNCATED] = "truncated",
+	[OTLP_MALFORMED] = "malformed",
+	[OTLP_INDEX] = "index",
+	[OTLP_LIMIT] = "limit",
+	[OTLP_OLD_LAYOUT] = "old_layout",
+	[OTLP_TEXT] = "text",
+	[OTLP_SHAPE] = "shape",
+	[OTLP_TOO_OLD] = "too_old",
+	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
+	[OTLP_LABEL_DROPPED] = "label_dropped",
+	[OTLP_LABEL_CUT] = "label_cut",
+	[OTLP_STACK_CUT] = "stack_cut",
+};
+
+/* Labels being put together: of a resource, or of a sample. */
+struct label_list {
+	struct label items[LABELS_MAX];
+	size_t len;
+};
+
+struct walk {
+	struct otlp_decoder decoder;
+	struct map label_sets;        /* from a sample's attributes to its label set + 1 */
+	struct label_list of_series;  /* the resource's */
+	struct label_list of_samples; /* the resource's, where the table says they are samples' */
+	struct buf key;
+	struct buf joined[3]; /* room for repeated fields that come in pieces */
+};
+
+/* One Profile, as far as its samples need it. */
+struct profile {
+	str sample_type, period_type; /* ValueType */
+	str type;                     /* five parts */
+	bool multiply;
+	int64_t period;
+	uint64_t time_ns;
+	struct otlp_packed attributes;
+	struct label_list labels; /* of every sample: the resource's and the profile's */
+	uint32_t base;            /* those as a label set */
+	uint32_t series;
+	bool has_series;
+};
+
+struct wire_sample {
+	uint64_t stack, link;
+	struct otlp_packed attributes, values, times;
+};
+
+bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
+{
+	char why[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	decoder->result->rejected = reason;
+	return err_set(decoder->err, reason == OTLP_LIMIT ? ERR_LIMIT : ERR_INVALID,
+		       "profiles refused (%s): %s", otlp_reason_names[reason], why);
+}
+
+bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field)
+{
+	if (!r->failed)
+		return true;
+	if (field->is_malformed)
+		return otlp_reject(decoder, OTLP_MALFORMED, "bytes that are no protobuf");
+	return otlp_reject(decoder, OTLP_TRUNCATED, "the message ends inside a field");
+}
+
+bool otlp_memory_check(struct otlp_decoder *decoder)
+{
+	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
+
+	if (held > MESSAGE_MEMORY_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "decoding takes more than %d bytes",
+				   MESSAGE_MEMORY_MAX);
+	return true;
+}
+
+/* A label without a value is the same as none. */
+static bool label_add(struct walk *walk, struct label_list *list, str name, str value)
+{
+	if (!name.len || !value.len)
+		return true;
+	if (list->len == LABELS_MAX)
+		return otlp_reject(&walk->decoder, OTLP_LIMIT, "more than %d labels of one %s",
+				   LABELS_MAX, list == &walk->of_series ? "series" : "sample");
+	list->items[list->len++] = (struct label){ name, value };
+	return true;
+}
+
+static struct labels labels_keep(struct walk *walk, const struct label_list *list)
+{
+	struct label *items = arena_array(walk->decoder.set->arena, struct label, list->len + 1);
+
+	memcpy(items, list->items, list->len * sizeof(*items));
+	return labels_of(items, list->len);
+}
+
+/*
+ * A resource's attribute belongs to the series, but for what the table gives to samples: a pid as a
+ * label of a series would make a series of every process.
+ */
+static bool resource_label_add(struct walk *walk, const struct otlp_attribute *attribute)
+{
+	const struct label_source *of_sample = label_source_by_attribute(attribute->name, true);
+	const struct label_source *of_series = label_source_by_attribute(attribute->name, false);
+
+	if (attribute->dropped)
+		return true;
+	if (of_sample)
+		return label_add(walk, &walk->of_samples, str_from(of_sample->name),
+				 attribute->value);
+	return label_add(
+		walk, &walk->of_series,
+		of_series ? str_from(of_series->name)
+			  : label_name_of_attribute(attribute->name, walk->decoder.set->arena),
+		attribute->value);
+}
+
+static bool resource_read(struct walk *walk, str bytes)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	struct otlp_attribute attribute;
+	str name, value;
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lv")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "a resource is of no known kind");
+		if (field.number != 1)
+			continue;
+		if (!otlp_key_value(decoder, field.bytes, &name, &value) ||
+		    !otlp_attribute_of(decoder, name, value, &attribute) ||
+		    !resource_label_add(walk, &attribute))
+			return false;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+static bool attributes_add(struct walk *walk, struct label_list *list, str indexes)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(indexes);
+	struct field field = { 0 };
+	struct otlp_attribute attribute;
+	uint64_t index;
+
+	while (reader_left(&r) && field_varint(&r, &field, &index)) {
+		if (!otlp_attribute_read(decoder, index, &attribute))
+			return false;
+		if (!attribute.dropped && !label_add(walk, list, attribute.label, attribute.value))
+			return false;
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+static bool id_label_add(struct walk *walk, struct label_list *list, str name, str id)
+{
+	bool is_zero = true;
+
+	if (id.len > LABEL_VALUE_MAX / 2)
+		return otlp_reject(&walk->decoder, OTLP_LIMIT, "a link's id of %zu bytes", id.len);
+	for (size_t i = 0; i < id.len; i++)
+		is_zero &= id.ptr[i] == 0;
+	if (is_zero)
+		return true;
+	return label_add(walk, list, name, str_hex(walk->decoder.set->arena, id));
+}
+
+static bool link_add(struct walk *walk, struct label_list *list, uint64_t index)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct field field = { 0 };
+	struct reader r;
+	str entry, trace = { 0 }, span = { 0 };
+
+	if (!otlp_small_entry(decoder, OTLP_LINKS, index, &entry))
+		return false;
+	r = reader_of(entry);
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("ll")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an entry of the link table is of no known kind");
+		if (field.number == 1)
+			trace = field.bytes;
+		else if (field.number == 2)
+			span = field.bytes;
+	}
+	return otlp_ended(decoder, &r, &field) &&
+	       id_label_add(walk, list, STR("trace_id"), trace) &&
+	       id_label_add(walk, list, STR("span_id"), span);
+}
+
+/* Those of the resource and the profile, then the sample's own: the last that is given wins. */
+static bool label_set_make(struct walk *walk, const struct profile *profile,
+			   const struct wire_sample *sample, uint32_t *ret_labels)
+{
+	struct label_list list = profile->labels;
+
+	if (!attributes_add(walk, &list, sample->attributes.bytes) ||
+	    (sample->link && !link_add(walk, &list, sample->link)))
+		return false;
+	*ret_labels = sample_set_labels(walk->decoder.set, labels_keep(walk, &list));
+	return true;
+}
+
+/* Samples with the same bytes of attributes have the same labels. */
+static bool label_set_read(struct walk *walk, const struct profile *profile,
+			   const struct wire_sample *sample, uint32_t *ret_labels)
+{
+	walk->key.len = 0;
+	buf_u32(&walk->key, profile->base);
+	buf_varint(&walk->key, sample->link);
+	buf_str(&walk->key, sample->attributes.bytes);
+
+	void *known = map_get(&walk->label_sets, buf_bytes(&walk->key));
+
+	if (known) {
+		*ret_labels = (uint32_t)(uintptr_t)known - 1;
+		return true;
+	}
+	if (!label_set_make(walk, profile, sample, ret_labels))
+		return false;
+	*map_at(&walk->label_sets, str_copy(&walk->decoder.scratch, buf_bytes(&walk->key))) =
+		(void *)(uintptr_t)(*ret_labels + 1);
+	return otlp_memory_check(&walk->decoder);
+}
+
+static bool sample_decode(struct walk *walk, str bytes, struct wire_sample *sample)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	sample->stack = sample->link = 0;
+	sample->attributes.bytes = sample->values.bytes = sample->times.bytes = (str){ 0 };
+	sample->attributes.more.len = sample->values.more.len = sample->times.more.len = 0;
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vpvpP")))
+			return otlp_reject(decoder, OTLP_OLD_LAYOUT,
+					   "field %" PRIu64 " of a sample is that of an older "
+					   "version of the format",
+					   field.number);
+		if (field.number == 1)
+			sample->stack = field.value;
+		else if (field.number == 2)
+			otlp_packed_add(&sample->attributes, &field);
+		else if (field.number == 3)
+			sample->link = field.value;
+		else if (field.number == 4)
+			otlp_packed_add(&sample->values, &field);
+		else if (field.number == 5)
+			otlp_packed_add(&sample->times, &field);
+	}
+	return otlp_ended(decoder, &r, &field);
+}
+
+static size_t varint_count(str packed)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < packed.len; i++)
+		count += (unsigned char)packed.ptr[i] < 0x80;
+	return count;
+}
+
+static bool series_of(struct walk *walk, struct profile *profile)
+{
+	struct sample_set *set = walk->decoder.set;
+	struct labels labels;
+
+	if (profile->has_series)
+		return true;
+	labels = labels_with_service_name(labels_keep(walk, &walk->of_series), set->arena);
+	if (labels.len > LABELS_MAX)
+		return otlp_reject(&walk->decoder, OTLP_LIMIT, "more than %d labels of one series",
+				   LABELS_MAX);
+	profile->series = sample_set_series(set, profile->type, labels,
+					    profile->period > 0 ? (uint64_t)profile->period : 0);
+	profile->has_series = true;
+	return true;
+}
+
+static bool value_of(struct walk *walk, const struct profile *profile, int64_t told,
+		     int64_t *ret_value)
+{
+	if (!profile->multiply) {
+		*ret_value = told;
+		return true;
+	}
+	if (told < 0 || __builtin_mul_overflow(told, profile->period, ret_value))
+		return otlp_reject(&walk->decoder, OTLP_SHAPE,
+				   "%" PRId64 " ticks of %" PRId64 " ns are no CPU time", told,
+				   profile->period);
+	return true;
+}
+
+/* One timestamp or one aggregate. */
+static void sample_keep(struct walk *walk, struct sample sample)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+
+	if (sample.time_ms < decoder->options->min_time_ms)
+		decoder->result->counts[OTLP_TOO_OLD]++;
+	else if (sample.time_ms > decoder->options->max_time_ms)
+		decoder->result->counts[OTLP_TOO_FAR_AHEAD]++;
+	else
+		sample_set_add(decoder->set, sample);
+}
+
+/* A value of 1 for each time, or the values beside them; no time at all: the profile's. */
+static bool sample_spread(struct walk *walk, const struct profile *profile,
+			  const struct wire_sample *wire, struct sample sample)
+{
+	struct reader values = reader_of(wire->values.bytes);
+	struct reader times = reader_of(wire->times.bytes);
+	struct field field = { 0 };
+	uint64_t told = 1, time_ns = profile->time_ns;
+	size_t count = wire->times.bytes.len / sizeof(uint64_t);
+
+	for (size_t i = 0; i < (count ? count : 1); i++) {
+		if (wire->values.bytes.len)
+			field_varint(&values, &field, &told);
+		if (count)
+			time_ns = reader_u64(&times);
+		if (!value_of(walk, profile, (int64_t)told, &sample.value))
+			return false;
+		sample.time_ms = time_ns / NS_PER_TIME;
+		sample_keep(walk, sample);
+	}
+	return otlp_ended(&walk->decoder, &values, &field);
+}
+
+static bool shape_check(struct walk *walk, const struct wire_sample *sample)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	size_t times = sample->times.bytes.len / sizeof(uint64_t);
+	size_t values = varint_count(sample->values.bytes);
+
+	if (sample->times.bytes.len % sizeof(uint64_t))
+		return otlp_reject(decoder, OTLP_MALFORMED,
+				   "timestamps of a sample that do not fill 8 bytes each");
+	if (sample->values.bytes.len &&
+	    (unsigned char)sample->values.bytes.ptr[sample->values.bytes.len - 1] >= 0x80)
+		return otlp_reject(decoder, OTLP_TRUNCATED,
+				   "the values of a sample end inside one");
+	if (times ? values && values != times : values != 1)
+		return otlp_reject(decoder, OTLP_SHAPE,
+				   "a sample with %zu values and %zu timestamps", values, times);
+	decoder->result->samples += times ? times : 1;
+	if (decoder->result->samples > MESSAGE_SAMPLES_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "more than %d samples",
+				   MESSAGE_SAMPLES_MAX);
+	return otlp_memory_check(decoder);
+}
+
+static bool sample_read(struct walk *walk, struct profile *profile, struct wire_sample *wire,
+			str bytes)
+{
+	struct sample sample = { 0 };
+
+	if (!sample_decode(walk, bytes, wire))
+		return false;
+	if (!walk->decoder.has_dictionary)
+		return otlp_reject(&walk->decoder, OTLP_OLD_LAYOUT,
+				   "samples without a dictionary: older versions had none");
+	if (!shape_check(walk, wire) ||
+	    !otlp_stack_read(&walk->decoder, wire->stack, &sample.stack) ||
+	    !label_set_read(walk, profile, wire, &sample.labels) || !series_of(walk, profile))
+		return false;
+	sample.series = profile->series;
+	return sample_spread(walk, profile, wire, sample);
+}
+
+static bool value_type_read(struct walk *walk, str bytes, str *ret_type, str *ret_unit)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	str texts[3] = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vv")))
+			return otlp_reject(&walk->decoder, OTLP_MALFORMED,
+					   "a value type is of no known kind");
+		if (field.number <= 2 &&
+		    !otlp_entry(&walk->decoder, OTLP_STRINGS, field.value, &texts[field.number]))
+			return false;
+	}
+	*ret_type = texts[1];
+	*ret_unit = texts[2];
+	return otlp_ended(&walk->decoder, &r, &field);
+}
+
+static bool profile_type_find(struct walk *walk, struct profile *profile)
+{
+	str type, unit, period_type, period_unit;
+
+	if (!value_type_read(walk, profile->sample_type, &type, &unit) ||
+	    !value_type_read(walk, profile->period_type, &period_type, &period_unit))
+		return false;
+	if (type.len + unit.len + period_type.len + period_unit.len + STR("otlp::::").len >
+	    TYPE_MAX)
+		return otlp_reject(&walk->decoder, OTLP_LIMIT,
+				   "a profile type of more than %d bytes", TYPE_MAX);
+	profile->type = profile_type_of_otlp(type, unit, period_type, period_unit,
+					     &profile->multiply, walk->decoder.set->arena);
+	if (profile->multiply && profile->period <= 0)
+		return otlp_reject(&walk->decoder, OTLP_SHAPE,
+				   "CPU samples of a period that is not said");
+	return true;
+}
+
+/* The head may stand behind the samples, so it is read before them. */
+static bool profile_head_read(struct walk *walk, str bytes, struct profile *profile)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("ll8vlvlvllp")))
+			return otlp_reject(decoder, OTLP_OLD_LAYOUT,
+					   "field %" PRIu64 " of a profile is that of an older "
+					   "version of the format",
+					   field.number);
+		if (field.number == 1)
+			profile->sample_type = field.bytes;
+		else if (field.number == 3)
+			profile->time_ns = field.value;
+		else if (field.number == 5)
+			profile->period_type = field.bytes;
+		else if (field.number == 6)
+			profile->period = (int64_t)field.value;
+		else if (field.number == 11)
+			otlp_packed_add(&profile->attributes, &field);
+	}
+	return otlp_ended(decoder, &r, &field) && profile_type_find(walk, profile);
+}
+
+static bool profile_read(struct walk *walk, str bytes)
+{
+	struct profile profile = { .attributes.more.arena = &walk->decoder.scratch };
+	struct reader r = reader_of(bytes);
+	struct wire_sample sample;
+	struct field field = { 0 };
+
+	profile.labels = walk->of_samples;
+	if (!profile_head_read(walk, bytes, &profile) ||
+	    !attributes_add(walk, &profile.labels, profile.attributes.bytes))
+		return false;
+	profile.base = sample_set_labels(walk->decoder.set, labels_keep(walk, &profile.labels));
+	sample.attributes.more = walk->joined[0];
+	sample.values.more = walk->joined[1];
+	sample.times.more = walk->joined[2];
+	while (field_next(&r, &field))
+		if (field.number == 2 && !sample_read(walk, &profile, &sample, field.bytes))
+			return false;
+	walk->joined[0] = sample.attributes.more;
+	walk->joined[1] = sample.values.more;
+	walk->joined[2] = sample.times.more;
+	return true; /* the head's walk came to the end already */
+}
+
+static bool scope_read(struct walk *walk, str bytes)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lll")))
+			return otlp_reject(&walk->decoder, OTLP_MALFORMED,
+					   "profiles of a scope are of no known kind");
+		if (field.number == 2 && !profile_read(walk, field.bytes))
+			return false;
+	}
+	return otlp_ended(&walk->decoder, &r, &field);
+}
+
+/* The resource may stand behind its profiles, so it is read before them. */
+static bool resource_profiles_read(struct walk *walk, str bytes)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	walk->of_series.len = walk->of_samples.len = 0;
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lll")))
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "profiles of a resource are of no known kind");
+		if (field.number == 1 && !resource_read(walk, field.bytes))
+			return false;
+	}
+	if (!otlp_ended(decoder, &r, &field))
+		return false;
+	r = reader_of(bytes);
+	while (field_next(&r, &field))
+		if (field.number == 2 && !scope_read(walk, field.bytes))
+			return false;
+	return otlp_memory_check(decoder);
+}
+
+static bool message_read(struct walk *walk, str bytes)
+{
+	struct otlp_decoder *decoder = &walk->decoder;
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	if (bytes.len > MESSAGE_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "a message of %zu bytes, limit %d",
+				   bytes.len, MESSAGE_MAX);
+	if (!otlp_dictionary_index(decoder, bytes))
+		return false;
+	while (field_next(&r, &field))
+		if (field.number == 1 && !resource_profiles_read(walk, field.bytes))
+			return false;
+	return otlp_ended(decoder, &r, &field);
+}
+
+bool otlp_read(str bytes, const struct otlp_options *options, struct sample_set *set,
+	       struct otlp_result *ret_result, struct err *err)
+{
+	struct walk walk = {
+		.decoder = { .options = options,
+			     .set = set,
+			     .result = ret_result,
+			     .err = err,
+			     .held_before = set->arena->held },
+	};
+	struct arena *scratch = &walk.decoder.scratch;
+
+	*ret_result = (struct otlp_result){ .rejected = OTLP_REASON_COUNT };
+	walk.label_sets.arena = scratch;
+	walk.key.arena = scratch;
+	for (size_t i = 0; i < ARRAY_LEN(walk.joined); i++)
+		walk.joined[i].arena = scratch;
+
+	bool is_read = message_read(&walk, bytes);
+
+	arena_free(scratch);
+	return is_read;
+}
