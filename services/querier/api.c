@@ -391,21 +391,19 @@ void api_init(struct api *api, const struct api_options *options)
 void api_done(struct api *api)
 {
 	pool_done(&api->pool);
-	store_reader_close(&api->ready_reader);
+	store_reader_close(&api->ready_connection.reader);
 	pthread_mutex_destroy(&api->ready_lock);
 }
 
 /* Under the lock. A connection of its own, so that busy queries do not look like a fault. */
 static void ask_postgres(struct api *api)
 {
-	struct store_reader *reader = &api->ready_reader;
+	struct pool_item *connection = &api->ready_connection;
 	struct err err = { 0 };
 
-	api->ready_reader_open =
-		api->ready_reader_open || store_reader_open(reader, api->pool.postgres, &err);
-	api->is_ready = api->ready_reader_open && store_reader_begin(reader, &err);
+	api->is_ready = pool_item_begin(connection, api->pool.postgres, &err);
 	if (api->is_ready)
-		store_reader_end(reader);
+		store_reader_end(&connection->reader);
 	api->ready_err = err;
 	api->ready_ns = clock_monotonic_ns();
 }

@@ -17,8 +17,7 @@ struct api {
 	uint64_t ready_ns; /* when PostgreSQL was asked last; 0: never */
 	bool is_ready;
 	struct err ready_err;
-	struct store_reader ready_reader;
-	bool ready_reader_open;
+	struct pool_item ready_connection;
 };
 
 struct api_options {

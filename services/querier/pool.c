@@ -76,6 +76,17 @@ static void release(struct pool *pool, struct pool_item *item)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+/* A connection that was idle may have been lost meanwhile, which its first use finds out: once more
+ * with a new one before anybody is told. */
+bool pool_item_begin(struct pool_item *item, const char *postgres, struct err *err)
+{
+	bool was_open = item->is_open;
+
+	item->is_open = was_open || store_reader_open(&item->reader, postgres, err);
+	return item->is_open && (store_reader_begin(&item->reader, err) ||
+				 (was_open && store_reader_begin(&item->reader, err)));
+}
+
 struct store_reader *pool_take(struct pool *pool, struct err *err)
 {
 	struct pool_item *item = wait_for_free(pool);
@@ -86,8 +97,7 @@ struct store_reader *pool_take(struct pool *pool, struct err *err)
 			pool->count);
 		return NULL;
 	}
-	item->is_open = item->is_open || store_reader_open(&item->reader, pool->postgres, err);
-	if (!item->is_open || !store_reader_begin(&item->reader, err)) {
+	if (!pool_item_begin(item, pool->postgres, err)) {
 		release(pool, item);
 		return NULL;
 	}

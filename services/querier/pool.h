@@ -33,5 +33,8 @@ void pool_done(struct pool *pool);
 struct store_reader *pool_take(struct pool *pool, struct err *err) MUST_CHECK;
 void pool_give(struct pool *pool, struct store_reader *reader);
 
+/* Begin a snapshot over a connection of one's own, made or made again where need be. */
+bool pool_item_begin(struct pool_item *item, const char *postgres, struct err *err) MUST_CHECK;
+
 enum { POOL_METRICS = 2 };
 extern struct metric *const pool_metrics[POOL_METRICS];
