@@ -357,11 +357,28 @@ static void serve_query(void *self, const struct http_request *req, struct http_
 	answer(self, req, res, ASK_QUERY, give_query);
 }
 
+/*
+ * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
+ * no local binary for, and gives up altogether where that is not there. What this process knows is
+ * in the profile already, so it says that it knows no more: names it lists would be lines.
+ */
+static void serve_symbolz(void *self, const struct http_request *req, struct http_response *res)
+{
+	(void)self;
+	(void)req;
+	res->body = STR("num_symbols: 1\n");
+}
+
 const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/api/v1/labels", .handle = serve_labels },
 	{ .method = "GET", .path = "/api/v1/label/", .handle = serve_label_values },
 	{ .method = "GET", .path = "/api/v1/profile_types", .handle = serve_profile_types },
 	{ .method = "GET", .path = "/api/v1/query", .handle = serve_query },
+	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
+	{ .method = "POST",
+	  .path = "/api/v1/symbolz",
+	  .handle = serve_symbolz,
+	  .body_max = SYMBOLZ_BODY_MAX },
 };
 
 void api_refuse(void *self, const struct http_request *req, const char *why,
