@@ -1,4 +1,5 @@
 """harness - what the integration tests are written with; conftest.py says how."""
+import ctypes
 import gzip
 import json
 import os
@@ -160,6 +161,33 @@ class Cell:
             return found
         finally:
             consumer.close()
+
+    def delete_records(self, partition, before):
+        """Remove the messages below an offset, as retention does.
+
+        By librdkafka itself: Debian's Python client cannot.
+        """
+        kafka = ctypes.CDLL("librdkafka.so.1")
+        for name in ("conf_new", "new", "topic_partition_list_new", "DeleteRecords_new",
+                     "queue_new", "queue_poll"):
+            getattr(kafka, f"rd_kafka_{name}").restype = ctypes.c_void_p
+        kafka.rd_kafka_topic_partition_list_set_offset.argtypes = [
+            ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, ctypes.c_int64]
+        pointer, why = ctypes.c_void_p, ctypes.create_string_buffer(256)
+        topic = self.topic.encode()
+
+        conf = pointer(kafka.rd_kafka_conf_new())
+        kafka.rd_kafka_conf_set(conf, b"bootstrap.servers", self.fleet.kafka.address().encode(),
+                                why, len(why))
+        client = pointer(kafka.rd_kafka_new(0, conf, why, len(why)))
+        places = pointer(kafka.rd_kafka_topic_partition_list_new(1))
+        kafka.rd_kafka_topic_partition_list_add(places, topic, partition)
+        kafka.rd_kafka_topic_partition_list_set_offset(places, topic, partition, before)
+        wish = pointer(kafka.rd_kafka_DeleteRecords_new(places))
+        queue = pointer(kafka.rd_kafka_queue_new(client))
+        kafka.rd_kafka_DeleteRecords(client, ctypes.byref(wish), 1, None, queue)
+        event = pointer(kafka.rd_kafka_queue_poll(queue, DEADLINE * 1000))
+        assert event and kafka.rd_kafka_event_error(event) == 0, "records were not deleted"
 
     # the querier
 

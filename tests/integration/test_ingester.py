@@ -1,0 +1,269 @@
+"""What the ingester promises: each batch counted once, whatever comes, and nothing lost quietly."""
+import time
+from datetime import datetime, timedelta, timezone
+
+import confluent_kafka
+import confluent_kafka.admin
+import pytest
+
+from harness import Cell, metrics, stays, wait_until
+from otlp_messages import PERIOD, cpu_message, headers
+
+DAY_MS = 86_400_000
+
+
+def found(cell, comm, ticks, **window):
+    """Whether exactly that many ticks of the comm are stored."""
+    total = cell.total(f'{{comm="{comm}"}}', **window)
+    assert total == ticks * PERIOD, f"{comm}: {total / PERIOD} ticks, want {ticks}"
+    return True
+
+
+def counter(cell, name):
+    return metrics(cell.ingester)[f"decima_ingester_{name}"]
+
+
+def offset_of(cell, partition):
+    rows = cell.rows("SELECT next_offset FROM consumer_offset WHERE topic = %s AND partition = %s",
+                     cell.topic, partition)
+    return rows[0][0] if rows else None
+
+
+def test_a_message_without_headers_is_stored_with_stack_and_labels(cell, protos):
+    cell.produce(cpu_message(protos, "plain", {(0x10, 0x20): 3, (0x10,): 2}, pid=77))
+
+    wait_until(lambda: found(cell, "plain", 5), what="five ticks")
+
+    assert cell.collapsed('{comm="plain"}') == {
+        ("test+0x10", "test+0x20"): 3 * PERIOD, ("test+0x10",): 2 * PERIOD}
+    assert cell.total('{comm="plain",pid="77"}') == 5 * PERIOD
+    assert found(cell, 'plain",service_name="plain",node="test",exe="/bin/test', 5)
+
+
+def test_a_batch_that_comes_twice_is_counted_once(cell, protos):
+    batch = cpu_message(protos, "twice", {(0x10,): 7})
+    before = counter(cell, "duplicate_batches_total")
+
+    for _ in range(2):
+        cell.produce(batch, key=b"twice/1", headers=headers(1))
+    cell.produce(cpu_message(protos, "twice", {(0x20,): 1}), key=b"twice/1", headers=headers(2))
+
+    wait_until(lambda: found(cell, "twice", 8), what="both batches, once")
+    stays(lambda: found(cell, "twice", 8), 1, what="counted once")
+    assert counter(cell, "duplicate_batches_total") == before + 1
+    assert cell.rows("SELECT highest, stored, duplicate_batches FROM agent_status"
+                     " WHERE host = 'twice/1'") == [(2, 8, 1)]
+
+
+def test_a_late_batch_is_told_from_a_duplicate(cell, protos):
+    for sequence in (1, 4, 1):
+        cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
+                     headers=headers(sequence))
+    wait_until(lambda: found(cell, "late", 2), what="the first and the fourth")
+    assert cell.rows("SELECT missing::text FROM agent_status WHERE host = 'late/1'") == [
+        ("{[2,4)}",)]
+
+    for sequence in (3, 2, 3):
+        cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
+                     headers=headers(sequence))
+
+    wait_until(lambda: found(cell, "late", 4), what="all four")
+    assert cell.rows("SELECT highest, missing::text FROM agent_status WHERE host = 'late/1'") == [
+        (4, "{}")]
+
+
+def test_a_new_spool_of_a_host_counts_from_one_again(cell, protos):
+    for epoch in (10, 11):
+        cell.produce(cpu_message(protos, "epochs", {(0x10,): 1}), key=b"epochs/1",
+                     headers=headers(1, epoch=epoch))
+
+    wait_until(lambda: found(cell, "epochs", 2), what="a batch of each spool")
+
+
+def test_what_the_agent_says_of_itself_is_kept(cell, protos):
+    status = protos.status.AgentStatus(node=b"web-1", version=b"9.9", taken=100)
+    status.lost.add(reason=b"ring_full", samples=3)
+    status.lost.add(reason=b"spool_full", samples=4)
+    status.truncated.add(reason=b"too_deep", samples=5)
+
+    cell.produce(cpu_message(protos, "status", {(0x10,): 1}), key=b"web-1/x",
+                 headers=headers(1, status=status.SerializeToString()))
+
+    wait_until(lambda: cell.rows(
+        "SELECT node, version, taken, lost, truncated FROM agent_status WHERE host = 'web-1/x'")
+        == [("web-1", "9.9", 100, 7, 5)], what="the status")
+
+
+@pytest.mark.parametrize("name, value, given, reason", [
+    ("garbage", b"\xff\xff\xff not protobuf", None, "malformed"),
+    ("cut", b"\x0a\x7f\x01", None, "truncated"),
+    ("half a number", b"", {"decima-seq": b"1"}, "bad_headers"),
+    ("no number", b"", {"decima-seq": b"x", "decima-epoch": b"1"}, "bad_headers"),
+])
+def test_what_cannot_be_accepted_goes_aside_and_the_partition_goes_on(
+        cell, protos, name, value, given, reason):
+    comm = "after " + name
+    cell.produce(value, partition=0, headers=given, key=b"bad/1")
+    cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
+
+    wait_until(lambda: found(cell, comm, 1), what="the message behind it")
+
+    count = int(sum(value for key, value in metrics(cell.ingester).items()
+                    if key.startswith("decima_ingester_rejected_messages_total")))
+    rejected = cell.consume(f"{cell.topic}.rejected", count)[-1]
+    told = dict(rejected.headers())
+    assert (rejected.value() or b"") == value
+    assert told["decima-reason"].decode() == reason
+    assert told["decima-error"]
+    assert told["decima-source"].decode().startswith(f"{cell.topic}/0/")
+
+
+def test_a_rejected_batch_counts_as_seen(cell, protos):
+    cell.produce(b"\x0a\x7f\x01", key=b"reject/1", headers=headers(1))
+    cell.produce(cpu_message(protos, "reject", {(0x10,): 1}), key=b"reject/1", headers=headers(2))
+
+    wait_until(lambda: found(cell, "reject", 1), what="the second batch")
+
+    assert cell.rows("SELECT highest, missing::text, rejected_batches FROM agent_status"
+                     " WHERE host = 'reject/1'") == [(2, "{}", 1)]
+
+
+def test_samples_of_yesterday_get_their_day(cell, protos):
+    at = int(time.time() * 1000) - DAY_MS
+    cell.produce(cpu_message(protos, "yesterday", {(0x10,): 4}, at_ms=at))
+
+    window = {"start": (at - 60_000) / 1000, "end": (at + 60_000) / 1000}
+    wait_until(lambda: found(cell, "yesterday", 4, **window), what="ticks of yesterday")
+
+    assert cell.total('{comm="yesterday"}') == 0
+    assert "yesterday" in cell.data("label/comm/values", **window)
+
+
+def test_samples_too_old_or_too_far_ahead_are_skipped_and_counted(cell, protos):
+    now = int(time.time() * 1000)
+    old, ahead = "skipped_total{reason=\"too_old\"}", "skipped_total{reason=\"too_far_ahead\"}"
+    before = counter(cell, old), counter(cell, ahead)
+    cell.produce(cpu_message(protos, "timeless", {(0x10,): 2}, at_ms=now - 30 * DAY_MS))
+    cell.produce(cpu_message(protos, "timeless", {(0x10,): 3}, at_ms=now + 3_600_000))
+    cell.produce(cpu_message(protos, "timeless", {(0x10,): 1}))
+
+    wait_until(lambda: found(cell, "timeless", 1), what="the sample of now")
+    wait_until(lambda: (counter(cell, old), counter(cell, ahead)) == (before[0] + 2, before[1] + 3),
+               what="both counted")
+
+
+def test_nothing_is_lost_or_doubled_by_kill_9(cell, protos):
+    sent = 0
+    for round_ in range(3):
+        for i in range(20):
+            sent += 1
+            cell.produce(cpu_message(protos, "killed", {(i,): 1}), key=b"killed/1",
+                         headers=headers(sent))
+            cell.produce(cpu_message(protos, "killed plain", {(i,): 1}), partition=i % 4)
+        cell.ingester.kill()
+        cell.start_service(cell.ingester)
+
+    wait_until(lambda: found(cell, "killed", sent) and found(cell, "killed plain", sent),
+               what="every batch")
+    stays(lambda: found(cell, "killed", sent) and found(cell, "killed plain", sent), 1)
+
+
+def test_two_ingesters_share_the_partitions(cell, protos):
+    second = cell.start_service(cell.service("ingester", "second"))
+    wait_until(lambda: [metrics(s)["decima_ingester_partitions_assigned"]
+                        for s in (cell.ingester, second)] == [2, 2], what="two partitions each")
+
+    for i in range(40):
+        cell.produce(cpu_message(protos, "shared", {(i,): 1}), partition=i % 4)
+    wait_until(lambda: found(cell, "shared", 40), what="all forty")
+    assert metrics(second)["decima_ingester_samples_total"] >= 20
+
+    second.stop()
+    wait_until(lambda: counter(cell, "partitions_assigned") == 4, what="all four partitions")
+    cell.produce(cpu_message(protos, "shared", {(99,): 1}), partition=3)
+    wait_until(lambda: found(cell, "shared", 41), what="a message to a partition that came back")
+
+
+def test_a_partition_that_was_stored_by_somebody_else_is_read_again(cell, protos):
+    """The fence: an owner that was taken for dead comes back with a buffer that is not its own."""
+    name = f"{cell.name}_fence"
+    with Cell(cell.fleet, name, partitions=1, flush_interval="3s") as slow:
+        slow.start()
+        slow.produce(cpu_message(protos, "fence", {(1,): 1}), partition=0)
+        wait_until(lambda: offset_of(slow, 0) == 1, what="the first flush")
+
+        for address in (2, 3, 4):
+            slow.produce(cpu_message(protos, "fence", {(address,): 1}), partition=0)
+        wait_until(lambda: counter(slow, "messages_total") == 4, what="three more in memory")
+        slow.rows("UPDATE consumer_offset SET next_offset = 3, last_timestamp_ms = NULL"
+                  " RETURNING 1")
+
+        wait_until(lambda: offset_of(slow, 0) == 4, what="what is left", deadline=20)
+        assert slow.collapsed('{comm="fence"}') == {("test+0x1",): PERIOD, ("test+0x4",): PERIOD}
+        assert counter(slow, "fences_lost_total") == 1
+
+
+def test_a_recreated_topic_is_said_and_read_from_its_beginning(cell, protos):
+    with Cell(cell.fleet, f"{cell.name}_again", partitions=1) as again:
+        again.start()
+        for i in range(5):
+            again.produce(cpu_message(protos, "old", {(i,): 1}), partition=0)
+        wait_until(lambda: offset_of(again, 0) == 5, what="five stored")
+        again.ingester.kill()
+
+        admin = again.admin()
+        admin.delete_topics([again.topic])[again.topic].result()
+        wait_until(lambda: again.topic not in admin.list_topics(timeout=10).topics, what="deleted")
+        topic = confluent_kafka.admin.NewTopic(again.topic, 1, 1)
+        admin.create_topics([topic])[again.topic].result()
+        for i in range(8):
+            again.produce(cpu_message(protos, "new", {(i,): 1}), partition=0)
+        again.start_service(again.ingester)
+
+        wait_until(lambda: found(again, "new", 8), what="all of the new topic")
+        assert counter(again, "topic_resets_total") == 1
+        assert found(again, "old", 5)
+
+
+def test_what_retention_took_before_it_was_read_is_counted(cell, protos):
+    with Cell(cell.fleet, f"{cell.name}_gap", partitions=1) as gap:
+        gap.start()
+        gap.produce(cpu_message(protos, "kept", {(1,): 1}), partition=0)
+        wait_until(lambda: offset_of(gap, 0) == 1, what="one stored")
+        gap.ingester.kill()
+        for i in range(6):
+            gap.produce(cpu_message(protos, "kept", {(i,): 1}), partition=0)
+        gap.delete_records(0, before=5)
+        gap.start_service(gap.ingester)
+
+        wait_until(lambda: found(gap, "kept", 3), what="what is left")
+        assert counter(gap, "missed_messages_total") == 4
+
+
+def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
+    with Cell(cell.fleet, f"{cell.name}_away", partitions=1) as away:
+        away.start()
+        with cell.connect() as db:
+            db.execute(f"ALTER DATABASE {away.database} ALLOW_CONNECTIONS false")
+            db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                       (away.database,))
+            away.produce(cpu_message(protos, "away", {(1,): 1}), key=b"away/1", headers=headers(1))
+            wait_until(lambda: away.ingester.get("/ready")[0] == 503, what="not ready")
+            assert away.ingester.get("/healthy")[0] == 200
+            db.execute(f"ALTER DATABASE {away.database} ALLOW_CONNECTIONS true")
+
+        wait_until(lambda: found(away, "away", 1), what="the batch")
+        wait_until(lambda: away.ingester.get("/ready")[0] == 200, what="ready again")
+
+
+def test_a_raw_hour_past_its_retention_is_dropped(cell):
+    old = datetime.now(timezone.utc) - timedelta(days=8)
+    name = f"chunk_raw_{old:%Y%m%d%H}"
+    first, after = (f"{at:%Y-%m-%d %H}:00:00+00" for at in (old, old + timedelta(hours=1)))
+    with cell.connect() as db:
+        db.execute(f"CREATE TABLE {name} PARTITION OF chunk_raw"
+                   f" FOR VALUES FROM ('{first}') TO ('{after}')")
+    cell.ingester.kill()
+    cell.start_service(cell.ingester)
+
+    wait_until(lambda: cell.rows("SELECT to_regclass(%s)", name) == [(None,)], what="dropped")
