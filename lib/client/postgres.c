@@ -1,6 +1,7 @@
 #include "client/postgres.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <libpq-fe.h>
@@ -31,6 +32,15 @@ static bool fail(struct postgres *pg, const PGresult *result, struct err *err, c
 		       state ? " (" : "", state ? state : "", state ? ")" : "");
 }
 
+/* Notices are for people at a terminal; ours have a log. */
+static void on_notice(void *self, const PGresult *result)
+{
+	const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+	(void)self;
+	log_debug("PostgreSQL says", "notice=\"%s\"", message ? message : "");
+}
+
 bool postgres_open(struct postgres *pg, const struct postgres_options *options, struct err *err)
 {
 	static const char *const names[] = { "dbname",
@@ -51,6 +61,7 @@ bool postgres_open(struct postgres *pg, const struct postgres_options *options, 
 	*pg = (struct postgres){ .deadline_ms = options->deadline_ms ? options->deadline_ms
 								     : DEADLINE_MS };
 	pg->connection = PQconnectdbParams(names, values, 1);
+	PQsetNoticeReceiver(pg->connection, on_notice, NULL);
 	if (PQstatus(pg->connection) == CONNECTION_OK)
 		return true;
 	fail(pg, NULL, err, "connect");
