@@ -20,6 +20,10 @@ static volatile sig_atomic_t stopped;
 static volatile uint64_t sink;
 static void *volatile frame;
 
+/* Not constants, or gcc would make clones of the leaves, with other names, that take no argument.
+ */
+static volatile unsigned int three = 3, one = 1;
+
 static void on_stop(int number)
 {
 	(void)number;
@@ -27,9 +31,9 @@ static void on_stop(int number)
 }
 
 /*
- * The two do the same kind of work, so that time follows the count; with other factors, or gcc would
- * fold them into one. Asking for the frame's address
- * is what makes gcc set up a frame pointer in a function that calls nobody.
+ * The two do the same kind of work, so that time follows the count; with other factors, or gcc
+ * would fold them into one. Asking for the frame's address is what makes gcc set up a frame pointer
+ * in a function that calls nobody.
  */
 __attribute__((noinline)) static void leaf_a(unsigned int units)
 {
@@ -47,8 +51,8 @@ __attribute__((noinline)) static void leaf_b(unsigned int units)
 
 __attribute__((noinline)) static void middle(void)
 {
-	leaf_a(3);
-	leaf_b(1);
+	leaf_a(three);
+	leaf_b(one);
 }
 
 __attribute__((noinline)) static void outer(void)

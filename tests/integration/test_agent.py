@@ -1,0 +1,317 @@
+"""The agent by itself: programs of known behaviour, profiled into local files; and its way to Kafka.
+
+The counts are statistics: 19 ticks per second of CPU time, so the yardstick is 3 times the root.
+"""
+import gzip
+import json
+import math
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import NewTopic
+
+from harness import Cell, metrics, wait_until
+from local.services import Service
+
+HERTZ = 19
+PERIOD = 10**9 // HERTZ
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="the agent needs root and BTF")
+
+
+@pytest.fixture(scope="module")
+def build():
+    return Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+
+
+@pytest.fixture(scope="module")
+def agent_program(build):
+    return build / "services" / "agent" / "decima-agent"
+
+
+def program(build, name):
+    return build / "tests" / "programs" / name
+
+
+def free_address():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return "127.0.0.1:%d" % s.getsockname()[1]
+
+
+class LocalAgent:
+    """An agent that writes files into a directory, and what they say."""
+
+    def __init__(self, agent_program, directory, *flags):
+        self.directory = directory
+        self.address = free_address()
+        self.log = open(directory.with_suffix(".log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [agent_program, f"--local-store-directory={directory}", "--profiling-duration=2s",
+             f"--http-address={self.address}", *flags],
+            stderr=self.log, stdin=subprocess.DEVNULL)
+        wait_until(self.ready, 20, "the agent samples")
+
+    def ready(self):
+        assert self.process.poll() is None, self.words()
+        return subprocess.run([self.process.args[0], f"--http-address={self.address}",
+                               "--healthcheck"], capture_output=True, check=False).returncode == 0
+
+    def words(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(10) == 0, self.words()
+
+    def samples(self, protos):
+        """[(labels, [(path, build id, address, function), ... leaf first], nanoseconds)]"""
+        found = []
+        for path in sorted(self.directory.glob("*.pb.gz")):
+            profile = protos.pprof.Profile()
+            profile.ParseFromString(gzip.decompress(path.read_bytes()))
+            text = [s.decode() if isinstance(s, bytes) else s for s in profile.string_table]
+            mappings = {m.id: (text[m.filename], text[m.build_id]) for m in profile.mapping}
+            functions = {f.id: text[f.name] for f in profile.function}
+            locations = {place.id: (*mappings.get(place.mapping_id, ("", "")), place.address,
+                                    functions[place.line[0].function_id] if place.line else "")
+                         for place in profile.location}
+            for sample in profile.sample:
+                labels = {text[label.key]: text[label.str] or str(label.num)
+                          for label in sample.label}
+                found.append((labels, [locations[i] for i in sample.location_id],
+                              sample.value[0]))
+        return found
+
+
+@pytest.fixture(scope="module")
+def seen(build, agent_program, protos, tmp_path_factory):
+    """A burner, a crowd of shells and compilers, and all that the agent saw meanwhile."""
+    place = tmp_path_factory.mktemp("agent")
+    source, log = place / "some.c", place / "gcc.pids"
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
+        f"int f{i}(int n) {{ char b[64]; sprintf(b, \"%d\", n); return atoi(b) + {i}; }}\n"
+        for i in range(100)))
+    (place / "profiles").mkdir()
+    agent = LocalAgent(agent_program, place / "profiles",
+                       "--metadata-external-labels=zone=test;rack=7", "--node=here")
+    spawn = program(build, "spawn")
+    commands = {
+        "burn": [program(build, "burn"), 15],
+        "sh": [spawn, 20, 200, "sh", "-c", "true"],
+        "gcc": [spawn, 20, 0, "gcc", "-wrapper", f"{spawn},--log,{log}", "-O1", "-c", source,
+                "-o", place / "some.o"],
+    }
+    running = {name: subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True)
+               for name, argv in commands.items()}
+    said = {name: json.loads(p.communicate(timeout=200)[0]) for name, p in running.items()}
+    counters = subprocess.run(["curl", "-fsS", f"http://{agent.address}/metrics"],
+                              capture_output=True, text=True, check=True).stdout
+    agent.stop()
+    return {"samples": agent.samples(protos), "said": said, "counters": counters,
+            "gcc_pids": set(log.read_text().split()), "words": agent.words()}
+
+
+def ticks(seen, pids):
+    return sum(value for labels, _, value in seen["samples"] if labels.get("pid") in pids) / PERIOD
+
+
+def symbols(path):
+    """[(address, size, name)] of a program's own functions."""
+    text = subprocess.run(["nm", "-S", "--defined-only", path], capture_output=True, text=True,
+                          check=True).stdout
+    found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [Tt] (\S+)$", text, re.MULTILINE)
+    return [(int(at, 16), int(size, 16), name) for at, size, name in found]
+
+
+def burn_chains(build, seen):
+    """{(root, ..., leaf): ticks} of the burner's own frames, named by its own symbol table."""
+    path = str(program(build, "burn"))
+    table = symbols(path)
+    chains = {}
+    for labels, frames, value in seen["samples"]:
+        if labels.get("pid") != str(seen["said"]["burn"]["pid"]):
+            continue
+        names = tuple(next((name for begin, size, name in table if begin <= at < begin + size), "?")
+                      for where, _, at, _ in reversed(frames) if where == path)
+        chains[names] = chains.get(names, 0) + value / PERIOD
+    return chains
+
+
+def test_the_burners_addresses_lie_in_its_functions(build, seen):
+    chains = burn_chains(build, seen)
+
+    right = sum(n for names, n in chains.items()
+                if names in {("main", "outer", "middle", "leaf_a"),
+                             ("main", "outer", "middle", "leaf_b")})
+    assert right >= 0.97 * sum(chains.values()), chains
+
+
+def test_the_burners_leaves_are_three_to_one(build, seen):
+    leaves = {"leaf_a": 0, "leaf_b": 0}
+    for names, n in burn_chains(build, seen).items():
+        if names and names[-1] in leaves:
+            leaves[names[-1]] += n
+
+    n = sum(leaves.values())
+    assert abs(leaves["leaf_a"] / n - 0.75) <= 3 * math.sqrt(0.75 * 0.25 / n), leaves
+
+
+def test_the_burners_total_is_its_cpu_time(seen):
+    said = seen["said"]["burn"]
+
+    assert ticks(seen, {str(said["pid"])}) == pytest.approx(HERTZ * said["cpu_seconds"], rel=0.05)
+
+
+def test_the_burners_build_id_is_what_readelf_says(build, seen):
+    path = str(program(build, "burn"))
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=True).stdout
+
+    told = {build_id for _, frames, _ in seen["samples"]
+            for where, build_id, _, _ in frames if where == path}
+    assert told == {re.search(r"Build ID: ([0-9a-f]+)", notes)[1]}
+
+
+def test_shells_that_live_a_millisecond_are_counted_by_pid(seen):
+    children = seen["said"]["sh"]["children"]
+    expected = sum(child[3] for child in children) * HERTZ
+
+    found = ticks(seen, {str(child[0]) for child in children})
+    assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
+
+
+def test_compilers_and_their_children_are_counted_by_pid(seen):
+    children = seen["said"]["gcc"]["children"]
+    expected = sum(child[3] for child in children) * HERTZ
+
+    found = ticks(seen, {str(child[0]) for child in children} | seen["gcc_pids"])
+    assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
+
+
+def test_new_processes_have_mapped_code_and_the_name_of_their_moment(seen):
+    pids = {str(child[0]) for child in seen["said"]["sh"]["children"]}
+    crowd = [(labels, frames) for labels, frames, _ in seen["samples"]
+             if labels.get("pid") in pids]
+    # frames that have no function are user code; the leaf-most of them is where the thread stood
+    leaves = [next((f for f in frames if not f[3]), None) for _, frames in crowd]
+    user = [leaf for leaf in leaves if leaf]
+
+    assert sum(1 for leaf in user if leaf[0]) >= 0.95 * len(user), user
+    assert {labels["comm"] for labels, _ in crowd} <= {"sh", "spawn"}
+    assert any(labels.get("exe", "").endswith(("dash", "bash")) for labels, _ in crowd)
+
+
+def test_labels_say_where_and_who(seen):
+    labels = next(labels for labels, _, _ in seen["samples"]
+                  if labels.get("pid") == str(seen["said"]["burn"]["pid"]))
+
+    assert labels["comm"] == labels["thread_name"] == "burn"
+    assert labels["exe"].endswith("/tests/programs/burn")
+    assert labels["node"] == "here"
+    assert (labels["zone"], labels["rack"]) == ("test", "7")
+    assert labels["cgroup"].startswith("/")
+    assert labels["thread_id"] == labels["pid"] and labels["cpu"].isdigit()
+
+
+def test_kernel_frames_have_names_and_no_addresses(seen):
+    kernel = {f for _, frames, _ in seen["samples"] for f in frames if f[3]}
+
+    assert kernel
+    assert all(address == 0 and function for _, _, address, function in kernel)
+    assert any(function.startswith(("do_syscall_64", "el0_svc")) for *_, function in kernel)
+
+
+def test_nothing_was_lost(seen):
+    lost = [line for line in seen["counters"].splitlines()
+            if re.match(r"decima_agent_(samples_lost|side_band_lost)_total", line)]
+
+    assert lost and all(line.endswith(" 0") for line in lost), lost
+
+
+def run(agent_program, *flags):
+    return subprocess.run([agent_program, f"--http-address={free_address()}", *flags],
+                          capture_output=True, text=True, check=False, timeout=20)
+
+
+def test_malformed_external_labels_are_one_sentence(agent_program, tmp_path):
+    done = run(agent_program, f"--local-store-directory={tmp_path}",
+               "--metadata-external-labels=zone")
+
+    assert done.returncode == 1
+    assert '"zone" is not name=value' in done.stderr.replace("\\", "")
+
+
+@pytest.fixture
+def lonely(servers, tmp_path):
+    """An agent whose Kafka is not there."""
+    made = Service(servers, "agent", "lonely-agent", flags={
+        "kafka-brokers": "127.0.0.1:1", "state-directory": tmp_path / "state",
+        "profiling-duration": "1s"})
+    made.launch()
+    made.wait_ready(made.ready, 30)
+    yield made
+    made.kill()
+
+
+def test_without_kafka_it_starts_and_spools_and_stops_in_time(lonely, tmp_path):
+    wait_until(lambda: metrics(lonely)["decima_agent_spool_batches"] >= 2, 20, "two batches")
+
+    lonely.send(signal.SIGTERM)
+    wait_until(lambda: not lonely.alive(), 10, "it ended")
+
+    assert lonely.exit_code() == 0, lonely.last_words()
+    assert len(list((tmp_path / "state" / "spool").glob("*.batch"))) >= 3
+
+
+def test_a_second_agent_on_the_same_state_directory_refuses(agent_program, lonely, tmp_path):
+    done = run(agent_program, f"--state-directory={tmp_path / 'state'}")
+
+    assert done.returncode == 1
+    assert str(tmp_path / "state") in done.stderr and "agent" in done.stderr
+    assert lonely.alive()
+
+
+@pytest.fixture
+def kafka(servers):
+    """A Cell that nothing reads from."""
+    with Cell(servers, "agent_spool") as made:
+        yield made
+
+
+def test_a_restarted_agent_sends_what_was_spooled_and_goes_on_counting(kafka, protos, tmp_path):
+    cell, topic = kafka, kafka.topic
+    made = cell.service("agent", flags={"state-directory": tmp_path / "state",
+                                        "kafka-brokers": "127.0.0.1:1",
+                                        "profiling-duration": "1s"})
+    cell.start_service(made)
+    wait_until(lambda: metrics(made)["decima_agent_spool_batches"] >= 2, 20, "two batches")
+    made.stop()
+    admin = cell.admin()
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+    made.flags["kafka-brokers"] = cell.fleet.kafka.address()
+    cell.start_service(made)
+    time.sleep(3)
+    made.stop()
+
+    messages = sorted(cell.consume(topic, 5), key=lambda m: int(dict(m.headers())["decima-seq"]))
+    headers = [dict(m.headers()) for m in messages]
+    statuses = [protos.status.AgentStatus.FromString(h["decima-status"]) for h in headers]
+
+    assert [int(h["decima-seq"]) for h in headers] == [1, 2, 3, 4, 5]
+    assert len({h["decima-epoch"] for h in headers}) == 1
+    assert len({m.key() for m in messages}) == 1
+    spooled = 0
+    for status in statuses:
+        spooled += status.batch_samples
+        assert status.taken == spooled + sum(c.samples for c in status.lost)
+        assert status.frequency_hz == HERTZ
