@@ -110,7 +110,8 @@ def agent(stack):
         pytest.skip("the agent needs root")
     if not Path("/sys/kernel/btf/vmlinux").exists():
         pytest.skip("this kernel has no BTF")
-    made = Service(stack.fleet, "agent", "shared-agent", flags={"kafka-topic": stack.topic})
+    made = Service(stack.fleet, "agent", "shared-agent",
+                   flags={"kafka-topic": stack.topic, "profiling-duration": "2s"})
     made.launch()
     try:
         made.wait_ready(made.ready, 60)

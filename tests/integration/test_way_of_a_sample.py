@@ -18,7 +18,7 @@ from harness import wait_until
 
 SECONDS = 60
 HERTZ = 19
-INTERVAL = 10  # of the agent's batches
+INTERVAL = 2  # of the agent fixture
 
 
 def settle():
