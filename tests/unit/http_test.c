@@ -241,6 +241,32 @@ static void a_client_that_dawdles_is_cut(void **state)
 	assert_true(clock_monotonic_ns() - began < 2 * NS_PER_SECOND);
 }
 
+/* For the sanitizer: what a request had is freed however it ends. */
+static void requests_that_break_off_leave_nothing(void **state)
+{
+	static const char *const rows[] = {
+		"GET /greet HTTP/1.1\r\nHost:",
+		"GET /greet HTTP/1.1\r\nno colon here\r\n\r\n",
+		"GET /greet HTTP/9.9\r\n\r\n",
+		"GET /greet\r\n\r\n",
+		"\r\n\r\n\r\n",
+		"GET /greet HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
+		"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+	};
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_FD fd = dial();
+
+		say(fd, str_from(rows[i]));
+		shutdown(fd, SHUT_WR);
+		hear(&arena, fd);
+	}
+	assert_status(ask(&arena, "GET /greet", "", (str){ 0 }), "200");
+}
+
 static void a_handler_may_take_longer_than_a_request(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -340,6 +366,7 @@ int main(void)
 		TEST(collects_a_body_up_to_its_limit),
 		TEST(a_chunked_body_has_the_same_limit),
 		TEST(a_client_that_dawdles_is_cut),
+		TEST(requests_that_break_off_leave_nothing),
 		TEST(a_handler_may_take_longer_than_a_request),
 		TEST(connections_beyond_the_limit_are_refused),
 		TEST(says_what_is_wrong_with_an_address),
