@@ -1,0 +1,318 @@
+"""What can be asked of the querier, and how it answers and refuses."""
+import concurrent.futures
+import datetime
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.parse
+
+import pytest
+
+from harness import metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
+HEAP = "memory:inuse_space:bytes:space:bytes"
+GO = shutil.which("go") or "/usr/local/go/bin/go"
+
+ALPHA = {(0x1000, 0x2000): 3, (0x1000, 0x3000): 1}
+BETA = {(0x10,): 2}
+
+
+def heap_message(protos, comm, at_ms):
+    """5,000 bytes in use, in one stack of /bin/test."""
+    message = protos.profiles.ProfilesData.FromString(
+        cpu_message(protos, comm, {(0x77,): 1}, node="n1", at_ms=at_ms, pid=1))
+    texts = message.dictionary.string_table
+    profile = message.resource_profiles[0].scope_profiles[0].profiles[0]
+    for field, value in ((profile.sample_type, b"inuse_space"), (profile.period_type, b"space")):
+        texts.append(value)
+        field.type_strindex = len(texts) - 1
+        texts.append(b"bytes")
+        field.unit_strindex = len(texts) - 1
+    profile.period = 524288
+    profile.samples[0].values.append(5000)
+    return message.SerializeToString()
+
+
+@pytest.fixture(scope="module")
+def asked(cell, protos):
+    """The cell with alpha (n1, pid 1), beta (n2, pid 2) and a heap profile of alpha in it."""
+    cell.at_ms = int(time.time() * 1000)
+    for message in (
+            cpu_message(protos, "alpha", ALPHA, node="n1", path="/bin/alpha", pid=1,
+                        build_id="aa" * 20, at_ms=cell.at_ms),
+            cpu_message(protos, "beta", BETA, node="n2", path="/opt/be;ta", pid=2,
+                        build_id="bb" * 20, at_ms=cell.at_ms),
+            heap_message(protos, "alpha", cell.at_ms)):
+        cell.produce(message)
+    wait_until(lambda: cell.total("{}") == 6 * PERIOD and cell.total(HEAP + "{}") == 5000,
+               what="6 ticks and a heap")
+    return cell
+
+
+def refusal(cell, path, **params):
+    """(status, error type, sentence) of a request that must be refused."""
+    status, body = cell.api(path, **params)
+    answer = json.loads(body)
+    assert answer["status"] == "error" and answer["error"], answer
+    return status, answer["errorType"], answer["error"]
+
+
+# labels and types
+
+def test_names_of_labels_are_those_of_series_and_samples(asked):
+    names = asked.data("labels")
+
+    assert {"comm", "exe", "node", "pid", "service_name"} <= set(names)
+    assert names == sorted(names)
+
+
+@pytest.mark.parametrize("name, values", [
+    ("comm", ["alpha", "beta"]), ("node", ["n1", "n2"]), ("pid", ["1", "2"]), ("nobody", [])])
+def test_values_of_a_label_are_sorted_and_each_once(asked, name, values):
+    assert asked.data(f"label/{name}/values") == values
+
+
+def test_match_narrows_labels_and_several_are_alternatives(asked):
+    of_alpha, of_beta = '{comm="alpha"}', '{comm="beta"}'
+
+    assert asked.data("label/node/values", **{"match[]": of_alpha}) == ["n1"]
+    assert asked.data("label/pid/values", **{"match[]": of_beta}) == ["2"]
+    assert asked.data("label/node/values", **{"match[]": [of_alpha, of_beta]}) == ["n1", "n2"]
+    assert asked.data("label/comm/values", **{"match[]": HEAP}) == ["alpha"]
+    assert asked.data("labels", **{"match[]": '{comm="nobody"}'}) == []
+
+
+def test_profile_types_are_those_that_were_sent(asked):
+    assert asked.data("profile_types") == sorted([CPU, HEAP])
+
+
+def test_labels_know_their_window(asked):
+    assert asked.data("label/comm/values", start=1000000000, end=1000003600) == []
+    assert asked.data("profile_types", start=1000000000, end=1000003600) == []
+
+
+# collapsed
+
+def test_collapsed_has_every_stack_with_its_sum(asked):
+    assert asked.collapsed("{}") == {
+        ("alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
+        ("alpha+0x1000", "alpha+0x3000"): PERIOD,
+        ("be:ta+0x10",): 2 * PERIOD,
+    }
+
+
+def test_collapsed_is_sorted_and_the_same_each_time(asked):
+    first, second = (asked.api("query", query="{}", report="collapsed")[1] for _ in range(2))
+
+    assert first == second
+    assert first.splitlines() == sorted(first.splitlines())
+
+
+@pytest.mark.parametrize("query, total", [
+    ("{}", 6), (CPU, 6), (CPU + "{}", 6), (f'{{__name__="{CPU}"}}', 6),
+    ('{comm="alpha"}', 4), ('{comm!="alpha"}', 2), ('{comm=~"al.*"}', 4), ('{comm!~"al.*|x"}', 2),
+    ('{comm=~"lph"}', 0), ("{comm='alpha',}", 4), ("{comm=`beta`}", 2),
+    ('{pid="2"}', 2), ('{pid!="2"}', 4), ('{pid=~"[12]"}', 6), ('{pid!~"1"}', 2),
+    ('{comm="alpha",pid="2"}', 0), ('{comm="alpha",node="n1",pid="1"}', 4),
+    ('{nobody=""}', 6), ('{nobody!=""}', 0), ('{nobody=~".*"}', 6), ('{nobody=~".+"}', 0),
+    ('{comm=""}', 0), ('{comm=~"alpha|beta"}', 6)])
+def test_a_selector_finds_what_it_names(asked, query, total):
+    assert asked.total(query) == total * PERIOD
+
+
+def test_another_type_is_asked_for_by_its_id(asked):
+    assert asked.collapsed(HEAP + "{}") == {("test+0x77",): 5000}
+    assert asked.collapsed(HEAP + '{comm="beta"}') == {}
+
+
+def test_nothing_found_is_an_empty_answer(asked, protos):
+    for query in ('{comm="nobody"}', "never:seen:count:by:anybody"):
+        assert asked.api("query", query=query, report="collapsed") == (200, b"")
+        assert len(asked.pprof(protos, query).sample) == 0
+
+
+def test_groups_lead_the_stack(asked):
+    assert asked.collapsed("{}", group_by="comm,pid") == {
+        ("comm=alpha", "pid=1", "alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
+        ("comm=alpha", "pid=1", "alpha+0x1000", "alpha+0x3000"): PERIOD,
+        ("comm=beta", "pid=2", "be:ta+0x10"): 2 * PERIOD,
+    }
+    assert sum(asked.collapsed("{}", group_by="nobody").values()) == 6 * PERIOD
+
+
+# windows
+
+def test_the_window_holds_its_start_and_not_its_end(asked):
+    def ticks(start_ms, end_ms):
+        window = {"start": f"{start_ms / 1000:.3f}", "end": f"{end_ms / 1000:.3f}"}
+        return asked.total("{}", **window) / PERIOD
+
+    at = asked.at_ms  # the last ticks; those before are a millisecond earlier each
+
+    assert ticks(at, at + 1) == 3
+    assert ticks(at - 60000, at) == 3
+    assert ticks(at - 60000, at + 1) == 6
+    assert ticks(at + 1, at + 60000) == 0
+
+
+def test_times_are_unix_seconds_or_rfc_3339(asked):
+    start = datetime.datetime.fromtimestamp(asked.at_ms // 1000 - 60, datetime.timezone.utc)
+    east = start.astimezone(datetime.timezone(datetime.timedelta(hours=2)))
+
+    for text in (start.strftime("%Y-%m-%dT%H:%M:%SZ"), east.isoformat(), str(start.timestamp())):
+        assert asked.total("{}", start=text) == 6 * PERIOD
+
+
+# pprof
+
+def test_pprof_has_addresses_mappings_and_the_sum(asked, protos):
+    profile = asked.pprof(protos, '{comm="alpha"}')
+    texts = profile.string_table
+    mapping = profile.mapping[0]
+
+    assert [(texts[t.type], texts[t.unit]) for t in profile.sample_type] == [
+        (b"cpu", b"nanoseconds")]
+    assert sum(s.value[0] for s in profile.sample) == 4 * PERIOD
+    assert profile.period == PERIOD
+    assert texts[mapping.filename] == b"/bin/alpha"
+    assert texts[mapping.build_id] == b"aa" * 20
+    assert {location.address for location in profile.location} == {0x1000, 0x2000, 0x3000}
+    assert not any(sample.label for sample in profile.sample)
+
+
+def test_pprof_carries_the_labels_it_is_grouped_by(asked, protos):
+    profile = asked.pprof(protos, "{}", group_by="comm")
+    texts = profile.string_table
+
+    found = {}
+    for sample in profile.sample:
+        label, = sample.label
+        assert texts[label.key] == b"comm"
+        found[texts[label.str]] = found.get(texts[label.str], 0) + sample.value[0]
+    assert found == {b"alpha": 4 * PERIOD, b"beta": 2 * PERIOD}
+
+
+@pytest.mark.skipif(not os.path.exists(GO), reason="no Go here to read it with")
+def test_go_tool_pprof_reads_a_url(asked, tmp_path):
+    url = f"{asked.querier.url}/api/v1/query?" + urllib.parse.urlencode(
+        {"query": '{comm="alpha"}', "report": "pprof"})
+
+    done = subprocess.run([GO, "tool", "pprof", "-top", "-nodecount=5", url], text=True, timeout=150,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          env=os.environ | {"PPROF_TMPDIR": str(tmp_path)})
+
+    assert done.returncode == 0, done.stdout
+    assert "Type: cpu" in done.stdout
+    assert re.search(r"Total samples = 210\.5\d*ms|of 210\.5\d*ms total", done.stdout), done.stdout
+
+
+# refusals
+
+@pytest.mark.parametrize("params, sentence", [
+    ({"report": "collapsed"}, "query is missing"),
+    ({"query": "{}"}, "report is missing"),
+    ({"query": "{}", "report": "svg"}, "collapsed, pprof"),
+    ({"query": "", "report": "collapsed"}, "position 1: expected a profile type or {"),
+    ({"query": "{comm}", "report": "collapsed"}, "position 6: expected ="),
+    ({"query": '{comm="x"', "report": "collapsed"}, "position 10: expected , or }"),
+    ({"query": '{comm=~"("}', "report": "collapsed"}, "regular expression"),
+    ({"query": "cpu{}", "report": "collapsed"}, "cpu"),
+    ({"query": "{}", "report": "collapsed", "start": "yesterday"}, "is not a time"),
+    ({"query": "{}", "report": "collapsed", "end": "-5"}, "is not a time"),
+    ({"query": "{}", "report": "collapsed", "start": "5", "end": "5"}, "start must be before end"),
+    ({"query": "{}", "report": "collapsed", "start": "6", "end": "5"}, "start must be before end"),
+    ({"query": "{}", "report": "collapsed", "group_by": "a,a"}, "twice")])
+def test_a_bad_question_is_400_with_a_sentence(asked, params, sentence):
+    status, kind, error = refusal(asked, "query", **params)
+
+    assert (status, kind) == (400, "bad_data")
+    assert sentence in error
+
+
+def test_bad_matches_are_400_and_unknown_paths_404(asked):
+    status, kind, error = refusal(asked, "labels", **{"match[]": "{"})
+    assert (status, kind) == (400, "bad_data") and "match[]" in error
+    assert refusal(asked, "label//values")[0] == 400
+    assert refusal(asked, "nothing")[:2] == (404, "not_found")
+
+
+def test_an_expression_that_explodes_is_ended(asked, protos):
+    name = "a" * 60
+    asked.produce(cpu_message(protos, "gamma", {(1,): 1}, node=name,
+                              at_ms=asked.at_ms - 7200_000))
+    hours_ago = {"start": asked.at_ms // 1000 - 7300, "end": asked.at_ms // 1000 - 7100}
+    wait_until(lambda: asked.total('{comm="gamma"}', **hours_ago) == PERIOD, what="gamma")
+
+    status, kind, error = refusal(asked, "query", query='{node=~"(a+)+[bc]"}', report="collapsed",
+                                  **hours_ago)
+
+    assert (status, kind) == (422, "execution")
+    assert "match limit" in error
+
+
+def test_an_answer_beyond_its_memory_is_422(asked, protos):
+    small = asked.start_service(asked.service("querier", "small", {"query-memory-limit": "1MB"}))
+    many = {(i, i + 1): 1 for i in range(16, 20016)}
+    asked.produce(cpu_message(protos, "many", many, at_ms=asked.at_ms - 3 * 3600_000))
+    then = {"start": asked.at_ms // 1000 - 3 * 3600 - 3600, "end": asked.at_ms // 1000 - 7200}
+    wait_until(lambda: asked.total('{comm="many"}', **then) == 20000 * PERIOD, what="many stacks")
+
+    query = urllib.parse.urlencode({"query": '{comm="many"}', "report": "collapsed", **then})
+    status, body = small.get(f"/api/v1/query?{query}")
+
+    assert status == 422, body
+    assert "memory" in json.loads(body)["error"]
+    assert small.get("/api/v1/query?query=%7B%7D&report=collapsed")[0] == 200
+
+
+# PostgreSQL comes and goes
+
+def test_without_postgresql_it_is_not_ready_and_says_so(asked):
+    away = asked.service("querier", "away", {"postgres": "postgresql://127.0.0.1:1/nothing"})
+    away.launch()
+    wait_until(lambda: away.get("/healthy")[0] == 200, what="it lives")
+
+    status, body = away.get("/ready")
+    assert status == 503 and b"PostgreSQL" in body
+    status, body = away.get("/api/v1/query?query=%7B%7D&report=collapsed")
+    assert status == 503 and json.loads(body)["errorType"] == "unavailable"
+
+
+def test_a_lost_connection_is_made_again(asked):
+    assert asked.total("{}") == 6 * PERIOD
+    with asked.connect() as db:
+        ended = db.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
+                           "datname = current_database() AND pid <> pg_backend_pid() AND "
+                           "application_name LIKE '%querier%'").fetchone()[0]
+
+    assert ended >= 1
+    wait_until(lambda: asked.querier.ready(), what="ready again")
+    assert asked.total("{}") == 6 * PERIOD
+
+
+def test_many_ask_at_once_and_all_are_answered(asked):
+    def ask(_):
+        return asked.total("{}")
+
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        assert set(pool.map(ask, range(64))) == {6 * PERIOD}
+
+
+def test_what_was_asked_is_in_the_metrics(asked):
+    before = metrics(asked.querier)
+    asked.total("{}")
+    asked.api("query", query="{", report="collapsed")
+    after = metrics(asked.querier)
+
+    def grown(name):
+        return after[name] - before[name]
+
+    assert grown('decima_querier_queries_total{endpoint="query"}') == 2
+    assert grown('decima_querier_errors_total{type="bad_data"}') == 1
+    assert grown("decima_querier_samples_read_total") >= 6
+    assert grown("decima_querier_bytes_read_total") > 0
