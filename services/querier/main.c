@@ -16,7 +16,7 @@ static const struct conf_key keys[] = {
 	{ .flag = "postgres",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, postgres),
-	  .fallback = "postgresql://localhost/decima",
+	  .fallback = "postgresql://127.0.0.1:5432/decima",
 	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs, as libpq takes "
 		  "them; "
 		  "a standby will do." },
