@@ -54,6 +54,7 @@ static void otlps_samples_of_cpu_are_cpu_time_by_their_period(void **state)
 		/* block or mutex? nobody can tell */
 		{ "contentions", "count", "contentions", "count",
 		  "otlp:contentions:count:contentions:count", false },
+		{ "samples", "count", "", "", "otlp:samples:count::", false },
 		{ "a:b{", "c d", "", "", "otlp:a_b_:c_d::", false },
 	};
 	AUTO_ARENA arena = { 0 };
