@@ -124,5 +124,5 @@ struct sample_merge {
 
 void sample_merge_begin(struct sample_merge *merge, struct sample_set *into,
 			const struct sample_set *from);
-uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t stack);
+uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t index);
 void sample_merge_end(struct sample_merge *merge);
