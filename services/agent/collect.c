@@ -68,13 +68,11 @@ static uint32_t add_kernel_frame(struct collect *collect, struct kernel_symbols 
 }
 
 static uint32_t add_user_frame(struct collect *collect, const struct mappings *mappings,
-			       uint64_t address, bool *ret_unmapped)
+			       uint64_t address)
 {
 	struct frame frame = { .type = STR("native"), .address = address };
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
 
-	if (!mapping)
-		*ret_unmapped = true;
 	if (mapping && mapping->executable) {
 		const struct executable *executable = mapping->executable;
 
@@ -88,10 +86,34 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 	return add_frame(collect, &frame);
 }
 
+/* All but the first are return addresses: one less lies in the call. */
+static uint64_t address_of(const uint64_t *frames, size_t i)
+{
+	return frames[i] - (i > 0);
+}
+
 /*
- * Both sides are leaf first. All but the first of each are return addresses: one less lies in the
- * call. The first user frame is where the thread stood, also while it is in the kernel.
+ * How many of the user frames are code. Where a function keeps something else in the frame pointer
+ * the walk goes astray: what lies in no mapping was never called from, nor is what comes after it.
+ * The leaf is where the thread stood, mapped or not.
  */
+static size_t user_frames_of(struct collect *collect, const struct sample_record *record,
+			     const struct mappings *mappings, const uint64_t *user)
+{
+	size_t len = record->user_frames;
+
+	if (len && !(mappings && mappings_find(mappings, user[0])))
+		collect->unmapped++;
+	for (size_t i = 1; mappings && i < len; i++) {
+		if (mappings_find(mappings, address_of(user, i)))
+			continue;
+		collect->cut_unmapped++;
+		return i;
+	}
+	return len;
+}
+
+/* Both sides are leaf first, and the first user frame is where the thread entered the kernel. */
 static uint32_t add_stack(struct collect *collect, const struct sample_record *record,
 			  const struct process *process, struct kernel_symbols *kernel)
 {
@@ -99,14 +121,13 @@ static uint32_t add_stack(struct collect *collect, const struct sample_record *r
 	const uint64_t *user = record->frames + record->kernel_frames;
 	const struct mappings *mappings =
 		process && record->user_frames ? process_mappings(process, user[0]) : NULL;
-	bool unmapped = false;
 	size_t len = 0;
 
-	for (size_t i = record->user_frames; i > 0; i--)
-		frames[len++] = add_user_frame(collect, mappings, user[i - 1] - (i > 1), &unmapped);
+	for (size_t i = user_frames_of(collect, record, mappings, user); i > 0; i--)
+		frames[len++] = add_user_frame(collect, mappings, address_of(user, i - 1));
 	for (size_t i = record->kernel_frames; i > 0; i--)
-		frames[len++] = add_kernel_frame(collect, kernel, record->frames[i - 1] - (i > 1));
-	collect->unmapped += unmapped;
+		frames[len++] =
+			add_kernel_frame(collect, kernel, address_of(record->frames, i - 1));
 	return sample_set_stack(&collect->set, frames, len);
 }
 

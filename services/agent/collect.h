@@ -20,7 +20,8 @@ struct collect_options {
 
 struct collect {
 	struct sample_set set; /* the interval so far */
-	uint64_t unmapped;     /* cumulative: samples with a user frame in no mapping */
+	uint64_t unmapped;     /* cumulative: samples whose user leaf lies in no mapping */
+	uint64_t cut_unmapped; /* cumulative: whose walk left the mappings and was cut there */
 	/* private */
 	struct arena arena;
 	struct collect_options options;

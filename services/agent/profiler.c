@@ -17,6 +17,7 @@ const char *const profiler_cut_names[CUT_COUNT] = {
 	[CUT_TOO_DEEP_KERNEL] = "kernel_too_deep",
 	[CUT_TOO_DEEP_USER] = "user_too_deep",
 	[CUT_READ_FAULT] = "user_read_fault",
+	[CUT_UNMAPPED] = "user_unmapped",
 };
 
 static bool open_kernel_side(struct profiler *profiler, const struct profiler_options *options,
@@ -171,6 +172,7 @@ struct profiler_counts profiler_counts_get(const struct profiler *profiler)
 			  [LOSS_MALFORMED] = profiler->sampler.malformed },
 		.cut = { [CUT_TOO_DEEP_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
 			 [CUT_TOO_DEEP_USER] = kernel[CUT_USER_TOO_DEEP],
-			 [CUT_READ_FAULT] = kernel[CUT_USER_READ_FAULT] },
+			 [CUT_READ_FAULT] = kernel[CUT_USER_READ_FAULT],
+			 [CUT_UNMAPPED] = profiler->collect.cut_unmapped },
 	};
 }

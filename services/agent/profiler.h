@@ -21,7 +21,13 @@ enum profiler_loss {
 };
 extern const char *const profiler_loss_names[LOSS_COUNT];
 
-enum profiler_cut { CUT_TOO_DEEP_KERNEL, CUT_TOO_DEEP_USER, CUT_READ_FAULT, CUT_COUNT };
+enum profiler_cut {
+	CUT_TOO_DEEP_KERNEL,
+	CUT_TOO_DEEP_USER,
+	CUT_READ_FAULT,
+	CUT_UNMAPPED,
+	CUT_COUNT
+};
 extern const char *const profiler_cut_names[CUT_COUNT];
 
 /* All cumulative since profiler_open(). taken = lost + what sets have held and will hold. */

@@ -22,7 +22,7 @@ static struct metric cut = { .name = "decima_agent_samples_truncated_total",
 			     .value_count = CUT_COUNT };
 static struct metric unmapped = { .name = "decima_agent_samples_unmapped_total",
 				  .kind = METRIC_COUNTER,
-				  .help = "Samples with a user frame that lies in no mapping." };
+				  .help = "Samples whose user leaf lies in no mapping." };
 static struct metric ring_bytes = { .name = "decima_agent_sample_ring_bytes",
 				    .kind = METRIC_GAUGE,
 				    .help = "Size of the ring of samples." };

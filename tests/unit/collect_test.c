@@ -1,0 +1,196 @@
+#include "collect.h"
+#include "profile/profile_type.h"
+#include "test.h"
+
+enum { PERIOD = 52631578, OFFSET_NS = 1000000000 };
+
+/* A program at 0x1000-0x3000 whose second page of code is linked 0x100000 higher. */
+static struct elf_segment segments[] = {
+	{ .offset = 0, .size = 0x1000, .address = 0, .executable = true },
+	{ .offset = 0x1000, .size = 0x1000, .address = 0x101000, .executable = true }
+};
+static struct executable program = { .path = "/bin/burn",
+				     .build_id = "c0ffee",
+				     .segments = segments,
+				     .segment_count = ARRAY_LEN(segments) };
+
+static char exe[] = "/bin/burn";
+
+struct fixture {
+	struct collect collect;
+	struct kernel_symbols kernel;
+	struct process_image image;
+	struct process process;
+};
+
+static void set_up(struct fixture *fixture)
+{
+	*fixture = (struct fixture){ 0 };
+	collect_init(&fixture->collect,
+		     &(struct collect_options){ .node = STR("host-1"), .period_ns = PERIOD });
+	collect_begin(&fixture->collect, OFFSET_NS);
+	assert_true(mappings_insert(&fixture->image.mappings,
+				    (struct mapping){ .start = 0x1000,
+						      .end = 0x3000,
+						      .executable = executable_share(&program) }));
+	fixture->image.exe = exe;
+	fixture->process = (struct process){ .pid = 7, .image = &fixture->image };
+}
+
+static void tear_down(struct fixture *fixture)
+{
+	mappings_done(&fixture->image.mappings);
+	collect_done(&fixture->collect);
+}
+
+/* A tick of thread 8 of process 7, with these user frames, leaf first. */
+static void tick(struct fixture *fixture, const struct process *process, const uint64_t *user,
+		 uint16_t count)
+{
+	struct sample_record record = {
+		.time_ns = 5 * 1000000,
+		.tgid = 7,
+		.tid = 8,
+		.cpu = 1,
+		.user_frames = count,
+		.comm = "burn",
+		.thread_comm = "worker",
+	};
+
+	memcpy(record.frames, user, count * sizeof(*user));
+	collect_sample(&fixture->collect, &record, process, &fixture->kernel);
+}
+
+static const struct frame *frame_of(const struct fixture *fixture, size_t at)
+{
+	const struct sample_set *set = &fixture->collect.set;
+	struct stack stack = set->stacks.items[set->samples.items[0].stack];
+
+	assert_in_range(at, 0, stack.len - 1);
+	return &set->frames.items[stack.frames[at]];
+}
+
+static size_t depth(const struct fixture *fixture)
+{
+	const struct sample_set *set = &fixture->collect.set;
+
+	return set->stacks.items[set->samples.items[0].stack].len;
+}
+
+static void a_sample_says_who_when_and_how_much(void **state)
+{
+	static const uint64_t user[] = { 0x1010 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	tick(&fixture, &fixture.process, user, 1);
+
+	const struct sample_set *set = &fixture.collect.set;
+	const struct sample *sample = &set->samples.items[0];
+	const struct series *series = &set->series.items[sample->series];
+	struct labels labels = set->label_sets.items[sample->labels];
+
+	assert_int_equal(sample->value, PERIOD);
+	assert_int_equal(sample->time_ms, 1005);
+	assert_true(str_eq(series->type, STR(PROFILE_TYPE_CPU)));
+	assert_int_equal(series->period, PERIOD);
+	assert_true(str_eq(labels_get(series->labels, STR("node")), STR("host-1")));
+	assert_true(str_eq(labels_get(series->labels, STR("comm")), STR("burn")));
+	assert_true(str_eq(labels_get(series->labels, STR("exe")), STR("/bin/burn")));
+	assert_true(str_eq(labels_get(labels, STR("pid")), STR("7")));
+	assert_true(str_eq(labels_get(labels, STR("thread_id")), STR("8")));
+	assert_true(str_eq(labels_get(labels, STR("thread_name")), STR("worker")));
+	assert_true(str_eq(labels_get(labels, STR("cpu")), STR("1")));
+	tear_down(&fixture);
+}
+
+static void frames_are_root_first_with_the_addresses_of_calls_in_the_file(void **state)
+{
+	static const uint64_t user[] = { 0x1010, 0x2021 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	tick(&fixture, &fixture.process, user, 2);
+
+	assert_int_equal(depth(&fixture), 2);
+	assert_int_equal(frame_of(&fixture, 0)->address, 0x101020); /* the call, not its return */
+	assert_int_equal(frame_of(&fixture, 1)->address, 0x10);     /* where it stood */
+	assert_true(str_eq(frame_of(&fixture, 0)->build_id, STR("c0ffee")));
+	assert_true(str_eq(frame_of(&fixture, 0)->path, STR("/bin/burn")));
+	tear_down(&fixture);
+}
+
+static void a_walk_that_leaves_the_code_is_cut_there(void **state)
+{
+	static const uint64_t user[] = { 0x1010, 0xffffffffffffffff, 0x2021 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	tick(&fixture, &fixture.process, user, 3);
+
+	assert_int_equal(depth(&fixture), 1);
+	assert_int_equal(fixture.collect.cut_unmapped, 1);
+	assert_int_equal(fixture.collect.unmapped, 0);
+	tear_down(&fixture);
+}
+
+static void a_leaf_in_no_mapping_is_kept_as_it_is(void **state)
+{
+	static const uint64_t user[] = { 0x9999 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	tick(&fixture, &fixture.process, user, 1);
+
+	assert_int_equal(depth(&fixture), 1);
+	assert_int_equal(frame_of(&fixture, 0)->address, 0x9999);
+	assert_int_equal(frame_of(&fixture, 0)->path.len, 0);
+	assert_int_equal(fixture.collect.unmapped, 1);
+	tear_down(&fixture);
+}
+
+static void a_sample_of_an_unknown_process_is_kept(void **state)
+{
+	static const uint64_t user[] = { 0x1010, 0x2021 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	tick(&fixture, NULL, user, 2);
+
+	const struct sample_set *set = &fixture.collect.set;
+
+	assert_int_equal(set->samples.len, 1);
+	assert_int_equal(depth(&fixture), 2);
+	assert_true(str_eq(labels_get(set->series.items[0].labels, STR("comm")), STR("burn")));
+	assert_null(labels_get(set->series.items[0].labels, STR("exe")).ptr);
+	tear_down(&fixture);
+}
+
+static void equal_ticks_share_all_but_the_sample(void **state)
+{
+	static const uint64_t user[] = { 0x1010 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	for (int i = 0; i < 3; i++)
+		tick(&fixture, &fixture.process, user, 1);
+
+	assert_int_equal(fixture.collect.set.samples.len, 3);
+	assert_int_equal(fixture.collect.set.series.len, 1);
+	assert_int_equal(fixture.collect.set.frames.len, 1);
+	collect_begin(&fixture.collect, OFFSET_NS);
+	assert_int_equal(fixture.collect.set.samples.len, 0);
+	tear_down(&fixture);
+}
+
+RUN_TESTS(TEST(a_sample_says_who_when_and_how_much),
+	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
+	  TEST(a_walk_that_leaves_the_code_is_cut_there),
+	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is), TEST(a_sample_of_an_unknown_process_is_kept),
+	  TEST(equal_ticks_share_all_but_the_sample))
