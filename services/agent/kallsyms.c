@@ -56,7 +56,7 @@ static uint16_t module_of(struct kallsyms *table, str name)
 
 static bool is_code(str type, str name)
 {
-	if (type.len != 1 || !memchr("tTwW", type.ptr[0], 4))
+	if (type.len != 1 || str_find(STR("tTwW"), type) == SIZE_MAX)
 		return false;
 	/* Padding before functions, which never runs, and assemblers' marks. */
 	return name.len && name.len <= NAME_BYTES_MAX && !str_starts_with(name, STR("__pfx_")) &&

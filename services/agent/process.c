@@ -65,15 +65,21 @@ static struct process *find(struct process_table *table, uint32_t pid)
 
 static void forget_all(struct process *process)
 {
-	image_give(process->image);
-	image_give(process->before);
-	cgroup_give(process->cgroup);
+	image_give(TAKE(process->image));
+	image_give(TAKE(process->before));
+	cgroup_give(TAKE(process->cgroup));
 }
 
 static void reset(struct process *process)
 {
+	struct process *next = process->next;
+	uint32_t pid = process->pid;
+
 	forget_all(process);
-	*process = (struct process){ .pid = process->pid, .next = process->next, .threads = 1 };
+	memset(process, 0, sizeof(*process));
+	process->pid = pid;
+	process->threads = 1;
+	process->next = next;
 }
 
 static struct process *find_or_add(struct process_table *table, uint32_t pid)
@@ -127,13 +133,20 @@ static void read_mappings(struct process_table *table, struct process *process)
 	}
 }
 
-/* What /proc says of it now. False: it is gone. */
-static bool read_process(struct process_table *table, struct process *process)
+/* /proc tells the start in ticks of 10 ms, the kernel in ns. */
+static bool started_at(uint64_t start_ticks, uint64_t start_ns)
+{
+	return start_ticks == start_ns / (NS_PER_SECOND / PROC_TICKS_PER_SECOND);
+}
+
+/* What /proc says of it now. False: it is gone, or (start_ns not 0) another has its pid. */
+static bool read_process(struct process_table *table, struct process *process, uint64_t start_ns)
 {
 	struct proc_stat stat;
 
 	table->scanned++;
-	if (!proc_stat_read(process->pid, &stat))
+	if (!proc_stat_read(process->pid, &stat) ||
+	    (start_ns && !started_at(stat.start_ticks, start_ns)))
 		return false;
 	process->parent_pid = stat.parent_pid;
 	process->threads = stat.threads;
@@ -178,7 +191,7 @@ void process_table_scan(struct process_table *table)
 
 		struct process *process = find_or_add(table, (uint32_t)pid);
 
-		if (process && !process->exited && read_process(table, process))
+		if (process && !process->exited && read_process(table, process, 0))
 			process->scan = table->scans;
 	}
 	closedir(directory);
@@ -298,13 +311,12 @@ void process_table_apply(struct process_table *table, const struct side_band_rec
 	}
 }
 
-/* /proc tells the start in ticks of 10 ms, the kernel in ns. */
 static bool same_start(const struct process *process, uint64_t start_ns)
 {
 	if (process->start_ns)
 		return process->start_ns == start_ns;
 	if (process->start_ticks)
-		return process->start_ticks == start_ns / (NS_PER_SECOND / PROC_TICKS_PER_SECOND);
+		return started_at(process->start_ticks, start_ns);
 	return true; /* a fork that we saw: the first sample tells the time */
 }
 
@@ -322,13 +334,8 @@ static void identify(struct process_table *table, struct process *process, bool 
 		table->reused++;
 		reset(process);
 	}
-	if (!same || exec_missed) {
-		bool kernel = record->flags & SAMPLE_KERNEL_THREAD;
-
-		if (!kernel &&
-		    (!read_process(table, process) || !same_start(process, record->start_ns)))
-			reset(process);
-	}
+	if ((!same || exec_missed) && !(record->flags & SAMPLE_KERNEL_THREAD))
+		(void)!read_process(table, process, record->start_ns);
 	process->start_ns = record->start_ns;
 	if (!process->exec_id_known || exec_missed || !same) {
 		process->exec_id = record->exec_id;

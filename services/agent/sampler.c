@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 /* libbpf explains itself in many lines; they are for who asks for them. */
+PRINTF_LIKE(2, 0)
 static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char line[512];

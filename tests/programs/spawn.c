@@ -16,6 +16,7 @@
  * runs one command and appends its own pid and the command's to the file: whose children they are
  * that the driver gcc has waited for.
  */
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,16 +44,21 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+static pid_t run(char **command)
+{
+	pid_t pid;
+
+	if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ) != 0)
+		exit(EXIT_FAILURE);
+	return pid;
+}
+
 static void start(char **command)
 {
 	struct child *child = &children[child_count++];
 
 	child->start = now();
-	child->pid = vfork();
-	if (child->pid == 0) {
-		execvp(command[0], command);
-		_exit(127);
-	}
+	child->pid = run(command);
 }
 
 static double seconds(struct timeval time)
@@ -96,13 +102,9 @@ static void print_all(void)
 static int run_and_log(const char *path, char **command)
 {
 	FILE *log = fopen(path, "ae");
-	pid_t pid = vfork();
+	pid_t pid = run(command);
 	int status = 0;
 
-	if (pid == 0) {
-		execvp(command[0], command);
-		_exit(127);
-	}
 	if (log) {
 		fprintf(log, "%d\n%d\n", (int)getpid(), (int)pid);
 		fclose(log);
