@@ -15,6 +15,7 @@ enum {
 
 	LOCK_TIMEOUT_MS = 50, /* of DDL: whoever waits longer makes inserts wait */
 	LOCK_TRIES = 200,
+	DETACH_TIMEOUT_MS = 1000, /* of what only the ingester itself waits for */
 
 	READ_ROWS = 256,                  /* directories taken from the server at a time */
 	READ_PAYLOAD_BYTES = 8 << 20,     /* payloads asked for at a time */

@@ -30,21 +30,38 @@ static bool ask_bool(struct postgres *pg, const char *sql, const struct postgres
 	return true;
 }
 
-/* A DDL statement about one partition. ret_done false: someone holds it, another round will do. */
-static bool change(struct postgres *pg, bool *ret_done, struct err *err, const char *fmt,
-		   const char *table, str partition)
+enum change { CHANGE_DETACH, CHANGE_FINALIZE, CHANGE_DROP, CHANGE_COUNT };
+
+/*
+ * A DDL statement about one partition. ret_done false: someone holds it, another round will do.
+ * Detaching waits for queries, but nobody waits for it; whoever inserts would wait for a DROP.
+ */
+static bool change(struct round *round, enum change what, const char *table, str partition,
+		   bool *ret_done, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf sql = { .arena = &arena };
+	int timeout_ms = what == CHANGE_DROP ? LOCK_TIMEOUT_MS : DETACH_TIMEOUT_MS;
 
-	if (table)
-		buf_format(&sql, "ALTER TABLE %s DETACH PARTITION " STR_FMT " %s", table,
-			   STR_ARG(partition), fmt);
-	else
-		buf_format(&sql, "%s " STR_FMT, fmt, STR_ARG(partition));
-	buf_u8(&sql, '\0');
-	*ret_done = postgres_exec(pg, sql.ptr, err);
-	return *ret_done || postgres_failed_with(pg, SQLSTATE_LOCK_TIMEOUT);
+	buf_format(&sql, "SET lock_timeout = '%dms'%c", timeout_ms, '\0');
+	if (!postgres_exec(round->pg, sql.ptr, err))
+		return false;
+	sql.len = 0;
+	switch (what) {
+	case CHANGE_DETACH:
+	case CHANGE_FINALIZE:
+		buf_format(&sql, "ALTER TABLE %s DETACH PARTITION " STR_FMT " %s%c", table,
+			   STR_ARG(partition), what == CHANGE_DETACH ? "CONCURRENTLY" : "FINALIZE",
+			   '\0');
+		break;
+	case CHANGE_DROP:
+		buf_format(&sql, "DROP TABLE " STR_FMT "%c", STR_ARG(partition), '\0');
+		break;
+	case CHANGE_COUNT:
+		break;
+	}
+	*ret_done = postgres_exec(round->pg, sql.ptr, err);
+	return *ret_done || postgres_failed_with(round->pg, SQLSTATE_LOCK_TIMEOUT);
 }
 
 /*
@@ -85,11 +102,13 @@ static bool is_past(struct round *round, enum partition_table table, str name, b
 static bool drop_one(struct round *round, enum partition_table table, str name, bool attached,
 		     bool pending, bool *ret_done, struct err *err)
 {
+	const char *name_of_table = partition_tables[table].name;
+
 	*ret_done = true;
-	if (attached && !change(round->pg, ret_done, err, pending ? "FINALIZE" : "CONCURRENTLY",
-				partition_tables[table].name, name))
+	if (attached && !change(round, pending ? CHANGE_FINALIZE : CHANGE_DETACH, name_of_table,
+				name, ret_done, err))
 		return false;
-	if (*ret_done && !change(round->pg, ret_done, err, "DROP TABLE", NULL, name))
+	if (*ret_done && !change(round, CHANGE_DROP, name_of_table, name, ret_done, err))
 		return false;
 	if (*ret_done) {
 		log_info("partition dropped", "table=" STR_FMT, STR_ARG(name));
@@ -154,10 +173,7 @@ static bool end_stopped_writers(struct postgres *pg, struct err *err)
 
 static bool run(struct round *round, struct err *err)
 {
-	AUTO_ARENA arena = { 0 };
-	str sql = str_format(&arena, "SET lock_timeout = '%dms'%c", LOCK_TIMEOUT_MS, '\0');
-
-	if (!end_stopped_writers(round->pg, err) || !postgres_exec(round->pg, sql.ptr, err))
+	if (!end_stopped_writers(round->pg, err))
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&
