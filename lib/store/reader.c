@@ -71,16 +71,38 @@ struct answer {
 	struct found found;
 };
 
+/* Matchers that need a label which no sample of the row has: a bit each. */
+static uint32_t never_matched(const struct selector *selector,
+			      const struct chunk_directory *directory)
+{
+	uint32_t never = 0;
+
+	for (size_t i = 0; i < selector->matcher_count; i++) {
+		const struct matcher *matcher = &selector->matchers[i];
+		bool is_there = matcher_matches_empty(matcher);
+
+		for (size_t j = 0; !is_there && j < directory->name_count; j++)
+			is_there = str_eq(directory->names[j], matcher->name);
+		never |= (uint32_t)!is_there << i;
+	}
+	return never;
+}
+
 static bool wants(void *self, const struct chunk_directory *directory)
 {
 	const struct answer *answer = self;
+	uint32_t never = never_matched(answer->query->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
-		const struct directory_series *series = &directory->series[i];
+		const struct directory_series *entry = &directory->series[i];
 
-		if (series->first_ms < answer->window.end_ms &&
-		    series->last_ms >= answer->window.start_ms &&
-		    found_get(&answer->found, series->id))
+		if (entry->first_ms >= answer->window.end_ms ||
+		    entry->last_ms < answer->window.start_ms)
+			continue;
+
+		const struct found_series *series = found_get(&answer->found, entry->id);
+
+		if (series && !(series->open & never))
 			return true;
 	}
 	return false;

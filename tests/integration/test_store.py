@@ -1,4 +1,5 @@
-"""The store's own tests, in C, against a real PostgreSQL: store_check.c. Each has a database."""
+"""The store's own tests, in C, against a real PostgreSQL: store_*_check.c. Each has a
+database of its own."""
 import os
 import re
 import subprocess
@@ -9,8 +10,9 @@ import pytest
 
 from conftest import ROOT
 
-SOURCE = Path(__file__).with_name("store_check.c")
-NAMES = re.findall(r"^\t\tTEST\((\w+)\)", SOURCE.read_text(), re.MULTILINE)
+SOURCES = sorted(Path(__file__).parent.glob("store_*_check.c"))
+NAMES = [name for source in SOURCES
+         for name in re.findall(r"^\tTEST\((\w+)\)", source.read_text(), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,40 @@
+/*
+ * store_check - what the tests of the store share: writing, and reading back.
+ */
+#pragma once
+
+#include "random_set.h"
+#include "store/reader.h"
+#include "store/writer.h"
+#include "test.h"
+
+#define MINUTE_MS UINT64_C(60000)
+#define HOUR_MS   (60 * MINUTE_MS)
+#define DAY_MS    (24 * HOUR_MS)
+
+#define assert_good(expression, err)               \
+	do {                                       \
+		if (!(expression))                 \
+			fail_msg("%s", (err).msg); \
+	} while (0)
+
+/* The database of this test. */
+const char *postgres(void);
+uint64_t now_ms(void);
+
+void open_writer(struct store_writer *writer);
+struct store_part part_from(int32_t partition, int64_t from, int64_t to,
+			    const struct sample_set *set);
+void flush(struct store_writer *writer, struct store_part *parts, size_t count,
+	   struct store_flush *ret_flush);
+
+/* 4,000 samples of 40 series within 20 seconds. */
+struct random_options options_at(uint64_t first_ms, uint64_t seed);
+
+/* What a selector finds. ret_stats may be NULL. */
+void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
+		  struct sample_set *got, struct arena *arena, struct store_stats *ret_stats);
+
+/* The tests, by file. */
+extern const struct CMUnitTest read_tests[], write_tests[];
+extern const size_t read_test_count, write_test_count;

@@ -1,0 +1,314 @@
+#include "profile/profile_type.h"
+#include "store_check.h"
+
+/* What the selector means, by a plain loop: the series' label wins over the sample's. */
+struct plain {
+	const struct selector *selector;
+	uint64_t start_ms, end_ms;
+};
+
+static bool plain_keep(void *self, const struct sample_set *from, struct sample *sample)
+{
+	const struct plain *plain = self;
+	const struct series *series = &from->series.items[sample->series];
+
+	if (!str_eq(series->type, plain->selector->type) || sample->time_ms < plain->start_ms ||
+	    sample->time_ms >= plain->end_ms)
+		return false;
+	for (size_t i = 0; i < plain->selector->matcher_count; i++) {
+		const struct matcher *matcher = &plain->selector->matchers[i];
+		str value = labels_get(series->labels, matcher->name);
+		struct err err;
+		bool matches;
+
+		if (!value.ptr)
+			value = labels_get(from->label_sets.items[sample->labels], matcher->name);
+		assert_good(matcher_matches(matcher, value.ptr ? value : STR(""), &matches, &err),
+			    err);
+		if (!matches)
+			return false;
+	}
+	return true;
+}
+
+static void assert_finds(const char *text, uint64_t start_ms, uint64_t end_ms,
+			 const struct sample_set *all, size_t least)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set got, expected;
+	struct selector selector;
+	struct err err;
+
+	sample_set_init(&expected, &arena);
+	assert_good(selector_parse(str_from(text), &arena, &selector, &err), err);
+
+	struct plain plain = { &selector, start_ms, end_ms };
+	const struct sample_filter filter = { plain_keep, &plain };
+
+	sample_set_merge(&expected, all, &filter);
+	read_samples(text, start_ms, end_ms, &got, &arena, NULL);
+	if (!str_eq(sample_set_text(&expected, &arena), sample_set_text(&got, &arena)))
+		fail_msg("%s: %zu samples found, %zu expected", text, got.samples.len,
+			 expected.samples.len);
+	if (got.samples.len < least)
+		fail_msg("%s: %zu samples say little", text, got.samples.len);
+	selector_done(&selector);
+}
+
+static void finds_by_every_matcher_what_a_plain_loop_finds(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct sample_set sets[2], all;
+	struct store_flush result;
+	uint64_t first_ms = now_ms() - MINUTE_MS;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&all, &arena);
+	for (uint64_t i = 0; i < 2; i++) {
+		struct random_options options = options_at(first_ms, i + 1);
+
+		sample_set_init(&sets[i], &arena);
+		random_set_fill(&sets[i], &options);
+		sample_set_merge(&all, &sets[i], NULL);
+	}
+
+	struct store_part parts[] = { part_from(3, -1, 10, &sets[0]),
+				      part_from(1, -1, 20, &sets[1]) };
+
+	flush(&writer, parts, 2, &result);
+	assert_false(parts[0].lost || parts[1].lost);
+	assert_int_equal(result.samples, 8000);
+	assert_true(result.rows <= 64);
+	store_writer_close(&writer);
+
+	assert_finds("{}", 0, UINT64_MAX, &all, 8000);
+	assert_finds("{}", first_ms + 5000, first_ms + 6000, &all, 100);
+	assert_finds("{comm=\"comm3\"}", 0, UINT64_MAX, &all, 100);
+	assert_finds("{comm!=\"comm3\"}", 0, UINT64_MAX, &all, 100);
+	assert_finds("{comm=~\"comm[1-4]\",node=\"n1\"}", 0, UINT64_MAX, &all, 100);
+	assert_finds("{comm!~\"comm[1-4]\"}", 0, UINT64_MAX, &all, 100);
+	assert_finds("{comm=~\"nothing.*\"}", 0, UINT64_MAX, &all, 0);
+	assert_finds("{service_name=\"17\"}", 0, UINT64_MAX, &all, 0);
+	assert_finds("{pid=\"17\"}", 0, UINT64_MAX, &all, 1);
+	assert_finds("{pid=~\"1.*\",thread_name!=\"comm2\",comm=~\".*[0-5]\"}", 0, UINT64_MAX, &all,
+		     10);
+	assert_finds("{pid=\"\"}", 0, UINT64_MAX, &all, 1);
+	assert_finds("{absent=\"\"}", 0, UINT64_MAX, &all, 8000);
+	assert_finds("{absent!=\"\"}", 0, UINT64_MAX, &all, 0);
+	assert_finds("{absent!=\"x\",absent!~\"y\"}", 0, UINT64_MAX, &all, 8000);
+	assert_finds("{__type__=\"x\"}", 0, UINT64_MAX, &all, 0);
+	assert_finds("memory:inuse_space:bytes:space:bytes{}", 0, UINT64_MAX, &all, 0);
+}
+
+static void a_series_label_wins_over_a_samples_of_the_same_name(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct sample_set set;
+	struct store_flush result;
+	uint64_t first_ms = now_ms() - MINUTE_MS;
+	static const struct label with[] = { { STR("pid"), STR("7") },
+					     { STR("service_name"), STR("a") } };
+	static const struct label without[] = { { STR("service_name"), STR("a") } };
+	static const struct label pid_9[] = { { STR("pid"), STR("9") } };
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t series = sample_set_series(
+			&set, STR(PROFILE_TYPE_CPU),
+			i % 2 ? (struct labels){ with, 2 } : (struct labels){ without, 1 }, 5);
+		uint32_t labels =
+			i % 4 < 2 ? sample_set_labels(&set, (struct labels){ pid_9, 1 }) : 0;
+
+		sample_set_add(&set, (struct sample){ series, 0, labels, i, first_ms + i });
+	}
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+	assert_finds("{pid=\"7\"}", 0, UINT64_MAX, &set, 20);
+	assert_finds("{pid=\"9\"}", 0, UINT64_MAX, &set, 10);
+	assert_finds("{pid=\"\"}", 0, UINT64_MAX, &set, 10);
+	assert_finds("{pid!=\"9\"}", 0, UINT64_MAX, &set, 30);
+}
+
+static void finds_samples_however_late_they_came(void **state)
+{
+	static const uint64_t ages_ms[] = { 0, 50 * MINUTE_MS, 70 * MINUTE_MS, 30 * HOUR_MS,
+					    6 * DAY_MS };
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct sample_set sets[ARRAY_LEN(ages_ms) + 1];
+	struct store_flush result;
+	uint64_t now = now_ms();
+
+	(void)state;
+	open_writer(&writer);
+	for (size_t i = 0; i < ARRAY_LEN(ages_ms); i++) {
+		struct random_options options = options_at(now - ages_ms[i] - MINUTE_MS, i + 1);
+		struct store_part part =
+			part_from(0, i ? (int64_t)i : -1, (int64_t)i + 1, &sets[i]);
+
+		sample_set_init(&sets[i], &arena);
+		random_set_fill(&sets[i], &options);
+		flush(&writer, &part, 1, &result);
+		assert_false(part.lost);
+	}
+
+	/* Ahead of the clock as far as it is allowed to be. */
+	struct sample_set *ahead = &sets[ARRAY_LEN(ages_ms)];
+	struct random_options options = options_at(now + 10 * MINUTE_MS - 21000, 99);
+	struct store_part part = part_from(0, ARRAY_LEN(ages_ms), ARRAY_LEN(ages_ms) + 1, ahead);
+
+	sample_set_init(ahead, &arena);
+	random_set_fill(ahead, &options);
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+
+	for (size_t i = 0; i < ARRAY_LEN(ages_ms); i++) {
+		uint64_t first_ms = now - ages_ms[i] - MINUTE_MS;
+
+		assert_finds("{}", first_ms, first_ms + 20000, &sets[i], 4000);
+		assert_finds("{}", first_ms + 3000, first_ms + 4000, &sets[i], 100);
+	}
+	assert_finds("{}", options.first_ms, options.first_ms + 20000, ahead, 4000);
+}
+
+static void a_row_without_the_label_is_not_read(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct sample_set set, got;
+	struct store_flush result;
+	struct store_stats stats;
+	uint64_t first_ms = now_ms() - MINUTE_MS;
+	static const struct label trace[] = { { STR("trace_id"), STR("x") } };
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	for (uint32_t i = 0; i < 200; i++) {
+		struct label *labels = arena_array(&arena, struct label, 1);
+
+		labels[0].name = STR("service_name");
+		labels[0].value = str_format(&arena, "service%u", i);
+		sample_set_add(
+			&set,
+			(struct sample){
+				sample_set_series(&set, STR(PROFILE_TYPE_CPU),
+						  (struct labels){ labels, 1 }, 5),
+				0,
+				i == 7 ? sample_set_labels(&set, (struct labels){ trace, 1 }) : 0,
+				i, first_ms + i });
+	}
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+	assert_true(result.rows > 40);
+	read_samples("{trace_id=\"x\"}", 0, UINT64_MAX, &got, &arena, &stats);
+	assert_int_equal(got.samples.len, 1);
+	assert_int_equal(stats.rows, 1);
+	read_samples("{trace_id!=\"x\"}", 0, UINT64_MAX, &got, &arena, &stats);
+	assert_int_equal(got.samples.len, 199);
+}
+
+static bool has(const str *items, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(items[i], str_from(text)))
+			return true;
+	return false;
+}
+
+static void lists_labels_of_series_and_of_samples(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_reader reader;
+	struct sample_set set;
+	struct selector selector;
+	struct store_flush result;
+	struct random_options options = options_at(now_ms() - MINUTE_MS, 8);
+	size_t count = 0;
+	str *items = NULL;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+
+	assert_good(store_reader_open(&reader, postgres(), &err), err);
+	assert_good(store_reader_begin(&reader, &err), err);
+	assert_good(store_reader_label_names(&reader, NULL, 0, 0, UINT64_MAX, &arena, &items,
+					     &count, &err),
+		    err);
+	assert_int_equal(count, 5);
+	assert_true(has(items, count, "comm") && has(items, count, "node") &&
+		    has(items, count, "pid") && has(items, count, "service_name") &&
+		    has(items, count, "thread_name"));
+	assert_good(store_reader_label_values(&reader, STR("comm"), NULL, 0, 0, UINT64_MAX, &arena,
+					      &items, &count, &err),
+		    err);
+	assert_int_equal(count, 9);
+	assert_true(str_eq(items[0], STR("comm0")) && str_eq(items[8], STR("comm8")));
+	assert_good(store_reader_label_values(&reader, STR("thread_name"), NULL, 0, 0, UINT64_MAX,
+					      &arena, &items, &count, &err),
+		    err);
+	assert_int_equal(count, 9);
+	assert_good(
+		store_reader_profile_types(&reader, 0, UINT64_MAX, &arena, &items, &count, &err),
+		err);
+	assert_int_equal(count, 1);
+	assert_true(str_eq(items[0], STR(PROFILE_TYPE_CPU)));
+
+	assert_good(selector_parse(STR("{comm=\"comm3\"}"), &arena, &selector, &err), err);
+
+	const struct store_query query = { &selector, 0, UINT64_MAX };
+
+	assert_good(store_reader_label_values(&reader, STR("comm"), &query, 1, 0, UINT64_MAX,
+					      &arena, &items, &count, &err),
+		    err);
+	assert_int_equal(count, 1);
+	assert_good(store_reader_label_names(&reader, &query, 1, 0, UINT64_MAX, &arena, &items,
+					     &count, &err),
+		    err);
+	assert_int_equal(count, 5);
+	selector_done(&selector);
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+}
+
+static void a_reader_says_that_there_are_no_tables_yet(void **state)
+{
+	struct store_reader reader;
+	struct err err;
+
+	(void)state;
+	assert_good(store_reader_open(&reader, postgres(), &err), err);
+	assert_false(store_reader_begin(&reader, &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	store_reader_close(&reader);
+}
+
+const struct CMUnitTest read_tests[] = {
+	TEST(finds_by_every_matcher_what_a_plain_loop_finds),
+	TEST(a_series_label_wins_over_a_samples_of_the_same_name),
+	TEST(finds_samples_however_late_they_came),
+	TEST(lists_labels_of_series_and_of_samples),
+	TEST(a_reader_says_that_there_are_no_tables_yet),
+	TEST(a_row_without_the_label_is_not_read),
+};
+const size_t read_test_count = ARRAY_LEN(read_tests);

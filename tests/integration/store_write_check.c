@@ -1,0 +1,299 @@
+#include "store/partition.h"
+#include "store_check.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+static int64_t sum(const struct sample_set *set)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < set->samples.len; i++)
+		total += (uint64_t)set->samples.items[i].value;
+	return (int64_t)total;
+}
+
+static void a_partition_that_another_took_is_lost_and_the_rest_is_stored(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer owner, zombie;
+	struct sample_set set, got;
+	struct store_flush result;
+	struct store_offset offsets[2] = { { .partition = 5 }, { .partition = 6 } };
+	struct random_options options = options_at(now_ms() - MINUTE_MS, 3);
+	struct err err;
+
+	(void)state;
+	open_writer(&owner);
+	open_writer(&zombie);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_part first = part_from(5, -1, 100, &set);
+
+	flush(&owner, &first, 1, &result);
+	assert_false(first.lost);
+
+	struct store_part parts[] = { part_from(5, -1, 100, &set), part_from(6, -1, 7, &set) };
+
+	flush(&zombie, parts, 2, &result);
+	assert_true(parts[0].lost);
+	assert_false(parts[1].lost);
+	assert_int_equal(zombie.fences_lost, 1);
+	assert_int_equal(result.samples, 4000);
+
+	struct store_part stale = part_from(5, 40, 41, &set);
+
+	flush(&zombie, &stale, 1, &result);
+	assert_true(stale.lost);
+	assert_int_equal(result.samples, 0);
+
+	assert_good(store_writer_offsets(&owner, offsets, 2, &arena, &err), err);
+	assert_int_equal(offsets[0].next, 100);
+	assert_int_equal(offsets[1].next, 7);
+	assert_true(str_eq(offsets[1].last_key, STR("key")));
+	assert_int_equal(offsets[1].last_timestamp_ms, 5);
+	read_samples("{}", 0, UINT64_MAX, &got, &arena, NULL);
+	assert_int_equal(got.samples.len, 8000);
+	assert_true(sum(&got) == (int64_t)(2 * (uint64_t)sum(&set)));
+	store_writer_close(&owner);
+	store_writer_close(&zombie);
+}
+
+static void a_host_whose_row_moved_spoils_every_part_that_spoke_of_it(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_flush result;
+	struct store_host mine = { .host = STR("n/1"), .epoch = 17 }, other = mine;
+	struct store_host *const hosts[] = { &mine }, *const others[] = { &other };
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	assert_good(store_writer_host(&writer, &mine, &arena, &err), err);
+	assert_int_equal(mine.revision, 0);
+	assert_int_equal(seen_take(&mine.seen, 1, &arena), SEEN_NEW);
+	assert_int_equal(seen_take(&mine.seen, 5, &arena), SEEN_NEW);
+	mine.status = STR("status\xff");
+	mine.node = STR("n");
+	mine.taken = 11;
+	mine.stored = 10;
+	mine.last_seen_ms = UINT64_C(1790000000123);
+
+	struct store_part part = part_from(0, -1, 1, NULL);
+
+	part.hosts = hosts;
+	part.host_count = 1;
+	flush(&writer, &part, 1, &result);
+	assert_false(part.lost);
+	assert_int_equal(mine.revision, 1);
+
+	assert_good(store_writer_host(&writer, &other, &arena, &err), err);
+	assert_int_equal(other.revision, 1);
+	assert_int_equal(other.seen.highest, 5);
+	assert_int_equal(seen_missing(&other.seen), 3);
+	assert_true(str_eq(other.status, mine.status) && other.taken == 11 && other.stored == 10);
+	assert_true(other.last_seen_ms == mine.last_seen_ms);
+
+	/* Another ingester moves it; then ours is a revision behind. */
+	struct store_part theirs = part_from(1, -1, 1, NULL), parts[2];
+
+	theirs.hosts = others;
+	theirs.host_count = 1;
+	flush(&writer, &theirs, 1, &result);
+	assert_false(theirs.lost);
+	parts[0] = part_from(0, 1, 2, NULL);
+	parts[0].hosts = hosts;
+	parts[0].host_count = 1;
+	parts[1] = part_from(2, -1, 9, NULL);
+	flush(&writer, parts, 2, &result);
+	assert_true(parts[0].lost);
+	assert_false(parts[1].lost);
+
+	/* A row that was read and is gone has moved too. */
+	struct store_host gone = { .host = STR("gone"), .epoch = 1, .revision = 4 };
+	struct store_host *const gones[] = { &gone };
+
+	parts[0] = part_from(0, 1, 2, NULL);
+	parts[0].hosts = gones;
+	parts[0].host_count = 1;
+	flush(&writer, parts, 1, &result);
+	assert_true(parts[0].lost);
+	store_writer_close(&writer);
+}
+
+/* Two ingesters that speak of the same series, at once, many times over. */
+static void *write_many(void *self)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	int32_t partition = *(const int32_t *)self;
+
+	open_writer(&writer);
+	for (int64_t i = 0; i < 15; i++) {
+		struct random_options options = options_at(now_ms() - MINUTE_MS, (uint64_t)i + 1);
+		struct sample_set set;
+		struct store_flush result;
+		struct store_part part = part_from(partition, i ? i : -1, i + 1, &set);
+
+		sample_set_init(&set, &arena);
+		random_set_fill(&set, &options);
+		flush(&writer, &part, 1, &result);
+		assert_false(part.lost);
+	}
+	store_writer_close(&writer);
+	return NULL;
+}
+
+static void two_writers_of_the_same_series_do_not_disturb_each_other(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	int32_t partitions[] = { 1, 2 };
+	struct sample_set got;
+	pthread_t threads[2];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, write_many, &partitions[i]);
+	for (size_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	read_samples("{}", 0, UINT64_MAX, &got, &arena, NULL);
+	assert_int_equal(got.samples.len, 2 * 15 * 4000);
+}
+
+static void query_i64(struct postgres *pg, const char *sql, int64_t *ret_value)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct err err;
+
+	assert_good(postgres_query(pg, sql, NULL, 0, &rows, &err), err);
+	*ret_value = postgres_get_i64(&rows, 0, 0);
+}
+
+static void drops_what_is_past_and_keeps_the_rest(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_flush result;
+	struct sample_set set;
+	uint64_t now = now_ms();
+	struct random_options options = options_at(now - 6 * DAY_MS, 2);
+	int64_t count;
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now - 9 * DAY_MS, &made, &err),
+		    err);
+	assert_true(made);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now - 9 * DAY_MS, &made, &err),
+		    err);
+	assert_false(made);
+	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 9 * DAY_MS, &made, &err),
+		    err);
+	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 12 * DAY_MS, &made, &err),
+		    err);
+
+	/* A late sample of the older day is still there, so its series must stay. */
+	str late = str_format(&arena,
+			      "INSERT INTO chunk_raw VALUES (now(), 0, %" PRIu64 ", %" PRIu64
+			      ", true, 1, '', '')%c",
+			      now - 12 * DAY_MS, now - 12 * DAY_MS, '\0');
+
+	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_int_equal(writer.partitions_dropped, 3);
+	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 12 * DAY_MS, &made, &err),
+		    err);
+	assert_good(postgres_exec(&writer.pg, late.ptr, &err), err);
+	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_int_equal(writer.partitions_dropped, 3);
+
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_good(store_writer_maintain(&writer, &err), err);
+	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
+	assert_int_equal(count, 4001);
+	query_i64(&writer.pg,
+		  "SELECT count(*) FROM pg_inherits WHERE inhparent = 'chunk_raw'::regclass",
+		  &count);
+	assert_int_equal(count, 2);
+	store_writer_close(&writer);
+}
+
+static void a_detach_that_was_cut_short_is_finished_later(void **state)
+{
+	struct store_writer writer;
+	struct postgres other;
+	const struct postgres_options options = { .conninfo = postgres() };
+	int64_t count;
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	assert_good(postgres_open(&other, &options, &err), err);
+	assert_good(
+		partition_make(&writer.pg, PARTITION_CHUNK_RAW, now_ms() - 9 * DAY_MS, &made, &err),
+		err);
+
+	/* A query that has looked at the table holds up the end of detaching. */
+	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
+	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_int_equal(writer.partitions_dropped, 0);
+	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
+	assert_int_equal(count, 1);
+	assert_good(postgres_exec(&other, "COMMIT", &err), err);
+	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_int_equal(writer.partitions_dropped, 1);
+	postgres_close(&other);
+	store_writer_close(&writer);
+}
+
+static void goes_on_after_the_connection_was_cut(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer, killer;
+	struct store_flush result;
+	struct sample_set set, got;
+	struct random_options options = options_at(now_ms() - MINUTE_MS, 2);
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	open_writer(&killer);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+	assert_good(postgres_exec(&killer.pg,
+				  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+				  "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+				  &err),
+		    err);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	assert_false(store_writer_flush(&writer, &part, 1, &result, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_false(part.lost);
+	flush(&writer, &part, 1, &result);
+	assert_false(part.lost);
+	read_samples("{}", 0, UINT64_MAX, &got, &arena, NULL);
+	assert_int_equal(got.samples.len, 4000);
+	store_writer_close(&writer);
+	store_writer_close(&killer);
+}
+
+const struct CMUnitTest write_tests[] = {
+	TEST(a_partition_that_another_took_is_lost_and_the_rest_is_stored),
+	TEST(a_host_whose_row_moved_spoils_every_part_that_spoke_of_it),
+	TEST(two_writers_of_the_same_series_do_not_disturb_each_other),
+	TEST(drops_what_is_past_and_keeps_the_rest),
+	TEST(a_detach_that_was_cut_short_is_finished_later),
+	TEST(goes_on_after_the_connection_was_cut),
+};
+const size_t write_test_count = ARRAY_LEN(write_tests);
