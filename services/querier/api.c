@@ -309,7 +309,7 @@ static bool give_report(struct work *work, const struct report *report,
 
 	struct answer given = { .merge = &merge, .type = selector->type, .window = work->window };
 
-	if (!report->write(&given, arena, &work->res->body, err))
+	if (!report_write(report, &given, arena, &work->res->body, err))
 		return false;
 	work->res->content_type = report->content_type;
 	if (report->file_name)

@@ -4,6 +4,7 @@
 #include "api.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
+#include "report.h"
 
 struct settings {
 	struct daemon_settings daemon;
@@ -44,6 +45,7 @@ static bool run(void *self, struct err *err)
 
 	metrics_register(api_metrics, API_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
+	metrics_register(report_metrics, REPORT_METRICS);
 	api_init(&api, &(struct api_options){ .postgres = settings->postgres,
 					      .concurrency = settings->concurrency,
 					      .memory_max = settings->memory_max });

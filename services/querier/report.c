@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "chassis/metrics.h"
 #include "collapsed.h"
 #include "profile/pprof.h"
 
@@ -28,7 +29,7 @@ static bool write_collapsed(const struct answer *answer, struct arena *arena, st
 }
 
 const struct report reports[REPORT_COUNT] = {
-	{ .name = "collapsed",
+	{ .name = "collapsed", /* the order is that of report_names, for the metric */
 	  .content_type = "text/plain; charset=utf-8",
 	  .write = write_collapsed },
 	{ .name = "pprof",
@@ -36,6 +37,24 @@ const struct report reports[REPORT_COUNT] = {
 	  .file_name = "profile.pb.gz",
 	  .write = write_pprof },
 };
+
+static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof" };
+static struct metric written = { .name = "decima_querier_reports_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Reports answered, by which.",
+				 .label = "report",
+				 .values = report_names,
+				 .value_count = REPORT_COUNT };
+struct metric *const report_metrics[REPORT_METRICS] = { &written };
+
+bool report_write(const struct report *report, const struct answer *answer, struct arena *arena,
+		  str *ret_body, struct err *err)
+{
+	if (!report->write(answer, arena, ret_body, err))
+		return false;
+	metric_add_at(&written, (size_t)(report - reports), 1);
+	return true;
+}
 
 bool report_find(str name, const struct report **ret_report, struct err *err)
 {

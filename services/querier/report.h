@@ -22,8 +22,13 @@ struct report {
 		      struct err *err);
 };
 
-enum { REPORT_COUNT = 2 };
+enum { REPORT_COUNT = 2, REPORT_METRICS = 1 };
 extern const struct report reports[REPORT_COUNT];
+extern struct metric *const report_metrics[REPORT_METRICS];
+
+/* Write the report and count it. ERR_LIMIT: it needs more memory than the merge may. */
+bool report_write(const struct report *report, const struct answer *answer, struct arena *arena,
+		  str *ret_body, struct err *err) MUST_CHECK;
 
 /* ERR_INVALID names those that exist. */
 bool report_find(str name, const struct report **ret_report, struct err *err) MUST_CHECK;

@@ -314,6 +314,7 @@ def test_what_was_asked_is_in_the_metrics(asked):
         return after[name] - before[name]
 
     assert grown('decima_querier_queries_total{endpoint="query"}') == 2
+    assert grown('decima_querier_reports_total{report="collapsed"}') == 1
     assert grown('decima_querier_errors_total{type="bad_data"}') == 1
     assert grown("decima_querier_samples_read_total") >= 6
     assert grown("decima_querier_bytes_read_total") > 0

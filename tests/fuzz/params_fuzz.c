@@ -1,0 +1,24 @@
+/*
+ * params - times and lists from any text: bounded, and never read past their end.
+ */
+#include "params.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	str text = { (const char *)data, size };
+	struct group_by group_by;
+	struct err err = { 0 };
+	uint64_t ms;
+
+	if (params_time(text, &ms, &err))
+		assert(ms <= TIME_MAX_MS);
+	else
+		assert(err.code == ERR_INVALID && err.msg[0]);
+	if (params_group_by(text, &group_by, &err))
+		assert(group_by.len <= GROUP_BY_MAX);
+	return 0;
+}
