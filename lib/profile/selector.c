@@ -154,7 +154,7 @@ static bool take_matcher(struct parser *parser, struct err *err)
 {
 	struct selector *selector = parser->selector;
 	str where = parser->rest, name = { 0 }, value = { 0 };
-	enum matcher_op op;
+	enum matcher_op op = MATCH_EQ;
 
 	if (selector->matcher_count == MATCHERS_MAX) {
 		err_set(err, ERR_INVALID, "more than %d matchers", MATCHERS_MAX);
