@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "chassis/json.h"
 #include "chassis/metrics.h"
+#include "json_answer.h"
 #include "params.h"
 #include "profile/limits.h"
 #include "report.h"
@@ -82,45 +82,6 @@ static enum refusal refusal_of(enum err_code code)
 	return UNAVAILABLE;
 }
 
-static void write_error(struct arena *arena, const char *type, const char *sentence,
-			struct http_response *res)
-{
-	struct buf out = { .arena = arena };
-	struct json json = { .out = &out };
-
-	json_object(&json);
-	json_key(&json, STR("status"));
-	json_str(&json, STR("error"));
-	json_key(&json, STR("errorType"));
-	json_str(&json, str_from(type));
-	json_key(&json, STR("error"));
-	json_str(&json, str_from(sentence));
-	json_end_object(&json);
-	buf_u8(&out, '\n');
-	res->content_type = "application/json";
-	res->header_count = 0;
-	res->body = buf_bytes(&out);
-}
-
-static void write_list(struct work *work, const str *items, size_t count)
-{
-	struct buf out = { .arena = work->req->arena };
-	struct json json = { .out = &out };
-
-	json_object(&json);
-	json_key(&json, STR("status"));
-	json_str(&json, STR("success"));
-	json_key(&json, STR("data"));
-	json_array(&json);
-	for (size_t i = 0; i < count; i++)
-		json_str(&json, items[i]);
-	json_end_array(&json);
-	json_end_object(&json);
-	buf_u8(&out, '\n');
-	work->res->content_type = "application/json";
-	work->res->body = buf_bytes(&out);
-}
-
 static void account(const struct work *work, enum question question, uint64_t began_ns,
 		    const char *error)
 {
@@ -159,7 +120,7 @@ static void answer(void *self, const struct http_request *req, struct http_respo
 
 		metric_add_at(&errors, refusal, 1);
 		res->status = statuses[refusal];
-		write_error(req->arena, refusal_names[refusal], err.msg, res);
+		json_answer_error(req->arena, refusal_names[refusal], err.msg, res);
 		if (refusal == UNAVAILABLE)
 			log_warn("question not answered", "endpoint=%s error=\"%s\"",
 				 question_names[question], err.msg);
@@ -232,7 +193,7 @@ static bool read_list(struct work *work, enum question question, str label,
 						   &items, &count, err);
 	pool_give(&work->api->pool, reader);
 	if (found)
-		write_list(work, items, count);
+		json_answer_list(arena, items, count, work->res);
 	return found;
 }
 
@@ -391,50 +352,25 @@ void api_refuse(void *self, const struct http_request *req, const char *why,
 	}
 
 	enum refusal refusal = res->status == 404 ? NOT_FOUND : BAD_DATA;
-	size_t headers = res->header_count;
 
 	metric_add_at(&errors, refusal, 1);
-	write_error(req->arena, refusal_names[refusal], why, res);
-	res->header_count = headers;
+	json_answer_error(req->arena, refusal_names[refusal], why, res);
 }
 
 void api_init(struct api *api, const struct api_options *options)
 {
 	*api = (struct api){ .memory_max = options->memory_max };
 	pool_init(&api->pool, options->postgres, options->concurrency);
-	pthread_mutex_init(&api->ready_lock, NULL);
+	ready_init(&api->ready, options->postgres);
 }
 
 void api_done(struct api *api)
 {
 	pool_done(&api->pool);
-	store_reader_close(&api->ready_connection.reader);
-	pthread_mutex_destroy(&api->ready_lock);
-}
-
-/* Under the lock. A connection of its own, so that busy queries do not look like a fault. */
-static void ask_postgres(struct api *api)
-{
-	struct pool_item *connection = &api->ready_connection;
-	struct err err = { 0 };
-
-	api->is_ready = pool_item_begin(connection, api->pool.postgres, &err);
-	if (api->is_ready)
-		store_reader_end(&connection->reader);
-	api->ready_err = err;
-	api->ready_ns = clock_monotonic_ns();
+	ready_done(&api->ready);
 }
 
 bool api_ready(void *self, struct err *why)
 {
-	struct api *api = self;
-	bool ready;
-
-	pthread_mutex_lock(&api->ready_lock);
-	if (api->ready_ns == 0 || clock_monotonic_ns() - api->ready_ns > READY_KEEP_MS * NS_PER_MS)
-		ask_postgres(api);
-	ready = api->is_ready;
-	*why = api->ready_err;
-	pthread_mutex_unlock(&api->ready_lock);
-	return ready;
+	return ready_get(&((struct api *)self)->ready, why);
 }

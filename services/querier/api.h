@@ -8,16 +8,13 @@
 
 #include "chassis/http.h"
 #include "pool.h"
+#include "ready.h"
 
 struct api {
 	/* private */
 	struct pool pool;
 	uint64_t memory_max; /* of one answer */
-	pthread_mutex_t ready_lock;
-	uint64_t ready_ns; /* when PostgreSQL was asked last; 0: never */
-	bool is_ready;
-	struct err ready_err;
-	struct pool_item ready_connection;
+	struct ready ready;
 };
 
 struct api_options {

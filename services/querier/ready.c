@@ -1,0 +1,41 @@
+#include "ready.h"
+
+#include "base/clock.h"
+
+void ready_init(struct ready *ready, const char *postgres)
+{
+	*ready = (struct ready){ .postgres = postgres };
+	pthread_mutex_init(&ready->lock, NULL);
+}
+
+void ready_done(struct ready *ready)
+{
+	store_reader_close(&ready->connection.reader);
+	pthread_mutex_destroy(&ready->lock);
+}
+
+/* Under the lock. */
+static void ask(struct ready *ready)
+{
+	struct err err = { 0 };
+
+	ready->is_ready = pool_item_begin(&ready->connection, ready->postgres, &err);
+	if (ready->is_ready)
+		store_reader_end(&ready->connection.reader);
+	ready->err = err;
+	ready->asked_ns = clock_monotonic_ns();
+}
+
+bool ready_get(struct ready *ready, struct err *why)
+{
+	bool is_ready;
+
+	pthread_mutex_lock(&ready->lock);
+	if (ready->asked_ns == 0 ||
+	    clock_monotonic_ns() - ready->asked_ns > READY_KEEP_MS * NS_PER_MS)
+		ask(ready);
+	is_ready = ready->is_ready;
+	*why = ready->err;
+	pthread_mutex_unlock(&ready->lock);
+	return is_ready;
+}

@@ -1,0 +1,25 @@
+/*
+ * ready - whether PostgreSQL can be asked, for /ready.
+ *
+ * Over a connection of its own, so that busy queries do not look like a fault; at most once in
+ * READY_KEEP_MS, whoever asks. Any thread.
+ */
+#pragma once
+
+#include "pool.h"
+
+struct ready {
+	/* private, under the lock */
+	pthread_mutex_t lock;
+	const char *postgres;
+	uint64_t asked_ns; /* 0: never */
+	bool is_ready;
+	struct err err;
+	struct pool_item connection;
+};
+
+void ready_init(struct ready *ready, const char *postgres);
+void ready_done(struct ready *ready);
+
+/* False with a sentence. */
+bool ready_get(struct ready *ready, struct err *why);
