@@ -1,0 +1,130 @@
+#include "agent_limits.h"
+#include "executable.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static char self_path[4096];
+
+/* This very program, as /proc/PID/maps tells it: no build id. */
+static struct executable_claim claim_of_self(void)
+{
+	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
+	struct stat stat_of;
+
+	assert_true(len > 0);
+	assert_int_equal(stat(self_path, &stat_of), 0);
+	return (struct executable_claim){ .pid = (uint32_t)getpid(),
+					  .path = { self_path, (size_t)len },
+					  .inode = stat_of.st_ino,
+					  .device_major = major(stat_of.st_dev),
+					  .device_minor = minor(stat_of.st_dev) };
+}
+
+static str build_id_of_self(void)
+{
+	static struct elf_file elf;
+	struct err err;
+	AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(elf_file_read(&elf, fd, &err));
+	return (str){ (const char *)elf.build_id, elf.build_id_len };
+}
+
+static void reads_a_file_once_however_it_is_told(void **state)
+{
+	struct executable_cache *cache = calloc(1, sizeof(*cache));
+	struct executable_claim claim = claim_of_self();
+
+	(void)state;
+	executable_cache_init(cache);
+
+	struct executable *by_file = executable_take(cache, &claim);
+
+	assert_non_null(by_file);
+	assert_true(by_file->segment_count > 0);
+	assert_int_equal(strlen(by_file->build_id), build_id_of_self().len * 2);
+	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	claim.build_id = build_id_of_self();
+	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	claim.pid = UINT32_MAX; /* gone meanwhile: what is known needs no file */
+	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	assert_int_equal(cache->opened, 1);
+	assert_int_equal(cache->count, 1);
+	executable_cache_done(cache);
+	free(cache);
+}
+
+static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(void **state)
+{
+	struct executable_cache *cache = calloc(1, sizeof(*cache));
+	struct executable_claim claim = claim_of_self();
+
+	(void)state;
+	executable_cache_init(cache);
+	claim.pid = UINT32_MAX;
+	claim.inode++; /* another file lay there */
+	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
+	claim.inode--;
+	assert_true(executable_take(cache, &claim)->segment_count > 0);
+	claim.build_id = STR("not this file's id");
+	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
+	assert_int_equal(cache->unreadable, 2);
+	executable_cache_done(cache);
+	free(cache);
+}
+
+static void knows_what_is_no_file(void **state)
+{
+	struct executable_cache *cache = calloc(1, sizeof(*cache));
+
+	(void)state;
+	executable_cache_init(cache);
+	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("//anon") }));
+	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("") }));
+	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("[heap]") }));
+
+	struct executable *vdso =
+		executable_take(cache, &(struct executable_claim){ .path = STR("[vdso]") });
+
+	assert_string_equal(vdso->path, "[vdso]");
+	assert_true(vdso->build_id[0] && vdso->segment_count > 0);
+	executable_cache_done(cache);
+	free(cache);
+}
+
+static struct executable *take_number(struct executable_cache *cache, uint32_t number)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/no/such/file/%u", number);
+	return executable_take(
+		cache, &(struct executable_claim){ .pid = UINT32_MAX,
+						   .path = str_from(path),
+						   .build_id = { (const char *)&number, 4 } });
+}
+
+static void forgets_the_least_recently_mapped_that_nobody_maps(void **state)
+{
+	struct executable_cache *cache = calloc(1, sizeof(*cache));
+
+	(void)state;
+	executable_cache_init(cache);
+
+	struct executable *held = take_number(cache, 1000000);
+
+	for (uint32_t i = 0; i < EXECUTABLES_MAX + 10; i++)
+		executable_give(take_number(cache, i));
+	assert_int_equal(cache->count, EXECUTABLES_MAX);
+	assert_int_equal(cache->over_limit, 0);
+	assert_ptr_equal(take_number(cache, 1000000), held);
+	executable_cache_done(cache);
+	free(cache);
+}
+
+RUN_TESTS(TEST(reads_a_file_once_however_it_is_told),
+	  TEST(finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one),
+	  TEST(knows_what_is_no_file), TEST(forgets_the_least_recently_mapped_that_nobody_maps))
