@@ -105,59 +105,6 @@ static void nothing_is_no_lines(void **state)
 	assert_collapsed(&merge, "");
 }
 
-static void shows_frames_without_a_name_by_their_address(void **state)
-{
-	static const struct frame frames[] = {
-		{ .function = { "a;b\nc", 5 } },
-		{ .path = { "/usr/bin/x y", 12 }, .address = 0x1f },
-		{ .path = { "[vdso]", 6 }, .address = 0xff00 },
-		{ .address = 1 },
-		{ .path = { "/dir/", 5 }, .address = 2 },
-	};
-	AUTO_ARENA arena = { 0 };
-	struct sample_set row;
-	struct merge merge;
-	uint32_t indexes[ARRAY_LEN(frames)];
-
-	(void)state;
-	sample_set_init(&row, &arena);
-	sample_set_series(&row, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 0);
-	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
-		indexes[i] = sample_set_frame(&row, &frames[i]);
-	sample_set_add(&row,
-		       (struct sample){ .stack = sample_set_stack(&row, indexes, ARRAY_LEN(frames)),
-					.value = 3 });
-	sample_set_add(&row, (struct sample){ .value = 4 });
-	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
-	assert_collapsed(&merge, "[no stack] 4\n"
-				 "a:b?c;x y+0x1f;[vdso]+0xff00;[unknown]+0x1;[unknown]+0x2 3\n");
-}
-
-static void stacks_that_read_the_same_are_one_line(void **state)
-{
-	AUTO_ARENA arena = { 0 };
-	struct frame one = { .function = STR("f"), .path = STR("/a") };
-	struct frame other = { .function = STR("f"), .path = STR("/b") };
-	struct sample_set row;
-	struct merge merge;
-	uint32_t index;
-
-	(void)state;
-	sample_set_init(&row, &arena);
-	sample_set_series(&row, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 0);
-	index = sample_set_frame(&row, &one);
-	sample_set_add(&row,
-		       (struct sample){ .stack = sample_set_stack(&row, &index, 1), .value = 1 });
-	index = sample_set_frame(&row, &other);
-	sample_set_add(&row,
-		       (struct sample){ .stack = sample_set_stack(&row, &index, 1), .value = 2 });
-	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
-	assert_int_equal(merge.set.samples.len, 2);
-	assert_collapsed(&merge, "f 3\n");
-}
-
 static void ends_at_its_memory_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 }, of_row = { 0 };
@@ -198,6 +145,5 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 }
 
 RUN_TESTS(TEST(sums_equal_stacks_of_all_rows), TEST(groups_by_labels_of_series_and_samples),
-	  TEST(nothing_is_no_lines), TEST(shows_frames_without_a_name_by_their_address),
-	  TEST(stacks_that_read_the_same_are_one_line), TEST(ends_at_its_memory_limit),
+	  TEST(nothing_is_no_lines), TEST(ends_at_its_memory_limit),
 	  TEST(a_sum_beyond_64_bits_is_an_error))

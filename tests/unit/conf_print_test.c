@@ -1,0 +1,74 @@
+#include "base/str.h"
+#include "chassis/conf_parts.h"
+#include "test.h"
+
+#include <stdio.h>
+
+struct settings {
+	const char *brokers, *extra;
+};
+
+static const struct conf_key keys[] = {
+	{ .flag = "kafka-brokers",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, brokers),
+	  .fallback = "a|b",
+	  .help = "Where Kafka is, told at such a length that a line of help has to end before the "
+		  "sentence does." },
+	{ .flag = "extra",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, extra),
+	  .help = "This | that." },
+};
+static const struct conf_program program = {
+	.name = "decima-test", .summary = "A test.", .keys = keys, .key_count = ARRAY_LEN(keys)
+};
+
+/* What a function prints on stdout. */
+static str printed(void (*print)(const struct conf_program *program), struct arena *arena)
+{
+	char *text = arena_array(arena, char, 8192);
+	FILE *file = tmpfile();
+	int saved = dup(STDOUT_FILENO);
+
+	assert_non_null(file);
+	fflush(stdout);
+	dup2(fileno(file), STDOUT_FILENO);
+	print(&program);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	rewind(file);
+
+	str out = { text, fread(text, 1, 8192, file) };
+
+	fclose(file);
+	return out;
+}
+
+static void markdown_is_a_table_of_settings(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str text = printed(conf_print_markdown, &arena);
+
+	(void)state;
+	assert_true(str_starts_with(text, STR("## decima-test\n\nA test.\n\n| flag |")));
+	assert_true(str_find(text, STR("| `--kafka-brokers` | `DECIMA_KAFKA_BROKERS` | "
+				       "`a&#124;b` | Where Kafka is")) != SIZE_MAX);
+	assert_true(str_ends_with(text, STR("| `--extra` | `DECIMA_EXTRA` |  | This &#124; that. "
+					    "|\n")));
+}
+
+static void help_names_every_flag_and_wraps(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	str text = printed(conf_print_help, &arena);
+
+	(void)state;
+	assert_true(str_find(text, STR("--kafka-brokers=a|b  (DECIMA_KAFKA_BROKERS)")) != SIZE_MAX);
+	assert_true(str_find(text, STR("--healthcheck")) != SIZE_MAX);
+	while (text.len)
+		assert_true(str_cut(&text, '\n').len <= 100);
+}
+
+RUN_TESTS(TEST(markdown_is_a_table_of_settings), TEST(help_names_every_flag_and_wraps))
