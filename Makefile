@@ -1,7 +1,7 @@
 # The door. Each target is a few words; the work is in tools/ and meson.build.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: up down clean test test-long check format build
+.PHONY: up down clean test test-long check format build bench-otlp
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
@@ -9,4 +9,5 @@ test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
 check: ; @tools/check.sh
 format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i
+bench-otlp: build ; @ninja -C build tests/otlp_bench >/dev/null && build/tests/otlp_bench
 build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build
