@@ -51,6 +51,9 @@ struct otlp_decoder {
 /* Refuse the message. Always false. */
 bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
+#ifdef __clang_analyzer__ /* as for err_set() */
+#define otlp_reject(...) err_false(otlp_reject(__VA_ARGS__))
+#endif
 
 /* After a loop over fields: false where it did not end at the end. */
 bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field);

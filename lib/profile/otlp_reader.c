@@ -58,7 +58,8 @@ struct wire_sample {
 	struct otlp_packed attributes, values, times;
 };
 
-bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
+/* In parentheses: the function, not what the analyzer sees in its place. */
+bool(otlp_reject)(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 {
 	char why[200];
 	va_list args;

@@ -43,7 +43,7 @@ static bool text_is_plain(str text)
 
 bool otlp_text_check(struct otlp_decoder *decoder, str text)
 {
-	if (text_is_plain(text))
+	if (text.len == 0 || text_is_plain(text))
 		return true;
 	if (memchr(text.ptr, 0, text.len))
 		return otlp_reject(decoder, OTLP_TEXT, "text with a NUL in it");
