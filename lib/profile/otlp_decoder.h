@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "profile/limits.h"
 #include "profile/otlp.h"
 #include "profile/otlp_field.h"
 #include "profile/otlp_table.h"
@@ -31,6 +32,33 @@ struct otlp_range {
 	uint32_t first, len;
 };
 
+/* Indexes of a repeated field, packed or not: one after another. */
+struct otlp_packed {
+	str bytes;       /* varints (or fixed64s) without tags */
+	struct buf more; /* where they came in several pieces */
+};
+
+struct otlp_location {
+	struct otlp_mapping mapping;
+	struct otlp_packed attributes;
+	uint64_t address;
+	str lines[STACK_DEPTH_MAX]; /* innermost first */
+	size_t line_count;
+};
+
+/* Frames of a stack while it is put together, leaf first, filled from the end. */
+struct otlp_unwound {
+	uint32_t frames[STACK_DEPTH_MAX];
+	size_t first; /* frames[first..] are there, root first */
+	bool is_cut;
+};
+
+/* Kept from one to the next: as variables of a function they would be zeroed each time. */
+struct otlp_rooms {
+	struct otlp_location location;
+	struct otlp_unwound unwound;
+};
+
 struct otlp_decoder {
 	const struct otlp_options *options;
 	struct sample_set *set;
@@ -46,6 +74,7 @@ struct otlp_decoder {
 	VEC(struct otlp_range) locations; /* into location_frames, root side first */
 	VEC(uint32_t) location_frames;
 	uint64_t stack_frames; /* of all stacks */
+	struct otlp_rooms *rooms;
 };
 
 /* Refuse the message. Always false. */
@@ -86,11 +115,5 @@ bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str 
 /* An attribute of a name and an AnyValue. */
 bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
 		       struct otlp_attribute *ret_attribute);
-
-/* Indexes of a repeated field, packed or not: one after another. */
-struct otlp_packed {
-	str bytes;       /* varints (or fixed64s) without tags */
-	struct buf more; /* where they came in several pieces */
-};
 
 void otlp_packed_add(struct otlp_packed *packed, const struct field *field);

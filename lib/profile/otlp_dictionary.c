@@ -102,6 +102,7 @@ bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
 
 	if (!dictionaries_walk(decoder, message, counts))
 		return false;
+	decoder->rooms = arena_new(&decoder->scratch, struct otlp_rooms);
 	for (size_t i = 0; i < OTLP_TABLE_COUNT; i++) {
 		if (counts[i] > MESSAGE_TABLE_MAX)
 			return otlp_reject(decoder, OTLP_LIMIT, "%zu entries of the %s table",
@@ -338,15 +339,7 @@ static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *f
 	return otlp_ended(decoder, &r, &field);
 }
 
-struct location {
-	struct otlp_mapping mapping;
-	struct otlp_packed attributes;
-	uint64_t address;
-	str lines[STACK_DEPTH_MAX]; /* innermost first */
-	size_t line_count;
-};
-
-static bool location_decode(struct otlp_decoder *decoder, str bytes, struct location *location)
+static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp_location *location)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
@@ -381,7 +374,7 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct loca
  * A producer that gives runtime addresses tells them by a mapping whose memory_start is one; here
  * is where they would be turned.
  */
-static bool location_frames_add(struct otlp_decoder *decoder, struct location *location)
+static bool location_frames_add(struct otlp_decoder *decoder, struct otlp_location *location)
 {
 	struct frame outer = { .path = location->mapping.path,
 			       .build_id = location->mapping.build_id,
@@ -409,7 +402,7 @@ static bool location_frames_add(struct otlp_decoder *decoder, struct location *l
 static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 			  struct otlp_range *ret_range)
 {
-	struct location location;
+	struct otlp_location *location = &decoder->rooms->location;
 	uint32_t *memo;
 	str entry;
 
@@ -421,10 +414,10 @@ static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 		return true;
 	}
 	ret_range->first = (uint32_t)decoder->location_frames.len;
-	location.attributes = (struct otlp_packed){ .more = { .arena = &decoder->scratch } };
-	location.address = 0;
-	location.line_count = 0;
-	if (!location_decode(decoder, entry, &location) || !location_frames_add(decoder, &location))
+	location->attributes = (struct otlp_packed){ .more = { .arena = &decoder->scratch } };
+	location->address = 0;
+	location->line_count = 0;
+	if (!location_decode(decoder, entry, location) || !location_frames_add(decoder, location))
 		return false;
 	ret_range->len = (uint32_t)decoder->location_frames.len - ret_range->first;
 	*vec_push(&decoder->scratch, &decoder->locations) = *ret_range;
@@ -432,14 +425,7 @@ static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 	return otlp_memory_check(decoder);
 }
 
-/* Frames of a stack while it is put together, leaf first, filled from the end. */
-struct unwound {
-	uint32_t frames[STACK_DEPTH_MAX];
-	size_t first; /* frames[first..] are there, root first */
-	bool is_cut;
-};
-
-static void unwound_add(struct unwound *unwound, const uint32_t *frames, size_t len)
+static void unwound_add(struct otlp_unwound *unwound, const uint32_t *frames, size_t len)
 {
 	while (len > 0) {
 		if (unwound->first == 0) {
@@ -451,7 +437,7 @@ static void unwound_add(struct unwound *unwound, const uint32_t *frames, size_t 
 }
 
 static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed *locations,
-			 struct unwound *unwound)
+			 struct otlp_unwound *unwound)
 {
 	struct reader r = reader_of(locations->bytes);
 	struct field field = { 0 };
@@ -469,7 +455,7 @@ static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed 
 static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_stack)
 {
 	struct otlp_packed locations = { .more = { .arena = &decoder->scratch } };
-	struct unwound unwound;
+	struct otlp_unwound *unwound = &decoder->rooms->unwound;
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 
@@ -480,19 +466,19 @@ static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_
 		if (field.number == 1)
 			otlp_packed_add(&locations, &field);
 	}
-	unwound.first = STACK_DEPTH_MAX;
-	unwound.is_cut = false;
-	if (!otlp_ended(decoder, &r, &field) || !stack_unwind(decoder, &locations, &unwound))
+	unwound->first = STACK_DEPTH_MAX;
+	unwound->is_cut = false;
+	if (!otlp_ended(decoder, &r, &field) || !stack_unwind(decoder, &locations, unwound))
 		return false;
 
-	size_t len = STACK_DEPTH_MAX - unwound.first;
+	size_t len = STACK_DEPTH_MAX - unwound->first;
 
-	decoder->result->counts[OTLP_STACK_CUT] += unwound.is_cut;
+	decoder->result->counts[OTLP_STACK_CUT] += unwound->is_cut;
 	decoder->stack_frames += len;
 	if (decoder->stack_frames > MESSAGE_FRAMES_MAX)
 		return otlp_reject(decoder, OTLP_LIMIT, "more than %d frames in all stacks",
 				   MESSAGE_FRAMES_MAX);
-	*ret_stack = sample_set_stack(decoder->set, unwound.frames + unwound.first, len);
+	*ret_stack = sample_set_stack(decoder->set, unwound->frames + unwound->first, len);
 	return true;
 }
 

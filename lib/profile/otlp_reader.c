@@ -35,6 +35,7 @@ struct walk {
 	struct map label_sets;        /* from a sample's attributes to its label set + 1 */
 	struct label_list of_series;  /* the resource's */
 	struct label_list of_samples; /* the resource's, where the table says they are samples' */
+	struct label_list of_sample;  /* the one that is being read */
 	struct buf key;
 	struct buf joined[3]; /* room for repeated fields that come in pieces */
 };
@@ -212,12 +213,14 @@ static bool link_add(struct walk *walk, struct label_list *list, uint64_t index)
 static bool label_set_make(struct walk *walk, const struct profile *profile,
 			   const struct wire_sample *sample, uint32_t *ret_labels)
 {
-	struct label_list list = profile->labels;
+	struct label_list *list = &walk->of_sample;
 
-	if (!attributes_add(walk, &list, sample->attributes.bytes) ||
-	    (sample->link && !link_add(walk, &list, sample->link)))
+	memcpy(list->items, profile->labels.items, profile->labels.len * sizeof(*list->items));
+	list->len = profile->labels.len;
+	if (!attributes_add(walk, list, sample->attributes.bytes) ||
+	    (sample->link && !link_add(walk, list, sample->link)))
 		return false;
-	*ret_labels = sample_set_labels(walk->decoder.set, labels_keep(walk, &list));
+	*ret_labels = sample_set_labels(walk->decoder.set, labels_keep(walk, list));
 	return true;
 }
 
