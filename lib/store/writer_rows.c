@@ -7,10 +7,10 @@ enum { RAW_LEVEL = 1, RAW_COLUMNS = 8 };
 #define MS_PER_HOUR UINT64_C(3600000)
 #define MS_PER_DAY  UINT64_C(86400000)
 
-/* A part's samples sorted by bucket: those of bucket b are [first[b], first[b + 1]). */
+/* Which samples of a part are of bucket b: order[first[b]] to order[first[b + 1] - 1]. */
 struct sorted {
 	const struct sample_set *set;
-	struct sample *samples;
+	uint32_t *order;
 	size_t first[SERIES_BUCKETS + 1];
 };
 
@@ -27,10 +27,9 @@ static struct sorted sort_by_bucket(const struct sample_set *set, struct arena *
 	for (size_t i = 0; i < SERIES_BUCKETS; i++)
 		sorted.first[i + 1] += sorted.first[i];
 	memcpy(next, sorted.first, sizeof(next));
-	sorted.samples = arena_array(arena, struct sample, set->samples.len);
+	sorted.order = arena_array(arena, uint32_t, set->samples.len);
 	for (size_t i = 0; i < set->samples.len; i++)
-		sorted.samples[next[buckets[set->samples.items[i].series]]++] =
-			set->samples.items[i];
+		sorted.order[next[buckets[set->samples.items[i].series]]++] = (uint32_t)i;
 	return sorted;
 }
 
@@ -103,12 +102,28 @@ static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted
 			size_t count, struct arena *scratch)
 {
 	struct sample_set merged;
+	struct sample *samples;
+	size_t total = 0, most = 0;
 
+	for (size_t i = 0; i < count; i++) {
+		size_t len = sorted[i].first[bucket + 1] - sorted[i].first[bucket];
+
+		total += len;
+		most = len > most ? len : most;
+	}
+	if (total == 0)
+		return;
 	sample_set_init(&merged, scratch);
+	merged.samples.items = arena_array(scratch, struct sample, total);
+	merged.samples.cap = total;
+	samples = arena_array(scratch, struct sample, most);
 	for (size_t i = 0; i < count; i++) {
 		size_t first = sorted[i].first[bucket], end = sorted[i].first[bucket + 1];
-		struct sample_set part =
-			view(sorted[i].set, sorted[i].samples + first, end - first);
+
+		for (size_t j = first; j < end; j++)
+			samples[j - first] = sorted[i].set->samples.items[sorted[i].order[j]];
+
+		struct sample_set part = view(sorted[i].set, samples, end - first);
 
 		if (end > first)
 			sample_set_merge(&merged, &part, NULL);
