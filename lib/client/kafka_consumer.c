@@ -23,7 +23,9 @@ static const struct {
 	{ "check.crcs", "true" },
 	{ "enable.auto.commit", "false" },
 	{ "enable.auto.offset.store", "false" },
-	{ "fetch.message.max.bytes", "4194304" },
+	/* Of one answer, still compressed: it is unpacked whole, ten times as big and more. */
+	{ "fetch.max.bytes", "4194304" },
+	{ "fetch.message.max.bytes", "1048576" },
 	{ "log.connection.close", "false" },
 	{ "max.poll.interval.ms", "300000" },
 	{ "reconnect.backoff.max.ms", "5000" },

@@ -6,6 +6,8 @@
 #include "consume.h"
 #include "metrics.h"
 
+#include <malloc.h>
+
 struct settings {
 	struct daemon_settings daemon;
 	struct consume_options consume;
@@ -41,6 +43,8 @@ static const struct conf_key keys[] = {
 	  .help = "Wait for PostgreSQL's disk at each flush; not needed, since Kafka keeps it." },
 };
 
+enum { MAPPED_FROM = 128 << 10 }; /* bytes */
+
 static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
@@ -48,6 +52,9 @@ static bool run(void *self, struct err *err)
 	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
 
+	/* Left alone, malloc() would keep ever bigger blocks after a flush has freed them. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
+	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM);
 	ingester_metrics_register();
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
 		return false;
