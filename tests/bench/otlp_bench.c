@@ -35,6 +35,12 @@ static uint64_t next(uint64_t *state)
 	return *state;
 }
 
+/* 0 <= it < limit. */
+static uint32_t below(uint64_t *state, size_t limit)
+{
+	return limit ? (uint32_t)(next(state) % limit) : 0;
+}
+
 static void frames_fill(struct sample_set *set, const struct shape *shape, uint64_t *state)
 {
 	for (size_t i = 0; i < shape->frames; i++) {
@@ -91,18 +97,17 @@ static str message_make(const struct shape *shape, struct arena *arena)
 		size_t len = DEPTH / 2 + next(&state) % DEPTH;
 
 		for (size_t j = 0; j < len; j++)
-			frames[j] = (uint32_t)(next(&state) % set.frames.len);
+			frames[j] = below(&state, set.frames.len);
 		sample_set_stack(&set, frames, len);
 	}
 	for (size_t i = 0; i < shape->samples; i++)
-		sample_set_add(&set,
-			       (struct sample){
-				       .series = (uint32_t)(next(&state) % shape->processes),
-				       .stack = (uint32_t)(1 + next(&state) % shape->stacks),
-				       .labels = (uint32_t)(1 + next(&state) % shape->threads),
-				       .value = PERIOD,
-				       .time_ms = UINT64_C(1790000000000) + i,
-			       });
+		sample_set_add(&set, (struct sample){
+					     .series = below(&state, shape->processes),
+					     .stack = 1 + below(&state, shape->stacks),
+					     .labels = 1 + below(&state, shape->threads),
+					     .value = PERIOD,
+					     .time_ms = UINT64_C(1790000000000) + i,
+				     });
 	return otlp_write(&set, 0, set.samples.len, arena);
 }
 
@@ -143,7 +148,8 @@ static void report(const char *reader, const struct shape *shape, str message, u
 {
 	qsort(times, ROUNDS, sizeof(*times), ns_compare);
 
-	double seconds = (double)times[ROUNDS / 2] / NS_PER_SECOND;
+	uint64_t median_ns = times[ROUNDS / 2];
+	double seconds = (double)median_ns / 1e9;
 
 	printf("%-12s %-10s %10.0f samples/s %8.0f MB/s %8.2f ms\n", shape->name, reader,
 	       (double)shape->samples / seconds, (double)message.len / seconds / 1e6,
