@@ -171,9 +171,30 @@ static bool end_stopped_writers(struct postgres *pg, struct err *err)
 	return true;
 }
 
+/*
+ * Spools that are heard of no more: what they could still send is older than what is stored. Kafka
+ * may bring an old batch again for a day.
+ */
+static bool forget_hosts(struct round *round, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	uint64_t kept_ms = round->retention->raw_ms + MS_PER_DAY;
+	const struct postgres_param before = postgres_time(
+		&arena,
+		round->retention->now_ms > kept_ms ? round->retention->now_ms - kept_ms : 0);
+
+	if (!postgres_query(round->pg, "DELETE FROM agent_status WHERE heard < $1", &before, 1,
+			    &rows, err))
+		return false;
+	if (postgres_affected(&rows))
+		log_info("hosts forgotten", "count=%ju", (uintmax_t)postgres_affected(&rows));
+	return true;
+}
+
 static bool run(struct round *round, struct err *err)
 {
-	if (!end_stopped_writers(round->pg, err))
+	if (!end_stopped_writers(round->pg, err) || !forget_hosts(round, err))
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&

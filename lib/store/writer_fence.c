@@ -88,10 +88,10 @@ static const char put_hosts[] =
 	" WHERE had.host = new.host AND had.epoch = new.epoch) "
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
 	" version, taken, lost, truncated, last_seen, stored, duplicate_batches, rejected_batches,"
-	" skipped) = (excluded.revision, excluded.highest, excluded.missing, excluded.gap,"
+	" skipped, heard) = (excluded.revision, excluded.highest, excluded.missing, excluded.gap,"
 	" excluded.status, excluded.node, excluded.version, excluded.taken, excluded.lost,"
 	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
-	" excluded.rejected_batches, excluded.skipped) "
+	" excluded.rejected_batches, excluded.skipped, now()) "
 	"WHERE old.revision = excluded.revision - 1 "
 	"RETURNING host, epoch";
 

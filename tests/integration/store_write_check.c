@@ -226,6 +226,48 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 	store_writer_close(&writer);
 }
 
+static void forgets_hosts_that_are_heard_of_no_more(void **state)
+{
+	struct store_writer writer;
+	struct store_flush result;
+	struct store_host old = { .host = STR("old"), .epoch = 1 };
+	struct store_host young = { .host = STR("young"), .epoch = 1 };
+	struct store_host *const hosts[] = { &old, &young };
+	struct store_part part = part_from(0, -1, 1, NULL);
+	int64_t count;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	part.hosts = hosts;
+	part.host_count = 2;
+	flush(&writer, &part, 1, &result);
+	assert_good(postgres_exec(&writer.pg,
+				  "UPDATE agent_status SET heard = now() - interval '9 days'",
+				  &err),
+		    err);
+
+	/* To be heard again is to be young again. */
+	part = part_from(0, 1, 2, NULL);
+	part.hosts = &hosts[1];
+	part.host_count = 1;
+	flush(&writer, &part, 1, &result);
+	assert_false(part.lost);
+	assert_good(store_writer_maintain(&writer, &err), err);
+	query_i64(&writer.pg, "SELECT count(*) FROM agent_status WHERE host = 'young'", &count);
+	assert_int_equal(count, 1);
+	query_i64(&writer.pg, "SELECT count(*) FROM agent_status", &count);
+	assert_int_equal(count, 1);
+
+	/* Whoever still believes in the row is told. */
+	part = part_from(0, 2, 3, NULL);
+	part.hosts = hosts;
+	part.host_count = 1;
+	flush(&writer, &part, 1, &result);
+	assert_true(part.lost);
+	store_writer_close(&writer);
+}
+
 static void a_detach_that_was_cut_short_is_finished_later(void **state)
 {
 	struct store_writer writer;
@@ -293,6 +335,7 @@ const struct CMUnitTest write_tests[] = {
 	TEST(a_host_whose_row_moved_spoils_every_part_that_spoke_of_it),
 	TEST(two_writers_of_the_same_series_do_not_disturb_each_other),
 	TEST(drops_what_is_past_and_keeps_the_rest),
+	TEST(forgets_hosts_that_are_heard_of_no_more),
 	TEST(a_detach_that_was_cut_short_is_finished_later),
 	TEST(goes_on_after_the_connection_was_cut),
 };
