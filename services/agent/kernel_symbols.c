@@ -76,7 +76,7 @@ bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err)
 		return false;
 	if (symbols->hidden)
 		log_warn("kernel frames have no names: the kernel hides its addresses",
-			 "setting=kernel.kptr_restrict");
+			 "reason=\"kernel.kptr_restrict is 2, or CAP_SYSLOG is missing\"");
 	return true;
 }
 
@@ -163,7 +163,7 @@ struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_
 		return (struct kernel_symbol){ .name = str_from(symbols->dynamic[at].name),
 					       .module = STR("[bpf]") };
 	if (symbols->hidden) {
-		symbol.name = STR("[hidden by kernel.kptr_restrict]");
+		symbol.name = STR("[hidden]");
 	} else if (!kallsyms_find(&symbols->table, address, &symbol.name, &symbol.module)) {
 		symbols->unknown++;
 		symbols->missed = true;

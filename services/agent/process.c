@@ -25,6 +25,16 @@ static struct process_image *image_new(void)
 	return image;
 }
 
+static struct process_cgroup *cgroup_new(str text)
+{
+	struct process_cgroup *cgroup = heap_new(sizeof(*cgroup), 0);
+
+	cgroup->references = 1;
+	cgroup->text = heap_str(text);
+	cgroup->names = cgroup_names_of(str_from(cgroup->text));
+	return cgroup;
+}
+
 static void cgroup_give(struct process_cgroup *cgroup)
 {
 	if (!cgroup || --cgroup->references)
@@ -110,6 +120,21 @@ static void map(struct process_table *table, struct process *process, struct map
 		table->mappings_over_limit++;
 }
 
+/* False: it is gone. */
+static bool read_cgroup(struct process *process)
+{
+	AUTO_ARENA arena = { 0 };
+	str text = proc_read(&arena, process->pid, "cgroup", PROC_FILE_BYTES_MAX);
+
+	if (!text.len)
+		return false;
+	if (process->cgroup && str_eq(text, str_from(process->cgroup->text)))
+		return true;
+	cgroup_give(TAKE(process->cgroup));
+	process->cgroup = cgroup_new(text);
+	return true;
+}
+
 static void read_mappings(struct process_table *table, struct process *process)
 {
 	str text = proc_read(&table->scratch, process->pid, "maps", PROC_MAPS_BYTES_MAX);
@@ -191,8 +216,10 @@ void process_table_scan(struct process_table *table)
 
 		struct process *process = find_or_add(table, (uint32_t)pid);
 
-		if (process && !process->exited && read_process(table, process, 0))
-			process->scan = table->scans;
+		if (!process || process->exited || !read_process(table, process, 0))
+			continue;
+		process->scan = table->scans;
+		(void)!read_cgroup(process);
 	}
 	closedir(directory);
 	end_unseen(table);
@@ -226,6 +253,11 @@ static void apply_fork(struct process_table *table, const struct side_band_recor
 	child->exec_id_known = parent->exec_id_known;
 }
 
+static bool is_file(str path)
+{
+	return str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//"));
+}
+
 /* The other threads are gone, the mappings too; cgroup and parent stay. */
 static void apply_exec(struct process_table *table, const struct side_band_record *record)
 {
@@ -236,6 +268,7 @@ static void apply_exec(struct process_table *table, const struct side_band_recor
 	image_give(process->before);
 	process->before = process->image;
 	process->image = image_new();
+	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
 	process->threads = 1;
 	process->exec_id++;
 	process->exec_ns = record->time_ns;
@@ -279,7 +312,7 @@ static void apply_map(struct process_table *table, const struct side_band_record
 	struct process_image *image = own_image(process);
 
 	/* The kernel maps the program first, then its loader. */
-	if (!image->exe && str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//")))
+	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
 	map(table, process,
 	    (struct mapping){ .start = record->address,
@@ -343,28 +376,9 @@ static void identify(struct process_table *table, struct process *process, bool 
 	}
 }
 
-static void read_cgroup(struct process_table *table, struct process *process)
-{
-	str text = proc_read(&table->scratch, process->pid, "cgroup", PROC_FILE_BYTES_MAX);
-
-	if (text.len) {
-		struct process_cgroup *cgroup = process->cgroup;
-
-		if (!cgroup || !str_eq(text, str_from(cgroup->text))) {
-			cgroup_give(cgroup);
-			cgroup = heap_new(sizeof(*cgroup), 0);
-			cgroup->references = 1;
-			cgroup->text = heap_str(text);
-			cgroup->names = cgroup_names_of(str_from(cgroup->text));
-			process->cgroup = cgroup;
-		}
-	}
-	arena_reset(&table->scratch);
-}
-
 /*
  * A cgroup is inherited, and changes seldom: it is read at the first sample, when the kernel says
- * another id, and now and then where ids tell nothing (v1).
+ * another id, and now and then where ids tell nothing (v1). Who is gone was where its parent is.
  */
 static void refresh_cgroup(struct process_table *table, struct process *process,
 			   const struct sample_record *record, uint64_t now_ms)
@@ -372,11 +386,27 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 	bool fresh = process->cgroup_read_ms && process->cgroup_id == record->cgroup_id &&
 		     now_ms - process->cgroup_read_ms < CGROUP_REFRESH_MS;
 
-	if (fresh || process->exited || (record->flags & SAMPLE_KERNEL_THREAD))
+	if (fresh || (record->flags & SAMPLE_KERNEL_THREAD))
 		return;
 	process->cgroup_read_ms = now_ms;
 	process->cgroup_id = record->cgroup_id;
-	read_cgroup(table, process);
+	if (!process->exited && read_cgroup(process))
+		return;
+
+	struct process *parent = find(table, process->parent_pid);
+
+	if (!parent)
+		return;
+	if (!parent->cgroup_read_ms && !parent->exited) {
+		parent->cgroup_read_ms = now_ms;
+		parent->cgroup_id = record->cgroup_id;
+		(void)!read_cgroup(parent);
+	}
+	if (parent->cgroup) {
+		parent->cgroup->references++;
+		cgroup_give(TAKE(process->cgroup));
+		process->cgroup = parent->cgroup;
+	}
 }
 
 struct process *process_of_sample(struct process_table *table, const struct sample_record *record,

@@ -29,7 +29,9 @@ struct side_band_record {
 
 	/* SIDE_BAND_MAP; address and length also of SIDE_BAND_KSYMBOL */
 	uint64_t address, length, file_offset;
-	str path; /* of the file in its process' own root, "[vdso]", "//anon"; a symbol's name */
+	/* Of the file in its process' own root, "[vdso]", "//anon"; a symbol's name; of
+	 * SIDE_BAND_EXEC the program, once the timeline has found it. */
+	str path;
 	uint8_t build_id[SIDE_BAND_BUILD_ID_MAX];
 	uint32_t build_id_len; /* 0: not told, then the file is: */
 	uint32_t device_major, device_minor;

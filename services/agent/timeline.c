@@ -1,6 +1,7 @@
 #include "timeline.h"
 
 #include "agent_limits.h"
+#include "base/map.h"
 
 enum { TIMELINE_SAMPLE = 1u << 31 };
 
@@ -62,6 +63,42 @@ static size_t sample_bytes(const struct sample_record *record)
 	       sizeof(uint64_t) * ((size_t)record->kernel_frames + record->user_frames);
 }
 
+static bool is_event(const struct timeline_item *item, enum side_band_type type)
+{
+	const struct side_band_record *record = item->what;
+
+	return !(item->order & TIMELINE_SAMPLE) && record->type == type;
+}
+
+static str pid_key(const uint32_t *pid)
+{
+	return (str){ (const char *)pid, sizeof(*pid) };
+}
+
+/*
+ * The kernel tells of an exec before it maps the program: a sample in between would not know what
+ * runs. So the path is looked up ahead, from the end to the beginning: the map that comes next.
+ */
+static void name_execs(struct timeline *timeline, size_t count)
+{
+	struct map next = { .arena = arena_of(timeline) };
+
+	for (size_t i = count; i > 0; i--) {
+		struct timeline_item *item = &timeline->items.items[i - 1];
+		/* The copies are ours: timeline_add_event() made them. */
+		struct side_band_record *record = (void *)(uintptr_t)item->what;
+
+		if (is_event(item, SIDE_BAND_MAP) && str_starts_with(record->path, STR("/"))) {
+			*map_at(&next, pid_key(&record->pid)) = record;
+		} else if (is_event(item, SIDE_BAND_EXEC)) {
+			const struct side_band_record *map = map_get(&next, pid_key(&record->pid));
+
+			if (map && !record->path.len)
+				record->path = map->path;
+		}
+	}
+}
+
 /* What waits moves to the other arena, so that this round's can be emptied. */
 static void keep_rest(struct timeline *timeline, const struct timeline_item *items, size_t count)
 {
@@ -85,6 +122,7 @@ void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct tim
 
 	if (count)
 		qsort(items, count, sizeof(*items), compare);
+	name_execs(timeline, count);
 	for (; i < count && items[i].time_ns <= until_ns; i++)
 		if (items[i].order & TIMELINE_SAMPLE)
 			sink->sample(sink->self, items[i].what);

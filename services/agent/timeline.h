@@ -4,7 +4,8 @@
  * They come from many rings, each in its own order. What lies before a moment is complete once all
  * rings have been read after it; only that is let through, the rest waits for the next round. So a
  * sample always meets the processes as they were at its tick, be it in a process that lived 1 ms.
- * Equal times: events first, in the order they came.
+ * Equal times: events first, in the order they came. An exec is told with the path of what it runs,
+ * which the kernel tells only after.
  */
 #pragma once
 

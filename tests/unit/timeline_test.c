@@ -76,5 +76,33 @@ static void keeps_what_is_too_new_for_the_next_round(void **state)
 	timeline_done(&timeline);
 }
 
-RUN_TESTS(TEST(hands_over_in_the_order_of_time_events_first),
+static void add_of(struct timeline *timeline, enum side_band_type type, uint32_t pid,
+		   uint64_t time_ns, const char *path)
+{
+	timeline_add_event(timeline, &(struct side_band_record){ .type = type,
+								 .pid = pid,
+								 .time_ns = time_ns,
+								 .path = str_from(path) });
+}
+
+static void tells_an_exec_with_the_program_that_is_mapped_after_it(void **state)
+{
+	struct timeline timeline = { 0 };
+
+	(void)state;
+	told[0] = 0;
+	add_of(&timeline, SIDE_BAND_MAP, 7, 1, "/old");
+	add_of(&timeline, SIDE_BAND_EXEC, 7, 2, "");
+	add_of(&timeline, SIDE_BAND_MAP, 8, 3, "/other");
+	add_of(&timeline, SIDE_BAND_MAP, 7, 4, "[vdso]");
+	add_of(&timeline, SIDE_BAND_MAP, 7, 50, "/new"); /* waits, and is seen all the same */
+	add_of(&timeline, SIDE_BAND_MAP, 7, 60, "/ld.so");
+	add_of(&timeline, SIDE_BAND_EXEC, 9, 5, "");
+	timeline_run(&timeline, 5, &sink);
+	assert_string_equal(told, "e1/old e2/new e3/other e4[vdso] e5 ");
+	timeline_done(&timeline);
+}
+
+RUN_TESTS(TEST(tells_an_exec_with_the_program_that_is_mapped_after_it),
+	  TEST(hands_over_in_the_order_of_time_events_first),
 	  TEST(keeps_what_is_too_new_for_the_next_round))
