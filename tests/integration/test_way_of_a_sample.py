@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import time
+import urllib.parse
 
 import pytest
 
@@ -42,7 +43,8 @@ def run(argv, timeout):
 def burnt(agent):
     said, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
     settle()
-    return {"start": start - 1, "end": end + 1, **said}
+    query = '{comm="burn",exe="%s"}' % program(agent, "burn")  # nobody else's
+    return {"start": start - 1, "end": end + 1, "query": query, **said}
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +101,7 @@ def named(stack, table, binary):
 
 def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, burnt):
     table = symbols(program(agent, "burn"))
-    stacks = stack.collapsed('{comm="burn"}', **window(burnt))
+    stacks = stack.collapsed(burnt["query"], **window(burnt))
     total = sum(stacks.values())
 
     right = sum(value for frames, value in stacks.items()
@@ -111,7 +113,7 @@ def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, 
 def test_the_shares_are_three_to_one(stack, agent, burnt):
     table = symbols(program(agent, "burn"))
     leaves = {"leaf_a": 0, "leaf_b": 0}
-    for frames, value in stack.collapsed('{comm="burn"}', **window(burnt)).items():
+    for frames, value in stack.collapsed(burnt["query"], **window(burnt)).items():
         names = named(frames, table, "burn")
         if names and names[-1] in leaves:
             leaves[names[-1]] += value
@@ -120,23 +122,23 @@ def test_the_shares_are_three_to_one(stack, agent, burnt):
 
 
 def test_the_total_is_the_cpu_time(stack, burnt):
-    total = stack.total('{comm="burn"}', **window(burnt)) / 1e9
+    total = stack.total(burnt["query"], **window(burnt)) / 1e9
 
     assert total == pytest.approx(burnt["cpu_seconds"], rel=0.05)
 
 
 def test_one_process_is_found_by_its_pid(stack, burnt):
-    by_comm = stack.total('{comm="burn"}', **window(burnt))
+    by_name = stack.total(burnt["query"], **window(burnt))
     by_pid = stack.total('{pid="%d"}' % burnt["pid"], **window(burnt))
 
-    assert by_pid == by_comm > 0
+    assert by_pid == by_name > 0
 
 
 def test_pprof_has_the_same_total_and_real_mappings(stack, agent, protos, burnt):
-    profile = stack.pprof(protos, '{comm="burn"}', **window(burnt))
+    profile = stack.pprof(protos, burnt["query"], **window(burnt))
 
     total = sum(sample.value[0] for sample in profile.sample)
-    assert total == stack.total('{comm="burn"}', **window(burnt))
+    assert total == stack.total(burnt["query"], **window(burnt))
     paths = {profile.string_table[m.filename].decode() for m in profile.mapping}
     assert str(program(agent, "burn")) in paths
 
@@ -145,8 +147,8 @@ def test_go_tool_pprof_reads_it(stack, burnt):
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if not go:
         pytest.skip("there is no Go here")
-    url = (f"{stack.querier.url}/api/v1/query?query=%7Bcomm%3D%22burn%22%7D&report=pprof"
-           f"&start={burnt['start']:.3f}&end={burnt['end']:.3f}")
+    parameters = {"query": burnt["query"], "report": "pprof", **window(burnt)}
+    url = f"{stack.querier.url}/api/v1/query?{urllib.parse.urlencode(parameters)}"
 
     done = subprocess.run([go, "tool", "pprof", "-top", url], capture_output=True, text=True,
                           check=False, timeout=120)
