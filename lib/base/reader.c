@@ -2,6 +2,8 @@
 
 #include <endian.h>
 
+enum { VARINT_MAX = 10 }; /* bytes */
+
 void reader_fail(struct reader *r)
 {
 	r->failed = true;
@@ -64,18 +66,19 @@ uint64_t reader_u64(struct reader *r)
 
 uint64_t reader_varint_slow(struct reader *r)
 {
+	size_t len = r->rest.len < VARINT_MAX ? r->rest.len : VARINT_MAX;
 	uint64_t value = 0;
 
-	for (unsigned int shift = 0; shift < 70; shift += 7) {
-		uint64_t byte = reader_u8(r);
+	for (size_t i = 0; i < len; i++) {
+		uint64_t byte = (unsigned char)r->rest.ptr[i];
 
-		if (r->failed)
-			return 0;
-		if (shift == 63 && byte > 1)
+		if (i == VARINT_MAX - 1 && byte > 1)
 			break; /* more than 64 bits */
-		value |= (byte & 0x7f) << shift;
-		if (byte < 0x80)
+		value |= (byte & 0x7f) << (7 * i);
+		if (byte < 0x80) {
+			r->rest = (str){ r->rest.ptr + i + 1, r->rest.len - i - 1 };
 			return value;
+		}
 	}
 	reader_fail(r);
 	return 0;

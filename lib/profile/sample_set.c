@@ -83,19 +83,38 @@ void sample_set_init(struct sample_set *set, struct arena *arena)
 	sample_set_labels(set, (struct labels){ 0 });
 }
 
+/*
+ * Every frame of a message comes by here, so its input is put together in one piece: the numbers
+ * and the lengths of the texts, then the texts. The id is never stored, so it may be made
+ * otherwise.
+ */
 static hash128 frame_id(const struct frame *frame, struct buf *scratch)
 {
+	const str *texts[] = { &frame->type,     &frame->build_id,    &frame->path,
+			       &frame->function, &frame->system_name, &frame->file };
+	uint64_t head[3 + ARRAY_LEN(texts)] = {
+		frame->address,
+		(uint64_t)frame->line << 32 | frame->start_line,
+		frame->inlined,
+	};
+	size_t len = sizeof(head);
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		head[3 + i] = texts[i]->len;
+		len += texts[i]->len;
+	}
 	scratch->len = 0;
-	buf_str_prefixed(scratch, frame->type);
-	buf_str_prefixed(scratch, frame->build_id);
-	buf_str_prefixed(scratch, frame->path);
-	buf_str_prefixed(scratch, frame->function);
-	buf_str_prefixed(scratch, frame->system_name);
-	buf_str_prefixed(scratch, frame->file);
-	buf_u64(scratch, frame->address);
-	buf_u32(scratch, frame->line);
-	buf_u32(scratch, frame->start_line);
-	buf_u8(scratch, frame->inlined);
+
+	char *at = buf_reserve(scratch, len);
+
+	memcpy(at, head, sizeof(head));
+	at += sizeof(head);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		if (texts[i]->len)
+			memcpy(at, texts[i]->ptr, texts[i]->len);
+		at += texts[i]->len;
+	}
+	scratch->len = len;
 	return hash_128(buf_bytes(scratch));
 }
 
@@ -119,8 +138,12 @@ static hash128 stack_id(struct sample_set *set, const uint32_t *frames, size_t l
 	struct buf *scratch = &set->scratch;
 
 	scratch->len = 0;
-	for (size_t i = 0; i < len; i++)
-		buf_bytes_add(scratch, &set->frame_ids.items[frames[i]], sizeof(hash128));
+
+	char *at = buf_reserve(scratch, len * sizeof(hash128));
+
+	for (size_t i = 0; i < len; i++, at += sizeof(hash128))
+		memcpy(at, &set->frame_ids.items[frames[i]], sizeof(hash128));
+	scratch->len = len * sizeof(hash128);
 	return hash_128(buf_bytes(scratch));
 }
 
