@@ -24,6 +24,7 @@ enum {
 	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
 	EXITED_KEPT_MS = 1000,       /* a process that ended, for samples of its last moments */
 	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after side-band records were lost */
+	SWEEP_INTERVAL_MS = 300000,  /* of the table, for processes that are no more */
 	CGROUP_REFRESH_MS = 60000,   /* of /proc/PID/cgroup, where the kernel tells no change */
 	EXECUTABLE_RETRY_MS = 5000,  /* of a file that could not be opened */
 	KALLSYMS_REFRESH_MS = 30000, /* at most so often */

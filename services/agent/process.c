@@ -3,61 +3,11 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "heap.h"
-#include "proc.h"
-#include "proc_maps.h"
+#include "process_read.h"
 
 #include <dirent.h>
-
-static void image_give(struct process_image *image)
-{
-	if (!image || --image->references)
-		return;
-	mappings_done(&image->mappings);
-	free(image->exe);
-	free(image);
-}
-
-static struct process_image *image_new(void)
-{
-	struct process_image *image = heap_new(sizeof(*image), 0);
-
-	image->references = 1;
-	return image;
-}
-
-static struct process_cgroup *cgroup_new(str text)
-{
-	struct process_cgroup *cgroup = heap_new(sizeof(*cgroup), 0);
-
-	cgroup->references = 1;
-	cgroup->text = heap_str(text);
-	cgroup->names = cgroup_names_of(str_from(cgroup->text));
-	return cgroup;
-}
-
-static void cgroup_give(struct process_cgroup *cgroup)
-{
-	if (!cgroup || --cgroup->references)
-		return;
-	free(cgroup->text);
-	free(cgroup);
-}
-
-/* An image of its own: what was shared since the fork is copied before it changes. */
-static struct process_image *own_image(struct process *process)
-{
-	struct process_image *shared = process->image;
-
-	if (shared && shared->references == 1)
-		return shared;
-	process->image = image_new();
-	if (shared) {
-		mappings_copy(&process->image->mappings, &shared->mappings);
-		process->image->exe = shared->exe ? heap_str(str_from(shared->exe)) : NULL;
-		image_give(shared);
-	}
-	return process->image;
-}
+#include <errno.h>
+#include <signal.h>
 
 static struct process **bucket_of(struct process_table *table, uint32_t pid)
 {
@@ -75,9 +25,9 @@ static struct process *find(struct process_table *table, uint32_t pid)
 
 static void forget_all(struct process *process)
 {
-	image_give(TAKE(process->image));
-	image_give(TAKE(process->before));
-	cgroup_give(TAKE(process->cgroup));
+	process_image_give(TAKE(process->image));
+	process_image_give(TAKE(process->before));
+	process_cgroup_give(TAKE(process->cgroup));
 }
 
 static void reset(struct process *process)
@@ -114,87 +64,23 @@ static struct process *find_or_add(struct process_table *table, uint32_t pid)
 	return process;
 }
 
-static void map(struct process_table *table, struct process *process, struct mapping mapping)
-{
-	if (!mappings_insert(&own_image(process)->mappings, mapping))
-		table->mappings_over_limit++;
-}
-
-/* False: it is gone. */
-static bool read_cgroup(struct process *process)
-{
-	AUTO_ARENA arena = { 0 };
-	str text = proc_read(&arena, process->pid, "cgroup", PROC_FILE_BYTES_MAX);
-
-	if (!text.len)
-		return false;
-	if (process->cgroup && str_eq(text, str_from(process->cgroup->text)))
-		return true;
-	cgroup_give(TAKE(process->cgroup));
-	process->cgroup = cgroup_new(text);
-	return true;
-}
-
-static void read_mappings(struct process_table *table, struct process *process)
-{
-	str text = proc_read(&table->scratch, process->pid, "maps", PROC_MAPS_BYTES_MAX);
-	struct proc_map line;
-
-	while (proc_maps_next(&text, &line)) {
-		struct executable_claim claim = { .pid = process->pid,
-						  .parent_pid = process->parent_pid,
-						  .start = line.start,
-						  .end = line.end,
-						  .path = line.path,
-						  .inode = line.inode,
-						  .device_major = line.device_major,
-						  .device_minor = line.device_minor };
-
-		map(table, process,
-		    (struct mapping){ .start = line.start,
-				      .end = line.end,
-				      .file_offset = line.file_offset,
-				      .executable = executable_take(&table->executables, &claim) });
-	}
-}
-
-/* /proc tells the start in ticks of 10 ms, the kernel in ns. */
-static bool started_at(uint64_t start_ticks, uint64_t start_ns)
-{
-	return start_ticks == start_ns / (NS_PER_SECOND / PROC_TICKS_PER_SECOND);
-}
-
-/* What /proc says of it now. False: it is gone, or (start_ns not 0) another has its pid. */
-static bool read_process(struct process_table *table, struct process *process, uint64_t start_ns)
-{
-	struct proc_stat stat;
-
-	table->scanned++;
-	if (!proc_stat_read(process->pid, &stat) ||
-	    (start_ns && !started_at(stat.start_ticks, start_ns)))
-		return false;
-	process->parent_pid = stat.parent_pid;
-	process->threads = stat.threads;
-	process->start_ticks = stat.start_ticks;
-	image_give(TAKE(process->image));
-	if (stat.kernel_thread)
-		return true;
-	process->image = image_new();
-
-	str exe = proc_exe(&table->scratch, process->pid);
-
-	process->image->exe = exe.len ? heap_str(exe) : NULL;
-	read_mappings(table, process);
-	arena_reset(&table->scratch);
-	return true;
-}
-
 /* Their exits were among the events that were lost. */
 static void end_unseen(struct process_table *table)
 {
 	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
 		for (struct process *at = table->buckets[i]; at; at = at->next) {
 			if (at->exited || at->scan == table->scans)
+				continue;
+			at->exited = true;
+			at->exited_ns = clock_monotonic_ns();
+		}
+}
+
+void process_table_sweep(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process *at = table->buckets[i]; at; at = at->next) {
+			if (at->exited || kill((pid_t)at->pid, 0) == 0 || errno != ESRCH)
 				continue;
 			at->exited = true;
 			at->exited_ns = clock_monotonic_ns();
@@ -216,10 +102,10 @@ void process_table_scan(struct process_table *table)
 
 		struct process *process = find_or_add(table, (uint32_t)pid);
 
-		if (!process || process->exited || !read_process(table, process, 0))
+		if (!process || process->exited || !process_read(table, process, 0))
 			continue;
 		process->scan = table->scans;
-		(void)!read_cgroup(process);
+		(void)!process_read_cgroup(process);
 	}
 	closedir(directory);
 	end_unseen(table);
@@ -243,12 +129,8 @@ static void apply_fork(struct process_table *table, const struct side_band_recor
 	child->parent_pid = record->parent_pid;
 	if (!parent)
 		return;
-	child->image = parent->image;
-	child->cgroup = parent->cgroup;
-	if (child->image)
-		child->image->references++;
-	if (child->cgroup)
-		child->cgroup->references++;
+	child->image = process_image_share(parent->image);
+	child->cgroup = process_cgroup_share(parent->cgroup);
 	child->exec_id = parent->exec_id;
 	child->exec_id_known = parent->exec_id_known;
 }
@@ -265,9 +147,9 @@ static void apply_exec(struct process_table *table, const struct side_band_recor
 
 	if (!process)
 		return;
-	image_give(process->before);
+	process_image_give(process->before);
 	process->before = process->image;
-	process->image = image_new();
+	process->image = process_image_new();
 	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
 	process->threads = 1;
 	process->exec_id++;
@@ -309,16 +191,16 @@ static void apply_map(struct process_table *table, const struct side_band_record
 		.device_major = record->device_major,
 		.device_minor = record->device_minor,
 	};
-	struct process_image *image = own_image(process);
+	struct process_image *image = process_image_own(&process->image);
 
 	/* The kernel maps the program first, then its loader. */
 	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
-	map(table, process,
-	    (struct mapping){ .start = record->address,
-			      .end = end,
-			      .file_offset = record->file_offset,
-			      .executable = executable_take(&table->executables, &claim) });
+	process_map(table, process,
+		    (struct mapping){ .start = record->address,
+				      .end = end,
+				      .file_offset = record->file_offset,
+				      .executable = executable_take(&table->executables, &claim) });
 }
 
 void process_table_apply(struct process_table *table, const struct side_band_record *record)
@@ -349,7 +231,7 @@ static bool same_start(const struct process *process, uint64_t start_ns)
 	if (process->start_ns)
 		return process->start_ns == start_ns;
 	if (process->start_ticks)
-		return started_at(process->start_ticks, start_ns);
+		return process_started_at(process->start_ticks, start_ns);
 	return true; /* a fork that we saw: the first sample tells the time */
 }
 
@@ -368,7 +250,7 @@ static void identify(struct process_table *table, struct process *process, bool 
 		reset(process);
 	}
 	if ((!same || exec_missed) && !(record->flags & SAMPLE_KERNEL_THREAD))
-		(void)!read_process(table, process, record->start_ns);
+		(void)!process_read(table, process, record->start_ns);
 	process->start_ns = record->start_ns;
 	if (!process->exec_id_known || exec_missed || !same) {
 		process->exec_id = record->exec_id;
@@ -390,7 +272,7 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 		return;
 	process->cgroup_read_ms = now_ms;
 	process->cgroup_id = record->cgroup_id;
-	if (!process->exited && read_cgroup(process))
+	if (!process->exited && process_read_cgroup(process))
 		return;
 
 	struct process *parent = find(table, process->parent_pid);
@@ -400,12 +282,11 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 	if (!parent->cgroup_read_ms && !parent->exited) {
 		parent->cgroup_read_ms = now_ms;
 		parent->cgroup_id = record->cgroup_id;
-		(void)!read_cgroup(parent);
+		(void)!process_read_cgroup(parent);
 	}
 	if (parent->cgroup) {
-		parent->cgroup->references++;
-		cgroup_give(TAKE(process->cgroup));
-		process->cgroup = parent->cgroup;
+		process_cgroup_give(TAKE(process->cgroup));
+		process->cgroup = process_cgroup_share(parent->cgroup);
 	}
 }
 
@@ -441,7 +322,7 @@ void process_table_retire(struct process_table *table, uint64_t before_ns)
 			struct process *process = *at;
 
 			if (process->before && process->exec_ns < before_ns)
-				image_give(TAKE(process->before));
+				process_image_give(TAKE(process->before));
 			if (!process->exited || process->exited_ns >= before_ns) {
 				at = &process->next;
 				continue;

@@ -9,24 +9,10 @@
 #pragma once
 
 #include "base/map.h"
-#include "cgroup.h"
-#include "mappings.h"
+#include "executable.h"
+#include "process_image.h"
 #include "sample.h"
 #include "side_band_record.h"
-
-/* One program in memory, from exec to exec. Shared by forks until one of them maps something. */
-struct process_image {
-	struct mappings mappings;
-	char *exe;           /* NULL: not known (yet) */
-	uint32_t references; /* private */
-};
-
-/* Texts of one cgroup; shared by the processes in it. */
-struct process_cgroup {
-	struct cgroup_names names;
-	uint32_t references; /* private */
-	char *text;
-};
 
 struct process {
 	uint32_t pid, parent_pid;
@@ -64,6 +50,9 @@ void process_table_done(struct process_table *table);
 
 /* Read all of /proc: at start, and after events were lost. */
 void process_table_scan(struct process_table *table);
+
+/* End what is no process any more, should its end have been miscounted; now and then. */
+void process_table_sweep(struct process_table *table);
 
 /* One event, in the order of time. */
 void process_table_apply(struct process_table *table, const struct side_band_record *record);

@@ -154,8 +154,19 @@ void profiler_drain_all(struct profiler *profiler)
 	drain(profiler, UINT64_MAX);
 }
 
+static void sweep(struct profiler *profiler)
+{
+	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+
+	if (now_ms - profiler->swept_ms < SWEEP_INTERVAL_MS)
+		return;
+	profiler->swept_ms = now_ms;
+	process_table_sweep(&profiler->processes);
+}
+
 void profiler_next_interval(struct profiler *profiler)
 {
+	sweep(profiler);
 	kernel_symbols_refresh(&profiler->kernel);
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
 }

@@ -52,7 +52,7 @@ struct profiler {
 	struct arena arena; /* the list of CPUs */
 	uint64_t round_ns;  /* when the round before began */
 	uint64_t lost_seen; /* side-band records lost when /proc was last read */
-	uint64_t scanned_ms;
+	uint64_t scanned_ms, swept_ms;
 };
 
 /* Loads, learns what runs, and begins to sample. */

@@ -216,6 +216,16 @@ static void a_scan_finds_us_and_ends_what_is_not_there(void **state)
 	assert_null(sampled(PARENT, 5, 1)->image);
 }
 
+static void a_sweep_ends_what_is_no_process_any_more(void **state)
+{
+	(void)state;
+	sampled_self(1);
+	execs(PARENT, 1);
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.count, 1);
+}
+
 static void is_bounded(void **state)
 {
 	(void)state;
@@ -241,6 +251,7 @@ int main(void)
 		IN_A_TABLE(what_nobody_told_of_is_read_from_proc),
 		IN_A_TABLE(an_exec_that_was_not_told_is_seen_by_its_count),
 		IN_A_TABLE(a_scan_finds_us_and_ends_what_is_not_there),
+		IN_A_TABLE(a_sweep_ends_what_is_no_process_any_more),
 		IN_A_TABLE(is_bounded),
 	};
 
