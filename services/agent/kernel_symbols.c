@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MODULES_BYTES_MAX = 1 << 20, LINE_MAX_BYTES = 1024 };
+enum { MODULES_PART_BYTES = 4096, LINE_MAX_BYTES = 1024 };
 
 struct kernel_symbols_dynamic {
 	uint64_t address, length;
@@ -37,19 +37,17 @@ static bool read_table(struct kallsyms *table, struct err *err)
 	return true;
 }
 
+/* 0 where the kernel has no modules. */
 static uint64_t hash_of_modules(void)
 {
-	AUTO_ARENA arena = { 0 };
 	AUTO_FD fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
-	char *text = arena_alloc(&arena, MODULES_BYTES_MAX, 1, 1);
-	size_t len = 0;
-	ssize_t n;
+	char part[MODULES_PART_BYTES];
+	uint64_t hash = 0;
+	ssize_t len;
 
-	if (fd < 0)
-		return 0; /* a kernel without modules */
-	while (len < MODULES_BYTES_MAX && (n = read(fd, text + len, MODULES_BYTES_MAX - len)) > 0)
-		len += (size_t)n;
-	return hash_64((str){ text, len });
+	while (fd >= 0 && (len = read(fd, part, sizeof(part))) > 0)
+		hash = hash * 31 + hash_64((str){ part, (size_t)len });
+	return hash;
 }
 
 static bool load(struct kernel_symbols *symbols, struct err *err)
