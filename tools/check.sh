@@ -38,10 +38,8 @@ check "python" "fix the lines named" in_python
 check "unit tests, gcc" "run one by hand: build-gcc/tests/NAME_test" unit_with gcc build-gcc
 check "unit tests, clang" "run one by hand: build-clang/tests/NAME_test" unit_with clang-14 build-clang
 check "links" "a service needs a library that its place in the design forbids" tools/layers.py build-gcc
-if [ -x tools/docs.py ]; then
-	check "generated docs" "run \`tools/docs.py build-gcc --write\` and commit what it wrote" \
-		tools/docs.py build-gcc
-fi
+check "generated docs" "run \`tools/docs.py build-gcc --write\` and commit what it wrote" \
+	tools/docs.py build-gcc
 check "clang-tidy" "simplify what it names; a false alarm gets NOLINT(check): reason" \
 	tools/tidy.py build-clang
 

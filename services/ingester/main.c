@@ -53,8 +53,8 @@ static bool run(void *self, struct err *err)
 	const struct settings *loaded = self;
 
 	/* Left alone, malloc() would keep ever bigger blocks after a flush has freed them. */
-	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
-	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM);
+	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
+	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
 	ingester_metrics_register();
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
 		return false;

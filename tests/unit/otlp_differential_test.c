@@ -153,7 +153,8 @@ static str plain_text(const Otlp__ProfilesData *data, struct arena *arena)
 				sample_put(&p, labels, scope->profiles[i],
 					   scope->profiles[i]->samples[s]);
 	}
-	qsort(p.lines.items, p.lines.len, sizeof(str), line_compare);
+	if (p.lines.len)
+		qsort(p.lines.items, p.lines.len, sizeof(str), line_compare);
 	for (size_t i = 0; i < p.lines.len; i++) {
 		buf_str(&all, p.lines.items[i]);
 		buf_u8(&all, '\n');
