@@ -6,7 +6,7 @@
 
 char *buf_reserve(struct buf *buf, size_t n)
 {
-	if (n > buf->cap - buf->len) {
+	if (!buf->ptr || n > buf->cap - buf->len) {
 		size_t cap = buf->cap ? buf->cap * 2 : 256;
 
 		while (n > cap - buf->len)
