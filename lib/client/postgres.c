@@ -228,6 +228,7 @@ static bool pipeline_run(struct postgres *pg, const struct postgres_statement *s
 	if (!PQpipelineSync(pg->connection))
 		return fail(pg, NULL, err, "send pipeline");
 
+	char state[sizeof(pg->sqlstate)];
 	bool good = true;
 
 	/* After a failure the rest is answered "aborted", which says nothing new. */
@@ -235,13 +236,17 @@ static bool pipeline_run(struct postgres *pg, const struct postgres_statement *s
 		CLEANUP(PQclearp) PGresult *result = NULL;
 		struct err later;
 
-		if (take_results(pg, "pipeline", &result, good ? err : &later))
+		if (take_results(pg, "pipeline", &result, good ? err : &later)) {
 			*affected += postgres_affected(&(struct postgres_rows){ 0, result });
-		else
+		} else if (good) {
+			memcpy(state, pg->sqlstate, sizeof(state));
 			good = false;
+		}
 		if (!postgres_is_open(pg))
 			return false;
 	}
+	if (!good)
+		memcpy(pg->sqlstate, state, sizeof(state));
 	if (!wait_for_result(pg, err))
 		return false;
 	PQclear(PQgetResult(pg->connection)); /* PGRES_PIPELINE_SYNC */
