@@ -226,6 +226,19 @@ static void move_revisions(struct flush *flush)
 	}
 }
 
+/* Data exceptions, broken constraints, values beyond a limit: all but the partition that lacks. */
+static bool is_refusal(const struct postgres *pg)
+{
+	static const char *const classes[] = { "22", "23", "54" };
+
+	if (postgres_failed_with(pg, SQLSTATE_NO_PARTITION))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+		if (str_starts_with(str_from(pg->sqlstate), str_from(classes[i])))
+			return true;
+	return false;
+}
+
 /* Once through. Where something was lost all is rolled back, and the rest is to be tried again. */
 static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 {
@@ -234,14 +247,18 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	struct err later;
 
 	*ret_lost = false;
+	pg->sqlstate[0] = '\0';
 	if (!connect(flush->writer, err))
 		return false;
 	flush_make_rows(flush);
-	if (!need_partitions(flush, err) || !flush_put_series(flush, err))
+	if (!need_partitions(flush, err))
 		return false;
-	if (transact(flush, ret_lost, err))
+	if (flush_put_series(flush, err) && transact(flush, ret_lost, err))
 		return true;
+	if (is_refusal(pg))
+		err->code = ERR_INVALID;
 	memcpy(state, pg->sqlstate, sizeof(state));
+	/* After the series' own transaction there is nothing to undo, which does no harm. */
 	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 		postgres_close(pg);
 	memcpy(pg->sqlstate, state, sizeof(state));

@@ -96,7 +96,8 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 
 /*
  * Store all parts, or all but those it marks `lost`. On success the stored hosts' revisions are
- * moved on. False: nothing was stored, try again later.
+ * moved on. False: nothing was stored, try again later; but with ERR_INVALID the server refuses the
+ * data themselves, and would again.
  */
 bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err) MUST_CHECK;

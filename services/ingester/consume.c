@@ -203,7 +203,37 @@ static void count_flush(struct consume *consume, const struct store_flush *flush
 		  flush->samples, took_ns / NS_PER_MS);
 }
 
-/* True when everything is stored, or was somebody else's to store. */
+/* The server refuses the data themselves: find whose they are. False: that did not help. */
+static bool on_refused(struct consume *consume, struct part *const *parts, size_t count,
+		       const struct err *err)
+{
+	uint64_t messages = 0;
+	const struct part *last = parts[0];
+
+	for (size_t i = 0; i < count; i++) {
+		messages += parts[i]->messages;
+		last = parts[i]->messages ? parts[i] : last;
+	}
+	switch (culprit_refused(&consume->culprit, messages, last->to.partition,
+				last->to.next - 1)) {
+	case CULPRIT_SEARCH:
+		log_warn("data refused, looking for whose they are",
+			 "messages=%" PRIu64 " error=\"%s\"", messages, err->msg);
+		break;
+	case CULPRIT_FOUND:
+		log_warn("data refused, the message will be rejected",
+			 "partition=%" PRId32 " offset=%" PRId64 " error=\"%s\"",
+			 last->to.partition, last->to.next - 1, err->msg);
+		break;
+	case CULPRIT_LOST:
+		return false;
+	}
+	metric_add(&ingester_flush_errors, 1);
+	restart(consume);
+	return true;
+}
+
+/* True when everything is stored, or was dropped to be read again. */
 static bool flush(struct consume *consume, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -216,9 +246,10 @@ static bool flush(struct consume *consume, struct err *err)
 	if (count == 0)
 		return true;
 	if (!store_writer_flush(&consume->store, dirty, count, &result, err))
-		return false;
+		return err->code == ERR_INVALID && on_refused(consume, parts, count, err);
 	for (size_t i = 0; i < count; i++) {
 		lost += dirty[i].lost;
+		culprit_stored(&consume->culprit, parts[i]->messages);
 		if (!dirty[i].lost)
 			part_stored(parts[i]);
 	}
@@ -273,6 +304,8 @@ static void flush_if_due(struct consume *consume)
 	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
 	struct err err;
 
+	if (consume->culprit.alone && !consume->backoff_ms)
+		consume->next_flush_ns = now_ns;
 	if (now_ns < consume->next_flush_ns && (!is_full || consume->backoff_ms))
 		return;
 	observe(consume);

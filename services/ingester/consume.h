@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "culprit.h"
 #include "hosts.h"
 #include "part.h"
 #include "reject.h"
@@ -54,6 +55,7 @@ struct consume {
 	size_t partition_end;
 	struct arena message; /* of the one being decoded */
 	struct detour detour; /* partition -1: none */
+	struct culprit culprit;
 	bool is_paused;
 	uint64_t next_flush_ns, next_maintain_ns, backoff_ms;
 };

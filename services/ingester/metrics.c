@@ -66,7 +66,9 @@ struct metric ingester_rejected = {
 const char *reject_reason_name(size_t reason)
 {
 	assert(reason < REJECT_REASON_COUNT);
-	return reason == REJECT_HEADERS ? "bad_headers" : otlp_reason_names[reason];
+	if (reason == REJECT_HEADERS)
+		return "bad_headers";
+	return reason == REJECT_BY_STORE ? "refused_by_store" : otlp_reason_names[reason];
 }
 
 void ingester_metrics_register(void)

@@ -7,7 +7,8 @@
 #include "profile/otlp.h"
 
 /* Why a message went to the rejected topic: the decoder's reasons, and one of ours. */
-enum { REJECT_HEADERS = OTLP_REASON_COUNT, REJECT_REASON_COUNT };
+/* Beside those of otlp.h. */
+enum { REJECT_HEADERS = OTLP_REASON_COUNT, REJECT_BY_STORE, REJECT_REASON_COUNT };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
 	ingester_duplicates, ingester_late, ingester_rejected, ingester_bad_status, ingester_missed,

@@ -15,6 +15,7 @@ static void begin_set(struct part *part)
 	part->hosts.items = NULL;
 	part->hosts.len = part->hosts.cap = 0;
 	part->is_dirty = false;
+	part->messages = 0;
 }
 
 void part_init(struct part *part, const struct store_offset *offset)
@@ -51,6 +52,7 @@ void part_skip_to(struct part *part, int64_t offset)
 void part_advance(struct part *part, const struct kafka_record *record)
 {
 	part->is_dirty = true;
+	part->messages++;
 	part->to.next = record->offset + 1;
 	part->to.last_timestamp_ms = record->timestamp_ms;
 	keep_key(&part->to, part->to_key, record->key);

@@ -19,8 +19,9 @@
 
 struct part {
 	struct store_offset from, to;
-	bool must_check; /* the next record has to be the remembered one */
-	bool is_dirty;   /* `to` or the samples are ahead of the table */
+	bool must_check;   /* the next record has to be the remembered one */
+	bool is_dirty;     /* `to` or the samples are ahead of the table */
+	uint64_t messages; /* dealt with and not stored */
 	struct sample_set samples;
 	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
 	/* private */

@@ -54,6 +54,11 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
 	struct sample_set set;
 	struct err why;
 
+	if (culprit_is(&consume->culprit, take->record->partition, take->record->offset)) {
+		err_set(&why, ERR_INVALID, "PostgreSQL refuses what this message holds");
+		*ret_rejected = true;
+		return reject(take, REJECT_BY_STORE, &why, err);
+	}
 	arena_reset(&consume->message);
 	sample_set_init(&set, &consume->message);
 	if (!otlp_read(take->record->value, &options, &set, &result, &why)) {

@@ -256,6 +256,33 @@ def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
         wait_until(lambda: away.ingester.get("/ready")[0] == 200, what="ready again")
 
 
+def test_a_message_that_postgresql_refuses_is_found_and_set_aside(cell, protos):
+    """No message is known that PostgreSQL refuses, so it is given one."""
+    with Cell(cell.fleet, f"{cell.name}_refused", partitions=2, flush_interval="2s") as picky:
+        picky.start()
+        with picky.connect() as db:
+            db.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                       " $$ BEGIN RAISE 'not this' USING ERRCODE = '22000'; END $$")
+            db.execute("CREATE TRIGGER picky BEFORE INSERT ON label_pair FOR EACH ROW"
+                       " WHEN (NEW.value = 'poison') EXECUTE FUNCTION refuse()")
+        for i in range(20):
+            picky.produce(cpu_message(protos, "sound", {(i,): 1}), partition=i % 2)
+        picky.produce(cpu_message(protos, "poison", {(1,): 1}), partition=1)
+        picky.produce(cpu_message(protos, "poison", {(1,): 1}), key=b"picky/1", partition=1,
+                      headers=headers(1))
+        for i in range(20):
+            picky.produce(cpu_message(protos, "sound", {(i,): 1}), partition=i % 2)
+
+        wait_until(lambda: found(picky, "sound", 40), what="all that is sound", deadline=30)
+        rejected = "rejected_messages_total{reason=\"refused_by_store\"}"
+        wait_until(lambda: offset_of(picky, 1) == 22, what="the end of the partition")
+        assert counter(picky, rejected) == 2
+        assert picky.rows("SELECT rejected_batches FROM agent_status") == [(1,)]
+
+        picky.produce(cpu_message(protos, "sound", {(77,): 1}), partition=0)
+        wait_until(lambda: found(picky, "sound", 41), what="what came after")
+
+
 def test_a_raw_hour_past_its_retention_is_dropped(cell):
     old = datetime.now(timezone.utc) - timedelta(days=8)
     name = f"chunk_raw_{old:%Y%m%d%H}"
