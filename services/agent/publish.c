@@ -90,8 +90,10 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		break;
 	case KAFKA_FAILED:
 	case KAFKA_FATE_COUNT:
-		log_warn("batch not delivered", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
 		spool_returned(publish->spool, slot->epoch, slot->seq);
+		if (publish->stop_at_ns) /* it stays in the spool, as it should */
+			break;
+		log_warn("batch not delivered", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
 		metric_add(&sends_failed_total, 1);
 		pause_longer(publish);
 		break;
@@ -266,4 +268,6 @@ void publish_stop(struct publish *publish, uint64_t timeout_ms)
 	publish->stop_at_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 	pthread_join(publish->thread, NULL);
 	publish->running = false;
+	log_info("publisher stopped", "batches_left_in_spool=%" PRIu64,
+		 spool_level_get(publish->spool).batches);
 }

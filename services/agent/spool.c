@@ -174,8 +174,11 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 			return true;
 		log_warn("batches given up", "reason=%s batches=%zu first=%" PRIu64,
 			 spool_reason_names[run.reason], run.count, run.range.first);
+		/* On a full disk meta cannot be written before something goes: then the next one
+		 * tells, unless a crash comes first. */
 		if (!spool_meta_store(spool, spool->last_status, err))
-			return err_wrap(err, "count what the spool gives up");
+			log_error("what the spool gives up is not written down yet", "error=\"%s\"",
+				  err->msg);
 		victims_unlink(spool, &run);
 	}
 }
