@@ -23,23 +23,19 @@ const char *const profiler_cut_names[CUT_COUNT] = {
 static bool open_kernel_side(struct profiler *profiler, const struct profiler_options *options,
 			     struct err *err)
 {
-	uint32_t *cpus;
-	size_t cpu_count;
-
 	if (!host_sees_all_pids())
 		return err_set(
 			err, ERR_INVALID,
 			"the agent is in a pid namespace of its own and cannot tell processes "
 			"apart; start it in the host's (docker run --pid=host, hostPID: true)");
-	if (!host_cpus(&profiler->arena, &cpus, &cpu_count, err))
+	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
 		return false;
 
-	struct sampler_options sampler = { .hz = options->hz,
-					   .cpus = cpus,
-					   .cpu_count = cpu_count };
+	struct sampler_options sampler = { .hz = options->hz, .cpu_count = profiler->cpu_count };
 
+	side_band_init(&profiler->side_band);
 	return sampler_open(&profiler->sampler, &sampler, err) &&
-	       side_band_open(&profiler->side_band, cpus, cpu_count, err);
+	       side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err);
 }
 
 /* Events flow before /proc is read, so nothing falls in between; sampling begins last. */
@@ -61,7 +57,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	profiler->round_ns = clock_monotonic_ns();
 	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);
-	if (!sampler_start(&profiler->sampler, err)) {
+	if (!sampler_follow(&profiler->sampler, profiler->cpus, profiler->cpu_count, err)) {
 		profiler_close(profiler);
 		return false;
 	}
@@ -164,8 +160,36 @@ static void sweep(struct profiler *profiler)
 	process_table_sweep(&profiler->processes);
 }
 
+/* What began on a CPU before its side band was open is read from /proc. */
+static void follow_cpus(struct profiler *profiler)
+{
+	struct arena arena = { 0 };
+	struct err err;
+	uint32_t *cpus;
+	size_t count;
+
+	if (!host_cpus(&arena, &cpus, &count, &err) ||
+	    (count == profiler->cpu_count &&
+	     memcmp(cpus, profiler->cpus, count * sizeof(*cpus)) == 0)) {
+		arena_free(&arena);
+		return;
+	}
+	log_info("CPUs came or went", "before=%zu now=%zu", profiler->cpu_count, count);
+	arena_free(&profiler->arena);
+	profiler->arena = arena;
+	profiler->cpus = cpus;
+	profiler->cpu_count = count;
+	if (!side_band_follow(&profiler->side_band, cpus, count, &err) ||
+	    !sampler_follow(&profiler->sampler, cpus, count, &err)) {
+		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
+		profiler->cpu_count = 0; /* once more at the next interval */
+	}
+	process_table_scan(&profiler->processes);
+}
+
 void profiler_next_interval(struct profiler *profiler)
 {
+	follow_cpus(profiler);
 	sweep(profiler);
 	kernel_symbols_refresh(&profiler->kernel);
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));

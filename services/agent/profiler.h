@@ -50,6 +50,8 @@ struct profiler {
 	/* private */
 	struct timeline timeline;
 	struct arena arena; /* the list of CPUs */
+	uint32_t *cpus;
+	size_t cpu_count;
 	uint64_t round_ns;  /* when the round before began */
 	uint64_t lost_seen; /* side-band records lost when /proc was last read */
 	uint64_t scanned_ms, swept_ms;

@@ -12,6 +12,11 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+struct sampler_cpu {
+	uint32_t cpu;
+	struct bpf_link *link;
+};
+
 /* libbpf explains itself in many lines; they are for who asks for them. */
 PRINTF_LIKE(2, 0)
 static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
@@ -105,7 +110,6 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 		sampler_close(sampler);
 		return false;
 	}
-	sampler->links = heap_new(options->cpu_count * sizeof(*sampler->links), 0);
 	return true;
 }
 
@@ -122,33 +126,68 @@ static int open_timer(uint64_t hz, uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool sampler_start(struct sampler *sampler, struct err *err)
+/* A timer that runs the program on this CPU. *ret_link stays NULL where the CPU is gone. */
+static bool attach(struct sampler *sampler, uint32_t cpu, struct bpf_link **ret_link,
+		   struct err *err)
 {
-	for (size_t i = 0; i < sampler->options.cpu_count; i++) {
-		uint32_t cpu = sampler->options.cpus[i];
-		AUTO_FD fd = open_timer(sampler->options.hz, cpu);
+	AUTO_FD fd = open_timer(sampler->options.hz, cpu);
 
-		if (fd < 0 && errno == ENODEV)
-			continue; /* went offline meanwhile */
-		if (fd < 0)
-			return err_errno(err, "open the sampling timer of CPU %u", cpu);
+	if (fd < 0 && errno == ENODEV)
+		return true;
+	if (fd < 0)
+		return err_errno(err, "open the sampling timer of CPU %u", cpu);
+	*ret_link = bpf_program__attach_perf_event(sampler->bpf->progs.sample, fd);
+	if (!*ret_link)
+		return err_errno(err, "attach to the sampling timer of CPU %u", cpu);
+	fd_take(&fd); /* the link's now */
+	return true;
+}
 
-		struct bpf_link *link =
-			bpf_program__attach_perf_event(sampler->bpf->progs.sample, fd);
+static bool is_among(uint32_t cpu, const uint32_t *cpus, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
 
-		if (!link)
-			return err_errno(err, "attach to the sampling timer of CPU %u", cpu);
-		fd_take(&fd); /* the link's now */
-		sampler->links[sampler->link_count++] = link;
+static bool is_sampled(const struct sampler *sampler, uint32_t cpu)
+{
+	for (size_t i = 0; i < sampler->cpu_count; i++)
+		if (sampler->cpus[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_count,
+		    struct err *err)
+{
+	for (size_t i = sampler->cpu_count; i > 0; i--)
+		if (!is_among(sampler->cpus[i - 1].cpu, cpus, cpu_count)) {
+			bpf_link__destroy(sampler->cpus[i - 1].link);
+			sampler->cpus[i - 1] = sampler->cpus[--sampler->cpu_count];
+		}
+	sampler->cpus =
+		heap_resize(sampler->cpus, sampler->cpu_count + cpu_count, sizeof(*sampler->cpus));
+	for (size_t i = 0; i < cpu_count; i++) {
+		struct bpf_link *link = NULL;
+
+		if (is_sampled(sampler, cpus[i]))
+			continue;
+		if (!attach(sampler, cpus[i], &link, err))
+			return false;
+		if (link)
+			sampler->cpus[sampler->cpu_count++] =
+				(struct sampler_cpu){ .cpu = cpus[i], .link = link };
 	}
 	return true;
 }
 
 void sampler_close(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->link_count; i++)
-		bpf_link__destroy(sampler->links[i]);
-	free(sampler->links);
+	for (size_t i = 0; i < sampler->cpu_count; i++)
+		bpf_link__destroy(sampler->cpus[i].link);
+	free(sampler->cpus);
 	ring_buffer__free(sampler->ring);
 	sampler_bpf__destroy(sampler->bpf);
 	*sampler = (struct sampler){ 0 };

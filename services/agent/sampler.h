@@ -1,7 +1,7 @@
 /*
  * sampler - the BPF program and the timers that run it, one per CPU.
  *
- * sampler_open() loads, sampler_start() begins to sample: in between the agent learns what runs
+ * sampler_open() loads, sampler_follow() begins to sample: in between the agent learns what runs
  * already. The ring wakes nobody; sampler_drain() is called a few times a second. Agent thread
  * only.
  */
@@ -12,9 +12,10 @@
 
 struct sampler_options {
 	uint64_t hz;
-	const uint32_t *cpus;
-	size_t cpu_count;
+	size_t cpu_count; /* of the whole machine, for the size of the ring */
 };
+
+struct sampler_cpu;
 
 struct sampler {
 	uint64_t ring_bytes;
@@ -22,8 +23,8 @@ struct sampler {
 	/* private */
 	struct sampler_bpf *bpf;
 	struct ring_buffer *ring;
-	struct bpf_link **links;
-	size_t link_count;
+	struct sampler_cpu *cpus; /* those that are sampled */
+	size_t cpu_count;
 	struct sampler_options options;
 	void (*take)(void *self, const struct sample_record *record, size_t bytes);
 	void *self;
@@ -33,7 +34,10 @@ typedef void sampler_take(void *self, const struct sample_record *record, size_t
 
 bool sampler_open(struct sampler *sampler, const struct sampler_options *options,
 		  struct err *err) MUST_CHECK;
-bool sampler_start(struct sampler *sampler, struct err *err) MUST_CHECK;
+
+/* Sample these CPUs and no others; again when CPUs come or go. */
+bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_count,
+		    struct err *err) MUST_CHECK;
 void sampler_close(struct sampler *sampler);
 
 void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);

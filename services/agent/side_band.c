@@ -12,6 +12,7 @@
 enum { RECORD_BYTES_MAX = 65536, HEADER_BYTES = 8 };
 
 struct side_band_ring {
+	uint32_t cpu;
 	int fd;
 	struct perf_event_mmap_page *control; /* the page before the data */
 };
@@ -51,56 +52,96 @@ static bool map_ring(struct side_band *band, struct side_band_ring *ring, struct
 			ring->control = map;
 			return true;
 		}
-		if (errno != EPERM || band->ring_bytes <= 8 * band->page_bytes ||
-		    band->rings[0].control)
+		if (errno != EPERM || band->ring_bytes <= 8 * band->page_bytes || band->ring_count)
 			return err_errno(err, "map a side-band ring of %zu bytes",
 					 band->ring_bytes);
 		band->ring_bytes /= 2;
 	}
 }
 
-static bool open_ring(struct side_band *band, struct side_band_ring *ring, uint32_t cpu,
+static void close_ring(struct side_band *band, struct side_band_ring *ring)
+{
+	if (ring->control)
+		munmap(ring->control, band->page_bytes + band->ring_bytes);
+	fd_closep(&ring->fd);
+}
+
+/* *ret_open stays false where the CPU is gone. */
+static bool open_ring(struct side_band *band, struct side_band_ring *ring, bool *ret_open,
 		      struct err *err)
 {
-	ring->fd = open_event(cpu, band->build_ids);
+	ring->fd = open_event(ring->cpu, band->build_ids);
 	if (ring->fd < 0 && errno == EINVAL && band->build_ids) {
 		band->build_ids = false; /* before 5.12 */
-		ring->fd = open_event(cpu, false);
+		ring->fd = open_event(ring->cpu, false);
 	}
+	if (ring->fd < 0 && errno == ENODEV)
+		return true;
 	if (ring->fd < 0)
-		return err_errno(err, "open the side-band event of CPU %u", cpu);
+		return err_errno(err, "open the side-band event of CPU %u", ring->cpu);
+	*ret_open = true;
 	return map_ring(band, ring, err);
 }
 
-bool side_band_open(struct side_band *band, const uint32_t *cpus, size_t cpu_count, struct err *err)
+void side_band_init(struct side_band *band)
 {
 	*band = (struct side_band){ .build_ids = true };
 	band->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	band->ring_bytes = SIDE_BAND_RING_PAGES * band->page_bytes;
 	band->scratch = heap_new(RECORD_BYTES_MAX, 0);
-	band->rings = heap_new(cpu_count * sizeof(*band->rings), 0);
-	for (size_t i = 0; i < cpu_count; i++)
-		band->rings[i].fd = -1;
-	for (size_t i = 0; i < cpu_count; i++) {
-		band->ring_count = i + 1;
-		if (!open_ring(band, &band->rings[i], cpus[i], err)) {
-			side_band_close(band);
-			return false;
-		}
-	}
-	return true;
 }
 
 void side_band_close(struct side_band *band)
 {
-	for (size_t i = 0; i < band->ring_count; i++) {
-		if (band->rings[i].control)
-			munmap(band->rings[i].control, band->page_bytes + band->ring_bytes);
-		fd_closep(&band->rings[i].fd);
-	}
+	for (size_t i = 0; i < band->ring_count; i++)
+		close_ring(band, &band->rings[i]);
 	free(band->rings);
 	free(band->scratch);
 	*band = (struct side_band){ 0 };
+}
+
+static bool has_ring(const struct side_band *band, uint32_t cpu)
+{
+	for (size_t i = 0; i < band->ring_count; i++)
+		if (band->rings[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+static void close_others(struct side_band *band, const uint32_t *cpus, size_t cpu_count)
+{
+	for (size_t i = band->ring_count; i > 0; i--) {
+		struct side_band_ring *ring = &band->rings[i - 1];
+		bool wanted = false;
+
+		for (size_t j = 0; j < cpu_count; j++)
+			wanted |= cpus[j] == ring->cpu;
+		if (wanted)
+			continue;
+		close_ring(band, ring);
+		*ring = band->rings[--band->ring_count];
+	}
+}
+
+bool side_band_follow(struct side_band *band, const uint32_t *cpus, size_t cpu_count,
+		      struct err *err)
+{
+	close_others(band, cpus, cpu_count);
+	band->rings = heap_resize(band->rings, band->ring_count + cpu_count, sizeof(*band->rings));
+	for (size_t i = 0; i < cpu_count; i++) {
+		struct side_band_ring ring = { .cpu = cpus[i], .fd = -1 };
+		bool open = false;
+
+		if (has_ring(band, cpus[i]))
+			continue;
+		if (!open_ring(band, &ring, &open, err)) {
+			close_ring(band, &ring);
+			return false;
+		}
+		if (open)
+			band->rings[band->ring_count++] = ring;
+	}
+	return true;
 }
 
 /* The bytes at a position of the ring, in one piece. */

@@ -22,9 +22,12 @@ struct side_band {
 
 typedef void side_band_take(void *self, const struct side_band_record *record);
 
-bool side_band_open(struct side_band *band, const uint32_t *cpus, size_t cpu_count,
-		    struct err *err) MUST_CHECK;
+void side_band_init(struct side_band *band);
 void side_band_close(struct side_band *band);
+
+/* Listen on these CPUs and no others; again when CPUs come or go. */
+bool side_band_follow(struct side_band *band, const uint32_t *cpus, size_t cpu_count,
+		      struct err *err) MUST_CHECK;
 
 /* Hand over all that has come; what a record borrows is good until `take` returns. */
 void side_band_drain(struct side_band *band, side_band_take *take, void *self);
