@@ -96,6 +96,7 @@ def main():
     parser.add_argument("--build-dir", default=ROOT / "build", help="where it is built (build)")
     args = parser.parse_args()
     without = SERVICES if args.only == "servers" and args.action == "up" else args.without
+    fleet = None
     try:
         if args.action == "up" and args.only != "servers":
             check_machine(without)
@@ -111,6 +112,8 @@ def main():
     except (say.Trouble, PermissionError) as e:
         say.line()
         print(f"make {args.action}: {e}", file=sys.stderr)
+        if args.action == "up" and any(p.alive() for p in (fleet.processes() if fleet else ())):
+            print("what was started runs on; `make down` ends it", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         say.line()

@@ -10,7 +10,7 @@ import urllib.request
 from .process import Process
 from .servers import ROOT
 
-PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072}  # preferred by `make up`
+PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072}  # what `make up` itself prefers
 
 
 def http(url, timeout=10):
@@ -33,7 +33,7 @@ class Service(Process):
         super().__init__(fleet.run_dir, name, f"decima-{kind}")
         self.fleet, self.kind = fleet, kind
         self.flags = self._defaults() | (flags or {})
-        fleet.ports.get(name, None if fleet.tied else PORTS[kind])
+        fleet.ports.get(name, PORTS[kind] if fleet.run_dir == ROOT / ".run" else None)
 
     def _defaults(self):
         flags = {"http-address": None}
