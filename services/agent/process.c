@@ -334,6 +334,16 @@ void process_table_retire(struct process_table *table, uint64_t before_ns)
 		}
 }
 
+uint64_t process_table_mappings(const struct process_table *table)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (const struct process *at = table->buckets[i]; at; at = at->next)
+			count += at->image ? at->image->mappings.len : 0;
+	return count;
+}
+
 void process_table_init(struct process_table *table)
 {
 	*table = (struct process_table){ 0 };

@@ -54,6 +54,9 @@ void process_table_scan(struct process_table *table);
 /* End what is no process any more, should its end have been miscounted; now and then. */
 void process_table_sweep(struct process_table *table);
 
+/* How many mappings all processes have; what forks share counts for each. */
+uint64_t process_table_mappings(const struct process_table *table);
+
 /* One event, in the order of time. */
 void process_table_apply(struct process_table *table, const struct side_band_record *record);
 

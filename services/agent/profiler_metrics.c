@@ -35,6 +35,9 @@ static struct metric events_lost = { .name = "decima_agent_side_band_lost_total"
 static struct metric processes = { .name = "decima_agent_processes",
 				   .kind = METRIC_GAUGE,
 				   .help = "Processes that are known." };
+static struct metric mappings = { .name = "decima_agent_mappings",
+				  .kind = METRIC_GAUGE,
+				  .help = "Executable mappings of all processes." };
 static struct metric scanned = { .name = "decima_agent_processes_scanned_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Processes that were read from /proc." };
@@ -63,9 +66,9 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .help = "Kernel frames in no known function." };
 
 struct metric *const profiler_metrics[] = {
-	&taken,       &lost,        &cut,        &unmapped, &ring_bytes,
-	&events,      &events_lost, &processes,  &scanned,  &over_limit,
-	&executables, &opened,      &unreadable, &symbols,  &unnamed,
+	&taken,       &lost,       &cut,      &unmapped, &ring_bytes, &events,
+	&events_lost, &processes,  &mappings, &scanned,  &over_limit, &executables,
+	&opened,      &unreadable, &symbols,  &unnamed,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
 
@@ -85,6 +88,7 @@ void profiler_measure(const struct profiler *profiler)
 	metric_set(&events_lost,
 		   (int64_t)(profiler->side_band.lost + profiler->timeline.dropped_events));
 	metric_set(&processes, (int64_t)table->count);
+	metric_set(&mappings, (int64_t)process_table_mappings(table));
 	metric_set(&scanned, (int64_t)table->scanned);
 	metric_set_at(&over_limit, 0, (int64_t)table->over_limit);
 	metric_set_at(&over_limit, 1, (int64_t)table->mappings_over_limit);
