@@ -61,17 +61,20 @@ class Fleet:
 
     def start_services(self):
         for service in self.services.values():
-            service.launched = service.launch()
+            service.launched = time.time() if service.launch() else None
             service.wait_ready(service.ready, 60,
                                lambda s=service: say.waiting(f"{s.title} starts"))
             say.step(f"{service.title} {_verb(service)} on {service.url}")
 
     def wait_first_profile(self, timeout=90):
-        """The samples in the first answer that is not empty."""
-        querier = self.services["querier"]
+        """The lines of the first answer with samples, of an agent started now those since then."""
+        querier, agent = self.services["querier"], self.services["agent"]
+        path = "/api/v1/query?query=%7B%7D&report=collapsed"
+        if agent.launched:
+            path += f"&start={agent.launched:.3f}"
         deadline = time.monotonic() + timeout
         while True:
-            status, body = querier.get("/api/v1/query?query=%7B%7D&report=collapsed")
+            status, body = querier.get(path)
             if status == 200 and body.strip():
                 return body.decode(errors="replace").splitlines()
             for service in self.services.values():
