@@ -69,21 +69,34 @@ static __always_inline void tell_task(struct sample_record *out, struct task_str
 	bpf_get_current_comm(out->thread_comm, sizeof(out->thread_comm));
 }
 
+/*
+ * What the compiler knows of a value it does not check again, but the verifier of older kernels
+ * forgets: it is told once more, where the compiler cannot see that it is told twice.
+ */
+static __always_inline uint64_t at_most(uint64_t value, uint64_t max)
+{
+	barrier_var(value);
+	if (value > max)
+		return max;
+	barrier_var(value);
+	return value;
+}
+
 /* Bytes of stack written at `to`, or 0: no stack on that side, or it could not be read. */
-static __always_inline uint32_t read_stack(void *ctx, void *to, uint32_t room, uint64_t flags)
+static __always_inline uint64_t read_stack(void *ctx, void *to, uint32_t room, uint64_t flags)
 {
 	long bytes = bpf_get_stack(ctx, to, room, flags);
 
-	return bytes > 0 && bytes <= room ? (uint32_t)bytes : 0;
+	return bytes > 0 ? at_most((uint64_t)bytes, room) : 0;
 }
 
 /*
  * The one place where a user stack is walked: by frame pointers, in the kernel's own helper, which
  * does not tell why it stopped. Unwinding by tables takes its place here.
  */
-static __always_inline uint32_t walk_user(void *ctx, struct sample_record *out, void *to)
+static __always_inline uint64_t walk_user(void *ctx, struct sample_record *out, void *to)
 {
-	uint32_t bytes = read_stack(ctx, to, USER_ROOM, BPF_F_USER_STACK);
+	uint64_t bytes = read_stack(ctx, to, USER_ROOM, BPF_F_USER_STACK);
 
 	if (bytes == USER_ROOM)
 		out->user_end = USER_END_TOO_DEEP;
@@ -98,7 +111,8 @@ SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	uint32_t first = 0, user = 0;
+	uint32_t first = 0;
+	uint64_t user = 0;
 
 	if (bpf_get_current_pid_tgid() == 0) {
 		count(TICK_IDLE);
@@ -111,21 +125,18 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0; /* cannot be: the array has one element */
 	tell_task(out, task);
 
-	uint32_t kernel = read_stack(ctx, out->frames, KERNEL_ROOM, 0);
+	uint64_t kernel = read_stack(ctx, out->frames, KERNEL_ROOM, 0);
 
-	if (kernel > KERNEL_ROOM)
-		return 0; /* for the verifier */
 	/* Kernel threads, and processes that have given their memory back on their way out. */
 	if (!BPF_CORE_READ(task, mm))
 		out->user_end = USER_END_NONE;
 	else
 		user = walk_user(ctx, out, (char *)out->frames + kernel);
-	if (user > USER_ROOM)
-		return 0; /* for the verifier */
 	out->kernel_frames = (uint16_t)(kernel / sizeof(uint64_t));
 	out->user_frames = (uint16_t)(user / sizeof(uint64_t));
 
-	uint32_t bytes = (uint32_t)offsetof(struct sample_record, frames) + kernel + user;
+	uint64_t bytes = at_most(offsetof(struct sample_record, frames) + kernel + user,
+				 sizeof(struct sample_record));
 
 	if (bpf_ringbuf_output(&samples, out, bytes, BPF_RB_NO_WAKEUP) < 0) {
 		count(TICK_RING_FULL);

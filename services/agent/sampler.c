@@ -10,23 +10,38 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/syscall.h>
+
+enum { LIBBPF_TEXT_MAX = 4096 };
 
 struct sampler_cpu {
 	uint32_t cpu;
 	struct bpf_link *link;
 };
 
-/* libbpf explains itself in many lines; they are for who asks for them. */
+/*
+ * libbpf explains itself in many lines; they are for who asks for them. What the verifier minds
+ * stands at the end of a text that may be megabytes long.
+ */
 PRINTF_LIKE(2, 0)
 static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
-	char line[512];
-	int len = vsnprintf(line, sizeof(line), format, args);
+	AUTO_FREE char *text = NULL;
+	int len = level == LIBBPF_DEBUG ? 0 : vasprintf(&text, format, args);
 
-	if (level != LIBBPF_DEBUG && len > 0) {
-		line[strcspn(line, "\n")] = 0;
-		log_debug("libbpf", "text=\"%s\"", line);
+	if (len <= 0)
+		return 0;
+
+	str rest = { text, (size_t)len };
+
+	if (rest.len > LIBBPF_TEXT_MAX)
+		rest = str_skip(rest, rest.len - LIBBPF_TEXT_MAX);
+	while (rest.len) {
+		str line = str_trim(str_cut(&rest, '\n'));
+
+		if (line.len)
+			log_debug("libbpf", "text=\"" STR_FMT "\"", STR_ARG(line));
 	}
 	return len;
 }
@@ -45,11 +60,15 @@ static uint64_t ring_bytes(const struct sampler_options *options)
 static bool explain_load(struct err *err, int code)
 {
 	errno = -code;
-	if (code == -EPERM || code == -EACCES)
+	if (code == -EPERM)
 		return err_set(err, ERR_IO,
 			       "load the BPF program: not permitted; run as root, or with CAP_BPF, "
 			       "CAP_PERFMON and CAP_SYS_PTRACE");
-	return err_errno(err, "load the BPF program (--log-level=debug says more)");
+	if (code == -EACCES || code == -EINVAL || code == -E2BIG)
+		return err_set(err, ERR_INVALID,
+			       "load the BPF program: this kernel's verifier refuses it "
+			       "(--log-level=debug says why)");
+	return err_errno(err, "load the BPF program");
 }
 
 /* A profiling timer's signal interrupts the verifier, which then fails with EAGAIN. */

@@ -11,6 +11,7 @@
 #define SEC(name)
 #define __uint(name, val) int(*name)[val]
 #define __type(name, val) __typeof__(val) *name
+#define barrier_var(var)  ((void)(var))
 
 enum { BPF_F_USER_STACK = 1 << 8, BPF_RB_NO_WAKEUP = 1 };
 
