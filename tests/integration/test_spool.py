@@ -44,7 +44,7 @@ class Feed:
 
     def expect_each_once(self, last):
         wanted = {number: PERIOD for number in range(1, last + 1)}
-        wait_until(lambda: len(self.numbers()) == last, what=f"{last} batches")
+        wait_until(lambda: len(self.numbers()) == last, 90, f"{last} batches")
         assert self.numbers() == wanted
 
 
