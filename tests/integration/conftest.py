@@ -24,10 +24,7 @@ A failing test shows the ends of the logs of what it ran.
 """
 import os
 import re
-import shutil
-import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -36,8 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tools")]
 
-from harness import Cell, remove_abandoned  # noqa: E402  (the path must be set first)
-from local.fleet import Fleet  # noqa: E402
+from harness import Cell, compile_protos, servers_of_a_run  # noqa: E402  (the path comes first)
 from local.services import Service  # noqa: E402
 
 
@@ -74,16 +70,8 @@ def pytest_runtest_makereport(item):
 @pytest.fixture(scope="session")
 def servers():
     """The Fleet: servers.postgres, .redis, .kafka, each with .address(), .kill(), .launch()."""
-    runs = ROOT / ".run"
-    remove_abandoned(runs)
-    fleet = Fleet(runs / f"test-{os.getpid()}", tied=True, without=("ingester", "querier", "agent"),
-                  build=os.environ.get("DECIMA_TEST_BUILD", ROOT / "build"))
-    try:
-        fleet.start_servers()
+    with servers_of_a_run() as fleet:
         yield fleet
-    finally:
-        fleet.kill()
-        fleet.remove()
 
 
 @pytest.fixture(scope="session")
@@ -123,10 +111,4 @@ def agent(stack):
 @pytest.fixture(scope="session")
 def protos(tmp_path_factory):
     """The modules that protoc makes of proto/*.proto, by the files' names."""
-    out = tmp_path_factory.mktemp("protos")
-    files = sorted((ROOT / "proto").glob("*.proto"))
-    assert shutil.which("protoc"), "there is no protoc: run tools/deps.sh"
-    subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={out}", *map(str, files)],
-                   check=True)
-    sys.path.insert(0, str(out))
-    return types.SimpleNamespace(**{f.stem: __import__(f"{f.stem}_pb2") for f in files})
+    return compile_protos(tmp_path_factory.mktemp("protos"))

@@ -1,12 +1,15 @@
 """harness - what the integration tests are written with; conftest.py says how."""
+import contextlib
 import ctypes
 import gzip
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
+import types
 import urllib.parse
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import confluent_kafka.admin
 import psycopg
 
 from local.fleet import Fleet, sweep
+from local.servers import ROOT
 from local.services import Service
 
 DEADLINE = 30
@@ -226,10 +230,37 @@ class Cell:
         return profile
 
 
+@contextlib.contextmanager
+def servers_of_a_run(suffix="", without=()):
+    """A Fleet of servers that ends with this run; `without` are names of servers."""
+    runs = ROOT / ".run"
+    remove_abandoned(runs)
+    fleet = Fleet(runs / f"test-{os.getpid()}{suffix}", tied=True,
+                  without=("ingester", "querier", "agent"),
+                  build=os.environ.get("DECIMA_TEST_BUILD", ROOT / "build"))
+    fleet.servers = [server for server in fleet.servers if server.name not in without]
+    try:
+        fleet.start_servers()
+        yield fleet
+    finally:
+        fleet.kill()
+        fleet.remove()
+
+
+def compile_protos(out):
+    """The modules that protoc makes of proto/*.proto, by the files' names."""
+    files = sorted((ROOT / "proto").glob("*.proto"))
+    assert shutil.which("protoc"), "there is no protoc: run tools/deps.sh"
+    subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={out}", *map(str, files)],
+                   check=True)
+    sys.path.insert(0, str(out))
+    return types.SimpleNamespace(**{f.stem: __import__(f"{f.stem}_pb2") for f in files})
+
+
 def remove_abandoned(runs):
     """End and remove what test runs left that were killed before they could."""
     for place in runs.glob("test-*"):
-        pid = re.fullmatch(r"test-(\d+)", place.name)
+        pid = re.fullmatch(r"test-(\d+)(-\w+)?", place.name)
         if not pid or _is_pytest(int(pid[1])):
             continue
         print(f"removing {place}, which a killed run left", file=sys.stderr)

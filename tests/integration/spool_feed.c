@@ -1,8 +1,8 @@
 /*
  * spool_feed - puts numbered batches into a spool and publishes them, as the agent does, for
- * test_spool.py to kill at any instant.
+ * test_spool.py and tests/chaos to kill at any instant.
  *
- *     spool_feed STATE_DIRECTORY BROKERS TOPIC LAST
+ *     spool_feed STATE_DIRECTORY BROKERS TOPIC LAST [NODE [PAUSE_MS]]
  *
  * Each batch has one sample, whose pid is the batch's number, at the time it is put. It goes on
  * after the last number in the spool, until LAST, and ends when Kafka has all of them. What it
@@ -20,10 +20,17 @@
 
 enum { PERIOD = 1000, SPOOL_BYTES = 64 << 20, PAUSE_MS = 5 };
 
-static str batch_of(uint64_t number, struct arena *arena)
+struct feed {
+	struct spool spool;
+	struct publish publish;
+	const char *directory, *brokers, *topic, *node;
+	uint64_t last, pause_ms;
+};
+
+static str batch_of(uint64_t number, const char *node, struct arena *arena)
 {
 	struct sample_set set;
-	struct label of_series[] = { { STR("node"), STR("feed") },
+	struct label of_series[] = { { STR("node"), str_from(node) },
 				     { STR("comm"), STR("spool_feed") } };
 	struct label of_sample[] = { { STR("pid"), str_format(arena, "%" PRIu64, number) } };
 	const struct frame frame = { .type = STR("native"),
@@ -45,59 +52,64 @@ static str batch_of(uint64_t number, struct arena *arena)
 	return otlp_write(&set, 0, 1, arena);
 }
 
-static bool put_all(struct spool *spool, uint64_t last, struct err *err)
+static bool put_all(struct feed *feed, struct err *err)
 {
-	while (spool->last_seq < last) {
+	struct spool *spool = &feed->spool;
+
+	while (spool->last_seq < feed->last) {
 		AUTO_ARENA arena = { 0 };
 		uint64_t number = spool->last_seq + 1;
-		struct agent_status status = { .node = STR("feed"), .taken = number };
+		struct agent_status status = { .node = str_from(feed->node), .taken = number };
 
-		if (!spool_put(spool, batch_of(number, &arena), status_write(&status, &arena), 1,
-			       err))
+		if (!spool_put(spool, batch_of(number, feed->node, &arena),
+			       status_write(&status, &arena), 1, err))
 			return false;
 		printf("put %" PRIu64 "\n", number);
 		fflush(stdout);
-		clock_sleep_ms(PAUSE_MS);
+		clock_sleep_ms(feed->pause_ms);
 	}
 	return true;
 }
 
-static bool feed(char **argv, struct err *err)
+static bool feed_run(struct feed *feed, struct err *err)
 {
-	static struct spool spool;
-	static struct publish publish;
-	uint64_t last;
-
-	if (!str_to_u64(str_from(argv[4]), &last))
-		return err_set(err, ERR_INVALID, "LAST is a number");
-	if (!spool_open(&spool,
-			&(struct spool_options){ .state_directory = argv[1],
-						 .node = "feed",
+	if (!spool_open(&feed->spool,
+			&(struct spool_options){ .state_directory = feed->directory,
+						 .node = feed->node,
 						 .max_bytes = SPOOL_BYTES },
 			err) ||
-	    !publish_start(&publish, &spool,
-			   &(struct publish_options){ .brokers = argv[2], .topic = argv[3] }, err))
+	    !publish_start(
+		    &feed->publish, &feed->spool,
+		    &(struct publish_options){ .brokers = feed->brokers, .topic = feed->topic },
+		    err))
 		return false;
 
-	bool is_put = put_all(&spool, last, err);
+	bool is_put = put_all(feed, err);
 
-	while (is_put && spool_level_get(&spool).batches)
+	while (is_put && spool_level_get(&feed->spool).batches)
 		clock_sleep_ms(PAUSE_MS);
-	publish_stop(&publish, 1000);
-	spool_close(&spool);
+	publish_stop(&feed->publish, 1000);
+	spool_close(&feed->spool);
 	return is_put;
 }
 
 int main(int argc, char **argv)
 {
+	static struct feed feed;
 	struct err err;
 
 	log_init("spool_feed", LOG_INFO);
-	if (argc != 5) {
-		fprintf(stderr, "usage: spool_feed STATE_DIRECTORY BROKERS TOPIC LAST\n");
+	feed = (struct feed){ .node = argc > 5 ? argv[5] : "feed", .pause_ms = PAUSE_MS };
+	if (argc < 5 || argc > 7 || !str_to_u64(str_from(argv[4]), &feed.last) ||
+	    (argc > 6 && !str_to_u64(str_from(argv[6]), &feed.pause_ms))) {
+		fprintf(stderr, "usage: spool_feed STATE_DIRECTORY BROKERS TOPIC LAST"
+				" [NODE [PAUSE_MS]]\n");
 		return 2;
 	}
-	if (!feed(argv, &err)) {
+	feed.directory = argv[1];
+	feed.brokers = argv[2];
+	feed.topic = argv[3];
+	if (!feed_run(&feed, &err)) {
 		log_error("spool_feed stopped", "error=\"%s\"", err.msg);
 		return 1;
 	}
