@@ -4,7 +4,7 @@
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              and what needs minutes (`make test-long`)
     tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
-    tools/test.py --only integration  pytest on real servers
+    tools/test.py --only integration  pytest on real servers, a short run of tests/chaos with them
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
 """
@@ -77,7 +77,7 @@ def run_integration_tests(long):
         report = Path(scratch) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-rN", "--color=no",
                    "-p", "no:cacheprovider", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
-                   "tests/integration"] + (["--long"] if long else [])
+                   "tests/integration", "tests/chaos"] + (["--long"] if long else [])
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
         with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",

@@ -1,0 +1,158 @@
+"""senders - hosts that send batches: some by the agent's own spool, which is killed; some made up,
+which send twice, late, from a moving partition, garbage, and messages without a number.
+
+In every sample the pid is the batch's number, so that a wrong sum names the batch.
+"""
+import random
+import signal
+import threading
+import time
+
+import confluent_kafka
+
+from local.process import Process
+from otlp_messages import cpu_message, headers
+
+GARBAGE = b"\x0a\x7f\x01"  # a field that ends after the message
+KEPT = 40                  # batches of a host that may come again
+
+
+class Feed(Process):
+    """tests/spool_feed: the agent's spool and publisher."""
+
+    def __init__(self, cell, name, pause_ms):
+        super().__init__(cell.fleet.run_dir, f"{cell.name}-{name}", name)
+        self.cell, self.node, self.pause_ms, self.last = cell, name, pause_ms, 0
+        self.state = cell.fleet.run_dir / self.name
+
+    def launch(self):
+        self.state.mkdir(exist_ok=True)
+        self.start([self.cell.fleet.build / "tests" / "spool_feed", self.state,
+                    self.cell.fleet.kafka.address(), self.cell.topic, self.last, self.node,
+                    self.pause_ms], tied_signal=signal.SIGKILL)
+
+    def feed(self, seconds):
+        """Go on for about that long, if it is left alone."""
+        self.last += int(seconds * 1000 / (self.pause_ms + 2))
+        self.launch()
+
+    def finish(self, timeout):
+        if not self.alive() and self.exit_code() != 0:
+            self.launch()
+        ends = time.monotonic() + timeout
+        while self.alive():
+            assert time.monotonic() < ends, f"{self.name} did not end:\n{self.last_words()}"
+            time.sleep(0.05)
+        assert self.exit_code() == 0, f"{self.name} failed:\n{self.last_words()}"
+
+
+class Host:
+    """A made-up host. A wanderer's batches go to any partition, as if it had just moved."""
+
+    def __init__(self, name, wanders=False):
+        self.name, self.wanders = name, wanders
+        self.key = f"{name}/made-up".encode()
+        self.sequence = 0
+        self.sent, self.late = [], []
+
+
+class Sender(threading.Thread):
+    """Sends for all made-up hosts at a steady rate."""
+
+    def __init__(self, cell, protos, seed, pause=0.02):
+        super().__init__(daemon=True)
+        self.cell, self.protos, self.pause = cell, protos, pause
+        self.chance = random.Random(seed)
+        self.hosts = [Host("calm"), Host("busy"), Host("wanderer", wanders=True)]
+        self.partitions = 1
+        self.plain = 0
+        self.paused, self.idle, self.ended = (threading.Event() for _ in range(3))
+        self.failure = None
+        self.producer = confluent_kafka.Producer(cell.kafka_settings(**{
+            "linger.ms": 0, "acks": "all", "topic.metadata.refresh.interval.ms": 1000,
+            "log_level": 2}))  # Kafka going away is no news here
+
+    def run(self):
+        try:
+            while not self.ended.is_set():
+                if self.paused.is_set():
+                    self.idle.set()
+                else:
+                    self.idle.clear()
+                    self._step()
+                time.sleep(self.pause)
+        except Exception as e:  # pylint: disable=broad-except
+            self.failure = e
+            self.idle.set()
+
+    def _step(self):
+        self.producer.poll(0)
+        if self.chance.random() < 0.3:
+            self._send_plain()
+            return
+        host = self.chance.choice(self.hosts)
+        luck = self.chance.random()
+        if luck < 0.08 and host.sent:
+            self._produce(host, self.chance.choice(host.sent))
+        elif luck < 0.15 and host.late:
+            self._produce(host, host.late.pop(self.chance.randrange(len(host.late))))
+        else:
+            self._send_new(host, luck)
+
+    def _message(self, node, pid):
+        ticks = {(self.chance.randrange(16), self.chance.randrange(64)):
+                 self.chance.randint(1, 3) for _ in range(self.chance.randint(1, 4))}
+        return cpu_message(self.protos, "chaos", ticks, node=node, pid=pid)
+
+    def _send_plain(self):
+        self.plain += 1
+        self._put(self._message("plain", self.plain), anywhere=True)
+
+    def _send_new(self, host, luck):
+        host.sequence += 1
+        value = GARBAGE if luck > 0.98 else self._message(host.name, host.sequence)
+        batch = host.sequence, value
+        if luck < 0.25:
+            host.late.append(batch)
+        else:
+            self._produce(host, batch)
+
+    def _produce(self, host, batch):
+        sequence, value = batch
+        status = self.protos.status.AgentStatus(node=host.name.encode(), taken=sequence)
+        self._put(value, host.wanders, key=host.key, headers=headers(
+            sequence, status=status.SerializeToString()))
+        host.sent = (host.sent + [batch])[-KEPT:]
+
+    def _put(self, value, anywhere, **more):
+        if anywhere:
+            partition = self.chance.randrange(self.partitions)
+            try:
+                self.producer.produce(self.cell.topic, value, partition=partition, **more)
+                return
+            except confluent_kafka.KafkaException:
+                pass  # the client has not heard of a new partition yet
+        self.producer.produce(self.cell.topic, value, **more)
+
+    def finish(self, timeout):
+        """Stop for the time being: all that was held back is sent and Kafka has all of it."""
+        self.idle.clear()
+        self.paused.set()
+        ends = time.monotonic() + timeout
+        while not self.idle.wait(0.1):
+            assert time.monotonic() < ends and not self.failure, f"the sender: {self.failure!r}"
+        assert not self.failure, f"the sender: {self.failure!r}"
+        for host in self.hosts:
+            for batch in host.late:
+                self._produce(host, batch)
+            host.late = []
+        assert self.producer.flush(timeout) == 0, "Kafka did not take all that was sent"
+
+    def close(self):
+        self.ended.set()
+        self.join()
+        self.producer.purge()
+        self.producer = None
+
+    def go_on(self):
+        self.paused.clear()
