@@ -109,6 +109,8 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		&host->duplicate_batches,
 		&host->rejected_batches,
 		&host->skipped,
+		&host->rejected_samples,
+		&host->too_far_ahead,
 		&host->last_seen_ms,
 	};
 
@@ -127,8 +129,9 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 {
 	static const char sql[] =
 		"SELECT missing::text, status, node, version, revision, highest, gap, taken, lost,"
-		" truncated, stored, duplicate_batches, rejected_batches, skipped,"
-		" (extract(epoch FROM last_seen) * 1000)::bigint "
+		" truncated, stored, duplicate_batches, rejected_batches, skipped, "
+		"rejected_samples,"
+		" too_far_ahead, (extract(epoch FROM last_seen) * 1000)::bigint "
 		"FROM agent_status WHERE host = $1 AND epoch = $2";
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param params[] = {

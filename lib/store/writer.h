@@ -65,6 +65,8 @@ struct store_host {
 	uint64_t last_seen_ms;           /* Unix ms of the newest batch */
 	/* cumulative, in samples but for the batches */
 	uint64_t stored, duplicate_batches, rejected_batches, skipped;
+	uint64_t too_far_ahead;    /* of the skipped; the others were too old */
+	uint64_t rejected_samples; /* of rejected batches, as their statuses say */
 };
 
 /* What one partition brings to a flush. */

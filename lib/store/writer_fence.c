@@ -77,25 +77,30 @@ static const char put_hosts[] =
 	"INSERT INTO agent_status AS old (host, epoch, revision, highest, missing, gap, status, "
 	"node,"
 	" version, taken, lost, truncated, last_seen, stored, duplicate_batches, rejected_batches,"
-	" skipped) "
+	" skipped, rejected_samples, too_far_ahead) "
 	"SELECT host, epoch, revision, highest, missing::int8multirange, gap, status, node, "
 	"version,"
-	" taken, lost, truncated, last_seen, stored, duplicates, rejected, skipped "
-	"FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+	" taken, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
+	" rejected_samples, too_far_ahead "
+	"FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
+	" $18, $19)"
 	" AS new (host, epoch, revision, highest, missing, gap, status, node, version, taken, lost,"
-	" truncated, last_seen, stored, duplicates, rejected, skipped) "
+	" truncated, last_seen, stored, duplicates, rejected, skipped, rejected_samples,"
+	" too_far_ahead) "
 	"WHERE revision = 1 OR EXISTS (SELECT FROM agent_status had"
 	" WHERE had.host = new.host AND had.epoch = new.epoch) "
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
 	" version, taken, lost, truncated, last_seen, stored, duplicate_batches, rejected_batches,"
-	" skipped, heard) = (excluded.revision, excluded.highest, excluded.missing, excluded.gap,"
+	" skipped, rejected_samples, too_far_ahead, heard) = (excluded.revision, excluded.highest, "
+	"excluded.missing, excluded.gap,"
 	" excluded.status, excluded.node, excluded.version, excluded.taken, excluded.lost,"
 	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
-	" excluded.rejected_batches, excluded.skipped, now()) "
+	" excluded.rejected_batches, excluded.skipped, excluded.rejected_samples,"
+	" excluded.too_far_ahead, now()) "
 	"WHERE old.revision = excluded.revision - 1 "
 	"RETURNING host, epoch";
 
-enum { HOST_NUMBERS = 11, HOST_TEXTS = 4 };
+enum { HOST_NUMBERS = 13, HOST_TEXTS = 4 };
 
 /* The columns of all hosts as arrays. */
 struct host_columns {
@@ -119,6 +124,8 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 		host->duplicate_batches,
 		host->rejected_batches,
 		host->skipped,
+		host->rejected_samples,
+		host->too_far_ahead,
 	};
 	const str texts[HOST_TEXTS] = { host->host, seen_missing_text(&host->seen, arena),
 					host->node, host->version };
@@ -165,6 +172,8 @@ static bool query_hosts(struct flush *flush, const struct hosts *hosts,
 		postgres_i64s(arena, columns.numbers[8], n),
 		postgres_i64s(arena, columns.numbers[9], n),
 		postgres_i64s(arena, columns.numbers[10], n),
+		postgres_i64s(arena, columns.numbers[11], n),
+		postgres_i64s(arena, columns.numbers[12], n),
 	};
 
 	return postgres_query(&flush->writer->pg, put_hosts, params, ARRAY_LEN(params), ret_rows,

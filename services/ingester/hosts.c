@@ -98,3 +98,15 @@ bool host_speak(struct host *host, str status, struct err *err)
 	host->store.last_seen_ms = said.time_unix_ns / 1000000;
 	return true;
 }
+
+/* Of a batch without a readable status nobody knows how many samples it held. */
+void host_reject(struct host *host, str status)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct agent_status said;
+	struct err err;
+
+	host->store.rejected_batches++;
+	if (status_read(status, &said, &scratch, &err))
+		host->store.rejected_samples += said.batch_samples;
+}

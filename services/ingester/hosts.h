@@ -39,5 +39,8 @@ struct host *hosts_find(struct hosts *hosts, const struct number *number,
 /* Remember its last word. False: it is not a status; what was remembered stays. */
 bool host_speak(struct host *host, str status, struct err *err) MUST_CHECK;
 
+/* Count a batch of its that was rejected: as many samples as the status of that batch says. */
+void host_reject(struct host *host, str status);
+
 /* Memory held. */
 size_t hosts_held(const struct hosts *hosts);

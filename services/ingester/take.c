@@ -35,9 +35,11 @@ static void count_skipped(struct take *take, const struct otlp_result *result)
 {
 	for (size_t i = 0; i < OTLP_REASON_COUNT; i++)
 		metric_add_at(&ingester_skipped, i, result->counts[i]);
-	if (take->host)
-		take->host->store.skipped +=
-			result->counts[OTLP_TOO_OLD] + result->counts[OTLP_TOO_FAR_AHEAD];
+	if (!take->host)
+		return;
+	take->host->store.skipped +=
+		result->counts[OTLP_TOO_OLD] + result->counts[OTLP_TOO_FAR_AHEAD];
+	take->host->store.too_far_ahead += result->counts[OTLP_TOO_FAR_AHEAD];
 }
 
 /* Decode into a set of the message's own, so that one that is refused leaves nothing behind. */
@@ -82,6 +84,7 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
 static bool take_numbered(struct take *take, const struct number *number, struct err *err)
 {
 	struct consume *consume = take->consume;
+	str status = kafka_record_header(take->record, "decima-status");
 	bool rejected;
 
 	take->host = hosts_find(&consume->hosts, number, &consume->store, err);
@@ -99,13 +102,13 @@ static bool take_numbered(struct take *take, const struct number *number, struct
 	}
 	if (!decode(take, &rejected, err))
 		return false;
-	host->rejected_batches += rejected;
+	if (rejected)
+		host_reject(take->host, status);
 	if (seen_take(&host->seen, number->sequence, arena) == SEEN_LATE) {
 		metric_add(&ingester_late, 1);
 		return true; /* its status is older than the one we have */
 	}
 
-	str status = kafka_record_header(take->record, "decima-status");
 	struct err why;
 
 	if (status.ptr && !host_speak(take->host, status, &why)) {
