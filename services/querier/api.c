@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/metrics.h"
+#include "fleet_answer.h"
 #include "json_answer.h"
 #include "params.h"
 #include "profile/limits.h"
@@ -16,6 +17,7 @@ enum question {
 	ASK_LABEL_VALUES,
 	ASK_PROFILE_TYPES,
 	ASK_QUERY,
+	ASK_FLEET,
 	ASK_COUNT,
 };
 static const char *const question_names[ASK_COUNT] = {
@@ -23,6 +25,7 @@ static const char *const question_names[ASK_COUNT] = {
 	[ASK_LABEL_VALUES] = "label_values",
 	[ASK_PROFILE_TYPES] = "profile_types",
 	[ASK_QUERY] = "query",
+	[ASK_FLEET] = "fleet",
 };
 
 /* Why an answer is refused: Prometheus' words, and the status that goes with each. */
@@ -296,6 +299,29 @@ static bool give_query(struct work *work, struct err *err)
 	       give_report(work, report, &selector, &group_by, err);
 }
 
+static bool give_fleet(struct work *work, struct err *err)
+{
+	struct fleet_answer answer;
+	struct fleet_page page;
+	struct fleet_sink sink = { .take = fleet_answer_take, .self = &answer };
+
+	if (!fleet_page_read(work->req, &page, err))
+		return false;
+	fleet_answer_begin(&answer, &page, work->api->memory_max, work->req->arena);
+
+	struct store_reader *reader = pool_take(&work->api->pool, err);
+
+	if (!reader)
+		return false;
+
+	bool read = store_reader_fleet(reader, page.after, &sink, err);
+
+	pool_give(&work->api->pool, reader);
+	if (read)
+		fleet_answer_end(&answer, work->res);
+	return read;
+}
+
 static void serve_labels(void *self, const struct http_request *req, struct http_response *res)
 {
 	answer(self, req, res, ASK_LABELS, give_labels);
@@ -318,6 +344,11 @@ static void serve_query(void *self, const struct http_request *req, struct http_
 	answer(self, req, res, ASK_QUERY, give_query);
 }
 
+static void serve_fleet(void *self, const struct http_request *req, struct http_response *res)
+{
+	answer(self, req, res, ASK_FLEET, give_fleet);
+}
+
 /*
  * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
  * no local binary for, and gives up altogether where that is not there. What this process knows is
@@ -335,6 +366,7 @@ const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/api/v1/label/", .handle = serve_label_values },
 	{ .method = "GET", .path = "/api/v1/profile_types", .handle = serve_profile_types },
 	{ .method = "GET", .path = "/api/v1/query", .handle = serve_query },
+	{ .method = "GET", .path = "/api/v1/fleet", .handle = serve_fleet },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",
 	  .path = "/api/v1/symbolz",

@@ -7,9 +7,10 @@
 #pragma once
 
 enum {
-	GROUP_BY_MAX = 8,      /* labels that one answer is split by */
-	MATCH_PARAMS_MAX = 16, /* match[] parameters of one request */
-	POOL_MAX = 64,         /* connections to PostgreSQL that --query-concurrency may ask for */
+	GROUP_BY_MAX = 8,        /* labels that one answer is split by */
+	FLEET_HOSTS_MAX = 10000, /* of one answer; more are asked for in pages */
+	MATCH_PARAMS_MAX = 16,   /* match[] parameters of one request */
+	POOL_MAX = 64,        /* connections to PostgreSQL that --query-concurrency may ask for */
 	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */
 	READY_KEEP_MS = 1000, /* /ready asks PostgreSQL at most so often */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */

@@ -1,0 +1,132 @@
+#include "store/fleet.h"
+
+#include "base/clock.h"
+#include "store/limits.h"
+
+/* Binary values of the columns of the cursor. */
+enum {
+	ROW_HOST,
+	ROW_STATUS,
+	ROW_LAST_SEEN,
+	ROW_STORED,
+	ROW_SKIPPED,
+	ROW_TOO_FAR_AHEAD,
+	ROW_REJECTED,
+	ROW_DUPLICATE,
+	ROW_GAP,
+	ROW_MISSING,
+};
+
+/* Without a status the host's clock told nothing; ours did. */
+static const char declare[] =
+	"DECLARE fleet NO SCROLL CURSOR FOR "
+	"SELECT host, status,"
+	" (extract(epoch FROM CASE WHEN status = '' THEN heard ELSE last_seen END) * 1000)::bigint,"
+	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches, gap,"
+	" (SELECT coalesce(sum(upper(range) - lower(range)), 0)::bigint"
+	" FROM unnest(missing) AS range) "
+	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
+
+/* The host whose spools are being added up. */
+struct walk {
+	const struct fleet_sink *sink;
+	struct arena arena; /* of the host */
+	struct fleet_host host;
+	bool has_host, more;
+};
+
+static bool give(struct walk *walk, struct err *err)
+{
+	bool had_host = walk->has_host;
+
+	walk->has_host = false;
+	if (!had_host || !walk->more)
+		return true;
+	closing_sum_close(&walk->host.sum, &walk->arena);
+	return walk->sink->take(walk->sink->self, &walk->host, &walk->more, err);
+}
+
+static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t column)
+{
+	return (uint64_t)postgres_get_i64(rows, row, column);
+}
+
+/* Spools come oldest first, so that the newest one's word on itself is the last. */
+static void add_spool(struct walk *walk, const struct postgres_rows *rows, size_t row)
+{
+	AUTO_ARENA scratch = { 0 };
+	str status = postgres_get(rows, row, ROW_STATUS);
+	struct fleet_host *host = &walk->host;
+	struct sum_spool spool = {
+		.stored = get_u64(rows, row, ROW_STORED),
+		.skipped = get_u64(rows, row, ROW_SKIPPED),
+		.too_far_ahead = get_u64(rows, row, ROW_TOO_FAR_AHEAD),
+		.rejected = get_u64(rows, row, ROW_REJECTED),
+		.duplicate = get_u64(rows, row, ROW_DUPLICATE),
+		.missing = get_u64(rows, row, ROW_MISSING),
+		.gap = get_u64(rows, row, ROW_GAP),
+	};
+	uint64_t last_seen_ms = get_u64(rows, row, ROW_LAST_SEEN);
+	struct err err;
+
+	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &err);
+	closing_sum_add(&host->sum, &spool, &walk->arena);
+	if (last_seen_ms > host->last_seen_ms)
+		host->last_seen_ms = last_seen_ms;
+	if (spool.has_said) {
+		host->node = str_copy(&walk->arena, spool.said.node);
+		host->version = str_copy(&walk->arena, spool.said.version);
+	}
+}
+
+static bool take_row(struct walk *walk, const struct postgres_rows *rows, size_t row,
+		     struct err *err)
+{
+	str host = postgres_get(rows, row, ROW_HOST);
+
+	if (!walk->has_host || !str_eq(host, walk->host.host)) {
+		if (!give(walk, err))
+			return false;
+		arena_reset(&walk->arena);
+		walk->host = (struct fleet_host){ .host = str_copy(&walk->arena, host) };
+		walk->has_host = true;
+	}
+	add_spool(walk, rows, row);
+	return true;
+}
+
+static bool run(struct store_reader *reader, struct walk *walk, struct err *err)
+{
+	_Static_assert(READ_ROWS == 256, "said in the FETCH below");
+	size_t count = 0;
+
+	do {
+		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+		if (clock_monotonic_ns() > reader->deadline_ns)
+			return err_set(err, ERR_LIMIT, "reading the fleet took too long");
+		if (!postgres_query(&reader->pg, "FETCH 256 FROM fleet", NULL, 0, &rows, err))
+			return false;
+		count = rows.count;
+		for (size_t i = 0; i < count && walk->more; i++)
+			if (!take_row(walk, &rows, i, err))
+				return false;
+	} while (count && walk->more);
+	return give(walk, err) && postgres_exec(&reader->pg, "CLOSE fleet", err);
+}
+
+bool store_reader_fleet(struct store_reader *reader, str after, const struct fleet_sink *sink,
+			struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct walk walk = { .sink = sink, .more = true };
+	const struct postgres_param from = postgres_text(after.ptr ? after : STR(""));
+
+	if (!postgres_query(&reader->pg, declare, &from, 1, &rows, err))
+		return err_wrap(err, "read the fleet");
+
+	bool good = run(reader, &walk, err);
+
+	arena_free(&walk.arena);
+	return good;
+}

@@ -1,0 +1,251 @@
+"""The fleet: for each host, taken = stored + lost + in flight, whatever became of its batches."""
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import Cell, stays, wait_until
+from otlp_messages import cpu_message, headers
+
+DAY_MS = 86_400_000
+AGENT_PERIOD = 10**9 // 19
+
+
+def status(protos, taken, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2"):
+    """An AgentStatus, serialized."""
+    said = protos.status.AgentStatus(
+        node=node, version=version, taken=taken, batch_samples=batch,
+        time_unix_nano=round((time.time() if at is None else at) * 1000) * 1_000_000)
+    for reason, samples in (lost or {}).items():
+        said.lost.add(reason=reason.encode(), samples=samples)
+    for reason, samples in (truncated or {}).items():
+        said.truncated.add(reason=reason.encode(), samples=samples)
+    return said.SerializeToString()
+
+
+class Host:
+    """A host that sends batches of `ticks` samples, each with a status."""
+
+    def __init__(self, cell, protos, name, epoch=1):
+        self.cell, self.protos, self.id, self.epoch = cell, protos, f"{name}/id", epoch
+        self.taken = 0
+
+    def send(self, sequence, ticks, value=None, at_ms=None, **said):
+        self.taken = said.pop("taken", self.taken + ticks)
+        value = value or cpu_message(self.protos, self.id, {(0x10,): ticks}, at_ms=at_ms)
+        self.cell.produce(value, key=self.id.encode(), headers=headers(
+            sequence, self.epoch, status(self.protos, self.taken, ticks, **said)))
+
+    def seen(self):
+        """Its entry, whose sum closes; None while there is none."""
+        found = [host for host in look(self.cell) if host["host"] == self.id]
+        return found[0] if found else None
+
+    def becomes(self, **wanted):
+        """Wait until its entry says so, and return it."""
+        def is_so():
+            entry = self.seen() or {}
+            assert {name: entry.get(name) for name in wanted} == wanted
+            return entry
+        return wait_until(is_so, what=f"{self.id} {wanted}")
+
+
+def look(cell, **params):
+    """The fleet. Every sum of it closes."""
+    hosts = cell.data("fleet", **params)
+    for host in hosts:
+        lost = sum(host["lost"].values())
+        assert host["taken"] == host["stored"] + lost + host["in_flight"], host
+        assert host["in_flight"] >= 0 or host["why"], host
+    assert [h["host"] for h in hosts] == sorted((h["host"] for h in hosts), key=str.encode)
+    return hosts
+
+
+@pytest.fixture
+def host(cell, protos, request):
+    return Host(cell, protos, request.node.name.removeprefix("test_"))
+
+
+def test_a_host_is_shown_with_what_its_agent_last_said(host):
+    host.send(1, 5, taken=8, lost={"ring_full": 3, "malformed": 0}, at=1_700_000_000.25)
+    host.send(2, 2, node=b"web-1", version=b"9.9", taken=11, lost={"ring_full": 4},
+              truncated={"user_too_deep": 2, "user_unmapped": 0}, at=1_700_000_010.25)
+
+    assert host.becomes(taken=11) == {
+        "node": "web-1", "host": host.id, "version": "9.9", "last_seen": 1_700_000_010.25,
+        "taken": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "missing": 0,
+        "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
+
+
+def test_a_batch_that_comes_twice_is_stored_once_and_counted_apart(host):
+    for _ in range(2):
+        host.send(1, 5, taken=5)
+    host.send(2, 1)
+
+    host.becomes(taken=6, stored=6, in_flight=0, duplicate=1, lost={})
+
+
+def test_what_has_not_come_is_in_flight_until_it_comes(host):
+    host.send(1, 5, taken=5)
+    host.send(3, 2, taken=10)
+    host.becomes(taken=10, stored=7, in_flight=3, missing=1)
+
+    host.send(2, 3, taken=8)
+
+    host.becomes(taken=10, stored=10, in_flight=0, missing=0)
+
+
+def test_a_rejected_batch_is_lost_as_rejected(host):
+    host.send(1, 5)
+    host.send(2, 7, value=b"\x0a\x7f\x01")
+    host.becomes(taken=12, stored=5, in_flight=0, lost={"rejected": 7})
+
+    host.send(3, 1)
+
+    host.becomes(taken=13, stored=6, in_flight=0, lost={"rejected": 7})
+
+
+def test_a_rejected_batch_that_is_late_is_lost_too(host):
+    host.send(2, 5, taken=12)
+    host.send(1, 7, taken=7, value=b"\x0a\x7f\x01")
+
+    host.becomes(taken=12, stored=5, in_flight=0, lost={"rejected": 7})
+
+
+def test_samples_out_of_time_are_lost_by_reason(host):
+    now = int(time.time() * 1000)
+    host.send(1, 5, at_ms=now - 30 * DAY_MS)
+    host.send(2, 3, at_ms=now + 3_600_000)
+    host.send(3, 2)
+
+    host.becomes(taken=10, stored=2, in_flight=0, lost={"too_old": 5, "too_far_ahead": 3})
+
+
+def test_what_we_gave_up_waiting_for_is_lost_as_gap(cell, host):
+    host.send(1, 5)
+    host.send(3, 2, taken=10)
+    host.becomes(in_flight=3, missing=1)
+    cell.rows("UPDATE agent_status SET missing = '{}', gap = 1 WHERE host = %s RETURNING 1",
+              host.id)
+
+    host.becomes(taken=10, stored=7, in_flight=0, missing=0, lost={"gap": 3})
+
+
+def test_a_new_spool_goes_on_with_the_same_host(cell, protos, host):
+    host.send(1, 5)
+    host.send(2, 4, lost={"ring_full": 2}, taken=11)
+    after = Host(cell, protos, host.id.removesuffix("/id"), epoch=2)
+    after.send(1, 3, version=b"2.0", lost={"ring_full": 1}, taken=4)
+
+    host.becomes(taken=15, stored=12, in_flight=0, lost={"ring_full": 3}, version="2.0")
+
+
+def test_a_new_spool_may_give_up_what_waited_in_the_old_one(cell, protos, host):
+    host.send(1, 5)
+    host.send(3, 4, taken=12)
+    host.becomes(in_flight=3)
+    after = Host(cell, protos, host.id.removesuffix("/id"), epoch=2)
+    after.send(1, 3, lost={"spool_full": 3})
+
+    host.becomes(taken=15, stored=12, in_flight=0, lost={"spool_full": 3})
+
+
+def test_less_than_nothing_in_flight_is_explained(cell, protos, host):
+    host.send(1, 5, lost={"spool_full": 2})
+    silent = Host(cell, protos, host.id.removesuffix("/id") + "_silent")
+    cell.produce(cpu_message(protos, "silent", {(1,): 4}), key=silent.id.encode(),
+                 headers=headers(1))
+
+    assert "had come after all" in host.becomes(taken=5, stored=5, in_flight=-2)["why"]
+    entry = silent.becomes(taken=0, stored=4, in_flight=-4, node="", version="")
+    assert "without the agent's status" in entry["why"]
+    assert abs(entry["last_seen"] - time.time()) < 120
+
+
+def test_counts_survive_kill_9_of_the_ingester(cell, host):
+    for i in range(1, 21):
+        host.send(i, 3)
+        if i % 7 == 0:
+            cell.ingester.kill()
+            cell.start_service(cell.ingester)
+
+    host.becomes(taken=60, stored=60, in_flight=0, duplicate=0, lost={})
+
+
+# pages
+
+def test_a_fleet_is_read_in_pages(cell, protos):
+    for i in range(7):
+        Host(cell, protos, f"page-{i}").send(1, 1)
+    wait_until(lambda: sum(h["host"].startswith("page-") for h in look(cell)) == 7,
+               what="seven hosts")
+
+    hosts, after = [], ""
+    while page := look(cell, limit=3, after=after):
+        assert len(page) <= 3
+        hosts, after = hosts + page, page[-1]["host"]
+
+    assert hosts == look(cell)
+
+
+def test_more_hosts_than_an_answer_has_room_for_are_422(cell, protos):
+    with Cell(cell.fleet, f"{cell.name}_many", partitions=1) as many:
+        many.start()
+        many.rows("INSERT INTO agent_status SELECT 'h' || i, 1, 1, 1, '{}', 0, %s, 'n', 'v', 3, 0,"
+                  " 0, now(), 3, 0, 0, 0 FROM generate_series(1, 10001) AS i RETURNING 1",
+                  status(protos, 3))
+
+        status_, body = many.api("fleet")
+        assert (status_, json.loads(body)["errorType"]) == (422, "execution")
+        assert "limit=10000" in json.loads(body)["error"]
+        first = look(many, limit=10000)
+        rest = look(many, limit=10000, after=first[-1]["host"])
+        assert (len(first), len(rest)) == (10000, 1)
+
+
+@pytest.mark.parametrize("params, sentence", [
+    ({"limit": "0"}, "from 1 to 10000"), ({"limit": "10001"}, "from 1 to 10000"),
+    ({"limit": "all"}, "from 1 to 10000"), ({"after": b"\xff"}, "host id")])
+def test_a_page_that_is_none_is_400(cell, params, sentence):
+    status_, body = cell.api("fleet", **params)
+
+    assert (status_, json.loads(body)["errorType"]) == (400, "bad_data")
+    assert sentence in json.loads(body)["error"]
+
+
+# a real agent
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+                    reason="the agent needs root and BTF")
+def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
+    agent = cell.service("agent", flags={"profiling-duration": "1s", "node": "real"})
+
+    def real():
+        return next((h for h in look(cell) if h["node"] == "real"), None)
+
+    def run_for(seconds):
+        cell.start_service(agent)
+        with subprocess.Popen([cell.fleet.build / "tests" / "programs" / "burn", str(seconds)],
+                              stdout=subprocess.DEVNULL) as burn:
+            while burn.poll() is None:
+                real()
+                time.sleep(0.1)
+
+    run_for(6)
+    agent.kill()
+    killed = wait_until(real, what="the agent's host")
+    run_for(6)
+    agent.stop()
+
+    def rests():
+        entry = real()
+        assert entry["in_flight"] == 0 and entry["missing"] == 0
+        assert entry["taken"] > killed["taken"] > 0
+        assert entry["stored"] * AGENT_PERIOD == cell.total('{node="real"}')
+        return entry
+
+    last = wait_until(rests, what="all of it")
+    stays(lambda: real() == last, 1, what="at rest")

@@ -1,0 +1,245 @@
+#include "store/closing_sum.h"
+#include "test.h"
+
+#include <stdio.h>
+
+enum { SPOOLS = 2, NAMED = 3 };
+
+struct named {
+	const char *reason;
+	uint64_t samples;
+};
+
+/* Spools with a taken of SILENT have said nothing. */
+#define SILENT UINT64_MAX
+
+struct spool_row {
+	uint64_t taken;
+	struct named lost[NAMED];
+	uint64_t stored, skipped, ahead, rejected, duplicate, missing, gap;
+};
+
+static struct sum_spool spool_of(const struct spool_row *row)
+{
+	struct sum_spool spool = {
+		.said.taken = row->taken == SILENT ? 0 : row->taken,
+		.has_said = row->taken != SILENT,
+		.stored = row->stored,
+		.skipped = row->skipped,
+		.too_far_ahead = row->ahead,
+		.rejected = row->rejected,
+		.duplicate = row->duplicate,
+		.missing = row->missing,
+		.gap = row->gap,
+	};
+
+	for (size_t i = 0; i < NAMED && row->lost[i].reason; i++)
+		spool.said.lost[spool.said.lost_count++] =
+			(struct status_count){ str_from(row->lost[i].reason),
+					       row->lost[i].samples };
+	return spool;
+}
+
+static uint64_t reason_of(const struct sum_reasons *reasons, const char *name)
+{
+	for (size_t i = 0; i < reasons->len; i++)
+		if (str_eq(reasons->items[i].reason, str_from(name)))
+			return reasons->items[i].samples;
+	return 0;
+}
+
+static uint64_t total_of(const struct sum_reasons *reasons)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < reasons->len; i++)
+		samples += reasons->items[i].samples;
+	return samples;
+}
+
+static void closes(void **state)
+{
+	static const struct {
+		const char *what;
+		struct spool_row spools[SPOOLS];
+		size_t spool_count;
+		struct named lost[NAMED];
+		uint64_t lost_total;
+		int64_t in_flight;
+		bool has_why;
+	} rows[] = {
+		{ .what = "nothing is known" },
+		{ .what = "all of it is stored",
+		  .spools = { { .taken = 100, .stored = 100 } },
+		  .spool_count = 1 },
+		{ .what = "the agent names what it lost",
+		  .spools = { { .taken = 100,
+				.lost = { { "ring_full", 7 }, { "spool_full", 0 } },
+				.stored = 93 } },
+		  .spool_count = 1,
+		  .lost = { { "ring_full", 7 } },
+		  .lost_total = 7 },
+		{ .what = "a batch that came twice is stored once",
+		  .spools = { { .taken = 100, .stored = 100, .duplicate = 4 } },
+		  .spool_count = 1 },
+		{ .what = "a batch that is late is in flight",
+		  .spools = { { .taken = 100, .stored = 60, .missing = 2 } },
+		  .spool_count = 1,
+		  .in_flight = 40 },
+		{ .what = "taken and not yet told of by number is in flight",
+		  .spools = { { .taken = 100, .stored = 95 } },
+		  .spool_count = 1,
+		  .in_flight = 5 },
+		{ .what = "what was given up is lost as gap when nothing else is missing",
+		  .spools = { { .taken = 100, .stored = 60, .gap = 2 } },
+		  .spool_count = 1,
+		  .lost = { { "gap", 40 } },
+		  .lost_total = 40 },
+		{ .what = "while numbers are missing too, which are lost is not known",
+		  .spools = { { .taken = 100, .stored = 60, .gap = 2, .missing = 1 } },
+		  .spool_count = 1,
+		  .in_flight = 40 },
+		{ .what = "numbers given up whose samples the agent has named are not lost twice",
+		  .spools = { { .taken = 100,
+				.lost = { { "spool_full", 40 } },
+				.stored = 60,
+				.gap = 2 } },
+		  .spool_count = 1,
+		  .lost = { { "spool_full", 40 } },
+		  .lost_total = 40 },
+		{ .what = "a rejected batch is lost",
+		  .spools = { { .taken = 100, .stored = 90, .rejected = 10 } },
+		  .spool_count = 1,
+		  .lost = { { "rejected", 10 } },
+		  .lost_total = 10 },
+		{ .what = "samples out of time are lost by their reason",
+		  .spools = { { .taken = 100, .stored = 90, .skipped = 10, .ahead = 3 } },
+		  .spool_count = 1,
+		  .lost = { { "too_old", 7 }, { "too_far_ahead", 3 } },
+		  .lost_total = 10 },
+		{ .what = "a new spool begins at 0 and the host goes on",
+		  .spools = { { .taken = 100, .lost = { { "ring_full", 1 } }, .stored = 99 },
+			      { .taken = 50, .lost = { { "ring_full", 2 } }, .stored = 48 } },
+		  .spool_count = 2,
+		  .lost = { { "ring_full", 3 } },
+		  .lost_total = 3 },
+		{ .what = "a new spool names what it gave up of the old one",
+		  .spools = { { .taken = 100, .stored = 80, .missing = 2 },
+			      { .taken = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
+		  .spool_count = 2,
+		  .lost = { { "spool_full", 20 } },
+		  .lost_total = 20 },
+		{ .what = "losses of a spool whose last words never came",
+		  .spools = { { .taken = 50, .stored = 50 },
+			      { .taken = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
+		  .spool_count = 2,
+		  .lost = { { "spool_full", 20 } },
+		  .lost_total = 20,
+		  .in_flight = -20,
+		  .has_why = true },
+		{ .what = "given up by the agent and come after all",
+		  .spools = { { .taken = 100, .lost = { { "spool_full", 5 } }, .stored = 100 } },
+		  .spool_count = 1,
+		  .lost = { { "spool_full", 5 } },
+		  .lost_total = 5,
+		  .in_flight = -5,
+		  .has_why = true },
+		{ .what = "no batch came with a status",
+		  .spools = { { .taken = SILENT, .stored = 5 } },
+		  .spool_count = 1,
+		  .in_flight = -5,
+		  .has_why = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct closing_sum sum = { 0 };
+
+		print_message("# %s\n", rows[i].what);
+		for (size_t j = 0; j < rows[i].spool_count; j++) {
+			struct sum_spool spool = spool_of(&rows[i].spools[j]);
+
+			closing_sum_add(&sum, &spool, &arena);
+		}
+		closing_sum_close(&sum, &arena);
+		for (size_t j = 0; j < NAMED && rows[i].lost[j].reason; j++)
+			assert_int_equal(reason_of(&sum.lost, rows[i].lost[j].reason),
+					 rows[i].lost[j].samples);
+		assert_int_equal(total_of(&sum.lost), rows[i].lost_total);
+		assert_int_equal(sum.in_flight, rows[i].in_flight);
+		assert_int_equal(sum.taken,
+				 sum.stored + rows[i].lost_total + (uint64_t)rows[i].in_flight);
+		assert_int_equal(sum.why != NULL, rows[i].has_why);
+	}
+}
+
+static void sorts_reasons_and_leaves_out_what_is_0(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct closing_sum sum = { 0 };
+	const struct sum_spool spool = {
+		.said = { .truncated = { { STR("b"), 2 }, { STR("c"), 0 }, { STR("a"), 1 } },
+			  .truncated_count = 3 },
+		.has_said = true,
+	};
+
+	(void)state;
+	closing_sum_add(&sum, &spool, &arena);
+	closing_sum_close(&sum, &arena);
+
+	assert_int_equal(sum.truncated.len, 2);
+	assert_true(str_eq(sum.truncated.items[0].reason, STR("a")));
+	assert_int_equal(sum.truncated.items[1].samples, 2);
+	assert_int_equal(sum.lost.len, 0);
+}
+
+static void adds_up_more_reasons_than_it_holds_as_other(void **state)
+{
+	enum { REASONS = 3 * STATUS_REASONS_MAX };
+	AUTO_ARENA arena = { 0 };
+	struct closing_sum sum = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < REASONS; i += STATUS_REASONS_MAX) {
+		struct sum_spool spool = { .said.taken = STATUS_REASONS_MAX, .has_said = true };
+
+		for (size_t j = 0; j < STATUS_REASONS_MAX; j++)
+			spool.said.lost[spool.said.lost_count++] =
+				(struct status_count){ str_format(&arena, "reason %02zu", i + j),
+						       1 };
+		closing_sum_add(&sum, &spool, &arena);
+	}
+	closing_sum_close(&sum, &arena);
+
+	assert_int_equal(sum.lost.len, SUM_REASONS_MAX);
+	assert_int_equal(reason_of(&sum.lost, "other"), REASONS - (SUM_REASONS_MAX - 1));
+	assert_int_equal(total_of(&sum.lost), REASONS);
+	assert_int_equal(sum.in_flight, 0);
+}
+
+static void says_that_counts_are_too_large(void **state)
+{
+	static const struct spool_row rows[] = {
+		{ .taken = SILENT - 1 },
+		{ .taken = 1, .stored = UINT64_MAX },
+		{ .taken = 1, .lost = { { "a", INT64_MAX }, { "b", 1 } } },
+		{ .taken = 1, .lost = { { "a", INT64_MAX }, { "a", INT64_MAX } } },
+		{ .taken = 1, .skipped = UINT64_MAX, .ahead = 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct closing_sum sum = { 0 };
+		struct sum_spool spool = spool_of(&rows[i]);
+
+		closing_sum_add(&sum, &spool, &arena);
+		closing_sum_close(&sum, &arena);
+		assert_non_null(sum.why);
+		assert_int_equal(sum.in_flight, 0);
+	}
+}
+
+RUN_TESTS(TEST(closes), TEST(sorts_reasons_and_leaves_out_what_is_0),
+	  TEST(adds_up_more_reasons_than_it_holds_as_other), TEST(says_that_counts_are_too_large))

@@ -1,0 +1,130 @@
+#include "fleet_answer.h"
+#include "limits.h"
+#include "test.h"
+
+static bool read_page(const char *name, str value, struct fleet_page *ret_page, struct err *err)
+{
+	const struct http_param param = { .name = str_from(name), .value = value };
+
+	return fleet_page_read(&(struct http_request){ .params = &param, .param_count = 1 },
+			       ret_page, err);
+}
+
+static void refuses_pages_that_are_none(void **state)
+{
+	static const char *const limits[] = { "", "0", "-1", "x", "10001", "99999999999999999999" };
+	struct fleet_page page;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		assert_false(read_page("limit", str_from(limits[i]), &page, &err));
+	assert_false(read_page("after", STR("a\xff"), &page, &err));
+	assert_false(read_page("after", STR("a\0b"), &page, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
+static void reads_a_page(void **state)
+{
+	struct fleet_page page;
+	struct err err;
+
+	(void)state;
+	assert_true(read_page("limit", STR("10000"), &page, &err));
+	assert_int_equal(page.limit, FLEET_HOSTS_MAX);
+	assert_true(page.is_asked);
+	assert_true(read_page("after", STR("n1/x"), &page, &err));
+	assert_true(str_eq(page.after, STR("n1/x")));
+	assert_false(page.is_asked);
+	assert_int_equal(page.limit, FLEET_HOSTS_MAX);
+}
+
+static struct fleet_host host_of(void)
+{
+	return (struct fleet_host){
+		.host = STR("n1/x"),
+		.node = STR("n1"),
+		.version = STR("1.0"),
+		.last_seen_ms = 1787479200250,
+		.sum = { .taken = 10,
+			 .stored = 8,
+			 .in_flight = 1,
+			 .duplicate = 2,
+			 .missing = 3,
+			 .lost = { .items = { { STR("ring\"full"), 1 } }, .len = 1 } },
+	};
+}
+
+static void writes_hosts_one_after_the_other(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct fleet_page page = { .limit = 2, .is_asked = true };
+	struct fleet_host host = host_of();
+	struct http_response res = { 0 };
+	struct fleet_answer answer;
+	struct err err;
+	bool more;
+
+	(void)state;
+	fleet_answer_begin(&answer, &page, 1 << 20, &arena);
+	assert_true(fleet_answer_take(&answer, &host, &more, &err));
+	host = (struct fleet_host){ .host = STR("n2"), .sum = { .in_flight = -1, .why = "so" } };
+	assert_true(fleet_answer_take(&answer, &host, &more, &err));
+	assert_true(more);
+	fleet_answer_end(&answer, &res);
+
+	assert_true(str_eq(
+		res.body,
+		STR("{\"status\":\"success\",\"data\":["
+		    "{\"node\":\"n1\",\"host\":\"n1/x\",\"version\":\"1.0\","
+		    "\"last_seen\":1787479200.25,\"taken\":10,\"stored\":8,\"in_flight\":1,"
+		    "\"duplicate\":2,\"missing\":3,\"lost\":{\"ring\\\"full\":1},"
+		    "\"truncated\":{}},"
+		    "{\"node\":\"\",\"host\":\"n2\",\"version\":\"\",\"last_seen\":0,\"taken\":0,"
+		    "\"stored\":0,\"in_flight\":-1,\"duplicate\":0,\"missing\":0,\"lost\":{},"
+		    "\"truncated\":{},\"why\":\"so\"}]}\n")));
+}
+
+static void a_page_that_was_asked_for_ends_and_one_that_was_not_fails(void **state)
+{
+	const struct fleet_host host = host_of();
+
+	(void)state;
+	for (int asked = 0; asked < 2; asked++) {
+		AUTO_ARENA arena = { 0 };
+		const struct fleet_page page = { .limit = 1, .is_asked = asked };
+		struct fleet_answer answer;
+		struct err err = { 0 };
+		bool more;
+
+		fleet_answer_begin(&answer, &page, 1 << 20, &arena);
+		assert_true(fleet_answer_take(&answer, &host, &more, &err));
+		assert_int_equal(fleet_answer_take(&answer, &host, &more, &err), asked);
+		assert_int_equal(err.code, asked ? ERR_NONE : ERR_LIMIT);
+		if (asked)
+			assert_false(more);
+	}
+}
+
+static void ends_at_its_memory(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct fleet_page page = { .limit = FLEET_HOSTS_MAX };
+	const struct fleet_host host = host_of();
+	struct fleet_answer answer;
+	struct err err = { 0 };
+	size_t hosts = 0;
+	bool more;
+
+	(void)state;
+	fleet_answer_begin(&answer, &page, 1 << 20, &arena);
+	while (fleet_answer_take(&answer, &host, &more, &err))
+		hosts++;
+
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_in_range(hosts, 1000, FLEET_HOSTS_MAX - 1);
+}
+
+RUN_TESTS(TEST(refuses_pages_that_are_none), TEST(reads_a_page),
+	  TEST(writes_hosts_one_after_the_other),
+	  TEST(a_page_that_was_asked_for_ends_and_one_that_was_not_fails), TEST(ends_at_its_memory))
