@@ -1,0 +1,122 @@
+#include "assignment.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/daemon.h"
+#include "metrics.h"
+
+#include <inttypes.h>
+
+enum { RETRY_MS = 1000 };
+
+void assignment_drop(struct consume *consume)
+{
+	for (size_t i = 0; i < consume->part_count; i++)
+		part_done(&consume->parts[i]);
+	consume->parts = NULL;
+	consume->part_count = 0;
+	consume->by_partition = NULL;
+	consume->partition_end = 0;
+	arena_reset(&consume->assignment);
+	hosts_clear(&consume->hosts);
+	metric_set(&ingester_assigned, 0);
+}
+
+void assignment_revoked(void *self)
+{
+	struct consume *consume = self;
+
+	assignment_drop(consume);
+	consume->is_paused = false; /* a new assignment is not */
+	consume->state = CONSUME_JOINING;
+}
+
+static void index_parts(struct consume *consume)
+{
+	for (size_t i = 0; i < consume->part_count; i++)
+		if ((size_t)consume->parts[i].to.partition >= consume->partition_end)
+			consume->partition_end = (size_t)consume->parts[i].to.partition + 1;
+	consume->by_partition =
+		arena_array(&consume->assignment, struct part *, consume->partition_end);
+	for (size_t i = 0; i < consume->part_count; i++)
+		consume->by_partition[consume->parts[i].to.partition] = &consume->parts[i];
+}
+
+/* Where each partition begins is in PostgreSQL alone: without it there is nothing to begin with. */
+bool assignment_given(void *self, struct kafka_position *positions, size_t count)
+{
+	struct consume *consume = self;
+	struct store_offset *offsets;
+	struct err err;
+
+	assignment_drop(consume);
+	offsets = arena_array(&consume->assignment, struct store_offset, count);
+	for (size_t i = 0; i < count; i++)
+		offsets[i].partition = positions[i].partition;
+	while (!store_writer_offsets(&consume->store, offsets, count, &consume->assignment, &err)) {
+		log_warn("offsets not read, trying again", "error=\"%s\"", err.msg);
+		consume->state = CONSUME_STORE_AWAY;
+		if (!daemon_wait(RETRY_MS))
+			return false;
+	}
+	consume->parts = arena_array(&consume->assignment, struct part, count);
+	consume->part_count = count;
+	for (size_t i = 0; i < count; i++) {
+		part_init(&consume->parts[i], &offsets[i]);
+		if (offsets[i].partition == consume->detour.partition)
+			part_skip_to(&consume->parts[i], consume->detour.offset);
+		positions[i].offset = part_start(&consume->parts[i]);
+	}
+	index_parts(consume);
+	consume->detour.partition = -1;
+	metric_set(&ingester_assigned, (int64_t)count);
+	consume->state = CONSUME_RUNNING;
+	return true;
+}
+
+/* Drop everything and read it again from the offsets in PostgreSQL. */
+void assignment_restart(struct consume *consume)
+{
+	struct err err;
+
+	while (!kafka_consumer_restart(&consume->consumer, &err)) {
+		log_warn("cannot begin again, trying again", "error=\"%s\"", err.msg);
+		if (!daemon_wait(RETRY_MS))
+			return;
+	}
+}
+
+/* The topic does not have what is next: say why, and go on where it begins. */
+void assignment_detour(struct consume *consume, const struct part *part)
+{
+	int64_t wanted = part->to.next < 0 ? 0 : part->to.next, first, end;
+	int32_t partition = part->to.partition;
+	struct err err;
+
+	while (!kafka_consumer_range(&consume->consumer, partition, &first, &end, &err)) {
+		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
+		if (!daemon_wait(RETRY_MS))
+			return;
+	}
+	consume->detour = (struct detour){ partition, first };
+	if (first > wanted) {
+		log_warn("messages gone before they were read",
+			 "partition=%" PRId32 " from=%" PRId64 " to=%" PRId64, partition, wanted,
+			 first);
+		metric_add(&ingester_missed, (uint64_t)(first - wanted));
+	} else if (first < wanted) {
+		log_warn("topic was recreated or truncated, reading it from its beginning",
+			 "partition=%" PRId32 " expected=%" PRId64 " first=%" PRId64
+			 " end=%" PRId64,
+			 partition, wanted, first, end);
+		metric_add(&ingester_topic_resets, 1);
+	}
+	assignment_restart(consume);
+}
+
+struct part *assignment_part(const struct consume *consume, int32_t partition)
+{
+	if (partition < 0 || (size_t)partition >= consume->partition_end)
+		return NULL;
+	return consume->by_partition[partition];
+}

@@ -1,0 +1,25 @@
+/*
+ * assignment - which partitions are ours, and where reading begins in each.
+ *
+ * Kafka gives and takes partitions; where to begin is in PostgreSQL alone. What was read of them
+ * and not flushed goes with them. Called on the consumer thread, inside the poll.
+ */
+#pragma once
+
+#include "consume.h"
+
+/* Callbacks of the consumer; self is the struct consume. */
+bool assignment_given(void *self, struct kafka_position *positions, size_t count);
+void assignment_revoked(void *self);
+
+/* The part of a partition; NULL: it is not ours (any more). */
+struct part *assignment_part(const struct consume *consume, int32_t partition);
+
+/* Drop everything and read it again from the offsets in PostgreSQL. */
+void assignment_restart(struct consume *consume);
+
+/* The topic does not have what is next in this part: say why, and go on where it begins. */
+void assignment_detour(struct consume *consume, const struct part *part);
+
+/* Forget all that is held. */
+void assignment_drop(struct consume *consume);

@@ -1,0 +1,185 @@
+#include "flush.h"
+
+#include "assignment.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "metrics.h"
+
+#include <inttypes.h>
+
+enum { RETRY_MS = 1000, BACKOFF_MAX_MS = 10000 };
+
+static size_t held(const struct consume *consume)
+{
+	size_t bytes = hosts_held(&consume->hosts);
+
+	for (size_t i = 0; i < consume->part_count; i++)
+		bytes += consume->parts[i].arena.held;
+	return bytes;
+}
+
+/* The dirty parts as the store wants them. */
+static struct store_part *dirty_parts(const struct consume *consume, struct arena *arena,
+				      struct part ***ret_parts, size_t *ret_count)
+{
+	struct store_part *dirty = arena_array(arena, struct store_part, consume->part_count);
+	struct part **parts = arena_array(arena, struct part *, consume->part_count);
+	size_t count = 0;
+
+	for (size_t i = 0; i < consume->part_count; i++) {
+		struct part *part = &consume->parts[i];
+
+		if (!part->is_dirty)
+			continue;
+		parts[count] = part;
+		dirty[count++] = (struct store_part){
+			.from = part->from,
+			.to = part->to,
+			.samples = part->samples.samples.len ? &part->samples : NULL,
+			.hosts = part->hosts.items,
+			.host_count = part->hosts.len,
+		};
+	}
+	*ret_parts = parts;
+	*ret_count = count;
+	return dirty;
+}
+
+static void count_flush(struct consume *consume, const struct store_flush *flush, uint64_t took_ns)
+{
+	struct store_writer *store = &consume->store;
+
+	metric_add(&ingester_flushes, 1);
+	metric_add(&ingester_flush_ms, took_ns / NS_PER_MS);
+	metric_add(&ingester_rows, flush->rows);
+	metric_add(&ingester_row_bytes, flush->bytes);
+	metric_set(&ingester_fences_lost, (int64_t)store->fences_lost);
+	metric_set(&ingester_series_new, (int64_t)store->series_new);
+	metric_set(&ingester_series_known, (int64_t)store->series_known);
+	log_debug("flushed", "rows=%" PRIu64 " samples=%" PRIu64 " took_ms=%" PRIu64, flush->rows,
+		  flush->samples, took_ns / NS_PER_MS);
+}
+
+/* The server refuses the data themselves: find whose they are. False: that did not help. */
+static bool on_refused(struct consume *consume, struct part *const *parts, size_t count,
+		       const struct err *err)
+{
+	uint64_t messages = 0;
+	const struct part *last = parts[0];
+
+	for (size_t i = 0; i < count; i++) {
+		messages += parts[i]->messages;
+		last = parts[i]->messages ? parts[i] : last;
+	}
+	switch (culprit_refused(&consume->culprit, messages, last->to.partition,
+				last->to.next - 1)) {
+	case CULPRIT_SEARCH:
+		log_warn("data refused, looking for whose they are",
+			 "messages=%" PRIu64 " error=\"%s\"", messages, err->msg);
+		break;
+	case CULPRIT_FOUND:
+		log_warn("data refused, the message will be rejected",
+			 "partition=%" PRId32 " offset=%" PRId64 " error=\"%s\"",
+			 last->to.partition, last->to.next - 1, err->msg);
+		break;
+	case CULPRIT_LOST:
+		return false;
+	}
+	metric_add(&ingester_flush_errors, 1);
+	assignment_restart(consume);
+	return true;
+}
+
+bool flush_all(struct consume *consume, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_flush result = { 0 };
+	struct part **parts;
+	size_t count, lost = 0;
+	struct store_part *dirty = dirty_parts(consume, &arena, &parts, &count);
+	uint64_t start_ns = clock_monotonic_ns();
+
+	if (count == 0)
+		return true;
+	if (!store_writer_flush(&consume->store, dirty, count, &result, err))
+		return err->code == ERR_INVALID && on_refused(consume, parts, count, err);
+	for (size_t i = 0; i < count; i++) {
+		lost += dirty[i].lost;
+		culprit_stored(&consume->culprit, parts[i]->messages);
+		if (!dirty[i].lost)
+			part_stored(parts[i]);
+	}
+	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
+	if (lost) {
+		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
+			 lost);
+		assignment_restart(consume);
+	}
+	return true;
+}
+
+static void set_paused(struct consume *consume, bool pause)
+{
+	struct err err;
+
+	if (pause == consume->is_paused)
+		return;
+	if (!kafka_consumer_pause(&consume->consumer, pause, &err)) {
+		log_warn("reading goes on", "error=\"%s\"", err.msg);
+		return;
+	}
+	log_info(pause ? "memory is full, reading is paused" : "reading goes on");
+	consume->is_paused = pause;
+	metric_set(&ingester_paused, pause);
+}
+
+static void observe(struct consume *consume)
+{
+	int64_t lag = 0;
+	size_t samples = 0;
+
+	for (size_t i = 0; i < consume->part_count; i++) {
+		const struct part *part = &consume->parts[i];
+		int64_t end = kafka_consumer_end(&consume->consumer, part->to.partition);
+		int64_t next = part->to.next < 0 ? 0 : part->to.next;
+
+		samples += part->samples.samples.len;
+		if (end > next)
+			lag += end - next;
+	}
+	metric_set(&ingester_lag, lag);
+	metric_set(&ingester_buffered_samples, (int64_t)samples);
+	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
+	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
+}
+
+void flush_if_due(struct consume *consume)
+{
+	uint64_t now_ns = clock_monotonic_ns(), limit = consume->options->memory_limit / 2;
+	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
+	struct err err;
+
+	if (consume->culprit.alone && !consume->backoff_ms)
+		consume->next_flush_ns = now_ns;
+	if (now_ns < consume->next_flush_ns && (!is_full || consume->backoff_ms))
+		return;
+	observe(consume);
+	if (flush_all(consume, &err)) {
+		consume->backoff_ms = 0;
+		consume->next_flush_ns = now_ns + consume->options->flush_interval_ns;
+		if (consume->state == CONSUME_STORE_AWAY)
+			consume->state = CONSUME_RUNNING;
+		if (consume->hosts.count >= HOSTS_MAX)
+			hosts_clear(&consume->hosts); /* all of it is in the table now */
+		set_paused(consume, false);
+		return;
+	}
+	metric_add(&ingester_flush_errors, 1);
+	log_warn("flush failed, trying again", "error=\"%s\"", err.msg);
+	consume->state = CONSUME_STORE_AWAY;
+	consume->backoff_ms = consume->backoff_ms ? consume->backoff_ms * 2 : RETRY_MS;
+	if (consume->backoff_ms > BACKOFF_MAX_MS)
+		consume->backoff_ms = BACKOFF_MAX_MS;
+	consume->next_flush_ns = now_ns + consume->backoff_ms * NS_PER_MS;
+	set_paused(consume, is_full);
+}
