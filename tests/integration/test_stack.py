@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-from harness import wait_until
+from harness import ROOT, wait_until
 from local.fleet import Fleet
 from local.process import Process
 from local.say import Trouble

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 
 SOURCES = sorted(Path(__file__).parent.glob("store_*_check.c"))
 NAMES = [name for source in SOURCES

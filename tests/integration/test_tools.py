@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 
 
 def tool(name):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 from local.process import Process
 
 NAMES = ("postgres", "redis", "kafka", "ingester", "querier", "agent")
