@@ -45,8 +45,9 @@ struct exchange {
 static bool path_matches(const struct http_route *route, str path)
 {
 	str own = str_from(route->path);
+	bool takes_below = own.len > 1 && str_ends_with(own, STR("/"));
 
-	return str_eq(path, own) || (str_ends_with(own, STR("/")) && str_starts_with(path, own));
+	return str_eq(path, own) || (takes_below && str_starts_with(path, own));
 }
 
 static bool method_matches(const struct http_route *route, str method)

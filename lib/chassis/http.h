@@ -1,7 +1,8 @@
 /*
  * http - an HTTP server that calls plain functions.
  *
- * A route maps a method and a path to a handler; a path that ends in a slash takes all below it.
+ * A route maps a method and a path to a handler; a path that ends in a slash takes all below it, but
+ * for "/", which is itself alone.
  * A handler reads a request and fills a response, both in one arena that lives for that request,
  * and knows nothing of sockets or threads. That is also what makes it testable: call it with a
  * request, look at the response. A handler may block: every connection has a thread of its own, up

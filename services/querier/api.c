@@ -361,7 +361,25 @@ static void serve_symbolz(void *self, const struct http_request *req, struct htt
 	res->body = STR("num_symbols: 1\n");
 }
 
+/* Whoever opens the address in a browser or by curl shall learn how to go on. */
+static void serve_root(void *self, const struct http_request *req, struct http_response *res)
+{
+	(void)self;
+	(void)req;
+	res->body = STR("Decima: what the machines of this fleet spend their time on.\n\n"
+			"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
+			"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
+			"/api/v1/labels                            what to ask by\n"
+			"/api/v1/label/comm/values                 which programs there are\n"
+			"/api/v1/profile_types                     what is measured\n"
+			"/api/v1/fleet                             hosts, and what became of their "
+			"samples\n"
+			"/metrics  /healthy  /ready                how this service is\n\n"
+			"docs/api.md tells the rest.\n");
+}
+
 const struct http_route api_routes[API_ROUTES] = {
+	{ .method = "GET", .path = "/", .handle = serve_root },
 	{ .method = "GET", .path = "/api/v1/labels", .handle = serve_labels },
 	{ .method = "GET", .path = "/api/v1/label/", .handle = serve_label_values },
 	{ .method = "GET", .path = "/api/v1/profile_types", .handle = serve_profile_types },

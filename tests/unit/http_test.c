@@ -52,6 +52,7 @@ static void refuse(void *service, const struct http_request *req, const char *wh
 }
 
 static const struct http_route routes[] = {
+	{ .method = "GET", .path = "/", .handle = greet },
 	{ .method = "GET", .path = "/greet", .handle = greet },
 	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 1000 },
 	{ .method = "GET", .path = "/below/", .handle = below },
@@ -156,6 +157,15 @@ static void a_path_with_a_slash_takes_all_below(void **state)
 	(void)state;
 	assert_status(answer, "200");
 	assert_true(str_ends_with(answer, STR("\r\n\r\na b/values")));
+}
+
+static void the_root_is_itself_alone(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	assert_status(ask(&arena, "GET /", "", (str){ 0 }), "200");
+	assert_status(ask(&arena, "GET /nowhere", "", (str){ 0 }), "404");
 }
 
 static void refusals_have_their_status_and_sentence(void **state)
@@ -361,6 +371,7 @@ int main(void)
 		TEST(answers_with_decoded_parameters_and_length),
 		TEST(head_is_get_without_the_body),
 		TEST(a_path_with_a_slash_takes_all_below),
+		TEST(the_root_is_itself_alone),
 		TEST(refusals_have_their_status_and_sentence),
 		TEST(a_url_too_long_is_414),
 		TEST(collects_a_body_up_to_its_limit),
