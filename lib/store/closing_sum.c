@@ -79,8 +79,8 @@ static const char *why_negative(const struct closing_sum *sum)
 	if (sum->spools > 1)
 		return "a new spool counts losses of an older one whose last batches never came, "
 		       "or of batches that had come after all";
-	return "batches that the agent counts as lost had come after all, or it counts from 0 "
-	       "again";
+	return "the agent counts losses of batches that had come after all, or of a spool that it "
+	       "had under another host id";
 }
 
 void closing_sum_close(struct closing_sum *sum, struct arena *arena)
