@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Make docs/configuration.md out of what the programs say, or fail when it is stale.
+"""Make pages of docs/ out of what the programs say, or fail when one is stale.
 
-    tools/docs.py [BUILD]           exit 1 when the page is not what the programs in BUILD say
-    tools/docs.py [BUILD] --write   write it
+    tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say
+    tools/docs.py [BUILD] --write   write them: configuration.md, labels.md
 """
 import argparse
 import os
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "configuration.md"
+DOCS = ROOT / "docs"
 HEAD = """# Configuration
 
 Every setting is a flag and an environment variable. A flag wins over the variable, that over the
@@ -32,27 +32,33 @@ def programs(build):
         yield program
 
 
-def section(program):
+def said(*command):
+    """What a program prints, without the settings of whoever runs this."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
-    done = subprocess.run([program, "--print-configuration"], env=clean, text=True, check=True,
-                          stdout=subprocess.PIPE)
-    return done.stdout
+    return subprocess.run(command, env=clean, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+def pages(build):
+    """(file, text) of each page."""
+    sections = [said(program, "--print-configuration") for program in programs(build)]
+    yield DOCS / "configuration.md", "\n".join([HEAD, *sections])
+    yield DOCS / "labels.md", said(build / "tools" / "print-tables")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("build", nargs="?", default=ROOT / "build", type=Path)
-    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--write", action="store_true", help="write the pages")
     args = parser.parse_args()
-    page = "\n".join([HEAD] + [section(program) for program in programs(args.build)])
-    if args.write:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(page)
-        return 0
-    if PAGE.exists() and PAGE.read_text() == page:
-        return 0
-    print(f"docs: {PAGE.relative_to(ROOT)} is not what the programs say", file=sys.stderr)
-    return 1
+    stale = 0
+    for page, text in pages(args.build.resolve()):
+        if args.write:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text)
+        elif not page.exists() or page.read_text() != text:
+            print(f"docs: {page.relative_to(ROOT)} is not what the programs say", file=sys.stderr)
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":
