@@ -81,6 +81,15 @@ bool postgres_is_open(const struct postgres *pg)
 	return pg->connection && PQstatus(pg->connection) == CONNECTION_OK;
 }
 
+/* Twice: a server that ends us says so first, and only then hangs up. */
+bool postgres_is_there(struct postgres *pg)
+{
+	for (int i = 0; i < 2 && postgres_is_open(pg); i++)
+		if (!PQconsumeInput(pg->connection))
+			postgres_close(pg);
+	return postgres_is_open(pg);
+}
+
 bool postgres_failed_with(const struct postgres *pg, const char *sqlstate)
 {
 	return strcmp(pg->sqlstate, sqlstate) == 0;

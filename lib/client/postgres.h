@@ -52,6 +52,9 @@ void postgres_close(struct postgres *pg);
 /* False: never opened, closed, or lost. */
 bool postgres_is_open(const struct postgres *pg);
 
+/* The same, after a look at whether an idle server has hung up meanwhile. Does not wait. */
+bool postgres_is_there(struct postgres *pg);
+
 /* Whether the last failure has that SQLSTATE. */
 bool postgres_failed_with(const struct postgres *pg, const char *sqlstate);
 

@@ -28,7 +28,7 @@ static void forget(struct store_writer *writer)
 }
 
 /* What was committed without waiting for the disk may be gone after a crash: believe nothing. */
-static bool connect(struct store_writer *writer, struct err *err)
+bool store_writer_connect(struct store_writer *writer, struct err *err)
 {
 	const struct postgres_options options = {
 		.conninfo = writer->options.postgres,
@@ -37,10 +37,11 @@ static bool connect(struct store_writer *writer, struct err *err)
 							       : "-c synchronous_commit=off",
 	};
 
-	if (postgres_is_open(&writer->pg))
+	if (postgres_is_there(&writer->pg))
 		return true;
 	postgres_close(&writer->pg);
 	forget(writer);
+	writer->connections++;
 	return postgres_open(&writer->pg, &options, err) &&
 	       postgres_exec(&writer->pg,
 			     "SET statement_timeout = '50s';"
@@ -53,7 +54,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 {
 	*writer = (struct store_writer){ .options = *options };
 	known_init(&writer->known, (size_t)options->known_series_max);
-	if (connect(writer, err) && schema_apply(&writer->pg, err))
+	if (store_writer_connect(writer, err) && schema_apply(&writer->pg, err))
 		return true;
 	store_writer_close(writer);
 	return false;
@@ -74,7 +75,8 @@ bool store_writer_offsets(struct store_writer *writer, struct store_offset *offs
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param topic = postgres_text(str_from(writer->options.topic));
 
-	if (!connect(writer, err) || !postgres_query(&writer->pg, sql, &topic, 1, &rows, err))
+	if (!store_writer_connect(writer, err) ||
+	    !postgres_query(&writer->pg, sql, &topic, 1, &rows, err))
 		return err_wrap(err, "read offsets");
 	for (size_t i = 0; i < count; i++) {
 		struct store_offset *offset = &offsets[i];
@@ -139,7 +141,7 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 		postgres_i64(arena, (int64_t)host->epoch),
 	};
 
-	if (!connect(writer, err) ||
+	if (!store_writer_connect(writer, err) ||
 	    !postgres_query(&writer->pg, sql, params, ARRAY_LEN(params), &rows, err))
 		return err_wrap(err, "read what was seen of a host");
 	*host = (struct store_host){ .host = host->host, .epoch = host->epoch };
@@ -251,7 +253,7 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 
 	*ret_lost = false;
 	pg->sqlstate[0] = '\0';
-	if (!connect(flush->writer, err))
+	if (!store_writer_connect(flush->writer, err))
 		return false;
 	flush_make_rows(flush);
 	if (!need_partitions(flush, err))
@@ -309,7 +311,7 @@ bool store_writer_maintain(struct store_writer *writer, struct err *err)
 		.raw_ms = writer->options.retention_raw_ns / NS_PER_MS,
 	};
 
-	if (!connect(writer, err))
+	if (!store_writer_connect(writer, err))
 		return false;
 	for (unsigned int ahead = 0; ahead < 2; ahead++)
 		if (!need_partition(writer, PARTITION_CHUNK_RAW, now_ms + ahead * MS_PER_HOUR,

@@ -34,6 +34,7 @@ struct store_writer_options {
 struct store_writer {
 	/* read freely: since open. Series are counted once per flush that speaks of them */
 	uint64_t series_new, series_known, fences_lost, partitions_made, partitions_dropped;
+	uint64_t connections; /* so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;
@@ -87,6 +88,13 @@ struct store_flush {
 bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,
 		       struct err *err) MUST_CHECK;
 void store_writer_close(struct store_writer *writer);
+
+/*
+ * Connect again if the connection is lost. What was committed on an earlier connection may be gone,
+ * after a crash or on the standby that took over: where `connections` has moved on since offsets
+ * and hosts were read, read them again, and the messages from there.
+ */
+bool store_writer_connect(struct store_writer *writer, struct err *err) MUST_CHECK;
 
 /* Fill next, last_key and last_timestamp_ms of each; `partition` is given. */
 bool store_writer_offsets(struct store_writer *writer, struct store_offset *offsets, size_t count,

@@ -59,6 +59,7 @@ bool assignment_given(void *self, struct kafka_position *positions, size_t count
 		if (!daemon_wait(RETRY_MS))
 			return false;
 	}
+	consume->connections = consume->store.connections;
 	consume->parts = arena_array(&consume->assignment, struct part, count);
 	consume->part_count = count;
 	for (size_t i = 0; i < count; i++) {

@@ -90,12 +90,38 @@ static bool on_refused(struct consume *consume, struct part *const *parts, size_
 	return true;
 }
 
+/*
+ * A PostgreSQL that was away may have come back older than it was, a crash or a failover ago. A
+ * partition that brings nothing new would never find out at its fence: so all of them begin again.
+ */
+static bool begin_again(struct consume *consume, bool *ret_again, struct err *err)
+{
+	*ret_again = false;
+	if (consume->part_count == 0)
+		return true;
+	if (!store_writer_connect(&consume->store, err))
+		return false;
+	*ret_again = consume->connections != consume->store.connections;
+	if (*ret_again) {
+		log_info("a new connection to PostgreSQL, reading again from what it holds");
+		assignment_restart(consume);
+	}
+	return true;
+}
+
 bool flush_all(struct consume *consume, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_flush result = { 0 };
 	struct part **parts;
 	size_t count, lost = 0;
+	bool again;
+
+	if (!begin_again(consume, &again, err))
+		return false;
+	if (again)
+		return true;
+
 	struct store_part *dirty = dirty_parts(consume, &arena, &parts, &count);
 	uint64_t start_ns = clock_monotonic_ns();
 

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import confluent_kafka
 import confluent_kafka.admin
+import psycopg
 import pytest
 
 from harness import Cell, metrics, stays, wait_until
@@ -281,6 +282,27 @@ def test_a_message_that_postgresql_refuses_is_found_and_set_aside(cell, protos):
 
         picky.produce(cpu_message(protos, "sound", {(77,): 1}), partition=0)
         wait_until(lambda: found(picky, "sound", 41), what="what came after")
+
+
+def test_a_postgresql_that_went_back_is_filled_again_though_nothing_new_comes(cell, protos):
+    """A crash takes the last commits (synchronous_commit=off), a failover more than those."""
+    with Cell(cell.fleet, f"{cell.name}_back", partitions=2) as back:
+        back.start()
+        for sequence in (1, 2, 3):
+            back.produce(cpu_message(protos, "back", {(1,): 1}), partition=0, key=b"back/1",
+                         headers=headers(sequence))
+        back.produce(cpu_message(protos, "back plain", {(1,): 1}), partition=1)
+        wait_until(lambda: found(back, "back", 3) and found(back, "back plain", 1), what="stored")
+
+        with psycopg.connect(back.postgres_address) as db:
+            db.execute("TRUNCATE chunk_raw, series, label_pair, agent_status, consumer_offset")
+            db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                       " WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        assert not offset_of(back, 0)
+
+        wait_until(lambda: found(back, "back", 3) and found(back, "back plain", 1), what="again")
+        assert back.rows("SELECT highest, stored, duplicate_batches FROM agent_status") == [
+            (3, 3, 0)]
 
 
 def test_a_raw_hour_past_its_retention_is_dropped(cell):
