@@ -14,7 +14,7 @@ char *buf_reserve(struct buf *buf, size_t n)
 
 		char *ptr = arena_array(buf->arena, char, cap);
 
-		if (buf->len)
+		if (buf->ptr)
 			memcpy(ptr, buf->ptr, buf->len);
 		buf->ptr = ptr;
 		buf->cap = cap;

@@ -1,15 +1,15 @@
 /*
  * http - an HTTP server that calls plain functions.
  *
- * A route maps a method and a path to a handler; a path that ends in a slash takes all below it, but
- * for "/", which is itself alone.
- * A handler reads a request and fills a response, both in one arena that lives for that request,
- * and knows nothing of sockets or threads. That is also what makes it testable: call it with a
- * request, look at the response. A handler may block: every connection has a thread of its own, up
- * to `connections`, beyond which new ones are refused. Bodies are collected up to the route's
- * `body_max`. HEAD is answered by GET's handler. A wrong method is 405, an unknown path 404, a body
- * too long 413, a URL too long 414; what these answers look like the service may say (`error`). A
- * request and the taking of its response have deadlines (limits.h).
+ * A route maps a method and a path to a handler; a path that ends in a slash takes all below it,
+ * but for "/", which is itself alone. A handler reads a request and fills a response, both in one
+ * arena that lives for that request, and knows nothing of sockets or threads. That is also what
+ * makes it testable: call it with a request, look at the response. A handler may block: every
+ * connection has a thread of its own, up to `connections`, beyond which new ones are refused.
+ * Bodies are collected up to the route's `body_max`. HEAD is answered by GET's handler. A wrong
+ * method is 405, an unknown path 404, a body too long 413, a URL too long 414; what these answers
+ * look like the service may say (`error`). A request and the taking of its response have deadlines
+ * (limits.h).
  */
 #pragma once
 
