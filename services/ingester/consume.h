@@ -51,7 +51,7 @@ struct consume {
 	struct arena assignment; /* lives as long as the parts */
 	struct part *parts;
 	size_t part_count;
-	uint64_t connections; /* of the store, as their offsets were read */
+	uint64_t connections;       /* of the store, as their offsets were read */
 	struct part **by_partition; /* [0, partition_end) */
 	size_t partition_end;
 	struct arena message; /* of the one being decoded */
