@@ -15,6 +15,7 @@ Fixtures, from the cheapest:
     cell     the same for one test module alone: its own database, topic, ingester, querier. Kill
              them, starve them, fill them; `cell.ingester.kill()` is kill -9
     agent    a real agent that feeds `stack` (session; root and BTF, else skipped)
+    figure   figure("3,000 ticks of 3,005"): a line at the end of the run
     protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
 
 What they are is in harness.py. What needs minutes is marked `@pytest.mark.long`: only
@@ -51,6 +52,20 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "long" in item.keywords:
                 item.add_marker(skip)
+
+
+FIGURES = []
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in FIGURES:
+        terminalreporter.write_line(f"figure: {line}")
+
+
+@pytest.fixture(scope="session")
+def figure():
+    """figure("what was measured"): a line at the end of the run, whether it held or not."""
+    return FIGURES.append
 
 
 @pytest.hookimpl(hookwrapper=True)

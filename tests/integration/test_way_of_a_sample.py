@@ -103,7 +103,7 @@ def named(stack, table, binary):
     return names
 
 
-def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, burnt):
+def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, burnt, figure):
     table = symbols(program(agent, "burn"))
     stacks = stack.collapsed(burnt["query"], **window(burnt))
     total = sum(stacks.values())
@@ -111,10 +111,11 @@ def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, 
     right = sum(value for frames, value in stacks.items()
                 if named(frames, table, "burn") in (["main", "outer", "middle", "leaf_a"],
                                                     ["main", "outer", "middle", "leaf_b"]))
+    figure(f"burn: {right / total:.1%} of the samples lie in main, outer, middle, leaf")
     assert right >= 0.97 * total, sorted(stacks.items(), key=lambda s: -s[1])[:10]
 
 
-def test_the_shares_are_three_to_one(stack, agent, burnt):
+def test_the_shares_are_three_to_one(stack, agent, burnt, figure):
     table = symbols(program(agent, "burn"))
     leaves = {"leaf_a": 0, "leaf_b": 0}
     for frames, value in stack.collapsed(burnt["query"], **window(burnt)).items():
@@ -122,12 +123,15 @@ def test_the_shares_are_three_to_one(stack, agent, burnt):
         if names and names[-1] in leaves:
             leaves[names[-1]] += value
 
-    assert 0.70 <= leaves["leaf_a"] / sum(leaves.values()) <= 0.80, leaves
+    share = leaves["leaf_a"] / sum(leaves.values())
+    figure(f"burn: leaf_a has {share:.1%}, leaf_b {1 - share:.1%}")
+    assert 0.70 <= share <= 0.80, leaves
 
 
-def test_the_total_is_the_cpu_time(stack, burnt):
+def test_the_total_is_the_cpu_time(stack, burnt, figure):
     total = stack.total(burnt["query"], **window(burnt)) / 1e9
 
+    figure(f"burn: {total:.2f} s sampled of {burnt['cpu_seconds']:.2f} s of CPU time")
     assert total == pytest.approx(burnt["cpu_seconds"], rel=0.05)
 
 
@@ -182,17 +186,18 @@ def children_of(crowds, name):
     return {str(child[0]) for child in children}, sum(child[3] for child in children) * HERTZ
 
 
-def test_shells_that_live_a_millisecond_are_counted_by_pid(stack, crowds):
+def test_shells_that_live_a_millisecond_are_counted_by_pid(stack, crowds, figure):
     pids, expected = children_of(crowds, "sh")
 
     counts = by_label(stack, "pid", crowds["shell"], crowds)
 
     found = sum(n for pid, n in counts.items() if pid in pids)
+    figure(f"sh: {found:.0f} samples of {len(pids)} processes, {expected:.0f} expected")
     assert len(pids) > 150 * SECONDS
     assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
 
 
-def test_compilers_are_counted_with_all_they_start(stack, crowds):
+def test_compilers_are_counted_with_all_they_start(stack, crowds, figure):
     pids, expected = children_of(crowds, "gcc")
 
     by_pid = by_label(stack, "pid", crowds["driver"], crowds)
@@ -202,6 +207,7 @@ def test_compilers_are_counted_with_all_they_start(stack, crowds):
     started.pop("sh", None)
     drivers = sum(n for pid, n in by_pid.items() if pid in pids)
     found = drivers + sum(started.values())
+    figure(f"gcc: {found:.0f} samples of {len(pids)} compilations, {expected:.0f} expected")
     assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
 
 
