@@ -4,6 +4,7 @@ A card is a method that does something at once and may leave for later what undo
 (`self.later`). A round ends with `heal`: everything that is owed is done, and all that should run
 does. Only the main thread deals: processes are tied to the thread that started them.
 """
+import os
 import signal
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ INGESTERS_MAX = 3
 PARTITIONS_MAX = 12
 STOPPED_S = 11.5  # longer than the ingesters' session.timeout.ms of 10 s
 HOLD_S = 1
+LEAVING_S = 30    # one that waits for a lock of a stopped one leaves when that is freed
 STAGES = {        # what a flush must have to go on: who holds the table holds the flush there
     "in COPY": "chunk_raw",
     "after COPY": "agent_status",
@@ -34,6 +36,7 @@ class Chaos:
         self.named = 1
         self.partitions = 0
         self.stopped = None
+        self.leaving = []  # (ingester, until when)
         self.owed = []  # (when, what, how)
         self.events, self.counts = [], Counter()
         self.began = time.monotonic()
@@ -96,7 +99,16 @@ class Chaos:
         return [i for i in self.ingesters if i is not self.stopped and i.alive() and i not in owed]
 
     def check_alive(self):
-        """Nobody may end but by our hand."""
+        """Nobody may end but by our hand, and who was asked to must."""
+        for ingester, until in list(self.leaving):
+            if ingester.exit_code() is None:
+                assert time.monotonic() < until, (
+                    f"{ingester.name} did not stop:\n{ingester.last_words(30)}")
+            else:
+                assert ingester.exit_code() == 0, (
+                    f"{ingester.name} ended with status {ingester.exit_code()}:\n"
+                    f"{ingester.last_words(30)}")
+                self.leaving.remove((ingester, until))
         for ingester in self.ingesters:
             if ingester.popen and ingester.exit_code() not in (None, -signal.SIGKILL):
                 raise AssertionError(f"{ingester.name} ended by itself, with status "
@@ -129,11 +141,12 @@ class Chaos:
         self.stopped.send(signal.SIGCONT)
         self.stopped = None
 
-    def held_in_flush(self, act, verb):
+    def held_in_flush(self, act, verb, stage=None):
         """Hold a flush where it needs a table, do it to the ingester whose flush that is."""
         if self.stopped:
             return False  # its transaction may hold the table for long
-        where, table = self.chance.choice(list(STAGES.items()))
+        where = stage or self.chance.choice(list(STAGES))
+        table = STAGES[where]
         ends = time.monotonic() + HOLD_S
         with psycopg.connect(self.cell.postgres_address) as holder:
             holder.execute("SET lock_timeout = '500ms'")
@@ -177,8 +190,8 @@ class Chaos:
             return False
         self.say(f"remove {ingester.name} (SIGTERM)")
         self.ingesters.remove(ingester)
-        if not ingester.stop(timeout=30):
-            raise AssertionError(f"{ingester.name} did not stop:\n{ingester.last_words(30)}")
+        self.leaving.append((ingester, time.monotonic() + LEAVING_S))
+        os.close(ingester.send(signal.SIGTERM))
         return True
 
     # What they depend on

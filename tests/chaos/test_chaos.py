@@ -11,6 +11,8 @@ which it reads itself (truth.py). By hand, with the seed that a failure printed:
 import random
 import time
 
+import psycopg
+
 from chaos import Chaos
 from harness import Cell, wait_until
 from senders import Feed, Sender
@@ -19,6 +21,7 @@ from truth import Truth, differences, offsets
 ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
 ROUND_S = 7
+LAST_BLOW = 0.5       # how often PostgreSQL loses what nothing new comes behind
 REST_S = 100          # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
 
@@ -56,6 +59,10 @@ class Game:
         self.chaos.say("all is sent")
         self.truth.read()
         wait_until(self.is_at_rest, REST_S, "all is stored")
+        if self.chance.random() < LAST_BLOW:
+            self.chaos.shut_postgres()  # which takes what it has just said to have committed
+            self.chaos.heal()
+            wait_until(self.is_at_rest, REST_S, "all is stored again")
         self.chaos.say("all is stored")
         found = differences(self.truth, self.began)
         assert not found, "\n".join(found)
@@ -70,7 +77,10 @@ class Game:
     def is_at_rest(self):
         self.chaos.check_alive()
         wanted = {p: end for p, end in self.truth.ends.items() if end}
-        have = offsets(self.cell)
+        try:
+            have = offsets(self.cell)
+        except psycopg.OperationalError:
+            return False
         assert have == wanted, f"offsets {have}, and the topic ends at {wanted}"
         return True
 
