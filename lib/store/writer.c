@@ -27,7 +27,12 @@ static void forget(struct store_writer *writer)
 	writer->partitions = (struct map){ .arena = &writer->names };
 }
 
-/* What was committed without waiting for the disk may be gone after a crash: believe nothing. */
+/*
+ * What was committed without waiting for the disk may be gone after a crash: believe nothing.
+ *
+ * A transaction is idle for milliseconds only, unless we are stopped; then others wait for its
+ * locks, so it ends as soon as Kafka gives our partitions to somebody else.
+ */
 bool store_writer_connect(struct store_writer *writer, struct err *err)
 {
 	const struct postgres_options options = {
@@ -45,7 +50,7 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 	return postgres_open(&writer->pg, &options, err) &&
 	       postgres_exec(&writer->pg,
 			     "SET statement_timeout = '50s';"
-			     "SET idle_in_transaction_session_timeout = '60s'",
+			     "SET idle_in_transaction_session_timeout = '10s'",
 			     err);
 }
 

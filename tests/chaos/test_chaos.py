@@ -12,8 +12,9 @@ import random
 import time
 
 import psycopg
+import pytest
 
-from chaos import Chaos
+from chaos import STAGES, Chaos
 from harness import Cell, wait_until
 from senders import Feed, Sender
 from truth import Truth, differences, offsets
@@ -21,6 +22,7 @@ from truth import Truth, differences, offsets
 ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
 ROUND_S = 7
+HELD_UP_S = 30        # the session's timeout and the transaction's, 10 s each, and some
 LAST_BLOW = 0.5       # how often PostgreSQL loses what nothing new comes behind
 REST_S = 100          # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
@@ -113,3 +115,30 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request):
                       f" {game.sender.plain} messages without a number;",
                       ", ".join(f"{what} {n}" for what, n in sorted(game.chaos.counts.items())))
     assert batches > 100 * rounds, "hardly anything was sent"
+
+
+@pytest.mark.parametrize("stage", list(STAGES))
+def test_a_stopped_ingester_holds_nobody_up(killed_servers, protos, seed, stage, request):
+    """It stays stopped, in its transaction, and meanwhile the other one stores all there is."""
+    if stage != "after COPY" and request.config.getoption("--rounds") <= 3:
+        pytest.skip("only in a longer run: make test-chaos")
+    name = "stopped_" + stage.replace(" ", "_").lower()
+    with Cell(killed_servers, name, partitions=PARTITIONS) as cell:
+        game = Game(cell, protos, random.Random(f"{seed} {stage}"))
+        try:
+            game.chaos.add_ingester()
+            wait_until(lambda: all(i.get("/ready")[0] == 200 for i in game.chaos.ingesters),
+                       what="two ready ingesters")
+            game.sender.go_on()
+            wait_until(lambda: game.chaos.held_in_flush(game.chaos.stop_ingester, "", stage),
+                       what="a flush to stop in")
+            game.let_pass(1)
+            game.sender.finish(10)
+            game.chaos.owed.clear()  # it is not woken
+            game.truth.read()
+            wait_until(game.is_at_rest, HELD_UP_S, "all is stored")
+            game.chaos.wake()
+            found = differences(game.truth, game.began)
+            assert not found, "\n".join(found)
+        finally:
+            game.close()
