@@ -87,18 +87,11 @@ void assignment_restart(struct consume *consume)
 	}
 }
 
-/* The topic does not have what is next: say why, and go on where it begins. */
-void assignment_detour(struct consume *consume, const struct part *part)
+static void go_on_at(struct consume *consume, const struct part *part, int64_t first, int64_t end)
 {
-	int64_t wanted = part->to.next < 0 ? 0 : part->to.next, first, end;
+	int64_t wanted = part->to.next < 0 ? 0 : part->to.next;
 	int32_t partition = part->to.partition;
-	struct err err;
 
-	while (!kafka_consumer_range(&consume->consumer, partition, &first, &end, &err)) {
-		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
-		if (!daemon_wait(RETRY_MS))
-			return;
-	}
 	consume->detour = (struct detour){ partition, first };
 	if (first > wanted) {
 		log_warn("messages gone before they were read",
@@ -112,6 +105,26 @@ void assignment_detour(struct consume *consume, const struct part *part)
 			 partition, wanted, first, end);
 		metric_add(&ingester_topic_resets, 1);
 	}
+}
+
+/*
+ * A broker that is just coming up may say "out of range" of what it has. So only what the range
+ * itself shows is believed, unless another message stands where a known one stood.
+ */
+void assignment_detour(struct consume *consume, const struct part *part, bool is_foreign)
+{
+	int64_t wanted = part->to.next < 0 ? 0 : part->to.next, first, end;
+	struct err err;
+
+	while (!kafka_consumer_range(&consume->consumer, part->to.partition, &first, &end, &err)) {
+		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
+		if (!daemon_wait(RETRY_MS))
+			return;
+	}
+	if (is_foreign || first >= wanted || end < wanted)
+		go_on_at(consume, part, first, end);
+	else if (!daemon_wait(RETRY_MS))
+		return;
 	assignment_restart(consume);
 }
 

@@ -18,8 +18,11 @@ struct part *assignment_part(const struct consume *consume, int32_t partition);
 /* Drop everything and read it again from the offsets in PostgreSQL. */
 void assignment_restart(struct consume *consume);
 
-/* The topic does not have what is next in this part: say why, and go on where it begins. */
-void assignment_detour(struct consume *consume, const struct part *part);
+/*
+ * The topic does not have what is next in this part, or (`is_foreign`) has another message where we
+ * knew one: say why, and go on where the topic begins.
+ */
+void assignment_detour(struct consume *consume, const struct part *part, bool is_foreign);
 
 /* Forget all that is held. */
 void assignment_drop(struct consume *consume);

@@ -80,7 +80,7 @@ static void on_record(struct consume *consume, const struct kafka_record *record
 	case PART_KNOWN:
 		break;
 	case PART_FOREIGN:
-		assignment_detour(consume, part);
+		assignment_detour(consume, part, true);
 		break;
 	case PART_BEYOND:
 		take(consume, part, record);
@@ -104,7 +104,7 @@ static void step(struct consume *consume)
 	case KAFKA_OUT_OF_RANGE:
 		part = assignment_part(consume, record.partition);
 		if (part)
-			assignment_detour(consume, part);
+			assignment_detour(consume, part, false);
 		break;
 	case KAFKA_TROUBLE:
 		log_warn("reading from Kafka", "error=\"%s\"", err.msg);
