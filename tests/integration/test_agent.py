@@ -169,7 +169,10 @@ def test_the_burners_leaves_are_three_to_one(build, seen):
 def test_the_burners_total_is_its_cpu_time(seen):
     said = seen["said"]["burn"]
 
-    assert ticks(seen, {str(said["pid"])}) == pytest.approx(HERTZ * said["cpu_seconds"], rel=0.05)
+    # Beside two crowds for two CPUs, its ticks are as random as theirs; test_way_of_a_sample.py has
+    # it alone, for longer, and within 5 %.
+    expected = HERTZ * said["cpu_seconds"]
+    assert abs(ticks(seen, {str(said["pid"])}) - expected) <= 3 * math.sqrt(expected)
 
 
 def test_the_burners_build_id_is_what_readelf_says(build, seen):
@@ -265,6 +268,9 @@ def lonely(servers, tmp_path):
 
 def test_without_kafka_it_starts_and_spools_and_stops_in_time(lonely, tmp_path):
     wait_until(lambda: metrics(lonely)["decima_agent_spool_batches"] >= 2, 20, "two batches")
+    busy_until = time.monotonic() + 0.5
+    while time.monotonic() < busy_until:  # so that there is something for a last batch
+        pass
 
     lonely.send(signal.SIGTERM)
     wait_until(lambda: not lonely.alive(), 10, "it ended")
