@@ -43,8 +43,8 @@ static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self
 		 rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
-/* Ask the owner where to begin in each partition, and begin there. */
-static void assign(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
+/* Ask the owner where to begin in each partition. False: nowhere. */
+static bool fill_positions(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
 	AUTO_ARENA arena = { 0 };
 	size_t count = (size_t)list->cnt;
@@ -52,13 +52,11 @@ static void assign(struct kafka_consumer *consumer, rd_kafka_topic_partition_lis
 
 	for (size_t i = 0; i < count; i++)
 		positions[i].partition = list->elems[i].partition;
-	if (!consumer->options.assigned(consumer->options.self, positions, count)) {
-		rd_kafka_assign(consumer->kafka, NULL);
-		return;
-	}
+	if (!consumer->options.assigned(consumer->options.self, positions, count))
+		return false;
 	for (size_t i = 0; i < count; i++)
 		list->elems[i].offset = positions[i].offset;
-	rd_kafka_assign(consumer->kafka, list);
+	return true;
 }
 
 static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
@@ -68,7 +66,7 @@ static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
 
 	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
 		log_info("partitions assigned", "count=%d", list->cnt);
-		assign(consumer, list);
+		rd_kafka_assign(kafka, fill_positions(consumer, list) ? list : NULL);
 		return;
 	}
 	log_info("partitions revoked", "count=%d lost=%d", list->cnt,
@@ -201,17 +199,51 @@ str kafka_record_header(const struct kafka_record *record, const char *name)
 	return (str){ value ? value : "", value ? len : 0 };
 }
 
-bool kafka_consumer_restart(struct kafka_consumer *consumer, struct err *err)
+static bool reopen(struct kafka_consumer *consumer, struct err *err)
+{
+	struct kafka_consumer_options options = consumer->options;
+
+	kafka_consumer_close(consumer);
+	return kafka_consumer_open(consumer, &options, err);
+}
+
+/* Where the owner says, in the assignment as it is. False: some partition would not follow. */
+static bool seek(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
+{
+	bool done = fill_positions(consumer, list);
+	rd_kafka_error_t *error =
+		done ? rd_kafka_seek_partitions(consumer->kafka, list, CALL_TIMEOUT_MS) : NULL;
+
+	if (error) {
+		rd_kafka_error_destroy(error);
+		return false;
+	}
+	for (int i = 0; i < list->cnt; i++)
+		done = done && !list->elems[i].err;
+	return done;
+}
+
+/*
+ * To assign the same partitions a second time would be simpler, but where the next rebalance comes
+ * before librdkafka has stopped them all, it stops some twice and aborts (its issue 5573).
+ */
+bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, struct err *err)
 {
 	rd_kafka_topic_partition_list_t *list;
+
+	if (!consumer->kafka || is_stopped)
+		return reopen(consumer, err);
+
 	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
 
 	if (code)
 		return err_set(err, ERR_IO, "ask for the assignment: %s", rd_kafka_err2str(code));
 	consumer->options.revoked(consumer->options.self);
-	assign(consumer, list);
+
+	bool done = seek(consumer, list);
+
 	rd_kafka_topic_partition_list_destroy(list);
-	return true;
+	return done || reopen(consumer, err);
 }
 
 bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,

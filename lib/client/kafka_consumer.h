@@ -34,7 +34,7 @@ struct kafka_consumer_options {
 struct kafka_consumer {
 	/* private */
 	struct rd_kafka_s *kafka;
-	struct kafka_consumer_options options;
+	struct kafka_consumer_options options; /* its texts are the caller's */
 };
 
 /* One message. It lives until kafka_record_done(). */
@@ -68,9 +68,11 @@ str kafka_record_header(const struct kafka_record *record, const char *name);
 
 /*
  * Begin again with what is ours, as if it had been revoked and assigned: for when what was read can
- * not be kept, or must be read from elsewhere.
+ * not be kept, or must be read from elsewhere. `is_stopped`: a partition is out of range, and so
+ * not read any more: then the group is left and joined again, for only a new assignment reads it.
  */
-bool kafka_consumer_restart(struct kafka_consumer *consumer, struct err *err) MUST_CHECK;
+bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped,
+			    struct err *err) MUST_CHECK;
 
 /* The first offset that the broker has, and the one after the last. Asks the broker. */
 bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,

@@ -76,11 +76,11 @@ bool assignment_given(void *self, struct kafka_position *positions, size_t count
 }
 
 /* Drop everything and read it again from the offsets in PostgreSQL. */
-void assignment_restart(struct consume *consume)
+void assignment_restart(struct consume *consume, bool is_stopped)
 {
 	struct err err;
 
-	while (!kafka_consumer_restart(&consume->consumer, &err)) {
+	while (!kafka_consumer_restart(&consume->consumer, is_stopped, &err)) {
 		log_warn("cannot begin again, trying again", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))
 			return;
@@ -125,7 +125,7 @@ void assignment_detour(struct consume *consume, const struct part *part, bool is
 		go_on_at(consume, part, first, end);
 	else if (!daemon_wait(RETRY_MS))
 		return;
-	assignment_restart(consume);
+	assignment_restart(consume, !is_foreign);
 }
 
 struct part *assignment_part(const struct consume *consume, int32_t partition)

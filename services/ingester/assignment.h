@@ -15,8 +15,11 @@ void assignment_revoked(void *self);
 /* The part of a partition; NULL: it is not ours (any more). */
 struct part *assignment_part(const struct consume *consume, int32_t partition);
 
-/* Drop everything and read it again from the offsets in PostgreSQL. */
-void assignment_restart(struct consume *consume);
+/*
+ * Drop everything and read it again from the offsets in PostgreSQL. `is_stopped`: a partition is
+ * out of range, so that Kafka has to assign anew.
+ */
+void assignment_restart(struct consume *consume, bool is_stopped);
 
 /*
  * The topic does not have what is next in this part, or (`is_foreign`) has another message where we

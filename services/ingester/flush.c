@@ -86,7 +86,7 @@ static bool on_refused(struct consume *consume, struct part *const *parts, size_
 		return false;
 	}
 	metric_add(&ingester_flush_errors, 1);
-	assignment_restart(consume);
+	assignment_restart(consume, false);
 	return true;
 }
 
@@ -104,7 +104,7 @@ static bool begin_again(struct consume *consume, bool *ret_again, struct err *er
 	*ret_again = consume->connections != consume->store.connections;
 	if (*ret_again) {
 		log_info("a new connection to PostgreSQL, reading again from what it holds");
-		assignment_restart(consume);
+		assignment_restart(consume, false);
 	}
 	return true;
 }
@@ -139,7 +139,7 @@ bool flush_all(struct consume *consume, struct err *err)
 	if (lost) {
 		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
 			 lost);
-		assignment_restart(consume);
+		assignment_restart(consume, false);
 	}
 	return true;
 }
