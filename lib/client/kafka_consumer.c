@@ -207,10 +207,14 @@ static bool reopen(struct kafka_consumer *consumer, struct err *err)
 	return kafka_consumer_open(consumer, &options, err);
 }
 
-/* Where the owner says, in the assignment as it is. False: some partition would not follow. */
+/*
+ * Where the owner says, in the assignment as it is; nothing of it stays paused, as nothing of a new
+ * assignment is. False: some partition would not follow.
+ */
 static bool seek(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
-	bool done = fill_positions(consumer, list);
+	bool done = fill_positions(consumer, list) &&
+		    !rd_kafka_resume_partitions(consumer->kafka, list);
 	rd_kafka_error_t *error =
 		done ? rd_kafka_seek_partitions(consumer->kafka, list, CALL_TIMEOUT_MS) : NULL;
 
