@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
+#include "limits.h"
 #include "metrics.h"
 
 #include <inttypes.h>
-
-enum { RETRY_MS = 1000 };
 
 void assignment_drop(struct consume *consume)
 {

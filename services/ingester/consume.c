@@ -6,6 +6,7 @@
 #include "chassis/daemon.h"
 #include "client/kafka_topic.h"
 #include "flush.h"
+#include "limits.h"
 #include "metrics.h"
 #include "take.h"
 
@@ -14,7 +15,6 @@
 
 enum {
 	POLL_MS = 200,
-	RETRY_MS = 1000,
 	MAINTAIN_INTERVAL_S = 60,
 	REJECTED_PARTITIONS = 1,
 };
@@ -70,22 +70,23 @@ static void take(struct consume *consume, struct part *part, const struct kafka_
 		consume->state = CONSUME_RUNNING;
 }
 
-static void on_record(struct consume *consume, const struct kafka_record *record)
+/* The part whose topic is not the one we knew, or NULL. */
+static struct part *on_record(struct consume *consume, const struct kafka_record *record)
 {
 	struct part *part = assignment_part(consume, record->partition);
 
 	if (!part)
-		return; /* of an assignment that has gone */
+		return NULL; /* of an assignment that has gone */
 	switch (part->must_check ? part_check(part, record) : PART_BEYOND) {
 	case PART_KNOWN:
 		break;
 	case PART_FOREIGN:
-		assignment_detour(consume, part, true);
-		break;
+		return part;
 	case PART_BEYOND:
 		take(consume, part, record);
 		break;
 	}
+	return NULL;
 }
 
 static void step(struct consume *consume)
@@ -98,8 +99,10 @@ static void step(struct consume *consume)
 	case KAFKA_NOTHING:
 		break;
 	case KAFKA_RECORD:
-		on_record(consume, &record);
-		kafka_record_done(&record);
+		part = on_record(consume, &record);
+		kafka_record_done(&record); /* before the consumer may be closed */
+		if (part)
+			assignment_detour(consume, part, true);
 		break;
 	case KAFKA_OUT_OF_RANGE:
 		part = assignment_part(consume, record.partition);

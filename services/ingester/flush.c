@@ -3,11 +3,12 @@
 #include "assignment.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "limits.h"
 #include "metrics.h"
 
 #include <inttypes.h>
 
-enum { RETRY_MS = 1000, BACKOFF_MAX_MS = 10000 };
+enum { BACKOFF_MAX_MS = 10000 };
 
 static size_t held(const struct consume *consume)
 {

@@ -7,4 +7,5 @@ enum {
 	HOST_ID_MAX = 512,     /* bytes of a message's key; longer: the message is rejected */
 	HOSTS_MAX = 1 << 16,   /* hosts whose numbers are held; beyond: flushed and read again */
 	AHEAD_MAX_MS = 600000, /* a sample further ahead of our clock is skipped, counted */
+	RETRY_MS = 1000,       /* between two tries at a server that is away */
 };
