@@ -306,7 +306,7 @@ def test_a_restarted_agent_sends_what_was_spooled_and_goes_on_counting(kafka, pr
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
     made.flags["kafka-brokers"] = cell.fleet.kafka.address()
     cell.start_service(made)
-    time.sleep(3)
+    wait_until(lambda: metrics(made)["decima_agent_batches_sent_total"] >= 5, 60, "five batches")
     made.stop()
 
     messages = sorted(cell.consume(topic, 5), key=lambda m: int(dict(m.headers())["decima-seq"]))
