@@ -22,9 +22,11 @@ HERTZ = 19
 INTERVAL = 2  # of the agent fixture
 
 
-def settle():
-    """Until what was sampled before now is surely stored: an interval, a flush, and a margin."""
-    time.sleep(INTERVAL + 3)
+def settle(stack):
+    """Until what was sampled before now is stored: one host's batches are, in their order."""
+    later = f"{time.time() + INTERVAL:.3f}"
+    wait_until(lambda: stack.total(start=later, end=f"{time.time() + 60:.3f}"), 60,
+               "samples of the batch after this one")
 
 
 def program(agent, name):
@@ -40,15 +42,15 @@ def run(argv, timeout):
 
 
 @pytest.fixture(scope="module")
-def burnt(agent):
+def burnt(stack, agent):
     said, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
-    settle()
+    settle(stack)
     query = '{comm="burn",exe="%s"}' % program(agent, "burn")  # nobody else's
     return {"start": start - 1, "end": end + 1, "query": query, **said}
 
 
 @pytest.fixture(scope="module")
-def crowds(agent, tmp_path_factory):
+def crowds(stack, agent, tmp_path_factory):
     """200 shells a second and one compiler after the other, side by side."""
     work = tmp_path_factory.mktemp("gcc")
     source = work / "some.c"
@@ -63,7 +65,7 @@ def crowds(agent, tmp_path_factory):
                for name, argv in commands.items()}
     said = {name: json.loads(p.communicate(timeout=4 * SECONDS)[0]) for name, p in running.items()}
     end = time.time()
-    settle()
+    settle(stack)
     # Pids come again, even within a minute: a child is told by where its program lies, too. What
     # it does before it has executed that is still spawn's.
     spawn = re.escape(str(program(agent, "spawn")))
