@@ -2,7 +2,7 @@
 """Make pages of docs/ out of what the programs say, or fail when one is stale.
 
     tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say
-    tools/docs.py [BUILD] --write   write them: configuration.md, labels.md
+    tools/docs.py [BUILD] --write   write them: configuration.md, failpoints.md, labels.md
 """
 import argparse
 import os
@@ -42,7 +42,8 @@ def pages(build):
     """(file, text) of each page."""
     sections = [said(program, "--print-configuration") for program in programs(build)]
     yield DOCS / "configuration.md", "\n".join([HEAD, *sections])
-    yield DOCS / "labels.md", said(build / "tools" / "print-tables")
+    for page in ("failpoints", "labels"):
+        yield DOCS / f"{page}.md", said(build / "tools" / "print-tables", page)
 
 
 def main():

@@ -1,6 +1,9 @@
 /*
- * print-tables - the domain's tables as Markdown: docs/labels.md is made of it (tools/docs.py).
+ * print-tables - tables of the source as Markdown: tools/docs.py makes pages of docs/ of them.
+ *
+ *     print-tables labels|failpoints
  */
+#include "base/failpoint.h"
 #include "profile/labels.h"
 #include "profile/profile_type.h"
 
@@ -27,7 +30,7 @@ static void print_types(void)
 		       profile_types[i].help);
 }
 
-int main(void)
+static void print_label_page(void)
 {
 	puts("# Labels and profile types\n\n"
 	     "Made of the tables in `lib/profile/labels.c` and `profile_type.c` by "
@@ -47,5 +50,29 @@ int main(void)
 	     "and answered; these have\na meaning here. OTLP's `samples/count` with the period "
 	     "`cpu/nanoseconds` becomes CPU nanoseconds.\n");
 	print_types();
+}
+
+static void print_failpoint_page(void)
+{
+	puts("# Failpoints\n\n"
+	     "Made of the table in `lib/base/failpoint.c` by `tools/docs.py build --write`.\n\n"
+	     "They are for tests, and off. `--failpoints=NAME=ACTION[:VISIT]`, several separated "
+	     "by commas: at the VISIT-th time\n(the first, if not said) that the process comes "
+	     "by, it ends (`kill`: SIGKILL) or stands still (`stop`: SIGSTOP, until a\nSIGCONT), "
+	     "once. It logs a line `msg=\"failpoint\" name=NAME` before.\n\n"
+	     "| failpoint | of the | where |\n|---|---|---|");
+	for (size_t i = 0; i < FAILPOINT_COUNT; i++)
+		printf("| `%s` | %s | %s |\n", failpoint_rows[i].name, failpoint_rows[i].program,
+		       failpoint_rows[i].where);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "labels") == 0)
+		print_label_page();
+	else if (argc == 2 && strcmp(argv[1], "failpoints") == 0)
+		print_failpoint_page();
+	else
+		return fprintf(stderr, "usage: print-tables labels|failpoints\n"), 2;
 	return 0;
 }

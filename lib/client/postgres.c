@@ -1,6 +1,7 @@
 #include "client/postgres.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -283,9 +284,29 @@ bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *sta
 	return true;
 }
 
-bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *err)
+/* In pieces; the first is half of it at most, so that there is a middle. */
+static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 {
 	enum { PIECE = 1 << 20 };
+	size_t half = (bytes.len + 1) / 2, most = half < PIECE ? half : PIECE;
+
+	for (bool begun = false; bytes.len; begun = true) {
+		str piece = { bytes.ptr, bytes.len < most ? bytes.len : most };
+
+		if (PQputCopyData(pg->connection, piece.ptr, (int)piece.len) != 1)
+			return fail(pg, NULL, err, "COPY data");
+		bytes = str_skip(bytes, piece.len);
+		if (begun)
+			continue;
+		if (PQflush(pg->connection) < 0) /* the server has it, whatever becomes of us */
+			return fail(pg, NULL, err, "COPY data");
+		failpoint(FAILPOINT_IN_COPY);
+	}
+	return true;
+}
+
+bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *err)
+{
 	CLEANUP(PQclearp) PGresult *begun = NULL;
 	CLEANUP(PQclearp) PGresult *ended = NULL;
 
@@ -295,13 +316,8 @@ bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *
 		return false;
 	if (PQresultStatus(begun) != PGRES_COPY_IN)
 		return err_set(err, ERR_INVALID, "not a COPY FROM STDIN: %s", sql);
-	while (bytes.len) {
-		str piece = { bytes.ptr, bytes.len < PIECE ? bytes.len : PIECE };
-
-		if (PQputCopyData(pg->connection, piece.ptr, (int)piece.len) != 1)
-			return fail(pg, NULL, err, "COPY data");
-		bytes = str_skip(bytes, piece.len);
-	}
+	if (!copy_data(pg, bytes, err))
+		return false;
 	if (PQputCopyEnd(pg->connection, NULL) != 1)
 		return fail(pg, NULL, err, "COPY end");
 	return take_results(pg, "COPY", &ended, err);

@@ -1,6 +1,7 @@
 #include "store/writer.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "store/limits.h"
 #include "store/partition.h"
@@ -204,11 +205,18 @@ static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 		return false;
 	if (flush->result.rows && !postgres_copy(pg, copy, buf_bytes(&flush->copy), err))
 		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
+	failpoint(FAILPOINT_AFTER_COPY);
 	if (!flush_put_hosts(flush, ret_lost, err))
 		return false;
 	if (!*ret_lost && !flush_put_offsets(flush, ret_lost, err))
 		return false;
-	return postgres_exec(pg, *ret_lost ? "ROLLBACK" : "COMMIT", err);
+	if (*ret_lost)
+		return postgres_exec(pg, "ROLLBACK", err);
+	failpoint(FAILPOINT_AFTER_FENCE);
+	if (!postgres_exec(pg, "COMMIT", err))
+		return false;
+	failpoint(FAILPOINT_AFTER_COMMIT);
+	return true;
 }
 
 static bool anything_left(const struct flush *flush)

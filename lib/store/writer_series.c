@@ -1,3 +1,4 @@
+#include "base/failpoint.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
 #include "store/writer_flush.h"
@@ -217,6 +218,8 @@ bool flush_put_series(struct flush *flush, struct err *err)
 	if (upsert.statements.len && !postgres_pipeline(&writer->pg, upsert.statements.items,
 							upsert.statements.len, NULL, err))
 		return err_wrap(err, "store new series");
+	if (upsert.statements.len)
+		failpoint(FAILPOINT_AFTER_SERIES);
 	/* Only now: what was rolled back must be tried again. */
 	for (size_t i = 0; i < upsert.keys.len; i++)
 		known_add(&writer->known, upsert.keys.items[i]);

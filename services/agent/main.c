@@ -7,6 +7,7 @@
  */
 #include "agent_limits.h"
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "batch.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
@@ -21,6 +22,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *node, *brokers, *topic, *state_directory, *external_labels, *local_store;
+	const char *failpoints;
 	uint64_t spool_max_bytes, hz, duration_ns;
 };
 
@@ -49,6 +51,9 @@ static const struct conf_key keys[] = {
 	  .help = "Disk space for batches that Kafka does not have yet; beyond, the oldest go." },
 	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
 	  .help = "Write pprof files into this directory and send nothing; needs no server." },
+	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
+	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
+		  "separated by commas; docs/failpoints.md names them." },
 };
 
 /* What an interval's samples go to: files, or the spool and from there Kafka. */
@@ -172,6 +177,8 @@ static bool run(void *self, struct err *err)
 	metrics_register(profiler_metrics, profiler_metric_count);
 	metrics_register(batch_metrics, batch_metric_count);
 	metrics_register(publish_metrics, publish_metric_count);
+	if (!failpoint_arm("agent", given->failpoints, err))
+		return false;
 	if (!external_labels_parse(str_from(given->external_labels), &arena, &options.external,
 				   err))
 		return false;

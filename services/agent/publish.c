@@ -1,6 +1,7 @@
 #include "publish.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -78,6 +79,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 
 	switch (fate) {
 	case KAFKA_DELIVERED:
+		failpoint(FAILPOINT_AT_REPORT);
 		spool_delivered(publish->spool, slot->epoch, slot->seq);
 		metric_add(&batches_sent_total, 1);
 		metric_add(&bytes_sent_total, slot->bytes);
@@ -172,8 +174,10 @@ static bool next_send(struct publish *publish)
 		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .taken = true
 	};
 	publish->in_flight++;
-	if (batch_send(publish, &batch, slot, &arena, &err))
+	if (batch_send(publish, &batch, slot, &arena, &err)) {
+		failpoint(FAILPOINT_AFTER_PRODUCE);
 		return true;
+	}
 	if (err.code == ERR_LIMIT) { /* no failure: it waits its turn in the spool */
 		publish->slots[slot].taken = false;
 		publish->in_flight--;

@@ -1,6 +1,7 @@
 #include "assignment.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
 #include "limits.h"
@@ -25,6 +26,7 @@ void assignment_revoked(void *self)
 {
 	struct consume *consume = self;
 
+	failpoint(FAILPOINT_IN_REVOKE);
 	assignment_drop(consume);
 	consume->is_paused = false; /* a new assignment is not */
 	consume->state = CONSUME_JOINING;

@@ -2,6 +2,7 @@
  * decima-ingester - reads profiles from Kafka and puts them into PostgreSQL, each exactly once.
  */
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "chassis/daemon.h"
 #include "consume.h"
 #include "metrics.h"
@@ -11,6 +12,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	struct consume_options consume;
+	const char *failpoints;
 };
 
 static struct settings settings;
@@ -41,6 +43,9 @@ static const struct conf_key keys[] = {
 	  .help = "Memory for what is read and not stored yet; reading pauses beyond." },
 	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
 	  .help = "Wait for PostgreSQL's disk at each flush; not needed, since Kafka keeps it." },
+	{ "failpoints", CONF_STR, offsetof(struct settings, failpoints), .fallback = "",
+	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
+		  "separated by commas; docs/failpoints.md names them." },
 };
 
 enum { MAPPED_FROM = 128 << 10 }; /* bytes */
@@ -56,6 +61,8 @@ static bool run(void *self, struct err *err)
 	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
 	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
 	ingester_metrics_register();
+	if (!failpoint_arm("ingester", loaded->failpoints, err))
+		return false;
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
 		return false;
 

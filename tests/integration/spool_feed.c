@@ -2,13 +2,14 @@
  * spool_feed - puts numbered batches into a spool and publishes them, as the agent does, for
  * test_spool.py and tests/chaos to kill at any instant.
  *
- *     spool_feed STATE_DIRECTORY BROKERS TOPIC LAST [NODE [PAUSE_MS]]
+ *     spool_feed STATE_DIRECTORY BROKERS TOPIC LAST [NODE [PAUSE_MS [FAILPOINTS]]]
  *
  * Each batch has one sample, whose pid is the batch's number, at the time it is put. It goes on
  * after the last number in the spool, until LAST, and ends when Kafka has all of them. What it
  * prints: "put NUMBER" for each, "done" at the end.
  */
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "profile/otlp.h"
 #include "profile/profile_type.h"
@@ -100,16 +101,16 @@ int main(int argc, char **argv)
 
 	log_init("spool_feed", LOG_INFO);
 	feed = (struct feed){ .node = argc > 5 ? argv[5] : "feed", .pause_ms = PAUSE_MS };
-	if (argc < 5 || argc > 7 || !str_to_u64(str_from(argv[4]), &feed.last) ||
+	if (argc < 5 || argc > 8 || !str_to_u64(str_from(argv[4]), &feed.last) ||
 	    (argc > 6 && !str_to_u64(str_from(argv[6]), &feed.pause_ms))) {
 		fprintf(stderr, "usage: spool_feed STATE_DIRECTORY BROKERS TOPIC LAST"
-				" [NODE [PAUSE_MS]]\n");
+				" [NODE [PAUSE_MS [FAILPOINTS]]]\n");
 		return 2;
 	}
 	feed.directory = argv[1];
 	feed.brokers = argv[2];
 	feed.topic = argv[3];
-	if (!feed_run(&feed, &err)) {
+	if (!failpoint_arm("agent", argc > 7 ? argv[7] : "", &err) || !feed_run(&feed, &err)) {
 		log_error("spool_feed stopped", "error=\"%s\"", err.msg);
 		return 1;
 	}
