@@ -3,17 +3,19 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/vec.h"
 #include "chassis/limits.h"
 #include "chassis/metrics.h"
 #include "chassis/socket.h"
 
 #include <microhttpd.h>
 #include <stdio.h>
+#include <strings.h>
 
 enum { DRAIN_MS = 5000 };
 
 /* The statuses we give; others count as "other". */
-static const char *const status_names[] = { "200", "400", "401", "404", "405", "409",
+static const char *const status_names[] = { "200", "201", "400", "401", "404", "405",  "409",
 					    "413", "414", "422", "500", "503", "other" };
 
 static struct metric requests_total = {
@@ -36,8 +38,12 @@ struct exchange {
 	struct http_request request;
 	const struct http_route *route;
 	struct buf body;
-	size_t drained; /* bytes of a refused body */
-	int refused;    /* a status, or 0 */
+	size_t taken, drained; /* bytes of the body, and of one that is not wanted any more */
+	bool streaming;        /* the route's stream has begun */
+	uint64_t stream_began_ns;
+	bool answered; /* by the stream, before the body's end: in response */
+	struct http_response response;
+	int refused; /* a status, or 0 */
 	const char *why;
 	struct http_param allow;
 };
@@ -138,7 +144,64 @@ static bool must_answer_early(struct MHD_Connection *connection)
 	return expects || (told && (!str_to_u64(str_from(told), &len) || len > HTTP_DRAIN_MAX));
 }
 
-static void begin(const struct http_server *server, struct exchange *exchange,
+struct headers {
+	struct arena *arena;
+	VEC(struct http_param) list;
+};
+
+static enum MHD_Result keep_header(void *self, enum MHD_ValueKind kind, const char *name,
+				   size_t name_len, const char *value, size_t value_len)
+{
+	struct headers *headers = self;
+
+	(void)kind;
+	*vec_push(headers->arena, &headers->list) =
+		(struct http_param){ str_copy(headers->arena, (str){ name, name_len }),
+				     str_copy(headers->arena, (str){ value, value_len }) };
+	return MHD_YES;
+}
+
+static void keep_headers(struct exchange *exchange, struct MHD_Connection *connection)
+{
+	struct headers headers = { .arena = &exchange->arena };
+
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, keep_header, &headers);
+	exchange->request.headers = headers.list.items;
+	exchange->request.header_count = headers.list.len;
+}
+
+static void *service_of(const struct http_server *server, const struct exchange *exchange)
+{
+	void *self = exchange->route ? exchange->route->self : NULL;
+
+	return self ? self : server->options.service;
+}
+
+static void begin_stream(struct http_server *server, struct exchange *exchange)
+{
+	const struct http_stream *stream = exchange->route ? exchange->route->stream : NULL;
+
+	if (exchange->refused || !stream)
+		return;
+	exchange->stream_began_ns = clock_monotonic_ns();
+	if (stream->begin(service_of(server, exchange), &exchange->request, &exchange->response))
+		exchange->streaming = true;
+	else
+		exchange->answered = true;
+}
+
+/* Its deadlines are other than a request's: the body may be long, but must keep coming. */
+static void await_piece(struct http_server *server, const struct exchange *exchange,
+			struct http_slot *slot)
+{
+	const struct http_stream *stream = exchange->route->stream;
+	uint64_t whole = exchange->stream_began_ns + stream->whole_ms * NS_PER_MS;
+	uint64_t piece = clock_monotonic_ns() + stream->stall_ms * NS_PER_MS;
+
+	http_watch_until(&server->watch, slot, whole < piece ? whole : piece);
+}
+
+static void begin(struct http_server *server, struct exchange *exchange,
 		  struct MHD_Connection *connection, const char *method)
 {
 	exchange->started = true;
@@ -149,21 +212,29 @@ static void begin(const struct http_server *server, struct exchange *exchange,
 	if (!exchange->refused)
 		find_route(server, exchange);
 	check_body_length(exchange, connection);
+	keep_headers(exchange, connection);
+	begin_stream(server, exchange);
 }
 
 /* False: it has been going on for too long past its limit. */
-static bool collect(struct exchange *exchange, const char *piece, size_t len)
+static bool collect(struct http_server *server, struct exchange *exchange, str piece)
 {
-	size_t max = exchange->route ? exchange->route->body_max : 0;
-	size_t taken = exchange->body.len;
+	const struct http_route *route = exchange->route;
 
-	if (!exchange->refused && len > max - taken)
+	if (!exchange->refused && !exchange->answered &&
+	    piece.len > (route ? route->body_max : 0) - exchange->taken)
 		refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
-	if (!exchange->refused)
-		buf_bytes_add(&exchange->body, piece, len);
-	else
-		exchange->drained += len;
-	return exchange->drained <= HTTP_DRAIN_MAX;
+	if (exchange->refused || exchange->answered) {
+		exchange->drained += piece.len;
+		return exchange->drained <= HTTP_DRAIN_MAX;
+	}
+	exchange->taken += piece.len;
+	if (!exchange->streaming)
+		buf_str(&exchange->body, piece);
+	else if (!route->stream->take(service_of(server, exchange), &exchange->request, piece,
+				      &exchange->response))
+		exchange->answered = true;
+	return true;
 }
 
 static void count_status(int status)
@@ -192,12 +263,27 @@ static void make_refusal(const struct http_server *server, struct exchange *exch
 		res->body = str_format(&exchange->arena, "%s\n", exchange->why);
 }
 
+static struct MHD_Response *make_wire(const struct http_response *res)
+{
+	const struct http_file *file = res->file;
+
+	/* The body lives in the exchange's arena, which goes when the response has been sent. */
+	if (!file)
+		return MHD_create_response_from_buffer(
+			res->body.len, (char *)(uintptr_t)res->body.ptr, MHD_RESPMEM_PERSISTENT);
+
+	struct MHD_Response *wire =
+		MHD_create_response_from_fd_at_offset64(file->len, file->fd, file->offset);
+
+	if (!wire)
+		close(file->fd);
+	return wire;
+}
+
 static enum MHD_Result queue(struct exchange *exchange, struct MHD_Connection *connection,
 			     const struct http_response *res)
 {
-	/* The body lives in the exchange's arena, which goes when the response has been sent. */
-	struct MHD_Response *wire = MHD_create_response_from_buffer(
-		res->body.len, (char *)(uintptr_t)res->body.ptr, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *wire = make_wire(res);
 
 	if (!wire)
 		return MHD_NO;
@@ -223,28 +309,24 @@ static struct http_slot *slot_of(struct MHD_Connection *connection)
 static enum MHD_Result respond(struct http_server *server, struct exchange *exchange,
 			       struct MHD_Connection *connection)
 {
-	struct http_response res = { .status = MHD_HTTP_OK,
-				     .content_type = "text/plain; charset=utf-8" };
+	struct http_response *res = &exchange->response;
 	struct http_slot *slot = slot_of(connection);
-	uint64_t began = clock_monotonic_ns();
+	uint64_t began = clock_monotonic_ns(), len;
 
 	http_watch_phase(&server->watch, slot, HTTP_HANDLING);
 	exchange->request.body = buf_bytes(&exchange->body);
-	if (exchange->refused) {
-		make_refusal(server, exchange, &res);
-	} else {
-		void *self = exchange->route->self;
-
-		exchange->route->handle(self ? self : server->options.service, &exchange->request,
-					&res);
-	}
-	count_status(res.status);
+	if (exchange->refused)
+		make_refusal(server, exchange, res);
+	else if (!exchange->answered)
+		exchange->route->handle(service_of(server, exchange), &exchange->request, res);
+	len = res->file ? res->file->len : res->body.len;
+	count_status(res->status);
 	log_debug("request answered",
-		  "method=" STR_FMT " path=\"" STR_FMT "\" status=%d bytes=%zu took_us=%ju",
-		  STR_ARG(exchange->request.method), STR_ARG(exchange->request.path), res.status,
-		  res.body.len, (uintmax_t)((clock_monotonic_ns() - began) / 1000));
-	http_watch_phase(&server->watch, slot, HTTP_SENDING);
-	return queue(exchange, connection, &res);
+		  "method=" STR_FMT " path=\"" STR_FMT "\" status=%d bytes=%ju took_us=%ju",
+		  STR_ARG(exchange->request.method), STR_ARG(exchange->request.path), res->status,
+		  (uintmax_t)len, (uintmax_t)((clock_monotonic_ns() - began) / 1000));
+	http_watch_sending(&server->watch, slot, len);
+	return queue(exchange, connection, res);
 }
 
 /* First of all, with the request line as it was sent; what it returns is `seen` further on. */
@@ -256,6 +338,8 @@ static void *receive_target(void *cls, const char *target, struct MHD_Connection
 	(void)cls;
 	(void)connection;
 	exchange->arena = arena;
+	exchange->response = (struct http_response){ .status = MHD_HTTP_OK,
+						     .content_type = "text/plain; charset=utf-8" };
 	exchange->target = str_copy(&exchange->arena, str_from(target));
 	return exchange;
 }
@@ -272,14 +356,18 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 	(void)version;
 	if (!exchange->started) {
 		begin(server, exchange, connection, method);
-		if (exchange->refused && must_answer_early(connection))
+		if ((exchange->refused || exchange->answered) && must_answer_early(connection))
 			return respond(server, exchange, connection);
+		if (exchange->streaming)
+			await_piece(server, exchange, slot_of(connection));
 		return MHD_YES;
 	}
 	if (*piece_len) {
-		bool going_on = collect(exchange, piece, *piece_len);
+		bool going_on = collect(server, exchange, (str){ piece, *piece_len });
 
 		*piece_len = 0;
+		if (exchange->streaming)
+			await_piece(server, exchange, slot_of(connection));
 		return going_on ? MHD_YES : MHD_NO;
 	}
 	return respond(server, exchange, connection);
@@ -295,6 +383,8 @@ static void finish(void *cls, struct MHD_Connection *connection, void **seen,
 	http_watch_phase(&server->watch, slot_of(connection), HTTP_RECEIVING);
 	if (!exchange)
 		return;
+	if (exchange->streaming)
+		exchange->route->stream->end(service_of(server, exchange), &exchange->request);
 
 	struct arena arena = exchange->arena; /* the exchange itself lives in it */
 
@@ -365,5 +455,18 @@ str http_query(const struct http_request *req, const char *name)
 	for (size_t i = 0; i < req->param_count; i++)
 		if (str_eq(req->params[i].name, str_from(name)))
 			return req->params[i].value;
+	return (str){ 0 };
+}
+
+str http_header(const struct http_request *req, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < req->header_count; i++) {
+		str own = req->headers[i].name;
+
+		if (own.len == len && strncasecmp(own.ptr, name, len) == 0)
+			return req->headers[i].value;
+	}
 	return (str){ 0 };
 }

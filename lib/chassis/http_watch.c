@@ -1,6 +1,7 @@
 #include "http_watch.h"
 
 #include "base/clock.h"
+#include "chassis/limits.h"
 
 #include <sys/socket.h>
 #include <time.h>
@@ -134,6 +135,25 @@ void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum htt
 		return;
 	pthread_mutex_lock(&watch->lock);
 	enter(watch, slot, phase);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_until(struct http_watch *watch, struct http_slot *slot, uint64_t deadline_ns)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	slot->deadline_ns = deadline_ns;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64_t len)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	enter(watch, slot, HTTP_SENDING);
+	slot->deadline_ns += len / HTTP_SLOWEST_BYTES * NS_PER_SECOND;
 	pthread_mutex_unlock(&watch->lock);
 }
 

@@ -46,6 +46,12 @@ struct http_slot *http_watch_take(struct http_watch *watch, int fd);
 void http_watch_give(struct http_watch *watch, struct http_slot *slot);
 void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum http_phase phase);
 
+/* Another deadline for the phase that it is in. */
+void http_watch_until(struct http_watch *watch, struct http_slot *slot, uint64_t deadline_ns);
+
+/* Begin to send so many bytes: their deadline grows with them (HTTP_SLOWEST_BYTES). */
+void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64_t len);
+
 /* Wait until no connection is being answered. False: some still are after timeout_ms. */
 bool http_watch_drain(struct http_watch *watch, uint64_t timeout_ms);
 

@@ -7,13 +7,14 @@
 #pragma once
 
 enum {
-	HTTP_CONNECTIONS = 256,      /* open at once, unless the service says otherwise */
-	HTTP_MEMORY_MAX = 160 << 10, /* bytes of a connection's request line and headers */
-	HTTP_URL_MAX = 64 << 10,     /* bytes; longer: 414 */
-	HTTP_PARAMS_MAX = 256,       /* query parameters; more: 400 */
-	HTTP_DRAIN_MAX = 1 << 20,    /* bytes of a refused body that are read for politeness */
-	HTTP_REQUEST_SECONDS = 30,   /* from the first byte to the last of a request, idle too */
-	HTTP_RESPONSE_SECONDS = 300, /* to take a response away */
-	METRICS_MAX = 128,           /* metrics in the registry: our own number, asserted */
-	HEALTHCHECK_SECONDS = 5,     /* --healthcheck gives up */
+	HTTP_CONNECTIONS = 256,       /* open at once, unless the service says otherwise */
+	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a connection's request line and headers */
+	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */
+	HTTP_PARAMS_MAX = 256,        /* query parameters; more: 400 */
+	HTTP_DRAIN_MAX = 1 << 20,     /* bytes of a refused body that are read for politeness */
+	HTTP_REQUEST_SECONDS = 30,    /* from the first byte to the last of a request, idle too */
+	HTTP_RESPONSE_SECONDS = 300,  /* to take a response away */
+	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response; each gives a second more */
+	METRICS_MAX = 128,            /* metrics in the registry: our own number, asserted */
+	HEALTHCHECK_SECONDS = 5,      /* --healthcheck gives up */
 };
