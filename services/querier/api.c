@@ -369,6 +369,8 @@ static void serve_root(void *self, const struct http_request *req, struct http_r
 	res->body = STR("Decima: what the machines of this fleet spend their time on.\n\n"
 			"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
 			"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
+			"/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
+			"/api/v1/query?query={}&report=table       functions, in JSON\n"
 			"/api/v1/labels                            what to ask by\n"
 			"/api/v1/label/comm/values                 which programs there are\n"
 			"/api/v1/profile_types                     what is measured\n"

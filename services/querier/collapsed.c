@@ -1,5 +1,7 @@
 #include "collapsed.h"
 
+#include "frame_text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,25 +21,9 @@ static void replace_separators(char *text, size_t len)
 	}
 }
 
-static str base_name(str path)
+static str line_frame(const struct frame *frame, struct arena *arena)
 {
-	const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-
-	return slash ? str_skip(path, (size_t)(slash - path.ptr) + 1) : path;
-}
-
-static str frame_name(const struct frame *frame, struct arena *arena)
-{
-	str name = frame->function;
-
-	if (name.len == 0) {
-		str file = base_name(frame->path);
-
-		if (file.len == 0)
-			file = STR("[unknown]");
-		name = str_format(arena, STR_FMT "+0x%" PRIx64, STR_ARG(file), frame->address);
-	}
-
+	str name = frame_text(frame, arena);
 	char *copy = arena_array(arena, char, name.len + 1);
 
 	memcpy(copy, name.ptr, name.len);
@@ -71,8 +57,7 @@ static char *put(char *at, str text)
 
 static str stack_text(str prefix, struct stack stack, const str *names, struct arena *arena)
 {
-	static const str none = { "[no stack]", 10 };
-	size_t len = prefix.len + (stack.len ? stack.len - 1 : none.len);
+	size_t len = prefix.len + (stack.len ? stack.len - 1 : NO_STACK.len);
 
 	for (size_t i = 0; i < stack.len; i++)
 		len += names[stack.frames[i]].len;
@@ -81,7 +66,7 @@ static str stack_text(str prefix, struct stack stack, const str *names, struct a
 	char *at = put(text, prefix);
 
 	if (stack.len == 0)
-		put(at, none);
+		put(at, NO_STACK);
 	for (size_t i = 0; i < stack.len; i++) {
 		if (i > 0)
 			*at++ = ';';
@@ -95,19 +80,6 @@ static int compare_lines(const void *a, const void *b)
 	return str_compare(((const struct line *)a)->stack, ((const struct line *)b)->stack);
 }
 
-static bool within_memory(const struct merge *merge, const struct arena *arena, struct err *err)
-{
-	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
-
-	if (held <= merge->memory_max)
-		return true;
-	return err_set(err, ERR_LIMIT,
-		       "the answer needs more than %" PRIu64
-		       " bytes of memory: ask for less time or fewer series, or raise "
-		       "--query-memory-limit",
-		       merge->memory_max);
-}
-
 static bool make_lines(const struct merge *merge, struct arena *arena, struct line *lines,
 		       struct err *err)
 {
@@ -116,7 +88,7 @@ static bool make_lines(const struct merge *merge, struct arena *arena, struct li
 	str *prefixes = arena_array(arena, str, set->label_sets.len);
 
 	for (size_t i = 0; i < set->frames.len; i++)
-		names[i] = frame_name(&set->frames.items[i], arena);
+		names[i] = line_frame(&set->frames.items[i], arena);
 	for (size_t i = 0; i < set->label_sets.len; i++)
 		prefixes[i] = group_prefix(merge, set->label_sets.items[i], arena);
 	for (size_t i = 0; i < set->samples.len; i++) {
@@ -125,7 +97,7 @@ static bool make_lines(const struct merge *merge, struct arena *arena, struct li
 		lines[i].stack = stack_text(prefixes[sample->labels],
 					    set->stacks.items[sample->stack], names, arena);
 		lines[i].value = sample->value;
-		if (!within_memory(merge, arena, err))
+		if (!merge_within_memory(merge, arena, err))
 			return false;
 	}
 	return true;
@@ -142,8 +114,7 @@ static bool join_equal(struct line *lines, size_t *count, struct err *err)
 		if (!last || !str_eq(last->stack, lines[i].stack))
 			lines[kept++] = lines[i];
 		else if (__builtin_add_overflow(last->value, lines[i].value, &last->value))
-			return err_set(err, ERR_LIMIT,
-				       "a sum is beyond 64 bits: ask for less time");
+			return merge_overflow(err);
 	}
 	*count = kept;
 	return true;
@@ -168,7 +139,7 @@ bool collapsed_write(const struct merge *merge, struct arena *arena, str *ret_te
 		buf_bytes_add(
 			&out, value,
 			(size_t)snprintf(value, sizeof(value), " %" PRId64 "\n", lines[i].value));
-		if (!within_memory(merge, arena, err))
+		if (!merge_within_memory(merge, arena, err))
 			return false;
 	}
 	*ret_text = buf_bytes(&out);

@@ -1,30 +1,46 @@
 #include "json_answer.h"
 
-#include "chassis/json.h"
-
-static void finish(struct buf *out, struct http_response *res)
+void json_answer_begin(struct json_answer *answer, struct arena *arena)
 {
-	buf_u8(out, '\n');
-	res->content_type = "application/json";
-	res->body = buf_bytes(out);
+	struct json *json = &answer->json;
+
+	answer->out = (struct buf){ .arena = arena };
+	*json = (struct json){ .out = &answer->out };
+	json_object(json);
+	json_key(json, STR("status"));
+	json_str(json, STR("success"));
+	json_key(json, STR("data"));
+}
+
+str json_answer_end(struct json_answer *answer)
+{
+	json_end_object(&answer->json);
+	buf_u8(&answer->out, '\n');
+	return buf_bytes(&answer->out);
+}
+
+void json_answer_labels(struct json *json, struct labels labels)
+{
+	json_object(json);
+	for (size_t i = 0; i < labels.len; i++) {
+		json_key(json, labels.items[i].name);
+		json_str(json, labels.items[i].value);
+	}
+	json_end_object(json);
 }
 
 void json_answer_list(struct arena *arena, const str *items, size_t count,
 		      struct http_response *res)
 {
-	struct buf out = { .arena = arena };
-	struct json json = { .out = &out };
+	struct json_answer answer;
 
-	json_object(&json);
-	json_key(&json, STR("status"));
-	json_str(&json, STR("success"));
-	json_key(&json, STR("data"));
-	json_array(&json);
+	json_answer_begin(&answer, arena);
+	json_array(&answer.json);
 	for (size_t i = 0; i < count; i++)
-		json_str(&json, items[i]);
-	json_end_array(&json);
-	json_end_object(&json);
-	finish(&out, res);
+		json_str(&answer.json, items[i]);
+	json_end_array(&answer.json);
+	res->content_type = "application/json";
+	res->body = json_answer_end(&answer);
 }
 
 void json_answer_error(struct arena *arena, const char *type, const char *sentence,
@@ -41,5 +57,7 @@ void json_answer_error(struct arena *arena, const char *type, const char *senten
 	json_key(&json, STR("error"));
 	json_str(&json, str_from(sentence));
 	json_end_object(&json);
-	finish(&out, res);
+	buf_u8(&out, '\n');
+	res->content_type = "application/json";
+	res->body = buf_bytes(&out);
 }

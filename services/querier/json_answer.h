@@ -4,6 +4,21 @@
 #pragma once
 
 #include "chassis/http.h"
+#include "chassis/json.h"
+#include "profile/labels.h"
+
+/* An answer being written: {"status":"success","data": and what the caller puts there. */
+struct json_answer {
+	struct json json;
+	struct buf out; /* private */
+};
+
+/* It must not move until its end. */
+void json_answer_begin(struct json_answer *answer, struct arena *arena);
+str json_answer_end(struct json_answer *answer);
+
+/* {"name":"value",...} */
+void json_answer_labels(struct json *json, struct labels labels);
 
 /* {"status":"success","data":[...]} */
 void json_answer_list(struct arena *arena, const str *items, size_t count,

@@ -58,6 +58,24 @@ static void grow(struct merge *merge)
 	}
 }
 
+bool merge_overflow(struct err *err)
+{
+	return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+}
+
+bool merge_within_memory(const struct merge *merge, const struct arena *arena, struct err *err)
+{
+	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
+
+	if (held <= merge->memory_max)
+		return true;
+	return err_set(err, ERR_LIMIT,
+		       "the answer needs more than %" PRIu64
+		       " bytes of memory: ask for less time, fewer labels or fewer series, or "
+		       "raise --query-memory-limit",
+		       merge->memory_max);
+}
+
 static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
 		struct err *err)
 {
@@ -74,7 +92,7 @@ static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t va
 	struct sample *sum = &merge->set.samples.items[*slot - 1];
 
 	if (__builtin_add_overflow(sum->value, value, &sum->value))
-		return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+		return merge_overflow(err);
 	return true;
 }
 
@@ -132,14 +150,9 @@ static bool take_samples(struct round *round, struct err *err)
 		const struct sample *sample = &round->row->samples.items[i];
 		uint32_t stack = sample_merge_stack(&round->stacks, sample->stack);
 
-		if (!add(merge, stack, group_of(round, sample), sample->value, err))
+		if (!add(merge, stack, group_of(round, sample), sample->value, err) ||
+		    !merge_within_memory(merge, merge->arena, err))
 			return false;
-		if (merge->arena->held > merge->memory_max)
-			return err_set(err, ERR_LIMIT,
-				       "the answer needs more than %" PRIu64
-				       " bytes of memory: ask for less time, fewer labels or "
-				       "fewer series, or raise --query-memory-limit",
-				       merge->memory_max);
 	}
 	return true;
 }

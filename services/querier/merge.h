@@ -27,3 +27,10 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* Whether the merge, and what a report makes of it in `arena`, take no more than they may. */
+bool merge_within_memory(const struct merge *merge, const struct arena *arena,
+			 struct err *err) MUST_CHECK;
+
+/* False: a sum is beyond 64 bits. */
+bool merge_overflow(struct err *err);

@@ -2,6 +2,7 @@
 
 #include "chassis/metrics.h"
 #include "collapsed.h"
+#include "flame_report.h"
 #include "profile/pprof.h"
 
 #include <stdio.h>
@@ -36,9 +37,12 @@ const struct report reports[REPORT_COUNT] = {
 	  .content_type = "application/octet-stream",
 	  .file_name = "profile.pb.gz",
 	  .write = write_pprof },
+	{ .name = "flamegraph", .content_type = "application/json", .write = flame_report_write },
+	{ .name = "table", .content_type = "application/json", .write = flame_table_report_write },
 };
 
-static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof" };
+static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof", "flamegraph",
+							"table" };
 static struct metric written = { .name = "decima_querier_reports_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Reports answered, by which.",

@@ -1,5 +1,5 @@
 /*
- * report - what an answer looks like: collapsed lines, pprof.
+ * report - what an answer looks like: a flame graph, a table, collapsed lines, pprof.
  *
  * A report is a row of a table: its name, its content type, and a function that writes a merged
  * answer. More of them come as rows.
@@ -22,7 +22,7 @@ struct report {
 		      struct err *err);
 };
 
-enum { REPORT_COUNT = 2, REPORT_METRICS = 1 };
+enum { REPORT_COUNT = 4, REPORT_METRICS = 1 };
 extern const struct report reports[REPORT_COUNT];
 extern struct metric *const report_metrics[REPORT_METRICS];
 

@@ -221,6 +221,28 @@ class Cell:
     def total(self, query="{}", **params):
         return sum(self.collapsed(query, **params).values())
 
+    def flamegraph(self, query="{}", **params):
+        """{(root, ..., leaf): value} of a query, out of its tree; what must hold of it is checked.
+        """
+        data = self.data("query", query=query, report="flamegraph", **params)
+        names, nodes = data["names"], data["nodes"]
+        assert len({len(column) for column in nodes.values()}) == 1
+        paths, below, found = [], [0] * len(nodes["parent"]), {}
+        roots = 0
+        for at, (parent, name, self_, total) in enumerate(
+                zip(nodes["parent"], nodes["name"], nodes["self"], nodes["total"])):
+            assert -1 <= parent < at
+            paths.append((paths[parent] if parent >= 0 else ()) + (names[name],))
+            if parent >= 0:
+                below[parent] += total
+            else:
+                roots += total
+            if self_:
+                found[paths[at]] = found.get(paths[at], 0) + self_
+        assert [s + b for s, b in zip(nodes["self"], below)] == nodes["total"]
+        assert sum(nodes["self"]) == roots == data["total"]
+        return found
+
     def pprof(self, protos, query="{}", **params):
         """The profile of a query, parsed."""
         status, body = self.api("query", query=query, report="pprof", **params)

@@ -145,6 +145,74 @@ def test_groups_lead_the_stack(asked):
     assert sum(asked.collapsed("{}", group_by="nobody").values()) == 6 * PERIOD
 
 
+# flamegraph and table
+
+def test_a_flame_graph_has_every_stack_as_a_path_of_its_tree(asked):
+    assert asked.flamegraph("{}") == {
+        ("alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
+        ("alpha+0x1000", "alpha+0x3000"): PERIOD,
+        ("be;ta+0x10",): 2 * PERIOD,
+    }
+    assert asked.flamegraph('{comm="beta"}', group_by="comm,pid") == {
+        ("comm=beta", "pid=2", "be;ta+0x10"): 2 * PERIOD}
+
+
+def test_a_flame_graph_comes_in_preorder_with_columns_beside_the_names(asked):
+    data = asked.data("query", query='{comm="alpha"}', report="flamegraph")
+    names, nodes = data["names"], data["nodes"]
+
+    def column(name):
+        return [names[number] for number in nodes[name]]
+
+    assert (data["unit"], data["total"]) == ("nanoseconds", 4 * PERIOD)
+    assert nodes["parent"] == [-1, 0, 0]
+    assert nodes["self"] == [0, 3 * PERIOD, PERIOD]
+    assert nodes["total"] == [4 * PERIOD, 3 * PERIOD, PERIOD]
+    assert column("name") == ["alpha+0x1000", "alpha+0x2000", "alpha+0x3000"]
+    assert column("binary") == ["/bin/alpha"] * 3
+    assert column("build_id") == ["aa" * 20] * 3
+    assert column("address") == ["0x1000", "0x2000", "0x3000"]
+    assert column("file") == [""] * 3
+
+
+def test_a_table_has_self_and_total_of_each_function(asked):
+    def row(function, own, total, **more):
+        return {"function": function, "binary": "/bin/alpha", "file": "", "build_id": "aa" * 20,
+                "self": own * PERIOD, "total": total * PERIOD} | more
+
+    of_beta = {"binary": "/opt/be;ta", "build_id": "bb" * 20}
+    data = asked.data("query", query="{}", report="table")
+    assert (data["unit"], data["total"]) == ("nanoseconds", 6 * PERIOD)
+    assert data["rows"] == [
+        row("alpha+0x2000", 3, 3), row("be;ta+0x10", 2, 2, **of_beta),
+        row("alpha+0x3000", 1, 1), row("alpha+0x1000", 0, 4)]
+
+    of_beta |= {"labels": {"comm": "beta"}}
+    rows = asked.data("query", query="{}", report="table", group_by="comm")["rows"]
+    assert [r["labels"]["comm"] for r in rows] == ["alpha", "beta", "alpha", "alpha"]
+    assert rows[1] == row("be;ta+0x10", 2, 2, **of_beta)
+
+
+def test_a_function_that_calls_itself_counts_once_per_stack(asked, protos):
+    asked.produce(cpu_message(protos, "loop", {(0x1, 0x2, 0x1, 0x1): 5, (0x1, 0x2): 2},
+                              at_ms=asked.at_ms - 5 * 3600_000))
+    then = {"start": asked.at_ms // 1000 - 6 * 3600, "end": asked.at_ms // 1000 - 4 * 3600}
+    wait_until(lambda: asked.total("{}", **then) == 7 * PERIOD, what="loop")
+
+    rows = asked.data("query", query="{}", report="table", **then)["rows"]
+    assert [(r["function"], r["self"], r["total"]) for r in rows] == [
+        ("test+0x1", 5 * PERIOD, 7 * PERIOD), ("test+0x2", 2 * PERIOD, 7 * PERIOD)]
+
+
+@pytest.mark.parametrize("report, key", [("flamegraph", "nodes"), ("table", "rows")])
+def test_nothing_found_is_an_empty_flame_graph_and_an_empty_table(asked, report, key):
+    data = asked.data("query", query='{comm="nobody"}', report=report)
+
+    assert data["total"] == 0
+    empty = {name: [] for name in data["nodes"]} if key == "nodes" else []
+    assert data[key] == empty
+
+
 # windows
 
 def test_the_window_holds_its_start_and_not_its_end(asked):

@@ -1,0 +1,82 @@
+#include "flame.h"
+
+#include "flame_paths.h"
+
+/* The way from a root to the node that was made last: paths come sorted, so it is all that the
+ * next one can share. */
+struct climb {
+	const struct flame_paths *paths;
+	struct flame *flame;
+	struct arena *arena;
+	VEC(uint32_t) open; /* nodes */
+};
+
+static size_t shared_len(const struct climb *climb, const struct sample *sample, size_t len)
+{
+	size_t shared = 0;
+
+	while (shared < climb->open.len && shared < len &&
+	       climb->flame->nodes.items[climb->open.items[shared]].symbol ==
+		       flame_path_at(climb->paths, sample, shared))
+		shared++;
+	return shared;
+}
+
+static bool add_path(struct climb *climb, const struct sample *sample, struct err *err)
+{
+	struct flame *flame = climb->flame;
+	size_t len = flame_path_len(climb->paths, sample);
+
+	climb->open.len = shared_len(climb, sample, len);
+	for (size_t i = climb->open.len; i < len; i++) {
+		struct flame_node node = {
+			.parent = i ? climb->open.items[i - 1] : FLAME_NO_PARENT,
+			.symbol = flame_path_at(climb->paths, sample, i),
+		};
+
+		*vec_push(climb->arena, &climb->open) = (uint32_t)flame->nodes.len;
+		*vec_push(climb->arena, &flame->nodes) = node;
+	}
+
+	int64_t *self = &flame->nodes.items[climb->open.items[len - 1]].self;
+
+	if (__builtin_add_overflow(*self, sample->value, self))
+		return merge_overflow(err);
+	return merge_within_memory(climb->paths->merge, climb->arena, err);
+}
+
+/* Children come after their parents, so from behind each total is complete when it is handed up. */
+static bool add_totals(struct flame *flame, struct err *err)
+{
+	for (size_t i = flame->nodes.len; i-- > 0;) {
+		struct flame_node *node = &flame->nodes.items[i];
+		int64_t *above = node->parent == FLAME_NO_PARENT
+					 ? &flame->total
+					 : &flame->nodes.items[node->parent].total;
+
+		if (__builtin_add_overflow(node->total, node->self, &node->total) ||
+		    __builtin_add_overflow(*above, node->total, above))
+			return merge_overflow(err);
+	}
+	return true;
+}
+
+bool flame_build(const struct merge *merge, struct arena *arena, struct flame *ret_flame,
+		 struct err *err)
+{
+	struct flame flame = { 0 };
+	struct flame_paths paths;
+	struct climb climb = { .paths = &paths, .flame = &flame, .arena = arena };
+
+	if (!flame_paths_make(&paths, merge, arena, err))
+		return false;
+	for (size_t i = 0; i < merge->set.samples.len; i++)
+		if (!add_path(&climb, &merge->set.samples.items[paths.order[i]], err))
+			return false;
+	if (!add_totals(&flame, err))
+		return false;
+	flame.symbols = paths.symbols;
+	flame.symbol_count = paths.symbol_count;
+	*ret_flame = flame;
+	return true;
+}

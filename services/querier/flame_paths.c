@@ -1,0 +1,137 @@
+#include "flame_paths.h"
+
+#include "frame_text.h"
+
+#include <inttypes.h>
+
+/* A symbol that has not got its number yet, and where the number goes. */
+struct entry {
+	struct flame_symbol symbol;
+	uint32_t *place;
+};
+
+static int compare_symbols(const struct flame_symbol *a, const struct flame_symbol *b)
+{
+	int order = str_compare(a->name, b->name);
+
+	if (!order)
+		order = str_compare(a->binary, b->binary);
+	if (!order)
+		order = str_compare(a->file, b->file);
+	return order ? order : str_compare(a->build_id, b->build_id);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	return compare_symbols(&((const struct entry *)a)->symbol,
+			       &((const struct entry *)b)->symbol);
+}
+
+static struct flame_symbol symbol_of_frame(const struct frame *frame, struct arena *arena)
+{
+	struct flame_symbol symbol = { .name = frame_text(frame, arena), .binary = frame->path };
+
+	if (frame->function.len) {
+		symbol.file = frame->file;
+	} else {
+		symbol.build_id = frame->build_id;
+		symbol.address = str_format(arena, "0x%" PRIx64, frame->address);
+	}
+	return symbol;
+}
+
+static str group_text(const struct merge *merge, struct labels labels, size_t i,
+		      struct arena *arena)
+{
+	str name = merge->group_by->names[i];
+	str value = labels_get(labels, name);
+
+	return str_format(arena, STR_FMT "=" STR_FMT, STR_ARG(name), STR_ARG(value));
+}
+
+static void number_symbols(struct flame_paths *paths, struct entry *entries, size_t count,
+			   struct arena *arena)
+{
+	qsort(entries, count, sizeof(*entries), compare_entries);
+	paths->symbols = arena_array(arena, struct flame_symbol, count);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || compare_entries(&entries[i - 1], &entries[i]) != 0)
+			paths->symbols[paths->symbol_count++] = entries[i].symbol;
+		*entries[i].place = (uint32_t)paths->symbol_count - 1;
+	}
+}
+
+static void make_symbols(struct flame_paths *paths, struct arena *arena)
+{
+	const struct merge *merge = paths->merge;
+	const struct sample_set *set = &merge->set;
+	size_t by = merge->group_by->len, groups = set->label_sets.len * by, count = 0;
+	struct entry *entries = arena_array(arena, struct entry, set->frames.len + groups + 1);
+
+	paths->of_frame = arena_array(arena, uint32_t, set->frames.len);
+	paths->of_group = arena_array(arena, uint32_t, groups);
+	for (size_t i = 0; i < set->frames.len; i++)
+		entries[count++] =
+			(struct entry){ symbol_of_frame(&set->frames.items[i], arena),
+					&paths->of_frame[i] };
+	for (size_t i = 0; i < groups; i++) {
+		struct labels labels = set->label_sets.items[i / by];
+
+		entries[count++] = (struct entry){
+			{ .name = group_text(merge, labels, i % by, arena) }, &paths->of_group[i]
+		};
+	}
+	entries[count++] = (struct entry){ { .name = NO_STACK }, &paths->no_stack };
+	number_symbols(paths, entries, count, arena);
+}
+
+size_t flame_path_len(const struct flame_paths *paths, const struct sample *sample)
+{
+	size_t len = paths->merge->set.stacks.items[sample->stack].len;
+
+	return paths->merge->group_by->len + (len ? len : 1);
+}
+
+uint32_t flame_path_at(const struct flame_paths *paths, const struct sample *sample, size_t i)
+{
+	struct stack stack = paths->merge->set.stacks.items[sample->stack];
+	size_t by = paths->merge->group_by->len;
+
+	if (i < by)
+		return paths->of_group[sample->labels * by + i];
+	return stack.len ? paths->of_frame[stack.frames[i - by]] : paths->no_stack;
+}
+
+static int compare_paths(const void *a, const void *b, void *self)
+{
+	const struct flame_paths *paths = self;
+	const struct sample *samples = paths->merge->set.samples.items;
+	const struct sample *left = &samples[*(const uint32_t *)a];
+	const struct sample *right = &samples[*(const uint32_t *)b];
+	size_t left_len = flame_path_len(paths, left), right_len = flame_path_len(paths, right);
+
+	for (size_t i = 0; i < left_len && i < right_len; i++) {
+		uint32_t x = flame_path_at(paths, left, i), y = flame_path_at(paths, right, i);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return (left_len > right_len) - (left_len < right_len);
+}
+
+bool flame_paths_make(struct flame_paths *paths, const struct merge *merge, struct arena *arena,
+		      struct err *err)
+{
+	size_t count = merge->set.samples.len;
+	uint32_t *order = arena_array(arena, uint32_t, count);
+
+	*paths = (struct flame_paths){ .merge = merge, .order = order };
+	make_symbols(paths, arena);
+	if (!merge_within_memory(merge, arena, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	if (count)
+		qsort_r(order, count, sizeof(*order), compare_paths, paths);
+	return true;
+}

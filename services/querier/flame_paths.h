@@ -1,0 +1,24 @@
+/*
+ * flame_paths - the stacks of a merge as sorted sequences of symbols: what tree and table are made
+ * of, for flame.c and flame_table.c alone.
+ */
+#pragma once
+
+#include "flame.h"
+
+struct flame_paths {
+	const struct merge *merge;
+	struct flame_symbol *symbols;
+	size_t symbol_count;
+	const uint32_t *order; /* indexes of the merge's samples, by their paths */
+	/* private */
+	uint32_t *of_frame, *of_group; /* symbols: by frame; group_by->len by label set */
+	uint32_t no_stack;
+};
+
+bool flame_paths_make(struct flame_paths *paths, const struct merge *merge, struct arena *arena,
+		      struct err *err) MUST_CHECK;
+
+/* Labels it is grouped by, then the frames, root first, or "no stack". */
+size_t flame_path_len(const struct flame_paths *paths, const struct sample *sample);
+uint32_t flame_path_at(const struct flame_paths *paths, const struct sample *sample, size_t i);
