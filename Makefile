@@ -7,7 +7,7 @@ up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
-test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS)
+test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS) $(if $(SEED),--seed=$(SEED))
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
 check: ; @tools/check.sh
 format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i

@@ -12,17 +12,35 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "chaos"), str(TESTS / "integration"), str(TESTS.parent / "tools")]
 
 from harness import compile_protos, servers_of_a_run  # noqa: E402  (the path comes first)
+from tally import Tally  # noqa: E402
+
+TALLIES = []
 
 
 def pytest_addoption(parser):
-    parser.addoption("--rounds", type=int, default=3, help="rounds of chaos (3)")
+    parser.addoption("--rounds", type=int, default=2, help="rounds of chaos (2)")
     parser.addoption("--seed", type=int, help="of the chaos; without it a new one is taken")
+
+
+def pytest_terminal_summary(terminalreporter):
+    for tally in TALLIES:
+        for line in tally.lines():
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
 def seed(request):
     given = request.config.getoption("--seed")
-    return random.SystemRandom().randrange(1 << 31) if given is None else given
+    seed_of_run = random.SystemRandom().randrange(1 << 31) if given is None else given
+    print(f"seed {seed_of_run}")
+    return seed_of_run
+
+
+@pytest.fixture
+def tally(seed):
+    """Printed at the end of the run."""
+    TALLIES.append(Tally(seed))
+    return TALLIES[-1]
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ class Host:
     def __init__(self, name, wanders=False):
         self.name, self.wanders = name, wanders
         self.key = f"{name}/made-up".encode()
-        self.sequence = 0
+        self.sequence = self.taken = 0
         self.sent, self.late = [], []
 
 
@@ -99,29 +99,32 @@ class Sender(threading.Thread):
         else:
             self._send_new(host, luck)
 
-    def _message(self, node, pid):
-        ticks = {(self.chance.randrange(16), self.chance.randrange(64)):
-                 self.chance.randint(1, 3) for _ in range(self.chance.randint(1, 4))}
-        return cpu_message(self.protos, "chaos", ticks, node=node, pid=pid)
+    def _ticks(self):
+        return {(self.chance.randrange(16), self.chance.randrange(64)):
+                self.chance.randint(1, 3) for _ in range(self.chance.randint(1, 4))}
 
     def _send_plain(self):
         self.plain += 1
-        self._put(self._message("plain", self.plain), anywhere=True)
+        self._put(cpu_message(self.protos, "chaos", self._ticks(), node="plain", pid=self.plain),
+                  anywhere=True)
 
     def _send_new(self, host, luck):
+        ticks = self._ticks()
         host.sequence += 1
-        value = GARBAGE if luck > 0.98 else self._message(host.name, host.sequence)
-        batch = host.sequence, value
+        host.taken += sum(ticks.values())
+        status = self.protos.status.AgentStatus(
+            node=host.name.encode(), taken=host.taken, batch_samples=sum(ticks.values()))
+        value = GARBAGE if luck > 0.98 else cpu_message(
+            self.protos, "chaos", ticks, node=host.name, pid=host.sequence)
+        batch = host.sequence, value, status.SerializeToString()
         if luck < 0.25:
             host.late.append(batch)
         else:
             self._produce(host, batch)
 
     def _produce(self, host, batch):
-        sequence, value = batch
-        status = self.protos.status.AgentStatus(node=host.name.encode(), taken=sequence)
-        self._put(value, host.wanders, key=host.key, headers=headers(
-            sequence, status=status.SerializeToString()))
+        sequence, value, status = batch
+        self._put(value, host.wanders, key=host.key, headers=headers(sequence, status=status))
         host.sent = (host.sent + [batch])[-KEPT:]
 
     def _put(self, value, anywhere, **more):

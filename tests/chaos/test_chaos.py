@@ -1,12 +1,15 @@
 """Whatever is killed, stopped, added or removed: what is stored is what the topic holds, each batch
-once.
+once, and each host's sum closes at every look.
 
 A round feeds numbered batches of several hosts and messages without numbers, and meanwhile plays
 cards of chaos.py. Then it lets everything come to rest and compares what is stored with the topic,
-which it reads itself (truth.py). By hand, with the seed that a failure printed:
+which it reads itself (topic.py); so it does with all that was seen on the way (looks.py). By hand, with the seed that a failure printed:
 
     make test-chaos ROUNDS=100
-    /usr/bin/python3 -m pytest -s tests/chaos --rounds=20 --seed=12345
+    make test-chaos ROUNDS=20 SEED=12345
+
+A round that fails says which batches of which host differ and where they are on the topic, and
+keeps all logs in .run/chaos-SEED-round-N.
 """
 import random
 import time
@@ -14,16 +17,20 @@ import time
 import psycopg
 import pytest
 
-from chaos import STAGES, Chaos
+from cards_ingesters import STAGES
+from chaos import Chaos
+from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
+from looks import Looker
 from senders import Feed, Sender
-from truth import Truth, differences, offsets
+from topic import Truth
+from truth import differences, offsets
 
 ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
 ROUND_S = 7
-HELD_UP_S = 30        # the session's timeout and the transaction's, 10 s each, and some
 LAST_BLOW = 0.5       # how often PostgreSQL loses what nothing new comes behind
+HELD_UP_S = 30        # the session's timeout and the transaction's, 10 s each, and some
 REST_S = 100          # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
 
@@ -37,16 +44,19 @@ class Game:
         self.feeds = [Feed(cell, "feed-a", 15), Feed(cell, "feed-b", 40)]
         self.sender = Sender(cell, protos, chance.random())
         self.chaos = Chaos(cell, self.feeds, self.sender, chance)
+        self.looker = Looker(cell)
         self.chaos.partitions = self.sender.partitions = PARTITIONS
         self.sender.paused.set()
         self.sender.start()
         self.chaos.launch_ingester(cell.ingester)
         cell.ingester.wait_ready(cell.ingester.ready, 30)
         cell.start_service(cell.querier)
+        self.looker.start()
 
     def round(self):
         ends = time.monotonic() + ROUND_S
         for feed in self.feeds:
+            keep_log(feed)
             feed.feed(ROUND_S)
         self.sender.go_on()
         while time.monotonic() < ends:
@@ -55,49 +65,73 @@ class Game:
         self.chaos.heal()
         while self.chaos.stopped:
             self.let_pass(0.1)
+        self.everyone_stores()
+        self.come_to_rest()
+        self.last_blow()
+        self.compare()
+
+    def everyone_stores(self):
+        """The load reaches every ingester, else nothing is shown of those it did not reach."""
+        def is_so():
+            self.let_pass(0.1)
+            return self.chaos.all_store()
+        wait_until(is_so, REST_S, "every ingester stores")
+        self.chaos.say("every ingester stores")
+
+    def come_to_rest(self):
         self.sender.finish(60)
         for feed in self.feeds:
             feed.finish(60)
         self.chaos.say("all is sent")
         self.truth.read()
         wait_until(self.is_at_rest, REST_S, "all is stored")
-        if self.chance.random() < LAST_BLOW:
-            self.chaos.shut_postgres()  # which takes what it has just said to have committed
-            self.chaos.heal()
-            wait_until(self.is_at_rest, REST_S, "all is stored again")
+
+    def last_blow(self):
+        """PostgreSQL loses what nothing new comes behind."""
+        if self.chance.random() > LAST_BLOW:
+            return
+        self.chaos.shut_postgres()  # which takes what it has just said to have committed
+        self.chaos.heal()
+        wait_until(self.is_at_rest, REST_S, "all is stored again")
+
+    def compare(self):
         self.chaos.say("all is stored")
-        found = differences(self.truth, self.began)
+        found = differences(self.truth, self.began) + self.looker.judge(self.truth)
         assert not found, "\n".join(found)
 
     def let_pass(self, seconds):
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
             self.chaos.pay()
-            self.chaos.check_alive()
+            self.check_alive()
             time.sleep(0.02)
 
+    def check_alive(self):
+        self.chaos.check_ingesters()
+        assert self.cell.querier.alive(), f"the querier ended:\n{self.cell.querier.last_words(30)}"
+        assert self.looker.is_alive(), "the looker ended"
+
     def is_at_rest(self):
-        self.chaos.check_alive()
-        wanted = {p: end for p, end in self.truth.ends.items() if end}
+        self.check_alive()
         try:
             have = offsets(self.cell)
         except psycopg.OperationalError:
             return False
-        assert have == wanted, f"offsets {have}, and the topic ends at {wanted}"
+        assert have == self.truth.ends, f"offsets {have}, and the topic ends at {self.truth.ends}"
         return True
 
     def close(self):
         """Whatever of ours still runs."""
+        self.looker.close()
         self.chaos.pay(everything=True)
         for feed in self.feeds:
             feed.kill()
         self.sender.close()
 
 
-def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request):
+def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally):
     rounds = request.config.getoption("--rounds")
-    print(f"seed {seed}")
-    played, batches = 0, 0
+    played = 0
     while played < rounds:
         chance = random.Random(f"{seed} {played}")
         with Cell(killed_servers, f"chaos_{played}", partitions=PARTITIONS) as cell:
@@ -105,16 +139,19 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request):
             try:
                 for _ in range(min(ROUNDS_OF_A_CELL, rounds - played)):
                     played += 1
-                    game.chaos.say(f"round {played}")
+                    game.chaos.say(f"round {played} of {rounds}, seed {seed}")
                     game.round()
+                    tally.count_round()
+            except BaseException:
+                print(f"the logs are in {keep_evidence(cell, seed, played)}")
+                raise
             finally:
                 game.close()
-                numbers = [len(s.numbers) for s in game.truth.spools.values()]
-                batches += sum(numbers)
-                print(f"round {played}: {sum(numbers)} batches of {len(numbers)} hosts,"
-                      f" {game.sender.plain} messages without a number;",
-                      ", ".join(f"{what} {n}" for what, n in sorted(game.chaos.counts.items())))
-    assert batches > 100 * rounds, "hardly anything was sent"
+                tally.add(game)
+        with psycopg.connect(killed_servers.postgres.address("postgres"), autocommit=True) as db:
+            db.execute(f"DROP DATABASE {cell.database} WITH (FORCE)")
+    assert tally.batches > 100 * rounds, "hardly anything was sent"
+    assert tally.looks > 20 * rounds, "hardly anybody looked"
 
 
 @pytest.mark.parametrize("stage", list(STAGES))
@@ -138,7 +175,9 @@ def test_a_stopped_ingester_holds_nobody_up(killed_servers, protos, seed, stage,
             game.truth.read()
             wait_until(game.is_at_rest, HELD_UP_S, "all is stored")
             game.chaos.wake()
-            found = differences(game.truth, game.began)
-            assert not found, "\n".join(found)
+            game.compare()
+        except BaseException:
+            print(f"the logs are in {keep_evidence(cell, seed, name)}")
+            raise
         finally:
             game.close()

@@ -1,114 +1,130 @@
-"""truth - what the topic holds, read by Kafka's Python client and protoc's classes alone, and what
-is stored; and every difference between the two in words.
-"""
+"""truth - what is stored, and every difference in words between that and the topic (topic.py)."""
 import re
 import time
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 
-import confluent_kafka
-from google.protobuf.message import DecodeError
+from topic import Ledger, Truth
 
-DIFFERENCES_SHOWN = 20
+SHOWN = 20   # sentences of a list
+
+OFFSETS = "SELECT partition, next_offset FROM consumer_offset WHERE topic = %s"
+HOSTS = """SELECT host, epoch, highest, missing::text, gap, taken, lost, stored, duplicate_batches,
+    rejected_batches, rejected_samples, skipped FROM agent_status"""
+SAMPLES = "SELECT coalesce(sum(samples), 0)::bigint FROM chunk_raw"
 
 
 @dataclass
-class Spool:
-    """What is known of one (host, epoch)."""
-    numbers: set = field(default_factory=set)
-    stored: int = 0      # samples
-    duplicates: int = 0  # batches, and so the next
-    rejected: int = 0
+class Look:
+    """One snapshot of PostgreSQL."""
+    at: float
+    started: object     # when this PostgreSQL was
+    offsets: dict
+    hosts: dict         # {(host, epoch): Row}
+    samples: int        # in all chunks
 
 
-class Truth:
-    """The topic so far: each number once, and each message without a number."""
-
-    def __init__(self, cell, protos):
-        self.cell, self.protos = cell, protos
-        self.spools = defaultdict(Spool)
-        self.values = Counter()  # {(node, pid): nanoseconds}
-        self.ends = Counter()    # {partition: offset after the last}
-
-    def read(self, deadline=60):
-        """Read what has come since."""
-        consumer = confluent_kafka.Consumer(self.cell.kafka_settings(**{
-            "group.id": "truth", "enable.auto.commit": False, "auto.offset.reset": "error"}))
-        try:
-            topic = self.cell.topic
-            partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
-            wanted = {p: consumer.get_watermark_offsets(
-                confluent_kafka.TopicPartition(topic, p), timeout=20)[1] for p in partitions}
-            consumer.assign([confluent_kafka.TopicPartition(topic, p, self.ends[p])
-                             for p in partitions])
-            ends = time.monotonic() + deadline
-            while any(self.ends[p] < end for p, end in wanted.items()):
-                assert time.monotonic() < ends, f"the topic was not read: {self.ends}, {wanted}"
-                message = consumer.poll(0.2)
-                if message is not None and not message.error():
-                    self._take(message)
-        finally:
-            consumer.close()
-
-    def _take(self, message):
-        partition, offset = message.partition(), message.offset()
-        assert offset == self.ends[partition], f"Kafka skipped from {self.ends} to {offset}"
-        self.ends[partition] += 1
-        headers = dict(message.headers() or ())
-        if "decima-seq" not in headers:
-            self._count(message.value())
-            return
-        spool = self.spools[message.key().decode(), int(headers["decima-epoch"])]
-        number = int(headers["decima-seq"])
-        if number in spool.numbers:
-            spool.duplicates += 1
-            return
-        spool.numbers.add(number)
-        try:
-            spool.stored += self._count(message.value())
-        except DecodeError:
-            spool.rejected += 1
-
-    def _count(self, value):
-        message = self.protos.profiles.ProfilesData.FromString(value)
-        total = 0
-        for node, pid, count, period in samples_of(message):
-            self.values[node, pid] += count * period
-            total += count
-        return total
-
-
-def samples_of(message):
-    """(node, pid, samples, period) of each OTLP sample."""
-    words = message.dictionary.string_table
-    pairs = [(words[a.key_strindex], a.value) for a in message.dictionary.attribute_table]
-    for resource in message.resource_profiles:
-        of_resource = {a.key: a.value for a in resource.resource.attributes}
-        for scope in resource.scope_profiles:
-            for profile in scope.profiles:
-                for sample in profile.samples:
-                    labels = of_resource | dict(pairs[i] for i in sample.attribute_indices)
-                    count = sum(sample.values) or len(sample.timestamps_unix_nano)
-                    yield (labels[b"host.name"].string_value.decode(),
-                           labels[b"process.pid"].int_value, count, profile.period)
+@dataclass
+class Row:
+    highest: int
+    missing: set
+    gap: int
+    taken: int
+    lost: int
+    stored: int
+    duplicates: int
+    rejected: int
+    rejected_samples: int
+    skipped: int
 
 
 def offsets(cell):
-    return dict(cell.rows("SELECT partition, next_offset FROM consumer_offset WHERE topic = %s",
-                          cell.topic))
+    return dict(cell.rows(OFFSETS, cell.topic))
 
 
-def stored_spools(cell):
-    found = {}
-    for host, epoch, highest, missing, gap, stored, duplicates, rejected in cell.rows(
-            "SELECT host, epoch, highest, missing::text, gap, stored, duplicate_batches,"
-            " rejected_batches FROM agent_status"):
-        numbers = set(range(1, highest + 1))
-        for first, end in re.findall(r"\[(\d+),(\d+)\)", missing):
-            numbers -= set(range(int(first), int(end)))
-        assert gap == 0, f"{host}: {gap} numbers were given up"
-        found[host, epoch] = Spool(numbers, stored, duplicates, rejected)
-    return found
+def look_at(db, topic):
+    """A Look through a connection."""
+    with db.transaction():
+        db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        started, = db.execute("SELECT pg_postmaster_start_time()").fetchone()
+        offsets = dict(db.execute(OFFSETS, (topic,)).fetchall())
+        hosts = {}
+        for host, epoch, highest, missing, *numbers in db.execute(HOSTS).fetchall():
+            ranges = re.findall(r"\[(\d+),(\d+)\)", missing)
+            numbers_missing = {n for first, end in ranges for n in range(int(first), int(end))}
+            hosts[host, epoch] = Row(highest, numbers_missing, *numbers)
+        samples, = db.execute(SAMPLES).fetchone()
+    return Look(time.monotonic(), started, offsets, hosts, samples)
+
+
+def look_faults(look, ledger):
+    """A ledger at the look's offsets, and what is stored."""
+    for spool in sorted(ledger.accounts.keys() | look.hosts.keys()):
+        if spool not in look.hosts:
+            yield f"{spool} is not stored, and its batches up to {look.offsets} are"
+        elif spool not in ledger.accounts:
+            yield f"{spool} is stored, and no batch of it is: {look.hosts[spool]}"
+        else:
+            yield from row_faults(spool, look.hosts[spool], ledger)
+    if look.samples != ledger.total():
+        yield (f"{look.samples} samples are in the chunks, {ledger.total()} in the messages"
+               f" up to {look.offsets}")
+
+
+def row_faults(spool, row, ledger):
+    account, said = ledger.accounts[spool], ledger.truth.said[spool]
+    unseen = set(range(1, account.highest + 1)) - account.numbers.keys()
+    word = said[account.highest]
+    wanted = Row(account.highest, unseen, 0, word.taken, sum(word.lost.values()), account.stored,
+                 account.duplicates, account.rejected, account.rejected_samples, 0)
+    for name, value in vars(wanted).items():
+        if vars(row)[name] != value:
+            yield (f"{spool}: {name} is {brief(vars(row)[name])} in agent_status,"
+                   f" {brief(value)} in the messages"
+                   f"{ledger_places(ledger, spool, vars(row)[name], value)}")
+    in_flight = row.taken - row.lost - row.stored - row.rejected_samples
+    waiting = sum(said[n].samples or said[n].batch for n in unseen if n in said)
+    if in_flight != waiting:
+        yield (f"{spool}: taken {row.taken} = stored {row.stored} + lost {row.lost} + rejected"
+               f" {row.rejected_samples} + in flight {in_flight}, and {brief(unseen)} hold"
+               f" {waiting}")
+
+
+def brief(value):
+    if not isinstance(value, set):
+        return value
+    numbers = ", ".join(map(str, sorted(value)[:SHOWN]))
+    return f"{{{numbers}{', ...' if len(value) > SHOWN else ''}}}"
+
+
+def ledger_places(ledger, spool, have, wanted):
+    """Where on the topic the batches are that one knows and the other does not."""
+    if not isinstance(have, set):
+        return ""
+    return "; they are at " + ", ".join(
+        f"{n}: {ledger.truth.places.get((spool, n), 'nowhere')}"
+        for n in sorted(have ^ wanted)[:SHOWN])
+
+
+def differences(truth: Truth, began):
+    """A sentence for each; none when all that is on the topic is stored, once."""
+    ledger = Ledger(truth)
+    ledger.move(truth.ends)
+    with truth.cell.connect() as db:
+        found = list(look_faults(look_at(db, truth.cell.topic), ledger))
+    values = stored_values(truth.cell, began)
+    for key in sorted(truth.values.keys() | values.keys()):
+        if truth.values[key] == values[key]:
+            continue
+        places = {batch: truth.places[batch] for batch in sorted(truth.batches_of[key])[:SHOWN]}
+        found.append(f"node {key[0]} pid {key[1]}: {values[key]} ns are stored,"
+                     f" {truth.values[key]} were sent, by {places or 'messages without a number'}"
+                     )
+    return shown(found)
+
+
+def shown(found):
+    return found[:SHOWN] + ([f"and {len(found) - SHOWN} more"] if found[SHOWN:] else [])
 
 
 def stored_values(cell, began):
@@ -119,28 +135,4 @@ def stored_values(cell, began):
     for stack, value in stacks.items():
         node, pid = (part.partition("=")[2] for part in stack[:2])
         found[node, int(pid)] += value
-    return found
-
-
-def differences(truth, began):
-    """A sentence for each; none when all that was sent is stored, once."""
-    found = []
-    stored = stored_spools(truth.cell)
-    for key in sorted(truth.spools.keys() | stored.keys()):
-        sent, kept = truth.spools.get(key, Spool()), stored.get(key, Spool())
-        for what, numbers in (("not seen", sent.numbers - kept.numbers),
-                              ("seen but never sent", kept.numbers - sent.numbers)):
-            if numbers:
-                found.append(f"{key}: {what}: {sorted(numbers)[:30]}")
-        for name in ("stored", "duplicates", "rejected"):
-            if getattr(sent, name) != getattr(kept, name):
-                found.append(f"{key}: {name} is {getattr(kept, name)} in agent_status,"
-                             f" {getattr(sent, name)} in the topic")
-    values = stored_values(truth.cell, began)
-    for key in sorted(truth.values.keys() | values.keys()):
-        if truth.values[key] != values[key]:
-            found.append(f"node {key[0]} pid {key[1]}: {values[key]} ns are stored,"
-                         f" {truth.values[key]} were sent")
-    if len(found) > DIFFERENCES_SHOWN:
-        found[DIFFERENCES_SHOWN:] = [f"and {len(found) - DIFFERENCES_SHOWN} more"]
     return found

@@ -1,0 +1,76 @@
+"""cards_servers - what is done to what the ingesters depend on: Kafka and PostgreSQL are killed,
+partitions are added, feeds are killed.
+"""
+import signal
+from pathlib import Path
+
+import confluent_kafka.admin
+
+from harness import wait_until
+
+PARTITIONS_MAX = 12
+
+
+class ServerCards:
+    def __init__(self):
+        self.partitions = 0
+
+    def kill_feed(self):
+        feed = self.chance.choice(self.feeds)
+        if not feed.alive():
+            return False
+        self.say(f"kill -9 {feed.name}")
+        feed.kill()
+        self.later(0, 1, f"start {feed.name}", lambda: self.launch(feed, feed.launch))
+        return True
+
+    def add_partitions(self):
+        count = self.partitions + self.chance.randint(1, 2)
+        if count > PARTITIONS_MAX or not self.servers.kafka.ready():
+            return False
+        wish = confluent_kafka.admin.NewPartitions(self.cell.topic, count)
+        admin = self.cell.admin()
+        try:
+            admin.create_partitions([wish])[self.cell.topic].result(10)
+        except confluent_kafka.KafkaException as e:
+            self.say(f"partitions were not added: {e}")
+            return False
+        self.say(f"{count} partitions")
+        self.partitions = self.sender.partitions = count
+        return True
+
+    def kill_kafka(self):
+        kafka = self.servers.kafka
+        if not kafka.alive():
+            return False
+        self.say("kill -9 Kafka")
+        kafka.kill()
+        self.later(0, 3, "start Kafka", lambda: self.launch(kafka, kafka.launch))
+        return True
+
+    def kill_postgres(self, number=signal.SIGKILL, how="kill -9 PostgreSQL"):
+        postgres = self.servers.postgres
+        if not postgres.alive():
+            return False
+        self.say(how)
+        children = Path(f"/proc/{postgres.pid()}/task/{postgres.pid()}/children")
+        pids = children.read_text().split()
+        postgres.stop(number)
+        # Orphans end by themselves, soon; until then nobody else may have the data.
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids),
+                   what="PostgreSQL's children have ended")
+        self.later(0, 2, "start PostgreSQL", lambda: self.launch(postgres, postgres.launch))
+        return True
+
+    def shut_postgres(self):
+        return self.kill_postgres(signal.SIGQUIT, "immediate shutdown of PostgreSQL")
+
+    def end_backends(self):
+        if not self.servers.postgres.ready():
+            return False
+        ended = self.cell.rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            " AND application_name LIKE '%%ingester%%'", self.cell.database)
+        if ended:
+            self.say(f"end {len(ended)} backends of ingesters")
+        return bool(ended)

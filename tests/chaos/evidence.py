@@ -1,0 +1,41 @@
+"""evidence - what is kept of a round that failed: all logs, of killed processes too, and what
+PostgreSQL holds.
+"""
+import shutil
+from pathlib import Path
+
+import psycopg
+
+from local.servers import ROOT
+
+
+def keep_log(process):
+    """Before a process starts again: put its log behind those of its former selves."""
+    if process.log_file.exists():
+        with open(process.log_file, "rb") as log, open(_former(process), "ab") as former:
+            shutil.copyfileobj(log, former)
+
+
+def _former(process):
+    return process.log_file.with_suffix(".former.log")
+
+
+def keep_evidence(cell, seed, round_number):
+    """Copy what tells what happened to a directory that stays; its path."""
+    place = ROOT / ".run" / f"chaos-{seed}-round-{round_number}"
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(cell.fleet.run_dir / "log", place)
+    for table in ("consumer_offset", "agent_status"):
+        _keep_table(cell, table, place / f"{table}.txt")
+    return place
+
+
+def _keep_table(cell, table, file: Path):
+    try:
+        with cell.connect() as db:
+            found = db.execute(f"SELECT * FROM {table}")
+            columns = [column.name for column in found.description]
+            lines = ["; ".join(f"{n}={v}" for n, v in zip(columns, row)) for row in found]
+    except psycopg.Error as e:
+        lines = [f"PostgreSQL did not tell: {e}"]
+    file.write_text("\n".join(lines) + "\n")

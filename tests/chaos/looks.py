@@ -1,0 +1,141 @@
+"""looks - somebody who looks at the fleet the whole time, whatever is done to it.
+
+Each look is two: at PostgreSQL, in one snapshot, and at the querier's /api/v1/fleet. The sum of
+each host has to close at each look. What "closes" is measured against:
+
+    at the querier     taken = stored + lost + in_flight, in_flight not below 0, and taken and the
+                       agent's own losses are what that agent said with one of its batches;
+    at PostgreSQL      the offsets of the look say which messages are stored. Out of these messages,
+                       read from the topic by topic.py, follow the numbers seen, the samples stored,
+                       duplicate and rejected batches of each host, and the samples in all chunks.
+                       in_flight = taken - stored - lost is what the missing batches hold.
+
+While PostgreSQL runs, nothing goes back. A look that PostgreSQL or the querier does not answer is
+counted by its reason.
+"""
+import json
+import threading
+import time
+from collections import Counter
+
+import psycopg
+
+from topic import Ledger
+from truth import look_at, look_faults, shown
+
+PAUSE_S = 0.1
+CONNECT_S = 5
+
+
+def sum_faults(host):
+    """What is wrong with a host's entry in /api/v1/fleet, in itself."""
+    lost = sum(host["lost"].values())
+    if host["taken"] != host["stored"] + lost + host["in_flight"]:
+        yield f"the sum does not close: {host}"
+    if host["in_flight"] < 0 or host.get("why"):
+        yield f"less than nothing is in flight: {host}"
+
+
+class Looker(threading.Thread):
+    """Looks, and keeps the looks until `judge` is asked for."""
+
+    def __init__(self, cell):
+        super().__init__(daemon=True)
+        self.cell = cell
+        self.counts = Counter()  # looks, and those that failed, by reason
+        self.longest_s = 0.0     # without a look at PostgreSQL
+        self.faults = []         # what was wrong at once
+        self._looks, self._fleets = [], []
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._db = None
+        self._last = time.monotonic()
+
+    def run(self):
+        while not self._ended.wait(PAUSE_S):
+            self._look_at_postgres()
+            self._look_at_querier()
+        if self._db:
+            self._db.close()
+
+    def close(self):
+        self._ended.set()
+        self.join()
+
+    def _look_at_postgres(self):
+        try:
+            if self._db is None:
+                self._db = psycopg.connect(self.cell.postgres_address, autocommit=True,
+                                           connect_timeout=CONNECT_S, options=(
+                                               "-c statement_timeout=20s"))
+            look = look_at(self._db, self.cell.topic)
+        except psycopg.errors.UndefinedTable:
+            self.counts["looks before there was a schema"] += 1
+            return
+        except psycopg.Error:
+            self._db = self._db and self._db.close()
+            self.counts["looks that PostgreSQL did not answer"] += 1
+            return
+        with self._lock:
+            self._looks.append(look)
+        self.longest_s = max(self.longest_s, look.at - self._last)
+        self._last = look.at
+        self.counts["looks at PostgreSQL"] += 1
+
+    def _look_at_querier(self):
+        status, body = self.cell.querier.get("/api/v1/fleet", timeout=20)
+        if status != 200:
+            self.counts[f"looks that the querier answered with {status or 'nothing'}"] += 1
+            return
+        hosts = json.loads(body)["data"]
+        self.counts["looks at the querier"] += 1
+        self.faults += [fault for host in hosts for fault in sum_faults(host)]
+        with self._lock:
+            self._fleets.append(hosts)
+
+    def judge(self, truth):
+        """A sentence for each thing that was wrong at a look since the last time."""
+        with self._lock:
+            looks, self._looks = self._looks, []
+            fleets, self._fleets = self._fleets, []
+            found, self.faults = self.faults, []
+        ledger, before = Ledger(truth), None
+        for look in looks:
+            ledger.move(look.offsets)
+            found += [f"at {look.at:.2f}: {fault}" for fault in look_faults(look, ledger)]
+            if before and before.started == look.started:
+                found += [f"at {look.at:.2f}: {fault}" for fault in went_back(before, look)]
+            before = look
+            self.counts["sums that closed"] += len(look.hosts)
+        said = words_of(truth)
+        for hosts in fleets:
+            found += [fault for host in hosts for fault in word_faults(host, said)]
+            self.counts["sums that closed"] += len(hosts)
+        return shown(found)
+
+
+def went_back(before, look):
+    for partition, offset in before.offsets.items():
+        if look.offsets.get(partition, 0) < offset:
+            yield f"partition {partition} went back from {offset} to {look.offsets.get(partition)}"
+    for spool, row in before.hosts.items():
+        now = look.hosts.get(spool)
+        for name in ("highest", "taken", "stored"):
+            if not now or vars(now)[name] < vars(row)[name]:
+                yield f"{spool}: {name} went back from {row} to {now}"
+
+
+def words_of(truth):
+    """{host: {(taken, lost)}}: all that its agent ever said."""
+    found = {}
+    for (host, _), batches in truth.said.items():
+        found.setdefault(host, set()).update(
+            (word.taken, tuple(sorted(word.lost.items()))) for word in batches.values())
+    return found
+
+
+def word_faults(host, said):
+    """The agent's own reasons and `taken` come from one batch; the ingester adds its reasons."""
+    lost = tuple(sorted((r, n) for r, n in host["lost"].items() if r != "rejected"))
+    if (host["taken"], lost) not in said.get(host["host"], ()):
+        yield f"the agent never said that: {host}"

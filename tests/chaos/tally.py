@@ -1,0 +1,43 @@
+"""tally - what a run did and saw, added up: printed at its end, whether it held or not."""
+import time
+from collections import Counter
+
+
+class Tally:
+    def __init__(self, seed):
+        self.seed = seed
+        self.began = time.monotonic()
+        self.rounds = self.batches = self.samples = self.plain = 0
+        self.faults, self.looks_by = Counter(), Counter()
+        self.longest_s = 0.0
+
+    @property
+    def looks(self):
+        return self.looks_by["looks at PostgreSQL"]
+
+    def count_round(self):
+        self.rounds += 1
+
+    def add(self, game):
+        """A game that has ended."""
+        truth = game.truth
+        self.faults += game.chaos.counts
+        self.looks_by += game.looker.counts
+        self.longest_s = max(self.longest_s, game.looker.longest_s)
+        self.plain += game.sender.plain
+        for batches in truth.said.values():
+            self.batches += len(batches)
+            self.samples += sum(said.samples for said in batches.values())
+
+    def lines(self):
+        took = time.monotonic() - self.began
+        yield (f"chaos: {self.rounds} rounds held in {took:.0f} s, seed {self.seed}:"
+               f" {self.batches} batches with {self.samples} samples,"
+               f" {self.plain} messages without a number")
+        yield f"done to them: {listed(self.faults)}"
+        yield (f"looks: {listed(self.looks_by)};"
+               f" the longest time without one was {self.longest_s:.1f} s")
+
+
+def listed(counts):
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))

@@ -1,0 +1,195 @@
+"""topic - what the topic holds, read by Kafka's Python client and protoc's classes alone, and what
+has to be stored of it.
+
+`Truth` reads the topic. `Ledger` adds up its messages below given offsets: whatever the offsets in
+PostgreSQL are, the rest of PostgreSQL must be what the ledger says at these offsets, no sample more
+and none less. truth.py holds it against what is stored.
+"""
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+import confluent_kafka
+from google.protobuf.message import DecodeError
+
+
+@dataclass(frozen=True)
+class Message:
+    spool: tuple = None     # (host, epoch); None: it has no number
+    number: int = 0
+    samples: int = 0        # to be stored
+    is_rejected: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """An agent's word with a batch, and the batch."""
+    taken: int
+    lost: dict
+    batch: int = 0          # samples of the batch, as the agent says
+    samples: int = 0        # and as they are
+
+
+@dataclass
+class Account:
+    """What is kept of a spool: `numbers` came so often each."""
+    numbers: Counter = field(default_factory=Counter)
+    highest: int = 0
+    stored: int = 0         # samples
+    duplicates: int = 0     # batches, and so the next
+    rejected: int = 0
+    rejected_samples: int = 0
+
+    def add(self, message, said):
+        self.numbers[message.number] += 1
+        if self.numbers[message.number] > 1:
+            self.duplicates += 1
+            return
+        self.highest = max(self.highest, message.number)
+        self._count(message, said, 1)
+
+    def remove(self, message, said):
+        self.numbers[message.number] -= 1
+        if self.numbers[message.number]:
+            self.duplicates -= 1
+            return
+        del self.numbers[message.number]
+        while self.highest and self.highest not in self.numbers:
+            self.highest -= 1
+        self._count(message, said, -1)
+
+    def _count(self, message, said, sign):
+        self.stored += sign * message.samples
+        if message.is_rejected:
+            self.rejected += sign
+            self.rejected_samples += sign * said.batch
+
+
+class Truth:
+    """The topic so far."""
+
+    def __init__(self, cell, protos):
+        self.cell, self.protos = cell, protos
+        self.messages = defaultdict(list)  # {partition: [Message by offset]}
+        self.said = defaultdict(dict)      # {spool: {number: Said}}
+        self.values = Counter()            # {(node, pid): nanoseconds}
+        self.places = defaultdict(list)    # {(spool, number): [(partition, offset)]}
+        self.batches_of = defaultdict(set)  # {(node, pid): {(spool, number)}}
+
+    @property
+    def ends(self):
+        return {p: len(messages) for p, messages in self.messages.items() if messages}
+
+    @property
+    def spools(self):
+        """{spool: Account} of all there is."""
+        ledger = Ledger(self)
+        ledger.move(self.ends)
+        return ledger.accounts
+
+    def read(self, deadline=60):
+        """Read what has come since."""
+        consumer = confluent_kafka.Consumer(self.cell.kafka_settings(**{
+            "group.id": "truth", "enable.auto.commit": False, "auto.offset.reset": "error"}))
+        try:
+            topic = self.cell.topic
+            partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
+            wanted = {p: consumer.get_watermark_offsets(
+                confluent_kafka.TopicPartition(topic, p), timeout=20)[1] for p in partitions}
+            consumer.assign([confluent_kafka.TopicPartition(topic, p, len(self.messages[p]))
+                             for p in partitions])
+            ends = time.monotonic() + deadline
+            while any(len(self.messages[p]) < end for p, end in wanted.items()):
+                assert time.monotonic() < ends, f"the topic was not read: {self.ends}, {wanted}"
+                message = consumer.poll(0.2)
+                if message is not None and not message.error():
+                    self._take(message)
+        finally:
+            consumer.close()
+
+    def _take(self, record):
+        messages = self.messages[record.partition()]
+        assert record.offset() == len(messages), (
+            f"Kafka skipped from {len(messages)} to {record.offset()}")
+        headers = dict(record.headers() or ())
+        if "decima-seq" in headers:
+            messages.append(self._take_numbered(record, headers))
+        else:
+            messages.append(Message(samples=self._count(record.value(), None)))
+
+    def _take_numbered(self, record, headers):
+        spool = record.key().decode(), int(headers["decima-epoch"])
+        number = int(headers["decima-seq"])
+        self.places[spool, number].append((record.partition(), record.offset()))
+        status = self.protos.status.AgentStatus.FromString(headers.get("decima-status", b""))
+        is_new = number not in self.said[spool]
+        try:
+            samples = self._count(record.value(), (spool, number) if is_new else None, is_new)
+            message = Message(spool, number, samples)
+        except DecodeError:
+            message = Message(spool, number, is_rejected=True)
+        said = Said(status.taken, {c.reason.decode(): c.samples for c in status.lost if c.samples},
+                    status.batch_samples, message.samples)
+        assert is_new or said == self.said[spool][number], (
+            f"{spool} batch {number} came with another word: {said}, {self.said[spool][number]}")
+        self.said[spool][number] = said
+        return message
+
+    def _count(self, value, batch, counts=True):
+        message = self.protos.profiles.ProfilesData.FromString(value)
+        total = 0
+        for node, pid, count, period in samples_of(message):
+            total += count
+            if counts:
+                self.values[node, pid] += count * period
+            if batch:
+                self.batches_of[node, pid].add(batch)
+        return total
+
+
+def samples_of(message):
+    """(node, pid, samples, period) of each OTLP sample."""
+    words = message.dictionary.string_table
+    pairs = [(words[a.key_strindex], a.value) for a in message.dictionary.attribute_table]
+    for resource in message.resource_profiles:
+        of_resource = {a.key: a.value for a in resource.resource.attributes}
+        for scope in resource.scope_profiles:
+            for profile in scope.profiles:
+                for sample in profile.samples:
+                    labels = of_resource | dict(pairs[i] for i in sample.attribute_indices)
+                    count = sum(sample.values) or len(sample.timestamps_unix_nano)
+                    yield (labels[b"host.name"].string_value.decode(),
+                           labels[b"process.pid"].int_value, count, profile.period)
+
+
+class Ledger:
+    """What must be stored when everything below some offsets is, and nothing else."""
+
+    def __init__(self, truth):
+        self.truth = truth
+        self.offsets = Counter()
+        self.accounts = defaultdict(Account)
+        self.plain = 0  # samples of messages without a number
+
+    def move(self, offsets):
+        """To other offsets, higher or lower ones."""
+        for partition in self.offsets.keys() | offsets.keys():
+            here, there = self.offsets[partition], offsets.get(partition, 0)
+            messages = self.truth.messages[partition]
+            for message in messages[here:there]:
+                self._put(message, Account.add, 1)
+            for message in messages[there:here]:
+                self._put(message, Account.remove, -1)
+            self.offsets[partition] = there
+
+    def _put(self, message, how, sign):
+        if not message.spool:
+            self.plain += sign * message.samples
+            return
+        account = self.accounts[message.spool]
+        how(account, message, self.truth.said[message.spool][message.number])
+        if not account.numbers:
+            del self.accounts[message.spool]
+
+    def total(self):
+        return self.plain + sum(account.stored for account in self.accounts.values())
