@@ -16,6 +16,8 @@ str reader_bytes(struct reader *r, size_t n)
 		reader_fail(r);
 		return (str){ 0 };
 	}
+	if (n == 0) /* nor is anything added to a NULL ptr */
+		return (str){ r->rest.ptr, 0 };
 
 	str bytes = { r->rest.ptr, n };
 

@@ -46,6 +46,19 @@ static void fails_at_the_end_and_stays_failed(void **state)
 	assert_int_equal(reader_left(&r), 0);
 }
 
+/* Adding 0 to a NULL pointer is undefined; clang's sanitizer ends the test if it is done. */
+static void reads_nothing_from_nothing(void **state)
+{
+	struct reader r = reader_of((str){ 0 });
+
+	(void)state;
+	assert_int_equal(reader_bytes(&r, 0).len, 0);
+	assert_false(r.failed);
+	assert_int_equal(reader_u8(&r), 0);
+	assert_int_equal(reader_bytes(&r, 0).len, 0);
+	assert_true(r.failed);
+}
+
 static void refuses_varints_of_more_than_64_bits(void **state)
 {
 	static const str bad[] = {
@@ -73,4 +86,5 @@ static void refuses_a_length_beyond_the_end(void **state)
 }
 
 RUN_TESTS(TEST(reads_back_what_buf_wrote), TEST(fails_at_the_end_and_stays_failed),
-	  TEST(refuses_varints_of_more_than_64_bits), TEST(refuses_a_length_beyond_the_end))
+	  TEST(refuses_varints_of_more_than_64_bits), TEST(refuses_a_length_beyond_the_end),
+	  TEST(reads_nothing_from_nothing))
