@@ -38,6 +38,11 @@ static bool check(str pair, str name, str value, struct err *err)
 			       "external label \"" STR_FMT
 			       "\": a name is letters, digits and underscores",
 			       STR_ARG(pair));
+	if (str_starts_with(name, STR("__")))
+		return err_set(err, ERR_INVALID,
+			       "external label \"" STR_FMT
+			       "\": names that begin with __ are the store's own",
+			       STR_ARG(name));
 	if (is_own(name))
 		return err_set(err, ERR_INVALID,
 			       "external label \"" STR_FMT "\": the agent sets this one itself",

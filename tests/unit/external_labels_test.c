@@ -37,9 +37,9 @@ static void names_what_is_malformed(void **state)
 	static const struct {
 		const char *text, *named;
 	} rows[] = {
-		{ "zone", "\"zone\"" }, { "a=b,=c", "\"=c\"" },   { "a=", "\"a\"" },
-		{ "1a=b", "\"1a=b\"" }, { "a.b=c", "\"a.b=c\"" }, { "comm=x", "\"comm\"" },
-		{ "a=\xff", "\"a\"" },
+		{ "zone", "\"zone\"" }, { "a=b,=c", "\"=c\"" },           { "a=", "\"a\"" },
+		{ "1a=b", "\"1a=b\"" }, { "a.b=c", "\"a.b=c\"" },         { "comm=x", "\"comm\"" },
+		{ "a=\xff", "\"a\"" },  { "__type__=x", "\"__type__\"" },
 	};
 
 	(void)state;
