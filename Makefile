@@ -1,14 +1,16 @@
 # The door. Each target is a few words; the work is in tools/ and meson.build.
 PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
+SECONDS ?= 60
 
-.PHONY: up down clean test test-chaos test-long check format build bench-otlp
+.PHONY: up down clean test test-chaos test-long fuzz check format build bench-otlp
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS) $(if $(SEED),--seed=$(SEED))
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
+fuzz: ; @tools/deps.sh && $(PYTHON) tools/fuzz.py --seconds=$(SECONDS)
 check: ; @tools/check.sh
 format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 bench-otlp: build ; @ninja -C build tests/otlp_bench >/dev/null && build/tests/otlp_bench

@@ -1,19 +1,48 @@
 /*
- * conf - durations and sizes from any text, without a number overflowing unseen.
+ * conf - settings of every type from any text: set within their bounds, or refused with a sentence.
  */
-#include "chassis/conf.h"
+#include "base/log.h"
+#include "chassis/conf_parts.h"
+
+#include <assert.h>
+#include <stddef.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { LEAST = 2, MOST = 1 << 20 };
+
+struct settings {
+	const char *text;
+	uint64_t number, duration, bytes;
+	bool flag;
+	enum log_level level;
+};
+
+static const struct conf_key keys[] = {
+	{ "text", CONF_STR, offsetof(struct settings, text) },
+	{ "number", CONF_U64, offsetof(struct settings, number), .min = LEAST, .max = MOST },
+	{ "duration", CONF_DURATION, offsetof(struct settings, duration), .min = LEAST },
+	{ "bytes", CONF_BYTES, offsetof(struct settings, bytes), .min = LEAST, .max = MOST },
+	{ "flag", CONF_BOOL, offsetof(struct settings, flag) },
+	{ "level", CONF_LOG_LEVEL, offsetof(struct settings, level) },
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	str text = { (const char *)data, size };
-	uint64_t value;
-	struct err err;
+	AUTO_ARENA arena = { 0 };
+	struct settings settings = { "", LEAST, LEAST, LEAST, false, LOG_INFO };
+	const char *text = str_z(&arena, (str){ (const char *)data, size });
 
-	if (!conf_duration(text, &value, &err) && err.code != ERR_INVALID)
-		abort();
-	if (!conf_bytes(text, &value, &err) && err.code != ERR_INVALID)
-		abort();
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct err err = { 0 };
+
+		if (!conf_assign(&settings, &keys[i], text, &err))
+			assert(err.code == ERR_INVALID && err.msg[0]);
+	}
+	assert(settings.text == text);
+	assert(settings.number >= LEAST && settings.number <= MOST);
+	assert(settings.duration >= LEAST);
+	assert(settings.bytes >= LEAST && settings.bytes <= MOST);
+	assert(settings.level < LOG_LEVEL_COUNT);
 	return 0;
 }

@@ -1,0 +1,26 @@
+/*
+ * host - the list of CPUs that are online: any text is a list or refused, and a list is bounded.
+ */
+#include "agent_limits.h"
+#include "host.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_ARENA arena = { 0 };
+	struct err err = { 0 };
+	uint32_t *cpus;
+	size_t count;
+
+	if (!host_cpus_parse((str){ (const char *)data, size }, &arena, &cpus, &count, &err)) {
+		assert(err.code == ERR_INVALID && err.msg[0]);
+		return 0;
+	}
+	assert(count > 0 && count <= CPUS_MAX);
+	for (size_t i = 0; i < count; i++)
+		assert(cpus[i] < CPUS_MAX);
+	return 0;
+}
