@@ -44,7 +44,7 @@ const char *const failpoint_action_names[FAILPOINT_ACTION_COUNT] = {
 /* A fourth global: docs/decisions/0035-failpoints-in-the-shipped-program.md says why. */
 static struct {
 	enum failpoint_action action;
-	uint64_t visit; /* at which it acts */
+	uint64_t visit;          /* at which it acts */
 	_Atomic uint64_t visits; /* so far */
 } armed[FAILPOINT_COUNT];
 
@@ -57,9 +57,8 @@ static bool refuse_name(const char *program, str name, struct err *err)
 		if (str_eq(str_from(failpoint_rows[i].program), str_from(program)))
 			names = str_format(&arena, STR_FMT "%s%s", STR_ARG(names),
 					   names.len ? ", " : "", failpoint_rows[i].name);
-	return err_set(err, ERR_INVALID,
-		       "the %s has no failpoint \"" STR_FMT "\"; it has " STR_FMT, program,
-		       STR_ARG(name), STR_ARG(names));
+	return err_set(err, ERR_INVALID, "the %s has no failpoint \"" STR_FMT "\"; it has " STR_FMT,
+		       program, STR_ARG(name), STR_ARG(names));
 }
 
 static bool find_point(const char *program, str name, size_t *ret_point, struct err *err)
@@ -108,9 +107,8 @@ static bool arm_one(const char *program, str text, struct err *err)
 			       STR_ARG(name));
 	armed[point].action = does;
 	armed[point].visit = visit;
-	log_warn("a failpoint is armed, as only a test should",
-		 "name=%s action=%s visit=%" PRIu64, failpoint_rows[point].name,
-		 failpoint_action_names[does], visit);
+	log_warn("a failpoint is armed, as only a test should", "name=%s action=%s visit=%" PRIu64,
+		 failpoint_rows[point].name, failpoint_action_names[does], visit);
 	return true;
 }
 

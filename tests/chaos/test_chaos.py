@@ -15,9 +15,7 @@ import random
 import time
 
 import psycopg
-import pytest
 
-from cards_ingesters import STAGES
 from chaos import Chaos
 from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
@@ -30,7 +28,6 @@ ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
 ROUND_S = 7
 LAST_BLOW = 0.5       # how often PostgreSQL loses what nothing new comes behind
-HELD_UP_S = 30        # the session's timeout and the transaction's, 10 s each, and some
 REST_S = 100          # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
 
@@ -152,32 +149,3 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
             db.execute(f"DROP DATABASE {cell.database} WITH (FORCE)")
     assert tally.batches > 100 * rounds, "hardly anything was sent"
     assert tally.looks > 20 * rounds, "hardly anybody looked"
-
-
-@pytest.mark.parametrize("stage", list(STAGES))
-def test_a_stopped_ingester_holds_nobody_up(killed_servers, protos, seed, stage, request):
-    """It stays stopped, in its transaction, and meanwhile the other one stores all there is."""
-    if stage != "after COPY" and request.config.getoption("--rounds") <= 3:
-        pytest.skip("only in a longer run: make test-chaos")
-    name = "stopped_" + stage.replace(" ", "_").lower()
-    with Cell(killed_servers, name, partitions=PARTITIONS) as cell:
-        game = Game(cell, protos, random.Random(f"{seed} {stage}"))
-        try:
-            game.chaos.add_ingester()
-            wait_until(lambda: all(i.get("/ready")[0] == 200 for i in game.chaos.ingesters),
-                       what="two ready ingesters")
-            game.sender.go_on()
-            wait_until(lambda: game.chaos.held_in_flush(game.chaos.stop_ingester, "", stage),
-                       what="a flush to stop in")
-            game.let_pass(1)
-            game.sender.finish(10)
-            game.chaos.owed.clear()  # it is not woken
-            game.truth.read()
-            wait_until(game.is_at_rest, HELD_UP_S, "all is stored")
-            game.chaos.wake()
-            game.compare()
-        except BaseException:
-            print(f"the logs are in {keep_evidence(cell, seed, name)}")
-            raise
-        finally:
-            game.close()

@@ -1,0 +1,280 @@
+"""failpoint_cases - a process meets a failpoint, is away for a while and comes back: the stories of
+test_failpoints.py.
+"""
+import os
+import re
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+from harness import Cell, metrics
+from otlp_messages import cpu_message, headers
+from side_by_side import until
+from topic import Truth
+from truth import differences, offsets
+
+PARTITIONS = 4
+VOLLEY = 5         # batches of each host
+TICKS = 3          # samples of a batch
+EPOCH = 1_700_000_000_000_000_000
+HELD_UP_S = 45     # sessions and transactions of one that is away end after 10 s each
+STOPPED_S = 5      # an agent; an ingester until another one has stored everything
+AT_VISIT = 2       # of an agent: the first batch went its way
+BATCHES_AFTER = 3
+
+# What PostgreSQL shows of the backend of one that stands there: state, event, last statement.
+BACKENDS = {
+    "after-series": ("idle", "ClientRead", "INSERT INTO series"),
+    "in-copy": ("active", "ClientRead", "COPY chunk_raw"),
+    "after-copy": ("idle in transaction", "ClientRead", "COPY chunk_raw"),
+    "after-fence": ("idle in transaction", "ClientRead", "INSERT INTO consumer_offset"),
+    "after-commit": ("idle", "ClientRead", "COMMIT"),
+}
+
+
+def is_stopped(process):
+    pid = process.pid()
+    stat = Path(f"/proc/{pid}/stat").read_text() if pid else ""
+    return stat.rpartition(")")[2].split()[:1] == ["T"]
+
+
+def is_hit(process, point, action):
+    """It has said where it is, and there it ended or stands."""
+    said = f'msg="failpoint" name={point} action={action}'
+    assert said in process.last_words(20), process.last_words()
+    if action == "stop":
+        return is_stopped(process)
+    assert process.exit_code() in (None, -signal.SIGKILL), process.last_words()
+    return process.exit_code() == -signal.SIGKILL
+
+
+def stop(process):
+    """As a service is stopped: in order."""
+    os.close(process.send(signal.SIGTERM))
+    yield from until(lambda: process.exit_code() is not None, f"{process.name} has stopped")
+    assert process.exit_code() == 0, process.last_words()
+
+
+class Case:
+    """One process that meets a failpoint, and its story."""
+
+    def __init__(self, point, action):
+        self.point, self.action = point, action
+        self.name = f"{point}-{action}"
+        self.began = time.monotonic()
+        self.processes = []
+
+    def say(self, text):
+        print(f"{time.monotonic() - self.began:6.2f} s  {self.name}: {text}", flush=True)
+
+    def fail(self, why):
+        logs = [f"log of {process.name}:\n{process.last_words(15)}" for process in self.processes]
+        raise AssertionError("\n".join([f"{self.name}: {why!r}", *logs])) from why
+
+
+def numbers_of(truth, node):
+    """[(epoch, number)] of a host's batches on the topic, in order."""
+    return sorted((epoch, number) for (host, epoch), spool in truth.spools.items()
+                  for number in spool.numbers if host.startswith(f"{node}/"))
+
+
+def assert_sums_close(cell, hosts):
+    found = cell.data("fleet")
+    assert {host["node"] for host in found} == hosts
+    for host in found:
+        lost = sum(host["lost"].values())
+        assert host["taken"] == host["stored"] + lost + host["in_flight"], host
+        assert host["in_flight"] == 0 and host["missing"] == 0, host
+
+
+class IngesterCase(Case):
+    """Two ingesters share a topic; one of them meets the failpoint and is away, until the other has
+    stored everything. Then it comes back."""
+
+    def __init__(self, servers, protos, point, action):
+        super().__init__(point, action)
+        self.protos = protos
+        self.cell = Cell(servers, self.name.replace("-", "_"), partitions=PARTITIONS)
+        more = {"failpoints": f"{point}={action}"}
+        if point == "in-revoke":
+            more["flush-interval"] = "60s"  # it has something to drop
+        self.armed = self.cell.service("ingester", "armed", more)
+        self.other = self.cell.ingester
+        self.processes = [self.armed, self.other]
+        self.truth = Truth(self.cell, protos)
+        self.sequence, self.ends = 0, Counter()
+        self.sent_from = time.time() - 1
+
+    def launch(self, ingester):
+        ingester.launch({"DECIMA_POSTGRES":
+                         f"{self.cell.postgres_address}?application_name={ingester.name}"})
+
+    def volley(self):
+        """Some batches of a host for each partition; the last comes twice."""
+        for _ in range(VOLLEY):
+            self.sequence += 1
+            for host in range(PARTITIONS):
+                self.send(host)
+        for host in range(PARTITIONS):
+            self.send(host)
+
+    def send(self, host):
+        node, number = f"host-{host}", self.sequence
+        status = self.protos.status.AgentStatus(
+            node=node.encode(), taken=number * TICKS, batch_samples=TICKS)
+        value = cpu_message(self.protos, "failpoints", {(0x10, number): TICKS}, node=node,
+                            pid=number)
+        self.cell.produce(value, key=f"{node}/id".encode(), partition=host, headers=headers(
+            number, EPOCH, status.SerializeToString()))
+        self.ends[host] += 1
+
+    def is_stored(self):
+        have = offsets(self.cell)
+        assert have == self.ends, f"offsets {have}, and the topic ends at {dict(self.ends)}"
+        return True
+
+    def has_partitions(self, ingester, count):
+        def has():
+            assert ingester.alive(), ingester.last_words()
+            assigned = metrics(ingester)["decima_ingester_partitions_assigned"]
+            return ingester.ready() and assigned == count
+        return until(has, f"{ingester.name} has {count} partitions")
+
+    def story(self):
+        self.launch(self.armed)
+        yield from self.has_partitions(self.armed, PARTITIONS)
+        if self.point == "in-revoke":
+            yield from self.meet_in_revoke()
+        else:
+            yield from self.meet_in_flush()
+        self.say("it is there")
+        self.assert_place()
+        self.volley()
+        yield from until(self.is_stored, "the other one has stored all there is", HELD_UP_S)
+        self.say("the other one has stored all there is")
+        assert not self.armed.alive() or is_stopped(self.armed), "it did not stay away"
+        self.come_back()
+        for ingester in (self.armed, self.other):
+            yield from self.has_partitions(ingester, PARTITIONS // 2)
+        self.say("it is back")
+        self.volley()
+        yield from stop(self.armed)
+        yield from until(self.is_stored, "both have stored all there is")
+        yield from self.compare()
+
+    def meet_in_flush(self):
+        self.launch(self.other)
+        for ingester in (self.armed, self.other):
+            yield from self.has_partitions(ingester, PARTITIONS // 2)
+        self.volley()
+        yield from until(lambda: is_hit(self.armed, self.point, self.action), "it is there")
+
+    def meet_in_revoke(self):
+        self.volley()
+        sent = sum(self.ends.values())
+        yield from until(lambda: metrics(self.armed)["decima_ingester_messages_total"] == sent,
+                         "all is read and nothing stored")
+        self.launch(self.other)
+        yield from until(lambda: is_hit(self.armed, self.point, self.action), "it is there")
+        assert not offsets(self.cell), "it was to drop what it had read"
+
+    def assert_place(self):
+        """What PostgreSQL shows is what the table says of the failpoint."""
+        if self.action == "kill" or self.point not in BACKENDS:
+            return
+        state, event, statement = BACKENDS[self.point]
+        found = self.cell.rows("SELECT state, wait_event, query FROM pg_stat_activity"
+                               " WHERE application_name = %s", self.armed.name)
+        assert [row[:2] for row in found] == [(state, event)], found
+        assert found[0][2].startswith(statement), found
+        if self.point == "in-copy":
+            came = self.cell.rows("SELECT bytes_processed FROM pg_stat_progress_copy JOIN"
+                                  " pg_stat_activity USING (pid) WHERE application_name = %s",
+                                  self.armed.name)
+            assert came and came[0][0] > 0, f"the COPY has brought {came} bytes"
+
+    def come_back(self):
+        if self.action == "stop":
+            os.close(self.armed.send(signal.SIGCONT))
+            return
+        self.armed.flags["failpoints"] = None
+        self.launch(self.armed)
+
+    def compare(self):
+        self.cell.querier.launch({"DECIMA_POSTGRES": self.cell.postgres_address})
+        yield from until(self.cell.querier.ready, "the querier is ready")
+        self.truth.read()
+        assert self.truth.ends == self.ends
+        for host in range(PARTITIONS):
+            wanted = [(EPOCH, number) for number in range(1, self.sequence + 1)]
+            assert numbers_of(self.truth, f"host-{host}") == wanted
+        found = differences(self.truth, self.sent_from)
+        assert not found, "\n".join(found)
+        assert_sums_close(self.cell, {f"host-{host}" for host in range(PARTITIONS)})
+        self.say("all is stored, once")
+
+
+class AgentCase(Case):
+    """A real agent meets the failpoint and is away for a while; what was in its spool by then
+    arrives once."""
+
+    def __init__(self, cell, truth, point, action):
+        super().__init__(point, action)
+        self.cell, self.truth, self.node = cell, truth, self.name
+        self.agent = cell.service("agent", self.name, {
+            "node": self.node, "profiling-duration": "1s",
+            "failpoints": f"{point}={action}:{AT_VISIT}"})
+        self.processes = [self.agent]
+        self.spooled = []
+
+    def in_spool(self):
+        """[(epoch, number)] of the batches in the spool."""
+        names = [file.name for file in Path(self.agent.flags["state-directory"]).glob("spool/*")]
+        found = [re.fullmatch(r"(\d+)-(\d+)\.batch", name) for name in names]
+        return sorted((int(name[1]), int(name[2])) for name in found if name)
+
+    def story(self):
+        self.agent.launch()
+        yield from until(lambda: is_hit(self.agent, self.point, self.action), "it is there")
+        self.say("it is there")
+        self.spooled = self.in_spool()
+        self.truth.read()
+        self.assert_place()
+        if self.action == "stop":
+            woken = time.monotonic() + STOPPED_S
+            yield from until(lambda: time.monotonic() > woken, "time to wake it")
+            assert is_stopped(self.agent)
+            os.close(self.agent.send(signal.SIGCONT))
+        else:
+            self.agent.flags["failpoints"] = None
+            self.agent.launch()
+        last = max(self.spooled)[1]
+        yield from until(lambda: self.arrived_after(last) >= BATCHES_AFTER, "it has gone on")
+        yield from stop(self.agent)
+        self.say("it went on, and stopped")
+
+    def assert_place(self):
+        """What the spool and the topic hold is what the table says of the failpoint."""
+        arrived = numbers_of(self.truth, self.node)
+        assert self.spooled, "there is nothing in the spool"
+        if self.point == "at-report":
+            assert max(self.spooled) in arrived, "Kafka does not have it"
+        elif self.point != "after-produce":
+            assert max(self.spooled) not in arrived, "Kafka has it already"
+
+    def arrived_after(self, last):
+        assert self.agent.alive(), self.agent.last_words()
+        self.truth.read()
+        return sum(number > last for _, number in numbers_of(self.truth, self.node))
+
+    def compare(self):
+        arrived = numbers_of(self.truth, self.node)
+        epochs = {epoch for epoch, _ in arrived}
+        assert len(epochs) == 1, f"the spool began anew: {epochs}"
+        assert [number for _, number in arrived] == list(range(1, len(arrived) + 1))
+        assert set(self.spooled) <= set(arrived), "what was in the spool did not come"
+        if (self.point, self.action) == ("at-report", "kill"):
+            spool = [s for (host, _), s in self.truth.spools.items() if
+                     host.startswith(f"{self.node}/")]
+            assert spool[0].duplicates > 0, "what Kafka had was to be sent once more"
