@@ -4,40 +4,30 @@
 #include "chassis/metrics.h"
 #include "chassis/socket.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
-/* The stop flag, one of the three globals: readable once a stop was asked for, and never read, so
- * that every waiter wakes. */
-static int stop_fd = -1;
+static struct stop stop = { .fd = -1 }; /* one of the three globals */
+
+const struct stop *daemon_stop_flag(void)
+{
+	return &stop;
+}
 
 void daemon_stop(void)
 {
-	uint64_t one = 1;
-	int saved = errno;
-
-	if (stop_fd >= 0 && write(stop_fd, &one, sizeof(one)) < 0) {
-		/* Full: it says stop already. */
-	}
-	errno = saved;
+	stop_ask(&stop);
 }
 
 bool daemon_wait(uint64_t timeout_ms)
 {
-	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
-	int timeout = timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms;
-
-	/* A signal cuts the sleep short, which a caller that loops does not mind. */
-	return poll(&stop, 1, timeout) <= 0;
+	return stop_wait(&stop, timeout_ms);
 }
 
 bool daemon_stopping(void)
 {
-	return !daemon_wait(0);
+	return stop_is_asked(&stop);
 }
 
 static void on_signal(int number)
@@ -48,13 +38,12 @@ static void on_signal(int number)
 
 static bool catch_signals(struct err *err)
 {
-	struct sigaction stop = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction ask = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (stop_fd < 0)
-		return err_errno(err, "make the stop flag");
-	if (sigaction(SIGTERM, &stop, NULL) < 0 || sigaction(SIGINT, &stop, NULL) < 0 ||
+	if (!stop_open(&stop, err))
+		return false;
+	if (sigaction(SIGTERM, &ask, NULL) < 0 || sigaction(SIGINT, &ask, NULL) < 0 ||
 	    sigaction(SIGPIPE, &ignore, NULL) < 0)
 		return err_errno(err, "catch signals");
 	return true;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "chassis/conf.h"
 #include "chassis/http.h"
 
@@ -53,6 +54,9 @@ void daemon_stop(void);
 
 /* Sleep, at most timeout_ms, less when a stop is asked for. False: stop. */
 bool daemon_wait(uint64_t timeout_ms);
+
+/* The same for those who may not know of us: to be handed down. */
+const struct stop *daemon_stop_flag(void);
 
 struct daemon_service {
 	const struct http_route *routes; /* the service's own, beside the three */
