@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "client/postgres_connect.h"
 
-#include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -44,26 +44,15 @@ static void on_notice(void *self, const PGresult *result)
 
 bool postgres_open(struct postgres *pg, const struct postgres_options *options, struct err *err)
 {
-	static const char *const names[] = { "dbname",
-					     "fallback_application_name",
-					     "connect_timeout",
-					     "tcp_user_timeout",
-					     "client_encoding",
-					     "options",
-					     NULL };
-	const char *const values[] = { options->conninfo,
-				       options->application,
-				       "5",
-				       "30000",
-				       "UTF8",
-				       options->settings ? options->settings : "",
-				       NULL };
-
-	*pg = (struct postgres){ .deadline_ms = options->deadline_ms ? options->deadline_ms
-								     : DEADLINE_MS };
-	pg->connection = PQconnectdbParams(names, values, 1);
+	*pg = (struct postgres){
+		.deadline_ms = options->deadline_ms ? options->deadline_ms : DEADLINE_MS,
+		.stop = options->stop,
+	};
+	pg->connection = postgres_connect(options, err);
+	if (!pg->connection)
+		return false;
 	PQsetNoticeReceiver(pg->connection, on_notice, NULL);
-	if (PQstatus(pg->connection) == CONNECTION_OK)
+	if (PQsetnonblocking(pg->connection, 1) == 0)
 		return true;
 	fail(pg, NULL, err, "connect");
 	postgres_close(pg);
@@ -96,29 +85,57 @@ bool postgres_failed_with(const struct postgres *pg, const char *sqlstate)
 	return strcmp(pg->sqlstate, sqlstate) == 0;
 }
 
-/* Until a result can be taken without blocking. A server that keeps silent loses the connection. */
+bool postgres_sleep(const struct postgres *pg, uint64_t ms)
+{
+	return stop_wait(pg->stop, ms);
+}
+
+/* A server that keeps silent loses the connection, and with it what was not committed. */
+static bool give_up(struct postgres *pg, struct err *err)
+{
+	postgres_close(pg);
+	pg->sqlstate[0] = '\0';
+	if (stop_is_asked(pg->stop))
+		return err_set(err, ERR_IO, "PostgreSQL did not answer in time for the stop");
+	return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
+		       (uintmax_t)pg->deadline_ms);
+}
+
+/* Until the server can be heard or, if so wished, be told more; what it says is taken. */
+static bool wait_for_server(struct postgres *pg, short events, uint64_t deadline_ns,
+			    struct err *err)
+{
+	short ready = 0;
+
+	if (!socket_wait(PQsocket(pg->connection), events, pg->stop, deadline_ns, &ready))
+		return give_up(pg, err);
+	if (ready & ~POLLOUT && !PQconsumeInput(pg->connection))
+		return fail(pg, NULL, err, "read answer");
+	return true;
+}
+
+/* Until the server has been told all. What it says meanwhile is taken, or neither would go on. */
+static bool send_all(struct postgres *pg, struct err *err)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
+	int left;
+
+	while ((left = PQflush(pg->connection)) > 0)
+		if (!wait_for_server(pg, POLLIN | POLLOUT, deadline_ns, err))
+			return false;
+	return left == 0 || fail(pg, NULL, err, "send");
+}
+
+/* Until a result can be taken without blocking. */
 static bool wait_for_result(struct postgres *pg, struct err *err)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
 
-	while (PQisBusy(pg->connection)) {
-		uint64_t now_ns = clock_monotonic_ns();
-		struct pollfd socket = { .fd = PQsocket(pg->connection), .events = POLLIN };
-
-		if (now_ns >= deadline_ns) {
-			postgres_close(pg);
-			pg->sqlstate[0] = '\0';
-			return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
-				       (uintmax_t)pg->deadline_ms);
-		}
-
-		int ready = poll(&socket, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
-
-		if (ready < 0 && errno != EINTR)
-			return err_errno(err, "poll PostgreSQL's socket");
-		if (ready > 0 && !PQconsumeInput(pg->connection))
-			return fail(pg, NULL, err, "read answer");
-	}
+	if (!send_all(pg, err))
+		return false;
+	while (PQisBusy(pg->connection))
+		if (!wait_for_server(pg, POLLIN, deadline_ns, err))
+			return false;
 	return true;
 }
 
@@ -289,18 +306,23 @@ static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 {
 	enum { PIECE = 1 << 20 };
 	size_t half = (bytes.len + 1) / 2, most = half < PIECE ? half : PIECE;
+	bool begun = false;
 
-	for (bool begun = false; bytes.len; begun = true) {
+	while (bytes.len) {
 		str piece = { bytes.ptr, bytes.len < most ? bytes.len : most };
+		int taken = PQputCopyData(pg->connection, piece.ptr, (int)piece.len);
 
-		if (PQputCopyData(pg->connection, piece.ptr, (int)piece.len) != 1)
+		if (taken < 0)
 			return fail(pg, NULL, err, "COPY data");
+		if (!send_all(pg, err))
+			return false;
+		if (taken == 0)
+			continue; /* there was no room for it, now there is */
 		bytes = str_skip(bytes, piece.len);
-		if (begun)
-			continue;
-		if (PQflush(pg->connection) < 0) /* the server has it, whatever becomes of us */
-			return fail(pg, NULL, err, "COPY data");
-		failpoint(FAILPOINT_IN_COPY);
+		/* The server has it, whatever becomes of us. */
+		if (!begun)
+			failpoint(FAILPOINT_IN_COPY);
+		begun = true;
 	}
 	return true;
 }

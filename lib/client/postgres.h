@@ -3,9 +3,12 @@
  *
  * Parameters and results are binary; what a value looks like is said by postgres_value.h. A failed
  * call leaves the server's SQLSTATE in `sqlstate`, so that callers decide by code and not by text;
- * it is empty when the connection itself failed. Every wait for the server ends at `deadline_ms`:
- * then, and whenever the connection is lost, postgres_is_open() is false and the caller opens it
- * again. One thread per connection.
+ * it is empty when the connection itself failed.
+ *
+ * Every wait for the server, to be heard as well as to hear, ends at `deadline_ms`, and
+ * POSTGRES_STOP_MS after a stop was asked for. Then, and whenever the connection is lost,
+ * postgres_is_open() is false: what was not committed is undone, and the caller opens it again. One
+ * thread per connection.
  *
  *     CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
  *     struct postgres_param day = postgres_date(&arena, 20778);
@@ -15,23 +18,29 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/stop.h"
 #include "client/postgres_value.h"
 
 struct pg_conn;
 struct pg_result;
+
+/* What is under way when a stop is asked for may go on for so long. */
+enum { POSTGRES_STOP_MS = 2000 };
 
 struct postgres {
 	char sqlstate[6]; /* of the last failure; "" where the server did not speak */
 	/* private */
 	struct pg_conn *connection;
 	uint64_t deadline_ms;
+	const struct stop *stop;
 };
 
 struct postgres_options {
 	const char *conninfo;    /* keyword=value or postgresql:// */
 	const char *application; /* as pg_stat_activity shows it */
 	const char *settings;    /* "-c name=value ...", or NULL */
-	uint64_t deadline_ms;    /* for each wait for an answer; 0: 60 s */
+	uint64_t deadline_ms;    /* for each wait; 0: 60 s */
+	const struct stop *stop; /* ends every wait; NULL: nobody asks */
 };
 
 struct postgres_statement {
@@ -45,6 +54,10 @@ struct postgres_rows {
 	struct pg_result *result; /* private */
 };
 
+/*
+ * Each host gets 5 s, or deadline_ms where that is less. Only a resolver that is asked for a host's
+ * name is waited for without regard to either.
+ */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;
 void postgres_close(struct postgres *pg);
@@ -54,6 +67,9 @@ bool postgres_is_open(const struct postgres *pg);
 
 /* The same, after a look at whether an idle server has hung up meanwhile. Does not wait. */
 bool postgres_is_there(struct postgres *pg);
+
+/* Sleep between two tries. False: a stop was asked for. */
+bool postgres_sleep(const struct postgres *pg, uint64_t ms);
 
 /* Whether the last failure has that SQLSTATE. */
 bool postgres_failed_with(const struct postgres *pg, const char *sqlstate);

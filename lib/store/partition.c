@@ -1,6 +1,5 @@
 #include "store/partition.h"
 
-#include "base/clock.h"
 #include "store/limits.h"
 
 #include <inttypes.h>
@@ -156,7 +155,8 @@ bool partition_make(struct postgres *pg, enum partition_table table, uint64_t un
 		}
 		if (!may_pass(pg))
 			break;
-		clock_sleep_ms(LOCK_TIMEOUT_MS);
+		if (!postgres_sleep(pg, LOCK_TIMEOUT_MS))
+			break;
 	}
 	return err_wrap(err, "make partition " STR_FMT, STR_ARG(name));
 }

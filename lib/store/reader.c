@@ -10,18 +10,25 @@
 
 #define YEAR_9999_MS UINT64_C(253402300799000)
 
-bool store_reader_open(struct store_reader *reader, const char *postgres, struct err *err)
+static bool connect(struct store_reader *reader, struct err *err)
 {
 	const struct postgres_options options = {
-		.conninfo = postgres,
+		.conninfo = reader->options.postgres,
 		.application = "decima-querier",
 		.settings = "-c default_transaction_read_only=on -c statement_timeout=60s "
 			    "-c idle_in_transaction_session_timeout=60s",
-		.deadline_ms = QUERY_TIMEOUT_MS,
+		.deadline_ms = reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MS,
+		.stop = reader->options.stop,
 	};
 
-	*reader = (struct store_reader){ .postgres = postgres };
 	return postgres_open(&reader->pg, &options, err);
+}
+
+bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
+		       struct err *err)
+{
+	*reader = (struct store_reader){ .options = *options };
+	return connect(reader, err);
 }
 
 void store_reader_close(struct store_reader *reader)
@@ -31,11 +38,9 @@ void store_reader_close(struct store_reader *reader)
 
 bool store_reader_begin(struct store_reader *reader, struct err *err)
 {
-	const char *postgres = reader->postgres;
-
 	if (!postgres_is_open(&reader->pg)) {
 		store_reader_close(reader);
-		if (!store_reader_open(reader, postgres, err))
+		if (!connect(reader, err))
 			return false;
 	}
 	reader->deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MS * NS_PER_MS;

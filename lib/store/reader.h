@@ -11,10 +11,16 @@
 #include "profile/sample_set.h"
 #include "profile/selector.h"
 
+struct store_reader_options {
+	const char *postgres;    /* libpq conninfo or URI; must outlive the reader */
+	uint64_t wait_ms;        /* for each answer of the server; 0: as long as a query may take */
+	const struct stop *stop; /* ends every wait */
+};
+
 struct store_reader {
 	/* private */
 	struct postgres pg;
-	const char *postgres;
+	struct store_reader_options options;
 	uint64_t deadline_ns; /* of what began last */
 };
 
@@ -42,8 +48,8 @@ struct store_sink {
 	void *self;
 };
 
-/* Connect (libpq conninfo or URI). `postgres` must outlive the reader. */
-bool store_reader_open(struct store_reader *reader, const char *postgres,
+/* Connect. */
+bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
 		       struct err *err) MUST_CHECK;
 void store_reader_close(struct store_reader *reader);
 

@@ -41,6 +41,7 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 		.application = "decima-ingester",
 		.settings = writer->options.synchronous_commit ? "-c synchronous_commit=on"
 							       : "-c synchronous_commit=off",
+		.stop = writer->options.stop,
 	};
 
 	if (postgres_is_there(&writer->pg))

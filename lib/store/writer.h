@@ -29,6 +29,7 @@ struct store_writer_options {
 	uint64_t known_series_max; /* entries of the cache of known series and pairs */
 	uint64_t retention_raw_ns;
 	bool synchronous_commit; /* off by default: Kafka is the truth */
+	const struct stop *stop; /* ends every wait */
 };
 
 struct store_writer {

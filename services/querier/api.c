@@ -412,8 +412,8 @@ void api_refuse(void *self, const struct http_request *req, const char *why,
 void api_init(struct api *api, const struct api_options *options)
 {
 	*api = (struct api){ .memory_max = options->memory_max };
-	pool_init(&api->pool, options->postgres, options->concurrency);
-	ready_init(&api->ready, options->postgres);
+	pool_init(&api->pool, &options->store, options->concurrency);
+	ready_init(&api->ready, &options->store);
 }
 
 void api_done(struct api *api)

@@ -18,7 +18,7 @@ struct api {
 };
 
 struct api_options {
-	const char *postgres;
+	struct store_reader_options store;
 	size_t concurrency;  /* queries at once */
 	uint64_t memory_max; /* bytes of one answer */
 };

@@ -13,6 +13,7 @@ enum {
 	POOL_MAX = 64,        /* connections to PostgreSQL that --query-concurrency may ask for */
 	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */
 	READY_KEEP_MS = 1000, /* /ready asks PostgreSQL at most so often */
+	READY_WAIT_MS = 2000, /* and waits so long for each answer, and for a connection */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
 };

@@ -46,7 +46,8 @@ static bool run(void *self, struct err *err)
 	metrics_register(api_metrics, API_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
-	api_init(&api, &(struct api_options){ .postgres = settings->postgres,
+	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,
+							 .stop = daemon_stop_flag() },
 					      .concurrency = settings->concurrency,
 					      .memory_max = settings->memory_max });
 

@@ -16,12 +16,12 @@ static struct metric refused = {
 };
 struct metric *const pool_metrics[POOL_METRICS] = { &busy, &refused };
 
-void pool_init(struct pool *pool, const char *postgres, size_t count)
+void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count)
 {
 	pthread_condattr_t attributes;
 
 	assert(count > 0 && count <= POOL_MAX);
-	*pool = (struct pool){ .postgres = postgres, .count = count };
+	*pool = (struct pool){ .options = *options, .count = count };
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -78,11 +78,12 @@ static void release(struct pool *pool, struct pool_item *item)
 
 /* A connection that was idle may have been lost meanwhile, which its first use finds out: once more
  * with a new one before anybody is told. */
-bool pool_item_begin(struct pool_item *item, const char *postgres, struct err *err)
+bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
+		     struct err *err)
 {
 	bool was_open = item->is_open;
 
-	item->is_open = was_open || store_reader_open(&item->reader, postgres, err);
+	item->is_open = was_open || store_reader_open(&item->reader, options, err);
 	return item->is_open && (store_reader_begin(&item->reader, err) ||
 				 (was_open && store_reader_begin(&item->reader, err)));
 }
@@ -97,7 +98,7 @@ struct store_reader *pool_take(struct pool *pool, struct err *err)
 			pool->count);
 		return NULL;
 	}
-	if (!pool_item_begin(item, pool->postgres, err)) {
+	if (!pool_item_begin(item, &pool->options, err)) {
 		release(pool, item);
 		return NULL;
 	}

@@ -20,13 +20,13 @@ struct pool {
 	/* private: the items' flags are under the lock, a reader is its taker's */
 	pthread_mutex_t lock;
 	pthread_cond_t given;
-	const char *postgres;
+	struct store_reader_options options;
 	size_t count;
 	struct pool_item items[POOL_MAX];
 };
 
-/* `postgres` must outlive the pool. No connection is made yet. */
-void pool_init(struct pool *pool, const char *postgres, size_t count);
+/* No connection is made yet. */
+void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count);
 void pool_done(struct pool *pool);
 
 /* A reader with a snapshot of its own. ERR_IO: PostgreSQL is away, or all are busy. */
@@ -34,7 +34,8 @@ struct store_reader *pool_take(struct pool *pool, struct err *err) MUST_CHECK;
 void pool_give(struct pool *pool, struct store_reader *reader);
 
 /* Begin a snapshot over a connection of one's own, made or made again where need be. */
-bool pool_item_begin(struct pool_item *item, const char *postgres, struct err *err) MUST_CHECK;
+bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
+		     struct err *err) MUST_CHECK;
 
 enum { POOL_METRICS = 2 };
 extern struct metric *const pool_metrics[POOL_METRICS];

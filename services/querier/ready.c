@@ -2,9 +2,10 @@
 
 #include "base/clock.h"
 
-void ready_init(struct ready *ready, const char *postgres)
+void ready_init(struct ready *ready, const struct store_reader_options *options)
 {
-	*ready = (struct ready){ .postgres = postgres };
+	*ready = (struct ready){ .options = *options };
+	ready->options.wait_ms = READY_WAIT_MS;
 	pthread_mutex_init(&ready->lock, NULL);
 }
 
@@ -19,7 +20,7 @@ static void ask(struct ready *ready)
 {
 	struct err err = { 0 };
 
-	ready->is_ready = pool_item_begin(&ready->connection, ready->postgres, &err);
+	ready->is_ready = pool_item_begin(&ready->connection, &ready->options, &err);
 	if (ready->is_ready)
 		store_reader_end(&ready->connection.reader);
 	ready->err = err;

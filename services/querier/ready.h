@@ -11,14 +11,15 @@
 struct ready {
 	/* private, under the lock */
 	pthread_mutex_t lock;
-	const char *postgres;
+	struct store_reader_options options;
 	uint64_t asked_ns; /* 0: never */
 	bool is_ready;
 	struct err err;
 	struct pool_item connection;
 };
 
-void ready_init(struct ready *ready, const char *postgres);
+/* The options but for how long to wait: READY_WAIT_MS. */
+void ready_init(struct ready *ready, const struct store_reader_options *options);
 void ready_done(struct ready *ready);
 
 /* False with a sentence. */

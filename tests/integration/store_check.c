@@ -73,7 +73,10 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 
 	sample_set_init(got, arena);
 	assert_good(selector_parse(str_from(selector_text), arena, &selector, &err), err);
-	assert_good(store_reader_open(&reader, postgres(), &err), err);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
 	assert_good(store_reader_begin(&reader, &err), err);
 
 	const struct store_query query = { &selector, start_ms, end_ms };

@@ -250,7 +250,10 @@ static void lists_labels_of_series_and_of_samples(void **state)
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
 
-	assert_good(store_reader_open(&reader, postgres(), &err), err);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
 	assert_good(store_reader_begin(&reader, &err), err);
 	assert_good(store_reader_label_names(&reader, NULL, 0, 0, UINT64_MAX, &arena, &items,
 					     &count, &err),
@@ -297,7 +300,10 @@ static void a_reader_says_that_there_are_no_tables_yet(void **state)
 	struct err err;
 
 	(void)state;
-	assert_good(store_reader_open(&reader, postgres(), &err), err);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
 	assert_false(store_reader_begin(&reader, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	store_reader_close(&reader);

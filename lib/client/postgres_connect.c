@@ -1,0 +1,146 @@
+#include "client/postgres_connect.h"
+
+#include "base/clock.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+enum { CONNECT_MS = 5000 }; /* for one host */
+
+DEFINE_CLEANUP(PQconninfoOption *, PQconninfoFree)
+
+/* Three lists, separated by commas, of which the second and the third may be shorter than the rest.
+ */
+struct hosts {
+	str names, addresses, ports;
+};
+
+bool socket_wait(int fd, short events, const struct stop *stop, uint64_t deadline_ns,
+		 short *ret_ready)
+{
+	for (;;) {
+		/* Once it is asked for, its flag says nothing new. */
+		bool is_asked = stop_is_asked(stop);
+		uint64_t ends_ns = stop_bound_ns(stop, deadline_ns, POSTGRES_STOP_MS);
+		uint64_t now_ns = clock_monotonic_ns();
+		struct pollfd fds[] = {
+			{ .fd = fd, .events = events },
+			{ .fd = stop && !is_asked ? stop->fd : -1, .events = POLLIN },
+		};
+
+		if (fd < 0 || now_ns >= ends_ns)
+			return false;
+
+		uint64_t left_ms = (ends_ns - now_ns) / NS_PER_MS + 1;
+		int timeout_ms = left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+
+		if (poll(fds, ARRAY_LEN(fds), timeout_ms) > 0 && fds[0].revents) {
+			*ret_ready = fds[0].revents;
+			return true;
+		}
+	}
+}
+
+static PGconn *begin(const struct postgres_options *options, const struct hosts *hosts,
+		     struct arena *arena)
+{
+	/* What comes later in the list counts; NULL is as if it were not there. */
+	const char *const names[] = { "dbname",
+				      "fallback_application_name",
+				      "tcp_user_timeout",
+				      "client_encoding",
+				      "options",
+				      "host",
+				      "hostaddr",
+				      "port",
+				      NULL };
+	const char *const values[] = { options->conninfo,
+				       options->application,
+				       "30000",
+				       "UTF8",
+				       options->settings ? options->settings : "",
+				       hosts->names.len ? str_z(arena, hosts->names) : NULL,
+				       hosts->addresses.len ? str_z(arena, hosts->addresses) : NULL,
+				       hosts->ports.len ? str_z(arena, hosts->ports) : NULL,
+				       NULL };
+
+	return PQconnectStartParams(names, values, 1);
+}
+
+/* PGRES_POLLING_OK, _FAILED, or what it was waiting for when time was up. */
+static PostgresPollingStatusType go_on(PGconn *connection, const struct stop *stop,
+				       uint64_t deadline_ns)
+{
+	PostgresPollingStatusType state = PQstatus(connection) == CONNECTION_BAD
+						  ? PGRES_POLLING_FAILED
+						  : PGRES_POLLING_WRITING;
+
+	while (state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING) {
+		short ready;
+
+		if (!socket_wait(PQsocket(connection),
+				 state == PGRES_POLLING_READING ? POLLIN : POLLOUT, stop,
+				 deadline_ns, &ready))
+			break;
+		state = PQconnectPoll(connection);
+	}
+	return state;
+}
+
+static str option(const PQconninfoOption *options, const char *name)
+{
+	for (; options->keyword; options++)
+		if (options->val && str_eq(str_from(options->keyword), str_from(name)))
+			return str_from(options->val);
+	return (str){ 0 };
+}
+
+/* Leave the first host out. False: it was the only one. */
+static bool drop_first(PGconn *connection, struct hosts *hosts, struct arena *arena)
+{
+	CLEANUP(PQconninfoFreep) PQconninfoOption *options = PQconninfo(connection);
+	str *const lists[] = { &hosts->names, &hosts->addresses, &hosts->ports };
+	static const char *const names[] = { "host", "hostaddr", "port" };
+	bool more = false;
+
+	for (size_t i = 0; options && i < ARRAY_LEN(lists); i++) {
+		str list = option(options, names[i]), rest = list;
+
+		str_cut(&rest, ',');
+		*lists[i] = str_copy(arena, rest.len ? rest : list);
+		more = more || (i < 2 && rest.len);
+	}
+	return more;
+}
+
+PGconn *postgres_connect(const struct postgres_options *options, struct err *err)
+{
+	uint64_t wait_ms = options->deadline_ms && options->deadline_ms < CONNECT_MS
+				   ? options->deadline_ms
+				   : CONNECT_MS;
+	AUTO_ARENA arena = { 0 };
+	struct hosts hosts = { 0 };
+	bool more = true;
+
+	while (more) {
+		PGconn *connection = begin(options, &hosts, &arena);
+		PostgresPollingStatusType state = go_on(connection, options->stop,
+							clock_monotonic_ns() + wait_ms * NS_PER_MS);
+		str message = str_from(PQerrorMessage(connection));
+
+		if (state == PGRES_POLLING_OK)
+			return connection;
+		message = str_trim(str_cut(&message, '\n'));
+		if (state == PGRES_POLLING_FAILED)
+			err_set(err, ERR_IO, "PostgreSQL: connect: " STR_FMT, STR_ARG(message));
+		else
+			err_set(err, ERR_IO,
+				"PostgreSQL: connect: %s:%s did not answer within %ju ms",
+				PQhost(connection), PQport(connection), (uintmax_t)wait_ms);
+		/* libpq has tried all hosts until one refused us or was silent for too long. */
+		more = state != PGRES_POLLING_FAILED && !stop_is_asked(options->stop) &&
+		       drop_first(connection, &hosts, &arena);
+		PQfinish(connection);
+	}
+	return NULL;
+}
