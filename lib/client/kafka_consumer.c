@@ -1,5 +1,6 @@
 #include "client/kafka_consumer.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_log.h"
 
@@ -7,7 +8,13 @@
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 
-enum { QUEUE_DEFAULT_KBYTES = 16 << 10, CALL_TIMEOUT_MS = 10000 };
+enum {
+	QUEUE_DEFAULT_KBYTES = 16 << 10,
+	CALL_TIMEOUT_MS = KAFKA_STOP_MS,
+	CALL_TRIES = 5,
+	ANSWER_TIMEOUT_MS = 1000,
+	CLOSE_POLL_MS = 100
+};
 
 _Static_assert(KAFKA_FROM_BEGINNING == RD_KAFKA_OFFSET_BEGINNING, "told to librdkafka as it is");
 
@@ -134,12 +141,44 @@ bool kafka_consumer_open(struct kafka_consumer *consumer,
 	return false;
 }
 
+/*
+ * librdkafka waits 5 s for the answer to "I leave", and nothing cuts that short once it has been
+ * said. So a broker that does not answer is not told: it finds out after session.timeout.ms.
+ */
+static bool is_there(rd_kafka_t *kafka)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_resp_err_t code = rd_kafka_metadata(kafka, 0, NULL, &metadata, ANSWER_TIMEOUT_MS);
+
+	if (code)
+		return false;
+	rd_kafka_metadata_destroy(metadata);
+	return true;
+}
+
+static void leave(rd_kafka_t *kafka)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + KAFKA_STOP_MS * NS_PER_MS;
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(kafka);
+	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(kafka, queue);
+
+	while (!error && !rd_kafka_consumer_closed(kafka) && clock_monotonic_ns() < deadline_ns)
+		rd_kafka_queue_poll_callback(queue, CLOSE_POLL_MS);
+	if (error)
+		rd_kafka_error_destroy(error);
+	rd_kafka_queue_destroy(queue);
+}
+
 void kafka_consumer_close(struct kafka_consumer *consumer)
 {
 	if (!consumer->kafka)
 		return;
-	rd_kafka_consumer_close(consumer->kafka);
-	rd_kafka_destroy(consumer->kafka);
+	if (is_there(consumer->kafka))
+		leave(consumer->kafka);
+	if (!rd_kafka_consumer_closed(consumer->kafka))
+		log_warn("consumer group not left: Kafka does not answer");
+	consumer->options.revoked(consumer->options.self);
+	rd_kafka_destroy_flags(consumer->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	consumer->kafka = NULL;
 }
 
@@ -253,10 +292,13 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, st
 bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,
 			  int64_t *ret_end, struct err *err)
 {
-	rd_kafka_resp_err_t code =
-		rd_kafka_query_watermark_offsets(consumer->kafka, consumer->options.topic,
-						 partition, ret_first, ret_end, CALL_TIMEOUT_MS);
+	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
 
+	for (int i = 0; i < CALL_TRIES && code == RD_KAFKA_RESP_ERR__TIMED_OUT; i++)
+		if (i == 0 || !stop_is_asked(consumer->options.stop))
+			code = rd_kafka_query_watermark_offsets(
+				consumer->kafka, consumer->options.topic, partition, ret_first,
+				ret_end, CALL_TIMEOUT_MS);
 	if (code)
 		return err_set(err, ERR_IO, "ask for the offsets of %s/%d: %s",
 			       consumer->options.topic, partition, rd_kafka_err2str(code));

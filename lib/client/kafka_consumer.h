@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/stop.h"
 #include "base/str.h"
 
 enum { KAFKA_FROM_BEGINNING = -2 };
@@ -29,7 +30,11 @@ struct kafka_consumer_options {
 	bool (*assigned)(void *self, struct kafka_position *positions, size_t count);
 	void (*revoked)(void *self);
 	void *self;
+	const struct stop *stop; /* cuts questions to a broker short; NULL: nobody asks */
 };
+
+/* The most that any one call, but for what `assigned` takes, lasts once a stop was asked for. */
+enum { KAFKA_STOP_MS = 2000 };
 
 struct kafka_consumer {
 	/* private */
@@ -56,7 +61,7 @@ enum kafka_event {
 bool kafka_consumer_open(struct kafka_consumer *consumer,
 			 const struct kafka_consumer_options *options, struct err *err) MUST_CHECK;
 
-/* Leave the group and close; revokes what is assigned. */
+/* Leave the group and close; revokes what is assigned. A Kafka that is away is not waited for. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
 enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,

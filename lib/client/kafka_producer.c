@@ -9,7 +9,7 @@
 
 enum {
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
-	PURGE_TIMEOUT_MS = 1000, /* for the reports of what is thrown away at the end */
+	PURGE_TIMEOUT_MS = 500, /* for the reports of what is thrown away at the end */
 };
 
 /*

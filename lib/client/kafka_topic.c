@@ -1,5 +1,6 @@
 #include "client/kafka_topic.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_log.h"
 
@@ -7,7 +8,7 @@
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 
-enum { CREATE_TIMEOUT_MS = 15000 };
+enum { CREATE_TIMEOUT_MS = 15000, POLL_MS = 200 };
 
 DEFINE_CLEANUP(rd_kafka_t *, rd_kafka_destroy)
 DEFINE_CLEANUP(rd_kafka_queue_t *, rd_kafka_queue_destroy)
@@ -78,7 +79,19 @@ static bool judge(rd_kafka_event_t *event, const struct kafka_topic *topic, stru
 	return true;
 }
 
-bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic, struct err *err)
+/* NULL: none came in time, or a stop was asked for. */
+static rd_kafka_event_t *wait_for_event(rd_kafka_queue_t *queue, const struct stop *stop)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + CREATE_TIMEOUT_MS * NS_PER_MS;
+	rd_kafka_event_t *event = NULL;
+
+	while (!event && clock_monotonic_ns() < deadline_ns && !stop_is_asked(stop))
+		event = rd_kafka_queue_poll(queue, POLL_MS);
+	return event;
+}
+
+bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
+			const struct stop *stop, struct err *err)
 {
 	char why[KAFKA_TEXT_MAX];
 	CLEANUP(rd_kafka_destroyp) rd_kafka_t *kafka = client_new(brokers, err);
@@ -101,7 +114,7 @@ bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic, st
 	rd_kafka_CreateTopics(kafka, &wish, 1, options, queue);
 
 	CLEANUP(rd_kafka_event_destroyp)
-	rd_kafka_event_t *event = rd_kafka_queue_poll(queue, CREATE_TIMEOUT_MS);
+	rd_kafka_event_t *event = wait_for_event(queue, stop);
 
 	if (!event)
 		return err_set(err, ERR_IO, "create Kafka topic %s: Kafka does not answer at %s",

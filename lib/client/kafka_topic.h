@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/stop.h"
 
 struct kafka_topic {
 	const char *name;
@@ -13,4 +14,4 @@ struct kafka_topic {
 
 /* Create the topic where it is missing; one that is there is left as it is. Asks the broker. */
 bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
-			struct err *err) MUST_CHECK;
+			const struct stop *stop, struct err *err) MUST_CHECK;

@@ -126,6 +126,7 @@ static bool open_store(struct consume *consume)
 		.known_series_max = KNOWN_SERIES_MAX,
 		.retention_raw_ns = options->retention_raw_ns,
 		.synchronous_commit = options->synchronous_commit,
+		.stop = daemon_stop_flag(),
 	};
 	struct err err;
 
@@ -150,7 +151,7 @@ static bool open_topics(struct consume *consume)
 
 	snprintf(rejected, sizeof(rejected), "%s.rejected", options->topic);
 	for (size_t i = 0; i < ARRAY_LEN(topics);) {
-		if (kafka_topic_ensure(options->brokers, &topics[i], &err)) {
+		if (kafka_topic_ensure(options->brokers, &topics[i], daemon_stop_flag(), &err)) {
 			i++;
 			continue;
 		}
@@ -177,6 +178,7 @@ static bool open_kafka(struct consume *consume, struct err *err)
 			       .assigned = assignment_given,
 			       .revoked = assignment_revoked,
 			       .self = consume,
+			       .stop = daemon_stop_flag(),
 		       },
 		       err);
 }

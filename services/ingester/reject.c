@@ -2,11 +2,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "chassis/daemon.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 2000, POLL_MS = 100 };
+enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 500, POLL_MS = 100 };
 
 static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
 {
@@ -72,7 +73,7 @@ bool reject_message(struct reject *reject, const struct kafka_record *record, co
 	reject->reported = reject->delivered = false;
 	if (!kafka_producer_send(&reject->producer, &message, err))
 		return err_wrap(err, "reject a message");
-	while (!reject->reported && clock_monotonic_ns() < deadline_ns)
+	while (!reject->reported && clock_monotonic_ns() < deadline_ns && !daemon_stopping())
 		kafka_producer_poll(&reject->producer, POLL_MS);
 	if (!reject->delivered)
 		return err_set(err, ERR_IO, "Kafka did not take a rejected message into %s",

@@ -1,0 +1,179 @@
+"""A service that is asked to stop stops, whoever keeps it waiting: within POSTGRES_STOP_MS and
+KAFKA_STOP_MS, together 5 s. The bound here leaves room for a loaded machine.
+"""
+import contextlib
+import os
+import signal
+import time
+
+import pytest
+
+from harness import Cell, metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+BOUND = 12
+
+
+@pytest.fixture
+def own(servers, request):
+    name = "stop_" + "".join(c for c in request.node.name.removeprefix("test_") if c.isalnum())[:40]
+    with Cell(servers, name, partitions=4) as made:
+        made.start()
+        yield made
+
+
+def is_stopped(pid):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] == "T"
+    return True
+
+
+@contextlib.contextmanager
+def frozen(*pids):
+    """SIGSTOP for as long as the block lasts; the first signals end before it begins."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: all(is_stopped(pid) for pid in pids), what="all of them stand still")
+        yield
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(child) for child in f.read().split()]
+
+
+def backends(cell, application):
+    """The server's processes that serve a program's connections to this cell's database."""
+    return [pid for (pid,) in cell.rows("SELECT pid FROM pg_stat_activity WHERE datname = %s"
+                                        " AND application_name = %s", cell.database, application)]
+
+
+@contextlib.contextmanager
+def frozen_postgresql(cell):
+    """The postmaster first, so that it starts nothing more, then all that it had started."""
+    postmaster = cell.fleet.postgres.pid()
+    with frozen(postmaster), frozen(*children(postmaster)):
+        yield
+
+
+@contextlib.contextmanager
+def frozen_kafka(cell):
+    with frozen(cell.fleet.kafka.pid()):
+        yield
+    wait_until(cell.fleet.kafka.ready, what="Kafka answers again")
+
+
+def stop(service, figure, what):
+    start = time.monotonic()
+    by_itself = service.stop(timeout=90)
+    took = time.monotonic() - start
+    figure(f"SIGTERM of the {service.kind} {what}: {took:.1f} s")
+    assert by_itself and took < BOUND, f"{took:.1f} s"
+    assert "cannot go on" not in service.last_words(20)
+
+
+def store_a_batch(cell, protos):
+    """After it the ingester is past what it does once."""
+    cell.produce(cpu_message(protos, "first", {(1,): 1}), partition=0)
+    wait_until(lambda: cell.total('{comm="first"}') == PERIOD, what="the first batch")
+
+
+def hold_a_batch(cell, protos):
+    """One that has been read and is being flushed."""
+    cell.produce(cpu_message(protos, "held", {(1,): 1}), partition=0)
+    wait_until(lambda: metrics(cell.ingester)["decima_ingester_buffered_samples"] == 1,
+               what="the batch is in memory")
+
+
+def assert_the_next_stores_it(cell):
+    cell.start_service(cell.ingester, 60)
+    cell.start_service(cell.querier, 60)
+    wait_until(lambda: cell.total('{comm="held"}') == PERIOD, 60, "the batch, once")
+
+
+def test_of_an_ingester_with_nothing_in_its_way(own, figure):
+    stop(own.ingester, figure, "with nothing in its way")
+
+
+def test_of_an_ingester_in_the_middle_of_a_flush_while_postgresql_is_frozen(own, protos, figure):
+    store_a_batch(own, protos)
+    with frozen(*backends(own, "decima-ingester")):
+        hold_a_batch(own, protos)
+        stop(own.ingester, figure, "in a flush, PostgreSQL frozen")
+    assert_the_next_stores_it(own)
+
+
+def test_of_an_ingester_that_is_connecting_to_a_frozen_postgresql(own, figure):
+    own.ingester.kill()
+    with frozen_postgresql(own):
+        own.ingester.launch({"DECIMA_POSTGRES": own.postgres_address})
+        wait_until(lambda: own.ingester.get("/healthy")[0] == 200, what="it lives")
+        stop(own.ingester, figure, "connecting, PostgreSQL frozen")
+
+
+def test_of_an_ingester_while_kafka_is_frozen(own, figure):
+    with frozen_kafka(own):
+        stop(own.ingester, figure, "while Kafka is frozen")
+
+
+def test_of_an_ingester_while_both_are_frozen(own, protos, figure):
+    store_a_batch(own, protos)
+    with frozen(*backends(own, "decima-ingester")):
+        hold_a_batch(own, protos)
+        with frozen_kafka(own):
+            stop(own.ingester, figure, "in a flush, both frozen")
+    assert_the_next_stores_it(own)
+
+
+def test_of_an_ingester_that_is_looking_for_a_frozen_kafka(own, figure):
+    own.ingester.kill()
+    with frozen_kafka(own):
+        own.ingester.launch({"DECIMA_POSTGRES": own.postgres_address})
+        wait_until(lambda: own.ingester.get("/ready")[1] == b"waiting for Kafka\n", what="it waits")
+        stop(own.ingester, figure, "opening its topics, Kafka frozen")
+
+
+def test_of_an_ingester_whose_rejected_message_nobody_takes(own, figure):
+    rejected = f"{own.topic}.rejected"
+    admin = own.admin()
+    admin.delete_topics([rejected])[rejected].result()
+    wait_until(lambda: rejected not in admin.list_topics(timeout=10).topics, what="deleted")
+    own.produce(b"\xff\xff\xff not protobuf", partition=0)
+    time.sleep(1)  # nothing tells from outside that it has begun
+    stop(own.ingester, figure, "with a message that cannot be rejected")
+
+
+def test_of_an_ingester_while_kafka_is_gone_and_while_it_comes_back(own, figure):
+    kafka = own.fleet.kafka
+    kafka.kill()
+    try:
+        time.sleep(2)
+        stop(own.ingester, figure, "while Kafka is gone")
+        kafka.launch()
+        kafka.wait_ready(kafka.ready, 60)
+        for delay in (0, 2, 4):
+            own.start_service(own.ingester, 60)
+            kafka.kill()
+            kafka.launch()
+            time.sleep(delay)
+            stop(own.ingester, figure, f"{delay} s after Kafka began to start")
+            kafka.wait_ready(kafka.ready, 60)
+    finally:
+        kafka.launch()
+        kafka.wait_ready(kafka.ready, 60)
+
+
+def test_a_querier_is_not_ready_soon_after_postgresql_froze_and_stops(own, figure):
+    with frozen_postgresql(own):
+        start = time.monotonic()
+        wait_until(lambda: own.querier.get("/ready", timeout=90)[0] == 503, what="it says so")
+        took = time.monotonic() - start
+        figure(f"/ready of the querier while PostgreSQL is frozen: {took:.1f} s")
+        assert took < BOUND
+        stop(own.querier, figure, "while PostgreSQL is frozen")
