@@ -11,7 +11,7 @@ enum {
 		2048,    /* bytes; longer: cut at a character, counted. Fits a b-tree entry */
 	LABELS_MAX = 64, /* labels of a series or a sample; more: the message is refused */
 	STACK_DEPTH_MAX = 1024, /* frames; deeper: the root side is cut, counted as too_deep */
-	NAME_MAX_BYTES = 16384, /* bytes of a function's or a file's name; longer: cut */
+	NAME_MAX_BYTES = 16384, /* bytes of a function's or a file's name; longer: cut, counted */
 	TYPE_MAX = 256,         /* bytes of a profile type's id */
 };
 

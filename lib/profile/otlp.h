@@ -25,7 +25,9 @@ enum otlp_reason {
 	OTLP_LABEL_DROPPED, /* label: name too long or empty */
 	OTLP_LABEL_CUT,     /* label: value too long */
 	OTLP_STACK_CUT,     /* stack: deeper than STACK_DEPTH_MAX */
+	OTLP_NAME_CUT,      /* name of a function or file: too long */
 	OTLP_REASON_COUNT,
+	OTLP_PART_REASON = OTLP_TOO_OLD, /* the reasons before it refuse the whole message */
 };
 extern const char *const otlp_reason_names[OTLP_REASON_COUNT];
 
@@ -35,7 +37,7 @@ struct otlp_options {
 
 struct otlp_result {
 	uint64_t samples;                   /* told in the message (timestamps, or values) */
-	uint64_t counts[OTLP_REASON_COUNT]; /* samples, labels, stacks not taken as they are */
+	uint64_t counts[OTLP_REASON_COUNT]; /* what was not taken as it is */
 	enum otlp_reason rejected;          /* where otlp_read() failed: why */
 };
 

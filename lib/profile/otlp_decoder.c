@@ -18,6 +18,7 @@ const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
 	[OTLP_LABEL_DROPPED] = "label_dropped",
 	[OTLP_LABEL_CUT] = "label_cut",
 	[OTLP_STACK_CUT] = "stack_cut",
+	[OTLP_NAME_CUT] = "name_cut",
 };
 
 /* In parentheses: the function, not what the analyzer sees in its place. */

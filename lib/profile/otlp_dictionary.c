@@ -254,6 +254,7 @@ static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_nam
 		ret_name->len = NAME_MAX_BYTES;
 		while (((unsigned char)ret_name->ptr[ret_name->len] & 0xc0) == 0x80)
 			ret_name->len--;
+		decoder->result->counts[OTLP_NAME_CUT]++;
 	}
 	return true;
 }

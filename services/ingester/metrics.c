@@ -22,6 +22,8 @@ COUNTER(ingester_bytes, "message_bytes_total", "Bytes of the values of those mes
 COUNTER(ingester_samples, "samples_total", "Samples taken for storing.");
 COUNTER(ingester_duplicates, "duplicate_batches_total", "Batches that had been counted before.");
 COUNTER(ingester_late, "late_batches_total", "Batches that came after a higher number.");
+COUNTER(ingester_gap, "gap_batches_total",
+	"Batches that never came and are waited for no more: too many are missing.");
 COUNTER(ingester_bad_status, "bad_status_total", "decima-status headers that cannot be read.");
 COUNTER(ingester_missed, "missed_messages_total",
 	"Messages that Kafka's retention removed before they were read.");
@@ -48,11 +50,11 @@ GAUGE(ingester_paused, "paused", "1 while reading is paused because memory is fu
 
 struct metric ingester_skipped = {
 	.name = "decima_ingester_skipped_total",
-	.help = "Samples, labels and stacks not taken as they came, by reason.",
+	.help = "Samples, labels, stacks and names not taken as they came, by reason.",
 	.kind = METRIC_COUNTER,
 	.label = "reason",
-	.values = otlp_reason_names,
-	.value_count = OTLP_REASON_COUNT,
+	.values = otlp_reason_names + OTLP_PART_REASON,
+	.value_count = SKIPPED_REASON_COUNT,
 };
 struct metric ingester_rejected = {
 	.name = "decima_ingester_rejected_messages_total",
@@ -74,19 +76,33 @@ const char *reject_reason_name(size_t reason)
 void ingester_metrics_register(void)
 {
 	static struct metric *const all[] = {
-		&ingester_messages,        &ingester_bytes,
-		&ingester_samples,         &ingester_skipped,
-		&ingester_duplicates,      &ingester_late,
-		&ingester_rejected,        &ingester_bad_status,
-		&ingester_missed,          &ingester_topic_resets,
-		&ingester_flushes,         &ingester_flush_errors,
-		&ingester_flush_ms,        &ingester_rows,
-		&ingester_row_bytes,       &ingester_fences_lost,
-		&ingester_series_new,      &ingester_series_known,
-		&ingester_partitions_made, &ingester_partitions_dropped,
-		&ingester_assigned,        &ingester_lag,
-		&ingester_buffered_bytes,  &ingester_buffered_samples,
-		&ingester_hosts,           &ingester_paused,
+		&ingester_messages,
+		&ingester_bytes,
+		&ingester_samples,
+		&ingester_skipped,
+		&ingester_duplicates,
+		&ingester_late,
+		&ingester_rejected,
+		&ingester_bad_status,
+		&ingester_gap,
+		&ingester_missed,
+		&ingester_topic_resets,
+		&ingester_flushes,
+		&ingester_flush_errors,
+		&ingester_flush_ms,
+		&ingester_rows,
+		&ingester_row_bytes,
+		&ingester_fences_lost,
+		&ingester_series_new,
+		&ingester_series_known,
+		&ingester_partitions_made,
+		&ingester_partitions_dropped,
+		&ingester_assigned,
+		&ingester_lag,
+		&ingester_buffered_bytes,
+		&ingester_buffered_samples,
+		&ingester_hosts,
+		&ingester_paused,
 	};
 
 	for (size_t i = 0; i < REJECT_REASON_COUNT; i++)

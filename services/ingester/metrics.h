@@ -6,17 +6,19 @@
 #include "chassis/metrics.h"
 #include "profile/otlp.h"
 
-/* Why a message went to the rejected topic: the decoder's reasons, and one of ours. */
-/* Beside those of otlp.h. */
-enum { REJECT_HEADERS = OTLP_REASON_COUNT, REJECT_BY_STORE, REJECT_REASON_COUNT };
+/* Why a message went to the rejected topic: the decoder's reasons, and two of ours. */
+enum { REJECT_HEADERS = OTLP_PART_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
+
+/* What the decoder left out of messages that were taken, or took in part. */
+enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
-	ingester_duplicates, ingester_late, ingester_rejected, ingester_bad_status, ingester_missed,
-	ingester_topic_resets, ingester_flushes, ingester_flush_errors, ingester_flush_ms,
-	ingester_rows, ingester_row_bytes, ingester_fences_lost, ingester_series_new,
-	ingester_series_known, ingester_partitions_made, ingester_partitions_dropped,
-	ingester_assigned, ingester_lag, ingester_buffered_bytes, ingester_buffered_samples,
-	ingester_hosts, ingester_paused;
+	ingester_duplicates, ingester_late, ingester_rejected, ingester_gap, ingester_bad_status,
+	ingester_missed, ingester_topic_resets, ingester_flushes, ingester_flush_errors,
+	ingester_flush_ms, ingester_rows, ingester_row_bytes, ingester_fences_lost,
+	ingester_series_new, ingester_series_known, ingester_partitions_made,
+	ingester_partitions_dropped, ingester_assigned, ingester_lag, ingester_buffered_bytes,
+	ingester_buffered_samples, ingester_hosts, ingester_paused;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
 const char *reject_reason_name(size_t reason);

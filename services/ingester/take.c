@@ -33,8 +33,8 @@ static bool reject(struct take *take, size_t reason, const struct err *why, stru
 
 static void count_skipped(struct take *take, const struct otlp_result *result)
 {
-	for (size_t i = 0; i < OTLP_REASON_COUNT; i++)
-		metric_add_at(&ingester_skipped, i, result->counts[i]);
+	for (size_t i = 0; i < SKIPPED_REASON_COUNT; i++)
+		metric_add_at(&ingester_skipped, i, result->counts[OTLP_PART_REASON + i]);
 	if (!take->host)
 		return;
 	take->host->store.skipped +=
@@ -104,7 +104,12 @@ static bool take_numbered(struct take *take, const struct number *number, struct
 		return false;
 	if (rejected)
 		host_reject(take->host, status);
-	if (seen_take(&host->seen, number->sequence, arena) == SEEN_LATE) {
+
+	uint64_t gap = host->seen.gap;
+	enum seen_verdict verdict = seen_take(&host->seen, number->sequence, arena);
+
+	metric_add(&ingester_gap, host->seen.gap - gap);
+	if (verdict == SEEN_LATE) {
 		metric_add(&ingester_late, 1);
 		return true; /* its status is older than the one we have */
 	}

@@ -595,6 +595,31 @@ static void long_labels_are_cut_and_long_names_dropped(void **state)
 	arena_free(&m.arena);
 }
 
+static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
+{
+	static char name[NAME_MAX_BYTES + 2];
+	struct otlp_result result;
+	struct sample_set set;
+	struct message m;
+	struct err err;
+
+	(void)state;
+	message_init(&m);
+	memset(name, 'f', sizeof(name));
+	memcpy(name + NAME_MAX_BYTES - 1, "\xc3\xa4", 2);
+	m.strings[6] = protobuf_bytes((str){ name, sizeof(name) });
+	m.location.lines = m.lines;
+	m.location.n_lines = 1;
+	m.lines[0] = &m.line;
+	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
+	assert_int_equal(result.counts[OTLP_NAME_CUT], 1);
+
+	struct stack stack = set.stacks.items[set.samples.items[0].stack];
+
+	assert_int_equal(set.frames.items[stack.frames[0]].function.len, NAME_MAX_BYTES - 1);
+	arena_free(&m.arena);
+}
+
 static void a_stack_too_deep_loses_its_root_side(void **state)
 {
 	static int32_t deep[STACK_DEPTH_MAX + 10];
@@ -662,5 +687,6 @@ RUN_TESTS(TEST(what_was_written_comes_back_sample_for_sample),
 	  TEST(a_cut_message_is_truncated_and_other_bytes_are_malformed),
 	  TEST(times_outside_are_left_out_and_counted),
 	  TEST(long_labels_are_cut_and_long_names_dropped),
+	  TEST(a_name_too_long_is_cut_at_a_character_and_counted),
 	  TEST(a_stack_too_deep_loses_its_root_side),
 	  TEST(unpacked_numbers_and_unknown_fields_are_taken))
