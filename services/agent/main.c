@@ -47,7 +47,7 @@ static const struct conf_key keys[] = {
 	  .help = "Topic that batches are sent to." },
 	{ "state-directory", CONF_STR, FIELD(state_directory), .fallback = "/var/lib/decima-agent",
 	  .help = "Directory of the spool; one agent at a time." },
-	{ "spool-max-bytes", CONF_BYTES, FIELD(spool_max_bytes), .fallback = "1GB", .min = 1 << 20,
+	{ "spool-max-bytes", CONF_BYTES, FIELD(spool_max_bytes), .fallback = "1GB", .min = 4 << 20,
 	  .help = "Disk space for batches that Kafka does not have yet; beyond, the oldest go." },
 	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
 	  .help = "Write pprof files into this directory and send nothing; needs no server." },

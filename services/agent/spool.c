@@ -266,12 +266,25 @@ static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum sp
 	pthread_mutex_unlock(&spool->lock);
 }
 
-/* With the lock. */
+/*
+ * The oldest that may go. With the lock. What is on its way cannot be given up, so no more than
+ * half of the spool's room may be: in the other half there is always something older to give up for
+ * what is new.
+ */
 static struct spool_entry *waiting_find(struct spool *spool)
 {
-	for (size_t i = 0; i < spool->entry_count; i++)
-		if (spool->entries[i].state == SPOOL_WAITING)
-			return &spool->entries[i];
+	uint64_t on_its_way = 0;
+
+	for (size_t i = 0; i < spool->entry_count; i++) {
+		struct spool_entry *entry = &spool->entries[i];
+
+		if (entry->state == SPOOL_ON_ITS_WAY)
+			on_its_way += entry->bytes;
+		if (entry->state == SPOOL_WAITING)
+			return on_its_way && on_its_way + entry->bytes > spool->max_bytes / 2
+				       ? NULL
+				       : entry;
+	}
 	return NULL;
 }
 

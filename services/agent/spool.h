@@ -97,7 +97,7 @@ struct spool_level spool_level_get(struct spool *spool);
 
 /*
  * For the publisher. The oldest batch that is not on its way, read into the arena; it is on its way
- * from then on. False: there is none.
+ * from then on. False: there is none, or half of the spool's room is on its way already.
  */
 bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch) MUST_CHECK;
 

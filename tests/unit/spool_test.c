@@ -147,13 +147,40 @@ static void a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_i
 	assert_int_equal(lost.batches[SPOOL_FULL], 2);
 	assert_int_equal(lost.samples[SPOOL_FULL], 50);
 	assert_true(spool_level_get(&f.spool).bytes <= 3500);
+	spool_delivered(&f.spool, f.spool.epoch, 1);
 	next(&f, &seq);
 	assert_int_equal(seq, 4);
 
 	spool_close(&f.spool);
 	fixture_open(&f, 3500);
 	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_FULL], 50);
-	assert_int_equal(spool_level_get(&f.spool).batches, 3);
+	assert_int_equal(spool_level_get(&f.spool).batches, 2);
+	fixture_close(&f);
+}
+
+static void half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	char large[1000];
+
+	(void)state;
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	fixture_open(&f, 5000);
+	for (uint64_t i = 1; i <= 4; i++)
+		put(&f, large, i);
+	next(&f, &seq);
+	next(&f, &seq);
+	assert_string_equal(next(&f, &seq), "");
+	for (uint64_t i = 5; i <= 8; i++)
+		put(&f, large, i);
+
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_FULL], 3 + 4 + 5 + 6);
+	spool_delivered(&f.spool, f.spool.epoch, 1);
+	spool_delivered(&f.spool, f.spool.epoch, 2);
+	next(&f, &seq);
+	assert_int_equal(seq, 7);
 	fixture_close(&f);
 }
 
@@ -325,6 +352,7 @@ RUN_TESTS(TEST(numbers_go_on_after_a_restart_and_batches_come_in_order),
 	  TEST(a_number_is_never_used_again_after_all_batches_have_left),
 	  TEST(what_was_on_its_way_comes_again_when_returned_and_after_a_crash),
 	  TEST(a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it),
+	  TEST(half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room),
 	  TEST(a_batch_counted_as_given_up_does_not_come_back_after_a_crash),
 	  TEST(a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes),
 	  TEST(a_refused_batch_is_counted_once_and_not_sent_again),
