@@ -10,6 +10,14 @@
 
 enum { FILE_NAME_MAX = 40 };
 
+static struct metric samples_lost = {
+	.name = "decima_agent_local_store_lost_samples_total",
+	.help = "Samples lost because a file of the local store could not be written."
+};
+
+struct metric *const local_store_metrics[] = { &samples_lost };
+const size_t local_store_metric_count = ARRAY_LEN(local_store_metrics);
+
 bool local_store_open(struct local_store *store, const char *directory, struct err *err)
 {
 	*store = (struct local_store){ .fd = -1 };
@@ -49,8 +57,10 @@ bool local_store_write(struct local_store *store, const struct sample_set *set, 
 	if (!set->samples.len)
 		return true;
 	snprintf(name, sizeof(name), "%" PRIu64 ".pb.gz", start_ms);
-	if (!disk_file_write(store->fd, name, pprof_write(set, &options, &arena), err))
+	if (!disk_file_write(store->fd, name, pprof_write(set, &options, &arena), err)) {
+		metric_add(&samples_lost, set->samples.len);
 		return err_wrap(err, "local store");
+	}
 	store->files++;
 	return true;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "chassis/metrics.h"
 #include "profile/sample_set.h"
 
 struct local_store {
@@ -23,6 +24,9 @@ struct local_store {
 bool local_store_open(struct local_store *store, const char *directory, struct err *err) MUST_CHECK;
 void local_store_close(struct local_store *store);
 
-/* The CPU samples of [start_ms, end_ms). An empty set writes no file. */
+/* The CPU samples of [start_ms, end_ms). An empty set writes no file. False: they are lost. */
 bool local_store_write(struct local_store *store, const struct sample_set *set, uint64_t start_ms,
 		       uint64_t end_ms, struct err *err) MUST_CHECK;
+
+extern struct metric *const local_store_metrics[];
+extern const size_t local_store_metric_count;

@@ -177,6 +177,7 @@ static bool run(void *self, struct err *err)
 	metrics_register(profiler_metrics, profiler_metric_count);
 	metrics_register(batch_metrics, batch_metric_count);
 	metrics_register(publish_metrics, publish_metric_count);
+	metrics_register(local_store_metrics, local_store_metric_count);
 	if (!failpoint_arm("agent", given->failpoints, err))
 		return false;
 	if (!external_labels_parse(str_from(given->external_labels), &arena, &options.external,
