@@ -2,7 +2,7 @@
 """Make pages of docs/ out of what the programs say, or fail when one is stale.
 
     tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say
-    tools/docs.py [BUILD] --write   write them: configuration.md, failpoints.md, labels.md
+    tools/docs.py [BUILD] --write   write them: configuration, failpoints, labels, losses
 """
 import argparse
 import os
@@ -44,6 +44,7 @@ def pages(build):
     yield DOCS / "configuration.md", "\n".join([HEAD, *sections])
     for page in ("failpoints", "labels"):
         yield DOCS / f"{page}.md", said(build / "tools" / "print-tables", page)
+    yield DOCS / "losses.md", said(build / "tools" / "print-losses")
 
 
 def main():

@@ -35,6 +35,11 @@ void metrics_register(struct metric *const *metrics, size_t count)
 	}
 }
 
+const struct metric *metrics_at(size_t index)
+{
+	return index < registry_len ? registry[index] : NULL;
+}
+
 void metric_add(struct metric *metric, uint64_t n)
 {
 	metric_add_at(metric, 0, n);

@@ -35,6 +35,9 @@ struct metric {
  * globals. */
 void metrics_register(struct metric *const *metrics, size_t count);
 
+/* The index-th that was registered; NULL: there are no more. */
+const struct metric *metrics_at(size_t index);
+
 void metric_add(struct metric *metric, uint64_t n);
 void metric_add_at(struct metric *metric, size_t value, uint64_t n);
 void metric_set(struct metric *metric,

@@ -16,6 +16,7 @@ Fixtures, from the cheapest:
              them, starve them, fill them; `cell.ingester.kill()` is kill -9
     agent    a real agent that feeds `stack` (session; root and BTF, else skipped)
     figure   figure("3,000 ticks of 3,005"): a line at the end of the run
+    moves    with moves("ingester.too_old", cell.ingester, by=2): that reason is counted; reasons.py
     protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
 
 What they are is in harness.py. What needs minutes is marked `@pytest.mark.long`: only
@@ -34,16 +35,19 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tools")]
 
-from harness import Cell, compile_protos, servers_of_a_run  # noqa: E402  (the path comes first)
+import reasons  # noqa: E402  (the path comes first)
+from harness import Cell, compile_protos, servers_of_a_run  # noqa: E402
 from local.services import Service  # noqa: E402
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run tests marked long")
+    parser.addoption("--list-reasons", action="store_true", help="print what reasons tests claim")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: needs minutes; only with --long")
+    config.addinivalue_line("markers", "reason(name, ...): provokes these losses; reasons.py")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -52,6 +56,9 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "long" in item.keywords:
                 item.add_marker(skip)
+    if config.getoption("--list-reasons"):
+        for name in sorted(set().union(*map(reasons.claimed, items))):
+            print(f"reason: {name}")
 
 
 FIGURES = []
@@ -73,6 +80,7 @@ def pytest_runtest_makereport(item):
     """Put the ends of the logs under a failure."""
     report = (yield).get_result()
     if report.failed:
+        item.has_failed = True
         for fixture in ("cell", "stack"):
             used = item.funcargs.get(fixture)
             for process in used.processes() if used else []:
@@ -80,6 +88,15 @@ def pytest_runtest_makereport(item):
         used = item.funcargs.get("agent")
         if used:
             report.sections.append(("log of agent", used.last_words(20)))
+
+
+@pytest.fixture
+def moves(servers, request):
+    """Sees that a reason is counted; what a test claims to provoke it must have looked at."""
+    made = reasons.Moves(servers.build)
+    yield made
+    unseen = reasons.claimed(request.node) - made.seen
+    assert not unseen or getattr(request.node, "has_failed", False), f"nobody looked at {unseen}"
 
 
 @pytest.fixture(scope="session")

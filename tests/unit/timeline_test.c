@@ -1,3 +1,4 @@
+#include "agent_limits.h"
 #include "test.h"
 #include "timeline.h"
 
@@ -24,6 +25,20 @@ static void tell_sample(void *self, const struct sample_record *record)
 }
 
 static const struct timeline_sink sink = { .event = tell_event, .sample = tell_sample };
+
+static void ignore_event(void *self, const struct side_band_record *record)
+{
+	(void)self;
+	(void)record;
+}
+
+static void ignore_sample(void *self, const struct sample_record *record)
+{
+	(void)self;
+	(void)record;
+}
+
+static const struct timeline_sink none = { .event = ignore_event, .sample = ignore_sample };
 
 static void add_event(struct timeline *timeline, uint64_t time_ns, const char *path)
 {
@@ -103,6 +118,35 @@ static void tells_an_exec_with_the_program_that_is_mapped_after_it(void **state)
 	timeline_done(&timeline);
 }
 
+/* Rings of many CPUs, read after a long stop, may hold more than that. */
+static void counts_what_it_has_no_room_for(void **state)
+{
+	struct timeline timeline = { 0 };
+	struct sample_record *record = calloc(1, sizeof(*record));
+	uint64_t kept = 0;
+
+	(void)state;
+	if (!record)
+		abort();
+	record->user_frames = USER_FRAMES_MAX;
+	while (!timeline.dropped_samples && kept < TIMELINE_BYTES_MAX) {
+		timeline_add_sample(&timeline, record, sizeof(*record));
+		kept += !timeline.dropped_samples;
+	}
+	timeline_add_sample(&timeline, record, sizeof(*record));
+	add_event(&timeline, 1, "gone");
+
+	REASON_MOVED("agent.timeline_full", timeline.dropped_samples, 2);
+	assert_int_equal(timeline.dropped_events, 1);
+	assert_in_range(kept * sizeof(*record), TIMELINE_BYTES_MAX / 2, TIMELINE_BYTES_MAX);
+
+	timeline_run(&timeline, 100, &none);
+	add_sample(&timeline, 100);
+	assert_int_equal(timeline.dropped_samples, 2);
+	timeline_done(&timeline);
+	free(record);
+}
+
 RUN_TESTS(TEST(tells_an_exec_with_the_program_that_is_mapped_after_it),
 	  TEST(hands_over_in_the_order_of_time_events_first),
-	  TEST(keeps_what_is_too_new_for_the_next_round))
+	  TEST(keeps_what_is_too_new_for_the_next_round), TEST(counts_what_it_has_no_room_for))

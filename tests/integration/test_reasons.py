@@ -1,0 +1,336 @@
+"""Every loss has a name, and a test that provokes it and sees its counter move.
+
+Here are those that have no better place. reasons.py says how a test claims one.
+"""
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+from confluent_kafka.admin import ConfigResource, NewTopic
+
+import reasons
+from harness import Cell, metrics, wait_until
+from otlp_messages import cpu_message, headers
+from test_fleet import Host, look, status
+
+needs_agent = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="the agent needs root and BTF")
+RANGES_MAX = 1024  # of missing batches, lib/store/seen.h
+TICKS = 7
+
+
+def test_every_reason_there_is_has_a_test(servers):
+    known, tested = set(reasons.known(servers.build)), reasons.tested()
+
+    assert known - tested == set(), "these have no test"
+    assert tested - known == set(), "these are no reasons"
+
+
+# what the ingester cannot take
+
+@pytest.fixture
+def host(cell, protos, request):
+    return Host(cell, protos, request.node.name.removeprefix("test_"))
+
+
+def message(protos, change):
+    """A sound message of TICKS samples after `change` of it and its profile."""
+    made = protos.profiles.ProfilesData.FromString(cpu_message(protos, "broken", {(0x10,): TICKS}))
+    change(made, made.resource_profiles[0].scope_profiles[0].profiles[0])
+    return made.SerializeToString()
+
+
+def with_old_layout(made, profile):
+    made.ClearField("dictionary")
+    profile.ClearField("sample_type")
+    profile.ClearField("period_type")
+
+
+def with_text(made, text):
+    table = made.dictionary.string_table
+    table[list(table).index(b"/bin/test")] = text
+
+
+BROKEN = {
+    "truncated": lambda protos: b"\x0a\x7f\x01",
+    "malformed": lambda protos: b"\xff\xff\xff not protobuf",
+    "index": lambda protos: message(
+        protos, lambda m, p: setattr(p.samples[0], "stack_index", 99)),
+    "limit": lambda protos: message(
+        protos, lambda m, p: p.samples[0].attribute_indices.extend([1] * 65)),
+    "old_layout": lambda protos: message(protos, with_old_layout),
+    "text": lambda protos: message(protos, lambda m, p: with_text(m, b"a\0b")),
+    "shape": lambda protos: message(protos, lambda m, p: setattr(p, "period", 0)),
+}
+
+
+@pytest.mark.parametrize("reason", [
+    pytest.param(name, marks=pytest.mark.reason(f"ingester.{name}")) for name in BROKEN])
+def test_a_batch_that_cannot_be_accepted_is_lost_as_rejected(cell, protos, host, moves, reason):
+    host.send(1, 5)
+    with moves(f"ingester.{reason}", cell.ingester, by=1, told=host.seen):
+        host.send(2, TICKS, value=BROKEN[reason](protos))
+        host.send(3, 1)
+
+    host.becomes(taken=TICKS + 6, stored=6, in_flight=0, lost={"rejected": TICKS})
+
+
+@pytest.mark.reason("ingester.bad_headers")
+def test_a_message_with_half_a_number_is_rejected(cell, protos, moves):
+    with moves("ingester.bad_headers", cell.ingester, by=1):
+        cell.produce(cpu_message(protos, "half", {(0x10,): 1}), headers={"decima-seq": b"1"})
+
+
+@pytest.mark.reason("ingester.bad_status")
+def test_samples_count_though_the_status_beside_them_cannot_be_read(cell, protos, host, moves):
+    with moves("ingester.bad_status", cell.ingester, by=1):
+        cell.produce(cpu_message(protos, host.id, {(0x10,): 4}), key=host.id.encode(),
+                     headers=headers(1, status=b"\xff\xff"))
+
+    host.becomes(stored=4, taken=0)
+
+
+def with_attribute(key, value):
+    def change(made, _):
+        attribute = made.resource_profiles[0].resource.attributes.add(key=key)
+        attribute.value.string_value = value
+    return change
+
+
+def with_deep_stack(made, _):
+    stack = made.dictionary.stack_table[1]
+    stack.location_indices.extend([stack.location_indices[0]] * 1024)
+
+
+CUT = {
+    "label_dropped": with_attribute(b"n" * 129, b"v"),
+    "label_cut": with_attribute(b"long", b"v" * 2049),
+    "stack_cut": with_deep_stack,
+    "name_cut": lambda made, _: with_text(made, b"/" + b"f" * 16384),
+}
+
+
+@pytest.mark.parametrize("reason", [
+    pytest.param(name, marks=pytest.mark.reason(f"ingester.{name}")) for name in CUT])
+def test_what_is_too_long_is_cut_and_the_sample_counts(cell, protos, host, moves, reason):
+    with moves(f"ingester.{reason}", cell.ingester, by=1):
+        host.send(1, TICKS, value=message(protos, CUT[reason]))
+
+    host.becomes(taken=TICKS, stored=TICKS, in_flight=0, lost={})
+
+
+@pytest.mark.reason("ingester.gap")
+def test_the_oldest_of_too_many_missing_batches_is_given_up(cell, protos, host, moves):
+    """Every second batch of a host comes, then all that are missing but the first."""
+    producer = confluent_kafka.Producer(cell.kafka_settings(**{"linger.ms": 5}))
+    value, last = cpu_message(protos, host.id, {(0x10,): 1}), 2 * RANGES_MAX + 3
+
+    def send(sequence):
+        producer.produce(cell.topic, value, key=host.id.encode(), headers=headers(
+            sequence, status=status(protos, sequence, 1)))
+        producer.poll(0)
+
+    with moves("ingester.gap", cell.ingester, by=1):
+        for sequence in range(1, last + 1, 2):
+            send(sequence)
+        assert producer.flush(30) == 0
+    host.becomes(taken=last, stored=RANGES_MAX + 2, missing=RANGES_MAX, lost={})
+
+    for sequence in range(4, last, 2):
+        send(sequence)
+    assert producer.flush(30) == 0
+
+    host.becomes(taken=last, stored=last - 1, missing=0, in_flight=0, lost={"gap": 1})
+
+
+# what the agent loses or cuts
+
+@pytest.fixture(scope="module")
+def agent(cell):
+    return cell.start_service(cell.service("agent", flags={
+        "profiling-duration": "1s", "node": "busy", "profiling-cpu-sampling-frequency": 64}))
+
+
+def of_node(cell, node):
+    """() -> its host in the fleet, whose sum closes."""
+    return lambda: next((host for host in look(cell) if host["node"] == node), None)
+
+
+def program(cell, name):
+    return cell.fleet.build / "tests" / "programs" / name
+
+
+def stacks(cell, kind, seconds, count=1):
+    """Let programs with such stacks run for so many seconds of CPU each."""
+    running = [subprocess.Popen([program(cell, "stacks"), kind, str(seconds)])
+               for _ in range(count)]
+    assert [process.wait(120) for process in running] == [0] * count
+
+
+@needs_agent
+@pytest.mark.parametrize("kind, reason", [
+    pytest.param(kind, reason, marks=pytest.mark.reason(f"agent.{reason}"))
+    for kind, reason in (("deep", "user_too_deep"), ("stray", "user_unmapped"))])
+def test_stacks_that_are_not_whole_are_counted(cell, agent, moves, kind, reason):
+    with moves(f"agent.{reason}", agent, told=of_node(cell, "busy")):
+        stacks(cell, kind, 1)
+
+
+@needs_agent
+@pytest.mark.reason("agent.ring_full")
+def test_what_an_agent_that_stands_still_does_not_read_is_lost_as_ring_full(cell, agent, moves):
+    """Deep stacks of 1 KB, 64 times a second and CPU, for longer than the ring has room."""
+    room = wait_until(lambda: metrics(agent)["decima_agent_sample_ring_bytes"], what="an interval")
+    with moves("agent.ring_full", agent, told=of_node(cell, "busy")):
+        agent.send(signal.SIGSTOP)
+        try:
+            stacks(cell, "deep", 1.5 * room / 1024 / 64 / os.cpu_count(), count=os.cpu_count())
+        finally:
+            agent.send(signal.SIGCONT)
+
+
+@needs_agent
+@pytest.mark.reason("agent.malformed")
+def test_a_record_that_is_none_is_lost_as_malformed(cell, agent, moves):
+    with moves("agent.malformed", agent, by=1, told=of_node(cell, "busy")):
+        subprocess.run([program(cell, "ring_garbage"), str(agent.pid())], check=True)
+
+
+@needs_agent
+@pytest.mark.reason("agent.local_store")
+def test_what_the_local_store_cannot_write_is_counted(cell, moves, tmp_path):
+    place = tmp_path / "profiles"
+    agent = cell.start_service(cell.service("agent", "local", {
+        "profiling-duration": "1s", "local-store-directory": place}))
+
+    with moves("agent.local_store", agent):
+        for file in place.iterdir():
+            file.unlink()
+        place.rmdir()
+        stacks(cell, "deep", 1)
+
+    agent.stop()
+
+
+# what its spool gives up
+
+class Spooling:
+    """An agent whose Kafka is not there, until it is let out."""
+
+    def __init__(self, cell, directory, node, **flags):
+        self.cell, self.directory = cell, directory
+        self.told = of_node(cell, node)
+        self.agent = cell.service("agent", node, {
+            "profiling-duration": "1s", "node": node, "state-directory": directory,
+            "kafka-brokers": "127.0.0.1:1"} | {k.replace("_", "-"): v for k, v in flags.items()})
+        cell.start_service(self.agent)
+
+    def files(self, suffix=".batch"):
+        return sorted((self.directory / "spool").glob(f"*{suffix}"))
+
+    def gathers(self, count):
+        """Wait until so many batches are in the spool, something being there to sample."""
+        def enough():
+            stacks(self.cell, "deep", 0.2)
+            return len(self.files()) >= count
+        wait_until(enough, 60, f"{count} batches")
+
+    def let_out(self):
+        """The next agent finds Kafka."""
+        self.agent.kill()
+        self.agent.flags["kafka-brokers"] = self.cell.fleet.kafka.address()
+        self.cell.start_service(self.agent)
+
+
+@needs_agent
+@pytest.mark.reason("agent.spool_full")
+def test_the_oldest_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path):
+    """Of 60 KB of labels for each process, 4 MB are soon full; what went is told afterwards."""
+    labels = ";".join(f"l{i}={'v' * 2000}" for i in range(30))
+    spooling = Spooling(cell, tmp_path, "full", spool_max_bytes="4MB",
+                        metadata_external_labels=labels)
+    with moves("agent.spool_full", spooling.agent, told=spooling.told):
+        wait_until(lambda: stacks(cell, "deep", 0.1, count=20) or metrics(spooling.agent)[
+            'decima_agent_spool_lost_batches_total{reason="spool_full"}'], 60, "it overflows")
+        assert sum(f.stat().st_size for f in spooling.files()) <= 4 << 20
+        spooling.let_out()
+        stacks(cell, "deep", 1)
+
+    spooling.agent.stop()
+
+
+@needs_agent
+@pytest.mark.reason("agent.spool_corrupt")
+def test_batches_that_changed_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp_path):
+    spooling = Spooling(cell, tmp_path, "corrupt")
+    spooling.gathers(3)
+    spooling.agent.kill()
+    rotten, torn = spooling.files()[:2]
+    content = bytearray(rotten.read_bytes())
+    content[-20] ^= 1
+    rotten.write_bytes(content)
+    os.truncate(torn, torn.stat().st_size - 1)
+
+    with moves("agent.spool_corrupt", spooling.agent, told=spooling.told):
+        spooling.let_out()
+        stacks(cell, "deep", 1)
+
+    assert [f.stem for f in spooling.files(".bad")] == [rotten.stem, torn.stem]
+    assert metrics(spooling.agent)[
+        'decima_agent_spool_lost_batches_total{reason="spool_corrupt"}'] == 2
+    spooling.agent.stop()
+
+
+@needs_agent
+@pytest.mark.reason("agent.spool_refused")
+def test_a_batch_that_kafka_will_never_take_is_lost_as_spool_refused(cell, moves, tmp_path):
+    with Cell(cell.fleet, f"{cell.name}_small", partitions=1) as small:
+        admin = small.admin()
+        admin.create_topics([NewTopic(small.topic, 1, 1, config={"max.message.bytes": "500"})])[
+            small.topic].result()
+        small.start()
+        agent = small.start_service(small.service("agent", flags={
+            "profiling-duration": "1s", "node": "refused", "state-directory": tmp_path}))
+
+        with moves("agent.spool_refused", agent, told=of_node(small, "refused")):
+            stacks(small, "deep", 1)
+            wait_until(lambda: list((tmp_path / "spool").glob("*.bad")), 30, "it is set aside")
+            larger = ConfigResource(ConfigResource.Type.TOPIC, small.topic,
+                                    set_config={"max.message.bytes": "1048588"})
+            admin.alter_configs([larger])[larger].result()
+            stacks(small, "deep", 1)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MB."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", tmp_path], check=True)
+    yield tmp_path
+    subprocess.run(["umount", "-l", tmp_path], check=True)
+
+
+@needs_agent
+@pytest.mark.reason("agent.spool_write")
+def test_what_a_full_disk_does_not_take_is_lost_as_spool_write(cell, moves, small_disk):
+    agent = cell.start_service(cell.service("agent", "disk", {
+        "profiling-duration": "1s", "node": "disk", "state-directory": small_disk}))
+    ballast = small_disk / "ballast"
+
+    def fill():
+        try:
+            with open(ballast, "ab", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+        except OSError:
+            return metrics(agent)["decima_agent_samples_unspooled_total"]
+
+    with moves("agent.spool_write", agent, told=of_node(cell, "disk")):
+        wait_until(lambda: stacks(cell, "deep", 0.1) or fill(), 60, "a batch finds no room")
+        ballast.unlink()
+        stacks(cell, "deep", 1)
+
+    agent.stop()
