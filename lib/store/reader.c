@@ -1,12 +1,10 @@
 #include "store/reader.h"
 
 #include "base/clock.h"
-#include "store/chunk.h"
 #include "store/limits.h"
-#include "store/reader_window.h"
+#include "store/reader_match.h"
 #include "store/row_scan.h"
 #include "store/schema.h"
-#include "store/series_find.h"
 
 #define YEAR_9999_MS UINT64_C(253402300799000)
 
@@ -43,6 +41,7 @@ bool store_reader_begin(struct store_reader *reader, struct err *err)
 		if (!connect(reader, err))
 			return false;
 	}
+	reader->stats = (struct store_stats){ 0 };
 	reader->deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MS * NS_PER_MS;
 	/* Before the snapshot is taken: a failure in a transaction would spoil it. */
 	return schema_check(&reader->pg, err) &&
@@ -69,118 +68,29 @@ struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
 
 /* A query being answered, row by row. */
 struct answer {
-	const struct store_query *query;
 	const struct store_sink *sink;
-	struct store_window window;
 	struct store_stats *stats;
-	struct found found;
+	struct reader_match match;
 };
-
-/* Matchers that need a label which no sample of the row has: a bit each. */
-static uint32_t never_matched(const struct selector *selector,
-			      const struct chunk_directory *directory)
-{
-	uint32_t never = 0;
-
-	for (size_t i = 0; i < selector->matcher_count; i++) {
-		const struct matcher *matcher = &selector->matchers[i];
-		bool is_there = matcher_matches_empty(matcher);
-
-		for (size_t j = 0; !is_there && j < directory->name_count; j++)
-			is_there = str_eq(directory->names[j], matcher->name);
-		never |= (uint32_t)!is_there << i;
-	}
-	return never;
-}
 
 static bool wants(void *self, const struct chunk_directory *directory)
 {
 	const struct answer *answer = self;
-	uint32_t never = never_matched(answer->query->selector, directory);
+	const struct reader_match *match = &answer->match;
+	uint32_t never = reader_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
 
-		if (entry->first_ms >= answer->window.end_ms ||
-		    entry->last_ms < answer->window.start_ms)
+		if (!reader_match_overlaps(&match->window, entry))
 			continue;
 
-		const struct found_series *series = found_get(&answer->found, entry->id);
+		const struct found_series *series = found_get(&match->found, entry->id);
 
 		if (series && !(series->open & never))
 			return true;
 	}
 	return false;
-}
-
-static bool series_labels(void *self, uint64_t id, str type, struct labels *ret_labels)
-{
-	const struct found_series *series = found_get(&((struct answer *)self)->found, id);
-
-	if (!series || !str_eq(series->type, type))
-		return false;
-	*ret_labels = series->labels;
-	return true;
-}
-
-/* Matchers tried on label sets of one row: each pair is tried once. */
-struct trial {
-	const struct sample_set *set;
-	const struct selector *selector;
-	uint32_t *tried, *matched; /* by label set: a bit per matcher */
-};
-
-static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, struct err *err)
-{
-	uint32_t untried = open & ~trial->tried[label_set];
-
-	for (size_t i = 0; untried && i < trial->selector->matcher_count; i++) {
-		const struct matcher *matcher = &trial->selector->matchers[i];
-		bool matches;
-
-		if (!(untried >> i & 1))
-			continue;
-
-		str value = labels_get(trial->set->label_sets.items[label_set], matcher->name);
-
-		if (!matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
-			return false;
-		trial->tried[label_set] |= UINT32_C(1) << i;
-		trial->matched[label_set] |= (uint32_t)matches << i;
-	}
-	return true;
-}
-
-/* Leave out, in place, the samples whose own labels an open matcher does not match. */
-static bool keep_matching(struct answer *answer, struct sample_set *set, struct arena *arena,
-			  struct err *err)
-{
-	struct trial trial = { .set = set, .selector = answer->query->selector };
-	uint32_t *open = arena_array(arena, uint32_t, set->series.len);
-	uint32_t any = 0;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < set->series.len; i++) {
-		const struct found_series *series =
-			found_get(&answer->found, set->series.items[i].id);
-
-		open[i] = series ? series->open : 0;
-		any |= open[i];
-	}
-	if (!any)
-		return true;
-	trial.tried = arena_array(arena, uint32_t, set->label_sets.len);
-	trial.matched = arena_array(arena, uint32_t, set->label_sets.len);
-	for (size_t i = 0; i < set->samples.len; i++) {
-		struct sample sample = set->samples.items[i];
-
-		if (!try_labels(&trial, sample.labels, open[sample.series], err))
-			return false;
-		if ((open[sample.series] & ~trial.matched[sample.labels]) == 0)
-			set->samples.items[kept++] = sample;
-	}
-	set->samples.len = kept;
-	return true;
 }
 
 static bool take(void *self, str payload, struct err *err)
@@ -190,48 +100,45 @@ static bool take(void *self, str payload, struct err *err)
 	struct sample_set set;
 	uint64_t samples = 0;
 	const struct chunk_filter filter = {
-		.series = series_labels,
-		.self = answer,
-		.start_ms = answer->window.start_ms,
-		.end_ms = answer->window.end_ms,
+		.series = reader_match_series,
+		.self = &answer->match,
+		.start_ms = answer->match.window.start_ms,
+		.end_ms = answer->match.window.end_ms,
 	};
 
 	sample_set_init(&set, &arena);
 	if (!chunk_decode(payload, &filter, &set, &samples, err) ||
-	    !keep_matching(answer, &set, &arena, err))
+	    !reader_match_samples(&answer->match, &set, &arena, err))
 		return false;
-	answer->stats->rows++;
-	answer->stats->bytes += payload.len;
 	answer->stats->samples_read += samples;
 	answer->stats->samples_matched += set.samples.len;
 	return set.samples.len == 0 || answer->sink->take(answer->sink->self, &set, err);
 }
 
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
-			  const struct store_sink *sink, struct store_stats *stats, struct err *err)
+			  const struct store_sink *sink, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct answer answer = {
-		.query = query,
 		.sink = sink,
-		.window = store_window_of(query->start_ms, query->end_ms),
-		.stats = stats,
-		.found = { .arena = &arena },
+		.stats = &reader->stats,
+		.match = { .selector = query->selector,
+			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .found = { .arena = &arena } },
 	};
+	const struct store_window *window = &answer.match.window;
 	const struct row_scan scan = {
 		.pg = &reader->pg,
-		.start_ms = answer.window.start_ms,
-		.end_ms = answer.window.end_ms,
+		.start_ms = window->start_ms,
+		.end_ms = window->end_ms,
 		.deadline_ns = reader->deadline_ns,
-		.buckets = answer.found.buckets,
+		.buckets = answer.match.found.buckets,
+		.stats = &reader->stats,
 		.wants = wants,
 		.take = take,
 		.self = &answer,
 	};
 
-	if (!series_find(&reader->pg, query->selector, answer.window.first_day,
-			 answer.window.last_day, &answer.found, err))
-		return false;
-	stats->series += answer.found.by_id.len;
-	return answer.found.by_id.len == 0 || row_scan_run(&scan, err);
+	return reader_match_find(&answer.match, reader, err) &&
+	       (answer.match.found.by_id.len == 0 || row_scan_run(&scan, err));
 }

@@ -10,6 +10,7 @@
 #include "client/postgres.h"
 #include "profile/sample_set.h"
 #include "profile/selector.h"
+#include "store/store_stats.h"
 
 struct store_reader_options {
 	const char *postgres;    /* libpq conninfo or URI; must outlive the reader */
@@ -18,6 +19,7 @@ struct store_reader_options {
 };
 
 struct store_reader {
+	struct store_stats stats; /* since store_reader_begin() */
 	/* private */
 	struct postgres pg;
 	struct store_reader_options options;
@@ -26,16 +28,8 @@ struct store_reader {
 
 /* Which samples. The window is [start_ms, end_ms). */
 struct store_query {
-	const struct selector *selector;
+	const struct selector *selector; /* NULL, for series alone: of every type */
 	uint64_t start_ms, end_ms;
-};
-
-/* What it took. */
-struct store_stats {
-	uint64_t series; /* that the selector's series labels match */
-	uint64_t rows;   /* whose payload was read */
-	uint64_t bytes;  /* of those payloads */
-	uint64_t samples_read, samples_matched;
 };
 
 struct store_sink {
@@ -61,8 +55,15 @@ bool store_reader_begin(struct store_reader *reader, struct err *err) MUST_CHECK
 void store_reader_end(struct store_reader *reader);
 
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
-			  const struct store_sink *sink, struct store_stats *stats,
-			  struct err *err) MUST_CHECK;
+			  const struct store_sink *sink, struct err *err) MUST_CHECK;
+
+/*
+ * The series that have a sample which one of the queries means, sorted by type and labels, each
+ * once. Exact to the millisecond; the period is not told.
+ */
+bool store_reader_series(struct store_reader *reader, const struct store_query *queries,
+			 size_t query_count, struct arena *arena, struct series **ret_series,
+			 size_t *ret_count, struct err *err) MUST_CHECK;
 
 /*
  * Names of labels, values of one, ids of profile types; sorted, each once. `queries` (may be none)

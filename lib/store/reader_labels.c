@@ -1,10 +1,8 @@
 #include "base/vec.h"
-#include "store/chunk.h"
 #include "store/label_pair.h"
 #include "store/reader.h"
-#include "store/reader_window.h"
+#include "store/reader_match.h"
 #include "store/row_scan.h"
-#include "store/series_find.h"
 
 /* Texts, each once; copied into the arena. */
 struct texts {
@@ -43,8 +41,8 @@ static struct texts texts_in(struct arena *arena)
 
 /* A query for names or values, and where what it finds goes. */
 struct question {
-	struct store_window window;
-	struct found found;
+	struct reader_match match;
+	struct store_stats *stats;
 	bool everything; /* no selector: any series */
 	str name;        /* whose values; a NULL ptr: names are asked for */
 	struct texts *texts;
@@ -52,15 +50,14 @@ struct question {
 
 static bool is_wanted(const struct question *question, uint64_t id)
 {
-	return question->everything || found_get(&question->found, id);
+	return question->everything || found_get(&question->match.found, id);
 }
 
 static bool has_wanted_series(const struct question *question,
 			      const struct chunk_directory *directory)
 {
 	for (size_t i = 0; i < directory->series_count; i++)
-		if (directory->series[i].first_ms < question->window.end_ms &&
-		    directory->series[i].last_ms >= question->window.start_ms &&
+		if (reader_match_overlaps(&question->match.window, &directory->series[i]) &&
 		    is_wanted(question, directory->series[i].id))
 			return true;
 	return false;
@@ -99,13 +96,14 @@ static bool take(void *self, str payload, struct err *err)
 	const struct chunk_filter filter = {
 		.series = series_labels,
 		.self = self,
-		.start_ms = question->window.start_ms,
-		.end_ms = question->window.end_ms,
+		.start_ms = question->match.window.start_ms,
+		.end_ms = question->match.window.end_ms,
 	};
 
 	sample_set_init(&set, &arena);
 	if (!chunk_decode(payload, &filter, &set, &samples, err))
 		return false;
+	question->stats->samples_read += samples;
 
 	bool *used = arena_array(&arena, bool, set.label_sets.len);
 
@@ -124,10 +122,11 @@ static bool scan(struct store_reader *reader, struct question *question, struct 
 {
 	const struct row_scan rows = {
 		.pg = &reader->pg,
-		.start_ms = question->window.start_ms,
-		.end_ms = question->window.end_ms,
+		.start_ms = question->match.window.start_ms,
+		.end_ms = question->match.window.end_ms,
 		.deadline_ns = reader->deadline_ns,
-		.buckets = question->everything ? NULL : question->found.buckets,
+		.buckets = question->everything ? NULL : question->match.found.buckets,
+		.stats = &reader->stats,
 		.wants = wants,
 		.take = take,
 		.self = question,
@@ -190,16 +189,17 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 {
 	AUTO_ARENA arena = { 0 };
 	struct question question = {
-		.window = store_window_of(query->start_ms, query->end_ms),
-		.found = { .arena = &arena },
+		.match = { .selector = query->selector,
+			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .found = { .arena = &arena } },
+		.stats = &reader->stats,
 		.name = name,
 		.texts = texts,
 	};
 
-	if (!series_find(&reader->pg, query->selector, question.window.first_day,
-			 question.window.last_day, &question.found, err))
+	if (!reader_match_find(&question.match, reader, err))
 		return false;
-	map_for_each(&question.found.by_id, slot) {
+	map_for_each(&question.match.found.by_id, slot) {
 		const struct found_series *series = slot->value;
 
 		for (size_t i = 0; i < series->labels.len; i++) {
@@ -211,7 +211,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 				texts_add(texts, label->value);
 		}
 	}
-	return question.found.by_id.len == 0 || scan(reader, &question, err);
+	return question.match.found.by_id.len == 0 || scan(reader, &question, err);
 }
 
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
@@ -239,7 +239,8 @@ bool store_reader_label_values(struct store_reader *reader, str name,
 {
 	struct texts texts = texts_in(arena);
 	struct question everything = {
-		.window = store_window_of(start_ms, end_ms),
+		.match = { .window = store_window_of(start_ms, end_ms) },
+		.stats = &reader->stats,
 		.everything = true,
 		.name = name,
 		.texts = &texts,
@@ -250,8 +251,8 @@ bool store_reader_label_values(struct store_reader *reader, str name,
 		if (!add_of_query(reader, &queries[i], name, &texts, err))
 			return false;
 	if (query_count == 0 && !label_name_is_reserved(name) &&
-	    (!add_indexed(reader, &everything.window, name, &texts, err) ||
-	     !is_sample_label(reader, &everything.window, name, &of_sample, err) ||
+	    (!add_indexed(reader, &everything.match.window, name, &texts, err) ||
+	     !is_sample_label(reader, &everything.match.window, name, &of_sample, err) ||
 	     (of_sample && !scan(reader, &everything, err))))
 		return false;
 	texts_sorted(&texts, ret_values, ret_count);

@@ -66,9 +66,14 @@ static bool read_wanted(const struct row_scan *scan, struct wanted *wanted, stru
 		return err_set(err, ERR_IO, "%zu of %zu rows are gone from " STR_FMT,
 			       wanted->count - rows.count, wanted->count,
 			       STR_ARG(wanted->partition));
-	for (size_t i = 0; i < rows.count; i++)
-		if (!scan->take(scan->self, postgres_get(&rows, i, 0), err))
+	for (size_t i = 0; i < rows.count; i++) {
+		str payload = postgres_get(&rows, i, 0);
+
+		scan->stats->chunks++;
+		scan->stats->bytes += payload.len;
+		if (!scan->take(scan->self, payload, err))
 			return false;
+	}
 	arena_reset(&wanted->arena);
 	*wanted = (struct wanted){ .arena = wanted->arena };
 	return true;
@@ -81,6 +86,7 @@ static bool look_at_row(const struct row_scan *scan, const struct postgres_rows 
 	struct chunk_directory directory;
 	str partition = postgres_get(rows, row, ROW_PARTITION);
 
+	scan->stats->rows++;
 	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena, err))
 		return err_wrap(err, "row in " STR_FMT, STR_ARG(partition));
 	if (!scan->wants(scan->self, &directory))
@@ -123,8 +129,10 @@ static bool run(const struct row_scan *scan, struct wanted *wanted, struct err *
 bool row_scan_run(const struct row_scan *scan, struct err *err)
 {
 	struct wanted wanted = { 0 };
+	uint64_t began_ns = clock_monotonic_ns();
 	bool good = run(scan, &wanted, err);
 
+	scan->stats->read_ns += clock_monotonic_ns() - began_ns;
 	arena_free(&wanted.arena);
 	return good;
 }

@@ -26,9 +26,8 @@ struct api_options {
 void api_init(struct api *api, const struct api_options *options);
 void api_done(struct api *api);
 
-enum { API_ROUTES = 8, API_METRICS = 6 };
+enum { API_ROUTES = 10 };
 extern const struct http_route api_routes[API_ROUTES];
-extern struct metric *const api_metrics[API_METRICS];
 
 /* For daemon_service: `self` is the api. */
 bool api_ready(void *self, struct err *why);

@@ -71,15 +71,14 @@ static void make_symbols(struct flame_paths *paths, struct arena *arena)
 	paths->of_frame = arena_array(arena, uint32_t, set->frames.len);
 	paths->of_group = arena_array(arena, uint32_t, groups);
 	for (size_t i = 0; i < set->frames.len; i++)
-		entries[count++] =
-			(struct entry){ symbol_of_frame(&set->frames.items[i], arena),
-					&paths->of_frame[i] };
+		entries[count++] = (struct entry){ symbol_of_frame(&set->frames.items[i], arena),
+						   &paths->of_frame[i] };
 	for (size_t i = 0; i < groups; i++) {
 		struct labels labels = set->label_sets.items[i / by];
 
-		entries[count++] = (struct entry){
-			{ .name = group_text(merge, labels, i % by, arena) }, &paths->of_group[i]
-		};
+		entries[count++] =
+			(struct entry){ { .name = group_text(merge, labels, i % by, arena) },
+					&paths->of_group[i] };
 	}
 	entries[count++] = (struct entry){ { .name = NO_STACK }, &paths->no_stack };
 	number_symbols(paths, entries, count, arena);

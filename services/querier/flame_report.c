@@ -88,10 +88,10 @@ static void begin(struct writing *writing, const struct answer *answer, struct a
 	json_i64(json, total);
 }
 
-static str end(struct writing *writing)
+static str end(struct writing *writing, const struct answer *answer)
 {
 	json_end_object(&writing->body.json);
-	return json_answer_end(&writing->body);
+	return json_answer_end(&writing->body, answer->stats);
 }
 
 static bool within_memory(const struct writing *writing)
@@ -188,7 +188,7 @@ bool flame_report_write(const struct answer *answer, struct arena *arena, str *r
 	    !put_values(&writing, &flame, STR("total"), true))
 		return false;
 	json_end_object(&writing.body.json);
-	*ret_body = end(&writing);
+	*ret_body = end(&writing, answer);
 	return true;
 }
 
@@ -237,6 +237,6 @@ bool flame_table_report_write(const struct answer *answer, struct arena *arena, 
 			return false;
 	}
 	json_end_array(&writing.body.json);
-	*ret_body = end(&writing);
+	*ret_body = end(&writing, answer);
 	return true;
 }

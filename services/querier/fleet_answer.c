@@ -23,15 +23,9 @@ bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page
 void fleet_answer_begin(struct fleet_answer *answer, const struct fleet_page *page,
 			uint64_t memory_max, struct arena *arena)
 {
-	*answer = (struct fleet_answer){ .page = *page,
-					 .memory_max = memory_max,
-					 .out = { .arena = arena } };
-	answer->json.out = &answer->out;
-	json_object(&answer->json);
-	json_key(&answer->json, STR("status"));
-	json_str(&answer->json, STR("success"));
-	json_key(&answer->json, STR("data"));
-	json_array(&answer->json);
+	*answer = (struct fleet_answer){ .page = *page, .memory_max = memory_max };
+	json_answer_begin(&answer->body, arena);
+	json_array(&answer->body.json);
 }
 
 static void put_u64(struct json *json, str key, uint64_t value)
@@ -90,21 +84,20 @@ bool fleet_answer_take(void *self, const struct fleet_host *host, bool *ret_more
 			       "and then after=HOST with the last host of each page",
 			       FLEET_HOSTS_MAX, FLEET_HOSTS_MAX);
 	}
-	put_host(&answer->json, host);
+	put_host(&answer->body.json, host);
 	answer->hosts++;
 	*ret_more = true;
-	return answer->out.arena->held <= answer->memory_max ||
+	return answer->body.out.arena->held <= answer->memory_max ||
 	       err_set(err, ERR_LIMIT,
 		       "the answer needs more memory than one may take (%zu hosts so far): "
 		       "ask for fewer at a time with limit",
 		       answer->hosts);
 }
 
-void fleet_answer_end(struct fleet_answer *answer, struct http_response *res)
+void fleet_answer_end(struct fleet_answer *answer, const struct answer_stats *stats,
+		      struct http_response *res)
 {
-	json_end_array(&answer->json);
-	json_end_object(&answer->json);
-	buf_u8(&answer->out, '\n');
+	json_end_array(&answer->body.json);
 	res->content_type = "application/json";
-	res->body = buf_bytes(&answer->out);
+	res->body = json_answer_end(&answer->body, stats);
 }

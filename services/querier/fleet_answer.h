@@ -7,7 +7,7 @@
 #pragma once
 
 #include "chassis/http.h"
-#include "chassis/json.h"
+#include "json_answer.h"
 #include "store/fleet.h"
 
 struct fleet_page {
@@ -24,8 +24,7 @@ struct fleet_answer {
 	/* private */
 	struct fleet_page page;
 	uint64_t memory_max;
-	struct buf out;
-	struct json json;
+	struct json_answer body;
 	size_t hosts;
 };
 
@@ -38,4 +37,5 @@ void fleet_answer_begin(struct fleet_answer *answer, const struct fleet_page *pa
  */
 bool fleet_answer_take(void *answer, const struct fleet_host *host, bool *ret_more,
 		       struct err *err) MUST_CHECK;
-void fleet_answer_end(struct fleet_answer *answer, struct http_response *res);
+void fleet_answer_end(struct fleet_answer *answer, const struct answer_stats *stats,
+		      struct http_response *res);

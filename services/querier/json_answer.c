@@ -12,16 +12,22 @@ void json_answer_begin(struct json_answer *answer, struct arena *arena)
 	json_key(json, STR("data"));
 }
 
-str json_answer_end(struct json_answer *answer)
+str json_answer_end(struct json_answer *answer, const struct answer_stats *stats)
 {
+	json_key(&answer->json, STR("stats"));
+	stats_write(stats, &answer->json);
 	json_end_object(&answer->json);
 	buf_u8(&answer->out, '\n');
 	return buf_bytes(&answer->out);
 }
 
-void json_answer_labels(struct json *json, struct labels labels)
+void json_answer_metric(struct json *json, str type, struct labels labels)
 {
 	json_object(json);
+	if (type.len) {
+		json_key(json, STR("__name__"));
+		json_str(json, type);
+	}
 	for (size_t i = 0; i < labels.len; i++) {
 		json_key(json, labels.items[i].name);
 		json_str(json, labels.items[i].value);
@@ -29,8 +35,13 @@ void json_answer_labels(struct json *json, struct labels labels)
 	json_end_object(json);
 }
 
+void json_answer_labels(struct json *json, struct labels labels)
+{
+	json_answer_metric(json, (str){ 0 }, labels);
+}
+
 void json_answer_list(struct arena *arena, const str *items, size_t count,
-		      struct http_response *res)
+		      const struct answer_stats *stats, struct http_response *res)
 {
 	struct json_answer answer;
 
@@ -40,7 +51,7 @@ void json_answer_list(struct arena *arena, const str *items, size_t count,
 		json_str(&answer.json, items[i]);
 	json_end_array(&answer.json);
 	res->content_type = "application/json";
-	res->body = json_answer_end(&answer);
+	res->body = json_answer_end(&answer, stats);
 }
 
 void json_answer_error(struct arena *arena, const char *type, const char *sentence,

@@ -6,8 +6,9 @@
 #include "chassis/http.h"
 #include "chassis/json.h"
 #include "profile/labels.h"
+#include "stats.h"
 
-/* An answer being written: {"status":"success","data": and what the caller puts there. */
+/* An answer being written: {"status":"success","data": what the caller puts there, "stats":...} */
 struct json_answer {
 	struct json json;
 	struct buf out; /* private */
@@ -15,14 +16,17 @@ struct json_answer {
 
 /* It must not move until its end. */
 void json_answer_begin(struct json_answer *answer, struct arena *arena);
-str json_answer_end(struct json_answer *answer);
+str json_answer_end(struct json_answer *answer, const struct answer_stats *stats);
+
+/* {"__name__":type, labels...}; a type of no length is left out. */
+void json_answer_metric(struct json *json, str type, struct labels labels);
 
 /* {"name":"value",...} */
 void json_answer_labels(struct json *json, struct labels labels);
 
-/* {"status":"success","data":[...]} */
+/* {"status":"success","data":[...],"stats":...} */
 void json_answer_list(struct arena *arena, const str *items, size_t count,
-		      struct http_response *res);
+		      const struct answer_stats *stats, struct http_response *res);
 
 /* {"status":"error","errorType":type,"error":sentence}; the status is the caller's to set. */
 void json_answer_error(struct arena *arena, const char *type, const char *sentence,

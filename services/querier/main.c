@@ -4,6 +4,7 @@
 #include "api.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
+#include "question.h"
 #include "report.h"
 
 struct settings {
@@ -43,7 +44,7 @@ static bool run(void *self, struct err *err)
 	struct daemon_server server = { 0 };
 	struct api api;
 
-	metrics_register(api_metrics, API_METRICS);
+	metrics_register(question_metrics, QUESTION_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
 	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,

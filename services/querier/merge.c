@@ -1,5 +1,7 @@
 #include "merge.h"
 
+#include "grouping.h"
+
 #include <inttypes.h>
 
 enum { FIRST_SLOTS = 1024 };
@@ -9,9 +11,7 @@ struct round {
 	struct merge *merge;
 	const struct sample_set *row;
 	struct sample_merge stacks;
-	uint32_t *groups;    /* by label set, of the series below: index + 1 */
-	uint32_t series;     /* that groups speaks of */
-	bool knows_a_series; /* `series` is set */
+	struct grouping grouping;
 };
 
 void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
@@ -96,52 +96,6 @@ static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t va
 	return true;
 }
 
-/* The labels that the answer is grouped by; those of the sample go before those of its series. */
-static uint32_t make_group(struct round *round, const struct sample *sample)
-{
-	struct merge *merge = round->merge;
-	struct label items[GROUP_BY_MAX];
-	struct labels of_sample = round->row->label_sets.items[sample->labels];
-	struct labels of_series = round->row->series.items[sample->series].labels;
-	size_t len = 0;
-
-	for (size_t i = 0; i < merge->group_by->len; i++) {
-		str name = merge->group_by->names[i];
-		str value = labels_get(of_sample, name);
-
-		if (!value.ptr)
-			value = labels_get(of_series, name);
-		if (value.len)
-			items[len++] = (struct label){ name, value };
-	}
-
-	size_t before = merge->set.label_sets.len;
-	uint32_t group = sample_set_labels(&merge->set, labels_of(items, len));
-
-	if (merge->set.label_sets.len > before)
-		merge->set.label_sets.items[group] =
-			labels_copy(merge->arena, merge->set.label_sets.items[group]);
-	return group;
-}
-
-static uint32_t group_of(struct round *round, const struct sample *sample)
-{
-	if (round->merge->group_by->len == 0)
-		return 0;
-	/* Samples of a series stand together in a row, so groups are remembered for one only. */
-	if (!round->knows_a_series || round->series != sample->series) {
-		memset(round->groups, 0, round->row->label_sets.len * sizeof(*round->groups));
-		round->series = sample->series;
-		round->knows_a_series = true;
-	}
-
-	uint32_t *known = &round->groups[sample->labels];
-
-	if (*known == 0)
-		*known = make_group(round, sample) + 1;
-	return *known - 1;
-}
-
 static bool take_samples(struct round *round, struct err *err)
 {
 	struct merge *merge = round->merge;
@@ -150,7 +104,7 @@ static bool take_samples(struct round *round, struct err *err)
 		const struct sample *sample = &round->row->samples.items[i];
 		uint32_t stack = sample_merge_stack(&round->stacks, sample->stack);
 
-		if (!add(merge, stack, group_of(round, sample), sample->value, err) ||
+		if (!add(merge, stack, grouping_of(&round->grouping, sample), sample->value, err) ||
 		    !merge_within_memory(merge, merge->arena, err))
 			return false;
 	}
@@ -161,12 +115,16 @@ bool merge_take(void *self, const struct sample_set *row, struct err *err)
 {
 	struct merge *merge = self;
 	struct series *sum = &merge->set.series.items[0];
-	struct round round = { .merge = merge, .row = row };
+	struct round round = {
+		.merge = merge,
+		.row = row,
+		.grouping = { .into = &merge->set, .by = merge->group_by },
+	};
 
 	for (size_t i = 0; i < row->series.len && sum->period == 0; i++)
 		sum->period = row->series.items[i].period;
 	sample_merge_begin(&round.stacks, &merge->set, row);
-	round.groups = arena_array(&round.stacks.scratch, uint32_t, row->label_sets.len);
+	grouping_begin(&round.grouping, row, &round.stacks.scratch);
 
 	bool taken = take_samples(&round, err);
 

@@ -1,5 +1,7 @@
 #include "params.h"
 
+#include "base/clock.h"
+#include "chassis/conf.h"
 #include "profile/limits.h"
 
 static bool take_digits(str *rest, size_t count, uint64_t *ret_value)
@@ -163,7 +165,7 @@ bool params_window(const struct http_request *req, uint64_t now_ms, struct windo
 	return true;
 }
 
-bool params_group_by(str text, struct group_by *ret_group_by, struct err *err)
+bool params_group_by(const char *param, str text, struct group_by *ret_group_by, struct err *err)
 {
 	struct group_by found = { 0 };
 
@@ -173,18 +175,65 @@ bool params_group_by(str text, struct group_by *ret_group_by, struct err *err)
 		if (name.len == 0)
 			continue;
 		if (name.len > LABEL_NAME_MAX)
-			return err_set(err, ERR_INVALID,
-				       "group_by: a label name has at most %d bytes",
-				       LABEL_NAME_MAX);
+			return err_set(err, ERR_INVALID, "%s: a label name has at most %d bytes",
+				       param, LABEL_NAME_MAX);
 		if (found.len == GROUP_BY_MAX)
-			return err_set(err, ERR_INVALID, "group_by: at most %d labels",
+			return err_set(err, ERR_INVALID, "%s: at most %d labels", param,
 				       GROUP_BY_MAX);
 		for (size_t i = 0; i < found.len; i++)
 			if (str_eq(found.names[i], name))
-				return err_set(err, ERR_INVALID, "group_by names " STR_FMT " twice",
-					       STR_ARG(name));
+				return err_set(err, ERR_INVALID, "%s names " STR_FMT " twice",
+					       param, STR_ARG(name));
 		found.names[found.len++] = name;
 	}
 	*ret_group_by = found;
+	return true;
+}
+
+static bool step_of(str text, uint64_t *ret_ms, struct err *err)
+{
+	uint64_t ns;
+
+	if (unix_seconds(text, ret_ms))
+		return true;
+	if (!conf_duration(text, &ns, err))
+		return err_set(err, ERR_INVALID,
+			       "step: \"" STR_FMT "\" is neither seconds like 15 or 0.5 nor a "
+			       "duration like 1m30s",
+			       (int)(text.len < 64 ? text.len : 64), text.ptr);
+	if (ns % NS_PER_MS)
+		return err_set(err, ERR_INVALID, "step: samples have milliseconds, nothing finer");
+	*ret_ms = ns / NS_PER_MS;
+	return true;
+}
+
+bool params_step(const struct http_request *req, const struct window *window, uint64_t *ret_step_ms,
+		 struct err *err)
+{
+	str text = http_query(req, "step");
+	uint64_t length_ms = window->end_ms - window->start_ms;
+	uint64_t seconds = (length_ms + DEFAULT_STEPS * 1000 - 1) / (DEFAULT_STEPS * 1000);
+	uint64_t step_ms = seconds * 1000;
+
+	if (text.len && !step_of(text, &step_ms, err))
+		return false;
+	if (step_ms == 0)
+		return err_set(err, ERR_INVALID, "step: must be longer than nothing");
+	if ((length_ms - 1) / step_ms >= STEPS_MAX)
+		return err_set(err, ERR_INVALID,
+			       "step: the window has more than %d of them; ask for longer ones",
+			       STEPS_MAX);
+	*ret_step_ms = step_ms;
+	return true;
+}
+
+bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err)
+{
+	str text = http_query(req, "limit");
+	uint64_t limit = 0;
+
+	if (text.len && !str_to_u64(text, &limit))
+		return err_set(err, ERR_INVALID, "limit: a number of series, or 0 for all");
+	*ret_limit = (size_t)limit;
 	return true;
 }

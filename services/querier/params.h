@@ -25,4 +25,16 @@ struct group_by {
 	str names[GROUP_BY_MAX];
 	size_t len;
 };
-bool params_group_by(str text, struct group_by *ret_group_by, struct err *err) MUST_CHECK;
+bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
+		     struct err *err) MUST_CHECK;
+
+/*
+ * step: seconds with or without a fraction, or a duration like 15s or 1h30m; to milliseconds.
+ * Without it the window is cut into DEFAULT_STEPS, of whole seconds. ERR_INVALID: none, or more
+ * than STEPS_MAX of them in the window.
+ */
+bool params_step(const struct http_request *req, const struct window *window, uint64_t *ret_step_ms,
+		 struct err *err) MUST_CHECK;
+
+/* limit: how many; without it, or 0, all. */
+bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err) MUST_CHECK;

@@ -7,11 +7,13 @@
 #pragma once
 
 #include "merge.h"
+#include "stats.h"
 
 struct answer {
 	const struct merge *merge;
 	str type; /* five-part id */
 	struct window window;
+	const struct answer_stats *stats;
 };
 
 struct report {

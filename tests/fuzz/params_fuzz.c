@@ -18,7 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(ms <= TIME_MAX_MS);
 	else
 		assert(err.code == ERR_INVALID && err.msg[0]);
-	if (params_group_by(text, &group_by, &err))
+	if (params_group_by("group_by", text, &group_by, &err))
 		assert(group_by.len <= GROUP_BY_MAX);
+
+	const struct http_param step = { STR("step"), text };
+	const struct http_request req = { .params = &step, .param_count = 1 };
+
+	if (params_step(&req, &(struct window){ 0, 86400000 }, &ms, &err))
+		assert(ms > 0 && 86400000 / ms <= STEPS_MAX);
+	else
+		assert(err.code == ERR_INVALID && err.msg[0]);
 	return 0;
 }

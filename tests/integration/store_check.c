@@ -68,7 +68,6 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 {
 	struct store_reader reader;
 	struct selector selector;
-	struct store_stats stats = { 0 };
 	struct err err;
 
 	sample_set_init(got, arena);
@@ -82,10 +81,10 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 	const struct store_query query = { &selector, start_ms, end_ms };
 	const struct store_sink sink = { collect, got };
 
-	assert_good(store_reader_samples(&reader, &query, &sink, &stats, &err), err);
-	assert_int_equal(stats.samples_matched, got->samples.len);
+	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+	assert_int_equal(reader.stats.samples_matched, got->samples.len);
 	if (ret_stats)
-		*ret_stats = stats;
+		*ret_stats = reader.stats;
 	store_reader_end(&reader);
 	store_reader_close(&reader);
 	selector_done(&selector);

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 import urllib.parse
+import urllib.request
 
 import pytest
 
@@ -213,6 +214,119 @@ def test_nothing_found_is_an_empty_flame_graph_and_an_empty_table(asked, report,
     assert data[key] == empty
 
 
+# series
+
+def labels_of(series):
+    return [(s["comm"], s["node"], s["__name__"]) for s in series]
+
+
+def test_series_are_their_type_and_labels(asked):
+    alpha, = asked.data("series", **{"match[]": '{comm="alpha"}'})
+
+    assert alpha["__name__"] == CPU
+    assert alpha["exe"] == "/bin/alpha"
+    assert "pid" not in alpha  # a sample's
+    assert labels_of(asked.data("series", **{"match[]": [HEAP, '{comm=~"al.*|beta"}']})) == [
+        ("alpha", "n1", HEAP), ("alpha", "n1", CPU), ("beta", "n2", CPU)]
+    assert labels_of(asked.data("series")) == [
+        ("alpha", "n1", HEAP), ("alpha", "n1", CPU), ("beta", "n2", CPU)]
+
+
+def test_series_are_those_with_a_sample_that_matches_in_the_window(asked):
+    def found(match="{}", **window):
+        return labels_of(asked.data("series", **{"match[]": match}, **window))
+
+    at, beta = asked.at_ms / 1000, [("beta", "n2", CPU)]
+    assert found('{pid="2"}') == found('{pid!="1"}') == beta
+    assert found('{pid="3"}') == []
+    # Alpha has samples at at_ms, beta too; between those two milliseconds before nobody.
+    assert len(found(start=f"{at:.3f}", end=f"{at + 0.001:.3f}")) == 2
+    assert found(start=f"{at + 0.001:.3f}", end=f"{at + 60:.3f}") == []
+    assert found(start=f"{at - 60:.3f}", end=f"{at - 0.002:.3f}") == []
+
+
+# sums over time
+
+def matrix(cell, query="{}", **params):
+    """{(sorted labels): {milliseconds: value}} of query_range."""
+    data = cell.data("query_range", query=query, **params)
+    assert data["resultType"] == "matrix"
+    found = {}
+    for line in data["result"]:
+        times = [at for at, _ in line["values"]]
+        assert times == sorted(set(times)) and times
+        assert all(isinstance(value, str) for _, value in line["values"])
+        found[tuple(sorted(line["metric"].items()))] = {
+            round(at * 1000): int(value) for at, value in line["values"]}
+    assert len(found) == len(data["result"])
+    return found
+
+
+def test_sums_over_time_are_cut_into_steps_from_the_start(asked):
+    start = asked.at_ms - 4999  # not at a whole step of any clock
+    window = {"start": f"{start / 1000:.3f}", "end": f"{(asked.at_ms + 1) / 1000:.3f}"}
+
+    assert matrix(asked, sum_by="", step="0.499", **window) == {
+        (): {start + 10 * 499: 6 * PERIOD}}
+    # the ticks before the last are in the step before
+    assert matrix(asked, sum_by="comm", step="4.999", **window) == {
+        (("comm", "alpha"),): {start: 2 * PERIOD, start + 4999: 2 * PERIOD},
+        (("comm", "beta"),): {start: PERIOD, start + 4999: PERIOD}}
+
+
+def test_without_sum_by_each_series_is_its_own_line(asked):
+    found = matrix(asked, step="1h")
+    assert [dict(key)["comm"] for key in found] == ["alpha", "beta"]
+    assert {dict(key)["__name__"] for key in found} == {CPU}
+    assert [sum(line.values()) for line in found.values()] == [4 * PERIOD, 2 * PERIOD]
+
+
+def test_sums_are_by_labels_of_samples_too(asked):
+    found = matrix(asked, sum_by="pid,nobody", step="1h")
+    assert {key: sum(line.values()) for key, line in found.items()} == {
+        (("pid", "1"),): 4 * PERIOD, (("pid", "2"),): 2 * PERIOD}
+
+
+def test_a_limit_keeps_the_biggest_and_warns_of_the_rest(asked):
+    status, body = asked.api("query_range", query="{}", sum_by="comm", step="1h", limit=1)
+    answer = json.loads(body)
+
+    assert status == 200
+    assert [line["metric"] for line in answer["data"]["result"]] == [{"comm": "alpha"}]
+    assert answer["warnings"] == [
+        f"limit=1: 1 more series, whose sum is {2 * PERIOD}, are left out; the biggest are here"]
+    assert "warnings" not in json.loads(asked.api("query_range", query="{}", limit=2)[1])
+
+
+def test_nothing_found_is_an_empty_matrix(asked):
+    assert asked.data("query_range", query='{comm="nobody"}') == {
+        "resultType": "matrix", "result": []}
+
+
+# statistics
+
+@pytest.mark.parametrize("path, params", [
+    ("labels", {"match[]": "{}"}), ("label/pid/values", {}), ("series", {"match[]": '{pid="1"}'}),
+    ("query", {"query": "{}", "report": "flamegraph"}), ("query", {"query": "{}", "report": "table"}),
+    ("query_range", {"query": "{}"})])
+def test_an_answer_says_what_it_took(asked, path, params):
+    stats = json.loads(asked.api(path, **params)[1])["stats"]
+
+    assert stats["rows"] >= 1 and set(stats["seconds"]) == {"wait", "find", "read", "write"}
+    assert stats["seconds"]["read"] > 0
+    if path != "labels":  # which needs directories alone
+        assert stats["chunks"] >= 1 and stats["bytes"] > 0 and stats["samples_read"] >= 4
+    if path == "query_range":
+        assert stats["samples"] == 6 and stats["series"] >= 2
+
+
+def test_an_answer_that_is_no_json_says_in_its_header_what_it_took(asked):
+    for report in ("collapsed", "pprof"):
+        url = f"{asked.querier.url}/api/v1/query?query=%7B%7D&report={report}"
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            assert json.loads(answer.headers["Decima-Stats"])["samples"] == 6
+
+
 # windows
 
 def test_the_window_holds_its_start_and_not_its_end(asked):
@@ -281,6 +395,17 @@ def test_go_tool_pprof_reads_a_url(asked, tmp_path):
 
 
 # refusals
+
+@pytest.mark.parametrize("params, sentence", [
+    ({"step": "0"}, "step: must be longer"), ({"step": "-1"}, "step: "), ({"step": "x"}, "step: "),
+    ({"step": "0.3"}, "more than 11000"), ({"limit": "-1"}, "limit: "), ({"query": "{"}, "query: "),
+    ({"sum_by": "a,a"}, "sum_by names a twice"), ({"start": "x"}, "start: ")])
+def test_a_bad_question_about_time_is_400_with_a_sentence(asked, params, sentence):
+    status, kind, error = refusal(asked, "query_range", **({"query": "{}"} | params))
+
+    assert (status, kind) == (400, "bad_data")
+    assert sentence in error
+
 
 @pytest.mark.parametrize("params, sentence", [
     ({"report": "collapsed"}, "query is missing"),

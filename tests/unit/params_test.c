@@ -125,15 +125,66 @@ static void groups_are_named_with_commas(void **state)
 	struct err err;
 
 	(void)state;
-	assert_true(params_group_by((str){ 0 }, &group_by, &err));
+	assert_true(params_group_by("group_by", (str){ 0 }, &group_by, &err));
 	assert_int_equal(group_by.len, 0);
-	assert_true(params_group_by(STR("comm, pid,,"), &group_by, &err));
+	assert_true(params_group_by("group_by", STR("comm, pid,,"), &group_by, &err));
 	assert_int_equal(group_by.len, 2);
 	assert_true(str_eq(group_by.names[1], STR("pid")));
-	assert_false(params_group_by(STR("a,b,a"), &group_by, &err));
-	assert_false(params_group_by(STR("a,b,c,d,e,f,g,h,i"), &group_by, &err));
+	assert_false(params_group_by("group_by", STR("a,b,a"), &group_by, &err));
+	assert_false(params_group_by("group_by", STR("a,b,c,d,e,f,g,h,i"), &group_by, &err));
+}
+
+static bool step_of(const char *step, uint64_t length_ms, uint64_t *ret_ms, struct err *err)
+{
+	const struct http_param param = { STR("step"), str_from(step) };
+	const struct http_request req = { .params = &param, .param_count = step ? 1 : 0 };
+
+	return params_step(&req, &(struct window){ 1000, 1000 + length_ms }, ret_ms, err);
+}
+
+static void a_step_is_seconds_or_a_duration(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} rows[] = {
+		{ "15", 15000 },  { "0.5", 500 },     { "15s", 15000 },
+		{ "250ms", 250 }, { "1m30s", 90000 }, { "1h", 3600000 },
+	};
+	uint64_t ms;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(step_of(rows[i].text, 60000, &ms, &err));
+		assert_int_equal(ms, rows[i].ms);
+	}
+	/* Without one the window has 250, of whole seconds. */
+	assert_true(step_of(NULL, 60000, &ms, &err) && ms == 1000);
+	assert_true(step_of("", 3600000, &ms, &err) && ms == 15000);
+}
+
+static void refuses_steps_that_are_none_or_too_many(void **state)
+{
+	static const char *const rows[] = { "0",   "0s",  "-5",  "x",   "5x",
+					    "1e3", "5us", "NaN", "inf", "99999999999999999999" };
+	uint64_t ms;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (step_of(rows[i], 60000, &ms, &err))
+			fail_msg("%s is %ju ms", rows[i], (uintmax_t)ms);
+		assert_int_equal(err.code, ERR_INVALID);
+		assert_true(str_starts_with(str_from(err.msg), STR("step: ")));
+	}
+	assert_true(step_of("1", 11000000, &ms, &err));
+	assert_false(step_of("1", 11000001, &ms, &err));
+	assert_string_equal(err.msg, "step: the window has more than 11000 of them; ask for longer "
+				     "ones");
 }
 
 RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
 	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
-	  TEST(groups_are_named_with_commas))
+	  TEST(groups_are_named_with_commas), TEST(a_step_is_seconds_or_a_duration),
+	  TEST(refuses_steps_that_are_none_or_too_many))

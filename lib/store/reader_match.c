@@ -1,0 +1,104 @@
+#include "store/reader_match.h"
+
+#include "base/clock.h"
+
+bool reader_match_find(struct reader_match *match, struct store_reader *reader, struct err *err)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	bool good = series_find(&reader->pg, match->selector, match->window.first_day,
+				match->window.last_day, &match->found, err);
+
+	reader->stats.find_ns += clock_monotonic_ns() - began_ns;
+	reader->stats.series += match->found.by_id.len;
+	return good;
+}
+
+uint32_t reader_match_never(const struct selector *selector, const struct chunk_directory *directory)
+{
+	uint32_t never = 0;
+
+	for (size_t i = 0; i < selector->matcher_count; i++) {
+		const struct matcher *matcher = &selector->matchers[i];
+		bool is_there = matcher_matches_empty(matcher);
+
+		for (size_t j = 0; !is_there && j < directory->name_count; j++)
+			is_there = str_eq(directory->names[j], matcher->name);
+		never |= (uint32_t)!is_there << i;
+	}
+	return never;
+}
+
+bool reader_match_overlaps(const struct store_window *window, const struct directory_series *entry)
+{
+	return entry->first_ms < window->end_ms && entry->last_ms >= window->start_ms;
+}
+
+bool reader_match_series(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	const struct found_series *series = found_get(&((struct reader_match *)self)->found, id);
+
+	if (!series || !str_eq(series->type, type))
+		return false;
+	*ret_labels = series->labels;
+	return true;
+}
+
+/* Matchers tried on label sets of one row: each pair is tried once. */
+struct trial {
+	const struct sample_set *set;
+	const struct selector *selector;
+	uint32_t *tried, *matched; /* by label set: a bit per matcher */
+};
+
+static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, struct err *err)
+{
+	uint32_t untried = open & ~trial->tried[label_set];
+
+	for (size_t i = 0; untried && i < trial->selector->matcher_count; i++) {
+		const struct matcher *matcher = &trial->selector->matchers[i];
+		bool matches;
+
+		if (!(untried >> i & 1))
+			continue;
+
+		str value = labels_get(trial->set->label_sets.items[label_set], matcher->name);
+
+		if (!matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
+			return false;
+		trial->tried[label_set] |= UINT32_C(1) << i;
+		trial->matched[label_set] |= (uint32_t)matches << i;
+	}
+	return true;
+}
+
+bool reader_match_samples(const struct reader_match *match, struct sample_set *set,
+			  struct arena *arena, struct err *err)
+{
+	struct trial trial = { .set = set, .selector = match->selector };
+	uint32_t *open = arena_array(arena, uint32_t, set->series.len);
+	uint32_t any = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->series.len; i++) {
+		const struct found_series *series =
+			found_get(&match->found, set->series.items[i].id);
+
+		open[i] = series ? series->open : 0;
+		any |= open[i];
+	}
+	if (!any)
+		return true;
+	trial.tried = arena_array(arena, uint32_t, set->label_sets.len);
+	trial.matched = arena_array(arena, uint32_t, set->label_sets.len);
+	for (size_t i = 0; i < set->samples.len; i++) {
+		struct sample sample = set->samples.items[i];
+
+		if (!try_labels(&trial, sample.labels, open[sample.series], err))
+			return false;
+		if ((open[sample.series] & ~trial.matched[sample.labels]) == 0)
+			set->samples.items[kept++] = sample;
+	}
+	set->samples.len = kept;
+	return true;
+}
+

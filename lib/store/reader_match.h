@@ -1,0 +1,36 @@
+/*
+ * reader_match - what of a row a query means: by its directory, by its series, by its samples.
+ *
+ * For the reader's own files.
+ */
+#pragma once
+
+#include "store/chunk.h"
+#include "store/chunk_directory.h"
+#include "store/reader.h"
+#include "store/reader_window.h"
+#include "store/series_find.h"
+
+struct reader_match {
+	const struct selector *selector;
+	struct store_window window;
+	struct found found;
+};
+
+/* Find the series that the selector means; NULL: all there are. */
+bool reader_match_find(struct reader_match *match, struct store_reader *reader,
+		       struct err *err) MUST_CHECK;
+
+/* Matchers that need a label which no sample of the row has: a bit each. */
+uint32_t reader_match_never(const struct selector *selector,
+			    const struct chunk_directory *directory);
+
+/* Whether a series of the row has samples from before the window's end and after its start. */
+bool reader_match_overlaps(const struct store_window *window, const struct directory_series *entry);
+
+/* A chunk_filter's series(); `self` is the match. */
+bool reader_match_series(void *self, uint64_t id, str type, struct labels *ret_labels);
+
+/* Leave out, in place, the samples whose own labels an open matcher does not match. */
+bool reader_match_samples(const struct reader_match *match, struct sample_set *set,
+			  struct arena *arena, struct err *err) MUST_CHECK;

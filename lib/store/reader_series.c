@@ -1,0 +1,159 @@
+#include "store/reader.h"
+#include "store/reader_match.h"
+#include "store/row_scan.h"
+
+/* Which of the series that a selector means have a sample of the window. */
+struct search {
+	struct reader_match match;
+	struct map seen; /* 8 bytes of id */
+	struct store_stats *stats;
+};
+
+static bool is_seen(const struct search *search, uint64_t id)
+{
+	return map_get(&search->seen, (str){ (const char *)&id, sizeof(id) });
+}
+
+static void see(struct search *search, uint64_t id)
+{
+	if (!is_seen(search, id))
+		*map_at(&search->seen, str_copy(search->seen.arena,
+						(str){ (const char *)&id, sizeof(id) })) = search;
+}
+
+/*
+ * First and last time are of samples, so one of them in the window says it all, where no matcher is
+ * left to be tested on samples. The payload is read only for series that are still in doubt.
+ */
+static bool wants(void *self, const struct chunk_directory *directory)
+{
+	struct search *search = self;
+	const struct store_window *window = &search->match.window;
+	const struct selector *selector = search->match.selector;
+	uint32_t never = selector ? reader_match_never(selector, directory) : 0;
+	bool in_doubt = false;
+
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct directory_series *entry = &directory->series[i];
+		const struct found_series *series = found_get(&search->match.found, entry->id);
+
+		if (!series || !reader_match_overlaps(window, entry) || series->open & never ||
+		    is_seen(search, entry->id))
+			continue;
+		if (!series->open &&
+		    (entry->first_ms >= window->start_ms || entry->last_ms < window->end_ms))
+			see(search, entry->id);
+		else
+			in_doubt = true;
+	}
+	return in_doubt;
+}
+
+static bool series_in_doubt(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	struct search *search = self;
+
+	return !is_seen(search, id) && reader_match_series(&search->match, id, type, ret_labels);
+}
+
+static bool take(void *self, str payload, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct search *search = self;
+	struct sample_set set;
+	uint64_t samples = 0;
+	const struct chunk_filter filter = {
+		.series = series_in_doubt,
+		.self = search,
+		.start_ms = search->match.window.start_ms,
+		.end_ms = search->match.window.end_ms,
+	};
+
+	sample_set_init(&set, &arena);
+	if (!chunk_decode(payload, &filter, &set, &samples, err) ||
+	    (search->match.selector && !reader_match_samples(&search->match, &set, &arena, err)))
+		return false;
+	for (size_t i = 0; i < set.samples.len; i++)
+		see(search, set.series.items[set.samples.items[i].series].id);
+	search->stats->samples_read += samples;
+	search->stats->samples_matched += set.samples.len;
+	return true;
+}
+
+/* Series that were seen, into a map of the caller's by id. */
+static void keep_seen(const struct search *search, struct map *kept)
+{
+	struct arena *arena = kept->arena;
+
+	map_for_each(&search->match.found.by_id, slot) {
+		const struct found_series *found = slot->value;
+
+		if (!map_get(&search->seen, slot->key) || map_get(kept, slot->key))
+			continue;
+
+		struct series *series = arena_new(arena, struct series);
+
+		series->type = str_copy(arena, found->type);
+		series->labels = labels_copy(arena, found->labels);
+		memcpy(&series->id, slot->key.ptr, sizeof(series->id));
+		*map_at(kept, str_copy(arena, slot->key)) = series;
+	}
+}
+
+static bool find(struct store_reader *reader, const struct store_query *query, struct map *kept,
+		 struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct search search = {
+		.match = { .selector = query->selector,
+			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .found = { .arena = &arena } },
+		.seen = { .arena = &arena },
+		.stats = &reader->stats,
+	};
+	const struct row_scan scan = {
+		.pg = &reader->pg,
+		.start_ms = search.match.window.start_ms,
+		.end_ms = search.match.window.end_ms,
+		.deadline_ns = reader->deadline_ns,
+		.buckets = search.match.found.buckets,
+		.stats = &reader->stats,
+		.wants = wants,
+		.take = take,
+		.self = &search,
+	};
+
+	if (!reader_match_find(&search.match, reader, err))
+		return false;
+	if (search.match.found.by_id.len && !row_scan_run(&scan, err))
+		return false;
+	keep_seen(&search, kept);
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct series *left = a, *right = b;
+	int order = str_compare(left->type, right->type);
+
+	return order ? order : labels_compare(left->labels, right->labels);
+}
+
+bool store_reader_series(struct store_reader *reader, const struct store_query *queries,
+			 size_t query_count, struct arena *arena, struct series **ret_series,
+			 size_t *ret_count, struct err *err)
+{
+	struct map kept = { .arena = arena };
+	size_t count = 0;
+
+	for (size_t i = 0; i < query_count; i++)
+		if (!find(reader, &queries[i], &kept, err))
+			return false;
+	*ret_series = arena_array(arena, struct series, kept.len);
+	map_for_each(&kept, slot)
+		(*ret_series)[count++] = *(const struct series *)slot->value;
+	if (count)
+		qsort(*ret_series, count, sizeof(**ret_series), compare);
+	*ret_count = count;
+	return true;
+}

@@ -1,0 +1,15 @@
+/*
+ * store_stats - what it took to find what was asked for.
+ */
+#pragma once
+
+#include "base/base.h"
+
+struct store_stats {
+	uint64_t series; /* that the selector's series labels match */
+	uint64_t rows;   /* stored rows that can hold samples of the window and these series */
+	uint64_t chunks; /* those of them whose payload was read */
+	uint64_t bytes;  /* of these payloads */
+	uint64_t samples_read, samples_matched;
+	uint64_t find_ns, read_ns; /* for the series, for the rows */
+};

@@ -1,0 +1,218 @@
+#include "question.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "json_answer.h"
+
+#include <inttypes.h>
+
+static const char *const ask_names[ASK_COUNT] = {
+	[ASK_LABELS] = "labels",
+	[ASK_LABEL_VALUES] = "label_values",
+	[ASK_PROFILE_TYPES] = "profile_types",
+	[ASK_SERIES] = "series",
+	[ASK_QUERY] = "query",
+	[ASK_QUERY_RANGE] = "query_range",
+	[ASK_FLEET] = "fleet",
+};
+
+/* Why an answer is refused: Prometheus' words, and the status that goes with each. */
+static const char *const refusal_names[] = { "bad_data", "execution", "unavailable", "not_found" };
+enum refusal { BAD_DATA, EXECUTION, UNAVAILABLE, NOT_FOUND };
+
+static struct metric queries = { .name = "decima_querier_queries_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Requests to the API, by what was asked.",
+				 .label = "endpoint",
+				 .values = ask_names,
+				 .value_count = ASK_COUNT };
+static struct metric errors = { .name = "decima_querier_errors_total",
+				.kind = METRIC_COUNTER,
+				.help = "Requests to the API that were refused or failed, by why.",
+				.label = "type",
+				.values = refusal_names,
+				.value_count = ARRAY_LEN(refusal_names) };
+static struct metric milliseconds = { .name = "decima_querier_milliseconds_total",
+				      .kind = METRIC_COUNTER,
+				      .help = "Time spent answering the API." };
+static struct metric rows = { .name = "decima_querier_rows_read_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Stored rows that were looked at." };
+static struct metric chunks = { .name = "decima_querier_chunks_read_total",
+				.kind = METRIC_COUNTER,
+				.help = "Stored rows whose payload was read." };
+static struct metric bytes = { .name = "decima_querier_bytes_read_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Bytes of those payloads." };
+static struct metric samples = { .name = "decima_querier_samples_read_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Samples looked at." };
+struct metric *const question_metrics[QUESTION_METRICS] = { &queries, &errors, &milliseconds,
+							    &rows, &chunks, &bytes, &samples };
+
+static enum refusal refusal_of(enum err_code code)
+{
+	switch (code) {
+	case ERR_INVALID:
+		return BAD_DATA;
+	case ERR_LIMIT:
+		return EXECUTION;
+	case ERR_NONE:
+	case ERR_NOT_FOUND: /* tables that are not there yet */
+	case ERR_IO:
+		break;
+	}
+	return UNAVAILABLE;
+}
+
+static void account(const struct question *question, enum ask ask, const char *error)
+{
+	const struct store_stats *stats = &question->stats.store;
+	uint64_t took_ms = (clock_monotonic_ns() - question->stats.began_ns) / NS_PER_MS;
+	str query = http_query(question->req, "query");
+
+	metric_add_at(&queries, ask, 1);
+	metric_add(&milliseconds, took_ms);
+	metric_add(&rows, stats->rows);
+	metric_add(&chunks, stats->chunks);
+	metric_add(&bytes, stats->bytes);
+	metric_add(&samples, stats->samples_read);
+	log_debug("question answered",
+		  "endpoint=%s query=\"" STR_FMT "\" start_ms=%" PRIu64 " end_ms=%" PRIu64
+		  " series=%" PRIu64 " rows=%" PRIu64 " chunks=%" PRIu64 " bytes=%" PRIu64 " samples_read=%" PRIu64
+		  " samples_matched=%" PRIu64 " took_ms=%" PRIu64 " error=\"%s\"",
+		  ask_names[ask], (int)(query.len < 256 ? query.len : 256), query.ptr,
+		  question->window.start_ms, question->window.end_ms, stats->series, stats->rows,
+		  stats->chunks, stats->bytes, stats->samples_read, stats->samples_matched, took_ms, error);
+}
+
+void question_answer(struct api *api, const struct http_request *req, struct http_response *res,
+		     enum ask ask, question_give *give)
+{
+	static const int statuses[] = {
+		[BAD_DATA] = 400, [EXECUTION] = 422, [UNAVAILABLE] = 503, [NOT_FOUND] = 404
+	};
+	struct question question = {
+		.api = api, .req = req, .res = res, .stats.began_ns = clock_monotonic_ns()
+	};
+	struct err err = { 0 };
+
+	if (!params_window(req, clock_unix_ns() / NS_PER_MS, &question.window, &err) ||
+	    !give(&question, &err)) {
+		enum refusal refusal = refusal_of(err.code);
+
+		metric_add_at(&errors, refusal, 1);
+		res->status = statuses[refusal];
+		json_answer_error(req->arena, refusal_names[refusal], err.msg, res);
+		if (refusal == UNAVAILABLE)
+			log_warn("question not answered", "endpoint=%s error=\"%s\"",
+				 ask_names[ask], err.msg);
+	}
+	account(&question, ask, err.msg);
+}
+
+struct store_reader *question_take_reader(struct question *question, struct err *err)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	struct store_reader *reader = pool_take(&question->api->pool, err);
+
+	question->stats.wait_ns += clock_monotonic_ns() - began_ns;
+	return reader;
+}
+
+void question_give_reader(struct question *question, struct store_reader *reader)
+{
+	question->stats.store = reader->stats;
+	pool_give(&question->api->pool, reader);
+}
+
+bool question_selector(const struct question *question, struct selector *ret_selector,
+		       struct err *err)
+{
+	str query = http_query(question->req, "query");
+
+	if (!query.ptr)
+		return err_set(err, ERR_INVALID,
+			       "parameter query is missing: a selector like "
+			       "{comm=\"nginx\"}, or {} for all CPU samples");
+	return selector_parse(query, question->req->arena, ret_selector, err) ||
+	       err_wrap(err, "query");
+}
+
+bool question_read(struct question *question, const struct selector *selector,
+		   const struct store_sink *sink, struct err *err)
+{
+	struct store_query query = { .selector = selector,
+				     .start_ms = question->window.start_ms,
+				     .end_ms = question->window.end_ms };
+	struct store_reader *reader = question_take_reader(question, err);
+
+	if (!reader)
+		return false;
+
+	bool read = store_reader_samples(reader, &query, sink, err);
+
+	question_give_reader(question, reader);
+	return read;
+}
+
+void question_header(struct question *question, str name, str value)
+{
+	struct http_response *res = question->res;
+	struct http_param *headers =
+		arena_array(question->req->arena, struct http_param, res->header_count + 1);
+
+	if (res->header_count)
+		memcpy(headers, res->headers, res->header_count * sizeof(*headers));
+	headers[res->header_count] = (struct http_param){ name, value };
+	res->headers = headers;
+	res->header_count++;
+}
+
+void matches_done(struct matches *matches)
+{
+	for (size_t i = 0; i < matches->len; i++)
+		selector_done(&matches->selectors[i]);
+}
+
+bool matches_parse(const struct question *question, struct matches *matches, struct err *err)
+{
+	struct arena *arena = question->req->arena;
+
+	matches->selectors = arena_array(arena, struct selector, MATCH_PARAMS_MAX);
+	matches->queries = arena_array(arena, struct store_query, MATCH_PARAMS_MAX);
+	for (size_t i = 0; i < question->req->param_count; i++) {
+		const struct http_param *param = &question->req->params[i];
+		struct selector *selector = &matches->selectors[matches->len];
+
+		if (!str_eq(param->name, STR("match[]")))
+			continue;
+		if (matches->len == MATCH_PARAMS_MAX)
+			return err_set(err, ERR_INVALID, "more than %d match[] parameters",
+				       MATCH_PARAMS_MAX);
+		if (!selector_parse(param->value, arena, selector, err))
+			return err_wrap(err, "match[]");
+		matches->queries[matches->len++] = (struct store_query){
+			.selector = selector,
+			.start_ms = question->window.start_ms,
+			.end_ms = question->window.end_ms,
+		};
+	}
+	return true;
+}
+
+void api_refuse(void *self, const struct http_request *req, const char *why,
+		struct http_response *res)
+{
+	(void)self;
+	if (!str_starts_with(req->path, STR("/api/"))) {
+		res->body = str_format(req->arena, "%s\n", why);
+		return;
+	}
+
+	enum refusal refusal = res->status == 404 ? NOT_FOUND : BAD_DATA;
+
+	metric_add_at(&errors, refusal, 1);
+	json_answer_error(req->arena, refusal_names[refusal], why, res);
+}

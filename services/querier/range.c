@@ -1,0 +1,170 @@
+#include "range.h"
+
+#include <inttypes.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+void range_init(struct range *range, const struct range_options *options, struct arena *arena)
+{
+	*range = (struct range){ .options = *options, .cap = FIRST_SLOTS };
+	sample_set_init(&range->groups, arena);
+	range->slots = arena_array(arena, uint32_t, range->cap);
+}
+
+static struct arena *arena_of(const struct range *range)
+{
+	return range->groups.arena;
+}
+
+bool range_within_memory(const struct range *range, struct err *err)
+{
+	if (arena_of(range)->held <= range->options.memory_max)
+		return true;
+	return err_set(err, ERR_LIMIT,
+		       "the answer needs more than %" PRIu64
+		       " bytes of memory: ask for less time, a longer step or fewer labels, or "
+		       "raise --query-memory-limit",
+		       range->options.memory_max);
+}
+
+static bool add_value(int64_t *sum, int64_t value, struct err *err)
+{
+	return !__builtin_add_overflow(*sum, value, sum) ||
+	       err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+}
+
+static size_t slot_of(const struct range *range, uint32_t group, uint32_t step)
+{
+	/* Fibonacci hashing: the numbers are small and dense. */
+	uint64_t key = (uint64_t)group << 32 | step;
+	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (range->cap - 1);
+
+	for (;; at = (at + 1) & (range->cap - 1)) {
+		uint32_t index = range->slots[at];
+
+		if (index == 0)
+			return at;
+
+		const struct range_point *point = &range->points.items[index - 1];
+
+		if (point->group == group && point->step == step)
+			return at;
+	}
+}
+
+static void grow(struct range *range)
+{
+	range->cap *= 2;
+	range->slots = arena_array(arena_of(range), uint32_t, range->cap);
+	for (size_t i = 0; i < range->points.len; i++) {
+		const struct range_point *point = &range->points.items[i];
+
+		range->slots[slot_of(range, point->group, point->step)] = (uint32_t)i + 1;
+	}
+}
+
+static bool add(struct range *range, uint32_t group, uint32_t step, int64_t value, struct err *err)
+{
+	if ((range->points.len + 1) * 2 > range->cap)
+		grow(range);
+
+	uint32_t *slot = &range->slots[slot_of(range, group, step)];
+
+	if (*slot == 0) {
+		*vec_push(arena_of(range), &range->points) =
+			(struct range_point){ .group = group, .step = step };
+		*slot = (uint32_t)range->points.len;
+	}
+	return add_value(&range->points.items[*slot - 1].sum, value, err) &&
+	       range_within_memory(range, err);
+}
+
+bool range_take(void *self, const struct sample_set *row, struct err *err)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct range *range = self;
+	struct grouping grouping = { .into = &range->groups, .by = range->options.sum_by };
+
+	grouping_begin(&grouping, row, &scratch);
+	for (size_t i = 0; i < row->samples.len; i++) {
+		const struct sample *sample = &row->samples.items[i];
+		uint64_t step = (sample->time_ms - range->options.start_ms) /
+				range->options.step_ms;
+
+		if (!add(range, grouping_of(&grouping, sample), (uint32_t)step, sample->value, err))
+			return false;
+	}
+	return true;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct range_point *left = a, *right = b;
+
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
+	return (left->step > right->step) - (left->step < right->step);
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct range_line *left = a, *right = b;
+
+	if (left->sum != right->sum)
+		return left->sum > right->sum ? -1 : 1;
+	return labels_compare(left->labels, right->labels);
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	return labels_compare(((const struct range_line *)a)->labels,
+			      ((const struct range_line *)b)->labels);
+}
+
+/* Points that stand together become a line. */
+static bool make_lines(const struct range *range, struct range_line *lines, size_t *ret_count,
+		       struct err *err)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < range->points.len; i++) {
+		const struct range_point *point = &range->points.items[i];
+
+		if (i == 0 || point->group != point[-1].group)
+			lines[count++] = (struct range_line){
+				.labels = range->groups.label_sets.items[point->group],
+				.points = point,
+			};
+		lines[count - 1].count++;
+		if (!add_value(&lines[count - 1].sum, point->sum, err))
+			return false;
+	}
+	*ret_count = count;
+	return true;
+}
+
+bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
+		  struct err *err)
+{
+	struct range_line *lines =
+		arena_array(arena_of(range), struct range_line, range->groups.label_sets.len);
+	struct range_result result = { .lines = lines };
+
+	if (range->points.len)
+		qsort(range->points.items, range->points.len, sizeof(*range->points.items),
+		      compare_points);
+	if (!make_lines(range, lines, &result.count, err))
+		return false;
+	if (limit && result.count > limit) {
+		qsort(lines, result.count, sizeof(*lines), compare_sums);
+		for (size_t i = limit; i < result.count; i++)
+			if (!add_value(&result.left_out_sum, lines[i].sum, err))
+				return false;
+		result.left_out = result.count - limit;
+		result.count = limit;
+	}
+	if (result.count)
+		qsort(lines, result.count, sizeof(*lines), compare_labels);
+	*ret_result = result;
+	return range_within_memory(range, err);
+}

@@ -1,0 +1,57 @@
+/*
+ * range - sums over time: (group, step) to the sum of its samples' values.
+ *
+ * Step k is [start + k * step, start + (k + 1) * step), the last one cut off by the window's end.
+ * Rows go in one by one; what is held grows with groups and steps that have samples.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "grouping.h"
+
+struct range_options {
+	const struct group_by *sum_by; /* NULL: each series by itself */
+	uint64_t start_ms, step_ms;
+	uint64_t memory_max;
+};
+
+struct range_point {
+	uint32_t group, step;
+	int64_t sum;
+};
+
+struct range {
+	/* private */
+	struct range_options options;
+	struct sample_set groups; /* its label sets are the groups */
+	VEC(struct range_point) points;
+	uint32_t *slots; /* of points by (group, step): index + 1, half full at most */
+	size_t cap;
+};
+
+/* A group over time; its points are in order. */
+struct range_line {
+	struct labels labels;
+	const struct range_point *points;
+	size_t count;
+	int64_t sum;
+};
+
+struct range_result {
+	const struct range_line *lines; /* sorted by labels */
+	size_t count;
+	size_t left_out; /* lines beyond the limit, the smallest sums */
+	int64_t left_out_sum;
+};
+
+/* What `options` points to must outlive the range. */
+void range_init(struct range *range, const struct range_options *options, struct arena *arena);
+
+/* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
+bool range_take(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* Keep the `limit` lines with the greatest sums; 0: all. The range can take no more after it. */
+bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
+		  struct err *err) MUST_CHECK;
+
+bool range_within_memory(const struct range *range, struct err *err) MUST_CHECK;

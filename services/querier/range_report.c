@@ -1,0 +1,69 @@
+#include "range_report.h"
+
+#include "json_answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static bool put_line(struct json *json, const struct range_answer *answer,
+		     const struct range_line *line, struct err *err)
+{
+	const struct range_options *options = &answer->range->options;
+
+	json_object(json);
+	json_key(json, STR("metric"));
+	json_answer_metric(json, answer->type, line->labels);
+	json_key(json, STR("values"));
+	json_array(json);
+	for (size_t i = 0; i < line->count; i++) {
+		uint64_t at_ms = options->start_ms + line->points[i].step * options->step_ms;
+		char value[32];
+		int len = snprintf(value, sizeof(value), "%" PRId64, line->points[i].sum);
+
+		json_array(json);
+		json_double(json, (double)at_ms / 1000);
+		json_str(json, (str){ value, (size_t)len });
+		json_end_array(json);
+		if (!range_within_memory(answer->range, err))
+			return false;
+	}
+	json_end_array(json);
+	json_end_object(json);
+	return true;
+}
+
+static void put_warnings(struct json *json, const struct range_result *result, struct arena *arena)
+{
+	if (result->left_out == 0)
+		return;
+	json_key(json, STR("warnings"));
+	json_array(json);
+	json_str(json, str_format(arena,
+				  "limit=%zu: %zu more series, whose sum is %" PRId64
+				  ", are left out; the biggest are here",
+				  result->count, result->left_out, result->left_out_sum));
+	json_end_array(json);
+}
+
+bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
+			struct err *err)
+{
+	const struct range_result *result = answer->result;
+	struct json_answer body;
+	struct json *json = &body.json;
+
+	json_answer_begin(&body, arena);
+	json_object(json);
+	json_key(json, STR("resultType"));
+	json_str(json, STR("matrix"));
+	json_key(json, STR("result"));
+	json_array(json);
+	for (size_t i = 0; i < result->count; i++)
+		if (!put_line(json, answer, &result->lines[i], err))
+			return false;
+	json_end_array(json);
+	json_end_object(json);
+	put_warnings(json, result, arena);
+	*ret_body = json_answer_end(&body, answer->stats);
+	return true;
+}

@@ -1,0 +1,18 @@
+/*
+ * range_report - sums over time as Prometheus writes them: a matrix.
+ */
+#pragma once
+
+#include "range.h"
+#include "stats.h"
+
+struct range_answer {
+	const struct range *range;
+	const struct range_result *result;
+	str type; /* __name__ of the metrics; empty where they are sums over labels */
+	const struct answer_stats *stats;
+};
+
+/* ERR_LIMIT: it needs more memory than the range may. */
+bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
+			struct err *err) MUST_CHECK;

@@ -1,0 +1,47 @@
+#include "stats.h"
+
+#include "base/clock.h"
+
+static void put_count(struct json *json, str key, uint64_t value)
+{
+	json_key(json, key);
+	json_u64(json, value);
+}
+
+static void put_seconds(struct json *json, str key, uint64_t ns)
+{
+	json_key(json, key);
+	json_double(json, (double)(ns / 1000) / 1e6);
+}
+
+void stats_write(const struct answer_stats *stats, struct json *json)
+{
+	const struct store_stats *store = &stats->store;
+	uint64_t all_ns = clock_monotonic_ns() - stats->began_ns;
+	uint64_t known_ns = stats->wait_ns + store->find_ns + store->read_ns;
+
+	json_object(json);
+	put_count(json, STR("series"), store->series);
+	put_count(json, STR("rows"), store->rows);
+	put_count(json, STR("chunks"), store->chunks);
+	put_count(json, STR("bytes"), store->bytes);
+	put_count(json, STR("samples_read"), store->samples_read);
+	put_count(json, STR("samples"), store->samples_matched);
+	json_key(json, STR("seconds"));
+	json_object(json);
+	put_seconds(json, STR("wait"), stats->wait_ns);
+	put_seconds(json, STR("find"), store->find_ns);
+	put_seconds(json, STR("read"), store->read_ns);
+	put_seconds(json, STR("write"), all_ns > known_ns ? all_ns - known_ns : 0);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+str stats_text(const struct answer_stats *stats, struct arena *arena)
+{
+	struct buf out = { .arena = arena };
+	struct json json = { .out = &out };
+
+	stats_write(stats, &json);
+	return buf_bytes(&out);
+}

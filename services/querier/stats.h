@@ -1,0 +1,19 @@
+/*
+ * stats - what an answer took: with every answer, in its body or in its header.
+ *
+ * Stages follow one another: wait for a connection, find the series, read the rows (decode and merge
+ * them too), and the rest, which is writing the answer.
+ */
+#pragma once
+
+#include "chassis/json.h"
+#include "store/store_stats.h"
+
+struct answer_stats {
+	struct store_stats store;
+	uint64_t began_ns, wait_ns;
+};
+
+/* {"series":...,"seconds":{...}}; `write` ends now. */
+void stats_write(const struct answer_stats *stats, struct json *json);
+str stats_text(const struct answer_stats *stats, struct arena *arena);
