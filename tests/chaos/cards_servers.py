@@ -1,5 +1,5 @@
 """cards_servers - what is done to what the ingesters depend on: Kafka and PostgreSQL are killed,
-partitions are added, feeds are killed.
+PostgreSQL is put back to what it was a while ago, partitions are added, feeds are killed.
 """
 import signal
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 import confluent_kafka.admin
 
 from harness import wait_until
+from snapshot import Snapshot
 
 PARTITIONS_MAX = 12
 
@@ -14,6 +15,7 @@ PARTITIONS_MAX = 12
 class ServerCards:
     def __init__(self):
         self.partitions = 0
+        self.snapshot = Snapshot(self.cell)
 
     def kill_feed(self):
         feed = self.chance.choice(self.feeds)
@@ -64,6 +66,23 @@ class ServerCards:
 
     def shut_postgres(self):
         return self.kill_postgres(signal.SIGQUIT, "immediate shutdown of PostgreSQL")
+
+    def put_postgres_back(self, dead=None):
+        """As a failover to a standby that lagged does, or a restored backup."""
+        gone = self.snapshot.gone_since()
+        if not gone:
+            return False
+        dead = self.chance.random() < 0.5 if dead is None else dead
+        if dead:
+            for ingester in self.running():
+                self.kill_ingester(ingester, "before PostgreSQL goes back")
+        self.kill_postgres(signal.SIGQUIT,
+                           f"PostgreSQL goes back {gone.seconds:.1f} s, {gone.messages} messages,"
+                           f" its ingesters {'dead' if dead else 'alive'}")
+        self.snapshot.put_back()
+        self.counts["messages that PostgreSQL went back by"] += gone.messages
+        self.counts[f"put back with ingesters {'dead' if dead else 'alive'}"] += 1
+        return True
 
     def end_backends(self):
         if not self.servers.postgres.ready():

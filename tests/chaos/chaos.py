@@ -21,6 +21,7 @@ class Chaos(IngesterCards, ServerCards):
         "kill_ingester": 2, "stop_ingester": 1, "stop_in_flush": 2, "kill_in_flush": 2,
         "add_ingester": 2, "remove_ingester": 1, "add_partitions": 1, "kill_feed": 2,
         "kill_kafka": 1, "kill_postgres": 1, "shut_postgres": 1, "end_backends": 1,
+        "put_postgres_back": 2,
     }
 
     def __init__(self, cell, feeds, sender, chance):
@@ -70,8 +71,9 @@ class Chaos(IngesterCards, ServerCards):
 
     def launch(self, process, how):
         """Start it, and keep what its former self has said."""
-        keep_log(process)
-        how()
+        if not process.alive():
+            keep_log(process)
+            how()
 
     def heal(self):
         """All but who is stopped at once; that one has to be away for its whole time."""

@@ -24,7 +24,10 @@ def keep_evidence(cell, seed, round_number):
     """Copy what tells what happened to a directory that stays; its path."""
     place = ROOT / ".run" / f"chaos-{seed}-round-{round_number}"
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(cell.fleet.run_dir / "log", place)
+    place.mkdir(parents=True)
+    for name in (cell.name, "kafka", "postgres"):
+        for log in (cell.fleet.run_dir / "log").glob(f"{name}*.log"):
+            shutil.copy(log, place)
     for table in ("consumer_offset", "agent_status"):
         _keep_table(cell, table, place / f"{table}.txt")
     return place

@@ -7,7 +7,7 @@ class Tally:
     def __init__(self, seed):
         self.seed = seed
         self.began = time.monotonic()
-        self.rounds = self.batches = self.samples = self.plain = 0
+        self.rounds = self.batches = self.samples = self.plain = self.snapshots = 0
         self.faults, self.looks_by = Counter(), Counter()
         self.longest_s = 0.0
 
@@ -22,6 +22,7 @@ class Tally:
         """A game that has ended."""
         truth = game.truth
         self.faults += game.chaos.counts
+        self.snapshots += game.chaos.snapshot.made
         self.looks_by += game.looker.counts
         self.longest_s = max(self.longest_s, game.looker.longest_s)
         self.plain += game.sender.plain
@@ -34,7 +35,7 @@ class Tally:
         yield (f"chaos: {self.rounds} rounds held in {took:.0f} s, seed {self.seed}:"
                f" {self.batches} batches with {self.samples} samples,"
                f" {self.plain} messages without a number")
-        yield f"done to them: {listed(self.faults)}"
+        yield f"done to them: {listed(self.faults)}; {self.snapshots} snapshots taken"
         yield (f"looks: {listed(self.looks_by)};"
                f" the longest time without one was {self.longest_s:.1f} s")
 
