@@ -10,23 +10,25 @@ from collections import Counter
 
 import psycopg
 
+from cards_agent import AgentCards
 from cards_ingesters import IngesterCards
 from cards_servers import ServerCards
 from evidence import keep_log
 from local.say import Trouble
 
 
-class Chaos(IngesterCards, ServerCards):
+class Chaos(IngesterCards, ServerCards, AgentCards):
     CARDS = {
         "kill_ingester": 2, "stop_ingester": 1, "stop_in_flush": 2, "kill_in_flush": 2,
         "add_ingester": 2, "remove_ingester": 1, "add_partitions": 1, "kill_feed": 2,
         "kill_kafka": 1, "kill_postgres": 1, "shut_postgres": 1, "end_backends": 1,
-        "put_postgres_back": 2,
+        "put_postgres_back": 2, "kill_agent": 2, "stop_agent": 1, "end_agent": 1, "fill_disk": 2,
     }
 
-    def __init__(self, cell, feeds, sender, chance):
+    def __init__(self, cell, feeds, sender, agent, chance):
         self.cell, self.feeds, self.sender, self.chance = cell, feeds, sender, chance
         self.servers = cell.fleet
+        self.agent = agent
         self.owed = []  # (when, what, how)
         self.counts = Counter()
         self.began = time.monotonic()

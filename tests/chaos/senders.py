@@ -36,6 +36,9 @@ class Feed(Process):
         self.last += int(seconds * 1000 / (self.pause_ms + 2))
         self.launch()
 
+    def close(self):
+        self.kill()
+
     def finish(self, timeout):
         if not self.alive() and self.exit_code() != 0:
             self.launch()

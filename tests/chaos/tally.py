@@ -8,7 +8,7 @@ class Tally:
         self.seed = seed
         self.began = time.monotonic()
         self.rounds = self.batches = self.samples = self.plain = self.snapshots = 0
-        self.faults, self.looks_by = Counter(), Counter()
+        self.faults, self.looks_by, self.lost = Counter(), Counter(), Counter()
         self.longest_s = 0.0
 
     @property
@@ -29,6 +29,7 @@ class Tally:
         for batches in truth.said.values():
             self.batches += len(batches)
             self.samples += sum(said.samples for said in batches.values())
+            self.lost += Counter(batches[max(batches)].lost)
 
     def lines(self):
         took = time.monotonic() - self.began
@@ -38,6 +39,7 @@ class Tally:
         yield f"done to them: {listed(self.faults)}; {self.snapshots} snapshots taken"
         yield (f"looks: {listed(self.looks_by)};"
                f" the longest time without one was {self.longest_s:.1f} s")
+        yield f"lost by the agent, by name: {listed(self.lost) or 'nothing'}"
 
 
 def listed(counts):

@@ -1,10 +1,10 @@
 """Whatever is killed, stopped, added or removed: what is stored is what the topic holds, each batch
 once, and each host's sum closes at every look.
 
-A round feeds numbered batches of several hosts and messages without numbers, and meanwhile plays
-cards of chaos.py. Then it lets everything come to rest and compares what is stored with the topic,
-which it reads itself (topic.py); so it does with all that was seen on the way (looks.py). By hand,
-with the seed that a failure printed:
+A round feeds numbered batches of several hosts, one of them a real agent, and messages without
+numbers, and meanwhile plays cards of chaos.py. Then it lets everything come to rest and compares
+what is stored with the topic, which it reads itself (topic.py); so it does with all that was seen
+on the way (looks.py). By hand, with the seed that a failure printed:
 
     make test-chaos ROUNDS=100
     make test-chaos ROUNDS=20 SEED=12345
@@ -17,13 +17,14 @@ import time
 
 import psycopg
 
+from cards_agent import RealAgent, can_sample
 from chaos import Chaos
 from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
 from looks import Looker
 from senders import Feed, Sender
 from topic import Truth
-from truth import differences, offsets
+from truth import agent_faults, differences, offsets
 
 ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
@@ -40,7 +41,8 @@ class Game:
         self.truth = Truth(cell, protos)
         self.feeds = [Feed(cell, "feed-a", 15), Feed(cell, "feed-b", 40)]
         self.sender = Sender(cell, protos, chance.random())
-        self.chaos = Chaos(cell, self.feeds, self.sender, chance)
+        self.agent = RealAgent(cell) if can_sample() else None
+        self.chaos = Chaos(cell, self.feeds, self.sender, self.agent, chance)
         self.looker = Looker(cell)
         self.chaos.partitions = self.sender.partitions = PARTITIONS
         self.sender.paused.set()
@@ -55,6 +57,8 @@ class Game:
         for feed in self.feeds:
             keep_log(feed)
             feed.feed(ROUND_S)
+        if self.agent:
+            self.chaos.launch_agent()
         self.sender.go_on()
         while time.monotonic() < ends:
             self.chaos.deal()
@@ -79,6 +83,8 @@ class Game:
         self.sender.finish(60)
         for feed in self.feeds:
             feed.finish(60)
+        if self.agent:
+            self.chaos.settle_agent(self.let_pass)
         self.chaos.say("all is sent")
         self.truth.read()
         wait_until(self.is_at_rest, REST_S, "all is stored")
@@ -96,6 +102,8 @@ class Game:
     def compare(self):
         self.chaos.say("all is stored")
         found = differences(self.truth, self.began) + self.looker.judge(self.truth)
+        if self.agent and self.agent.has_run():
+            found += list(agent_faults(self.truth, self.agent.node))
         assert not found, "\n".join(found)
 
     def let_pass(self, seconds):
@@ -108,6 +116,8 @@ class Game:
 
     def check_alive(self):
         self.chaos.check_ingesters()
+        if self.agent:
+            self.agent.check()
         assert self.cell.querier.alive(), f"the querier ended:\n{self.cell.querier.last_words(30)}"
         assert self.looker.is_alive(), "the looker ended"
 
@@ -124,8 +134,8 @@ class Game:
         """Whatever of ours still runs."""
         self.looker.close()
         self.chaos.pay(everything=True)
-        for feed in self.feeds:
-            feed.kill()
+        for process in self.feeds + ([self.agent] if self.agent else []):
+            process.close()
         self.sender.close()
         self.chaos.snapshot.forget()
 

@@ -106,6 +106,24 @@ def ledger_places(ledger, spool, have, wanted):
         for n in sorted(have ^ wanted)[:SHOWN])
 
 
+def agent_faults(truth, node):
+    """What the topic says of a real agent: its numbers have no gaps, each of its sums closes."""
+    spools = [spool for spool in truth.said if spool[0].startswith(f"{node}/")]
+    if len(spools) != 1:
+        yield f"{node} has {len(spools)} spools: {spools}"
+    for spool in spools:
+        batches, put = truth.said[spool], 0
+        if sorted(batches) != list(range(1, len(batches) + 1)):
+            yield f"{spool}: the numbers have gaps: {sorted(batches)}"
+        for number in sorted(batches):
+            said = batches[number]
+            put += said.samples
+            if said.batch != said.samples:
+                yield f"{spool}: batch {number} holds {said.samples} samples, its word: {said}"
+            if said.taken != put + sum(said.lost.values()):
+                yield f"{spool}: {put} samples are in batches to {number}, the agent's word: {said}"
+
+
 def differences(truth: Truth, began):
     """A sentence for each; none when all that is on the topic is stored, once."""
     ledger = Ledger(truth)

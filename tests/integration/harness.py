@@ -290,9 +290,17 @@ def remove_abandoned(runs):
         fleet.kill()
         for pid_file in (place / "pid").glob("*"):
             Service(fleet, "querier", pid_file.name).kill()
+        unmount_below(place)
         fleet.remove()
         shutil.rmtree(place, ignore_errors=True)
     sweep()
+
+
+def unmount_below(place):
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    for mount in reversed(mounts):
+        if mount.startswith(f"{place}/"):
+            subprocess.run(["umount", "--lazy", mount], check=False)
 
 
 def _is_pytest(pid):
