@@ -57,20 +57,43 @@ def stop(process):
 
 
 class Case:
-    """One process that meets a failpoint, and its story."""
+    """One process that meets a failpoint, on a topic of its own, and its story."""
 
-    def __init__(self, point, action):
-        self.point, self.action = point, action
+    def __init__(self, servers, protos, point, action):
+        self.point, self.action, self.protos = point, action, protos
         self.name = f"{point}-{action}"
-        self.began = time.monotonic()
-        self.processes = []
+        self.cell = Cell(servers, self.name.replace("-", "_"), partitions=PARTITIONS)
+        self.truth = Truth(self.cell, protos)
+        self.began, self.sent_from = time.monotonic(), time.time() - 1
 
     def say(self, text):
         print(f"{time.monotonic() - self.began:6.2f} s  {self.name}: {text}", flush=True)
 
     def fail(self, why):
-        logs = [f"log of {process.name}:\n{process.last_words(15)}" for process in self.processes]
+        logs = [f"log of {process.name}:\n{process.last_words(15)}"
+                for process in self.cell.processes()]
         raise AssertionError("\n".join([f"{self.name}: {why!r}", *logs])) from why
+
+    def launch(self, service):
+        """Start it; PostgreSQL knows its connection by its name."""
+        service.launch({"DECIMA_POSTGRES":
+                        f"{self.cell.postgres_address}?application_name={service.name}"})
+
+    def compare(self, nodes):
+        """What is stored is what the topic holds, and nothing is missing."""
+        self.launch(self.cell.querier)
+        yield from until(self.cell.querier.ready, "the querier is ready")
+        self.truth.read()
+        yield from until(lambda: offsets(self.cell) == self.truth.ends, "all is stored")
+        found = differences(self.truth, self.sent_from)
+        assert not found, "\n".join(found)
+        hosts = self.cell.data("fleet")
+        assert {host["node"] for host in hosts} == nodes
+        for host in hosts:
+            lost = sum(host["lost"].values())
+            assert host["taken"] == host["stored"] + lost + host["in_flight"], host
+            assert host["in_flight"] == 0 and host["missing"] == 0, host
+        self.say("all is stored, once")
 
 
 def numbers_of(truth, node):
@@ -79,36 +102,18 @@ def numbers_of(truth, node):
                   for number in spool.numbers if host.startswith(f"{node}/"))
 
 
-def assert_sums_close(cell, hosts):
-    found = cell.data("fleet")
-    assert {host["node"] for host in found} == hosts
-    for host in found:
-        lost = sum(host["lost"].values())
-        assert host["taken"] == host["stored"] + lost + host["in_flight"], host
-        assert host["in_flight"] == 0 and host["missing"] == 0, host
-
-
 class IngesterCase(Case):
     """Two ingesters share a topic; one of them meets the failpoint and is away, until the other has
     stored everything. Then it comes back."""
 
     def __init__(self, servers, protos, point, action):
-        super().__init__(point, action)
-        self.protos = protos
-        self.cell = Cell(servers, self.name.replace("-", "_"), partitions=PARTITIONS)
+        super().__init__(servers, protos, point, action)
         more = {"failpoints": f"{point}={action}"}
         if point == "in-revoke":
             more["flush-interval"] = "60s"  # it has something to drop
         self.armed = self.cell.service("ingester", "armed", more)
         self.other = self.cell.ingester
-        self.processes = [self.armed, self.other]
-        self.truth = Truth(self.cell, protos)
         self.sequence, self.ends = 0, Counter()
-        self.sent_from = time.time() - 1
-
-    def launch(self, ingester):
-        ingester.launch({"DECIMA_POSTGRES":
-                         f"{self.cell.postgres_address}?application_name={ingester.name}"})
 
     def volley(self):
         """Some batches of a host for each partition; the last comes twice."""
@@ -161,7 +166,8 @@ class IngesterCase(Case):
         self.volley()
         yield from stop(self.armed)
         yield from until(self.is_stored, "both have stored all there is")
-        yield from self.compare()
+        yield from self.compare({f"host-{host}" for host in range(PARTITIONS)})
+        assert self.truth.ends == self.ends
 
     def meet_in_flush(self):
         self.launch(self.other)
@@ -201,32 +207,31 @@ class IngesterCase(Case):
         self.armed.flags["failpoints"] = None
         self.launch(self.armed)
 
-    def compare(self):
-        self.cell.querier.launch({"DECIMA_POSTGRES": self.cell.postgres_address})
-        yield from until(self.cell.querier.ready, "the querier is ready")
-        self.truth.read()
-        assert self.truth.ends == self.ends
-        for host in range(PARTITIONS):
-            wanted = [(EPOCH, number) for number in range(1, self.sequence + 1)]
-            assert numbers_of(self.truth, f"host-{host}") == wanted
-        found = differences(self.truth, self.sent_from)
-        assert not found, "\n".join(found)
-        assert_sums_close(self.cell, {f"host-{host}" for host in range(PARTITIONS)})
-        self.say("all is stored, once")
-
 
 class AgentCase(Case):
     """A real agent meets the failpoint and is away for a while; what was in its spool by then
     arrives once."""
 
-    def __init__(self, cell, truth, point, action):
-        super().__init__(point, action)
-        self.cell, self.truth, self.node = cell, truth, self.name
-        self.agent = cell.service("agent", self.name, {
-            "node": self.node, "profiling-duration": "1s",
+    def __init__(self, servers, protos, point, action):
+        super().__init__(servers, protos, point, action)
+        self.agent = self.cell.service("agent", flags={
+            "node": self.name, "profiling-duration": "1s",
             "failpoints": f"{point}={action}:{AT_VISIT}"})
-        self.processes = [self.agent]
-        self.spooled = []
+
+    def story(self):
+        self.launch(self.cell.ingester)
+        yield from until(self.cell.ingester.ready, "the topic is there")
+        self.agent.launch()
+        yield from until(lambda: is_hit(self.agent, self.point, self.action), "it is there")
+        self.say("it is there")
+        spooled = self.in_spool()
+        self.truth.read()
+        self.assert_place(spooled)
+        yield from self.come_back()
+        yield from until(self.has_gone_on, "it has gone on")
+        yield from stop(self.agent)
+        yield from self.compare({self.name})
+        self.assert_all_came(spooled)
 
     def in_spool(self):
         """[(epoch, number)] of the batches in the spool."""
@@ -234,47 +239,34 @@ class AgentCase(Case):
         found = [re.fullmatch(r"(\d+)-(\d+)\.batch", name) for name in names]
         return sorted((int(name[1]), int(name[2])) for name in found if name)
 
-    def story(self):
-        self.agent.launch()
-        yield from until(lambda: is_hit(self.agent, self.point, self.action), "it is there")
-        self.say("it is there")
-        self.spooled = self.in_spool()
-        self.truth.read()
-        self.assert_place()
-        if self.action == "stop":
-            woken = time.monotonic() + STOPPED_S
-            yield from until(lambda: time.monotonic() > woken, "time to wake it")
-            assert is_stopped(self.agent)
-            os.close(self.agent.send(signal.SIGCONT))
-        else:
+    def assert_place(self, spooled):
+        """What the spool and the topic hold is what the table says of the failpoint."""
+        arrived = numbers_of(self.truth, self.name)
+        assert spooled, "there is nothing in the spool"
+        if self.point == "at-report":
+            assert max(spooled) in arrived, "Kafka does not have it"
+        elif self.point != "after-produce":
+            assert max(spooled) not in arrived, "Kafka has it already"
+
+    def come_back(self):
+        if self.action == "kill":
             self.agent.flags["failpoints"] = None
             self.agent.launch()
-        last = max(self.spooled)[1]
-        yield from until(lambda: self.arrived_after(last) >= BATCHES_AFTER, "it has gone on")
-        yield from stop(self.agent)
-        self.say("it went on, and stopped")
+            return
+        woken = time.monotonic() + STOPPED_S
+        yield from until(lambda: time.monotonic() > woken, "time to wake it")
+        assert is_stopped(self.agent)
+        os.close(self.agent.send(signal.SIGCONT))
 
-    def assert_place(self):
-        """What the spool and the topic hold is what the table says of the failpoint."""
-        arrived = numbers_of(self.truth, self.node)
-        assert self.spooled, "there is nothing in the spool"
-        if self.point == "at-report":
-            assert max(self.spooled) in arrived, "Kafka does not have it"
-        elif self.point != "after-produce":
-            assert max(self.spooled) not in arrived, "Kafka has it already"
+    def has_gone_on(self):
+        sent = metrics(self.agent)["decima_agent_batches_sent_total"]
+        return sent >= AT_VISIT + BATCHES_AFTER
 
-    def arrived_after(self, last):
-        assert self.agent.alive(), self.agent.last_words()
-        self.truth.read()
-        return sum(number > last for _, number in numbers_of(self.truth, self.node))
-
-    def compare(self):
-        arrived = numbers_of(self.truth, self.node)
-        epochs = {epoch for epoch, _ in arrived}
-        assert len(epochs) == 1, f"the spool began anew: {epochs}"
+    def assert_all_came(self, spooled):
+        arrived = numbers_of(self.truth, self.name)
+        assert len({epoch for epoch, _ in arrived}) == 1, f"the spool began anew: {arrived}"
         assert [number for _, number in arrived] == list(range(1, len(arrived) + 1))
-        assert set(self.spooled) <= set(arrived), "what was in the spool did not come"
+        assert set(spooled) <= set(arrived), "what was in the spool did not come"
         if (self.point, self.action) == ("at-report", "kill"):
-            spool = [s for (host, _), s in self.truth.spools.items() if
-                     host.startswith(f"{self.node}/")]
-            assert spool[0].duplicates > 0, "what Kafka had was to be sent once more"
+            account, = self.truth.spools.values()
+            assert account.duplicates > 0, "what Kafka had was to be sent once more"
