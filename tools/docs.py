@@ -2,7 +2,7 @@
 """Make pages of docs/ out of what the programs say, or fail when one is stale.
 
     tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say
-    tools/docs.py [BUILD] --write   write them: configuration, failpoints, labels, losses
+    tools/docs.py [BUILD] --write   write them: configuration, failpoints, labels, losses, metrics
 """
 import argparse
 import os
@@ -12,6 +12,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+METRICS = """# Metrics
+
+What each program serves at `/metrics`, in Prometheus' text format. Times are in seconds and sizes
+in bytes; counters begin at 0 with the process. Beside these every program serves
+`process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_start_time_seconds`,
+`process_open_fds`, `process_max_fds` and `decima_build_info`. Made of what `--print-metrics`
+prints: `tools/docs.py build --write`.
+
+What to watch: samples lost ([losses.md](losses.md) has all reasons), how far behind
+(`decima_agent_spool_oldest_seconds`, `decima_ingester_lag_seconds`), how fresh
+(`time() - max(decima_ingester_newest_sample_timestamp_seconds)`), how slow
+(`decima_ingester_flush_duration_seconds`, `decima_querier_query_duration_seconds`).
+"""
 HEAD = """# Configuration
 
 Every setting is a flag and an environment variable. A flag wins over the variable, that over the
@@ -42,6 +55,8 @@ def pages(build):
     """(file, text) of each page."""
     sections = [said(program, "--print-configuration") for program in programs(build)]
     yield DOCS / "configuration.md", "\n".join([HEAD, *sections])
+    tables = [said(program, "--print-metrics") for program in programs(build)]
+    yield DOCS / "metrics.md", "\n".join([METRICS, *tables])
     for page in ("failpoints", "labels"):
         yield DOCS / f"{page}.md", said(build / "tools" / "print-tables", page)
     yield DOCS / "losses.md", said(build / "tools" / "print-losses")

@@ -1,6 +1,7 @@
 #include "conf.h"
 
 #include "chassis/conf_parts.h"
+#include "chassis/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,9 @@ static bool answer_common(const struct conf_program *program, str arg, enum conf
 		*action = CONF_EXIT;
 	} else if (str_eq(arg, STR("--print-configuration"))) {
 		conf_print_markdown(program);
+		*action = CONF_EXIT;
+	} else if (str_eq(arg, STR("--print-metrics"))) {
+		metrics_print_markdown(program->name);
 		*action = CONF_EXIT;
 	} else if (str_eq(arg, STR("--healthcheck"))) {
 		*action = CONF_HEALTHCHECK;

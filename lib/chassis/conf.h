@@ -36,7 +36,7 @@ struct conf_key {
 /* What the command line asked for. */
 enum conf_action {
 	CONF_RUN,
-	CONF_EXIT,        /* --help, --version, --print-configuration were answered on stdout */
+	CONF_EXIT,        /* --help, --version, --print-... were answered on stdout */
 	CONF_HEALTHCHECK, /* ask the running service's /ready and exit 0 or 1 */
 };
 
@@ -50,7 +50,8 @@ struct conf_program {
 /*
  * Fill `settings` from argv, the environment and the defaults; texts point into argv, environ or
  * the table. An unknown flag, a stray argument or a bad value is an error that names it.
- * --print-configuration prints the table as Markdown (docs/configuration.md is made of it).
+ * --print-configuration prints the table as Markdown (docs/configuration.md is made of it),
+ * --print-metrics what is registered by then (docs/metrics.md).
  */
 bool conf_load(void *settings, const struct conf_program *program, int argc, char **argv,
 	       enum conf_action *ret_action, struct err *err) MUST_CHECK;

@@ -37,6 +37,8 @@ void conf_print_help(const struct conf_program *program)
 		      6);
 	printf("  --print-configuration\n");
 	print_wrapped("Print this table as Markdown.", 6);
+	printf("  --print-metrics\n");
+	print_wrapped("Print what /metrics serves, likewise.", 6);
 	printf("  --version\n  --help\n\n");
 	print_wrapped("A flag wins over the environment variable named beside it, that over the "
 		      "default shown.",

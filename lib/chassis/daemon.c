@@ -105,6 +105,9 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 	enum conf_action action = CONF_RUN;
 	struct err err = { 0 };
 
+	metrics_register(http_metrics, HTTP_METRICS); /* first: they may be asked for */
+	if (program->register_metrics)
+		program->register_metrics();
 	if (!conf_load(program->settings, &program->conf, argc, argv, &action, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.msg);
 		return 1;
@@ -115,7 +118,6 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 		return healthcheck(program->daemon);
 
 	log_init(dash ? dash + 1 : name, program->daemon->log_level);
-	metrics_register(http_metrics, HTTP_METRICS);
 	log_info("starting", "version=%s pid=%d", DECIMA_VERSION, getpid());
 	if (!catch_signals(&err) || !program->run(program->settings, &err)) {
 		log_error("cannot go on", "error=\"%s\"", err.msg);

@@ -41,6 +41,7 @@ struct daemon_program {
 	struct conf_program conf;
 	void *settings;                 /* filled before run() is called */
 	struct daemon_settings *daemon; /* inside settings */
+	void (*register_metrics)(void); /* NULL: none of its own. Called first */
 	bool (*run)(void *settings, struct err *err);
 };
 

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "chassis/http_metrics.h"
 #include "chassis/limits.h"
-#include "chassis/metrics.h"
 #include "chassis/socket.h"
 
 #include <microhttpd.h>
@@ -14,20 +14,7 @@
 
 enum { DRAIN_MS = 5000 };
 
-/* The statuses we give; others count as "other". */
-static const char *const status_names[] = { "200", "201", "400", "401", "404", "405",  "409",
-					    "413", "414", "422", "500", "503", "other" };
-
-static struct metric requests_total = {
-	.name = "decima_http_requests_total",
-	.kind = METRIC_COUNTER,
-	.help = "HTTP requests answered, by status.",
-	.label = "status",
-	.values = status_names,
-	.value_count = ARRAY_LEN(status_names),
-};
-
-struct metric *const http_metrics[HTTP_METRICS] = { &requests_total, &http_timeouts_total,
+struct metric *const http_metrics[HTTP_METRICS] = { &http_requests_total, &http_timeouts_total,
 						    &http_connections };
 
 /* A request while it arrives and is answered. Lives in its own arena. */
@@ -237,17 +224,6 @@ static bool collect(struct http_server *server, struct exchange *exchange, str p
 	return true;
 }
 
-static void count_status(int status)
-{
-	char text[16];
-	size_t at = 0;
-
-	snprintf(text, sizeof(text), "%d", status);
-	while (at + 1 < ARRAY_LEN(status_names) && strcmp(status_names[at], text) != 0)
-		at++;
-	metric_add_at(&requests_total, at, 1);
-}
-
 static void make_refusal(const struct http_server *server, struct exchange *exchange,
 			 struct http_response *res)
 {
@@ -320,7 +296,7 @@ static enum MHD_Result respond(struct http_server *server, struct exchange *exch
 	else if (!exchange->answered)
 		exchange->route->handle(service_of(server, exchange), &exchange->request, res);
 	len = res->file ? res->file->len : res->body.len;
-	count_status(res->status);
+	http_metrics_count(exchange->route, res->status);
 	log_debug("request answered",
 		  "method=" STR_FMT " path=\"" STR_FMT "\" status=%d bytes=%ju took_us=%ju",
 		  STR_ARG(exchange->request.method), STR_ARG(exchange->request.path), res->status,
@@ -416,6 +392,7 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 	if (!socket_listen(options->address, &listener, &server->port, err))
 		return false;
 	server->options = *options;
+	http_metrics_routes(options->routes, options->route_count);
 	http_watch_start(&server->watch, connections,
 			 options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
 			 options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000);

@@ -15,6 +15,7 @@ enum {
 	HTTP_REQUEST_SECONDS = 30,    /* from the first byte to the last of a request, idle too */
 	HTTP_RESPONSE_SECONDS = 300,  /* to take a response away */
 	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response; each gives a second more */
+	HTTP_ROUTES_MAX = 64,         /* paths that requests are counted by; others: none */
 	METRICS_MAX = 128,            /* metrics in the registry: our own number, asserted */
 	HEALTHCHECK_SECONDS = 5,      /* --healthcheck gives up */
 };

@@ -1,25 +1,37 @@
 /*
- * metrics - counters and gauges of this process, in Prometheus' text format.
+ * metrics - counters, gauges and histograms of this process, in Prometheus' text format.
  *
  * A metric is a static variable beside the code that moves it; main registers tables of them. One
- * may be split by one label whose values are known beforehand (a table of reasons).
+ * may be split by one label whose values are known beforehand (a table of reasons), or by two.
  *
  *     struct metric samples_total = { .name = "decima_ingester_samples_total",
  *             .kind = METRIC_COUNTER, .help = "Samples stored." };
  *     struct metric lost_total = { .name = "decima_agent_samples_lost_total",
  *             .kind = METRIC_COUNTER, .help = "Samples lost, by reason.",
  *             .label = "reason", .values = reason_names, .value_count = REASON_COUNT };
+ *     struct metric flush_seconds = { .name = "decima_ingester_flush_duration_seconds",
+ *             .kind = METRIC_HISTOGRAM, .help = "Time of a flush.", METRIC_IN_SECONDS };
  *     metric_add(&samples_total, 5);
  *     metric_add_at(&lost_total, REASON_RING_FULL, 1);
+ *     metric_observe(&flush_seconds, took_ns);
  *
- * Any thread may move any metric at any time. Every value is printed, zeros too.
+ * Any thread may move any metric at any time. Every value is printed, zeros too; but of a metric
+ * with two labels only those that are not 0, since most pairs never meet.
  */
 #pragma once
 
 #include "base/buf.h"
 
-enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
+enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 enum { METRIC_VALUES_MAX = 32 };
+
+/* The second of two labels, and room for all pairs: value i of the first with j of this one. */
+struct metric_pairs {
+	const char *label;
+	const char *const *values;
+	size_t value_count;
+	_Atomic int64_t *cells; /* as many as all values of both multiply to */
+};
 
 struct metric {
 	const char *name, *help;
@@ -27,9 +39,21 @@ struct metric {
 	const char *label;         /* NULL: one value */
 	const char *const *values; /* of the label */
 	size_t value_count;
+	const struct metric_pairs *pairs; /* NULL: one label at most */
+	uint64_t unit; /* what is counted here and makes 1 of what is printed; 0: the same */
+	/* Of a histogram: ascending, each the most that its bucket takes; a last one takes more. */
+	const uint64_t *bounds;
+	size_t bound_count;
 	/* private */
-	_Atomic int64_t numbers[METRIC_VALUES_MAX];
+	_Atomic int64_t numbers[METRIC_VALUES_MAX]; /* of a histogram: its buckets, then the sum */
 };
+
+/* From a millisecond to a minute, in nanoseconds: what a person waits for. */
+enum { METRIC_SECONDS_BOUNDS = 14 };
+extern const uint64_t metric_seconds_bounds[METRIC_SECONDS_BOUNDS];
+#define METRIC_IN_SECONDS                                              \
+	.unit = UINT64_C(1000000000), .bounds = metric_seconds_bounds, \
+	.bound_count = METRIC_SECONDS_BOUNDS
 
 /* Once per metric, before the HTTP server starts. The process-wide registry is one of three
  * globals. */
@@ -40,11 +64,18 @@ const struct metric *metrics_at(size_t index);
 
 void metric_add(struct metric *metric, uint64_t n);
 void metric_add_at(struct metric *metric, size_t value, uint64_t n);
+void metric_add_pair(struct metric *metric, size_t value, size_t of_second, uint64_t n);
 void metric_set(struct metric *metric,
 		int64_t n); /* gauges; and cumulative counters read elsewhere */
 void metric_set_at(struct metric *metric, size_t value, int64_t n);
 int64_t metric_get(const struct metric *metric);
 int64_t metric_get_at(const struct metric *metric, size_t value);
 
+/* Put one more thing into the histogram. */
+void metric_observe(struct metric *metric, uint64_t n);
+
 /* All registered metrics, and the process's own (CPU, RSS, start time, open files). */
 void metrics_write(struct buf *out);
+
+/* The table of all of them as Markdown, on stdout: docs/metrics.md is made of it. */
+void metrics_print_markdown(const char *title);

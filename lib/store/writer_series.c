@@ -225,6 +225,7 @@ bool flush_put_series(struct flush *flush, struct err *err)
 		known_add(&writer->known, upsert.keys.items[i]);
 	flush->result.series_new = upsert.series.len;
 	writer->series_new += upsert.series.len;
-	writer->series_known += upsert.seen - upsert.keys.len;
+	writer->cache_hits += upsert.seen - upsert.keys.len;
+	writer->cache_misses += upsert.keys.len;
 	return true;
 }

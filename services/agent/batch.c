@@ -23,7 +23,13 @@ static struct metric batch_lost = {
 	.help = "Samples lost because the spool could not be written."
 };
 
-struct metric *const batch_metrics[] = { &batches, &batch_bytes, &batch_samples, &batch_lost };
+static struct metric spool_write = { .name = "decima_agent_spool_write_duration_seconds",
+				     .kind = METRIC_HISTOGRAM,
+				     .help = "Time to put a batch into the spool, on disk.",
+				     METRIC_IN_SECONDS };
+
+struct metric *const batch_metrics[] = { &batches, &batch_bytes, &batch_samples, &batch_lost,
+					 &spool_write };
 const size_t batch_metric_count = ARRAY_LEN(batch_metrics);
 
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
@@ -103,9 +109,12 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 {
 	struct agent_status status = status_now(writer, counts, samples);
 	str status_bytes = status_write(&status, &writer->arena);
+	uint64_t began_ns = clock_monotonic_ns();
 	struct err err;
+	bool done = spool_put(writer->spool, value, status_bytes, samples, &err);
 
-	if (!spool_put(writer->spool, value, status_bytes, samples, &err)) {
+	metric_observe(&spool_write, clock_monotonic_ns() - began_ns);
+	if (!done) {
 		log_error("samples lost: the spool cannot be written",
 			  "samples=%" PRIu64 " error=\"%s\"", samples, err.msg);
 		writer->lost += samples;

@@ -166,6 +166,14 @@ static bool sample_and_serve(const struct settings *given, const struct profiler
 	return served;
 }
 
+static void register_metrics(void)
+{
+	metrics_register(profiler_metrics, profiler_metric_count);
+	metrics_register(batch_metrics, batch_metric_count);
+	metrics_register(publish_metrics, publish_metric_count);
+	metrics_register(local_store_metrics, local_store_metric_count);
+}
+
 static bool run(void *self, struct err *err)
 {
 	static struct outlet outlet;
@@ -174,10 +182,6 @@ static bool run(void *self, struct err *err)
 	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
 	struct profiler_options options = { .hz = given->hz, .node = node };
 
-	metrics_register(profiler_metrics, profiler_metric_count);
-	metrics_register(batch_metrics, batch_metric_count);
-	metrics_register(publish_metrics, publish_metric_count);
-	metrics_register(local_store_metrics, local_store_metric_count);
 	if (!failpoint_arm("agent", given->failpoints, err))
 		return false;
 	if (!external_labels_parse(str_from(given->external_labels), &arena, &options.external,
@@ -201,6 +205,7 @@ int main(int argc, char **argv)
 				  keys, ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
+			.register_metrics = register_metrics,
 			.run = run,
 		},
 		argc, argv);

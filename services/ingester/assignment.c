@@ -71,6 +71,7 @@ bool assignment_given(void *self, struct kafka_position *positions, size_t count
 	}
 	index_parts(consume);
 	consume->detour.partition = -1;
+	metric_add(&ingester_rebalances, 1);
 	metric_set(&ingester_assigned, (int64_t)count);
 	consume->state = CONSUME_RUNNING;
 	return true;
@@ -81,6 +82,7 @@ void assignment_restart(struct consume *consume, bool is_stopped)
 {
 	struct err err;
 
+	metric_add(&ingester_rereads, 1);
 	while (!kafka_consumer_restart(&consume->consumer, is_stopped, &err)) {
 		log_warn("cannot begin again, trying again", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))

@@ -51,14 +51,34 @@ static void count_flush(struct consume *consume, const struct store_flush *flush
 	struct store_writer *store = &consume->store;
 
 	metric_add(&ingester_flushes, 1);
-	metric_add(&ingester_flush_ms, took_ns / NS_PER_MS);
+	metric_observe(&ingester_flush_ns, took_ns);
+	metric_add(&ingester_samples_stored, flush->samples);
 	metric_add(&ingester_rows, flush->rows);
 	metric_add(&ingester_row_bytes, flush->bytes);
 	metric_set(&ingester_fences_lost, (int64_t)store->fences_lost);
 	metric_set(&ingester_series_new, (int64_t)store->series_new);
-	metric_set(&ingester_series_known, (int64_t)store->series_known);
+	metric_set(&ingester_cache_hits, (int64_t)store->cache_hits);
+	metric_set(&ingester_cache_misses, (int64_t)store->cache_misses);
 	log_debug("flushed", "rows=%" PRIu64 " samples=%" PRIu64 " took_ms=%" PRIu64, flush->rows,
 		  flush->samples, took_ns / NS_PER_MS);
+}
+
+/* What became visible: when, and how new it is. */
+static void count_stored(const struct part *part)
+{
+	const struct sample_set *set = &part->samples;
+	int64_t now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
+	int64_t newest_ms = metric_get(&ingester_newest_sample_ms);
+
+	if (part->oldest_ms != INT64_MAX)
+		metric_observe(&ingester_visible_ns,
+			       now_ms < part->oldest_ms
+				       ? 0
+				       : (uint64_t)(now_ms - part->oldest_ms) * NS_PER_MS);
+	for (size_t i = 0; i < set->samples.len; i++)
+		if ((int64_t)set->samples.items[i].time_ms > newest_ms)
+			newest_ms = (int64_t)set->samples.items[i].time_ms;
+	metric_set(&ingester_newest_sample_ms, newest_ms);
 }
 
 /* The server refuses the data themselves: find whose they are. False: that did not help. */
@@ -133,8 +153,10 @@ bool flush_all(struct consume *consume, struct err *err)
 	for (size_t i = 0; i < count; i++) {
 		lost += dirty[i].lost;
 		culprit_stored(&consume->culprit, parts[i]->messages);
-		if (!dirty[i].lost)
-			part_stored(parts[i]);
+		if (dirty[i].lost)
+			continue;
+		count_stored(parts[i]);
+		part_stored(parts[i]);
 	}
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
@@ -162,7 +184,7 @@ static void set_paused(struct consume *consume, bool pause)
 
 static void observe(struct consume *consume)
 {
-	int64_t lag = 0;
+	int64_t lag = 0, lag_ms = 0, now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
 	size_t samples = 0;
 
 	for (size_t i = 0; i < consume->part_count; i++) {
@@ -171,10 +193,15 @@ static void observe(struct consume *consume)
 		int64_t next = part->to.next < 0 ? 0 : part->to.next;
 
 		samples += part->samples.samples.len;
-		if (end > next)
-			lag += end - next;
+		if (end <= next)
+			continue;
+		lag += end - next;
+		if (part->to.last_timestamp_ms >= 0 && now_ms - part->to.last_timestamp_ms > lag_ms)
+			lag_ms = now_ms - part->to.last_timestamp_ms;
 	}
 	metric_set(&ingester_lag, lag);
+	metric_set(&ingester_lag_ms, lag_ms);
+	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);

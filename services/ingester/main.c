@@ -60,7 +60,6 @@ static bool run(void *self, struct err *err)
 	/* Left alone, malloc() would keep ever bigger blocks after a flush has freed them. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
 	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
-	ingester_metrics_register();
 	if (!failpoint_arm("ingester", loaded->failpoints, err))
 		return false;
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
@@ -81,6 +80,7 @@ int main(int argc, char **argv)
 				  ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
+			.register_metrics = ingester_metrics_register,
 			.run = run,
 		},
 		argc, argv);

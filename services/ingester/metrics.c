@@ -14,6 +14,13 @@
 		.help = text,                  \
 		.kind = METRIC_GAUGE,          \
 	}
+#define GAUGE_OF_MS(variable, id, text)        \
+	struct metric variable = {             \
+		.name = "decima_ingester_" id, \
+		.help = text,                  \
+		.kind = METRIC_GAUGE,          \
+		.unit = 1000,                  \
+	}
 
 static const char *reject_names[REJECT_REASON_COUNT];
 
@@ -31,23 +38,50 @@ COUNTER(ingester_topic_resets, "topic_resets_total",
 	"Partitions found recreated or truncated under our offset.");
 COUNTER(ingester_flushes, "flushes_total", "Flushes to PostgreSQL that were committed.");
 COUNTER(ingester_flush_errors, "flush_errors_total", "Flushes that failed and are tried again.");
-COUNTER(ingester_flush_ms, "flush_milliseconds_total", "Time spent in flushes.");
+COUNTER(ingester_samples_stored, "samples_stored_total", "Samples of committed flushes.");
 COUNTER(ingester_rows, "rows_total", "Rows of samples written.");
 COUNTER(ingester_row_bytes, "row_bytes_total", "Bytes of those rows.");
+COUNTER(ingester_rebalances, "rebalances_total", "Assignments of partitions by Kafka.");
+COUNTER(ingester_rereads, "rereads_total",
+	"Times that all that was held was dropped, to be read again from the stored offsets.");
+COUNTER(ingester_connections, "postgres_connections_total",
+	"Connections to PostgreSQL begun; the first is one of them.");
 COUNTER(ingester_fences_lost, "fences_lost_total",
 	"Partitions dropped from a flush because their offset or a host of theirs had moved.");
-COUNTER(ingester_series_new, "series_new_total", "Series and label pairs sent to PostgreSQL.");
-COUNTER(ingester_series_known, "series_known_total", "Series found in the cache of known ones.");
+COUNTER(ingester_series_new, "series_new_total", "Series of a day that were sent to PostgreSQL.");
+COUNTER(ingester_cache_hits, "series_cache_hits_total",
+	"Series, and names of sample labels, of a flush that were known to be stored.");
+COUNTER(ingester_cache_misses, "series_cache_misses_total",
+	"Series, and names of sample labels, of a flush that were not known to be stored.");
 COUNTER(ingester_partitions_made, "partitions_made_total", "Table partitions created.");
 COUNTER(ingester_partitions_dropped, "partitions_dropped_total",
 	"Table partitions dropped by retention.");
 GAUGE(ingester_assigned, "partitions_assigned", "Kafka partitions that are ours.");
 GAUGE(ingester_lag, "lag_messages", "Messages in our partitions that were not read yet.");
+GAUGE_OF_MS(
+	ingester_lag_ms, "lag_seconds",
+	"Age of the last message read, of the partition furthest behind; 0 where all were read.");
+GAUGE_OF_MS(
+	ingester_newest_sample_ms, "newest_sample_timestamp_seconds",
+	"Unix time of the newest sample that was stored; time() - this is how fresh a query is.");
 GAUGE(ingester_buffered_bytes, "buffered_bytes", "Memory held for the next flush.");
 GAUGE(ingester_buffered_samples, "buffered_samples", "Samples held for the next flush.");
 GAUGE(ingester_hosts, "hosts", "Hosts whose numbers are held.");
 GAUGE(ingester_paused, "paused", "1 while reading is paused because memory is full.");
 
+struct metric ingester_flush_ns = {
+	.name = "decima_ingester_flush_duration_seconds",
+	.help = "Time of a flush that was committed.",
+	.kind = METRIC_HISTOGRAM,
+	METRIC_IN_SECONDS,
+};
+struct metric ingester_visible_ns = {
+	.name = "decima_ingester_visible_delay_seconds",
+	.help = "From a message's time in Kafka to the commit that lets queries see it: the oldest "
+		"of each partition and flush.",
+	.kind = METRIC_HISTOGRAM,
+	METRIC_IN_SECONDS,
+};
 struct metric ingester_skipped = {
 	.name = "decima_ingester_skipped_total",
 	.help = "Samples, labels, stacks and names not taken as they came, by reason.",
@@ -87,22 +121,30 @@ void ingester_metrics_register(void)
 		&ingester_gap,
 		&ingester_missed,
 		&ingester_topic_resets,
-		&ingester_flushes,
-		&ingester_flush_errors,
-		&ingester_flush_ms,
-		&ingester_rows,
-		&ingester_row_bytes,
-		&ingester_fences_lost,
-		&ingester_series_new,
-		&ingester_series_known,
-		&ingester_partitions_made,
-		&ingester_partitions_dropped,
+		&ingester_rebalances,
+		&ingester_rereads,
 		&ingester_assigned,
 		&ingester_lag,
+		&ingester_lag_ms,
 		&ingester_buffered_bytes,
 		&ingester_buffered_samples,
 		&ingester_hosts,
 		&ingester_paused,
+		&ingester_flushes,
+		&ingester_flush_errors,
+		&ingester_flush_ns,
+		&ingester_visible_ns,
+		&ingester_newest_sample_ms,
+		&ingester_samples_stored,
+		&ingester_rows,
+		&ingester_row_bytes,
+		&ingester_fences_lost,
+		&ingester_series_new,
+		&ingester_cache_hits,
+		&ingester_cache_misses,
+		&ingester_connections,
+		&ingester_partitions_made,
+		&ingester_partitions_dropped,
 	};
 
 	for (size_t i = 0; i < REJECT_REASON_COUNT; i++)

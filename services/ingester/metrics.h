@@ -15,10 +15,12 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
 	ingester_duplicates, ingester_late, ingester_rejected, ingester_gap, ingester_bad_status,
 	ingester_missed, ingester_topic_resets, ingester_flushes, ingester_flush_errors,
-	ingester_flush_ms, ingester_rows, ingester_row_bytes, ingester_fences_lost,
-	ingester_series_new, ingester_series_known, ingester_partitions_made,
+	ingester_flush_ns, ingester_rows, ingester_row_bytes, ingester_fences_lost,
+	ingester_series_new, ingester_cache_hits, ingester_cache_misses, ingester_partitions_made,
 	ingester_partitions_dropped, ingester_assigned, ingester_lag, ingester_buffered_bytes,
-	ingester_buffered_samples, ingester_hosts, ingester_paused;
+	ingester_buffered_samples, ingester_hosts, ingester_paused, ingester_samples_stored,
+	ingester_rebalances, ingester_rereads, ingester_connections, ingester_lag_ms,
+	ingester_newest_sample_ms, ingester_visible_ns;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
 const char *reject_reason_name(size_t reason);

@@ -16,6 +16,7 @@ static void begin_set(struct part *part)
 	part->hosts.len = part->hosts.cap = 0;
 	part->is_dirty = false;
 	part->messages = 0;
+	part->oldest_ms = INT64_MAX;
 }
 
 void part_init(struct part *part, const struct store_offset *offset)
@@ -53,6 +54,8 @@ void part_advance(struct part *part, const struct kafka_record *record)
 {
 	part->is_dirty = true;
 	part->messages++;
+	if (record->timestamp_ms >= 0 && record->timestamp_ms < part->oldest_ms)
+		part->oldest_ms = record->timestamp_ms;
 	part->to.next = record->offset + 1;
 	part->to.last_timestamp_ms = record->timestamp_ms;
 	keep_key(&part->to, part->to_key, record->key);

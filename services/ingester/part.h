@@ -22,6 +22,7 @@ struct part {
 	bool must_check;   /* the next record has to be the remembered one */
 	bool is_dirty;     /* `to` or the samples are ahead of the table */
 	uint64_t messages; /* dealt with and not stored */
+	int64_t oldest_ms; /* timestamp of the oldest of them; INT64_MAX: none had one */
 	struct sample_set samples;
 	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
 	/* private */

@@ -38,15 +38,19 @@ static const struct conf_key keys[] = {
 	  .help = "Memory that one answer may take; a query that needs more is refused (422)." },
 };
 
+static void register_metrics(void)
+{
+	metrics_register(question_metrics, QUESTION_METRICS);
+	metrics_register(pool_metrics, POOL_METRICS);
+	metrics_register(report_metrics, REPORT_METRICS);
+}
+
 static bool run(void *self, struct err *err)
 {
 	const struct settings *settings = self;
 	struct daemon_server server = { 0 };
 	struct api api;
 
-	metrics_register(question_metrics, QUESTION_METRICS);
-	metrics_register(pool_metrics, POOL_METRICS);
-	metrics_register(report_metrics, REPORT_METRICS);
 	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,
 							 .stop = daemon_stop_flag() },
 					      .concurrency = settings->concurrency,
@@ -78,6 +82,7 @@ int main(int argc, char **argv)
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
+			.register_metrics = register_metrics,
 			.run = run,
 		},
 		argc, argv);

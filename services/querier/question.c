@@ -33,9 +33,21 @@ static struct metric errors = { .name = "decima_querier_errors_total",
 				.label = "type",
 				.values = refusal_names,
 				.value_count = ARRAY_LEN(refusal_names) };
-static struct metric milliseconds = { .name = "decima_querier_milliseconds_total",
-				      .kind = METRIC_COUNTER,
-				      .help = "Time spent answering the API." };
+static struct metric duration = { .name = "decima_querier_query_duration_seconds",
+				  .kind = METRIC_HISTOGRAM,
+				  .help = "Time of an answer of the API, refusals too.",
+				  METRIC_IN_SECONDS };
+static const uint64_t memory_bounds[] = { 1 << 20,   4 << 20,           16 << 20,         64 << 20,
+					  256 << 20, UINT64_C(1) << 30, UINT64_C(4) << 30 };
+static struct metric memory = { .name = "decima_querier_query_memory_bytes",
+				.kind = METRIC_HISTOGRAM,
+				.help = "Memory that an answer held at its end.",
+				.bounds = memory_bounds,
+				.bound_count = ARRAY_LEN(memory_bounds) };
+static struct metric in_flight = { .name = "decima_querier_queries_in_flight",
+				   .kind = METRIC_GAUGE,
+				   .help = "Requests to the API that are being answered, those too "
+					   "that wait for a connection." };
 static struct metric rows = { .name = "decima_querier_rows_read_total",
 			      .kind = METRIC_COUNTER,
 			      .help = "Stored rows that were looked at." };
@@ -48,8 +60,9 @@ static struct metric bytes = { .name = "decima_querier_bytes_read_total",
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Samples looked at." };
-struct metric *const question_metrics[QUESTION_METRICS] = { &queries, &errors, &milliseconds,
-							    &rows, &chunks, &bytes, &samples };
+struct metric *const question_metrics[QUESTION_METRICS] = { &queries, &errors,    &duration,
+							    &memory,  &in_flight, &rows,
+							    &chunks,  &bytes,     &samples };
 
 static enum refusal refusal_of(enum err_code code)
 {
@@ -69,22 +82,25 @@ static enum refusal refusal_of(enum err_code code)
 static void account(const struct question *question, enum ask ask, const char *error)
 {
 	const struct store_stats *stats = &question->stats.store;
-	uint64_t took_ms = (clock_monotonic_ns() - question->stats.began_ns) / NS_PER_MS;
+	uint64_t took_ns = clock_monotonic_ns() - question->stats.began_ns;
 	str query = http_query(question->req, "query");
 
 	metric_add_at(&queries, ask, 1);
-	metric_add(&milliseconds, took_ms);
+	metric_observe(&duration, took_ns);
+	metric_observe(&memory, question->req->arena->held);
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
 	metric_add(&bytes, stats->bytes);
 	metric_add(&samples, stats->samples_read);
 	log_debug("question answered",
 		  "endpoint=%s query=\"" STR_FMT "\" start_ms=%" PRIu64 " end_ms=%" PRIu64
-		  " series=%" PRIu64 " rows=%" PRIu64 " chunks=%" PRIu64 " bytes=%" PRIu64 " samples_read=%" PRIu64
-		  " samples_matched=%" PRIu64 " took_ms=%" PRIu64 " error=\"%s\"",
+		  " series=%" PRIu64 " rows=%" PRIu64 " chunks=%" PRIu64 " bytes=%" PRIu64
+		  " samples_read=%" PRIu64 " samples_matched=%" PRIu64 " took_ms=%" PRIu64
+		  " error=\"%s\"",
 		  ask_names[ask], (int)(query.len < 256 ? query.len : 256), query.ptr,
 		  question->window.start_ms, question->window.end_ms, stats->series, stats->rows,
-		  stats->chunks, stats->bytes, stats->samples_read, stats->samples_matched, took_ms, error);
+		  stats->chunks, stats->bytes, stats->samples_read, stats->samples_matched,
+		  took_ns / NS_PER_MS, error);
 }
 
 void question_answer(struct api *api, const struct http_request *req, struct http_response *res,
@@ -98,6 +114,7 @@ void question_answer(struct api *api, const struct http_request *req, struct htt
 	};
 	struct err err = { 0 };
 
+	metric_add(&in_flight, 1);
 	if (!params_window(req, clock_unix_ns() / NS_PER_MS, &question.window, &err) ||
 	    !give(&question, &err)) {
 		enum refusal refusal = refusal_of(err.code);
@@ -109,6 +126,7 @@ void question_answer(struct api *api, const struct http_request *req, struct htt
 			log_warn("question not answered", "endpoint=%s error=\"%s\"",
 				 ask_names[ask], err.msg);
 	}
+	metric_add(&in_flight, (uint64_t)-1);
 	account(&question, ask, err.msg);
 }
 

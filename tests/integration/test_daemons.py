@@ -1,5 +1,6 @@
 """What every service does alike: answer for its health, say its settings, end in order."""
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 
 from harness import metrics, wait_until
 from local.process import clean_environment
+from local.servers import ROOT
 
 KINDS = ("ingester", "querier", "agent")
 
@@ -62,7 +64,29 @@ def test_every_metric_has_help_and_type(running):
     helped = {line.split()[2] for line in lines if line.startswith("# HELP")}
     typed = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     named = {line.split("{")[0].split()[0] for line in lines if line and line[0] != "#"}
+    histograms = {line.split()[2] for line in lines if line.endswith(" histogram")}
+    named -= {name + end for name in histograms for end in ("_bucket", "_sum", "_count")}
     assert named <= helped and named <= typed
+    assert len(histograms) >= 1
+
+
+def test_prometheus_own_tool_finds_nothing_wrong_with_the_metrics(running):
+    running.get("/no/such/thing")  # so that pairs of labels are among them
+    text = running.get("/metrics")[1]
+
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
+                          check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_every_metric_that_is_served_is_in_the_documentation(running):
+    lines = running.get("/metrics")[1].decode().splitlines()
+    page = (ROOT / "docs" / "metrics.md").read_text()
+
+    section = page.partition(f"## decima-{running.kind}\n")[2].partition("\n## ")[0]
+    named = {line.split()[2] for line in lines if line.startswith("# TYPE decima_")}
+    named -= {"decima_build_info"}
+    assert named == set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))
 
 
 def test_an_unknown_path_is_404_and_a_wrong_method_405(running):

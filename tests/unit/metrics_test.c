@@ -42,4 +42,67 @@ static void prints_every_value_zeros_too(void **state)
 	assert_true(str_find(text, STR("process_open_fds ")) != SIZE_MAX);
 }
 
-RUN_TESTS(TEST(prints_every_value_zeros_too))
+static const uint64_t bounds[] = { 500, 1000, 2500 };
+static struct metric took = { .name = "decima_test_took_seconds",
+			      .kind = METRIC_HISTOGRAM,
+			      .help = "Took.",
+			      .unit = 1000,
+			      .bounds = bounds,
+			      .bound_count = ARRAY_LEN(bounds) };
+
+/* The buckets add up, each takes what is just its bound, and the last takes all. */
+static void a_histogram_adds_up_in_its_unit(void **state)
+{
+	static const uint64_t values[] = { 0, 500, 501, 2500, 2501, UINT32_MAX };
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+	struct metric *const mine[] = { &took };
+
+	(void)state;
+	metrics_register(mine, 1);
+	for (size_t i = 0; i < ARRAY_LEN(values); i++)
+		metric_observe(&took, values[i]);
+	metrics_write(&out);
+
+	assert_true(str_find(buf_bytes(&out), STR("# TYPE decima_test_took_seconds histogram\n"
+						  "decima_test_took_seconds_bucket{le=\"0.5\"} 2\n"
+						  "decima_test_took_seconds_bucket{le=\"1\"} 3\n"
+						  "decima_test_took_seconds_bucket{le=\"2.5\"} 4\n"
+						  "decima_test_took_seconds_bucket{le=\"+Inf\"} 6\n"
+						  "decima_test_took_seconds_sum 4294973.3\n"
+						  "decima_test_took_seconds_count 6\n")) !=
+		    SIZE_MAX);
+}
+
+static const char *const doors[] = { "/", "/api" };
+static _Atomic int64_t door_cells[4];
+static const struct metric_pairs by_reason = { "reason", reasons, 2, door_cells };
+static struct metric knocks = { .name = "decima_test_knocks_total",
+				.kind = METRIC_COUNTER,
+				.help = "Knocks.",
+				.label = "door",
+				.values = doors,
+				.value_count = 2,
+				.pairs = &by_reason };
+
+static void of_two_labels_only_pairs_that_met_are_printed(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+	struct metric *const mine[] = { &knocks };
+
+	(void)state;
+	metrics_register(mine, 1);
+	metric_add_pair(&knocks, 0, 1, 3);
+	metric_add_pair(&knocks, 1, 0, 4);
+	metrics_write(&out);
+
+	assert_true(str_find(buf_bytes(&out),
+			     STR("# TYPE decima_test_knocks_total counter\n"
+				 "decima_test_knocks_total{door=\"/\",reason=\"gap\"} 3\n"
+				 "decima_test_knocks_total{door=\"/api\",reason=\"ring_full\"} 4\n"
+				 "#")) != SIZE_MAX);
+}
+
+RUN_TESTS(TEST(prints_every_value_zeros_too), TEST(a_histogram_adds_up_in_its_unit),
+	  TEST(of_two_labels_only_pairs_that_met_are_printed))
