@@ -116,14 +116,12 @@ static void outlet_close(struct outlet *outlet)
 	spool_close(&outlet->spool);
 }
 
-static void end_interval(struct profiler *profiler, struct outlet *outlet, uint64_t *start_ms)
+static void end_interval(struct profiler *profiler, struct outlet *outlet, uint64_t start_ms)
 {
 	log_debug("interval ended", "samples=%zu stacks=%zu", profiler->collect.set.samples.len,
 		  profiler->collect.set.stacks.len);
-	outlet_write(outlet, profiler, *start_ms);
+	outlet_write(outlet, profiler, start_ms);
 	profiler_measure(profiler);
-	profiler_next_interval(profiler);
-	*start_ms = clock_unix_ns() / NS_PER_MS;
 }
 
 static void work(struct profiler *profiler, struct outlet *outlet, uint64_t duration_ns)
@@ -135,13 +133,15 @@ static void work(struct profiler *profiler, struct outlet *outlet, uint64_t dura
 		profiler_drain(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;
-		end_interval(profiler, outlet, &start_ms);
+		end_interval(profiler, outlet, start_ms);
+		profiler_next_interval(profiler);
+		start_ms = clock_unix_ns() / NS_PER_MS;
 		next_ns += duration_ns;
 		if (next_ns < clock_monotonic_ns()) /* a disk that stood still, a machine asleep */
 			next_ns = clock_monotonic_ns() + duration_ns;
 	}
-	profiler_drain_all(profiler);
-	end_interval(profiler, outlet, &start_ms);
+	profiler_finish(profiler);
+	end_interval(profiler, outlet, start_ms);
 }
 
 static bool sample_and_serve(const struct settings *given, const struct profiler_options *options,

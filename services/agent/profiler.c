@@ -145,8 +145,10 @@ void profiler_drain(struct profiler *profiler)
 	heal(profiler);
 }
 
-void profiler_drain_all(struct profiler *profiler)
+/* A tick after the last look into the ring would be taken and never told. */
+void profiler_finish(struct profiler *profiler)
 {
+	sampler_stop(&profiler->sampler);
 	drain(profiler, UINT64_MAX);
 }
 

@@ -64,8 +64,8 @@ void profiler_close(struct profiler *profiler);
 
 void profiler_drain(struct profiler *profiler);
 
-/* At the end: walk also what is not surely complete, since nothing more will come. */
-void profiler_drain_all(struct profiler *profiler);
+/* At the end: take no more samples, and walk also what is not surely complete. */
+void profiler_finish(struct profiler *profiler);
 
 /* Begin the next interval: `profiler->collect.set` is empty again. */
 void profiler_next_interval(struct profiler *profiler);

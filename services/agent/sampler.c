@@ -202,10 +202,16 @@ bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_co
 	return true;
 }
 
-void sampler_close(struct sampler *sampler)
+void sampler_stop(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->cpu_count; i++)
 		bpf_link__destroy(sampler->cpus[i].link);
+	sampler->cpu_count = 0;
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	sampler_stop(sampler);
 	free(sampler->cpus);
 	ring_buffer__free(sampler->ring);
 	sampler_bpf__destroy(sampler->bpf);

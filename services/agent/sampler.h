@@ -38,6 +38,9 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 /* Sample these CPUs and no others; again when CPUs come or go. */
 bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_count,
 		    struct err *err) MUST_CHECK;
+
+/* No more ticks: what the ring holds now is all there will be. */
+void sampler_stop(struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
 void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
