@@ -47,6 +47,11 @@ static const struct loss losses[] = {
 	{ "decima_agent_samples_unspooled_total", "spool_write", LOST, "spool_write",
 	  "A batch could not be written into the spool.",
 	  "The agent's log has the error: most often the disk is full." },
+	{ "decima_agent_samples_killed_total", "agent_killed", LOST, "agent_killed",
+	  "An agent was killed, or crashed: what it had taken and not spooled. Its successor "
+	  "counts "
+	  "it, where the kernel's counts are pinned (`--bpffs-directory`).",
+	  "Look for who killed it: most often a memory limit." },
 	{ SPOOL_LOST, "spool_full", LOST, "spool_full",
 	  "Kafka was away for longer than the spool has room; its oldest batches went.",
 	  "Bring Kafka back; raise `--spool-max-bytes`." },

@@ -28,8 +28,15 @@ static struct metric spool_write = { .name = "decima_agent_spool_write_duration_
 				     .help = "Time to put a batch into the spool, on disk.",
 				     METRIC_IN_SECONDS };
 
-struct metric *const batch_metrics[] = { &batches, &batch_bytes, &batch_samples, &batch_lost,
-					 &spool_write };
+static struct metric killed = {
+	.name = "decima_agent_samples_killed_total",
+	.kind = METRIC_COUNTER,
+	.help = "Samples that a killed agent had taken and not spooled; booked by its successor, "
+		"this one."
+};
+
+struct metric *const batch_metrics[] = { &batches,    &batch_bytes, &batch_samples,
+					 &batch_lost, &killed,      &spool_write };
 const size_t batch_metric_count = ARRAY_LEN(batch_metrics);
 
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
@@ -37,11 +44,20 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 {
 	struct err err;
 
-	*writer = (struct batch_writer){ .spool = spool, .node = options->node, .hz = options->hz };
+	*writer = (struct batch_writer){
+		.spool = spool,
+		.counts = options->counts,
+		.node = options->node,
+		.hz = options->hz,
+		.is_told = true,
+	};
 	if (spool->last_status.len &&
-	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err))
+	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err)) {
 		log_warn("counts begin at 0: the spool's last status is unreadable", "error=\"%s\"",
 			 err.msg);
+		writer->is_told = false;
+	}
+	writer->told = writer->base.taken;
 }
 
 void batch_writer_done(struct batch_writer *writer)
@@ -51,15 +67,46 @@ void batch_writer_done(struct batch_writer *writer)
 	*writer = (struct batch_writer){ 0 };
 }
 
+static uint64_t count_of(const struct status_count *counts, size_t len, str reason)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (str_eq(counts[i].reason, reason))
+			samples += counts[i].samples;
+	return samples;
+}
+
 /* What the predecessor had counted for this reason, and what we have. */
 static void add_count(struct status_count *to, size_t *len, const struct status_count *base,
 		      size_t base_len, str reason, uint64_t samples)
 {
-	for (size_t i = 0; i < base_len; i++)
-		if (str_eq(base[i].reason, reason))
-			samples += base[i].samples;
+	samples += count_of(base, base_len, reason);
 	if (*len < STATUS_REASONS_MAX)
 		to[(*len)++] = (struct status_count){ reason, samples };
+}
+
+bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told)
+{
+	const struct agent_status *base = &writer->base;
+
+	*ret_told = (struct tally){ .taken = base->taken };
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		ret_told->lost[i] = count_of(base->lost, base->lost_count, str_from(loss_names[i]));
+	return writer->is_told;
+}
+
+void batch_writer_book(struct batch_writer *writer, const struct tally *untold)
+{
+	uint64_t rest = tally_rest(untold);
+
+	writer->booked.taken += untold->taken;
+	for (size_t i = 0; i < LOSS_COUNT; i++)
+		writer->booked.lost[i] += untold->lost[i];
+	metric_add(&killed, rest);
+	if (untold->taken)
+		log_warn("a predecessor had samples that it did not spool",
+			 "samples=%" PRIu64 " agent_killed=%" PRIu64, untold->taken, rest);
 }
 
 static void add_lost(struct agent_status *status, const struct agent_status *base,
@@ -79,24 +126,36 @@ static void add_spool_lost(struct agent_status *status, struct spool *spool)
 		add_lost(status, &none, spool_reason_names[i], lost.samples[i]);
 }
 
+/* What this agent has lost so far, here too. */
+static struct tally lost_now(const struct batch_writer *writer,
+			     const struct profiler_counts *counts)
+{
+	struct tally now = counts->tally;
+
+	now.lost[LOSS_SPOOL_WRITE] = writer->lost;
+	return now;
+}
+
 static struct agent_status status_now(const struct batch_writer *writer,
 				      const struct profiler_counts *counts, uint64_t samples)
 {
+	struct tally now = lost_now(writer, counts);
 	const struct agent_status *base = &writer->base;
+	const struct tally *booked = &writer->booked;
 	struct agent_status status = {
 		.node = str_from(writer->node),
 		.version = STR(DECIMA_VERSION),
 		.frequency_hz = (uint32_t)writer->hz,
-		.taken = base->taken + writer->samples + samples + writer->lost,
+		.taken = base->taken + booked->taken + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
 	};
 
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
-		add_lost(&status, base, profiler_loss_names[i], counts->lost[i]);
-		status.taken += counts->lost[i];
+		add_lost(&status, base, loss_names[i], booked->lost[i] + now.lost[i]);
+		status.taken += now.lost[i];
 	}
-	add_lost(&status, base, "spool_write", writer->lost);
+	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(booked));
 	add_spool_lost(&status, writer->spool);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		add_count(status.truncated, &status.truncated_count, base->truncated,
@@ -104,13 +163,17 @@ static struct agent_status status_now(const struct batch_writer *writer,
 	return status;
 }
 
+/* What a status tells was kept before: a successor must never find more told than counted. */
 static void put(struct batch_writer *writer, str value, uint64_t samples,
 		const struct profiler_counts *counts)
 {
 	struct agent_status status = status_now(writer, counts, samples);
 	str status_bytes = status_write(&status, &writer->arena);
-	uint64_t began_ns = clock_monotonic_ns();
 	struct err err;
+
+	counts_keep(writer->counts, lost_now(writer, counts).lost);
+
+	uint64_t began_ns = clock_monotonic_ns();
 	bool done = spool_put(writer->spool, value, status_bytes, samples, &err);
 
 	metric_observe(&spool_write, clock_monotonic_ns() - began_ns);
@@ -119,8 +182,10 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 			  "samples=%" PRIu64 " error=\"%s\"", samples, err.msg);
 		writer->lost += samples;
 		metric_add(&batch_lost, samples);
+		counts_keep(writer->counts, lost_now(writer, counts).lost);
 		return;
 	}
+	writer->told = status.taken;
 	writer->batches++;
 	writer->samples += samples;
 	writer->bytes += value.len;
@@ -142,6 +207,10 @@ void batch_write(struct batch_writer *writer, const struct sample_set *set,
 {
 	size_t first = 0, count = set->samples.len;
 
+	if (!count && status_now(writer, counts, 0).taken != writer->told) {
+		put(writer, otlp_write(set, 0, 0, &writer->arena), 0, counts);
+		arena_reset(&writer->arena);
+	}
 	while (first < set->samples.len) {
 		if (count > set->samples.len - first)
 			count = set->samples.len - first;

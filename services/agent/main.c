@@ -11,6 +11,7 @@
 #include "batch.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
+#include "counts.h"
 #include "external_labels.h"
 #include "host.h"
 #include "local_store.h"
@@ -21,8 +22,8 @@
 
 struct settings {
 	struct daemon_settings daemon;
-	const char *node, *brokers, *topic, *state_directory, *external_labels, *local_store;
-	const char *failpoints;
+	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
+		*local_store, *failpoints;
 	uint64_t spool_max_bytes, hz, duration_ns;
 };
 
@@ -47,6 +48,9 @@ static const struct conf_key keys[] = {
 	  .help = "Topic that batches are sent to." },
 	{ "state-directory", CONF_STR, FIELD(state_directory), .fallback = "/var/lib/decima-agent",
 	  .help = "Directory of the spool; one agent at a time." },
+	{ "bpffs-directory", CONF_STR, FIELD(bpffs_directory), .fallback = "/sys/fs/bpf",
+	  .help = "Where counts outlive the agent, so that a successor can tell what one that was "
+		  "killed had not sent; a BPF file system is mounted there if there is none." },
 	{ "spool-max-bytes", CONF_BYTES, FIELD(spool_max_bytes), .fallback = "1GB", .min = 4 << 20,
 	  .help = "Disk space for batches that Kafka does not have yet; beyond, the oldest go." },
 	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
@@ -60,10 +64,27 @@ static const struct conf_key keys[] = {
 struct outlet {
 	struct local_store files;
 	struct spool spool;
+	struct counts counts;
 	struct batch_writer writer;
 	struct publish publish;
 	bool local;
 };
+
+/* What predecessors counted and did not spool. Nobody loses a sample where it cannot be known. */
+static void outlet_book(struct outlet *outlet, const struct settings *given)
+{
+	struct counts_options options = { .bpffs_directory = given->bpffs_directory,
+					  .state_directory = given->state_directory,
+					  .epoch = outlet->spool.epoch };
+	struct err err;
+
+	options.is_told = batch_writer_told(&outlet->writer, &options.told);
+	if (counts_open(&outlet->counts, &options, &err))
+		batch_writer_book(&outlet->writer, &outlet->counts.untold);
+	else
+		log_warn("counts are not pinned: what a killed agent held cannot be known",
+			 "error=\"%s\"", err.msg);
+}
 
 static bool outlet_open(struct outlet *outlet, const struct settings *given, const char *node,
 			struct err *err)
@@ -80,11 +101,13 @@ static bool outlet_open(struct outlet *outlet, const struct settings *given, con
 	if (!spool_open(&outlet->spool, &spool, err))
 		return false;
 	batch_writer_init(&outlet->writer, &outlet->spool,
-			  &(struct batch_options){ .node = node, .hz = given->hz });
+			  &(struct batch_options){
+				  .node = node, .hz = given->hz, .counts = &outlet->counts });
+	outlet_book(outlet, given);
 	return publish_start(&outlet->publish, &outlet->spool, &publish, err);
 }
 
-static void outlet_write(struct outlet *outlet, const struct profiler *profiler, uint64_t start_ms)
+static void outlet_write(struct outlet *outlet, struct profiler *profiler, uint64_t start_ms)
 {
 	const struct sample_set *set = &profiler->collect.set;
 	struct profiler_counts counts = profiler_counts_get(profiler);
@@ -113,6 +136,7 @@ static void outlet_close(struct outlet *outlet)
 		clock_sleep_ms(STOP_STEP_MS);
 	publish_stop(&outlet->publish, now_ms < end_ms ? end_ms - now_ms : 0);
 	batch_writer_done(&outlet->writer);
+	counts_close(&outlet->counts);
 	spool_close(&outlet->spool);
 }
 
@@ -180,7 +204,9 @@ static bool run(void *self, struct err *err)
 	const struct settings *given = self;
 	AUTO_ARENA arena = { 0 };
 	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
-	struct profiler_options options = { .hz = given->hz, .node = node };
+	struct profiler_options options = { .hz = given->hz,
+					    .node = node,
+					    .counts = &outlet.counts };
 
 	if (!failpoint_arm("agent", given->failpoints, err))
 		return false;
@@ -189,7 +215,7 @@ static bool run(void *self, struct err *err)
 		return false;
 
 	bool ok = outlet_open(&outlet, given, str_z(&arena, node), err) &&
-		  sample_and_serve(given, &options, &outlet, err);
+		  (daemon_stopping() || sample_and_serve(given, &options, &outlet, err));
 
 	outlet_close(&outlet);
 	return ok;

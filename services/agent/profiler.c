@@ -7,12 +7,6 @@
 
 #include <inttypes.h>
 
-const char *const profiler_loss_names[LOSS_COUNT] = {
-	[LOSS_RING_FULL] = "ring_full",
-	[LOSS_TIMELINE_FULL] = "timeline_full",
-	[LOSS_MALFORMED] = "malformed",
-};
-
 const char *const profiler_cut_names[CUT_COUNT] = {
 	[CUT_TOO_DEEP_KERNEL] = "kernel_too_deep",
 	[CUT_TOO_DEEP_USER] = "user_too_deep",
@@ -31,7 +25,9 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
 		return false;
 
-	struct sampler_options sampler = { .hz = options->hz, .cpu_count = profiler->cpu_count };
+	struct sampler_options sampler = { .hz = options->hz,
+					   .cpu_count = profiler->cpu_count,
+					   .counts = options->counts };
 
 	side_band_init(&profiler->side_band);
 	return sampler_open(&profiler->sampler, &sampler, err) &&
@@ -197,16 +193,15 @@ void profiler_next_interval(struct profiler *profiler)
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
 }
 
-struct profiler_counts profiler_counts_get(const struct profiler *profiler)
+struct profiler_counts profiler_counts_get(struct profiler *profiler)
 {
-	uint64_t kernel[SAMPLER_COUNT_COUNT] = { 0 };
+	const uint64_t *kernel = sampler_counts(&profiler->sampler);
 
-	sampler_counts(&profiler->sampler, kernel);
 	return (struct profiler_counts){
-		.taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
-		.lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
-			  [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
-			  [LOSS_MALFORMED] = profiler->sampler.malformed },
+		.tally = { .taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
+			   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
+				     [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
+				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
 		.cut = { [CUT_TOO_DEEP_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
 			 [CUT_TOO_DEEP_USER] = kernel[CUT_USER_TOO_DEEP],
 			 [CUT_READ_FAULT] = kernel[CUT_USER_READ_FAULT],

@@ -11,15 +11,8 @@
 #include "collect.h"
 #include "sampler.h"
 #include "side_band.h"
+#include "tally.h"
 #include "timeline.h"
-
-enum profiler_loss {
-	LOSS_RING_FULL,     /* the kernel found no room in the ring of samples */
-	LOSS_TIMELINE_FULL, /* more waited for its turn than may be held */
-	LOSS_MALFORMED,     /* a record that contradicts itself */
-	LOSS_COUNT,
-};
-extern const char *const profiler_loss_names[LOSS_COUNT];
 
 enum profiler_cut {
 	CUT_TOO_DEEP_KERNEL,
@@ -30,15 +23,20 @@ enum profiler_cut {
 };
 extern const char *const profiler_cut_names[CUT_COUNT];
 
-/* All cumulative since profiler_open(). taken = lost + what sets have held and will hold. */
+/*
+ * All cumulative since profiler_open(). taken = lost + what sets have held and will hold; what is
+ * lost later than in a set is not known here.
+ */
 struct profiler_counts {
-	uint64_t taken, lost[LOSS_COUNT], cut[CUT_COUNT];
+	struct tally tally;
+	uint64_t cut[CUT_COUNT];
 };
 
 struct profiler_options {
 	uint64_t hz;
 	str node;
 	struct labels external;
+	const struct counts *counts; /* as in sampler_options */
 };
 
 struct profiler {
@@ -70,9 +68,9 @@ void profiler_finish(struct profiler *profiler);
 /* Begin the next interval: `profiler->collect.set` is empty again. */
 void profiler_next_interval(struct profiler *profiler);
 
-struct profiler_counts profiler_counts_get(const struct profiler *profiler);
+struct profiler_counts profiler_counts_get(struct profiler *profiler);
 
 /* Bring the agent's metrics up to date; for metrics_register(). */
-void profiler_measure(const struct profiler *profiler);
+void profiler_measure(struct profiler *profiler);
 extern struct metric *const profiler_metrics[];
 extern const size_t profiler_metric_count;

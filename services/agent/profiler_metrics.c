@@ -12,8 +12,8 @@ static struct metric lost = { .name = "decima_agent_samples_lost_total",
 			      .kind = METRIC_COUNTER,
 			      .help = "Samples taken and lost before a batch, by reason.",
 			      .label = "reason",
-			      .values = profiler_loss_names,
-			      .value_count = LOSS_COUNT };
+			      .values = loss_names,
+			      .value_count = LOSS_IN_PROFILER_COUNT };
 static struct metric cut = { .name = "decima_agent_samples_truncated_total",
 			     .kind = METRIC_COUNTER,
 			     .help = "Samples whose stack is not whole, by reason.",
@@ -72,14 +72,14 @@ struct metric *const profiler_metrics[] = {
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
 
-void profiler_measure(const struct profiler *profiler)
+void profiler_measure(struct profiler *profiler)
 {
 	const struct process_table *table = &profiler->processes;
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
-	metric_set(&taken, (int64_t)counts.taken);
-	for (size_t i = 0; i < LOSS_COUNT; i++)
-		metric_set_at(&lost, i, (int64_t)counts.lost[i]);
+	metric_set(&taken, (int64_t)counts.tally.taken);
+	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
+		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
 	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);

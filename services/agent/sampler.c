@@ -3,6 +3,7 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "counts.h"
 #include "heap.h"
 #include "sampler.skel.h"
 
@@ -103,6 +104,17 @@ static int take_record(void *self, void *bytes, size_t len)
 	return 0;
 }
 
+/* A map that a predecessor counted in goes on from there; ours begin at 0. */
+static bool counts_begin(struct sampler *sampler, struct err *err)
+{
+	int fd = bpf_map__fd(sampler->bpf->maps.counts);
+
+	for (uint32_t what = 0; what < SAMPLER_COUNT_COUNT; what++)
+		if (!counts_read(fd, what, &sampler->began[what]))
+			return err_errno(err, "read the BPF program's counts");
+	return true;
+}
+
 bool sampler_open(struct sampler *sampler, const struct sampler_options *options, struct err *err)
 {
 	*sampler = (struct sampler){ .options = *options, .ring_bytes = ring_bytes(options) };
@@ -115,12 +127,22 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	if (!sampler->bpf)
 		return err_errno(err, "open the BPF program");
 	bpf_map__set_max_entries(sampler->bpf->maps.samples, (uint32_t)sampler->ring_bytes);
+	if (options->counts && options->counts->is_pinned &&
+	    bpf_map__reuse_fd(sampler->bpf->maps.counts, options->counts->map_fd)) {
+		err_errno(err, "give the BPF program its map of counts");
+		sampler_close(sampler);
+		return false;
+	}
 
 	int code = load_without_sigprof(sampler->bpf);
 
 	if (code) {
 		sampler_close(sampler);
 		return explain_load(err, code);
+	}
+	if (!counts_begin(sampler, err)) {
+		sampler_close(sampler);
+		return false;
 	}
 	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), take_record,
 					 sampler, NULL);
@@ -225,22 +247,13 @@ void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
 	ring_buffer__consume(sampler->ring);
 }
 
-void sampler_counts(const struct sampler *sampler, uint64_t ret_counts[SAMPLER_COUNT_COUNT])
+const uint64_t *sampler_counts(struct sampler *sampler)
 {
-	int cpus = libbpf_num_possible_cpus();
 	int fd = bpf_map__fd(sampler->bpf->maps.counts);
+	uint64_t sum;
 
-	if (cpus <= 0)
-		return;
-
-	uint64_t *values = heap_resize(NULL, (size_t)cpus, sizeof(*values));
-
-	for (uint32_t what = 0; what < SAMPLER_COUNT_COUNT; what++) {
-		ret_counts[what] = 0;
-		if (bpf_map_lookup_elem(fd, &what, values) != 0)
-			continue;
-		for (int cpu = 0; cpu < cpus; cpu++)
-			ret_counts[what] += values[cpu];
-	}
-	free(values);
+	for (uint32_t what = 0; what < SAMPLER_COUNT_COUNT; what++)
+		if (counts_read(fd, what, &sum) && sum >= sampler->began[what])
+			sampler->counts[what] = sum - sampler->began[what];
+	return sampler->counts;
 }

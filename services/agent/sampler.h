@@ -10,9 +10,12 @@
 #include "base/err.h"
 #include "sample.h"
 
+struct counts;
+
 struct sampler_options {
 	uint64_t hz;
-	size_t cpu_count; /* of the whole machine, for the size of the ring */
+	size_t cpu_count;            /* of the whole machine, for the size of the ring */
+	const struct counts *counts; /* the map to count in; NULL or none: one of its own */
 };
 
 struct sampler_cpu;
@@ -25,6 +28,7 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct sampler_cpu *cpus; /* those that are sampled */
 	size_t cpu_count;
+	uint64_t began[SAMPLER_COUNT_COUNT], counts[SAMPLER_COUNT_COUNT];
 	struct sampler_options options;
 	void (*take)(void *self, const struct sample_record *record, size_t bytes);
 	void *self;
@@ -45,5 +49,8 @@ void sampler_close(struct sampler *sampler);
 
 void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
 
-/* The kernel's counts since the program was loaded, summed over the CPUs. */
-void sampler_counts(const struct sampler *sampler, uint64_t ret_counts[SAMPLER_COUNT_COUNT]);
+/*
+ * The kernel's counts since sampler_open(), summed over the CPUs. Where one cannot be read, what it
+ * was before.
+ */
+const uint64_t *sampler_counts(struct sampler *sampler);

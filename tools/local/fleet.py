@@ -5,13 +5,15 @@
         fleet.start_servers()
         fleet.start_services()
 
-Under RUN: pid/ and log/ (a file per process), ports.json, env, and the servers' data. With `tied`
-the processes die with the one that started them: that is how tests leave nothing behind.
+Under RUN: pid/ and log/ (a file per process), ports.json, env, bpffs/, and the servers' data. With
+`tied` the processes die with the one that started them: that is how tests leave nothing behind.
 """
 import contextlib
 import fcntl
+import os
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -31,6 +33,7 @@ class Fleet:
         self.tied_signal = signal.SIGKILL if tied else None
         self.build = Path(build or default_build()).absolute()
         self.run_dir.mkdir(parents=True, exist_ok=True)
+        self.bpffs = self.run_dir / "bpffs"  # mounted by the agent, which leaves the host's alone
         self.ports = Ports(self.run_dir)
         self.postgres, self.redis, self.kafka = Postgres(self), Redis(self), Kafka(self)
         self.servers = [self.postgres, self.redis, self.kafka]
@@ -125,6 +128,7 @@ class Fleet:
                                 getattr(process, "stop_timeout", 15))
             say.step(f"{process.title} stopped" if gone else
                      f"{process.title} did not stop when asked, and was killed")
+        self.unmount()
         return count
 
     def kill(self):
@@ -132,8 +136,14 @@ class Fleet:
         for process in reversed(self.processes()):
             process.stop(process.tied_signal if process in self.servers else signal.SIGKILL)
 
+    def unmount(self):
+        """Let go of what the agent pinned: one that ended in order has left nothing to tell."""
+        while os.path.ismount(self.bpffs):
+            subprocess.run(["umount", self.bpffs], check=True)
+
     def remove(self):
         """Remove the run directory, and PostgreSQL's data wherever they are."""
+        self.unmount()
         outside = self.postgres.data
         if outside.is_symlink():
             shutil.rmtree(outside.resolve().parent, ignore_errors=True)

@@ -41,6 +41,7 @@ class Service(Process):
             flags["kafka-brokers"] = self.fleet.kafka.address()
         if self.kind == "agent":
             flags["state-directory"] = self.fleet.run_dir / self.name
+            flags["bpffs-directory"] = self.fleet.bpffs
         return flags
 
     @property

@@ -1,0 +1,38 @@
+/*
+ * tally - samples taken, and those of them that were lost before the spool, by reason.
+ *
+ * Counts live longer than the agent: in a map of the kernel (counts.h) and in what the spool's last
+ * status told. What the first holds beyond the second is untold; what is untold and has no reason
+ * of its own was in the memory of an agent that was killed. Pure.
+ */
+#pragma once
+
+#include "base/base.h"
+
+/* The names are reasons of AgentStatus.lost. */
+enum loss_reason {
+	LOSS_RING_FULL,     /* the kernel found no room in the ring of samples */
+	LOSS_TIMELINE_FULL, /* more waited for its turn than may be held */
+	LOSS_MALFORMED,     /* a record that contradicts itself */
+	LOSS_IN_PROFILER_COUNT,
+	LOSS_SPOOL_WRITE = LOSS_IN_PROFILER_COUNT, /* the spool could not be written */
+	LOSS_COUNT,
+};
+extern const char *const loss_names[LOSS_COUNT];
+
+#define LOSS_AGENT_KILLED "agent_killed" /* what a successor calls the rest: no agent counts it */
+
+struct tally {
+	uint64_t taken, lost[LOSS_COUNT];
+};
+
+/*
+ * What was counted since the anchor and is not told. `anchor` is what was told when the count
+ * began at 0. False: more was told than counted, so somebody else has told in between, and the
+ * two do not belong together any more.
+ */
+bool tally_untold(const struct tally *anchor, const struct tally *counted, const struct tally *told,
+		  struct tally *ret_untold) MUST_CHECK;
+
+/* Of what was taken, that which no reason explains. Lost is at most taken. */
+uint64_t tally_rest(const struct tally *tally);

@@ -1,0 +1,398 @@
+"""What an agent that was killed had taken and not spooled is known, to the sample.
+
+Most agents here have no Kafka, so that all they ever spooled lies in their state directory; the
+kernel's counts are read by bpftool. The two and the successor's word must fit exactly.
+"""
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import metrics, servers_of_a_run, wait_until
+from local.process import before_exec
+from local.services import Service
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="the agent needs root and BTF")
+
+BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+SENT, RING_FULL = 0, 2  # in the map of counts: enum sampler_count
+ANEW = "the pinned counts begin anew"
+
+
+def bpftool(*words):
+    done = subprocess.run([BPFTOOL, "-j", *map(str, words)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, (words, done.stdout, done.stderr)
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def pin_of(bpffs, state_directory):
+    place = state_directory.stat()
+    return bpffs / f"decima_agent_{place.st_dev}_{place.st_ino}"
+
+
+def counted(bpffs, state_directory):
+    """The samples that the kernel took, by the map alone."""
+    slots = {}
+    for element in bpftool("map", "dump", "pinned", pin_of(bpffs, state_directory)):
+        number, = struct.unpack("<I", bytes(int(b, 16) for b in element["key"]))
+        slots[number] = sum(int.from_bytes(bytes(int(b, 16) for b in cpu["value"]), "little")
+                            for cpu in element["values"])
+    return slots[SENT] + slots[RING_FULL]
+
+
+class Host:
+    """A state directory, the agents that run on it one after another, and what they leave."""
+
+    def __init__(self, fleet, protos, directory, name="killed"):
+        self.protos, self.directory, self.bpffs = protos, directory, fleet.bpffs
+        self.directory.mkdir()
+        self.agent = Service(fleet, "agent", f"{name}-agent", flags={
+            "kafka-brokers": "127.0.0.1:1", "state-directory": directory,
+            "profiling-duration": "1s", "profiling-cpu-sampling-frequency": 499,
+            "node": name, "bpffs-directory": self.bpffs})
+
+    def start(self, **flags):
+        self.agent.flags |= {k.replace("_", "-"): v for k, v in flags.items()}
+        self.agent.launch()
+        self.agent.wait_ready(self.agent.ready, 60)
+
+    def end(self):
+        self.agent.send(signal.SIGTERM)
+        wait_until(lambda: not self.agent.alive(), 30, "it ended")
+        assert self.agent.exit_code() == 0, self.agent.last_words()
+
+    @property
+    def pin(self):
+        return pin_of(self.bpffs, self.directory)
+
+    def counted(self):
+        return counted(self.bpffs, self.directory)
+
+    def batches(self):
+        """[(samples, AgentStatus)] of all that was ever spooled, the oldest first."""
+        found = []
+        for path in sorted((self.directory / "spool").glob("*.batch")):
+            head = path.read_bytes()
+            samples, = struct.unpack_from("<Q", head, 24)
+            key_len, status_len = struct.unpack_from("<II", head, 40)
+            status = head[64 + key_len:64 + key_len + status_len]
+            found.append((samples, self.protos.status.AgentStatus.FromString(status)))
+        return found
+
+    def spooled(self):
+        return sum(samples for samples, _ in self.batches())
+
+    def held(self):
+        """What only the agent's memory and its ring hold, now or at its end."""
+        return self.counted() - self.spooled()
+
+    def expect_closed(self):
+        """Each batch's sum closes, from the first one on."""
+        spooled = 0
+        for samples, status in self.batches():
+            spooled += samples
+            assert status.batch_samples == samples
+            assert status.taken == spooled + sum(c.samples for c in status.lost), status
+
+    def told(self):
+        """The last status: (taken, {reason: samples})."""
+        status = self.batches()[-1][1]
+        return status.taken, {c.reason.decode(): c.samples for c in status.lost}
+
+    def await_batches(self, count):
+        wait_until(lambda: len(self.batches()) >= count, 60, f"{count} batches")
+
+    def await_held(self, least=20):
+        wait_until(lambda: self.held() >= least, 60, f"{least} samples in its memory", every=0.02)
+
+    def log(self):
+        return self.agent.log_file.read_text()
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    """A run directory without a server."""
+    with servers_of_a_run("-killed", without=("postgres", "redis", "kafka")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def load(fleet):
+    """Something to sample."""
+    burn = fleet.build / "tests" / "programs" / "burn"
+    with subprocess.Popen([burn, "600"], stdout=subprocess.DEVNULL,
+                          preexec_fn=before_exec(signal.SIGKILL)) as running:
+        yield
+        running.kill()
+
+
+@pytest.fixture
+def host(fleet, protos, tmp_path, load):
+    made = Host(fleet, protos, tmp_path / "state")
+    yield made
+    made.agent.kill()
+
+
+def test_a_successor_books_exactly_what_a_killed_agent_had_not_spooled(host, figure):
+    host.start()
+    host.await_batches(2)
+    host.await_held()
+
+    host.agent.kill()
+    held = host.held()
+    before = len(host.batches())
+    host.start()
+    killed = metrics(host.agent)["decima_agent_samples_killed_total"]
+    host.await_batches(before + 2)
+    host.end()
+
+    assert held > 0 and killed == held
+    assert [dict((c.reason, c.samples) for c in s.lost)[b"agent_killed"]
+            for _, s in host.batches()[before - 1:before + 2]] == [0, held, held]
+    host.expect_closed()
+    taken, lost = host.told()
+    assert taken == host.counted()
+    assert {reason for reason, samples in lost.items() if samples} == {"agent_killed"}
+    figure(f"a killed agent held {held} samples of {host.counted()}, and its successor booked "
+           f"{killed:.0f}")
+
+
+def test_an_agent_that_ends_in_order_leaves_nothing_untold(host):
+    for _ in range(3):
+        count = len(host.batches())
+        host.start()
+        host.await_batches(count + 1)
+        host.end()
+
+        taken, lost = host.told()
+        assert taken == host.counted()
+        assert lost["agent_killed"] == 0
+    host.expect_closed()
+
+
+def test_what_an_agent_held_that_died_before_its_first_batch_is_booked_with_the_rest(host):
+    host.start()
+    host.await_batches(1)
+    host.await_held()
+    for _ in range(3):
+        host.agent.kill()
+        held, before = host.held(), host.counted()
+        host.start(profiling_duration="600s")
+        assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
+        wait_until(lambda least=before + 20: host.counted() >= least, 60, "it samples")
+    host.agent.kill()
+
+    held = host.held()
+    before = len(host.batches())
+    host.start(profiling_duration="1s")
+    host.await_batches(before + 1)
+    host.end()
+
+    taken, lost = host.told()
+    assert lost["agent_killed"] == held
+    assert taken == host.counted()
+    host.expect_closed()
+
+
+def test_two_state_directories_have_two_pins(host, fleet, protos, tmp_path):
+    other = Host(fleet, protos, tmp_path / "other", "other")
+    try:
+        host.start()
+        other.start()
+        host.await_batches(1)
+        other.await_batches(1)
+        host.await_held()
+        host.agent.kill()
+        held = host.held()
+        count = len(host.batches())
+        host.start()
+        host.await_batches(count + 1)
+        host.end()
+        other.end()
+
+        assert host.pin != other.pin
+        assert host.told()[1]["agent_killed"] == held > 0
+        assert other.told() == (other.counted(), other.told()[1] | {"agent_killed": 0})
+        host.expect_closed()
+        other.expect_closed()
+    finally:
+        other.agent.kill()
+
+
+def entry(cell, node):
+    """What the fleet says of a host; its sum closes."""
+    found = [h for h in cell.data("fleet") if h["node"] == node]
+    if not found:
+        return None
+    host, = found
+    assert host["taken"] == host["stored"] + sum(host["lost"].values()) + host["in_flight"], host
+    assert host["in_flight"] >= 0, host
+    return host
+
+
+@pytest.mark.reason("agent.agent_killed")
+def test_the_fleets_sum_closes_over_a_kill(cell, moves, load):
+    agent = cell.service("agent", flags={
+        "profiling-duration": "1s", "profiling-cpu-sampling-frequency": 499, "node": "mortal"})
+    cell.start_service(agent)
+    wait_until(lambda: (entry(cell, "mortal") or {}).get("stored"), 60, "samples are stored")
+    with moves("agent.agent_killed", agent, told=lambda: entry(cell, "mortal")):
+        agent.kill()
+        cell.start_service(agent)
+    killed = metrics(agent)["decima_agent_samples_killed_total"]
+    agent.stop()
+
+    taken = counted(cell.fleet.bpffs, agent.flags["state-directory"])
+    wait_until(lambda: entry(cell, "mortal")["taken"] == taken, 60, f"{taken} samples are told")
+    last = wait_until(lambda: (h := entry(cell, "mortal"))["in_flight"] == 0 and h, 60,
+                      "nothing is in flight")
+    assert last["lost"] == {"agent_killed": killed}
+    assert last["missing"] == 0 and "why" not in last
+
+
+def make_other_shape(host):
+    host.pin.unlink()
+    bpftool("map", "create", host.pin, "type", "percpu_array", "key", 4, "value", 8,
+            "entries", 3, "name", "counts")
+
+
+def make_other_type(host):
+    host.pin.unlink()
+    bpftool("map", "create", host.pin, "type", "hash", "key", 4, "value", 8, "entries", 15,
+            "name", "counts")
+
+
+def make_other_version(host):
+    bpftool("map", "update", "pinned", host.pin, "key", 6, 0, 0, 0,
+            "value", 9, 0, 0, 0, 0, 0, 0, 0)
+
+
+def make_other_epoch(host):
+    (host.directory / "spool" / "meta").unlink()
+
+
+@pytest.mark.parametrize("change, reason", [
+    (make_other_shape, "another version of the agent made it"),
+    (make_other_type, "another version of the agent made it"),
+    (make_other_version, "another version of the agent made it"),
+    (make_other_epoch, "it belongs to the spool's epoch"),
+], ids=["shape", "type", "version", "epoch"])
+def test_counts_that_are_not_this_spools_begin_anew(host, change, reason):
+    host.start()
+    host.await_batches(1)
+    host.await_held()
+    host.agent.kill()
+    change(host)
+    before, spooled, told = len(host.batches()), host.spooled(), host.told()[0]
+    host.start()
+    host.await_batches(before + 1)
+    host.end()
+
+    assert ANEW in host.log() and reason in host.log(), host.log()
+    taken, lost = host.told()
+    assert lost["agent_killed"] == 0
+    if change is make_other_epoch:
+        told = 0
+    assert taken - told == host.spooled() - spooled == host.counted()
+
+
+def test_an_agent_that_ran_without_the_pin_in_between_is_noticed(host, tmp_path):
+    host.start()
+    host.await_batches(1)
+    host.end()
+    host.start(bpffs_directory="/proc/nowhere")
+    host.await_batches(len(host.batches()) + 1)
+    host.end()
+    told = host.told()[0]
+    host.start(bpffs_directory=host.bpffs)
+    host.await_batches(len(host.batches()) + 1)
+    host.end()
+
+    assert ANEW in host.log() and "has run without it" in host.log()
+    taken, lost = host.told()
+    assert lost["agent_killed"] == 0
+    assert taken == told + host.counted()
+    host.expect_closed()
+
+
+def not_empty(tmp_path):
+    (tmp_path / "files" / "inside").mkdir(parents=True)
+    return tmp_path / "files"
+
+
+def read_only(tmp_path):
+    place = tmp_path / "read-only"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "bpf", "-o", "ro", "bpffs", place], check=True)
+    return place
+
+
+@pytest.mark.parametrize("directory, reason", [
+    (lambda _: "/proc/nowhere", "make directory /proc/nowhere"),
+    (not_empty, "is no bpffs and not empty: nothing is mounted over it"),
+    (read_only, "Read-only file system"),
+    (lambda _: "/" + "/".join(["long"] * 1000), "the path of the pin is longer than"),
+], ids=["nowhere", "not-empty", "read-only", "endless"])
+def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directory, reason):
+    place = directory(tmp_path)
+    try:
+        for _ in range(2):
+            count = len(host.batches())
+            host.start(bpffs_directory=place)
+            host.await_batches(count + 1)
+            host.agent.kill()
+
+            warnings = [line for line in host.log().splitlines()
+                        if "counts are not pinned: what a killed agent held cannot be known" in line]
+            assert len(warnings) == 1 and reason in warnings[0], host.log()
+        assert host.told()[1]["agent_killed"] == 0
+        host.expect_closed()
+    finally:
+        while os.path.ismount(place):
+            subprocess.run(["umount", place], check=True)
+
+
+@pytest.fixture
+def counting(host, fleet):
+    """A killed agent's map, and a program that counts in it still; its pin holds it."""
+    host.start()
+    host.await_batches(1)
+    host.await_held()
+    host.agent.kill()
+    program = fleet.bpffs / f"program_{os.getpid()}"
+    bpftool("prog", "load", fleet.build / "bpf" / "sampler.bpf.o", program,
+            "type", "perf_event", "map", "name", "counts", "pinned", host.pin)
+    yield program
+    program.unlink(missing_ok=True)
+
+
+def test_a_successor_waits_until_nobody_counts_any_more(host, counting):
+    held, before = host.held(), len(host.batches())
+    host.agent.launch()
+    time.sleep(1)
+    assert host.agent.alive() and not host.agent.ready()
+    counting.unlink()
+    host.agent.wait_ready(host.agent.ready, 60)
+    host.await_batches(before + 1)
+
+    assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
+    host.expect_closed()
+
+
+def test_where_somebody_never_ends_counting_the_counts_begin_anew(host, counting):
+    before = len(host.batches())
+    host.start()
+    host.await_batches(before + 1)
+
+    assert ANEW in host.log() and "another program still counts in it" in host.log()
+    assert host.told()[1]["agent_killed"] == 0
+    host.expect_closed()
