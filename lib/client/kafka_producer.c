@@ -16,7 +16,8 @@ enum {
  * One message per request part (batch.num.messages): ours are large, so there is nothing to gain
  * from joining them, and a message that the broker refuses for its size takes no other with it.
  * message.timeout.ms=0 keeps a message until it is known to be stored or never to be: the sender
- * has its own copy and would only send it again. murmur2 puts a key where Java's clients would.
+ * has its own copy and would only send it again. Tries to connect are spread by librdkafka itself,
+ * by a quarter to half of their pause. murmur2 puts a key where Java's clients would.
  */
 static const struct {
 	const char *name, *value;

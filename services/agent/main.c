@@ -24,7 +24,7 @@ struct settings {
 	struct daemon_settings daemon;
 	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
 		*local_store, *failpoints;
-	uint64_t spool_max_bytes, hz, duration_ns;
+	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns;
 };
 
 static struct settings settings;
@@ -53,6 +53,9 @@ static const struct conf_key keys[] = {
 		  "killed had not sent; a BPF file system is mounted there if there is none." },
 	{ "spool-max-bytes", CONF_BYTES, FIELD(spool_max_bytes), .fallback = "1GB", .min = 4 << 20,
 	  .help = "Disk space for batches that Kafka does not have yet; beyond, the oldest go." },
+	{ "spool-max-rate", CONF_BYTES, FIELD(spool_max_rate), .fallback = "256KB", .min = 1 << 10,
+	  .help = "Bytes per second of the spool, before compression, that go to Kafka at most; "
+		  "but always twice what comes in." },
 	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
 	  .help = "Write pprof files into this directory and send nothing; needs no server." },
 	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
@@ -96,7 +99,9 @@ static bool outlet_open(struct outlet *outlet, const struct settings *given, con
 	struct spool_options spool = { .state_directory = given->state_directory,
 				       .node = node,
 				       .max_bytes = given->spool_max_bytes };
-	struct publish_options publish = { .brokers = given->brokers, .topic = given->topic };
+	struct publish_options publish = { .brokers = given->brokers,
+					   .topic = given->topic,
+					   .max_rate = given->spool_max_rate };
 
 	if (!spool_open(&outlet->spool, &spool, err))
 		return false;

@@ -30,6 +30,11 @@ static struct metric spool_bytes = { .name = "decima_agent_spool_bytes",
 static struct metric spool_oldest = { .name = "decima_agent_spool_oldest_seconds",
 				      .kind = METRIC_GAUGE,
 				      .help = "Age of the oldest batch in the spool." };
+static struct metric spool_rate = { .name = "decima_agent_spool_max_rate_bytes",
+				    .kind = METRIC_GAUGE,
+				    .help = "Bytes per second that may leave the spool now." };
+static struct metric spool_paced_ms = { .name = "decima_agent_spool_paced_milliseconds_total",
+					.help = "Time for which batches waited for that bound." };
 static struct metric spool_lost_batches = { .name = "decima_agent_spool_lost_batches_total",
 					    .help = "Batches the spool gave up, by reason.",
 					    .label = "reason",
@@ -44,6 +49,7 @@ static struct metric spool_lost_samples = { .name = "decima_agent_spool_lost_sam
 struct metric *const publish_metrics[] = {
 	&batches_sent_total, &bytes_sent_total, &sends_failed_total, &spool_batches,
 	&spool_bytes,        &spool_oldest,     &spool_lost_batches, &spool_lost_samples,
+	&spool_rate,         &spool_paced_ms,
 };
 const size_t publish_metric_count = ARRAY_LEN(publish_metrics);
 
@@ -57,6 +63,7 @@ static void gauges_set(struct publish *publish)
 	metric_set(&spool_batches, (int64_t)level.batches);
 	metric_set(&spool_bytes, (int64_t)level.bytes);
 	metric_set(&spool_oldest, (int64_t)(age_ns / NS_PER_SECOND));
+	metric_set(&spool_rate, (int64_t)publish->pace.rate);
 	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++) {
 		metric_set_at(&spool_lost_batches, i, (int64_t)lost.batches[i]);
 		metric_set_at(&spool_lost_samples, i, (int64_t)lost.samples[i]);
@@ -68,7 +75,7 @@ static void pause_longer(struct publish *publish)
 	uint64_t ms = publish->pause_ms ? publish->pause_ms * 2 : PAUSE_FIRST_MS;
 
 	publish->pause_ms = ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
-	publish->pause_until_ns = clock_monotonic_ns() + publish->pause_ms * NS_PER_MS;
+	publish->pause_until_ns = clock_monotonic_ns() + pace_jitter(publish->pause_ms) * NS_PER_MS;
 }
 
 /* Called from kafka_producer_poll() and _close(), so on this thread. */
@@ -83,6 +90,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		spool_delivered(publish->spool, slot->epoch, slot->seq);
 		metric_add(&batches_sent_total, 1);
 		metric_add(&bytes_sent_total, slot->bytes);
+		pace_delivered(&publish->pace, clock_monotonic_ns());
 		publish->pause_ms = 0;
 		publish->pause_until_ns = 0;
 		break;
@@ -127,7 +135,7 @@ static void producer_close(struct publish *publish, uint64_t timeout_ms)
 		kafka_producer_close(&publish->producer, timeout_ms);
 	publish->producer_is_open = false;
 	/* Whatever was not reported is not delivered, as far as anybody can know. */
-	for (size_t i = 0; i < PUBLISH_IN_FLIGHT_MAX; i++)
+	for (size_t i = 0; i < PACE_WINDOW_MAX; i++)
 		if (publish->slots[i].taken)
 			on_report(publish, i, KAFKA_FAILED, "the producer was closed");
 }
@@ -136,7 +144,7 @@ static size_t slot_free(const struct publish *publish)
 {
 	size_t i = 0;
 
-	while (i < PUBLISH_IN_FLIGHT_MAX && publish->slots[i].taken)
+	while (i < PACE_WINDOW_MAX && publish->slots[i].taken)
 		i++;
 	return i;
 }
@@ -168,13 +176,14 @@ static bool next_send(struct publish *publish)
 	struct spool_batch batch;
 	struct err err;
 
-	if (slot == PUBLISH_IN_FLIGHT_MAX || !spool_next(publish->spool, &arena, &batch))
+	if (slot == PACE_WINDOW_MAX || !spool_next(publish->spool, &arena, &batch))
 		return false;
 	publish->slots[slot] = (struct publish_slot){
 		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .taken = true
 	};
 	publish->in_flight++;
 	if (batch_send(publish, &batch, slot, &arena, &err)) {
+		pace_sent(&publish->pace, batch.value.len);
 		failpoint(FAILPOINT_AFTER_PRODUCE);
 		return true;
 	}
@@ -202,24 +211,48 @@ static void producer_heal(struct publish *publish)
 	}
 }
 
+static bool is_paused(const struct publish *publish)
+{
+	return clock_monotonic_ns() < publish->pause_until_ns;
+}
+
+/* Hand over all that may go now. True: what is left waits for the bound on bytes per second. */
+static bool send_all(struct publish *publish)
+{
+	while (!is_paused(publish)) {
+		struct spool_level level = spool_level_get(publish->spool);
+		enum pace_verdict verdict = pace_ask(&publish->pace, level.put_rate,
+						     publish->in_flight, clock_monotonic_ns());
+
+		if (verdict == PACE_TOO_FAST)
+			return level.batches > publish->in_flight;
+		if (verdict == PACE_UNHEARD || !next_send(publish))
+			return false;
+	}
+	return false;
+}
+
 static void step(struct publish *publish)
 {
-	bool paused = clock_monotonic_ns() < publish->pause_until_ns;
+	uint64_t began_ns = clock_monotonic_ns();
 
-	if (!paused)
+	if (!is_paused(publish))
 		producer_heal(publish);
 	if (!publish->producer_is_open) {
 		clock_sleep_ms(POLL_MS);
 		return;
 	}
-	while (!paused && next_send(publish))
-		paused = clock_monotonic_ns() < publish->pause_until_ns;
-	if (publish->in_flight || paused) {
+
+	bool is_paced = send_all(publish);
+
+	if (publish->in_flight || is_paced || is_paused(publish)) {
 		kafka_producer_poll(&publish->producer, POLL_MS);
 	} else {
 		kafka_producer_poll(&publish->producer, 0);
 		spool_wait(publish->spool, IDLE_MS);
 	}
+	if (is_paced)
+		metric_add(&spool_paced_ms, (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 }
 
 static bool goes_on(struct publish *publish)
@@ -250,6 +283,7 @@ bool publish_start(struct publish *publish, struct spool *spool,
 	sigset_t all, before;
 
 	*publish = (struct publish){ .spool = spool, .options = *options };
+	pace_init(&publish->pace, options->max_rate, clock_monotonic_ns());
 	if (!producer_open(publish, err))
 		return false;
 	/* Signals are the main thread's. */

@@ -2,26 +2,27 @@
  * publish - one thread that takes batches out of the spool, in order, and puts them into Kafka.
  *
  * A batch leaves the spool when Kafka has acknowledged it, never before. What fails goes again, for
- * ever, with growing pauses; batches put meanwhile wait behind. The number of messages and bytes on
- * their way is bounded, so memory does not grow with the spool. After a crash a batch may be sent
- * twice: its number tells the ingester.
+ * ever, with growing pauses that differ from host to host; batches put meanwhile wait behind. The
+ * number of messages and bytes on their way is bounded, so memory does not grow with the spool, and
+ * so are the bytes per second (pace.h). After a crash a batch may be sent twice: its number tells
+ * the ingester.
  */
 #pragma once
 
 #include "chassis/metrics.h"
 #include "client/kafka_producer.h"
+#include "pace.h"
 #include "spool.h"
 
 #include <pthread.h>
 
 #define PUBLISH_TOPIC "otlp_profiles"
 
-enum { PUBLISH_IN_FLIGHT_MAX = 16 };
-
 struct publish_options {
 	const char *brokers;
 	const char *topic;         /* NULL: PUBLISH_TOPIC */
 	uint64_t queue_max_kbytes; /* of librdkafka's queue; 0: its default */
+	uint64_t max_rate;         /* bytes per second out of the spool; 0: no bound. See pace.h */
 };
 
 /* A batch that is on its way; its index is the message's token. */
@@ -36,8 +37,9 @@ struct publish {
 	struct publish_options options;
 	struct kafka_producer producer;
 	bool producer_is_open;
-	struct publish_slot slots[PUBLISH_IN_FLIGHT_MAX];
+	struct publish_slot slots[PACE_WINDOW_MAX];
 	size_t in_flight;
+	struct pace pace;
 	uint64_t pause_ms, pause_until_ns; /* after a failure; 0: none */
 	pthread_t thread;
 	bool running;

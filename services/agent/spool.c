@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { PUT_RATE_S = 60 };
+
 const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
 	[SPOOL_FULL] = "spool_full",
 	[SPOOL_CORRUPT] = "spool_corrupt",
@@ -201,6 +203,17 @@ static bool batch_store(struct spool *spool, const struct spool_batch *batch, st
 	return false;
 }
 
+/* An average in which a minute ago counts less than half of now. With the lock. */
+static void put_rate_count(struct spool *spool, uint64_t bytes)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t since_ns = spool->put_ns ? now_ns - spool->put_ns : 0;
+
+	spool->put_rate = (spool->put_rate * PUT_RATE_S + (double)bytes) /
+			  (PUT_RATE_S + (double)since_ns / NS_PER_SECOND);
+	spool->put_ns = now_ns;
+}
+
 bool spool_put(struct spool *spool, str value, str status, uint64_t samples, struct err *err)
 {
 	struct spool_batch batch = {
@@ -228,6 +241,7 @@ bool spool_put(struct spool *spool, str value, str status, uint64_t samples, str
 						      .bytes = file_size(&batch),
 						      .samples = samples,
 						      .time_unix_ns = batch.time_unix_ns });
+	put_rate_count(spool, file_size(&batch));
 	pthread_cond_signal(&spool->filled);
 	pthread_mutex_unlock(&spool->lock);
 	return true;
@@ -247,7 +261,9 @@ struct spool_level spool_level_get(struct spool *spool)
 {
 	pthread_mutex_lock(&spool->lock);
 
-	struct spool_level level = { .batches = spool->entry_count, .bytes = spool->bytes };
+	struct spool_level level = { .batches = spool->entry_count,
+				     .bytes = spool->bytes,
+				     .put_rate = (uint64_t)spool->put_rate };
 
 	if (spool->entry_count)
 		level.oldest_unix_ns = spool->entries[0].time_unix_ns;

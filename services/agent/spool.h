@@ -52,6 +52,7 @@ struct spool_lost {
 struct spool_level {
 	uint64_t batches, bytes;
 	uint64_t oldest_unix_ns; /* when its oldest batch was put; 0: it is empty */
+	uint64_t put_rate;       /* bytes per second that are put, over the last minute or so */
 };
 
 struct spool_entry;
@@ -73,7 +74,8 @@ struct spool {
 	pthread_cond_t filled;
 	struct spool_entry *entries; /* by age; a heap array */
 	size_t entry_count, entry_cap;
-	uint64_t bytes;
+	uint64_t bytes, put_ns;
+	double put_rate;
 	struct spool_lost lost;
 	struct spool_range given_up; /* the last ones */
 	size_t bad_files;

@@ -3,11 +3,14 @@ import json
 import math
 import os
 import subprocess
+import time
 from pathlib import Path
 
+import confluent_kafka
 import pytest
 
-from harness import stays, wait_until
+from harness import Cell, metrics, stays, wait_until
+from test_fleet import look
 from test_way_of_a_sample import HERTZ, program
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
@@ -84,3 +87,109 @@ def test_an_agent_that_is_killed_leaves_its_batches_to_the_next(cell, agent, ser
 
     assert settled["pid"] != burnt["pid"]
     assert_all_found_once(cell, burnt)
+
+
+# Kafka away for long, the agent killed meanwhile
+
+RATE = 32 << 10  # bytes per second that may leave the spool
+
+
+class Arrivals:
+    """What comes to a topic, as a reader of our own finds it: in the order of each partition."""
+
+    def __init__(self, cell, partitions):
+        self.consumer = confluent_kafka.Consumer(cell.kafka_settings(**{
+            "group.id": "arrivals", "enable.auto.commit": False}))
+        self.consumer.assign([confluent_kafka.TopicPartition(cell.topic, partition, 0)
+                              for partition in range(partitions)])
+        self.partitions, self.found = set(), []  # (sequence, bytes, sent at)
+        self.status = None                       # of the last
+
+    def read(self):
+        """Take what is there."""
+        while message := self.consumer.poll(0.2):
+            if message.error():
+                continue
+            told = dict(message.headers())
+            self.partitions.add(message.partition())
+            self.status = told["decima-status"]
+            self.found.append((int(told["decima-seq"]), len(message.value()),
+                               message.timestamp()[1] / 1000))
+        return self.found
+
+    def once(self):
+        """Without what came a second time, since its sender was killed before it could know."""
+        seen = set()
+        return [each for each in self.found if not (each[0] in seen or seen.add(each[0]))]
+
+    def fastest(self, since):
+        """Most bytes per second in any time of 2 s or more after `since`."""
+        sent = [(at, size) for _, size, at in self.found if at >= since]
+        return max((sum(size for _, size in sent[first + 1:last + 1]) / (sent[last][0] - at)
+                    for first, (at, _) in enumerate(sent) for last in range(first, len(sent))
+                    if sent[last][0] - at >= 2), default=0)
+
+
+def keep_busy(agent, seconds):
+    """A tenth of a CPU for so long."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        burn(agent, 0.1)
+        time.sleep(max(0, min(0.9, ends - time.monotonic())))
+
+
+@pytest.mark.parametrize("away", [20, pytest.param(600, marks=pytest.mark.long)])
+def test_after_a_long_outage_all_arrives_in_order_at_a_bounded_rate(servers, protos, figure, away):
+    with Cell(servers, f"outage_{away}") as cell:
+        cell.start()
+        agent = cell.start_service(cell.service("agent", flags={
+            "profiling-duration": "1s", "node": "long", "spool-max-rate": RATE}))
+        arrivals = Arrivals(cell, partitions=4)
+        wait_until(arrivals.read, 60, "the first batch")
+
+        servers.kafka.kill()
+        try:
+            keep_busy(agent, away / 2)
+            agent.kill()
+            cell.start_service(agent)
+            keep_busy(agent, away / 2)
+            waiting = metrics(agent)
+        finally:
+            servers.kafka.launch()
+            back = time.time()
+            servers.kafka.wait_ready(servers.kafka.ready, 60)
+        backlog = waiting["decima_agent_spool_batches"]
+        assert backlog >= away / 2  # a batch for most seconds
+
+        bound = RATE
+
+        def all_arrived():
+            nonlocal bound
+            arrivals.read()
+            now = metrics(agent)
+            bound = max(bound, now["decima_agent_spool_max_rate_bytes"])
+            return now["decima_agent_spool_batches"] <= 1
+        wait_until(all_arrived, 60 + 2 * waiting["decima_agent_spool_bytes"] / RATE, "all of it")
+        drained = time.time() - back
+        agent.stop()
+        arrivals.read()
+
+        once = arrivals.once()
+        assert [sequence for sequence, _, _ in once] == list(range(1, len(once) + 1))
+        assert len(arrivals.partitions) == 1
+        largest, fastest = max(size for _, size, _ in once), arrivals.fastest(back)
+        assert fastest <= bound + (bound + largest) / 2  # what goes at once, over 2 s or more
+
+        def closed():
+            host, = look(cell)
+            assert host["taken"] == protos.status.AgentStatus.FromString(arrivals.status).taken
+            assert host["in_flight"] == 0 and host["missing"] == 0
+            assert host["stored"] + sum(host["lost"].values()) == host["taken"]
+            assert set(host["lost"]) <= {"agent_killed"}
+            return host
+        host = wait_until(closed, 60, "the sum closes")
+        figure(f"Kafka away for {away} s, the agent killed meanwhile: {backlog:.0f} batches of "
+               f"{waiting['decima_agent_spool_bytes'] / 1e3:.0f} KB waited and were there "
+               f"{drained:.1f} s after Kafka began to start, in order, at {fastest / 1e3:.0f} KB/s "
+               f"at most (bound {bound / 1e3:.0f}); {host['stored']} samples stored, lost "
+               f"{host['lost']}, {host['duplicate']} came twice")

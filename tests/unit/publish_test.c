@@ -167,7 +167,50 @@ static void a_failed_send_goes_again(void **state)
 	fixture_close(&f);
 }
 
+/* A fleet whose Kafka comes back is not to bury it. */
+static void a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind(void **state)
+{
+	enum { RATE = 50000, BATCH = 10000, COUNT = 16 };
+	struct fixture f = { 0 };
+	char value[BATCH + 1];
+	struct err err;
+
+	(void)state;
+	memset(value, 'x', BATCH);
+	value[BATCH] = 0;
+	fixture_open(&f);
+	for (int i = 0; i < COUNT; i++)
+		put(&f, value);
+
+	uint64_t start_ns = clock_monotonic_ns();
+
+	assert_true(publish_start(
+		&f.publish, &f.spool,
+		&(struct publish_options){ .brokers = f.mock.brokers, .max_rate = RATE }, &err));
+	put(&f, "live");
+	assert_true(spool_empties(&f));
+
+	/* All but what goes at once, of a second and of one batch, takes its time. */
+	uint64_t least_ns = (COUNT * BATCH - RATE - BATCH) * NS_PER_SECOND / RATE;
+
+	assert_true(clock_monotonic_ns() - start_ns >= least_ns);
+
+	rd_kafka_t *consumer = mock_kafka_consumer(&f.mock, "otlp_profiles");
+	char number[24];
+
+	for (int i = 1; i <= COUNT + 1; i++) {
+		rd_kafka_message_t *message = mock_kafka_consume(consumer);
+
+		snprintf(number, sizeof(number), "%d", i);
+		assert_string_equal(header(message, "decima-seq"), number);
+		rd_kafka_message_destroy(message);
+	}
+	mock_kafka_consumer_close(consumer);
+	fixture_close(&f);
+}
+
 RUN_TESTS(TEST(sends_old_and_live_batches_in_order_with_their_numbers),
 	  TEST(waits_for_kafka_and_stops_in_time_without_it),
 	  TEST(a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes),
-	  TEST(a_failed_send_goes_again))
+	  TEST(a_failed_send_goes_again),
+	  TEST(a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind))

@@ -1,0 +1,136 @@
+#include "base/clock.h"
+#include "pace.h"
+#include "test.h"
+
+enum { RATE = 100000, BATCH = 25000, BIG = 1000000 };
+
+/* Bytes that go within so many seconds when all that may go does, in steps of 10 ms. */
+static uint64_t sent_within(struct pace *pace, uint64_t *now_ns, unsigned int seconds,
+			    uint64_t live_rate, uint64_t batch)
+{
+	uint64_t sent = 0;
+
+	for (unsigned int step = 0; step < seconds * 100; step++) {
+		while (pace_ask(pace, live_rate, 0, *now_ns) == PACE_GO) {
+			pace_sent(pace, batch);
+			pace_delivered(pace, *now_ns);
+			sent += batch;
+		}
+		*now_ns += 10 * NS_PER_MS;
+	}
+	return sent;
+}
+
+static void no_more_than_the_rate_goes_and_no_less(void **state)
+{
+	uint64_t now_ns = 5 * NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, RATE, now_ns);
+
+	uint64_t first = sent_within(&pace, &now_ns, 10, 0, BATCH);
+
+	assert_in_range(first, 10 * RATE, 11 * RATE + BATCH);
+	now_ns +=
+		3600 * NS_PER_SECOND; /* what was not used is kept for a second, not for an hour */
+	assert_in_range(sent_within(&pace, &now_ns, 10, 0, BATCH), 10 * RATE, 11 * RATE + BATCH);
+}
+
+static void a_batch_larger_than_a_second_goes_and_is_paid_for(void **state)
+{
+	uint64_t now_ns = 5 * NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, RATE, now_ns);
+	assert_in_range(sent_within(&pace, &now_ns, 100, 0, BIG), 100 * RATE, 101 * RATE + BIG);
+}
+
+static void what_comes_in_is_caught_up_with_whatever_the_rate(void **state)
+{
+	uint64_t now_ns = 5 * NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, RATE, now_ns);
+	assert_in_range(sent_within(&pace, &now_ns, 10, 3 * (uint64_t)RATE, BATCH), 60 * RATE,
+			66 * RATE + BATCH);
+	assert_int_equal(pace.rate, 6 * RATE);
+	pace_ask(&pace, RATE / 4, 0, now_ns);
+	assert_int_equal(pace.rate, RATE);
+}
+
+static void without_a_rate_only_the_window_holds(void **state)
+{
+	uint64_t now_ns = NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, 0, now_ns);
+	for (size_t i = 0; i < 1000; i++) {
+		assert_int_equal(pace_ask(&pace, BIG, 0, now_ns), PACE_GO);
+		pace_sent(&pace, BIG);
+	}
+	assert_int_equal(pace_ask(&pace, BIG, 1, now_ns), PACE_UNHEARD);
+}
+
+static void the_window_opens_as_batches_arrive_and_shuts_when_none_do(void **state)
+{
+	uint64_t now_ns = NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, 0, now_ns);
+	for (size_t window = 1; window < PACE_WINDOW_MAX; window *= 2) {
+		assert_int_equal(pace_ask(&pace, 0, window - 1, now_ns), PACE_GO);
+		assert_int_equal(pace_ask(&pace, 0, window, now_ns), PACE_UNHEARD);
+		pace_delivered(&pace, now_ns);
+	}
+	pace_delivered(&pace, now_ns);
+	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX - 1, now_ns), PACE_GO);
+	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX, now_ns), PACE_UNHEARD);
+
+	now_ns += 3 * NS_PER_SECOND;
+	assert_int_equal(pace_ask(&pace, 0, 5, now_ns), PACE_UNHEARD);
+	pace_delivered(&pace, now_ns);
+	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
+	assert_int_equal(pace_ask(&pace, 0, 2, now_ns), PACE_UNHEARD);
+}
+
+static void silence_while_nothing_is_on_its_way_says_nothing(void **state)
+{
+	uint64_t now_ns = NS_PER_SECOND;
+	struct pace pace;
+
+	(void)state;
+	pace_init(&pace, 0, now_ns);
+	pace_delivered(&pace, now_ns);
+	now_ns += 60 * NS_PER_SECOND;
+	assert_int_equal(pace_ask(&pace, 0, 0, now_ns), PACE_GO);
+	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
+}
+
+static void pauses_differ_within_their_half(void **state)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		uint64_t ms = pace_jitter(1000);
+
+		least = ms < least ? ms : least;
+		most = ms > most ? ms : most;
+	}
+	assert_in_range(least, 500, 550);
+	assert_in_range(most, 950, 1000);
+	assert_in_range(pace_jitter(1), 1, 1);
+}
+
+RUN_TESTS(TEST(no_more_than_the_rate_goes_and_no_less),
+	  TEST(a_batch_larger_than_a_second_goes_and_is_paid_for),
+	  TEST(what_comes_in_is_caught_up_with_whatever_the_rate),
+	  TEST(without_a_rate_only_the_window_holds),
+	  TEST(the_window_opens_as_batches_arrive_and_shuts_when_none_do),
+	  TEST(silence_while_nothing_is_on_its_way_says_nothing),
+	  TEST(pauses_differ_within_their_half))
