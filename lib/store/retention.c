@@ -150,28 +150,6 @@ static bool drop_past(struct round *round, enum partition_table table, struct er
 }
 
 /*
- * No timeout of the server's frees a client that was stopped inside COPY: it is in the middle of a
- * statement and of a message. Its transaction would hold up detaching and vacuum for ever.
- */
-static bool end_stopped_writers(struct postgres *pg, struct err *err)
-{
-	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-
-	if (!postgres_query(pg,
-			    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-			    "WHERE application_name = current_setting('application_name') "
-			    "AND datname = current_database() AND usename = current_user "
-			    "AND state = 'active' AND wait_event = 'ClientRead' "
-			    "AND state_change < now() - interval '2 minutes' "
-			    "AND pid <> pg_backend_pid()",
-			    NULL, 0, &rows, err))
-		return false;
-	if (rows.count)
-		log_warn("ended writers that stopped inside COPY", "count=%zu", rows.count);
-	return true;
-}
-
-/*
  * Spools that are heard of no more: what they could still send is older than what is stored. Kafka
  * may bring an old batch again for a day.
  */
@@ -194,7 +172,7 @@ static bool forget_hosts(struct round *round, struct err *err)
 
 static bool run(struct round *round, struct err *err)
 {
-	if (!end_stopped_writers(round->pg, err) || !forget_hosts(round, err))
+	if (!forget_hosts(round, err))
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "store/janitor.h"
 #include "store/limits.h"
 #include "store/partition.h"
 #include "store/retention.h"
@@ -17,6 +18,7 @@ enum {
 };
 
 #define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
+#define SQLSTATE_LOCK_TIMEOUT "55P03"
 
 #define MS_PER_HOUR UINT64_C(3600000)
 #define MS_PER_DAY  UINT64_C(86400000)
@@ -32,15 +34,17 @@ static void forget(struct store_writer *writer)
  * What was committed without waiting for the disk may be gone after a crash: believe nothing.
  *
  * A transaction is idle for milliseconds only, unless we are stopped; then others wait for its
- * locks, so it ends as soon as Kafka gives our partitions to somebody else.
+ * locks, so it ends as soon as Kafka gives our partitions to somebody else. They wait for no lock
+ * longer than lock_timeout: then they look for who stands still (janitor.h).
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err)
 {
 	const struct postgres_options options = {
 		.conninfo = writer->options.postgres,
 		.application = "decima-ingester",
-		.settings = writer->options.synchronous_commit ? "-c synchronous_commit=on"
-							       : "-c synchronous_commit=off",
+		.settings = writer->options.synchronous_commit
+				    ? "-c lock_timeout=5s -c synchronous_commit=on"
+				    : "-c lock_timeout=5s -c synchronous_commit=off",
 		.stop = writer->options.stop,
 	};
 
@@ -280,6 +284,9 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	/* After the series' own transaction there is nothing to undo, which does no harm. */
 	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 		postgres_close(pg);
+	if (str_eq(str_from(state), str_from(SQLSTATE_LOCK_TIMEOUT)) && postgres_is_open(pg) &&
+	    !janitor_run(pg, &flush->writer->writers_ended, &later))
+		log_warn("nobody can be ended", "error=\"%s\"", later.msg);
 	memcpy(pg->sqlstate, state, sizeof(state));
 	return false;
 }
@@ -334,5 +341,6 @@ bool store_writer_maintain(struct store_writer *writer, struct err *err)
 				    err) ||
 		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err))
 			return false;
-	return retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);
+	return janitor_run(&writer->pg, &writer->writers_ended, err) &&
+	       retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);
 }

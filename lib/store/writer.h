@@ -36,7 +36,8 @@ struct store_writer {
 	/* read freely: since open. Series are counted once per flush that speaks of them */
 	uint64_t series_new, cache_hits, cache_misses; /* the cache: of series and sample labels */
 	uint64_t fences_lost, partitions_made, partitions_dropped;
-	uint64_t connections; /* so far; see store_writer_connect() */
+	uint64_t writers_ended; /* others, that stood still and held something */
+	uint64_t connections;   /* so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;

@@ -205,6 +205,7 @@ static void observe(struct consume *consume)
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
+	metric_set(&ingester_writers_ended, (int64_t)consume->store.writers_ended);
 }
 
 void flush_if_due(struct consume *consume)

@@ -53,6 +53,8 @@ COUNTER(ingester_cache_hits, "series_cache_hits_total",
 	"Series, and names of sample labels, of a flush that were known to be stored.");
 COUNTER(ingester_cache_misses, "series_cache_misses_total",
 	"Series, and names of sample labels, of a flush that were not known to be stored.");
+COUNTER(ingester_writers_ended, "writers_ended_total",
+	"Connections of other ingesters that stood still and were ended.");
 COUNTER(ingester_partitions_made, "partitions_made_total", "Table partitions created.");
 COUNTER(ingester_partitions_dropped, "partitions_dropped_total",
 	"Table partitions dropped by retention.");
@@ -143,6 +145,7 @@ void ingester_metrics_register(void)
 		&ingester_cache_hits,
 		&ingester_cache_misses,
 		&ingester_connections,
+		&ingester_writers_ended,
 		&ingester_partitions_made,
 		&ingester_partitions_dropped,
 	};

@@ -1,0 +1,95 @@
+"""An ingester that stands still in the middle of something holds others up for seconds only."""
+import contextlib
+import time
+
+import psycopg
+import pytest
+from psycopg import pq
+
+from harness import Cell, metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+BOUND = 40  # the promise is 10 s and one wait for a lock; the rest is for a loaded machine
+
+
+@pytest.fixture
+def own(servers, request):
+    name = "stopped_" + "".join(c for c in request.node.name if c.isalnum())[5:45]
+    with Cell(servers, name, partitions=1) as made:
+        made.start()
+        yield made
+
+
+def connect_as_ingester(cell):
+    """Closed, not ended in order, when the block is left: it may be gone by then."""
+    return contextlib.closing(psycopg.connect(cell.postgres_address, autocommit=True,
+                                              application_name="decima-ingester"))
+
+
+def send_without_end(connection, sql):
+    """A statement of a pipeline whose end never comes; the server has carried it out."""
+    low = connection.pgconn
+    low.enter_pipeline_mode()
+    low.send_query_params(sql.encode(), None)
+    low.send_flush_request()
+    while low.flush():
+        time.sleep(0.01)
+    result = low.get_result()
+    assert result.status == pq.ExecStatus.COMMAND_OK, result.error_message
+
+
+def found(cell, comm, ticks):
+    assert cell.total(f'{{comm="{comm}"}}') == ticks * PERIOD
+    return True
+
+
+def test_one_among_its_new_series_keeps_nobody_from_storing_the_same(own, protos, figure):
+    own.produce(cpu_message(protos, "wanted", {(1,): 1}), partition=0)
+    wait_until(lambda: found(own, "wanted", 1), what="a series, to know its numbers")
+    own.ingester.kill()  # with what it knows of series
+    pairs = own.rows("DELETE FROM label_pair WHERE value = 'wanted' RETURNING day, id, name, value")
+
+    with connect_as_ingester(own) as stopped:
+        day, pair, name, value = pairs[0]
+        send_without_end(stopped, "INSERT INTO label_pair (day, id, name, value)"
+                                  f" VALUES ('{day}', {pair}, '{name}', '{value}')")
+        own.start_service(own.ingester)
+        start = time.monotonic()
+        own.produce(cpu_message(protos, "wanted", {(1,): 1}), partition=0)
+
+        wait_until(lambda: found(own, "wanted", 2), 240, "what waits for the same pair")
+        took = time.monotonic() - start
+
+    figure(f"one stopped among its new series holds another up for {took:.1f} s")
+    assert took < BOUND, f"{took:.1f} s"
+    assert metrics(own.ingester)["decima_ingester_writers_ended_total"] == 1
+    assert len(own.rows("SELECT FROM label_pair WHERE id = %s", pair)) == 1
+
+
+def test_one_among_the_statements_of_its_last_transaction_keeps_nobody_from_storing(
+        own, protos, figure):
+    own.produce(cpu_message(protos, "fenced", {(1,): 1}), partition=0)
+    wait_until(lambda: found(own, "fenced", 1), what="an offset")
+
+    with connect_as_ingester(own) as stopped:
+        send_without_end(stopped, "UPDATE consumer_offset SET next_offset = next_offset")
+        start = time.monotonic()
+        own.produce(cpu_message(protos, "fenced", {(1,): 1}), partition=0)
+
+        wait_until(lambda: found(own, "fenced", 2), 240, "what waits for the same row")
+        took = time.monotonic() - start
+
+    figure(f"one stopped at its fence, the statement sent, holds another up for {took:.1f} s")
+    assert took < BOUND, f"{took:.1f} s"
+
+
+@pytest.mark.long
+def test_one_that_does_the_work_of_retention_is_succeeded(own):
+    """It stands idle, between two statements, with the lock that only one may have."""
+    with connect_as_ingester(own) as stopped:
+        stopped.execute("SELECT pg_advisory_lock(110386840822114)")
+
+        def is_ended():
+            return not own.rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                                " AND pid = %s", stopped.info.backend_pid)
+        wait_until(is_ended, 300, "it is ended after two minutes, at somebody's next round")
