@@ -1,24 +1,39 @@
 /*
- * culprit - finds the message whose data PostgreSQL refuses.
+ * culprit - finds the messages whose data PostgreSQL refuses.
  *
  * Nothing that the decoder lets through should be refused; but if it were, the flush that holds it
- * would fail for ever, and all partitions with it. So all is dropped and read again, and as many
- * messages as were held are flushed one by one. The flush that is refused then has the culprit
- * alone: it is read once more and rejected. Pure; consumer thread only.
+ * would fail for ever, and all partitions with it. So all is dropped and read again, and half as
+ * many messages are flushed; of the half that must hold the culprit then again half, down to the
+ * one that is refused alone. It is read once more and rejected, and flushes are whole again until
+ * the next one is refused: some log2(messages) flushes for each culprit.
+ *
+ *     refused 8:  [1 2 3 4] stored  [5 6] refused  [5] stored  [6] refused: the culprit  [7 8 ...]
+ *
+ * Kafka may bring the partitions in another order each time, so "the half that must hold it" is
+ * only likely to. Whatever is stored is progress, and whatever is refused is halved: it ends all
+ * the same. Pure; consumer thread only.
  */
 #pragma once
 
 #include "base/base.h"
+#include "limits.h"
+
+struct culprit_message {
+	int32_t partition;
+	int64_t offset;
+	bool is_told; /* it is in the rejected topic: once is enough, however often it is read */
+};
 
 struct culprit {
-	uint64_t alone; /* messages still to be flushed one by one; 0: the usual way */
-	bool is_known;
-	int32_t partition; /* of the culprit, when it is known */
-	int64_t offset;
+	uint64_t limit; /* messages that the next flush may hold; 0: as many as there are */
+	/* private */
+	uint64_t suspects;                          /* messages, one of which is refused */
+	struct culprit_message known[CULPRITS_MAX]; /* a ring: found, and not stored yet */
+	size_t found;                               /* so far */
 };
 
 enum culprit_step {
-	CULPRIT_SEARCH, /* drop all and read it again: it will be flushed one by one */
+	CULPRIT_SEARCH, /* drop all and read it again: less will be flushed at a time */
 	CULPRIT_FOUND,  /* drop all and read it again: the culprit will be rejected */
 	CULPRIT_LOST,   /* it was rejected and the flush is refused still: wait, as for an outage */
 };
@@ -27,7 +42,11 @@ enum culprit_step {
 enum culprit_step culprit_refused(struct culprit *culprit, uint64_t messages, int32_t partition,
 				  int64_t offset);
 
-/* A flush was stored while messages are flushed one by one. */
+/* A flush of `messages` was stored. */
 void culprit_stored(struct culprit *culprit, uint64_t messages);
 
-bool culprit_is(const struct culprit *culprit, int32_t partition, int64_t offset);
+/* The partition is stored up to there: what was found below it will not be read again. */
+void culprit_pass(struct culprit *culprit, int32_t partition, int64_t next);
+
+/* The message, where it is one that was found; else NULL. */
+struct culprit_message *culprit_find(struct culprit *culprit, int32_t partition, int64_t offset);

@@ -19,6 +19,15 @@ static size_t held(const struct consume *consume)
 	return bytes;
 }
 
+static uint64_t messages_held(const struct consume *consume)
+{
+	uint64_t messages = 0;
+
+	for (size_t i = 0; i < consume->part_count; i++)
+		messages += consume->parts[i].messages;
+	return messages;
+}
+
 /* The dirty parts as the store wants them. */
 static struct store_part *dirty_parts(const struct consume *consume, struct arena *arena,
 				      struct part ***ret_parts, size_t *ret_count)
@@ -136,6 +145,7 @@ bool flush_all(struct consume *consume, struct err *err)
 	struct store_flush result = { 0 };
 	struct part **parts;
 	size_t count, lost = 0;
+	uint64_t messages = 0;
 	bool again;
 
 	if (!begin_again(consume, &again, err))
@@ -152,12 +162,14 @@ bool flush_all(struct consume *consume, struct err *err)
 		return err->code == ERR_INVALID && on_refused(consume, parts, count, err);
 	for (size_t i = 0; i < count; i++) {
 		lost += dirty[i].lost;
-		culprit_stored(&consume->culprit, parts[i]->messages);
 		if (dirty[i].lost)
 			continue;
 		count_stored(parts[i]);
+		messages += parts[i]->messages;
+		culprit_pass(&consume->culprit, parts[i]->to.partition, parts[i]->to.next);
 		part_stored(parts[i]);
 	}
+	culprit_stored(&consume->culprit, messages);
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
 		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
@@ -214,7 +226,8 @@ void flush_if_due(struct consume *consume)
 	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
 	struct err err;
 
-	if (consume->culprit.alone && !consume->backoff_ms)
+	if (consume->culprit.limit && messages_held(consume) >= consume->culprit.limit &&
+	    !consume->backoff_ms)
 		consume->next_flush_ns = now_ns;
 	if (now_ns < consume->next_flush_ns && (!is_full || consume->backoff_ms))
 		return;

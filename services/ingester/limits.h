@@ -7,5 +7,7 @@ enum {
 	HOST_ID_MAX = 512,     /* bytes of a message's key; longer: the message is rejected */
 	HOSTS_MAX = 1 << 16,   /* hosts whose numbers are held; beyond: flushed and read again */
 	AHEAD_MAX_MS = 600000, /* a sample further ahead of our clock is skipped, counted */
+	CULPRITS_MAX = 64,     /* messages found to be refused, held until they are passed;
+				* beyond: the oldest is looked for again */
 	RETRY_MS = 1000,       /* between two tries at a server that is away */
 };

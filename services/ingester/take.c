@@ -31,6 +31,16 @@ static bool reject(struct take *take, size_t reason, const struct err *why, stru
 	return true;
 }
 
+/* It may be read several times before its rejection is stored. */
+static bool reject_found(struct take *take, struct culprit_message *found, struct err *err)
+{
+	struct err why;
+
+	err_set(&why, ERR_INVALID, "PostgreSQL refuses what this message holds");
+	found->is_told = found->is_told || reject(take, REJECT_BY_STORE, &why, err);
+	return found->is_told;
+}
+
 static void count_skipped(struct take *take, const struct otlp_result *result)
 {
 	for (size_t i = 0; i < SKIPPED_REASON_COUNT; i++)
@@ -55,11 +65,12 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
 	struct otlp_result result = { 0 };
 	struct sample_set set;
 	struct err why;
+	struct culprit_message *found =
+		culprit_find(&consume->culprit, take->record->partition, take->record->offset);
 
-	if (culprit_is(&consume->culprit, take->record->partition, take->record->offset)) {
-		err_set(&why, ERR_INVALID, "PostgreSQL refuses what this message holds");
+	if (found) {
 		*ret_rejected = true;
-		return reject(take, REJECT_BY_STORE, &why, err);
+		return reject_found(take, found, err);
 	}
 	arena_reset(&consume->message);
 	sample_set_init(&set, &consume->message);

@@ -139,14 +139,19 @@ class Cell:
 
     def produce(self, value, key=b"test/host", headers=None, partition=None, topic=None):
         """Put a message on the topic and wait until Kafka has it."""
+        where = {} if partition is None else {"partition": partition}
+        self.produce_all([(value, {"key": key, "headers": headers or {}} | where)], topic)
+
+    def produce_all(self, messages, topic=None):
+        """The same for many: (value, arguments of Producer.produce)."""
         if self._producer is None:
             self._producer = confluent_kafka.Producer(
                 {"bootstrap.servers": self.fleet.kafka.address(), "linger.ms": 0})
         failures = []
-        where = {} if partition is None else {"partition": partition}
-        self._producer.produce(topic or self.topic, value=value, key=key, headers=headers or {},
-                               on_delivery=lambda e, _: failures.append(e) if e else None, **where)
-        assert self._producer.flush(DEADLINE) == 0, "Kafka did not take the message"
+        for value, more in messages:
+            self._producer.produce(topic or self.topic, value=value, **more,
+                                   on_delivery=lambda e, _: failures.append(e) if e else None)
+        assert self._producer.flush(DEADLINE) == 0, "Kafka did not take the messages"
         assert not failures, failures
 
     def consume(self, topic=None, count=1, deadline=DEADLINE):

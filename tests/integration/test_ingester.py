@@ -262,30 +262,36 @@ def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
 
 
 @pytest.mark.reason("ingester.refused_by_store")
-def test_a_message_that_postgresql_refuses_is_found_and_set_aside(cell, protos, moves):
+def test_messages_that_postgresql_refuses_are_found_by_halves_and_set_aside(
+        cell, protos, moves, figure):
     """No message is known that PostgreSQL refuses, so it is given one."""
-    with Cell(cell.fleet, f"{cell.name}_refused", partitions=2, flush_interval="2s") as picky:
+    with Cell(cell.fleet, f"{cell.name}_refused", partitions=3, flush_interval="3s") as picky:
         picky.start()
         with picky.connect() as db:
             db.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
                        " $$ BEGIN RAISE 'not this' USING ERRCODE = '22000'; END $$")
             db.execute("CREATE TRIGGER picky BEFORE INSERT ON label_pair FOR EACH ROW"
                        " WHEN (NEW.value = 'poison') EXECUTE FUNCTION refuse()")
-        for i in range(20):
-            picky.produce(cpu_message(protos, "sound", {(i,): 1}), partition=i % 2)
-        with moves("ingester.refused_by_store", picky.ingester, by=2):
-            picky.produce(cpu_message(protos, "poison", {(1,): 1}), partition=1)
-            picky.produce(cpu_message(protos, "poison", {(1,): 1}), key=b"picky/1", partition=1,
-                          headers=headers(1))
-            for i in range(20):
-                picky.produce(cpu_message(protos, "sound", {(i,): 1}), partition=i % 2)
-            wait_until(lambda: found(picky, "sound", 40), what="all that is sound", deadline=30)
+        sound, bad = (cpu_message(protos, comm, {(1,): 1}) for comm in ("sound", "poison"))
+        messages = [(sound, i % 3, None) for i in range(396)]
+        messages[7:7] = [(bad, 0, 1)]
+        messages[200:200] = [(bad, 1, None), (bad, 1, None)]
+        messages[399:399] = [(bad, 2, None)]
+        with moves("ingester.refused_by_store", picky.ingester, by=4):
+            picky.produce_all((value, {"partition": partition, "key": b"picky/1",
+                                       "headers": headers(sequence) if sequence else {}})
+                              for value, partition, sequence in messages)
+            wait_until(lambda: found(picky, "sound", 396), 90, "all that is sound")
 
-        wait_until(lambda: offset_of(picky, 1) == 22, what="the end of the partition")
+        wait_until(lambda: sum(offset_of(picky, p) for p in range(3)) == 400, what="the ends")
+        assert len(picky.consume(f"{picky.topic}.rejected", 4)) == 4
         assert picky.rows("SELECT rejected_batches FROM agent_status") == [(1,)]
+        flushes = counter(picky, "flushes_total") + counter(picky, "flush_errors_total")
+        figure(f"4 messages that PostgreSQL refuses found among 400 in {flushes:.0f} flushes")
+        assert flushes < 200, "4 times the logarithm of 400, some twice; one by one it is 400"
 
         picky.produce(cpu_message(protos, "sound", {(77,): 1}), partition=0)
-        wait_until(lambda: found(picky, "sound", 41), what="what came after")
+        wait_until(lambda: found(picky, "sound", 397), what="what came after")
 
 
 def test_a_postgresql_that_went_back_is_filled_again_though_nothing_new_comes(cell, protos):
