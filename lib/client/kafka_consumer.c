@@ -156,14 +156,19 @@ static bool is_there(rd_kafka_t *kafka)
 	return true;
 }
 
+/* What was fetched and not read comes by here too; rd_kafka_queue_poll_callback() aborts at it. */
 static void leave(rd_kafka_t *kafka)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + KAFKA_STOP_MS * NS_PER_MS;
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(kafka);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(kafka, queue);
 
-	while (!error && !rd_kafka_consumer_closed(kafka) && clock_monotonic_ns() < deadline_ns)
-		rd_kafka_queue_poll_callback(queue, CLOSE_POLL_MS);
+	while (!error && !rd_kafka_consumer_closed(kafka) && clock_monotonic_ns() < deadline_ns) {
+		rd_kafka_message_t *message = rd_kafka_consume_queue(queue, CLOSE_POLL_MS);
+
+		if (message)
+			rd_kafka_message_destroy(message);
+	}
 	if (error)
 		rd_kafka_error_destroy(error);
 	rd_kafka_queue_destroy(queue);
