@@ -2,10 +2,12 @@
 """Make pages of docs/ out of what the programs say, or fail when one is stale.
 
     tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say
-    tools/docs.py [BUILD] --write   write them: configuration, failpoints, labels, losses, metrics
+    tools/docs.py [BUILD] --write   write them: configuration, failpoints, labels, limits, losses,
+                                    metrics
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +62,24 @@ def pages(build):
     for page in ("failpoints", "labels"):
         yield DOCS / f"{page}.md", said(build / "tools" / "print-tables", page)
     yield DOCS / "losses.md", said(build / "tools" / "print-losses")
+    limits = said(build / "tools" / "print-limits")
+    check_limits(limits, "".join(tables))
+    yield DOCS / "limits.md", limits
+
+
+def check_limits(page, metrics):
+    """A bound of a limits.h that the page does not name, or a metric it names that is not there."""
+    told = set(re.findall(r"^\| `([A-Z0-9_]+)`", page, re.MULTILINE))
+    for header in sorted(ROOT.glob("*/**/*limits.h")):
+        text = header.read_text()
+        bounds = set(re.findall(r"^\t([A-Z0-9_]+) =|^#define ([A-Z0-9_]+) ", text, re.MULTILINE))
+        missing = {name for pair in bounds for name in pair if name} - told
+        if missing:
+            sys.exit(f"docs: {', '.join(sorted(missing))} of {header.relative_to(ROOT)}: "
+                     "tools/print_limits.c does not say what happens beyond it")
+    unknown = set(re.findall(r"`(decima_\w+)", page)) - set(re.findall(r"`(decima_\w+)", metrics))
+    if unknown:
+        sys.exit(f"docs: tools/print_limits.c names what no program counts: {sorted(unknown)}")
 
 
 def main():

@@ -15,7 +15,7 @@
 enum { DRAIN_MS = 5000 };
 
 struct metric *const http_metrics[HTTP_METRICS] = { &http_requests_total, &http_timeouts_total,
-						    &http_connections };
+						    &http_refused_total, &http_connections };
 
 /* A request while it arrives and is answered. Lives in its own arena. */
 struct exchange {
@@ -400,10 +400,10 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, listener,
-		MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)HTTP_MEMORY_MAX, MHD_OPTION_URI_LOG_CALLBACK, receive_target, NULL,
-		MHD_OPTION_NOTIFY_COMPLETED, finish, server, MHD_OPTION_NOTIFY_CONNECTION, notice,
-		server, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_LIMIT, connections + HTTP_REFUSED_AT_ONCE,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY_MAX,
+		MHD_OPTION_URI_LOG_CALLBACK, receive_target, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		finish, server, MHD_OPTION_NOTIFY_CONNECTION, notice, server, MHD_OPTION_END);
 	if (!server->daemon) {
 		http_watch_stop(&server->watch);
 		return err_set(err, ERR_IO, "start the HTTP server on %s", options->address);

@@ -106,5 +106,5 @@ str http_query(const struct http_request *req, const char *name);
 str http_header(const struct http_request *req, const char *name);
 
 /* For metrics_register(). */
-enum { HTTP_METRICS = 3 };
+enum { HTTP_METRICS = 4 };
 extern struct metric *const http_metrics[HTTP_METRICS];

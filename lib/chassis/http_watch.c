@@ -15,6 +15,10 @@ struct metric http_timeouts_total = { .name = "decima_http_timeouts_total",
 struct metric http_connections = { .name = "decima_http_connections",
 				   .kind = METRIC_GAUGE,
 				   .help = "Open HTTP connections." };
+struct metric http_refused_total = { .name = "decima_http_refused_connections_total",
+				     .kind = METRIC_COUNTER,
+				     .help = "Connections cut because too many were open." };
+
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {
 	uint64_t until = clock_monotonic_ns() + ms * NS_PER_MS;
@@ -114,6 +118,10 @@ struct http_slot *http_watch_take(struct http_watch *watch, int fd)
 		}
 	}
 	pthread_mutex_unlock(&watch->lock);
+	if (!taken) {
+		metric_add(&http_refused_total, 1);
+		shutdown(fd, SHUT_RDWR); /* its thread sees the end and goes */
+	}
 	return taken;
 }
 

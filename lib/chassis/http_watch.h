@@ -41,7 +41,7 @@ void http_watch_start(struct http_watch *watch, size_t connections, uint64_t rec
 		      uint64_t send_ms);
 void http_watch_stop(struct http_watch *watch);
 
-/* NULL when every slot is taken. */
+/* NULL when every slot is taken: then the connection is cut, counted. */
 struct http_slot *http_watch_take(struct http_watch *watch, int fd);
 void http_watch_give(struct http_watch *watch, struct http_slot *slot);
 void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum http_phase phase);
@@ -55,4 +55,4 @@ void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64
 /* Wait until no connection is being answered. False: some still are after timeout_ms. */
 bool http_watch_drain(struct http_watch *watch, uint64_t timeout_ms);
 
-extern struct metric http_timeouts_total, http_connections;
+extern struct metric http_timeouts_total, http_refused_total, http_connections;

@@ -2,12 +2,14 @@
  * limits - the bounds of a daemon's door.
  *
  * Refusals are counted in decima_http_requests_total by status, connections that were cut in
- * decima_http_timeouts_total; open ones are decima_http_connections.
+ * decima_http_timeouts_total, those beyond HTTP_CONNECTIONS in
+ * decima_http_refused_connections_total; open ones are decima_http_connections.
  */
 #pragma once
 
 enum {
 	HTTP_CONNECTIONS = 256,       /* open at once, unless the service says otherwise */
+	HTTP_REFUSED_AT_ONCE = 16,    /* beyond, while they are cut and counted; further: waiting */
 	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a connection's request line and headers */
 	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */
 	HTTP_PARAMS_MAX = 256,        /* query parameters; more: 400 */

@@ -16,6 +16,22 @@ enum {
 };
 
 enum {
+	STATUS_REASONS_MAX = 32, /* reasons of a loss, and of a cut, in an AgentStatus */
+	STATUS_BYTES_MAX = 8192, /* of an AgentStatus; larger: it is not read, counted */
+	VALUE_DEPTH_MAX = 8, /* of an attribute's value; deeper: the label is dropped, counted */
+};
+
+/* Of a selector; more is refused with a sentence. */
+enum {
+	SELECTOR_MAX = 16384, /* bytes */
+	MATCHERS_MAX = 32,
+	/* Steps and backtracking points of one match, and KiB for the latter: 10 ms at worst. */
+	REGEX_MATCH_MAX = 500000,
+	REGEX_DEPTH_MAX = 20000,
+	REGEX_HEAP_MAX_KIB = 4096,
+};
+
+enum {
 	MESSAGE_MAX = 64 << 20,         /* bytes of one message, decompressed */
 	MESSAGE_TABLE_MAX = 1 << 22,    /* entries of any one table of a dictionary */
 	MESSAGE_SAMPLES_MAX = 1 << 22,  /* samples of one message */

@@ -4,13 +4,11 @@
  * An expression comes from a stranger and so do the values, so time and memory of a match are
  * limited. Anchoring is by option, not by wrapping the text in ^(?:...)$, which `a)|(?:b` escapes.
  */
+#include "profile/limits.h"
 #include "profile/selector.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-
-/* Steps and backtracking points of one match, and KiB for the latter: some 10 ms at worst. */
-enum { REGEX_MATCH_MAX = 500000, REGEX_DEPTH_MAX = 20000, REGEX_HEAP_MAX_KIB = 4096 };
 
 /* A dot takes newlines too, as Prometheus' does: `.*` is any value. */
 enum {

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-enum { DEPTH_MAX = 8, TEXT_ROOM = LABEL_VALUE_MAX + 8 };
+enum { TEXT_ROOM = LABEL_VALUE_MAX + 8 };
 
 /* AnyValue's fields. */
 enum {
@@ -189,7 +189,7 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 	}
 	if (!otlp_ended(decoder, &r, &field))
 		return false;
-	if (depth > DEPTH_MAX) {
+	if (depth > VALUE_DEPTH_MAX) {
 		text->too_deep = true;
 		return true;
 	}

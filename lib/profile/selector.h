@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "profile/labels.h"
+#include "profile/limits.h"
 
 enum matcher_op { MATCH_EQ, MATCH_NE, MATCH_RE, MATCH_NOT_RE, MATCH_OP_COUNT };
 
@@ -25,8 +26,6 @@ struct matcher {
 	struct pcre2_real_match_data_8 *match;
 	struct pcre2_real_match_context_8 *limits;
 };
-
-enum { MATCHERS_MAX = 32, SELECTOR_MAX = 16384 };
 
 struct selector {
 	str type; /* a full five-part id */

@@ -5,13 +5,12 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "profile/limits.h"
 
 struct status_count {
 	str reason;
 	uint64_t samples;
 };
-
-enum { STATUS_REASONS_MAX = 32, STATUS_BYTES_MAX = 8192 };
 
 struct agent_status {
 	str node, version;

@@ -16,8 +16,7 @@
 #pragma once
 
 #include "profile/status.h"
-
-enum { SUM_REASONS_MAX = 64 }; /* of one host; samples of any more are added up under "other" */
+#include "store/limits.h"
 
 /* What is known of one spool. */
 struct sum_spool {

@@ -13,8 +13,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-
-enum { SEEN_RANGES_MAX = 1024 };
+#include "store/limits.h"
 
 /* Both ends belong to it. */
 struct seen_range {

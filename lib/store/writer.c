@@ -12,10 +12,7 @@
 
 #include <inttypes.h>
 
-enum {
-	PARTITIONS_KNOWN_MAX = 4096,
-	PARTITION_TRIES = 3,
-};
+enum { PARTITION_TRIES = 3 };
 
 #define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
 #define SQLSTATE_LOCK_TIMEOUT "55P03"

@@ -14,6 +14,15 @@ enum {
 	EXTERNAL_LABELS_MAX = 32,
 	TIMELINE_BYTES_MAX = 64 << 20, /* events waiting for their time; more: samples are lost */
 	CPUS_MAX = 4096,
+	KALLSYMS_MODULES_MAX = 4096, /* more: their symbols are the kernel's own */
+};
+
+enum {
+	SPOOL_KEY_MAX = 1024,       /* bytes of a host id */
+	SPOOL_STATUS_MAX = 8192,    /* bytes of an AgentStatus */
+	SPOOL_VALUE_MAX = 64 << 20, /* bytes of one batch */
+	SPOOL_BAD_FILES_MAX = 8,    /* set aside; any more are removed */
+	PUBLISH_IN_FLIGHT_MAX = 16, /* batches given to Kafka and not acknowledged */
 };
 
 enum {

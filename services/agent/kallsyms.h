@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "agent_limits.h"
 #include "base/str.h"
 
 struct kallsyms_symbol {
@@ -15,8 +16,6 @@ struct kallsyms_symbol {
 	uint16_t module;
 	uint16_t name_len;
 };
-
-enum { KALLSYMS_MODULES_MAX = 4096 };
 
 struct kallsyms {
 	struct kallsyms_symbol *symbols; /* sorted once finished */

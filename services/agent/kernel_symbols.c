@@ -18,7 +18,7 @@ struct kernel_symbols_dynamic {
 	char *name;
 };
 
-static bool read_table(struct kallsyms *table, struct err *err)
+static bool read_table(struct kallsyms *table, bool *ret_cut, struct err *err)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[LINE_MAX_BYTES];
@@ -33,6 +33,7 @@ static bool read_table(struct kallsyms *table, struct err *err)
 		kallsyms_add(table, text);
 	}
 	fclose(file);
+	*ret_cut = bytes >= KALLSYMS_BYTES_MAX;
 	kallsyms_finish(table);
 	return true;
 }
@@ -53,13 +54,15 @@ static uint64_t hash_of_modules(void)
 static bool load(struct kernel_symbols *symbols, struct err *err)
 {
 	struct kallsyms table = { 0 };
+	bool is_cut;
 
 	symbols->loaded_ms = clock_monotonic_ns() / NS_PER_MS;
 	symbols->missed = false;
-	if (!read_table(&table, err)) {
+	if (!read_table(&table, &is_cut, err)) {
 		kallsyms_done(&table);
 		return false;
 	}
+	symbols->over_limit += is_cut;
 	kallsyms_done(&symbols->table);
 	symbols->table = table;
 	symbols->hidden = table.count == 0;
@@ -123,8 +126,12 @@ void kernel_symbols_apply(struct kernel_symbols *symbols, const struct side_band
 
 	while (at < symbols->dynamic_count && symbols->dynamic[at].address < end)
 		free_dynamic(symbols, at);
-	if (record->unregistered || symbols->dynamic_count >= KSYMBOLS_MAX)
+	if (record->unregistered)
 		return;
+	if (symbols->dynamic_count >= KSYMBOLS_MAX) {
+		symbols->over_limit++;
+		return;
+	}
 	symbols->dynamic = heap_resize(symbols->dynamic, symbols->dynamic_count + 1,
 				       sizeof(*symbols->dynamic));
 	memmove(symbols->dynamic + at + 1, symbols->dynamic + at,

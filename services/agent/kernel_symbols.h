@@ -16,8 +16,8 @@ struct kernel_symbols_dynamic;
 
 struct kernel_symbols {
 	size_t count;
-	uint64_t reloads, unknown; /* cumulative */
-	bool hidden;               /* the kernel hides its addresses: nothing can be named */
+	uint64_t reloads, unknown, over_limit; /* cumulative */
+	bool hidden; /* the kernel hides its addresses: nothing can be named */
 	/* private */
 	struct kallsyms table;
 	struct kernel_symbols_dynamic *dynamic; /* sorted by address */

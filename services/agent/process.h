@@ -37,7 +37,7 @@ enum { PROCESS_BUCKETS = 4096 };
 
 struct process_table {
 	size_t count;
-	uint64_t scanned, over_limit, mappings_over_limit, reused; /* cumulative */
+	uint64_t scanned, over_limit, mappings_over_limit, maps_cut, reused; /* cumulative */
 	struct executable_cache executables;
 	/* private */
 	struct process *buckets[PROCESS_BUCKETS];

@@ -41,14 +41,16 @@ static struct metric mappings = { .name = "decima_agent_mappings",
 static struct metric scanned = { .name = "decima_agent_processes_scanned_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Processes that were read from /proc." };
-static struct metric over_limit = {
-	.name = "decima_agent_over_limit_total",
-	.kind = METRIC_COUNTER,
-	.help = "Processes, mappings and executables not kept because there were too many.",
-	.label = "what",
-	.values = (const char *const[]){ "process", "mapping", "executable" },
-	.value_count = 3
-};
+static struct metric over_limit = { .name = "decima_agent_over_limit_total",
+				    .kind = METRIC_COUNTER,
+				    .help = "Processes, mappings, executables and kernel symbols "
+					    "not kept because there were too many; "
+					    "maps of processes read in part.",
+				    .label = "what",
+				    .values = (const char *const[]){ "process", "mapping",
+								     "executable", "kernel_symbol",
+								     "process_maps" },
+				    .value_count = 5 };
 static struct metric executables = { .name = "decima_agent_executables",
 				     .kind = METRIC_GAUGE,
 				     .help = "Executables in the cache." };
@@ -93,6 +95,8 @@ void profiler_measure(struct profiler *profiler)
 	metric_set_at(&over_limit, 0, (int64_t)table->over_limit);
 	metric_set_at(&over_limit, 1, (int64_t)table->mappings_over_limit);
 	metric_set_at(&over_limit, 2, (int64_t)table->executables.over_limit);
+	metric_set_at(&over_limit, 3, (int64_t)profiler->kernel.over_limit);
+	metric_set_at(&over_limit, 4, (int64_t)table->maps_cut);
 	metric_set(&executables, (int64_t)table->executables.count);
 	metric_set(&opened, (int64_t)table->executables.opened);
 	metric_set(&unreadable, (int64_t)table->executables.unreadable);

@@ -24,8 +24,6 @@
 
 #include <pthread.h>
 
-enum { SPOOL_BAD_FILES_MAX = 8 }; /* set aside; any more are removed */
-
 struct spool_options {
 	const char *state_directory; /* made if it is not there */
 	const char *node;            /* host.name; host id = node, '/', machine id */

@@ -6,14 +6,12 @@
  */
 #pragma once
 
+#include "agent_limits.h"
 #include "base/buf.h"
 #include "base/err.h"
 
 enum {
-	SPOOL_KEY_MAX = 1024,       /* bytes of a host id */
-	SPOOL_STATUS_MAX = 8192,    /* bytes of an AgentStatus */
-	SPOOL_VALUE_MAX = 64 << 20, /* bytes of one batch */
-	SPOOL_HEADER_SIZE = 64,     /* the fixed part that begins a batch file */
+	SPOOL_HEADER_SIZE = 64, /* the fixed part that begins a batch file */
 };
 
 struct spool_batch {

@@ -20,7 +20,6 @@ enum {
 };
 
 #define TOPIC_RETENTION_MS UINT64_C(86400000)
-#define KNOWN_SERIES_MAX   UINT64_C(1000000)
 #define QUEUE_SHARE        8 /* of the memory limit, for what librdkafka fetches ahead */
 
 static const char *const state_texts[CONSUME_STATE_COUNT] = {

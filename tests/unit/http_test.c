@@ -515,6 +515,7 @@ static void a_handler_may_take_longer_than_a_request(void **state)
 static void connections_beyond_the_limit_are_refused(void **state)
 {
 	AUTO_ARENA arena = { 0 };
+	int64_t before = metric_get(&http_refused_total);
 	int fds[9];
 	char byte;
 
@@ -522,6 +523,7 @@ static void connections_beyond_the_limit_are_refused(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		fds[i] = dial();
 	assert_int_equal(recv(fds[8], &byte, 1, 0), 0);
+	assert_int_equal(metric_get(&http_refused_total), before + 1);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		close(fds[i]);
 	for (int tries = 0; metric_get(&http_connections) > 0 && tries < 100; tries++)

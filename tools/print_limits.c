@@ -1,0 +1,296 @@
+/*
+ * print-limits - every bound of every limits.h, as Markdown: docs/limits.md is made of it.
+ *
+ * tools/docs.py fails when a limits.h has a bound that is not here, so none goes unsaid. The value
+ * is the compiler's; `beyond` says what happens, and names the counter or is the error.
+ */
+#include "agent_limits.h"
+#include "chassis/limits.h"
+#include "ingester/limits.h"
+#include "object/limits.h"
+#include "profile/limits.h"
+#include "querier/limits.h"
+#include "store/limits.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum limit_unit { COUNT, BYTES, MS, SECONDS, UNIX_MS };
+
+struct limit {
+	const char *name;
+	uint64_t value;
+	enum limit_unit unit;
+	const char *bounds, *beyond;
+};
+
+#define LIMIT(name, unit, bounds, beyond)         \
+	{                                         \
+#name, name, unit, bounds, beyond \
+	}
+
+#define REJECTED \
+	"the message is rejected, `decima_ingester_rejected_messages_total{reason=\"limit\"}`"
+#define SKIPPED  "`decima_ingester_skipped_total`"
+#define BAD_DATA "400 `bad_data` with a sentence"
+#define PACE     "nothing is lost: it is a pace"
+
+static const struct limit object[] = {
+	LIMIT(ELF_SEGMENTS_MAX, COUNT, "loaded segments of an ELF file",
+	      "the file has no addresses, `decima_agent_executables_unreadable_total`"),
+	LIMIT(ELF_HEADERS_MAX, COUNT, "headers of an ELF file that are looked at",
+	      "the others are not; without a build id the file is known by its htlhash"),
+	LIMIT(ELF_NOTE_BYTES_MAX, BYTES, "one note segment",
+	      "the rest is not read; without a build id the file is known by its htlhash"),
+	LIMIT(BUILD_ID_BYTES_MAX, BYTES, "a build id",
+	      "it is none; the file is known by its htlhash"),
+};
+
+static const struct limit profile[] = {
+	LIMIT(LABEL_NAME_MAX, BYTES, "a label's name",
+	      "the label is dropped, " SKIPPED "; in a URL: " BAD_DATA),
+	LIMIT(LABEL_VALUE_MAX, BYTES, "a label's value", "it is cut at a character, " SKIPPED),
+	LIMIT(LABELS_MAX, COUNT, "labels of a series or of a sample", REJECTED),
+	LIMIT(STACK_DEPTH_MAX, COUNT, "frames of a stack", "the root side is cut, " SKIPPED),
+	LIMIT(NAME_MAX_BYTES, BYTES, "the name of a function or a file",
+	      "it is cut at a character, " SKIPPED),
+	LIMIT(TYPE_MAX, BYTES, "the id of a profile type", REJECTED "; in a selector: " BAD_DATA),
+	LIMIT(STATUS_REASONS_MAX, COUNT, "reasons in an AgentStatus",
+	      "it is not read, `decima_ingester_bad_status_total`; the batch counts"),
+	LIMIT(STATUS_BYTES_MAX, BYTES, "an AgentStatus",
+	      "it is not read, `decima_ingester_bad_status_total`; the batch counts"),
+	LIMIT(VALUE_DEPTH_MAX, COUNT, "values inside values of an attribute",
+	      "the label is dropped, " SKIPPED),
+	LIMIT(SELECTOR_MAX, BYTES, "a selector", BAD_DATA),
+	LIMIT(MATCHERS_MAX, COUNT, "matchers of a selector", BAD_DATA),
+	LIMIT(REGEX_MATCH_MAX, COUNT, "steps of one match",
+	      "422 `execution` with a sentence, `decima_querier_errors_total`"),
+	LIMIT(REGEX_DEPTH_MAX, COUNT, "backtracking points of one match",
+	      "422 `execution` with a sentence, `decima_querier_errors_total`"),
+	LIMIT(REGEX_HEAP_MAX_KIB, COUNT, "KiB for those",
+	      "422 `execution` with a sentence, `decima_querier_errors_total`"),
+	LIMIT(MESSAGE_MAX, BYTES, "a message of OTLP, decompressed", REJECTED),
+	LIMIT(MESSAGE_TABLE_MAX, COUNT, "entries of a table of its dictionary", REJECTED),
+	LIMIT(MESSAGE_SAMPLES_MAX, COUNT, "samples of a message", REJECTED),
+	LIMIT(MESSAGE_FRAMES_MAX, COUNT, "frames of all its stacks", REJECTED),
+	LIMIT(MESSAGE_MEMORY_MAX, BYTES, "memory to decode it", REJECTED),
+};
+
+static const struct limit chassis[] = {
+	LIMIT(HTTP_CONNECTIONS, COUNT, "open connections, where the service says no other number",
+	      "one more is cut, `decima_http_refused_connections_total`"),
+	LIMIT(HTTP_REFUSED_AT_ONCE, COUNT, "connections being cut for that reason",
+	      "further ones wait in the kernel's queue"),
+	LIMIT(HTTP_MEMORY_MAX, BYTES, "request line and headers of a request",
+	      "431 or 413 by libmicrohttpd, which counts nothing"),
+	LIMIT(HTTP_URL_MAX, BYTES, "a URL", "414, `decima_http_requests_total`"),
+	LIMIT(HTTP_PARAMS_MAX, COUNT, "parameters of a query",
+	      "400 with a sentence, `decima_http_requests_total`"),
+	LIMIT(HTTP_DRAIN_MAX, BYTES, "a refused body that is read, so that its answer arrives",
+	      "the connection is closed"),
+	LIMIT(HTTP_REQUEST_SECONDS, SECONDS, "a request from first to last byte, idle too",
+	      "the connection is cut, `decima_http_timeouts_total`"),
+	LIMIT(HTTP_RESPONSE_SECONDS, SECONDS, "time to take an answer away",
+	      "the connection is cut, `decima_http_timeouts_total`"),
+	LIMIT(HTTP_SLOWEST_BYTES, BYTES, "an answer's part that is given a second more",
+	      "the connection is cut, `decima_http_timeouts_total`"),
+	LIMIT(HTTP_ROUTES_MAX, COUNT, "paths that requests are counted by",
+	      "requests count as of route `none`"),
+	LIMIT(METRICS_MAX, COUNT, "metrics of a program", "it ends at its start: a defect of ours"),
+	LIMIT(HEALTHCHECK_SECONDS, SECONDS, "an answer to `--healthcheck`",
+	      "exit 1 with a sentence"),
+};
+
+static const struct limit store[] = {
+	LIMIT(CHUNK_COLUMN_MAX, BYTES, "a column of a row, decompressed",
+	      "the row is refused: the query fails with a sentence"),
+	LIMIT(CHUNK_FRAMES_MAX, COUNT, "frames of all stacks of a row, written out",
+	      "the row is refused: the query fails with a sentence"),
+	LIMIT(ROW_SAMPLES_MAX, COUNT, "samples of a row that is written",
+	      "another row, `decima_ingester_rows_total`"),
+	LIMIT(UPSERT_ROWS, COUNT, "rows of one statement", "another statement"),
+	LIMIT(SEEN_RANGES_MAX, COUNT, "ranges of missing batches of a spool",
+	      "the oldest is given up, `decima_ingester_gap_batches_total`"),
+	LIMIT(SUM_REASONS_MAX, COUNT, "reasons of one host in the fleet",
+	      "samples of further ones add up under `other`"),
+	LIMIT(PARTITIONS_KNOWN_MAX, COUNT, "names of tables that are held",
+	      "all are forgotten and asked for again"),
+	LIMIT(LOCK_TIMEOUT_MS, MS, "a wait for a lock that makes others wait", "it is tried again"),
+	LIMIT(LOCK_TRIES, COUNT, "such tries",
+	      "an error in the log; tried again a minute later, or with the next flush "
+	      "(`decima_ingester_flush_errors_total`)"),
+	LIMIT(DETACH_TIMEOUT_MS, MS, "a wait for a lock that only we wait for",
+	      "an error in the log; tried again a minute later"),
+	LIMIT(READ_ROWS, COUNT, "directories of rows fetched at a time", PACE),
+	LIMIT(READ_PAYLOAD_BYTES, BYTES, "payloads asked for at a time", PACE),
+	LIMIT(MATCH_PAIRS_SENT_MAX, COUNT, "label values a regular expression may become",
+	      "the series are looked through instead: slower"),
+	LIMIT(QUERY_SERIES_BYTES_MAX, BYTES, "memory of the series a query matches",
+	      "422 `execution` with a sentence, `decima_querier_errors_total`"),
+	LIMIT(QUERY_TIMEOUT_MS, MS, "all that one query reads",
+	      "422 `execution` or 503 with a sentence, `decima_querier_errors_total`"),
+	LIMIT(LATE_MS, MS, "how late a row's oldest sample may be",
+	      "the row is marked late and looked for apart"),
+	LIMIT(AHEAD_MS, MS, "how far ahead of its arrival a sample may be",
+	      "see AHEAD_MAX_MS: nothing further ahead is stored"),
+};
+
+static const struct limit ingester[] = {
+	LIMIT(HOST_ID_MAX, BYTES, "the key of a numbered message",
+	      "it is rejected, `decima_ingester_rejected_messages_total{reason=\"bad_headers\"}`"),
+	LIMIT(HOSTS_MAX, COUNT, "hosts whose numbers are held, `decima_ingester_hosts`",
+	      "all is flushed, they are forgotten and read again"),
+	LIMIT(KNOWN_SERIES_MAX, COUNT, "keys in each half of the cache of known series",
+	      "the older half is forgotten and sent again, "
+	      "`decima_ingester_series_cache_misses_total`"),
+	LIMIT(AHEAD_MAX_MS, MS, "how far ahead of our clock a sample may be",
+	      "it is skipped, `decima_ingester_skipped_total{reason=\"too_far_ahead\"}`"),
+	LIMIT(CULPRITS_MAX, COUNT, "messages found to be refused by PostgreSQL and not passed yet",
+	      "the oldest is looked for again, `decima_ingester_flush_errors_total`"),
+	LIMIT(RETRY_MS, MS, "the pause before a server that is away is tried again", PACE),
+};
+
+static const struct limit querier[] = {
+	LIMIT(GROUP_BY_MAX, COUNT, "labels that an answer is split by", BAD_DATA),
+	LIMIT(FLEET_HOSTS_MAX, COUNT, "hosts of one page of the fleet",
+	      "the answer says where the next page begins"),
+	LIMIT(STEPS_MAX, COUNT, "points of a series of `query_range`", BAD_DATA),
+	LIMIT(DEFAULT_STEPS, COUNT, "points where no step is given", "the step is longer"),
+	LIMIT(MATCH_PARAMS_MAX, COUNT, "`match[]` parameters", BAD_DATA),
+	LIMIT(POOL_MAX, COUNT, "what `--query-concurrency` may be", "an error at the start"),
+	LIMIT(POOL_WAIT_MS, MS, "a query's wait for a free connection",
+	      "503 with a sentence, `decima_querier_pool_refusals_total`"),
+	LIMIT(READY_KEEP_MS, MS, "how often `/ready` asks PostgreSQL", "the last answer holds"),
+	LIMIT(READY_WAIT_MS, MS, "how long it waits for each answer", "503 with a sentence"),
+	LIMIT(SYMBOLZ_BODY_MAX, BYTES, "addresses that pprof asks names for",
+	      "413, `decima_http_requests_total`"),
+	LIMIT(DEFAULT_WINDOW_MS, MS, "the window where no start is given",
+	      "what is older is asked for with `start`"),
+	LIMIT(TIME_MAX_MS, UNIX_MS, "a time that can be asked for", BAD_DATA),
+};
+
+#define OVER_LIMIT(what) "`decima_agent_over_limit_total{what=\"" what "\"}`"
+
+static const struct limit agent[] = {
+	LIMIT(PROCESSES_MAX, COUNT, "processes that are known",
+	      "samples of another have no mappings, " OVER_LIMIT("process")),
+	LIMIT(MAPPINGS_MAX, COUNT, "executable mappings of a process",
+	      "its others are not kept, " OVER_LIMIT("mapping")),
+	LIMIT(EXECUTABLES_MAX, COUNT, "executables that are known",
+	      "the one mapped longest ago goes; where all are in use " OVER_LIMIT("executable")),
+	LIMIT(PROC_MAPS_BYTES_MAX, BYTES, "`/proc/PID/maps`",
+	      "the rest is not read, " OVER_LIMIT("process_maps")),
+	LIMIT(PROC_FILE_BYTES_MAX, BYTES, "other files of `/proc/PID`", "the rest is not read"),
+	LIMIT(KALLSYMS_BYTES_MAX, BYTES, "`/proc/kallsyms`",
+	      "the rest has no names, " OVER_LIMIT("kernel_symbol")),
+	LIMIT(KSYMBOLS_MAX, COUNT, "kernel symbols told while running: BPF programs, trampolines",
+	      "others have no names, " OVER_LIMIT("kernel_symbol")),
+	LIMIT(KALLSYMS_MODULES_MAX, COUNT, "kernel modules",
+	      "symbols of others are shown as the kernel's own"),
+	LIMIT(EXTERNAL_LABELS_MAX, COUNT, "labels of `--metadata-external-labels`",
+	      "an error at the start"),
+	LIMIT(TIMELINE_BYTES_MAX, BYTES, "samples and events waiting for their turn",
+	      "`decima_agent_samples_lost_total{reason=\"timeline_full\"}`, "
+	      "`decima_agent_side_band_lost_total`"),
+	LIMIT(CPUS_MAX, COUNT, "CPUs", "an error at the start"),
+	LIMIT(SPOOL_KEY_MAX, BYTES, "a host id", "an error at the start"),
+	LIMIT(SPOOL_STATUS_MAX, BYTES, "the AgentStatus of a batch",
+	      "`decima_agent_samples_unspooled_total`"),
+	LIMIT(SPOOL_VALUE_MAX, BYTES, "a batch", "`decima_agent_samples_unspooled_total`"),
+	LIMIT(SPOOL_BAD_FILES_MAX, COUNT, "unreadable batches set aside",
+	      "more are removed; each counts in `decima_agent_spool_lost_batches_total`"),
+	LIMIT(PUBLISH_IN_FLIGHT_MAX, COUNT, "batches given to Kafka and not acknowledged",
+	      "the others wait in the spool, `decima_agent_spool_batches`"),
+	LIMIT(SIDE_BAND_RING_PAGES, COUNT, "pages of perf's ring, per CPU",
+	      "records are lost, `decima_agent_side_band_lost_total`; `/proc` is read again"),
+	LIMIT(SAMPLE_RING_BYTES_MAX, BYTES, "the ring of samples",
+	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`"),
+	LIMIT(SAMPLE_BYTES_TYPICAL, BYTES, "what a sample is taken to need in the ring",
+	      "the ring holds for less than SAMPLE_RING_SECONDS"),
+	LIMIT(SAMPLE_RING_SECONDS, SECONDS, "how long the ring holds samples",
+	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`"),
+	LIMIT(DRAIN_INTERVAL_MS, MS, "the time between two looks at the rings", PACE),
+	LIMIT(EXITED_KEPT_MS, MS, "how long a process that ended is kept",
+	      "later samples of it have no mappings"),
+	LIMIT(RESCAN_INTERVAL_MS, MS, "how often `/proc` is read after records were lost", PACE),
+	LIMIT(SWEEP_INTERVAL_MS, MS, "how often processes that are no more are looked for", PACE),
+	LIMIT(CGROUP_REFRESH_MS, MS, "how old a process's control group may be", PACE),
+	LIMIT(EXECUTABLE_RETRY_MS, MS, "the pause before a file is opened again", PACE),
+	LIMIT(KALLSYMS_REFRESH_MS, MS, "how often kernel symbols are read again", PACE),
+	LIMIT(BPFFS_LOCK_MS, MS, "the wait while another agent mounts the bpffs",
+	      "it goes on without one and says so in the log"),
+	LIMIT(DETACH_WAIT_MS, MS, "the wait for the timers of a predecessor to go",
+	      "what the predecessor had counted is not booked; the log says so"),
+	LIMIT(DETACH_STEP_MS, MS, "how often these waits look", PACE),
+	LIMIT(BATCH_BYTES, BYTES, "a message", "it is split"),
+	LIMIT(STOP_STEP_MS, MS, "how often a stop looks whether all was sent", PACE),
+	LIMIT(STOP_GRACE_MS, MS, "the time for sending at a stop",
+	      "the rest stays in the spool and is sent by the next agent"),
+};
+
+static void print_value(const struct limit *limit)
+{
+	static const struct {
+		uint64_t of;
+		const char *name;
+	} sizes[] = { { UINT64_C(1) << 30, "GiB" }, { 1 << 20, "MiB" }, { 1 << 10, "KiB" } };
+	uint64_t value = limit->value;
+
+	switch (limit->unit) {
+	case BYTES:
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+			if (value >= sizes[i].of && value % sizes[i].of == 0) {
+				printf("%ju %s", (uintmax_t)(value / sizes[i].of), sizes[i].name);
+				return;
+			}
+		printf("%ju bytes", (uintmax_t)value);
+		return;
+	case MS:
+		if (value >= 1000 && value % 1000 == 0)
+			printf("%ju s", (uintmax_t)(value / 1000));
+		else
+			printf("%ju ms", (uintmax_t)value);
+		return;
+	case SECONDS:
+		printf("%ju s", (uintmax_t)value);
+		return;
+	case UNIX_MS:
+		printf("%ju ms, Unix time", (uintmax_t)value);
+		return;
+	case COUNT:
+		printf("%ju", (uintmax_t)value);
+		return;
+	}
+}
+
+static void print_table(const char *file, const struct limit *limits, size_t count)
+{
+	printf("\n## %s\n\n| name | value | what it bounds | beyond |\n|---|---|---|---|\n", file);
+	for (size_t i = 0; i < count; i++) {
+		printf("| `%s` | ", limits[i].name);
+		print_value(&limits[i]);
+		printf(" | %s | %s |\n", limits[i].bounds, limits[i].beyond);
+	}
+}
+
+#define TABLE(file, limits) print_table(file, limits, sizeof(limits) / sizeof(*(limits)))
+
+int main(void)
+{
+	puts("# Limits\n\n"
+	     "Whatever somebody else can choose has a bound. Those that are settings are in "
+	     "[configuration.md](configuration.md):\n"
+	     "`--spool-max-bytes` and `--memory-limit`, `--query-memory-limit`, "
+	     "`--query-concurrency`. These are constants, each with\n"
+	     "what happens beyond it: a counter ([metrics.md](metrics.md)), an answer, or an error "
+	     "where it was asked for.\n"
+	     "Made of the table in `tools/print_limits.c` by `tools/docs.py build --write`.");
+	TABLE("lib/profile/limits.h", profile);
+	TABLE("lib/object/limits.h", object);
+	TABLE("lib/store/limits.h", store);
+	TABLE("lib/chassis/limits.h", chassis);
+	TABLE("services/agent/agent_limits.h", agent);
+	TABLE("services/ingester/limits.h", ingester);
+	TABLE("services/querier/limits.h", querier);
+	return 0;
+}
