@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { DRAIN_MS = 5000 };
+/* At a stop: what is under way may go on for so long; then handlers are told to end. */
+enum { DRAIN_MS = 2000, ABANDON_MS = 3000 };
 
 struct metric *const http_metrics[HTTP_METRICS] = { &http_requests_total, &http_timeouts_total,
-						    &http_refused_total, &http_connections };
+						    &http_refused_total, &http_evictions_total,
+						    &http_connections };
 
 /* A request while it arrives and is answered. Lives in its own arena. */
 struct exchange {
@@ -188,10 +190,19 @@ static void await_piece(struct http_server *server, const struct exchange *excha
 	http_watch_until(&server->watch, slot, whole < piece ? whole : piece);
 }
 
+static struct http_slot *slot_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 static void begin(struct http_server *server, struct exchange *exchange,
 		  struct MHD_Connection *connection, const char *method)
 {
 	exchange->started = true;
+	http_watch_begin(&server->watch, slot_of(connection));
 	exchange->request.arena = &exchange->arena;
 	exchange->request.method = str_copy(&exchange->arena, str_from(method));
 	exchange->body.arena = &exchange->arena;
@@ -274,12 +285,21 @@ static enum MHD_Result queue(struct exchange *exchange, struct MHD_Connection *c
 	return queued;
 }
 
-static struct http_slot *slot_of(struct MHD_Connection *connection)
+static void handle(struct http_server *server, struct exchange *exchange, struct http_slot *slot)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct stop gone = { .fd = -1 };
+	struct err err;
 
-	return info ? info->socket_context : NULL;
+	if (!stop_open(&gone, &err))
+		log_debug("a client's leaving will be seen late", "error=\"%s\"", err.msg);
+	exchange->request.gone = &gone;
+	http_watch_handling(&server->watch, slot, &gone);
+	exchange->route->handle(service_of(server, exchange), &exchange->request,
+				&exchange->response);
+	/* Nobody asks any more once the phase is another. */
+	http_watch_phase(&server->watch, slot, HTTP_SENDING);
+	exchange->request.gone = NULL;
+	stop_close(&gone);
 }
 
 static enum MHD_Result respond(struct http_server *server, struct exchange *exchange,
@@ -289,12 +309,11 @@ static enum MHD_Result respond(struct http_server *server, struct exchange *exch
 	struct http_slot *slot = slot_of(connection);
 	uint64_t began = clock_monotonic_ns(), len;
 
-	http_watch_phase(&server->watch, slot, HTTP_HANDLING);
 	exchange->request.body = buf_bytes(&exchange->body);
 	if (exchange->refused)
 		make_refusal(server, exchange, res);
 	else if (!exchange->answered)
-		exchange->route->handle(service_of(server, exchange), &exchange->request, res);
+		handle(server, exchange, slot);
 	len = res->file ? res->file->len : res->body.len;
 	http_metrics_count(exchange->route, res->status);
 	log_debug("request answered",
@@ -356,7 +375,7 @@ static void finish(void *cls, struct MHD_Connection *connection, void **seen,
 	struct exchange *exchange = *seen;
 
 	(void)why;
-	http_watch_phase(&server->watch, slot_of(connection), HTTP_RECEIVING);
+	http_watch_phase(&server->watch, slot_of(connection), HTTP_IDLE);
 	if (!exchange)
 		return;
 	if (exchange->streaming)
@@ -420,8 +439,11 @@ void http_stop(struct http_server *server)
 	AUTO_FD listener = MHD_quiesce_daemon(server->daemon);
 	(void)listener; /* only to close it */
 
-	if (!http_watch_drain(&server->watch, DRAIN_MS))
-		log_warn("requests were still being answered at the stop");
+	if (!http_watch_drain(&server->watch, DRAIN_MS)) {
+		http_watch_abandon(&server->watch);
+		if (!http_watch_drain(&server->watch, ABANDON_MS))
+			log_warn("requests were still being answered at the stop");
+	}
 	MHD_stop_daemon(server->daemon);
 	http_watch_stop(&server->watch);
 	server->daemon = NULL;

@@ -9,7 +9,8 @@
  * Bodies are collected up to the route's `body_max`, or given to the route piece by piece
  * (http_stream). HEAD is answered by GET's handler. A wrong method is 405, an unknown path 404, a
  * body too long 413, a URL too long 414; what these answers look like the service may say
- * (`refuse`). A request and the taking of its response have deadlines (limits.h).
+ * (`refuse`). A request and the taking of its response have deadlines (limits.h). A connection
+ * that is idle may be cut when others want in.
  */
 #pragma once
 
@@ -26,6 +27,9 @@ struct http_request {
 	const struct http_param *headers; /* as sent, in order */
 	size_t header_count;
 	void *stream; /* what the route's http_stream keeps between its calls */
+	/* Asked when the client has left, or the server does not wait any more: for handlers that
+	 * work long. NULL: nobody knows. */
+	const struct stop *gone;
 };
 
 /* A piece of a file as a body. The descriptor becomes the server's. */
@@ -96,7 +100,8 @@ struct http_server {
 bool http_start(struct http_server *server, const struct http_options *options,
 		struct err *err) MUST_CHECK;
 
-/* Takes no more connections, lets those be finished that are being answered, ends the others. */
+/* Takes no more connections, lets those be finished that are being answered, ends the others.
+ * Handlers that take too long find their client gone. */
 void http_stop(struct http_server *server);
 
 /* The first query parameter of that name; a NULL ptr when there is none. */
@@ -106,5 +111,5 @@ str http_query(const struct http_request *req, const char *name);
 str http_header(const struct http_request *req, const char *name);
 
 /* For metrics_register(). */
-enum { HTTP_METRICS = 4 };
+enum { HTTP_METRICS = 5 };
 extern struct metric *const http_metrics[HTTP_METRICS];

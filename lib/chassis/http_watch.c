@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "chassis/limits.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -18,6 +19,9 @@ struct metric http_connections = { .name = "decima_http_connections",
 struct metric http_refused_total = { .name = "decima_http_refused_connections_total",
 				     .kind = METRIC_COUNTER,
 				     .help = "Connections cut because too many were open." };
+struct metric http_evictions_total = { .name = "decima_http_evictions_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Idle connections cut because others wanted in." };
 
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {
@@ -43,6 +47,32 @@ static void cut_late(struct http_watch *watch)
 	}
 }
 
+/* Under the lock, without waiting. */
+static bool has_left(int fd)
+{
+	struct pollfd look = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&look, 1, 0) > 0 && look.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+static void tell_handlers(struct http_watch *watch, bool all)
+{
+	for (size_t i = 0; i < watch->slot_count; i++) {
+		struct http_slot *slot = &watch->slots[i];
+
+		if (slot->fd >= 0 && slot->gone && !stop_is_asked(slot->gone) &&
+		    (all || has_left(slot->fd)))
+			stop_ask(slot->gone);
+	}
+}
+
+void http_watch_abandon(struct http_watch *watch)
+{
+	pthread_mutex_lock(&watch->lock);
+	tell_handlers(watch, true);
+	pthread_mutex_unlock(&watch->lock);
+}
+
 static void *run(void *self)
 {
 	struct http_watch *watch = self;
@@ -50,6 +80,7 @@ static void *run(void *self)
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->stopping) {
 		cut_late(watch);
+		tell_handlers(watch, false);
 		wait_ms(watch, LOOK_EVERY_MS);
 	}
 	pthread_mutex_unlock(&watch->lock);
@@ -73,6 +104,7 @@ void http_watch_start(struct http_watch *watch, size_t connections, uint64_t rec
 	watch->slot_count = connections;
 	for (size_t i = 0; i < connections; i++)
 		watch->slots[i].fd = -1;
+	watch->limits_ns[HTTP_IDLE] = receive_ms * NS_PER_MS;
 	watch->limits_ns[HTTP_RECEIVING] = receive_ms * NS_PER_MS;
 	watch->limits_ns[HTTP_SENDING] = send_ms * NS_PER_MS;
 	watch->stopping = false;
@@ -101,7 +133,30 @@ static void enter(struct http_watch *watch, struct http_slot *slot, enum http_ph
 	uint64_t limit = watch->limits_ns[phase];
 
 	slot->phase = phase;
+	slot->gone = NULL;
 	slot->deadline_ns = limit ? clock_monotonic_ns() + limit : 0;
+}
+
+/* Under the lock. */
+static void make_room(struct http_watch *watch, const struct http_slot *newest)
+{
+	struct http_slot *oldest = NULL;
+	size_t free_slots = 0;
+
+	for (size_t i = 0; i < watch->slot_count; i++) {
+		struct http_slot *slot = &watch->slots[i];
+		bool may_go = slot->fd >= 0 && slot->phase == HTTP_IDLE && slot->deadline_ns &&
+			      slot != newest;
+
+		free_slots += slot->fd < 0;
+		if (may_go && (!oldest || slot->deadline_ns < oldest->deadline_ns))
+			oldest = slot;
+	}
+	if (!oldest || free_slots >= watch->slot_count / HTTP_SPARE_PART)
+		return;
+	shutdown(oldest->fd, SHUT_RDWR);
+	oldest->deadline_ns = 0;
+	metric_add(&http_evictions_total, 1);
 }
 
 struct http_slot *http_watch_take(struct http_watch *watch, int fd)
@@ -113,10 +168,12 @@ struct http_slot *http_watch_take(struct http_watch *watch, int fd)
 		if (watch->slots[i].fd < 0) {
 			taken = &watch->slots[i];
 			taken->fd = fd;
-			enter(watch, taken, HTTP_RECEIVING);
+			enter(watch, taken, HTTP_IDLE);
 			metric_add(&http_connections, 1);
 		}
 	}
+	if (taken)
+		make_room(watch, taken);
 	pthread_mutex_unlock(&watch->lock);
 	if (!taken) {
 		metric_add(&http_refused_total, 1);
@@ -130,8 +187,7 @@ void http_watch_give(struct http_watch *watch, struct http_slot *slot)
 	if (!slot)
 		return;
 	pthread_mutex_lock(&watch->lock);
-	slot->fd = -1;
-	slot->phase = HTTP_RECEIVING;
+	*slot = (struct http_slot){ .fd = -1 };
 	metric_add(&http_connections, (uint64_t)-1);
 	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
@@ -143,6 +199,25 @@ void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum htt
 		return;
 	pthread_mutex_lock(&watch->lock);
 	enter(watch, slot, phase);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_begin(struct http_watch *watch, struct http_slot *slot)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	slot->phase = HTTP_RECEIVING;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void http_watch_handling(struct http_watch *watch, struct http_slot *slot, struct stop *gone)
+{
+	if (!slot)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	enter(watch, slot, HTTP_HANDLING);
+	slot->gone = gone;
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -169,7 +244,7 @@ void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64
 static bool is_busy(const struct http_watch *watch)
 {
 	for (size_t i = 0; i < watch->slot_count; i++)
-		if (watch->slots[i].fd >= 0 && watch->slots[i].phase != HTTP_RECEIVING)
+		if (watch->slots[i].fd >= 0 && watch->slots[i].phase > HTTP_RECEIVING)
 			return true;
 	return false;
 }

@@ -9,6 +9,7 @@
 
 enum {
 	HTTP_CONNECTIONS = 256,       /* open at once, unless the service says otherwise */
+	HTTP_SPARE_PART = 8,          /* fewer than one in so many free: idle ones are cut */
 	HTTP_REFUSED_AT_ONCE = 16,    /* beyond, while they are cut and counted; further: waiting */
 	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a connection's request line and headers */
 	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */

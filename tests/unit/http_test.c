@@ -44,6 +44,17 @@ static void slow(void *service, const struct http_request *req, struct http_resp
 	res->body = STR("slept");
 }
 
+/* How often this handler began, and how often its client had left before 20 s were over. */
+static _Atomic int awaited, abandoned;
+
+static void patient(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	(void)res;
+	awaited++;
+	abandoned += !stop_wait(req->gone, 20000);
+}
+
 static void refuse(void *service, const struct http_request *req, const char *why,
 		   struct http_response *res)
 {
@@ -133,6 +144,7 @@ static const struct http_route routes[] = {
 	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 1000 },
 	{ .method = "GET", .path = "/below/", .handle = below },
 	{ .method = "GET", .path = "/slow", .handle = slow },
+	{ .method = "GET", .path = "/patient", .handle = patient },
 };
 
 static int start(void **state)
@@ -512,6 +524,34 @@ static void a_handler_may_take_longer_than_a_request(void **state)
 	assert_true(str_ends_with(ask(&arena, "GET /slow", "", (str){ 0 }), STR("slept")));
 }
 
+static void wait_for(_Atomic int *count, int expected)
+{
+	for (int tries = 0; *count != expected && tries < 1000; tries++)
+		clock_sleep_ms(20);
+	assert_int_equal(*count, expected);
+}
+
+static void a_handler_learns_that_its_client_has_left(void **state)
+{
+	(void)state;
+	awaited = abandoned = 0;
+	for (int i = 0; i < 3; i++) {
+		AUTO_FD fd = dial();
+
+		say(fd, STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
+		wait_for(&awaited, i + 1);
+	}
+	wait_for(&abandoned, 3);
+}
+
+static void close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+	for (int tries = 0; metric_get(&http_connections) > 0 && tries < 1000; tries++)
+		clock_sleep_ms(20);
+}
+
 static void connections_beyond_the_limit_are_refused(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -520,15 +560,42 @@ static void connections_beyond_the_limit_are_refused(void **state)
 	char byte;
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+	awaited = abandoned = 0;
+	for (int i = 0; i < 8; i++) {
 		fds[i] = dial();
+		say(fds[i], STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
+		wait_for(&awaited, i + 1);
+	}
+	fds[8] = dial();
 	assert_int_equal(recv(fds[8], &byte, 1, 0), 0);
 	assert_int_equal(metric_get(&http_refused_total), before + 1);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		close(fds[i]);
-	for (int tries = 0; metric_get(&http_connections) > 0 && tries < 100; tries++)
-		clock_sleep_ms(20);
+	close_all(fds, ARRAY_LEN(fds));
+	wait_for(&abandoned, 8);
 	assert_status(ask(&arena, "GET /greet", "", (str){ 0 }), "200");
+}
+
+static void idle_connections_do_not_keep_others_out(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	int64_t before = metric_get(&http_evictions_total);
+	str answer = { 0 };
+	int fds[40];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		fds[i] = dial();
+		clock_sleep_ms(5); /* all within the time that an idle one may stay */
+	}
+	/* Places are free again as soon as the threads of those that were cut have ended. */
+	for (int tries = 0; answer.len == 0 && tries < 200; tries++) {
+		AUTO_FD fd = dial();
+
+		say(fd, STR("GET /greet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+		answer = hear(&arena, fd);
+	}
+	assert_status(answer, "200");
+	assert_true(metric_get(&http_evictions_total) > before);
+	close_all(fds, ARRAY_LEN(fds));
 }
 
 static void *ask_slow(void *arena)
@@ -616,7 +683,9 @@ int main(void)
 		TEST(a_client_that_dawdles_is_cut),
 		TEST(requests_that_break_off_leave_nothing),
 		TEST(a_handler_may_take_longer_than_a_request),
+		TEST(a_handler_learns_that_its_client_has_left),
 		TEST(connections_beyond_the_limit_are_refused),
+		TEST(idle_connections_do_not_keep_others_out),
 		TEST(says_what_is_wrong_with_an_address),
 		TEST(listens_on_every_address_and_ipv6),
 		TEST(a_stop_lets_requests_end),
