@@ -66,6 +66,12 @@ void postgres_close(struct postgres *pg)
 	pg->connection = NULL;
 }
 
+void postgres_bound(struct postgres *pg, uint64_t ends_ns, const struct stop *stop)
+{
+	pg->bound_ns = ends_ns;
+	pg->bound_stop = stop;
+}
+
 bool postgres_is_open(const struct postgres *pg)
 {
 	return pg->connection && PQstatus(pg->connection) == CONNECTION_OK;
@@ -95,8 +101,10 @@ static bool give_up(struct postgres *pg, struct err *err)
 {
 	postgres_close(pg);
 	pg->sqlstate[0] = '\0';
-	if (stop_is_asked(pg->stop))
+	if (stop_is_asked(pg->bound_stop ? pg->bound_stop : pg->stop))
 		return err_set(err, ERR_IO, "PostgreSQL did not answer in time for the stop");
+	if (pg->bound_ns && clock_monotonic_ns() >= pg->bound_ns)
+		return err_set(err, ERR_IO, "PostgreSQL did not answer in time");
 	return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
 		       (uintmax_t)pg->deadline_ms);
 }
@@ -107,17 +115,27 @@ static bool wait_for_server(struct postgres *pg, short events, uint64_t deadline
 {
 	short ready = 0;
 
-	if (!socket_wait(PQsocket(pg->connection), events, pg->stop, deadline_ns, &ready))
+	const struct stop *stop = pg->bound_stop ? pg->bound_stop : pg->stop;
+	uint64_t grace_ms = pg->bound_stop ? 0 : POSTGRES_STOP_MS;
+
+	if (!socket_wait(PQsocket(pg->connection), events, stop, grace_ms, deadline_ns, &ready))
 		return give_up(pg, err);
 	if (ready & ~POLLOUT && !PQconsumeInput(pg->connection))
 		return fail(pg, NULL, err, "read answer");
 	return true;
 }
 
+static uint64_t wait_ends_ns(const struct postgres *pg)
+{
+	uint64_t ends_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
+
+	return pg->bound_ns && pg->bound_ns < ends_ns ? pg->bound_ns : ends_ns;
+}
+
 /* Until the server has been told all. What it says meanwhile is taken, or neither would go on. */
 static bool send_all(struct postgres *pg, struct err *err)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
+	uint64_t deadline_ns = wait_ends_ns(pg);
 	int left;
 
 	while ((left = PQflush(pg->connection)) > 0)
@@ -129,7 +147,7 @@ static bool send_all(struct postgres *pg, struct err *err)
 /* Until a result can be taken without blocking. */
 static bool wait_for_result(struct postgres *pg, struct err *err)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + pg->deadline_ms * NS_PER_MS;
+	uint64_t deadline_ns = wait_ends_ns(pg);
 
 	if (!send_all(pg, err))
 		return false;

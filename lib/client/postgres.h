@@ -33,6 +33,8 @@ struct postgres {
 	struct pg_conn *connection;
 	uint64_t deadline_ms;
 	const struct stop *stop;
+	uint64_t bound_ns; /* this and the next: postgres_bound() */
+	const struct stop *bound_stop;
 };
 
 struct postgres_options {
@@ -61,6 +63,14 @@ struct postgres_rows {
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;
 void postgres_close(struct postgres *pg);
+
+/*
+ * For a connection that serves many, one after another: until the next call waits end at ends_ns as
+ * well (monotonic; 0: no such bound), and as soon as `stop` is asked, without a grace (NULL: the
+ * one it was opened with, as before). The connection is then closed, and a server with
+ * client_connection_check_interval ends what it was doing.
+ */
+void postgres_bound(struct postgres *pg, uint64_t ends_ns, const struct stop *stop);
 
 /* False: never opened, closed, or lost. */
 bool postgres_is_open(const struct postgres *pg);

@@ -15,13 +15,13 @@ struct hosts {
 	str names, addresses, ports;
 };
 
-bool socket_wait(int fd, short events, const struct stop *stop, uint64_t deadline_ns,
-		 short *ret_ready)
+bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_ms,
+		 uint64_t deadline_ns, short *ret_ready)
 {
 	for (;;) {
 		/* Once it is asked for, its flag says nothing new. */
 		bool is_asked = stop_is_asked(stop);
-		uint64_t ends_ns = stop_bound_ns(stop, deadline_ns, POSTGRES_STOP_MS);
+		uint64_t ends_ns = stop_bound_ns(stop, deadline_ns, grace_ms);
 		uint64_t now_ns = clock_monotonic_ns();
 		struct pollfd fds[] = {
 			{ .fd = fd, .events = events },
@@ -80,7 +80,7 @@ static PostgresPollingStatusType go_on(PGconn *connection, const struct stop *st
 
 		if (!socket_wait(PQsocket(connection),
 				 state == PGRES_POLLING_READING ? POLLIN : POLLOUT, stop,
-				 deadline_ns, &ready))
+				 POSTGRES_STOP_MS, deadline_ns, &ready))
 			break;
 		state = PQconnectPoll(connection);
 	}

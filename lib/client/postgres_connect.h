@@ -13,7 +13,7 @@ struct pg_conn *postgres_connect(const struct postgres_options *options, struct 
 
 /*
  * Until one of the events, or whatever else poll() says, is true of the socket; told in *ret_ready.
- * False: the deadline or a stop came first.
+ * False: the deadline came first, or grace_ms were over since a stop was asked for.
  */
-bool socket_wait(int fd, short events, const struct stop *stop, uint64_t deadline_ns,
-		 short *ret_ready) MUST_CHECK;
+bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_ms,
+		 uint64_t deadline_ns, short *ret_ready) MUST_CHECK;

@@ -103,8 +103,8 @@ static bool run(struct store_reader *reader, struct walk *walk, struct err *err)
 	do {
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-		if (clock_monotonic_ns() > reader->deadline_ns)
-			return err_set(err, ERR_LIMIT, "reading the fleet took too long");
+		if (!store_bounds_hold(&reader->bounds, err))
+			return false;
 		if (!postgres_query(&reader->pg, "FETCH 256 FROM fleet", NULL, 0, &rows, err))
 			return false;
 		count = rows.count;

@@ -26,7 +26,9 @@ enum {
 	MATCH_PAIRS_SENT_MAX = 50,        /* pairs a regex may become before it is tried here */
 	QUERY_SERIES_BYTES_MAX = 1 << 30, /* memory of the series a query may match */
 
-	QUERY_TIMEOUT_MS = 60 * 1000, /* of all that one snapshot reads */
+	/* The longest that all of one snapshot may take: a partition must not be dropped sooner
+	 * after it has been replaced. */
+	QUERY_TIMEOUT_MAX_MS = 10 * 60 * 1000,
 
 	LATE_MS = 3600 * 1000,     /* a row whose oldest sample is older is looked for apart */
 	AHEAD_MS = 10 * 60 * 1000, /* how far ahead of its arrival a sample may be */

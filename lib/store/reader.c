@@ -6,16 +6,22 @@
 #include "store/row_scan.h"
 #include "store/schema.h"
 
+enum { END_MS = 2000 };
+
 #define YEAR_9999_MS UINT64_C(253402300799000)
 
 static bool connect(struct store_reader *reader, struct err *err)
 {
+	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "said in the settings below");
 	const struct postgres_options options = {
 		.conninfo = reader->options.postgres,
 		.application = "decima-querier",
-		.settings = "-c default_transaction_read_only=on -c statement_timeout=60s "
-			    "-c idle_in_transaction_session_timeout=60s",
-		.deadline_ms = reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MS,
+		/* Bounds are kept here; the server's are for when we are not there to keep them. */
+		.settings = "-c default_transaction_read_only=on -c statement_timeout=600s "
+			    "-c idle_in_transaction_session_timeout=600s "
+			    "-c client_connection_check_interval=500ms",
+		.deadline_ms =
+			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
 		.stop = reader->options.stop,
 	};
 
@@ -34,7 +40,8 @@ void store_reader_close(struct store_reader *reader)
 	postgres_close(&reader->pg);
 }
 
-bool store_reader_begin(struct store_reader *reader, struct err *err)
+bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
+			struct err *err)
 {
 	if (!postgres_is_open(&reader->pg)) {
 		store_reader_close(reader);
@@ -42,7 +49,11 @@ bool store_reader_begin(struct store_reader *reader, struct err *err)
 			return false;
 	}
 	reader->stats = (struct store_stats){ 0 };
-	reader->deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MS * NS_PER_MS;
+	reader->bounds.deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
+	reader->bounds.stop = NULL;
+	if (bounds)
+		reader->bounds = *bounds;
+	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
 	/* Before the snapshot is taken: a failure in a transaction would spoil it. */
 	return schema_check(&reader->pg, err) &&
 	       postgres_exec(&reader->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ", err);
@@ -52,6 +63,8 @@ void store_reader_end(struct store_reader *reader)
 {
 	struct err err;
 
+	/* What was asked may have run out of time; to leave it behind there is always some. */
+	postgres_bound(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
 	if (postgres_is_open(&reader->pg) && !postgres_exec(&reader->pg, "ROLLBACK", &err))
 		store_reader_close(reader);
 }
@@ -124,6 +137,7 @@ bool store_reader_samples(struct store_reader *reader, const struct store_query 
 		.stats = &reader->stats,
 		.match = { .selector = query->selector,
 			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .bounds = &reader->bounds,
 			   .found = { .arena = &arena } },
 	};
 	const struct store_window *window = &answer.match.window;
@@ -131,7 +145,7 @@ bool store_reader_samples(struct store_reader *reader, const struct store_query 
 		.pg = &reader->pg,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.deadline_ns = reader->deadline_ns,
+		.bounds = &reader->bounds,
 		.buckets = answer.match.found.buckets,
 		.stats = &reader->stats,
 		.wants = wants,

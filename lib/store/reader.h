@@ -10,6 +10,7 @@
 #include "client/postgres.h"
 #include "profile/sample_set.h"
 #include "profile/selector.h"
+#include "store/store_bounds.h"
 #include "store/store_stats.h"
 
 struct store_reader_options {
@@ -23,7 +24,7 @@ struct store_reader {
 	/* private */
 	struct postgres pg;
 	struct store_reader_options options;
-	uint64_t deadline_ns; /* of what began last */
+	struct store_bounds bounds; /* of what began last */
 };
 
 /* Which samples. The window is [start_ms, end_ms). */
@@ -49,9 +50,12 @@ void store_reader_close(struct store_reader *reader);
 
 /*
  * Begin a snapshot; connects again where the connection was lost. ERR_NOT_FOUND: the database has
- * no tables yet. All until store_reader_end() must be done within QUERY_TIMEOUT_MS.
+ * no tables yet. All until store_reader_end() is done within the bounds, or fails: then the
+ * connection is closed where PostgreSQL is still at it, so that it ends too. NULL bounds:
+ * QUERY_TIMEOUT_MAX_MS, which no bounds may be beyond.
  */
-bool store_reader_begin(struct store_reader *reader, struct err *err) MUST_CHECK;
+bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
+			struct err *err) MUST_CHECK;
 void store_reader_end(struct store_reader *reader);
 
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,

@@ -124,7 +124,7 @@ static bool scan(struct store_reader *reader, struct question *question, struct 
 		.pg = &reader->pg,
 		.start_ms = question->match.window.start_ms,
 		.end_ms = question->match.window.end_ms,
-		.deadline_ns = reader->deadline_ns,
+		.bounds = &reader->bounds,
 		.buckets = question->everything ? NULL : question->match.found.buckets,
 		.stats = &reader->stats,
 		.wants = wants,
@@ -191,6 +191,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 	struct question question = {
 		.match = { .selector = query->selector,
 			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .bounds = &reader->bounds,
 			   .found = { .arena = &arena } },
 		.stats = &reader->stats,
 		.name = name,

@@ -6,14 +6,15 @@ bool reader_match_find(struct reader_match *match, struct store_reader *reader, 
 {
 	uint64_t began_ns = clock_monotonic_ns();
 	bool good = series_find(&reader->pg, match->selector, match->window.first_day,
-				match->window.last_day, &match->found, err);
+				match->window.last_day, match->bounds, &match->found, err);
 
 	reader->stats.find_ns += clock_monotonic_ns() - began_ns;
 	reader->stats.series += match->found.by_id.len;
 	return good;
 }
 
-uint32_t reader_match_never(const struct selector *selector, const struct chunk_directory *directory)
+uint32_t reader_match_never(const struct selector *selector,
+			    const struct chunk_directory *directory)
 {
 	uint32_t never = 0;
 
@@ -47,6 +48,7 @@ bool reader_match_series(void *self, uint64_t id, str type, struct labels *ret_l
 struct trial {
 	const struct sample_set *set;
 	const struct selector *selector;
+	const struct store_bounds *bounds;
 	uint32_t *tried, *matched; /* by label set: a bit per matcher */
 };
 
@@ -63,7 +65,9 @@ static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, s
 
 		str value = labels_get(trial->set->label_sets.items[label_set], matcher->name);
 
-		if (!matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
+		/* An expression may take some milliseconds for each value. */
+		if (!store_bounds_hold(trial->bounds, err) ||
+		    !matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
 			return false;
 		trial->tried[label_set] |= UINT32_C(1) << i;
 		trial->matched[label_set] |= (uint32_t)matches << i;
@@ -74,7 +78,7 @@ static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, s
 bool reader_match_samples(const struct reader_match *match, struct sample_set *set,
 			  struct arena *arena, struct err *err)
 {
-	struct trial trial = { .set = set, .selector = match->selector };
+	struct trial trial = { .set = set, .selector = match->selector, .bounds = match->bounds };
 	uint32_t *open = arena_array(arena, uint32_t, set->series.len);
 	uint32_t any = 0;
 	size_t kept = 0;
@@ -101,4 +105,3 @@ bool reader_match_samples(const struct reader_match *match, struct sample_set *s
 	set->samples.len = kept;
 	return true;
 }
-

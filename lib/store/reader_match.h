@@ -13,6 +13,7 @@
 
 struct reader_match {
 	const struct selector *selector;
+	const struct store_bounds *bounds;
 	struct store_window window;
 	struct found found;
 };

@@ -107,6 +107,7 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 	struct search search = {
 		.match = { .selector = query->selector,
 			   .window = store_window_of(query->start_ms, query->end_ms),
+			   .bounds = &reader->bounds,
 			   .found = { .arena = &arena } },
 		.seen = { .arena = &arena },
 		.stats = &reader->stats,
@@ -115,7 +116,7 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 		.pg = &reader->pg,
 		.start_ms = search.match.window.start_ms,
 		.end_ms = search.match.window.end_ms,
-		.deadline_ns = reader->deadline_ns,
+		.bounds = &reader->bounds,
 		.buckets = search.match.found.buckets,
 		.stats = &reader->stats,
 		.wants = wants,

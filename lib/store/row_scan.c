@@ -71,7 +71,7 @@ static bool read_wanted(const struct row_scan *scan, struct wanted *wanted, stru
 
 		scan->stats->chunks++;
 		scan->stats->bytes += payload.len;
-		if (!scan->take(scan->self, payload, err))
+		if (!store_bounds_hold(scan->bounds, err) || !scan->take(scan->self, payload, err))
 			return false;
 	}
 	arena_reset(&wanted->arena);
@@ -87,6 +87,8 @@ static bool look_at_row(const struct row_scan *scan, const struct postgres_rows 
 	str partition = postgres_get(rows, row, ROW_PARTITION);
 
 	scan->stats->rows++;
+	if (!store_bounds_hold(scan->bounds, err))
+		return false;
 	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena, err))
 		return err_wrap(err, "row in " STR_FMT, STR_ARG(partition));
 	if (!scan->wants(scan->self, &directory))
@@ -113,9 +115,6 @@ static bool run(const struct row_scan *scan, struct wanted *wanted, struct err *
 	do {
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-		if (clock_monotonic_ns() > scan->deadline_ns)
-			return err_set(err, ERR_LIMIT,
-				       "the query took too long: ask for less time");
 		if (!postgres_query(scan->pg, "FETCH 256 FROM rows", NULL, 0, &rows, err))
 			return false;
 		count = rows.count;

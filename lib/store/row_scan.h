@@ -10,11 +10,13 @@
 
 #include "client/postgres.h"
 #include "store/chunk_directory.h"
+#include "store/store_bounds.h"
 #include "store/store_stats.h"
 
 struct row_scan {
 	struct postgres *pg;
-	uint64_t start_ms, end_ms, deadline_ns;
+	uint64_t start_ms, end_ms;
+	const struct store_bounds *bounds;
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
 	struct store_stats *stats;
 

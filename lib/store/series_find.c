@@ -10,6 +10,7 @@ _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct found *)0)->buckets), "a fla
 struct finder {
 	struct postgres *pg;
 	const struct selector *selector;
+	const struct store_bounds *bounds;
 	struct found *found;
 	struct arena scratch;
 	struct postgres_param days[2];
@@ -80,7 +81,8 @@ static bool pairs_of_matcher(struct finder *finder, const struct matcher *matche
 	for (size_t i = 0; i < rows.count && count <= MATCH_PAIRS_SENT_MAX; i++) {
 		bool matches;
 
-		if (!matcher_matches(matcher, postgres_get(&rows, i, 1), &matches, err))
+		if (!store_bounds_hold(finder->bounds, err) ||
+		    !matcher_matches(matcher, postgres_get(&rows, i, 1), &matches, err))
 			return false;
 		if (matches && count < MATCH_PAIRS_SENT_MAX)
 			ret_pairs[count] = postgres_get_i64(&rows, i, 0);
@@ -272,6 +274,8 @@ static bool take_rows(struct finder *finder, const struct postgres_rows *rows, s
 
 		if (found_get(found, id))
 			continue;
+		if (!store_bounds_hold(finder->bounds, err))
+			return false;
 		if (!series_labels(finder, rows, i, &series, err) ||
 		    !series_matches(finder, &series, &matches, err))
 			return false;
@@ -304,9 +308,10 @@ static bool take_all(struct finder *finder, struct err *err)
 }
 
 bool series_find(struct postgres *pg, const struct selector *selector, int64_t first_day,
-		 int64_t last_day, struct found *found, struct err *err)
+		 int64_t last_day, const struct store_bounds *bounds, struct found *found,
+		 struct err *err)
 {
-	struct finder finder = { .pg = pg, .selector = selector, .found = found };
+	struct finder finder = { .pg = pg, .selector = selector, .bounds = bounds, .found = found };
 	struct series_query query = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
 

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "client/postgres.h"
 #include "profile/selector.h"
+#include "store/store_bounds.h"
 
 struct found_series {
 	str type;
@@ -25,7 +26,8 @@ _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
 
 /* Days are UTC, since 1970, both included. A NULL selector: every series. */
 bool series_find(struct postgres *pg, const struct selector *selector, int64_t first_day,
-		 int64_t last_day, struct found *found, struct err *err) MUST_CHECK;
+		 int64_t last_day, const struct store_bounds *bounds, struct found *found,
+		 struct err *err) MUST_CHECK;
 
 const struct found_series *found_get(const struct found *found, uint64_t id);
 

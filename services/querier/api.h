@@ -14,6 +14,7 @@ struct api {
 	/* private */
 	struct pool pool;
 	uint64_t memory_max; /* of one answer */
+	uint64_t timeout_ns; /* of one question */
 	struct ready ready;
 };
 
@@ -21,6 +22,7 @@ struct api_options {
 	struct store_reader_options store;
 	size_t concurrency;  /* queries at once */
 	uint64_t memory_max; /* bytes of one answer */
+	uint64_t timeout_ns; /* from the question to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };
 
 void api_init(struct api *api, const struct api_options *options);

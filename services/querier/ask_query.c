@@ -13,15 +13,18 @@ static bool give_report(struct question *question, const struct report *report,
 			   &(struct store_sink){ .take = merge_take, .self = &merge }, err))
 		return false;
 
-	struct answer given = { .merge = &merge, .type = selector->type, .window = question->window, .stats = &question->stats };
+	struct answer given = { .merge = &merge,
+				.type = selector->type,
+				.window = question->window,
+				.stats = &question->stats };
 
 	if (!report_write(report, &given, arena, &question->res->body, err))
 		return false;
 	question->res->content_type = report->content_type;
 	if (report->file_name)
-		question_header(question, STR("Content-Disposition"),
-				str_format(arena, "attachment; filename=\"%s\"",
-					   report->file_name));
+		question_header(
+			question, STR("Content-Disposition"),
+			str_format(arena, "attachment; filename=\"%s\"", report->file_name));
 	question_header(question, STR("Decima-Stats"), stats_text(&question->stats, arena));
 	return true;
 }

@@ -14,8 +14,10 @@ enum {
 	MATCH_PARAMS_MAX = 16,   /* match[] parameters of one request */
 	POOL_MAX = 64,        /* connections to PostgreSQL that --query-concurrency may ask for */
 	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */
-	READY_KEEP_MS = 1000, /* /ready asks PostgreSQL at most so often */
-	READY_WAIT_MS = 2000, /* and waits so long for each answer, and for a connection */
+	POOL_WAITING_MAX = 64, /* so many wait at most; others are told at once */
+	POOL_LOOK_MS = 200,    /* how often who waits looks whether its client is still there */
+	READY_KEEP_MS = 1000,  /* /ready asks PostgreSQL at most so often */
+	READY_WAIT_MS = 2000,  /* and waits so long for each answer, and for a connection */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
 };

@@ -2,15 +2,18 @@
  * decima-querier - answers questions about stored profiles over HTTP. It never writes.
  */
 #include "api.h"
+#include "base/clock.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "question.h"
+#include "refusal.h"
 #include "report.h"
+#include "store/limits.h"
 
 struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
-	uint64_t concurrency, memory_max;
+	uint64_t concurrency, memory_max, timeout_ns;
 };
 
 static const struct conf_key keys[] = {
@@ -36,11 +39,20 @@ static const struct conf_key keys[] = {
 	  .fallback = "512MB",
 	  .min = 1 << 20,
 	  .help = "Memory that one answer may take; a query that needs more is refused (422)." },
+	{ .flag = "query-timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, timeout_ns),
+	  .fallback = "1m",
+	  .min = NS_PER_MS,
+	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
+	  .help = "Time that one query may take, waiting for its turn included; then it is ended, "
+		  "in PostgreSQL too (503). A request may ask for less with `timeout`." },
 };
 
 static void register_metrics(void)
 {
 	metrics_register(question_metrics, QUESTION_METRICS);
+	metrics_register(refusal_metrics, REFUSAL_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
 }
@@ -54,7 +66,8 @@ static bool run(void *self, struct err *err)
 	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,
 							 .stop = daemon_stop_flag() },
 					      .concurrency = settings->concurrency,
-					      .memory_max = settings->memory_max });
+					      .memory_max = settings->memory_max,
+					      .timeout_ns = settings->timeout_ns });
 
 	struct daemon_service service = { .routes = api_routes,
 					  .route_count = API_ROUTES,

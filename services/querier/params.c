@@ -190,20 +190,36 @@ bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 	return true;
 }
 
-static bool step_of(str text, uint64_t *ret_ms, struct err *err)
+/* Seconds, or a duration with a unit; more than no time at all. */
+static bool length_of(const char *param, str text, uint64_t *ret_ms, struct err *err)
 {
-	uint64_t ns;
+	uint64_t ms, ns = 0;
 
-	if (unix_seconds(text, ret_ms))
-		return true;
-	if (!conf_duration(text, &ns, err))
-		return err_set(err, ERR_INVALID,
-			       "step: \"" STR_FMT "\" is neither seconds like 15 or 0.5 nor a "
-			       "duration like 1m30s",
-			       (int)(text.len < 64 ? text.len : 64), text.ptr);
+	if (!unix_seconds(text, &ms)) {
+		if (!conf_duration(text, &ns, err))
+			return err_set(err, ERR_INVALID,
+				       "%s: \"" STR_FMT "\" is neither seconds like 15 or 0.5 nor "
+				       "a duration like 1m30s",
+				       param, (int)(text.len < 64 ? text.len : 64), text.ptr);
+		ms = ns / NS_PER_MS;
+	}
 	if (ns % NS_PER_MS)
-		return err_set(err, ERR_INVALID, "step: samples have milliseconds, nothing finer");
-	*ret_ms = ns / NS_PER_MS;
+		return err_set(err, ERR_INVALID, "%s: nothing is finer than milliseconds", param);
+	if (ms == 0)
+		return err_set(err, ERR_INVALID, "%s: must be longer than nothing", param);
+	*ret_ms = ms;
+	return true;
+}
+
+bool params_timeout(const struct http_request *req, uint64_t max_ns, uint64_t *ret_ns,
+		    struct err *err)
+{
+	str text = http_query(req, "timeout");
+	uint64_t ms = max_ns / NS_PER_MS;
+
+	if (text.len && !length_of("timeout", text, &ms, err))
+		return false;
+	*ret_ns = ms < max_ns / NS_PER_MS ? ms * NS_PER_MS : max_ns;
 	return true;
 }
 
@@ -215,10 +231,8 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 	uint64_t seconds = (length_ms + DEFAULT_STEPS * 1000 - 1) / (DEFAULT_STEPS * 1000);
 	uint64_t step_ms = seconds * 1000;
 
-	if (text.len && !step_of(text, &step_ms, err))
+	if (text.len && !length_of("step", text, &step_ms, err))
 		return false;
-	if (step_ms == 0)
-		return err_set(err, ERR_INVALID, "step: must be longer than nothing");
 	if ((length_ms - 1) / step_ms >= STEPS_MAX)
 		return err_set(err, ERR_INVALID,
 			       "step: the window has more than %d of them; ask for longer ones",

@@ -36,5 +36,9 @@ bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 bool params_step(const struct http_request *req, const struct window *window, uint64_t *ret_step_ms,
 		 struct err *err) MUST_CHECK;
 
+/* timeout: seconds or a duration, where that is less than max_ns. */
+bool params_timeout(const struct http_request *req, uint64_t max_ns, uint64_t *ret_ns,
+		    struct err *err) MUST_CHECK;
+
 /* limit: how many; without it, or 0, all. */
 bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err) MUST_CHECK;

@@ -51,17 +51,33 @@ static struct pool_item *find_free(struct pool *pool)
 	return found;
 }
 
-static struct pool_item *wait_for_free(struct pool *pool)
+/* Under the lock. Whoever leaves is noticed between two of these. */
+static void wait_a_little(struct pool *pool)
 {
-	uint64_t until = clock_monotonic_ns() + POOL_WAIT_MS * NS_PER_MS;
-	struct timespec deadline = { .tv_sec = (time_t)(until / NS_PER_SECOND),
-				     .tv_nsec = (long)(until % NS_PER_SECOND) };
-	struct pool_item *item;
-	int failed = 0;
+	uint64_t until = clock_monotonic_ns() + POOL_LOOK_MS * NS_PER_MS;
+	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
+			       .tv_nsec = (long)(until % NS_PER_SECOND) };
 
+	pthread_cond_timedwait(&pool->given, &pool->lock, &at);
+}
+
+static struct pool_item *wait_for_free(struct pool *pool, const struct store_bounds *bounds)
+{
+	struct store_bounds wait = { clock_monotonic_ns() + POOL_WAIT_MS * NS_PER_MS,
+				     bounds->stop };
+	struct pool_item *item;
+	struct err err;
+
+	if (bounds->deadline_ns < wait.deadline_ns)
+		wait.deadline_ns = bounds->deadline_ns;
 	pthread_mutex_lock(&pool->lock);
-	while (!(item = find_free(pool)) && !failed)
-		failed = pthread_cond_timedwait(&pool->given, &pool->lock, &deadline);
+	item = find_free(pool);
+	if (!item && pool->waiting < POOL_WAITING_MAX) {
+		pool->waiting++;
+		while (!(item = find_free(pool)) && store_bounds_hold(&wait, &err))
+			wait_a_little(pool);
+		pool->waiting--;
+	}
 	if (item)
 		item->is_busy = true;
 	pthread_mutex_unlock(&pool->lock);
@@ -79,26 +95,30 @@ static void release(struct pool *pool, struct pool_item *item)
 /* A connection that was idle may have been lost meanwhile, which its first use finds out: once more
  * with a new one before anybody is told. */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
-		     struct err *err)
+		     const struct store_bounds *bounds, struct err *err)
 {
 	bool was_open = item->is_open;
 
 	item->is_open = was_open || store_reader_open(&item->reader, options, err);
-	return item->is_open && (store_reader_begin(&item->reader, err) ||
-				 (was_open && store_reader_begin(&item->reader, err)));
+	return item->is_open && (store_reader_begin(&item->reader, bounds, err) ||
+				 (was_open && !(bounds && !store_bounds_hold(bounds, err)) &&
+				  store_reader_begin(&item->reader, bounds, err)));
 }
 
-struct store_reader *pool_take(struct pool *pool, struct err *err)
+struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
+			       struct err *err)
 {
-	struct pool_item *item = wait_for_free(pool);
+	struct pool_item *item = wait_for_free(pool, bounds);
 
 	if (!item) {
 		metric_add(&refused, 1);
-		err_set(err, ERR_IO, "%zu queries are being answered already: try again later",
+		err_set(err, ERR_IO,
+			"%zu queries are being answered already (--query-concurrency): "
+			"try again later",
 			pool->count);
 		return NULL;
 	}
-	if (!pool_item_begin(item, &pool->options, err)) {
+	if (!pool_item_begin(item, &pool->options, bounds, err)) {
 		release(pool, item);
 		return NULL;
 	}

@@ -21,7 +21,7 @@ struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t given;
 	struct store_reader_options options;
-	size_t count;
+	size_t count, waiting;
 	struct pool_item items[POOL_MAX];
 };
 
@@ -29,13 +29,17 @@ struct pool {
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count);
 void pool_done(struct pool *pool);
 
-/* A reader with a snapshot of its own. ERR_IO: PostgreSQL is away, or all are busy. */
-struct store_reader *pool_take(struct pool *pool, struct err *err) MUST_CHECK;
+/*
+ * A reader with a snapshot of its own, for a question within these bounds. ERR_IO: PostgreSQL is
+ * away, or all are busy.
+ */
+struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
+			       struct err *err) MUST_CHECK;
 void pool_give(struct pool *pool, struct store_reader *reader);
 
 /* Begin a snapshot over a connection of one's own, made or made again where need be. */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
-		     struct err *err) MUST_CHECK;
+		     const struct store_bounds *bounds, struct err *err) MUST_CHECK;
 
 enum { POOL_METRICS = 2 };
 extern struct metric *const pool_metrics[POOL_METRICS];

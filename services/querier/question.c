@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/metrics.h"
-#include "json_answer.h"
+#include "refusal.h"
 
 #include <inttypes.h>
 
@@ -17,22 +17,12 @@ static const char *const ask_names[ASK_COUNT] = {
 	[ASK_FLEET] = "fleet",
 };
 
-/* Why an answer is refused: Prometheus' words, and the status that goes with each. */
-static const char *const refusal_names[] = { "bad_data", "execution", "unavailable", "not_found" };
-enum refusal { BAD_DATA, EXECUTION, UNAVAILABLE, NOT_FOUND };
-
 static struct metric queries = { .name = "decima_querier_queries_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Requests to the API, by what was asked.",
 				 .label = "endpoint",
 				 .values = ask_names,
 				 .value_count = ASK_COUNT };
-static struct metric errors = { .name = "decima_querier_errors_total",
-				.kind = METRIC_COUNTER,
-				.help = "Requests to the API that were refused or failed, by why.",
-				.label = "type",
-				.values = refusal_names,
-				.value_count = ARRAY_LEN(refusal_names) };
 static struct metric duration = { .name = "decima_querier_query_duration_seconds",
 				  .kind = METRIC_HISTOGRAM,
 				  .help = "Time of an answer of the API, refusals too.",
@@ -60,23 +50,41 @@ static struct metric bytes = { .name = "decima_querier_bytes_read_total",
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Samples looked at." };
-struct metric *const question_metrics[QUESTION_METRICS] = { &queries, &errors,    &duration,
-							    &memory,  &in_flight, &rows,
-							    &chunks,  &bytes,     &samples };
+struct metric *const question_metrics[QUESTION_METRICS] = { &queries,   &duration, &memory,
+							    &in_flight, &rows,     &chunks,
+							    &bytes,     &samples };
 
-static enum refusal refusal_of(enum err_code code)
+/*
+ * What became of it is looked at first: a question that ran out of time, or was left alone, fails
+ * in many ways, none of which says so.
+ */
+static enum refusal refusal_of(const struct question *question, struct err *err)
 {
-	switch (code) {
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (stop_is_asked(question->bounds.stop)) {
+		err_set(err, ERR_IO, "the client left before it was answered");
+		return REFUSED_CANCELED;
+	}
+	if (question->bounds.deadline_ns && now_ns >= question->bounds.deadline_ns) {
+		err_set(err, ERR_LIMIT,
+			"the query took longer than %" PRIu64
+			" ms: ask for less time or fewer series, or raise --query-timeout",
+			(question->bounds.deadline_ns - question->stats.began_ns) / NS_PER_MS);
+		return REFUSED_TIMEOUT;
+	}
+	switch (err->code) {
 	case ERR_INVALID:
-		return BAD_DATA;
+		/* Of what was asked, until something was read; then of what is stored. */
+		return question->has_read ? REFUSED_INTERNAL : REFUSED_BAD_DATA;
 	case ERR_LIMIT:
-		return EXECUTION;
+		return REFUSED_EXECUTION;
 	case ERR_NONE:
 	case ERR_NOT_FOUND: /* tables that are not there yet */
 	case ERR_IO:
 		break;
 	}
-	return UNAVAILABLE;
+	return REFUSED_UNAVAILABLE;
 }
 
 static void account(const struct question *question, enum ask ask, const char *error)
@@ -103,29 +111,37 @@ static void account(const struct question *question, enum ask ask, const char *e
 		  took_ns / NS_PER_MS, error);
 }
 
+static void refuse(const struct question *question, enum ask ask, struct err *err)
+{
+	enum refusal refusal = refusal_of(question, err);
+
+	refusal_answer(refusal, err->msg, question->req->arena, question->res);
+	if (refusal == REFUSED_UNAVAILABLE || refusal == REFUSED_INTERNAL)
+		log_warn("question not answered", "endpoint=%s error=\"%s\"", ask_names[ask],
+			 err->msg);
+}
+
 void question_answer(struct api *api, const struct http_request *req, struct http_response *res,
 		     enum ask ask, question_give *give)
 {
-	static const int statuses[] = {
-		[BAD_DATA] = 400, [EXECUTION] = 422, [UNAVAILABLE] = 503, [NOT_FOUND] = 404
-	};
-	struct question question = {
-		.api = api, .req = req, .res = res, .stats.began_ns = clock_monotonic_ns()
-	};
+	struct question question = { .api = api,
+				     .req = req,
+				     .res = res,
+				     .bounds.stop = req->gone,
+				     .stats.began_ns = clock_monotonic_ns() };
+	uint64_t timeout_ns = 0;
+	bool answered = false;
 	struct err err = { 0 };
 
 	metric_add(&in_flight, 1);
-	if (!params_window(req, clock_unix_ns() / NS_PER_MS, &question.window, &err) ||
-	    !give(&question, &err)) {
-		enum refusal refusal = refusal_of(err.code);
-
-		metric_add_at(&errors, refusal, 1);
-		res->status = statuses[refusal];
-		json_answer_error(req->arena, refusal_names[refusal], err.msg, res);
-		if (refusal == UNAVAILABLE)
-			log_warn("question not answered", "endpoint=%s error=\"%s\"",
-				 ask_names[ask], err.msg);
+	if (params_timeout(req, api->timeout_ns, &timeout_ns, &err)) {
+		question.bounds.deadline_ns = question.stats.began_ns + timeout_ns;
+		answered =
+			params_window(req, clock_unix_ns() / NS_PER_MS, &question.window, &err) &&
+			give(&question, &err);
 	}
+	if (!answered)
+		refuse(&question, ask, &err);
 	metric_add(&in_flight, (uint64_t)-1);
 	account(&question, ask, err.msg);
 }
@@ -133,8 +149,9 @@ void question_answer(struct api *api, const struct http_request *req, struct htt
 struct store_reader *question_take_reader(struct question *question, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	struct store_reader *reader = pool_take(&question->api->pool, err);
+	struct store_reader *reader = pool_take(&question->api->pool, &question->bounds, err);
 
+	question->has_read = reader;
 	question->stats.wait_ns += clock_monotonic_ns() - began_ns;
 	return reader;
 }
@@ -229,8 +246,6 @@ void api_refuse(void *self, const struct http_request *req, const char *why,
 		return;
 	}
 
-	enum refusal refusal = res->status == 404 ? NOT_FOUND : BAD_DATA;
-
-	metric_add_at(&errors, refusal, 1);
-	json_answer_error(req->arena, refusal_names[refusal], why, res);
+	refusal_tell(res->status == 404 ? REFUSED_NOT_FOUND : REFUSED_BAD_DATA, why, req->arena,
+		     res);
 }

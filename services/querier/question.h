@@ -27,6 +27,8 @@ struct question {
 	const struct http_request *req;
 	struct http_response *res;
 	struct window window;
+	struct store_bounds bounds; /* --query-timeout, and while the client waits */
+	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	struct answer_stats stats;
 };
 
@@ -64,5 +66,5 @@ void matches_done(struct matches *matches);
 http_handler ask_labels, ask_label_values, ask_profile_types, ask_series;
 http_handler ask_query, ask_query_range, ask_fleet;
 
-enum { QUESTION_METRICS = 9 };
+enum { QUESTION_METRICS = 8 };
 extern struct metric *const question_metrics[QUESTION_METRICS];

@@ -88,8 +88,8 @@ bool range_take(void *self, const struct sample_set *row, struct err *err)
 	grouping_begin(&grouping, row, &scratch);
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
-		uint64_t step = (sample->time_ms - range->options.start_ms) /
-				range->options.step_ms;
+		uint64_t step =
+			(sample->time_ms - range->options.start_ms) / range->options.step_ms;
 
 		if (!add(range, grouping_of(&grouping, sample), (uint32_t)step, sample->value, err))
 			return false;

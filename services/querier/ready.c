@@ -20,7 +20,7 @@ static void ask(struct ready *ready)
 {
 	struct err err = { 0 };
 
-	ready->is_ready = pool_item_begin(&ready->connection, &ready->options, &err);
+	ready->is_ready = pool_item_begin(&ready->connection, &ready->options, NULL, &err);
 	if (ready->is_ready)
 		store_reader_end(&ready->connection.reader);
 	ready->err = err;

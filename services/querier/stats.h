@@ -1,8 +1,8 @@
 /*
  * stats - what an answer took: with every answer, in its body or in its header.
  *
- * Stages follow one another: wait for a connection, find the series, read the rows (decode and merge
- * them too), and the rest, which is writing the answer.
+ * Stages follow one another: wait for a connection, find the series, read the rows (decode and
+ * merge them too), and the rest, which is writing the answer.
  */
 #pragma once
 

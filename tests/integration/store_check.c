@@ -76,7 +76,7 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 				      &(struct store_reader_options){ .postgres = postgres() },
 				      &err),
 		    err);
-	assert_good(store_reader_begin(&reader, &err), err);
+	assert_good(store_reader_begin(&reader, NULL, &err), err);
 
 	const struct store_query query = { &selector, start_ms, end_ms };
 	const struct store_sink sink = { collect, got };

@@ -254,7 +254,7 @@ static void lists_labels_of_series_and_of_samples(void **state)
 				      &(struct store_reader_options){ .postgres = postgres() },
 				      &err),
 		    err);
-	assert_good(store_reader_begin(&reader, &err), err);
+	assert_good(store_reader_begin(&reader, NULL, &err), err);
 	assert_good(store_reader_label_names(&reader, NULL, 0, 0, UINT64_MAX, &arena, &items,
 					     &count, &err),
 		    err);
@@ -304,7 +304,7 @@ static void a_reader_says_that_there_are_no_tables_yet(void **state)
 				      &(struct store_reader_options){ .postgres = postgres() },
 				      &err),
 		    err);
-	assert_false(store_reader_begin(&reader, &err));
+	assert_false(store_reader_begin(&reader, NULL, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	store_reader_close(&reader);
 }

@@ -1,7 +1,6 @@
-#include "range.h"
-
 #include "profile/profile_type.h"
 #include "random_set.h"
+#include "range.h"
 #include "range_report.h"
 #include "test.h"
 
@@ -42,12 +41,12 @@ static int64_t sum_by_hand(const struct sample_set *row, const struct range_line
 		for (size_t j = 0; by && j < by->len; j++) {
 			str name = by->names[j];
 
-			is_in = is_in && str_eq(value_of(row, sample, name),
-						labels_get(line->labels, name));
+			is_in = is_in &&
+				str_eq(value_of(row, sample, name), labels_get(line->labels, name));
 		}
 		if (!by)
-			is_in = is_in && labels_eq(row->series.items[sample->series].labels,
-						   line->labels);
+			is_in = is_in &&
+				labels_eq(row->series.items[sample->series].labels, line->labels);
 		sum += is_in ? sample->value : 0;
 	}
 	return sum;
@@ -77,9 +76,8 @@ static void assert_is_summed(const struct group_by *by, uint64_t seed, uint64_t 
 
 			if (j)
 				assert_true(line->points[j - 1].step < line->points[j].step);
-			assert_int_equal(
-				line->points[j].sum,
-				sum_by_hand(&row, line, by, from_ms, from_ms + step_ms));
+			assert_int_equal(line->points[j].sum,
+					 sum_by_hand(&row, line, by, from_ms, from_ms + step_ms));
 			sum += line->points[j].sum;
 		}
 		assert_int_equal(sum, line->sum);

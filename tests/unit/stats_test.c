@@ -1,6 +1,5 @@
-#include "stats.h"
-
 #include "base/clock.h"
+#include "stats.h"
 #include "test.h"
 
 static void says_what_was_read_and_how_long_each_stage_took(void **state)

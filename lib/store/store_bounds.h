@@ -1,0 +1,23 @@
+/*
+ * store_bounds - how long a question may go on: until a moment, and while somebody waits for it.
+ *
+ * Waits for PostgreSQL end with either, and so do loops over what it said.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/stop.h"
+
+struct store_bounds {
+	uint64_t deadline_ns;    /* clock_monotonic_ns() */
+	const struct stop *stop; /* NULL: nobody asks */
+};
+
+static inline bool store_bounds_hold(const struct store_bounds *bounds, struct err *err)
+{
+	if (stop_is_asked(bounds->stop))
+		return err_set(err, ERR_IO, "nobody waits for the answer any more");
+	return clock_monotonic_ns() < bounds->deadline_ns ||
+	       err_set(err, ERR_LIMIT, "the query took too long: ask for less time");
+}
