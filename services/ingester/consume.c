@@ -96,6 +96,8 @@ static void step(struct consume *consume)
 
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_NOTHING:
+		if (consume->culprit.limit)
+			consume->next_flush_ns = 0; /* no more are coming: try those that came */
 		break;
 	case KAFKA_RECORD:
 		part = on_record(consume, &record);
