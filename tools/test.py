@@ -31,7 +31,7 @@ SANITIZERS = {
 }
 # What pytest says at its end, which is not our one line of counts.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
-MINUTES = {False: 20, True: 120}  # of the integration tests, by --long; then they are ended
+MINUTES = {False: 40, True: 180}  # of the integration tests, by --long; then they are ended
 
 
 def run_c_tests():
