@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from harness import Cell, metrics
+from harness import Cell, metrics, wait_until
 from otlp_messages import cpu_message, headers
-from side_by_side import until
+from side_by_side import DEADLINE, until
 from topic import Truth
 from truth import differences, offsets
 
@@ -33,20 +33,31 @@ BACKENDS = {
 }
 
 
+def kill_postgres(servers):
+    """kill -9, and a new start. Orphans end by themselves, soon; until then none can be."""
+    pid = servers.postgres.pid()
+    orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    servers.postgres.kill()
+    wait_until(lambda: not any(Path(f"/proc/{orphan}").exists() for orphan in orphans),
+               DEADLINE, "PostgreSQL's processes have ended")
+    servers.postgres.launch()
+    servers.postgres.wait_ready(servers.postgres.ready, DEADLINE)
+
+
+def kill_kafka(servers):
+    servers.kafka.kill()
+    servers.kafka.launch()
+    servers.kafka.wait_ready(servers.kafka.ready, DEADLINE)
+
+
+# What happens while a process stands at its failpoint, if that is not what happens to it there.
+SERVERS = {"postgres-killed": kill_postgres, "kafka-killed": kill_kafka}
+
+
 def is_stopped(process):
     pid = process.pid()
     stat = Path(f"/proc/{pid}/stat").read_text() if pid else ""
     return stat.rpartition(")")[2].split()[:1] == ["T"]
-
-
-def is_hit(process, point, action):
-    """It has said where it is, and there it ended or stands."""
-    said = f'msg="failpoint" name={point} action={action}'
-    assert said in process.last_words(20), process.last_words()
-    if action == "stop":
-        return is_stopped(process)
-    assert process.exit_code() in (None, -signal.SIGKILL), process.last_words()
-    return process.exit_code() == -signal.SIGKILL
 
 
 def stop(process):
@@ -57,11 +68,16 @@ def stop(process):
 
 
 class Case:
-    """One process that meets a failpoint, on a topic of its own, and its story."""
+    """One process that meets a failpoint, on a topic of its own, and its story.
 
-    def __init__(self, servers, protos, point, action):
-        self.point, self.action, self.protos = point, action, protos
-        self.name = f"{point}-{action}"
+    `what` is done to it there: kill, stop; or it is stopped and, when all of the `meeting` are, one
+    of SERVERS is done.
+    """
+
+    def __init__(self, servers, protos, point, what, meeting):
+        self.point, self.what, self.protos, self.meeting = point, what, protos, meeting
+        self.action = "stop" if what in SERVERS else what
+        self.name = f"{point}-{what}"
         self.cell = Cell(servers, self.name.replace("-", "_"), partitions=PARTITIONS)
         self.truth = Truth(self.cell, protos)
         self.began, self.sent_from = time.monotonic(), time.time() - 1
@@ -73,6 +89,15 @@ class Case:
         logs = [f"log of {process.name}:\n{process.last_words(15)}"
                 for process in self.cell.processes()]
         raise AssertionError("\n".join([f"{self.name}: {why!r}", *logs])) from why
+
+    def is_there(self, process):
+        """It has said where it is, and there it ended or stands."""
+        said = f'msg="failpoint" name={self.point} action={self.action}'
+        assert said in process.last_words(20), process.last_words()
+        if self.action == "stop":
+            return is_stopped(process)
+        assert process.exit_code() in (None, -signal.SIGKILL), process.last_words()
+        return process.exit_code() == -signal.SIGKILL
 
     def launch(self, service):
         """Start it; PostgreSQL knows its connection by its name."""
@@ -104,11 +129,11 @@ def numbers_of(truth, node):
 
 class IngesterCase(Case):
     """Two ingesters share a topic; one of them meets the failpoint and is away, until the other has
-    stored everything. Then it comes back."""
+    stored everything or a server was killed. Then it comes back."""
 
-    def __init__(self, servers, protos, point, action):
-        super().__init__(servers, protos, point, action)
-        more = {"failpoints": f"{point}={action}"}
+    def __init__(self, servers, protos, point, what, meeting):
+        super().__init__(servers, protos, point, what, meeting)
+        more = {"failpoints": f"{point}={self.action}"}
         if point == "in-revoke":
             more["flush-interval"] = "60s"  # it has something to drop
         self.armed = self.cell.service("ingester", "armed", more)
@@ -155,9 +180,13 @@ class IngesterCase(Case):
             yield from self.meet_in_flush()
         self.say("it is there")
         self.assert_place()
-        self.volley()
-        yield from until(self.is_stored, "the other one has stored all there is", HELD_UP_S)
-        self.say("the other one has stored all there is")
+        if self.what in SERVERS:
+            yield from self.meeting.join()
+            self.say(self.what)
+        else:
+            self.volley()
+            yield from until(self.is_stored, "the other one has stored all there is", HELD_UP_S)
+            self.say("the other one has stored all there is")
         assert not self.armed.alive() or is_stopped(self.armed), "it did not stay away"
         self.come_back()
         for ingester in (self.armed, self.other):
@@ -174,7 +203,7 @@ class IngesterCase(Case):
         for ingester in (self.armed, self.other):
             yield from self.has_partitions(ingester, PARTITIONS // 2)
         self.volley()
-        yield from until(lambda: is_hit(self.armed, self.point, self.action), "it is there")
+        yield from until(lambda: self.is_there(self.armed), "it is there")
 
     def meet_in_revoke(self):
         self.volley()
@@ -182,7 +211,7 @@ class IngesterCase(Case):
         yield from until(lambda: metrics(self.armed)["decima_ingester_messages_total"] == sent,
                          "all is read and nothing stored")
         self.launch(self.other)
-        yield from until(lambda: is_hit(self.armed, self.point, self.action), "it is there")
+        yield from until(lambda: self.is_there(self.armed), "it is there")
         assert not offsets(self.cell), "it was to drop what it had read"
 
     def assert_place(self):
@@ -212,17 +241,17 @@ class AgentCase(Case):
     """A real agent meets the failpoint and is away for a while; what was in its spool by then
     arrives once."""
 
-    def __init__(self, servers, protos, point, action):
-        super().__init__(servers, protos, point, action)
+    def __init__(self, servers, protos, point, what, meeting):
+        super().__init__(servers, protos, point, what, meeting)
         self.agent = self.cell.service("agent", flags={
             "node": self.name, "profiling-duration": "1s",
-            "failpoints": f"{point}={action}:{AT_VISIT}"})
+            "failpoints": f"{point}={self.action}:{AT_VISIT}"})
 
     def story(self):
         self.launch(self.cell.ingester)
         yield from until(self.cell.ingester.ready, "the topic is there")
         self.agent.launch()
-        yield from until(lambda: is_hit(self.agent, self.point, self.action), "it is there")
+        yield from until(lambda: self.is_there(self.agent), "it is there")
         self.say("it is there")
         spooled = self.in_spool()
         self.truth.read()
@@ -254,6 +283,9 @@ class AgentCase(Case):
             self.agent.launch()
             return
         woken = time.monotonic() + STOPPED_S
+        if self.what in SERVERS:
+            yield from self.meeting.join()
+            self.say(self.what)
         yield from until(lambda: time.monotonic() > woken, "time to wake it")
         assert is_stopped(self.agent)
         os.close(self.agent.send(signal.SIGCONT))

@@ -27,6 +27,20 @@ def until(predicate, what, deadline=DEADLINE):
         yield
 
 
+class Meeting:
+    """Stories wait here for each other; the last to come does what all of them waited for."""
+
+    def __init__(self, expected, act):
+        self.missing, self.act, self.is_over = expected, act, False
+
+    def join(self):
+        self.missing -= 1
+        if self.missing == 0:
+            self.act()
+            self.is_over = True
+        yield from until(lambda: self.is_over, "all have come")
+
+
 def play(stories):
     """Let all of {name: generator} come to their ends; {name: what it failed with, or None}."""
     ends, going = {}, dict(stories)

@@ -1,11 +1,11 @@
-"""At each failpoint (docs/failpoints.md) a process is killed, and one is stopped for longer than
-its session lasts: what is stored is what the topic holds, each batch once.
+"""At each failpoint (docs/failpoints.md) a process is killed, one is stopped for longer than Kafka
+waits for it, and one stands there while PostgreSQL or Kafka is killed: what is stored is what the
+topic holds, each batch once.
 
-Chance seldom meets these moments (test_chaos.py); here each is met every time. The cases run side
-by side, those of the ingesters and then those of the agents, since most of the time goes by until
-Kafka misses somebody. One of them by hand:
+Chance seldom meets these moments (test_chaos.py); here each is met every time. The cases of a kind
+run side by side, since most of the time goes by until somebody misses somebody. Some by hand:
 
-    /usr/bin/python3 -m pytest -s tests/chaos -k "failpoint and in-copy-stop"
+    /usr/bin/python3 -m pytest -s tests/chaos -k "failpoint and in-copy"
 """
 import contextlib
 import os
@@ -14,65 +14,91 @@ from pathlib import Path
 
 import pytest
 
-from failpoint_cases import AgentCase, IngesterCase
+from failpoint_cases import SERVERS, AgentCase, IngesterCase
 from harness import ROOT
-from side_by_side import play
+from side_by_side import Meeting, play
 
-ACTIONS = ("kill", "stop")
 INGESTER_POINTS = ("in-revoke", "after-series", "in-copy", "after-copy", "after-fence",
                    "after-commit")
 AGENT_POINTS = ("after-spool-file", "after-spool-fsync", "after-produce", "at-report")
+CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 
 
-def cases(points):
-    return [pytest.param(point, action, id=f"{point}-{action}")
-            for point in points for action in ACTIONS]
+def cases(points, whats):
+    return pytest.mark.parametrize("point, what", [
+        pytest.param(point, what, id=f"{point}-{what}") for point in points for what in whats])
 
 
 def selected(request):
-    """The cases of a fixture's tests that will run, as (point, action)."""
-    return [(item.callspec.params["point"], item.callspec.params["action"])
+    """The cases of a fixture's tests that will run, as (point, what)."""
+    return [(item.callspec.params["point"], item.callspec.params["what"])
             for item in request.session.items
             if request.fixturename in getattr(item, "fixturenames", ())]
 
 
-def played(kind, servers, protos, request):
-    """{(point, action): (case, what failed or None)} when all cases have come to their ends."""
+def played(servers, protos, request):
+    """{(point, what): (case, what failed or None)} when all cases have come to their ends."""
+    names = selected(request)
+    if any(point in AGENT_POINTS for point, _ in names) and not CAN_SAMPLE:
+        pytest.skip("the agent needs root and BTF")
+    act = SERVERS.get(names[0][1])
+    meeting = Meeting(len(names), lambda: act(servers))
     with contextlib.ExitStack() as cells:
         made = {}
-        for name in selected(request):
-            made[name] = kind(servers, protos, *name)
-            cells.enter_context(made[name].cell)
+        for point, what in names:
+            kind = AgentCase if point in AGENT_POINTS else IngesterCase
+            made[point, what] = kind(servers, protos, point, what, meeting)
+            cells.enter_context(made[point, what].cell)
         ends = play({name: case.story() for name, case in made.items()})
         yield {name: (case, ends[name]) for name, case in made.items()}
 
 
 @pytest.fixture(scope="module")
-def ingester_cases(killed_servers, protos, request):
-    yield from played(IngesterCase, killed_servers, protos, request)
+def ingesters_away(killed_servers, protos, request):
+    yield from played(killed_servers, protos, request)
 
 
 @pytest.fixture(scope="module")
-def agent_cases(killed_servers, protos, request):
-    if os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists():
-        pytest.skip("the agent needs root and BTF")
-    yield from played(AgentCase, killed_servers, protos, request)
+def agents_away(killed_servers, protos, request):
+    yield from played(killed_servers, protos, request)
 
 
-@pytest.mark.parametrize("point, action", cases(INGESTER_POINTS))
-def test_an_ingester_may_be_killed_or_stopped_at_any_failpoint(ingester_cases, point, action):
+@pytest.fixture(scope="module")
+def postgres_killed(killed_servers, protos, request):
+    yield from played(killed_servers, protos, request)
+
+
+@pytest.fixture(scope="module")
+def kafka_killed(killed_servers, protos, request):
+    yield from played(killed_servers, protos, request)
+
+
+def judge(made, point, what):
+    case, why = made[point, what]
+    if why:
+        case.fail(why)
+
+
+@cases(INGESTER_POINTS, ["kill", "stop"])
+def test_an_ingester_may_be_killed_or_stopped_at_any_failpoint(ingesters_away, point, what):
     """Nothing is lost or doubled, and nobody waits for the one that is away."""
-    case, why = ingester_cases[point, action]
-    if why:
-        case.fail(why)
+    judge(ingesters_away, point, what)
 
 
-@pytest.mark.parametrize("point, action", cases(AGENT_POINTS))
-def test_an_agent_may_be_killed_or_stopped_at_any_failpoint(agent_cases, point, action):
+@cases(AGENT_POINTS, ["kill", "stop"])
+def test_an_agent_may_be_killed_or_stopped_at_any_failpoint(agents_away, point, what):
     """Each batch of its spool is stored once, and its sum closes."""
-    case, why = agent_cases[point, action]
-    if why:
-        case.fail(why)
+    judge(agents_away, point, what)
+
+
+@cases(INGESTER_POINTS, ["postgres-killed"])
+def test_postgres_may_be_killed_while_an_ingester_is_at_any_failpoint(postgres_killed, point, what):
+    judge(postgres_killed, point, what)
+
+
+@cases(INGESTER_POINTS + AGENT_POINTS, ["kafka-killed"])
+def test_kafka_may_be_killed_while_a_process_is_at_any_failpoint(kafka_killed, point, what):
+    judge(kafka_killed, point, what)
 
 
 def test_every_failpoint_there_is_has_its_cases():

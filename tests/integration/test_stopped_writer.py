@@ -1,4 +1,4 @@
-"""No timeout of PostgreSQL's frees a client that stands still inside COPY; another ingester does."""
+"""No timeout of PostgreSQL's frees a client that is stopped inside COPY; another ingester does."""
 import os
 import signal
 
