@@ -42,6 +42,10 @@ static const struct limit object[] = {
 	      "the others are not; without a build id the file is known by its htlhash"),
 	LIMIT(ELF_NOTE_BYTES_MAX, BYTES, "one note segment",
 	      "the rest is not read; without a build id the file is known by its htlhash"),
+	LIMIT(ELF_NAMES_MAX, BYTES, "the names of an ELF file's sections",
+	      "the upload is refused: 400 `bad_data` with a sentence"),
+	LIMIT(BUILD_ID_BYTES_MIN, BYTES, "a build id that files are kept under, at least",
+	      "400 `bad_data` with a sentence"),
 	LIMIT(BUILD_ID_BYTES_MAX, BYTES, "a build id",
 	      "it is none; the file is known by its htlhash"),
 };
