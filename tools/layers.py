@@ -32,6 +32,7 @@ WRAPPED_BY = {
     "libpq-fe.h": ("lib/client/postgres",),
     "hiredis/": ("lib/client/redis",),
     "jansson.h": ("lib/chassis/json",),
+    "curl/": ("lib/client/fetch",),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash", "lib/base/map"),
     "libelf.h": ("lib/object/",),
