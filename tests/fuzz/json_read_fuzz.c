@@ -1,0 +1,27 @@
+/*
+ * json_read - what comes out is no more than what came in.
+ */
+#include "chassis/json_read.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_ARENA arena = { 0 };
+	size_t count, bytes = 0;
+	str *texts;
+	struct err err;
+
+	if (!json_read_texts((str){ (const char *)data, size }, "ids", 100, &arena, &texts, &count,
+			     &err))
+		return 0;
+	assert(count <= 100);
+	for (size_t i = 0; i < count; i++) {
+		assert(str_is_utf8(texts[i]));
+		bytes += texts[i].len;
+	}
+	assert(bytes <= size);
+	return 0;
+}
