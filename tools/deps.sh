@@ -18,7 +18,7 @@ packages=(
 	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java python3
 	# testing
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
-	python3-redis python3-protobuf elfutils binutils curl prometheus=promtool
+	python3-redis python3-protobuf elfutils binutils curl prometheus=promtool debuginfod gdb
 	# checking
 	clang-format-14 clang-tidy-14 shellcheck cppcheck git
 )

@@ -23,6 +23,7 @@ MAY_USE = {
     "services/agent": ("bpf", "base", "object", "profile", "client", "chassis"),
     "services/ingester": ("base", "profile", "client", "chassis", "store"),
     "services/querier": ("base", "profile", "client", "chassis", "store"),
+    "services/debuginfo": ("base", "object", "client", "chassis"),
 }
 
 # another's library -> the files that wrap it. Replacing it must stay one file's work.
@@ -46,6 +47,7 @@ MUST_NOT_LINK = {
     "agent": ("libpq", "libjansson"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
+    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),
 }
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ from harness import metrics, wait_until
 from local.process import clean_environment
 from local.servers import ROOT
 
-KINDS = ("ingester", "querier", "agent")
+KINDS = ("ingester", "querier", "debuginfo", "agent")
 
 
 @pytest.fixture(params=KINDS)
@@ -20,11 +20,16 @@ def program(request, servers):
     return servers.build / "services" / request.param / f"decima-{request.param}"
 
 
+@pytest.fixture(scope="module")
+def debuginfo(cell):
+    return cell.start_service(cell.service("debuginfo"))
+
+
 @pytest.fixture(params=KINDS)
 def running(request):
     """A running service of each kind, shared with other tests: look only."""
-    if request.param == "agent":
-        return request.getfixturevalue("agent")
+    if request.param in ("agent", "debuginfo"):
+        return request.getfixturevalue(request.param)
     return getattr(request.getfixturevalue("stack"), request.param)
 
 
@@ -142,7 +147,8 @@ def test_a_taken_address_is_one_sentence(own):
         address = "127.0.0.1:%d" % taker.getsockname()[1]
         arguments = [a for a in own.argv()[1:] if not a.startswith(("--http-address", "--state"))]
         environment = {"DECIMA_POSTGRES": own.fleet.postgres.address()}
-        state = [f"--state-directory={own.fleet.run_dir}/another"] if own.kind == "agent" else []
+        has_state = own.kind in ("agent", "debuginfo")
+        state = [f"--state-directory={own.fleet.run_dir}/another"] if has_state else []
 
         done = run(own.program, *arguments, *state, f"--http-address={address}",
                    environment=environment)

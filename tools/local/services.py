@@ -10,7 +10,8 @@ import urllib.request
 from .process import Process
 from .servers import ROOT
 
-PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072}  # what `make up` itself prefers
+# what `make up` itself prefers
+PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072, "debuginfo": 8002}
 
 
 def http(url, timeout=10):
@@ -39,8 +40,9 @@ class Service(Process):
         flags = {"http-address": None}
         if self.kind in ("ingester", "agent"):
             flags["kafka-brokers"] = self.fleet.kafka.address()
-        if self.kind == "agent":
+        if self.kind in ("agent", "debuginfo"):
             flags["state-directory"] = self.fleet.run_dir / self.name
+        if self.kind == "agent":
             flags["bpffs-directory"] = self.fleet.bpffs
         return flags
 
@@ -66,7 +68,7 @@ class Service(Process):
             return False
         self.fleet.ports.check_free(self.name, self.title)
         given = {}
-        if self.kind != "agent":  # its password stays out of the command line
+        if self.kind in ("ingester", "querier"):  # its password stays out of the command line
             given["DECIMA_POSTGRES"] = self.fleet.postgres.address()
         self.start(self.argv(), environment=given | (environment or {}),
                    tied_signal=self.fleet.tied_signal)

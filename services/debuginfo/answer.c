@@ -1,0 +1,45 @@
+#include "answer.h"
+
+#include "chassis/json.h"
+#include "debuginfo_limits.h"
+
+void answer_error(struct arena *arena, struct http_response *res, int status, const char *type,
+		  const char *sentence)
+{
+	struct buf out = { .arena = arena };
+	struct json json = { .out = &out };
+
+	json_object(&json);
+	json_key(&json, STR("status"));
+	json_str(&json, STR("error"));
+	json_key(&json, STR("errorType"));
+	json_str(&json, str_from(type));
+	json_key(&json, STR("error"));
+	json_str(&json, str_from(sentence));
+	json_end_object(&json);
+	buf_u8(&out, '\n');
+	res->status = status;
+	res->content_type = "application/json";
+	res->body = buf_bytes(&out);
+}
+
+void answer_later(struct arena *arena, struct http_response *res, int status, const char *type,
+		  const char *sentence)
+{
+	struct http_param *header = arena_new(arena, struct http_param);
+
+	answer_error(arena, res, status, type, sentence);
+	*header = (struct http_param){ STR("Retry-After"),
+				       str_format(arena, "%d", RETRY_AFTER_SECONDS) };
+	res->headers = header;
+	res->header_count = 1;
+}
+
+void answer_refusal(void *service, const struct http_request *req, const char *why,
+		    struct http_response *res)
+{
+	const char *type = res->status == 404 ? "not_found" : "bad_data";
+
+	(void)service;
+	answer_error(req->arena, res, res->status, type, why);
+}

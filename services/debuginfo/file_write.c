@@ -1,0 +1,172 @@
+/*
+ * Writing into the store. The order of a commit: fsync the file, rename it, fsync its directory,
+ * remove its predecessor. A crash in between leaves the old one, or both, of which the newer
+ * counts.
+ */
+#include "base/clock.h"
+#include "files.h"
+#include "files_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { RACES_MAX = 4 };
+
+static void temp_path(const struct file_key *key, char *path, size_t cap)
+{
+	snprintf(path, cap, "temp/%s.%s", key->id.text, key->name);
+}
+
+/* Whether the name still leads to what we have locked: its last owner may have renamed it into
+ * place between our open and our lock. */
+static bool is_there(const struct files *files, const char *path, int fd)
+{
+	struct stat own, named;
+
+	return fstat(fd, &own) == 0 && fstatat(files->directory, path, &named, 0) == 0 &&
+	       own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+}
+
+bool file_write_begin(struct file_write *write, struct files *files, const struct file_key *key,
+		      struct err *err)
+{
+	char path[FILES_PATH_MAX];
+
+	temp_path(key, path, sizeof(path));
+	for (int race = 0; race < RACES_MAX; race++) {
+		AUTO_FD fd = openat(files->directory, path,
+				    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+		if (fd < 0)
+			return err_errno(err, "create a temporary file");
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			if (errno == EWOULDBLOCK)
+				break;
+			return err_errno(err, "lock a temporary file");
+		}
+		if (!is_there(files, path, fd))
+			continue;
+		if (ftruncate(fd, 0))
+			return err_errno(err, "empty a temporary file");
+		*write = (struct file_write){ .files = files, .key = *key, .fd = fd_take(&fd) };
+		return true;
+	}
+	return err_set(err, ERR_LIMIT, "the same file is being written just now");
+}
+
+bool file_write_add(struct file_write *write_, str piece, struct err *err)
+{
+	while (piece.len) {
+		ssize_t n = write(write_->fd, piece.ptr, piece.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(err, "write to the store");
+		write_->len += (uint64_t)n;
+		piece = str_skip(piece, (size_t)n);
+	}
+	return true;
+}
+
+bool file_write_restart(struct file_write *write, struct err *err)
+{
+	if (ftruncate(write->fd, 0) || lseek(write->fd, 0, SEEK_SET) < 0)
+		return err_errno(err, "empty a temporary file");
+	write->len = 0;
+	return true;
+}
+
+void file_write_abandon(struct file_write *write)
+{
+	char path[FILES_PATH_MAX];
+
+	if (!write->files)
+		return;
+	temp_path(&write->key, path, sizeof(path));
+	unlinkat(write->files->directory, path, 0); /* before the lock is let go */
+	close(write->fd);
+	*write = (struct file_write){ 0 };
+}
+
+static bool make_directory(int root, const char *path, const char *above)
+{
+	if (mkdirat(root, path, 0750))
+		return errno == EEXIST;
+
+	AUTO_FD parent = openat(root, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return parent >= 0 && fsync(parent) == 0;
+}
+
+/* Into the build id's directory, which goes to ret_directory. An eviction may remove the directory
+ * when it has just been made, because it is empty. */
+static bool rename_into(const struct file_write *write, uint64_t *ret_generation,
+			int *ret_directory, struct err *err)
+{
+	struct files_path path = files_path_of(&write->key.id);
+	int root = write->files->directory;
+	char from[FILES_PATH_MAX], to[NAME_MAX + 1];
+
+	temp_path(&write->key, from, sizeof(from));
+	for (int race = 0; race < RACES_MAX; race++) {
+		if (!make_directory(root, path.shard, "files") ||
+		    !make_directory(root, path.directory, path.shard)) {
+			if (errno == ENOENT)
+				continue;
+			return err_errno(err, "make a directory of the store");
+		}
+
+		AUTO_FD directory =
+			openat(root, path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		uint64_t held = files_generation(write->files, &write->key);
+		uint64_t now = clock_unix_ns() / NS_PER_MS;
+		uint64_t generation = held >= now ? held + 1 : now;
+
+		snprintf(to, sizeof(to), "%s-%" PRIu64, write->key.name, generation);
+		if (directory >= 0 && renameat(root, from, directory, to) == 0) {
+			*ret_generation = generation;
+			*ret_directory = fd_take(&directory);
+			return true;
+		}
+		if (errno != ENOENT)
+			break;
+	}
+	return err_errno(err, "put a file into the store");
+}
+
+bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struct err *err)
+{
+	struct files *files = write->files;
+	AUTO_FD directory = -1;
+	uint64_t generation, gone_bytes, gone_files;
+
+	if (fsync(write->fd)) {
+		err_errno(err, "sync a file of the store");
+		file_write_abandon(write);
+		return false;
+	}
+	if (!rename_into(write, &generation, &directory, err)) {
+		file_write_abandon(write);
+		return false;
+	}
+	if (fsync(directory)) {
+		/* It is there now, and may not be after a power cut: do not promise it. */
+		err_errno(err, "sync a directory of the store");
+		close(write->fd);
+		*write = (struct file_write){ 0 };
+		return false;
+	}
+	gone_bytes = files_remove_others(directory, write->key.name, generation, &gone_files);
+	files_account(files, write->len - gone_bytes, 1 - gone_files);
+	close(write->fd);
+	*write = (struct file_write){ 0 };
+	*ret_generation = generation;
+	if (files->bytes > files->max_bytes)
+		files_sweep(files);
+	return true;
+}

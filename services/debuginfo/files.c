@@ -1,0 +1,196 @@
+#include "files.h"
+
+#include "base/hash.h"
+#include "files_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+enum { RACES_MAX = 4 };
+
+static bool make_root(const char *path, struct err *err)
+{
+	char room[PATH_MAX];
+
+	if (!*path || (size_t)snprintf(room, sizeof(room), "%s", path) >= sizeof(room))
+		return err_set(err, ERR_INVALID, "a directory's path of 1 to %d bytes is needed",
+			       PATH_MAX - 1);
+	for (char *c = room + 1; *c; c++) {
+		if (*c != '/')
+			continue;
+		*c = '\0';
+		if (mkdir(room, 0755) && errno != EEXIST)
+			return err_errno(err, "make directory %s", room);
+		*c = '/';
+	}
+	if (mkdir(room, 0750) && errno != EEXIST)
+		return err_errno(err, "make directory %s", room);
+	return true;
+}
+
+/* Made by the first one to open the store, for all. */
+static bool read_name(struct files *files, struct err *err)
+{
+	AUTO_FD fd = openat(files->directory, "name", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	char room[FILES_NAME_LEN + 1] = "";
+	uint64_t number;
+
+	if (fd < 0 || flock(fd, LOCK_EX))
+		return err_errno(err, "open the store's name");
+	if (pread(fd, room, FILES_NAME_LEN, 0) != FILES_NAME_LEN ||
+	    !str_hex_to_u64(str_from(room), &number)) {
+		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+			return err_errno(err, "make the store's name");
+		snprintf(room, sizeof(room), "%016" PRIx64, number);
+		if (pwrite(fd, room, FILES_NAME_LEN, 0) != FILES_NAME_LEN || fsync(fd))
+			return err_errno(err, "write the store's name");
+	}
+	memcpy(files->name, room, sizeof(room));
+	return true;
+}
+
+bool files_open(struct files *files, const char *path, uint64_t max_bytes, struct err *err)
+{
+	*files = (struct files){ .directory = -1, .max_bytes = max_bytes };
+	if (!make_root(path, err))
+		return false;
+
+	AUTO_FD directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (directory < 0 || (mkdirat(directory, "files", 0750) && errno != EEXIST) ||
+	    (mkdirat(directory, "temp", 0750) && errno != EEXIST) || fsync(directory))
+		return err_errno(err, "open the store %s", path);
+	files->directory = fd_take(&directory);
+	pthread_mutex_init(&files->evicting, NULL);
+	if (!read_name(files, err)) {
+		files_close(files);
+		return false;
+	}
+	files_remove_leftovers(files);
+	files_sweep(files);
+	return true;
+}
+
+void files_close(struct files *files)
+{
+	if (files->directory < 0)
+		return;
+	close(files->directory);
+	files->directory = -1;
+	pthread_mutex_destroy(&files->evicting);
+}
+
+bool files_usable(const struct files *files, struct err *why)
+{
+	if (faccessat(files->directory, "temp", W_OK | X_OK, AT_EACCESS) ||
+	    faccessat(files->directory, "files", W_OK | X_OK, AT_EACCESS))
+		return err_errno(why, "the store cannot be written to");
+	return true;
+}
+
+static struct file_key key_of(const struct build_id *id, const char *name)
+{
+	struct file_key key = { .id = *id };
+
+	snprintf(key.name, sizeof(key.name), "%s", name);
+	return key;
+}
+
+struct file_key file_key_debuginfo(const struct build_id *id)
+{
+	return key_of(id, "debuginfo");
+}
+
+struct file_key file_key_executable(const struct build_id *id)
+{
+	return key_of(id, "executable");
+}
+
+struct file_key file_key_source(const struct build_id *id, str path)
+{
+	hash128 hash = hash_128(path);
+	struct file_key key = { .id = *id };
+
+	snprintf(key.name, sizeof(key.name), "source.%016" PRIx64 "%016" PRIx64, hash.high,
+		 hash.low);
+	return key;
+}
+
+struct newest {
+	const char *name;
+	uint64_t generation; /* 0: none */
+};
+
+static void look_at(void *self, int directory, const char *entry)
+{
+	struct newest *newest = self;
+	uint64_t generation = files_path_generation(entry, newest->name);
+
+	(void)directory;
+	if (generation > newest->generation)
+		newest->generation = generation;
+}
+
+static uint64_t newest_of(int directory, const char *name)
+{
+	struct newest newest = { .name = name };
+
+	files_each_entry(directory, ".", look_at, &newest);
+	return newest.generation;
+}
+
+static int open_directory(const struct files *files, const struct build_id *id)
+{
+	struct files_path path = files_path_of(id);
+
+	return openat(files->directory, path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+uint64_t files_generation(const struct files *files, const struct file_key *key)
+{
+	AUTO_FD directory = open_directory(files, &key->id);
+
+	return directory < 0 ? 0 : newest_of(directory, key->name);
+}
+
+static bool open_newest(int directory, const struct file_key *key, struct held_file *ret_file)
+{
+	uint64_t generation = newest_of(directory, key->name);
+	char entry[NAME_MAX + 1];
+	struct stat stat;
+
+	if (!generation)
+		return false;
+	snprintf(entry, sizeof(entry), "%s-%" PRIu64, key->name, generation);
+
+	AUTO_FD fd = openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &stat) || !S_ISREG(stat.st_mode))
+		return false;
+	*ret_file = (struct held_file){ .fd = fd_take(&fd),
+					.size = (uint64_t)stat.st_size,
+					.generation = generation };
+	return true;
+}
+
+bool files_find(const struct files *files, const struct file_key *key, struct held_file *ret_file)
+{
+	static const struct timespec now_read[2] = { { .tv_nsec = UTIME_NOW },
+						     { .tv_nsec = UTIME_OMIT } };
+	AUTO_FD directory = open_directory(files, &key->id);
+
+	if (directory < 0)
+		return false;
+	/* A better one may come between the look and the opening: look again. */
+	for (int race = 0; race < RACES_MAX; race++)
+		if (open_newest(directory, key, ret_file)) {
+			(void)futimens(ret_file->fd, now_read); /* a read-only store serves too */
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,85 @@
+#include "generations.h"
+
+#include "answer.h"
+#include "base/map.h"
+#include "chassis/json.h"
+#include "chassis/json_read.h"
+#include "chassis/metrics.h"
+#include "debuginfo_limits.h"
+#include "files.h"
+
+#include <pthread.h>
+
+static struct metric asked = { .name = "decima_debuginfo_generations_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Build ids whose generation was asked for." };
+struct metric *const generations_metrics[GENERATIONS_METRICS] = { &asked };
+
+static bool read_ids(const struct http_request *req, struct build_id **ret_ids, size_t *ret_count,
+		     struct err *err)
+{
+	/* The tree of one text takes much memory: one at a time. */
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	size_t count = 0;
+	str *texts = NULL;
+	bool is_read;
+
+	pthread_mutex_lock(&one_at_a_time);
+	is_read = json_read_texts(req->body, "build_ids", GENERATIONS_MAX, req->arena, &texts,
+				  &count, err);
+	pthread_mutex_unlock(&one_at_a_time);
+	if (!is_read)
+		return false;
+
+	struct build_id *ids = arena_array(req->arena, struct build_id, count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!build_id_parse(texts[i], &ids[i], err))
+			return err_wrap(err, "entry %zu of \"build_ids\"", i);
+	*ret_ids = ids;
+	*ret_count = count;
+	return true;
+}
+
+void generations_answer(void *service, const struct http_request *req, struct http_response *res)
+{
+	struct files *files = service;
+	struct map seen = { .arena = req->arena };
+	struct buf out = { .arena = req->arena };
+	struct json json = { .out = &out };
+	struct build_id *ids = NULL;
+	size_t count = 0;
+	struct err err = { 0 };
+
+	if (!read_ids(req, &ids, &count, &err)) {
+		bool is_limit = err.code == ERR_LIMIT;
+
+		answer_error(req->arena, res, is_limit ? 422 : 400,
+			     is_limit ? "execution" : "bad_data", err.msg);
+		return;
+	}
+	json_object(&json);
+	json_key(&json, STR("status"));
+	json_str(&json, STR("success"));
+	json_key(&json, STR("data"));
+	json_object(&json);
+	json_key(&json, STR("generations"));
+	json_object(&json);
+	for (size_t i = 0; i < count; i++) {
+		struct file_key key = file_key_debuginfo(&ids[i]);
+		void **place = map_at(&seen, str_from(ids[i].text));
+
+		if (*place)
+			continue; /* a name stands in an object once */
+		*place = &ids[i];
+		json_key(&json, str_from(ids[i].text));
+		json_u64(&json, files_generation(files, &key));
+	}
+	json_end_object(&json);
+	json_end_object(&json);
+	json_end_object(&json);
+	buf_u8(&out, '\n');
+	metric_add(&asked, count);
+	res->content_type = "application/json";
+	res->body = buf_bytes(&out);
+}

@@ -1,0 +1,190 @@
+/*
+ * decima-debuginfo - a debuginfod server for what agents and pipelines upload, and what other
+ * debuginfod servers have.
+ */
+#include "answer.h"
+#include "chassis/daemon.h"
+#include "chassis/metrics.h"
+#include "debuginfo_limits.h"
+#include "files.h"
+#include "generations.h"
+#include "serve.h"
+#include "upload.h"
+#include "upstream.h"
+
+#include <sys/resource.h>
+
+struct settings {
+	struct daemon_settings daemon;
+	const char *state_directory;
+	uint64_t store_max_bytes;
+	struct upload_options upload;
+	struct upstream_options upstream;
+};
+
+static const struct conf_key keys[] = {
+	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:8002"),
+	{ .flag = "state-directory",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, state_directory),
+	  .fallback = "/var/lib/decima-debuginfo",
+	  .help = "Directory of the store; replicas may share it." },
+	{ .flag = "store-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, store_max_bytes),
+	  .fallback = "20GB",
+	  .min = 1 << 20,
+	  .help = "Disk space for held files; beyond, those that were not read for longest go. "
+		  "Files that are just coming are not counted." },
+	{ .flag = "upload-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, upload.max_bytes),
+	  .fallback = "1GB",
+	  .min = 1,
+	  .help = "Longest file that is taken, in an upload or from upstream." },
+	{ .flag = "upload-timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, upload.timeout_ns),
+	  .fallback = "15m",
+	  .min = 1000000000,
+	  .help = "Time that one upload may take; one that sends nothing for 30 s is ended before "
+		  "that." },
+	{ .flag = "upload-token-file",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, upload.token_file),
+	  .fallback = "",
+	  .help = "File with the token that uploads must carry (Authorization: Bearer); without "
+		  "one everyone may upload, but only files that carry their own build id." },
+	{ .flag = "debuginfod-upstream-servers",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, upstream.servers),
+	  .fallback = "",
+	  .help = "Other debuginfod servers to ask for what is not held: URLs, separated by "
+		  "spaces or commas." },
+	{ .flag = "upstream-timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, upstream.timeout_ns),
+	  .fallback = "10m",
+	  .min = 1000000000,
+	  .help = "Time that one download from an upstream server may take." },
+	{ .flag = "upstream-missing-for",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, upstream.missing_ns),
+	  .fallback = "10m",
+	  .help = "Time for which it is remembered that no upstream server has a file." },
+};
+
+/* What the threads of the server work on. */
+struct service {
+	struct files files;
+	struct upstream upstream;
+	struct upload upload;
+	struct serve serve;
+};
+
+static bool is_ready(void *self, struct err *why)
+{
+	const struct service *service = self;
+
+	return files_usable(&service->files, why);
+}
+
+static void register_metrics(void)
+{
+	metrics_register(files_metrics, FILES_METRICS);
+	metrics_register(serve_metrics, SERVE_METRICS);
+	metrics_register(upload_metrics, UPLOAD_METRICS);
+	metrics_register(upstream_metrics, UPSTREAM_METRICS);
+	metrics_register(generations_metrics, GENERATIONS_METRICS);
+}
+
+static bool serve_until_stop(struct service *service, const struct daemon_settings *settings,
+			     struct err *err)
+{
+	const struct http_route routes[] = {
+		{ .method = "GET",
+		  .path = "/buildid/",
+		  .handle = serve_buildid,
+		  .self = &service->serve },
+		{ .method = "PUT",
+		  .path = "/buildid/",
+		  .handle = upload_finish,
+		  .self = &service->upload,
+		  .body_max = service->upload.max_bytes,
+		  .stream = &service->upload.stream },
+		{ .method = "POST",
+		  .path = "/api/v1/generations",
+		  .handle = generations_answer,
+		  .self = &service->files,
+		  .body_max = GENERATIONS_BODY_MAX },
+	};
+	struct daemon_service wanted = { .routes = routes,
+					 .route_count = ARRAY_LEN(routes),
+					 .self = service,
+					 .ready = is_ready,
+					 .refuse = answer_refusal,
+					 .connections = CONNECTIONS };
+	struct daemon_server server = { 0 };
+
+	if (!daemon_serve(&server, settings, &wanted, err))
+		return false;
+	/* Others may write to the same store. */
+	while (daemon_wait(RESCAN_SECONDS * 1000))
+		files_sweep(&service->files);
+	daemon_unserve(&server);
+	return true;
+}
+
+/* A connection is a descriptor, and what it fetches or stores are two more. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+	if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < DESCRIPTORS)
+		log_warn("few descriptors", "allowed=%ju wanted=%d", (uintmax_t)limit.rlim_cur,
+			 DESCRIPTORS);
+}
+
+static bool run(void *self, struct err *err)
+{
+	struct settings *settings = self;
+	struct service service = { .files = { .directory = -1 } };
+	bool served = false;
+
+	raise_descriptors();
+	if (settings->upload.max_bytes > settings->store_max_bytes)
+		return err_set(err, ERR_INVALID,
+			       "--upload-max-bytes is more than --store-max-bytes");
+	settings->upstream.max_bytes = settings->upload.max_bytes;
+	settings->upstream.stop = daemon_stop_flag();
+	service.serve = (struct serve){ .files = &service.files, .upstream = &service.upstream };
+	if (files_open(&service.files, settings->state_directory, settings->store_max_bytes, err) &&
+	    upload_open(&service.upload, &settings->upload, &service.files, err) &&
+	    upstream_open(&service.upstream, &settings->upstream, &service.files, err))
+		served = serve_until_stop(&service, &settings->daemon, err);
+	upstream_close(&service.upstream);
+	files_close(&service.files);
+	return served;
+}
+
+int main(int argc, char **argv)
+{
+	static struct settings settings;
+
+	return daemon_main(
+		&(struct daemon_program){
+			.conf = { .name = "decima-debuginfo",
+				  .summary = "Keeps debug files, and gives them to debuginfod "
+					     "clients.",
+				  .keys = keys,
+				  .key_count = ARRAY_LEN(keys) },
+			.settings = &settings,
+			.daemon = &settings.daemon,
+			.register_metrics = register_metrics,
+			.run = run,
+		},
+		argc, argv);
+}

@@ -1,0 +1,57 @@
+#include "misses.h"
+
+#include "base/clock.h"
+#include "debuginfo_limits.h"
+
+#include <sys/random.h>
+
+void misses_init(struct misses *misses)
+{
+	pthread_mutex_init(&misses->lock, NULL);
+	misses->places = calloc(NEGATIVES, sizeof(*misses->places));
+	if (!misses->places)
+		abort(); /* out of memory at the start */
+	/* Who asks must not be able to choose whose place is taken. */
+	if (getrandom(&misses->seed, sizeof(misses->seed), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(misses->seed))
+		misses->seed = clock_unix_ns();
+}
+
+void misses_done(struct misses *misses)
+{
+	if (!misses->places)
+		return;
+	free(TAKE(misses->places));
+	pthread_mutex_destroy(&misses->lock);
+}
+
+static struct miss_place *place_of(struct misses *misses, hash128 hash)
+{
+	return &misses->places[(hash.low ^ misses->seed * hash.high) % NEGATIVES];
+}
+
+enum miss misses_get(struct misses *misses, str key)
+{
+	hash128 hash = hash_128(key);
+	const struct miss_place *place = place_of(misses, hash);
+	enum miss miss = MISS_NONE;
+
+	pthread_mutex_lock(&misses->lock);
+	if (hash128_eq(place->key, hash) && clock_monotonic_ns() < place->until_ns)
+		miss = place->miss;
+	pthread_mutex_unlock(&misses->lock);
+	return miss;
+}
+
+void misses_put(struct misses *misses, str key, enum miss miss, uint64_t for_ns)
+{
+	hash128 hash = hash_128(key);
+
+	pthread_mutex_lock(&misses->lock);
+	*place_of(misses, hash) = (struct miss_place){
+		.key = hash,
+		.until_ns = clock_monotonic_ns() + for_ns,
+		.miss = miss,
+	};
+	pthread_mutex_unlock(&misses->lock);
+}

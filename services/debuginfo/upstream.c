@@ -1,0 +1,309 @@
+#include "upstream.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "client/fetch.h"
+#include "verify.h"
+
+#include <inttypes.h>
+
+enum { LOOK_EVERY_MS = 50, STALL_MS = 30000 };
+
+enum outcome { FETCHED, ABSENT, FAILED, WRONG, NO_BETTER, REMEMBERED, BUSY, IN_CIRCLES, OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = {
+	[FETCHED] = "fetched", [ABSENT] = "absent",         [FAILED] = "failed",
+	[WRONG] = "wrong",     [NO_BETTER] = "no_better",   [REMEMBERED] = "remembered",
+	[BUSY] = "busy",       [IN_CIRCLES] = "in_circles",
+};
+
+static struct metric asked = { .name = "decima_debuginfo_upstream_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Questions to upstream servers, by what became of them.",
+			       .label = "outcome",
+			       .values = outcome_names,
+			       .value_count = OUTCOMES };
+static struct metric bytes = { .name = "decima_debuginfo_upstream_bytes_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Bytes that came from upstream servers." };
+static struct metric fetches = { .name = "decima_debuginfo_upstream_fetches",
+				 .kind = METRIC_GAUGE,
+				 .help = "Downloads from upstream servers just now." };
+static struct metric waiters = { .name = "decima_debuginfo_upstream_waiters",
+				 .kind = METRIC_GAUGE,
+				 .help = "Requests that wait for one of them." };
+static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_seconds",
+				 .kind = METRIC_HISTOGRAM,
+				 .help = "Time that one upstream server took for one answer, with "
+					 "its file.",
+				 METRIC_IN_SECONDS };
+struct metric *const upstream_metrics[UPSTREAM_METRICS] = { &asked, &bytes, &fetches, &waiters,
+							    &seconds };
+
+static bool add_server(struct upstream *upstream, str url, struct err *err)
+{
+	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
+		return err_set(err, ERR_INVALID,
+			       "upstream server \"" STR_FMT "\" is no http:// or https:// address",
+			       STR_ARG(url));
+	if (upstream->server_count == UPSTREAMS_MAX)
+		return err_set(err, ERR_LIMIT, "more than %d upstream servers", UPSTREAMS_MAX);
+	while (str_ends_with(url, STR("/")))
+		url.len--;
+	upstream->servers[upstream->server_count++] = str_z(&upstream->arena, url);
+	return true;
+}
+
+bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
+		   struct files *files, struct err *err)
+{
+	str text = str_from(options->servers);
+
+	*upstream = (struct upstream){ .options = *options, .files = files };
+	misses_init(&upstream->misses);
+	while (text.len) {
+		size_t len = 0;
+
+		while (len < text.len && text.ptr[len] != ' ' && text.ptr[len] != ',')
+			len++;
+		if (len && !add_server(upstream, (str){ text.ptr, len }, err)) {
+			upstream_close(upstream);
+			return false;
+		}
+		text = str_skip(text, len + 1);
+	}
+	return true;
+}
+
+void upstream_close(struct upstream *upstream)
+{
+	misses_done(&upstream->misses);
+	arena_free(&upstream->arena);
+	upstream->server_count = 0;
+}
+
+static void escape(struct buf *out, str path)
+{
+	for (size_t i = 0; i < path.len; i++) {
+		unsigned char c = (unsigned char)path.ptr[i];
+
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+		    (c && strchr("/-._~", c)))
+			buf_u8(out, c);
+		else
+			buf_format(out, "%%%02X", c);
+	}
+}
+
+static bool take(void *self, str piece, struct err *err)
+{
+	metric_add(&bytes, piece.len);
+	return file_write_add(self, piece, err);
+}
+
+/* What one server answers; FETCHED: it is in the write. */
+static enum outcome ask_server(struct upstream *upstream, const struct upstream_ask *ask,
+			       const char *server, struct file_write *write, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf url = { .arena = &arena };
+	const char *hops =
+		str_z(&arena, str_format(&arena, "X-Forwarded-For: " STR_FMT "%sdecima-%s",
+					 STR_ARG(ask->forwarded), ask->forwarded.len ? ", " : "",
+					 upstream->files->name));
+	struct fetch fetch = { .headers = &hops,
+			       .header_count = 1,
+			       .timeout_ms = upstream->options.timeout_ns / NS_PER_MS,
+			       .stall_ms = STALL_MS,
+			       .body_max = upstream->options.max_bytes,
+			       .take = take,
+			       .stop = upstream->options.stop,
+			       .self = write };
+	int status = 0;
+
+	buf_format(&url, "%s/buildid/%s/", server, ask->key.id.text);
+	escape(&url, ask->path);
+	buf_u8(&url, 0);
+	fetch.url = url.ptr;
+	if (!file_write_restart(write, err) || !fetch_get(&fetch, &status, err))
+		return FAILED;
+	if (status == 404)
+		return ABSENT;
+	if (status != 200) {
+		err_set(err, ERR_IO, "%s: status %d", fetch.url, status);
+		return FAILED;
+	}
+	return FETCHED;
+}
+
+/* Whether what came is what was asked for, and better than what is held. */
+static enum outcome look_at(struct upstream *upstream, const struct upstream_ask *ask,
+			    const struct file_write *write, struct err *err)
+{
+	struct debug_contents came, own;
+	struct held_file held;
+
+	if (!ask->is_elf)
+		return FETCHED;
+	if (!verify_file(write->fd, &ask->key.id, false, &came, err))
+		return WRONG;
+	if (!files_find(upstream->files, &ask->key, &held))
+		return FETCHED;
+	own = contents_of(held.fd);
+	close(held.fd);
+	return came.rank > own.rank ? FETCHED : NO_BETTER;
+}
+
+static enum outcome ask_and_look(struct upstream *upstream, const struct upstream_ask *ask,
+				 const char *server, struct file_write *write)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	struct err err = { 0 };
+	enum outcome outcome = ask_server(upstream, ask, server, write, &err);
+
+	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
+
+	if (outcome == FETCHED)
+		outcome = look_at(upstream, ask, write, &err);
+	metric_add_at(&asked, outcome, 1);
+	if (outcome == FAILED || outcome == WRONG)
+		log_warn("upstream server not believed", "server=%s outcome=%s error=\"%s\"",
+			 server, outcome_names[outcome], err.msg);
+	return outcome;
+}
+
+/* One server after the other, with the write lock held. */
+static enum upstream_answer fetch_file(struct upstream *upstream, const struct upstream_ask *ask,
+				       struct file_write *write, str key, struct err *why)
+{
+	bool failed = false;
+	uint64_t generation;
+
+	for (size_t i = 0; i < upstream->server_count; i++) {
+		enum outcome outcome = ask_and_look(upstream, ask, upstream->servers[i], write);
+
+		if (outcome == FETCHED && file_write_commit(write, &generation, why)) {
+			log_info("fetched from upstream", "build_id=%s name=%s server=%s",
+				 ask->key.id.text, ask->key.name, upstream->servers[i]);
+			return UPSTREAM_CAME;
+		}
+		if (outcome == FETCHED)
+			return UPSTREAM_UNAVAILABLE; /* our own disk: nothing to remember */
+		failed |= outcome == FAILED;
+	}
+	file_write_abandon(write);
+	misses_put(&upstream->misses, key, failed ? MISS_FAILED : MISS_ABSENT,
+		   failed ? FAILURE_SECONDS * NS_PER_SECOND : upstream->options.missing_ns);
+	if (!failed)
+		return UPSTREAM_ABSENT;
+	err_set(why, ERR_IO, "an upstream server did not answer; try again later");
+	return UPSTREAM_UNAVAILABLE;
+}
+
+/* What can be said without asking anybody. False: nothing. */
+static bool know_already(struct upstream *upstream, const struct upstream_ask *ask, str key,
+			 enum upstream_answer *ret_answer, struct err *why)
+{
+	enum miss miss;
+
+	if (files_generation(upstream->files, &ask->key) > ask->newer) {
+		*ret_answer = UPSTREAM_CAME;
+		return true;
+	}
+	miss = misses_get(&upstream->misses, key);
+	if (miss == MISS_NONE)
+		return false;
+	metric_add_at(&asked, REMEMBERED, 1);
+	*ret_answer = miss == MISS_ABSENT ? UPSTREAM_ABSENT : UPSTREAM_UNAVAILABLE;
+	if (miss == MISS_FAILED)
+		err_set(why, ERR_IO, "an upstream server did not answer a moment ago");
+	return true;
+}
+
+/* Take one of the few places for a download, and the file's lock, and download. False: not now. */
+static bool try_fetch(struct upstream *upstream, const struct upstream_ask *ask, str key,
+		      enum upstream_answer *ret_answer, struct err *why)
+{
+	struct file_write write = { 0 };
+	bool is_known = false;
+
+	struct err err = { 0 };
+
+	if (++upstream->running > FETCHES_MAX) {
+		upstream->running--;
+		return false;
+	}
+	metric_set(&fetches, upstream->running);
+	if (!file_write_begin(&write, upstream->files, &ask->key, &err)) {
+		*ret_answer = UPSTREAM_UNAVAILABLE;
+		is_known = err.code != ERR_LIMIT; /* that is: not because another one writes it */
+		*why = err;
+	} else if (know_already(upstream, ask, key, ret_answer, why)) {
+		/* Who had the lock before has brought it, or learned that there is none. */
+		file_write_abandon(&write);
+		is_known = true;
+	} else {
+		*ret_answer = fetch_file(upstream, ask, &write, key, why);
+		is_known = true;
+	}
+	upstream->running--;
+	metric_set(&fetches, upstream->running);
+	return is_known;
+}
+
+/* Servers may name each other. Then our own question comes back to us, and would wait for itself.
+ */
+static bool went_in_circles(const struct upstream *upstream, str forwarded)
+{
+	unsigned int count = forwarded.len > 0;
+
+	for (size_t i = 0; i < forwarded.len; i++)
+		count += forwarded.ptr[i] == ',';
+	return count >= FORWARDS_MAX ||
+	       str_find(forwarded, str_from(upstream->files->name)) != SIZE_MAX;
+}
+
+static enum upstream_answer wait_for(struct upstream *upstream, const struct upstream_ask *ask,
+				     str key, struct err *why)
+{
+	uint64_t deadline = clock_monotonic_ns() + FETCH_WAIT_SECONDS * NS_PER_SECOND;
+	enum upstream_answer answer;
+
+	while (!know_already(upstream, ask, key, &answer, why) &&
+	       !try_fetch(upstream, ask, key, &answer, why)) {
+		bool going_on = stop_wait(upstream->options.stop, LOOK_EVERY_MS);
+
+		if (going_on && clock_monotonic_ns() < deadline)
+			continue;
+		metric_add_at(&asked, BUSY, 1);
+		err_set(why, ERR_IO, "the file did not come in time; try again later");
+		return UPSTREAM_UNAVAILABLE;
+	}
+	return answer;
+}
+
+enum upstream_answer upstream_get(struct upstream *upstream, const struct upstream_ask *ask,
+				  struct err *why)
+{
+	enum upstream_answer answer = UPSTREAM_UNAVAILABLE;
+	AUTO_ARENA arena = { 0 };
+	str key = str_format(&arena, "%s/%s", ask->key.id.text, ask->key.name);
+
+	if (!upstream->server_count)
+		return UPSTREAM_ABSENT;
+	if (went_in_circles(upstream, ask->forwarded)) {
+		metric_add_at(&asked, IN_CIRCLES, 1);
+		return UPSTREAM_ABSENT;
+	}
+	if (++upstream->waiting <= FETCH_WAITERS_MAX) {
+		metric_set(&waiters, upstream->waiting);
+		answer = wait_for(upstream, ask, key, why);
+	} else {
+		metric_add_at(&asked, BUSY, 1);
+		err_set(why, ERR_IO, "too many wait for upstream servers; try again later");
+	}
+	upstream->waiting--;
+	metric_set(&waiters, upstream->waiting);
+	return answer;
+}

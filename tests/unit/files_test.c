@@ -1,0 +1,327 @@
+/*
+ * A store in a directory of its own. Two `struct files` over one directory are two processes: their
+ * locks are as strange to each other as those of two.
+ */
+#include "base/buf.h"
+#include "files.h"
+#include "scratch.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static struct scratch scratch;
+static struct files files, others;
+static struct file_key key;
+
+static struct file_key key_of(const char *id)
+{
+	struct build_id parsed;
+	struct err err;
+
+	assert_true(build_id_parse(str_from(id), &parsed, &err));
+	return file_key_debuginfo(&parsed);
+}
+
+static void open_store(struct files *store, uint64_t max_bytes)
+{
+	struct err err = { 0 };
+
+	if (!files_open(store, scratch.path, max_bytes, &err))
+		fail_msg("%s", err.msg);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	scratch = scratch_make();
+	open_store(&files, 1000);
+	open_store(&others, 1000);
+	key = key_of("0123456789abcdef");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	files_close(&files);
+	files_close(&others);
+	files_close(&others);
+	scratch_remove(&scratch);
+	return 0;
+}
+
+static struct file_write begin(struct files *store, const struct file_key *of)
+{
+	struct file_write write = { 0 };
+	struct err err = { 0 };
+
+	if (!file_write_begin(&write, store, of, &err))
+		fail_msg("%s", err.msg);
+	return write;
+}
+
+static uint64_t put(struct files *store, const struct file_key *of, str bytes)
+{
+	struct file_write write = begin(store, of);
+	uint64_t generation = 0;
+	struct err err = { 0 };
+
+	assert_true(file_write_add(&write, bytes, &err));
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_null(write.files);
+	return generation;
+}
+
+static str get(const struct files *store, const struct file_key *of, char *room, size_t cap)
+{
+	struct held_file held;
+
+	if (!files_find(store, of, &held))
+		return (str){ 0 };
+
+	AUTO_FD fd = held.fd;
+	ssize_t n = read(fd, room, cap);
+
+	assert_int_equal(n, (ssize_t)held.size);
+	assert_int_equal(held.generation, files_generation(store, of));
+	return (str){ room, (size_t)n };
+}
+
+/* The names in a directory of the store, or -1 when there is none. */
+static int entries(const char *below)
+{
+	AUTO_ARENA arena = { 0 };
+	DIR *stream = opendir(str_z(&arena, str_format(&arena, "%s/%s", scratch.path, below)));
+	int count = -2; /* . and .. */
+
+	if (!stream)
+		return -1;
+	while (readdir(stream))
+		count++;
+	closedir(stream);
+	return count;
+}
+
+static void a_file_is_there_once_it_is_whole(void **state)
+{
+	struct file_write write = begin(&files, &key);
+	uint64_t generation;
+	char room[64];
+	struct err err;
+
+	(void)state;
+	assert_true(file_write_add(&write, STR("he"), &err));
+	assert_true(file_write_add(&write, STR("llo"), &err));
+	assert_int_equal(get(&files, &key, room, sizeof(room)).len, 0);
+	assert_int_equal(files_generation(&files, &key), 0);
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_true(str_eq(get(&others, &key, room, sizeof(room)), STR("hello")));
+	assert_true(generation > UINT64_C(1700000000000));
+	assert_int_equal(files.bytes, 5);
+	assert_int_equal(entries("temp"), 0);
+}
+
+static void names_follow_the_build_id(void **state)
+{
+	struct file_key hash = key_of("htlhash:0123456789abcdef0123456789abcdef");
+	struct file_key source = file_key_source(&key.id, STR("/etc/../passwd"));
+
+	(void)state;
+	put(&files, &key, STR("x"));
+	put(&files, &hash, STR("x"));
+	put(&files, &source, STR("x"));
+	assert_int_equal(entries("files"), 1);
+	assert_int_equal(entries("files/01"), 2);
+	assert_int_equal(entries("files/01/23456789abcdef"), 2);
+	assert_int_equal(entries("files/01/htlhash-23456789abcdef0123456789abcdef"), 1);
+}
+
+static void a_newer_file_takes_the_place_of_the_older_one(void **state)
+{
+	char room[64];
+	uint64_t first = put(&files, &key, STR("first"));
+	uint64_t second = put(&files, &key, STR("second"));
+	uint64_t third = put(&others, &key, STR("third"));
+
+	(void)state;
+	assert_true(first < second && second < third);
+	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("third")));
+	assert_int_equal(entries("files/01/23456789abcdef"), 1);
+}
+
+/* Killed between the rename and the removal, a writer leaves both. */
+static void of_two_files_the_newer_counts(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	char room[64];
+	uint64_t generation = put(&files, &key, STR("newer"));
+	const char *older =
+		str_z(&arena, str_format(&arena, "%s/files/01/23456789abcdef/debuginfo-%ju",
+					 scratch.path, (uintmax_t)generation - 1));
+
+	(void)state;
+	close(open(older, O_CREAT | O_WRONLY, 0600));
+	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("newer")));
+	put(&files, &key, STR("newest"));
+	assert_int_equal(entries("files/01/23456789abcdef"), 1);
+}
+
+static void one_writes_at_a_time(void **state)
+{
+	struct file_write first = begin(&files, &key), second = { 0 };
+	struct file_key other = key_of("1111111111111111");
+	uint64_t generation;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_false(file_write_begin(&second, &files, &key, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_false(file_write_begin(&second, &others, &key, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	second = begin(&others, &other);
+	file_write_abandon(&second);
+	assert_true(file_write_commit(&first, &generation, &err));
+	second = begin(&others, &key);
+	file_write_abandon(&second);
+	file_write_abandon(&second);
+	assert_int_equal(entries("temp"), 0);
+	assert_int_equal(files_generation(&files, &key), generation);
+}
+
+static void writing_may_begin_again(void **state)
+{
+	struct file_write write = begin(&files, &key);
+	uint64_t generation;
+	char room[64];
+	struct err err;
+
+	(void)state;
+	assert_true(file_write_add(&write, STR("something long"), &err));
+	assert_true(file_write_restart(&write, &err));
+	assert_true(file_write_add(&write, STR("short"), &err));
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("short")));
+}
+
+static void what_the_dead_left_goes_and_what_the_living_write_stays(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct file_write alive = begin(&files, &key);
+	struct files third = { .directory = -1 };
+	const char *dead =
+		str_z(&arena, str_format(&arena, "%s/temp/1111.debuginfo", scratch.path));
+	uint64_t generation;
+	struct err err;
+
+	(void)state;
+	close(open(dead, O_CREAT | O_WRONLY, 0600));
+	open_store(&third, 1000);
+	assert_int_equal(entries("temp"), 1);
+	assert_true(file_write_add(&alive, STR("x"), &err));
+	assert_true(file_write_commit(&alive, &generation, &err));
+	assert_int_equal(files_generation(&third, &key), generation);
+	assert_string_equal(third.name, files.name);
+	files_close(&third);
+}
+
+/* Read at that second. */
+static void read_at(const struct file_key *of, time_t second)
+{
+	struct timespec times[2] = { { .tv_sec = second }, { .tv_nsec = UTIME_OMIT } };
+	struct held_file held;
+
+	assert_true(files_find(&files, of, &held));
+	assert_int_equal(futimens(held.fd, times), 0);
+	close(held.fd);
+}
+
+static void the_least_recently_read_go_when_it_is_full(void **state)
+{
+	static const char bytes[300];
+	struct file_key keys[] = { key_of("aa11111111111111"), key_of("bb11111111111111"),
+				   key_of("cc11111111111111"), key_of("dd11111111111111") };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		put(&files, &keys[i], (str){ bytes, sizeof(bytes) });
+	read_at(&keys[0], 3000);
+	read_at(&keys[1], 1000);
+	read_at(&keys[2], 2000);
+	put(&files, &keys[3], (str){ bytes, sizeof(bytes) });
+	assert_true(files_generation(&files, &keys[0]) > 0);
+	assert_int_equal(files_generation(&files, &keys[1]), 0);
+	assert_true(files_generation(&files, &keys[2]) > 0);
+	assert_true(files_generation(&files, &keys[3]) > 0);
+	assert_int_equal(files.bytes, 900);
+	assert_int_equal(files.count, 3);
+	assert_int_equal(entries("files/bb"), 0); /* its directory went along */
+	put(&files, &keys[1], STR("again"));
+	assert_true(files_generation(&files, &keys[1]) > 0);
+}
+
+static void what_another_process_wrote_is_counted_at_the_next_sweep(void **state)
+{
+	(void)state;
+	put(&others, &key, STR("12345"));
+	assert_int_equal(files.bytes, 0);
+	files_sweep(&files);
+	assert_int_equal(files.bytes, 5);
+	assert_int_equal(files.count, 1);
+}
+
+static void a_link_out_of_the_store_is_not_followed(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct held_file held;
+	const char *link = str_z(&arena, str_format(&arena,
+						    "%s/files/01/23456789abcdef/debuginfo-"
+						    "9999999999999",
+						    scratch.path));
+
+	(void)state;
+	put(&files, &key, STR("x"));
+	assert_int_equal(symlink("/etc/passwd", link), 0);
+	assert_false(files_find(&files, &key, &held));
+}
+
+static void says_when_it_cannot_be_written_to(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	const char *temp = str_z(&arena, str_format(&arena, "%s/temp", scratch.path));
+	struct files none = { .directory = -1 };
+	struct file_write write = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(files_usable(&files, &err));
+	assert_int_equal(rmdir(temp), 0);
+	assert_false(files_usable(&files, &err));
+	assert_false(file_write_begin(&write, &files, &key, &err));
+	assert_int_not_equal(err.code, ERR_LIMIT);
+	assert_false(files_open(&none, "", 1000, &err));
+	assert_false(files_open(&none, "/proc/nowhere", 1000, &err));
+	files_close(&none);
+}
+
+#define STORE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(a_file_is_there_once_it_is_whole),
+		STORE_TEST(names_follow_the_build_id),
+		STORE_TEST(a_newer_file_takes_the_place_of_the_older_one),
+		STORE_TEST(of_two_files_the_newer_counts),
+		STORE_TEST(one_writes_at_a_time),
+		STORE_TEST(writing_may_begin_again),
+		STORE_TEST(what_the_dead_left_goes_and_what_the_living_write_stays),
+		STORE_TEST(the_least_recently_read_go_when_it_is_full),
+		STORE_TEST(what_another_process_wrote_is_counted_at_the_next_sweep),
+		STORE_TEST(a_link_out_of_the_store_is_not_followed),
+		STORE_TEST(says_when_it_cannot_be_written_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+#include "base/clock.h"
+#include "debuginfo_limits.h"
+#include "misses.h"
+#include "test.h"
+
+static void what_is_put_is_there_for_its_time(void **state)
+{
+	struct misses misses;
+
+	(void)state;
+	misses_init(&misses);
+	assert_int_equal(misses_get(&misses, STR("a")), MISS_NONE);
+	misses_put(&misses, STR("a"), MISS_ABSENT, 3600 * NS_PER_SECOND);
+	misses_put(&misses, STR("b"), MISS_FAILED, 3600 * NS_PER_SECOND);
+	misses_put(&misses, STR("c"), MISS_ABSENT, 0);
+	assert_int_equal(misses_get(&misses, STR("a")), MISS_ABSENT);
+	assert_int_equal(misses_get(&misses, STR("b")), MISS_FAILED);
+	assert_int_equal(misses_get(&misses, STR("c")), MISS_NONE);
+	misses_put(&misses, STR("a"), MISS_FAILED, 3600 * NS_PER_SECOND);
+	assert_int_equal(misses_get(&misses, STR("a")), MISS_FAILED);
+	misses_done(&misses);
+	misses_done(&misses);
+}
+
+/* As many again as there are places: the newest are there, memory is what it was. */
+static void newer_ones_take_the_places_of_older_ones(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct misses misses;
+	size_t there = 0;
+
+	(void)state;
+	misses_init(&misses);
+	for (int i = 0; i < 2 * NEGATIVES; i++) {
+		str key = str_format(&arena, "%d", i);
+
+		misses_put(&misses, key, MISS_ABSENT, 3600 * NS_PER_SECOND);
+		assert_int_equal(misses_get(&misses, key), MISS_ABSENT);
+	}
+	for (int i = 0; i < 2 * NEGATIVES; i++)
+		there += misses_get(&misses, str_format(&arena, "%d", i)) == MISS_ABSENT;
+	assert_true(there <= NEGATIVES && there > NEGATIVES / 2);
+	misses_done(&misses);
+}
+
+RUN_TESTS(TEST(what_is_put_is_there_for_its_time), TEST(newer_ones_take_the_places_of_older_ones))

@@ -1,0 +1,92 @@
+#include "debuginfo_limits.h"
+#include "question.h"
+#include "test.h"
+
+#define ID "0123456789abcdef"
+
+static void takes_apart_what_debuginfod_clients_ask(void **state)
+{
+	static const struct {
+		const char *below;
+		enum question_kind kind;
+		const char *rest;
+	} rows[] = {
+		{ ID "/debuginfo", ASK_DEBUGINFO, "" },
+		{ ID "/executable", ASK_EXECUTABLE, "" },
+		{ ID "/section/.text", ASK_SECTION, ".text" },
+		{ ID "/section/a/b", ASK_SECTION, "a/b" },
+		{ ID "/source/usr/src/a.c", ASK_SOURCE, "/usr/src/a.c" },
+		{ ID "/source/../a.c", ASK_SOURCE, "/../a.c" },
+		{ ID "/source//a", ASK_SOURCE, "//a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct question question;
+		struct err err = { 0 };
+
+		assert_true(question_parse(str_from(rows[i].below), &question, &err));
+		assert_string_equal(question.id.text, ID);
+		assert_int_equal(question.kind, rows[i].kind);
+		assert_true(str_eq(question.rest, str_from(rows[i].rest)));
+	}
+}
+
+static void refuses_the_rest(void **state)
+{
+	static const struct {
+		const char *below;
+		enum err_code code;
+	} rows[] = {
+		{ "", ERR_INVALID },
+		{ "/", ERR_INVALID },
+		{ "/debuginfo", ERR_INVALID },
+		{ "../../etc/passwd", ERR_INVALID },
+		{ "debuginfo", ERR_INVALID },
+		{ ID, ERR_NOT_FOUND },
+		{ ID "/", ERR_NOT_FOUND },
+		{ ID "//debuginfo", ERR_NOT_FOUND },
+		{ ID "/Debuginfo", ERR_NOT_FOUND },
+		{ ID "/debuginfo/", ERR_NOT_FOUND },
+		{ ID "/executable/x", ERR_NOT_FOUND },
+		{ ID "/section", ERR_INVALID },
+		{ ID "/section/", ERR_INVALID },
+		{ ID "/source", ERR_INVALID },
+		{ ID "/source/", ERR_INVALID },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct question question;
+		struct err err = { 0 };
+
+		assert_false(question_parse(str_from(rows[i].below), &question, &err));
+		assert_int_equal(err.code, rows[i].code);
+		assert_true(strlen(err.msg) > 10);
+	}
+}
+
+static void what_follows_is_bounded_and_has_no_nul(void **state)
+{
+	char below[SOURCE_PATH_MAX + 64];
+	struct question question;
+	size_t head = strlen(ID "/source");
+	struct err err;
+
+	(void)state;
+	memset(below, 'a', sizeof(below));
+	memcpy(below, ID "/source/", head + 1);
+	assert_true(question_parse((str){ below, head + SOURCE_PATH_MAX }, &question, &err));
+	assert_false(question_parse((str){ below, head + SOURCE_PATH_MAX + 1 }, &question, &err));
+	below[head + 2] = 0;
+	assert_false(question_parse((str){ below, head + 4 }, &question, &err));
+
+	head = strlen(ID "/section/");
+	memset(below, 'a', sizeof(below));
+	memcpy(below, ID "/section/", head);
+	assert_true(question_parse((str){ below, head + SECTION_NAME_MAX }, &question, &err));
+	assert_false(question_parse((str){ below, head + SECTION_NAME_MAX + 1 }, &question, &err));
+}
+
+RUN_TESTS(TEST(takes_apart_what_debuginfod_clients_ask), TEST(refuses_the_rest),
+	  TEST(what_follows_is_bounded_and_has_no_nul))
