@@ -38,8 +38,8 @@ enum {
 	EXECUTABLE_RETRY_MS = 5000,  /* of a file that could not be opened */
 	KALLSYMS_REFRESH_MS = 30000, /* at most so often */
 	BATCH_BYTES = 1000000,       /* of one message: Kafka takes 1 MB by default */
-	BPFFS_LOCK_MS = 5000,        /* while another agent mounts it */
-	DETACH_WAIT_MS = 5000,       /* for a predecessor's timers to go */
+	BPFFS_LOCK_MS = 10000,       /* while another agent mounts it */
+	DETACH_WAIT_MS = 10000,      /* for a predecessor's timers to go */
 	DETACH_STEP_MS = 10,
 	STOP_STEP_MS = 20,
 	STOP_GRACE_MS = 3000, /* for sending what is spooled, on SIGTERM */

@@ -102,11 +102,16 @@ static bool is_counted_in(uint32_t map_id)
  */
 static bool wait_detached(uint32_t map_id, struct err *err)
 {
-	uint64_t end_ns = clock_monotonic_ns() + DETACH_WAIT_MS * NS_PER_MS;
+	uint64_t began_ns = clock_monotonic_ns(), now_ns = began_ns;
 
-	while (is_counted_in(map_id))
-		if (clock_monotonic_ns() > end_ns || !daemon_wait(DETACH_STEP_MS))
+	while (is_counted_in(map_id)) {
+		now_ns = clock_monotonic_ns();
+		if (now_ns - began_ns > DETACH_WAIT_MS * NS_PER_MS || !daemon_wait(DETACH_STEP_MS))
 			return err_set(err, ERR_IO, "another program still counts in it");
+	}
+	if (now_ns != began_ns)
+		log_info("waited for a predecessor's program to go", "took_ms=%" PRIu64,
+			 (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 	return true;
 }
 

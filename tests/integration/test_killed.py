@@ -3,6 +3,8 @@
 Most agents here have no Kafka, so that all they ever spooled lies in their state directory; the
 kernel's counts are read by bpftool. The two and the successor's word must fit exactly.
 """
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -167,7 +169,7 @@ def test_a_successor_books_exactly_what_a_killed_agent_had_not_spooled(host, fig
 
 
 def test_an_agent_that_ends_in_order_leaves_nothing_untold(host):
-    for _ in range(3):
+    for _ in range(2):
         count = len(host.batches())
         host.start()
         host.await_batches(count + 1)
@@ -176,6 +178,23 @@ def test_an_agent_that_ends_in_order_leaves_nothing_untold(host):
         taken, lost = host.told()
         assert taken == host.counted()
         assert lost["agent_killed"] == 0
+    host.expect_closed()
+
+
+@pytest.mark.parametrize("failpoint", ["after-spool-file", "after-spool-fsync"])
+def test_a_batch_at_whose_fsync_an_agent_dies_is_told_once(host, failpoint):
+    host.start(failpoints=f"{failpoint}=kill:2")
+    wait_until(lambda: not host.agent.alive(), 60, "it met the failpoint")
+    held = host.held()
+    assert len(host.batches()) == 2
+    host.start(failpoints="")
+    killed = metrics(host.agent)["decima_agent_samples_killed_total"]
+    host.await_batches(3)
+    host.end()
+
+    taken, lost = host.told()
+    assert lost["agent_killed"] == killed == held
+    assert taken == host.counted()
     host.expect_closed()
 
 
@@ -361,6 +380,44 @@ def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directo
             subprocess.run(["umount", place], check=True)
 
 
+def opened(pid):
+    """The paths of a process's open files."""
+    found = set()
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.add(os.readlink(file))
+    return found
+
+
+def test_agents_that_begin_at_once_mount_one_file_system(fleet, protos, tmp_path, load):
+    place = tmp_path / "bpffs"
+    place.mkdir()
+    hosts = [Host(fleet, protos, tmp_path / f"state-{i}", f"racing-{i}") for i in range(2)]
+    directory = os.open(place, os.O_RDONLY)  # as they find it, before one has mounted
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        for host in hosts:
+            host.bpffs = host.agent.flags["bpffs-directory"] = place
+            host.agent.launch()
+        for host in hosts:
+            wait_until(lambda h=host: str(place) in opened(h.agent.pid()), 30, "it is there",
+                       every=0.01)
+        assert not os.path.ismount(place)
+        fcntl.flock(directory, fcntl.LOCK_UN)
+        for host in hosts:
+            host.agent.wait_ready(host.agent.ready, 60)
+
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        assert sum(line.split()[4] == str(place) for line in mounts) == 1
+        assert all(host.pin.exists() for host in hosts)
+    finally:
+        os.close(directory)
+        for host in hosts:
+            host.agent.kill()
+        while os.path.ismount(place):
+            subprocess.run(["umount", place], check=True)
+
+
 @pytest.fixture
 def counting(host, fleet):
     """A killed agent's map, and a program that counts in it still; its pin holds it."""
@@ -384,6 +441,7 @@ def test_a_successor_waits_until_nobody_counts_any_more(host, counting):
     host.agent.wait_ready(host.agent.ready, 60)
     host.await_batches(before + 1)
 
+    assert "waited for a predecessor's program to go" in host.log()
     assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
     host.expect_closed()
 
