@@ -3,7 +3,7 @@ PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60
 
-.PHONY: up down clean test test-chaos test-long fuzz check format build bench-otlp
+.PHONY: up down clean test test-chaos test-long fuzz check format build bench-otlp bench-ingest
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
@@ -14,4 +14,6 @@ fuzz: ; @tools/deps.sh && $(PYTHON) tools/fuzz.py --seconds=$(SECONDS)
 check: ; @tools/check.sh
 format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 bench-otlp: build ; @ninja -C build tests/otlp_bench >/dev/null && build/tests/otlp_bench
+bench-ingest: build ; @ninja -C build tests/ingest_feed tests/ingester_unfenced >/dev/null && \
+	$(PYTHON) tests/bench/bench_ingest.py
 build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build

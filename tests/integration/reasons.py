@@ -30,7 +30,7 @@ def known(build):
 
 def counted(host, name):
     """What a host's entry in the fleet says of a reason."""
-    return (host or {}).get("lost", {}).get(name, 0) + (host or {}).get("truncated", {}).get(name, 0)
+    return sum((host or {}).get(kind, {}).get(name, 0) for kind in ("lost", "truncated"))
 
 
 class Moves:
