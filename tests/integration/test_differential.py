@@ -1,0 +1,317 @@
+"""Random questions of each report, answered as a slow reference answers them that sums the messages
+of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED."""
+import json
+import os
+import random
+import re
+import time
+
+import pytest
+
+import reference
+from harness import wait_until
+
+SEED = int(os.environ.get("DECIMA_TEST_SEED", "0")) or random.randrange(1, 1 << 32)
+QUESTIONS = 50
+SPAN_MS = 3 * 3600_000  # of the messages' times: over several hours' partitions
+PERIOD = 52_631_578
+
+
+def random_message(protos, chance, newest_ms):
+    """A process's samples: names and numbers from small ranges, so that much of it comes again."""
+    message = protos.profiles.ProfilesData()
+    dictionary = message.dictionary
+    words = {}
+
+    def word(text):
+        if text not in words:
+            words[text] = len(words)
+            dictionary.string_table.append(text.encode())
+        return words[text]
+
+    def attribute(key, value):
+        entry = dictionary.attribute_table.add(key_strindex=word(key))
+        if isinstance(value, int):
+            entry.value.int_value = value
+        else:
+            entry.value.string_value = value.encode()
+        return len(dictionary.attribute_table) - 1
+
+    word("")
+    for name in ("mapping", "location", "function", "link", "attribute", "stack"):
+        getattr(dictionary, f"{name}_table").add()
+
+    comm = chance.choice(["nginx", "postgres", "redis;x", "sh\tell", "\N{GREEK SMALL LETTER PI}"])
+    paths = [f"/usr/bin/{comm}", "/usr/lib/libc.so.6", "/opt/app=1/x y", "[kernel.kallsyms]"]
+    for path in paths:
+        build = attribute("process.executable.build_id.gnu", chance.choice(["aa01", "bb02"]))
+        dictionary.mapping_table.add(filename_strindex=word(path), attribute_indices=[
+            build] if path.startswith("/") else [])
+    native, kernel = (attribute("profile.frame.type", name) for name in ("native", "kernel"))
+    for name in ("main", "work", "read", "f;g", "sys_read"):
+        for file in ("", "/src/a.c"):
+            dictionary.function_table.add(name_strindex=word(name), filename_strindex=word(file))
+    for _ in range(14):
+        mapping = chance.randint(1, len(paths))
+        place = dictionary.location_table.add(
+            mapping_index=mapping, address=chance.choice([0x1000, 0x1F, 0x7FFF00, 0xFFFF800000]),
+            attribute_indices=[kernel if mapping == len(paths) else native])
+        for _ in range(1 if mapping == len(paths) else chance.choice([0, 0, 1, 2])):
+            place.lines.add(function_index=chance.randint(1, len(dictionary.function_table) - 1),
+                            line=chance.randint(1, 3))
+    for _ in range(12):
+        dictionary.stack_table.add(location_indices=[
+            chance.randint(1, 14) for _ in range(chance.randint(1, 9))])
+
+    resource = message.resource_profiles.add()
+    given = {"host.name": chance.choice(["n1", "n2", "n3"]), "process.executable.name": comm}
+    if chance.random() < 0.5:
+        given["service.name"] = chance.choice(["shop", "mail"])
+    if chance.random() < 0.3:
+        given["rack.row"] = chance.choice(["7", "8"])
+    if chance.random() < 0.2:
+        given["tier"] = "series"
+    for key, value in given.items():
+        resource.resource.attributes.add(key=key.encode()).value.string_value = value.encode()
+    is_heap = chance.random() < 0.15
+    profile = resource.scope_profiles.add().profiles.add(
+        period=524288 if is_heap else PERIOD, time_unix_nano=newest_ms * 1_000_000)
+    for field, (kind, unit) in zip((profile.sample_type, profile.period_type), (
+            (("inuse_space", "bytes"), ("space", "bytes")) if is_heap else
+            (("samples", "count"), ("cpu", "nanoseconds")))):
+        field.type_strindex, field.unit_strindex = word(kind), word(unit)
+
+    begins = newest_ms - chance.randint(0, SPAN_MS)
+    for _ in range(chance.randint(5, 25)):
+        labels = [attribute("process.pid", chance.randint(1, 4))]
+        if chance.random() < 0.6:
+            labels.append(attribute("thread.name", chance.choice(["io", "w;1", "main"])))
+        if chance.random() < 0.1:
+            labels.append(attribute("tier", "sample"))
+        times = [begins - chance.randint(0, 20_000) for _ in range(chance.randint(1, 4))]
+        profile.samples.add(
+            stack_index=chance.randint(0, 12), attribute_indices=labels,
+            timestamps_unix_nano=[at * 1_000_000 + 999 for at in times],
+            values=[chance.randint(0, 9999) for _ in times] if is_heap else [])
+    return message.SerializeToString()
+
+
+class Recorded:
+    """What was sent, as it stands on the topic; and questions about it."""
+
+    def __init__(self, cell, messages):
+        self.cell = cell
+        self.samples = samples = [sample for message in messages for sample in message]
+        self.chance = random.Random(SEED + 1)
+        self.first = min(s.time_ms for s in samples)
+        self.last = max(s.time_ms for s in samples)
+        self.edges = [edge(s.time_ms for s in message) for message in messages
+                      for edge in (min, max)]
+        self.values = {}
+        self.found = 0  # questions that meant something, since they were counted last
+        for sample in samples:
+            for name, value in sample.series + sample.labels:
+                self.values.setdefault(name, set()).add(value)
+
+    def window(self):
+        """Around everything, at samples' own times, or anywhere."""
+        chance = self.chance
+        kind = chance.random()
+        if kind < 0.2:
+            return self.first - 5, self.last + 5
+        if kind < 0.35:  # one moment
+            start = chance.choice(self.edges)
+            return start, start + 1
+        if kind < 0.6:  # an end on a sample is not in it, a start is
+            start, end = sorted(chance.choice(self.edges) for _ in range(2))
+            return start, end + chance.choice([0, 1]) + (start == end)
+        start = chance.randint(self.first - 10_000, self.last)
+        return start, start + chance.choice([1, 500, 20_000, 600_000, 3_600_000, SPAN_MS])
+
+    def matcher(self):
+        chance = self.chance
+        name = chance.choice([*self.values, "nobody"])
+        value = chance.choice(sorted(self.values.get(name, {"x"})))
+        operator = chance.choice(["=", "!=", "=~", "!~"])
+        if operator in ("=~", "!~"):
+            value = chance.choice([re.escape(value), f"{re.escape(value[:2])}.*", ".*", ".+", "",
+                                   f"{re.escape(value)}|n1|io", "[a-n].*", "(?:n|w).*"])
+        elif chance.random() < 0.1:
+            value = ""
+        return name, operator, value
+
+    def selector(self):
+        type_ = self.chance.choice(["", "", "", reference.CPU,
+                                    "memory:inuse_space:bytes:space:bytes"])
+        return type_, [self.matcher() for _ in range(self.chance.choice([0, 1, 1, 2, 3]))]
+
+    def names(self):
+        return self.chance.sample([*self.values, "nobody"], self.chance.choice([0, 0, 1, 2, 3]))
+
+    def question(self):
+        """(samples that it means, group names, parameters, what to say when it fails)"""
+        (type_, matchers), (start, end) = self.selector(), self.window()
+        names = self.names()
+        text = reference.selector_text(type_, matchers)
+        params = {"query": text, "start": seconds(start), "end": seconds(end)}
+        selected = reference.select(self.samples, type_, matchers, start, end)
+        self.found += bool(selected)
+        return selected, names, params, f"seed {SEED}: {params} by {names}"
+
+
+@pytest.fixture(autouse=True)
+def not_about_nothing(recorded):
+    """Questions that find nothing say little."""
+    recorded.found = 0
+    yield
+    if recorded.found:
+        assert recorded.found > QUESTIONS // 10, f"seed {SEED}: {recorded.found} found something"
+
+
+def seconds(ms):
+    return f"{ms // 1000}.{ms % 1000:03}"
+
+
+@pytest.fixture(scope="module")
+def recorded(cell, protos, figure):
+    chance = random.Random(SEED)
+    newest = int(time.time() * 1000)
+    for number in range(150):
+        cell.produce(random_message(protos, chance, newest), key=f"host/{number % 5}".encode())
+    messages = [list(reference.samples_of(
+        protos.profiles.ProfilesData.FromString(message.value())))
+                for message in cell.consume(count=150, deadline=60)]
+    samples = [sample for message in messages for sample in message]
+    everything = {"start": seconds(newest - 2 * SPAN_MS), "end": seconds(newest + 1000)}
+    types = {sample.type for sample in samples}
+    sums = {t: sum(s.value for s in samples if s.type == t) for t in types}
+    wait_until(lambda: {t: cell.total(t + "{}", **everything) for t in types} == sums,
+               deadline=60, what=f"all samples, seed {SEED}")
+    figure(f"differential: {len(samples)} samples of 150 messages, seed {SEED}")
+    return Recorded(cell, messages)
+
+
+def test_collapsed_is_what_the_reference_sums(recorded):
+    for _ in range(QUESTIONS):
+        selected, names, params, what = recorded.question()
+
+        got = recorded.cell.collapsed(**params, group_by=",".join(names))
+        assert got == reference.collapsed(selected, names), what
+
+
+def test_flame_graphs_are_what_the_reference_sums(recorded):
+    for _ in range(QUESTIONS):
+        selected, names, params, what = recorded.question()
+
+        got = recorded.cell.flamegraph(**params, group_by=",".join(names))
+        expected = reference.flamegraph(selected, names)
+        assert got == {stack: value for stack, value in expected.items() if value}, what
+
+
+def test_tables_are_what_the_reference_sums(recorded):
+    for _ in range(QUESTIONS):
+        selected, names, params, what = recorded.question()
+
+        data = recorded.cell.data("query", **params, report="table", group_by=",".join(names))
+        got = {}
+        for row in data["rows"]:
+            symbol = (row["function"], row["binary"], row["file"], row.get("build_id", ""))
+            labels = row.get("labels", {})
+            key = tuple((n, labels[n]) for n in names if n in labels), symbol
+            assert key not in got, (what, key)
+            got[key] = [row["self"], row["total"]]
+        assert got == reference.table(selected, names), what
+        assert data["total"] == sum(sample.value for sample in selected), what
+
+
+def test_pprof_is_what_the_reference_sums(recorded, protos):
+    for _ in range(QUESTIONS):
+        selected, names, params, what = recorded.question()
+
+        profile = recorded.cell.pprof(protos, **params, group_by=",".join(names))
+        assert stacks_of(profile) == reference.pprof(selected, names), what
+
+
+def stacks_of(profile):
+    words = [word.decode() for word in profile.string_table]
+    mappings = {m.id: (words[m.filename], words[m.build_id]) for m in profile.mapping}
+    functions = {f.id: (words[f.name], words[f.filename]) for f in profile.function}
+    frames = {}
+    for place in profile.location:
+        function, file = functions[place.line[0].function_id] if place.line else ("", "")
+        path, build_id = mappings.get(place.mapping_id, ("", ""))
+        frames[place.id] = reference.Frame(function, file, path, build_id, place.address)
+    found = {}
+    for sample in profile.sample:
+        group = tuple(sorted((words[label.key], words[label.str] or str(label.num))
+                             for label in sample.label))
+        stack = tuple(frames[i] for i in reversed(sample.location_id))
+        found[group, stack] = found.get((group, stack), 0) + sample.value[0]
+    return found
+
+
+def test_sums_over_time_are_what_the_reference_sums(recorded):
+    chance = recorded.chance
+    for _ in range(QUESTIONS):
+        selected, names, params, what = recorded.question()
+        start, end = (round(float(params[name]) * 1000) for name in ("start", "end"))
+        step = max(chance.choice([1, 777, 1000, 15_000, 60_000, 3_600_000]),
+                   (end - start) // 11_000 + 1)
+        sum_by = chance.choice([None, names])
+        limit = chance.choice([0, 0, 1, 3])
+        if sum_by is not None:
+            params["sum_by"] = ",".join(sum_by)
+        params |= {"step": f"{step}ms", "limit": limit}
+
+        status, body = recorded.cell.api("query_range", **params)
+        assert status == 200, (what, body)
+        answer = json.loads(body)
+        got = {tuple(sorted(line["metric"].items())): {
+            round(at * 1000): int(value) for at, value in line["values"]}
+               for line in answer["data"]["result"]}
+        expected, left_out = reference.query_range(selected, start, step, sum_by, limit)
+        assert bool(left_out) == ("warnings" in answer), (what, params)
+        if left_out:  # of equals any may be kept
+            assert f" {left_out} more series" in answer["warnings"][0]
+            everything, _ = reference.query_range(selected, start, step, sum_by)
+            assert all(got[key] == everything[key] for key in got), (what, params)
+            assert sorted(sum(line.values()) for line in got.values()) == sorted(
+                sum(line.values()) for line in expected.values()), (what, params)
+        else:
+            assert got == expected, (what, params)
+
+
+def test_series_are_those_of_the_reference(recorded):
+    for _ in range(QUESTIONS):
+        matches, found = [], set()
+        start, end = recorded.window()
+        for _ in range(recorded.chance.choice([1, 1, 2])):
+            type_, matchers = recorded.selector()
+            matches.append(reference.selector_text(type_, matchers))
+            found |= reference.series(
+                reference.select(recorded.samples, type_, matchers, start, end))
+
+        got = recorded.cell.data("series", **{"match[]": matches}, start=seconds(start),
+                                 end=seconds(end))
+        assert sorted(sorted(one.items()) for one in got) == sorted(
+            sorted(one) for one in found), f"seed {SEED}: {matches} {start} {end}"
+
+
+@pytest.mark.parametrize("matched", [False, True])
+def test_labels_are_those_of_the_reference(recorded, matched):
+    chance = recorded.chance
+    for _ in range(QUESTIONS):
+        start, end = recorded.window()
+        name = chance.choice([*recorded.values, "nobody"])
+        match = recorded.selector() if matched else None
+        params = {"start": seconds(start), "end": seconds(end)}
+        if matched:
+            params["match[]"] = reference.selector_text(*match)
+        what = f"seed {SEED}: {name} {params}"
+
+        values = recorded.cell.data(f"label/{name}/values", **params)
+        assert values == reference.label_values(recorded.samples, name, start, end, match), what
+        names = recorded.cell.data("labels", **params)
+        must, may = reference.label_names(recorded.samples, start, end, match)
+        assert must <= set(names) <= may, what
+        assert names == sorted(names, key=str.encode), what
