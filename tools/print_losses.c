@@ -106,12 +106,14 @@ static const struct loss losses[] = {
 	  "A sample is more than 10 minutes ahead of the ingester's clock.",
 	  "Look at the host's clock." },
 	{ "decima_ingester_gap_batches_total", "gap", LOST, "gap",
-	  "More than 1,024 ranges of a host's batches are missing: the oldest is waited for no "
-	  "more.",
+	  "Batches that Kafka had and no ingester read: the agent has them no more, and what "
+	  "it sent later has come. Or more than 1,024 ranges of a host's batches are missing, and "
+	  "the oldest is waited for no more; the metric counts only these.",
 	  "Look for what took them: a topic whose retention is too short, or that was recreated." },
 	{ "decima_ingester_missed_messages_total", "missed", LOST, NULL,
 	  "Kafka's retention removed messages before they were read.",
-	  "Raise the topic's retention; add ingesters. In the fleet they are missing batches." },
+	  "Raise the topic's retention; add ingesters. In the fleet they are missing batches at "
+	  "first, and `gap` once the agent's next batch has come." },
 	{ SKIPPED, "label_dropped", CUT, NULL,
 	  "A label whose name is empty or longer than 128 bytes, or whose value is nested too "
 	  "deep, was left out.",

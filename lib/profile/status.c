@@ -31,6 +31,7 @@ str status_write(const struct agent_status *status, struct arena *arena)
 	message.taken = status->taken;
 	message.batch_samples = status->batch_samples;
 	message.time_unix_nano = status->time_unix_ns;
+	message.spool_oldest = status->spool_oldest;
 	message.lost = counts_write(status->lost, status->lost_count, arena);
 	message.n_lost = status->lost_count;
 	message.truncated = counts_write(status->truncated, status->truncated_count, arena);
@@ -84,6 +85,7 @@ bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena
 	status.taken = message->taken;
 	status.batch_samples = message->batch_samples;
 	status.time_unix_ns = message->time_unix_nano;
+	status.spool_oldest = message->spool_oldest;
 	if (!text_read(message->node, &status.node, arena, err) ||
 	    !text_read(message->version, &status.version, arena, err) ||
 	    !counts_read(message->lost, message->n_lost, status.lost, &status.lost_count, arena,

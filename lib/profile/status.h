@@ -16,6 +16,7 @@ struct agent_status {
 	str node, version;
 	uint32_t frequency_hz;
 	uint64_t taken, batch_samples, time_unix_ns;
+	uint64_t spool_oldest; /* number; what is below it will not be sent again. 0: not said */
 	struct status_count lost[STATUS_REASONS_MAX], truncated[STATUS_REASONS_MAX];
 	size_t lost_count, truncated_count;
 };

@@ -8,7 +8,8 @@
  *
  *     lost       what the agent names, and by us: rejected, too_old, too_far_ahead
  *     in flight  the rest: batches between the two that have not come
- *     gap        the rest too, once every batch has come or was given up by us
+ *     gap        the rest too, once every batch has come or was given up: by us, because there were
+ *                too many, or as gone from Kafka, because the agent has it no more
  *
  * Where the rest is below zero, somebody counted something twice or told us of it too late: it is
  * shown as it is, with a sentence. Pure.

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
+#include "store/seen.h"
 
 /* Binary values of the columns of the cursor. */
 enum {
@@ -22,9 +23,7 @@ static const char declare[] =
 	"DECLARE fleet NO SCROLL CURSOR FOR "
 	"SELECT host, status,"
 	" (extract(epoch FROM CASE WHEN status = '' THEN heard ELSE last_seen END) * 1000)::bigint,"
-	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches, gap,"
-	" (SELECT coalesce(sum(upper(range) - lower(range)), 0)::bigint"
-	" FROM unnest(missing) AS range) "
+	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches, gap, missing::text "
 	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
 
 /* The host whose spools are being added up. */
@@ -51,8 +50,29 @@ static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t col
 	return (uint64_t)postgres_get_i64(rows, row, column);
 }
 
+/*
+ * What an agent had from Kafka's acknowledgement that it has it, before a batch that was read
+ * since, stood before that batch in the same partition. So it is gone, unless the host has moved to
+ * another partition meanwhile: then it may come yet, and is missing no more when it does.
+ */
+static bool add_missing(struct sum_spool *spool, str missing, struct arena *scratch,
+			struct err *err)
+{
+	struct seen seen = { 0 };
+
+	if (!seen_missing_parse(missing, scratch, &seen, err))
+		return false;
+
+	uint64_t gone = spool->has_said ? seen_missing_below(&seen, spool->said.spool_oldest) : 0;
+
+	spool->gap += gone;
+	spool->missing = seen_missing(&seen) - gone;
+	return true;
+}
+
 /* Spools come oldest first, so that the newest one's word on itself is the last. */
-static void add_spool(struct walk *walk, const struct postgres_rows *rows, size_t row)
+static bool add_spool(struct walk *walk, const struct postgres_rows *rows, size_t row,
+		      struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
 	str status = postgres_get(rows, row, ROW_STATUS);
@@ -63,13 +83,14 @@ static void add_spool(struct walk *walk, const struct postgres_rows *rows, size_
 		.too_far_ahead = get_u64(rows, row, ROW_TOO_FAR_AHEAD),
 		.rejected = get_u64(rows, row, ROW_REJECTED),
 		.duplicate = get_u64(rows, row, ROW_DUPLICATE),
-		.missing = get_u64(rows, row, ROW_MISSING),
 		.gap = get_u64(rows, row, ROW_GAP),
 	};
 	uint64_t last_seen_ms = get_u64(rows, row, ROW_LAST_SEEN);
-	struct err err;
+	struct err unread;
 
-	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &err);
+	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &unread);
+	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
+		return false;
 	closing_sum_add(&host->sum, &spool, &walk->arena);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
@@ -77,6 +98,7 @@ static void add_spool(struct walk *walk, const struct postgres_rows *rows, size_
 		host->node = str_copy(&walk->arena, spool.said.node);
 		host->version = str_copy(&walk->arena, spool.said.version);
 	}
+	return true;
 }
 
 static bool take_row(struct walk *walk, const struct postgres_rows *rows, size_t row,
@@ -91,8 +113,7 @@ static bool take_row(struct walk *walk, const struct postgres_rows *rows, size_t
 		walk->host = (struct fleet_host){ .host = str_copy(&walk->arena, host) };
 		walk->has_host = true;
 	}
-	add_spool(walk, rows, row);
-	return true;
+	return add_spool(walk, rows, row, err);
 }
 
 static bool run(struct store_reader *reader, struct walk *walk, struct err *err)

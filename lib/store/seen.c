@@ -96,13 +96,21 @@ enum seen_verdict seen_take(struct seen *seen, uint64_t sequence, struct arena *
 	return SEEN_NEW;
 }
 
-uint64_t seen_missing(const struct seen *seen)
+uint64_t seen_missing_below(const struct seen *seen, uint64_t sequence)
 {
 	uint64_t missing = 0;
 
-	for (size_t i = 0; i < seen->missing_count; i++)
-		missing += seen->missing[i].last - seen->missing[i].first + 1;
+	for (size_t i = 0; i < seen->missing_count && seen->missing[i].first < sequence; i++) {
+		uint64_t last = seen->missing[i].last;
+
+		missing += (last < sequence ? last + 1 : sequence) - seen->missing[i].first;
+	}
 	return missing;
+}
+
+uint64_t seen_missing(const struct seen *seen)
+{
+	return seen_missing_below(seen, UINT64_MAX);
 }
 
 str seen_missing_text(const struct seen *seen, struct arena *arena)

@@ -43,6 +43,9 @@ bool seen_has(const struct seen *seen, uint64_t sequence);
 /* How many numbers below the highest have not come. */
 uint64_t seen_missing(const struct seen *seen);
 
+/* How many of them are below that number. */
+uint64_t seen_missing_below(const struct seen *seen, uint64_t sequence);
+
 /*
  * The missing ranges as PostgreSQL's int8multirange, `{[4,6),[8,9)}`, and back. ERR_INVALID when
  * the text is not in that canonical form or holds more than SEEN_RANGES_MAX.

@@ -149,6 +149,9 @@ static struct agent_status status_now(const struct batch_writer *writer,
 		.taken = base->taken + booked->taken + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
+		/* Looked at before what the spool lost: what it gives up meanwhile is named later.
+		 */
+		.spool_oldest = spool_oldest_seq(writer->spool),
 	};
 
 	for (size_t i = 0; i < LOSS_COUNT; i++) {

@@ -257,6 +257,22 @@ struct spool_lost spool_lost_get(struct spool *spool)
 	return lost;
 }
 
+/* Batches of an older epoch come before. */
+uint64_t spool_oldest_seq(struct spool *spool)
+{
+	uint64_t oldest = spool->last_seq + 1;
+
+	pthread_mutex_lock(&spool->lock);
+	for (size_t i = 0; i < spool->entry_count; i++) {
+		if (spool->entries[i].epoch != spool->epoch)
+			continue;
+		oldest = spool->entries[i].seq;
+		break;
+	}
+	pthread_mutex_unlock(&spool->lock);
+	return oldest;
+}
+
 struct spool_level spool_level_get(struct spool *spool)
 {
 	pthread_mutex_lock(&spool->lock);

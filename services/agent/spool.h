@@ -96,6 +96,12 @@ struct spool_lost spool_lost_get(struct spool *spool);
 struct spool_level spool_level_get(struct spool *spool);
 
 /*
+ * The lowest number of this epoch that it holds, or the next to be given: what is below it has left
+ * for ever. For the thread that puts.
+ */
+uint64_t spool_oldest_seq(struct spool *spool);
+
+/*
  * For the publisher. The oldest batch that is not on its way, read into the arena; it is on its way
  * from then on. False: there is none, or half of the spool's room is on its way already.
  */

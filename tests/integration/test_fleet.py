@@ -14,10 +14,11 @@ DAY_MS = 86_400_000
 AGENT_PERIOD = 10**9 // 19
 
 
-def status(protos, taken, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2"):
+def status(protos, taken, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2",
+           oldest=0):
     """An AgentStatus, serialized."""
     said = protos.status.AgentStatus(
-        node=node, version=version, taken=taken, batch_samples=batch,
+        node=node, version=version, taken=taken, batch_samples=batch, spool_oldest=oldest,
         time_unix_nano=round((time.time() if at is None else at) * 1000) * 1_000_000)
     for reason, samples in (lost or {}).items():
         said.lost.add(reason=reason.encode(), samples=samples)
@@ -96,6 +97,41 @@ def test_what_has_not_come_is_in_flight_until_it_comes(host):
     host.send(2, 3, taken=8)
 
     host.becomes(taken=10, stored=10, in_flight=0, missing=0)
+
+
+def test_what_the_agent_has_no_more_and_never_came_is_lost_as_gap_until_it_comes(host):
+    host.send(1, 5, taken=5, oldest=1)
+    host.send(4, 2, taken=14, oldest=2)
+    host.becomes(taken=14, stored=7, in_flight=7, missing=2, lost={})
+
+    host.send(5, 1, taken=15, oldest=3)
+    host.becomes(taken=15, stored=8, in_flight=7, missing=1, lost={})
+    host.send(6, 1, taken=16, oldest=5)
+    host.becomes(taken=16, stored=9, in_flight=0, missing=0, lost={"gap": 7})
+
+    # From a partition that the host had before.
+    host.send(2, 3, taken=8, oldest=1)
+    host.becomes(taken=16, stored=12, in_flight=0, missing=0, lost={"gap": 4}, duplicate=0)
+    host.send(3, 4, taken=12, oldest=1)
+    host.becomes(taken=16, stored=16, in_flight=0, missing=0, lost={})
+
+
+def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, protos):
+    with Cell(cell.fleet, f"{cell.name}_expired", partitions=1) as own:
+        own.start()
+        host = Host(own, protos, "expired")
+        host.send(1, 5, oldest=1)
+        host.becomes(taken=5, stored=5)
+        own.ingester.kill()
+        for sequence in (2, 3):
+            host.send(sequence, 4, oldest=sequence)
+        own.delete_records(0, before=3)
+        host.send(4, 1, oldest=3)  # its acknowledgement was still on its way
+        own.start_service(own.ingester)
+
+        host.becomes(taken=14, stored=6, in_flight=8, missing=1, lost={})
+        host.send(5, 1, oldest=5)
+        host.becomes(taken=15, stored=7, in_flight=0, missing=0, lost={"gap": 8})
 
 
 def test_a_rejected_batch_is_lost_as_rejected(host):

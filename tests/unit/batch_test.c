@@ -113,6 +113,25 @@ static void losses_are_told_though_there_are_no_samples(void **state)
 	tear_down(&f);
 }
 
+static void tells_the_oldest_number_that_the_spool_still_has(void **state)
+{
+	struct fixture f;
+	struct err err;
+
+	(void)state;
+	set_up(&f, ROOM);
+	interval(&f, 3);
+	assert_int_equal(f.status.spool_oldest, 1); /* its own */
+	interval(&f, 3);
+	assert_int_equal(f.status.spool_oldest, 2); /* likewise: Kafka has the first */
+
+	assert_true(spool_put(&f.spool, STR("waits"), STR(""), 1, &err));
+	batch_write(&f.writer, &f.set, &f.told);
+	interval(&f, 3);
+	assert_int_equal(f.status.spool_oldest, 3);
+	tear_down(&f);
+}
+
 static void what_predecessors_did_not_tell_is_booked_once(void **state)
 {
 	struct tally untold = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
@@ -203,6 +222,7 @@ static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
 
 RUN_TESTS(TEST(an_interval_without_samples_and_losses_is_no_batch),
 	  TEST(losses_are_told_though_there_are_no_samples),
+	  TEST(tells_the_oldest_number_that_the_spool_still_has),
 	  TEST(what_predecessors_did_not_tell_is_booked_once),
 	  TEST(samples_that_the_spool_does_not_take_are_told_when_it_does),
 	  TEST(tells_what_the_last_batch_told),

@@ -127,7 +127,23 @@ static void refuses_text_that_is_not_canonical(void **state)
 	}
 }
 
+static void counts_what_is_missing_below_a_number(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct seen seen = { .highest = 20 };
+	struct err err;
+	static const struct {
+		uint64_t below, missing;
+	} rows[] = { { 0, 0 }, { 1, 0 },  { 4, 0 },  { 5, 1 },  { 6, 2 },         { 7, 3 },
+		     { 8, 3 }, { 10, 3 }, { 11, 4 }, { 12, 4 }, { UINT64_MAX, 4 } };
+
+	(void)state;
+	assert_true(seen_missing_parse(STR("{[4,7),[10,11)}"), &arena, &seen, &err));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(seen_missing_below(&seen, rows[i].below), rows[i].missing);
+}
+
 RUN_TESTS(TEST(takes_each_number_once), TEST(tells_a_late_number_from_a_duplicate),
 	  TEST(agrees_with_a_table_of_booleans),
 	  TEST(books_the_oldest_range_beyond_the_bound_as_gap), TEST(reads_back_the_text_it_wrote),
-	  TEST(refuses_text_that_is_not_canonical))
+	  TEST(refuses_text_that_is_not_canonical), TEST(counts_what_is_missing_below_a_number))

@@ -106,6 +106,38 @@ static void a_number_is_never_used_again_after_all_batches_have_left(void **stat
 	fixture_close(&f);
 }
 
+static void the_oldest_number_is_the_lowest_that_has_not_left(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(spool_oldest_seq(&f.spool), 1);
+	put(&f, "one", 1);
+	put(&f, "two", 1);
+	put(&f, "three", 1);
+	assert_int_equal(spool_oldest_seq(&f.spool), 1);
+
+	/* Out of order, as one that fails and is sent again makes it. */
+	next(&f, &seq);
+	next(&f, &seq);
+	spool_delivered(&f.spool, f.spool.epoch, 2);
+	assert_int_equal(spool_oldest_seq(&f.spool), 1);
+	spool_delivered(&f.spool, f.spool.epoch, 1);
+	assert_int_equal(spool_oldest_seq(&f.spool), 3);
+
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(spool_oldest_seq(&f.spool), 3);
+	next(&f, &seq);
+	spool_refused(&f.spool, f.spool.epoch, 3);
+	assert_int_equal(spool_oldest_seq(&f.spool), 3); /* it is not counted yet */
+	put(&f, "four", 1);
+	assert_int_equal(spool_oldest_seq(&f.spool), 4);
+	fixture_close(&f);
+}
+
 static void what_was_on_its_way_comes_again_when_returned_and_after_a_crash(void **state)
 {
 	struct fixture f = { 0 };
@@ -350,6 +382,7 @@ static void a_batch_larger_than_the_spool_is_a_limit(void **state)
 
 RUN_TESTS(TEST(numbers_go_on_after_a_restart_and_batches_come_in_order),
 	  TEST(a_number_is_never_used_again_after_all_batches_have_left),
+	  TEST(the_oldest_number_is_the_lowest_that_has_not_left),
 	  TEST(what_was_on_its_way_comes_again_when_returned_and_after_a_crash),
 	  TEST(a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it),
 	  TEST(half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room),

@@ -10,6 +10,7 @@ static const struct agent_status status = {
 	.taken = 1000,
 	.batch_samples = 190,
 	.time_unix_ns = 77,
+	.spool_oldest = 12,
 	.lost = { { { "ring_full", 9 }, 3 }, { { "spool_full", 10 }, 4 } },
 	.lost_count = 2,
 	.truncated = { { { "too_deep", 8 }, 5 } },
@@ -26,6 +27,7 @@ static void reads_back_what_it_wrote(void **state)
 	assert_true(status_read(status_write(&status, &arena), &got, &arena, &err));
 	assert_true(str_eq(got.node, status.node) && str_eq(got.version, status.version));
 	assert_true(got.taken == 1000 && got.batch_samples == 190 && got.time_unix_ns == 77);
+	assert_int_equal(got.spool_oldest, 12);
 	assert_int_equal(got.lost_count, 2);
 	assert_true(str_eq(got.lost[1].reason, STR("spool_full")) && got.lost[1].samples == 4);
 	assert_true(got.truncated_count == 1 && got.truncated[0].samples == 5);
