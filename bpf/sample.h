@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-	/* kernel.perf_event_max_stack is 127 by default: bpf_get_stack() gives no more. */
+	/* kernel.perf_event_max_stack is 127 by default: bpf_get_stack() gives no more, or less. */
 	KERNEL_FRAMES_MAX = 127,
 	USER_FRAMES_MAX = 127,
 	COMM_SIZE = 16,

@@ -42,6 +42,18 @@ struct {
 	__uint(max_entries, SAMPLER_COUNT_COUNT);
 } counts SEC(".maps");
 
+/*
+ * The kernel gives no more than kernel.perf_event_max_stack frames, nor more than we have room for.
+ * The agent says the lower of the two before it loads this; a stack of so many is not whole.
+ */
+uint32_t frames_max = KERNEL_FRAMES_MAX;
+_Static_assert(KERNEL_FRAMES_MAX == USER_FRAMES_MAX, "one bound for both sides");
+
+static __always_inline bool is_cut(uint64_t bytes)
+{
+	return bytes >= frames_max * sizeof(uint64_t);
+}
+
 static __always_inline void count(enum sampler_count what)
 {
 	uint32_t index = what;
@@ -98,7 +110,7 @@ static __always_inline uint64_t walk_user(void *ctx, struct sample_record *out, 
 {
 	uint64_t bytes = read_stack(ctx, to, USER_ROOM, BPF_F_USER_STACK);
 
-	if (bytes == USER_ROOM)
+	if (is_cut(bytes))
 		out->user_end = USER_END_TOO_DEEP;
 	else if (bytes)
 		out->user_end = USER_END_FRAME_POINTERS;
@@ -143,7 +155,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	count(TICK_SENT);
-	if (kernel == KERNEL_ROOM)
+	if (is_cut(kernel))
 		count(CUT_KERNEL_TOO_DEEP);
 	if (out->user_end == USER_END_TOO_DEEP)
 		count(CUT_USER_TOO_DEEP);

@@ -65,10 +65,10 @@ static const struct loss losses[] = {
 	  "A file of the local store could not be written.",
 	  "The agent's log has the error: most often the disk is full." },
 	{ AGENT_CUT, "kernel_too_deep", CUT, "kernel_too_deep",
-	  "A kernel stack of more than 126 frames: its root side is not there.",
+	  "A kernel stack of as many frames as `kernel.perf_event_max_stack` allows, 127 at most: "
+	  "its root side is not there.",
 	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep",
-	  "A user stack of more than 126 frames: its root side is not there.",
+	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep", "The same of a user stack.",
 	  "Nothing: the leaf, and what it costs, are right." },
 	{ AGENT_CUT, "user_read_fault", CUT, "user_read_fault",
 	  "The user stack of a process could not be read at all.",

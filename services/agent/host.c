@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 enum { FIRST_PID_NAMESPACE = 0xeffffffc, CPU_TEXT_MAX = 4096, HOST_NAME_BYTES_MAX = 256 };
+enum { NUMBER_TEXT_MAX = 24, STACK_MAX_DEFAULT = 127 };
 
 bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 		     struct err *err)
@@ -44,6 +45,19 @@ bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count, stru
 	if (len < 0)
 		return err_errno(err, "read %s", path);
 	return host_cpus_parse((str){ text, (size_t)len }, arena, ret_cpus, ret_count, err);
+}
+
+uint32_t host_stack_max(void)
+{
+	char text[NUMBER_TEXT_MAX];
+	AUTO_FD fd = open("/proc/sys/kernel/perf_event_max_stack", O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	uint64_t frames;
+
+	if (len <= 0 || !str_to_u64(str_trim((str){ text, (size_t)len }), &frames) ||
+	    frames > UINT32_MAX)
+		return STACK_MAX_DEFAULT;
+	return (uint32_t)frames;
 }
 
 str host_name(struct arena *arena)

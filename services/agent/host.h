@@ -12,6 +12,10 @@ bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t 
 bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 	       struct err *err) MUST_CHECK;
 
+/* The frames that the kernel gives of a stack, kernel.perf_event_max_stack; 127 if it says nothing.
+ */
+uint32_t host_stack_max(void);
+
 str host_name(struct arena *arena);
 
 /* False: we are in a pid namespace of our own, where the kernel's pids mean nothing. */

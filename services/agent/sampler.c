@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "counts.h"
 #include "heap.h"
+#include "host.h"
 #include "sampler.skel.h"
 
 #include <bpf/bpf.h>
@@ -126,6 +127,11 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	sampler->bpf = sampler_bpf__open();
 	if (!sampler->bpf)
 		return err_errno(err, "open the BPF program");
+
+	uint32_t stack_max = host_stack_max();
+
+	if (stack_max < KERNEL_FRAMES_MAX)
+		sampler->bpf->data->frames_max = stack_max;
 	bpf_map__set_max_entries(sampler->bpf->maps.samples, (uint32_t)sampler->ring_bytes);
 	if (options->counts && options->counts->is_pinned &&
 	    bpf_map__reuse_fd(sampler->bpf->maps.counts, options->counts->map_fd)) {

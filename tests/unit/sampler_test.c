@@ -178,6 +178,22 @@ static void counts_stacks_that_fill_their_room_as_cut(void **state)
 	assert_int_equal(sent.user_end, USER_END_TOO_DEEP);
 }
 
+/* kernel.perf_event_max_stack may be lower than our room. */
+static void counts_stacks_that_the_kernel_itself_cuts(void **state)
+{
+	(void)state;
+	frames_max = 16;
+	tick(100, 100, 16 * sizeof(uint64_t), 15 * sizeof(uint64_t));
+	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 1);
+	assert_int_equal(counted[CUT_USER_TOO_DEEP], 0);
+	tick(100, 100, 15 * sizeof(uint64_t), 16 * sizeof(uint64_t));
+	frames_max = KERNEL_FRAMES_MAX;
+
+	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 0);
+	assert_int_equal(counted[CUT_USER_TOO_DEEP], 1);
+	assert_int_equal(sent.user_end, USER_END_TOO_DEEP);
+}
+
 static void counts_a_full_ring_as_lost_and_nothing_else(void **state)
 {
 	(void)state;
@@ -205,4 +221,5 @@ RUN_TESTS(TEST(sends_both_stacks_and_no_more_bytes_than_they_have),
 	  TEST(keeps_a_process_at_its_end_that_has_no_memory_any_more),
 	  TEST(keeps_a_process_whose_stacks_cannot_be_read),
 	  TEST(counts_stacks_that_fill_their_room_as_cut),
+	  TEST(counts_stacks_that_the_kernel_itself_cuts),
 	  TEST(counts_a_full_ring_as_lost_and_nothing_else), TEST(skips_idle_but_counts_it))
