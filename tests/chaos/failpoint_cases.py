@@ -1,14 +1,18 @@
 """failpoint_cases - a process meets a failpoint, is away for a while and comes back: the stories of
 test_failpoints.py.
 """
+import contextlib
 import os
 import re
+import select
 import signal
 import time
 from collections import Counter
 from pathlib import Path
 
-from harness import Cell, metrics, wait_until
+import psycopg
+
+from harness import Cell, metrics
 from otlp_messages import cpu_message, headers
 from side_by_side import DEADLINE, until
 from topic import Truth
@@ -33,13 +37,33 @@ BACKENDS = {
 }
 
 
+@contextlib.contextmanager
+def commits_held(servers):
+    """PostgreSQL writes no commit that does not wait for it: they are lost when it is killed."""
+    with psycopg.connect(servers.postgres.address("postgres")) as db:
+        pid, = db.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
+                          ).fetchone()
+    writer = os.pidfd_open(pid)
+    signal.pidfd_send_signal(writer, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(writer, signal.SIGCONT)
+        os.close(writer)
+
+
 def kill_postgres(servers):
-    """kill -9, and a new start. Orphans end by themselves, soon; until then none can be."""
+    """All of its processes at once, as when a machine ends; and a new start."""
     pid = servers.postgres.pid()
-    orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    children = [os.pidfd_open(int(child)) for child in
+                Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     servers.postgres.kill()
-    wait_until(lambda: not any(Path(f"/proc/{orphan}").exists() for orphan in orphans),
-               DEADLINE, "PostgreSQL's processes have ended")
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(child, signal.SIGKILL)
+        assert select.select([child], [], [], DEADLINE)[0], "a process of PostgreSQL does not end"
+        os.close(child)
     servers.postgres.launch()
     servers.postgres.wait_ready(servers.postgres.ready, DEADLINE)
 
@@ -50,8 +74,10 @@ def kill_kafka(servers):
     servers.kafka.wait_ready(servers.kafka.ready, DEADLINE)
 
 
-# What happens while a process stands at its failpoint, if that is not what happens to it there.
-SERVERS = {"postgres-killed": kill_postgres, "kafka-killed": kill_kafka}
+# What happens while a process stands at its failpoint, if that is not what happens to it there:
+# how it is all the time before, and the blow.
+SERVERS = {"postgres-killed": (commits_held, kill_postgres),
+           "kafka-killed": (contextlib.nullcontext, kill_kafka)}
 
 
 def is_stopped(process):
@@ -181,8 +207,7 @@ class IngesterCase(Case):
         self.say("it is there")
         self.assert_place()
         if self.what in SERVERS:
-            yield from self.meeting.join()
-            self.say(self.what)
+            yield from self.meet_the_blow()
         else:
             self.volley()
             yield from until(self.is_stored, "the other one has stored all there is", HELD_UP_S)
@@ -198,10 +223,18 @@ class IngesterCase(Case):
         yield from self.compare({f"host-{host}" for host in range(PARTITIONS)})
         assert self.truth.ends == self.ends
 
+    @property
+    def loses_commit(self):
+        """It is alone then, and the last to commit, so that it is its commit that is lost."""
+        return (self.point, self.what) == ("after-commit", "postgres-killed")
+
     def meet_in_flush(self):
-        self.launch(self.other)
-        for ingester in (self.armed, self.other):
-            yield from self.has_partitions(ingester, PARTITIONS // 2)
+        if self.loses_commit:
+            yield from until(lambda: self.meeting.missing == 1, "all others are there")
+        else:
+            self.launch(self.other)
+            for ingester in (self.armed, self.other):
+                yield from self.has_partitions(ingester, PARTITIONS // 2)
         self.volley()
         yield from until(lambda: self.is_there(self.armed), "it is there")
 
@@ -213,6 +246,14 @@ class IngesterCase(Case):
         self.launch(self.other)
         yield from until(lambda: self.is_there(self.armed), "it is there")
         assert not offsets(self.cell), "it was to drop what it had read"
+
+    def meet_the_blow(self):
+        assert offsets(self.cell) or not self.loses_commit, "it was to have committed"
+        yield from self.meeting.join()
+        self.say(self.what)
+        if self.loses_commit:
+            assert not offsets(self.cell), "its commit was to be lost"
+            self.launch(self.other)
 
     def assert_place(self):
         """What PostgreSQL shows is what the table says of the failpoint."""

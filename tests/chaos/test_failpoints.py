@@ -41,15 +41,16 @@ def played(servers, protos, request):
     names = selected(request)
     if any(point in AGENT_POINTS for point, _ in names) and not CAN_SAMPLE:
         pytest.skip("the agent needs root and BTF")
-    act = SERVERS.get(names[0][1])
-    meeting = Meeting(len(names), lambda: act(servers))
+    before, blow = SERVERS.get(names[0][1], (contextlib.nullcontext, None))
+    meeting = Meeting(len(names), lambda: blow(servers))
     with contextlib.ExitStack() as cells:
         made = {}
         for point, what in names:
             kind = AgentCase if point in AGENT_POINTS else IngesterCase
             made[point, what] = kind(servers, protos, point, what, meeting)
             cells.enter_context(made[point, what].cell)
-        ends = play({name: case.story() for name, case in made.items()})
+        with before(servers):
+            ends = play({name: case.story() for name, case in made.items()})
         yield {name: (case, ends[name]) for name, case in made.items()}
 
 
