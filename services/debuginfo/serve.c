@@ -49,6 +49,7 @@ static bool fetch(struct work *work, const struct file_key *key, uint64_t newer)
 				    .path = path,
 				    .is_elf = !is_source,
 				    .newer = newer,
+				    .gone = work->req->gone,
 				    .forwarded = http_header(work->req, "X-Forwarded-For") };
 	enum upstream_answer answer = upstream_get(work->serve->upstream, &ask, &work->why);
 

@@ -272,7 +272,8 @@ static enum upstream_answer wait_for(struct upstream *upstream, const struct ups
 
 	while (!know_already(upstream, ask, key, &answer, why) &&
 	       !try_fetch(upstream, ask, key, &answer, why)) {
-		bool going_on = stop_wait(upstream->options.stop, LOOK_EVERY_MS);
+		bool going_on = !stop_is_asked(ask->gone) &&
+				stop_wait(upstream->options.stop, LOOK_EVERY_MS);
 
 		if (going_on && clock_monotonic_ns() < deadline)
 			continue;

@@ -39,10 +39,11 @@ enum upstream_answer { UPSTREAM_CAME, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };
 
 struct upstream_ask {
 	struct file_key key;
-	str path;       /* below /buildid/ID/, decoded */
-	bool is_elf;    /* else a source, which is not looked at */
-	uint64_t newer; /* than this generation: 0 where nothing is held */
-	str forwarded;  /* the X-Forwarded-For that came with the question */
+	str path;                /* below /buildid/ID/, decoded */
+	bool is_elf;             /* else a source, which is not looked at */
+	uint64_t newer;          /* than this generation: 0 where nothing is held */
+	const struct stop *gone; /* asked once nobody waits for the answer any more */
+	str forwarded;           /* the X-Forwarded-For that came with the question */
 };
 
 /* CAME: the store has it now. UNAVAILABLE: nobody could say, with a sentence. */

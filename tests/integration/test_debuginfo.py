@@ -151,7 +151,8 @@ def generation(service, build_id):
 def client(service, tmp_path, *argv):
     """Run a program that fetches from the service by libdebuginfod."""
     environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
-    environment |= {"DEBUGINFOD_URLS": service.url, "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),
+    environment |= {"DEBUGINFOD_URLS": service.url,
+                    "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),
                     "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
     return subprocess.run([str(a) for a in argv], cwd=tmp_path, env=environment, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
@@ -350,7 +351,8 @@ def test_what_is_not_a_whole_file_of_that_build_is_refused_and_leaves_nothing(st
     big_endian = whole[:5] + b"\2" + whole[6:]
     without = tmp_path / "no_id"
     subprocess.run(["objcopy", "-R", ".note.gnu.build-id", files.whole, without], check=True)
-    for what, body in {"of another build": other.debug.read_bytes(), "of none": without.read_bytes(),
+    for what, body in {"of another build": other.debug.read_bytes(),
+                       "of none": without.read_bytes(),
                        "cut short": whole[:-100], "cut to its head": whole[:64],
                        "no ELF file": b"#!/bin/sh\n" * 100, "empty": b"",
                        "big-endian": big_endian}.items():
@@ -362,7 +364,8 @@ def test_what_is_not_a_whole_file_of_that_build_is_refused_and_leaves_nothing(st
 
 @pytest.mark.parametrize("path", [
     "../../etc/passwd", "..%2f..%2fetc%2fpasswd/debuginfo", "%2e%2e/debuginfo", "./debuginfo",
-    "/debuginfo", "zz/debuginfo", "abc/debuginfo", "a" * 130 + "/debuginfo", "01234567%00/debuginfo",
+    "/debuginfo", "zz/debuginfo", "abc/debuginfo", "a" * 130 + "/debuginfo",
+    "01234567%00/debuginfo",
     "0123456789abcdef/source/", "0123456789abcdef/section/"])
 def test_a_malformed_question_is_a_sentence(start, path):
     service = start()
@@ -584,8 +587,9 @@ class Upstream(Process):
         super().__init__(fleet.run_dir, name, "debuginfod")
         self.port = any_free()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.start(["debuginfod", "-F", "-v", f"--database={state / 'sqlite'}", f"--port={self.port}",
-                    "--rescan-time=0", "--groom-time=0", "--concurrency=2", directory],
+        self.start(["debuginfod", "-F", "-v", f"--database={state / 'sqlite'}",
+                    f"--port={self.port}", "--rescan-time=0", "--groom-time=0",
+                    "--concurrency=2", directory],
                    environment={"HOME": str(state), "DEBUGINFOD_URLS": ""},
                    tied_signal=fleet.tied_signal)
 
@@ -721,8 +725,8 @@ class Impostor(threading.Thread):
                 link, _ = self.listener.accept()
                 with link:
                     self.heads.append(link.recv(65536))
-                    link.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
-                                 % len(self.body) + self.body)
+                    link.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                                 b"Content-Length: %d\r\n\r\n" % len(self.body) + self.body)
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -765,6 +769,24 @@ def test_a_question_that_passed_too_many_servers_goes_no_further(start, build, u
 
     assert link.getresponse().status == 404
     assert service.get(f"/buildid/{files.id}/debuginfo")[0] == 200
+
+
+def test_who_goes_away_waits_no_longer(start, build):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        service = start(debuginfod_upstream_servers="http://127.0.0.1:%d" % silent.getsockname()[1])
+        host, port = service.address.split(":")
+        asking = [socket.create_connection((host, int(port)), timeout=30) for _ in range(5)]
+        for link in asking:
+            link.sendall(b"GET /buildid/%s/debuginfo HTTP/1.1\r\nHost: x\r\n\r\n"
+                         % build().id.encode())
+        waiting = "decima_debuginfo_upstream_waiters"
+        wait_until(lambda: metrics(service)[waiting] == 5, what="all wait for one download")
+
+        for link in asking:
+            link.close()
+
+        wait_until(lambda: metrics(service)[waiting] == 1, what="only the download itself goes on")
+        assert metrics(service)["decima_debuginfo_upstream_fetches"] == 1
 
 
 def test_a_stop_does_not_wait_for_a_slow_upstream(start, build):

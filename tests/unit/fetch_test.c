@@ -228,6 +228,7 @@ static void silence_ends_by_the_clock_or_by_a_stop(void **state)
 	struct err err;
 
 	(void)state;
+	(void)fd; /* only to close it */
 	fetch.url = url;
 	fetch.timeout_ms = 300;
 	assert_false(fetch_get(&fetch, &status, &err));
