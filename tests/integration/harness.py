@@ -17,7 +17,7 @@ import confluent_kafka
 import confluent_kafka.admin
 import psycopg
 
-from local.fleet import Fleet, sweep
+from local.fleet import SERVICES, Fleet, sweep
 from local.servers import ROOT
 from local.services import Service
 
@@ -263,7 +263,7 @@ def servers_of_a_run(suffix="", without=()):
     runs = ROOT / ".run"
     remove_abandoned(runs)
     fleet = Fleet(runs / f"test-{os.getpid()}{suffix}", tied=True,
-                  without=("ingester", "querier", "agent"),
+                  without=SERVICES,
                   build=os.environ.get("DECIMA_TEST_BUILD", ROOT / "build"))
     fleet.servers = [server for server in fleet.servers if server.name not in without]
     try:
@@ -291,7 +291,7 @@ def remove_abandoned(runs):
         if not pid or _is_pytest(int(pid[1])):
             continue
         print(f"removing {place}, which a killed run left", file=sys.stderr)
-        fleet = Fleet(place, tied=True, without=("ingester", "querier", "agent"))
+        fleet = Fleet(place, tied=True, without=SERVICES)
         fleet.kill()
         for pid_file in (place / "pid").glob("*"):
             Service(fleet, "querier", pid_file.name).kill()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness import ROOT, wait_until
-from local.fleet import Fleet
+from local.fleet import SERVICES, Fleet
 from local.process import Process
 from local.say import Trouble
 from local.servers import check_java
@@ -111,7 +111,7 @@ def test_ports_are_kept(tmp_path):
 
 
 def test_a_taken_port_is_one_sentence(tmp_path):
-    fleet = Fleet(tmp_path, without=("ingester", "querier", "agent"))
+    fleet = Fleet(tmp_path, without=SERVICES)
     with socket.socket() as taker:
         taker.bind(("127.0.0.1", fleet.redis.port))
         taker.listen()

@@ -3,7 +3,7 @@
     process.py   one process: its pid file, its log, its end
     ports.py     private loopback ports, kept
     servers.py   PostgreSQL, Redis, Kafka
-    services.py  decima-ingester, decima-querier, decima-agent
+    services.py  decima-ingester, -debuginfo, -querier, -agent
     fleet.py     a run directory with all of them in it, and .run/env
     building.py  meson and ninja
     say.py       what a person reads meanwhile

@@ -22,7 +22,8 @@ from .ports import Ports
 from .servers import OUTSIDE, Kafka, Postgres, Redis
 from .services import Service, default_build
 
-SERVICES = ("ingester", "querier", "agent")  # the order of starting; the end is the reverse
+# the order of starting; the end is the reverse
+SERVICES = ("ingester", "debuginfo", "querier", "agent")
 
 
 class Fleet:
@@ -101,7 +102,7 @@ class Fleet:
         }
         if "querier" in self.services:
             env["DECIMA_URL"] = self.services["querier"].url
-        for kind in ("ingester", "agent"):
+        for kind in ("ingester", "debuginfo", "agent"):
             if kind in self.services:
                 env[f"DECIMA_{kind.upper()}_URL"] = self.services[kind].url
         return env

@@ -1,4 +1,4 @@
-"""services - decima-ingester, decima-querier and decima-agent as one fleet runs them.
+"""services - decima-ingester, -debuginfo, -querier and -agent as one fleet runs them.
 
 A service is a Process with an address: its flags are its defaults here and what the caller adds.
 The tests start more of them, with other names and flags, beside the fleet's own.
