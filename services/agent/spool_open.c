@@ -180,28 +180,6 @@ static void status_keep(struct spool *spool, str status)
 	spool->last_status = (str){ spool->status_room, status.len };
 }
 
-/* A crash between the batch's rename and meta's: the batch is there and meta does not know it. */
-static void last_batch_adopt(struct spool *spool)
-{
-	const struct spool_entry *last =
-		spool->entry_count ? &spool->entries[spool->entry_count - 1] : NULL;
-	AUTO_ARENA arena = { 0 };
-	struct spool_batch batch;
-	struct err err;
-	str file;
-
-	if (!last || last->epoch != spool->epoch || last->seq <= spool->last_seq)
-		return;
-	spool->last_seq = last->seq;
-
-	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
-
-	if (disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, &arena, &file,
-			   &err) &&
-	    spool_batch_read(file, &batch, &err))
-		status_keep(spool, batch.status);
-}
-
 /* False: there is none that can be gone on with. */
 static bool meta_load(struct spool *spool)
 {
@@ -234,6 +212,52 @@ static bool meta_load(struct spool *spool)
 	return true;
 }
 
+/* A crash between the batch's rename and meta's: the batch is there and meta does not know it. */
+static void last_batch_adopt(struct spool *spool, const struct spool_entry *last)
+{
+	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+	AUTO_ARENA arena = { 0 };
+	struct spool_batch batch;
+	struct err err;
+	str file;
+
+	spool->last_seq = last->seq;
+	if (disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, &arena, &file,
+			   &err) &&
+	    spool_batch_read(file, &batch, &err))
+		status_keep(spool, batch.status);
+}
+
+/*
+ * On a full disk meta cannot tell of it, and its number might be given out twice. Nobody has sent
+ * it: so it goes, as if it had never been put. Meta stays as it is.
+ */
+static bool last_batch_drop(struct spool *spool, const struct spool_entry *last, struct err *err)
+{
+	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+
+	log_error("a batch goes for which there is no room to note its number",
+		  "name=%s samples=%" PRIu64 " error=\"%s\"", name.text, last->samples, err->msg);
+	if (unlinkat(spool->spool_fd, name.text, 0))
+		return false;
+	spool->bytes -= last->bytes;
+	spool->entry_count--;
+	return meta_load(spool);
+}
+
+/* Where meta says all there is to say it is not written: what waits can go out on a full disk. */
+static bool go_on(struct spool *spool, struct err *err)
+{
+	const struct spool_entry *last =
+		spool->entry_count ? &spool->entries[spool->entry_count - 1] : NULL;
+
+	if (!last || last->epoch != spool->epoch || last->seq <= spool->last_seq)
+		return true;
+	last_batch_adopt(spool, last);
+	return spool_meta_store(spool, spool->last_status, err) ||
+	       last_batch_drop(spool, last, err);
+}
+
 static bool spool_load(struct spool *spool, const struct spool_options *options, struct err *err)
 {
 	const char *directory = options->state_directory;
@@ -252,9 +276,8 @@ static bool spool_load(struct spool *spool, const struct spool_options *options,
 	if (!directory_scan(spool, err))
 		return false;
 	if (goes_on)
-		last_batch_adopt(spool);
-	else
-		epoch_begin(spool);
+		return go_on(spool, err);
+	epoch_begin(spool);
 	return spool_meta_store(spool, spool->last_status, err);
 }
 

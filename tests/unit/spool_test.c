@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 struct fixture {
@@ -315,6 +317,70 @@ static void a_batch_that_meta_does_not_know_yet_keeps_its_number(void **state)
 	fixture_close(&f);
 }
 
+/* No file can be written any more, as on a full disk; or again. */
+static void disk_fill(bool is_full)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = is_full ? 0 : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void what_waits_goes_out_though_the_disk_is_full_at_the_start(void **state)
+{
+	struct fixture f = { 0 };
+	struct err err;
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	spool_close(&f.spool);
+	disk_fill(true);
+
+	bool opened = spool_open(&f.spool, &f.options, &err);
+
+	disk_fill(false);
+	assert_true(opened);
+	assert_string_equal(next(&f, &seq), "one");
+	put(&f, "two", 1);
+	assert_string_equal(next(&f, &seq), "two");
+	assert_int_equal(seq, 2);
+	fixture_close(&f);
+}
+
+static void a_batch_that_meta_cannot_tell_of_goes_and_its_number_is_given_again(void **state)
+{
+	struct fixture f = { 0 };
+	const char *meta, *before;
+	struct err err;
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 1);
+	meta = str_z(&f.arena, str_format(&f.arena, "%s/spool/meta", f.scratch.path));
+	before = str_z(&f.arena, str_format(&f.arena, "%s/before", f.scratch.path));
+	assert_int_equal(link(meta, before), 0);
+	put(&f, "never sent", 1);
+	assert_int_equal(rename(before, meta), 0);
+	spool_close(&f.spool);
+	disk_fill(true);
+
+	bool opened = spool_open(&f.spool, &f.options, &err);
+
+	disk_fill(false);
+	assert_true(opened);
+	put(&f, "two", 1);
+	assert_string_equal(next(&f, &seq), "one");
+	assert_string_equal(next(&f, &seq), "two");
+	assert_int_equal(seq, 2);
+	assert_string_equal(next(&f, &seq), "");
+	fixture_close(&f);
+}
+
 static void a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs(void **state)
 {
 	struct fixture f = { 0 };
@@ -390,6 +456,8 @@ RUN_TESTS(TEST(numbers_go_on_after_a_restart_and_batches_come_in_order),
 	  TEST(a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes),
 	  TEST(a_refused_batch_is_counted_once_and_not_sent_again),
 	  TEST(a_batch_that_meta_does_not_know_yet_keeps_its_number),
+	  TEST(what_waits_goes_out_though_the_disk_is_full_at_the_start),
+	  TEST(a_batch_that_meta_cannot_tell_of_goes_and_its_number_is_given_again),
 	  TEST(a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs),
 	  TEST(another_host_id_begins_a_new_epoch), TEST(a_second_agent_is_refused_with_a_sentence),
 	  TEST(a_batch_larger_than_the_spool_is_a_limit))
