@@ -10,6 +10,8 @@
 
 enum {
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
+	SESSION_DEFAULT_MS = 10000,
+	HEARTBEATS = 3, /* in a session's time */
 	CALL_TIMEOUT_MS = KAFKA_STOP_MS,
 	CALL_TRIES = 5,
 	ANSWER_TIMEOUT_MS = 1000,
@@ -36,7 +38,6 @@ static const struct {
 	{ "log.connection.close", "false" },
 	{ "max.poll.interval.ms", "300000" },
 	{ "reconnect.backoff.max.ms", "5000" },
-	{ "session.timeout.ms", "10000" },
 	{ "socket.keepalive.enable", "true" },
 	{ "topic.metadata.refresh.interval.ms", "30000" },
 };
@@ -82,21 +83,30 @@ static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
 	rd_kafka_assign(kafka, NULL);
 }
 
+static bool set_number(rd_kafka_conf_t *conf, const char *name, uint64_t value, struct err *err)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu64, value);
+	return kafka_conf_set(conf, name, number, err);
+}
+
 static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_consumer_options *options,
 		      struct err *err)
 {
 	uint64_t kbytes =
 		options->queue_max_kbytes ? options->queue_max_kbytes : QUEUE_DEFAULT_KBYTES;
-	char number[24];
+	uint64_t session_ms = options->session_ms ? options->session_ms : SESSION_DEFAULT_MS;
 
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
 		if (!kafka_conf_set(conf, settings[i].name, settings[i].value, err))
 			return false;
-	snprintf(number, sizeof(number), "%" PRIu64, kbytes);
 	return kafka_conf_set(conf, "bootstrap.servers", options->brokers, err) &&
 	       kafka_conf_set(conf, "group.id", options->group, err) &&
 	       kafka_conf_set(conf, "client.id", options->client_id, err) &&
-	       kafka_conf_set(conf, "queued.max.messages.kbytes", number, err);
+	       set_number(conf, "queued.max.messages.kbytes", kbytes, err) &&
+	       set_number(conf, "session.timeout.ms", session_ms, err) &&
+	       set_number(conf, "heartbeat.interval.ms", session_ms / HEARTBEATS, err);
 }
 
 static bool subscribe(struct kafka_consumer *consumer, struct err *err)

@@ -25,6 +25,7 @@ struct kafka_position {
 struct kafka_consumer_options {
 	const char *brokers, *topic, *group, *client_id;
 	uint64_t queue_max_kbytes; /* fetched and not read yet; 0: 16 MiB */
+	uint64_t session_ms;       /* without a sign of life we are out of the group; 0: 10 s */
 	/* Fill in each offset. May take its time, as long as it ends before max.poll.interval (5
 	 * minutes). False: begin nowhere (we are stopping). */
 	bool (*assigned)(void *self, struct kafka_position *positions, size_t count);

@@ -11,8 +11,9 @@
 #include "store/writer_flush.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { PARTITION_TRIES = 3 };
+enum { PARTITION_TRIES = 3, SESSION_DEFAULT_MS = 10000 };
 
 #define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
 #define SQLSTATE_LOCK_TIMEOUT "55P03"
@@ -45,16 +46,20 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 		.stop = writer->options.stop,
 	};
 
+	uint64_t session_ms = writer->options.session_ms;
+	char timeouts[128];
+
 	if (postgres_is_there(&writer->pg))
 		return true;
 	postgres_close(&writer->pg);
 	forget(writer);
 	writer->connections++;
+	snprintf(timeouts, sizeof(timeouts),
+		 "SET statement_timeout = '50s';"
+		 "SET idle_in_transaction_session_timeout = %" PRIu64,
+		 session_ms ? session_ms : (uint64_t)SESSION_DEFAULT_MS);
 	return postgres_open(&writer->pg, &options, err) &&
-	       postgres_exec(&writer->pg,
-			     "SET statement_timeout = '50s';"
-			     "SET idle_in_transaction_session_timeout = '10s'",
-			     err);
+	       postgres_exec(&writer->pg, timeouts, err);
 }
 
 bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,

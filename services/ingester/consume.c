@@ -126,6 +126,7 @@ static bool open_store(struct consume *consume)
 		.topic = options->topic,
 		.known_series_max = KNOWN_SERIES_MAX,
 		.retention_raw_ns = options->retention_raw_ns,
+		.session_ms = options->session_ns / NS_PER_MS,
 		.synchronous_commit = options->synchronous_commit,
 		.stop = daemon_stop_flag(),
 	};
@@ -176,6 +177,7 @@ static bool open_kafka(struct consume *consume, struct err *err)
 			       .group = options->group,
 			       .client_id = "decima-ingester",
 			       .queue_max_kbytes = options->memory_limit / QUEUE_SHARE / 1024,
+			       .session_ms = options->session_ns / NS_PER_MS,
 			       .assigned = assignment_given,
 			       .revoked = assignment_revoked,
 			       .self = consume,

@@ -31,6 +31,10 @@ static const struct conf_key keys[] = {
 	  .min = 1, .max = 15, .help = "Replicas of the topic where it has to be created." },
 	{ "kafka-group", CONF_STR, FIELD(group), .fallback = "decima-ingester",
 	  .help = "Consumer group; ingesters of one group share the partitions." },
+	{ "kafka-session-timeout", CONF_DURATION, FIELD(session_ns), .fallback = "10s",
+	  .min = NS_PER_SECOND, .max = 300 * NS_PER_SECOND,
+	  .help = "An ingester that was silent for so long loses its partitions to the others and "
+		  "its transaction in PostgreSQL; Kafka's brokers allow 6s and more." },
 	{ "postgres", CONF_STR, FIELD(postgres), .fallback = "postgresql://127.0.0.1:5432/decima",
 	  .help = "PostgreSQL, as a libpq URI or connection string." },
 	{ "flush-interval", CONF_DURATION, FIELD(flush_interval_ns), .fallback = "10s",

@@ -219,6 +219,7 @@ class Kafka(Server):
             "share.coordinator.state.topic.min.isr": 1,
             # After kill -9 a node waits for its own former session to end.
             "broker.session.timeout.ms": 4000, "broker.heartbeat.interval.ms": 500,
+            "group.min.session.timeout.ms": 1000,
             "group.initial.rebalance.delay.ms": 0, "auto.create.topics.enable": "false",
             "log.index.size.max.bytes": 1048576, "log.cleaner.dedupe.buffer.size": 8388608,
             "num.network.threads": 2, "num.io.threads": 4,
