@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from pinned import counted
+
 DISK_BYTES = 1 << 20
 ROOM_BYTES = 8192      # at most so many are left free when it is filled
 LEAVING_S = 30
@@ -57,12 +59,20 @@ class RealAgent:
         self.leaving_until = None
         self.is_stopped = False
 
+    def has_begun(self):
+        """It has a spool: on a full disk none can begin."""
+        return (self.state / "spool" / "meta").exists()
+
     def has_run(self):
         return self.service.popen is not None
 
     def waiting(self):
         """Batches in its spool."""
         return len(list(self.state.glob("spool/*.batch")))
+
+    def counted(self):
+        """What the kernel has taken for it, by the pinned map alone, which outlives it."""
+        return counted(self.service.fleet.bpffs, self.state)
 
     def end(self):
         self.leaving_until = time.monotonic() + LEAVING_S
@@ -76,7 +86,8 @@ class RealAgent:
         elif self.leaving_until:
             assert time.monotonic() < self.leaving_until, (
                 f"the agent did not stop:\n{self.service.last_words(30)}")
-        assert code in (None, 0, -signal.SIGKILL), (
+        # SIGTERM ends a program that has only just been started, and has done nothing yet.
+        assert code in (None, 0, -signal.SIGKILL, -signal.SIGTERM), (
             f"the agent ended by itself, with status {code}:\n{self.service.last_words(30)}")
 
     def close(self):
@@ -110,9 +121,13 @@ class AgentCards:
             return False
         self.say("SIGSTOP the agent")
         self.agent.service.send(signal.SIGSTOP)
+        self.agent_is_stopped()
+        return True
+
+    def agent_is_stopped(self):
+        """Until it is woken."""
         self.agent.is_stopped = True
         self.later(1, 4, "SIGCONT the agent", self._wake_agent)
-        return True
 
     def _wake_agent(self):
         self.agent.service.send(signal.SIGCONT)
@@ -127,7 +142,7 @@ class AgentCards:
         return True
 
     def fill_disk(self):
-        if not self.agent or self.agent.disk.is_full():
+        if not self.agent or self.agent.disk.is_full() or not self.agent.has_begun():
             return False
         room = self.chance.randrange(ROOM_BYTES)
         self.say(f"the agent's disk fills, {room} bytes are left")

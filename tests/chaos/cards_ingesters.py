@@ -1,15 +1,18 @@
 """cards_ingesters - what is done to the ingesters: killed, stopped for longer than their session,
 both also in the middle of a flush, added and removed.
 """
+import functools
 import os
 import signal
 import time
 from collections import Counter
+from pathlib import Path
 
 import psycopg
 
 INGESTERS_MAX = 3
-STOPPED_S = 11.5  # longer than the ingesters' session.timeout.ms of 10 s
+LONGER_S = 1.5    # a stopped one stays so, than Kafka waits for it
+SESSIONS_S = (3, 3, 3, 10)  # 10 is the default, and takes its time
 HOLD_S = 1
 LEAVING_S = 30    # one that waits for a lock of a stopped one leaves when that is freed
 STAGES = {        # what a flush must have to go on: who holds the table holds the flush there
@@ -22,19 +25,22 @@ STAGES = {        # what a flush must have to go on: who holds the table holds t
 class IngesterCards:
     def __init__(self):
         self.ingesters = [self.cell.ingester]
+        self.session_s = self.chance.choice(SESSIONS_S)
+        self.cell.ingester_flags["kafka-session-timeout"] = f"{self.session_s}s"
+        self.cell.ingester.flags |= self.cell.ingester_flags
         self.named = 1
-        self.stopped = None
+        self.stopped = []
         self.leaving = []      # (ingester, until when)
         self.stored = Counter()  # rows by ingester, of those that have been asked
 
     def launch_ingester(self, ingester):
-        address = f"{self.cell.postgres_address}?application_name={ingester.name}"
-        self.launch(ingester, lambda: ingester.launch({"DECIMA_POSTGRES": address}))
+        self.launch(ingester, lambda: ingester.launch(
+            {"DECIMA_POSTGRES": self.cell.postgres_address}))
 
     def running(self):
         """Those that run and are not stopped."""
         owed = [debt[2] for debt in self.owed]
-        return [i for i in self.ingesters if i is not self.stopped and i.alive() and i not in owed]
+        return [i for i in self.ingesters if i not in self.stopped and i.alive() and i not in owed]
 
     def check_ingesters(self):
         """Nobody may end but by our hand, and who was asked to must."""
@@ -43,7 +49,8 @@ class IngesterCards:
                 assert time.monotonic() < until, (
                     f"{ingester.name} did not stop:\n{ingester.last_words(30)}")
             else:
-                assert ingester.exit_code() == 0, (
+                # The latter: SIGTERM came before it did anything.
+                assert ingester.exit_code() in (0, -signal.SIGTERM), (
                     f"{ingester.name} ended with status {ingester.exit_code()}:\n"
                     f"{ingester.last_words(30)}")
                 self.leaving.remove((ingester, until))
@@ -84,13 +91,19 @@ class IngesterCards:
             return False
         self.say(f"SIGSTOP {ingester.name} {where}".rstrip())
         ingester.send(signal.SIGSTOP)
-        self.stopped = ingester
-        self.later(STOPPED_S, STOPPED_S + 1, f"SIGCONT {ingester.name}", self.wake)
+        self.is_stopped(ingester)
         return True
 
-    def wake(self):
-        self.stopped.send(signal.SIGCONT)
-        self.stopped = None
+    def is_stopped(self, ingester):
+        """Until it is woken."""
+        self.stopped.append(ingester)
+        away = self.session_s + LONGER_S
+        self.later(away, away + 1, f"SIGCONT {ingester.name}",
+                   functools.partial(self.wake, ingester))
+
+    def wake(self, ingester):
+        ingester.send(signal.SIGCONT)
+        self.stopped.remove(ingester)
 
     def held_in_flush(self, act, verb, stage=None):
         """Hold a flush where it needs a table, do it to the ingester whose flush that is."""
@@ -105,7 +118,7 @@ class IngesterCards:
             while time.monotonic() < ends:
                 waiting = self.held(table)
                 for ingester in self.running():
-                    if ingester.name == waiting:
+                    if waiting and has_socket(ingester, waiting):
                         act(ingester, f"in a flush, {where}")
                         self.counts[f"{verb} {where}"] += 1
                         return True
@@ -113,9 +126,9 @@ class IngesterCards:
         return False
 
     def held(self, table):
-        """The name of an ingester that waits for the table in its one transaction."""
+        """The port of an ingester that waits for the table in its one transaction."""
         found = self.cell.rows(
-            "SELECT application_name FROM pg_stat_activity JOIN pg_locks USING (pid)"
+            "SELECT client_port FROM pg_stat_activity JOIN pg_locks USING (pid)"
             " WHERE relation = %s::regclass AND NOT granted", table)
         return found[0][0] if found else None
 
@@ -126,21 +139,39 @@ class IngesterCards:
         return self.held_in_flush(self.kill_ingester, "killed")
 
     def add_ingester(self):
-        if len(self.ingesters) >= INGESTERS_MAX:
+        if not self.has_room():
             return self.remove_ingester()
+        self.launch_ingester(self.new_ingester())
+        return True
+
+    def has_room(self):
+        return len(self.ingesters) < INGESTERS_MAX
+
+    def new_ingester(self):
+        """One more, which is not started."""
         self.named += 1
         ingester = self.cell.service("ingester", str(self.named))
         self.ingesters.append(ingester)
         self.say(f"add {ingester.name}")
-        self.launch_ingester(ingester)
-        return True
+        return ingester
 
     def remove_ingester(self):
         ingester = self.pick()
-        if len(self.ingesters) < 2 or not ingester:
+        if len(self.ingesters) < 2 or not ingester or self.is_armed(ingester):
             return False
         self.say(f"remove {ingester.name} (SIGTERM)")
         self.ingesters.remove(ingester)
         self.leaving.append((ingester, time.monotonic() + LEAVING_S))
         os.close(ingester.send(signal.SIGTERM))
         return True
+
+
+def has_socket(process, port):
+    """Whether that loopback port is a socket of the process."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    sockets = {f"socket:[{line[9]}]" for line in lines if int(line[1].split(":")[1], 16) == port}
+    try:
+        files = [os.readlink(file) for file in Path(f"/proc/{process.pid()}/fd").iterdir()]
+    except OSError:  # it has ended
+        return False
+    return not sockets.isdisjoint(files)

@@ -11,15 +11,16 @@ from collections import Counter
 import psycopg
 
 from cards_agent import AgentCards
+from cards_failpoints import FailpointCards
 from cards_ingesters import IngesterCards
 from cards_servers import ServerCards
 from evidence import keep_log
 from local.say import Trouble
 
 
-class Chaos(IngesterCards, ServerCards, AgentCards):
+class Chaos(IngesterCards, ServerCards, AgentCards, FailpointCards):
     CARDS = {
-        "kill_ingester": 2, "stop_ingester": 1, "stop_in_flush": 2, "kill_in_flush": 2,
+        "kill_ingester": 2, "stop_ingester": 1, "stop_in_flush": 1, "kill_in_flush": 2,
         "add_ingester": 2, "remove_ingester": 1, "add_partitions": 1, "kill_feed": 2,
         "kill_kafka": 1, "kill_postgres": 1, "shut_postgres": 1, "end_backends": 1,
         "put_postgres_back": 2, "kill_agent": 2, "stop_agent": 1, "end_agent": 1, "fill_disk": 2,
@@ -35,6 +36,7 @@ class Chaos(IngesterCards, ServerCards, AgentCards):
         self.deck = []
         IngesterCards.__init__(self)
         ServerCards.__init__(self)
+        FailpointCards.__init__(self)
 
     def deal(self):
         """Play a card; each comes as often as CARDS says before any comes again."""
@@ -80,7 +82,7 @@ class Chaos(IngesterCards, ServerCards, AgentCards):
     def heal(self):
         """All but who is stopped at once; that one has to be away for its whole time."""
         self.say("heal")
-        for debt in [d for d in self.owed if d[2] != self.wake]:
+        for debt in [d for d in self.owed if getattr(d[2], "func", None) != self.wake]:
             self.owed.remove(debt)
             self.owed.append((0, *debt[1:]))
         self.pay()

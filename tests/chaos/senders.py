@@ -24,12 +24,13 @@ class Feed(Process):
         super().__init__(cell.fleet.run_dir, f"{cell.name}-{name}", name)
         self.cell, self.node, self.pause_ms, self.last = cell, name, pause_ms, 0
         self.state = cell.fleet.run_dir / self.name
+        self.flags = {"failpoints": None}
 
     def launch(self):
         self.state.mkdir(exist_ok=True)
         self.start([self.cell.fleet.build / "tests" / "spool_feed", self.state,
                     self.cell.fleet.kafka.address(), self.cell.topic, self.last, self.node,
-                    self.pause_ms], tied_signal=signal.SIGKILL)
+                    self.pause_ms, self.flags["failpoints"] or ""], tied_signal=signal.SIGKILL)
 
     def feed(self, seconds):
         """Go on for about that long, if it is left alone."""

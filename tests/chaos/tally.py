@@ -9,6 +9,8 @@ class Tally:
         self.began = time.monotonic()
         self.rounds = self.batches = self.samples = self.plain = self.snapshots = 0
         self.faults, self.looks_by, self.lost = Counter(), Counter(), Counter()
+        self.met = set()  # failpoints
+        self.rows = []    # that each ingester stored
         self.longest_s = 0.0
 
     @property
@@ -23,6 +25,8 @@ class Tally:
         truth = game.truth
         self.faults += game.chaos.counts
         self.snapshots += game.chaos.snapshot.made
+        self.rows += game.chaos.stored.values()
+        self.met |= set(game.chaos.met)
         self.looks_by += game.looker.counts
         self.longest_s = max(self.longest_s, game.looker.longest_s)
         self.plain += game.sender.plain
@@ -39,6 +43,8 @@ class Tally:
         yield f"done to them: {listed(self.faults)}; {self.snapshots} snapshots taken"
         yield (f"looks: {listed(self.looks_by)};"
                f" the longest time without one was {self.longest_s:.1f} s")
+        yield (f"ingesters that stored rows: {len(self.rows)}, each"
+               f" {min(self.rows, default=0)} at least, {sum(self.rows)} in all")
         yield f"lost by the agent, by name: {listed(self.lost) or 'nothing'}"
 
 

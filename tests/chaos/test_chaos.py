@@ -12,12 +12,14 @@ on the way (looks.py). By hand, with the seed that a failure printed:
 A round that fails says which batches of which host differ and where they are on the topic, and
 keeps all logs in .run/chaos-SEED-round-N.
 """
+import itertools
 import random
 import time
 
 import psycopg
 
 from cards_agent import RealAgent, can_sample
+from cards_failpoints import all_failpoints
 from chaos import Chaos
 from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
@@ -28,7 +30,8 @@ from truth import agent_faults, differences, offsets
 
 ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
-ROUND_S = 7
+ROUND_S = 5
+PROVOKE_S = 5         # after which a failpoint that nobody has met is helped
 REST_S = 100          # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
 
@@ -52,8 +55,9 @@ class Game:
         cell.start_service(cell.querier)
         self.looker.start()
 
-    def round(self):
+    def round(self, failpoint):
         ends = time.monotonic() + ROUND_S
+        self.chaos.arm(failpoint)
         for feed in self.feeds:
             keep_log(feed)
             feed.feed(ROUND_S)
@@ -62,20 +66,27 @@ class Game:
         self.sender.go_on()
         while time.monotonic() < ends:
             self.chaos.deal()
-            self.let_pass(self.chance.uniform(0.2, 1.5))
+            self.let_pass(self.chance.uniform(0.1, 1))
         self.chaos.heal()
         while self.chaos.stopped:
             self.let_pass(0.1)
-        self.everyone_stores()
+        self.reach_everyone()
         self.come_to_rest()
         self.last_blow()
         self.compare()
 
-    def everyone_stores(self):
-        """The load reaches every ingester, else nothing is shown of those it did not reach."""
+    def reach_everyone(self):
+        """The failpoint is met, and the load reaches every ingester: else nothing is shown of
+        those it did not reach."""
         def is_so():
             self.let_pass(0.1)
+            if self.chaos.armed and time.monotonic() > provoked_at[-1] + PROVOKE_S:
+                self.chaos.provoke()
+                provoked_at.append(time.monotonic())
+            assert not self.chaos.armed, f"nobody has met {self.chaos.armed[0]}"
+            assert not self.chaos.owed, "something is to be undone yet"
             return self.chaos.all_store()
+        provoked_at = [time.monotonic()]
         wait_until(is_so, REST_S, "every ingester stores")
         self.chaos.say("every ingester stores")
 
@@ -103,7 +114,7 @@ class Game:
         self.chaos.say("all is stored")
         found = differences(self.truth, self.began) + self.looker.judge(self.truth)
         if self.agent and self.agent.has_run():
-            found += list(agent_faults(self.truth, self.agent.node))
+            found += agent_faults(self.truth, self.agent.node, self.agent.counted())
         assert not found, "\n".join(found)
 
     def let_pass(self, seconds):
@@ -116,6 +127,7 @@ class Game:
 
     def check_alive(self):
         self.chaos.check_ingesters()
+        self.chaos.check_failpoint()
         if self.agent:
             self.agent.check()
         assert self.cell.querier.alive(), f"the querier ended:\n{self.cell.querier.last_words(30)}"
@@ -140,8 +152,18 @@ class Game:
         self.chaos.snapshot.forget()
 
 
+def failpoints_in_turn(seed):
+    """For ever, each as often as any other, in another order each time."""
+    chance = random.Random(seed)
+    while True:
+        failpoints = all_failpoints()
+        chance.shuffle(failpoints)
+        yield from failpoints
+
+
 def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally):
     rounds = request.config.getoption("--rounds")
+    failpoints = failpoints_in_turn(seed)
     played = 0
     while played < rounds:
         chance = random.Random(f"{seed} {played}")
@@ -150,8 +172,9 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
             try:
                 for _ in range(min(ROUNDS_OF_A_CELL, rounds - played)):
                     played += 1
-                    game.chaos.say(f"round {played} of {rounds}, seed {seed}")
-                    game.round()
+                    game.chaos.say(f"round {played} of {rounds}, seed {seed}, sessions of"
+                                   f" {game.chaos.session_s} s")
+                    game.round(next(failpoints))
                     tally.count_round()
             except BaseException:
                 print(f"the logs are in {keep_evidence(cell, seed, played)}")
@@ -162,4 +185,6 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
         with psycopg.connect(killed_servers.postgres.address("postgres"), autocommit=True) as db:
             db.execute(f"DROP DATABASE {cell.database} WITH (FORCE)")
     assert tally.batches > 100 * rounds, "hardly anything was sent"
+    wanted = set(itertools.islice(failpoints_in_turn(seed), rounds))
+    assert tally.met == wanted, f"nobody has met {wanted - tally.met}"
     assert tally.looks > 20 * rounds, "hardly anybody looked"

@@ -106,8 +106,9 @@ def ledger_places(ledger, spool, have, wanted):
         for n in sorted(have ^ wanted)[:SHOWN])
 
 
-def agent_faults(truth, node):
-    """What the topic says of a real agent: its numbers have no gaps, each of its sums closes."""
+def agent_faults(truth, node, counted):
+    """What the topic says of a real agent that has ended: its numbers have no gaps, each of its
+    sums closes, and the last one is of all that the kernel has counted."""
     spools = [spool for spool in truth.said if spool[0].startswith(f"{node}/")]
     if len(spools) != 1:
         yield f"{node} has {len(spools)} spools: {spools}"
@@ -122,6 +123,8 @@ def agent_faults(truth, node):
                 yield f"{spool}: batch {number} holds {said.samples} samples, its word: {said}"
             if said.taken != put + sum(said.lost.values()):
                 yield f"{spool}: {put} samples are in batches to {number}, the agent's word: {said}"
+        if batches[max(batches)].taken != counted:
+            yield f"{spool}: the kernel has taken {counted}, the last word: {batches[max(batches)]}"
 
 
 def differences(truth: Truth, began):

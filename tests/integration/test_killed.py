@@ -5,9 +5,7 @@ kernel's counts are read by bpftool. The two and the successor's word must fit e
 """
 import contextlib
 import fcntl
-import json
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -19,36 +17,13 @@ import pytest
 from harness import metrics, servers_of_a_run, wait_until
 from local.process import before_exec
 from local.services import Service
+from pinned import bpftool, counted, pin_of
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
     reason="the agent needs root and BTF")
 
-BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-SENT, RING_FULL = 0, 2  # in the map of counts: enum sampler_count
 ANEW = "the pinned counts begin anew"
-
-
-def bpftool(*words):
-    done = subprocess.run([BPFTOOL, "-j", *map(str, words)], capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 0, (words, done.stdout, done.stderr)
-    return json.loads(done.stdout) if done.stdout.strip() else None
-
-
-def pin_of(bpffs, state_directory):
-    place = state_directory.stat()
-    return bpffs / f"decima_agent_{place.st_dev}_{place.st_ino}"
-
-
-def counted(bpffs, state_directory):
-    """The samples that the kernel took, by the map alone."""
-    slots = {}
-    for element in bpftool("map", "dump", "pinned", pin_of(bpffs, state_directory)):
-        number, = struct.unpack("<I", bytes(int(b, 16) for b in element["key"]))
-        slots[number] = sum(int.from_bytes(bytes(int(b, 16) for b in cpu["value"]), "little")
-                            for cpu in element["values"])
-    return slots[SENT] + slots[RING_FULL]
 
 
 class Host:

@@ -1,0 +1,31 @@
+"""pinned - the kernel's counts of an agent, which outlive it: read by bpftool, not by our code."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+
+BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+SENT, RING_FULL = 0, 2  # in the map of counts: enum sampler_count
+
+
+def bpftool(*words):
+    done = subprocess.run([BPFTOOL, "-j", *map(str, words)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, (words, done.stdout, done.stderr)
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def pin_of(bpffs, state_directory):
+    place = state_directory.stat()
+    return bpffs / f"decima_agent_{place.st_dev}_{place.st_ino}"
+
+
+def counted(bpffs, state_directory):
+    """The samples that the kernel took, by the map alone."""
+    slots = {}
+    for element in bpftool("map", "dump", "pinned", pin_of(bpffs, state_directory)):
+        number, = struct.unpack("<I", bytes(int(b, 16) for b in element["key"]))
+        slots[number] = sum(int.from_bytes(bytes(int(b, 16) for b in cpu["value"]), "little")
+                            for cpu in element["values"])
+    return slots[SENT] + slots[RING_FULL]
