@@ -31,6 +31,8 @@ COUNTER(ingester_duplicates, "duplicate_batches_total", "Batches that had been c
 COUNTER(ingester_late, "late_batches_total", "Batches that came after a higher number.");
 COUNTER(ingester_gap, "gap_batches_total",
 	"Batches that never came and are waited for no more: too many are missing.");
+COUNTER(ingester_rejected_stripped, "rejected_stripped_total",
+	"Rejected messages of which only reason and place were kept: Kafka takes none so large.");
 COUNTER(ingester_bad_status, "bad_status_total", "decima-status headers that cannot be read.");
 COUNTER(ingester_missed, "missed_messages_total",
 	"Messages that Kafka's retention removed before they were read.");
@@ -119,6 +121,7 @@ void ingester_metrics_register(void)
 		&ingester_duplicates,
 		&ingester_late,
 		&ingester_rejected,
+		&ingester_rejected_stripped,
 		&ingester_bad_status,
 		&ingester_gap,
 		&ingester_missed,

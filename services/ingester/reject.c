@@ -3,10 +3,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
+#include "metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { TOLD_COUNT = 4 }; /* headers of ours */
 enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 500, POLL_MS = 100 };
 
 static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
@@ -14,9 +16,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 	struct reject *reject = self;
 
 	(void)token;
-	reject->reported = true;
-	/* What Kafka will never take again was taken once, within another limit: let it go. */
-	reject->delivered = fate != KAFKA_FAILED;
+	reject->fate = fate;
 	if (fate != KAFKA_DELIVERED)
 		log_warn("rejected message not kept", "why=\"%s\"", why);
 }
@@ -42,41 +42,54 @@ void reject_close(struct reject *reject)
 	kafka_producer_close(&reject->producer, CLOSE_TIMEOUT_MS);
 }
 
+/* ERR_INVALID: Kafka will never take it. */
+static bool send(struct reject *reject, const struct kafka_message *message, struct err *err)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + DELIVERY_TIMEOUT_MS * NS_PER_MS;
+
+	reject->fate = KAFKA_FATE_COUNT;
+	if (!kafka_producer_send(&reject->producer, message, err))
+		return err_wrap(err, "reject a message");
+	while (reject->fate == KAFKA_FATE_COUNT && clock_monotonic_ns() < deadline_ns &&
+	       !daemon_stopping())
+		kafka_producer_poll(&reject->producer, POLL_MS);
+	return reject->fate == KAFKA_DELIVERED ||
+	       err_set(err, reject->fate == KAFKA_REFUSED ? ERR_INVALID : ERR_IO,
+		       "Kafka did not take a rejected message into %s", reject->topic);
+}
+
 bool reject_message(struct reject *reject, const struct kafka_record *record, const char *reason,
 		    const char *error, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	static const char *const kept[] = { "decima-epoch", "decima-seq", "decima-status" };
-	struct kafka_header headers[3 + ARRAY_LEN(kept)] = {
+	struct kafka_header headers[TOLD_COUNT + ARRAY_LEN(kept)] = {
 		{ "decima-reason", str_from(reason) },
 		{ "decima-error", str_from(error) },
 		{ "decima-source", str_format(&arena, "%s/%d/%" PRId64, reject->source,
 					      record->partition, record->offset) },
+		{ "decima-bytes", str_format(&arena, "%zu", record->value.len) },
 	};
-	size_t count = 3;
-	uint64_t deadline_ns = clock_monotonic_ns() + DELIVERY_TIMEOUT_MS * NS_PER_MS;
+	struct kafka_message message = {
+		.key = record->key,
+		.value = record->value,
+		.headers = headers,
+		.header_count = TOLD_COUNT,
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
 		str value = kafka_record_header(record, kept[i]);
 
 		if (value.ptr)
-			headers[count++] = (struct kafka_header){ kept[i], value };
+			headers[message.header_count++] = (struct kafka_header){ kept[i], value };
 	}
+	if (send(reject, &message, err))
+		return true;
+	if (err->code != ERR_INVALID)
+		return false;
 
-	struct kafka_message message = {
-		.key = record->key,
-		.value = record->value,
-		.headers = headers,
-		.header_count = count,
-	};
-
-	reject->reported = reject->delivered = false;
-	if (!kafka_producer_send(&reject->producer, &message, err))
-		return err_wrap(err, "reject a message");
-	while (!reject->reported && clock_monotonic_ns() < deadline_ns && !daemon_stopping())
-		kafka_producer_poll(&reject->producer, POLL_MS);
-	if (!reject->delivered)
-		return err_set(err, ERR_IO, "Kafka did not take a rejected message into %s",
-			       reject->topic);
-	return true;
+	/* It was packed, or taken within another limit. What is said of it always fits. */
+	metric_add(&ingester_rejected_stripped, 1);
+	message = (struct kafka_message){ .headers = headers, .header_count = TOLD_COUNT };
+	return send(reject, &message, err) || err->code == ERR_INVALID;
 }
