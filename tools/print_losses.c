@@ -110,6 +110,11 @@ static const struct loss losses[] = {
 	  "it sent later has come. Or more than 1,024 ranges of a host's batches are missing, and "
 	  "the oldest is waited for no more; the metric counts only these.",
 	  "Look for what took them: a topic whose retention is too short, or that was recreated." },
+	{ "decima_ingester_unreadable_messages_total", "unreadable", LOST, NULL,
+	  "Kafka holds a batch of messages that cannot be unpacked, or unpacks to more than 72 MB "
+	  "(at the latest 216).",
+	  "The ingester's log has partition and offsets; look at their producer. In the fleet: "
+	  "`gap`." },
 	{ "decima_ingester_missed_messages_total", "missed", LOST, NULL,
 	  "Kafka's retention removed messages before they were read.",
 	  "Raise the topic's retention; add ingesters. In the fleet they are missing batches at "

@@ -37,6 +37,11 @@ static const struct {
 	{ "fetch.message.max.bytes", "1048576" },
 	{ "log.connection.close", "false" },
 	{ "max.poll.interval.ms", "300000" },
+	/*
+	 * Also the most that a batch may unpack to: librdkafka makes room by trebling a guess, so
+	 * all below a third of it is always read. A message's limit is 64 MB; this is 3 times 72.
+	 */
+	{ "receive.message.max.bytes", "226492416" },
 	{ "reconnect.backoff.max.ms", "5000" },
 	{ "socket.keepalive.enable", "true" },
 	{ "topic.metadata.refresh.interval.ms", "30000" },
@@ -221,6 +226,11 @@ enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t t
 		rd_kafka_message_destroy(message);
 		*ret_record = record;
 		return KAFKA_OUT_OF_RANGE;
+	}
+	if (message->err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) {
+		rd_kafka_message_destroy(message);
+		*ret_record = record;
+		return KAFKA_UNREADABLE;
 	}
 	if (message->err) {
 		err_set(err, ERR_IO, "%s", rd_kafka_message_errstr(message));

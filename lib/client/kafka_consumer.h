@@ -56,6 +56,8 @@ enum kafka_event {
 	KAFKA_NOTHING,      /* until the timeout */
 	KAFKA_RECORD,       /* *ret_record is yours */
 	KAFKA_OUT_OF_RANGE, /* partition and offset of *ret_record: the topic does not have it */
+	KAFKA_UNREADABLE,   /* a batch cannot be unpacked, nor will be: partition, offset of its
+			     * first message; told again and again until another is asked for */
 	KAFKA_TROUBLE,      /* err says what; it goes on by itself */
 };
 

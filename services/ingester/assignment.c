@@ -48,6 +48,7 @@ bool assignment_given(void *self, struct kafka_position *positions, size_t count
 {
 	struct consume *consume = self;
 	struct store_offset *offsets;
+	bool is_seeking = false;
 	struct err err;
 
 	assignment_drop(consume);
@@ -68,7 +69,14 @@ bool assignment_given(void *self, struct kafka_position *positions, size_t count
 		if (offsets[i].partition == consume->detour.partition)
 			part_skip_to(&consume->parts[i], consume->detour.offset);
 		positions[i].offset = part_start(&consume->parts[i]);
+		if (offsets[i].partition == consume->unreadable.partition &&
+		    offsets[i].next <= consume->unreadable.first) {
+			positions[i].offset = consume->unreadable.next;
+			is_seeking = true;
+		}
 	}
+	if (!is_seeking)
+		consume->unreadable = UNREADABLE_NONE; /* another member's concern now */
 	index_parts(consume);
 	consume->detour.partition = -1;
 	metric_add(&ingester_rebalances, 1);
@@ -119,6 +127,7 @@ void assignment_detour(struct consume *consume, const struct part *part, bool is
 	int64_t wanted = part->to.next < 0 ? 0 : part->to.next, first, end;
 	struct err err;
 
+	consume->unreadable = UNREADABLE_NONE;
 	while (!kafka_consumer_range(&consume->consumer, part->to.partition, &first, &end, &err)) {
 		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))
@@ -129,6 +138,66 @@ void assignment_detour(struct consume *consume, const struct part *part, bool is
 	else if (!daemon_wait(RETRY_MS))
 		return;
 	assignment_restart(consume, !is_foreign);
+}
+
+/* Count what is lost; the next assignment begins behind it. */
+static void leave_behind(struct consume *consume)
+{
+	struct unreadable found = consume->unreadable;
+
+	log_warn("messages that cannot be unpacked were left out",
+		 "partition=%" PRId32 " from=%" PRId64 " to=%" PRId64, found.partition, found.first,
+		 found.next);
+	metric_add(&ingester_unreadable, (uint64_t)(found.next - found.first));
+	consume->unreadable = UNREADABLE_NONE;
+	consume->detour = (struct detour){ found.partition, found.next };
+}
+
+bool assignment_passed(struct consume *consume, int64_t offset)
+{
+	struct unreadable *unreadable = &consume->unreadable;
+	int64_t asked = unreadable->next;
+
+	if (unreadable_passed(unreadable, offset) == UNREADABLE_ASK)
+		return false;
+
+	bool is_there = unreadable->next == asked;
+
+	leave_behind(consume);
+	if (is_there)
+		consume->detour.partition = -1;
+	return is_there;
+}
+
+/*
+ * What is held would be dropped with each question, and messages before the batch are part of it:
+ * so all is flushed first. The batch will be told again.
+ */
+void assignment_unreadable(struct consume *consume, const struct part *part, int64_t base)
+{
+	struct unreadable *unreadable = &consume->unreadable;
+	int64_t wanted = part->to.next < 0 ? 0 : part->to.next, first, end;
+	struct err err;
+
+	for (size_t i = 0; i < consume->part_count; i++)
+		if (consume->parts[i].is_dirty) {
+			consume->next_flush_ns = 0;
+			return;
+		}
+	if (unreadable->partition >= 0 && unreadable->partition != part->to.partition)
+		return; /* one after the other */
+	if (unreadable->partition >= 0 && unreadable->base != base &&
+	    !assignment_passed(consume, base)) {
+		assignment_restart(consume, false);
+		return;
+	}
+	if (!kafka_consumer_range(&consume->consumer, part->to.partition, &first, &end, &err)) {
+		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
+		return;
+	}
+	if (unreadable_met(unreadable, part->to.partition, base, wanted, end) == UNREADABLE_DONE)
+		leave_behind(consume);
+	assignment_restart(consume, false);
 }
 
 struct part *assignment_part(const struct consume *consume, int32_t partition)

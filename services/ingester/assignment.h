@@ -27,5 +27,18 @@ void assignment_restart(struct consume *consume, bool is_stopped);
  */
 void assignment_detour(struct consume *consume, const struct part *part, bool is_foreign);
 
+/*
+ * The batch that begins at `base` cannot be unpacked: find where it ends, and go on there. Takes
+ * some questions to Kafka, each an assignment_restart(); what is met on the way comes back here or
+ * goes to assignment_passed().
+ */
+void assignment_unreadable(struct consume *consume, const struct part *part, int64_t base);
+
+/*
+ * A message of the partition that consume->unreadable is about. True: it is to be taken, reading
+ * goes on with it. False: call assignment_restart().
+ */
+bool assignment_passed(struct consume *consume, int64_t offset);
+
 /* Forget all that is held. */
 void assignment_drop(struct consume *consume);

@@ -93,6 +93,7 @@ static void step(struct consume *consume)
 	struct kafka_record record;
 	struct part *part;
 	struct err err;
+	bool again;
 
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_NOTHING:
@@ -100,15 +101,24 @@ static void step(struct consume *consume)
 			consume->next_flush_ns = 0; /* no more are coming: try those that came */
 		break;
 	case KAFKA_RECORD:
-		part = on_record(consume, &record);
+		again = record.partition == consume->unreadable.partition &&
+			!assignment_passed(consume, record.offset);
+		part = again ? NULL : on_record(consume, &record);
 		kafka_record_done(&record); /* before the consumer may be closed */
-		if (part)
+		if (again)
+			assignment_restart(consume, false);
+		else if (part)
 			assignment_detour(consume, part, true);
 		break;
 	case KAFKA_OUT_OF_RANGE:
 		part = assignment_part(consume, record.partition);
 		if (part)
 			assignment_detour(consume, part, false);
+		break;
+	case KAFKA_UNREADABLE:
+		part = assignment_part(consume, record.partition);
+		if (part)
+			assignment_unreadable(consume, part, record.offset);
 		break;
 	case KAFKA_TROUBLE:
 		log_warn("reading from Kafka", "error=\"%s\"", err.msg);
@@ -208,6 +218,7 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 
 	consume->options = options;
 	consume->detour.partition = -1;
+	consume->unreadable = UNREADABLE_NONE;
 	hosts_init(&consume->hosts);
 	consume->state = CONSUME_OPENING_STORE;
 	if (!open_store(consume))

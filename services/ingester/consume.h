@@ -15,6 +15,7 @@
 #include "hosts.h"
 #include "part.h"
 #include "reject.h"
+#include "unreadable.h"
 
 struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
@@ -56,6 +57,7 @@ struct consume {
 	size_t partition_end;
 	struct arena message; /* of the one being decoded */
 	struct detour detour; /* partition -1: none */
+	struct unreadable unreadable;
 	struct culprit culprit;
 	bool is_paused;
 	uint64_t next_flush_ns, next_maintain_ns, backoff_ms;

@@ -36,6 +36,8 @@ COUNTER(ingester_rejected_stripped, "rejected_stripped_total",
 COUNTER(ingester_bad_status, "bad_status_total", "decima-status headers that cannot be read.");
 COUNTER(ingester_missed, "missed_messages_total",
 	"Messages that Kafka's retention removed before they were read.");
+COUNTER(ingester_unreadable, "unreadable_messages_total",
+	"Messages left out because their batch in Kafka cannot be unpacked.");
 COUNTER(ingester_topic_resets, "topic_resets_total",
 	"Partitions found recreated or truncated under our offset.");
 COUNTER(ingester_flushes, "flushes_total", "Flushes to PostgreSQL that were committed.");
@@ -125,6 +127,7 @@ void ingester_metrics_register(void)
 		&ingester_bad_status,
 		&ingester_gap,
 		&ingester_missed,
+		&ingester_unreadable,
 		&ingester_topic_resets,
 		&ingester_rebalances,
 		&ingester_rereads,

@@ -14,7 +14,7 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
 	ingester_duplicates, ingester_late, ingester_rejected, ingester_gap,
-	ingester_rejected_stripped, ingester_bad_status, ingester_missed,
+	ingester_rejected_stripped, ingester_bad_status, ingester_missed, ingester_unreadable,
 	ingester_topic_resets, ingester_flushes, ingester_flush_errors, ingester_flush_ns,
 	ingester_rows, ingester_row_bytes, ingester_fences_lost, ingester_series_new,
 	ingester_cache_hits, ingester_cache_misses, ingester_partitions_made,

@@ -1,0 +1,57 @@
+#include "unreadable.h"
+
+static enum unreadable_step decide(struct unreadable *unreadable)
+{
+	int64_t room = unreadable->beyond - unreadable->inside;
+
+	if (room > 1) {
+		int64_t half = room / 2;
+
+		unreadable->next =
+			unreadable->inside + (unreadable->step < half ? unreadable->step : half);
+		unreadable->step *= 2;
+		unreadable->checking = false;
+		return UNREADABLE_ASK;
+	}
+	if (unreadable->inside > unreadable->first && !unreadable->checking) {
+		unreadable->next = unreadable->inside;
+		unreadable->checking = true;
+		return UNREADABLE_ASK;
+	}
+	unreadable->next = unreadable->beyond;
+	return UNREADABLE_DONE;
+}
+
+enum unreadable_step unreadable_met(struct unreadable *unreadable, int32_t partition, int64_t base,
+				    int64_t wanted, int64_t end)
+{
+	if (unreadable->partition != partition || unreadable->base != base) {
+		int64_t first = wanted > base ? wanted : base;
+
+		*unreadable = (struct unreadable){ .partition = partition,
+						   .first = first,
+						   .base = base,
+						   .inside = first,
+						   .beyond = end > first ? end : first + 1,
+						   .step = 1 };
+	} else if (unreadable->next < unreadable->beyond) {
+		unreadable->inside = unreadable->next;
+	}
+	return decide(unreadable);
+}
+
+enum unreadable_step unreadable_passed(struct unreadable *unreadable, int64_t offset)
+{
+	int64_t outside = offset < unreadable->next ? offset : unreadable->next;
+
+	if (outside <= unreadable->first)
+		outside = unreadable->first + 1; /* what was told before was of this batch */
+	unreadable->beyond = outside;
+	if (unreadable->inside >= outside) {
+		/* It was not in it after all: only the first is sure to be. */
+		unreadable->inside = unreadable->first;
+		unreadable->step = 1;
+	}
+	unreadable->checking = false;
+	return decide(unreadable);
+}
