@@ -80,6 +80,8 @@ static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
 	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
 		log_info("partitions assigned", "count=%d", list->cnt);
 		rd_kafka_assign(kafka, fill_positions(consumer, list) ? list : NULL);
+		/* One that was paused when it was taken from us would come back paused. */
+		rd_kafka_resume_partitions(kafka, list);
 		return;
 	}
 	log_info("partitions revoked", "count=%d lost=%d", list->cnt,

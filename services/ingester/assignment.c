@@ -29,6 +29,7 @@ void assignment_revoked(void *self)
 	failpoint(FAILPOINT_IN_REVOKE);
 	assignment_drop(consume);
 	consume->is_paused = false; /* a new assignment is not */
+	metric_set(&ingester_paused, 0);
 	consume->state = CONSUME_JOINING;
 }
 
