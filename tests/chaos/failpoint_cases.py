@@ -1,20 +1,17 @@
 """failpoint_cases - a process meets a failpoint, is away for a while and comes back: the stories of
 test_failpoints.py.
 """
-import contextlib
 import os
 import re
-import select
 import signal
 import time
 from collections import Counter
 from pathlib import Path
 
-import psycopg
-
+from blows import SERVERS
 from harness import Cell, metrics
 from otlp_messages import cpu_message, headers
-from side_by_side import DEADLINE, until
+from side_by_side import until
 from topic import Truth
 from truth import differences, offsets
 
@@ -35,49 +32,6 @@ BACKENDS = {
     "after-fence": ("idle in transaction", "ClientRead", "INSERT INTO consumer_offset"),
     "after-commit": ("idle", "ClientRead", "COMMIT"),
 }
-
-
-@contextlib.contextmanager
-def commits_held(servers):
-    """PostgreSQL writes no commit that does not wait for it: they are lost when it is killed."""
-    with psycopg.connect(servers.postgres.address("postgres")) as db:
-        pid, = db.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
-                          ).fetchone()
-    writer = os.pidfd_open(pid)
-    signal.pidfd_send_signal(writer, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(writer, signal.SIGCONT)
-        os.close(writer)
-
-
-def kill_postgres(servers):
-    """All of its processes at once, as when a machine ends; and a new start."""
-    pid = servers.postgres.pid()
-    children = [os.pidfd_open(int(child)) for child in
-                Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    servers.postgres.kill()
-    for child in children:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(child, signal.SIGKILL)
-        assert select.select([child], [], [], DEADLINE)[0], "a process of PostgreSQL does not end"
-        os.close(child)
-    servers.postgres.launch()
-    servers.postgres.wait_ready(servers.postgres.ready, DEADLINE)
-
-
-def kill_kafka(servers):
-    servers.kafka.kill()
-    servers.kafka.launch()
-    servers.kafka.wait_ready(servers.kafka.ready, DEADLINE)
-
-
-# What happens while a process stands at its failpoint, if that is not what happens to it there:
-# how it is all the time before, and the blow.
-SERVERS = {"postgres-killed": (commits_held, kill_postgres),
-           "kafka-killed": (contextlib.nullcontext, kill_kafka)}
 
 
 def is_stopped(process):

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from failpoint_cases import SERVERS, AgentCase, IngesterCase
+from blows import SERVERS
+from failpoint_cases import AgentCase, IngesterCase
 from harness import ROOT
 from side_by_side import Meeting, play
 
