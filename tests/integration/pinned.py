@@ -21,11 +21,17 @@ def pin_of(bpffs, state_directory):
     return bpffs / f"decima_agent_{place.st_dev}_{place.st_ino}"
 
 
-def counted(bpffs, state_directory):
-    """The samples that the kernel took, by the map alone."""
+def slots_of(bpffs, state_directory):
+    """{slot: number} of the map, summed over the CPUs."""
     slots = {}
     for element in bpftool("map", "dump", "pinned", pin_of(bpffs, state_directory)):
         number, = struct.unpack("<I", bytes(int(b, 16) for b in element["key"]))
         slots[number] = sum(int.from_bytes(bytes(int(b, 16) for b in cpu["value"]), "little")
                             for cpu in element["values"])
+    return slots
+
+
+def counted(bpffs, state_directory):
+    """The samples that the kernel took, by the map alone."""
+    slots = slots_of(bpffs, state_directory)
     return slots[SENT] + slots[RING_FULL]

@@ -81,6 +81,17 @@ def test_a_host_is_shown_with_what_its_agent_last_said(host):
         "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
 
 
+def test_a_batch_without_samples_tells_of_losses(protos, host):
+    nothing = protos.profiles.ProfilesData()
+    nothing.dictionary.string_table.append(b"")
+    host.send(1, 5)
+    host.send(2, 0, value=nothing.SerializeToString(), taken=9, lost={"agent_killed": 4})
+    host.send(3, 0, value=b"", taken=11, lost={"agent_killed": 4, "ring_full": 2})
+
+    host.becomes(taken=11, stored=5, in_flight=0, missing=0,
+                 lost={"agent_killed": 4, "ring_full": 2})
+
+
 def test_a_batch_that_comes_twice_is_stored_once_and_counted_apart(host):
     for _ in range(2):
         host.send(1, 5, taken=5)

@@ -17,13 +17,14 @@ import pytest
 from harness import metrics, servers_of_a_run, wait_until
 from local.process import before_exec
 from local.services import Service
-from pinned import bpftool, counted, pin_of
+from pinned import RING_FULL, bpftool, counted, pin_of, slots_of
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
     reason="the agent needs root and BTF")
 
 ANEW = "the pinned counts begin anew"
+UNPINNED = "counts are not pinned"
 
 
 class Host:
@@ -197,6 +198,68 @@ def test_what_an_agent_held_that_died_before_its_first_batch_is_booked_with_the_
     host.expect_closed()
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 1 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=0755", "tmpfs", place], check=True)
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def test_what_a_full_disk_did_not_take_is_told_as_that_by_the_next_agent(
+        fleet, protos, load, small_disk):
+    host = Host(fleet, protos, small_disk / "state", "full")
+    ballast = small_disk / "ballast"
+    try:
+        host.start()
+        host.await_batches(1)
+        room = os.statvfs(small_disk)
+        ballast.write_bytes(bytes(room.f_bavail * room.f_frsize))
+        wait_until(lambda: metrics(host.agent)["decima_agent_samples_unspooled_total"], 60,
+                   "a batch is lost")
+        host.end()
+        held, before = host.held(), len(host.batches())
+        ballast.unlink()
+        host.start()
+        host.await_batches(before + 1)
+        host.end()
+
+        taken, lost = host.told()
+        assert held > 0 and lost["spool_write"] == held
+        assert {reason for reason, samples in lost.items() if samples} == {"spool_write"}
+        assert taken == host.counted()
+        host.expect_closed()
+    finally:
+        host.agent.kill()
+
+
+def test_what_found_no_room_before_the_end_keeps_that_name(host, fleet):
+    """Deep stacks of 1 KB, until an agent that stands still has no room for more; then it dies."""
+    def has_overflown():
+        deep = fleet.build / "tests" / "programs" / "stacks"
+        crowd = [subprocess.Popen([deep, "deep", "1"]) for _ in range(os.cpu_count())]
+        assert [process.wait(120) for process in crowd] == [0] * len(crowd)
+        return slots_of(host.bpffs, host.directory)[RING_FULL]
+
+    host.start()
+    host.await_batches(1)
+    host.agent.send(signal.SIGSTOP)
+    wait_until(has_overflown, 120, "the ring is full")
+    host.agent.kill()
+    held, full = host.held(), slots_of(host.bpffs, host.directory)[RING_FULL]
+    before = len(host.batches())
+    host.start()
+    killed = metrics(host.agent)["decima_agent_samples_killed_total"]
+    host.await_batches(before + 1)
+
+    first = {c.reason.decode(): c.samples for c in host.batches()[before][1].lost}
+    assert killed == held - full > 0
+    assert (first["ring_full"], first["agent_killed"]) == (full, killed)
+    host.expect_closed()
+
+
 def test_two_state_directories_have_two_pins(host, fleet, protos, tmp_path):
     other = Host(fleet, protos, tmp_path / "other", "other")
     try:
@@ -346,7 +409,7 @@ def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directo
             host.agent.kill()
 
             warnings = [line for line in host.log().splitlines()
-                        if "counts are not pinned: what a killed agent held cannot be known" in line]
+                        if f"{UNPINNED}: what a killed agent held cannot be known" in line]
             assert len(warnings) == 1 and reason in warnings[0], host.log()
         assert host.told()[1]["agent_killed"] == 0
         host.expect_closed()

@@ -60,6 +60,13 @@ def test_the_environment_file_has_the_addresses(up):
             assert answer.status == 200
 
 
+def test_the_agent_pins_its_counts_in_the_run_directory_alone(up):
+    state = (up[0] / "agent").stat()
+
+    assert [pin.name for pin in (up[0] / "bpffs").glob("decima*")] == [
+        f"decima_agent_{state.st_dev}_{state.st_ino}"]
+
+
 def test_a_second_up_starts_what_died_and_leaves_the_rest(up):
     run_dir = up[0]
     before = {name: Process(run_dir, name).pid() for name in NAMES}
@@ -84,4 +91,5 @@ def test_down_ends_all_of_it(up):
     assert done.returncode == 0, done.stderr
     assert "killed" not in done.stdout, done.stdout
     assert not any(Process(run_dir, name).alive() for name in NAMES)
+    assert not os.path.ismount(run_dir / "bpffs")
     assert time.monotonic() - began < 30
