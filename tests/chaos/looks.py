@@ -39,9 +39,9 @@ def sum_faults(host):
 class Looker(threading.Thread):
     """Looks, and keeps the looks until `judge` is asked for."""
 
-    def __init__(self, cell):
+    def __init__(self, cell, began):
         super().__init__(daemon=True)
-        self.cell = cell
+        self.cell, self.began = cell, began  # by the monotonic clock
         self.counts = Counter()  # looks, and those that failed, by reason
         self.longest_s = 0.0     # without a look at PostgreSQL
         self.faults = []         # what was wrong at once
@@ -102,9 +102,10 @@ class Looker(threading.Thread):
         ledger, before = Ledger(truth), None
         for look in looks:
             ledger.move(look.offsets)
-            found += [f"at {look.at:.2f}: {fault}" for fault in look_faults(look, ledger)]
+            wrong = list(look_faults(look, ledger))
             if before and before.started == look.started:
-                found += [f"at {look.at:.2f}: {fault}" for fault in went_back(before, look)]
+                wrong += went_back(before, look)
+            found += [f"at {look.at - self.began:.2f} s: {fault}" for fault in wrong]
             before = look
             self.counts["sums that closed"] += len(look.hosts)
         said = words_of(truth)

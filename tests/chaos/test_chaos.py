@@ -46,7 +46,7 @@ class Game:
         self.sender = Sender(cell, protos, chance.random())
         self.agent = RealAgent(cell) if can_sample() else None
         self.chaos = Chaos(cell, self.feeds, self.sender, self.agent, chance)
-        self.looker = Looker(cell)
+        self.looker = Looker(cell, self.chaos.began)
         self.chaos.partitions = self.sender.partitions = PARTITIONS
         self.sender.paused.set()
         self.sender.start()
