@@ -41,6 +41,31 @@ def test_a_message_without_headers_is_stored_with_stack_and_labels(cell, protos)
     assert found(cell, 'plain",service_name="plain",node="test",exe="/bin/test', 5)
 
 
+def test_each_stage_says_what_it_took_and_how_fresh_it_is(cell, protos):
+    now, before = time.time(), metrics(cell.ingester)
+    for _ in range(2):
+        cell.produce(cpu_message(protos, "stages", {(0x10,): 3}))
+        wait_until(lambda: counter(cell, "lag_messages") == 0, what="nothing left to read")
+    wait_until(lambda: found(cell, "stages", 6), what="six ticks")
+    wait_until(lambda: counter(cell, "samples_stored_total") >=
+               before["decima_ingester_samples_stored_total"] + 6, what="counted, too")
+
+    after = metrics(cell.ingester)
+
+    def moved(name):
+        return after[f"decima_ingester_{name}"] - before[f"decima_ingester_{name}"]
+
+    assert now - 1 < counter(cell, "newest_sample_timestamp_seconds") < time.time() + 601
+    assert moved("messages_total") >= 2 and moved("rows_total") >= 1
+    assert moved("flush_duration_seconds_count") >= 1
+    assert moved("visible_delay_seconds_count") >= 1
+    assert 0 < moved("visible_delay_seconds_sum") < 60 * moved("visible_delay_seconds_count")
+    assert moved("series_cache_misses_total") >= 1
+    assert after["decima_ingester_rebalances_total"] >= 1
+    assert after["decima_ingester_postgres_connections_total"] >= 1
+    assert after["decima_ingester_lag_seconds"] < 60
+
+
 @pytest.mark.reason("ingester.duplicate")
 def test_a_batch_that_comes_twice_is_counted_once(cell, protos, moves):
     batch = cpu_message(protos, "twice", {(0x10,): 7})
