@@ -33,8 +33,9 @@ static struct metric spool_oldest = { .name = "decima_agent_spool_oldest_seconds
 static struct metric spool_rate = { .name = "decima_agent_spool_max_rate_bytes",
 				    .kind = METRIC_GAUGE,
 				    .help = "Bytes per second that may leave the spool now." };
-static struct metric spool_paced_ms = { .name = "decima_agent_spool_paced_milliseconds_total",
-					.help = "Time for which batches waited for that bound." };
+static struct metric spool_paced = { .name = "decima_agent_spool_paced_seconds_total",
+				     .help = "Time for which batches waited for that bound.",
+				     .unit = NS_PER_SECOND };
 static struct metric spool_lost_batches = { .name = "decima_agent_spool_lost_batches_total",
 					    .help = "Batches the spool gave up, by reason.",
 					    .label = "reason",
@@ -47,9 +48,8 @@ static struct metric spool_lost_samples = { .name = "decima_agent_spool_lost_sam
 					    .value_count = SPOOL_REASON_COUNT };
 
 struct metric *const publish_metrics[] = {
-	&batches_sent_total, &bytes_sent_total, &sends_failed_total, &spool_batches,
-	&spool_bytes,        &spool_oldest,     &spool_lost_batches, &spool_lost_samples,
-	&spool_rate,         &spool_paced_ms,
+	&batches_sent_total, &bytes_sent_total,   &sends_failed_total, &spool_batches, &spool_bytes,
+	&spool_oldest,       &spool_lost_batches, &spool_lost_samples, &spool_rate,    &spool_paced,
 };
 const size_t publish_metric_count = ARRAY_LEN(publish_metrics);
 
@@ -252,7 +252,7 @@ static void step(struct publish *publish)
 		spool_wait(publish->spool, IDLE_MS);
 	}
 	if (is_paced)
-		metric_add(&spool_paced_ms, (clock_monotonic_ns() - began_ns) / NS_PER_MS);
+		metric_add(&spool_paced, (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 }
 
 static bool goes_on(struct publish *publish)
