@@ -28,7 +28,7 @@ struct exchange {
 	const struct http_route *route;
 	struct buf body;
 	size_t taken, drained; /* bytes of the body, and of one that is not wanted any more */
-	bool streaming;        /* the route's stream has begun */
+	const struct http_stream *stream; /* the route's, once it has begun */
 	uint64_t stream_began_ns;
 	bool answered; /* by the stream, before the body's end: in response */
 	struct http_response response;
@@ -174,7 +174,7 @@ static void begin_stream(struct http_server *server, struct exchange *exchange)
 		return;
 	exchange->stream_began_ns = clock_monotonic_ns();
 	if (stream->begin(service_of(server, exchange), &exchange->request, &exchange->response))
-		exchange->streaming = true;
+		exchange->stream = stream;
 	else
 		exchange->answered = true;
 }
@@ -183,7 +183,7 @@ static void begin_stream(struct http_server *server, struct exchange *exchange)
 static void await_piece(struct http_server *server, const struct exchange *exchange,
 			struct http_slot *slot)
 {
-	const struct http_stream *stream = exchange->route->stream;
+	const struct http_stream *stream = exchange->stream;
 	uint64_t whole = exchange->stream_began_ns + stream->whole_ms * NS_PER_MS;
 	uint64_t piece = clock_monotonic_ns() + stream->stall_ms * NS_PER_MS;
 
@@ -227,10 +227,10 @@ static bool collect(struct http_server *server, struct exchange *exchange, str p
 		return exchange->drained <= HTTP_DRAIN_MAX;
 	}
 	exchange->taken += piece.len;
-	if (!exchange->streaming)
+	if (!exchange->stream)
 		buf_str(&exchange->body, piece);
-	else if (!route->stream->take(service_of(server, exchange), &exchange->request, piece,
-				      &exchange->response))
+	else if (!exchange->stream->take(service_of(server, exchange), &exchange->request, piece,
+					 &exchange->response))
 		exchange->answered = true;
 	return true;
 }
@@ -353,7 +353,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 		begin(server, exchange, connection, method);
 		if ((exchange->refused || exchange->answered) && must_answer_early(connection))
 			return respond(server, exchange, connection);
-		if (exchange->streaming)
+		if (exchange->stream)
 			await_piece(server, exchange, slot_of(connection));
 		return MHD_YES;
 	}
@@ -361,7 +361,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 		bool going_on = collect(server, exchange, (str){ piece, *piece_len });
 
 		*piece_len = 0;
-		if (exchange->streaming)
+		if (exchange->stream)
 			await_piece(server, exchange, slot_of(connection));
 		return going_on ? MHD_YES : MHD_NO;
 	}
@@ -378,8 +378,8 @@ static void finish(void *cls, struct MHD_Connection *connection, void **seen,
 	http_watch_phase(&server->watch, slot_of(connection), HTTP_IDLE);
 	if (!exchange)
 		return;
-	if (exchange->streaming)
-		exchange->route->stream->end(service_of(server, exchange), &exchange->request);
+	if (exchange->stream)
+		exchange->stream->end(service_of(server, exchange), &exchange->request);
 
 	struct arena arena = exchange->arena; /* the exchange itself lives in it */
 
