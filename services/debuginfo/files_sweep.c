@@ -79,7 +79,8 @@ void files_each_entry(int above, const char *path, files_visit *visit, void *sel
 			close(fd);
 		return;
 	}
-	for (struct dirent *entry; (entry = readdir(stream));)
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's own */
+	for (const struct dirent *entry; (entry = readdir(stream));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			visit(self, dirfd(stream), entry->d_name);
 	closedir(stream);

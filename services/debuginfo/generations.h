@@ -10,7 +10,8 @@
 
 #include "chassis/http.h"
 
-void generations_answer(void *files, const struct http_request *req, struct http_response *res);
+/* An http_handler; the service is the struct files. */
+void generations_answer(void *service, const struct http_request *req, struct http_response *res);
 
 enum { GENERATIONS_METRICS = 1 };
 extern struct metric *const generations_metrics[GENERATIONS_METRICS];

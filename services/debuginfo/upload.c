@@ -60,16 +60,16 @@ static void refuse(const struct http_request *req, struct http_response *res, en
 		   const char *sentence)
 {
 	static const struct {
-		int status;
 		const char *type;
+		int status;
 		bool later;
 	} rows[OUTCOMES] = {
-		[HAVE_IT] = { 409, "have_it", false },
-		[IN_PROGRESS] = { 409, "in_progress", true },
-		[BUSY] = { 503, "unavailable", true },
-		[UNAUTHORIZED] = { 401, "unauthorized", false },
-		[MALFORMED] = { 400, "bad_data", false },
-		[FAILED] = { 503, "unavailable", true },
+		[HAVE_IT] = { "have_it", 409, false },
+		[IN_PROGRESS] = { "in_progress", 409, true },
+		[BUSY] = { "unavailable", 503, true },
+		[UNAUTHORIZED] = { "unauthorized", 401, false },
+		[MALFORMED] = { "bad_data", 400, false },
+		[FAILED] = { "unavailable", 503, true },
 	};
 
 	metric_add_at(&uploads, outcome, 1);
