@@ -220,7 +220,7 @@ static bool parse(struct parser *parser, struct err *err)
 
 bool selector_parse(str text, struct arena *arena, struct selector *ret_selector, struct err *err)
 {
-	*ret_selector = (struct selector){ .type = STR(PROFILE_TYPE_CPU) };
+	*ret_selector = (struct selector){ .text = text, .type = STR(PROFILE_TYPE_CPU) };
 
 	struct parser parser = { .text = text, .rest = text, .arena = arena };
 

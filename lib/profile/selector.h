@@ -28,6 +28,7 @@ struct matcher {
 };
 
 struct selector {
+	str text; /* as it was parsed */
 	str type; /* a full five-part id */
 	struct matcher matchers[MATCHERS_MAX];
 	size_t matcher_count;

@@ -22,7 +22,9 @@ enum {
 	DETACH_TIMEOUT_MS = 1000, /* of what only the ingester itself waits for */
 
 	READ_ROWS = 256,                  /* directories taken from the server at a time */
-	READ_PAYLOAD_BYTES = 8 << 20,     /* payloads asked for at a time */
+	READ_PAYLOAD_BYTES = 2 << 20,     /* payloads asked for at a time */
+	READ_ALONE_BYTES = 4 << 20,       /* payloads before other connections help to read */
+	READERS_MAX = 16,                 /* connections of one query */
 	MATCH_PAIRS_SENT_MAX = 50,        /* pairs a regex may become before it is tried here */
 	QUERY_SERIES_BYTES_MAX = 1 << 30, /* memory of the series a query may match */
 

@@ -6,6 +6,9 @@
 #include "store/row_scan.h"
 #include "store/schema.h"
 
+#include <assert.h>
+#include <stdio.h>
+
 enum { END_MS = 2000 };
 
 #define YEAR_9999_MS UINT64_C(253402300799000)
@@ -69,6 +72,44 @@ void store_reader_end(struct store_reader *reader)
 		store_reader_close(reader);
 }
 
+bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t size,
+			 struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(&reader->pg, "SELECT pg_export_snapshot()", NULL, 0, &rows, err))
+		return false;
+
+	str snapshot = rows.count ? postgres_get(&rows, 0, 0) : STR("");
+
+	/* It becomes part of a statement. */
+	for (size_t i = 0; i < snapshot.len; i++)
+		if (!strchr("0123456789ABCDEF-", snapshot.ptr[i]))
+			snapshot.len = 0;
+	if (snapshot.len == 0 || snapshot.len >= size)
+		return err_set(err, ERR_IO, "PostgreSQL exports no snapshot");
+	memcpy(ret_snapshot, snapshot.ptr, snapshot.len);
+	ret_snapshot[snapshot.len] = '\0';
+	return true;
+}
+
+bool store_reader_join(struct store_reader *reader, const char *snapshot,
+		       const struct store_bounds *bounds, struct err *err)
+{
+	char sql[160];
+
+	if (!postgres_is_there(&reader->pg)) {
+		store_reader_close(reader);
+		if (!connect(reader, err))
+			return false;
+	}
+	reader->bounds = *bounds;
+	postgres_bound(&reader->pg, bounds->deadline_ns, bounds->stop);
+	snprintf(sql, sizeof(sql),
+		 "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '%s'", snapshot);
+	return postgres_exec(&reader->pg, sql, err);
+}
+
 struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
 {
 	struct store_window window = { .end_ms = end_ms < YEAR_9999_MS ? end_ms : YEAR_9999_MS };
@@ -79,10 +120,12 @@ struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
 	return window;
 }
 
-/* A query being answered, row by row. */
+/* A query being answered, row by row, by one connection. */
 struct answer {
 	const struct store_sink *sink;
 	struct store_stats *stats;
+	const struct selector *asked;
+	struct selector selector; /* its own: one thread per matcher */
 	struct reader_match match;
 };
 
@@ -128,31 +171,83 @@ static bool take(void *self, str payload, struct err *err)
 	return set.samples.len == 0 || answer->sink->take(answer->sink->self, &set, err);
 }
 
+/* The leader's answer for another connection: what was found is shared, to be read. */
+static bool make_helper(struct row_helper *helper, struct store_reader *reader,
+			const struct answer *leader, struct answer *answer, struct arena *arena,
+			struct err *err)
+{
+	*helper = (struct row_helper){
+		.reader = reader,
+		.rows = { .pg = &reader->pg,
+			  .bounds = &reader->bounds,
+			  .stats = &reader->stats,
+			  .take = take,
+			  .self = answer },
+	};
+	answer->stats = &reader->stats;
+	reader->stats = (struct store_stats){ 0 };
+	if (!selector_parse(leader->asked->text, arena, &answer->selector, err))
+		return false;
+	answer->match = leader->match;
+	answer->match.selector = &answer->selector;
+	answer->match.bounds = &reader->bounds;
+	return true;
+}
+
+static bool read_rows(const struct store_team *team, struct answer *answers, struct arena *arena,
+		      struct err *err)
+{
+	struct row_helper helpers[READERS_MAX];
+	const struct store_window *window = &answers[0].match.window;
+	const struct row_scan scan = {
+		.reader = &team->readers[0],
+		.helpers = helpers,
+		.helper_count = team->count - 1,
+		.start_ms = window->start_ms,
+		.end_ms = window->end_ms,
+		.buckets = answers[0].match.found.buckets,
+		.wants = wants,
+		.take = take,
+		.self = &answers[0],
+	};
+
+	for (size_t i = 1; i < team->count; i++)
+		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
+				 arena, err))
+			return false;
+	return row_scan_run(&scan, err);
+}
+
+bool store_team_samples(const struct store_team *team, const struct store_query *query,
+			const struct store_sink *sinks, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_reader *leader = &team->readers[0];
+	struct answer *answers = arena_array(&arena, struct answer, team->count);
+
+	assert(team->count > 0 && team->count <= READERS_MAX);
+	for (size_t i = 0; i < team->count; i++)
+		answers[i].sink = &sinks[i];
+	answers[0].stats = &leader->stats;
+	answers[0].asked = query->selector;
+	answers[0].match = (struct reader_match){
+		.selector = query->selector,
+		.window = store_window_of(query->start_ms, query->end_ms),
+		.bounds = &leader->bounds,
+		.found = { .arena = &arena },
+	};
+
+	bool good =
+		reader_match_find(&answers[0].match, leader, err) &&
+		(answers[0].match.found.by_id.len == 0 || read_rows(team, answers, &arena, err));
+
+	for (size_t i = 1; i < team->count; i++)
+		selector_done(&answers[i].selector);
+	return good;
+}
+
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
 			  const struct store_sink *sink, struct err *err)
 {
-	AUTO_ARENA arena = { 0 };
-	struct answer answer = {
-		.sink = sink,
-		.stats = &reader->stats,
-		.match = { .selector = query->selector,
-			   .window = store_window_of(query->start_ms, query->end_ms),
-			   .bounds = &reader->bounds,
-			   .found = { .arena = &arena } },
-	};
-	const struct store_window *window = &answer.match.window;
-	const struct row_scan scan = {
-		.pg = &reader->pg,
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.bounds = &reader->bounds,
-		.buckets = answer.match.found.buckets,
-		.stats = &reader->stats,
-		.wants = wants,
-		.take = take,
-		.self = &answer,
-	};
-
-	return reader_match_find(&answer.match, reader, err) &&
-	       (answer.match.found.by_id.len == 0 || row_scan_run(&scan, err));
+	return store_team_samples(&(struct store_team){ reader, 1 }, query, sink, err);
 }

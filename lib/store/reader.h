@@ -33,6 +33,7 @@ struct store_query {
 	uint64_t start_ms, end_ms;
 };
 
+/* Where samples go; called from one thread at a time. */
 struct store_sink {
 	/*
 	 * The matching samples of one stored row, at least one. Series have their labels; stacks
@@ -57,6 +58,25 @@ void store_reader_close(struct store_reader *reader);
 bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
 			struct err *err) MUST_CHECK;
 void store_reader_end(struct store_reader *reader);
+
+/* The snapshot, for others to read in it too while it lasts; and joining it. */
+bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t size,
+			 struct err *err) MUST_CHECK;
+bool store_reader_join(struct store_reader *reader, const char *snapshot,
+		       const struct store_bounds *bounds, struct err *err) MUST_CHECK;
+
+/*
+ * Readers that answer one query together: the first has begun, the others join its snapshot if
+ * there is much to read, and connect for that where need be. They need their options and no more.
+ */
+struct store_team {
+	struct store_reader *readers;
+	size_t count;
+};
+
+/* sinks: one for each reader of the team; a sample goes to one of them. */
+bool store_team_samples(const struct store_team *team, const struct store_query *query,
+			const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
 			  const struct store_sink *sink, struct err *err) MUST_CHECK;

@@ -121,12 +121,10 @@ static bool take(void *self, str payload, struct err *err)
 static bool scan(struct store_reader *reader, struct question *question, struct err *err)
 {
 	const struct row_scan rows = {
-		.pg = &reader->pg,
+		.reader = reader,
 		.start_ms = question->match.window.start_ms,
 		.end_ms = question->match.window.end_ms,
-		.bounds = &reader->bounds,
 		.buckets = question->everything ? NULL : question->match.found.buckets,
-		.stats = &reader->stats,
 		.wants = wants,
 		.take = take,
 		.self = question,

@@ -113,12 +113,10 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 		.stats = &reader->stats,
 	};
 	const struct row_scan scan = {
-		.pg = &reader->pg,
+		.reader = reader,
 		.start_ms = search.match.window.start_ms,
 		.end_ms = search.match.window.end_ms,
-		.bounds = &reader->bounds,
 		.buckets = search.match.found.buckets,
-		.stats = &reader->stats,
 		.wants = wants,
 		.take = take,
 		.self = &search,

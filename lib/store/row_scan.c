@@ -2,14 +2,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-
-/* Rows of one partition whose payloads are wanted and not read yet. */
-struct wanted {
-	struct arena arena; /* of the names and places */
-	str partition;
-	str places[READ_ROWS]; /* ctid: good within one snapshot */
-	size_t count, bytes;
-};
+#include "store/row_crew.h"
 
 /* Binary values of the columns of the cursor. */
 enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
@@ -44,94 +37,77 @@ static bool open_cursor(const struct row_scan *scan, struct err *err)
 		postgres_i64(&arena, (int64_t)scan->start_ms),
 	};
 
-	return postgres_query(scan->pg, declare, params, ARRAY_LEN(params), &rows, err);
+	return postgres_query(&scan->reader->pg, declare, params, ARRAY_LEN(params), &rows, err);
 }
 
-static bool read_wanted(const struct row_scan *scan, struct wanted *wanted, struct err *err)
-{
-	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+/* A scan that is under way. */
+struct walk {
+	const struct row_scan *scan;
+	struct row_crew *crew;
+	struct row_batch batch;
+};
 
-	if (wanted->count == 0)
-		return true;
-
-	/* The name is the server's own, quoted where it must be. */
-	str sql = str_format(&wanted->arena,
-			     "SELECT payload FROM " STR_FMT " WHERE ctid = ANY ($1)%c",
-			     STR_ARG(wanted->partition), '\0');
-	struct postgres_param places = postgres_tids(&wanted->arena, wanted->places, wanted->count);
-
-	if (!postgres_query(scan->pg, sql.ptr, &places, 1, &rows, err))
-		return false;
-	if (rows.count != wanted->count)
-		return err_set(err, ERR_IO, "%zu of %zu rows are gone from " STR_FMT,
-			       wanted->count - rows.count, wanted->count,
-			       STR_ARG(wanted->partition));
-	for (size_t i = 0; i < rows.count; i++) {
-		str payload = postgres_get(&rows, i, 0);
-
-		scan->stats->chunks++;
-		scan->stats->bytes += payload.len;
-		if (!store_bounds_hold(scan->bounds, err) || !scan->take(scan->self, payload, err))
-			return false;
-	}
-	arena_reset(&wanted->arena);
-	*wanted = (struct wanted){ .arena = wanted->arena };
-	return true;
-}
-
-static bool look_at_row(const struct row_scan *scan, const struct postgres_rows *rows, size_t row,
-			struct wanted *wanted, struct err *err)
+static bool look_at_row(struct walk *walk, const struct postgres_rows *rows, size_t row,
+			struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
+	const struct row_scan *scan = walk->scan;
 	struct chunk_directory directory;
 	str partition = postgres_get(rows, row, ROW_PARTITION);
 
-	scan->stats->rows++;
-	if (!store_bounds_hold(scan->bounds, err))
+	scan->reader->stats.rows++;
+	if (!store_bounds_hold(&scan->reader->bounds, err))
 		return false;
 	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena, err))
 		return err_wrap(err, "row in " STR_FMT, STR_ARG(partition));
 	if (!scan->wants(scan->self, &directory))
 		return true;
-	if ((!str_eq(partition, wanted->partition) || wanted->count == READ_ROWS ||
-	     wanted->bytes >= READ_PAYLOAD_BYTES) &&
-	    !read_wanted(scan, wanted, err))
+	if (!row_batch_has_room(&walk->batch, partition) &&
+	    !row_crew_read(walk->crew, &walk->batch, err))
 		return false;
-	if (wanted->count == 0)
-		wanted->partition = str_copy(&wanted->arena, partition);
-	wanted->places[wanted->count++] =
-		str_copy(&wanted->arena, postgres_get(rows, row, ROW_PLACE));
-	wanted->bytes += (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN);
+	row_batch_add(&walk->batch, partition, postgres_get(rows, row, ROW_PLACE),
+		      (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN));
 	return true;
 }
 
-static bool run(const struct row_scan *scan, struct wanted *wanted, struct err *err)
+static bool run(struct walk *walk, struct err *err)
 {
 	_Static_assert(READ_ROWS == 256, "said in the FETCH below");
+	struct postgres *pg = &walk->scan->reader->pg;
 	size_t count = 0;
 
-	if (!open_cursor(scan, err))
+	if (!open_cursor(walk->scan, err))
 		return false;
 	do {
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-		if (!postgres_query(scan->pg, "FETCH 256 FROM rows", NULL, 0, &rows, err))
+		if (!postgres_query(pg, "FETCH 256 FROM rows", NULL, 0, &rows, err))
 			return false;
 		count = rows.count;
 		for (size_t i = 0; i < count; i++)
-			if (!look_at_row(scan, &rows, i, wanted, err))
+			if (!look_at_row(walk, &rows, i, err))
 				return false;
 	} while (count);
-	return read_wanted(scan, wanted, err) && postgres_exec(scan->pg, "CLOSE rows", err);
+	return row_crew_read(walk->crew, &walk->batch, err) && postgres_exec(pg, "CLOSE rows", err);
 }
 
 bool row_scan_run(const struct row_scan *scan, struct err *err)
 {
-	struct wanted wanted = { 0 };
+	struct row_crew crew = {
+		.leader = scan->reader,
+		.rows = { .pg = &scan->reader->pg,
+			  .bounds = &scan->reader->bounds,
+			  .stats = &scan->reader->stats,
+			  .take = scan->take,
+			  .self = scan->self },
+		.helpers = scan->helpers,
+		.helper_count = scan->helper_count,
+	};
+	struct walk walk = { .scan = scan, .crew = &crew };
 	uint64_t began_ns = clock_monotonic_ns();
-	bool good = run(scan, &wanted, err);
+	bool good = row_crew_end(&crew, run(&walk, err), err);
 
-	scan->stats->read_ns += clock_monotonic_ns() - began_ns;
-	arena_free(&wanted.arena);
+	scan->reader->stats.read_ns += clock_monotonic_ns() - began_ns;
+	arena_free(&walk.batch.arena);
 	return good;
 }

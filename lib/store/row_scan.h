@@ -8,21 +8,19 @@
  */
 #pragma once
 
-#include "client/postgres.h"
 #include "store/chunk_directory.h"
-#include "store/store_bounds.h"
-#include "store/store_stats.h"
+#include "store/row_crew.h"
 
 struct row_scan {
-	struct postgres *pg;
+	struct store_reader *reader;
+	struct row_helper *helpers; /* who may take payloads too; may be none */
+	size_t helper_count;
 	uint64_t start_ms, end_ms;
-	const struct store_bounds *bounds;
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
-	struct store_stats *stats;
 
 	/* Whether the row's payload is wanted. */
 	bool (*wants)(void *self, const struct chunk_directory *directory);
-	/* One payload that was wanted; NULL where none ever is. */
+	/* One payload that was wanted, unless a helper takes it. */
 	bool (*take)(void *self, str payload, struct err *err);
 	void *self;
 };

@@ -11,5 +11,16 @@ struct store_stats {
 	uint64_t chunks; /* those of them whose payload was read */
 	uint64_t bytes;  /* of these payloads */
 	uint64_t samples_read, samples_matched;
+	uint64_t connections;      /* beside the first */
 	uint64_t find_ns, read_ns; /* for the series, for the rows */
 };
+
+/* What a helper did beside it: all but the time. */
+static inline void store_stats_add(struct store_stats *stats, const struct store_stats *other)
+{
+	stats->chunks += other->chunks;
+	stats->bytes += other->bytes;
+	stats->samples_read += other->samples_read;
+	stats->samples_matched += other->samples_matched;
+	stats->connections += other->connections;
+}

@@ -54,7 +54,8 @@ const struct http_route api_routes[API_ROUTES] = {
 void api_init(struct api *api, const struct api_options *options)
 {
 	*api = (struct api){ .memory_max = options->memory_max, .timeout_ns = options->timeout_ns };
-	pool_init(&api->pool, &options->store, options->concurrency);
+	api->connections = options->connections;
+	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
 }
 

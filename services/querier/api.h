@@ -15,12 +15,14 @@ struct api {
 	struct pool pool;
 	uint64_t memory_max; /* of one answer */
 	uint64_t timeout_ns; /* of one question */
+	size_t connections;
 	struct ready ready;
 };
 
 struct api_options {
 	struct store_reader_options store;
 	size_t concurrency;  /* queries at once */
+	size_t connections;  /* of each */
 	uint64_t memory_max; /* bytes of one answer */
 	uint64_t timeout_ns; /* from the question to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };

@@ -1,19 +1,52 @@
 #include "question.h"
 #include "report.h"
+#include "store/limits.h"
+
+/* The merges of all connections into the first. */
+static bool add_up(struct merge *merges, size_t count, struct err *err)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (merges[i].set.samples.len && !merge_take(&merges[0], &merges[i].set, err))
+			return false;
+		arena_free(merges[i].arena);
+		memory_held(&merges[i].share, 0);
+	}
+	return true;
+}
+
+static bool read_merged(struct question *question, const struct selector *selector,
+			const struct group_by *group_by, struct merge *merges, struct arena *arenas,
+			struct memory *memory, struct err *err)
+{
+	size_t count = question->api->connections;
+	struct store_sink sinks[READERS_MAX];
+	bool good;
+
+	for (size_t i = 0; i < count; i++) {
+		merge_init(&merges[i], selector->type, group_by, question->api->memory_max,
+			   i ? &arenas[i] : question->req->arena);
+		merge_share(&merges[i], memory);
+		sinks[i] = (struct store_sink){ .take = merge_take, .self = &merges[i] };
+	}
+	good = question_read(question, selector, sinks, err) && add_up(merges, count, err);
+	for (size_t i = 1; i < count; i++)
+		arena_free(&arenas[i]);
+	return good;
+}
 
 static bool give_report(struct question *question, const struct report *report,
 			const struct selector *selector, const struct group_by *group_by,
 			struct err *err)
 {
 	struct arena *arena = question->req->arena;
-	struct merge merge;
+	struct arena arenas[READERS_MAX] = { 0 };
+	struct merge merges[READERS_MAX];
+	struct memory memory = { 0 };
 
-	merge_init(&merge, selector->type, group_by, question->api->memory_max, arena);
-	if (!question_read(question, selector,
-			   &(struct store_sink){ .take = merge_take, .self = &merge }, err))
+	if (!read_merged(question, selector, group_by, merges, arenas, &memory, err))
 		return false;
 
-	struct answer given = { .merge = &merge,
+	struct answer given = { .merge = &merges[0],
 				.type = selector->type,
 				.window = question->window,
 				.stats = &question->stats };

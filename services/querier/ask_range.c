@@ -1,6 +1,6 @@
-#include "profile/limits.h"
 #include "question.h"
 #include "range_report.h"
+#include "store/limits.h"
 
 /* What query_range asks for beside the selector and the window. */
 struct range_params {
@@ -25,6 +25,30 @@ static bool params_read(const struct question *question, struct range_params *re
 	return true;
 }
 
+/* Sums of all connections, in the first. */
+static bool read_sums(struct question *question, const struct selector *selector,
+		      const struct range_options *options, struct range *ranges,
+		      struct memory *memory, struct err *err)
+{
+	size_t count = question->api->connections;
+	struct arena arenas[READERS_MAX] = { 0 };
+	struct store_sink sinks[READERS_MAX];
+	bool good;
+
+	for (size_t i = 0; i < count; i++) {
+		range_init(&ranges[i], options, i ? &arenas[i] : question->req->arena);
+		range_share(&ranges[i], memory);
+		sinks[i] = (struct store_sink){ .take = range_take, .self = &ranges[i] };
+	}
+	good = question_read(question, selector, sinks, err);
+	for (size_t i = 1; i < count; i++) {
+		good = good && range_add(&ranges[0], &ranges[i], err);
+		arena_free(&arenas[i]);
+		memory_held(&ranges[i].share, 0);
+	}
+	return good;
+}
+
 static bool give_range(struct question *question, const struct selector *selector,
 		       const struct range_params *params, struct err *err)
 {
@@ -35,19 +59,18 @@ static bool give_range(struct question *question, const struct selector *selecto
 		.step_ms = params->step_ms,
 		.memory_max = question->api->memory_max,
 	};
-	struct range range;
+	struct memory memory = { 0 };
+	struct range ranges[READERS_MAX];
 	struct range_result result;
 	const struct range_answer answer = {
-		.range = &range,
+		.range = &ranges[0],
 		.result = &result,
 		.type = params->has_sum_by ? STR("") : selector->type,
 		.stats = &question->stats,
 	};
 
-	range_init(&range, &options, arena);
-	if (!question_read(question, selector,
-			   &(struct store_sink){ .take = range_take, .self = &range }, err) ||
-	    !range_finish(&range, params->limit, &result, err))
+	if (!read_sums(question, selector, &options, ranges, &memory, err) ||
+	    !range_finish(&ranges[0], params->limit, &result, err))
 		return false;
 	question->res->content_type = "application/json";
 	return range_report_write(&answer, arena, &question->res->body, err);

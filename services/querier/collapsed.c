@@ -80,7 +80,7 @@ static int compare_lines(const void *a, const void *b)
 	return str_compare(((const struct line *)a)->stack, ((const struct line *)b)->stack);
 }
 
-static bool make_lines(const struct merge *merge, struct arena *arena, struct line *lines,
+static bool make_lines(struct merge *merge, struct arena *arena, struct line *lines,
 		       struct err *err)
 {
 	const struct sample_set *set = &merge->set;
@@ -120,7 +120,7 @@ static bool join_equal(struct line *lines, size_t *count, struct err *err)
 	return true;
 }
 
-bool collapsed_write(const struct merge *merge, struct arena *arena, str *ret_text, struct err *err)
+bool collapsed_write(struct merge *merge, struct arena *arena, str *ret_text, struct err *err)
 {
 	size_t count = merge->set.samples.len;
 	struct line *lines = arena_array(arena, struct line, count);

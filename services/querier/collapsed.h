@@ -10,5 +10,5 @@
 #include "merge.h"
 
 /* ERR_LIMIT: lines and merge together need more memory than the merge may. */
-bool collapsed_write(const struct merge *merge, struct arena *arena, str *ret_text,
+bool collapsed_write(struct merge *merge, struct arena *arena, str *ret_text,
 		     struct err *err) MUST_CHECK;

@@ -61,8 +61,7 @@ static bool add_totals(struct flame *flame, struct err *err)
 	return true;
 }
 
-bool flame_build(const struct merge *merge, struct arena *arena, struct flame *ret_flame,
-		 struct err *err)
+bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame, struct err *err)
 {
 	struct flame flame = { 0 };
 	struct flame_paths paths;

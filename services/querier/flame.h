@@ -39,7 +39,7 @@ struct flame {
 };
 
 /* ERR_LIMIT: merge and tree need more memory than the merge may, or a sum is beyond 64 bits. */
-bool flame_build(const struct merge *merge, struct arena *arena, struct flame *ret_flame,
+bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame,
 		 struct err *err) MUST_CHECK;
 
 /* A symbol in one group. A function that calls itself counts once in the total of a stack. */
@@ -55,5 +55,5 @@ struct flame_table {
 	int64_t total;
 };
 
-bool flame_table_build(const struct merge *merge, struct arena *arena,
-		       struct flame_table *ret_table, struct err *err) MUST_CHECK;
+bool flame_table_build(struct merge *merge, struct arena *arena, struct flame_table *ret_table,
+		       struct err *err) MUST_CHECK;

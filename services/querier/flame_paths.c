@@ -118,7 +118,7 @@ static int compare_paths(const void *a, const void *b, void *self)
 	return (left_len > right_len) - (left_len < right_len);
 }
 
-bool flame_paths_make(struct flame_paths *paths, const struct merge *merge, struct arena *arena,
+bool flame_paths_make(struct flame_paths *paths, struct merge *merge, struct arena *arena,
 		      struct err *err)
 {
 	size_t count = merge->set.samples.len;

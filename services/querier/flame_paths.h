@@ -7,7 +7,7 @@
 #include "flame.h"
 
 struct flame_paths {
-	const struct merge *merge;
+	struct merge *merge;
 	struct flame_symbol *symbols;
 	size_t symbol_count;
 	const uint32_t *order; /* indexes of the merge's samples, by their paths */
@@ -16,7 +16,7 @@ struct flame_paths {
 	uint32_t no_stack;
 };
 
-bool flame_paths_make(struct flame_paths *paths, const struct merge *merge, struct arena *arena,
+bool flame_paths_make(struct flame_paths *paths, struct merge *merge, struct arena *arena,
 		      struct err *err) MUST_CHECK;
 
 /* Labels it is grouped by, then the frames, root first, or "no stack". */

@@ -67,7 +67,7 @@ static struct names names_of(const struct flame *flame, struct arena *arena)
 /* A body being written, and whether it still may. */
 struct writing {
 	struct json_answer body;
-	const struct merge *merge;
+	struct merge *merge;
 	struct arena *arena;
 	struct err *err;
 };

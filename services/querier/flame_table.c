@@ -83,8 +83,8 @@ static bool run(struct tally *tally, struct err *err)
 	return merge_within_memory(tally->paths->merge, tally->arena, err);
 }
 
-bool flame_table_build(const struct merge *merge, struct arena *arena,
-		       struct flame_table *ret_table, struct err *err)
+bool flame_table_build(struct merge *merge, struct arena *arena, struct flame_table *ret_table,
+		       struct err *err)
 {
 	struct flame_table table = { 0 };
 	struct flame_paths paths;

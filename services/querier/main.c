@@ -13,7 +13,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
-	uint64_t concurrency, memory_max, timeout_ns;
+	uint64_t concurrency, connections, memory_max, timeout_ns;
 };
 
 static const struct conf_key keys[] = {
@@ -31,8 +31,15 @@ static const struct conf_key keys[] = {
 	  .fallback = "8",
 	  .min = 1,
 	  .max = POOL_MAX,
-	  .help = "Queries answered at once, each on a connection to PostgreSQL of its own; others "
-		  "wait for up to 10 s." },
+	  .help = "Queries answered at once; others wait for up to 10 s." },
+	{ .flag = "query-connections",
+	  .type = CONF_U64,
+	  .offset = offsetof(struct settings, connections),
+	  .fallback = "2",
+	  .min = 1,
+	  .max = READERS_MAX,
+	  .help = "Connections to PostgreSQL, and threads, that one query with much to read may "
+		  "use, all in one snapshot; together at most query-concurrency times as many." },
 	{ .flag = "query-memory-limit",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, memory_max),
@@ -66,6 +73,7 @@ static bool run(void *self, struct err *err)
 	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,
 							 .stop = daemon_stop_flag() },
 					      .concurrency = settings->concurrency,
+					      .connections = settings->connections,
 					      .memory_max = settings->memory_max,
 					      .timeout_ns = settings->timeout_ns });
 

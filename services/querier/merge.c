@@ -58,16 +58,21 @@ static void grow(struct merge *merge)
 	}
 }
 
+void merge_share(struct merge *merge, struct memory *memory)
+{
+	merge->share.memory = memory;
+}
+
 bool merge_overflow(struct err *err)
 {
 	return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
 }
 
-bool merge_within_memory(const struct merge *merge, const struct arena *arena, struct err *err)
+bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
 {
 	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
 
-	if (held <= merge->memory_max)
+	if (memory_held(&merge->share, held) <= merge->memory_max)
 		return true;
 	return err_set(err, ERR_LIMIT,
 		       "the answer needs more than %" PRIu64

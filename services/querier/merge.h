@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "memory.h"
 #include "params.h"
 #include "profile/sample_set.h"
 
@@ -17,6 +18,7 @@ struct merge {
 	struct arena *arena;
 	const struct group_by *group_by;
 	uint64_t memory_max;
+	struct memory_share share;
 	uint32_t *slots; /* of samples by (stack, labels): index + 1, half full at most */
 	size_t cap;
 };
@@ -28,8 +30,11 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 
+/* One of several that are made at once, and hold at most memory_max together. */
+void merge_share(struct merge *merge, struct memory *memory);
+
 /* Whether the merge, and what a report makes of it in `arena`, take no more than they may. */
-bool merge_within_memory(const struct merge *merge, const struct arena *arena,
+bool merge_within_memory(struct merge *merge, const struct arena *arena,
 			 struct err *err) MUST_CHECK;
 
 /* False: a sum is beyond 64 bits. */

@@ -16,12 +16,17 @@ static struct metric refused = {
 };
 struct metric *const pool_metrics[POOL_METRICS] = { &busy, &refused };
 
-void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count)
+void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
+	       size_t team)
 {
 	pthread_condattr_t attributes;
 
 	assert(count > 0 && count <= POOL_MAX);
+	assert(team > 0 && team <= READERS_MAX);
 	*pool = (struct pool){ .options = *options, .count = count };
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < team; j++)
+			pool->items[i].readers[j].options = *options;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -32,7 +37,8 @@ void pool_init(struct pool *pool, const struct store_reader_options *options, si
 void pool_done(struct pool *pool)
 {
 	for (size_t i = 0; i < pool->count; i++)
-		store_reader_close(&pool->items[i].reader);
+		for (size_t j = 0; j < READERS_MAX; j++)
+			store_reader_close(&pool->items[i].readers[j]);
 	pthread_cond_destroy(&pool->given);
 	pthread_mutex_destroy(&pool->lock);
 }
@@ -99,10 +105,10 @@ bool pool_item_begin(struct pool_item *item, const struct store_reader_options *
 {
 	bool was_open = item->is_open;
 
-	item->is_open = was_open || store_reader_open(&item->reader, options, err);
-	return item->is_open && (store_reader_begin(&item->reader, bounds, err) ||
+	item->is_open = was_open || store_reader_open(item->readers, options, err);
+	return item->is_open && (store_reader_begin(item->readers, bounds, err) ||
 				 (was_open && !(bounds && !store_bounds_hold(bounds, err)) &&
-				  store_reader_begin(&item->reader, bounds, err)));
+				  store_reader_begin(item->readers, bounds, err)));
 }
 
 struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
@@ -123,7 +129,7 @@ struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bou
 		return NULL;
 	}
 	metric_add(&busy, 1);
-	return &item->reader;
+	return item->readers;
 }
 
 void pool_give(struct pool *pool, struct store_reader *reader)

@@ -1,5 +1,5 @@
 /*
- * pool - a bounded number of connections to PostgreSQL, one for each query that is under way.
+ * pool - a bounded number of connections to PostgreSQL, some for each query that is under way.
  *
  * Connections are made when first needed and again after a loss. Who finds none free waits for a
  * while and is then told to come back. Any thread.
@@ -7,12 +7,13 @@
 #pragma once
 
 #include "limits.h"
+#include "store/limits.h"
 #include "store/reader.h"
 
 #include <pthread.h>
 
 struct pool_item {
-	struct store_reader reader;
+	struct store_reader readers[READERS_MAX]; /* the first begins, others may help it */
 	bool is_open, is_busy;
 };
 
@@ -25,13 +26,15 @@ struct pool {
 	struct pool_item items[POOL_MAX];
 };
 
-/* No connection is made yet. */
-void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count);
+/* count: questions at once; team: readers of each. No connection is made yet. */
+void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
+	       size_t team);
 void pool_done(struct pool *pool);
 
 /*
- * A reader with a snapshot of its own, for a question within these bounds. ERR_IO: PostgreSQL is
- * away, or all are busy.
+ * A reader with a snapshot of its own, for a question within these bounds; behind it in memory are
+ * those that may help it, as many as pool_init() was told. ERR_IO: PostgreSQL is away, or all are
+ * busy.
  */
 struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
 			       struct err *err) MUST_CHECK;

@@ -176,7 +176,7 @@ bool question_selector(const struct question *question, struct selector *ret_sel
 }
 
 bool question_read(struct question *question, const struct selector *selector,
-		   const struct store_sink *sink, struct err *err)
+		   const struct store_sink *sinks, struct err *err)
 {
 	struct store_query query = { .selector = selector,
 				     .start_ms = question->window.start_ms,
@@ -186,7 +186,8 @@ bool question_read(struct question *question, const struct selector *selector,
 	if (!reader)
 		return false;
 
-	bool read = store_reader_samples(reader, &query, sink, err);
+	const struct store_team team = { reader, question->api->connections };
+	bool read = store_team_samples(&team, &query, sinks, err);
 
 	question_give_reader(question, reader);
 	return read;

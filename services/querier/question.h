@@ -46,9 +46,12 @@ void question_give_reader(struct question *question, struct store_reader *reader
 bool question_selector(const struct question *question, struct selector *ret_selector,
 		       struct err *err) MUST_CHECK;
 
-/* Samples of the window that the selector means, into the sink. */
+/*
+ * Samples of the window that the selector means, into sinks: one for each of --query-connections,
+ * each called by one thread, a sample to one of them.
+ */
 bool question_read(struct question *question, const struct selector *selector,
-		   const struct store_sink *sink, struct err *err) MUST_CHECK;
+		   const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
 void question_header(struct question *question, str name, str value);
 

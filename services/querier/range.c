@@ -16,9 +16,9 @@ static struct arena *arena_of(const struct range *range)
 	return range->groups.arena;
 }
 
-bool range_within_memory(const struct range *range, struct err *err)
+bool range_within_memory(struct range *range, struct err *err)
 {
-	if (arena_of(range)->held <= range->options.memory_max)
+	if (memory_held(&range->share, arena_of(range)->held) <= range->options.memory_max)
 		return true;
 	return err_set(err, ERR_LIMIT,
 		       "the answer needs more than %" PRIu64
@@ -92,6 +92,23 @@ bool range_take(void *self, const struct sample_set *row, struct err *err)
 			(sample->time_ms - range->options.start_ms) / range->options.step_ms;
 
 		if (!add(range, grouping_of(&grouping, sample), (uint32_t)step, sample->value, err))
+			return false;
+	}
+	return true;
+}
+
+void range_share(struct range *range, struct memory *memory)
+{
+	range->share.memory = memory;
+}
+
+bool range_add(struct range *range, const struct range *other, struct err *err)
+{
+	for (size_t i = 0; i < other->points.len; i++) {
+		const struct range_point *point = &other->points.items[i];
+		struct labels labels = other->groups.label_sets.items[point->group];
+
+		if (!add(range, grouping_add(&range->groups, labels), point->step, point->sum, err))
 			return false;
 	}
 	return true;

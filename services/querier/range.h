@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "grouping.h"
+#include "memory.h"
 
 struct range_options {
 	const struct group_by *sum_by; /* NULL: each series by itself */
@@ -23,6 +24,7 @@ struct range_point {
 struct range {
 	/* private */
 	struct range_options options;
+	struct memory_share share;
 	struct sample_set groups; /* its label sets are the groups */
 	VEC(struct range_point) points;
 	uint32_t *slots; /* of points by (group, step): index + 1, half full at most */
@@ -50,8 +52,12 @@ void range_init(struct range *range, const struct range_options *options, struct
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool range_take(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
+/* One of several that are made at once, and hold at most memory_max together; and their sum. */
+void range_share(struct range *range, struct memory *memory);
+bool range_add(struct range *range, const struct range *other, struct err *err) MUST_CHECK;
+
 /* Keep the `limit` lines with the greatest sums; 0: all. The range can take no more after it. */
 bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
 		  struct err *err) MUST_CHECK;
 
-bool range_within_memory(const struct range *range, struct err *err) MUST_CHECK;
+bool range_within_memory(struct range *range, struct err *err) MUST_CHECK;

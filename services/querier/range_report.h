@@ -7,7 +7,7 @@
 #include "stats.h"
 
 struct range_answer {
-	const struct range *range;
+	struct range *range;
 	const struct range_result *result;
 	str type; /* __name__ of the metrics; empty where they are sums over labels */
 	const struct answer_stats *stats;

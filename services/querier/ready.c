@@ -11,7 +11,7 @@ void ready_init(struct ready *ready, const struct store_reader_options *options)
 
 void ready_done(struct ready *ready)
 {
-	store_reader_close(&ready->connection.reader);
+	store_reader_close(ready->connection.readers);
 	pthread_mutex_destroy(&ready->lock);
 }
 
@@ -22,7 +22,7 @@ static void ask(struct ready *ready)
 
 	ready->is_ready = pool_item_begin(&ready->connection, &ready->options, NULL, &err);
 	if (ready->is_ready)
-		store_reader_end(&ready->connection.reader);
+		store_reader_end(ready->connection.readers);
 	ready->err = err;
 	ready->asked_ns = clock_monotonic_ns();
 }

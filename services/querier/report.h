@@ -10,7 +10,7 @@
 #include "stats.h"
 
 struct answer {
-	const struct merge *merge;
+	struct merge *merge;
 	str type; /* five-part id */
 	struct window window;
 	const struct answer_stats *stats;

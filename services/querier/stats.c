@@ -27,6 +27,7 @@ void stats_write(const struct answer_stats *stats, struct json *json)
 	put_count(json, STR("bytes"), store->bytes);
 	put_count(json, STR("samples_read"), store->samples_read);
 	put_count(json, STR("samples"), store->samples_matched);
+	put_count(json, STR("connections"), 1 + store->connections);
 	json_key(json, STR("seconds"));
 	json_object(json);
 	put_seconds(json, STR("wait"), stats->wait_ns);

@@ -307,8 +307,8 @@ def test_nothing_found_is_an_empty_matrix(asked):
 
 @pytest.mark.parametrize("path, params", [
     ("labels", {"match[]": "{}"}), ("label/pid/values", {}), ("series", {"match[]": '{pid="1"}'}),
-    ("query", {"query": "{}", "report": "flamegraph"}), ("query", {"query": "{}", "report": "table"}),
-    ("query_range", {"query": "{}"})])
+    ("query", {"query": "{}", "report": "flamegraph"}),
+    ("query", {"query": "{}", "report": "table"}), ("query_range", {"query": "{}"})])
 def test_an_answer_says_what_it_took(asked, path, params):
     stats = json.loads(asked.api(path, **params)[1])["stats"]
 

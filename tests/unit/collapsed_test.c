@@ -5,7 +5,7 @@
 static const struct group_by ungrouped;
 static struct err err;
 
-static void assert_collapsed(const struct merge *merge, const char *expected)
+static void assert_collapsed(struct merge *merge, const char *expected)
 {
 	AUTO_ARENA arena = { 0 };
 	str text;

@@ -99,7 +99,7 @@ static str path_of(const struct flame *flame, uint32_t node, struct arena *arena
 }
 
 /* The tree read back as lines is what `collapsed` says. */
-static void assert_reads_as_collapsed(const struct flame *flame, const struct merge *merge,
+static void assert_reads_as_collapsed(const struct flame *flame, struct merge *merge,
 				      struct arena *arena)
 {
 	struct line *lines = arena_array(arena, struct line, flame->nodes.len);

@@ -48,7 +48,7 @@ static void make_row(struct sample_set *set, struct arena *arena, const char *co
 				    .time_ms = 2 });
 }
 
-static void assert_collapsed(const struct merge *merge, const char *expected)
+static void assert_collapsed(struct merge *merge, const char *expected)
 {
 	AUTO_ARENA arena = { 0 };
 	str text;
@@ -130,6 +130,29 @@ static void ends_at_its_memory_limit(void **state)
 				    STR("the answer needs more than 1048576 bytes of memory")));
 }
 
+static void merges_made_apart_share_their_memory(void **state)
+{
+	AUTO_ARENA arena = { 0 }, others = { 0 }, of_row = { 0 };
+	struct merge merges[2];
+	struct memory memory = { 0 };
+	struct sample_set row;
+
+	(void)state;
+	make_row(&row, &of_row, "a", 1);
+	for (size_t i = 0; i < 2; i++) {
+		merge_init(&merges[i], STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26,
+			   i ? &others : &arena);
+		merge_share(&merges[i], &memory);
+		assert_true(merge_take(&merges[i], &row, &err));
+	}
+	assert_int_equal(memory.held, arena.held + others.held);
+	assert_true(merge_take(&merges[0], &merges[1].set, &err));
+	assert_collapsed(&merges[0], "main 2\nmain;work 2\n");
+	merges[1].memory_max = memory.held - 1; /* more than each of them holds */
+	assert_false(merge_take(&merges[1], &row, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+}
+
 static void a_sum_beyond_64_bits_is_an_error(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -146,4 +169,4 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 
 RUN_TESTS(TEST(sums_equal_stacks_of_all_rows), TEST(groups_by_labels_of_series_and_samples),
 	  TEST(nothing_is_no_lines), TEST(ends_at_its_memory_limit),
-	  TEST(a_sum_beyond_64_bits_is_an_error))
+	  TEST(merges_made_apart_share_their_memory), TEST(a_sum_beyond_64_bits_is_an_error))

@@ -102,6 +102,40 @@ static void every_step_of_every_group_is_the_sum_of_its_samples(void **state)
 	}
 }
 
+static void ranges_made_apart_add_up_to_one(void **state)
+{
+	AUTO_ARENA arena = { 0 }, others = { 0 }, more = { 0 };
+	const struct range_options options = { NULL, 1000000, 700, 1 << 26 };
+	const struct answer_stats stats = { 0 };
+	struct memory memory = { 0 };
+	struct sample_set rows[2];
+	struct range ranges[2], whole;
+	struct range_result result, expected;
+	str bodies[2];
+
+	(void)state;
+	range_init(&whole, &options, &more);
+	for (size_t i = 0; i < 2; i++) {
+		fill(&rows[i], &more, i + 1, 300);
+		range_init(&ranges[i], &options, i ? &others : &arena);
+		range_share(&ranges[i], &memory);
+		assert_true(range_take(&ranges[i], &rows[i], &err));
+		assert_true(range_take(&whole, &rows[i], &err));
+	}
+	assert_int_equal(memory.held, arena.held + others.held);
+	assert_true(range_add(&ranges[0], &ranges[1], &err));
+	assert_true(range_finish(&ranges[0], 0, &result, &err));
+	assert_true(range_finish(&whole, 0, &expected, &err));
+	assert_true(
+		range_report_write(&(struct range_answer){ &ranges[0], &result, STR(""), &stats },
+				   &more, &bodies[0], &err));
+	assert_true(range_report_write(&(struct range_answer){ &whole, &expected, STR(""), &stats },
+				       &more, &bodies[1], &err));
+	for (size_t i = 0; i < 2; i++)
+		bodies[i].len = str_find(bodies[i], STR(",\"stats\""));
+	assert_true(str_eq(bodies[0], bodies[1]));
+}
+
 static void a_limit_keeps_the_biggest_and_says_what_it_leaves_out(void **state)
 {
 	static const struct group_by by = { .names = { { "comm", 4 } }, .len = 1 };
@@ -203,5 +237,6 @@ static void ends_at_its_memory_limit(void **state)
 }
 
 RUN_TESTS(TEST(every_step_of_every_group_is_the_sum_of_its_samples),
+	  TEST(ranges_made_apart_add_up_to_one),
 	  TEST(a_limit_keeps_the_biggest_and_says_what_it_leaves_out),
 	  TEST(writes_a_matrix_as_prometheus_does), TEST(ends_at_its_memory_limit))

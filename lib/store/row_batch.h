@@ -1,0 +1,33 @@
+/*
+ * row_batch - stored rows of one partition whose payloads are wanted: read in one trip.
+ */
+#pragma once
+
+#include "client/postgres.h"
+#include "store/limits.h"
+#include "store/store_bounds.h"
+#include "store/store_stats.h"
+
+struct row_batch {
+	struct arena arena; /* of the names and places */
+	str partition;
+	str places[READ_ROWS]; /* ctid: good within one snapshot */
+	size_t count, bytes;
+};
+
+/* Who reads, and where payloads go. */
+struct row_reader {
+	struct postgres *pg;
+	const struct store_bounds *bounds;
+	struct store_stats *stats;
+	bool (*take)(void *self, str payload, struct err *err);
+	void *self;
+};
+
+/* Whether it has room for a row of that partition. */
+bool row_batch_has_room(const struct row_batch *batch, str partition);
+void row_batch_add(struct row_batch *batch, str partition, str place, size_t payload_len);
+
+/* It is empty afterwards. */
+bool row_batch_read(struct row_batch *batch, const struct row_reader *reader,
+		    struct err *err) MUST_CHECK;
