@@ -233,7 +233,8 @@ static str compress_gzip(str bytes, struct arena *arena)
 	return (str){ out, stream.total_out };
 }
 
-static str pack(struct builder *builder, Pprof__Profile *profile, struct arena *arena)
+static str pack(struct builder *builder, Pprof__Profile *profile, size_t memory_max,
+		struct arena *arena)
 {
 	profile->sample = builder->sample_table.items;
 	profile->n_sample = builder->sample_table.len;
@@ -247,6 +248,10 @@ static str pack(struct builder *builder, Pprof__Profile *profile, struct arena *
 	profile->n_string_table = builder->string_table.len;
 
 	size_t room = pprof__profile__get_packed_size(profile);
+
+	if (memory_max && builder->arena->held + 2 * room > memory_max)
+		return (str){ 0 };
+
 	char *bytes = arena_array(builder->arena, char, room + 1);
 	size_t len = pprof__profile__pack(profile, (uint8_t *)bytes);
 
@@ -288,6 +293,8 @@ str pprof_write(const struct sample_set *set, const struct pprof_options *option
 
 		if (str_eq(set->series.items[sample->series].type, type))
 			add_sample(&builder, sample, options);
+		if (options->memory_max && scratch.held > options->memory_max)
+			return (str){ 0 };
 	}
-	return pack(&builder, &profile, arena);
+	return pack(&builder, &profile, options->memory_max, arena);
 }

@@ -14,8 +14,9 @@ struct pprof_options {
 	uint64_t period;           /* 0: not said */
 	bool series_labels;        /* write the series' labels on each sample too */
 	bool sample_labels;        /* write the samples' own labels */
+	size_t memory_max;         /* bytes that making it may take; 0: as many as it needs */
 };
 
-/* Only the samples of series of `options->type` are written. */
+/* Only the samples of series of `options->type` are written. A NULL ptr: beyond memory_max. */
 str pprof_write(const struct sample_set *set, const struct pprof_options *options,
 		struct arena *arena);

@@ -68,17 +68,20 @@ bool merge_overflow(struct err *err)
 	return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
 }
 
-bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
+bool merge_too_big(const struct merge *merge, struct err *err)
 {
-	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
-
-	if (memory_held(&merge->share, held) <= merge->memory_max)
-		return true;
 	return err_set(err, ERR_LIMIT,
 		       "the answer needs more than %" PRIu64
 		       " bytes of memory: ask for less time, fewer labels or fewer series, or "
 		       "raise --query-memory-limit",
 		       merge->memory_max);
+}
+
+bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
+{
+	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
+
+	return memory_held(&merge->share, held) <= merge->memory_max || merge_too_big(merge, err);
 }
 
 static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,

@@ -37,5 +37,8 @@ void merge_share(struct merge *merge, struct memory *memory);
 bool merge_within_memory(struct merge *merge, const struct arena *arena,
 			 struct err *err) MUST_CHECK;
 
+/* False: it takes more. */
+bool merge_too_big(const struct merge *merge, struct err *err);
+
 /* False: a sum is beyond 64 bits. */
 bool merge_overflow(struct err *err);

@@ -10,17 +10,19 @@
 static bool write_pprof(const struct answer *answer, struct arena *arena, str *ret_body,
 			struct err *err)
 {
+	struct merge *merge = answer->merge;
+	size_t held = merge->arena->held;
 	const struct pprof_options options = {
 		.type = answer->type,
 		.start_ms = answer->window.start_ms,
 		.end_ms = answer->window.end_ms,
-		.period = answer->merge->set.series.items[0].period,
+		.period = merge->set.series.items[0].period,
 		.sample_labels = true,
+		.memory_max = held < merge->memory_max ? merge->memory_max - held : 1,
 	};
 
-	(void)err;
-	*ret_body = pprof_write(&answer->merge->set, &options, arena);
-	return true;
+	*ret_body = pprof_write(&merge->set, &options, arena);
+	return ret_body->ptr ? merge_within_memory(merge, arena, err) : merge_too_big(merge, err);
 }
 
 static bool write_collapsed(const struct answer *answer, struct arena *arena, str *ret_body,
