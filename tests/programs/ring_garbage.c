@@ -54,9 +54,11 @@ static int program_load(int ring)
 {
 	const struct bpf_insn code[] = {
 		{ BPF_ST | BPF_DW | BPF_MEM, BPF_REG_10, 0, -8, 1 },
+		/* NOLINTNEXTLINE(misc-redundant-expression): two of its parts are 0 */
 		{ BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, ring },
 		{ 0 },
 		{ BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_10, 0, 0 },
+		/* NOLINTNEXTLINE(misc-redundant-expression): two of its parts are 0 */
 		{ BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -8 },
 		{ BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, 8 },
 		{ BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_4, 0, 0, 0 },
