@@ -1,0 +1,83 @@
+"""Memory that is full of what PostgreSQL does not take, and what may happen just then."""
+import os
+
+import pytest
+
+from harness import Cell, metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+FRAMES, STACKS, ROUND = 30, 2000, 20
+
+
+@pytest.fixture
+def full(servers, protos, request):
+    """A cell whose ingester has paused: PostgreSQL takes no rows, and 32 MB wait. (cell, counts)"""
+    name = "full_" + "".join(c for c in request.node.name if c.isalnum())[5:40]
+    with Cell(servers, name, partitions=2) as cell:
+        cell.ingester_flags["memory-limit"] = "64MB"
+        cell.ingester = cell.service("ingester", "small")
+        cell.start()
+        cell.produce(cpu_message(protos, "first", {(1,): 1}), partition=0)
+        cell.produce(cpu_message(protos, "first", {(1,): 1}), partition=1)
+        wait_until(lambda: cell.total('{comm="first"}') == 2 * PERIOD, what="both partitions")
+        with cell.connect() as db:
+            db.execute("CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS"
+                       " $$ BEGIN RAISE 'disk full' USING ERRCODE = '53100'; END $$")
+            db.execute("CREATE TRIGGER away BEFORE INSERT ON chunk_raw FOR EACH STATEMENT"
+                       " EXECUTE FUNCTION away()")
+        yield cell, fill(cell, protos)
+
+
+def fill(cell, protos):
+    """Messages until reading is paused; how many there are of each partition."""
+    counts = [0, 0]
+    for _ in range(20):
+        messages = [cpu_message(protos, "many", {tuple(os.urandom(FRAMES)): 1
+                                                 for _ in range(STACKS)}) for _ in range(ROUND)]
+        cell.produce_all((m, {"partition": i % 2, "key": b"full"}) for i, m in enumerate(messages))
+        counts = [count + ROUND // 2 for count in counts]
+        if wait_for_pause(cell):
+            return counts
+    raise AssertionError(f"never paused: {metrics(cell.ingester)}")
+
+
+def wait_for_pause(cell):
+    """True when it has paused, false when it has read all there is."""
+    def is_settled():
+        now = metrics(cell.ingester)
+        return now["decima_ingester_paused"] or now["decima_ingester_lag_messages"] == 0
+    wait_until(is_settled, 60, "paused, or nothing left to be read")
+    return metrics(cell.ingester)["decima_ingester_paused"] == 1
+
+
+def assert_stored(cell, messages):
+    wait_until(lambda: cell.total('{comm="many"}') == messages * STACKS * PERIOD, 90,
+               f"{messages} messages")
+    assert metrics(cell.ingester)["decima_ingester_paused"] == 0
+
+
+def test_a_fence_that_is_lost_while_reading_is_paused_lets_it_go_on(full):
+    cell, counts = full
+    with cell.connect() as db, db.transaction():
+        db.execute("DROP TRIGGER away ON chunk_raw")
+        # As if somebody else had stored two more messages of partition 0.
+        db.execute("UPDATE consumer_offset SET next_offset = 3, last_timestamp_ms = NULL"
+                   " WHERE partition = 0")
+
+    assert_stored(cell, sum(counts) - 2)
+    assert metrics(cell.ingester)["decima_ingester_fences_lost_total"] >= 1
+
+
+def test_partitions_that_go_and_come_back_while_reading_is_paused_are_read(full):
+    cell, counts = full
+    assigned = "decima_ingester_partitions_assigned"
+    other = cell.start_service(cell.service("ingester", "other"), 60)
+    wait_until(lambda: metrics(cell.ingester)[assigned] == metrics(other)[assigned] == 1, 60,
+               "each has one")
+    other.stop()
+    wait_until(lambda: metrics(cell.ingester)[assigned] == 2, 60, "both are back")
+
+    with cell.connect() as db:
+        db.execute("DROP TRIGGER away ON chunk_raw")
+
+    assert_stored(cell, sum(counts))
