@@ -40,13 +40,17 @@ class Tally:
         yield (f"chaos: {self.rounds} rounds held in {took:.0f} s, seed {self.seed}:"
                f" {self.batches} batches with {self.samples} samples,"
                f" {self.plain} messages without a number")
-        yield f"done to them: {listed(self.faults)}; {self.snapshots} snapshots taken"
-        yield (f"looks: {listed(self.looks_by)};"
-               f" the longest time without one was {self.longest_s:.1f} s")
+        yield from table("done to them", self.faults + Counter(snapshots_taken=self.snapshots))
+        yield from table("looks", self.looks_by)
+        yield f"    the longest time without one was {self.longest_s:.1f} s"
+        yield from table("lost by the agent, by name", self.lost)
         yield (f"ingesters that stored rows: {len(self.rows)}, each"
                f" {min(self.rows, default=0)} at least, {sum(self.rows)} in all")
-        yield f"lost by the agent, by name: {listed(self.lost) or 'nothing'}"
 
 
-def listed(counts):
-    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+def table(title, counts):
+    yield f"{title}:"
+    for name, count in sorted(counts.items()):
+        yield f"{count:10,}  {name.replace('_', ' ')}"
+    if not counts:
+        yield "    nothing"
