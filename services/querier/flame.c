@@ -2,6 +2,8 @@
 
 #include "flame_paths.h"
 
+#include <assert.h>
+
 /* The way from a root to the node that was made last: paths come sorted, so it is all that the
  * next one can share. */
 struct climb {
@@ -37,6 +39,8 @@ static bool add_path(struct climb *climb, const struct sample *sample, struct er
 		*vec_push(climb->arena, &climb->open) = (uint32_t)flame->nodes.len;
 		*vec_push(climb->arena, &flame->nodes) = node;
 	}
+
+	assert(climb->open.items && climb->open.len == len && len > 0);
 
 	int64_t *self = &flame->nodes.items[climb->open.items[len - 1]].self;
 

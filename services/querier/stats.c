@@ -10,8 +10,10 @@ static void put_count(struct json *json, str key, uint64_t value)
 
 static void put_seconds(struct json *json, str key, uint64_t ns)
 {
+	uint64_t us = ns / 1000;
+
 	json_key(json, key);
-	json_double(json, (double)(ns / 1000) / 1e6);
+	json_double(json, (double)us / 1e6);
 }
 
 void stats_write(const struct answer_stats *stats, struct json *json)

@@ -169,38 +169,47 @@ static bool goes_through(const struct sample_set *set, const struct sample *samp
 	return false;
 }
 
+/* Same name and binary in a group, other file or build: a check by hand takes them as one. */
+static bool has_twin(const struct flame_table *table, size_t row)
+{
+	const struct flame_symbol *symbol = &table->symbols[table->rows.items[row].symbol];
+
+	for (size_t i = 0; i < table->rows.len; i++) {
+		const struct flame_row *other = &table->rows.items[i];
+		const struct flame_symbol *twin = &table->symbols[other->symbol];
+
+		if (i != row && other->labels == table->rows.items[row].labels &&
+		    str_eq(twin->name, symbol->name) && str_eq(twin->binary, symbol->binary))
+			return true;
+	}
+	return false;
+}
+
+static int64_t sum_by_hand(const struct sample_set *set, uint32_t labels,
+			   const struct flame_symbol *symbol, bool leaf_only)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < set->samples.len; i++) {
+		const struct sample *sample = &set->samples.items[i];
+
+		if (sample->labels == labels &&
+		    goes_through(set, sample, symbol->name, symbol->binary, leaf_only))
+			sum += sample->value;
+	}
+	return sum;
+}
+
 static void assert_rows_are_right(const struct flame_table *table, const struct merge *merge)
 {
-	const struct sample_set *set = &merge->set;
-
 	for (size_t i = 0; i < table->rows.len; i++) {
 		const struct flame_row *row = &table->rows.items[i];
 		const struct flame_symbol *symbol = &table->symbols[row->symbol];
-		int64_t self = 0, total = 0;
 
-		/* Same name and binary, other file or build: the check by hand takes them as one */
-		for (size_t j = 0; j < table->rows.len; j++) {
-			const struct flame_row *other = &table->rows.items[j];
-			const struct flame_symbol *twin = &table->symbols[other->symbol];
-
-			if (j != i && other->labels == row->labels &&
-			    str_eq(twin->name, symbol->name) &&
-			    str_eq(twin->binary, symbol->binary))
-				goto next;
-		}
-		for (size_t j = 0; j < set->samples.len; j++) {
-			const struct sample *sample = &set->samples.items[j];
-
-			if (sample->labels != row->labels)
-				continue;
-			if (goes_through(set, sample, symbol->name, symbol->binary, false))
-				total += sample->value;
-			if (goes_through(set, sample, symbol->name, symbol->binary, true))
-				self += sample->value;
-		}
-		assert_int_equal(row->self, self);
-		assert_int_equal(row->total, total);
-	next:;
+		if (has_twin(table, i))
+			continue;
+		assert_int_equal(row->self, sum_by_hand(&merge->set, row->labels, symbol, true));
+		assert_int_equal(row->total, sum_by_hand(&merge->set, row->labels, symbol, false));
 	}
 }
 
