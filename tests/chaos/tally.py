@@ -11,7 +11,7 @@ class Tally:
         self.faults, self.looks_by, self.lost = Counter(), Counter(), Counter()
         self.met = set()  # failpoints
         self.rows = []    # that each ingester stored
-        self.longest_s = 0.0
+        self.longest_s = self.took_s = 0.0
 
     @property
     def looks(self):
@@ -23,6 +23,7 @@ class Tally:
     def add(self, game):
         """A game that has ended."""
         truth = game.truth
+        self.took_s = time.monotonic() - self.began
         self.faults += game.chaos.counts
         self.snapshots += game.chaos.snapshot.made
         self.rows += game.chaos.stored.values()
@@ -36,8 +37,7 @@ class Tally:
             self.lost += Counter(batches[max(batches)].lost)
 
     def lines(self):
-        took = time.monotonic() - self.began
-        yield (f"chaos: {self.rounds} rounds held in {took:.0f} s, seed {self.seed}:"
+        yield (f"chaos: {self.rounds} rounds held in {self.took_s:.0f} s, seed {self.seed}:"
                f" {self.batches} batches with {self.samples} samples,"
                f" {self.plain} messages without a number")
         yield from table("done to them", self.faults + Counter(snapshots_taken=self.snapshots))
