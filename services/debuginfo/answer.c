@@ -1,26 +1,13 @@
 #include "answer.h"
 
-#include "chassis/json.h"
+#include "chassis/json_error.h"
 #include "debuginfo_limits.h"
 
 void answer_error(struct arena *arena, struct http_response *res, int status, const char *type,
 		  const char *sentence)
 {
-	struct buf out = { .arena = arena };
-	struct json json = { .out = &out };
-
-	json_object(&json);
-	json_key(&json, STR("status"));
-	json_str(&json, STR("error"));
-	json_key(&json, STR("errorType"));
-	json_str(&json, str_from(type));
-	json_key(&json, STR("error"));
-	json_str(&json, str_from(sentence));
-	json_end_object(&json);
-	buf_u8(&out, '\n');
 	res->status = status;
-	res->content_type = "application/json";
-	res->body = buf_bytes(&out);
+	json_error(arena, type, sentence, res);
 }
 
 void answer_later(struct arena *arena, struct http_response *res, int status, const char *type,

@@ -1,5 +1,5 @@
 /*
- * json_answer - how JSON answers and errors look: as those of Prometheus' HTTP API.
+ * json_answer - how JSON answers look: as those of Prometheus' HTTP API.
  */
 #pragma once
 
@@ -27,7 +27,3 @@ void json_answer_labels(struct json *json, struct labels labels);
 /* {"status":"success","data":[...],"stats":...} */
 void json_answer_list(struct arena *arena, const str *items, size_t count,
 		      const struct answer_stats *stats, struct http_response *res);
-
-/* {"status":"error","errorType":type,"error":sentence}; the status is the caller's to set. */
-void json_answer_error(struct arena *arena, const char *type, const char *sentence,
-		       struct http_response *res);

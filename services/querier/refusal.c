@@ -1,7 +1,7 @@
 #include "refusal.h"
 
+#include "chassis/json_error.h"
 #include "chassis/metrics.h"
-#include "json_answer.h"
 
 static const char *const names[REFUSAL_COUNT] = {
 	[REFUSED_BAD_DATA] = "bad_data",       [REFUSED_EXECUTION] = "execution",
@@ -29,7 +29,7 @@ void refusal_tell(enum refusal refusal, const char *sentence, struct arena *aren
 		  struct http_response *res)
 {
 	metric_add_at(&errors, refusal, 1);
-	json_answer_error(arena, names[refusal], sentence, res);
+	json_error(arena, names[refusal], sentence, res);
 }
 
 void refusal_answer(enum refusal refusal, const char *sentence, struct arena *arena,
