@@ -1,0 +1,107 @@
+#include "base/clock.h"
+#include "store/limits.h"
+#include "store/reader.h"
+#include "store/schema.h"
+
+#include <stdio.h>
+
+/* The reader's connection, and the snapshot that one question is answered in. */
+
+enum { END_MS = 2000 };
+
+static bool connect(struct store_reader *reader, struct err *err)
+{
+	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "said in the settings below");
+	const struct postgres_options options = {
+		.conninfo = reader->options.postgres,
+		.application = "decima-querier",
+		/* Bounds are kept here; the server's are for when we are not there to keep them. */
+		.settings = "-c default_transaction_read_only=on -c statement_timeout=600s "
+			    "-c idle_in_transaction_session_timeout=600s "
+			    "-c client_connection_check_interval=500ms",
+		.deadline_ms =
+			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
+		.stop = reader->options.stop,
+	};
+
+	return postgres_open(&reader->pg, &options, err);
+}
+
+bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
+		       struct err *err)
+{
+	*reader = (struct store_reader){ .options = *options };
+	return connect(reader, err);
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+	postgres_close(&reader->pg);
+}
+
+bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
+			struct err *err)
+{
+	if (!postgres_is_open(&reader->pg)) {
+		store_reader_close(reader);
+		if (!connect(reader, err))
+			return false;
+	}
+	reader->stats = (struct store_stats){ 0 };
+	reader->bounds.deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
+	reader->bounds.stop = NULL;
+	if (bounds)
+		reader->bounds = *bounds;
+	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
+	/* Before the snapshot is taken: a failure in a transaction would spoil it. */
+	return schema_check(&reader->pg, err) &&
+	       postgres_exec(&reader->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ", err);
+}
+
+void store_reader_end(struct store_reader *reader)
+{
+	struct err err;
+
+	/* What was asked may have run out of time; to leave it behind there is always some. */
+	postgres_bound(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
+	if (postgres_is_open(&reader->pg) && !postgres_exec(&reader->pg, "ROLLBACK", &err))
+		store_reader_close(reader);
+}
+
+bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t size,
+			 struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(&reader->pg, "SELECT pg_export_snapshot()", NULL, 0, &rows, err))
+		return false;
+
+	str snapshot = rows.count ? postgres_get(&rows, 0, 0) : STR("");
+
+	/* It becomes part of a statement. */
+	for (size_t i = 0; i < snapshot.len; i++)
+		if (!strchr("0123456789ABCDEF-", snapshot.ptr[i]))
+			snapshot.len = 0;
+	if (snapshot.len == 0 || snapshot.len >= size)
+		return err_set(err, ERR_IO, "PostgreSQL exports no snapshot");
+	memcpy(ret_snapshot, snapshot.ptr, snapshot.len);
+	ret_snapshot[snapshot.len] = '\0';
+	return true;
+}
+
+bool store_reader_join(struct store_reader *reader, const char *snapshot,
+		       const struct store_bounds *bounds, struct err *err)
+{
+	char sql[160];
+
+	if (!postgres_is_there(&reader->pg)) {
+		store_reader_close(reader);
+		if (!connect(reader, err))
+			return false;
+	}
+	reader->bounds = *bounds;
+	postgres_bound(&reader->pg, bounds->deadline_ns, bounds->stop);
+	snprintf(sql, sizeof(sql),
+		 "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '%s'", snapshot);
+	return postgres_exec(&reader->pg, sql, err);
+}
