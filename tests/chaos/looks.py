@@ -137,6 +137,6 @@ def words_of(truth):
 
 def word_faults(host, said):
     """The agent's own reasons and `taken` come from one batch; the ingester adds its reasons."""
-    lost = tuple(sorted((r, n) for r, n in host["lost"].items() if r != "rejected"))
+    lost = tuple(sorted((r, n) for r, n in host["lost"].items() if r not in ("rejected", "gap")))
     if (host["taken"], lost) not in said.get(host["host"], ()):
         yield f"the agent never said that: {host}"

@@ -23,9 +23,10 @@ def own(servers, request):
 
 
 def is_stopped(pid):
+    """It takes no step: stopped, or ended (its parent may stand still, and not have noticed)."""
     with contextlib.suppress(OSError):
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-            return f.read().rpartition(")")[2].split()[0] == "T"
+            return f.read().rpartition(")")[2].split()[0] in "TZ"
     return True
 
 
