@@ -97,11 +97,13 @@ class RealAgent:
 
 class AgentCards:
     def launch_agent(self):
-        if self.agent.service.alive():  # it has not ended yet
-            self.later(0.2, 0.2, None, self.launch_agent)
-        else:
+        """Once it has ended. One that was told to, and was killed on its way, is owed two starts:
+        the second finds it running."""
+        if not self.agent.service.alive():
             self.agent.leaving_until = None
             self.launch(self.agent.service, self.agent.service.launch)
+        elif self.agent.leaving_until:
+            self.later(0.2, 0.2, None, self.launch_agent)
 
     def _runs(self):
         agent = self.agent
