@@ -11,9 +11,13 @@ DEFINE_CLEANUP(struct curl_slist *, curl_slist_free_all)
 struct exchange {
 	const struct fetch *fetch;
 	CURL *curl;
+	const str *body; /* that is sent; NULL: a GET */
 	uint64_t taken;
 	struct err err; /* why a piece was not taken */
 };
+
+/* A thread's handle for POST, which keeps its connections. */
+static pthread_key_t kept_handle;
 
 static size_t on_piece(char *bytes, size_t size, size_t count, void *self)
 {
@@ -28,7 +32,7 @@ static size_t on_piece(char *bytes, size_t size, size_t count, void *self)
 			(uintmax_t)exchange->fetch->body_max);
 		return 0;
 	}
-	if (status != 200)
+	if (status != 200 && !exchange->body)
 		return len; /* what a refusal says is not kept */
 	return exchange->fetch->take(exchange->fetch->self, (str){ bytes, len }, &exchange->err)
 		       ? len
@@ -48,6 +52,14 @@ static int on_progress(void *self, curl_off_t total, curl_off_t now, curl_off_t 
 static void begin_library(void)
 {
 	curl_global_init(CURL_GLOBAL_DEFAULT);
+	pthread_key_create(&kept_handle, curl_easy_cleanup);
+}
+
+static void begin_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, begin_library);
 }
 
 /* False: not an address that this library takes. */
@@ -74,41 +86,89 @@ static bool prepare(struct exchange *exchange, struct curl_slist *headers, char 
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
 	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	if (exchange->body) {
+		curl_easy_setopt(curl, CURLOPT_POST, 1L);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
+				 exchange->body->len ? exchange->body->ptr : "");
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+				 (curl_off_t)exchange->body->len);
+		/* a redirected POST stays one */
+		curl_easy_setopt(curl, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+	}
 	return curl_easy_setopt(curl, CURLOPT_URL, fetch->url) == CURLE_OK;
 }
 
-bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err)
+static bool add_header(struct curl_slist **headers, const char *header, struct err *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct curl_slist *longer = curl_slist_append(*headers, header);
 
-	pthread_once(&once, begin_library);
+	if (!longer)
+		return err_set(err, ERR_IO, "out of memory");
+	*headers = longer;
+	return true;
+}
 
+/* One request and its answer, over the exchange's handle. */
+static bool run(struct exchange *exchange, int *ret_status, struct err *err)
+{
+	const struct fetch *fetch = exchange->fetch;
 	CLEANUP(curl_slist_free_allp) struct curl_slist *headers = NULL;
-	CLEANUP(curl_easy_cleanupp) CURL *curl = curl_easy_init();
-	struct exchange exchange = { .fetch = fetch, .curl = curl };
 	char why[CURL_ERROR_SIZE] = "";
 	long status = 0;
 
-	for (size_t i = 0; i < fetch->header_count; i++) {
-		struct curl_slist *longer = curl_slist_append(headers, fetch->headers[i]);
-
-		if (!longer)
-			return err_set(err, ERR_IO, "out of memory");
-		headers = longer;
-	}
-	if (!curl || !prepare(&exchange, headers, why))
+	for (size_t i = 0; i < fetch->header_count; i++)
+		if (!add_header(&headers, fetch->headers[i], err))
+			return false;
+	/* Or libcurl asks before it sends a long body, and waits a second for who does not know. */
+	if (exchange->body && !add_header(&headers, "Expect:", err))
+		return false;
+	if (!exchange->curl || !prepare(exchange, headers, why))
 		return err_set(err, ERR_INVALID, "%s is no address to fetch from", fetch->url);
 
-	CURLcode done = curl_easy_perform(curl);
+	CURLcode done = curl_easy_perform(exchange->curl);
 
-	if (exchange.err.code != ERR_NONE) {
-		*err = exchange.err;
+	curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_reset(exchange->curl); /* it may outlive what it was given, which is ours */
+	if (exchange->err.code != ERR_NONE) {
+		*err = exchange->err;
 		return err_wrap(err, "%s", fetch->url);
 	}
 	if (done != CURLE_OK)
 		return err_set(err, ERR_IO, "%s: %s", fetch->url,
 			       *why ? why : curl_easy_strerror(done));
-	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	*ret_status = (int)status;
+	return true;
+}
+
+bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err)
+{
+	begin_once();
+
+	CLEANUP(curl_easy_cleanupp) CURL *curl = curl_easy_init();
+	struct exchange exchange = { .fetch = fetch, .curl = curl };
+
+	return run(&exchange, ret_status, err);
+}
+
+bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err)
+{
+	begin_once();
+
+	CURL *curl = pthread_getspecific(kept_handle);
+
+	if (!curl) {
+		curl = curl_easy_init();
+		pthread_setspecific(kept_handle, curl);
+	}
+
+	struct exchange exchange = { .fetch = fetch, .curl = curl, .body = &body };
+
+	return run(&exchange, ret_status, err);
+}
+
+bool fetch_keep(void *self, str piece, struct err *err)
+{
+	(void)err;
+	buf_str(self, piece);
 	return true;
 }

@@ -56,7 +56,17 @@ static void send_in_circles(void *service, const struct http_request *req,
 	res->header_count = 1;
 }
 
+static void echo(void *service, const struct http_request *req, struct http_response *res)
+{
+	bool is_refused = str_eq(req->body, STR("refuse"));
+
+	(void)service;
+	res->status = is_refused ? 422 : 200;
+	res->body = is_refused ? STR("refused") : str_copy(req->arena, req->body);
+}
+
 static const struct http_route routes[] = {
+	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 4 << 20 },
 	{ .method = "GET", .path = "/long", .handle = give },
 	{ .method = "GET", .path = "/tell/", .handle = tell },
 	{ .method = "GET", .path = "/on", .handle = send_on },
@@ -247,6 +257,59 @@ static void silence_ends_by_the_clock_or_by_a_stop(void **state)
 	stop_close(&stop_flag);
 }
 
+static void posts_a_body_and_keeps_the_answer_whatever_its_status(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf kept;
+	struct fetch fetch = fetch_of(&arena, "/echo", &kept);
+	char *bytes = arena_array(&arena, char, 3 << 20);
+	int status = 0;
+	struct err err;
+
+	(void)state;
+	fetch.take = fetch_keep;
+	fetch.body_max = 4 << 20;
+	assert_true(fetch_post(&fetch, (str){ bytes, 3 << 20 }, &status, &err));
+	assert_true(status == 200 && kept.len == 3 << 20);
+	kept.len = 0;
+	assert_true(fetch_post(&fetch, STR("refuse"), &status, &err));
+	assert_int_equal(status, 422);
+	assert_true(str_eq(buf_bytes(&kept), STR("refused")));
+	kept.len = 0;
+	assert_true(fetch_post(&fetch, STR(""), &status, &err));
+	assert_true(status == 200 && kept.len == 0);
+}
+
+static void posts_to_a_server_that_was_started_anew(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct http_options options = { .routes = routes, .route_count = ARRAY_LEN(routes) };
+	struct http_server other;
+	struct buf kept = { .arena = &arena };
+	struct fetch fetch = { .timeout_ms = 20000,
+			       .stall_ms = 20000,
+			       .body_max = 100,
+			       .take = fetch_keep,
+			       .self = &kept };
+	int status = 0;
+	struct err err;
+
+	(void)state;
+	options.address = "127.0.0.1:0";
+	assert_true(http_start(&other, &options, &err));
+	options.address =
+		str_z(&arena, str_format(&arena, "127.0.0.1:%u", (unsigned int)other.port));
+	fetch.url = str_z(&arena, str_format(&arena, "http://%s/echo", options.address));
+	assert_true(fetch_post(&fetch, STR("one"), &status, &err));
+	http_stop(&other);
+	assert_false(fetch_post(&fetch, STR("none"), &status, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_true(http_start(&other, &options, &err));
+	assert_true(fetch_post(&fetch, STR("two"), &status, &err));
+	assert_true(str_eq(buf_bytes(&kept), STR("onetwo")));
+	http_stop(&other);
+}
+
 static void other_schemes_are_refused(void **state)
 {
 	static const char *const urls[] = { "file:///etc/passwd", "ftp://127.0.0.1/", "", "::" };
@@ -274,6 +337,8 @@ int main(void)
 		TEST(a_refusal_is_its_status_alone),
 		TEST(a_body_that_is_too_long_or_not_wanted_is_an_error),
 		TEST(silence_ends_by_the_clock_or_by_a_stop),
+		TEST(posts_a_body_and_keeps_the_answer_whatever_its_status),
+		TEST(posts_to_a_server_that_was_started_anew),
 		TEST(other_schemes_are_refused),
 	};
 
