@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "pprof.pb-c.h"
+#include "profile/limits.h"
 #include "profile/profile_type.h"
 
 #include <zlib.h>
@@ -15,12 +16,13 @@ struct builder {
 	struct arena *arena; /* of all that is built; gone when the bytes are written */
 	const struct sample_set *set;
 	struct map strings, functions, mappings, samples;
+	struct map inlines; /* locations of more than one line, by the indexes of their frames */
 	VEC(ProtobufCBinaryData) string_table;
 	VEC(Pprof__Function *) function_table;
 	VEC(Pprof__Mapping *) mapping_table;
 	VEC(Pprof__Location *) location_table;
 	VEC(Pprof__Sample *) sample_table;
-	uint64_t *locations; /* by frame of the set; 0: not made yet */
+	uint64_t *locations; /* by the only frame; 0: not made yet */
 	struct buf key;      /* of what is being looked up */
 };
 
@@ -99,42 +101,101 @@ static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *f
 	return *at;
 }
 
-static void add_line(struct builder *builder, Pprof__Location *location, const struct frame *frame)
+static Pprof__Line *line_of(struct builder *builder, const struct frame *frame)
 {
 	Pprof__Line *line = arena_new(builder->arena, Pprof__Line);
 
 	pprof__line__init(line);
 	line->function_id = function_id(builder, frame);
 	line->line = frame->line;
-	location->line = arena_array(builder->arena, Pprof__Line *, 1);
-	location->line[0] = line;
-	location->n_line = 1;
+	return line;
 }
 
-static uint64_t location_id(struct builder *builder, uint32_t index)
+/* What a mapping says it has, all of its locations have: who finds it there looks no further. */
+static void tell_mapping(Pprof__Mapping *mapping, bool is_new, const struct frame *const *frames,
+			 size_t count)
 {
-	const struct frame *frame = &builder->set->frames.items[index];
-	Pprof__Location *location;
+	bool functions = true, filenames = true, line_numbers = true;
 
-	if (builder->locations[index])
-		return builder->locations[index];
-	location = arena_new(builder->arena, Pprof__Location);
+	for (size_t i = 0; i < count; i++) {
+		functions = functions && frames[i]->function.len;
+		filenames = filenames && frames[i]->file.len;
+		line_numbers = line_numbers && frames[i]->line;
+	}
+	mapping->has_functions = functions && (is_new || mapping->has_functions);
+	mapping->has_filenames = filenames && (is_new || mapping->has_filenames);
+	mapping->has_line_numbers = line_numbers && (is_new || mapping->has_line_numbers);
+	mapping->has_inline_frames = mapping->has_inline_frames || count > 1;
+	if (mapping->memory_limit <= frames[0]->address)
+		mapping->memory_limit = frames[0]->address + 1;
+}
+
+static uint64_t location_new(struct builder *builder, const struct frame *const *frames,
+			     size_t count)
+{
+	Pprof__Location *location = arena_new(builder->arena, Pprof__Location);
+	size_t mappings = builder->mapping_table.len;
+
 	pprof__location__init(location);
 	*vec_push(builder->arena, &builder->location_table) = location;
 	location->id = builder->location_table.len;
-	location->address = frame->address;
-	if (frame->path.len || frame->build_id.len) {
-		Pprof__Mapping *mapping = mapping_of(builder, frame);
+	location->address = frames[0]->address;
+	if (frames[0]->path.len || frames[0]->build_id.len) {
+		Pprof__Mapping *mapping = mapping_of(builder, frames[0]);
 
 		location->mapping_id = mapping->id;
-		mapping->has_functions = mapping->has_functions || frame->function.len;
-		if (mapping->memory_limit <= frame->address)
-			mapping->memory_limit = frame->address + 1;
+		tell_mapping(mapping, builder->mapping_table.len > mappings, frames, count);
 	}
-	if (frame->function.len)
-		add_line(builder, location, frame);
-	builder->locations[index] = location->id;
+	location->line = arena_array(builder->arena, Pprof__Line *, count);
+	for (size_t i = 0; i < count; i++)
+		if (frames[i]->function.len)
+			location->line[location->n_line++] = line_of(builder, frames[i]);
 	return location->id;
+}
+
+/* `frames`: one and what was inlined into it, innermost first. */
+static uint64_t location_id(struct builder *builder, const uint32_t *indexes, size_t count)
+{
+	const struct frame *frames[STACK_DEPTH_MAX];
+	uint64_t *alone = &builder->locations[indexes[0]];
+	void **inlines = NULL;
+
+	if (count == 1 && *alone)
+		return *alone;
+	if (count > 1) {
+		str key = { (const char *)indexes, count * sizeof(*indexes) };
+
+		inlines = place(builder, &builder->inlines, key);
+		if (*inlines)
+			return (uint64_t)(uintptr_t)*inlines;
+	}
+	for (size_t i = 0; i < count; i++)
+		frames[i] = &builder->set->frames.items[indexes[i]];
+
+	uint64_t id = location_new(builder, frames, count);
+
+	if (inlines)
+		*inlines = (void *)(uintptr_t)id;
+	else
+		*alone = id;
+	return id;
+}
+
+/* Ours are root first, and an inlined frame follows the one it is inlined into. */
+static void add_locations(struct builder *builder, Pprof__Sample *sample, struct stack stack)
+{
+	uint32_t indexes[STACK_DEPTH_MAX];
+	size_t count = 0;
+
+	sample->location_id = arena_array(builder->arena, uint64_t, stack.len);
+	for (size_t i = stack.len; i-- > 0;) {
+		indexes[count++] = stack.frames[i];
+		if (i > 0 && builder->set->frames.items[stack.frames[i]].inlined &&
+		    count < STACK_DEPTH_MAX)
+			continue;
+		sample->location_id[sample->n_location_id++] = location_id(builder, indexes, count);
+		count = 0;
+	}
 }
 
 static void add_labels(struct builder *builder, Pprof__Sample *sample, struct labels labels)
@@ -161,10 +222,7 @@ static Pprof__Sample *sample_new(struct builder *builder, struct stack stack,
 	Pprof__Sample *sample = arena_new(builder->arena, Pprof__Sample);
 
 	pprof__sample__init(sample);
-	sample->location_id = arena_array(builder->arena, uint64_t, stack.len);
-	for (size_t i = 0; i < stack.len; i++) /* ours are root first */
-		sample->location_id[sample->n_location_id++] =
-			location_id(builder, stack.frames[stack.len - 1 - i]);
+	add_locations(builder, sample, stack);
 	sample->value = arena_array(builder->arena, int64_t, 1);
 	sample->n_value = 1;
 	sample->label = arena_array(builder->arena, Pprof__Label *, of_series.len + of_sample.len);
@@ -268,6 +326,7 @@ str pprof_write(const struct sample_set *set, const struct pprof_options *option
 		.strings.arena = &scratch,
 		.functions.arena = &scratch,
 		.mappings.arena = &scratch,
+		.inlines.arena = &scratch,
 		.samples.arena = &scratch,
 		.key.arena = &scratch,
 		.locations = arena_array(&scratch, uint64_t, set->frames.len),

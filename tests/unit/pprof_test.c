@@ -142,6 +142,93 @@ static void tells_samples_apart_by_the_labels_that_are_asked_for(void **state)
 	pprof__profile__free_unpacked(profile, NULL);
 }
 
+/* main called work, into which step and leaf were inlined; the same address twice; and an address
+ * of another binary that nobody has named. */
+static void fill_inlined(struct sample_set *set)
+{
+	struct frame frames[] = {
+		{ .function = STR("main"), .file = STR("a.c"), .line = 3, .address = 0x10 },
+		{ .function = STR("work"), .file = STR("a.c"), .line = 9, .address = 0x20 },
+		{ .function = STR("step"), .file = STR("b.c"), .line = 4, .address = 0x20 },
+		{ .function = STR("leaf"), .file = STR("b.c"), .line = 7, .address = 0x20 },
+		{ .address = 0x30 },
+		{ .function = STR("known"), .address = 0x40 },
+	};
+	uint32_t indexes[ARRAY_LEN(frames)];
+
+	for (size_t i = 0; i < ARRAY_LEN(frames); i++) {
+		frames[i].path = i < 4 ? STR("/bin/named") : STR("/bin/half");
+		frames[i].inlined = i == 2 || i == 3;
+		indexes[i] = sample_set_frame(set, &frames[i]);
+	}
+
+	struct sample sample = {
+		.series = sample_set_series(set, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 0),
+		.value = 1,
+	};
+
+	for (size_t len = 4; len <= ARRAY_LEN(frames); len++) {
+		sample.stack = sample_set_stack(set, indexes, len);
+		sample_set_add(set, sample);
+	}
+}
+
+static void inlined_lines_share_a_location_innermost_first(void **state)
+{
+	static const char *const names[] = { "leaf", "step", "work" };
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	fill_inlined(&set);
+
+	Pprof__Profile *profile = read_back(pprof_write(&set, &plain, &arena));
+	const Pprof__Sample *sample = profile->sample[0];
+
+	assert_int_equal(profile->n_sample, 3);
+	assert_int_equal(profile->n_location, 4);
+	assert_int_equal(sample->n_location_id, 2);
+
+	const Pprof__Location *inlined = profile->location[sample->location_id[0] - 1];
+
+	assert_int_equal(inlined->address, 0x20);
+	assert_int_equal(inlined->n_line, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const Pprof__Function *function =
+			profile->function[inlined->line[i]->function_id - 1];
+
+		assert_true(str_eq(text(profile, function->name), str_from(names[i])));
+	}
+	assert_int_equal(inlined->line[2]->line, 9);
+	assert_int_equal(profile->location[sample->location_id[1] - 1]->n_line, 1);
+	pprof__profile__free_unpacked(profile, NULL);
+}
+
+static void a_mapping_claims_names_only_if_each_of_its_locations_has_one(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	fill_inlined(&set);
+
+	Pprof__Profile *profile = read_back(pprof_write(&set, &plain, &arena));
+
+	assert_int_equal(profile->n_mapping, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const Pprof__Mapping *mapping = profile->mapping[i];
+		bool named = str_eq(text(profile, mapping->filename), STR("/bin/named"));
+
+		assert_int_equal(mapping->has_functions, named);
+		assert_int_equal(mapping->has_filenames, named);
+		assert_int_equal(mapping->has_line_numbers, named);
+		assert_int_equal(mapping->has_inline_frames, named);
+	}
+	pprof__profile__free_unpacked(profile, NULL);
+}
+
 static void an_empty_set_is_a_valid_profile(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -161,4 +248,6 @@ static void an_empty_set_is_a_valid_profile(void **state)
 RUN_TESTS(TEST(merges_equal_stacks_and_leaves_other_types_out),
 	  TEST(keeps_addresses_build_ids_and_names_leaf_first),
 	  TEST(tells_samples_apart_by_the_labels_that_are_asked_for),
+	  TEST(inlined_lines_share_a_location_innermost_first),
+	  TEST(a_mapping_claims_names_only_if_each_of_its_locations_has_one),
 	  TEST(an_empty_set_is_a_valid_profile))
