@@ -79,6 +79,14 @@ static const struct limit profile[] = {
 	LIMIT(MESSAGE_SAMPLES_MAX, COUNT, "samples of a message", REJECTED),
 	LIMIT(MESSAGE_FRAMES_MAX, COUNT, "frames of all its stacks", REJECTED),
 	LIMIT(MESSAGE_MEMORY_MAX, BYTES, "memory to decode it", REJECTED),
+	LIMIT(SYMBOLIZE_BINARIES_MAX, COUNT, "build ids of a request for names",
+	      "422 `execution` with a sentence"),
+	LIMIT(SYMBOLIZE_ADDRESSES_MAX, COUNT, "its addresses, all together",
+	      "422 `execution` with a sentence"),
+	LIMIT(SYMBOLIZE_LINES_MAX, COUNT, "functions and inlined ones of an answer",
+	      "further addresses have no name, with the reason `too_large`"),
+	LIMIT(SYMBOLIZE_BYTES_MAX, BYTES, "an answer with names",
+	      "further addresses have no name, with the reason `too_large`"),
 };
 
 static const struct limit chassis[] = {

@@ -38,3 +38,11 @@ enum {
 	MESSAGE_FRAMES_MAX = 1 << 24,   /* frames of all stacks of one message */
 	MESSAGE_MEMORY_MAX = 512 << 20, /* bytes that decoding one message may take */
 };
+
+/* Of POST /symbolize: a request with more is refused, an answer never has more. */
+enum {
+	SYMBOLIZE_BINARIES_MAX = 10000,   /* build ids */
+	SYMBOLIZE_ADDRESSES_MAX = 100000, /* of all of them */
+	SYMBOLIZE_LINES_MAX = 1 << 20,    /* of all addresses */
+	SYMBOLIZE_BYTES_MAX = 64 << 20,   /* of an answer */
+};

@@ -1,0 +1,367 @@
+/*
+ * By hand, as OTLP is read (decision 0020): what the bytes ask for is counted before room is made
+ * for it, and an answer needs no tree of messages. Tested against protobuf-c.
+ */
+#include "profile/symbolize.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "profile/otlp_field.h"
+
+const char *const name_reason_names[NAME_REASON_COUNT] = {
+	[NAME_KNOWN] = "known",         [NAME_NO_DEBUG_INFO] = "no_debug_info",
+	[NAME_NO_SYMBOL] = "no_symbol", [NAME_UNAVAILABLE] = "unavailable",
+	[NAME_MALFORMED] = "malformed", [NAME_TOO_LARGE] = "too_large",
+	[NAME_PENDING] = "pending",     [NAME_BAD_BUILD_ID] = "bad_build_id",
+};
+
+const char *const name_reason_text[NAME_REASON_COUNT] = {
+	[NAME_KNOWN] = "",
+	[NAME_NO_DEBUG_INFO] = "no debug info or executable of this build id is held",
+	[NAME_NO_SYMBOL] = "the debug info says nothing of this address",
+	[NAME_UNAVAILABLE] = "the debuginfod server could not be asked just now",
+	[NAME_MALFORMED] = "the debug info cannot be read",
+	[NAME_TOO_LARGE] = "the debug info, or the work to read it, is beyond a limit",
+	[NAME_PENDING] = "the debug info is being fetched or read: ask again",
+	[NAME_BAD_BUILD_ID] = "not a build id that anything is kept under",
+};
+
+/* ---- writing ---- */
+
+static void put_tag(struct buf *out, unsigned int number, enum wire wire)
+{
+	buf_varint(out, (uint64_t)number << 3 | wire);
+}
+
+static void put_number(struct buf *out, unsigned int number, uint64_t value)
+{
+	if (!value)
+		return;
+	put_tag(out, number, WIRE_VARINT);
+	buf_varint(out, value);
+}
+
+static void put_bytes(struct buf *out, unsigned int number, str bytes)
+{
+	put_tag(out, number, WIRE_LEN);
+	buf_str_prefixed(out, bytes);
+}
+
+str symbolize_request_write(const struct symbolize_request *request, struct arena *arena)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct buf out = { .arena = arena };
+	struct buf binary = { .arena = &scratch }, packed = { .arena = &scratch };
+
+	for (size_t i = 0; i < request->binary_count; i++) {
+		const struct symbolize_binary *of = &request->binaries[i];
+
+		binary.len = packed.len = 0;
+		if (of->build_id.len)
+			put_bytes(&binary, 1, of->build_id);
+		for (size_t j = 0; j < of->address_count; j++)
+			buf_varint(&packed, of->addresses[j]);
+		if (packed.len)
+			put_bytes(&binary, 2, buf_bytes(&packed));
+		put_bytes(&out, 1, buf_bytes(&binary));
+	}
+	return buf_bytes(&out);
+}
+
+/* An answer while it is written: a buffer for each depth, and the place of each text. */
+struct writer {
+	struct buf out, binaries, binary, location, line;
+	struct map places; /* text -> its index + 1 */
+	uint64_t string_count;
+};
+
+static uint64_t place_of(struct writer *writer, str text)
+{
+	if (!text.len)
+		return 0;
+
+	void **place = map_at(&writer->places, text);
+
+	if (!*place) {
+		*place = (void *)(uintptr_t)(writer->string_count++);
+		put_bytes(&writer->out, 1, text);
+	}
+	return (uint64_t)(uintptr_t)*place;
+}
+
+static void write_location(struct writer *writer, const struct symbolized_location *location)
+{
+	writer->location.len = 0;
+	for (size_t i = 0; i < location->line_count; i++) {
+		const struct symbolized_line *line = &location->lines[i];
+
+		writer->line.len = 0;
+		put_number(&writer->line, 1, place_of(writer, line->function));
+		put_number(&writer->line, 2, place_of(writer, line->system_name));
+		put_number(&writer->line, 3, place_of(writer, line->file));
+		put_number(&writer->line, 4, line->line);
+		put_number(&writer->line, 5, line->start_line);
+		put_bytes(&writer->location, 1, buf_bytes(&writer->line));
+	}
+	put_number(&writer->location, 2, location->reason);
+	put_bytes(&writer->binary, 3, buf_bytes(&writer->location));
+}
+
+str symbolize_response_write(const struct symbolize_response *response, struct arena *arena)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct writer writer = { .out = { .arena = arena },
+				 .binaries = { .arena = &scratch },
+				 .binary = { .arena = &scratch },
+				 .location = { .arena = &scratch },
+				 .line = { .arena = &scratch },
+				 .places = { .arena = &scratch },
+				 .string_count = 1 };
+
+	put_bytes(&writer.out, 1, (str){ 0 });
+	for (size_t i = 0; i < response->binary_count; i++) {
+		const struct symbolized_binary *binary = &response->binaries[i];
+
+		writer.binary.len = 0;
+		put_number(&writer.binary, 1, binary->generation);
+		put_number(&writer.binary, 2, binary->reason);
+		for (size_t j = 0; j < binary->location_count; j++)
+			write_location(&writer, &binary->locations[j]);
+		put_bytes(&writer.binaries, 2, buf_bytes(&writer.binary));
+	}
+	buf_str(&writer.out, buf_bytes(&writer.binaries));
+	return buf_bytes(&writer.out);
+}
+
+/* ---- reading ---- */
+
+static bool is_broken(const struct reader *r, const char *what, struct err *err)
+{
+	return r->failed && !err_set(err, ERR_INVALID, "not a %s", what);
+}
+
+static bool too_many(const char *what, size_t max, struct err *err)
+{
+	return err_set(err, ERR_LIMIT, "more than %zu %s in one request", max, what);
+}
+
+/* How many fields of that number a message has; packed numbers each. */
+static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret_count)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count = 0;
+
+	while (field_next(&r, &field)) {
+		if (field.number != number)
+			continue;
+		if (!is_packed || field.wire == WIRE_VARINT) {
+			count++;
+			continue;
+		}
+		for (size_t i = 0; i < field.bytes.len; i++) /* the last byte of each */
+			count += !((unsigned char)field.bytes.ptr[i] & 0x80);
+	}
+	*ret_count = count;
+	return !r.failed;
+}
+
+static bool read_binary(str bytes, struct symbolize_binary *binary, size_t *left,
+			struct arena *arena, struct err *err)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count;
+
+	if (!count_fields(bytes, 2, true, &count))
+		return err_set(err, ERR_INVALID, "not a request for names");
+	if (count > *left)
+		return too_many("addresses", SYMBOLIZE_ADDRESSES_MAX, err);
+	*left -= count;
+
+	uint64_t *addresses = arena_array(arena, uint64_t, count);
+	size_t len = 0;
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lp")))
+			return err_set(err, ERR_INVALID, "not a request for names");
+		if (field.number == 1)
+			binary->build_id = field.bytes;
+		if (field.number == 2 && field.wire == WIRE_VARINT)
+			addresses[len++] = field.value;
+		if (field.number != 2 || field.wire == WIRE_VARINT)
+			continue;
+
+		struct reader packed = reader_of(field.bytes);
+
+		while (reader_left(&packed) && len < count)
+			addresses[len++] = reader_varint(&packed);
+		if (is_broken(&packed, "request for names", err))
+			return false;
+	}
+	binary->addresses = addresses;
+	binary->address_count = len;
+	return !is_broken(&r, "request for names", err);
+}
+
+bool symbolize_request_read(str bytes, struct symbolize_request *ret_request, struct arena *arena,
+			    struct err *err)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count, len = 0, left = SYMBOLIZE_ADDRESSES_MAX;
+
+	if (!count_fields(bytes, 1, false, &count))
+		return err_set(err, ERR_INVALID, "not a request for names");
+	if (count > SYMBOLIZE_BINARIES_MAX)
+		return too_many("build ids", SYMBOLIZE_BINARIES_MAX, err);
+
+	struct symbolize_binary *binaries = arena_array(arena, struct symbolize_binary, count);
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("l")))
+			return err_set(err, ERR_INVALID, "not a request for names");
+		if (field.number == 1 &&
+		    !read_binary(field.bytes, &binaries[len++], &left, arena, err))
+			return false;
+	}
+	*ret_request = (struct symbolize_request){ binaries, len };
+	return true;
+}
+
+/* An answer while it is read. */
+struct answer {
+	struct arena *arena;
+	VEC(str) strings;
+	size_t locations_left, lines_left;
+};
+
+static bool malformed(struct err *err)
+{
+	return err_set(err, ERR_INVALID, "not an answer with names");
+}
+
+static bool read_line(const struct answer *answer, str bytes, struct symbolized_line *line)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	str *const texts[] = { &line->function, &line->system_name, &line->file };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vvvvv")))
+			return false;
+		if (field.number <= ARRAY_LEN(texts)) {
+			if (field.value >= answer->strings.len)
+				return false;
+			*texts[field.number - 1] = answer->strings.items[field.value];
+		}
+		if (field.number == 4)
+			line->line = (uint32_t)field.value;
+		if (field.number == 5)
+			line->start_line = (uint32_t)field.value;
+	}
+	return !r.failed;
+}
+
+/* What a newer symbolizer may say is not known to be final. */
+static enum name_reason reason_of(uint64_t value)
+{
+	return value < NAME_REASON_COUNT ? (enum name_reason)value : NAME_UNAVAILABLE;
+}
+
+static bool read_location(struct answer *answer, str bytes, struct symbolized_location *location)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count;
+
+	if (!count_fields(bytes, 1, false, &count) || count > answer->lines_left)
+		return false;
+	answer->lines_left -= count;
+
+	struct symbolized_line *lines = arena_array(answer->arena, struct symbolized_line, count);
+
+	location->lines = lines;
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("lv")) ||
+		    (field.number == 1 &&
+		     !read_line(answer, field.bytes, &lines[location->line_count++])))
+			return false;
+		if (field.number == 2)
+			location->reason = reason_of(field.value);
+	}
+	if (!location->line_count && location->reason == NAME_KNOWN)
+		location->reason = NAME_NO_SYMBOL;
+	if (location->line_count)
+		location->reason = NAME_KNOWN;
+	return true;
+}
+
+static bool read_symbolized(struct answer *answer, str bytes, struct symbolized_binary *binary)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count;
+
+	if (!count_fields(bytes, 3, false, &count) || count > answer->locations_left)
+		return false;
+	answer->locations_left -= count;
+
+	struct symbolized_location *locations =
+		arena_array(answer->arena, struct symbolized_location, count);
+
+	binary->locations = locations;
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("vvl")) ||
+		    (field.number == 3 &&
+		     !read_location(answer, field.bytes, &locations[binary->location_count++])))
+			return false;
+		if (field.number == 1)
+			binary->generation = field.value;
+		if (field.number == 2)
+			binary->reason = reason_of(field.value);
+	}
+	return true;
+}
+
+/* All texts first: nothing says that they stand before what names them. */
+static bool read_strings(struct answer *answer, str bytes, size_t *ret_binaries)
+{
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+
+	while (field_next(&r, &field)) {
+		if (!field_fits(&field, STR("ll")))
+			return false;
+		if (field.number == 1)
+			*vec_push(answer->arena, &answer->strings) = field.bytes;
+		*ret_binaries += field.number == 2;
+	}
+	return !r.failed;
+}
+
+bool symbolize_response_read(str bytes, struct symbolize_response *ret_response,
+			     struct arena *arena, struct err *err)
+{
+	struct answer answer = { .arena = arena,
+				 .locations_left = SYMBOLIZE_ADDRESSES_MAX,
+				 .lines_left = SYMBOLIZE_LINES_MAX };
+	struct reader r = reader_of(bytes);
+	struct field field = { 0 };
+	size_t count = 0, len = 0;
+
+	if (bytes.len > SYMBOLIZE_BYTES_MAX)
+		return err_set(err, ERR_LIMIT, "an answer of %zu bytes, limit %d", bytes.len,
+			       SYMBOLIZE_BYTES_MAX);
+	if (!read_strings(&answer, bytes, &count) || count > SYMBOLIZE_BINARIES_MAX)
+		return malformed(err);
+
+	struct symbolized_binary *binaries = arena_array(arena, struct symbolized_binary, count);
+
+	while (field_next(&r, &field))
+		if (field.number == 2 && !read_symbolized(&answer, field.bytes, &binaries[len++]))
+			return malformed(err);
+	*ret_response = (struct symbolize_response){ binaries, len };
+	return true;
+}
