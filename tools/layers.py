@@ -39,6 +39,7 @@ WRAPPED_BY = {
     "libelf.h": ("lib/object/",),
     "gelf.h": ("lib/object/",),
     "elfutils/": ("lib/object/",),
+    "libiberty/": ("lib/object/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
 }
 

@@ -70,7 +70,7 @@ static bool header_parse(str bytes, struct header *ret_header, struct err *err)
 
 /* The name's place in the table of names goes to ret_name. */
 static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_name,
-					uint32_t *ret_link, uint32_t *ret_info)
+					uint32_t *ret_info)
 {
 	struct reader r = reader_of(bytes);
 	struct elf_section section = { 0 };
@@ -81,7 +81,7 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 	section.address = read_word(&r, is_wide);
 	section.offset = read_word(&r, is_wide);
 	section.size = read_word(&r, is_wide);
-	*ret_link = reader_u32(&r);
+	section.link = reader_u32(&r);
 	*ret_info = reader_u32(&r);
 	return section;
 }
@@ -90,7 +90,7 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 static bool count_sections(int fd, struct header *header, struct arena *arena, struct err *err)
 {
 	size_t least = header->is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	uint32_t name, link, info;
+	uint32_t name, info;
 	struct elf_section first;
 	str bytes;
 
@@ -105,11 +105,11 @@ static bool count_sections(int fd, struct header *header, struct arena *arena, s
 		return err_set(err, ERR_INVALID, "the section headers are past the file's end");
 	if (!read_at(fd, header->table_offset, least, arena, &bytes, err))
 		return false;
-	first = section_parse(bytes, header->is_wide, &name, &link, &info);
+	first = section_parse(bytes, header->is_wide, &name, &info);
 	if (header->count == 0)
 		header->count = first.size;
 	if (header->names_index == SHN_XINDEX)
-		header->names_index = link;
+		header->names_index = first.link;
 	if (header->count > ELF_HEADERS_MAX || (header->many_segments && info > ELF_HEADERS_MAX))
 		return err_set(err, ERR_LIMIT, "more than %d headers", ELF_HEADERS_MAX);
 	return true;
@@ -171,7 +171,7 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 
 	struct elf_sections sections = { .len = (size_t)header.count, .is_wide = header.is_wide };
 	size_t entry = (size_t)header.entry_size;
-	uint32_t *names = arena_array(arena, uint32_t, sections.len), link, info;
+	uint32_t *names = arena_array(arena, uint32_t, sections.len), info;
 
 	sections.items = arena_array(arena, struct elf_section, sections.len);
 	if (sections.len &&
@@ -180,7 +180,7 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 	for (size_t i = 0; i < sections.len; i++) {
 		str one = { bytes.ptr + i * entry, entry };
 
-		sections.items[i] = section_parse(one, header.is_wide, &names[i], &link, &info);
+		sections.items[i] = section_parse(one, header.is_wide, &names[i], &info);
 		if (!section_is_inside(&sections.items[i], (uint64_t)file.st_size))
 			return err_set(err, ERR_INVALID,
 				       "section %zu ends past the file's end: "
@@ -205,4 +205,16 @@ bool elf_section_has_bytes(const struct elf_section *section)
 {
 	return section && section->type != SHT_NOBITS && section->type != SHT_NULL &&
 	       section->size > 0;
+}
+
+bool elf_section_read(int fd, const struct elf_section *section, uint64_t max, struct arena *arena,
+		      str *ret_bytes, struct err *err)
+{
+	*ret_bytes = (str){ 0 };
+	if (!elf_section_has_bytes(section))
+		return true;
+	if (section->size > max)
+		return err_set(err, ERR_LIMIT, "a section of %ju bytes, limit %ju",
+			       (uintmax_t)section->size, (uintmax_t)max);
+	return read_at(fd, section->offset, (size_t)section->size, arena, ret_bytes, err);
 }

@@ -4,7 +4,7 @@
  * Read by ourselves, not by libelf: that allocates for as many headers as a file claims to have,
  * reads whole tables of names and inflates them where they say that they are compressed. Here all
  * is bounded (limits.h) and each section with contents lies inside the file, so a file that was cut
- * off is an error. Nothing of the contents is read.
+ * off is an error. Nothing of the contents is read but by elf_section_read().
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 struct elf_section {
 	str name;      /* may be cut: at the end of the table of names */
 	uint32_t type; /* SHT_* */
+	uint32_t link; /* of another section: a symbol table's names */
 	uint64_t flags, address, offset, size;
 };
 
@@ -34,3 +35,7 @@ const struct elf_section *elf_sections_find(const struct elf_sections *sections,
 
 /* Whether the file holds its bytes: it is there, of a type with contents, and not empty. */
 bool elf_section_has_bytes(const struct elf_section *section);
+
+/* The section's bytes, in the arena; none where it has none. ERR_LIMIT: they are more than max. */
+bool elf_section_read(int fd, const struct elf_section *section, uint64_t max, struct arena *arena,
+		      str *ret_bytes, struct err *err) MUST_CHECK;

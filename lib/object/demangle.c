@@ -1,0 +1,66 @@
+#include "demangle.h"
+
+#include "object/limits.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+
+struct demangled {
+	struct arena *arena;
+	char *text;
+	size_t len, cap;
+	jmp_buf too_long;
+};
+
+/*
+ * libiberty hands out the text piece by piece and asks nobody whether to go on, and a short name
+ * can stand for a text of any length. So we leave: its demanglers hold no memory but their stack
+ * while they call us (Rust's holds the letters of one identifier outside ASCII, which are lost).
+ */
+static void demangled_add(const char *text, size_t len, void *arg)
+{
+	struct demangled *out = arg;
+
+	if (len > DEMANGLED_MAX - out->len)
+		longjmp(out->too_long, 1);
+	if (len > out->cap - out->len) {
+		size_t cap = (out->len + len) * 2 + 64;
+		char *room = arena_array(out->arena, char, cap);
+
+		if (out->len)
+			memcpy(room, out->text, out->len);
+		out->text = room;
+		out->cap = cap;
+	}
+	memcpy(out->text + out->len, text, len);
+	out->len += len;
+}
+
+/* Worth asking libiberty: C++ (_Z), Rust (_R, or as C++). */
+static bool is_mangled(str name)
+{
+	return name.len <= DEMANGLE_MAX &&
+	       (str_starts_with(name, STR("_Z")) || str_starts_with(name, STR("_R"))) &&
+	       !memchr(name.ptr, 0, name.len);
+}
+
+str demangle(str system_name, struct arena *arena)
+{
+	/* libiberty's own bound would leave out names of 1 KiB, which templates make every day. */
+	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
+	struct demangled out = { .arena = arena };
+
+	if (!is_mangled(system_name))
+		return system_name;
+
+	const char *name = str_z(arena, system_name);
+
+	if (setjmp(out.too_long))
+		return system_name;
+	if (rust_demangle_callback(name, options, demangled_add, &out) && out.len)
+		return (str){ out.text, out.len };
+	out.len = 0;
+	if (cplus_demangle_v3_callback(name, options, demangled_add, &out) && out.len)
+		return (str){ out.text, out.len };
+	return system_name;
+}

@@ -1,0 +1,19 @@
+/*
+ * demangle - any text may be given: it is demangled or given back, within the limits.
+ */
+#include "object/demangle.h"
+#include "object/limits.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_ARENA arena = { 0 };
+	str name = { (const char *)data, size }, text = demangle(name, &arena);
+
+	assert(text.ptr == name.ptr ? text.len == name.len
+				    : text.len > 0 && text.len <= DEMANGLED_MAX);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/*
+ * symbol_check - tables of names from the command line: run by tests/integration/test_symbols.py.
+ *
+ *     symbol_check build ELF TABLE [ALT]
+ *     symbol_check find TABLE <ADDRESSES
+ *
+ * Addresses are hexadecimal, one a line. Of each the lines, innermost first, one a line: name, tab,
+ * file, tab, line, tab, line of declaration; then an empty line.
+ */
+#include "object/symbol_table.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+static int fail(const char *path, const struct err *err)
+{
+	fprintf(stderr, "symbol_check: %s: %s\n", path, err->msg);
+	return 1;
+}
+
+static int build(const char *elf, const char *table, const char *alt)
+{
+	AUTO_FD elf_fd = open(elf, O_RDONLY | O_CLOEXEC);
+	AUTO_FD alt_fd = alt ? open(alt, O_RDONLY | O_CLOEXEC) : -1;
+	AUTO_FD table_fd = open(table, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct err err = { 0 };
+
+	if (elf_fd < 0 || table_fd < 0 || (alt && alt_fd < 0)) {
+		err_errno(&err, "open");
+		return fail(elf, &err);
+	}
+	if (!symbol_table_build(&(struct symbol_table_options){ .alt_fd = alt_fd }, elf_fd,
+				table_fd, &err))
+		return fail(elf, &err);
+	return 0;
+}
+
+static int find(const char *path)
+{
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct symbol_table table = { 0 };
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	struct err err = { 0 };
+	char text[64];
+
+	if (fd < 0 || !symbol_table_open(&table, fd, &err))
+		return fail(path, &err);
+	while (fgets(text, sizeof(text), stdin)) {
+		uint64_t address;
+
+		if (!str_hex_to_u64(str_trim(str_from(text)), &address))
+			return 2;
+
+		size_t count = symbol_table_find(&table, address, lines);
+
+		for (size_t i = 0; i < count; i++)
+			printf(STR_FMT "\t" STR_FMT "\t%u\t%u\n", STR_ARG(lines[i].system_name),
+			       STR_ARG(lines[i].file), lines[i].line, lines[i].start_line);
+		printf("\n");
+	}
+	symbol_table_close(&table);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 4 && str_eq(str_from(argv[1]), STR("build")))
+		return build(argv[2], argv[3], argv[4]);
+	if (argc == 3 && str_eq(str_from(argv[1]), STR("find")))
+		return find(argv[2]);
+	fprintf(stderr, "symbol_check: build ELF TABLE [ALT], or find TABLE <ADDRESSES\n");
+	return 2;
+}

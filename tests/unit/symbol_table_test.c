@@ -1,0 +1,226 @@
+/*
+ * A table says what was put in, wherever it is asked; one that was spoiled is refused.
+ */
+#include "object/symbol_table.h"
+#include "object/symbol_writer.h"
+#include "test.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { ROWS = 5000, FUNCTIONS = 300, FILES = 40, DEPTH = 5 };
+
+static uint32_t random_below(uint32_t *seed, uint32_t bound)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return (*seed >> 8) % bound;
+}
+
+/* What the rows of a table were, to be asked again. */
+struct truth {
+	struct symbol_row rows[ROWS];
+	struct symbol_node nodes[FUNCTIONS * DEPTH];
+	uint32_t node_count;
+};
+
+/* A function and what was inlined into it, at most DEPTH deep; often none at all. */
+static void truth_add_nodes(struct truth *truth, struct symbol_writer *writer, uint32_t *seed)
+{
+	uint32_t parent = 0;
+
+	for (uint32_t depth = random_below(seed, DEPTH); depth; depth--) {
+		struct symbol_node node = { .parent = parent };
+		char text[64];
+
+		snprintf(text, sizeof(text), "function_%u", random_below(seed, 100));
+		node.function = symbol_writer_function(writer, str_from(text), depth);
+		if (parent) {
+			node.call_file = 1 + random_below(seed, FILES);
+			node.call_line = random_below(seed, 1000);
+		}
+		parent = symbol_writer_node(writer, node);
+		assert_int_equal(parent, truth->node_count);
+		truth->nodes[truth->node_count++] = node;
+	}
+}
+
+static void truth_fill(struct truth *truth, struct symbol_writer *writer, uint32_t *seed)
+{
+	uint64_t address = 0x1000;
+	char text[64];
+
+	for (uint32_t i = 0; i < FILES; i++) {
+		snprintf(text, sizeof(text), "/src/%u.c", i);
+		assert_int_equal(symbol_writer_file(writer, str_from(text)), i + 1);
+		assert_int_equal(symbol_writer_file(writer, str_from(text)), i + 1);
+	}
+	truth->node_count = 1;
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		truth_add_nodes(truth, writer, seed);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct symbol_row *row = &truth->rows[i];
+
+		address += 1 + random_below(seed, 50);
+		if (i == ROWS / 2) /* the kernel's half */
+			address |= 0xffffffff00000000;
+		*row = (struct symbol_row){ .address = address,
+					    .node = random_below(seed, truth->node_count) };
+		if (row->node) {
+			row->file = 1 + random_below(seed, FILES);
+			row->line = random_below(seed, i % 9 ? 500 : UINT32_MAX);
+		}
+		symbol_writer_row(writer, *row);
+	}
+}
+
+static void finds_what_was_put_in(void **state)
+{
+	static struct truth truth;
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
+	struct symbol_writer writer;
+	struct symbol_table table;
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	uint32_t seed = 7;
+	struct err err;
+
+	(void)state;
+	symbol_writer_init(&writer, &arena);
+	truth_fill(&truth, &writer, &seed);
+	assert_true(symbol_writer_write(&writer, fd, &err));
+	if (!symbol_table_open(&table, fd, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(symbol_table_find(&table, truth.rows[0].address - 1, lines), 0);
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct symbol_row *row = &truth.rows[i];
+		uint64_t end = i + 1 < ROWS ? row[1].address : row->address + 1000;
+		size_t count = symbol_table_find(&table, row->address, lines), at = 0;
+		uint32_t file = row->file, line = row->line;
+
+		assert_int_equal(symbol_table_find(&table, end - 1, lines), count);
+		for (uint32_t node = row->node; node; node = truth.nodes[node].parent) {
+			char name[64];
+
+			assert_int_equal(lines[at].line, line);
+			assert_int_equal(
+				lines[at].start_line,
+				writer.functions.items[truth.nodes[node].function].start_line);
+			snprintf(name, sizeof(name), "/src/%u.c", file - 1);
+			assert_true(str_eq(lines[at].file, file ? str_from(name) : (str){ 0 }));
+			file = truth.nodes[node].call_file;
+			line = truth.nodes[node].call_line;
+			at++;
+		}
+		assert_int_equal(at, count);
+	}
+	symbol_table_close(&table);
+}
+
+static bool build(const char *path, struct symbol_table *table, struct err *err)
+{
+	AUTO_FD elf = open(path, O_RDONLY | O_CLOEXEC), out = memfd_create("table", MFD_CLOEXEC);
+
+	return symbol_table_build(&(struct symbol_table_options){ 0 }, elf, out, err) &&
+	       symbol_table_open(table, out, err);
+}
+
+/* Where the linker put it: as the dynamic linker says where the program begins. */
+static uint64_t linked_address(const void *function)
+{
+	Dl_info info;
+
+	assert_true(dladdr(function, &info));
+	return (uint64_t)(uintptr_t)function - (uint64_t)(uintptr_t)info.dli_fbase;
+}
+
+static void knows_this_test_itself(void **state)
+{
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	if (!build("/proc/self/exe", &table, &err))
+		fail_msg("%s", err.msg);
+
+	size_t count = symbol_table_find(
+		&table, linked_address((const void *)knows_this_test_itself), lines);
+
+	assert_true(count >= 1);
+	assert_true(str_eq(lines[count - 1].system_name, STR("knows_this_test_itself")));
+	assert_int_equal(symbol_table_find(&table, 0, lines), 0);
+	assert_int_equal(symbol_table_find(&table, UINT64_MAX, lines), 0);
+	symbol_table_close(&table);
+}
+
+static void what_is_no_elf_file_makes_no_table(void **state)
+{
+	AUTO_FD out = memfd_create("table", MFD_CLOEXEC), fd = open("/etc/passwd", O_RDONLY);
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	assert_false(symbol_table_build(&(struct symbol_table_options){ 0 }, fd, out, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_false(symbol_table_open(&table, fd, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_false(symbol_table_open(&table, out, &err));
+}
+
+static void a_build_ends_at_its_limit_of_memory(void **state)
+{
+	AUTO_FD out = memfd_create("table", MFD_CLOEXEC);
+	AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct err err;
+
+	(void)state;
+	assert_false(symbol_table_build(&(struct symbol_table_options){ .memory_max = 4096 }, fd,
+					out, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+}
+
+static void a_table_with_any_byte_spoiled_or_cut_is_refused(void **state)
+{
+	static struct truth truth;
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
+	struct symbol_writer writer;
+	struct symbol_table table;
+	uint32_t seed = 3;
+	struct err err;
+
+	(void)state;
+	symbol_writer_init(&writer, &arena);
+	truth_fill(&truth, &writer, &seed);
+	assert_true(symbol_writer_write(&writer, fd, &err));
+
+	off_t len = lseek(fd, 0, SEEK_END);
+
+	assert_true(symbol_table_open(&table, fd, &err));
+	symbol_table_close(&table);
+	for (off_t at = 0; at < len; at += at < 200 ? 1 : 97) {
+		uint8_t byte, other;
+
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		other = byte ^ 0x10;
+		assert_int_equal(pwrite(fd, &other, 1, at), 1);
+		/* what aligns the parts, and what is reserved, says nothing */
+		if (symbol_table_open(&table, fd, &err)) {
+			assert_int_equal(byte, 0);
+			symbol_table_close(&table);
+		} else {
+			assert_int_equal(err.code, ERR_INVALID);
+		}
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	for (off_t left = len - 1; left >= 0; left -= left < 200 ? 1 : 997) {
+		assert_int_equal(ftruncate(fd, left), 0);
+		assert_false(symbol_table_open(&table, fd, &err));
+	}
+}
+
+RUN_TESTS(TEST(finds_what_was_put_in), TEST(knows_this_test_itself),
+	  TEST(what_is_no_elf_file_makes_no_table), TEST(a_build_ends_at_its_limit_of_memory),
+	  TEST(a_table_with_any_byte_spoiled_or_cut_is_refused))
