@@ -123,6 +123,10 @@ static const struct loss losses[] = {
 	  "A label whose name is empty or longer than 128 bytes, or whose value is nested too "
 	  "deep, was left out.",
 	  "Shorten the attribute's name." },
+	{ SKIPPED, "label_reserved", CUT, NULL,
+	  "A label whose name begins with `__` (or an attribute with `..`, `._` or `_.`) was left "
+	  "out: such names are the store's own.",
+	  "Rename the attribute." },
 	{ SKIPPED, "label_cut", CUT, NULL, "A label's value was cut at 2,048 bytes.",
 	  "Shorten the attribute." },
 	{ SKIPPED, "stack_cut", CUT, NULL, "The root side of a stack was cut at 1,024 frames.",

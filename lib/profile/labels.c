@@ -50,6 +50,11 @@ str label_name_of_attribute(str attribute, struct arena *arena)
 	return (str){ name, attribute.len };
 }
 
+bool label_name_is_reserved(str name)
+{
+	return str_starts_with(name, STR("__"));
+}
+
 /* Label sets are small, and an insertion sort keeps equal names in the order they were given. */
 struct labels labels_of(struct label *items, size_t len)
 {

@@ -37,6 +37,12 @@ const struct label_source *label_source_by_attribute(str attribute, bool of_samp
 /* The label name of an attribute that the table does not list: dots become underscores. */
 str label_name_of_attribute(str attribute, struct arena *arena);
 
+/*
+ * Names that begin with two underscores are not a label's: the store keeps pairs of its own under
+ * them, Prometheus' tools theirs. Who takes labels from others leaves them out and counts them.
+ */
+bool label_name_is_reserved(str name);
+
 /* Sort items in place and drop repeated names (the last given wins). */
 struct labels labels_of(struct label *items, size_t len);
 

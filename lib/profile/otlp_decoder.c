@@ -16,6 +16,7 @@ const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
 	[OTLP_TOO_OLD] = "too_old",
 	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
 	[OTLP_LABEL_DROPPED] = "label_dropped",
+	[OTLP_LABEL_RESERVED] = "label_reserved",
 	[OTLP_LABEL_CUT] = "label_cut",
 	[OTLP_STACK_CUT] = "stack_cut",
 	[OTLP_NAME_CUT] = "name_cut",

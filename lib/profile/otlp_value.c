@@ -259,6 +259,15 @@ static bool value_borrow(struct otlp_decoder *decoder, str any_value, str *ret_t
 	return true;
 }
 
+/* Both the resource's and the sample's attributes get their names by the dots becoming underscores.
+ */
+static bool label_is_reserved(struct otlp_decoder *decoder, str attribute)
+{
+	str start = { attribute.ptr, attribute.len < 2 ? attribute.len : 2 };
+
+	return label_name_is_reserved(label_name_of_attribute(start, &decoder->scratch));
+}
+
 bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
 		       struct otlp_attribute *ret_attribute)
 {
@@ -277,6 +286,9 @@ bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
 	if (name.len == 0 || name.len > LABEL_NAME_MAX || text.too_deep) {
 		ret_attribute->dropped = true;
 		decoder->result->counts[OTLP_LABEL_DROPPED]++;
+	} else if (label_is_reserved(decoder, name)) {
+		ret_attribute->dropped = true;
+		decoder->result->counts[OTLP_LABEL_RESERVED]++;
 	} else {
 		ret_attribute->value = value_cut(decoder, value);
 	}

@@ -3,7 +3,8 @@
  *
  * Two names are the store's own: a series' profile type is its pair "__type__", so that one index
  * finds by type as by label; "__sample__" lists the names of labels that samples of a day have.
- * Names that begin with two underscores are therefore never stored as labels.
+ * Names that begin with two underscores (label_name_is_reserved()) are therefore never stored as
+ * labels; whoever takes labels in leaves them out and counts them.
  */
 #pragma once
 
@@ -12,11 +13,6 @@
 
 #define PAIR_TYPE   STR("__type__")
 #define PAIR_SAMPLE STR("__sample__")
-
-static inline bool label_name_is_reserved(str name)
-{
-	return str_starts_with(name, STR("__"));
-}
 
 static inline int64_t label_pair_id(str name, str value, struct arena *scratch)
 {

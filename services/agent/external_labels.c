@@ -38,7 +38,7 @@ static bool check(str pair, str name, str value, struct err *err)
 			       "external label \"" STR_FMT
 			       "\": a name is letters, digits and underscores",
 			       STR_ARG(pair));
-	if (str_starts_with(name, STR("__")))
+	if (label_name_is_reserved(name))
 		return err_set(err, ERR_INVALID,
 			       "external label \"" STR_FMT
 			       "\": names that begin with __ are the store's own",

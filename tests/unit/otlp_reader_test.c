@@ -595,6 +595,44 @@ static void long_labels_are_cut_and_long_names_dropped(void **state)
 	arena_free(&m.arena);
 }
 
+static void a_label_with_a_reserved_name_is_left_out_and_counted(void **state)
+{
+	static const struct {
+		str attribute;
+		bool reserved;
+	} rows[] = {
+		{ STR("__type__"), true }, { STR("__sample__"), true }, { STR("__"), true },
+		{ STR("..tenant"), true }, { STR("_.tenant"), true },   { STR("._tenant"), true },
+		{ STR("_tenant"), false }, { STR(".tenant"), false },   { STR("a__b"), false },
+		{ STR("_"), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct otlp_result result;
+		struct sample_set set;
+		struct message m;
+		struct err err;
+
+		message_init(&m);
+		m.resource.n_attributes = 1;
+		m.attributes[0].key = protobuf_bytes(rows[i].attribute);
+		m.values[0].value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+		m.values[0].string_value = protobuf_bytes(STR("v"));
+		m.strings[7] = protobuf_bytes(rows[i].attribute); /* the sample's attribute */
+		assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err,
+				     &m.arena));
+
+		size_t kept = rows[i].reserved ? 0 : 1;
+
+		assert_int_equal(result.counts[OTLP_LABEL_RESERVED], 2 * (1 - kept));
+		assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 0);
+		assert_int_equal(set.series.items[0].labels.len, 1 + kept); /* and service_name */
+		assert_int_equal(set.label_sets.items[set.samples.items[0].labels].len, kept);
+		arena_free(&m.arena);
+	}
+}
+
 static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
 {
 	static char name[NAME_MAX_BYTES + 2];
@@ -687,6 +725,7 @@ RUN_TESTS(TEST(what_was_written_comes_back_sample_for_sample),
 	  TEST(a_cut_message_is_truncated_and_other_bytes_are_malformed),
 	  TEST(times_outside_are_left_out_and_counted),
 	  TEST(long_labels_are_cut_and_long_names_dropped),
+	  TEST(a_label_with_a_reserved_name_is_left_out_and_counted),
 	  TEST(a_name_too_long_is_cut_at_a_character_and_counted),
 	  TEST(a_stack_too_deep_loses_its_root_side),
 	  TEST(unpacked_numbers_and_unknown_fields_are_taken))
