@@ -32,9 +32,11 @@ struct limit {
 
 #define REJECTED \
 	"the message is rejected, `decima_ingester_rejected_messages_total{reason=\"limit\"}`"
-#define SKIPPED  "`decima_ingester_skipped_total`"
-#define BAD_DATA "400 `bad_data` with a sentence"
-#define PACE     "nothing is lost: it is a pace"
+#define SKIPPED     "`decima_ingester_skipped_total`"
+#define BAD_DATA    "400 `bad_data` with a sentence"
+#define PACE        "nothing is lost: it is a pace"
+#define ROW_REFUSED "the query fails with a sentence, `decima_querier_unreadable_rows_total`"
+#define ANOTHER_ROW "another row, `decima_ingester_rows_total`"
 
 static const struct limit object[] = {
 	LIMIT(ELF_SEGMENTS_MAX, COUNT, "loaded segments of an ELF file",
@@ -127,12 +129,12 @@ static const struct limit chassis[] = {
 };
 
 static const struct limit store[] = {
-	LIMIT(CHUNK_COLUMN_MAX, BYTES, "a column of a row, decompressed",
-	      "the row is refused: the query fails with a sentence"),
-	LIMIT(CHUNK_FRAMES_MAX, COUNT, "frames of all stacks of a row, written out",
-	      "the row is refused: the query fails with a sentence"),
-	LIMIT(ROW_SAMPLES_MAX, COUNT, "samples of a row that is written",
-	      "another row, `decima_ingester_rows_total`"),
+	LIMIT(CHUNK_RAW_MAX, BYTES, "all columns of a row, decompressed", ROW_REFUSED),
+	LIMIT(CHUNK_MEMORY_MAX, BYTES, "memory that reading a row takes", ROW_REFUSED),
+	LIMIT(CHUNK_FRAMES_MAX, COUNT, "frames of all stacks of a row, written out", ROW_REFUSED),
+	LIMIT(ROW_SAMPLES_MAX, COUNT, "samples of a row that is written", ANOTHER_ROW),
+	LIMIT(ROW_RAW_MAX, BYTES, "all columns of a row that is written", ANOTHER_ROW),
+	LIMIT(ROW_FRAMES_MAX, COUNT, "frames of all stacks of a row that is written", ANOTHER_ROW),
 	LIMIT(UPSERT_ROWS, COUNT, "rows of one statement", "another statement"),
 	LIMIT(SEEN_RANGES_MAX, COUNT, "ranges of missing batches of a spool",
 	      "the oldest is given up, `decima_ingester_gap_batches_total`"),

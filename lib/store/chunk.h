@@ -20,7 +20,10 @@
 #include "base/err.h"
 #include "profile/sample_set.h"
 
-/* Only what the samples speak of is written. level: zstd's; 0 stores columns as they are. */
+/*
+ * Only what the samples speak of is written. level: zstd's; 0 stores columns as they are. An empty
+ * str: they are more than ROW_RAW_MAX or ROW_FRAMES_MAX allow and more than one; cut them in two.
+ */
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena);
 
 /* What of a row is wanted. */

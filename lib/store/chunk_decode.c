@@ -19,7 +19,22 @@ struct decoder {
 	uint32_t *frames, *stacks, *label_sets; /* their index in the set */
 	uint64_t string_count, origin_count, frame_count, stack_count, label_set_count;
 	uint64_t sample_count;
+	size_t held_before; /* by the set */
+	bool too_large;
 };
+
+/* Whether so much more may be taken. False: every column counts as failed from here on. */
+static bool has_room(struct decoder *decoder, uint64_t count, size_t size)
+{
+	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
+
+	if (held <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - held) / size)
+		return true;
+	decoder->too_large = true;
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		reader_fail(&decoder->columns[i]);
+	return false;
+}
 
 /* Each item takes a byte at least, so a count beyond what is left is a lie. */
 static uint64_t take_count(struct reader *column)
@@ -31,6 +46,14 @@ static uint64_t take_count(struct reader *column)
 		return 0;
 	}
 	return count;
+}
+
+/* The count of a table that becomes an array of items so large. */
+static uint64_t take_table(struct decoder *decoder, struct reader *column, size_t size)
+{
+	uint64_t count = take_count(column);
+
+	return has_room(decoder, count, size) ? count : 0;
 }
 
 static uint64_t take_index(struct reader *column, uint64_t count)
@@ -67,8 +90,7 @@ static bool open_column(struct decoder *decoder, size_t column, uint64_t raw_len
 		decoder->columns[column] = reader_of(str_copy(decoder->set->arena, stored));
 		return true;
 	}
-	if (raw_len > CHUNK_COLUMN_MAX || stored.len > raw_len ||
-	    ZSTD_getFrameContentSize(stored.ptr, stored.len) != raw_len)
+	if (stored.len > raw_len || ZSTD_getFrameContentSize(stored.ptr, stored.len) != raw_len)
 		return err_set(err, ERR_INVALID, "column %zu of a row has an impossible length",
 			       column);
 
@@ -85,6 +107,7 @@ static bool open_row(struct decoder *decoder, str row, struct err *err)
 {
 	uint64_t raw[CHUNK_COLUMN_COUNT], stored[CHUNK_COLUMN_COUNT];
 	struct reader r = reader_of(row);
+	uint64_t total = 0;
 
 	if (row.len < CHUNK_CHECKSUM)
 		return err_set(err, ERR_INVALID, "a row of %zu bytes", row.len);
@@ -101,6 +124,10 @@ static bool open_row(struct decoder *decoder, str row, struct err *err)
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
 		raw[i] = reader_varint(&r);
 		stored[i] = reader_varint(&r);
+		if (raw[i] > CHUNK_RAW_MAX || (total += raw[i]) > CHUNK_RAW_MAX)
+			return err_set(err, ERR_INVALID,
+				       "a row's columns are more than %d bytes, decompressed",
+				       CHUNK_RAW_MAX);
 	}
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
 		if (stored[i] > reader_left(&r))
@@ -115,7 +142,7 @@ static void read_strings(struct decoder *decoder)
 {
 	struct reader *column = &decoder->columns[CHUNK_STRINGS];
 
-	decoder->string_count = take_count(column);
+	decoder->string_count = take_table(decoder, column, sizeof(str));
 	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
 	for (uint64_t i = 0; i < decoder->string_count; i++)
 		decoder->strings[i] = reader_str_prefixed(column);
@@ -125,7 +152,7 @@ static void read_origins(struct decoder *decoder)
 {
 	struct reader *column = &decoder->columns[CHUNK_ORIGINS];
 
-	decoder->origin_count = take_count(column);
+	decoder->origin_count = take_table(decoder, column, sizeof(struct frame));
 	decoder->origins = arena_array(&decoder->scratch, struct frame, decoder->origin_count);
 	for (uint64_t i = 0; i < decoder->origin_count; i++) {
 		decoder->origins[i].type = take_string(decoder, column);
@@ -140,13 +167,14 @@ static void read_frames(struct decoder *decoder)
 	struct reader *names = &decoder->columns[CHUNK_NAMES];
 	uint64_t origin = 0, address = 0, function = 0;
 
-	decoder->frame_count = take_count(column);
+	decoder->frame_count = take_table(decoder, column, sizeof(uint32_t));
 	decoder->frames = arena_array(&decoder->scratch, uint32_t, decoder->frame_count);
 	for (uint64_t i = 0; i < decoder->frame_count; i++) {
 		uint64_t step = reader_varint(column), flags = reader_varint(column);
 
 		if (__builtin_add_overflow(origin, step, &origin) || column->failed ||
-		    origin >= decoder->origin_count) {
+		    origin >= decoder->origin_count ||
+		    !has_room(decoder, 1, sizeof(struct frame))) {
 			reader_fail(column);
 			return;
 		}
@@ -181,13 +209,14 @@ static void read_stacks(struct decoder *decoder)
 	uint32_t stack[STACK_DEPTH_MAX];
 	uint64_t depth = 0, total = 0;
 
-	decoder->stack_count = take_count(shapes);
+	decoder->stack_count = take_table(decoder, shapes, sizeof(uint32_t));
 	decoder->stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);
 	for (uint64_t i = 0; i < decoder->stack_count; i++) {
 		uint64_t shared = reader_varint(shapes), fresh = reader_varint(shapes);
 
 		if (shared > depth || fresh > STACK_DEPTH_MAX - shared ||
-		    fresh > reader_left(frames) || total > CHUNK_FRAMES_MAX) {
+		    fresh > reader_left(frames) || total > CHUNK_FRAMES_MAX ||
+		    !has_room(decoder, STACK_DEPTH_MAX, sizeof(*stack))) {
 			reader_fail(shapes);
 			return;
 		}
@@ -208,12 +237,12 @@ static void read_label_sets(struct decoder *decoder)
 {
 	struct reader *column = &decoder->columns[CHUNK_LABEL_SETS];
 
-	decoder->label_set_count = take_count(column);
+	decoder->label_set_count = take_table(decoder, column, sizeof(uint32_t));
 	decoder->label_sets = arena_array(&decoder->scratch, uint32_t, decoder->label_set_count);
 	for (uint64_t i = 0; i < decoder->label_set_count; i++) {
 		uint64_t len = take_count(column);
 
-		if (len > LABELS_MAX) {
+		if (len > LABELS_MAX || !has_room(decoder, len, sizeof(struct label))) {
 			reader_fail(column);
 			return;
 		}
@@ -244,6 +273,7 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 	struct reader *stacks = &decoder->columns[CHUNK_STACKS];
 	struct reader *labels = &decoder->columns[CHUNK_SAMPLE_LABELS];
 	struct reader *values = &decoder->columns[CHUNK_VALUES];
+	struct sample_set *set = decoder->set;
 	uint64_t time_ms = decoder->base_ms;
 
 	for (uint64_t i = 0; i < entry->count; i++) {
@@ -262,7 +292,10 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 		sample.stack = decoder->stacks[stack];
 		sample.labels = decoder->label_sets[label_set];
 		sample.time_ms = time_ms;
-		sample_set_add(decoder->set, sample);
+		if (set->samples.len == set->samples.cap && /* it will double */
+		    !has_room(decoder, 2 * set->samples.cap, sizeof(sample)))
+			return;
+		sample_set_add(set, sample);
 	}
 }
 
@@ -280,7 +313,8 @@ static void read_series(struct decoder *decoder)
 		entry.period = reader_varint(column);
 		entry.count = reader_varint(column);
 		entry.has_values = reader_u8(column);
-		if (column->failed || entry.count > reader_left(&decoder->columns[CHUNK_TIMES])) {
+		if (column->failed || entry.count > reader_left(&decoder->columns[CHUNK_TIMES]) ||
+		    !has_room(decoder, 1, sizeof(struct series))) {
 			reader_fail(column);
 			return;
 		}
@@ -298,6 +332,9 @@ static void read_series(struct decoder *decoder)
 /* What a table refers to must be whole before the table is read. */
 static bool columns_hold(const struct decoder *decoder, struct err *err)
 {
+	if (decoder->too_large)
+		return err_set(err, ERR_INVALID, "a row needs more than %d bytes of memory",
+			       CHUNK_MEMORY_MAX);
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
 		if (decoder->columns[i].failed)
 			return err_set(err, ERR_INVALID,
@@ -319,7 +356,7 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 	static void (*const tables[])(struct decoder *) = {
 		read_strings, read_origins, read_frames, read_stacks, read_label_sets, read_series,
 	};
-	struct decoder decoder = { .set = set, .filter = filter };
+	struct decoder decoder = { .set = set, .filter = filter, .held_before = set->arena->held };
 	bool good = open_row(&decoder, row, err);
 
 	for (size_t i = 0; good && i < ARRAY_LEN(tables); i++) {

@@ -21,6 +21,7 @@ struct encoder {
 	struct ranks series, stacks, frames, label_sets;
 	struct sample *samples; /* in the row's order */
 	size_t sample_count;
+	uint64_t stack_frames; /* of all stacks, written out */
 };
 
 static struct ranks ranks_new(struct arena *arena, size_t size)
@@ -230,6 +231,7 @@ static void put_stacks(struct encoder *encoder)
 			shared++;
 		buf_varint(shapes, shared);
 		buf_varint(shapes, stack.len - shared);
+		encoder->stack_frames += stack.len;
 		for (size_t j = shared; j < stack.len; j++)
 			buf_varint(&encoder->columns[CHUNK_STACK_FRAMES],
 				   encoder->frames.of[stack.frames[j]] - 1);
@@ -322,10 +324,32 @@ static void put_column(struct buf *head, struct buf *body, str column, int level
 	buf_varint(head, len ? len : column.len);
 }
 
+static bool fits(const struct encoder *encoder)
+{
+	size_t raw = 0;
+
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		raw += encoder->columns[i].len;
+	return encoder->sample_count <= 1 ||
+	       (raw <= ROW_RAW_MAX && encoder->stack_frames <= ROW_FRAMES_MAX);
+}
+
+static str put_row(struct encoder *encoder, uint64_t base_ms, int level, struct arena *arena)
+{
+	struct buf row = { .arena = arena }, body = { .arena = &encoder->scratch };
+
+	buf_u8(&row, CHUNK_VERSION);
+	buf_varint(&row, base_ms);
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		put_column(&row, &body, buf_bytes(&encoder->columns[i]), level);
+	buf_str(&row, buf_bytes(&body));
+	buf_u64(&row, hash_64(buf_bytes(&row)));
+	return buf_bytes(&row);
+}
+
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
 {
 	struct encoder encoder = { .set = set };
-	struct buf row = { .arena = arena }, body = { .arena = &encoder.scratch };
 
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
 		encoder.columns[i].arena = &encoder.scratch;
@@ -351,12 +375,9 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
 
 	put_count_before(&encoder.columns[CHUNK_STRINGS], encoder.strings.len);
 	put_count_before(&encoder.columns[CHUNK_ORIGINS], encoder.origins.len);
-	buf_u8(&row, CHUNK_VERSION);
-	buf_varint(&row, base_ms);
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		put_column(&row, &body, buf_bytes(&encoder.columns[i]), level);
-	buf_str(&row, buf_bytes(&body));
-	buf_u64(&row, hash_64(buf_bytes(&row)));
+
+	str row = fits(&encoder) ? put_row(&encoder, base_ms, level, arena) : (str){ 0 };
+
 	arena_free(&encoder.scratch);
-	return buf_bytes(&row);
+	return row;
 }

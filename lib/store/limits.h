@@ -7,9 +7,16 @@
 #pragma once
 
 enum {
-	CHUNK_COLUMN_MAX = 1 << 29, /* bytes of one column, decompressed */
+	CHUNK_RAW_MAX = 1 << 28,    /* bytes of all columns of a row, decompressed */
+	CHUNK_MEMORY_MAX = 1 << 30, /* bytes that reading a row may take, columns and all */
 	CHUNK_FRAMES_MAX = 1 << 27, /* frames of all stacks of a row, written out */
-	ROW_SAMPLES_MAX = 1 << 20,  /* samples the writer puts into one row */
+
+	/* What the writer puts into one row; more makes another. One sample alone may be larger:
+	 * its labels and names are bounded far below what is read. */
+	ROW_SAMPLES_MAX = 1 << 20,
+	ROW_RAW_MAX =
+		1 << 23, /* bytes of all columns: what is read of them takes up to 70 times that */
+	ROW_FRAMES_MAX = 1 << 25, /* frames of all stacks, written out */
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 

@@ -14,6 +14,19 @@ void row_batch_add(struct row_batch *batch, str partition, str place, size_t pay
 	batch->bytes += payload_len;
 }
 
+/* What is invalid here is stored so: nobody's question is. */
+static bool take_row(const struct row_batch *batch, const struct row_reader *reader, str payload,
+		     struct err *err)
+{
+	if (reader->take(reader->self, payload, err))
+		return true;
+	if (err->code == ERR_INVALID) {
+		reader->stats->unreadable++;
+		return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
+	}
+	return false;
+}
+
 static bool take_rows(const struct row_batch *batch, const struct row_reader *reader,
 		      const struct postgres_rows *rows, struct err *err)
 {
@@ -26,7 +39,7 @@ static bool take_rows(const struct row_batch *batch, const struct row_reader *re
 		reader->stats->chunks++;
 		reader->stats->bytes += payload.len;
 		if (!store_bounds_hold(reader->bounds, err) ||
-		    !reader->take(reader->self, payload, err))
+		    !take_row(batch, reader, payload, err))
 			return false;
 	}
 	return true;

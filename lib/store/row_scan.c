@@ -58,8 +58,11 @@ static bool look_at_row(struct walk *walk, const struct postgres_rows *rows, siz
 	scan->reader->stats.rows++;
 	if (!store_bounds_hold(&scan->reader->bounds, err))
 		return false;
-	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena, err))
-		return err_wrap(err, "row in " STR_FMT, STR_ARG(partition));
+	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena,
+				  err)) {
+		scan->reader->stats.unreadable++;
+		return err_wrap(err, "a row in " STR_FMT, STR_ARG(partition));
+	}
 	if (!scan->wants(scan->self, &directory))
 		return true;
 	if (!row_batch_has_room(&walk->batch, partition) &&

@@ -63,12 +63,17 @@ static void note_day(struct flush *flush, uint64_t unix_ms)
 	*vec_push(&flush->arena, &flush->days) = day_ms;
 }
 
-static void make_row(struct flush *flush, int32_t bucket, const struct sample_set *set,
+/* False: too much for one row. */
+static bool make_row(struct flush *flush, int32_t bucket, const struct sample_set *set,
 		     struct arena *scratch)
 {
-	struct chunk_directory directory = chunk_directory_of(set, scratch);
 	str payload = chunk_encode(set, RAW_LEVEL, scratch);
 	uint64_t first_ms = UINT64_MAX, last_ms = 0;
+
+	if (!payload.len)
+		return false;
+
+	struct chunk_directory directory = chunk_directory_of(set, scratch);
 
 	for (size_t i = 0; i < set->samples.len; i++) {
 		uint64_t time_ms = set->samples.items[i].time_ms;
@@ -95,6 +100,25 @@ static void make_row(struct flush *flush, int32_t bucket, const struct sample_se
 	flush->result.rows++;
 	flush->result.bytes += payload.len;
 	flush->result.samples += set->samples.len;
+	return true;
+}
+
+/* As few rows as ROW_*_MAX allow, but for halves of what did not fit. */
+static void make_rows(struct flush *flush, int32_t bucket, const struct sample_set *set,
+		      struct arena *scratch)
+{
+	size_t count = ROW_SAMPLES_MAX;
+
+	for (size_t at = 0; at < set->samples.len;) {
+		size_t left = set->samples.len - at;
+		size_t take = left < count ? left : count;
+		struct sample_set row = view(set, set->samples.items + at, take);
+
+		if (make_row(flush, bucket, &row, scratch))
+			at += take;
+		else
+			count = (take + 1) / 2;
+	}
 }
 
 /* All parts' samples of one bucket. They live in the scratch arena for this bucket alone. */
@@ -128,13 +152,7 @@ static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted
 		if (end > first)
 			sample_set_merge(&merged, &part, NULL);
 	}
-	for (size_t at = 0; at < merged.samples.len; at += ROW_SAMPLES_MAX) {
-		size_t left = merged.samples.len - at;
-		struct sample_set row = view(&merged, merged.samples.items + at,
-					     left < ROW_SAMPLES_MAX ? left : ROW_SAMPLES_MAX);
-
-		make_row(flush, bucket, &row, scratch);
-	}
+	make_rows(flush, bucket, &merged, scratch);
 }
 
 void flush_make_rows(struct flush *flush)

@@ -47,12 +47,16 @@ static struct metric chunks = { .name = "decima_querier_chunks_read_total",
 static struct metric bytes = { .name = "decima_querier_bytes_read_total",
 			       .kind = METRIC_COUNTER,
 			       .help = "Bytes of those payloads." };
+static struct metric unreadable = { .name = "decima_querier_unreadable_rows_total",
+				    .kind = METRIC_COUNTER,
+				    .help = "Stored rows that are damaged or beyond a limit. Each "
+					    "fails the query that met it." };
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Samples looked at." };
-struct metric *const question_metrics[QUESTION_METRICS] = { &queries,   &duration, &memory,
-							    &in_flight, &rows,     &chunks,
-							    &bytes,     &samples };
+struct metric *const question_metrics[QUESTION_METRICS] = { &queries,   &duration,   &memory,
+							    &in_flight, &rows,       &chunks,
+							    &bytes,     &unreadable, &samples };
 
 /*
  * What became of it is looked at first: a question that ran out of time, or was left alone, fails
@@ -99,6 +103,7 @@ static void account(const struct question *question, enum ask ask, const char *e
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
 	metric_add(&bytes, stats->bytes);
+	metric_add(&unreadable, stats->unreadable);
 	metric_add(&samples, stats->samples_read);
 	log_debug("question answered",
 		  "endpoint=%s query=\"" STR_FMT "\" start_ms=%" PRIu64 " end_ms=%" PRIu64

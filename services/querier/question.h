@@ -69,5 +69,5 @@ void matches_done(struct matches *matches);
 http_handler ask_labels, ask_label_values, ask_profile_types, ask_series;
 http_handler ask_query, ask_query_range, ask_fleet;
 
-enum { QUESTION_METRICS = 8 };
+enum { QUESTION_METRICS = 9 };
 extern struct metric *const question_metrics[QUESTION_METRICS];

@@ -1,3 +1,5 @@
+#include "profile/profile_type.h"
+#include "store/limits.h"
 #include "store/partition.h"
 #include "store_check.h"
 
@@ -332,6 +334,44 @@ static void goes_on_after_the_connection_was_cut(void **state)
 	store_writer_close(&killer);
 }
 
+/* Each of two samples may be a row, not both together: a name as large as a row may be. */
+static void what_one_row_cannot_hold_becomes_two(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_flush result;
+	struct sample_set set, got;
+	str name = { arena_array(&arena, char, ROW_RAW_MAX), ROW_RAW_MAX };
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	for (uint64_t i = 0; i < 2; i++) {
+		uint32_t frame = sample_set_frame(
+			&set,
+			&(struct frame){ .type = STR("native"), .address = i, .function = name });
+
+		sample_set_add(&set,
+			       (struct sample){
+				       .series = sample_set_series(&set, STR(PROFILE_TYPE_CPU),
+								   (struct labels){ 0 }, 1),
+				       .stack = sample_set_stack(&set, &frame, 1),
+				       .labels = sample_set_labels(&set, (struct labels){ 0 }),
+				       .value = 1,
+				       .time_ms = now_ms() - MINUTE_MS + i,
+			       });
+	}
+	open_writer(&writer);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_int_equal(result.rows, 2);
+	assert_int_equal(result.samples, 2);
+	read_samples("{}", 0, UINT64_MAX, &got, &arena, NULL);
+	assert_int_equal(got.samples.len, 2);
+	store_writer_close(&writer);
+}
+
 const struct CMUnitTest write_tests[] = {
 	TEST(a_partition_that_another_took_is_lost_and_the_rest_is_stored),
 	TEST(a_host_whose_row_moved_spoils_every_part_that_spoke_of_it),
@@ -340,5 +380,6 @@ const struct CMUnitTest write_tests[] = {
 	TEST(forgets_hosts_that_are_heard_of_no_more),
 	TEST(a_detach_that_was_cut_short_is_finished_later),
 	TEST(goes_on_after_the_connection_was_cut),
+	TEST(what_one_row_cannot_hold_becomes_two),
 };
 const size_t write_test_count = ARRAY_LEN(write_tests);

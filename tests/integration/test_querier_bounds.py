@@ -142,6 +142,37 @@ def test_healthy_answers_under_50_slow_queries(filled, figure):
             assert "8 queries are being answered already" in error
 
 
+# what is stored, and is not what was written
+
+def test_a_damaged_row_fails_the_queries_that_meet_it_and_no_other(filled, protos):
+    def rows():
+        return {row[0] for row in filled.rows("SELECT ctid::text FROM chunk_raw")}
+
+    def flip():
+        with filled.connect() as db:
+            db.execute("UPDATE chunk_raw SET payload = set_byte(payload, 40, 255 - get_byte("
+                       "payload, 40)) WHERE bucket = %s AND samples = 7", [bucket])
+
+    before, name = rows(), "decima_querier_unreadable_rows_total"
+    filled.produce(cpu_message(protos, "damaged", {(0x1,): 7}))
+    wait_until(lambda: filled.total('{comm="damaged"}') == 7 * PERIOD, what="7 ticks")
+    (bucket,), = filled.rows("SELECT bucket FROM chunk_raw WHERE samples = 7")
+    assert len(rows() - before) == 1
+    unreadable = metrics(filled.querier)[name]
+
+    flip()
+    status, kind, error = refused(filled.api("query", query='{comm="damaged"}', report="table"))
+    assert (status, kind) == (500, "internal")
+    assert "a row in chunk_raw_" in error and error.endswith("a row's checksum is wrong")
+    assert metrics(filled.querier)[name] == unreadable + 1
+    assert filled.total('{comm="one"}') == 3 * PERIOD
+
+    flip()
+    assert filled.total('{comm="damaged"}') == 7 * PERIOD
+    with filled.connect() as db:
+        db.execute("DELETE FROM chunk_raw WHERE samples = 7")
+
+
 # what strangers send
 
 HARD = ["(a+)+[bc]", "(a|aa)+[bc]", "(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)[bc]",

@@ -1,9 +1,13 @@
+#include "profile/limits.h"
 #include "random_set.h"
 #include "store/chunk.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_format.h"
+#include "store/limits.h"
 #include "test.h"
 
 #include <stdio.h>
+#include <zstd.h>
 
 /* Labels by id, as the table of series gives them. */
 static bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labels)
@@ -196,6 +200,133 @@ static void refuses_lies_whose_checksum_is_right(void **state)
 	assert_true(refused > row.len / 4);
 }
 
+/* A row of such columns, each that is not empty a zstd frame. */
+static str row_of(const str columns[CHUNK_COLUMN_COUNT], struct arena *arena)
+{
+	struct buf row = { .arena = arena }, body = { .arena = arena };
+
+	buf_u8(&row, CHUNK_VERSION);
+	buf_varint(&row, 0);
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
+		size_t room = ZSTD_compressBound(columns[i].len);
+		size_t len = ZSTD_compress(buf_reserve(&body, room), room, columns[i].ptr,
+					   columns[i].len, 1);
+
+		assert_false(ZSTD_isError(len));
+		if (!columns[i].len)
+			len = 0;
+		body.len += len;
+		buf_varint(&row, columns[i].len);
+		buf_varint(&row, len);
+	}
+	buf_str(&row, buf_bytes(&body));
+	buf_u64(&row, hash_64(buf_bytes(&row)));
+	return buf_bytes(&row);
+}
+
+/* Each within what one column might be: it is their sum that no memory must be taken for. */
+static void refuses_columns_that_are_too_large_together(void **state)
+{
+	enum { LEN = CHUNK_RAW_MAX / 8 };
+	AUTO_ARENA arena = { 0 }, scratch = { 0 };
+	str columns[CHUNK_COLUMN_COUNT];
+	struct sample_set got;
+	struct chunk_filter filter = all_of(&got);
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		columns[i] = (str){ i ? columns[0].ptr : arena_array(&arena, char, LEN), LEN };
+
+	str row = row_of(columns, &arena);
+
+	assert_true(row.len < 1 << 20);
+	sample_set_init(&got, &scratch);
+	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_string_equal(err.msg, "a row's columns are more than 268435456 bytes, decompressed");
+	assert_true(scratch.held < 1 << 20);
+}
+
+/* A string of nothing is one byte of a column, and sixteen of a table. */
+static void refuses_a_row_whose_tables_are_too_large(void **state)
+{
+	AUTO_ARENA arena = { 0 }, scratch = { 0 };
+	str columns[CHUNK_COLUMN_COUNT] = { 0 };
+	struct buf strings = { .arena = &arena };
+	struct sample_set got;
+	struct chunk_filter filter = all_of(&got);
+	size_t count = CHUNK_MEMORY_MAX / sizeof(str);
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	buf_varint(&strings, count);
+	memset(buf_reserve(&strings, count), 0, count);
+	strings.len += count;
+	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+		columns[i] = STR("");
+	columns[CHUNK_STRINGS] = buf_bytes(&strings);
+
+	str row = row_of(columns, &arena);
+
+	sample_set_init(&got, &scratch);
+	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_string_equal(err.msg, "a row needs more than 1073741824 bytes of memory");
+	assert_true(scratch.held < 2 * count);
+}
+
+/* Samples of STACK_DEPTH_MAX frames, the leaf of each its own and of this name. */
+static void add_deep(struct sample_set *set, uint64_t count, str name)
+{
+	uint32_t stack[STACK_DEPTH_MAX];
+	uint32_t series = sample_set_series(set, STR("t"), (struct labels){ 0 }, 1);
+	uint32_t labels = sample_set_labels(set, (struct labels){ 0 });
+	struct frame frame = { .type = STR("native") };
+
+	for (; frame.address < STACK_DEPTH_MAX - 1; frame.address++)
+		stack[frame.address] = sample_set_frame(set, &frame);
+	frame.function = name;
+	for (uint64_t i = 0; i < count; i++, frame.address++) {
+		stack[STACK_DEPTH_MAX - 1] = sample_set_frame(set, &frame);
+
+		uint32_t deep = sample_set_stack(set, stack, STACK_DEPTH_MAX);
+
+		sample_set_add(set, (struct sample){ series, deep, labels, 1, 1 });
+	}
+}
+
+static void a_set_too_large_for_a_row_is_left_to_be_cut(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set, named, got;
+	struct chunk_filter filter = all_of(&set);
+	str name = { arena_array(&arena, char, ROW_RAW_MAX), ROW_RAW_MAX };
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	add_deep(&set, ROW_FRAMES_MAX / STACK_DEPTH_MAX + 1, STR("f"));
+	assert_int_equal(chunk_encode(&set, 1, &arena).len, 0);
+	set.samples.len--;
+	sample_set_init(&got, &arena);
+	assert_true(chunk_decode(chunk_encode(&set, 1, &arena), &filter, &got, &samples, &err));
+	assert_int_equal(got.samples.len, set.samples.len);
+
+	/* Nothing is so large that it cannot be written at all. */
+	sample_set_init(&named, &arena);
+	add_deep(&named, 2, name);
+	assert_int_equal(chunk_encode(&named, 1, &arena).len, 0);
+	named.samples.len--;
+	filter = all_of(&named);
+	sample_set_init(&got, &arena);
+	assert_true(chunk_decode(chunk_encode(&named, 1, &arena), &filter, &got, &samples, &err));
+	assert_int_equal(samples, 1);
+}
+
 static void the_directory_says_what_stands_in_the_row(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -228,4 +359,7 @@ static void the_directory_says_what_stands_in_the_row(void **state)
 RUN_TESTS(TEST(reads_back_what_was_written), TEST(a_row_read_and_written_again_does_not_grow),
 	  TEST(an_empty_set_is_a_row), TEST(leaves_out_what_the_filter_does_not_want),
 	  TEST(refuses_every_row_with_a_flipped_byte), TEST(refuses_lies_whose_checksum_is_right),
+	  TEST(refuses_columns_that_are_too_large_together),
+	  TEST(refuses_a_row_whose_tables_are_too_large),
+	  TEST(a_set_too_large_for_a_row_is_left_to_be_cut),
 	  TEST(the_directory_says_what_stands_in_the_row))
