@@ -79,13 +79,21 @@ static bool has_units(int fd, const struct elf_sections *sections)
 	return unit_is_plausible(bytes, info->size);
 }
 
+/* All of it: a debug file may keep the stubs of .plt alone. */
 static bool has_code(const struct elf_sections *sections)
 {
-	for (size_t i = 0; i < sections->len; i++)
-		if ((sections->items[i].flags & SHF_EXECINSTR) &&
-		    elf_section_has_bytes(&sections->items[i]))
-			return true;
-	return false;
+	bool found = false;
+
+	for (size_t i = 0; i < sections->len; i++) {
+		const struct elf_section *section = &sections->items[i];
+
+		if (!(section->flags & SHF_EXECINSTR) || section->size == 0)
+			continue;
+		if (!elf_section_has_bytes(section))
+			return false;
+		found = true;
+	}
+	return found;
 }
 
 struct debug_contents debug_contents_of(int fd, const struct elf_sections *sections)

@@ -83,6 +83,7 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 	section.size = read_word(&r, is_wide);
 	section.link = reader_u32(&r);
 	*ret_info = reader_u32(&r);
+	section.alignment = read_word(&r, is_wide);
 	return section;
 }
 
@@ -169,7 +170,10 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 	    !count_sections(fd, &header, arena, err))
 		return false;
 
-	struct elf_sections sections = { .len = (size_t)header.count, .is_wide = header.is_wide };
+	struct elf_sections sections = { .len = (size_t)header.count,
+					 .is_wide = header.is_wide,
+					 .table_offset = header.table_offset,
+					 .names_index = header.names_index };
 	size_t entry = (size_t)header.entry_size;
 	uint32_t *names = arena_array(arena, uint32_t, sections.len), info;
 

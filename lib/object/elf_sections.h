@@ -16,13 +16,15 @@ struct elf_section {
 	str name;      /* may be cut: at the end of the table of names */
 	uint32_t type; /* SHT_* */
 	uint32_t link; /* of another section: a symbol table's names */
-	uint64_t flags, address, offset, size;
+	uint64_t flags, address, offset, size, alignment;
 };
 
 struct elf_sections {
 	struct elf_section *items; /* in the arena */
 	size_t len;
-	bool is_wide; /* of 64 bits */
+	bool is_wide;          /* of 64 bits */
+	uint64_t table_offset; /* of the headers, in the file */
+	uint64_t names_index;  /* of the section that holds the names */
 };
 
 /* ERR_INVALID: no ELF file, or one that contradicts itself; ERR_LIMIT: more than limits.h allows.

@@ -16,6 +16,9 @@ enum {
 	SYMBOL_NAME_MAX = 32 << 10, /* bytes of a name or path; it is cut there */
 	DEMANGLE_MAX = 4 << 10,     /* bytes of a name that is demangled */
 	DEMANGLED_MAX = 32 << 10,   /* bytes that come of it */
+	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file that is extracted from */
+	DEBUG_LINK_NAME_MAX = 255,  /* of a .gnu_debuglink; a longer one names no file */
+	DEBUG_LINK_PATH_MAX = 4095, /* of a .gnu_debugaltlink */
 	BUILD_ID_BYTES_MIN = 4,     /* shorter ones name nothing: the fleet has more files */
 	BUILD_ID_BYTES_MAX = 64,    /* GNU's are 20; longer ones are no build ids */
 };
