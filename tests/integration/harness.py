@@ -288,7 +288,7 @@ def remove_abandoned(runs):
     """End and remove what test runs left that were killed before they could."""
     for place in runs.glob("test-*"):
         pid = re.fullmatch(r"test-(\d+)(-\w+)?", place.name)
-        if not pid or _is_pytest(int(pid[1])):
+        if not pid or _is_a_run(int(pid[1])):
             continue
         print(f"removing {place}, which a killed run left", file=sys.stderr)
         fleet = Fleet(place, tied=True, without=SERVICES)
@@ -308,8 +308,9 @@ def unmount_below(place):
             subprocess.run(["umount", "--lazy", mount], check=False)
 
 
-def _is_pytest(pid):
+def _is_a_run(pid):
+    """pytest, or a bench."""
     try:
-        return b"pytest" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"python" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
