@@ -118,7 +118,8 @@ def run(fleet, kind, turn, files, args):
 
         sent = subprocess.run(
             [fleet.build / "tests" / "ingest_feed", "send", fleet.kafka.address(), cell.topic,
-             str(args.hosts), str(args.rounds), str(args.interval * 1000), numbered, *files],
+             str(args.hosts), str(args.rounds), str(args.interval * 1000), numbered, "0",
+             *files],
             text=True, check=True, stdout=subprocess.PIPE)
         sent = json.loads(sent.stdout)
         wait_until(lambda: stored(cell) >= sent["samples"], 120, "all is stored")

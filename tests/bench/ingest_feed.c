@@ -1,13 +1,16 @@
 /*
- * ingest_feed - a fleet of hosts that send recorded batches, for make bench-ingest.
+ * ingest_feed - a fleet of hosts that send recorded batches, for make bench-ingest and bench-query.
  *
  *     ingest_feed decode FILE...
- *     ingest_feed send BROKERS TOPIC HOSTS ROUNDS PAUSE_MS NUMBERED FILE...
+ *     ingest_feed send BROKERS TOPIC HOSTS ROUNDS PAUSE_MS NUMBERED SPAN_MS FILE...
  *
  * A FILE is one batch as an agent sent it (ProfilesData). `decode` says how fast one core reads
  * them. `send` gives each host one of them per round, with its own label node and times that end
  * now; NUMBERED 1 sends them as an agent does, 0 as a stranger would, without headers. Each says
  * what it did in one line of JSON.
+ *
+ * With a SPAN_MS above 0 a round is that long, whatever the pause: its samples are spread over it,
+ * and the last round ends now. Each series has a label pod then, of its own.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,14 +22,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { FILES_MAX = 64, DECODE_ROUNDS = 200, POLL_MS = 20, CLOSE_MS = 30000, QUEUE_KB = 64 << 10 };
+enum { FILES_MAX = 128, DECODE_ROUNDS = 200, POLL_MS = 20, CLOSE_MS = 30000, QUEUE_KB = 64 << 10 };
 
 struct feed {
 	struct kafka_producer producer;
 	str files[FILES_MAX];
 	size_t file_count;
 	struct arena kept, arena;
-	uint64_t hosts, rounds, pause_ms, numbered, epoch;
+	uint64_t hosts, rounds, pause_ms, numbered, span_ms, epoch, began_ms;
 	uint64_t samples, bytes, messages, failed;
 };
 
@@ -81,29 +84,58 @@ static void decode_all(struct feed *feed)
 	       (double)(clock_cpu_ns() - start_ns) / NS_PER_SECOND);
 }
 
-/* The batch as this host would have sent it just now. */
-static str batch_of(struct feed *feed, str file, str node, uint64_t *ret_samples)
+static void label_series(struct feed *feed, struct series *series, str node)
+{
+	struct arena *arena = &feed->arena;
+	struct label *items = arena_array(arena, struct label, series->labels.len + 1);
+	size_t len = series->labels.len;
+
+	for (size_t i = 0; i < len; i++) {
+		items[i] = series->labels.items[i];
+		if (str_eq(items[i].name, STR("node")))
+			items[i].value = node;
+	}
+	if (feed->span_ms) {
+		str comm = labels_get(series->labels, STR("comm"));
+
+		items[len++] =
+			(struct label){ STR("pod"), str_format(arena, STR_FMT "-" STR_FMT,
+							       STR_ARG(comm), STR_ARG(node)) };
+	}
+	series->labels = labels_of(items, len);
+}
+
+/* Without a span the batch is of just now; else it fills its round's. */
+static void set_times(const struct feed *feed, uint64_t round, struct sample_set *set)
+{
+	uint64_t first_ms = UINT64_MAX, last_ms = 0, now_ms = clock_unix_ns() / NS_PER_MS;
+
+	for (size_t i = 0; i < set->samples.len; i++) {
+		uint64_t time_ms = set->samples.items[i].time_ms;
+
+		first_ms = time_ms < first_ms ? time_ms : first_ms;
+		last_ms = time_ms > last_ms ? time_ms : last_ms;
+	}
+	for (size_t i = 0; i < set->samples.len; i++) {
+		uint64_t *time_ms = &set->samples.items[i].time_ms;
+
+		if (feed->span_ms)
+			*time_ms = feed->began_ms - (feed->rounds - round) * feed->span_ms +
+				   (*time_ms - first_ms) * feed->span_ms / (last_ms - first_ms + 1);
+		else
+			*time_ms += now_ms - last_ms;
+	}
+}
+
+/* The batch as this host would have sent it. */
+static str batch_of(struct feed *feed, str file, str node, uint64_t round, uint64_t *ret_samples)
 {
 	struct sample_set set;
-	uint64_t last_ms = 0, now_ms = clock_unix_ns() / NS_PER_MS;
 
 	file_decode(file, &set, &feed->arena);
-	for (size_t i = 0; i < set.series.len; i++) {
-		struct series *series = &set.series.items[i];
-		struct label *items = arena_array(&feed->arena, struct label, series->labels.len);
-
-		for (size_t j = 0; j < series->labels.len; j++) {
-			items[j] = series->labels.items[j];
-			if (str_eq(items[j].name, STR("node")))
-				items[j].value = node;
-		}
-		series->labels.items = items;
-	}
-	for (size_t i = 0; i < set.samples.len; i++)
-		if (set.samples.items[i].time_ms > last_ms)
-			last_ms = set.samples.items[i].time_ms;
-	for (size_t i = 0; i < set.samples.len; i++)
-		set.samples.items[i].time_ms += now_ms - last_ms;
+	for (size_t i = 0; i < set.series.len; i++)
+		label_series(feed, &set.series.items[i], node);
+	set_times(feed, round, &set);
 	*ret_samples = set.samples.len;
 	return otlp_write(&set, 0, set.samples.len, &feed->arena);
 }
@@ -125,7 +157,7 @@ static void batch_send(struct feed *feed, uint64_t host, uint64_t round)
 	str file = feed->files[(host + round) % feed->file_count];
 	str node = str_format(arena, "host-%" PRIu64, host);
 	uint64_t samples;
-	str value = batch_of(feed, file, node, &samples);
+	str value = batch_of(feed, file, node, round, &samples);
 	struct agent_status status = { .node = node,
 				       .version = STR("bench"),
 				       .taken = samples * (round + 1),
@@ -162,6 +194,7 @@ static void send_all(struct feed *feed)
 	uint64_t next_ns = clock_monotonic_ns();
 
 	feed->epoch = clock_unix_ns();
+	feed->began_ms = feed->epoch / NS_PER_MS;
 	for (uint64_t round = 0; round < feed->rounds; round++) {
 		for (uint64_t host = 0; host < feed->hosts; host++)
 			batch_send(feed, host, round);
@@ -172,8 +205,9 @@ static void send_all(struct feed *feed)
 	while (feed->producer.in_flight && !feed->failed)
 		kafka_producer_poll(&feed->producer, POLL_MS);
 	kafka_producer_close(&feed->producer, CLOSE_MS);
-	printf("{\"samples\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"messages\":%" PRIu64 "}\n",
-	       feed->samples, feed->bytes, feed->messages);
+	printf("{\"samples\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"messages\":%" PRIu64
+	       ",\"end_ms\":%" PRIu64 "}\n",
+	       feed->samples, feed->bytes, feed->messages, feed->began_ms);
 }
 
 static void files_read(struct feed *feed, char **paths, int count)
@@ -193,16 +227,17 @@ int main(int argc, char **argv)
 		decode_all(&feed);
 		return EXIT_SUCCESS;
 	}
-	if (argc < 9 || strcmp(argv[1], "send") != 0 ||
+	if (argc < 10 || strcmp(argv[1], "send") != 0 ||
 	    !str_to_u64(str_from(argv[4]), &feed.hosts) ||
 	    !str_to_u64(str_from(argv[5]), &feed.rounds) ||
 	    !str_to_u64(str_from(argv[6]), &feed.pause_ms) ||
-	    !str_to_u64(str_from(argv[7]), &feed.numbered)) {
+	    !str_to_u64(str_from(argv[7]), &feed.numbered) ||
+	    !str_to_u64(str_from(argv[8]), &feed.span_ms)) {
 		fprintf(stderr, "usage: ingest_feed send BROKERS TOPIC HOSTS ROUNDS PAUSE_MS "
-				"NUMBERED FILE... | decode FILE...\n");
+				"NUMBERED SPAN_MS FILE... | decode FILE...\n");
 		return 2;
 	}
-	files_read(&feed, argv + 8, argc - 8);
+	files_read(&feed, argv + 9, argc - 9);
 	if (!kafka_producer_open(&feed.producer,
 				 &(struct kafka_producer_options){ .brokers = argv[2],
 								   .topic = argv[3],
