@@ -3,7 +3,7 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-enum { CONNECT_SECONDS = 10, REDIRECTS_MAX = 5 };
+enum { CONNECT_SECONDS = 10, REDIRECTS_MAX = 5, EXPECT_MS = 30000 };
 
 DEFINE_CLEANUP(CURL *, curl_easy_cleanup)
 DEFINE_CLEANUP(struct curl_slist *, curl_slist_free_all)
@@ -11,12 +11,14 @@ DEFINE_CLEANUP(struct curl_slist *, curl_slist_free_all)
 struct exchange {
 	const struct fetch *fetch;
 	CURL *curl;
-	const str *body; /* that is sent; NULL: a GET */
-	uint64_t taken;
-	struct err err; /* why a piece was not taken */
+	const str *body;                   /* that is POSTed; NULL: none */
+	const struct fetch_source *source; /* of what is PUT; NULL: nothing */
+	uint64_t taken, given;
+	uint64_t retry_after_s;
+	struct err err; /* why a piece was not taken, or not given */
 };
 
-/* A thread's handle for POST, which keeps its connections. */
+/* A thread's handle for POST and PUT, which keeps its connections. */
 static pthread_key_t kept_handle;
 
 static size_t on_piece(char *bytes, size_t size, size_t count, void *self)
@@ -32,11 +34,35 @@ static size_t on_piece(char *bytes, size_t size, size_t count, void *self)
 			(uintmax_t)exchange->fetch->body_max);
 		return 0;
 	}
-	if (status != 200 && !exchange->body)
+	if (status != 200 && !exchange->body && !exchange->source)
 		return len; /* what a refusal says is not kept */
 	return exchange->fetch->take(exchange->fetch->self, (str){ bytes, len }, &exchange->err)
 		       ? len
 		       : 0;
+}
+
+static size_t on_room(char *to, size_t size, size_t count, void *self)
+{
+	struct exchange *exchange = self;
+	const struct fetch_source *source = exchange->source;
+	size_t len = 0;
+
+	if (exchange->given >= source->size)
+		return 0;
+	if (!source->give(source->self, exchange->given, to, size * count, &len, &exchange->err))
+		return CURL_READFUNC_ABORT;
+	exchange->given += len;
+	return len;
+}
+
+static int on_seek(void *self, curl_off_t offset, int origin)
+{
+	struct exchange *exchange = self;
+
+	if (origin != SEEK_SET || offset < 0)
+		return CURL_SEEKFUNC_CANTSEEK;
+	exchange->given = (uint64_t)offset;
+	return CURL_SEEKFUNC_OK;
 }
 
 /* Called about once a second, also when nothing moves. */
@@ -60,6 +86,32 @@ static void begin_once(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, begin_library);
+}
+
+static void prepare_post(const struct exchange *exchange)
+{
+	const str *body = exchange->body;
+
+	curl_easy_setopt(exchange->curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDS, body->len ? body->ptr : "");
+	curl_easy_setopt(exchange->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+	/* a redirected POST stays one */
+	curl_easy_setopt(exchange->curl, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+}
+
+static void prepare_put(struct exchange *exchange)
+{
+	CURL *curl = exchange->curl;
+
+	curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->source->size);
+	curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_room);
+	curl_easy_setopt(curl, CURLOPT_READDATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, on_seek);
+	curl_easy_setopt(curl, CURLOPT_SEEKDATA, exchange);
+	/* HTTP/2 has no such question. */
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, (long)EXPECT_MS);
 }
 
 /* False: not an address that this library takes. */
@@ -86,15 +138,10 @@ static bool prepare(struct exchange *exchange, struct curl_slist *headers, char 
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
 	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	if (exchange->body) {
-		curl_easy_setopt(curl, CURLOPT_POST, 1L);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
-				 exchange->body->len ? exchange->body->ptr : "");
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-				 (curl_off_t)exchange->body->len);
-		/* a redirected POST stays one */
-		curl_easy_setopt(curl, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
-	}
+	if (exchange->body)
+		prepare_post(exchange);
+	if (exchange->source)
+		prepare_put(exchange);
 	return curl_easy_setopt(curl, CURLOPT_URL, fetch->url) == CURLE_OK;
 }
 
@@ -114,6 +161,7 @@ static bool run(struct exchange *exchange, int *ret_status, struct err *err)
 	const struct fetch *fetch = exchange->fetch;
 	CLEANUP(curl_slist_free_allp) struct curl_slist *headers = NULL;
 	char why[CURL_ERROR_SIZE] = "";
+	curl_off_t retry_after_s = 0;
 	long status = 0;
 
 	for (size_t i = 0; i < fetch->header_count; i++)
@@ -122,12 +170,17 @@ static bool run(struct exchange *exchange, int *ret_status, struct err *err)
 	/* Or libcurl asks before it sends a long body, and waits a second for who does not know. */
 	if (exchange->body && !add_header(&headers, "Expect:", err))
 		return false;
+	/* Of itself it asks for bodies above a megabyte alone. */
+	if (exchange->source && !add_header(&headers, "Expect: 100-continue", err))
+		return false;
 	if (!exchange->curl || !prepare(exchange, headers, why))
 		return err_set(err, ERR_INVALID, "%s is no address to fetch from", fetch->url);
 
 	CURLcode done = curl_easy_perform(exchange->curl);
 
 	curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(exchange->curl, CURLINFO_RETRY_AFTER, &retry_after_s);
+	exchange->retry_after_s = retry_after_s > 0 ? (uint64_t)retry_after_s : 0;
 	curl_easy_reset(exchange->curl); /* it may outlive what it was given, which is ours */
 	if (exchange->err.code != ERR_NONE) {
 		*err = exchange->err;
@@ -150,7 +203,7 @@ bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err)
 	return run(&exchange, ret_status, err);
 }
 
-bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err)
+static CURL *handle_of_thread(void)
 {
 	begin_once();
 
@@ -160,10 +213,27 @@ bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err
 		curl = curl_easy_init();
 		pthread_setspecific(kept_handle, curl);
 	}
+	return curl;
+}
 
-	struct exchange exchange = { .fetch = fetch, .curl = curl, .body = &body };
+bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err)
+{
+	struct exchange exchange = { .fetch = fetch, .curl = handle_of_thread(), .body = &body };
 
 	return run(&exchange, ret_status, err);
+}
+
+bool fetch_put(const struct fetch *fetch, const struct fetch_source *source,
+	       struct fetch_answer *ret_answer, struct err *err)
+{
+	struct exchange exchange = { .fetch = fetch, .curl = handle_of_thread(), .source = source };
+	struct fetch_answer answer;
+
+	if (!run(&exchange, &answer.status, err))
+		return false;
+	answer.retry_after_s = exchange.retry_after_s;
+	*ret_answer = answer;
+	return true;
 }
 
 bool fetch_keep(void *self, str piece, struct err *err)

@@ -65,7 +65,65 @@ static void echo(void *service, const struct http_request *req, struct http_resp
 	res->body = is_refused ? STR("refused") : str_copy(req->arena, req->body);
 }
 
+/* What PUT /store took, and what it was asked by: its answers are by name. */
+static struct {
+	uint64_t bytes;
+	bool broken_off;
+} stored;
+
+static bool store_begin(void *service, struct http_request *req, struct http_response *res)
+{
+	static const struct http_param later = { { "Retry-After", 11 }, { "17", 2 } };
+
+	(void)service;
+	stored.bytes = 0;
+	stored.broken_off = true;
+	if (str_eq(req->path, STR("/store/have"))) {
+		res->status = 409;
+		res->body = STR("have it");
+		res->headers = &later;
+		res->header_count = 1;
+		return false;
+	}
+	return true;
+}
+
+static bool store_take(void *service, const struct http_request *req, str piece,
+		       struct http_response *res)
+{
+	(void)service, (void)req, (void)res;
+	for (size_t i = 0; i < piece.len; i++)
+		assert_int_equal((unsigned char)piece.ptr[i],
+				 (unsigned char)((stored.bytes + i) * 7 >> 3));
+	stored.bytes += piece.len;
+	return true;
+}
+
+static void store_finish(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service, (void)req;
+	stored.broken_off = false;
+	res->status = 201;
+	res->body = STR("stored");
+}
+
+static void store_end(void *service, const struct http_request *req)
+{
+	(void)service, (void)req;
+}
+
+static const struct http_stream store = { .begin = store_begin,
+					  .take = store_take,
+					  .end = store_end,
+					  .whole_ms = 60000,
+					  .stall_ms = 60000 };
+
 static const struct http_route routes[] = {
+	{ .method = "PUT",
+	  .path = "/store/",
+	  .handle = store_finish,
+	  .body_max = 64 << 20,
+	  .stream = &store },
 	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 4 << 20 },
 	{ .method = "GET", .path = "/long", .handle = give },
 	{ .method = "GET", .path = "/tell/", .handle = tell },
@@ -310,6 +368,90 @@ static void posts_to_a_server_that_was_started_anew(void **state)
 	http_stop(&other);
 }
 
+struct given {
+	uint64_t fails_at; /* 0: never */
+	uint64_t most;     /* the highest place that was asked for */
+};
+
+static bool give_bytes(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
+		       struct err *err)
+{
+	struct given *given = self;
+
+	if (given->fails_at && at >= given->fails_at)
+		return err_set(err, ERR_IO, "the file became shorter");
+	for (size_t i = 0; i < len; i++)
+		to[i] = (char)((at + i) * 7 >> 3);
+	given->most = at + len;
+	*ret_len = len;
+	return true;
+}
+
+/* The source gives more than its size only if it is asked for more. */
+static bool give_within(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
+			struct err *err)
+{
+	return give_bytes(self, at, to, LONG - at < len ? (size_t)(LONG - at) : len, ret_len, err);
+}
+
+static void puts_a_body_as_it_is_read(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf kept;
+	struct fetch fetch = fetch_of(&arena, "/store/new", &kept);
+	struct given given = { 0 };
+	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
+	struct fetch_answer answer;
+	struct err err;
+
+	(void)state;
+	assert_true(fetch_put(&fetch, &source, &answer, &err));
+	assert_int_equal(answer.status, 201);
+	assert_int_equal(answer.retry_after_s, 0);
+	assert_int_equal(stored.bytes, LONG);
+	assert_true(str_eq(buf_bytes(&kept), STR("stored")));
+}
+
+static void nothing_is_sent_of_what_is_refused_by_its_headers(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf kept;
+	struct fetch fetch = fetch_of(&arena, "/store/have", &kept);
+	struct given given = { 0 };
+	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
+	struct fetch_answer answer;
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		kept.len = 0;
+		assert_true(fetch_put(&fetch, &source, &answer, &err));
+		assert_int_equal(answer.status, 409);
+		assert_int_equal(answer.retry_after_s, 17);
+		assert_int_equal(given.most, 0);
+		assert_true(str_eq(buf_bytes(&kept), STR("have it")));
+	}
+}
+
+static void what_the_source_cannot_give_breaks_the_upload_off(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf kept;
+	struct fetch fetch = fetch_of(&arena, "/store/new", &kept);
+	struct given given = { .fails_at = LONG / 2 };
+	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
+	struct fetch_answer answer;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_false(fetch_put(&fetch, &source, &answer, &err));
+	assert_non_null(strstr(err.msg, "became shorter"));
+	assert_true(stored.broken_off);
+	given.fails_at = 0;
+	assert_true(fetch_put(&fetch, &source, &answer, &err));
+	assert_int_equal(answer.status, 201);
+}
+
 static void other_schemes_are_refused(void **state)
 {
 	static const char *const urls[] = { "file:///etc/passwd", "ftp://127.0.0.1/", "", "::" };
@@ -339,6 +481,9 @@ int main(void)
 		TEST(silence_ends_by_the_clock_or_by_a_stop),
 		TEST(posts_a_body_and_keeps_the_answer_whatever_its_status),
 		TEST(posts_to_a_server_that_was_started_anew),
+		TEST(puts_a_body_as_it_is_read),
+		TEST(nothing_is_sent_of_what_is_refused_by_its_headers),
+		TEST(what_the_source_cannot_give_breaks_the_upload_off),
 		TEST(other_schemes_are_refused),
 	};
 
