@@ -84,8 +84,7 @@ bool merge_within_memory(struct merge *merge, const struct arena *arena, struct 
 	return memory_held(&merge->share, held) <= merge->memory_max || merge_too_big(merge, err);
 }
 
-static bool add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
-		struct err *err)
+bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value, struct err *err)
 {
 	if ((merge->set.samples.len + 1) * 2 > merge->cap)
 		grow(merge);
@@ -112,7 +111,8 @@ static bool take_samples(struct round *round, struct err *err)
 		const struct sample *sample = &round->row->samples.items[i];
 		uint32_t stack = sample_merge_stack(&round->stacks, sample->stack);
 
-		if (!add(merge, stack, grouping_of(&round->grouping, sample), sample->value, err) ||
+		if (!merge_add(merge, stack, grouping_of(&round->grouping, sample), sample->value,
+			       err) ||
 		    !merge_within_memory(merge, merge->arena, err))
 			return false;
 	}

@@ -14,6 +14,8 @@
 
 struct merge {
 	struct sample_set set; /* what has been merged: one sample for each stack and group */
+	/* By frame: enum name_reason of those that nobody could name. NULL: nobody was asked. */
+	const uint8_t *reasons;
 	/* private */
 	struct arena *arena;
 	const struct group_by *group_by;
@@ -29,6 +31,10 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* Add to the sum of a stack and a label set of the merge's own set. ERR_LIMIT: beyond 64 bits. */
+bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
+	       struct err *err) MUST_CHECK;
 
 /* One of several that are made at once, and hold at most memory_max together. */
 void merge_share(struct merge *merge, struct memory *memory);
