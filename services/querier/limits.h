@@ -18,6 +18,7 @@ enum {
 	POOL_LOOK_MS = 200,    /* how often who waits looks whether its client is still there */
 	READY_KEEP_MS = 1000,  /* /ready asks PostgreSQL at most so often */
 	READY_WAIT_MS = 2000,  /* and waits so long for each answer, and for a connection */
+	NAME_FRESH_MS = 5000,  /* a generation is good so long without asking, and so is a reason */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
 };

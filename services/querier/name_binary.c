@@ -1,0 +1,227 @@
+#include "name_binary.h"
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "limits.h"
+
+#include <sys/random.h>
+
+enum { FIRST_SLOTS = 64 };
+
+struct name_slot {
+	uint64_t address, until_ns; /* 0: known as long as the binary is */
+	const struct name_line *lines;
+	uint32_t len, reason; /* neither: the slot is free */
+};
+
+struct name_binary *name_binary_new(str build_id)
+{
+	struct arena arena = { 0 };
+	struct name_binary *binary = arena_new(&arena, struct name_binary);
+
+	binary->build_id = str_copy(&arena, build_id);
+	binary->functions = arena_new(&arena, struct map);
+	binary->functions->arena = binary->key.arena = &binary->arena;
+	binary->cap = FIRST_SLOTS;
+	binary->slots = arena_array(&arena, struct name_slot, binary->cap);
+	if (getrandom(&binary->secret, sizeof(binary->secret), 0) < 0)
+		binary->secret = (uintptr_t)binary;
+	binary->arena = arena;
+	pthread_rwlock_init(&binary->lock, NULL);
+	return binary;
+}
+
+void name_binary_free(struct name_binary *binary)
+{
+	struct arena arena = binary->arena;
+
+	pthread_rwlock_destroy(&binary->lock);
+	arena_free(&arena);
+}
+
+static bool is_free(const struct name_slot *slot)
+{
+	return slot->len == 0 && slot->reason == NAME_KNOWN;
+}
+
+/* The slot of the address, or the free one where it belongs. Addresses may be chosen by strangers,
+ * so where they go is secret. */
+static struct name_slot *slot_of(const struct name_binary *binary, uint64_t address)
+{
+	uint64_t mixed = (address ^ binary->secret) * UINT64_C(0xff51afd7ed558ccd);
+	size_t at = (mixed ^ mixed >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 24;
+
+	for (;; at++) {
+		struct name_slot *slot = &binary->slots[at & (binary->cap - 1)];
+
+		if (is_free(slot) || slot->address == address)
+			return slot;
+	}
+}
+
+static void grow(struct name_binary *binary)
+{
+	const struct name_slot *old = binary->slots;
+	size_t count = binary->cap;
+
+	binary->cap *= 2;
+	binary->slots = arena_array(&binary->arena, struct name_slot, binary->cap);
+	for (size_t i = 0; i < count; i++)
+		if (!is_free(&old[i]))
+			*slot_of(binary, old[i].address) = old[i];
+}
+
+static str cut(str *rest, size_t len)
+{
+	str part = { rest->ptr, len };
+
+	*rest = str_skip(*rest, len);
+	return part;
+}
+
+/* The key that it is found by holds its texts. */
+static const struct name_function *function_of(struct name_binary *binary,
+					       const struct symbolized_line *line)
+{
+	struct buf *key = &binary->key;
+
+	key->len = 0;
+	buf_u32(key, line->start_line);
+	buf_u32(key, (uint32_t)line->function.len);
+	buf_u32(key, (uint32_t)line->system_name.len);
+	buf_str(key, line->function);
+	buf_str(key, line->system_name);
+	buf_str(key, line->file);
+
+	struct name_function *function = map_get(binary->functions, buf_bytes(key));
+
+	if (function)
+		return function;
+
+	str texts = str_copy(&binary->arena, buf_bytes(key)), rest = str_skip(texts, 12);
+
+	function = arena_new(&binary->arena, struct name_function);
+	function->function = cut(&rest, line->function.len);
+	function->system_name = cut(&rest, line->system_name.len);
+	function->file = rest;
+	function->start_line = line->start_line;
+	*map_at(binary->functions, texts) = function;
+	return function;
+}
+
+static void put_lines(struct name_binary *binary, struct name_slot *slot,
+		      const struct symbolized_location *location)
+{
+	struct name_line *lines =
+		arena_array(&binary->arena, struct name_line, location->line_count);
+
+	for (size_t i = 0; i < location->line_count; i++)
+		lines[i] = (struct name_line){ function_of(binary, &location->lines[i]),
+					       location->lines[i].line };
+	slot->lines = lines;
+	slot->len = (uint32_t)location->line_count;
+	slot->until_ns = 0;
+	slot->reason = NAME_KNOWN;
+}
+
+/* That a file does not have an address is as true as its lines are, if we would hear of another
+ * file. All else may change at any time. */
+static void put_reason(const struct name_binary *binary, struct name_slot *slot,
+		       const struct symbolized_location *location, const struct name_answer *answer)
+{
+	slot->reason = location->reason;
+	if (slot->reason == NAME_KNOWN)
+		slot->reason = answer->answer->reason;
+	if (slot->reason == NAME_KNOWN || slot->reason >= NAME_REASON_COUNT)
+		slot->reason = NAME_NO_SYMBOL;
+	slot->until_ns = answer->asked_ns + NAME_FRESH_MS * NS_PER_MS;
+	if (slot->reason == NAME_NO_SYMBOL && binary->generation)
+		slot->until_ns = 0;
+}
+
+static void put_location(struct name_binary *binary, uint64_t address,
+			 const struct symbolized_location *location,
+			 const struct name_answer *answer)
+{
+	if ((binary->len + 1) * 2 > binary->cap)
+		grow(binary);
+
+	struct name_slot *slot = slot_of(binary, address);
+
+	if (slot->len)
+		return; /* another query asked for it, too */
+	binary->len += is_free(slot);
+	slot->address = address;
+	if (location->line_count)
+		put_lines(binary, slot, location);
+	else
+		put_reason(binary, slot, location, answer);
+}
+
+bool name_binary_put(struct name_binary *binary, const struct name_answer *answer)
+{
+	bool taken;
+
+	pthread_rwlock_wrlock(&binary->lock);
+	taken = !binary->has_generation || binary->generation == answer->answer->generation;
+	if (taken) {
+		binary->has_generation = true;
+		binary->generation = answer->answer->generation;
+		if (binary->asked_ns < answer->asked_ns)
+			binary->asked_ns = answer->asked_ns;
+		for (size_t i = 0; i < answer->question->address_count; i++)
+			put_location(binary, answer->question->addresses[i],
+				     &answer->answer->locations[i], answer);
+	}
+	pthread_rwlock_unlock(&binary->lock);
+	return taken;
+}
+
+bool name_binary_takes(struct name_binary *binary, uint64_t generation)
+{
+	pthread_rwlock_rdlock(&binary->lock);
+
+	bool takes = !binary->has_generation || binary->generation == generation;
+
+	pthread_rwlock_unlock(&binary->lock);
+	return takes;
+}
+
+uint64_t name_binary_asked_ns(struct name_binary *binary)
+{
+	pthread_rwlock_rdlock(&binary->lock);
+
+	uint64_t asked_ns = binary->asked_ns;
+
+	pthread_rwlock_unlock(&binary->lock);
+	return asked_ns;
+}
+
+size_t name_binary_held(struct name_binary *binary)
+{
+	pthread_rwlock_rdlock(&binary->lock);
+
+	size_t held = binary->arena.held;
+
+	pthread_rwlock_unlock(&binary->lock);
+	return held;
+}
+
+size_t name_binary_find(struct name_binary *binary, const uint64_t *addresses, size_t count,
+			uint64_t now_ns, struct name *names, uint32_t *ret_missing)
+{
+	size_t missing = 0;
+
+	pthread_rwlock_rdlock(&binary->lock);
+	for (size_t i = 0; i < count; i++) {
+		const struct name_slot *slot = slot_of(binary, addresses[i]);
+
+		if (is_free(slot) || (slot->until_ns && slot->until_ns <= now_ns))
+			ret_missing[missing++] = (uint32_t)i;
+		else
+			names[i] = (struct name){ slot->lines, slot->len,
+						  (enum name_reason)slot->reason };
+	}
+	pthread_rwlock_unlock(&binary->lock);
+	return missing;
+}
