@@ -24,6 +24,7 @@ MAY_USE = {
     "services/ingester": ("base", "profile", "client", "chassis", "store"),
     "services/querier": ("base", "profile", "client", "chassis", "store"),
     "services/debuginfo": ("base", "object", "client", "chassis"),
+    "services/symbolizer": ("base", "object", "profile", "client", "chassis"),
 }
 
 # another's library -> the files that wrap it. Replacing it must stay one file's work.
@@ -38,7 +39,7 @@ WRAPPED_BY = {
     "xxhash.h": ("lib/base/hash", "lib/base/map"),
     "libelf.h": ("lib/object/",),
     "gelf.h": ("lib/object/",),
-    "elfutils/": ("lib/object/",),
+    "elfutils/": ("lib/object/", "lib/client/debuginfod"),
     "libiberty/": ("lib/object/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
 }
@@ -49,6 +50,7 @@ MUST_NOT_LINK = {
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
     "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),
+    "symbolizer": ("libbpf", "librdkafka", "libpq"),
 }
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

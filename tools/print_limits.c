@@ -12,6 +12,7 @@
 #include "profile/limits.h"
 #include "querier/limits.h"
 #include "store/limits.h"
+#include "symbolizer/symbolizer_limits.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -252,6 +253,61 @@ static const struct limit debuginfo[] = {
 	LIMIT(RESCAN_SECONDS, SECONDS, "how often the store is counted again", PACE),
 };
 
+#define NO_NAME(reason) "no names, `decima_symbolizer_addresses_total{outcome=\"" reason "\"}`"
+#define WORK(outcome)   "`decima_symbolizer_works_total{outcome=\"" outcome "\"}`"
+
+static const struct limit symbolizer[] = {
+	LIMIT(SERVERS_MAX, COUNT, "debuginfod servers", "an error at the start"),
+	LIMIT(CONNECTIONS_MAX, COUNT, "open connections",
+	      "one more is cut, `decima_http_refused_connections_total`"),
+	LIMIT(REQUEST_BODY_MAX, BYTES, "a request", "413, `decima_http_requests_total`"),
+	LIMIT(JSON_BODY_MAX, BYTES, "a request in JSON",
+	      "422 `execution` with a sentence, `decima_http_requests_total`"),
+	LIMIT(NAME_BYTES_MAX, BYTES, "all different names of an answer",
+	      "for the others " NO_NAME("too_large")),
+	LIMIT(DEBUG_FILE_MAX, BYTES, "a debug file", NO_NAME("too_large") ", " WORK("too_large")),
+	LIMIT(WORK_MEMORY_MAX, BYTES, "address space to read one",
+	      "the worker ends, " WORK("crashed") " or " WORK("too_large")),
+	LIMIT(WORKERS, COUNT, "files that are fetched and read at once",
+	      "others wait, `decima_symbolizer_waiting_files`"),
+	LIMIT(WORK_QUEUE_MAX, COUNT, "files that wait",
+	      NO_NAME("pending") "; begun when asked again"),
+	LIMIT(FETCH_SECONDS, SECONDS, "the fetching of one file from one server",
+	      NO_NAME("unavailable")),
+	LIMIT(FETCH_STALL_SECONDS, SECONDS, "a pause in it", NO_NAME("unavailable")),
+	LIMIT(BUILD_SECONDS, SECONDS, "the reading of one file, CPU time and real",
+	      "the worker is ended, " NO_NAME("too_large") ", " WORK("late")),
+	LIMIT(TABLES_MAX, COUNT, "build ids of which a table, or the lack of one, is kept",
+	      "the least recently used goes, `decima_symbolizer_tables_dropped_total`"),
+	LIMIT(KEEP_TABLES_PERCENT, COUNT, "percent of `--cache-max-bytes` that an eviction leaves",
+	      "`decima_symbolizer_tables_dropped_total`"),
+	LIMIT(GENERATIONS_KEPT, COUNT, "build ids whose generation is remembered",
+	      "an older one is asked for again, `decima_symbolizer_generations_total`"),
+	LIMIT(GENERATIONS_ASKED_MAX, COUNT, "build ids of one question for generations",
+	      "further questions"),
+	LIMIT(GENERATIONS_ANSWER_MAX, BYTES, "its answer",
+	      "the server is taken to know no generations"),
+	LIMIT(GENERATION_FRESH_MS, MS, "how old a generation may be", PACE),
+	LIMIT(GENERATION_WAIT_MS, MS, "the wait for it",
+	      "what was known before holds, `decima_symbolizer_generations_total`"),
+	LIMIT(SERVER_RETRY_MS, MS, "the pause after a server did not tell it", PACE),
+	LIMIT(FOREIGN_SECONDS, SECONDS, "how long a server is taken to know no generations", PACE),
+	LIMIT(ABSENT_SECONDS, SECONDS,
+	      "how long it holds that nobody has a file, if its generation stays",
+	      "it is sought again"),
+	LIMIT(ABSENT_FOREIGN_SECONDS, SECONDS, "the same where a server knows no generations",
+	      "it is sought again"),
+	LIMIT(FAILED_SECONDS, SECONDS, "the pause after a server failed for a file",
+	      NO_NAME("unavailable")),
+	LIMIT(UNREADABLE_SECONDS, SECONDS,
+	      "how long it holds that a file cannot be read, if its generation stays",
+	      "it is fetched again"),
+	LIMIT(SECOND_BEST_SECONDS, SECONDS,
+	      "the pause before a debug file is sought where there was only the executable",
+	      "it is sought, and the names of before hold meanwhile"),
+	LIMIT(LOOK_AGAIN_MS, MS, "the least time between two looks at what is being built", PACE),
+};
+
 #define OVER_LIMIT(what) "`decima_agent_over_limit_total{what=\"" what "\"}`"
 
 static const struct limit agent[] = {
@@ -364,8 +420,8 @@ int main(void)
 	     "Whatever somebody else can choose has a bound. Those that are settings are in "
 	     "[configuration.md](configuration.md):\n"
 	     "`--spool-max-bytes` and `--memory-limit`, `--query-memory-limit`, "
-	     "`--query-concurrency`, `--upload-max-bytes` and `--store-max-bytes`. These are "
-	     "constants, each with\n"
+	     "`--query-concurrency`, `--upload-max-bytes`, `--store-max-bytes` and "
+	     "`--cache-max-bytes`. These are constants, each with\n"
 	     "what happens beyond it: a counter ([metrics.md](metrics.md)), an answer, or an error "
 	     "where it was asked for.\n"
 	     "Made of the table in `tools/print_limits.c` by `tools/docs.py build --write`.");
@@ -377,5 +433,6 @@ int main(void)
 	TABLE("services/ingester/limits.h", ingester);
 	TABLE("services/querier/limits.h", querier);
 	TABLE("services/debuginfo/debuginfo_limits.h", debuginfo);
+	TABLE("services/symbolizer/symbolizer_limits.h", symbolizer);
 	return 0;
 }

@@ -14,3 +14,26 @@
  */
 bool json_read_texts(str text, const char *member, size_t max, struct arena *arena, str **ret_texts,
 		     size_t *ret_count, struct err *err) MUST_CHECK;
+
+/* The numbers of an object inside an object: {"outer": {"member": {"a": 1, "b": 2}}}. */
+struct json_count {
+	str name;
+	uint64_t number;
+};
+bool json_read_counts(str text, const char *outer, const char *member, size_t max,
+		      struct arena *arena, struct json_count **ret_counts, size_t *ret_count,
+		      struct err *err) MUST_CHECK;
+
+/* Numbers under texts: {"list": [{"text": "a", "numbers": [1, 2]}]}, by those members' names. */
+struct json_numbers_shape {
+	const char *list, *text, *numbers;
+	size_t list_max, numbers_max; /* of numbers: all together */
+};
+struct json_numbers {
+	str text;
+	const uint64_t *numbers;
+	size_t count;
+};
+bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct arena *arena,
+		       struct json_numbers **ret_lists, size_t *ret_count,
+		       struct err *err) MUST_CHECK;

@@ -14,6 +14,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	str *texts;
 	struct err err;
 
+	struct json_count *counts;
+	struct json_numbers *lists;
+	const struct json_numbers_shape shape = {
+		.list = "ids", .text = "id", .numbers = "n", .list_max = 100, .numbers_max = 100
+	};
+
+	if (json_read_counts((str){ (const char *)data, size }, "ids", "n", 100, &arena, &counts,
+			     &count, &err))
+		assert(count <= 100);
+	if (json_read_numbers((str){ (const char *)data, size }, &shape, &arena, &lists, &count,
+			      &err))
+		assert(count <= 100);
 	if (!json_read_texts((str){ (const char *)data, size }, "ids", 100, &arena, &texts, &count,
 			     &err))
 		return 0;

@@ -12,7 +12,7 @@ from harness import metrics, wait_until
 from local.process import clean_environment
 from local.servers import ROOT
 
-KINDS = ("ingester", "querier", "debuginfo", "agent")
+KINDS = ("ingester", "querier", "debuginfo", "symbolizer", "agent")
 
 
 @pytest.fixture(params=KINDS)
@@ -25,10 +25,15 @@ def debuginfo(cell):
     return cell.start_service(cell.service("debuginfo"))
 
 
+@pytest.fixture(scope="module")
+def symbolizer(cell):
+    return cell.start_service(cell.service("symbolizer"))
+
+
 @pytest.fixture(params=KINDS)
 def running(request):
     """A running service of each kind, shared with other tests: look only."""
-    if request.param in ("agent", "debuginfo"):
+    if request.param in ("agent", "debuginfo", "symbolizer"):
         return request.getfixturevalue(request.param)
     return getattr(request.getfixturevalue("stack"), request.param)
 
@@ -147,7 +152,7 @@ def test_a_taken_address_is_one_sentence(own):
         address = "127.0.0.1:%d" % taker.getsockname()[1]
         arguments = [a for a in own.argv()[1:] if not a.startswith(("--http-address", "--state"))]
         environment = {"DECIMA_POSTGRES": own.fleet.postgres.address()}
-        has_state = own.kind in ("agent", "debuginfo")
+        has_state = own.kind in ("agent", "debuginfo", "symbolizer")
         state = [f"--state-directory={own.fleet.run_dir}/another"] if has_state else []
 
         done = run(own.program, *arguments, *state, f"--http-address={address}",

@@ -12,7 +12,7 @@ import pytest
 from harness import ROOT
 from local.process import Process
 
-NAMES = ("postgres", "redis", "kafka", "ingester", "debuginfo", "querier", "agent")
+NAMES = ("postgres", "redis", "kafka", "ingester", "debuginfo", "symbolizer", "querier", "agent")
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
                                 reason="the agent needs root and BTF")
@@ -55,7 +55,7 @@ def test_the_environment_file_has_the_addresses(up):
     with urllib.request.urlopen(f"{env['DECIMA_URL']}/api/v1/label/comm/values") as answer:
         values = json.load(answer)
     assert values["status"] == "success" and values["data"]
-    for kind in ("INGESTER", "DEBUGINFO", "AGENT"):
+    for kind in ("INGESTER", "DEBUGINFO", "SYMBOLIZER", "AGENT"):
         with urllib.request.urlopen(f"{env[f'DECIMA_{kind}_URL']}/ready") as answer:
             assert answer.status == 200
 

@@ -54,4 +54,63 @@ static void says_what_is_wrong(void **state)
 	}
 }
 
-RUN_TESTS(TEST(reads_the_texts_of_a_list), TEST(says_what_is_wrong))
+static void reads_the_numbers_of_an_object_in_an_object(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct json_count *counts = NULL;
+	size_t count = 0;
+	struct err err;
+
+	(void)state;
+	assert_true(json_read_counts(STR("{\"d\":{\"g\":{\"a\":0,\"b\":9007199254740993}}}"), "d",
+				     "g", 2, &arena, &counts, &count, &err));
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < count; i++)
+		assert_true(counts[i].number ==
+			    (counts[i].name.ptr[0] == 'a' ? 0 : 9007199254740993u));
+	assert_false(json_read_counts(STR("{\"d\":{\"g\":{\"a\":0,\"b\":1}}}"), "d", "g", 1, &arena,
+				      &counts, &count, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_false(json_read_counts(STR("{\"d\":{\"g\":{\"a\":-1}}}"), "d", "g", 1, &arena,
+				      &counts, &count, &err));
+	assert_false(
+		json_read_counts(STR("{\"d\":[]}"), "d", "g", 1, &arena, &counts, &count, &err));
+	assert_false(json_read_counts(STR("<html>"), "d", "g", 1, &arena, &counts, &count, &err));
+}
+
+static void reads_numbers_under_texts(void **state)
+{
+	static const struct json_numbers_shape shape = {
+		.list = "l", .text = "t", .numbers = "n", .list_max = 2, .numbers_max = 3
+	};
+	static const char *const wrong[] = {
+		"{\"l\":[{\"t\":1,\"n\":[]}]}",
+		"{\"l\":[{\"t\":\"a\"}]}",
+		"{\"l\":[{\"t\":\"a\",\"n\":[-1]}]}",
+		"{\"l\":[{\"t\":\"a\",\"n\":[1.5]}]}",
+		"{\"l\":[{\"t\":\"a\",\"n\":[18446744073709551616]}]}",
+		"{\"l\":[1]}",
+		"{\"l\":{}}",
+		"[]",
+		"{\"l\":[{\"t\":\"a\",\"n\":[1,2,3,4]}]}",
+		"{\"l\":[{\"t\":\"\",\"n\":[]},{\"t\":\"\",\"n\":[]},{\"t\":\"\",\"n\":[]}]}",
+	};
+	AUTO_ARENA arena = { 0 };
+	struct json_numbers *lists = NULL;
+	size_t count = 0;
+	struct err err;
+
+	(void)state;
+	assert_true(json_read_numbers(STR("{\"l\":[{\"t\":\"a\",\"n\":[1,9223372036854775807]},"
+					  "{\"n\":[],\"t\":\"b\"}]}"),
+				      &shape, &arena, &lists, &count, &err));
+	assert_int_equal(count, 2);
+	assert_true(lists[0].count == 2 && lists[0].numbers[1] == INT64_MAX);
+	assert_true(lists[1].count == 0 && str_eq(lists[1].text, STR("b")));
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_false(json_read_numbers(str_from(wrong[i]), &shape, &arena, &lists, &count,
+					       &err));
+}
+
+RUN_TESTS(TEST(reads_the_texts_of_a_list), TEST(says_what_is_wrong),
+	  TEST(reads_the_numbers_of_an_object_in_an_object), TEST(reads_numbers_under_texts))

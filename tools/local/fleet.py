@@ -23,7 +23,7 @@ from .servers import OUTSIDE, Kafka, Postgres, Redis
 from .services import Service, default_build
 
 # the order of starting; the end is the reverse
-SERVICES = ("ingester", "debuginfo", "querier", "agent")
+SERVICES = ("ingester", "debuginfo", "symbolizer", "querier", "agent")
 
 
 class Fleet:
@@ -38,8 +38,10 @@ class Fleet:
         self.ports = Ports(self.run_dir)
         self.postgres, self.redis, self.kafka = Postgres(self), Redis(self), Kafka(self)
         self.servers = [self.postgres, self.redis, self.kafka]
-        self.services = {k: Service(self, k, flags=(flags or {}).get(k))
-                         for k in SERVICES if k not in without}
+        self.services = {}
+        for kind in SERVICES:  # in order: one may be told the address of another
+            if kind not in without:
+                self.services[kind] = Service(self, kind, flags=(flags or {}).get(kind))
 
     @contextlib.contextmanager
     def locked(self):
@@ -102,7 +104,7 @@ class Fleet:
         }
         if "querier" in self.services:
             env["DECIMA_URL"] = self.services["querier"].url
-        for kind in ("ingester", "debuginfo", "agent"):
+        for kind in ("ingester", "debuginfo", "symbolizer", "agent"):
             if kind in self.services:
                 env[f"DECIMA_{kind.upper()}_URL"] = self.services[kind].url
         return env

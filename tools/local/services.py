@@ -1,4 +1,4 @@
-"""services - decima-ingester, -debuginfo, -querier and -agent as one fleet runs them.
+"""services - decima-ingester, -debuginfo, -symbolizer, -querier and -agent as one fleet runs them.
 
 A service is a Process with an address: its flags are its defaults here and what the caller adds.
 The tests start more of them, with other names and flags, beside the fleet's own.
@@ -11,7 +11,7 @@ from .process import Process
 from .servers import ROOT
 
 # what `make up` itself prefers
-PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072, "debuginfo": 8002}
+PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072, "symbolizer": 7073, "debuginfo": 8002}
 
 
 def http(url, timeout=10):
@@ -40,10 +40,12 @@ class Service(Process):
         flags = {"http-address": None}
         if self.kind in ("ingester", "agent"):
             flags["kafka-brokers"] = self.fleet.kafka.address()
-        if self.kind in ("agent", "debuginfo"):
+        if self.kind in ("agent", "debuginfo", "symbolizer"):
             flags["state-directory"] = self.fleet.run_dir / self.name
         if self.kind == "agent":
             flags["bpffs-directory"] = self.fleet.bpffs
+        if self.kind == "symbolizer" and "debuginfo" in self.fleet.services:
+            flags["debuginfod-urls"] = self.fleet.services["debuginfo"].url
         return flags
 
     @property

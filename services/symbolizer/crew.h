@@ -1,0 +1,39 @@
+/*
+ * crew - a few threads, each with a worker, and the queue of the files that are to be read.
+ *
+ * Who has begun a build id in the tables puts it here; the crew ends it there (tables_finish),
+ * whatever happens. Before and after a file is fetched its generation is asked for: only where both
+ * are the same is it known which file the table is of.
+ */
+#pragma once
+
+#include "base/queue.h"
+#include "base/stop.h"
+#include "generations.h"
+#include "tables.h"
+
+struct crew_options {
+	const char *directory; /* absolute; of the tables */
+	const char *servers;
+	const struct stop *stop;
+};
+
+struct crew {
+	/* private */
+	struct crew_options options;
+	struct tables *tables;
+	struct generations *generations;
+	struct queue queue;
+	_Atomic unsigned int next_number, thread_count;
+	pthread_t threads[8];
+};
+
+bool crew_start(struct crew *crew, const struct crew_options *options, struct tables *tables,
+		struct generations *generations, struct err *err) MUST_CHECK;
+void crew_stop(struct crew *crew);
+
+/* False: too many wait already; the build id is given back to the tables as it was. */
+bool crew_put(struct crew *crew, const struct build_id *id);
+
+enum { CREW_METRICS = 6 };
+extern struct metric *const crew_metrics[CREW_METRICS];

@@ -1,0 +1,155 @@
+/*
+ * decima-symbolizer - names for addresses: functions, files, lines and what was inlined.
+ */
+#include "answer.h"
+#include "chassis/daemon.h"
+#include "chassis/metrics.h"
+#include "crew.h"
+#include "generations.h"
+#include "resolve.h"
+#include "servers.h"
+#include "symbolizer_limits.h"
+#include "tables.h"
+#include "worker.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+struct settings {
+	struct daemon_settings daemon;
+	const char *debuginfod_urls, *state_directory;
+	uint64_t cache_max_bytes;
+	struct resolve_options resolve;
+};
+
+static const struct conf_key keys[] = {
+	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:7073"),
+	{ .flag = "debuginfod-urls",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, debuginfod_urls),
+	  .fallback = "http://127.0.0.1:8002",
+	  .help = "Debuginfod servers to fetch debug files from: URLs, separated by spaces or "
+		  "commas; the first that has a file is believed." },
+	{ .flag = "state-directory",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, state_directory),
+	  .fallback = "/var/lib/decima-symbolizer",
+	  .help = "Directory of the tables of names; each replica has its own." },
+	{ .flag = "cache-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, cache_max_bytes),
+	  .fallback = "10GB",
+	  .min = 1 << 16,
+	  .help = "Disk space for tables of names; beyond, those that were not used for longest "
+		  "go. Files that are just being fetched or read are not counted." },
+	{ .flag = "symbolize-timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, resolve.timeout_ns),
+	  .fallback = "10s",
+	  .max = UINT64_C(240000000000),
+	  .help = "Time within which a request is answered; names that are not ready then are "
+		  "pending, and the work goes on." },
+};
+
+/* What the threads of the server work on. */
+struct service {
+	struct servers servers;
+	struct tables tables;
+	struct generations generations;
+	struct crew crew;
+	struct resolver resolver;
+	char directory[PATH_MAX];
+};
+
+static void register_metrics(void)
+{
+	metrics_register(resolve_metrics, RESOLVE_METRICS);
+	metrics_register(generations_metrics, GENERATIONS_METRICS);
+	metrics_register(tables_metrics, TABLES_METRICS);
+	metrics_register(crew_metrics, CREW_METRICS);
+}
+
+static bool serve_until_stop(struct service *service, const struct daemon_settings *settings,
+			     struct err *err)
+{
+	const struct http_route routes[] = {
+		{ .method = "POST",
+		  .path = "/symbolize",
+		  .handle = answer_symbolize,
+		  .self = &service->resolver,
+		  .body_max = REQUEST_BODY_MAX },
+	};
+	struct daemon_service wanted = { .routes = routes,
+					 .route_count = ARRAY_LEN(routes),
+					 .self = service,
+					 .refuse = answer_refusal,
+					 .connections = CONNECTIONS_MAX };
+	struct daemon_server server = { 0 };
+
+	if (!daemon_serve(&server, settings, &wanted, err))
+		return false;
+	while (daemon_wait(60000)) {
+	}
+	daemon_unserve(&server);
+	return true;
+}
+
+static bool open_all(struct service *service, const struct settings *settings, struct err *err)
+{
+	struct crew_options crew = { .directory = service->directory,
+				     .servers = settings->debuginfod_urls,
+				     .stop = daemon_stop_flag() };
+
+	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
+	    !tables_open(&service->tables, settings->state_directory, settings->cache_max_bytes,
+			 err))
+		return false;
+	if (!realpath(settings->state_directory, service->directory))
+		return err_errno(err, "find %s", settings->state_directory);
+	generations_open(&service->generations, &service->servers, daemon_stop_flag());
+	service->resolver = (struct resolver){ .options = settings->resolve,
+					       .tables = &service->tables,
+					       .generations = &service->generations,
+					       .crew = &service->crew };
+	return crew_start(&service->crew, &crew, &service->tables, &service->generations, err);
+}
+
+static bool run(void *self, struct err *err)
+{
+	struct settings *settings = self;
+	struct service *service = calloc(1, sizeof(*service));
+	bool served = false;
+
+	if (!service)
+		abort(); /* out of memory at the start */
+	settings->resolve.stop = daemon_stop_flag();
+	if (open_all(service, settings, err))
+		served = serve_until_stop(service, &settings->daemon, err);
+	crew_stop(&service->crew);
+	generations_close(&service->generations);
+	tables_close(&service->tables);
+	servers_done(&service->servers);
+	free(service);
+	return served;
+}
+
+int main(int argc, char **argv)
+{
+	static struct settings settings;
+
+	if (worker_is_meant(argc, argv))
+		return worker_main(argc, argv);
+	return daemon_main(
+		&(struct daemon_program){
+			.conf = { .name = "decima-symbolizer",
+				  .summary = "Names addresses: functions, files, lines and inlined "
+					     "calls.",
+				  .keys = keys,
+				  .key_count = ARRAY_LEN(keys) },
+			.settings = &settings,
+			.daemon = &settings.daemon,
+			.register_metrics = register_metrics,
+			.run = run,
+		},
+		argc, argv);
+}

@@ -1,0 +1,84 @@
+#include "name.h"
+
+#include "object/demangle.h"
+#include "symbolizer_limits.h"
+
+/* A text of the answer. */
+struct named {
+	str system_name, function;
+};
+
+void namer_init(struct namer *namer, struct arena *arena)
+{
+	*namer = (struct namer){ .arena = arena,
+				 .lines_left = SYMBOLIZE_LINES_MAX,
+				 .bytes_left = NAME_BYTES_MAX,
+				 .functions = { .arena = arena },
+				 .files = { .arena = arena } };
+}
+
+static bool has_room(struct namer *namer, size_t len)
+{
+	if (len > namer->bytes_left)
+		return false;
+	namer->bytes_left -= len;
+	return true;
+}
+
+bool namer_function(struct namer *namer, str system_name, struct symbolized_line *line)
+{
+	struct named *named = map_get(&namer->functions, system_name);
+
+	if (!named) {
+		if (!has_room(namer, system_name.len))
+			return false;
+		named = arena_new(namer->arena, struct named);
+		named->system_name = str_copy(namer->arena, system_name);
+		named->function = demangle(named->system_name, namer->arena);
+		if (!has_room(namer, named->function.len))
+			return false;
+		*map_at(&namer->functions, named->system_name) = named;
+	}
+	line->system_name = named->system_name;
+	line->function = named->function;
+	return true;
+}
+
+static bool file(struct namer *namer, str path, str *ret_path)
+{
+	str *copy = path.len ? map_get(&namer->files, path) : NULL;
+
+	if (path.len && !copy) {
+		if (!has_room(namer, path.len))
+			return false;
+		copy = arena_new(namer->arena, str);
+		*copy = str_copy(namer->arena, path);
+		*map_at(&namer->files, *copy) = copy;
+	}
+	*ret_path = copy ? *copy : (str){ 0 };
+	return true;
+}
+
+struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
+				      uint64_t address)
+{
+	struct symbol_line found[SYMBOL_LINES_MAX];
+	size_t count = symbol_table_find(table, address, found);
+
+	if (!count)
+		return (struct symbolized_location){ .reason = NAME_NO_SYMBOL };
+	if (count > namer->lines_left)
+		return (struct symbolized_location){ .reason = NAME_TOO_LARGE };
+
+	struct symbolized_line *lines = arena_array(namer->arena, struct symbolized_line, count);
+
+	for (size_t i = 0; i < count; i++) {
+		lines[i].line = found[i].line;
+		lines[i].start_line = found[i].start_line;
+		if (!namer_function(namer, found[i].system_name, &lines[i]) ||
+		    !file(namer, found[i].file, &lines[i].file))
+			return (struct symbolized_location){ .reason = NAME_TOO_LARGE };
+	}
+	namer->lines_left -= count;
+	return (struct symbolized_location){ .lines = lines, .line_count = count };
+}

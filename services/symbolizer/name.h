@@ -1,0 +1,26 @@
+/*
+ * name - addresses into the lines of a table, within the bounds of one answer.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "object/symbol_table.h"
+#include "profile/symbolize.h"
+
+/* What one answer may still hold, and the names that stand in it already. */
+struct namer {
+	struct arena *arena;
+	size_t lines_left, bytes_left;
+	/* private */
+	struct map functions; /* system name -> its demangled str */
+	struct map files;     /* path -> its copy, a str */
+};
+
+void namer_init(struct namer *namer, struct arena *arena);
+
+/* The text as it stands in the answer, counted once; false: it does not fit any more. */
+bool namer_function(struct namer *namer, str system_name, struct symbolized_line *line);
+
+/* All texts are copied: the table may go. */
+struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
+				      uint64_t address);

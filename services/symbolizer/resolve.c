@@ -1,0 +1,249 @@
+#include "resolve.h"
+
+#include "base/clock.h"
+#include "chassis/metrics.h"
+#include "name.h"
+#include "symbolizer_limits.h"
+
+enum found { WARM, NEGATIVE, BUILT, OLDER, LATE, FOUNDS };
+static const char *const found_names[FOUNDS] = {
+	[WARM] = "warm",   [NEGATIVE] = "negative", [BUILT] = "built",
+	[OLDER] = "older", [LATE] = "late",
+};
+
+static struct metric addresses = { .name = "decima_symbolizer_addresses_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Addresses that names were asked for, by what was "
+					   "answered.",
+				   .label = "outcome",
+				   .values = name_reason_names,
+				   .value_count = NAME_REASON_COUNT };
+static struct metric binaries = {
+	.name = "decima_symbolizer_binaries_total",
+	.kind = METRIC_COUNTER,
+	.help = "Build ids in requests, by where the answer came from: a table that was there, the "
+		"knowledge that there is none, one that was waited for, one of an older generation "
+		"because the wait was too long, nowhere for the same reason.",
+	.label = "found",
+	.values = found_names,
+	.value_count = FOUNDS
+};
+static struct metric seconds = { .name = "decima_symbolizer_request_duration_seconds",
+				 .kind = METRIC_HISTOGRAM,
+				 .help = "Time of a request, waiting for debug files included.",
+				 METRIC_IN_SECONDS };
+struct metric *const resolve_metrics[RESOLVE_METRICS] = { &addresses, &binaries, &seconds };
+
+/* A build id of the request. */
+struct part {
+	const struct symbolize_binary *asked;
+	struct symbolized_binary *answer;
+	struct build_id id;
+	uint64_t generation;
+	bool is_done, has_waited;
+};
+
+/* A request while it is answered. */
+struct work {
+	const struct resolver *resolver;
+	const struct stop *gone;
+	struct arena *arena;
+	struct namer namer;
+	struct part *parts;
+	size_t count;
+	uint64_t deadline_ns;
+};
+
+static void count(struct part *part, enum found found)
+{
+	metric_add_at(&binaries, found, 1);
+	part->is_done = true;
+}
+
+static void answer_reason(const struct work *work, struct part *part, enum name_reason reason)
+{
+	size_t len = part->asked->address_count;
+	struct symbolized_location *locations =
+		arena_array(work->arena, struct symbolized_location, len);
+
+	for (size_t i = 0; i < len; i++)
+		locations[i].reason = reason;
+	part->answer->reason = reason;
+	part->answer->locations = locations;
+	part->answer->location_count = len;
+	metric_add_at(&addresses, reason, len);
+}
+
+static void answer_names(struct work *work, struct part *part, const struct held_table *held)
+{
+	size_t len = part->asked->address_count;
+	struct symbolized_location *locations =
+		arena_array(work->arena, struct symbolized_location, len);
+	uint64_t by_reason[NAME_REASON_COUNT] = { 0 };
+
+	for (size_t i = 0; i < len; i++) {
+		locations[i] = namer_find(&work->namer, &held->symbols, part->asked->addresses[i]);
+		by_reason[locations[i].reason]++;
+	}
+	for (enum name_reason reason = 0; reason < NAME_REASON_COUNT; reason++)
+		metric_add_at(&addresses, reason, by_reason[reason]);
+	part->answer->generation = held->generation;
+	part->answer->locations = locations;
+	part->answer->location_count = len;
+}
+
+static void begin(const struct work *work, const struct part *part)
+{
+	if (tables_begin(work->resolver->tables, &part->id))
+		(void)crew_put(work->resolver->crew, &part->id); /* full: again at the next look */
+}
+
+/* One look at what there is for it. */
+static void look_at(struct work *work, struct part *part)
+{
+	struct tables *tables = work->resolver->tables;
+	struct table_look look = tables_look(tables, &part->id, part->generation);
+
+	part->answer->generation = part->generation == GENERATION_UNKNOWN ? 0 : part->generation;
+	switch (look.state) {
+	case TABLE_READY:
+		answer_names(work, part, look.held);
+		count(part, part->has_waited ? BUILT : WARM);
+		if (look.is_due)
+			begin(work, part);
+		break;
+	case TABLE_NEGATIVE:
+		answer_reason(work, part, look.reason);
+		count(part, NEGATIVE);
+		break;
+	case TABLE_COLD:
+		begin(work, part);
+		part->has_waited = true;
+		break;
+	case TABLE_WORKING:
+		part->has_waited = true;
+		break;
+	}
+	tables_give(tables, look.held);
+}
+
+/* Not in time: names of an older file are better than none. */
+static void give_up(struct work *work, struct part *part)
+{
+	struct tables *tables = work->resolver->tables;
+	struct table_look look = tables_look(tables, &part->id, part->generation);
+
+	if (look.held)
+		answer_names(work, part, look.held);
+	else
+		answer_reason(work, part, NAME_PENDING);
+	count(part, look.held ? OLDER : LATE);
+	tables_give(tables, look.held);
+}
+
+static void get_generations(struct work *work)
+{
+	AUTO_ARENA scratch = { 0 };
+	const struct build_id **ids = arena_array(&scratch, const struct build_id *, work->count);
+	uint64_t *told = arena_array(&scratch, uint64_t, work->count);
+	size_t len = 0;
+
+	for (size_t i = 0; i < work->count; i++)
+		if (!work->parts[i].is_done)
+			ids[len++] = &work->parts[i].id;
+	generations_get(work->resolver->generations, ids, len, told);
+	len = 0;
+	for (size_t i = 0; i < work->count; i++)
+		if (!work->parts[i].is_done)
+			work->parts[i].generation = told[len++];
+}
+
+static size_t look_at_all(struct work *work)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < work->count; i++) {
+		struct part *part = &work->parts[i];
+
+		if (part->is_done)
+			continue;
+		look_at(work, part);
+		left += !part->is_done;
+	}
+	return left;
+}
+
+/* Which are to be answered by a table at all. */
+static void sort_out(struct work *work, const struct symbolize_request *request,
+		     struct symbolized_binary *answers)
+{
+	for (size_t i = 0; i < work->count; i++) {
+		struct part *part = &work->parts[i];
+		struct err err;
+
+		*part = (struct part){ .asked = &request->binaries[i], .answer = &answers[i] };
+		if (build_id_parse(part->asked->build_id, &part->id, &err))
+			continue;
+		part->is_done = true;
+		answer_reason(work, part, NAME_BAD_BUILD_ID);
+	}
+	get_generations(work);
+	for (size_t i = 0; i < work->count; i++) {
+		struct part *part = &work->parts[i];
+
+		if (part->is_done || part->asked->address_count)
+			continue;
+		part->is_done = true; /* only the generation was asked for */
+		part->answer->generation =
+			part->generation == GENERATION_UNKNOWN ? 0 : part->generation;
+	}
+}
+
+static bool goes_on(const struct work *work)
+{
+	return clock_monotonic_ns() < work->deadline_ns && !stop_is_asked(work->gone) &&
+	       !stop_is_asked(work->resolver->options.stop);
+}
+
+/* Wait for what is being built, and look again, but not at every single change. */
+static void wait_for_tables(struct work *work)
+{
+	struct tables *tables = work->resolver->tables;
+
+	while (goes_on(work)) {
+		uint64_t changes = tables_changes(tables);
+		uint64_t until_ns = clock_monotonic_ns() + NS_PER_SECOND / 4;
+
+		get_generations(work); /* the crew may have learned of another one */
+		if (!look_at_all(work))
+			return;
+		tables_wait(tables, changes,
+			    until_ns < work->deadline_ns ? until_ns : work->deadline_ns);
+		stop_wait(work->resolver->options.stop, LOOK_AGAIN_MS);
+	}
+}
+
+struct symbolize_response resolve(const struct resolver *resolver,
+				  const struct symbolize_request *request, const struct stop *gone,
+				  struct arena *arena)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	size_t len = request->binary_count;
+	struct symbolized_binary *answers = arena_array(arena, struct symbolized_binary, len);
+	struct work work = { .resolver = resolver,
+			     .gone = gone,
+			     .arena = arena,
+			     .parts = arena_array(arena, struct part, len),
+			     .count = len,
+			     .deadline_ns = began_ns + resolver->options.timeout_ns };
+
+	namer_init(&work.namer, arena);
+	sort_out(&work, request, answers);
+	if (look_at_all(&work))
+		wait_for_tables(&work);
+	for (size_t i = 0; i < len; i++)
+		if (!work.parts[i].is_done)
+			give_up(&work, &work.parts[i]);
+	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
+	return (struct symbolize_response){ answers, len };
+}

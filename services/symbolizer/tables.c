@@ -1,0 +1,445 @@
+#include "tables.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "symbolizer_limits.h"
+#include "table_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { BUCKETS = 1 << 14 };
+
+enum drop { EVICTED, OUTDATED, SPOILED, DROPS };
+static const char *const drop_names[DROPS] = {
+	[EVICTED] = "evicted", [OUTDATED] = "outdated", [SPOILED] = "spoiled"
+};
+
+static struct metric dropped = { .name = "decima_symbolizer_tables_dropped_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Tables that went: for want of space, for a newer "
+					 "generation, or because they were spoiled on disk.",
+				 .label = "why",
+				 .values = drop_names,
+				 .value_count = DROPS };
+static struct metric held_bytes = { .name = "decima_symbolizer_table_bytes",
+				    .kind = METRIC_GAUGE,
+				    .help = "Disk space of the tables." };
+static struct metric held_count = { .name = "decima_symbolizer_build_ids",
+				    .kind = METRIC_GAUGE,
+				    .help = "Build ids that a table, or the lack of one, is known "
+					    "of." };
+static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
+				.kind = METRIC_COUNTER,
+				.help = "Tables that were found on disk and mapped." };
+struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &held_bytes, &held_count,
+							&loaded };
+
+struct table_entry {
+	struct build_id id;
+	struct table_entry *next;          /* in its bucket */
+	struct table_entry *newer, *older; /* by use */
+	struct held_table *held;           /* NULL: not mapped */
+	struct table_file file;            /* size 0: none */
+	uint64_t due_ns;                   /* when a better one is sought; 0: never */
+	bool is_busy;                      /* somebody maps it, or works on it */
+	enum name_reason reason;           /* NAME_KNOWN: none */
+	uint64_t reason_generation, reason_until_ns;
+};
+
+/* ---- entries, under the lock ---- */
+
+static struct table_entry **bucket_of(const struct tables *tables, const struct build_id *id)
+{
+	return &tables->buckets[hash_64(str_from(id->text)) % BUCKETS];
+}
+
+static struct table_entry *entry_find(const struct tables *tables, const struct build_id *id)
+{
+	struct table_entry *entry = *bucket_of(tables, id);
+
+	while (entry && strcmp(entry->id.text, id->text) != 0)
+		entry = entry->next;
+	return entry;
+}
+
+static void unlink_from_use(struct tables *tables, struct table_entry *entry)
+{
+	*(entry->newer ? &entry->newer->older : &tables->newest) = entry->older;
+	*(entry->older ? &entry->older->newer : &tables->oldest) = entry->newer;
+}
+
+static void link_as_newest(struct tables *tables, struct table_entry *entry)
+{
+	entry->newer = NULL;
+	entry->older = tables->newest;
+	*(tables->newest ? &tables->newest->newer : &tables->oldest) = entry;
+	tables->newest = entry;
+}
+
+static void entry_use(struct tables *tables, struct table_entry *entry)
+{
+	unlink_from_use(tables, entry);
+	link_as_newest(tables, entry);
+}
+
+static void give(struct held_table *held)
+{
+	if (--held->holders)
+		return;
+	symbol_table_close(&held->symbols);
+	free(held);
+}
+
+/* Away with the entry's table, mapped or not. */
+static void drop_table(struct tables *tables, struct table_entry *entry, enum drop why)
+{
+	if (entry->held)
+		give(TAKE(entry->held));
+	if (!entry->file.size)
+		return;
+	table_file_remove(tables->directory, &entry->id, &entry->file);
+	tables->bytes -= entry->file.size;
+	entry->file = (struct table_file){ 0 };
+	metric_add_at(&dropped, why, 1);
+}
+
+static void entry_remove(struct tables *tables, struct table_entry *entry)
+{
+	struct table_entry **place = bucket_of(tables, &entry->id);
+
+	drop_table(tables, entry, EVICTED);
+	while (*place != entry)
+		place = &(*place)->next;
+	*place = entry->next;
+	unlink_from_use(tables, entry);
+	tables->count--;
+	free(entry);
+}
+
+/* Make room: first those that were not used for longest, never the one just come. */
+static void evict(struct tables *tables)
+{
+	struct table_entry *entry = tables->oldest;
+	bool is_full = tables->bytes > tables->max_bytes || tables->count > TABLES_MAX;
+	uint64_t keep_bytes = tables->max_bytes / 100 * KEEP_TABLES_PERCENT;
+	size_t keep_count = (size_t)TABLES_MAX / 100 * KEEP_TABLES_PERCENT;
+
+	while (is_full && entry && entry != tables->newest &&
+	       (tables->bytes > keep_bytes || tables->count > keep_count)) {
+		struct table_entry *next = entry->newer;
+		bool helps = tables->count > keep_count || entry->file.size;
+
+		if (helps && !entry->is_busy)
+			entry_remove(tables, entry);
+		entry = next;
+	}
+	metric_set(&held_bytes, (int64_t)tables->bytes);
+	metric_set(&held_count, (int64_t)tables->count);
+}
+
+static struct table_entry *entry_get(struct tables *tables, const struct build_id *id)
+{
+	struct table_entry *entry = entry_find(tables, id);
+
+	if (entry)
+		return entry;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		abort(); /* out of memory, as an arena would */
+	entry->id = *id;
+	entry->next = *bucket_of(tables, id);
+	*bucket_of(tables, id) = entry;
+	link_as_newest(tables, entry);
+	tables->count++;
+	evict(tables);
+	return entry;
+}
+
+static void set_file(struct tables *tables, struct table_entry *entry,
+		     const struct table_file *file)
+{
+	entry->file = *file;
+	entry->due_ns = file->is_second_best
+				? clock_monotonic_ns() + SECOND_BEST_SECONDS * NS_PER_SECOND
+				: 0;
+	tables->bytes += file->size;
+}
+
+static void changed(struct tables *tables)
+{
+	tables->changes++;
+	pthread_cond_broadcast(&tables->changed);
+}
+
+/* ---- life ---- */
+
+static void found_on_disk(void *self, const struct build_id *id, const struct table_file *file)
+{
+	struct tables *tables = self;
+	struct table_entry *entry = entry_get(tables, id);
+
+	if (entry->file.size && entry->file.generation > file->generation) {
+		table_file_remove(tables->directory, id, file);
+		return;
+	}
+	drop_table(tables, entry, OUTDATED);
+	set_file(tables, entry, file);
+}
+
+bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes, struct err *err)
+{
+	pthread_condattr_t monotonic;
+
+	*tables = (struct tables){
+		.root = -1, .directory = -1, .lock_file = -1, .max_bytes = max_bytes
+	};
+	if (!table_files_open(directory, &tables->root, &tables->directory, &tables->lock_file,
+			      err))
+		return false;
+	tables->buckets = calloc(BUCKETS, sizeof(*tables->buckets));
+	if (!tables->buckets)
+		abort(); /* out of memory at the start */
+	pthread_mutex_init(&tables->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&tables->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	table_files_each(tables->directory, found_on_disk, tables);
+	evict(tables);
+	return true;
+}
+
+void tables_close(struct tables *tables)
+{
+	if (!tables->buckets)
+		return;
+	for (struct table_entry *entry = tables->newest, *older; entry; entry = older) {
+		older = entry->older;
+		if (entry->held)
+			give(entry->held);
+		free(entry);
+	}
+	free(TAKE(tables->buckets));
+	close(tables->directory);
+	close(tables->root);
+	close(tables->lock_file);
+	pthread_cond_destroy(&tables->changed);
+	pthread_mutex_destroy(&tables->lock);
+}
+
+/* ---- looking ---- */
+
+static bool file_holds(const struct table_entry *entry, uint64_t generation)
+{
+	/* A server that has let go of a file does not make its table wrong. */
+	return entry->file.size && (generation == GENERATION_UNKNOWN || generation == 0 ||
+				    generation == entry->file.generation);
+}
+
+/* Not under the lock. NULL: it is spoiled. */
+static struct held_table *map_file(int fd, uint64_t generation, struct err *err)
+{
+	struct held_table *held = calloc(1, sizeof(*held));
+
+	if (!held)
+		abort(); /* out of memory, as an arena would */
+	held->generation = generation;
+	held->holders = 1;
+	if (symbol_table_open(&held->symbols, fd, err))
+		return held;
+	free(held);
+	return NULL;
+}
+
+/* Map what is on disk; the lock is let go of meanwhile. */
+static void load(struct tables *tables, struct table_entry *entry)
+{
+	struct table_file file = entry->file;
+	struct held_table *held = NULL;
+	struct err err = { 0 };
+
+	entry->is_busy = true;
+	pthread_mutex_unlock(&tables->lock);
+	{
+		AUTO_FD fd = table_file_load(tables->directory, &entry->id, &file, &err);
+
+		if (fd >= 0)
+			held = map_file(fd, file.generation, &err);
+	}
+	pthread_mutex_lock(&tables->lock);
+	entry->is_busy = false;
+	entry->held = held;
+	if (held) {
+		metric_add(&loaded, 1);
+	} else {
+		log_warn("table on disk not believed", "build_id=%s error=\"%s\"", entry->id.text,
+			 err.msg);
+		drop_table(tables, entry, SPOILED);
+	}
+	changed(tables);
+}
+
+struct table_look tables_look(struct tables *tables, const struct build_id *id, uint64_t generation)
+{
+	struct table_look look = { .state = TABLE_COLD };
+	struct table_entry *entry;
+
+	pthread_mutex_lock(&tables->lock);
+	entry = entry_find(tables, id);
+	if (entry && file_holds(entry, generation) && !entry->held && !entry->is_busy)
+		load(tables, entry);
+	if (entry) {
+		uint64_t now_ns = clock_monotonic_ns();
+
+		entry_use(tables, entry);
+		look.held = entry->held;
+		if (look.held)
+			look.held->holders++;
+		if (entry->held && file_holds(entry, generation)) {
+			look.state = TABLE_READY;
+			look.is_due = entry->due_ns && now_ns >= entry->due_ns && !entry->is_busy;
+		} else if (entry->is_busy) {
+			look.state = TABLE_WORKING;
+		} else if (entry->reason != NAME_KNOWN && now_ns < entry->reason_until_ns &&
+			   (generation == GENERATION_UNKNOWN ||
+			    generation == entry->reason_generation)) {
+			look.state = TABLE_NEGATIVE;
+			look.reason = entry->reason;
+		}
+	}
+	pthread_mutex_unlock(&tables->lock);
+	return look;
+}
+
+void tables_give(struct tables *tables, struct held_table *held)
+{
+	if (!held)
+		return;
+	pthread_mutex_lock(&tables->lock);
+	give(held);
+	pthread_mutex_unlock(&tables->lock);
+}
+
+/* ---- work ---- */
+
+bool tables_begin(struct tables *tables, const struct build_id *id)
+{
+	struct table_entry *entry;
+	bool is_ours;
+
+	pthread_mutex_lock(&tables->lock);
+	entry = entry_get(tables, id);
+	is_ours = !entry->is_busy;
+	entry->is_busy = true;
+	pthread_mutex_unlock(&tables->lock);
+	return is_ours;
+}
+
+/* The table into its place. NULL: it cannot be read after all, or not be kept. */
+static struct held_table *keep(struct tables *tables, const struct build_id *id,
+			       const struct table_result *result, struct table_file *ret_file,
+			       struct err *err)
+{
+	struct table_file file = { .generation = result->generation,
+				   .is_second_best = result->is_second_best };
+	AUTO_FD fd = openat(tables->root, result->file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat stat;
+
+	if (fd < 0 || fstat(fd, &stat)) {
+		err_errno(err, "open a new table");
+		return NULL;
+	}
+	file.size = (uint64_t)stat.st_size;
+	if (file.size > tables->max_bytes) {
+		err_set(err, ERR_LIMIT, "a table of %ju bytes, --cache-max-bytes is %ju",
+			(uintmax_t)file.size, (uintmax_t)tables->max_bytes);
+		return NULL;
+	}
+
+	struct held_table *held = map_file(fd, file.generation, err);
+
+	if (held && table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
+		*ret_file = file;
+		return held;
+	}
+	if (held)
+		give(held);
+	return NULL;
+}
+
+bool tables_finish(struct tables *tables, const struct build_id *id,
+		   const struct table_result *result, struct err *err)
+{
+	enum name_reason reason = result->reason;
+	struct held_table *held = NULL;
+	struct table_file file = { 0 };
+	struct err why = { 0 };
+
+	if (reason == NAME_KNOWN) {
+		held = keep(tables, id, result, &file, &why);
+		if (!held)
+			reason = why.code == ERR_LIMIT ? NAME_TOO_LARGE : NAME_UNAVAILABLE;
+	}
+	pthread_mutex_lock(&tables->lock);
+
+	struct table_entry *entry = entry_get(tables, id);
+
+	entry->is_busy = false;
+	if (held) {
+		bool is_same = entry->file.size && table_file_eq(&entry->file, &file);
+
+		if (is_same) { /* its file has been replaced already */
+			tables->bytes -= entry->file.size;
+			entry->file.size = 0;
+		}
+		drop_table(tables, entry, OUTDATED);
+		set_file(tables, entry, &file);
+		entry->held = held;
+	}
+	if (reason != NAME_PENDING) {
+		entry->reason = reason;
+		entry->reason_generation = result->generation;
+		entry->reason_until_ns =
+			clock_monotonic_ns() +
+			(result->holds_ns ? result->holds_ns : FAILED_SECONDS * NS_PER_SECOND);
+		if (!held && entry->due_ns) /* nothing better yet */
+			entry->due_ns = clock_monotonic_ns() + SECOND_BEST_SECONDS * NS_PER_SECOND;
+		entry_use(tables, entry);
+	}
+	evict(tables);
+	changed(tables);
+	pthread_mutex_unlock(&tables->lock);
+	if (why.code != ERR_NONE)
+		*err = why;
+	return why.code == ERR_NONE;
+}
+
+uint64_t tables_changes(struct tables *tables)
+{
+	uint64_t changes;
+
+	pthread_mutex_lock(&tables->lock);
+	changes = tables->changes;
+	pthread_mutex_unlock(&tables->lock);
+	return changes;
+}
+
+bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns)
+{
+	struct timespec until = { .tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(deadline_ns % NS_PER_SECOND) };
+	bool is_timely = true;
+
+	pthread_mutex_lock(&tables->lock);
+	while (tables->changes == changes && is_timely)
+		is_timely = pthread_cond_timedwait(&tables->changed, &tables->lock, &until) == 0;
+	is_timely = tables->changes != changes;
+	pthread_mutex_unlock(&tables->lock);
+	return is_timely;
+}

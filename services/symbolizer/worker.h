@@ -1,0 +1,47 @@
+/*
+ * worker - fetches one debug file after the other and builds their tables, in a process of its own.
+ *
+ * What it reads is foreign, and libelf and libdw read it: it may crash, hang or eat memory, and
+ * costs no more than itself then. It is this same executable under a hidden name, niced, with
+ * limits on memory, time and file sizes, and it dies with the thread that started it. Orders come
+ * and reports go over a socket, a record each. A worker that has built a table ends, so that none
+ * grows; one that only learned that there is no file goes on.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "object/build_id.h"
+#include "profile/symbolize.h"
+
+struct work_order {
+	struct build_id id;
+};
+
+enum work_stage { WORK_FETCHED, WORK_DONE };
+
+struct work_report {
+	enum work_stage stage;
+	enum name_reason reason; /* of WORK_DONE; NAME_KNOWN: DIR/table is the table */
+	bool is_second_best;     /* of an executable */
+	uint64_t bytes, took_ns; /* of the file that was fetched; of this stage */
+	char why[256];
+};
+
+/* Whether this process was started as one. */
+bool worker_is_meant(int argc, char **argv);
+int worker_main(int argc, char **argv);
+
+/*
+ * From the other side: a process, or none yet (pid 0). The thread that starts it must live longer
+ * than it does.
+ */
+struct worker {
+	int pid, socket;
+};
+
+/* In its directory, which is emptied: an absolute path. */
+bool worker_start(struct worker *worker, const char *directory, const char *servers,
+		  struct err *err) MUST_CHECK;
+
+/* Ends it, however it is. What it ended of, if it had ended: a wait status; 0: it had not. */
+int worker_end(struct worker *worker);
