@@ -6,6 +6,12 @@
 #define LOCK   "SELECT pg_advisory_xact_lock(110386840822113)"
 #define LEDGER "schema_step"
 
+/*
+ * An ingester commits samples without waiting for the disk, since Kafka has them. Tables it has
+ * not: who says that they are there must find them there after a crash.
+ */
+#define DURABLE "SET LOCAL synchronous_commit = on"
+
 #define SQLSTATE_NO_TABLE "42P01"
 
 static const char ledger[] = "CREATE TABLE IF NOT EXISTS " LEDGER " ("
@@ -42,8 +48,8 @@ static bool apply_missing(struct postgres *pg, struct err *err)
 {
 	int64_t last = 0;
 
-	if (!postgres_exec(pg, LOCK, err) || !postgres_exec(pg, ledger, err) ||
-	    !last_step(pg, &last, err))
+	if (!postgres_exec(pg, DURABLE, err) || !postgres_exec(pg, LOCK, err) ||
+	    !postgres_exec(pg, ledger, err) || !last_step(pg, &last, err))
 		return false;
 	for (size_t i = 0; i < schema_step_count; i++) {
 		if (schema_steps[i].number <= last)

@@ -372,6 +372,36 @@ static void what_one_row_cannot_hold_becomes_two(void **state)
 	store_writer_close(&writer);
 }
 
+/* What a trigger of the server's sees while the tables are made. */
+static void tables_wait_for_the_disk_though_samples_do_not(void **state)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct postgres pg;
+	struct store_writer writer;
+	struct err err;
+
+	(void)state;
+	assert_good(postgres_open(&pg, &(struct postgres_options){ .conninfo = postgres() }, &err),
+		    err);
+	assert_good(
+		postgres_exec(&pg,
+			      "CREATE TABLE waits (setting text);"
+			      "CREATE FUNCTION note() RETURNS event_trigger LANGUAGE plpgsql AS "
+			      "'BEGIN INSERT INTO waits VALUES "
+			      "(current_setting(''synchronous_commit'')); END';"
+			      "CREATE EVENT TRIGGER note ON ddl_command_start "
+			      "WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION note()",
+			      &err),
+		err);
+	open_writer(&writer);
+	assert_good(postgres_query(&pg, "SELECT DISTINCT setting FROM waits", NULL, 0, &rows, &err),
+		    err);
+	assert_int_equal(rows.count, 1);
+	assert_true(str_eq(postgres_get(&rows, 0, 0), STR("on")));
+	store_writer_close(&writer);
+	postgres_close(&pg);
+}
+
 const struct CMUnitTest write_tests[] = {
 	TEST(a_partition_that_another_took_is_lost_and_the_rest_is_stored),
 	TEST(a_host_whose_row_moved_spoils_every_part_that_spoke_of_it),
@@ -381,5 +411,6 @@ const struct CMUnitTest write_tests[] = {
 	TEST(a_detach_that_was_cut_short_is_finished_later),
 	TEST(goes_on_after_the_connection_was_cut),
 	TEST(what_one_row_cannot_hold_becomes_two),
+	TEST(tables_wait_for_the_disk_though_samples_do_not),
 };
 const size_t write_test_count = ARRAY_LEN(write_tests);
