@@ -1,12 +1,16 @@
 #include "base/clock.h"
 #include "client/kafka_consumer.h"
 #include "mock_kafka.h"
-#include "test.h"
+#include "side_by_side.h"
 
 #include <stdio.h>
 
 enum { MOCK_HEARTBEAT = 12 }; /* ApiKey */
 enum { PARTITIONS = 4, TRIES = 300, TRY_MS = 100 };
+
+/* The mock waits 3 s for the first members of a group, and for all of them to come again a second
+ * less than this. */
+enum { SESSION_MS = 3000 };
 
 /* Where it wants to begin, and what became of it. */
 struct owner {
@@ -48,6 +52,7 @@ static void open_consumer(struct kafka_consumer *consumer, const struct mock_kaf
 						.topic = "t",
 						.group = "g",
 						.client_id = "test",
+						.session_ms = SESSION_MS,
 						.assigned = on_assigned,
 						.revoked = on_revoked,
 						.self = owner,
@@ -251,9 +256,9 @@ static void closes_with_messages_that_nobody_has_read(void **state)
 	mock_kafka_close(&mock);
 }
 
-RUN_TESTS(TEST(begins_where_its_owner_says_and_again_when_asked_to),
-	  TEST(what_was_paused_is_read_when_it_begins_again),
-	  TEST(what_was_paused_is_read_when_it_is_assigned_again),
-	  TEST(a_seek_that_fails_leaves_the_group_and_joins_it_again),
-	  TEST(closing_does_not_wait_for_a_kafka_that_is_away),
-	  TEST(closes_with_messages_that_nobody_has_read))
+RUN_SIDE_BY_SIDE(TEST(begins_where_its_owner_says_and_again_when_asked_to),
+		 TEST(what_was_paused_is_read_when_it_begins_again),
+		 TEST(what_was_paused_is_read_when_it_is_assigned_again),
+		 TEST(a_seek_that_fails_leaves_the_group_and_joins_it_again),
+		 TEST(closing_does_not_wait_for_a_kafka_that_is_away),
+		 TEST(closes_with_messages_that_nobody_has_read))

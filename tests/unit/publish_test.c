@@ -2,7 +2,7 @@
 #include "mock_kafka.h"
 #include "publish.h"
 #include "scratch.h"
-#include "test.h"
+#include "side_by_side.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -209,8 +209,8 @@ static void a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behin
 	fixture_close(&f);
 }
 
-RUN_TESTS(TEST(sends_old_and_live_batches_in_order_with_their_numbers),
-	  TEST(waits_for_kafka_and_stops_in_time_without_it),
-	  TEST(a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes),
-	  TEST(a_failed_send_goes_again),
-	  TEST(a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind))
+RUN_SIDE_BY_SIDE(TEST(sends_old_and_live_batches_in_order_with_their_numbers),
+		 TEST(waits_for_kafka_and_stops_in_time_without_it),
+		 TEST(a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes),
+		 TEST(a_failed_send_goes_again),
+		 TEST(a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind))
