@@ -14,11 +14,12 @@ packages=(
 	libbpf-dev libelf-dev libdw-dev librdkafka-dev libprotobuf-c-dev protobuf-c-compiler
 	libpq-dev libmicrohttpd-dev libzstd-dev libxxhash-dev libpcre2-dev libjansson-dev
 	zlib1g-dev libssl-dev libcurl4-openssl-dev libiberty-dev
+	nodejs=node npm=npm
 	# running: PostgreSQL, Redis, Kafka (its jars come from Maven)
 	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java python3
 	# testing
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
-	python3-redis python3-protobuf elfutils binutils curl prometheus=promtool debuginfod gdb
+	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
 	# checking
 	clang-format-14 clang-tidy-14 shellcheck cppcheck git
 )

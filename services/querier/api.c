@@ -1,6 +1,8 @@
 #include "api.h"
 
+#include "page.h"
 #include "question.h"
+#include "refusal.h"
 
 /*
  * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
@@ -14,11 +16,26 @@ static void serve_symbolz(void *self, const struct http_request *req, struct htt
 	res->body = STR("num_symbols: 1\n");
 }
 
-/* Whoever opens the address in a browser or by curl shall learn how to go on. */
-static void serve_root(void *self, const struct http_request *req, struct http_response *res)
+static void serve_page(void *self, const struct http_request *req, struct http_response *res)
 {
 	(void)self;
-	(void)req;
+	page_serve(&page_built, req, res);
+}
+
+static void serve_asset(void *self, const struct http_request *req, struct http_response *res)
+{
+	(void)self;
+	if (!page_serve_asset(&page_built, req, res))
+		refusal_answer(REFUSED_NOT_FOUND, "the page has no such file", req->arena, res);
+}
+
+/* The page for a browser; whoever opens the address by curl shall learn how to go on. */
+static void serve_root(void *self, const struct http_request *req, struct http_response *res)
+{
+	if (page_wanted(req)) {
+		serve_page(self, req, res);
+		return;
+	}
 	res->body = STR("Decima: what the machines of this fleet spend their time on.\n\n"
 			"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
 			"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
@@ -37,6 +54,8 @@ static void serve_root(void *self, const struct http_request *req, struct http_r
 
 const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/", .handle = serve_root },
+	{ .method = "GET", .path = "/fleet", .handle = serve_page },
+	{ .method = "GET", .path = "/assets/", .handle = serve_asset },
 	{ .method = "GET", .path = "/api/v1/labels", .handle = ask_labels },
 	{ .method = "GET", .path = "/api/v1/label/", .handle = ask_label_values },
 	{ .method = "GET", .path = "/api/v1/profile_types", .handle = ask_profile_types },

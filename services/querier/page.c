@@ -1,0 +1,112 @@
+#include "page.h"
+
+#include <strings.h>
+
+/*
+ * Nothing but what came from this server: no inline script or style, no eval, no other host, in no
+ * frame. What is drawn from names of functions can so never become code.
+ */
+#define POLICY                                                                                  \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src " \
+	"'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+#define HEADER(name, value)                      \
+	{                                        \
+		{ name, sizeof(name) - 1 },      \
+		{                                \
+			value, sizeof(value) - 1 \
+		}                                \
+	}
+
+enum { OWN_HEADERS = 7 };
+
+static const struct http_param headers[OWN_HEADERS - 3] = {
+	HEADER("Content-Security-Policy", POLICY),
+	HEADER("X-Content-Type-Options", "nosniff"),
+	HEADER("Referrer-Policy", "no-referrer"),
+	HEADER("Vary", "Accept, Accept-Encoding"),
+};
+
+/* Whether a list with commas has the word, whatever its letters' case. Enough for these lists. */
+static bool has_word(str list, str word)
+{
+	while (list.len) {
+		str item = str_cut(&list, ',');
+		str name = str_trim(str_cut(&item, ';'));
+
+		if (name.len == word.len && strncasecmp(name.ptr, word.ptr, word.len) == 0)
+			return !str_eq(str_trim(item), STR("q=0"));
+	}
+	return false;
+}
+
+bool page_wanted(const struct http_request *req)
+{
+	return has_word(http_header(req, "Accept"), STR("text/html"));
+}
+
+static const struct page_file *find(const struct page *page, str path)
+{
+	for (size_t i = 0; i < page->file_count; i++) {
+		if (str_eq(str_from(page->files[i].path), path))
+			return &page->files[i];
+	}
+	return NULL;
+}
+
+static void give(const struct page_file *file, const char *kept, const struct http_request *req,
+		 struct http_response *res)
+{
+	bool packed = has_word(http_header(req, "Accept-Encoding"), STR("gzip"));
+	struct http_param *given = arena_array(req->arena, struct http_param, OWN_HEADERS);
+	size_t count = ARRAY_LEN(headers);
+
+	memcpy(given, headers, sizeof(headers));
+	given[count++] = (struct http_param){ STR("Cache-Control"), str_from(kept) };
+	given[count++] = (struct http_param){ STR("ETag"), str_from(file->etag) };
+	if (packed)
+		given[count++] = (struct http_param){ STR("Content-Encoding"), STR("gzip") };
+	res->headers = given;
+	res->header_count = count;
+	res->content_type = file->content_type;
+	if (str_eq(http_header(req, "If-None-Match"), str_from(file->etag)))
+		res->status = 304;
+	else
+		res->body = packed ? file->gzip : file->plain;
+}
+
+/* In place of the page: what is missing, and that the API is there all the same. */
+static void give_why_not(const struct page *page, const struct http_request *req,
+			 struct http_response *res)
+{
+	res->headers = headers;
+	res->header_count = ARRAY_LEN(headers);
+	res->content_type = "text/html; charset=utf-8";
+	res->body = str_format(
+		req->arena,
+		"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Decima</title>"
+		"<h1>The page is not built</h1><p>%s<p>The API is here: <a "
+		"href=\"/api/v1/query?query={}&amp;report=collapsed\">stacks of the last hour</a>, "
+		"<a href=\"/api/v1/fleet\">hosts</a>; docs/api.md tells the rest.\n",
+		page->why_not);
+}
+
+void page_serve(const struct page *page, const struct http_request *req, struct http_response *res)
+{
+	const struct page_file *file = find(page, STR("/index.html"));
+
+	if (file)
+		give(file, "no-cache", req, res);
+	else
+		give_why_not(page, req, res);
+}
+
+bool page_serve_asset(const struct page *page, const struct http_request *req,
+		      struct http_response *res)
+{
+	const struct page_file *file = find(page, req->path);
+
+	if (file)
+		give(file, "public, max-age=31536000, immutable", req, res);
+	return file != NULL;
+}

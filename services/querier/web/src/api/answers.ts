@@ -1,0 +1,39 @@
+/** answers - the shapes of the API's data, as docs/api.md has them. */
+
+/** report=flamegraph: columns of one length, in preorder; `name` and its like are numbers of `names`. */
+export interface FlameAnswer {
+	unit: string;
+	total: number;
+	names: string[];
+	nodes: {
+		parent: number[];
+		name: number[];
+		binary: number[];
+		file: number[];
+		build_id: number[];
+		address: number[];
+		reason?: number[]; // why the function is not known; 0 where it is
+		self: number[];
+		total: number[];
+	};
+}
+
+export interface Matrix {
+	resultType: string;
+	result: { metric: Record<string, string>; values: [number, string][] }[];
+}
+
+export interface Host {
+	node: string;
+	host: string;
+	version: string;
+	last_seen: number;
+	taken: number;
+	stored: number;
+	in_flight: number;
+	duplicate: number;
+	missing: number;
+	lost: Record<string, number>;
+	truncated: Record<string, number>;
+	why?: string;
+}

@@ -1,0 +1,65 @@
+/**
+ * client - the querier's API: one function that asks, and an error that is the API's own sentence.
+ */
+
+export type Params = Record<string, string | number | readonly string[]>;
+
+export interface Answer<T> {
+	data: T;
+	warnings: string[];
+}
+
+/** Why there is no answer. `type` is the API's word, or "network" where nobody answered. */
+export class ApiError extends Error {
+	constructor(
+		readonly type: string,
+		readonly status: number,
+		sentence: string,
+	) {
+		super(sentence);
+	}
+}
+
+/** GET /api/v1/PATH. Aborting the signal ends the query in the database too. */
+export async function ask<T>(path: string, params: Params, signal: AbortSignal): Promise<Answer<T>> {
+	const response = await send(urlOf(path, params), signal);
+	const body = await response.text();
+	const answer = readEnvelope(body);
+	if (answer?.status === "success") return { data: answer.data as T, warnings: answer.warnings ?? [] };
+	if (answer?.status === "error")
+		throw new ApiError(answer.errorType ?? "internal", response.status, answer.error ?? "no reason was given");
+	throw new ApiError("internal", response.status, `what came is no answer of the API (status ${response.status})`);
+}
+
+export function urlOf(path: string, params: Params): string {
+	const query = new URLSearchParams();
+	for (const [name, value] of Object.entries(params)) {
+		for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+	}
+	return `/api/v1/${path}?${query}`;
+}
+
+interface Envelope {
+	status?: string;
+	data?: unknown;
+	warnings?: string[];
+	errorType?: string;
+	error?: string;
+}
+
+async function send(url: string, signal: AbortSignal): Promise<Response> {
+	try {
+		return await fetch(url, { signal, headers: { Accept: "application/json" } });
+	} catch (error) {
+		if (signal.aborted) throw error;
+		throw new ApiError("network", 0, "the querier does not answer: it is stopped, or the network is away");
+	}
+}
+
+function readEnvelope(body: string): Envelope | null {
+	try {
+		return JSON.parse(body) as Envelope;
+	} catch {
+		return null;
+	}
+}

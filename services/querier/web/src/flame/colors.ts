@@ -1,0 +1,120 @@
+/**
+ * colors - a frame's colour says where its code comes from: the same binary, or package, has the
+ * same colour in every graph.
+ *
+ * Hues are spread around OKLCH's circle, where equal steps look equal and one lightness reads
+ * equally well under text. Grey is what has no name yet; the kernel has a hue of its own.
+ */
+import type { ColorBy } from "../state/view";
+import { hashText } from "./path";
+import type { Tree } from "./tree";
+
+export const HUES = 14;
+/** Beside the hues: the kernel, what is not known, levels of labels. */
+export const KERNEL = HUES;
+export const UNKNOWN = HUES + 1;
+export const LABEL = HUES + 2;
+export const KINDS = HUES + 3;
+
+export interface Palette {
+	fill: string[]; // by kind
+	text: string;
+	dim: string[]; // by kind, where a search is for something else
+	dimText: string;
+	narrow: string;
+	found: string; // around what is searched
+	chosen: string; // around what is under the pointer or the keys
+}
+
+/** Each node's kind: an index into the palette. */
+export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
+	const kinds = new Uint8Array(tree.count);
+	const known = new Map<string, number>();
+	for (let i = 0; i < tree.count; i++) {
+		const binary = tree.names[tree.binary[i]] ?? "";
+		const name = tree.names[tree.name[i]];
+		if (i === 0 || isLabel(binary, name)) kinds[i] = LABEL;
+		else if (isKernel(binary)) kinds[i] = KERNEL;
+		else if (tree.address[i] && by === "package") kinds[i] = UNKNOWN;
+		else {
+			const source = by === "package" ? packageOf(name, binary) : baseName(binary);
+			let kind = known.get(source);
+			if (kind === undefined) known.set(source, (kind = hashText(source) % HUES));
+			kinds[i] = kind;
+		}
+	}
+	return kinds;
+}
+
+/** What a colour stands for, the greatest first: for a legend. */
+export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
+	const binary = tree.names[tree.binary[node]] ?? "";
+	if (isKernel(binary)) return "kernel";
+	return by === "package" ? packageOf(tree.names[tree.name[node]], binary) : baseName(binary);
+}
+
+export function isKernel(binary: string): boolean {
+	return binary === "[kernel]" || binary === "[kernel.kallsyms]" || binary === "vmlinux" || binary.endsWith(".ko");
+}
+
+function isLabel(binary: string, name: string): boolean {
+	return binary === "" && (name.includes("=") || name.startsWith("["));
+}
+
+export function baseName(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Go's import path, C++'s and Rust's outermost namespaces, Java's package; else the binary. */
+export function packageOf(name: string, binary: string): string {
+	const go = /^((?:[\w.-]+\/)*[\w-]+)\.(?:\(\*?[\w.]+\)|[\w]+)/.exec(name);
+	if (go && (name.includes("/") || name.includes("(*"))) return go[1];
+	const plain = name.replace(/<.*$/s, "").replace(/^.* (?=\w+::)/, "");
+	const spaces = plain.split("::");
+	if (spaces.length > 1) return spaces.slice(0, spaces.length > 2 ? 2 : 1).join("::");
+	const dots = plain.split(".");
+	if (dots.length > 2) return dots.slice(0, -2).join(".");
+	return baseName(binary);
+}
+
+export function paletteOf(dark: boolean): Palette {
+	const [light, chroma] = dark ? [0.46, 0.085] : [0.83, 0.085];
+	const [dimLight, dimChroma] = dark ? [0.3, 0.02] : [0.94, 0.012];
+	const paint = (lightness: number, strength: number): string[] => {
+		const fill = [];
+		for (let kind = 0; kind < HUES; kind++) fill.push(hex(lightness, strength, 20 + (kind * 360) / HUES));
+		fill.push(hex(dark ? lightness - 0.07 : lightness - 0.04, strength * 1.15, 45)); // the kernel
+		fill.push(hex(lightness, strength * 0.1, 250)); // not known
+		fill.push(hex(dark ? lightness - 0.1 : lightness + 0.07, strength * 0.2, 250)); // labels
+		return fill;
+	};
+	return {
+		fill: paint(light, chroma),
+		text: dark ? "#f6f7f9" : "#16181d",
+		dim: paint(dimLight, dimChroma),
+		dimText: dark ? "#a3aab5" : "#5a6270",
+		narrow: hex(dark ? 0.29 : 0.945, 0.01, 250),
+		found: dark ? "#ffd43b" : "#b4004e",
+		chosen: dark ? "#ffffff" : "#16181d",
+	};
+}
+
+/** OKLCH as #rrggbb, cut to what a screen has. */
+export function hex(lightness: number, chroma: number, hue: number): string {
+	const angle = (hue * Math.PI) / 180;
+	const [a, b] = [chroma * Math.cos(angle), chroma * Math.sin(angle)];
+	const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+	const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+	const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+	const channels = [
+		4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+		-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+		-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+	];
+	const bytes = channels.map((linear) => {
+		const bounded = Math.min(1, Math.max(0, linear));
+		const gamma = bounded <= 0.0031308 ? 12.92 * bounded : 1.055 * bounded ** (1 / 2.4) - 0.055;
+		return Math.round(gamma * 255);
+	});
+	return `#${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

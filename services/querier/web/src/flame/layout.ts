@@ -1,0 +1,116 @@
+/**
+ * layout - which rectangles of a tree are to be seen, and which node is under a point.
+ *
+ * A Lens says what part of the tree is looked at: `from` to `to` in the profile's unit is as wide as
+ * `width` pixels; rows `top` to `top + height` pixels are to be seen. The walk leaves out the whole
+ * subtree of a node that is outside or narrower than a pixel, so it costs what is seen, not what is
+ * there. Neighbours that are too narrow are one box without a node, so that nothing looks empty.
+ */
+import type { Tree } from "./tree";
+
+export interface Lens {
+	from: number;
+	to: number;
+	width: number;
+	top: number;
+	height: number;
+	row: number; // height of a row
+}
+
+/** Columns, to be used again for the next frame; of them `count` rows are filled. */
+export class Boxes {
+	count = 0;
+	node = new Int32Array(1024); // NARROW: several
+	depth = new Int32Array(1024);
+	left = new Float64Array(1024);
+	right = new Float64Array(1024);
+
+	push(node: number, depth: number, left: number, right: number): number {
+		if (this.count === this.node.length) this.grow();
+		const at = this.count++;
+		this.node[at] = node;
+		this.depth[at] = depth;
+		this.left[at] = left;
+		this.right[at] = right;
+		return at;
+	}
+
+	private grow() {
+		const bigger = <T extends Int32Array | Float64Array>(old: T): T => {
+			const made = new (old.constructor as new (len: number) => T)(old.length * 2);
+			made.set(old);
+			return made;
+		};
+		this.node = bigger(this.node);
+		this.depth = bigger(this.depth);
+		this.left = bigger(this.left);
+		this.right = bigger(this.right);
+	}
+}
+
+export const NARROW = -1;
+const PIXELS_MIN = 1;
+const APART = 1; // pixels between narrow nodes that are one box still
+
+/** Fill `boxes` with what the lens sees. */
+export function layout(tree: Tree, lens: Lens, boxes: Boxes): void {
+	const scale = lens.width / (lens.to - lens.from);
+	const slack = (lens.to - lens.from) * 1e-9; // sums of floats end a little beside each other
+	const first = Math.floor(lens.top / lens.row);
+	const last = Math.floor((lens.top + lens.height - 1) / lens.row);
+	const narrow = new Int32Array(last + 1).fill(-1); // by depth: the box that may grow
+	boxes.count = 0;
+	for (let i = 0; i < tree.count; ) {
+		const depth = tree.depth[i];
+		const begin = tree.start[i];
+		const end = begin + tree.total[i];
+		if (depth > last || end <= lens.from + slack || begin >= lens.to - slack) {
+			i = tree.end[i];
+			continue;
+		}
+		const left = Math.max(0, (begin - lens.from) * scale);
+		const right = Math.min(lens.width, (end - lens.from) * scale);
+		if (right - left < PIXELS_MIN) {
+			if (depth >= first) putNarrow(boxes, narrow, depth, left, right);
+			i = tree.end[i];
+			continue;
+		}
+		if (depth >= first) boxes.push(i, depth, left, right);
+		i++;
+	}
+}
+
+function putNarrow(boxes: Boxes, narrow: Int32Array, depth: number, left: number, right: number) {
+	const open = narrow[depth];
+	if (open >= 0 && left - boxes.right[open] <= APART) boxes.right[open] = right;
+	else narrow[depth] = boxes.push(NARROW, depth, left, right);
+}
+
+/** The node at a point of the lens (y from its top edge); -1: none. */
+export function nodeAt(tree: Tree, lens: Lens, x: number, y: number): number {
+	if (x < 0 || x >= lens.width || y < 0) return -1;
+	const value = lens.from + (x / lens.width) * (lens.to - lens.from);
+	const depth = Math.floor((y + lens.top) / lens.row);
+	let at = 0;
+	while (tree.depth[at] < depth) {
+		const child = childAt(tree, at, value);
+		if (child < 0) return -1;
+		at = child;
+	}
+	return at;
+}
+
+function childAt(tree: Tree, node: number, value: number): number {
+	for (let child = node + 1; child < tree.end[node]; child = tree.end[child]) {
+		if (value < tree.start[child]) return -1;
+		if (value < tree.start[child] + tree.total[child]) return child;
+	}
+	return -1;
+}
+
+/** How many rows the tree has where only this part of it is looked at. */
+export function rowsOf(tree: Tree, node: number): number {
+	let deepest = tree.depth[node];
+	for (let i = node; i < tree.end[node]; i++) deepest = Math.max(deepest, tree.depth[i]);
+	return deepest + 1;
+}

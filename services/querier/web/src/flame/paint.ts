@@ -1,0 +1,99 @@
+/**
+ * paint - a scene on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
+ * boxes that the lens sees.
+ */
+import type { Palette } from "./colors";
+import { Boxes, type Lens, layout, NARROW } from "./layout";
+import { fitText, type Ruler, rulerFrom } from "./text";
+import type { Tree } from "./tree";
+
+export interface Scene {
+	tree: Tree;
+	kinds: Uint8Array;
+	palette: Palette;
+	lens: Lens;
+	focus: number; // the node that fills the width
+	chosen: number; // under the pointer or the keys; -1: none
+	found: Uint8Array | null; // by node; null: nothing is searched
+}
+
+const PADDING = 5;
+const TEXT_MIN = 26; // pixels of a box that may hold a name
+
+export class Painter {
+	private readonly context: CanvasRenderingContext2D;
+	private readonly boxes = new Boxes();
+	private ruler: Ruler | null = null;
+	private ratio = 1;
+
+	constructor(
+		private readonly canvas: HTMLCanvasElement,
+		private readonly font: string,
+	) {
+		this.context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
+	}
+
+	/** CSS pixels, and how many of the device's are one of them. */
+	resize(width: number, height: number, ratio: number) {
+		this.ratio = ratio;
+		this.canvas.width = Math.max(1, Math.round(width * ratio));
+		this.canvas.height = Math.max(1, Math.round(height * ratio));
+	}
+
+	draw(scene: Scene, background: string) {
+		const { context, boxes } = this;
+		layout(scene.tree, scene.lens, boxes);
+		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+		context.fillStyle = background;
+		context.fillRect(0, 0, scene.lens.width, scene.lens.height);
+		context.font = this.font;
+		context.textBaseline = "middle";
+		this.ruler ??= rulerFrom((text) => context.measureText(text).width);
+		for (let i = 0; i < boxes.count; i++) this.drawBox(scene, i);
+		for (let i = 0; i < boxes.count; i++) {
+			if (boxes.node[i] === scene.chosen && scene.chosen >= 0) this.drawFrame(scene, i, scene.palette.chosen, 2);
+		}
+	}
+
+	private drawBox(scene: Scene, i: number) {
+		const { boxes, context } = this;
+		const { tree, palette, lens } = scene;
+		const node = boxes.node[i];
+		const left = this.snap(boxes.left[i]);
+		const width = Math.max(this.snap(boxes.right[i]) - left, 1 / this.ratio);
+		const top = boxes.depth[i] * lens.row - lens.top;
+		if (node === NARROW) {
+			context.fillStyle = palette.narrow;
+			context.fillRect(left, top, width, lens.row - 1);
+			return;
+		}
+		const dim = scene.found ? !scene.found[node] : boxes.depth[i] < tree.depth[scene.focus];
+		const kind = scene.kinds[node];
+		context.fillStyle = dim ? palette.dim[kind] : palette.fill[kind];
+		context.fillRect(left, top, width > 3 ? width - 1 : width, lens.row - 1);
+		if (scene.found?.[node]) this.drawFrame(scene, i, palette.found, 1.5);
+		if (width < TEXT_MIN) return;
+		const text = fitText(this.ruler as Ruler, tree.names[tree.name[node]], width - 2 * PADDING);
+		if (!text) return;
+		context.fillStyle = dim ? palette.dimText : palette.text;
+		context.fillText(text, left + PADDING, top + lens.row / 2);
+	}
+
+	private drawFrame(scene: Scene, i: number, color: string, line: number) {
+		const left = this.snap(this.boxes.left[i]);
+		const width = Math.max(this.snap(this.boxes.right[i]) - left - 1, 1);
+		const top = this.boxes.depth[i] * scene.lens.row - scene.lens.top;
+		if (width < 2 * line) {
+			this.context.fillStyle = color;
+			this.context.fillRect(left, top, width, scene.lens.row - 1);
+			return;
+		}
+		this.context.strokeStyle = color;
+		this.context.lineWidth = line;
+		this.context.strokeRect(left + line / 2, top + line / 2, width - line, scene.lens.row - 1 - line);
+	}
+
+	private snap(x: number): number {
+		return Math.round(x * this.ratio) / this.ratio;
+	}
+}

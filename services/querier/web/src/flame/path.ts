@@ -1,0 +1,50 @@
+/**
+ * path - a node's name in a URL: a hash over the functions from the root to it.
+ *
+ * So a zoom is found again in another answer of the same question, as long as somebody is still
+ * there, and a link does not grow with the depth of the stack.
+ */
+import { ALL, type Tree } from "./tree";
+
+/** "" is the root. */
+export function hashOfNode(tree: Tree, node: number): string {
+	return node === ALL ? "" : hashes(tree)[node].toString(36);
+}
+
+/** The node of that hash; the root where there is none. */
+export function nodeOfHash(tree: Tree, hash: string): number {
+	if (hash === "") return ALL;
+	const at = hashes(tree).findIndex((each, node) => node !== ALL && each.toString(36) === hash);
+	return at < 0 ? ALL : at;
+}
+
+const known = new WeakMap<Tree, Float64Array>();
+
+function hashes(tree: Tree): Float64Array {
+	const found = known.get(tree);
+	if (found) return found;
+	const names = tree.names.map(hashText);
+	const made = new Float64Array(tree.count);
+	for (let i = 1; i < tree.count; i++) {
+		const own = names[tree.name[i]] ^ Math.imul(names[tree.binary[i]], 31);
+		made[i] = mix(made[tree.parent[i]], own);
+	}
+	known.set(tree, made);
+	return made;
+}
+
+/** FNV-1a, of 32 bits. */
+export function hashText(text: string): number {
+	let hash = 0x811c9dc5;
+	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return hash >>> 0;
+}
+
+/** Both halves of a 52-bit number, so that 100,000 nodes hardly meet. */
+function mix(before: number, own: number): number {
+	const high = Math.floor(before / 0x4000000);
+	const low = before % 0x4000000;
+	const a = Math.imul(high ^ own, 0x9e3779b1);
+	const b = Math.imul(low ^ own ^ (a >>> 7), 0x85ebca6b);
+	return ((a ^ (b >>> 13)) >>> 6) * 0x4000000 + ((b ^ (a >>> 11)) >>> 6);
+}

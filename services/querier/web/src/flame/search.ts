@@ -1,0 +1,48 @@
+/**
+ * search - which frames a text means: part of a name in any case, `/a regular expression/`, or
+ * `"the whole name"`.
+ */
+import type { Tree } from "./tree";
+
+export interface Found {
+	nodes: Uint8Array; // 1: this node is meant
+	count: number;
+	sum: number; // of the stacks that have a frame that is meant, each counted once
+}
+
+export type Test = (name: string) => boolean;
+
+/** Null: everything, since nothing is asked. Throws an Error where the expression is none. */
+export function testFrom(text: string): Test | null {
+	if (text === "") return null;
+	const quoted = /^"(.*)"$/s.exec(text);
+	if (quoted) return (name) => name === quoted[1];
+	const slashed = /^\/(.+)\/$/s.exec(text);
+	if (slashed) {
+		const expression = new RegExp(slashed[1], "i");
+		return (name) => expression.test(name);
+	}
+	const wanted = text.toLowerCase();
+	return (name) => name.toLowerCase().includes(wanted);
+}
+
+/** A name as a search that means it alone. */
+export function searchFor(name: string): string {
+	return `"${name}"`;
+}
+
+/** "all" itself is never meant. */
+export function search(tree: Tree, test: Test): Found {
+	const meant = tree.names.map(test);
+	const found: Found = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
+	let counted = 0; // rows before this one are in a subtree that is counted
+	for (let i = 1; i < tree.count; i++) {
+		if (!meant[tree.name[i]]) continue;
+		found.nodes[i] = 1;
+		found.count++;
+		if (i < counted) continue;
+		found.sum += tree.total[i];
+		counted = tree.end[i];
+	}
+	return found;
+}

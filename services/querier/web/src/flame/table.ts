@@ -1,0 +1,43 @@
+/**
+ * table - the functions of a tree, or of the part below one node, each in one row.
+ *
+ * `total` counts a stack once, however often the function calls itself in it.
+ */
+import type { Sort } from "../state/view";
+import { ALL, functionsOf, type Tree } from "./tree";
+
+export interface Row {
+	node: number; // one of those that the row is made of: it has the names
+	self: number;
+	total: number;
+}
+
+export function rowsFrom(tree: Tree, root: number): Row[] {
+	const { of, functions } = functionsOf(tree);
+	const rows = new Array<Row | undefined>(functions);
+	const until = new Int32Array(functions); // rows of the tree before this are below the function
+	for (let i = Math.max(root, ALL + 1); i < tree.end[root]; i++) {
+		const row = (rows[of[i]] ??= { node: i, self: 0, total: 0 });
+		row.self += tree.self[i];
+		if (i < until[of[i]]) continue;
+		row.total += tree.total[i];
+		until[of[i]] = tree.end[i];
+	}
+	return rows.filter((row) => row !== undefined);
+}
+
+/** Those whose name has the text in it, in any case; sorted, the greatest or "a" first. */
+export function arrange(tree: Tree, rows: Row[], text: string, sort: Sort, up: boolean): Row[] {
+	const wanted = text.toLowerCase();
+	const name = (row: Row) => tree.names[tree.name[row.node]];
+	const order = (a: Row, b: Row): number =>
+		sort === "name"
+			? compare(name(a), name(b))
+			: b[sort] - a[sort] || b.total - a.total || compare(name(a), name(b));
+	const found = rows.filter((row) => name(row).toLowerCase().includes(wanted)).sort(order);
+	return up ? found.reverse() : found;
+}
+
+function compare(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
+}

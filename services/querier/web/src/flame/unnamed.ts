@@ -1,0 +1,37 @@
+/** unnamed - why a frame is an address and not a name, and what can be done about it. */
+import { baseName } from "./colors";
+import type { Tree } from "./tree";
+
+export interface Advice {
+	why: string; // sentences, both
+	todo: string;
+}
+
+const UPLOAD = "Upload its debug file to the debuginfo service, or give that an upstream server to ask.";
+
+/** What to do, by what the querier's sentence says. */
+const TODO: [RegExp, string][] = [
+	[/is held|nobody has/, UPLOAD],
+	[/nothing of this address/, "It may be code made at run time, or assembly. A file with DWARF may know more."],
+	[/could not be asked/, "See whether the debuginfo service runs, then refresh."],
+	[/cannot be read/, "Upload a whole file: this one was cut off, or is of a kind that is not known."],
+	[/beyond a limit/, "docs/limits.md names the limit and the setting that raises it."],
+	[/ask again|being fetched/, "Refresh in some seconds."],
+	[/build id/, "Link it with -Wl,--build-id."],
+	[/symbolizer/, "See whether the symbolizer runs and --symbolizer-url of the querier points to it."],
+];
+
+/** Null: the frame has a name. */
+export function adviceOn(tree: Tree, node: number): Advice | null {
+	if (!tree.names[tree.address[node]]) return null;
+	const reason = tree.names[tree.reason[node]] ?? "";
+	if (reason) {
+		const todo = TODO.find(([words]) => words.test(reason))?.[1] ?? UPLOAD;
+		return { why: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, todo };
+	}
+	if (tree.names[tree.buildId[node]]) return { why: "No debug file has told the name of this address yet.", todo: UPLOAD };
+	return {
+		why: `${baseName(tree.names[tree.binary[node]]) || "The binary"} has no build id, so no debug file can be told to be its own.`,
+		todo: "Link it with -Wl,--build-id.",
+	};
+}

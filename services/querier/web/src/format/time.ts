@@ -1,0 +1,48 @@
+/** time - moments as people read them, in the browser's own time zone. */
+
+/** "14:05:09" today, else with its day. */
+export function formatMoment(seconds: number, now: number = Date.now() / 1000): string {
+	const moment = new Date(seconds * 1000);
+	const today = new Date(now * 1000).toDateString() === moment.toDateString();
+	const clock = [moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(two).join(":");
+	if (today) return clock;
+	return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())} ${clock}`;
+}
+
+/** What stands at the ticks of an axis that are so many seconds apart; the day where it begins. */
+export function tickTimes(ticks: number[], apart: number): string[] {
+	let day = "";
+	return ticks.map((tick) => {
+		const moment = new Date(tick * 1000);
+		const date = `${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+		const clock = [moment.getHours(), moment.getMinutes(), ...(apart < 60 ? [moment.getSeconds()] : [])].map(two).join(":");
+		const text = apart >= 86400 ? date : date === day || day === "" ? clock : `${clock}\n${date}`;
+		day = date;
+		return text;
+	});
+}
+
+/** "12 s", "5 min", "3 h", "2 d": how long ago, of the greatest unit. */
+export function formatAge(seconds: number): string {
+	const age = Math.max(0, Math.round(seconds));
+	if (age < 90) return `${age} s`;
+	if (age < 90 * 60) return `${Math.round(age / 60)} min`;
+	if (age < 36 * 3600) return `${Math.round(age / 3600)} h`;
+	return `${Math.round(age / 86400)} d`;
+}
+
+/** For <input type="datetime-local">, whose text has no zone. */
+export function toLocalInput(seconds: number): string {
+	const moment = new Date(seconds * 1000);
+	const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+	return `${day}T${[moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(two).join(":")}`;
+}
+
+export function fromLocalInput(text: string): number | null {
+	const seconds = new Date(text).getTime() / 1000;
+	return Number.isFinite(seconds) ? seconds : null;
+}
+
+function two(part: number): string {
+	return String(part).padStart(2, "0");
+}

@@ -1,0 +1,53 @@
+/** units - values of profiles as people read them. */
+
+const TIMES: [number, string][] = [
+	[86400e9, "d"],
+	[3600e9, "h"],
+	[60e9, "min"],
+	[1e9, "s"],
+	[1e6, "ms"],
+	[1e3, "µs"],
+	[1, "ns"],
+];
+const BYTES: [number, string][] = [
+	[2 ** 40, "TiB"],
+	[2 ** 30, "GiB"],
+	[2 ** 20, "MiB"],
+	[2 ** 10, "KiB"],
+	[1, "B"],
+];
+const COUNTS: [number, string][] = [
+	[1e12, "T"],
+	[1e9, "G"],
+	[1e6, "M"],
+	[1e3, "k"],
+	[1, ""],
+];
+
+/** "1.23 s", "4.5 min", "2 MiB"; three digits. */
+export function formatValue(value: number, unit: string): string {
+	const steps = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
+	const [size, name] = steps.find(([least]) => Math.abs(value) >= least) ?? steps[steps.length - 1];
+	return `${digits(value / size)}${name && (steps === COUNTS ? name : ` ${name}`)}`;
+}
+
+/** "12.3%"; what is not nothing never looks like it. */
+export function formatShare(part: number, whole: number): string {
+	if (whole === 0) return "0%";
+	const percent = (part / whole) * 100;
+	if (percent !== 0 && Math.abs(percent) < 0.01) return "< 0.01%";
+	return `${percent.toFixed(percent >= 99.995 || percent === 0 ? 0 : Math.abs(percent) >= 10 ? 1 : 2)}%`;
+}
+
+/** A whole number with its thousands apart. */
+export function formatCount(value: number): string {
+	return value.toLocaleString("en-US");
+}
+
+function digits(value: number): string {
+	const size = Math.abs(value);
+	return value
+		.toFixed(size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2)
+		.replace(/(\.\d*?)0+$/, "$1")
+		.replace(/\.$/, "");
+}

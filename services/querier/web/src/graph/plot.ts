@@ -1,0 +1,115 @@
+/** plot - uPlot, wrapped: lines over time, a drag is a window, a click is a step. */
+import uPlot from "uplot";
+
+import type { Window } from "../state/range";
+import { tickTimes } from "../format/time";
+import type { Lines } from "./series";
+
+export interface PlotOptions {
+	lines: Lines;
+	colors: string[]; // by line
+	step: number;
+	pin: Window | null;
+	ink: string; // of what is written
+	grid: string;
+	format: (value: number) => string;
+	onWindow: (window: Window) => void;
+	onStep: (start: number) => void;
+	onCursor: (index: number | null) => void;
+}
+
+const HEIGHT = 140;
+const DRAG_MIN = 6; // pixels: less is a click
+
+export class Plot {
+	private readonly plot: uPlot;
+	private readonly resized: ResizeObserver;
+
+	constructor(
+		place: HTMLElement,
+		private readonly options: PlotOptions,
+	) {
+		const { lines } = options;
+		const axis = { stroke: options.ink, grid: { stroke: options.grid, width: 1 }, ticks: { stroke: options.grid, width: 1 } };
+		this.plot = new uPlot(
+			{
+				width: Math.max(place.clientWidth, 100),
+				height: HEIGHT,
+				legend: { show: false },
+				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
+				scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
+				axes: [{ ...axis, values: (_, ticks, __, ___, apart) => tickTimes(ticks, apart) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) }],
+				series: [
+					{},
+					...lines.lines.map((line, i) => ({
+						label: line.name,
+						stroke: options.colors[i],
+						width: 1.5,
+						points: { show: false },
+						...(lines.lines.length === 1 ? { fill: `${options.colors[i]}33` } : {}),
+					})),
+				],
+				hooks: {
+					setSelect: [(plot) => this.selected(plot)],
+					setCursor: [(plot) => options.onCursor(plot.cursor.idx ?? null)],
+					drawClear: [(plot) => this.drawPin(plot)],
+					ready: [(plot) => plot.over.addEventListener("click", () => this.clicked(plot))],
+				},
+			},
+			[lines.times, ...lines.lines.map((line) => line.values)],
+			place,
+		);
+		this.resized = new ResizeObserver(() => this.plot.setSize({ width: Math.max(place.clientWidth, 100), height: HEIGHT }));
+		this.resized.observe(place);
+	}
+
+	/** Draw one line stronger than the others; -1: all alike. */
+	stress(line: number) {
+		this.options.lines.lines.forEach((_, i) => {
+			const series = this.plot.series[i + 1];
+			series.alpha = line < 0 || i === line ? 1 : 0.15;
+		});
+		this.plot.redraw(false);
+	}
+
+	/** Where the keys are: an index into the times. */
+	setCursor(index: number) {
+		const left = this.plot.valToPos(this.options.lines.times[index], "x");
+		this.plot.setCursor({ left, top: 1 });
+	}
+
+	destroy() {
+		this.resized.disconnect();
+		this.plot.destroy();
+	}
+
+	private dragged = false;
+
+	private selected(plot: uPlot) {
+		const { left, width } = plot.select;
+		if (width < DRAG_MIN) return;
+		this.dragged = true;
+		const start = plot.posToVal(left, "x");
+		const end = plot.posToVal(left + width, "x");
+		plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+		this.options.onWindow({ start: Math.round(start), end: Math.max(Math.round(end), Math.round(start) + 1) });
+	}
+
+	private clicked(plot: uPlot) {
+		if (this.dragged) {
+			this.dragged = false;
+			return;
+		}
+		const index = plot.cursor.idx;
+		if (index !== null && index !== undefined) this.options.onStep(this.options.lines.times[index]);
+	}
+
+	private drawPin(plot: uPlot) {
+		const { pin } = this.options;
+		if (!pin) return;
+		const left = plot.valToPos(pin.start, "x", true);
+		const right = plot.valToPos(pin.end, "x", true);
+		plot.ctx.fillStyle = this.options.grid;
+		plot.ctx.fillRect(left, plot.bbox.top, Math.max(right - left, 2), plot.bbox.height);
+	}
+}

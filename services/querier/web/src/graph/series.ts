@@ -1,0 +1,84 @@
+/**
+ * series - the API's matrix as the columns that a plot wants: one of times, one of values per line.
+ *
+ * What adds up over time is shown as a rate: CPU nanoseconds per second are cores. A step without
+ * samples is 0 then, and a hole where the values are a gauge's.
+ */
+import type { Matrix } from "../api/answers";
+import { formatValue } from "../format/units";
+import type { Window } from "../state/range";
+
+export interface Line {
+	metric: Record<string, string>;
+	name: string;
+	sum: number; // of its values, as the API has them
+	values: (number | null)[];
+}
+
+export interface Lines {
+	times: number[];
+	lines: Line[]; // the greatest sum first
+}
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+const POINTS = 240;
+
+/** A round step that cuts the window into not more than 240. */
+export function stepOf(window: Window): number {
+	const least = (window.end - window.start) / POINTS;
+	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
+}
+
+export function linesFrom(matrix: Matrix, window: Window, step: number, type: string): Lines {
+	const rate = isRate(type);
+	const count = Math.ceil((window.end - window.start) / step - 1e-9);
+	const times = Array.from({ length: count }, (_, i) => window.start + i * step);
+	const lines = matrix.result.map(({ metric, values }) => {
+		const line: Line = {
+			metric,
+			name: lineName(metric),
+			sum: 0,
+			values: new Array<number | null>(count).fill(rate ? 0 : null),
+		};
+		for (const [time, text] of values) {
+			const at = Math.round((time - window.start) / step);
+			const length = Math.min(step, window.end - time); // the last one is cut off
+			if (at < 0 || at >= count || length <= 0) continue;
+			line.sum += Number(text);
+			line.values[at] = rate ? Number(text) / length : Number(text);
+		}
+		return line;
+	});
+	lines.sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
+	return { times, lines };
+}
+
+export function lineName(metric: Record<string, string>): string {
+	const values = Object.entries(metric).filter(([label]) => label !== "__name__");
+	if (values.length === 0) return "all";
+	return values.map(([label, value]) => value || `no ${label}`).join(", ");
+}
+
+/** Heaps and the like are looked at, not added up. */
+export function isRate(type: string): boolean {
+	return !/inuse|goroutine/.test(type);
+}
+
+/** A point of a line, as it is read off. */
+export function formatPoint(value: number, unit: string, rate: boolean): string {
+	if (!rate) return formatValue(value, unit);
+	if (unit === "nanoseconds") {
+		const cores = value / 1e9;
+		return cores !== 0 && Math.abs(cores) < 0.1 ? `${trim(cores * 1000)} m` : trim(cores);
+	}
+	return `${formatValue(value, unit)}/s`;
+}
+
+export function axisName(unit: string, rate: boolean): string {
+	if (unit === "nanoseconds") return rate ? "CPU cores" : "time";
+	return rate ? `${unit} per second` : unit;
+}
+
+function trim(value: number): string {
+	return String(Number(value.toPrecision(3)));
+}

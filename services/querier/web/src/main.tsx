@@ -1,0 +1,77 @@
+/** main - the frame around the pages. */
+import { render } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+
+import "./style.css";
+import { Now } from "./api/use_answer";
+import { ExplorePage } from "./parts/explore_page";
+import { FleetPage } from "./parts/fleet_page";
+import { ThemeSwitch } from "./parts/theme_switch";
+import { useView } from "./state/history";
+import { useTheme } from "./state/theme";
+import { type Page, START, type View, viewToUrl } from "./state/view";
+
+const NAMES: Record<Page, string> = { explore: "Profiles", fleet: "Fleet" };
+
+function App() {
+	const [view, change] = useView();
+	const [theme, chooseTheme] = useTheme();
+	// One "now" for all that is asked, until somebody asks again: so graph and profile agree.
+	const [now, setNow] = useState(() => Date.now() / 1000);
+	const again = useCallback(() => setNow(Date.now() / 1000), []);
+
+	useEffect(() => {
+		document.title = view.page === "explore" ? `${view.query === "{}" ? "Profiles" : view.query} · Decima` : `${NAMES[view.page]} · Decima`;
+	}, [view]);
+
+	return (
+		<Now.Provider value={now}>
+			<header class="top">
+				<a class="brand" href="/" onClick={(event) => follow(event, () => change(START))}>
+					<Mark />
+					Decima
+				</a>
+				<nav aria-label="Pages">
+					{(Object.keys(NAMES) as Page[]).map((page) => {
+						const there: View = { ...view, page };
+						return (
+							<a
+								key={page}
+								href={viewToUrl(there)}
+								aria-current={view.page === page ? "page" : undefined}
+								onClick={(event) => follow(event, () => change(there))}
+							>
+								{NAMES[page]}
+							</a>
+						);
+					})}
+				</nav>
+				<span class="push" />
+				<ThemeSwitch theme={theme} choose={chooseTheme} />
+			</header>
+			{view.page === "explore" && (
+				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
+			)}
+			{view.page === "fleet" && <FleetPage now={now} again={again} />}
+		</Now.Provider>
+	);
+}
+
+function Mark() {
+	return (
+		<svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+			<rect x="2" y="5" width="28" height="6" rx="1.5" fill="#d9480f" />
+			<rect x="2" y="13" width="18" height="6" rx="1.5" fill="#f08c00" />
+			<rect x="2" y="21" width="9" height="6" rx="1.5" fill="#fcc419" />
+		</svg>
+	);
+}
+
+/** A link within the page, unless it is to be opened elsewhere. */
+function follow(event: MouseEvent, go: () => void) {
+	if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+	event.preventDefault();
+	go();
+}
+
+render(<App />, document.getElementById("page") as HTMLElement);

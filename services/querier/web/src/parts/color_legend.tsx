@@ -1,0 +1,33 @@
+/** color_legend - what the colours stand for: the sources with the most self time, in one line. */
+import { useMemo } from "preact/hooks";
+
+import { LABEL, type Palette, sourceOf } from "../flame/colors";
+import type { Tree } from "../flame/tree";
+import type { ColorBy } from "../state/view";
+
+const SHOWN = 10;
+
+export function ColorLegend(props: { tree: Tree; kinds: Uint8Array; palette: Palette; color: ColorBy }) {
+	const { tree, kinds, color } = props;
+	const sources = useMemo(() => {
+		const sums = new Map<string, { kind: number; self: number }>();
+		for (let i = 0; i < tree.count; i++) {
+			if (kinds[i] === LABEL || tree.self[i] === 0) continue;
+			const name = sourceOf(tree, i, color);
+			const sum = sums.get(name) ?? { kind: kinds[i], self: 0 };
+			sum.self += tree.self[i];
+			sums.set(name, sum);
+		}
+		return [...sums].sort(([, a], [, b]) => b.self - a.self).slice(0, SHOWN);
+	}, [tree, kinds, color]);
+	return (
+		<ul class="colors" aria-label="Colours">
+			{sources.map(([name, { kind }]) => (
+				<li key={name}>
+					<span class="swatch" style={{ background: props.palette.fill[kind] }} />
+					{name}
+				</li>
+			))}
+		</ul>
+	);
+}

@@ -1,0 +1,69 @@
+/** explore_page - a question, its graph over time, and the profile of its window. */
+import { useMemo } from "preact/hooks";
+
+import { useAnswer } from "../api/use_answer";
+import { addMatcher, splitQuery } from "../selector/text";
+import { ANEW, type Change } from "../state/history";
+import { resolveRange } from "../state/range";
+import type { View } from "../state/view";
+import { Graph } from "./graph";
+import { Profile } from "./profile";
+import { RangePicker } from "./range_picker";
+import { SelectorInput } from "./selector_input";
+import { CPU, TypePicker } from "./type_picker";
+
+interface ExploreProps {
+	view: View;
+	now: number;
+	dark: boolean;
+	change: Change;
+	again: () => void;
+}
+
+export function ExplorePage(props: ExploreProps) {
+	const { view, now, change, again } = props;
+	const window = useMemo(() => resolveRange(view.range, now), [view.range, now]);
+	const known = { start: window.start, end: window.end };
+	const type = splitQuery(view.query).type || CPU;
+	const types = useAnswer<string[]>("profile_types", known);
+	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type}{}` });
+
+	return (
+		<main>
+			<div class="toolbar">
+				<TypePicker
+					query={view.query}
+					types={types.answer?.data ?? []}
+					choose={(query) => change({ ...ANEW, query })}
+				/>
+				<SelectorInput query={view.query} window={window} choose={(query) => change({ ...ANEW, query })} />
+				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
+				<button type="button" class="icon refresh" title="Refresh" onClick={again}>
+					<span aria-hidden="true">↻</span>
+					<span class="unseen">Refresh</span>
+				</button>
+			</div>
+			<Graph
+				query={view.query}
+				window={window}
+				pin={view.pin}
+				by={view.by}
+				labels={labels.answer?.data ?? []}
+				dark={props.dark}
+				again={again}
+				split={(by) => change({ by })}
+				zoom={({ start, end }) => change({ pin: null, range: { from: start, to: end } })}
+				setPin={(pin) => change({ pin })}
+				narrow={(label, value) => change({ ...ANEW, query: addMatcher(view.query, label, "=", value) })}
+			/>
+			<Profile
+				view={view}
+				window={view.pin ?? window}
+				labels={labels.answer?.data ?? []}
+				dark={props.dark}
+				change={change}
+				again={again}
+			/>
+		</main>
+	);
+}

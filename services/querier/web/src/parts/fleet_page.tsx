@@ -1,0 +1,146 @@
+/** fleet_page - every host, how fresh it is, and what became of its samples. */
+import { useMemo, useState } from "preact/hooks";
+
+import type { Host } from "../api/answers";
+import { useAnswer } from "../api/use_answer";
+import { formatAge } from "../format/time";
+import { formatCount, formatShare } from "../format/units";
+import { Empty, Failure, Loading } from "./notice";
+
+const FRESH = 60; // seconds: an agent sends every ten
+const LATE = 600;
+const PAGE = 1000;
+
+export function FleetPage(props: { now: number; again: () => void }) {
+	const [after, setAfter] = useState<string[]>([]); // the last host of each page before
+	const [text, setText] = useState("");
+	const asked = useAnswer<Host[]>("fleet", {
+		limit: PAGE,
+		...(after.length ? { after: after[after.length - 1] } : {}),
+	});
+	const hosts = asked.answer?.data ?? [];
+	const shown = useMemo(
+		() => hosts.filter((host) => `${host.node} ${host.host} ${host.version}`.toLowerCase().includes(text.toLowerCase())),
+		[hosts, text],
+	);
+	return (
+		<main>
+			<section class="card fleet" aria-label="Fleet" aria-busy={asked.loading}>
+				<header>
+					<h2>Hosts</h2>
+					<input
+						type="search"
+						placeholder="Filter hosts"
+						aria-label="Filter hosts"
+						value={text}
+						onInput={(event) => setText(event.currentTarget.value)}
+					/>
+					<span class="hint">
+						taken = stored + lost + in flight, for each of {formatCount(shown.length)} {shown.length === 1 ? "host" : "hosts"}
+					</span>
+					<span class="push" />
+					{after.length > 0 && (
+						<button type="button" onClick={() => setAfter(after.slice(0, -1))}>
+							Previous {PAGE}
+						</button>
+					)}
+					{hosts.length === PAGE && (
+						<button type="button" onClick={() => setAfter([...after, hosts[hosts.length - 1].host])}>
+							Next {PAGE}
+						</button>
+					)}
+					<button type="button" class="icon" title="Refresh" onClick={props.again}>
+						<span aria-hidden="true">↻</span>
+						<span class="unseen">Refresh</span>
+					</button>
+				</header>
+				<Loading on={asked.loading} />
+				{asked.error && <Failure error={asked.error} again={props.again} />}
+				{asked.answer && !asked.error && hosts.length === 0 && (
+					<Empty title="No host has sent a profile yet">
+						<p>Start the agent on a machine; it is listed here as soon as its first batch is stored.</p>
+					</Empty>
+				)}
+				{shown.length > 0 && <Hosts hosts={shown} now={props.now} />}
+			</section>
+		</main>
+	);
+}
+
+function Hosts(props: { hosts: Host[]; now: number }) {
+	const heads = ["Host", "Version", "Last seen", "Taken", "Stored", "In flight", "Lost", "Not whole", "Came twice"];
+	return (
+		<div class="scroller" tabIndex={0} role="region" aria-label="Hosts">
+			<table>
+				<thead>
+					<tr>
+						{heads.map((head, i) => (
+							<th key={head} scope="col" class={i > 2 && head !== "Lost" && head !== "Not whole" ? "number" : undefined}>
+								{head}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{props.hosts.map((host) => (
+						<HostRow key={host.host} host={host} now={props.now} />
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
+}
+
+function HostRow(props: { host: Host; now: number }) {
+	const { host } = props;
+	const age = props.now - host.last_seen;
+	const state = age < FRESH ? "fresh" : age < LATE ? "late" : "gone";
+	return (
+		<tr>
+			<th scope="row">
+				<span class="node">{host.node || host.host}</span>
+				<span class="hint">{host.host}</span>
+				{host.why && <span class="why">{host.why}</span>}
+			</th>
+			<td>{host.version || "–"}</td>
+			<td>
+				<span class={`state ${state}`}>
+					<span class="dot" aria-hidden="true" />
+					{state === "fresh" ? "" : state === "late" ? "late: " : "silent: "}
+					{formatAge(age)} ago
+				</span>
+			</td>
+			<td class="number">{formatCount(host.taken)}</td>
+			<td class="number">{formatCount(host.stored)}</td>
+			<td class="number">
+				{formatCount(host.in_flight)}
+				{host.missing > 0 && <span class="share">{formatCount(host.missing)} batches missing</span>}
+			</td>
+			<td>
+				<Reasons counts={host.lost} taken={host.taken} />
+			</td>
+			<td>
+				<Reasons counts={host.truncated} taken={host.taken} />
+			</td>
+			<td class="number">{formatCount(host.duplicate)}</td>
+		</tr>
+	);
+}
+
+function Reasons(props: { counts: Record<string, number>; taken: number }) {
+	const reasons = Object.entries(props.counts).sort(([, a], [, b]) => b - a);
+	if (reasons.length === 0) return <span class="hint">none</span>;
+	const sum = reasons.reduce((all, [, count]) => all + count, 0);
+	return (
+		<>
+			{formatCount(sum)} <span class="share">{formatShare(sum, props.taken)}</span>
+			<ul class="reasons">
+				{reasons.map(([reason, count]) => (
+					<li key={reason}>
+						{reason.replace(/_/g, " ")} <span class="share">{formatCount(count)}</span>
+					</li>
+				))}
+			</ul>
+		</>
+	);
+}

@@ -1,0 +1,137 @@
+/** function_table - the functions, sorted; of thousands of rows only those in sight are there. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { type Palette } from "../flame/colors";
+import { searchFor } from "../flame/search";
+import { arrange, type Row, rowsFrom } from "../flame/table";
+import { nameOf, type Tree } from "../flame/tree";
+import { formatCount, formatShare, formatValue } from "../format/units";
+import type { Sort } from "../state/view";
+
+const HEIGHT = 28; // of a row: style.css has the same
+const BEYOND = 8; // rows above and below what is seen
+
+export interface FunctionTableProps {
+	tree: Tree;
+	kinds: Uint8Array;
+	palette: Palette;
+	focus: number;
+	sort: Sort;
+	up: boolean;
+	rows: string;
+	search: string;
+	arrange: (sort: Sort, up: boolean) => void;
+	filter: (text: string) => void;
+	find: (text: string) => void;
+}
+
+export function FunctionTable(props: FunctionTableProps) {
+	const { tree, focus } = props;
+	const all = useMemo(() => rowsFrom(tree, focus), [tree, focus]);
+	const rows = useMemo(
+		() => arrange(tree, all, props.rows, props.sort, props.up),
+		[tree, all, props.rows, props.sort, props.up],
+	);
+	const scroller = useRef<HTMLDivElement>(null);
+	const [seen, setSeen] = useState({ top: 0, height: 600 });
+	const look = () => {
+		const { current } = scroller;
+		if (current) setSeen({ top: current.scrollTop, height: current.clientHeight });
+	};
+	useEffect(look, []);
+	useEffect(() => {
+		scroller.current?.scrollTo({ top: 0 });
+	}, [rows]);
+
+	const first = Math.max(0, Math.floor(seen.top / HEIGHT) - BEYOND);
+	const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / HEIGHT) + BEYOND);
+	return (
+		<div class="functions">
+			<div class="above">
+				<input
+					type="search"
+					placeholder="Filter functions"
+					aria-label="Filter functions"
+					value={props.rows}
+					onInput={(event) => props.filter(event.currentTarget.value)}
+				/>
+				<span class="hint">
+					{rows.length === all.length ? formatCount(all.length) : `${formatCount(rows.length)} of ${formatCount(all.length)}`} functions
+				</span>
+			</div>
+			<div class="scroller" ref={scroller} onScroll={look} tabIndex={0} role="region" aria-label="Functions">
+				<table aria-rowcount={rows.length + 1}>
+					<thead>
+						<tr>
+							<Head {...props} name="Self" of="self" />
+							<Head {...props} name="Total" of="total" />
+							<Head {...props} name="Function" of="name" />
+						</tr>
+					</thead>
+					<tbody>
+						<Gap rows={first} />
+						{rows.slice(first, last).map((row, i) => (
+							<TableRow key={row.node} row={row} number={first + i + 2} {...props} />
+						))}
+						<Gap rows={rows.length - last} />
+					</tbody>
+				</table>
+			</div>
+		</div>
+	);
+}
+
+type HeadProps = { name: string; of: Sort } & Pick<FunctionTableProps, "sort" | "up" | "arrange">;
+
+function Head(props: HeadProps) {
+	const sorted = props.sort === props.of;
+	const down = (props.of !== "name") !== props.up; // the greatest first
+	return (
+		<th scope="col" class={props.of} aria-sort={sorted ? (down ? "descending" : "ascending") : undefined}>
+			<button type="button" onClick={() => props.arrange(props.of, sorted ? !props.up : false)}>
+				{props.name}
+				<span aria-hidden="true">{sorted ? (down ? " ▾" : " ▴") : ""}</span>
+			</button>
+		</th>
+	);
+}
+
+function Gap(props: { rows: number }) {
+	if (props.rows <= 0) return null;
+	return (
+		<tr aria-hidden="true" style={{ height: `${props.rows * HEIGHT}px` }}>
+			<td colSpan={3} />
+		</tr>
+	);
+}
+
+function TableRow(props: FunctionTableProps & { row: Row; number: number }) {
+	const { tree, row } = props;
+	const name = nameOf(tree, row.node);
+	const search = searchFor(name);
+	const found = props.search === search;
+	const cell = (value: number) => (
+		<td class="number">
+			{formatValue(value, tree.unit)}
+			<span class="share">{formatShare(value, tree.total[props.focus])}</span>
+		</td>
+	);
+	return (
+		<tr aria-rowindex={props.number} class={found ? "found" : undefined}>
+			{cell(row.self)}
+			{cell(row.total)}
+			<td class="name">
+				<span class="swatch" style={{ background: props.palette.fill[props.kinds[row.node]] }} />
+				<button
+					type="button"
+					class="link"
+					aria-pressed={found}
+					title={`${name}\nFind in the flame graph`}
+					onClick={() => props.find(found ? "" : search)}
+				>
+					{name}
+				</button>
+			</td>
+		</tr>
+	);
+}

@@ -1,0 +1,224 @@
+/**
+ * graph - sums over time, a line for each value of a label.
+ *
+ * Dragging over it is a window, a click pins one step: the flame graph is then of that step alone.
+ * With the keys: arrows move, Enter pins, Shift with arrows marks a window that Enter takes.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import "uplot/dist/uPlot.min.css";
+
+import type { Matrix } from "../api/answers";
+import { useAnswer } from "../api/use_answer";
+import { formatCount, formatShare, formatValue } from "../format/units";
+import { formatMoment } from "../format/time";
+import { LINES_MAX, lineColors } from "../graph/line_colors";
+import { Plot } from "../graph/plot";
+import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
+import { splitQuery } from "../selector/text";
+import type { Window } from "../state/range";
+import { Failure, Loading } from "./notice";
+import { CPU, unitOfType } from "./type_picker";
+
+interface GraphProps {
+	query: string;
+	window: Window;
+	pin: Window | null;
+	by: string;
+	labels: string[];
+	dark: boolean;
+	again: () => void;
+	split: (by: string) => void;
+	zoom: (window: Window) => void;
+	setPin: (pin: Window | null) => void;
+	narrow: (label: string, value: string) => void;
+}
+
+export function Graph(props: GraphProps) {
+	const type = splitQuery(props.query).type || CPU;
+	const unit = unitOfType(type);
+	const rate = isRate(type);
+	const step = stepOf(props.window);
+	const asked = useAnswer<Matrix>("query_range", {
+		query: props.query,
+		start: props.window.start,
+		end: props.window.end,
+		step,
+		sum_by: props.by,
+		limit: LINES_MAX,
+	});
+	const matrix = asked.answer?.data;
+	// While another window is awaited the old lines would be drawn on its times: they wait too.
+	const lines = useMemo(
+		() => (matrix && !asked.loading ? linesFrom(matrix, props.window, step, type) : null),
+		[matrix, asked.loading, props.window.start, props.window.end, step, type],
+	);
+	const shown = useLast(lines);
+
+	return (
+		<section class="card graph" aria-label="Over time">
+			<header>
+				<h2>{axisName(unit, rate)}</h2>
+				<label class="inline">
+					by
+					<select value={props.by} onChange={(event) => props.split(event.currentTarget.value)}>
+						<option value="">nothing: one sum</option>
+						{[...new Set([...props.labels, ...(props.by ? [props.by] : [])])].sort().map((label) => (
+							<option key={label} value={label}>
+								{label}
+							</option>
+						))}
+					</select>
+				</label>
+				<span class="hint">drag to zoom into a time, click to pin a moment</span>
+				{props.pin && (
+					<button type="button" class="chip" onClick={() => props.setPin(null)}>
+						{formatMoment(props.pin.start)} – {formatMoment(props.pin.end)} <span aria-hidden="true">✕</span>
+						<span class="unseen">unpin</span>
+					</button>
+				)}
+			</header>
+			<Loading on={asked.loading} />
+			{asked.error && <Failure error={asked.error} again={props.again} />}
+						{shown && !asked.error && (
+				<Drawn {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(asked.answer?.warnings ?? [], unit)} />
+			)}
+		</section>
+	);
+}
+
+type DrawnProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
+
+function Drawn(props: DrawnProps) {
+	const { lines, step, unit, rate } = props;
+	const place = useRef<HTMLDivElement>(null);
+	const plot = useRef<Plot | null>(null);
+	const [cursor, setCursor] = useState<number | null>(null);
+	const [mark, setMark] = useState<number | null>(null); // where Shift began
+	const colors = lineColors(props.dark);
+	const format = (value: number) => formatPoint(value, unit, rate);
+	const callbacks = useRef(props);
+	callbacks.current = props;
+
+	useEffect(() => {
+		if (!place.current) return;
+		const style = getComputedStyle(place.current);
+		plot.current = new Plot(place.current, {
+			lines,
+			colors,
+			step,
+			pin: props.pin,
+			ink: style.color,
+			grid: style.borderTopColor,
+			format,
+			onWindow: (window) => callbacks.current.zoom(window),
+			onStep: (start) => callbacks.current.setPin(stepAt(callbacks.current, start)),
+			onCursor: setCursor,
+		});
+		return () => plot.current?.destroy();
+	}, [lines, props.dark, props.pin?.start, props.pin?.end]);
+
+	const onKeyDown = (event: KeyboardEvent) => {
+		const count = lines.times.length;
+		const at = cursor ?? count - 1;
+		if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+			event.preventDefault();
+			if (event.shiftKey && mark === null) setMark(at);
+			if (!event.shiftKey) setMark(null);
+			const next = Math.min(count - 1, Math.max(0, at + (event.key === "ArrowLeft" ? -1 : 1)));
+			setCursor(next);
+			plot.current?.setCursor(next);
+		} else if (event.key === "Enter" && cursor !== null) {
+			event.preventDefault();
+			const [first, last] = [Math.min(mark ?? cursor, cursor), Math.max(mark ?? cursor, cursor)];
+			if (mark !== null && first !== last) props.zoom({ start: lines.times[first], end: lines.times[last] + step });
+			else props.setPin(stepAt(props, lines.times[cursor]));
+			setMark(null);
+		} else if (event.key === "Escape") {
+			setMark(null);
+			if (props.pin) props.setPin(null);
+		}
+	};
+
+	return (
+		<>
+			<div
+				class="plot"
+				ref={place}
+				tabIndex={0}
+				role="application"
+				aria-label="Graph over time. Left and right move, Enter pins a moment, Shift with left and right marks a time that Enter zooms into."
+				onKeyDown={onKeyDown}
+			/>
+			<Legend {...props} cursor={cursor} colors={colors} format={format} stress={(line) => plot.current?.stress(line)} />
+			<p class="unseen" role="status">
+				{cursor !== null && mark !== null && `from ${formatMoment(lines.times[mark])} to ${formatMoment(lines.times[cursor])}`}
+			</p>
+		</>
+	);
+}
+
+function Legend(
+	props: DrawnProps & {
+		cursor: number | null;
+		colors: string[];
+		format: (value: number) => string;
+		stress: (line: number) => void;
+	},
+) {
+	const { lines, cursor } = props;
+	const whole = lines.lines.reduce((sum, line) => sum + line.sum, 0);
+	const value = (line: Line): string => {
+		if (cursor === null || cursor >= line.values.length) {
+			return props.rate ? formatShare(line.sum, whole) : "";
+		}
+		const at = line.values[cursor];
+		return at === null ? "–" : props.format(at);
+	};
+	return (
+		<div class="legend">
+			<p class="when">{cursor !== null && cursor < lines.times.length ? formatMoment(lines.times[cursor]) : "whole range"}</p>
+			<ul onPointerLeave={() => props.stress(-1)}>
+				{lines.lines.map((line, i) => (
+					<li key={line.name} onPointerEnter={() => props.stress(i)}>
+						<span class="swatch" style={{ background: props.colors[i] }} />
+						{props.by && line.metric[props.by] !== undefined ? (
+							<button
+								type="button"
+								class="link"
+								title={`${line.name}: ${formatValue(line.sum, props.unit)}. Show this one only`}
+								onClick={() => props.narrow(props.by, line.metric[props.by])}
+							>
+								{line.name}
+							</button>
+						) : (
+							<span class="name">{line.name}</span>
+						)}
+						<span class="number">{value(line)}</span>
+					</li>
+				))}
+				{props.left && <li class="hint">{props.left}</li>}
+			</ul>
+		</div>
+	);
+}
+
+/** What the API says of those beyond the limit, with the sum as people read it. */
+function leftOut(warnings: string[], unit: string): string {
+	return warnings
+		.map((text) => {
+			const parts = /(\d+) more series, whose sum is (\d+)/.exec(text);
+			return parts ? `and ${formatCount(Number(parts[1]))} more, ${formatValue(Number(parts[2]), unit)} together` : text;
+		})
+		.join("; ");
+}
+
+function stepAt(props: DrawnProps, start: number): Window {
+	return { start, end: Math.min(start + props.step, props.window.end) };
+}
+
+/** The last that was there: so nothing jumps while the next is awaited. */
+function useLast<T>(value: T | null): T | null {
+	const last = useRef<T | null>(null);
+	if (value !== null) last.current = value;
+	return last.current;
+}

@@ -1,0 +1,148 @@
+/**
+ * selector_input - the selector as text, with what the server knows to write next.
+ *
+ * A combobox: arrows choose, Enter or Tab takes, Escape closes; Enter with nothing chosen asks.
+ */
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+
+import { useAnswer } from "../api/use_answer";
+import { CPU } from "./type_picker";
+import { closeBraces, complete, formatMatcher, OPERATORS, type Place, placeAt, splitQuery } from "../selector/text";
+import type { Window } from "../state/range";
+
+const SHOWN = 50;
+
+export function SelectorInput(props: { query: string; window: Window; choose: (query: string) => void }) {
+	const { type, matchers } = splitQuery(props.query);
+	const [text, setText] = useState(matchers);
+	const [cursor, setCursor] = useState<number | null>(null); // null: nothing is offered
+	const [chosen, setChosen] = useState(-1);
+	const input = useRef<HTMLInputElement>(null);
+	const id = useId();
+
+	useEffect(() => setText(matchers), [matchers]);
+	const place = useMemo(() => (cursor === null ? null : placeAt(text, cursor)), [text, cursor]);
+	const offers = useOffers(place, type, props.window);
+
+	const write = (next: string, at: number) => {
+		setText(next);
+		setCursor(at);
+		setChosen(-1);
+		requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
+	};
+	const take = (offer: string) => {
+		if (!place) return;
+		const taken = complete(text, place, offer);
+		write(taken.text, taken.cursor);
+	};
+	const submit = () => {
+		setCursor(null);
+		const closed = closeBraces(text);
+		setText(closed);
+		props.choose(type + closed);
+	};
+	const follow = () => {
+		const at = input.current?.selectionStart ?? null;
+		if (at !== cursor) {
+			setCursor(at);
+			setChosen(-1);
+		}
+	};
+
+	const onKeyDown = (event: KeyboardEvent) => {
+		const open = offers.length > 0;
+		if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+			event.preventDefault();
+			if (!open) follow();
+			else setChosen((chosen + (event.key === "ArrowDown" ? 1 : -1) + offers.length) % offers.length);
+		} else if (event.key === "Escape" && cursor !== null) {
+			event.preventDefault();
+			setCursor(null);
+		} else if ((event.key === "Enter" || event.key === "Tab") && open && chosen >= 0) {
+			event.preventDefault();
+			take(offers[chosen]);
+		} else if (event.key === "Enter") {
+			event.preventDefault();
+			submit();
+		}
+	};
+
+	return (
+		<div class="field selector">
+			<label for={id}>Selector</label>
+			<div class="combobox">
+				<input
+					id={id}
+					ref={input}
+					value={text}
+					spellcheck={false}
+					autocomplete="off"
+					role="combobox"
+					aria-autocomplete="list"
+					aria-expanded={offers.length > 0}
+					aria-controls={`${id}-offers`}
+					aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
+					onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart ?? 0)}
+					onClick={follow}
+					onFocus={follow}
+					onKeyUp={(event) => ["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key) && follow()}
+					onBlur={() => setCursor(null)}
+					onKeyDown={onKeyDown}
+				/>
+				<ul id={`${id}-offers`} role="listbox" aria-label="Completions" hidden={offers.length === 0}>
+					{offers.map((offer, i) => (
+						<li
+							key={offer}
+							id={`${id}-${i}`}
+							role="option"
+							aria-selected={i === chosen}
+							ref={(item) => {
+								if (i === chosen) item?.scrollIntoView({ block: "nearest" });
+							}}
+							onPointerDown={(event) => {
+								event.preventDefault(); // the input keeps the focus
+								take(offer);
+							}}
+						>
+							{offer}
+						</li>
+					))}
+				</ul>
+			</div>
+			<button type="button" class="primary" onClick={submit}>
+				Search
+			</button>
+		</div>
+	);
+}
+
+/** What may stand at the place, as it is shown. */
+function useOffers(place: Place | null, type: string, window: Window): string[] {
+	const match = place && `${type || CPU}{${place.others.map(formatMatcher).join(",")}}`;
+	const wanted = place?.kind === "label" ? "labels" : place?.kind === "value" && place.label ? `label/${encodeURIComponent(place.label)}/values` : null;
+	const known = useAnswer<string[]>(
+		wanted ?? "labels",
+		wanted && match ? { "match[]": match, start: window.start, end: window.end } : null,
+	);
+	if (!place) return [];
+	const typed = place.typed.replace(/^["'`]/, "").toLowerCase();
+	const has = (text: string) => text.toLowerCase().includes(typed);
+	switch (place.kind) {
+		case "label":
+			return first((known.answer?.data ?? []).filter(has), typed);
+		case "op":
+			return OPERATORS.filter((op) => op.startsWith(place.typed));
+		case "value":
+			return first((known.answer?.data ?? []).filter(has), typed);
+		case "next":
+			return [];
+		case "none":
+			return [];
+	}
+}
+
+/** Those that begin with what is typed before those that only have it. */
+function first(values: string[], typed: string): string[] {
+	const begins = (text: string) => (text.toLowerCase().startsWith(typed) ? 0 : 1);
+	return [...values].sort((a, b) => begins(a) - begins(b)).slice(0, SHOWN);
+}

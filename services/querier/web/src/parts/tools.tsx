@@ -1,0 +1,101 @@
+/** tools - above a profile: which panes, search, grouping, colours, and what the profile amounts to. */
+import { useEffect, useRef } from "preact/hooks";
+
+import type { Found } from "../flame/search";
+import { ALL, type Tree } from "../flame/tree";
+import { formatCount, formatShare, formatValue } from "../format/units";
+import type { Change } from "../state/history";
+import { type ColorBy, COLORS, PANES, type Panes, type View } from "../state/view";
+
+const PANE_NAMES: Record<Panes, string> = { both: "Both", flame: "Flame graph", table: "Table" };
+const COLOR_NAMES: Record<ColorBy, string> = { binary: "binary", package: "package" };
+
+interface ToolsProps {
+	view: View;
+	whole: Tree; // before the search narrowed it
+	found: Found | null;
+	fault: string;
+	labels: string[];
+	change: Change;
+}
+
+export function Tools(props: ToolsProps) {
+	const { view, change, whole } = props;
+	return (
+		<header>
+			<div class="segments" role="group" aria-label="Panes">
+				{PANES.map((panes) => (
+					<button type="button" key={panes} aria-pressed={view.panes === panes} onClick={() => change({ panes })}>
+						{PANE_NAMES[panes]}
+					</button>
+				))}
+			</div>
+			<Search {...props} />
+			<label class="inline">
+				group by
+				<select value={view.group} onChange={(event) => change({ group: event.currentTarget.value, zoom: "" })}>
+					<option value="">nothing</option>
+					{[...new Set([...props.labels, ...(view.group ? [view.group] : [])])].sort().map((label) => (
+						<option key={label} value={label}>
+							{label}
+						</option>
+					))}
+				</select>
+			</label>
+			<label class="inline">
+				colour by
+				<select value={view.color} onChange={(event) => change({ color: event.currentTarget.value as ColorBy })}>
+					{COLORS.map((color) => (
+						<option key={color} value={color}>
+							{COLOR_NAMES[color]}
+						</option>
+					))}
+				</select>
+			</label>
+			<p class="amount">
+				<strong>{formatValue(whole.total[ALL], whole.unit)}</strong> in {formatCount(whole.count - 1)} frames
+			</p>
+		</header>
+	);
+}
+
+function Search(props: ToolsProps) {
+	const { view, change, found, fault, whole } = props;
+	const input = useRef<HTMLInputElement>(null);
+
+	useEffect(() => {
+		const slash = (event: KeyboardEvent) => {
+			const { target } = event;
+			if (event.key !== "/" || (target instanceof HTMLElement && target.matches("input, select, textarea"))) return;
+			event.preventDefault();
+			input.current?.focus();
+		};
+		addEventListener("keydown", slash);
+		return () => removeEventListener("keydown", slash);
+	}, []);
+
+	return (
+		<div class="search">
+			<input
+				type="search"
+				ref={input}
+				placeholder="Find frames  ( / )"
+				aria-label="Find frames: a part of a name, or /an expression/"
+				aria-invalid={fault !== ""}
+				value={view.search}
+				onInput={(event) => change({ search: event.currentTarget.value }, "replace")}
+				onKeyDown={(event) => event.key === "Escape" && change({ search: "", only: false }, "replace")}
+			/>
+			{found && (
+				<label class="inline">
+					<input type="checkbox" checked={view.only} onChange={(event) => change({ only: event.currentTarget.checked })} />
+					only these stacks
+				</label>
+			)}
+			<span class={fault ? "matched fault" : "matched"} role="status">
+				{fault}
+				{found && `${formatShare(found.sum, whole.total[ALL])} matched, ${formatCount(found.count)} frames`}
+			</span>
+		</div>
+	);
+}

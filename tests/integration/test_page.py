@@ -1,0 +1,83 @@
+"""The page in a browser: tests/browser/page.test.mjs in Debian's Chromium, on the real pipeline.
+
+Each claim of that file is a test here. Its screenshots, of a profile that is always the same, are
+in tests/browser/shots/; `--write-images` puts those of the README into docs/img/.
+"""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from harness import ROOT, wait_until
+from local import npm
+from otlp_messages import PERIOD
+from page_messages import page_message
+
+BROWSER = ROOT / "tests" / "browser"
+CLAIM = re.compile(r'^claim\(\s*"([^"]+)"', re.MULTILINE)
+LINE = re.compile(r"^(ok|not ok) \d+ - (.+?)(?: # .*)?$")
+MINUTES = 6  # of all claims together, on a busy machine
+
+RUN = ("runtime.main", "runtime/proc.go")
+SERVE = ("net/http.(*conn).serve", "net/http/server.go")
+LONG = ("std::_Rb_tree<std::basic_string<char, std::char_traits<char>, std::allocator<char>>, "
+        "std::pair<std::basic_string<char> const, decima::Order>, std::less<void>>::find", "map.h")
+CHECKOUT = [
+    ((RUN, SERVE, ("main.(*Cart).Total", "cart.go"), ("encoding/json.Marshal", "json.go")), 240),
+    ((RUN, SERVE, ("main.(*Cart).Total", "cart.go")), 90),
+    ((RUN, SERVE, ("main.checkStock", "stock.go"), ("database/sql.(*DB).Query", "sql.go")), 150),
+    ((RUN, ("runtime.gcBgMarkWorker", "runtime/mgc.go")), 60),
+]
+SEARCH = [
+    (("main", ("decima::Index::lookup", "index.cc"), LONG), 130),
+    (("main", ("decima::Index::lookup", "index.cc"), ("memcmp", "memcmp.S")), 45),
+    (("main", ("decima::rank", "rank.cc")), 80),
+]
+PROXY = [((0x4010, 0x5020, 0x60a8), 70), ((0x4010, 0x5020), 30), ((0x4010, 0x7001), 25)]
+TICKS = sum(ticks for stacks in (CHECKOUT, SEARCH, PROXY) for _, ticks in stacks)
+
+
+@pytest.fixture(scope="module")
+def outcome(cell, protos):
+    """{claim: (it held, what was said)}."""
+    now = int(time.time() * 1000)
+    for comm, stacks, node in (("checkout", CHECKOUT, "web-1"), ("search", SEARCH, "web-2"),
+                               ("proxy", PROXY, "web-1")):
+        cell.produce(page_message(protos, comm, stacks, node=node, at_ms=now, apart_ms=2_000))
+    wait_until(lambda: cell.total("{}") == TICKS * PERIOD, what="the page's profile")
+    npm.install(BROWSER)
+    done = subprocess.run(
+        ["node", "--test-reporter=tap", "page.test.mjs"], cwd=BROWSER, check=False, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        errors="replace", timeout=MINUTES * 60,
+        env=os.environ | {"DECIMA_URL": cell.querier.url, "DECIMA_TICKS": str(TICKS)})
+    found, said = {}, []
+    for line in done.stdout.splitlines():
+        verdict = LINE.match(line)
+        if verdict:
+            found[verdict[2]] = (verdict[1] == "ok", said)
+            said = found[verdict[2]][1] if verdict[1] == "ok" else []
+            found[verdict[2]] = (verdict[1] == "ok", said)
+        else:
+            said.append(line)
+    assert found, done.stdout[-3000:]
+    return found
+
+
+def claims():
+    return CLAIM.findall((BROWSER / "page.test.mjs").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", claims())
+def test_page(outcome, name):
+    held, said = outcome.get(name, (False, ["it was not run"]))
+
+    assert held, "\n".join(said)
+
+
+def test_there_is_a_browser_to_try_the_page_with():
+    assert shutil.which("chromium"), "run tools/deps.sh"
+    assert claims()

@@ -1,0 +1,56 @@
+"""npm - what Node builds: packages as their lock file names them, once."""
+import fcntl
+import hashlib
+import shutil
+import subprocess
+from contextlib import contextmanager
+
+from . import say
+
+
+class Unreachable(say.Trouble):
+    """Packages are not to be had, for now: nothing is wrong with what is ours."""
+
+
+def there():
+    return shutil.which("node") is not None and shutil.which("npm") is not None
+
+
+@contextmanager
+def locked(directory):
+    """One at a time in a directory, whoever builds."""
+    with open(directory / "package.json", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install(directory):
+    """`npm ci`, unless what is there came from this very lock file."""
+    wanted = digest([directory / "package-lock.json"])
+    done = directory / "node_modules" / ".installed-from"
+    if done.exists() and done.read_text(encoding="ascii") == wanted:
+        return
+    try:
+        run(directory, "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+    except say.Trouble as e:
+        raise Unreachable(str(e)) from None
+    done.write_text(wanted, encoding="ascii")
+
+
+def run(directory, *command):
+    """Run it there, quietly; what it said is told when it fails."""
+    done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-40:])
+        raise say.Trouble(f"`{' '.join(command)}` in {directory.name}/ failed:\n{tail}")
+    return done.stdout
+
+
+def digest(files):
+    """One for the names and the bytes of them all."""
+    total = hashlib.sha256()
+    for file in sorted(files):
+        content = file.read_bytes()
+        total.update(f"{file.name} {len(content)}\n".encode() + content)
+    return total.hexdigest()
