@@ -147,6 +147,15 @@ static hash128 stack_id(struct sample_set *set, const uint32_t *frames, size_t l
 	return hash_128(buf_bytes(scratch));
 }
 
+/* A stack that is not there yet; returns its index + 1. */
+static uint32_t stack_push(struct sample_set *set, const uint32_t *frames, size_t len, hash128 id)
+{
+	*vec_push(set->arena, &set->stacks) = (struct stack){ frames, len };
+	*vec_push(set->arena, &set->stack_ids) = id;
+	set->stack_index->len++;
+	return (uint32_t)set->stacks.len;
+}
+
 uint32_t sample_set_stack(struct sample_set *set, const uint32_t *frames, size_t len)
 {
 	hash128 id = stack_id(set, frames, len);
@@ -159,10 +168,7 @@ uint32_t sample_set_stack(struct sample_set *set, const uint32_t *frames, size_t
 
 	if (len)
 		memcpy(copy, frames, len * sizeof(*frames));
-	*vec_push(set->arena, &set->stacks) = (struct stack){ copy, len };
-	*vec_push(set->arena, &set->stack_ids) = id;
-	set->stack_index->len++;
-	*slot = (uint32_t)set->stacks.len;
+	*slot = stack_push(set, copy, len, id);
 	return *slot - 1;
 }
 
@@ -271,21 +277,28 @@ static uint32_t merge_frame(struct sample_merge *merge, uint32_t index)
 	return *slot - 1;
 }
 
+/* The id of a stack is the same in every set, so frames are looked at only of those that are new.
+ */
 uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t index)
 {
+	struct sample_set *into = merge->into;
+
 	if (merge->stacks[index])
 		return merge->stacks[index] - 1;
 
-	struct stack stack = merge->from->stacks.items[index];
-	uint32_t *frames = arena_array(&merge->scratch, uint32_t, stack.len);
+	hash128 id = merge->from->stack_ids.items[index];
+	uint32_t *slot = index_find(into->arena, into->stack_index, into->stack_ids.items, id);
 
-	for (size_t i = 0; i < stack.len; i++)
-		frames[i] = merge_frame(merge, stack.frames[i]);
+	if (!*slot) {
+		struct stack stack = merge->from->stacks.items[index];
+		uint32_t *frames = arena_array(into->arena, uint32_t, stack.len);
 
-	uint32_t merged = sample_set_stack(merge->into, frames, stack.len);
-
-	merge->stacks[index] = merged + 1;
-	return merged;
+		for (size_t i = 0; i < stack.len; i++)
+			frames[i] = merge_frame(merge, stack.frames[i]);
+		*slot = stack_push(into, frames, stack.len, id);
+	}
+	merge->stacks[index] = *slot;
+	return *slot - 1;
 }
 
 static uint32_t merge_labels(struct sample_merge *merge, uint32_t index)

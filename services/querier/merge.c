@@ -14,6 +14,13 @@ struct round {
 	struct grouping grouping;
 };
 
+/* Of one stack of the row, in the group that its last sample was in. */
+struct sum {
+	int64_t value;
+	uint32_t group;
+	bool used;
+};
+
 void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
 		struct arena *arena)
 {
@@ -103,19 +110,42 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
 	return true;
 }
 
-static bool take_samples(struct round *round, struct err *err)
+/* A sum of the row into the answer; it is 0 afterwards. */
+static bool add_sum(struct round *round, uint32_t stack, struct sum *sum, struct err *err)
 {
 	struct merge *merge = round->merge;
 
-	for (size_t i = 0; i < round->row->samples.len; i++) {
-		const struct sample *sample = &round->row->samples.items[i];
-		uint32_t stack = sample_merge_stack(&round->stacks, sample->stack);
+	if (!merge_add(merge, sample_merge_stack(&round->stacks, stack), sum->group, sum->value,
+		       err))
+		return false;
+	sum->value = 0;
+	return merge_within_memory(merge, merge->arena, err);
+}
 
-		if (!merge_add(merge, stack, grouping_of(&round->grouping, sample), sample->value,
-			       err) ||
-		    !merge_within_memory(merge, merge->arena, err))
+/*
+ * Samples of one stack come many times in a row, and mostly of one group: they are added up by
+ * stack first, so that the table of the answer is looked into once for many of them.
+ */
+static bool take_samples(struct round *round, struct err *err)
+{
+	const struct sample_set *row = round->row;
+	struct sum *sums = arena_array(&round->stacks.scratch, struct sum, row->stacks.len);
+
+	for (size_t i = 0; i < row->samples.len; i++) {
+		const struct sample *sample = &row->samples.items[i];
+		struct sum *sum = &sums[sample->stack];
+		uint32_t group = grouping_of(&round->grouping, sample);
+
+		if (sum->used && sum->group != group && !add_sum(round, sample->stack, sum, err))
 			return false;
+		sum->group = group;
+		sum->used = true;
+		if (__builtin_add_overflow(sum->value, sample->value, &sum->value))
+			return merge_overflow(err);
 	}
+	for (size_t i = 0; i < row->stacks.len; i++)
+		if (sums[i].used && !add_sum(round, (uint32_t)i, &sums[i], err))
+			return false;
 	return true;
 }
 
@@ -125,8 +155,8 @@ bool merge_take(void *self, const struct sample_set *row, struct err *err)
 	struct series *sum = &merge->set.series.items[0];
 	struct round round = {
 		.merge = merge,
-		.row = row,
 		.grouping = { .into = &merge->set, .by = merge->group_by },
+		.row = row,
 	};
 
 	for (size_t i = 0; i < row->series.len && sum->period == 0; i++)
