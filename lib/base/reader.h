@@ -42,14 +42,18 @@ int64_t reader_zigzag(struct reader *r);
 str reader_bytes(struct reader *r, size_t n);
 str reader_str_prefixed(struct reader *r); /* varint length, bytes */
 
-/* Most varints are one byte long. */
+/* Most varints are one or two bytes long. */
 static inline uint64_t reader_varint(struct reader *r)
 {
-	if (r->rest.len && (unsigned char)r->rest.ptr[0] < 0x80) {
-		uint64_t value = (unsigned char)r->rest.ptr[0];
+	const unsigned char *at = (const unsigned char *)r->rest.ptr;
 
+	if (r->rest.len && at[0] < 0x80) {
 		r->rest = (str){ r->rest.ptr + 1, r->rest.len - 1 };
-		return value;
+		return at[0];
+	}
+	if (r->rest.len > 1 && at[1] < 0x80) {
+		r->rest = (str){ r->rest.ptr + 2, r->rest.len - 2 };
+		return (uint64_t)at[1] << 7 | (at[0] & 0x7f);
 	}
 	return reader_varint_slow(r);
 }
