@@ -22,13 +22,12 @@
 	((vec)->len == (vec)->cap ? vec_grow((arena), (vec), sizeof(*(vec)->items)) : (void)0, \
 	 &(vec)->items[(vec)->len++])
 
-static inline void vec_grow(struct arena *arena, void *vec, size_t size)
+static inline void vec_resize(struct arena *arena, void *vec, size_t size, size_t cap)
 {
 	VEC(void) raw;
 
 	memcpy(&raw, vec, sizeof(raw));
 
-	size_t cap = raw.cap ? raw.cap * 2 : 8;
 	void *items = arena_alloc(arena, cap, size, _Alignof(max_align_t));
 
 	if (raw.len)
@@ -37,3 +36,16 @@ static inline void vec_grow(struct arena *arena, void *vec, size_t size)
 	raw.cap = cap;
 	memcpy(vec, &raw, sizeof(raw));
 }
+
+static inline void vec_grow(struct arena *arena, void *vec, size_t size)
+{
+	VEC(void) raw;
+
+	memcpy(&raw, vec, sizeof(raw));
+	vec_resize(arena, vec, size, raw.cap ? raw.cap * 2 : 8);
+}
+
+/* Room for `count` in all, so that a known number of them grows it once. */
+#define vec_reserve(arena, vec, count)                                                     \
+	((vec)->cap < (count) ? vec_resize((arena), (vec), sizeof(*(vec)->items), (count)) \
+			      : (void)0)

@@ -28,9 +28,10 @@ static uint32_t *index_slot(const struct sample_index *index, const hash128 *ids
 	}
 }
 
-static void index_grow(struct arena *arena, struct sample_index *index, const hash128 *ids)
+static void index_grow(struct arena *arena, struct sample_index *index, const hash128 *ids,
+		       size_t cap)
 {
-	struct sample_index bigger = { .cap = index->cap * 2, .len = index->len };
+	struct sample_index bigger = { .cap = cap, .len = index->len };
 
 	bigger.slots = arena_array(arena, uint32_t, bigger.cap);
 	for (size_t i = 0; i < index->cap; i++)
@@ -44,8 +45,19 @@ static uint32_t *index_find(struct arena *arena, struct sample_index *index, con
 			    hash128 id)
 {
 	if ((index->len + 1) * 2 > index->cap)
-		index_grow(arena, index, ids);
+		index_grow(arena, index, ids, index->cap * 2);
 	return index_slot(index, ids, id);
+}
+
+static void index_reserve(struct arena *arena, struct sample_index *index, const hash128 *ids,
+			  size_t len)
+{
+	size_t cap = index->cap;
+
+	while (len * 2 > cap)
+		cap *= 2;
+	if (cap > index->cap)
+		index_grow(arena, index, ids, cap);
 }
 
 static void hash_labels(struct labels labels, struct buf *scratch)
@@ -224,6 +236,17 @@ void sample_set_add(struct sample_set *set, struct sample sample)
 	assert(sample.series < set->series.len && sample.stack < set->stacks.len &&
 	       sample.labels < set->label_sets.len);
 	*vec_push(set->arena, &set->samples) = sample;
+}
+
+void sample_set_reserve(struct sample_set *set, size_t frames, size_t stacks, size_t samples)
+{
+	vec_reserve(set->arena, &set->frames, frames);
+	vec_reserve(set->arena, &set->frame_ids, frames);
+	index_reserve(set->arena, set->frame_index, set->frame_ids.items, frames);
+	vec_reserve(set->arena, &set->stacks, stacks);
+	vec_reserve(set->arena, &set->stack_ids, stacks);
+	index_reserve(set->arena, set->stack_index, set->stack_ids.items, stacks);
+	vec_reserve(set->arena, &set->samples, samples);
 }
 
 hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack)

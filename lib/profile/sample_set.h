@@ -87,6 +87,9 @@ uint32_t sample_set_series(struct sample_set *set, str type, struct labels label
 
 void sample_set_add(struct sample_set *set, struct sample sample);
 
+/* Room for so many frames, stacks and samples in all: who knows it saves the growing. */
+void sample_set_reserve(struct sample_set *set, size_t frames, size_t stacks, size_t samples);
+
 /* 128-bit XXH3 of a stack's frames, for merging; never stored. */
 hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack);
 

@@ -6,6 +6,8 @@
 
 #include <zstd.h>
 
+enum { RESERVED_MAX = 1 << 16 }; /* entries of a table for which room is made before they come */
+
 /* A row being read. What a table of the row holds is an array here, indexed as the row does. */
 struct decoder {
 	struct sample_set *set;
@@ -138,6 +140,12 @@ static bool open_row(struct decoder *decoder, str row, struct err *err)
 	return !r.failed || err_set(err, ERR_INVALID, "a row's head is cut short");
 }
 
+/* What is counted at the head of a table comes, unless the row lies: not all of it is believed. */
+static size_t plausible(uint64_t count)
+{
+	return count < RESERVED_MAX ? (size_t)count : RESERVED_MAX;
+}
+
 static void read_strings(struct decoder *decoder)
 {
 	struct reader *column = &decoder->columns[CHUNK_STRINGS];
@@ -169,6 +177,8 @@ static void read_frames(struct decoder *decoder)
 
 	decoder->frame_count = take_table(decoder, column, sizeof(uint32_t));
 	decoder->frames = arena_array(&decoder->scratch, uint32_t, decoder->frame_count);
+	sample_set_reserve(decoder->set, decoder->set->frames.len + plausible(decoder->frame_count),
+			   0, 0);
 	for (uint64_t i = 0; i < decoder->frame_count; i++) {
 		uint64_t step = reader_varint(column), flags = reader_varint(column);
 
@@ -211,6 +221,8 @@ static void read_stacks(struct decoder *decoder)
 
 	decoder->stack_count = take_table(decoder, shapes, sizeof(uint32_t));
 	decoder->stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);
+	sample_set_reserve(decoder->set, 0,
+			   decoder->set->stacks.len + plausible(decoder->stack_count), 0);
 	for (uint64_t i = 0; i < decoder->stack_count; i++) {
 		uint64_t shared = reader_varint(shapes), fresh = reader_varint(shapes);
 
@@ -304,6 +316,8 @@ static void read_series(struct decoder *decoder)
 	struct reader *column = &decoder->columns[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
 	uint64_t count = take_count(column);
+	size_t samples =
+		decoder->set->samples.len + plausible(reader_left(&decoder->columns[CHUNK_TIMES]));
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct series_entry entry = { .id = reader_u64(column) };
@@ -323,6 +337,7 @@ static void read_series(struct decoder *decoder)
 			entry.series =
 				sample_set_series(decoder->set, entry.type, labels, entry.period);
 			decoder->set->series.items[entry.series].id = entry.id;
+			sample_set_reserve(decoder->set, 0, 0, samples);
 		}
 		read_samples(decoder, &entry);
 		decoder->sample_count += entry.count;
