@@ -238,14 +238,15 @@ def stacks_of(profile):
     functions = {f.id: (words[f.name], words[f.filename]) for f in profile.function}
     frames = {}
     for place in profile.location:
-        function, file = functions[place.line[0].function_id] if place.line else ("", "")
         path, build_id = mappings.get(place.mapping_id, ("", ""))
-        frames[place.id] = reference.Frame(function, file, path, build_id, place.address)
+        lines = [functions[line.function_id] for line in reversed(place.line)]  # inlined: last
+        frames[place.id] = [reference.Frame(function, file, path, build_id, place.address)
+                            for function, file in lines or [("", "")]]
     found = {}
     for sample in profile.sample:
         group = tuple(sorted((words[label.key], words[label.str] or str(label.num))
                              for label in sample.label))
-        stack = tuple(frames[i] for i in reversed(sample.location_id))
+        stack = tuple(frame for i in reversed(sample.location_id) for frame in frames[i])
         found[group, stack] = found.get((group, stack), 0) + sample.value[0]
     return found
 
