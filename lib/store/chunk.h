@@ -32,6 +32,7 @@ struct chunk_filter {
 	bool (*series)(void *self, uint64_t id, str type, struct labels *ret_labels);
 	void *self;
 	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
+	bool no_stacks;            /* samples come with the empty stack; the others stay packed */
 };
 
 /*

@@ -18,7 +18,7 @@ struct decoder {
 
 	str *strings;
 	struct frame *origins;                  /* type, build id and path filled */
-	uint32_t *frames, *stacks, *label_sets; /* their index in the set */
+	uint32_t *frames, *stacks, *label_sets; /* their index in the set; NULL: not wanted */
 	uint64_t string_count, origin_count, frame_count, stack_count, label_set_count;
 	uint64_t sample_count;
 	size_t held_before; /* by the set */
@@ -85,6 +85,30 @@ static uint32_t take_u32(struct reader *column)
 	return (uint32_t)value;
 }
 
+/* What stacks are made of, and which stack a sample has. */
+static bool is_of_stacks(size_t column)
+{
+	switch ((enum chunk_column)column) {
+	case CHUNK_ORIGINS:
+	case CHUNK_FRAMES:
+	case CHUNK_ADDRESSES:
+	case CHUNK_NAMES:
+	case CHUNK_STACK_SHAPES:
+	case CHUNK_STACK_FRAMES:
+	case CHUNK_STACKS:
+		return true;
+	case CHUNK_STRINGS:
+	case CHUNK_LABEL_SETS:
+	case CHUNK_SERIES:
+	case CHUNK_TIMES:
+	case CHUNK_SAMPLE_LABELS:
+	case CHUNK_VALUES:
+	case CHUNK_COLUMN_COUNT:
+		break;
+	}
+	return false;
+}
+
 static bool open_column(struct decoder *decoder, size_t column, uint64_t raw_len, str stored,
 			struct err *err)
 {
@@ -134,7 +158,12 @@ static bool open_row(struct decoder *decoder, str row, struct err *err)
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
 		if (stored[i] > reader_left(&r))
 			return err_set(err, ERR_INVALID, "column %zu of a row is cut short", i);
-		if (!open_column(decoder, i, raw[i], reader_bytes(&r, (size_t)stored[i]), err))
+
+		str column = reader_bytes(&r, (size_t)stored[i]);
+
+		if (decoder->filter->no_stacks && is_of_stacks(i))
+			continue;
+		if (!open_column(decoder, i, raw[i], column, err))
 			return false;
 	}
 	return !r.failed || err_set(err, ERR_INVALID, "a row's head is cut short");
@@ -290,7 +319,7 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 
 	for (uint64_t i = 0; i < entry->count; i++) {
 		struct sample sample = { .series = entry->series, .value = (int64_t)entry->period };
-		uint64_t stack = take_index(stacks, decoder->stack_count);
+		uint64_t stack = decoder->stacks ? take_index(stacks, decoder->stack_count) : 0;
 		uint64_t label_set = take_index(labels, decoder->label_set_count);
 
 		time_ms += reader_varint(times);
@@ -301,7 +330,8 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 		if (!entry->wanted || time_ms < decoder->filter->start_ms ||
 		    time_ms >= decoder->filter->end_ms)
 			continue;
-		sample.stack = decoder->stacks[stack];
+		if (decoder->stacks)
+			sample.stack = decoder->stacks[stack];
 		sample.labels = decoder->label_sets[label_set];
 		sample.time_ms = time_ms;
 		if (set->samples.len == set->samples.cap && /* it will double */
@@ -368,14 +398,20 @@ static bool columns_are_used_up(const struct decoder *decoder, struct err *err)
 bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
 		  uint64_t *ret_samples, struct err *err)
 {
-	static void (*const tables[])(struct decoder *) = {
-		read_strings, read_origins, read_frames, read_stacks, read_label_sets, read_series,
+	static const struct table {
+		void (*read)(struct decoder *);
+		bool of_stacks;
+	} tables[] = {
+		{ read_strings, false }, { read_origins, true },     { read_frames, true },
+		{ read_stacks, true },   { read_label_sets, false }, { read_series, false },
 	};
 	struct decoder decoder = { .set = set, .filter = filter, .held_before = set->arena->held };
 	bool good = open_row(&decoder, row, err);
 
 	for (size_t i = 0; good && i < ARRAY_LEN(tables); i++) {
-		tables[i](&decoder);
+		if (filter->no_stacks && tables[i].of_stacks)
+			continue;
+		tables[i].read(&decoder);
 		good = columns_hold(&decoder, err);
 	}
 	good = good && columns_are_used_up(&decoder, err);

@@ -25,6 +25,7 @@ struct answer {
 	const struct selector *asked;
 	struct selector selector; /* its own: one thread per matcher */
 	struct reader_match match;
+	bool no_stacks;
 };
 
 static bool wants(void *self, const struct chunk_directory *directory)
@@ -58,6 +59,7 @@ static bool take(void *self, str payload, struct err *err)
 		.self = &answer->match,
 		.start_ms = answer->match.window.start_ms,
 		.end_ms = answer->match.window.end_ms,
+		.no_stacks = answer->no_stacks,
 	};
 
 	sample_set_init(&set, &arena);
@@ -124,8 +126,10 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 	struct answer *answers = arena_array(&arena, struct answer, team->count);
 
 	assert(team->count > 0 && team->count <= READERS_MAX);
-	for (size_t i = 0; i < team->count; i++)
+	for (size_t i = 0; i < team->count; i++) {
 		answers[i].sink = &sinks[i];
+		answers[i].no_stacks = query->no_stacks;
+	}
 	answers[0].stats = &leader->stats;
 	answers[0].asked = query->selector;
 	answers[0].match = (struct reader_match){

@@ -31,6 +31,7 @@ struct store_reader {
 struct store_query {
 	const struct selector *selector; /* NULL, for series alone: of every type */
 	uint64_t start_ms, end_ms;
+	bool no_stacks; /* all samples come with the empty stack: much less to unpack */
 };
 
 /* Where samples go; called from one thread at a time. */

@@ -67,6 +67,7 @@ static bool take(void *self, str payload, struct err *err)
 		.self = search,
 		.start_ms = search->match.window.start_ms,
 		.end_ms = search->match.window.end_ms,
+		.no_stacks = true,
 	};
 
 	sample_set_init(&set, &arena);

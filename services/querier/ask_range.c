@@ -40,6 +40,7 @@ static bool read_sums(struct question *question, const struct selector *selector
 		range_share(&ranges[i], memory);
 		sinks[i] = (struct store_sink){ .take = range_take, .self = &ranges[i] };
 	}
+	question->no_stacks = true;
 	good = question_read(question, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {
 		good = good && range_add(&ranges[0], &ranges[i], err);

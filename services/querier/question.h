@@ -28,6 +28,7 @@ struct question {
 	struct http_response *res;
 	struct window window;
 	struct store_bounds bounds; /* --query-timeout, and while the client waits */
+	bool no_stacks;             /* set before reading: samples are wanted without */
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	struct answer_stats stats;
 };

@@ -79,22 +79,47 @@ static bool add(struct range *range, uint32_t group, uint32_t step, int64_t valu
 	       range_within_memory(range, err);
 }
 
+/* Samples of one group and step that follow one another, which are added up first. */
+struct run {
+	uint32_t group, step;
+	uint64_t begin_ms, end_ms; /* of the step */
+	int64_t sum;
+};
+
+static struct run run_of(const struct range *range, uint32_t group, uint64_t time_ms)
+{
+	const struct range_options *options = &range->options;
+	uint64_t step = (time_ms - options->start_ms) / options->step_ms;
+	uint64_t begin_ms = options->start_ms + step * options->step_ms;
+
+	return (struct run){ .group = group,
+			     .step = (uint32_t)step,
+			     .begin_ms = begin_ms,
+			     .end_ms = begin_ms + options->step_ms };
+}
+
 bool range_take(void *self, const struct sample_set *row, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct range *range = self;
 	struct grouping grouping = { .into = &range->groups, .by = range->options.sum_by };
+	struct run run = { 0 };
 
 	grouping_begin(&grouping, row, &scratch);
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
-		uint64_t step =
-			(sample->time_ms - range->options.start_ms) / range->options.step_ms;
+		uint32_t group = grouping_of(&grouping, sample);
 
-		if (!add(range, grouping_of(&grouping, sample), (uint32_t)step, sample->value, err))
+		if (group != run.group || sample->time_ms < run.begin_ms ||
+		    sample->time_ms >= run.end_ms) {
+			if (run.end_ms && !add(range, run.group, run.step, run.sum, err))
+				return false;
+			run = run_of(range, group, sample->time_ms);
+		}
+		if (!add_value(&run.sum, sample->value, err))
 			return false;
 	}
-	return true;
+	return !run.end_ms || add(range, run.group, run.step, run.sum, err);
 }
 
 void range_share(struct range *range, struct memory *memory)

@@ -161,7 +161,8 @@ def print_merge(found, alone):
           f"decode {alone['decode'] * 1e3:.0f} ms, merge {alone['merge'] * 1e3:.0f} ms; then "
           + ", ".join(f"{name} {alone[name] * 1e3:.0f} ms"
                       for name in ("flamegraph", "table", "pprof", "collapsed"))
-          + f"; {alone['stacks']} stacks of {alone['frames']} frames")
+          + f"; {alone['stacks']} stacks of {alone['frames']} frames; over time, decoding "
+          f"included, {alone['over_time'] * 1e3:.0f} ms")
     print(PEERS)
 
 

@@ -4,14 +4,15 @@
  *     merge_bench TURNS ROWS
  *
  * ROWS is a file of (4 bytes of length, payload of a row), as bench_query.py writes it. Each turn
- * decodes and merges all of them, and makes the reports; it says what each took of CPU time in one
- * line of JSON, the median of the turns.
+ * decodes and merges all of them, makes the reports, and sums them over time without stacks; it
+ * says what each took of CPU time in one line of JSON, the median of the turns.
  */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reader.h"
 #include "merge.h"
 #include "profile/profile_type.h"
+#include "range.h"
 #include "report.h"
 #include "store/chunk.h"
 
@@ -21,9 +22,10 @@
 
 enum { TURNS_MAX = 101 };
 
-enum stage { DECODE, MERGE, COLLAPSED, PPROF, FLAMEGRAPH, TABLE, STAGE_COUNT };
-static const char *const stage_names[STAGE_COUNT] = { "decode", "merge",      "collapsed",
-						      "pprof",  "flamegraph", "table" };
+enum stage { DECODE, MERGE, OVER_TIME, COLLAPSED, PPROF, FLAMEGRAPH, TABLE, STAGE_COUNT };
+static const char *const stage_names[STAGE_COUNT] = { "decode",    "merge", "over_time",
+						      "collapsed", "pprof", "flamegraph",
+						      "table" };
 
 struct bench {
 	str rows;
@@ -56,6 +58,22 @@ static void lap(struct bench *bench, enum stage stage, uint64_t *began_ns)
 	*began_ns = now_ns;
 }
 
+/* What query_range does with a row. */
+static void row_sum(str row, struct range *range)
+{
+	static const struct chunk_filter all = { .series = any_series,
+						 .end_ms = UINT64_MAX,
+						 .no_stacks = true };
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	uint64_t samples;
+	struct err err;
+
+	sample_set_init(&set, &arena);
+	if (!chunk_decode(row, &all, &set, &samples, &err) || !range_take(range, &set, &err))
+		fail(&err);
+}
+
 static void row_merge(struct bench *bench, str row, struct merge *merge)
 {
 	static const struct chunk_filter all = { .series = any_series, .end_ms = UINT64_MAX };
@@ -80,13 +98,24 @@ static void turn_run(struct bench *bench)
 	AUTO_ARENA arena = { 0 };
 	struct reader r = reader_of(bench->rows);
 	const struct answer_stats stats = { 0 };
+	static const struct range_options every_ten_seconds = { .step_ms = 10000,
+								.memory_max = UINT64_MAX };
+	struct range range;
 	struct merge merge;
 	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
 
 	bench->samples = bench->row_count = 0;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_MAX, &arena);
-	while (reader_left(&r))
-		row_merge(bench, reader_bytes(&r, reader_u32(&r)), &merge);
+	range_init(&range, &every_ten_seconds, &arena);
+	while (reader_left(&r)) {
+		str row = reader_bytes(&r, reader_u32(&r));
+		uint64_t began_ns;
+
+		row_merge(bench, row, &merge);
+		began_ns = clock_cpu_ns();
+		row_sum(row, &range);
+		lap(bench, OVER_TIME, &began_ns);
+	}
 	bench->stacks = merge.set.stacks.len;
 	bench->frames = merge.set.frames.len;
 	for (size_t i = 0; i < REPORT_COUNT; i++) {
