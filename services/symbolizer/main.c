@@ -2,6 +2,7 @@
  * decima-symbolizer - names for addresses: functions, files, lines and what was inlined.
  */
 #include "answer.h"
+#include "answers.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "crew.h"
@@ -17,7 +18,7 @@
 
 struct settings {
 	struct daemon_settings daemon;
-	const char *debuginfod_urls, *state_directory;
+	const char *debuginfod_urls, *state_directory, *redis;
 	uint64_t cache_max_bytes;
 	struct resolve_options resolve;
 };
@@ -30,6 +31,12 @@ static const struct conf_key keys[] = {
 	  .fallback = "http://127.0.0.1:8002",
 	  .help = "Debuginfod servers to fetch debug files from: URLs, separated by spaces or "
 		  "commas; the first that has a file is believed." },
+	{ .flag = "redis",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, redis),
+	  .fallback = "",
+	  .help = "Redis that replicas share answers through: HOST:PORT, or "
+		  "redis://USER:PASSWORD@HOST:PORT/NUMBER; without one each works for itself." },
 	{ .flag = "state-directory",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, state_directory),
@@ -57,6 +64,7 @@ struct service {
 	struct tables tables;
 	struct generations generations;
 	struct crew crew;
+	struct answers answers;
 	struct resolver resolver;
 	char directory[PATH_MAX];
 };
@@ -67,6 +75,8 @@ static void register_metrics(void)
 	metrics_register(generations_metrics, GENERATIONS_METRICS);
 	metrics_register(tables_metrics, TABLES_METRICS);
 	metrics_register(crew_metrics, CREW_METRICS);
+	metrics_register(answers_metrics, ANSWERS_METRICS);
+	metrics_register(answers_put_metrics, ANSWERS_PUT_METRICS);
 }
 
 static bool serve_until_stop(struct service *service, const struct daemon_settings *settings,
@@ -102,7 +112,8 @@ static bool open_all(struct service *service, const struct settings *settings, s
 
 	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
 	    !tables_open(&service->tables, settings->state_directory, settings->cache_max_bytes,
-			 err))
+			 err) ||
+	    !answers_open(&service->answers, settings->redis, err))
 		return false;
 	if (!realpath(settings->state_directory, service->directory))
 		return err_errno(err, "find %s", settings->state_directory);
@@ -110,7 +121,8 @@ static bool open_all(struct service *service, const struct settings *settings, s
 	service->resolver = (struct resolver){ .options = settings->resolve,
 					       .tables = &service->tables,
 					       .generations = &service->generations,
-					       .crew = &service->crew };
+					       .crew = &service->crew,
+					       .answers = &service->answers };
 	return crew_start(&service->crew, &crew, &service->tables, &service->generations, err);
 }
 
@@ -126,6 +138,7 @@ static bool run(void *self, struct err *err)
 	if (open_all(service, settings, err))
 		served = serve_until_stop(service, &settings->daemon, err);
 	crew_stop(&service->crew);
+	answers_close(&service->answers);
 	generations_close(&service->generations);
 	tables_close(&service->tables);
 	servers_done(&service->servers);

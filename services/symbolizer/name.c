@@ -25,7 +25,7 @@ static bool has_room(struct namer *namer, size_t len)
 	return true;
 }
 
-bool namer_function(struct namer *namer, str system_name, struct symbolized_line *line)
+static bool function(struct namer *namer, str system_name, struct symbolized_line *line)
 {
 	struct named *named = map_get(&namer->functions, system_name);
 
@@ -59,12 +59,9 @@ static bool file(struct namer *namer, str path, str *ret_path)
 	return true;
 }
 
-struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
-				      uint64_t address)
+struct symbolized_location namer_lines(struct namer *namer, const struct symbol_line *found,
+				       size_t count)
 {
-	struct symbol_line found[SYMBOL_LINES_MAX];
-	size_t count = symbol_table_find(table, address, found);
-
 	if (!count)
 		return (struct symbolized_location){ .reason = NAME_NO_SYMBOL };
 	if (count > namer->lines_left)
@@ -75,10 +72,18 @@ struct symbolized_location namer_find(struct namer *namer, const struct symbol_t
 	for (size_t i = 0; i < count; i++) {
 		lines[i].line = found[i].line;
 		lines[i].start_line = found[i].start_line;
-		if (!namer_function(namer, found[i].system_name, &lines[i]) ||
+		if (!function(namer, found[i].system_name, &lines[i]) ||
 		    !file(namer, found[i].file, &lines[i].file))
 			return (struct symbolized_location){ .reason = NAME_TOO_LARGE };
 	}
 	namer->lines_left -= count;
 	return (struct symbolized_location){ .lines = lines, .line_count = count };
+}
+
+struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
+				      uint64_t address)
+{
+	struct symbol_line found[SYMBOL_LINES_MAX];
+
+	return namer_lines(namer, found, symbol_table_find(table, address, found));
 }

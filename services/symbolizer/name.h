@@ -18,9 +18,8 @@ struct namer {
 
 void namer_init(struct namer *namer, struct arena *arena);
 
-/* The text as it stands in the answer, counted once; false: it does not fit any more. */
-bool namer_function(struct namer *namer, str system_name, struct symbolized_line *line);
-
-/* All texts are copied: the table may go. */
+/* Innermost first. All texts are copied: what they are borrowed from may go. */
+struct symbolized_location namer_lines(struct namer *namer, const struct symbol_line *found,
+				       size_t count);
 struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
 				      uint64_t address);

@@ -2,13 +2,15 @@
 
 #include "base/clock.h"
 #include "chassis/metrics.h"
-#include "name.h"
+#include "resolve_work.h"
 #include "symbolizer_limits.h"
 
-enum found { WARM, NEGATIVE, BUILT, OLDER, LATE, FOUNDS };
+enum { WAIT_MS = 100 }; /* for what nobody announces: other replicas, generations */
+
+enum found { WARM, NEGATIVE, SHARED, BUILT, OLDER, LATE, FOUNDS };
 static const char *const found_names[FOUNDS] = {
-	[WARM] = "warm",   [NEGATIVE] = "negative", [BUILT] = "built",
-	[OLDER] = "older", [LATE] = "late",
+	[WARM] = "warm",   [NEGATIVE] = "negative", [SHARED] = "shared",
+	[BUILT] = "built", [OLDER] = "older",       [LATE] = "late",
 };
 
 static struct metric addresses = { .name = "decima_symbolizer_addresses_total",
@@ -22,7 +24,8 @@ static struct metric binaries = {
 	.name = "decima_symbolizer_binaries_total",
 	.kind = METRIC_COUNTER,
 	.help = "Build ids in requests, by where the answer came from: a table that was there, the "
-		"knowledge that there is none, one that was waited for, one of an older generation "
+		"knowledge that there is none, Redis, one that was waited for, one of an older "
+		"generation "
 		"because the wait was too long, nowhere for the same reason.",
 	.label = "found",
 	.values = found_names,
@@ -34,33 +37,13 @@ static struct metric seconds = { .name = "decima_symbolizer_request_duration_sec
 				 METRIC_IN_SECONDS };
 struct metric *const resolve_metrics[RESOLVE_METRICS] = { &addresses, &binaries, &seconds };
 
-/* A build id of the request. */
-struct part {
-	const struct symbolize_binary *asked;
-	struct symbolized_binary *answer;
-	struct build_id id;
-	uint64_t generation;
-	bool is_done, has_waited;
-};
-
-/* A request while it is answered. */
-struct work {
-	const struct resolver *resolver;
-	const struct stop *gone;
-	struct arena *arena;
-	struct namer namer;
-	struct part *parts;
-	size_t count;
-	uint64_t deadline_ns;
-};
-
 static void count(struct part *part, enum found found)
 {
 	metric_add_at(&binaries, found, 1);
 	part->is_done = true;
 }
 
-static void answer_reason(const struct work *work, struct part *part, enum name_reason reason)
+void resolve_answer_reason(const struct work *work, struct part *part, enum name_reason reason)
 {
 	size_t len = part->asked->address_count;
 	struct symbolized_location *locations =
@@ -74,28 +57,65 @@ static void answer_reason(const struct work *work, struct part *part, enum name_
 	metric_add_at(&addresses, reason, len);
 }
 
+void resolve_answer(struct part *part, struct symbolized_location *locations, uint64_t generation)
+{
+	size_t len = part->asked->address_count;
+	uint64_t by_reason[NAME_REASON_COUNT] = { 0 };
+
+	for (size_t i = 0; i < len; i++)
+		by_reason[locations[i].reason]++;
+	for (enum name_reason reason = 0; reason < NAME_REASON_COUNT; reason++)
+		metric_add_at(&addresses, reason, by_reason[reason]);
+	part->answer->generation = generation;
+	part->answer->locations = locations;
+	part->answer->location_count = len;
+}
+
+void resolve_count_shared(struct part *part)
+{
+	count(part, SHARED);
+}
+
 static void answer_names(struct work *work, struct part *part, const struct held_table *held)
 {
 	size_t len = part->asked->address_count;
 	struct symbolized_location *locations =
 		arena_array(work->arena, struct symbolized_location, len);
-	uint64_t by_reason[NAME_REASON_COUNT] = { 0 };
 
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++)
 		locations[i] = namer_find(&work->namer, &held->symbols, part->asked->addresses[i]);
-		by_reason[locations[i].reason]++;
-	}
-	for (enum name_reason reason = 0; reason < NAME_REASON_COUNT; reason++)
-		metric_add_at(&addresses, reason, by_reason[reason]);
-	part->answer->generation = held->generation;
-	part->answer->locations = locations;
-	part->answer->location_count = len;
+	resolve_answer(part, locations, held->generation);
+	if (!held->is_second_best) /* what may soon be named better stays here */
+		answers_put(work->resolver->answers, &part->id, held->generation,
+			    part->asked->addresses, locations, len);
 }
 
-static void begin(const struct work *work, const struct part *part)
+void resolve_begin(const struct work *work, struct part *part)
 {
+	part->is_cold = false;
 	if (tables_begin(work->resolver->tables, &part->id))
 		(void)crew_put(work->resolver->crew, &part->id); /* full: again at the next look */
+}
+
+/* The replicas that wait for it may go on. */
+static void unlock(const struct work *work, struct part *part)
+{
+	if (part->has_lock)
+		answers_unlock(work->resolver->answers, &part->id, part->generation);
+	part->has_lock = false;
+}
+
+/* Reasons that hold for all replicas. */
+static bool is_shared(enum name_reason reason)
+{
+	return reason == NAME_NO_DEBUG_INFO || reason == NAME_MALFORMED || reason == NAME_TOO_LARGE;
+}
+
+/* Once: who has the lock, or has waited for it, builds. */
+static bool may_be_shared(const struct work *work, const struct part *part)
+{
+	return work->resolver->answers->is_on && part->generation != GENERATION_UNKNOWN &&
+	       (!part->has_asked || part->wait_until_ns);
 }
 
 /* One look at what there is for it. */
@@ -110,14 +130,21 @@ static void look_at(struct work *work, struct part *part)
 		answer_names(work, part, look.held);
 		count(part, part->has_waited ? BUILT : WARM);
 		if (look.is_due)
-			begin(work, part);
+			resolve_begin(work, part);
+		unlock(work, part);
 		break;
 	case TABLE_NEGATIVE:
-		answer_reason(work, part, look.reason);
+		resolve_answer_reason(work, part, look.reason);
+		if (part->has_waited && is_shared(look.reason))
+			answers_put_reason(work->resolver->answers, &part->id, part->generation,
+					   look.reason);
 		count(part, NEGATIVE);
+		unlock(work, part);
 		break;
 	case TABLE_COLD:
-		begin(work, part);
+		part->is_cold = may_be_shared(work, part);
+		if (!part->is_cold)
+			resolve_begin(work, part);
 		part->has_waited = true;
 		break;
 	case TABLE_WORKING:
@@ -136,7 +163,7 @@ static void give_up(struct work *work, struct part *part)
 	if (look.held)
 		answer_names(work, part, look.held);
 	else
-		answer_reason(work, part, NAME_PENDING);
+		resolve_answer_reason(work, part, NAME_PENDING);
 	count(part, look.held ? OLDER : LATE);
 	tables_give(tables, look.held);
 }
@@ -168,8 +195,11 @@ static size_t look_at_all(struct work *work)
 		if (part->is_done)
 			continue;
 		look_at(work, part);
-		left += !part->is_done;
 	}
+	if (work->resolver->answers->is_on)
+		resolve_shared(work);
+	for (size_t i = 0; i < work->count; i++)
+		left += !work->parts[i].is_done;
 	return left;
 }
 
@@ -185,7 +215,7 @@ static void sort_out(struct work *work, const struct symbolize_request *request,
 		if (build_id_parse(part->asked->build_id, &part->id, &err))
 			continue;
 		part->is_done = true;
-		answer_reason(work, part, NAME_BAD_BUILD_ID);
+		resolve_answer_reason(work, part, NAME_BAD_BUILD_ID);
 	}
 	get_generations(work);
 	for (size_t i = 0; i < work->count; i++) {
@@ -212,7 +242,7 @@ static void wait_for_tables(struct work *work)
 
 	while (goes_on(work)) {
 		uint64_t changes = tables_changes(tables);
-		uint64_t until_ns = clock_monotonic_ns() + NS_PER_SECOND / 4;
+		uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
 
 		get_generations(work); /* the crew may have learned of another one */
 		if (!look_at_all(work))

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "answers.h"
 #include "crew.h"
 
 struct resolve_options {
@@ -19,6 +20,7 @@ struct resolver {
 	struct tables *tables;
 	struct generations *generations;
 	struct crew *crew;
+	struct answers *answers;
 };
 
 /* `gone` is asked once nobody waits for the answer any more; may be NULL. */

@@ -37,5 +37,16 @@ enum {
 	FAILED_SECONDS = 5,          /* the pause after a server failed for a file */
 	UNREADABLE_SECONDS = 600, /* how long it holds that a file of a generation cannot be read */
 	SECOND_BEST_SECONDS = 600, /* the pause before a better file than an executable is sought */
-	LOOK_AGAIN_MS = 20,        /* the least time between two looks at what is being built */
+	REDIS_MS = 100,            /* a round of commands to Redis */
+	REDIS_AWAY_MS = 5000,      /* how long it is left alone after it failed */
+	REDIS_ADDRESSES_MAX = 20000,    /* of a request that Redis is asked for */
+	REDIS_REPLY_MAX = 32 << 20,     /* bytes of its replies in one round */
+	REDIS_KEEP_SECONDS = 86400,     /* how long an answer stays there */
+	REDIS_PUBLISH_MAX = 256,        /* answers that wait to be put there */
+	REDIS_PUBLISH_BYTES = 64 << 20, /* memory that they take */
+	REDIS_ROUND_COMMANDS = 512,     /* of one round that puts */
+	REDIS_SEEN = 1 << 16,           /* addresses that are remembered to have been put there */
+	LOCK_MS = 30000,                /* how long one replica has a file to itself at most */
+	LOCK_WAIT_MS = 5000,            /* how long others wait for what it finds */
+	LOOK_AGAIN_MS = 20, /* the least time between two looks at what is being built */
 };

@@ -243,13 +243,14 @@ static bool file_holds(const struct table_entry *entry, uint64_t generation)
 }
 
 /* Not under the lock. NULL: it is spoiled. */
-static struct held_table *map_file(int fd, uint64_t generation, struct err *err)
+static struct held_table *map_file(int fd, const struct table_file *file, struct err *err)
 {
 	struct held_table *held = calloc(1, sizeof(*held));
 
 	if (!held)
 		abort(); /* out of memory, as an arena would */
-	held->generation = generation;
+	held->generation = file->generation;
+	held->is_second_best = file->is_second_best;
 	held->holders = 1;
 	if (symbol_table_open(&held->symbols, fd, err))
 		return held;
@@ -270,7 +271,7 @@ static void load(struct tables *tables, struct table_entry *entry)
 		AUTO_FD fd = table_file_load(tables->directory, &entry->id, &file, &err);
 
 		if (fd >= 0)
-			held = map_file(fd, file.generation, &err);
+			held = map_file(fd, &file, &err);
 	}
 	pthread_mutex_lock(&tables->lock);
 	entry->is_busy = false;
@@ -362,7 +363,7 @@ static struct held_table *keep(struct tables *tables, const struct build_id *id,
 		return NULL;
 	}
 
-	struct held_table *held = map_file(fd, file.generation, err);
+	struct held_table *held = map_file(fd, &file, err);
 
 	if (held && table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
 		*ret_file = file;

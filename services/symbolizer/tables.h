@@ -27,6 +27,7 @@
 struct held_table {
 	struct symbol_table symbols;
 	uint64_t generation;
+	bool is_second_best;
 	/* private */
 	unsigned int holders; /* under the lock */
 };

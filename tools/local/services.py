@@ -46,6 +46,7 @@ class Service(Process):
             flags["bpffs-directory"] = self.fleet.bpffs
         if self.kind == "symbolizer" and "debuginfo" in self.fleet.services:
             flags["debuginfod-urls"] = self.fleet.services["debuginfo"].url
+            flags["redis"] = self.fleet.redis.address()
         return flags
 
     @property

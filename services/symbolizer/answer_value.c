@@ -1,0 +1,49 @@
+#include "answer_value.h"
+
+#include "base/buf.h"
+#include "base/reader.h"
+
+enum { VERSION = 1 };
+
+str answer_value_write(const struct symbolized_location *location, struct arena *arena)
+{
+	struct buf out = { .arena = arena };
+
+	buf_u8(&out, VERSION);
+	buf_varint(&out, location->line_count);
+	for (size_t i = 0; i < location->line_count; i++) {
+		const struct symbolized_line *line = &location->lines[i];
+
+		buf_str_prefixed(&out, line->system_name);
+		buf_str_prefixed(&out, line->file);
+		buf_varint(&out, line->line);
+		buf_varint(&out, line->start_line);
+	}
+	return buf_bytes(&out);
+}
+
+bool answer_value_read(str bytes, struct namer *namer, struct symbolized_location *ret_location)
+{
+	struct reader r = reader_of(bytes);
+	struct symbol_line found[SYMBOL_LINES_MAX];
+	uint64_t version = reader_u8(&r), count = reader_varint(&r);
+
+	if (r.failed || version != VERSION || count > SYMBOL_LINES_MAX)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		found[i].system_name = reader_str_prefixed(&r);
+		found[i].file = reader_str_prefixed(&r);
+
+		uint64_t line = reader_varint(&r), start_line = reader_varint(&r);
+
+		if (r.failed || !found[i].system_name.len || line > UINT32_MAX ||
+		    start_line > UINT32_MAX)
+			return false;
+		found[i].line = (uint32_t)line;
+		found[i].start_line = (uint32_t)start_line;
+	}
+	if (reader_left(&r))
+		return false;
+	*ret_location = namer_lines(namer, found, count);
+	return true;
+}

@@ -1,0 +1,16 @@
+/*
+ * answer_value - what is known of one address, as it stands in Redis.
+ *
+ *     version (1), number of lines, then of each: system name, file, line, start line
+ *
+ * Numbers are varints, texts have their length before them. No lines: it is known that nothing is.
+ * What comes back may be anybody's: it is read within bounds, and what is wrong with it is a miss.
+ */
+#pragma once
+
+#include "name.h"
+
+str answer_value_write(const struct symbolized_location *location, struct arena *arena);
+
+/* False: no such value, or one of another version. */
+bool answer_value_read(str bytes, struct namer *namer, struct symbolized_location *ret_location);

@@ -1,0 +1,40 @@
+/*
+ * resolve_work - a request while it is answered, as the files of resolve share it.
+ */
+#pragma once
+
+#include "answers.h"
+#include "name.h"
+#include "resolve.h"
+
+/* A build id of the request. */
+struct part {
+	const struct symbolize_binary *asked;
+	struct symbolized_binary *answer;
+	struct build_id id;
+	uint64_t generation;
+	bool is_done, has_waited;
+	/* Its table is not here, nor begun: Redis may know. */
+	bool is_cold, has_asked, has_lock;
+	uint64_t wait_until_ns; /* for the replica that has the lock; 0: for none */
+};
+
+/* A request while it is answered. */
+struct work {
+	const struct resolver *resolver;
+	const struct stop *gone;
+	struct arena *arena;
+	struct namer namer;
+	struct part *parts;
+	size_t count;
+	uint64_t deadline_ns;
+};
+
+/* Answer by what others have put into Redis, or begin where it is our turn. */
+void resolve_shared(struct work *work);
+
+/* What the two have in common. */
+void resolve_begin(const struct work *work, struct part *part);
+void resolve_answer(struct part *part, struct symbolized_location *locations, uint64_t generation);
+void resolve_answer_reason(const struct work *work, struct part *part, enum name_reason reason);
+void resolve_count_shared(struct part *part);

@@ -1,0 +1,70 @@
+#include "answer_value.h"
+#include "test.h"
+
+static const struct symbol_line lines[] = {
+	{ { "_Z1fi", 5 }, { "/src/a.c", 8 }, 12, 10 },
+	{ { "main", 4 }, { "", 0 }, 0, 0 },
+};
+
+static void reads_back_what_it_wrote(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct symbolized_location wrote, got;
+	struct namer namer;
+
+	(void)state;
+	namer_init(&namer, &arena);
+	wrote = namer_lines(&namer, lines, 2);
+	assert_true(answer_value_read(answer_value_write(&wrote, &arena), &namer, &got));
+	assert_int_equal(got.line_count, 2);
+	assert_int_equal(got.reason, NAME_KNOWN);
+	assert_true(str_eq(got.lines[0].function, STR("f(int)")));
+	assert_true(str_eq(got.lines[0].system_name, STR("_Z1fi")));
+	assert_true(str_eq(got.lines[0].file, STR("/src/a.c")));
+	assert_true(got.lines[0].line == 12 && got.lines[0].start_line == 10);
+	assert_true(got.lines[1].file.len == 0 && got.lines[1].line == 0);
+	wrote = (struct symbolized_location){ .reason = NAME_NO_SYMBOL };
+	assert_true(answer_value_read(answer_value_write(&wrote, &arena), &namer, &got));
+	assert_true(got.line_count == 0 && got.reason == NAME_NO_SYMBOL);
+}
+
+static void what_is_cut_too_long_or_of_another_version_is_none(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct symbolized_location location, got;
+	struct namer namer;
+
+	(void)state;
+	namer_init(&namer, &arena);
+	location = namer_lines(&namer, lines, 2);
+
+	str whole = answer_value_write(&location, &arena);
+	str longer = str_format(&arena, STR_FMT "x", STR_ARG(whole));
+
+	for (size_t len = 0; len < whole.len; len++)
+		assert_false(answer_value_read((str){ whole.ptr, len }, &namer, &got));
+	assert_false(answer_value_read((str){ longer.ptr, whole.len + 1 }, &namer, &got));
+	assert_false(answer_value_read(STR("\x02\x00"), &namer, &got));
+	assert_false(answer_value_read(STR("\x01\x41"), &namer, &got)); /* 65 lines */
+	assert_false(
+		answer_value_read(STR("\x01\x01\x00\x00\x00\x00"), &namer, &got)); /* no name */
+}
+
+static void beyond_the_bounds_of_an_answer_there_are_no_names(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct namer namer;
+
+	(void)state;
+	namer_init(&namer, &arena);
+	namer.lines_left = 3;
+	assert_int_equal(namer_lines(&namer, lines, 2).reason, NAME_KNOWN);
+	assert_int_equal(namer_lines(&namer, lines, 2).reason, NAME_TOO_LARGE);
+	assert_int_equal(namer_lines(&namer, lines, 1).reason, NAME_KNOWN);
+	namer_init(&namer, &arena);
+	namer.bytes_left = 15; /* of 5 + 6 + 8 */
+	assert_int_equal(namer_lines(&namer, lines, 1).reason, NAME_TOO_LARGE);
+}
+
+RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(what_is_cut_too_long_or_of_another_version_is_none),
+	  TEST(beyond_the_bounds_of_an_answer_there_are_no_names))

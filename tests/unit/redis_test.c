@@ -1,0 +1,197 @@
+/*
+ * Against servers of our own that say what no Redis would, or nothing. The real one is in the
+ * integration tests.
+ */
+#include "base/clock.h"
+#include "client/redis.h"
+#include "test.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+/* A server that answers each connection's first bytes with the same text. */
+struct server {
+	int fd;
+	const char *says; /* NULL: nothing, but it keeps the connection */
+	char address[32];
+	pthread_t thread;
+	_Atomic unsigned int connections;
+};
+
+static void *serve(void *self)
+{
+	struct server *server = self;
+	int fd, open[16], count = 0;
+
+	while (count < 16 && (fd = accept(server->fd, NULL, NULL)) >= 0) {
+		char room[4096];
+
+		server->connections++;
+		open[count++] = fd;
+		if (server->says && read(fd, room, sizeof(room)) > 0)
+			assert_true(write(fd, server->says, strlen(server->says)) > 0);
+	}
+	while (count)
+		close(open[--count]);
+	return NULL;
+}
+
+static void start(struct server *server, const char *says)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+
+	*server = (struct server){ .fd = socket(AF_INET, SOCK_STREAM, 0), .says = says };
+	assert_int_equal(bind(server->fd, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(server->fd, 8), 0);
+	assert_int_equal(getsockname(server->fd, (struct sockaddr *)&address, &len), 0);
+	snprintf(server->address, sizeof(server->address), "127.0.0.1:%u",
+		 (unsigned int)ntohs(address.sin_port));
+	assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+}
+
+static void stop(struct server *server)
+{
+	shutdown(server->fd, SHUT_RDWR);
+	pthread_join(server->thread, NULL);
+	close(server->fd);
+}
+
+static const str words[] = { { "PING", 4 } };
+static const struct redis_command ping = { words, 1 };
+
+static bool ask(struct redis *redis, struct redis_reply *reply, struct arena *arena,
+		struct err *err)
+{
+	*err = (struct err){ 0 };
+	return redis_round(redis, &ping, 1, arena, reply, err);
+}
+
+static void addresses_are_taken_apart_or_refused(void **state)
+{
+	static const char *const wrong[] = { "", ":6379", "h:", "h:x", "h:0", "h:65536", "h:1/x" };
+	struct redis_options options = { .address = "redis://u:p:w@h:7/3" };
+	struct redis redis;
+	struct err err;
+
+	(void)state;
+	assert_true(redis_open(&redis, &options, &err));
+	assert_true(str_eq(redis.host, STR("h")) && redis.port == 7 && redis.number == 3);
+	assert_true(str_eq(redis.user, STR("u")) && str_eq(redis.password, STR("p:w")));
+	redis_close(&redis);
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		options.address = wrong[i];
+		assert_false(redis_open(&redis, &options, &err));
+	}
+}
+
+static void replies_of_all_kinds_are_copied(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct redis_command four[] = { ping, ping, ping, ping };
+	struct redis_reply replies[4];
+	struct server server;
+	struct redis redis;
+	struct err err;
+
+	(void)state;
+	start(&server, "+PONG\r\n$-1\r\n*2\r\n$1\r\na\r\n$-1\r\n-ERR no\r\n");
+
+	struct redis_options options = { .address = server.address,
+					 .timeout_ms = 20000,
+					 .reply_max = 1000 };
+
+	assert_true(redis_open(&redis, &options, &err));
+	assert_true(redis_round(&redis, four, 4, &arena, replies, &err));
+	assert_true(replies[0].kind == REDIS_TEXT && str_eq(replies[0].text, STR("PONG")));
+	assert_int_equal(replies[1].kind, REDIS_NOTHING);
+	assert_true(replies[2].kind == REDIS_LIST && replies[2].count == 2);
+	assert_true(str_eq(replies[2].items[0].text, STR("a")));
+	assert_int_equal(replies[2].items[1].kind, REDIS_NOTHING);
+	assert_int_equal(replies[3].kind, REDIS_REFUSED);
+	redis_close(&redis);
+	stop(&server);
+}
+
+static void who_fails_is_left_alone_for_a_while(void **state)
+{
+	static const char *const says[] = { NULL, "no redis\r\n", "$1000\r\nx", "*-7\r\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(says); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct redis_reply reply;
+		struct server server;
+		struct redis redis;
+		struct err err;
+
+		start(&server, says[i]);
+
+		struct redis_options options = { .address = server.address,
+						 .timeout_ms = 50,
+						 .pause_ms = 60000,
+						 .reply_max = 1000 };
+
+		assert_true(redis_open(&redis, &options, &err));
+		assert_false(ask(&redis, &reply, &arena, &err));
+		assert_int_equal(err.code, ERR_IO);
+		assert_false(ask(&redis, &reply, &arena, &err));
+		assert_int_equal(err.code, ERR_LIMIT);
+		assert_int_equal(server.connections, 1);
+		redis_close(&redis);
+		stop(&server);
+	}
+}
+
+static void a_server_that_is_gone_fails_and_one_that_is_back_answers(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct redis_reply reply;
+	struct server server;
+	struct redis redis;
+	struct err err;
+
+	(void)state;
+	start(&server, "+PONG\r\n");
+
+	struct redis_options options = { .address = server.address,
+					 .timeout_ms = 20000,
+					 .reply_max = 1000 };
+
+	assert_true(redis_open(&redis, &options, &err));
+	assert_true(ask(&redis, &reply, &arena, &err));
+	stop(&server); /* hangs up on the connection that is kept */
+	assert_false(ask(&redis, &reply, &arena, &err));
+	assert_int_equal(err.code, ERR_IO);
+	redis_close(&redis);
+}
+
+static void more_than_was_expected_is_not_read(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct redis_reply reply;
+	struct server server;
+	struct redis redis;
+	struct err err;
+
+	(void)state;
+	start(&server, "$20\r\n01234567890123456789\r\n");
+
+	struct redis_options options = { .address = server.address,
+					 .timeout_ms = 20000,
+					 .reply_max = 10 };
+
+	assert_true(redis_open(&redis, &options, &err));
+	assert_false(ask(&redis, &reply, &arena, &err));
+	assert_non_null(strstr(err.msg, "more than expected"));
+	redis_close(&redis);
+	stop(&server);
+}
+
+RUN_TESTS(TEST(addresses_are_taken_apart_or_refused), TEST(replies_of_all_kinds_are_copied),
+	  TEST(who_fails_is_left_alone_for_a_while),
+	  TEST(a_server_that_is_gone_fails_and_one_that_is_back_answers),
+	  TEST(more_than_was_expected_is_not_read))
