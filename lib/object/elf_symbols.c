@@ -7,7 +7,8 @@
 struct candidate {
 	struct elf_symbol symbol;
 	uint64_t section_end;
-	size_t rank; /* the least is the best */
+	size_t rank;  /* the least is the best */
+	size_t place; /* in the table: of equals the last one */
 };
 
 static str name_at(str names, uint32_t offset)
@@ -94,7 +95,7 @@ static int candidate_compare(const void *left, const void *right)
 		return a->symbol.start < b->symbol.start ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return str_compare(a->symbol.name, b->symbol.name);
+	return a->place > b->place ? -1 : a->place < b->place; /* as other tools do */
 }
 
 /* The best of each address. One without a size ends where the next one begins. */
@@ -135,8 +136,10 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 	struct candidate *candidates = arena_array(arena, struct candidate, bytes.len / entry);
 
 	for (; bytes.len >= entry; bytes = str_skip(bytes, entry))
-		if (symbol_parse((str){ bytes.ptr, entry }, names, sections, &candidates[count]))
+		if (symbol_parse((str){ bytes.ptr, entry }, names, sections, &candidates[count])) {
+			candidates[count].place = count;
 			count++;
+		}
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
 	*ret_symbols = choose(candidates, count, arena);

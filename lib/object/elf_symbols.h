@@ -3,8 +3,8 @@
  *
  * Each name with the addresses it stands for. Of several at one address the best is kept: a
  * function before a mere label, one that has a size, one that is known outside its file, one with
- * fewer underscores in front, a shorter one. What has no size reaches to the next symbol of its
- * section, or to the section's end; what has a size names nothing beyond it.
+ * fewer underscores in front, a shorter one, the last in the table. What has no size reaches to the
+ * next symbol of its section, or to the section's end; what has a size names nothing beyond it.
  */
 #pragma once
 

@@ -6,12 +6,16 @@
 /* Bytes that building a table of names may hold beside the file. */
 #define SYMBOL_BUILD_MEMORY_MAX (4ULL << 30)
 
+/* Pieces of functions that are looked at: more than any file has that was not made to deceive. */
+#define SYMBOL_BUILD_STEPS_MAX (1ULL << 30)
+
 enum {
 	ELF_SEGMENTS_MAX = 64,           /* PT_LOADs that are kept; more: the file is refused */
 	ELF_HEADERS_MAX = 65535,         /* program or section headers that are looked at */
 	ELF_NOTE_BYTES_MAX = 64 << 10,   /* of one note segment; the rest is not read */
 	ELF_NAMES_MAX = 4 << 20,         /* bytes of section names; more: the file is refused */
 	ELF_SYMBOLS_BYTES_MAX = 1 << 30, /* of a symbol table, or of its names */
+	DWARF_BASES_MAX = 16,       /* entries that a name is looked for in, one after the other */
 	SYMBOL_LINES_MAX = 64,      /* calls inlined into one another; inner ones are left out */
 	SYMBOL_NAME_MAX = 32 << 10, /* bytes of a name or path; it is cut there */
 	DEMANGLE_MAX = 4 << 10,     /* bytes of a name that is demangled */

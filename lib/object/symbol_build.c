@@ -1,30 +1,39 @@
-#include "elf_symbols.h"
-#include "symbol_spans.h"
+#include "dwarf_functions.h"
 #include "symbol_table.h"
-#include "symbol_writer.h"
 
-/* Spans of what the symbol table names: below all else. */
-static void symbols_add(const elf_symbols *symbols, struct symbol_writer *writer,
-			symbol_spans *spans)
+/* What the symbol table names stands below all that DWARF tells. */
+static void symbols_add(struct symbol_model *model)
 {
-	for (size_t i = 0; i < symbols->len; i++) {
-		const struct elf_symbol *symbol = &symbols->items[i];
-		uint32_t function = symbol_writer_function(writer, symbol->name, 0);
+	for (size_t i = 0; i < model->symbols.len; i++) {
+		const struct elf_symbol *symbol = &model->symbols.items[i];
+		struct symbol_writer *writer = &model->writer;
+		struct symbol_span span = { symbol->start, symbol->end, (uint32_t)writer->nodes.len,
+					    0 };
 
-		*vec_push(writer->arena, spans) = (struct symbol_span){
-			.start = symbol->start,
-			.end = symbol->end,
-			.node = symbol_writer_node(writer,
-						   (struct symbol_node){ .function = function }),
-		};
+		if (symbol_model_span(model, span))
+			symbol_writer_node(
+				writer, (struct symbol_node){ .function = symbol_writer_function(
+								      writer, symbol->name, 0) });
 	}
 }
 
-static bool memory_check(const struct arena *arena, uint64_t memory_max, struct err *err)
+static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
+		      const struct elf_sections *sections, struct symbol_model *model,
+		      struct err *err)
 {
-	return arena->held <= memory_max ||
-	       err_set(err, ERR_LIMIT, "the names take more than %ju bytes of memory",
-		       (uintmax_t)memory_max);
+	CLEANUP(dwarf_file_close) struct dwarf_file file = { 0 }, alt = { 0 };
+	struct elf_sections alt_sections;
+
+	if (!dwarf_file_open(&file, elf_fd, sections, model->memory_max, model->arena, err))
+		return false;
+	if (options->alt_fd > 0) {
+		if (!elf_sections_read(options->alt_fd, model->arena, &alt_sections, err) ||
+		    !dwarf_file_open(&alt, options->alt_fd, &alt_sections, model->memory_max,
+				     model->arena, err))
+			return err_wrap(err, "read the file of dwz");
+		file.alt = &alt;
+	}
+	return dwarf_functions_read(&file, model, err);
 }
 
 bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
@@ -32,24 +41,19 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;
-	struct symbol_writer writer;
-	symbol_spans spans = { 0 };
-	elf_symbols symbols;
-	uint64_t memory_max = options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX;
+	struct symbol_model model;
 
-	symbol_writer_init(&writer, &arena);
-	if (!elf_sections_read(elf_fd, &arena, &sections, err) ||
-	    !elf_symbols_read(elf_fd, &sections, &arena, &symbols, err) ||
-	    !memory_check(&arena, memory_max, err))
+	if (!elf_sections_read(elf_fd, &arena, &sections, err))
 		return false;
-	symbols_add(&symbols, &writer, &spans);
-
-	symbol_points points = symbol_spans_flatten(&spans, &arena);
-
-	for (size_t i = 0; i < points.len; i++)
-		symbol_writer_row(&writer, (struct symbol_row){ .address = points.items[i].address,
-								.node = points.items[i].node });
-	return symbol_writer_write(&writer, out_fd, err);
+	symbol_model_init(&model, &sections,
+			  options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX,
+			  &arena);
+	if (!elf_symbols_read(elf_fd, &sections, &arena, &model.symbols, err) ||
+	    !dwarf_add(options, elf_fd, &sections, &model, err))
+		return false;
+	symbols_add(&model);
+	symbol_model_say(&model);
+	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);
 }
 
 /* A path, NUL, the build id's bytes. */

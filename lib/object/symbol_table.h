@@ -15,9 +15,8 @@
  *     count = symbol_table_find(&table, address, lines);
  *
  * Addresses are the ELF file's own (as linked). The debug file is foreign: building is bounded in
- * memory and time, but libelf and libdw read it, so whoever builds from strangers' files does so in
- * a process of its own. A table is checked from end to end when it is opened: one that was spoiled
- * is an error, never a wrong read.
+ * memory and steps, and reads nothing but the descriptors that it is given. A table is checked from
+ * end to end when it is opened: one that was spoiled is an error, never a wrong read.
  */
 #pragma once
 
@@ -52,9 +51,12 @@ bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
 
 /*
  * Write the table of the ELF file at elf_fd to out_fd, from its beginning. The names come from
- * .symtab, or .dynsym where there is none. A file that names nothing makes an empty table.
- * ERR_INVALID: not an ELF file, or one that contradicts itself; ERR_LIMIT: more than the options or
- * limits.h allow. Both descriptors stay the caller's.
+ * DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file; for what it
+ * does not cover from .symtab, or .dynsym where there is none. Split DWARF (.dwo, .dwp) is not read
+ * yet: of such units the lines are known, and the names of symbols, but nothing that was inlined.
+ * A file that names nothing makes an empty table. ERR_INVALID: not an ELF file, or one that
+ * contradicts itself; ERR_LIMIT: more than the options or limits.h allow. Both descriptors stay the
+ * caller's; out_fd may be written and read.
  */
 bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
 			struct err *err) MUST_CHECK;

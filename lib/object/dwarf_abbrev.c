@@ -1,0 +1,101 @@
+#include "dwarf_abbrev.h"
+
+#include "base/reader.h"
+#include "base/vec.h"
+#include "dwarf_value.h"
+
+#include <dwarf.h>
+
+/* The attributes, up to the pair of zeros. False: the bytes end, or no form is so. */
+static bool attributes_read(struct reader *r, struct dwarf_sizes sizes, struct arena *arena,
+			    struct dwarf_abbrev *abbrev)
+{
+	VEC(struct dwarf_attribute) attributes = { 0 };
+	uint64_t fixed = 0;
+
+	for (;;) {
+		uint64_t name = reader_varint(r), form = reader_varint(r);
+		size_t len;
+
+		if (r->failed || name > UINT16_MAX || form > UINT16_MAX)
+			return false;
+		if (name == 0 && form == 0)
+			break;
+
+		struct dwarf_attribute attribute = { (uint16_t)name, (uint16_t)form, 0 };
+
+		if (form == DW_FORM_implicit_const)
+			attribute.implicit = dwarf_sleb(r);
+		*vec_push(arena, &attributes) = attribute;
+		fixed += dwarf_form_len(attribute.form, sizes, &len) ? len : UINT32_MAX;
+	}
+	abbrev->attributes = attributes.items;
+	abbrev->attribute_count = (uint32_t)attributes.len;
+	abbrev->fixed_len = fixed < UINT32_MAX ? (uint32_t)fixed : UINT32_MAX;
+	return true;
+}
+
+/* One code's shape. False: the bytes end. A shape with code 0 ends the table. */
+static bool abbrev_read(struct reader *r, struct dwarf_sizes sizes, struct arena *arena,
+			struct dwarf_abbrev *abbrev)
+{
+	*abbrev = (struct dwarf_abbrev){ .code = reader_varint(r) };
+	if (abbrev->code == 0)
+		return !r->failed;
+
+	uint64_t tag = reader_varint(r);
+
+	abbrev->tag = tag <= UINT16_MAX ? (uint16_t)tag : 0;
+	abbrev->has_children = reader_u8(r);
+	return attributes_read(r, sizes, arena, abbrev);
+}
+
+static int abbrev_compare(const void *left, const void *right)
+{
+	const struct dwarf_abbrev *a = left, *b = right;
+
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
+bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, struct arena *arena,
+			struct dwarf_abbrevs *ret_abbrevs)
+{
+	struct reader r = reader_of(bytes);
+	VEC(struct dwarf_abbrev) abbrevs = { 0 };
+	struct dwarf_abbrev abbrev;
+	bool is_sorted = true;
+
+	for (;;) {
+		if (!abbrev_read(&r, sizes, arena, &abbrev))
+			return false;
+		if (abbrev.code == 0)
+			break;
+		if (abbrevs.len && abbrevs.items[abbrevs.len - 1].code >= abbrev.code)
+			is_sorted = false;
+		*vec_push(arena, &abbrevs) = abbrev;
+	}
+	if (!is_sorted)
+		qsort(abbrevs.items, abbrevs.len, sizeof(*abbrevs.items), abbrev_compare);
+	*ret_abbrevs = (struct dwarf_abbrevs){ abbrevs.items, abbrevs.len };
+	return true;
+}
+
+const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+{
+	size_t low = 0, high = abbrevs->len;
+
+	/* Compilers count from 1. */
+	if (code - 1 < high && abbrevs->items[code - 1].code == code)
+		return &abbrevs->items[code - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (abbrevs->items[middle].code == code)
+			return &abbrevs->items[middle];
+		if (abbrevs->items[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/*
+ * dwarf_abbrev - the shapes of a unit's entries: tag and attributes of each code.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct dwarf_attribute {
+	uint16_t name, form; /* DW_AT_*, DW_FORM_* */
+	int64_t implicit;    /* the value of DW_FORM_implicit_const */
+};
+
+struct dwarf_abbrev {
+	uint64_t code;
+	uint16_t tag; /* DW_TAG_* */
+	bool has_children;
+	uint32_t attribute_count;
+	uint32_t fixed_len; /* of all attributes; UINT32_MAX: it depends */
+	const struct dwarf_attribute *attributes;
+};
+
+struct dwarf_abbrevs {
+	struct dwarf_abbrev *items; /* by code */
+	size_t len;
+};
+
+struct dwarf_sizes {
+	uint8_t address_size, offset_size;
+	uint16_t version;
+};
+
+/* The abbreviations that begin there. False: they make no sense. */
+bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, struct arena *arena,
+			struct dwarf_abbrevs *ret_abbrevs) MUST_CHECK;
+
+/* NULL: no such code. */
+const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);

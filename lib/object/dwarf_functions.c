@@ -1,0 +1,369 @@
+#include "dwarf_functions.h"
+
+#include "dwarf_lines.h"
+#include "dwarf_ranges.h"
+#include "object/limits.h"
+
+#include <dwarf.h>
+
+/* What we ask of an entry. */
+struct entry {
+	struct dwarf_value low, high, ranges;
+	struct dwarf_value name, linkage_name, base; /* base: of the entry that says the rest */
+	uint64_t declared_line, call_file, call_line;
+};
+
+/* What an entry and its bases say of a function. */
+struct said {
+	uint64_t at; /* of .debug_info; upper bit: of the alt file's */
+	str name, linkage_name;
+	uint32_t line;
+	uint32_t function; /* of the writer; 0: not asked for yet */
+};
+
+#define IN_ALT (1ULL << 63)
+
+/* Where in the tree of calls we are. */
+struct scope {
+	uint32_t node, depth; /* 0: in no function */
+};
+
+struct walk {
+	struct symbol_model *model;
+	struct dwarf_file *file;
+	struct map said;  /* by `at` */
+	struct map lines; /* by where they are */
+	VEC(struct scope) scopes;
+};
+
+static void attribute_take(struct entry *entry, uint16_t name, struct dwarf_value value)
+{
+	switch (name) {
+	case DW_AT_low_pc:
+		entry->low = value;
+		break;
+	case DW_AT_high_pc:
+		entry->high = value;
+		break;
+	case DW_AT_ranges:
+		entry->ranges = value;
+		break;
+	case DW_AT_name:
+		entry->name = value;
+		break;
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		entry->linkage_name = value;
+		break;
+	case DW_AT_abstract_origin:
+	case DW_AT_specification:
+		entry->base = value;
+		break;
+	case DW_AT_decl_line:
+		entry->declared_line = value.number;
+		break;
+	case DW_AT_call_file:
+		entry->call_file = value.number;
+		break;
+	case DW_AT_call_line:
+		entry->call_line = value.number;
+		break;
+	}
+}
+
+static struct entry entry_read(struct reader *r, const struct dwarf_unit *unit,
+			       const struct dwarf_abbrev *abbrev)
+{
+	struct entry entry = { 0 };
+
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
+		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
+
+		attribute_take(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
+	}
+	return entry;
+}
+
+static uint32_t number_of(uint64_t value)
+{
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static struct said entry_says(const struct dwarf_unit *unit, const struct entry *entry)
+{
+	return (struct said){
+		.name = dwarf_value_str(unit, entry->name),
+		.linkage_name = dwarf_value_str(unit, entry->linkage_name),
+		.line = number_of(entry->declared_line),
+	};
+}
+
+/* What the entry itself does not say, its base does. */
+static void said_complete(struct said *said, const struct said *base)
+{
+	if (!said->name.len)
+		said->name = base->name;
+	if (!said->linkage_name.len)
+		said->linkage_name = base->linkage_name;
+	if (!said->line)
+		said->line = base->line;
+}
+
+static bool entry_at(struct dwarf_file *file, uint64_t at, struct dwarf_unit **ret_unit,
+		     struct entry *ret_entry)
+{
+	struct dwarf_unit *unit = dwarf_unit_at(file, at);
+
+	if (!unit || at < unit->entries || !dwarf_unit_load(unit))
+		return false;
+
+	str bytes = str_skip(file->sections[DWARF_INFO], at);
+
+	bytes.len = unit->end - at;
+
+	struct reader r = reader_of(bytes);
+	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(unit->abbrevs, reader_varint(&r));
+
+	if (!abbrev)
+		return false;
+	*ret_unit = unit;
+	*ret_entry = entry_read(&r, unit, abbrev);
+	return !r.failed;
+}
+
+/* Follow an entry's base to the place in its file; NULL: it has none. */
+static struct dwarf_file *base_of(struct dwarf_file *file, const struct entry *entry)
+{
+	if (entry->base.kind == DWARF_REFERENCE)
+		return file;
+	return entry->base.kind == DWARF_REFERENCE_ALT ? file->alt : NULL;
+}
+
+/* What the entry there says with all its bases; kept, for what is inlined is so many times. */
+static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t at)
+{
+	uint64_t key = at | (file == walk->file ? 0 : IN_ALT);
+	struct said *said = map_get(&walk->said, (str){ (const char *)&key, sizeof(key) });
+
+	if (said)
+		return said;
+	said = arena_new(walk->model->arena, struct said);
+	for (size_t hop = 0; file && hop < DWARF_BASES_MAX; hop++) {
+		struct dwarf_unit *unit;
+		struct entry entry;
+		struct said more;
+
+		if (!entry_at(file, at, &unit, &entry))
+			break;
+		more = entry_says(unit, &entry);
+		said_complete(said, &more);
+		file = base_of(file, &entry);
+		at = entry.base.number;
+	}
+	said->at = key;
+	*map_at(&walk->said, (str){ (const char *)&said->at, sizeof(key) }) = said;
+	return said;
+}
+
+/*
+ * The writer's function; 0: it has no name anywhere. Compilers that were asked for little say no
+ * linkage names; then the symbol at the function's address does.
+ */
+static uint32_t function_of(struct walk *walk, const struct dwarf_unit *unit,
+			    const struct entry *entry, uint64_t start)
+{
+	struct dwarf_file *file = base_of(unit->file, entry);
+	struct said *base = file ? said_at(walk, file, entry->base.number) : NULL;
+	struct said said = entry_says(unit, entry);
+	bool is_base = base && !said.name.len && !said.linkage_name.len &&
+		       (!said.line || said.line == base->line);
+
+	if (is_base && base->function)
+		return base->function;
+	if (base)
+		said_complete(&said, base);
+
+	str name = said.linkage_name.len ? said.linkage_name : said.name;
+
+	if (!said.linkage_name.len && start) {
+		str symbol = symbol_model_symbol(walk->model, start);
+
+		if (!name.len || str_starts_with(symbol, STR("_Z")) ||
+		    str_starts_with(symbol, STR("_R")))
+			name = symbol;
+		is_base = false;
+	}
+	if (!name.len)
+		return 0;
+
+	uint32_t function = symbol_writer_function(&walk->model->writer, name, said.line);
+
+	if (is_base)
+		base->function = function;
+	return function;
+}
+
+/* Where the entry's code begins; false: it has none. */
+static bool low_of(const struct dwarf_unit *unit, const struct entry *entry, uint64_t *ret_low)
+{
+	return entry->low.kind != DWARF_NOTHING && dwarf_value_address(unit, entry->low, ret_low);
+}
+
+/* Add the entry's pieces; false: it has none in code that exists. */
+static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit,
+		       const struct entry *entry, struct symbol_span span)
+{
+	uint64_t low, high;
+	bool any = false;
+
+	if (entry->ranges.kind != DWARF_NOTHING) {
+		struct dwarf_ranges ranges = dwarf_ranges_of(unit, entry->ranges);
+
+		while (dwarf_ranges_next(&ranges, &span.start, &span.end)) {
+			any |= symbol_model_span(model, span);
+			if (++model->steps > SYMBOL_BUILD_STEPS_MAX)
+				break;
+		}
+		return any;
+	}
+	if (!low_of(unit, entry, &low) || entry->high.kind == DWARF_NOTHING)
+		return false;
+	if (!dwarf_value_address(unit, entry->high, &high))
+		high = low + entry->high.number;
+	span.start = low;
+	span.end = high;
+	return symbol_model_span(model, span);
+}
+
+static struct dwarf_lines *lines_of(struct walk *walk, const struct dwarf_unit *unit)
+{
+	str key = { (const char *)&unit->lines_at, sizeof(unit->lines_at) };
+	struct dwarf_lines *lines;
+
+	if (unit->lines_at == UINT64_MAX)
+		return NULL;
+	lines = map_get(&walk->lines, key);
+	if (!lines) {
+		lines = dwarf_lines_read(unit, walk->model);
+		if (!lines) /* that it makes no sense is known, too */
+			lines = arena_new(walk->model->arena, struct dwarf_lines);
+		*map_at(&walk->lines, key) = lines;
+	}
+	return lines;
+}
+
+/* The node of a function whose pieces were just added under the number that it will have. False:
+ * it has no name, and then it has no pieces either. */
+static bool node_add(struct walk *walk, const struct dwarf_unit *unit, const struct entry *entry,
+		     struct symbol_node node, size_t span_count)
+{
+	uint64_t start = 0;
+
+	if (!node.parent && !low_of(unit, entry, &start))
+		start = 0;
+	node.function = function_of(walk, unit, entry, start);
+	if (!node.function) {
+		walk->model->spans.len = span_count;
+		return false;
+	}
+	symbol_writer_node(&walk->model->writer, node);
+	return true;
+}
+
+/*
+ * A function, or one that was inlined into the function of the scope: the scope of its own. What
+ * has no code here (declarations, what all inlined ones have in common) has no scope, what is
+ * inlined too deep has that of its caller.
+ */
+static struct scope function_add(struct walk *walk, const struct dwarf_unit *unit,
+				 struct dwarf_lines *lines, const struct entry *entry,
+				 struct scope outer)
+{
+	struct symbol_model *model = walk->model;
+	struct symbol_node node = { .parent = outer.node };
+	struct symbol_span span = { .depth = outer.depth + 1,
+				    .node = (uint32_t)model->writer.nodes.len };
+	size_t span_count = model->spans.len;
+
+	if (outer.depth >= SYMBOL_LINES_MAX || !pieces_add(model, unit, entry, span))
+		return outer;
+	if (outer.node && lines) {
+		node.call_file = dwarf_lines_file(lines, entry->call_file, model);
+		node.call_line = number_of(entry->call_line);
+	}
+	if (!node_add(walk, unit, entry, node, span_count))
+		return outer;
+	return (struct scope){ span.node, span.depth };
+}
+
+/* Read an entry; the scope of what is inside it. */
+static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
+			       struct dwarf_lines *lines, const struct dwarf_abbrev *abbrev,
+			       struct reader *r, struct scope scope)
+{
+	if (abbrev->tag != DW_TAG_subprogram && abbrev->tag != DW_TAG_inlined_subroutine) {
+		dwarf_values_skip(r, unit, abbrev);
+		return scope;
+	}
+
+	struct entry entry = entry_read(r, unit, abbrev);
+
+	if (r->failed)
+		return scope;
+	if (abbrev->tag == DW_TAG_subprogram) /* wherever it stands, nobody called it there */
+		scope = (struct scope){ 0 };
+	return function_add(walk, unit, lines, &entry, scope);
+}
+
+/* A tree is written front to back: an entry that has children is followed by them and a 0. */
+static bool unit_walk(struct walk *walk, const struct dwarf_unit *unit, struct err *err)
+{
+	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);
+	struct dwarf_lines *lines = lines_of(walk, unit);
+	struct scope scope = { 0 };
+
+	bytes.len = unit->end - unit->entries;
+	walk->scopes.len = 0;
+	for (struct reader r = reader_of(bytes); reader_left(&r);) {
+		uint64_t code = reader_varint(&r);
+
+		if (code == 0 && walk->scopes.len == 0)
+			break;
+		if (code == 0) {
+			scope = walk->scopes.items[--walk->scopes.len];
+			continue;
+		}
+
+		const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(unit->abbrevs, code);
+
+		if (!abbrev)
+			break;
+
+		struct scope inner = entry_walk(walk, unit, lines, abbrev, &r, scope);
+
+		if (!symbol_model_check(walk->model, err))
+			return false;
+		if (abbrev->has_children) {
+			*vec_push(walk->model->arena, &walk->scopes) = scope;
+			scope = inner;
+		}
+	}
+	return true;
+}
+
+bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, struct err *err)
+{
+	struct walk walk = { .model = model, .file = file };
+
+	walk.said.arena = walk.lines.arena = model->arena;
+	for (size_t i = 0; i < file->units.len; i++) {
+		struct dwarf_unit *unit = &file->units.items[i];
+
+		if (unit->type == DW_UT_type || unit->type == DW_UT_split_type ||
+		    !dwarf_unit_load(unit))
+			continue;
+		if (!unit_walk(&walk, unit, err))
+			return false;
+	}
+	return symbol_model_check(model, err);
+}

@@ -1,0 +1,235 @@
+"""Tables of names, beside what other tools say of the same addresses, and beside the source."""
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import symbol_oracles as oracles
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "programs"
+CHECK = ROOT / "build" / "tests" / "symbol_check"
+LIBSTDCXX = "/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6.0.30"
+SEED = 20
+ALLOWED = 0.005  # of the answers may equal neither oracle's
+PLAIN = ["-O2", "-fno-asynchronous-unwind-tables"]
+
+
+def table_of(path, directory, alt=None):
+    """Build the table of a file."""
+    table = directory / (Path(path).name + ".table")
+    oracles.run(CHECK, "build", path, table, *([alt] if alt else []))
+    return table
+
+
+def debug_file_of(path):
+    """The file that Debian's debug package brings for a library of its own."""
+    notes = oracles.run("readelf", "-n", path)
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+    return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+
+
+def libc():
+    return debug_file_of("/lib/x86_64-linux-gnu/libc.so.6")
+
+
+def agent():
+    return ROOT / "build" / "services" / "agent" / "decima-agent"
+
+
+def libstdcxx():
+    return LIBSTDCXX
+
+
+def cpp_program(tmp_path_factory, compiler):
+    """A program of many inlined templates, by that compiler."""
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    made = tmp_path_factory.mktemp("cpp") / "templates"
+    oracles.run(compiler, "-O2", "-g", "-std=c++17", PROGRAMS / "templates.cpp", "-o", made)
+    return made
+
+
+FILES = {"libc": libc, "libstdc++": libstdcxx, "agent": agent}
+
+
+def agrees(path, tmp_path, figure, count):
+    drawn = oracles.draw(path, count, SEED)
+    compared = oracles.compare(CHECK, path, table_of(path, tmp_path), drawn)
+    print(f"{compared}, seed {SEED}\n{compared.listing()}")
+    figure(str(compared))
+    assert compared.count == count
+    assert compared.inlined > count / 100, "there is not much inlined to be right about"
+    assert len(compared.different) <= ALLOWED * count
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_names_files_lines_and_inlining_are_what_other_tools_say(name, tmp_path, figure):
+    path = FILES[name]()
+    if not Path(path).exists():
+        pytest.skip(f"{path} is not here: its debug package is of another version")
+    agrees(path, tmp_path, figure, 1000)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-14"])
+def test_templates_of_either_compiler_are_what_other_tools_say(compiler, tmp_path_factory, tmp_path,
+                                                               figure):
+    agrees(cpp_program(tmp_path_factory, compiler), tmp_path, figure, 1000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_tens_of_thousands_of_addresses_are_what_other_tools_say(name, tmp_path, figure):
+    path = FILES[name]()
+    if not Path(path).exists():
+        pytest.skip(f"{path} is not here: its debug package is of another version")
+    agrees(path, tmp_path, figure, 50_000)
+
+
+def marks_of(*sources):
+    """{mark: (file, line)} of the MARK(name) in the sources."""
+    return {match[1]: (str(source), number)
+            for source in sources
+            for number, line in enumerate(source.read_text().splitlines(), 1)
+            if (match := re.search(r"; MARK\((\w+)\)$", line))}
+
+
+def code_of(path):
+    """Every address of the program's own code, by its line table: readelf's reading of it."""
+    found = set()
+    for line in oracles.run("readelf", "-SW", path).splitlines():
+        match = oracles.CODE.match(line)
+        if match and match[2] == ".text":
+            found.update(range(int(match[4], 16), int(match[4], 16) + int(match[5], 16)))
+    return sorted(found)
+
+
+def chains_of(path, tmp_path, alt=None):
+    """{(file, line) of the innermost: {chains of (name, line)}} over every address of the code."""
+    found = {}
+    table = table_of(path, tmp_path, alt)
+    for lines in oracles.lines_of(CHECK, table, code_of(path)):
+        if lines:
+            _, path_of_line, line, _ = lines[0]
+            chain = tuple((oracles.SUFFIX.sub("", name), number) for name, _, number, _ in lines)
+            found.setdefault((path_of_line, line), set()).add(chain)
+    return found
+
+
+def expected_of_c(marks):
+    """Whose each mark is, innermost first, with the lines of the calls."""
+    line = {name: number for name, (_, number) in marks.items()}
+    calls = {("innermost", line["innermost"], "middle", line["middle"], "outer", line["outer"]),
+             ("innermost", line["innermost"], "outer", line["outer_again"])}
+    return {
+        "same_name": {("same_name", line["same_name"])},
+        "other_same_name": {("same_name", line["other_same_name"])},
+        "other_entry": {("other_entry", line["other_entry"])},
+        "innermost": calls,
+        "middle_itself": {("middle", line["middle_itself"], "outer", line["outer"])},
+        "outer_itself": {("outer", line["outer_itself"])},
+    }
+
+
+def says_what_the_source_says(path, tmp_path, marks, expected, alt=None):
+    chains = chains_of(path, tmp_path, alt)
+    for mark, wanted in expected.items():
+        said = {tuple(cell for pair in chain for cell in pair) for chain in chains[marks[mark]]}
+        assert said == wanted, mark
+
+
+def compile_c(directory, *options, compiler="gcc"):
+    made = directory / "inlined"
+    oracles.run(compiler, *PLAIN, *options, PROGRAMS / "inlined.c", PROGRAMS / "inlined_other.c",
+                "-o", made)
+    return made
+
+
+FORMS = {
+    "dwarf 2": ["-gdwarf-2"],
+    "dwarf 3": ["-gdwarf-3"],
+    "dwarf 4": ["-gdwarf-4"],
+    "dwarf 5": ["-gdwarf-5"],
+    "dwarf 5 of 64 bits": ["-gdwarf-5", "-gdwarf64"],
+    "zlib": ["-g", "-gz=zlib"],
+    "zlib of old": ["-gdwarf-4", "-gz=zlib-gnu"],
+    "sections of their own": ["-g", "-ffunction-sections", "-Wl,--gc-sections"],
+    "one unit of all": ["-g", "-flto", "-fno-ipa-cp"],
+    "another place in memory": ["-g", "-no-pie", "-Wl,-Ttext-segment=0x7f000000"],
+}
+
+
+@pytest.fixture(scope="module")
+def c_marks():
+    return marks_of(PROGRAMS / "inlined.c", PROGRAMS / "inlined_other.c")
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
+@pytest.mark.parametrize("form", FORMS)
+def test_each_line_is_where_its_source_says(form, compiler, tmp_path, c_marks):
+    if compiler == "clang-14" and form in ("one unit of all", "zlib of old"):
+        pytest.skip("not clang's")
+    options = [o for o in FORMS[form] if compiler == "gcc" or o != "-fno-ipa-cp"]
+    path = compile_c(tmp_path, *options, compiler=compiler)
+    says_what_the_source_says(path, tmp_path, c_marks, expected_of_c(c_marks))
+
+
+def test_sections_compressed_with_zstd_are_read(tmp_path, c_marks):
+    path = compile_c(tmp_path, "-g")
+    packed = tmp_path / "packed"
+    oracles.run("objcopy", "--compress-debug-sections=zstd", path, packed)
+    assert re.search(r"ZSTD", oracles.run("readelf", "-t", packed))
+    says_what_the_source_says(packed, tmp_path, c_marks, expected_of_c(c_marks))
+
+
+def test_a_debug_file_apart_from_its_program_says_the_same(tmp_path, c_marks):
+    path = compile_c(tmp_path, "-g")
+    oracles.run("objcopy", "--only-keep-debug", path, tmp_path / "debug")
+    says_what_the_source_says(tmp_path / "debug", tmp_path, c_marks, expected_of_c(c_marks))
+
+
+def test_what_dwz_moved_to_another_file_is_found_there(tmp_path, c_marks):
+    if not shutil.which("dwz"):
+        pytest.skip("there is no dwz")
+    first, second = compile_c(tmp_path, "-g"), tmp_path / "second"
+    shutil.copy(first, second)
+    subprocess.run(["dwz", "-m", "common", "-M", "/nowhere/common", first, second], cwd=tmp_path,
+                   check=True)
+    assert ".gnu_debugaltlink" in oracles.run("readelf", "-SW", first)
+    says_what_the_source_says(first, tmp_path, c_marks, expected_of_c(c_marks),
+                              alt=tmp_path / "common")
+    # Without it names are missing, and none is wrong.
+    names = {name for chains in chains_of(first, tmp_path).values() for chain in chains
+             for name, _ in chain}
+    assert names <= {"innermost", "middle", "outer", "same_name", "other_entry", "main", "_start",
+                     *symbols_of(first)}
+
+
+def symbols_of(path):
+    return {line.split()[-1] for line in oracles.run("nm", path).splitlines()}
+
+
+def test_a_program_without_dwarf_has_the_names_of_its_symbols(tmp_path):
+    path = compile_c(tmp_path, "-g0")
+    for chains in chains_of(path, tmp_path).values():
+        for chain in chains:
+            assert len(chain) == 1 and chain[0][0] in symbols_of(path) and chain[0][1] == 0
+
+
+@pytest.mark.parametrize("compiler, closure", [("g++", "UliE_"), ("clang++-14", "3$_0")])
+def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
+    source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
+    marks = marks_of(source)
+    line = {name: number for name, (_, number) in marks.items()}
+    square = "NK6shapes6SquareIiE"
+    expected = {
+        "area": {(f"_Z{square}4areaEv", line["area"], f"_Z{square}plERKS1_", line["plus"])},
+        "plus_itself": {(f"_Z{square}plERKS1_", line["plus_itself"])},
+        "hidden": {("_ZN6shapes12_GLOBAL__N_16hiddenEi", line["hidden"])},
+        "twice": {(f"_Z5twiceIZ5entryiE{closure}EiT_", line["twice"])},
+        "entry": {("_Z5entryi", line["entry"])},
+    }
+    oracles.run(compiler, *PLAIN, "-g", source, "-o", path)
+    says_what_the_source_says(path, tmp_path, marks, expected)

@@ -1,0 +1,49 @@
+/*
+ * inlined - functions inlined into functions, beside others of the same names in inlined_other.c.
+ *
+ * Never run for its result: tests/integration/test_symbols.py asks whose addresses these are. Each
+ * line that ends in MARK(name) is asked for: the volatile access on it is an instruction
+ * that no compiler leaves out or moves to another line.
+ */
+// clang-format off
+#define MARK(name)
+#define INLINE static inline __attribute__((always_inline))
+#define KEPT   __attribute__((noinline, noclone))
+
+volatile int seen;
+int other_entry(int n);
+
+/* As in inlined_other.c, but another one. */
+KEPT static int same_name(int n)
+{
+	seen = n; MARK(same_name)
+	return seen + n;
+}
+
+INLINE int innermost(int n)
+{
+	seen = n * 3; MARK(innermost)
+	return seen;
+}
+
+INLINE int middle(int n)
+{
+	int twice = innermost(n + 1) + innermost(n + 2); MARK(middle)
+
+	seen = twice; MARK(middle_itself)
+	return twice;
+}
+
+KEPT int outer(int n)
+{
+	int sum = middle(n); MARK(outer)
+
+	seen = sum; MARK(outer_itself)
+	return sum + innermost(sum); MARK(outer_again)
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return outer(argc) + same_name(argc) + other_entry(argc);
+}
