@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <time.h>
 
 enum { DEPTH_MAX = 2, AUTH_COMMANDS = 2 };
 
@@ -58,12 +59,18 @@ static bool parse(struct redis *redis, str text, struct err *err)
 
 bool redis_open(struct redis *redis, const struct redis_options *options, struct err *err)
 {
+	pthread_condattr_t monotonic;
+
 	*redis = (struct redis){ .options = *options };
 	if (!parse(redis, str_from(options->address), err)) {
 		arena_free(&redis->arena);
 		return false;
 	}
 	pthread_mutex_init(&redis->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&redis->given, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	return true;
 }
 
@@ -73,6 +80,7 @@ void redis_close(struct redis *redis)
 		return;
 	while (redis->idle_count)
 		redisFree(redis->idle[--redis->idle_count]);
+	pthread_cond_destroy(&redis->given);
 	pthread_mutex_destroy(&redis->lock);
 	arena_free(&redis->arena);
 	redis->port = 0;
@@ -251,15 +259,19 @@ static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns,
 	return introduce(redis, context, deadline_ns, err) ? TAKE(context) : NULL;
 }
 
-/* False: all are in use. *ret_context NULL: a new one is to be made. */
-static bool take(struct redis *redis, redisContext **ret_context)
+/* False: all were in use until the deadline. *ret_context NULL: a new one is to be made. */
+static bool take(struct redis *redis, uint64_t deadline_ns, redisContext **ret_context)
 {
-	bool may = false;
+	struct timespec until = { .tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(deadline_ns % NS_PER_SECOND) };
+	bool may = true;
 
 	*ret_context = NULL;
 	pthread_mutex_lock(&redis->lock);
-	if (redis->busy_count < REDIS_CONNECTIONS) {
-		may = true;
+	while (redis->busy_count == REDIS_CONNECTIONS && may)
+		may = pthread_cond_timedwait(&redis->given, &redis->lock, &until) == 0;
+	may = redis->busy_count < REDIS_CONNECTIONS;
+	if (may) {
 		redis->busy_count++;
 		if (redis->idle_count)
 			*ret_context = redis->idle[--redis->idle_count];
@@ -277,6 +289,7 @@ static void give(struct redis *redis, redisContext *context)
 		redis->idle[redis->idle_count++] = context;
 	while (!context && redis->idle_count)
 		redisFree(redis->idle[--redis->idle_count]);
+	pthread_cond_signal(&redis->given);
 	pthread_mutex_unlock(&redis->lock);
 }
 
@@ -297,8 +310,13 @@ bool redis_round(struct redis *redis, const struct redis_command *commands, size
 
 	if (now_ns < redis->away_until_ns)
 		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
-	if (!take(redis, &context))
+	if (!take(redis, deadline_ns, &context))
 		return err_set(err, ERR_LIMIT, "all connections to Redis are in use");
+	if (clock_monotonic_ns() <
+	    redis->away_until_ns) { /* whoever had it before has found that */
+		give(redis, context);
+		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
+	}
 	if (context && !is_alive(context)) {
 		redisFree(context);
 		context = NULL;

@@ -3,7 +3,7 @@
  *
  * What is kept there can be done without, so nobody waits for it: a round that is not over in time
  * fails, and after a failure the server is left alone for a while: rounds fail at once then. A few
- * connections are kept and shared by any thread; when all are in use a round fails, too.
+ * connections are kept and shared by any thread; a round that gets none in time fails, too.
  *
  *     const str words[] = { STR("GET"), key };
  *     struct redis_command command = { words, 2 };
@@ -32,6 +32,7 @@ struct redis {
 	str host, user, password;
 	uint64_t port, number;
 	pthread_mutex_t lock;
+	pthread_cond_t given;
 	struct redisContext *idle[REDIS_CONNECTIONS];
 	unsigned int idle_count, busy_count;
 	_Atomic uint64_t away_until_ns;

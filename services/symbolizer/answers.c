@@ -13,9 +13,6 @@ static const char *const asked_names[ASKED] = { [WHOLE] = "whole",
 						[MISSED] = "missed",
 						[FAILED] = "failed",
 						[LEFT_ALONE] = "left_alone" };
-enum locked { LOCK_OURS, LOCK_ANOTHERS, LOCKS };
-static const char *const lock_names[LOCKS] = { [LOCK_OURS] = "ours", [LOCK_ANOTHERS] = "anothers" };
-
 static struct metric gets = {
 	.name = "decima_symbolizer_redis_asked_total",
 	.kind = METRIC_COUNTER,
@@ -26,28 +23,22 @@ static struct metric gets = {
 	.values = asked_names,
 	.value_count = ASKED
 };
-static struct metric locks = {
-	.name = "decima_symbolizer_redis_locks_total",
-	.kind = METRIC_COUNTER,
-	.help = "Tables that were about to be built, by which replica's turn "
-		"it was.",
-	.label = "whose",
-	.values = lock_names,
-	.value_count = LOCKS
-};
 static struct metric seconds = { .name = "decima_symbolizer_redis_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
 				 .help = "Time of one round of questions to Redis.",
 				 METRIC_IN_SECONDS };
-struct metric *const answers_metrics[ANSWERS_METRICS] = { &gets, &locks, &seconds };
+struct metric *const answers_metrics[ANSWERS_METRICS] = { &gets, &seconds };
 
-static void ask_for(struct round *round, const struct answers_ask *ask)
+static void ask_for(const struct answers *answers, struct round *round,
+		    const struct answers_ask *ask)
 {
 	struct pages pages = pages_of(ask->addresses, ask->count, round->arena);
 	struct page page;
 
+	ROUND_ADD(round, STR("SET"), round_key(round->arena, "lock", ask->id, ask->generation),
+		  str_from(answers->token), STR("NX"), STR("PX"),
+		  str_format(round->arena, "%d", LOCK_MS));
 	ROUND_ADD(round, STR("GET"), round_key(round->arena, "reason", ask->id, ask->generation));
-	ROUND_ADD(round, STR("EXISTS"), round_key(round->arena, "lock", ask->id, ask->generation));
 	while (pages_next(&pages, &page)) {
 		str *words = arena_array(round->arena, str, page.count + 2);
 
@@ -81,7 +72,7 @@ static size_t hear_of(struct answers_ask *ask, const struct redis_reply *replies
 	bool is_whole = true;
 
 	ask->found = ANSWERS_MISSED;
-	ask->is_locked = replies[1].kind == REDIS_NUMBER && replies[1].number;
+	ask->is_ours = replies[0].kind != REDIS_NOTHING;
 	ask->locations = arena_array(namer->arena, struct symbolized_location, ask->count);
 	while (pages_next(&pages, &page)) {
 		const struct redis_reply *reply = &replies[at++];
@@ -92,7 +83,7 @@ static size_t hear_of(struct answers_ask *ask, const struct redis_reply *replies
 				   answer_value_read(reply->items[i].text, namer,
 						     &ask->locations[page.places[i]]);
 	}
-	if (read_reason(&replies[0], &ask->reason))
+	if (read_reason(&replies[1], &ask->reason))
 		ask->found = ANSWERS_REASON;
 	else if (is_whole)
 		ask->found = ANSWERS_WHOLE;
@@ -108,10 +99,12 @@ void answers_get(struct answers *answers, struct answers_ask *asks, size_t count
 	uint64_t began_ns = clock_monotonic_ns();
 	struct err err = { 0 };
 
+	for (size_t i = 0; i < count; i++)
+		asks[i].is_ours = true;
 	/* What does not fit into a round is not asked for. */
 	for (; asked < count && addresses + asks[asked].count <= REDIS_ADDRESSES_MAX; asked++) {
 		addresses += asks[asked].count;
-		ask_for(&round, &asks[asked]);
+		ask_for(answers, &round, &asks[asked]);
 	}
 	if (!asked)
 		return;
@@ -134,27 +127,4 @@ void answers_get(struct answers *answers, struct answers_ask *asks, size_t count
 			      1);
 	}
 	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
-}
-
-void answers_lock(struct answers *answers, struct answers_ask *asks, size_t count)
-{
-	AUTO_ARENA scratch = { 0 };
-	struct round round = { .arena = &scratch };
-	str lasts = str_format(&scratch, "%d", LOCK_MS);
-	struct redis_reply *replies = arena_array(&scratch, struct redis_reply, count);
-	struct err err = { 0 };
-
-	for (size_t i = 0; i < count; i++) {
-		asks[i].is_ours = true;
-		ROUND_ADD(&round, STR("SET"),
-			  round_key(&scratch, "lock", asks[i].id, asks[i].generation),
-			  str_from(answers->token), STR("NX"), STR("PX"), lasts);
-	}
-	if (!redis_round(&answers->redis, round.commands.items, round.commands.len, &scratch,
-			 replies, &err))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		asks[i].is_ours = replies[i].kind != REDIS_NOTHING;
-		metric_add_at(&locks, asks[i].is_ours ? LOCK_OURS : LOCK_ANOTHERS, 1);
-	}
 }

@@ -43,15 +43,15 @@ struct answers_ask {
 	enum answers_found found;
 	struct symbolized_location *locations; /* of WHOLE: one for each address */
 	enum name_reason reason;               /* of REASON */
-	bool is_locked, is_ours;               /* a replica builds it; it is this one */
+	bool is_ours; /* it is this replica's turn to build it: then unlock it */
 };
 
-/* One round for all of them. */
+/*
+ * One round for all of them: whose turn it is, and what is there. A turn that is ours was nobody
+ * else's before, so that what he had found is seen. Where Redis does not say, it is ours.
+ */
 void answers_get(struct answers *answers, struct answers_ask *asks, size_t count,
 		 struct namer *namer);
-
-/* Another one, for the locks of those. Where Redis does not say, it is ours. */
-void answers_lock(struct answers *answers, struct answers_ask *asks, size_t count);
 
 /* These wait for nothing. */
 void answers_put(struct answers *answers, const struct build_id *id, uint64_t generation,
@@ -61,6 +61,6 @@ void answers_put_reason(struct answers *answers, const struct build_id *id, uint
 			enum name_reason reason);
 void answers_unlock(struct answers *answers, const struct build_id *id, uint64_t generation);
 
-enum { ANSWERS_METRICS = 3, ANSWERS_PUT_METRICS = 1 };
+enum { ANSWERS_METRICS = 2, ANSWERS_PUT_METRICS = 1 };
 extern struct metric *const answers_metrics[ANSWERS_METRICS];
 extern struct metric *const answers_put_metrics[ANSWERS_PUT_METRICS];

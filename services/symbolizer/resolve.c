@@ -93,12 +93,13 @@ static void answer_names(struct work *work, struct part *part, const struct held
 void resolve_begin(const struct work *work, struct part *part)
 {
 	part->is_cold = false;
+	part->has_begun = true;
 	if (tables_begin(work->resolver->tables, &part->id))
 		(void)crew_put(work->resolver->crew, &part->id); /* full: again at the next look */
 }
 
 /* The replicas that wait for it may go on. */
-static void unlock(const struct work *work, struct part *part)
+void resolve_unlock(const struct work *work, struct part *part)
 {
 	if (part->has_lock)
 		answers_unlock(work->resolver->answers, &part->id, part->generation);
@@ -109,13 +110,6 @@ static void unlock(const struct work *work, struct part *part)
 static bool is_shared(enum name_reason reason)
 {
 	return reason == NAME_NO_DEBUG_INFO || reason == NAME_MALFORMED || reason == NAME_TOO_LARGE;
-}
-
-/* Once: who has the lock, or has waited for it, builds. */
-static bool may_be_shared(const struct work *work, const struct part *part)
-{
-	return work->resolver->answers->is_on && part->generation != GENERATION_UNKNOWN &&
-	       (!part->has_asked || part->wait_until_ns);
 }
 
 /* One look at what there is for it. */
@@ -131,7 +125,7 @@ static void look_at(struct work *work, struct part *part)
 		count(part, part->has_waited ? BUILT : WARM);
 		if (look.is_due)
 			resolve_begin(work, part);
-		unlock(work, part);
+		resolve_unlock(work, part);
 		break;
 	case TABLE_NEGATIVE:
 		resolve_answer_reason(work, part, look.reason);
@@ -139,10 +133,11 @@ static void look_at(struct work *work, struct part *part)
 			answers_put_reason(work->resolver->answers, &part->id, part->generation,
 					   look.reason);
 		count(part, NEGATIVE);
-		unlock(work, part);
+		resolve_unlock(work, part);
 		break;
 	case TABLE_COLD:
-		part->is_cold = may_be_shared(work, part);
+		part->is_cold = work->resolver->answers->is_on && !part->has_begun &&
+				part->generation != GENERATION_UNKNOWN;
 		if (!part->is_cold)
 			resolve_begin(work, part);
 		part->has_waited = true;

@@ -28,5 +28,6 @@ struct symbolize_response resolve(const struct resolver *resolver,
 				  const struct symbolize_request *request, const struct stop *gone,
 				  struct arena *arena);
 
-enum { RESOLVE_METRICS = 3 };
+enum { RESOLVE_METRICS = 3, RESOLVE_SHARED_METRICS = 1 };
 extern struct metric *const resolve_metrics[RESOLVE_METRICS];
+extern struct metric *const resolve_shared_metrics[RESOLVE_SHARED_METRICS];

@@ -1,6 +1,21 @@
 #include "base/clock.h"
+#include "chassis/metrics.h"
 #include "resolve_work.h"
 #include "symbolizer_limits.h"
+
+enum turn { OURS, ANOTHERS, TOO_LONG, TURNS };
+static const char *const turn_names[TURNS] = {
+	[OURS] = "ours", [ANOTHERS] = "anothers", [TOO_LONG] = "too_long"
+};
+
+static struct metric turns = { .name = "decima_symbolizer_redis_turns_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Tables that were to be built, by whose turn it was; too "
+				       "long: another replica's, for longer than we wait.",
+			       .label = "whose",
+			       .values = turn_names,
+			       .value_count = TURNS };
+struct metric *const resolve_shared_metrics[RESOLVE_SHARED_METRICS] = { &turns };
 
 static void tell(struct work *work, struct part *part, const struct answers_ask *ask)
 {
@@ -10,23 +25,23 @@ static void tell(struct work *work, struct part *part, const struct answers_ask 
 	else
 		resolve_answer_reason(work, part, ask->reason);
 	resolve_count_shared(part);
+	resolve_unlock(work, part);
 }
 
-/* Those that Redis does not know: one replica's turn, while others wait for a bounded time. */
-static void take_turns(struct work *work, struct answers_ask *asks, struct part **parts,
-		       size_t count)
+/* One that Redis does not know: one replica's turn, while the others wait for a bounded time. */
+static void take_turn(const struct work *work, struct part *part)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
-	answers_lock(work->resolver->answers, asks, count);
-	for (size_t i = 0; i < count; i++) {
-		struct part *part = parts[i];
-
-		part->has_asked = true;
-		part->has_lock = asks[i].is_ours;
-		part->wait_until_ns = asks[i].is_ours ? 0 : now_ns + LOCK_WAIT_MS * NS_PER_MS;
-		if (asks[i].is_ours)
-			resolve_begin(work, part);
+	if (part->has_lock) {
+		metric_add_at(&turns, OURS, 1);
+		resolve_begin(work, part);
+	} else if (!part->wait_until_ns) {
+		metric_add_at(&turns, ANOTHERS, 1);
+		part->wait_until_ns = now_ns + LOCK_WAIT_MS * NS_PER_MS;
+	} else if (now_ns >= part->wait_until_ns) {
+		metric_add_at(&turns, TOO_LONG, 1);
+		resolve_begin(work, part);
 	}
 }
 
@@ -35,8 +50,7 @@ void resolve_shared(struct work *work)
 	AUTO_ARENA scratch = { 0 };
 	struct answers_ask *asks = arena_array(&scratch, struct answers_ask, work->count);
 	struct part **parts = arena_array(&scratch, struct part *, work->count);
-	uint64_t now_ns = clock_monotonic_ns();
-	size_t count = 0, left = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < work->count; i++) {
 		struct part *part = &work->parts[i];
@@ -49,21 +63,13 @@ void resolve_shared(struct work *work)
 						      .addresses = part->asked->addresses,
 						      .count = part->asked->address_count };
 	}
-	answers_get(work->resolver->answers, asks, count, &work->namer);
+	if (count)
+		answers_get(work->resolver->answers, asks, count, &work->namer);
 	for (size_t i = 0; i < count; i++) {
-		struct part *part = parts[i];
-		bool is_waiting = asks[i].is_locked && now_ns < part->wait_until_ns;
-
-		if (asks[i].found != ANSWERS_MISSED) {
-			tell(work, part, &asks[i]);
-		} else if (!part->has_asked) {
-			parts[left] = part;
-			asks[left++] = asks[i];
-		} else if (!is_waiting) {
-			part->wait_until_ns = 0; /* it found something else, or took too long */
-			resolve_begin(work, part);
-		}
+		parts[i]->has_lock = asks[i].is_ours;
+		if (asks[i].found != ANSWERS_MISSED)
+			tell(work, parts[i], &asks[i]);
+		else
+			take_turn(work, parts[i]);
 	}
-	if (left)
-		take_turns(work, asks, parts, left);
 }

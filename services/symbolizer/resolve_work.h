@@ -15,7 +15,7 @@ struct part {
 	uint64_t generation;
 	bool is_done, has_waited;
 	/* Its table is not here, nor begun: Redis may know. */
-	bool is_cold, has_asked, has_lock;
+	bool is_cold, has_begun, has_lock;
 	uint64_t wait_until_ns; /* for the replica that has the lock; 0: for none */
 };
 
@@ -38,3 +38,4 @@ void resolve_begin(const struct work *work, struct part *part);
 void resolve_answer(struct part *part, struct symbolized_location *locations, uint64_t generation);
 void resolve_answer_reason(const struct work *work, struct part *part, enum name_reason reason);
 void resolve_count_shared(struct part *part);
+void resolve_unlock(const struct work *work, struct part *part);

@@ -46,7 +46,9 @@ static void restrain(void)
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond fails instead */
 	(void)setpriority(PRIO_PROCESS, 0, 10);
 	set_limit(RLIMIT_CORE, 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes */
 	set_limit(RLIMIT_AS, WORK_MEMORY_MAX);
+#endif
 	set_limit(RLIMIT_FSIZE, DEBUG_FILE_MAX);
 	/* All of a worker's life: it ends with its first table, and a miss costs a millisecond. */
 	set_limit(RLIMIT_CPU, BUILD_SECONDS);

@@ -1,15 +1,23 @@
 """The symbolizer with real debuginfod servers: what it names, and what it says when it cannot."""
 import contextlib
+import http.server
 import json
+import os
 import shutil
+import signal
+import socket
 import subprocess
+import threading
 import types
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
 from harness import metrics, servers_of_a_run, wait_until
+from local.ports import any_free
+from local.process import Process
 from local.services import Service
 
 # What is asked for must not move: lines are counted here.
@@ -180,3 +188,377 @@ def test_what_is_no_build_id_is_said_to_be_none(pair, build_id):
 
     assert answer["reason"] == "not a build id that anything is kept under"
     assert works(pair[1]) == {}
+
+
+@pytest.fixture
+def known(pair, program):
+    """(a symbolizer, the program whose names it will find)."""
+    small = program()
+    upload(pair[0], small.id, small.debug)
+    return pair[1], small
+
+
+# how it is asked
+
+
+def test_protobuf_says_the_same_as_json(known, protos):
+    symbolizer, small = known
+    question = protos.symbolize.SymbolizeRequest()
+    question.requests.add(build_id=small.id.encode(), addresses=[small.outer, 1])
+    question.requests.add(build_id=b"../x", addresses=[7])
+    question.requests.add(build_id=small.id.encode())
+    plain = ask(symbolizer, small.id, small.outer, 1)
+
+    status, body = post(symbolizer, question.SerializeToString(), "application/x-protobuf")
+
+    answer = protos.symbolize.SymbolizeResponse.FromString(body)
+    assert status == 200 and answer.strings[0] == b""
+    told = answer.responses[0]
+    assert told.generation == plain["generation"] == answer.responses[2].generation
+    assert [[{"function": answer.strings[line.function].decode(),
+              "system_name": answer.strings[line.system_name].decode(),
+              "file": answer.strings[line.file].decode(), "line": line.line,
+              "start_line": line.start_line} for line in place.lines]
+            for place in told.locations] == [place["lines"] for place in plain["locations"]]
+    assert [place.reason for place in told.locations] == [0, 2]
+    assert [place.reason for place in answer.responses[1].locations] == [7]
+    assert len(answer.responses[2].locations) == 0
+
+
+@pytest.mark.parametrize("content_type, body, status, sentence", [
+    ("text/plain", b"x", 415, "Content-Type is application/x-protobuf or application/json"),
+    ("application/json", b"{", 400, "not JSON"),
+    ("application/json", b"{}", 400, 'an object with a list "requests" is needed'),
+    ("application/x-protobuf", b"\x0a\x05", 400, "not a request for names"),
+])
+def test_what_is_no_request_is_refused_with_a_sentence(start, content_type, body, status, sentence):
+    symbolizer = start("symbolizer")
+
+    said, answer = post(symbolizer, body, content_type)
+
+    assert said == status
+    assert sentence in json.loads(answer)["error"]
+
+
+def test_a_million_addresses_are_refused_with_the_limit(start, protos):
+    symbolizer = start("symbolizer")
+    many = list(range(2_000_000, 3_000_000))
+    question = protos.symbolize.SymbolizeRequest()
+    question.requests.add(build_id=b"c0ffee00", addresses=many)
+
+    packed = post(symbolizer, question.SerializeToString(), "application/x-protobuf")
+    text = post(symbolizer, json.dumps(
+        {"requests": [{"build_id": "c0ffee00", "addresses": many}]}).encode())
+
+    assert packed[0] == text[0] == 422
+    assert json.loads(packed[1])["error"] == "more than 100000 addresses in one request"
+    assert "in protobuf there may be 100000 addresses" in json.loads(text[1])["error"]
+
+
+# where the files come from
+
+
+class Debuginfod(Process):
+    """Debian's own debuginfod over a directory."""
+
+    def __init__(self, fleet, directory, state):
+        super().__init__(fleet.run_dir, f"debuginfod-{any_free()}", "debuginfod")
+        self.port = any_free()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start(["debuginfod", "-F", f"--database={state / 'sqlite'}", f"--port={self.port}",
+                    "--rescan-time=0", "--groom-time=0", "--concurrency=1", directory],
+                   environment={"HOME": str(state), "DEBUGINFOD_URLS": ""},
+                   tied_signal=fleet.tied_signal)
+
+    def has(self, build_id):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with contextlib.suppress(OSError):
+            with opener.open(f"{self.url}/buildid/{build_id}/debuginfo", timeout=10):
+                return True
+        return False
+
+
+def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, program, tmp_path):
+    small, other = program(), program(1)
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "state").mkdir()
+    shutil.copy(small.whole, tmp_path / "programs")
+    debuginfod = Debuginfod(fleet, tmp_path / "programs", tmp_path / "state")
+    try:
+        wait_until(lambda: debuginfod.has(small.id), 60, "debuginfod has read its directory")
+        ours = start("debuginfo")
+        symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url}, {debuginfod.url}/")
+
+        first = ask(symbolizer, small.id, small.outer)
+        second = ask(symbolizer, small.id, small.outer)
+        absent = function(symbolizer, other.id, other.outer)
+        upload(ours, other.id, other.debug)
+
+        wait_until(lambda: function(symbolizer, other.id, other.outer) == OUTER, 10,
+                   "late debug info of ours beside a foreign server")
+        assert first == second and first["generation"] == 0
+        assert first["locations"][0]["lines"][-1]["function"] == OUTER
+        assert absent == NO_FILE
+        assert works(symbolizer) == {"built": 2, "absent": 1}
+    finally:
+        debuginfod.kill()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A server of files by their paths, which remembers what it was asked for."""
+
+    def __init__(self, files):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.asked = files, []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        body = self.server.files.get(self.path)
+        if body is None:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def serve():
+    """serve({path: bytes}): a foreign server."""
+    started = []
+
+    def make(files):
+        started.append(Server(files))
+        return started[-1]
+
+    yield make
+    for server in started:
+        server.shutdown()
+        server.server_close()
+
+
+def test_without_a_debug_file_the_executable_names_what_it_can(start, serve, program):
+    small = program()
+    server = serve({f"/buildid/{small.id}/executable": small.symbols.read_bytes()})
+    symbolizer = start("symbolizer", debuginfod_urls=server.url)
+
+    assert function(symbolizer, small.id, small.outer) == OUTER
+    assert server.asked == [f"/buildid/{small.id}/debuginfo", f"/buildid/{small.id}/executable"]
+    kept = [file.name for file in (symbolizer.directory / "tables").iterdir()]
+    assert kept == [f"{small.id}-0.second"]
+
+
+def test_a_truncated_file_costs_its_names_alone(start, serve, program):
+    small, whole = program(), program(1)
+    cut = small.whole.read_bytes()
+    server = serve({f"/buildid/{small.id}/debuginfo": cut[:len(cut) // 2],
+                    f"/buildid/{whole.id}/debuginfo": whole.whole.read_bytes()})
+    symbolizer = start("symbolizer", debuginfod_urls=server.url)
+
+    assert function(symbolizer, small.id, small.outer) == MALFORMED
+    assert function(symbolizer, whole.id, whole.outer) == OUTER
+    assert works(symbolizer) == {"malformed": 1, "built": 1}
+
+
+@pytest.fixture
+def silent():
+    """The URL of a server that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield "http://127.0.0.1:%d" % server.getsockname()[1]
+
+
+def test_a_debuginfod_that_hangs_leaves_names_pending(start, silent):
+    symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="1s")
+
+    assert function(symbolizer, "c0ffee00", 1) == PENDING
+    assert function(symbolizer, "c0ffee01", 1) == PENDING
+    symbolizer.send(signal.SIGTERM)
+    wait_until(lambda: not symbolizer.alive(), 20, "it ends while a worker hangs")
+    assert symbolizer.exit_code() == 0, symbolizer.last_words()
+
+
+def children(pid):
+    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()]
+
+
+def test_a_worker_that_dies_is_replaced(start, silent, serve, program):
+    small = program()
+    symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="30s")
+    answers = []
+    asker = threading.Thread(
+        target=lambda: answers.append(function(symbolizer, small.id, small.outer)))
+    asker.start()
+    worker, = wait_until(lambda: children(symbolizer.pid()), 30, "a worker at work")
+
+    os.kill(worker, signal.SIGKILL)
+
+    asker.join()
+    assert answers == [UNAVAILABLE]
+    assert works(symbolizer) == {"crashed": 1}
+    wait_until(lambda: metrics(symbolizer), 10, "it answers still")
+
+
+def test_a_server_that_refuses_leaves_open_whether_there_is_a_file(start, program):
+    small = program()
+    symbolizer = start("symbolizer", debuginfod_urls=f"http://127.0.0.1:{any_free()}")
+
+    assert function(symbolizer, small.id, small.outer) == UNAVAILABLE
+
+
+# many at once
+
+
+def test_fifty_who_ask_at_once_are_one_download_and_one_table(known):
+    symbolizer, small = known
+    answers = []
+    askers = [threading.Thread(
+        target=lambda: answers.append(function(symbolizer, small.id, small.outer)))
+        for _ in range(50)]
+
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+
+    assert answers == [OUTER] * 50
+    assert works(symbolizer) == {"built": 1}
+    assert counted(symbolizer, "fetched_files_total") == 1
+
+
+# what is kept
+
+
+def test_a_table_that_was_spoiled_on_disk_is_built_again(known):
+    symbolizer, small = known
+    before = ask(symbolizer, small.id, small.outer)
+    symbolizer.stop()
+    table, = (symbolizer.directory / "tables").iterdir()
+    image = bytearray(table.read_bytes())
+    image[len(image) // 2] ^= 0x55
+    table.write_bytes(image)
+
+    symbolizer.launch()
+    symbolizer.wait_ready(symbolizer.ready, 30)
+
+    assert ask(symbolizer, small.id, small.outer) == before
+    assert works(symbolizer) == {"built": 1}
+    assert metrics(symbolizer)['decima_symbolizer_tables_dropped_total{why="spoiled"}'] == 1
+
+
+def test_a_table_outlives_its_process_and_needs_no_server(known, pair):
+    symbolizer, small = known
+    before = ask(symbolizer, small.id, small.outer)
+    symbolizer.kill()
+    pair[0].kill()
+
+    symbolizer.launch()
+    symbolizer.wait_ready(symbolizer.ready, 30)
+
+    assert ask(symbolizer, small.id, small.outer) == before
+    assert works(symbolizer) == {}
+
+
+def test_tables_stay_within_their_bytes(start, program):
+    small = program()
+    image = small.whole.read_bytes()
+    debuginfo = start("debuginfo")
+    symbolizer = start("symbolizer", debuginfod_urls=debuginfo.url, cache_max_bytes="64KB",
+                       symbolize_timeout="200s")
+    ids = [f"{number:040x}" for number in range(200)]
+    twin = small.whole.with_name("twin")
+    for build_id in ids:
+        twin.write_bytes(image.replace(bytes.fromhex(small.id), bytes.fromhex(build_id)))
+        upload(debuginfo, build_id, twin)
+
+    status, body = post(symbolizer, json.dumps({"requests": [
+        {"build_id": build_id, "addresses": [small.outer]} for build_id in ids]}).encode())
+
+    named = [r["locations"][0]["lines"] for r in json.loads(body)["responses"]]
+    assert status == 200 and all(lines[-1]["function"] == OUTER for lines in named)
+    kept = sum(file.stat().st_size for file in (symbolizer.directory / "tables").iterdir())
+    seen = metrics(symbolizer)
+    assert 0 < kept <= 64 << 10
+    assert seen["decima_symbolizer_table_bytes"] == kept
+    assert seen['decima_symbolizer_tables_dropped_total{why="evicted"}'] > 10
+
+
+# several replicas, and Redis
+
+
+def shared(service):
+    return int(metrics(service)['decima_symbolizer_binaries_total{found="shared"}'])
+
+
+@pytest.fixture
+def replicas(fleet, start, program):
+    """Two symbolizers on one debuginfo service and one Redis, and the program it holds."""
+    if not fleet.redis.alive():
+        fleet.redis.launch()
+    fleet.redis.wait_ready(fleet.redis.ready, 30)
+    debuginfo, small = start("debuginfo"), program()
+    upload(debuginfo, small.id, small.debug)
+    made = [start("symbolizer", debuginfod_urls=debuginfo.url, redis=fleet.redis.address())
+            for _ in range(2)]
+    return *made, small
+
+
+def put_in_redis(service):
+    return int(metrics(service)['decima_symbolizer_redis_put_total{outcome="put"}'])
+
+
+def test_what_one_replica_found_the_other_need_not_build(replicas):
+    one, other, small = replicas
+    places = [small.outer, 1, small.outer + 1]
+    first = ask(one, small.id, *places)
+    wait_until(lambda: put_in_redis(one) >= 3, 60, "the answers are in Redis")
+
+    assert ask(other, small.id, *places) == first
+    assert shared(other) == 1 and works(other) == {} and works(one) == {"built": 1}
+    assert ask(other, small.id, small.outer + 2)["locations"][0]["lines"]
+    assert works(other) == {"built": 1}  # that address nobody had asked for
+
+
+def test_replicas_take_turns_at_one_file(replicas):
+    one, other, small = replicas
+    answers = []
+    askers = [threading.Thread(target=lambda s=s: answers.append(ask(s, small.id, small.outer)))
+              for s in (one, other) * 10]
+
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+
+    assert all(answer == answers[0] for answer in answers)
+    assert sum(works(s).get("built", 0) for s in (one, other)) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_without_redis_names_are_found_all_the_same(fleet, replicas, program, number):
+    one, other, small = replicas
+    ask(one, small.id, small.outer)
+    wait_until(lambda: put_in_redis(one) >= 1, 60, "an answer is in Redis")
+
+    fleet.redis.send(number)
+    try:
+        assert function(other, small.id, small.outer) == OUTER
+        assert function(one, small.id, small.outer) == OUTER
+        assert works(other) == {"built": 1}
+        assert metrics(other)['decima_symbolizer_redis_asked_total{outcome="failed"}'] == 1
+    finally:
+        fleet.redis.send(signal.SIGCONT)
+    wait_until(fleet.redis.launch if number == signal.SIGKILL else fleet.redis.ready, 30, "Redis")
+    fleet.redis.wait_ready(fleet.redis.ready, 30)
+    before = put_in_redis(other)
+    addresses = iter(range(small.outer, small.outer + 10_000))
+    wait_until(lambda: ask(other, small.id, next(addresses)) and put_in_redis(other) > before, 60,
+               "Redis is used again")
