@@ -4,7 +4,9 @@
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              and what needs minutes (`make test-long`)
     tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
-    tools/test.py --only integration  pytest on real servers, a short run of tests/chaos with them
+    tools/test.py --only web          the page's types, and its pure parts in Vitest
+    tools/test.py --only integration  pytest on real servers and in a browser, and a short run of
+                                      tests/chaos
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
 """
@@ -20,7 +22,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
-from local import say
+from local import npm, say
 from local.building import build
 from local.process import before_exec
 from local.servers import ROOT
@@ -69,6 +71,35 @@ def count_c_test(test):
                     say.line(f"    {text}")
         tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two claims
     return tap or Counter(passed=1)
+
+
+def run_web_tests():
+    """Types and Vitest of services/querier/web; the page in a browser is an integration test."""
+    web = ROOT / "services" / "querier" / "web"
+    say.waiting("the page: types and pure parts")
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.json"
+        try:
+            with npm.locked(web):
+                npm.install(web)
+            npm.run(web, "npm", "run", "check", "--silent")
+            npm.run(web, "npx", "vitest", "run", "--reporter=dot", "--reporter=json",
+                    f"--outputFile={report}")
+        except npm.Unreachable:
+            raise
+        except say.Trouble as e:
+            say.line(str(e))
+        counts = count_web(report)
+    say.step(f"the page's parts: {share(counts)}")
+    return counts
+
+
+def count_web(report):
+    if not report.exists():
+        return Counter(failed=1)  # of its types, or before the first test
+    found = json.loads(report.read_text(encoding="utf-8"))
+    return Counter(passed=found["numPassedTests"],
+                   failed=found["numFailedTests"] or found["numFailedTestSuites"])
 
 
 def run_integration_tests(long):
@@ -120,13 +151,15 @@ def summary(counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="also what needs minutes")
-    parser.add_argument("--only", choices=["c", "integration"], help="one part")
+    parser.add_argument("--only", choices=["c", "web", "integration"], help="one part")
     args = parser.parse_args()
     counts = Counter()
     try:
-        if args.only != "integration":
+        if args.only in (None, "c"):
             counts += run_c_tests()
-        if args.only != "c":
+        if args.only in (None, "web"):
+            counts += run_web_tests()
+        if args.only in (None, "integration"):
             counts += run_integration_tests(args.long)
     except say.Trouble as e:
         say.line(f"make test: {e}")

@@ -11,5 +11,5 @@ export default defineConfig(({ mode }) => ({
 		assetsInlineLimit: 0, // a data: URL is not what the policy allows
 		reportCompressedSize: false,
 	},
-	test: { include: ["test/**/*.test.ts"] },
+	test: { testTimeout: 60_000, include: ["test/**/*.test.ts"] },
 }));

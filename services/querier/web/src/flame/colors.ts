@@ -9,7 +9,8 @@ import type { ColorBy } from "../state/view";
 import { hashText } from "./path";
 import type { Tree } from "./tree";
 
-export const HUES = 14;
+const AROUND = 17; // hues of the circle, each in two tones
+export const HUES = 2 * AROUND;
 /** Beside the hues: the kernel, what is not known, levels of labels. */
 export const KERNEL = HUES;
 export const UNKNOWN = HUES + 1;
@@ -53,6 +54,13 @@ export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
 	return by === "package" ? packageOf(tree.names[tree.name[node]], binary) : baseName(binary);
 }
 
+/** What a frame is called where it is drawn: a level of labels by its value alone. */
+export function shownName(tree: Tree, kinds: Uint8Array, node: number): string {
+	const name = tree.names[tree.name[node]];
+	if (kinds[node] !== LABEL) return name;
+	return name.slice(name.indexOf("=") + 1) || `no ${name.slice(0, -1)}`;
+}
+
 export function isKernel(binary: string): boolean {
 	return binary === "[kernel]" || binary === "[kernel.kallsyms]" || binary === "vmlinux" || binary.endsWith(".ko");
 }
@@ -78,11 +86,14 @@ export function packageOf(name: string, binary: string): string {
 }
 
 export function paletteOf(dark: boolean): Palette {
-	const [light, chroma] = dark ? [0.46, 0.085] : [0.83, 0.085];
+	const [light, chroma] = dark ? [0.46, 0.085] : [0.81, 0.09];
 	const [dimLight, dimChroma] = dark ? [0.3, 0.02] : [0.94, 0.012];
 	const paint = (lightness: number, strength: number): string[] => {
 		const fill = [];
-		for (let kind = 0; kind < HUES; kind++) fill.push(hex(lightness, strength, 20 + (kind * 360) / HUES));
+		for (let kind = 0; kind < HUES; kind++) {
+			const tone = kind < AROUND ? 0 : dark ? -0.07 : 0.06;
+			fill.push(hex(lightness + tone, strength, 20 + ((kind % AROUND) * 360) / AROUND));
+		}
 		fill.push(hex(dark ? lightness - 0.07 : lightness - 0.04, strength * 1.15, 45)); // the kernel
 		fill.push(hex(lightness, strength * 0.1, 250)); // not known
 		fill.push(hex(dark ? lightness - 0.1 : lightness + 0.07, strength * 0.2, 250)); // labels

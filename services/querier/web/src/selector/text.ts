@@ -76,7 +76,10 @@ export function placeAt(text: string, cursor: number): Place {
 		if (!here.open && cursor === here.end) return { ...place("next"), from: cursor, to: cursor, typed: "" };
 		return place("value", labelBefore(before));
 	}
-	if (here?.kind === "op") return place("op");
+	if (here?.kind === "op") {
+		const whole = cursor === here.end && OPERATORS.some((op) => op === here.text);
+		return whole ? { ...place("value", labelBefore(before)), from: cursor, to: cursor, typed: "" } : place("op");
+	}
 	if (last?.kind === "op") return place("value", labelBefore(before));
 	if (here?.kind === "name") return place("label");
 	if (last?.kind === "name") return place("op");

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+
+import { ALL, functionsOf, pathTo, treeFrom } from "../src/flame/tree";
+import { hashOfNode, nodeOfHash } from "../src/flame/path";
+import { walk } from "../src/flame/walk";
+import { answerOf, nodeNamed, randomTree, treeOf } from "./tree_of";
+
+const tree = treeOf({ "a;b": 3, "a;c": 5, a: 2, d: 10 });
+
+describe("a tree", () => {
+	it("puts all roots below one node that is all of it", () => {
+		expect(tree.count).toBe(5);
+		expect(tree.total[ALL]).toBe(20);
+		expect(tree.end[ALL]).toBe(5);
+		expect(pathTo(tree, nodeNamed(tree, "c")).map((node) => tree.names[tree.name[node]])).toEqual(["all", "a", "c"]);
+	});
+
+	it("packs children to the left and leaves self time free on the right", () => {
+		const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => nodeNamed(tree, name));
+		expect([a, b, c, d].map((node) => tree.start[node])).toEqual([0, 0, 3, 10]);
+		expect(tree.end[a]).toBe(d);
+		expect(tree.depthMax).toBe(2);
+	});
+
+	it("lies inside its parent everywhere", () => {
+		const any = randomTree(2000);
+		for (let i = 1; i < any.count; i++) {
+			const parent = any.parent[i];
+			expect(any.start[i]).toBeGreaterThanOrEqual(any.start[parent]);
+			expect(any.start[i] + any.total[i]).toBeLessThanOrEqual(any.start[parent] + any.total[parent]);
+			expect(any.end[i]).toBeLessThanOrEqual(any.end[parent]);
+		}
+	});
+
+	it("refuses columns that are no tree", () => {
+		const answer = answerOf({ "a;b": 1 });
+		answer.nodes.parent = [-1, 1];
+		expect(() => treeFrom(answer)).toThrow("not in preorder");
+		answer.nodes.parent = [-1, 0];
+		answer.nodes.file = [0];
+		expect(() => treeFrom(answer)).toThrow("not of one length");
+	});
+
+	it("knows the same function wherever it stands", () => {
+		const { of, functions } = functionsOf(treeOf({ "a;x": 1, "b;x": 1, "b;x@/lib/y": 1 }));
+		expect(functions).toBe(5); // all, a, b, x, the other x
+		expect(of.length).toBe(6);
+	});
+});
+
+describe("a path in the URL", () => {
+	it("finds its node again in another answer", () => {
+		const later = treeOf({ "0;z": 1, "a;b": 30, "a;c;e": 5, d: 1 });
+		const c = nodeNamed(tree, "c");
+		expect(nodeOfHash(later, hashOfNode(tree, c))).toBe(nodeNamed(later, "c"));
+	});
+
+	it("is the root where nobody is there any more", () => {
+		expect(nodeOfHash(treeOf({ d: 1 }), hashOfNode(tree, nodeNamed(tree, "b")))).toBe(ALL);
+		expect(nodeOfHash(tree, "")).toBe(ALL);
+		expect(nodeOfHash(tree, "no hash")).toBe(ALL);
+	});
+
+	it("is another for each of many nodes", () => {
+		const many = randomTree(8000, 7);
+		const hashes = new Set(Array.from({ length: many.count }, (_, node) => hashOfNode(many, node)));
+		expect(hashes.size).toBe(many.count);
+	});
+});
+
+describe("the arrow keys", () => {
+	it("go to the parent, the greatest child, and the ones beside", () => {
+		const [a, b, c] = ["a", "b", "c"].map((name) => nodeNamed(tree, name));
+		expect(walk(tree, a, "child")).toBe(c);
+		expect(walk(tree, c, "parent")).toBe(a);
+		expect(walk(tree, c, "before")).toBe(b);
+		expect(walk(tree, b, "after")).toBe(c);
+	});
+
+	it("stay where there is nothing further", () => {
+		const c = nodeNamed(tree, "c");
+		expect(walk(tree, c, "child")).toBe(c);
+		expect(walk(tree, c, "after")).toBe(c);
+		expect(walk(tree, ALL, "parent")).toBe(ALL);
+		expect(walk(tree, ALL, "before")).toBe(ALL);
+	});
+});

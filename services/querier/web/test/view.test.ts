@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+
+import { formatDuration, formatRange, parseDuration, parseRange, resolveRange } from "../src/state/range";
+import { START, type View, viewFromUrl, viewToUrl } from "../src/state/view";
+
+function back(view: View): View {
+	const [path, query] = viewToUrl(view).split("?");
+	return viewFromUrl(path, query ?? "");
+}
+
+describe("a view", () => {
+	it("is the bare path where all is the default", () => {
+		expect(viewToUrl(START)).toBe("/");
+		expect(viewToUrl({ ...START, page: "fleet" })).toBe("/fleet");
+	});
+
+	it("comes back whole from its URL", () => {
+		const view: View = {
+			page: "explore",
+			query: 'memory:inuse_space:bytes:space:bytes{comm="a&b=c\\"d",pod=~"web-.*"}',
+			range: { from: 1787479200.25, to: 1787482800 },
+			pin: { start: 1787479200, end: 1787479215 },
+			by: "",
+			group: "",
+			panes: "flame",
+			search: "/a+b|c d/",
+			only: true,
+			zoom: "abc123",
+			sort: "name",
+			up: true,
+			rows: "ü%",
+			color: "package",
+		};
+		expect(back(view)).toEqual(view);
+		expect(back({ ...START, range: { last: 900 } })).toEqual({ ...START, range: { last: 900 } });
+	});
+
+	it("takes what it cannot read for the default", () => {
+		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&more=1")).toEqual(START);
+		expect(viewFromUrl("/nowhere", "")).toEqual(START);
+	});
+});
+
+describe("a range", () => {
+	it.each([
+		["1h", 3600],
+		["90m", 5400],
+		["1d12h", 129600],
+		["1h30m", 5400],
+		["45s", 45],
+		[" 2h ", 7200],
+	])("%s is %i seconds", (text, seconds) => expect(parseDuration(text)).toBe(seconds));
+
+	it.each(["", "0s", "h", "1", "1x", "-1h", "1m1h", "99999999999999999999d"])("%s is none", (text) =>
+		expect(parseDuration(text)).toBeNull(),
+	);
+
+	it("is written in the greatest unit that divides it", () => {
+		expect([5400, 3600, 86400, 45].map(formatDuration)).toEqual(["90m", "1h", "1d", "45s"]);
+	});
+
+	it("is relative to now, or not", () => {
+		expect(resolveRange({ last: 60 }, 1000)).toEqual({ start: 940, end: 1000 });
+		expect(resolveRange({ from: 5, to: 6 }, 1000)).toEqual({ start: 5, end: 6 });
+	});
+
+	it("comes back from its text, to the millisecond", () => {
+		expect(formatRange({ from: 1.0004, to: 2.5 })).toBe("1..2.5");
+		expect(parseRange("1..2.5")).toEqual({ from: 1, to: 2.5 });
+		expect(parseRange("2..1")).toBeNull();
+	});
+});
