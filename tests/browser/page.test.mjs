@@ -1,14 +1,390 @@
 /**
  * page.test - the page as somebody uses it. tests/integration/test_page.py starts the pipeline, puts
  * the profile there that is looked at here, and runs this: each claim is one test.
+ *
+ * The profile: "checkout" (Go; encoding/json.Marshal is its greatest function) and "proxy" (without
+ * names) on web-1, "search" (C++) on web-2; 920 ticks of the last ten minutes.
  */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 
-import { claim } from "./browser.mjs";
+import { AXE, claim, DEADLINE } from "./browser.mjs";
+
+const MARSHAL = "encoding/json.Marshal";
+const flame = (page) => page.getByRole("application", { name: /^Flame graph/ });
+const graph = (page) => page.getByRole("application", { name: /^Graph over time/ });
+const tip = (page) => page.getByRole("tooltip");
+const row = (page, name) => page.getByRole("button", { name, exact: true });
+const param = (page, name) => new URL(page.url()).searchParams.get(name);
+
+/** Waits until a parameter of the URL is so; null: it is not there. What is shown follows it. */
+async function says(page, name, wanted) {
+	const fits = () => (wanted === null ? param(page, name) === null : new RegExp(wanted).test(param(page, name) ?? ""));
+	for (const ends = Date.now() + DEADLINE; !fits(); await page.waitForTimeout(50)) {
+		assert.ok(Date.now() < ends, `${name} is ${param(page, name)}, not ${wanted}`);
+	}
+}
+
+const loaded = (page) => page.locator(".loading.on").first().waitFor({ state: "hidden" });
+
+/** The functions of the table, from the top, when it has `first` there. */
+async function functions(page, first) {
+	await page.locator("tbody tr td.name").first().getByText(first, { exact: true }).waitFor();
+	return page.locator("tbody td.name button").allInnerTexts();
+}
+
+/** With the keys to the checkout service's frame: all, its first and greatest child. */
+async function chooseCheckout(page) {
+	await flame(page).focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("ArrowDown");
+	await tip(page).getByText("service_name=checkout").waitFor();
+}
 
 claim("shows the flame graph and the functions of the last hour", "/", async (page) => {
-	await page.getByRole("application", { name: /Flame graph/ }).waitFor();
+	await flame(page).waitFor();
 
-	await page.getByRole("button", { name: "encoding/json.Marshal", exact: true }).waitFor();
-	assert.match(await page.locator(".amount").innerText(), /^48\.\d s in \d+ frames$/);
+	const shown = await functions(page, MARSHAL);
+	assert.ok(shown.includes("proxy+0x60a8"), shown.join());
+	assert.match(await page.locator(".amount").innerText(), /^48\.4 s in \d+ frames$/);
 });
+
+claim("tells all of a frame under the pointer", "/?panes=flame", async (page) => {
+	await flame(page).waitFor();
+	const box = await flame(page).boundingBox();
+
+	await page.mouse.move(box.x + 20, box.y + 10 + 2 * 21); // the third row: roots of checkout
+
+	await tip(page).getByText("runtime.main", { exact: true }).waitFor();
+	const text = await tip(page).innerText();
+	for (const word of ["total", "self", "of all", "/usr/bin/checkout", "runtime/proc.go"]) assert.ok(text.includes(word), text);
+});
+
+claim("says why a frame has no name, and what to do", "/?panes=flame&search=proxy%2B0x4010", async (page) => {
+	await flame(page).focus();
+	await page.keyboard.press("ArrowDown"); // all
+	await page.keyboard.press("ArrowDown"); // checkout
+	await page.keyboard.press("ArrowRight"); // proxy
+	await page.keyboard.press("ArrowDown");
+
+	await tip(page).getByText("proxy+0x4010").waitFor();
+	assert.match(await tip(page).locator(".advice").innerText(), /\. .+\.$/);
+});
+
+claim("zooms by a click, and out again by the breadcrumbs and the back button", "/", async (page) => {
+	await flame(page).waitFor();
+	const box = await flame(page).boundingBox();
+	const at = { x: box.x + 20, y: box.y + 10 + 21 };
+
+	await page.mouse.click(at.x, at.y);
+	await says(page, "zoom", ".");
+	const crumbs = page.getByRole("navigation", { name: "Zoomed into" });
+	await crumbs.getByRole("button", { name: "service_name=checkout" }).waitFor();
+	assert.ok(!(await functions(page, MARSHAL)).includes("proxy+0x60a8"), "the table is of what is zoomed");
+
+	await crumbs.getByRole("button", { name: "all", exact: true }).click();
+	await says(page, "zoom", null);
+	await page.goBack();
+	await says(page, "zoom", ".");
+	await crumbs.waitFor();
+});
+
+claim("is moved through by the keys alone", "/", async (page) => {
+	await flame(page).waitFor();
+	await chooseCheckout(page);
+
+	await page.keyboard.press("ArrowRight");
+	await tip(page).getByText("service_name=proxy").waitFor();
+	await page.keyboard.press("ArrowLeft");
+	await tip(page).getByText("service_name=checkout").waitFor();
+	await page.keyboard.press("Enter");
+	await says(page, "zoom", ".");
+	await page.keyboard.press("Escape"); // the tooltip
+	await page.keyboard.press("Escape");
+	await says(page, "zoom", null);
+});
+
+claim("finds frames, says how much they are, and shows their stacks alone", "/", async (page) => {
+	await flame(page).waitFor();
+	await page.keyboard.press("/");
+	await page.keyboard.type("decima::");
+
+	await page.getByText("27.7% matched, 3 frames").waitFor();
+	await page.getByRole("checkbox", { name: "only these stacks" }).check();
+	const shown = await functions(page, "std::_Rb_tree<std::basic_string<char, std::char_traits<char>, std::allocator<char>>, std::pair<std::basic_string<char> const, decima::Order>, std::less<void>>::find");
+	assert.ok(!shown.includes(MARSHAL));
+	assert.equal(param(page, "search"), "decima::");
+
+	await page.getByRole("searchbox", { name: /Find frames/ }).press("Escape");
+	await says(page, "search", null);
+	await functions(page, MARSHAL);
+});
+
+claim("says what is wrong with an expression", "/?search=%2F(%2F", async (page) => {
+	await page.getByText(/Invalid regular expression/).waitFor();
+});
+
+claim("sorts and narrows the table, and finds its function in the graph", "/?panes=both", async (page) => {
+	await functions(page, MARSHAL);
+	await page.getByRole("columnheader", { name: "Total" }).getByRole("button").click();
+	await functions(page, "runtime.main");
+	await page.getByRole("columnheader", { name: "Function" }).getByRole("button").click();
+	await page.getByRole("columnheader", { name: "Function" }).getByRole("button").click();
+	assert.equal((await functions(page, "std::_Rb_tree<std::basic_string<char, std::char_traits<char>, std::allocator<char>>, std::pair<std::basic_string<char> const, decima::Order>, std::less<void>>::find")).length, 16);
+
+	await page.getByRole("searchbox", { name: "Filter functions" }).fill("JSON");
+	assert.deepEqual(await functions(page, MARSHAL), [MARSHAL]);
+	await row(page, MARSHAL).click();
+	await page.getByText("26.1% matched, 1 frame").waitFor();
+	assert.equal(param(page, "search"), `"${MARSHAL}"`);
+});
+
+claim("shows either pane alone", "/", async (page) => {
+	await flame(page).waitFor();
+	await page.getByRole("button", { name: "Table", exact: true }).click();
+	await flame(page).waitFor({ state: "detached" });
+	await page.getByRole("button", { name: "Flame graph", exact: true }).click();
+	await flame(page).waitFor();
+	assert.equal(await page.getByRole("region", { name: "Functions" }).count(), 0);
+	await page.getByRole("button", { name: "Both", exact: true }).click();
+	await page.getByRole("region", { name: "Functions" }).waitFor();
+	await says(page, "panes", null);
+});
+
+claim("completes a selector from what the server knows", "/", async (page) => {
+	await flame(page).waitFor();
+	const input = page.getByRole("combobox", { name: "Selector" });
+	const offers = page.getByRole("listbox", { name: "Completions" });
+	const offer = (name) => offers.getByRole("option", { name, exact: true });
+	await input.click();
+	await input.fill("");
+	await page.keyboard.type("{serv");
+	await offer("service_name").waitFor();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	await offer("search").click();
+	assert.equal(await input.inputValue(), '{service_name="search"');
+	await page.keyboard.type(",node=");
+	await offer("web-2").waitFor();
+	assert.equal(await offer("web-1").count(), 0, "only values beside the other matcher");
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+
+	await says(page, "query", '^\\{service_name="search",node="web-2"\\}$');
+	await page.locator(".amount").getByText("13.4 s").waitFor();
+});
+
+claim("chooses the time: so long ago, or from one moment to another", "/", async (page) => {
+	const button = page.getByRole("button", { name: /^Time/ });
+	await button.click();
+	await page.getByRole("button", { name: "Last 3 hours" }).click();
+	await says(page, "range", "^3h$");
+	await button.click();
+	await page.getByRole("textbox", { name: "Last", exact: true }).fill("90m");
+	await page.keyboard.press("Enter");
+	await says(page, "range", "^90m$");
+	await button.click();
+	const from = await page.getByLabel("From").inputValue();
+	await page.getByLabel("To", { exact: true }).fill(from);
+	await page.getByText("“From” must be before “to”.").waitFor();
+	await page.getByLabel("From").fill("2026-01-01T00:00:05");
+	await page.getByRole("button", { name: "Apply" }).last().click();
+	await says(page, "range", "^\\d+\\.\\.\\d+$");
+	await page.goBack();
+	await says(page, "range", "^90m$");
+	await functions(page, MARSHAL);
+});
+
+claim("zooms into a time by dragging over the graph, and pins a moment by a click", "/?range=20m", async (page) => {
+	await graph(page).locator("canvas").waitFor();
+	await functions(page, MARSHAL);
+	const box = await graph(page).locator(".u-over").boundingBox();
+	const drag = async (from, to) => {
+		await page.mouse.move(box.x + box.width * from, box.y + 40);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width * (from + to) / 2, box.y + 45);
+		await page.mouse.move(box.x + box.width * to, box.y + 45);
+		await page.mouse.up();
+	};
+	await drag(0.5, 0.99);
+	await says(page, "range", "^\\d+\\.\\.\\d+$");
+	const [start, end] = param(page, "range").split("..").map(Number);
+	assert.ok(Math.abs(end - start - 588) < 60, `${end - start} s of 588`);
+	await loaded(page);
+
+	await page.mouse.click(box.x + box.width * 0.98, box.y + 40);
+	await says(page, "pin", "^\\d+.*\\.\\.");
+	await page.locator(".amount").waitFor();
+	await page.getByRole("button", { name: /unpin/ }).click();
+	await says(page, "pin", null);
+});
+
+claim("pins and zooms the graph by the keys too", "/?range=20m", async (page) => {
+	await graph(page).locator("canvas").waitFor();
+	await graph(page).focus();
+	await page.keyboard.press("ArrowLeft");
+	await page.keyboard.press("ArrowLeft");
+	await page.keyboard.press("Enter");
+	await says(page, "pin", ".");
+	await page.keyboard.press("Escape");
+	await says(page, "pin", null);
+	await page.keyboard.press("Shift+ArrowLeft");
+	await page.keyboard.press("Shift+ArrowLeft");
+	await page.keyboard.press("Enter");
+	await says(page, "range", "\\.\\.");
+});
+
+claim("splits the graph by a label, and narrows to one of its lines", "/", async (page) => {
+	await page.getByRole("combobox", { name: "by", exact: true }).selectOption("node");
+	await says(page, "by", "^node$");
+	await page.getByRole("button", { name: "web-2" }).click();
+	await says(page, "query", '^\\{node="web-2"\\}$');
+	await functions(page, /^std::_Rb_tree/);
+	await page.goBack();
+	await functions(page, MARSHAL);
+});
+
+claim("groups and colours the flame graph", "/", async (page) => {
+	await functions(page, MARSHAL);
+	await page.getByRole("combobox", { name: "group by" }).selectOption("node");
+	await says(page, "group", "^node$");
+	await flame(page).focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("ArrowDown");
+	await tip(page).getByText("node=web-1").waitFor();
+	await page.getByRole("combobox", { name: "colour by" }).selectOption("package");
+	await page.getByRole("list", { name: "Colours" }).getByText("encoding/json").waitFor();
+});
+
+claim("refreshes to now", "/?range=1h", async (page) => {
+	await functions(page, MARSHAL);
+	const asked = page.waitForRequest(/report=flamegraph/);
+	await page.getByRole("button", { name: "Refresh" }).click();
+	await asked;
+	await functions(page, MARSHAL);
+});
+
+claim("says what the API says where a question is wrong", "/?query=%7Bcomm%3D~%22(%22%7D", async (page) => {
+	const alert = page.getByRole("alert").first();
+	await alert.waitFor();
+	const answer = await page.request.get(`${new URL(page.url()).origin}/api/v1/query?report=flamegraph&query=%7Bcomm%3D~%22(%22%7D`);
+	const { error } = await answer.json();
+	assert.ok((await alert.innerText()).toLowerCase().includes(error.toLowerCase()), error);
+	await alert.getByRole("button", { name: "Try again" }).click();
+	await alert.waitFor();
+}, { expected: /status of 400/ });
+
+claim("says what to do where nothing is found", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", async (page) => {
+	await page.getByText("No samples in this window").waitFor();
+	await page.getByRole("button", { name: "Look at the last day" }).click();
+	await says(page, "range", "^1d$");
+	await page.getByRole("button", { name: /^Ask without/ }).click();
+	await functions(page, MARSHAL);
+});
+
+claim("lists the hosts and what became of their samples", "/", async (page) => {
+	await page.getByRole("link", { name: "Fleet" }).click();
+	await page.waitForURL(/\/fleet/);
+	const host = page.getByRole("row", { name: /web-1\/checkout/ });
+	await host.waitFor();
+	assert.match(await host.innerText(), /ring full\s+3[\s\S]*user too deep\s+12/);
+	await page.getByRole("searchbox", { name: "Filter hosts" }).fill("search");
+	await host.waitFor({ state: "detached" });
+	await page.goBack();
+	await functions(page, MARSHAL);
+});
+
+claim("keeps the chosen theme, whatever the system's", "/", async (page) => {
+	const theme = () => page.locator("html").getAttribute("data-theme");
+	await flame(page).waitFor();
+	assert.equal(await theme(), "light");
+	await page.getByRole("button", { name: "Switch to dark" }).click();
+	assert.equal(await theme(), "dark");
+	await page.reload();
+	await flame(page).waitFor();
+	assert.equal(await theme(), "dark");
+});
+
+claim("brings all of it back from its URL", "/?query=%7Bservice_name%3D%22checkout%22%7D&range=2h&by=node&group=&panes=both&search=json&sort=total&color=package", async (page) => {
+	await page.getByText(/matched, 1 frame/).waitFor();
+	assert.equal((await functions(page, "runtime.main"))[0], "runtime.main");
+	assert.equal(await page.getByRole("combobox", { name: "by", exact: true }).inputValue(), "node");
+	assert.equal(await page.getByRole("combobox", { name: "group by" }).inputValue(), "");
+	assert.equal(await page.getByRole("combobox", { name: "colour by" }).inputValue(), "package");
+	assert.match(await page.getByRole("button", { name: /^Time/ }).innerText(), /2h/);
+});
+
+claim("lets the keys reach every control", "/", async (page) => {
+	await functions(page, MARSHAL);
+	const reached = new Set();
+	for (let i = 0; i < 90; i++) {
+		await page.keyboard.press("Tab");
+		const name = await page.evaluate(() => {
+			const { activeElement: at } = document;
+			return at === document.body ? "" : (at.getAttribute("aria-label") ?? at.labels?.[0]?.innerText.split("\n")[0] ?? at.innerText ?? "").trim();
+		});
+		if (name === "" && i > 10) break;
+		reached.add(name);
+	}
+	for (const wanted of ["Decima", "Profiles", "Fleet", "Selector", "Search", "Both", "Flame graph", "Table", "only these stacks", "Filter functions"]) {
+		if (wanted !== "only these stacks") assert.ok(reached.has(wanted), `${wanted} is not in ${[...reached].join(" | ")}`);
+	}
+	for (const wanted of [/^Profile$/, /^Find frames/, /^Flame graph\./, /^Graph over time/, /^by/, /^group by/, /^colour by/, /^Last 1 hour/, /Refresh$/, /Switch to dark$/])
+		assert.ok([...reached].some((name) => wanted.test(name)), `${wanted} is not in ${[...reached].join(" | ")}`);
+});
+
+// Screenshots, each looked at by axe. They are of the same names in DECIMA_SHOTS.
+
+picture("explore-1280-light", "/?search=json&range=30m", size(1280, 800, "light"), showExplore);
+picture("explore-1280-dark", "/?search=json&range=30m", size(1280, 800, "dark"), showExplore);
+picture("explore-2560-light", "/?search=json&range=30m", size(2560, 1440, "light"), showExplore);
+picture("explore-2560-dark", "/?search=json&range=30m", size(2560, 1440, "dark"), showExplore);
+picture("fleet-1280-light", "/fleet", size(1280, 800, "light"), showFleet);
+picture("fleet-1280-dark", "/fleet", size(1280, 800, "dark"), showFleet);
+picture("empty-1280-light", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", size(1280, 800, "light"), showEmpty);
+picture("error-1280-dark", "/?query=%7Bcomm%3D~%22(%22%7D", size(1280, 800, "dark", /status of 400/), showError);
+picture("range-1280-light", "/", size(1280, 800, "light"), showRange);
+
+function size(width, height, colorScheme, expected) {
+	return { viewport: { width, height }, colorScheme, expected };
+}
+
+async function showExplore(page) {
+	await functions(page, MARSHAL);
+	await graph(page).locator("canvas").waitFor();
+	await flame(page).focus();
+	for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
+	await tip(page).getByText(MARSHAL).waitFor();
+}
+
+async function showFleet(page) {
+	await page.getByRole("row", { name: /web-1\/checkout/ }).waitFor();
+}
+
+async function showEmpty(page) {
+	await page.getByText("No samples in this window").waitFor();
+}
+
+async function showError(page) {
+	await page.getByRole("alert").first().waitFor();
+}
+
+async function showRange(page) {
+	await functions(page, MARSHAL);
+	await page.getByRole("button", { name: /^Time/ }).click();
+	await page.getByRole("dialog").waitFor();
+}
+
+/** A screenshot, and no fault of weight that axe finds in what it shows. */
+function picture(name, path, options, prepare) {
+	claim(name, path, async (page) => {
+		await prepare(page);
+		await loaded(page);
+		await page.screenshot({ path: join(process.env.DECIMA_SHOTS, `${name}.png`) });
+		await page.evaluate(AXE); // not as a script of the page, which its policy forbids
+		const found = await page.evaluate(() => globalThis.axe.run());
+		const grave = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+		assert.deepEqual(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ; ")}`), []);
+	}, options);
+}

@@ -1,23 +1,24 @@
 """The page in a browser: tests/browser/page.test.mjs in Debian's Chromium, on the real pipeline.
 
-Each claim of that file is a test here. Its screenshots, of a profile that is always the same, are
-in tests/browser/shots/; `--write-images` puts those of the README into docs/img/.
+Each claim of that file is a test here. DECIMA_SHOTS=DIRECTORY keeps its screenshots: docs/img has
+some of them, `DECIMA_SHOTS=docs/img pytest tests/integration/test_page.py` writes them anew.
 """
 import os
 import re
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from harness import ROOT, wait_until
 from local import npm
-from otlp_messages import PERIOD
+from otlp_messages import PERIOD, headers
 from page_messages import page_message
 
 BROWSER = ROOT / "tests" / "browser"
-CLAIM = re.compile(r'^claim\(\s*"([^"]+)"', re.MULTILINE)
+CLAIM = re.compile(r'^(?:claim|picture)\("([^"]+)"', re.MULTILINE)
 LINE = re.compile(r"^(ok|not ok) \d+ - (.+?)(?: # .*)?$")
 MINUTES = 6  # of all claims together, on a busy machine
 
@@ -41,30 +42,44 @@ TICKS = sum(ticks for stacks in (CHECKOUT, SEARCH, PROXY) for _, ticks in stacks
 
 
 @pytest.fixture(scope="module")
-def outcome(cell, protos):
+def outcome(cell, protos, tmp_path_factory):
     """{claim: (it held, what was said)}."""
     now = int(time.time() * 1000)
-    for comm, stacks, node in (("checkout", CHECKOUT, "web-1"), ("search", SEARCH, "web-2"),
-                               ("proxy", PROXY, "web-1")):
-        cell.produce(page_message(protos, comm, stacks, node=node, at_ms=now, apart_ms=2_000))
+    for sequence, (comm, stacks, node) in enumerate((
+            ("checkout", CHECKOUT, "web-1"), ("search", SEARCH, "web-2"),
+            ("proxy", PROXY, "web-1")), 1):
+        cell.produce(page_message(protos, comm, stacks, node=node, at_ms=now, apart_ms=2_000),
+                     key=f"{node}/{comm}".encode(),
+                     headers=headers(1, sequence, agent_status(protos, node, stacks)))
     wait_until(lambda: cell.total("{}") == TICKS * PERIOD, what="the page's profile")
     npm.install(BROWSER)
+    shots = tmp_path_factory.mktemp("shots")
     done = subprocess.run(
         ["node", "--test-reporter=tap", "page.test.mjs"], cwd=BROWSER, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         errors="replace", timeout=MINUTES * 60,
-        env=os.environ | {"DECIMA_URL": cell.querier.url, "DECIMA_TICKS": str(TICKS)})
+        env=os.environ | {"DECIMA_URL": cell.querier.url,
+                          "DECIMA_SHOTS": str(Path(os.environ.get("DECIMA_SHOTS", shots))
+                                              .absolute())})
     found, said = {}, []
     for line in done.stdout.splitlines():
         verdict = LINE.match(line)
-        if verdict:
+        if verdict:  # what it says of a failure follows it
+            said = []
             found[verdict[2]] = (verdict[1] == "ok", said)
-            said = found[verdict[2]][1] if verdict[1] == "ok" else []
-            found[verdict[2]] = (verdict[1] == "ok", said)
-        else:
-            said.append(line)
+        said.append(line)
     assert found, done.stdout[-3000:]
     return found
+
+
+def agent_status(protos, node, stacks):
+    """What the agent of that host says: three samples of its rings were lost."""
+    batch = sum(ticks for _, ticks in stacks)
+    said = protos.status.AgentStatus(node=node.encode(), version=b"0.1.0", taken=batch + 3,
+                                     batch_samples=batch, time_unix_nano=time.time_ns())
+    said.lost.add(reason=b"ring_full", samples=3)
+    said.truncated.add(reason=b"user_too_deep", samples=12)
+    return said.SerializeToString()
 
 
 def claims():

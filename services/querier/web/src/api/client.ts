@@ -6,6 +6,7 @@ export type Params = Record<string, string | number | readonly string[]>;
 
 export interface Answer<T> {
 	data: T;
+	params: Params; // what it answers
 	warnings: string[];
 }
 
@@ -25,7 +26,7 @@ export async function ask<T>(path: string, params: Params, signal: AbortSignal):
 	const response = await send(urlOf(path, params), signal);
 	const body = await response.text();
 	const answer = readEnvelope(body);
-	if (answer?.status === "success") return { data: answer.data as T, warnings: answer.warnings ?? [] };
+	if (answer?.status === "success") return { data: answer.data as T, params, warnings: answer.warnings ?? [] };
 	if (answer?.status === "error")
 		throw new ApiError(answer.errorType ?? "internal", response.status, answer.error ?? "no reason was given");
 	throw new ApiError("internal", response.status, `what came is no answer of the API (status ${response.status})`);

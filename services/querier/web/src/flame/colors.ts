@@ -7,7 +7,7 @@
  */
 import type { ColorBy } from "../state/view";
 import { hashText } from "./path";
-import type { Tree } from "./tree";
+import { ALL, isLabel, type Tree } from "./tree";
 
 const AROUND = 17; // hues of the circle, each in two tones
 export const HUES = 2 * AROUND;
@@ -34,7 +34,7 @@ export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 	for (let i = 0; i < tree.count; i++) {
 		const binary = tree.names[tree.binary[i]] ?? "";
 		const name = tree.names[tree.name[i]];
-		if (i === 0 || isLabel(binary, name)) kinds[i] = LABEL;
+		if (isLabel(tree, i)) kinds[i] = LABEL;
 		else if (isKernel(binary)) kinds[i] = KERNEL;
 		else if (tree.address[i] && by === "package") kinds[i] = UNKNOWN;
 		else {
@@ -57,16 +57,12 @@ export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
 /** What a frame is called where it is drawn: a level of labels by its value alone. */
 export function shownName(tree: Tree, kinds: Uint8Array, node: number): string {
 	const name = tree.names[tree.name[node]];
-	if (kinds[node] !== LABEL) return name;
+	if (kinds[node] !== LABEL || node === ALL) return name;
 	return name.slice(name.indexOf("=") + 1) || `no ${name.slice(0, -1)}`;
 }
 
 export function isKernel(binary: string): boolean {
 	return binary === "[kernel]" || binary === "[kernel.kallsyms]" || binary === "vmlinux" || binary.endsWith(".ko");
-}
-
-function isLabel(binary: string, name: string): boolean {
-	return binary === "" && (name.includes("=") || name.startsWith("["));
 }
 
 export function baseName(path: string): string {

@@ -4,7 +4,7 @@
  * `total` counts a stack once, however often the function calls itself in it.
  */
 import type { Sort } from "../state/view";
-import { ALL, functionsOf, type Tree } from "./tree";
+import { functionsOf, isLabel, type Tree } from "./tree";
 
 export interface Row {
 	node: number; // one of those that the row is made of: it has the names
@@ -16,7 +16,8 @@ export function rowsFrom(tree: Tree, root: number): Row[] {
 	const { of, functions } = functionsOf(tree);
 	const rows = new Array<Row | undefined>(functions);
 	const until = new Int32Array(functions); // rows of the tree before this are below the function
-	for (let i = Math.max(root, ALL + 1); i < tree.end[root]; i++) {
+	for (let i = root; i < tree.end[root]; i++) {
+		if (isLabel(tree, i)) continue;
 		const row = (rows[of[i]] ??= { node: i, self: 0, total: 0 });
 		row.self += tree.self[i];
 		if (i < until[of[i]]) continue;

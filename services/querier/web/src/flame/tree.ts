@@ -13,6 +13,7 @@ export interface Tree {
 	names: string[];
 	count: number;
 	depthMax: number;
+	levels: number; // of labels, below "all": a group_by of two has two
 	parent: Int32Array;
 	end: Int32Array;
 	depth: Int32Array;
@@ -30,7 +31,7 @@ export interface Tree {
 export const ALL = 0;
 
 /** Throws an Error with a sentence where the columns are no tree. */
-export function treeFrom(answer: FlameAnswer): Tree {
+export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 	const { nodes } = answer;
 	const rows = nodes.parent.length;
 	const column = (values: number[] | undefined): Int32Array => withRoot(values ?? new Array(rows).fill(0), rows);
@@ -39,6 +40,7 @@ export function treeFrom(answer: FlameAnswer): Tree {
 		names: [...answer.names, "all"],
 		count: rows + 1,
 		depthMax: 0,
+		levels,
 		parent: new Int32Array(rows + 1),
 		end: new Int32Array(rows + 1),
 		depth: new Int32Array(rows + 1),
@@ -81,6 +83,11 @@ export function place(tree: Tree): void {
 		tree.end[i] = Math.max(tree.end[i], i + 1);
 		if (i > 0) tree.end[tree.parent[i]] = Math.max(tree.end[tree.parent[i]], tree.end[i]);
 	}
+}
+
+/** Whether the node is a level of labels, or "all": no function. */
+export function isLabel(tree: Tree, node: number): boolean {
+	return tree.depth[node] <= tree.levels;
 }
 
 export function nameOf(tree: Tree, node: number): string {

@@ -37,8 +37,8 @@ export function Profile(props: ProfileProps) {
 		end: window.end,
 		...(view.group ? { group_by: view.group } : {}),
 	});
-	const answer = asked.answer?.data;
-	const tree = useMemo(() => (answer ? treeFrom(answer) : null), [answer]);
+	const { answer } = asked; // while the next is awaited, of the question before
+	const tree = useMemo(() => (answer ? treeFrom(answer.data, answer.params.group_by ? 1 : 0) : null), [answer]);
 	return (
 		<section class="card profile" aria-label="Profile" aria-busy={asked.loading}>
 			<Loading on={asked.loading} />
