@@ -83,22 +83,22 @@ export function packageOf(name: string, binary: string): string {
 
 export function paletteOf(dark: boolean): Palette {
 	const [light, chroma] = dark ? [0.46, 0.085] : [0.81, 0.09];
-	const [dimLight, dimChroma] = dark ? [0.3, 0.02] : [0.94, 0.012];
-	const paint = (lightness: number, strength: number): string[] => {
+	const [dimLight, dimChroma] = dark ? [0.31, 0.02] : [0.93, 0.02];
+	const paint = (lightness: number, strength: number, apart: number): string[] => {
 		const fill = [];
 		for (let kind = 0; kind < HUES; kind++) {
-			const tone = kind < AROUND ? 0 : dark ? -0.07 : 0.06;
+			const tone = kind < AROUND ? 0 : dark ? -apart : apart;
 			fill.push(hex(lightness + tone, strength, 20 + ((kind % AROUND) * 360) / AROUND));
 		}
-		fill.push(hex(dark ? lightness - 0.07 : lightness - 0.04, strength * 1.15, 45)); // the kernel
+		fill.push(hex(lightness - apart, strength * 1.15, 45)); // the kernel
 		fill.push(hex(lightness, strength * 0.1, 250)); // not known
-		fill.push(hex(dark ? lightness - 0.1 : lightness + 0.07, strength * 0.2, 250)); // labels
+		fill.push(hex(dark ? lightness - apart : lightness + apart, strength * 0.2, 250)); // labels
 		return fill;
 	};
 	return {
-		fill: paint(light, chroma),
+		fill: paint(light, chroma, 0.06),
 		text: dark ? "#f6f7f9" : "#16181d",
-		dim: paint(dimLight, dimChroma),
+		dim: paint(dimLight, dimChroma, 0.015),
 		dimText: dark ? "#a3aab5" : "#5a6270",
 		narrow: hex(dark ? 0.29 : 0.945, 0.01, 250),
 		found: dark ? "#ffd43b" : "#b4004e",

@@ -26,6 +26,7 @@ const COUNTS: [number, string][] = [
 
 /** "1.23 s", "4.5 min", "2 MiB"; three digits. */
 export function formatValue(value: number, unit: string): string {
+	if (value === 0) return "0";
 	const steps = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
 	const [size, name] = steps.find(([least]) => Math.abs(value) >= least) ?? steps[steps.length - 1];
 	return `${digits(value / size)}${name && (steps === COUNTS ? name : ` ${name}`)}`;

@@ -38,7 +38,7 @@ export class Plot {
 				legend: { show: false },
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
 				scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
-				axes: [{ ...axis, values: (_, ticks, __, ___, apart) => tickTimes(ticks, apart) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) }],
+				axes: [{ ...axis, space: 80, values: (_, ticks, __, ___, apart) => tickTimes(ticks, apart) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) }],
 				series: [
 					{},
 					...lines.lines.map((line, i) => ({

@@ -67,10 +67,7 @@ export function isRate(type: string): boolean {
 /** A point of a line, as it is read off. */
 export function formatPoint(value: number, unit: string, rate: boolean): string {
 	if (!rate) return formatValue(value, unit);
-	if (unit === "nanoseconds") {
-		const cores = value / 1e9;
-		return cores !== 0 && Math.abs(cores) < 0.1 ? `${trim(cores * 1000)} m` : trim(cores);
-	}
+	if (unit === "nanoseconds") return trim(value / 1e9);
 	return `${formatValue(value, unit)}/s`;
 }
 
@@ -80,5 +77,5 @@ export function axisName(unit: string, rate: boolean): string {
 }
 
 function trim(value: number): string {
-	return String(Number(value.toPrecision(3)));
+	return String(Number(value.toPrecision(3)).toFixed(4)).replace(/\.?0+$/, "");
 }

@@ -79,7 +79,8 @@ export function Graph(props: GraphProps) {
 			</header>
 			<Loading on={asked.loading} />
 			{asked.error && <Failure error={asked.error} again={props.again} />}
-						{shown && !asked.error && (
+						{shown && !asked.error && shown.lines.length === 0 && <p class="hint nothing">Nothing to draw.</p>}
+			{shown && !asked.error && shown.lines.length > 0 && (
 				<Drawn {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(asked.answer?.warnings ?? [], unit)} />
 			)}
 		</section>

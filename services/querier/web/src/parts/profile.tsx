@@ -8,6 +8,7 @@ import { filterTree } from "../flame/filter";
 import { hashOfNode, nodeOfHash } from "../flame/path";
 import { type Found, search, testFrom } from "../flame/search";
 import { ALL, type Tree, treeFrom } from "../flame/tree";
+import { formatCount, formatValue } from "../format/units";
 import type { Change } from "../state/history";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
@@ -84,6 +85,9 @@ function Shown(props: ProfileProps & { tree: Tree }) {
 			<div class="under">
 				{focus !== ALL && <Breadcrumbs tree={tree} focus={focus} zoom={zoom} />}
 				{focus === ALL && <ColorLegend tree={tree} kinds={kinds} palette={palette} color={view.color} />}
+				<p class="amount">
+					<strong>{formatValue(tree.total[ALL], tree.unit)}</strong> in {formatCount(tree.count - 1)} frames
+				</p>
 			</div>
 			<div class={`panes ${view.panes}`}>
 				{view.panes !== "flame" && (

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { formatMoment, fromLocalInput, toLocalInput } from "../format/time";
-import { formatDuration, parseDuration, type Range, resolveRange } from "../state/range";
+import { formatDuration, parseDuration, type Range, resolveRange, spellDuration } from "../state/range";
 
 const PRESETS: [number, string][] = [
 	[300, "5 minutes"],
@@ -19,7 +19,7 @@ const PRESETS: [number, string][] = [
 export function rangeName(range: Range): string {
 	if ("last" in range) {
 		const preset = PRESETS.find(([seconds]) => seconds === range.last);
-		return `Last ${preset ? preset[1] : formatDuration(range.last)}`;
+		return `Last ${preset ? preset[1] : spellDuration(range.last)}`;
 	}
 	return `${formatMoment(range.from)} – ${formatMoment(range.to)}`;
 }

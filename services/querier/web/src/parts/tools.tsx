@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import type { Found } from "../flame/search";
 import { ALL, type Tree } from "../flame/tree";
-import { formatCount, formatShare, formatValue } from "../format/units";
+import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
 import { type ColorBy, COLORS, PANES, type Panes, type View } from "../state/view";
 
@@ -20,7 +20,7 @@ interface ToolsProps {
 }
 
 export function Tools(props: ToolsProps) {
-	const { view, change, whole } = props;
+	const { view, change } = props;
 	return (
 		<header>
 			<div class="segments" role="group" aria-label="Panes">
@@ -52,9 +52,6 @@ export function Tools(props: ToolsProps) {
 					))}
 				</select>
 			</label>
-			<p class="amount">
-				<strong>{formatValue(whole.total[ALL], whole.unit)}</strong> in {formatCount(whole.count - 1)} frames
-			</p>
 		</header>
 	);
 }
@@ -94,7 +91,7 @@ function Search(props: ToolsProps) {
 			)}
 			<span class={fault ? "matched fault" : "matched"} role="status">
 				{fault}
-				{found && `${formatShare(found.sum, whole.total[ALL])} matched, ${formatCount(found.count)} frames`}
+				{found && `${formatShare(found.sum, whole.total[ALL])} matched, ${formatCount(found.count)} ${found.count === 1 ? "frame" : "frames"}`}
 			</span>
 		</div>
 	);

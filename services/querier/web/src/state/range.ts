@@ -25,6 +25,12 @@ export function formatDuration(seconds: number): string {
 	return `${seconds}s`;
 }
 
+/** The same in words: "90 minutes". */
+export function spellDuration(seconds: number): string {
+	const words: Record<string, string> = { d: "days", h: "hours", m: "minutes", s: "seconds" };
+	return formatDuration(seconds).replace(/(\d+)(\w)/, (_, count: string, unit: string) => `${count} ${words[unit]}`);
+}
+
 /** "90m" or "1h30m" in seconds; null where it is no duration. */
 export function parseDuration(text: string): number | null {
 	const parts = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.trim());
