@@ -14,6 +14,7 @@ const char *const name_reason_names[NAME_REASON_COUNT] = {
 	[NAME_NO_SYMBOL] = "no_symbol", [NAME_UNAVAILABLE] = "unavailable",
 	[NAME_MALFORMED] = "malformed", [NAME_TOO_LARGE] = "too_large",
 	[NAME_PENDING] = "pending",     [NAME_BAD_BUILD_ID] = "bad_build_id",
+	[NAME_NOT_ASKED] = "not_asked",
 };
 
 const char *const name_reason_text[NAME_REASON_COUNT] = {
@@ -25,6 +26,7 @@ const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_TOO_LARGE] = "the debug info, or the work to read it, is beyond a limit",
 	[NAME_PENDING] = "the debug info is being fetched or read: ask again",
 	[NAME_BAD_BUILD_ID] = "not a build id that anything is kept under",
+	[NAME_NOT_ASKED] = "the symbolizer did not answer just now",
 };
 
 /* ---- writing ---- */

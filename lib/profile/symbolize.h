@@ -21,6 +21,7 @@ enum name_reason {
 	NAME_TOO_LARGE,     /* the file, or the work, is beyond a limit */
 	NAME_PENDING,       /* it is being fetched or read: ask again */
 	NAME_BAD_BUILD_ID,  /* nothing is kept under such an id */
+	NAME_NOT_ASKED,     /* said by who asks: the symbolizer did not answer */
 	NAME_REASON_COUNT,
 };
 

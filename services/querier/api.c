@@ -76,12 +76,18 @@ void api_init(struct api *api, const struct api_options *options)
 	api->connections = options->connections;
 	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
+	namer_init(&api->namer,
+		   &(struct namer_options){
+			   .source = symbolizer_source(&api->symbolizer, options->symbolizer_url),
+			   .timeout_ns = options->names_timeout_ns,
+			   .cache_max_bytes = options->names_max_bytes });
 }
 
 void api_done(struct api *api)
 {
 	pool_done(&api->pool);
 	ready_done(&api->ready);
+	namer_done(&api->namer);
 }
 
 bool api_ready(void *self, struct err *why)

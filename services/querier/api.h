@@ -7,8 +7,10 @@
 #pragma once
 
 #include "chassis/http.h"
+#include "namer.h"
 #include "pool.h"
 #include "ready.h"
+#include "symbolizer.h"
 
 struct api {
 	/* private */
@@ -17,13 +19,17 @@ struct api {
 	uint64_t timeout_ns; /* of one question */
 	size_t connections;
 	struct ready ready;
+	struct symbolizer symbolizer;
+	struct namer namer;
 };
 
 struct api_options {
 	struct store_reader_options store;
-	size_t concurrency;  /* queries at once */
-	size_t connections;  /* of each */
-	uint64_t memory_max; /* bytes of one answer */
+	size_t concurrency;         /* queries at once */
+	size_t connections;         /* of each */
+	uint64_t memory_max;        /* bytes of one answer */
+	const char *symbolizer_url; /* empty: addresses have no names */
+	uint64_t names_timeout_ns, names_max_bytes;
 	uint64_t timeout_ns; /* from the question to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };
 

@@ -1,6 +1,18 @@
+#include "json_answer.h"
+#include "name_search.h"
 #include "question.h"
 #include "report.h"
 #include "store/limits.h"
+
+/* What an answer is made of, and borrows from until it is written. */
+struct found {
+	struct merge merges[READERS_MAX]; /* of each connection; then the first is all of them */
+	struct arena arenas[READERS_MAX]; /* of each */
+	struct memory memory;             /* of all of it */
+	struct name_search search;
+	struct merge named;
+	struct merge *merge; /* the answer: the first, or named */
+};
 
 /* The merges of all connections into the first. */
 static bool add_up(struct merge *merges, size_t count, struct err *err)
@@ -15,41 +27,58 @@ static bool add_up(struct merge *merges, size_t count, struct err *err)
 }
 
 static bool read_merged(struct question *question, const struct selector *selector,
-			const struct group_by *group_by, struct merge *merges, struct arena *arenas,
-			struct memory *memory, struct err *err)
+			const struct group_by *group_by, struct found *found, struct err *err)
 {
 	size_t count = question->api->connections;
 	struct store_sink sinks[READERS_MAX];
-	bool good;
 
 	for (size_t i = 0; i < count; i++) {
-		merge_init(&merges[i], selector->type, group_by, question->api->memory_max,
-			   i ? &arenas[i] : question->req->arena);
-		merge_share(&merges[i], memory);
-		sinks[i] = (struct store_sink){ .take = merge_take, .self = &merges[i] };
+		merge_init(&found->merges[i], selector->type, group_by, question->api->memory_max,
+			   &found->arenas[i]);
+		merge_share(&found->merges[i], &found->memory);
+		sinks[i] = (struct store_sink){ .take = merge_take, .self = &found->merges[i] };
 	}
-	good = question_read(question, selector, sinks, err) && add_up(merges, count, err);
-	for (size_t i = 1; i < count; i++)
-		arena_free(&arenas[i]);
-	return good;
+	found->merge = &found->merges[0];
+	return question_read(question, selector, sinks, err) && add_up(found->merges, count, err);
 }
 
-static bool give_report(struct question *question, const struct report *report,
-			const struct selector *selector, const struct group_by *group_by,
-			struct err *err)
+/* Without anybody to ask, addresses stay what they are. */
+static bool give_names(struct question *question, const struct selector *selector,
+		       bool keep_addresses, struct found *found, struct err *err)
 {
-	struct arena *arena = question->req->arena;
-	struct arena arenas[READERS_MAX] = { 0 };
-	struct merge merges[READERS_MAX];
-	struct memory memory = { 0 };
+	const struct merge *merge = &found->merges[0];
+	uint64_t began_ns = clock_monotonic_ns();
+	bool named;
 
-	if (!read_merged(question, selector, group_by, merges, arenas, &memory, err))
+	if (!question->api->namer.source.ask)
+		return true;
+	if (!name_search_run(&found->search, &question->api->namer, &found->merges[0],
+			     &question->bounds, err))
 		return false;
 
-	struct answer given = { .merge = &merges[0],
-				.type = selector->type,
-				.window = question->window,
-				.stats = &question->stats };
+	const struct name_options options = { found->search.names, keep_addresses };
+
+	merge_init(&found->named, selector->type, merge->group_by, merge->memory_max,
+		   question->req->arena);
+	merge_share(&found->named, &found->memory);
+	named = name_merge(&found->named, merge, &options, err);
+	found->merge = &found->named;
+	question->stats.names = found->search.stats;
+	question->stats.names.ns = clock_monotonic_ns() - began_ns;
+	return named;
+}
+
+static bool write_report(struct question *question, const struct report *report,
+			 const struct selector *selector, const struct found *found,
+			 struct err *err)
+{
+	struct arena *arena = question->req->arena;
+	const struct answer given = { .merge = found->merge,
+				      .type = selector->type,
+				      .window = question->window,
+				      .stats = &question->stats,
+				      .warnings = found->search.warnings,
+				      .warning_count = found->search.warning_count };
 
 	if (!report_write(report, &given, arena, &question->res->body, err))
 		return false;
@@ -58,8 +87,28 @@ static bool give_report(struct question *question, const struct report *report,
 		question_header(
 			question, STR("Content-Disposition"),
 			str_format(arena, "attachment; filename=\"%s\"", report->file_name));
+	if (given.warning_count)
+		question_header(
+			question, STR("Decima-Warnings"),
+			json_answer_warnings_text(arena, given.warnings, given.warning_count));
 	question_header(question, STR("Decima-Stats"), stats_text(&question->stats, arena));
 	return true;
+}
+
+static bool give_report(struct question *question, const struct report *report,
+			const struct selector *selector, const struct group_by *group_by,
+			struct err *err)
+{
+	struct found found = { 0 };
+	bool given = read_merged(question, selector, group_by, &found, err) &&
+		     give_names(question, selector, report->by_address, &found, err) &&
+		     write_report(question, report, selector, &found, err);
+
+	question->held = found.memory.held;
+	name_search_done(&found.search);
+	for (size_t i = 0; i < question->api->connections; i++)
+		arena_free(&found.arenas[i]);
+	return given;
 }
 
 static bool give_query(struct question *question, struct err *err)

@@ -1,6 +1,7 @@
 #include "flame_paths.h"
 
 #include "frame_text.h"
+#include "profile/symbolize.h"
 
 #include <inttypes.h>
 
@@ -27,8 +28,10 @@ static int compare_entries(const void *a, const void *b)
 			       &((const struct entry *)b)->symbol);
 }
 
-static struct flame_symbol symbol_of_frame(const struct frame *frame, struct arena *arena)
+static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t index,
+					   struct arena *arena)
 {
+	const struct frame *frame = &merge->set.frames.items[index];
 	struct flame_symbol symbol = { .name = frame_text(frame, arena), .binary = frame->path };
 
 	if (frame->function.len) {
@@ -36,6 +39,8 @@ static struct flame_symbol symbol_of_frame(const struct frame *frame, struct are
 	} else {
 		symbol.build_id = frame->build_id;
 		symbol.address = str_format(arena, "0x%" PRIx64, frame->address);
+		if (merge->reasons && merge->reasons[index] != NAME_KNOWN)
+			symbol.reason = str_from(name_reason_text[merge->reasons[index]]);
 	}
 	return symbol;
 }
@@ -71,8 +76,8 @@ static void make_symbols(struct flame_paths *paths, struct arena *arena)
 	paths->of_frame = arena_array(arena, uint32_t, set->frames.len);
 	paths->of_group = arena_array(arena, uint32_t, groups);
 	for (size_t i = 0; i < set->frames.len; i++)
-		entries[count++] = (struct entry){ symbol_of_frame(&set->frames.items[i], arena),
-						   &paths->of_frame[i] };
+		entries[count++] =
+			(struct entry){ symbol_of_frame(merge, i, arena), &paths->of_frame[i] };
 	for (size_t i = 0; i < groups; i++) {
 		struct labels labels = set->label_sets.items[i / by];
 

@@ -15,6 +15,7 @@ static const struct {
 	{ "file", offsetof(struct flame_symbol, file) },
 	{ "build_id", offsetof(struct flame_symbol, build_id) },
 	{ "address", offsetof(struct flame_symbol, address) },
+	{ "reason", offsetof(struct flame_symbol, reason) },
 };
 enum { COLUMNS = ARRAY_LEN(columns) };
 
@@ -91,6 +92,7 @@ static void begin(struct writing *writing, const struct answer *answer, struct a
 static str end(struct writing *writing, const struct answer *answer)
 {
 	json_end_object(&writing->body.json);
+	json_answer_warnings(&writing->body.json, answer->warnings, answer->warning_count);
 	return json_answer_end(&writing->body, answer->stats);
 }
 
@@ -207,6 +209,8 @@ static void put_row(struct json *json, const struct merge *merge, const struct f
 	put_text(json, STR("file"), symbol->file);
 	if (symbol->build_id.len)
 		put_text(json, STR("build_id"), symbol->build_id);
+	if (symbol->reason.len)
+		put_text(json, STR("reason"), symbol->reason);
 	json_key(json, STR("self"));
 	json_i64(json, row->self);
 	json_key(json, STR("total"));

@@ -1,5 +1,13 @@
 #include "json_answer.h"
 
+static void put_strings(struct json *json, const str *items, size_t count)
+{
+	json_array(json);
+	for (size_t i = 0; i < count; i++)
+		json_str(json, items[i]);
+	json_end_array(json);
+}
+
 void json_answer_begin(struct json_answer *answer, struct arena *arena)
 {
 	struct json *json = &answer->json;
@@ -19,6 +27,23 @@ str json_answer_end(struct json_answer *answer, const struct answer_stats *stats
 	json_end_object(&answer->json);
 	buf_u8(&answer->out, '\n');
 	return buf_bytes(&answer->out);
+}
+
+void json_answer_warnings(struct json *json, const str *warnings, size_t count)
+{
+	if (count == 0)
+		return;
+	json_key(json, STR("warnings"));
+	put_strings(json, warnings, count);
+}
+
+str json_answer_warnings_text(struct arena *arena, const str *warnings, size_t count)
+{
+	struct buf out = { .arena = arena };
+	struct json json = { .out = &out };
+
+	put_strings(&json, warnings, count);
+	return buf_bytes(&out);
 }
 
 void json_answer_metric(struct json *json, str type, struct labels labels)
@@ -46,10 +71,7 @@ void json_answer_list(struct arena *arena, const str *items, size_t count,
 	struct json_answer answer;
 
 	json_answer_begin(&answer, arena);
-	json_array(&answer.json);
-	for (size_t i = 0; i < count; i++)
-		json_str(&answer.json, items[i]);
-	json_end_array(&answer.json);
+	put_strings(&answer.json, items, count);
 	res->content_type = "application/json";
 	res->body = json_answer_end(&answer, stats);
 }

@@ -18,6 +18,12 @@ struct json_answer {
 void json_answer_begin(struct json_answer *answer, struct arena *arena);
 str json_answer_end(struct json_answer *answer, const struct answer_stats *stats);
 
+/* The warnings as text alone: a JSON array. */
+str json_answer_warnings_text(struct arena *arena, const str *warnings, size_t count);
+
+/* "warnings":[...] beside the data, where there are any. */
+void json_answer_warnings(struct json *json, const str *warnings, size_t count);
+
 /* {"__name__":type, labels...}; a type of no length is left out. */
 void json_answer_metric(struct json *json, str type, struct labels labels);
 

@@ -19,6 +19,9 @@ enum {
 	READY_KEEP_MS = 1000,  /* /ready asks PostgreSQL at most so often */
 	READY_WAIT_MS = 2000,  /* and waits so long for each answer, and for a connection */
 	NAME_FRESH_MS = 5000,  /* a generation is good so long without asking, and so is a reason */
+	NAME_PIECE_ADDRESSES_MAX = 10000, /* of one request to the symbolizer; more are several */
+	NAME_PIECE_BINARIES_MAX = 1000,
+	NAME_PAUSE_MS = 1500,            /* a symbolizer that failed is left alone for so long */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
 };

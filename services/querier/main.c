@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
+#include "name_search.h"
 #include "question.h"
 #include "refusal.h"
 #include "report.h"
@@ -14,6 +15,8 @@ struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
 	uint64_t concurrency, connections, memory_max, timeout_ns;
+	const char *symbolizer_url;
+	uint64_t names_timeout_ns, names_max_bytes;
 };
 
 static const struct conf_key keys[] = {
@@ -54,6 +57,27 @@ static const struct conf_key keys[] = {
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
 	  .help = "Time that one query may take, waiting for its turn included; then it is ended, "
 		  "in PostgreSQL too (503). A request may ask for less with `timeout`." },
+	{ .flag = "symbolizer-url",
+	  .type = CONF_STR,
+	  .offset = offsetof(struct settings, symbolizer_url),
+	  .fallback = "",
+	  .help = "The symbolizer that names addresses, as http://host:7073; empty: they stay "
+		  "addresses." },
+	{ .flag = "symbolizer-timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, names_timeout_ns),
+	  .fallback = "5s",
+	  .min = NS_PER_MS,
+	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
+	  .help = "Time that one query may wait for names, and at most half of what is left of "
+		  "its own; what has none by then stays an address, and the answer says so." },
+	{ .flag = "name-cache-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, names_max_bytes),
+	  .fallback = "256MB",
+	  .min = 1 << 20,
+	  .help = "Memory for names that were asked for; beyond, the binaries that were not asked "
+		  "for for longest are forgotten." },
 };
 
 static void register_metrics(void)
@@ -62,6 +86,9 @@ static void register_metrics(void)
 	metrics_register(refusal_metrics, REFUSAL_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
+	metrics_register(name_search_metrics, NAME_SEARCH_METRICS);
+	metrics_register(name_cache_metrics, NAME_CACHE_METRICS);
+	metrics_register(namer_metrics, NAMER_METRICS);
 }
 
 static bool run(void *self, struct err *err)
@@ -75,7 +102,10 @@ static bool run(void *self, struct err *err)
 					      .concurrency = settings->concurrency,
 					      .connections = settings->connections,
 					      .memory_max = settings->memory_max,
-					      .timeout_ns = settings->timeout_ns });
+					      .timeout_ns = settings->timeout_ns,
+					      .symbolizer_url = settings->symbolizer_url,
+					      .names_timeout_ns = settings->names_timeout_ns,
+					      .names_max_bytes = settings->names_max_bytes });
 
 	struct daemon_service service = { .routes = api_routes,
 					  .route_count = API_ROUTES,

@@ -84,11 +84,15 @@ bool merge_too_big(const struct merge *merge, struct err *err)
 		       merge->memory_max);
 }
 
+size_t merge_held(struct merge *merge, const struct arena *arena)
+{
+	return memory_held(&merge->share,
+			   merge->arena->held + (arena == merge->arena ? 0 : arena->held));
+}
+
 bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
 {
-	size_t held = merge->arena->held + (arena == merge->arena ? 0 : arena->held);
-
-	return memory_held(&merge->share, held) <= merge->memory_max || merge_too_big(merge, err);
+	return merge_held(merge, arena) <= merge->memory_max || merge_too_big(merge, err);
 }
 
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value, struct err *err)

@@ -39,6 +39,9 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
 /* One of several that are made at once, and hold at most memory_max together. */
 void merge_share(struct merge *merge, struct memory *memory);
 
+/* Bytes of the merge, of what is made of it in `arena`, and of those that share its memory. */
+size_t merge_held(struct merge *merge, const struct arena *arena);
+
 /* Whether the merge, and what a report makes of it in `arena`, take no more than they may. */
 bool merge_within_memory(struct merge *merge, const struct arena *arena,
 			 struct err *err) MUST_CHECK;

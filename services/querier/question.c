@@ -99,7 +99,9 @@ static void account(const struct question *question, enum ask ask, const char *e
 
 	metric_add_at(&queries, ask, 1);
 	metric_observe(&duration, took_ns);
-	metric_observe(&memory, question->req->arena->held);
+	metric_observe(&memory, question->held > question->req->arena->held
+					? question->held
+					: question->req->arena->held);
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
 	metric_add(&bytes, stats->bytes);

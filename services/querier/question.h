@@ -31,6 +31,7 @@ struct question {
 	bool no_stacks;             /* set before reading: samples are wanted without */
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	struct answer_stats stats;
+	size_t held; /* most bytes of it, where that is more than the request's arena */
 };
 
 /* False: refused; the error's code says with which status. */

@@ -34,15 +34,15 @@ static bool put_line(struct json *json, const struct range_answer *answer,
 
 static void put_warnings(struct json *json, const struct range_result *result, struct arena *arena)
 {
+	str warning;
+
 	if (result->left_out == 0)
 		return;
-	json_key(json, STR("warnings"));
-	json_array(json);
-	json_str(json, str_format(arena,
-				  "limit=%zu: %zu more series, whose sum is %" PRId64
-				  ", are left out; the biggest are here",
-				  result->count, result->left_out, result->left_out_sum));
-	json_end_array(json);
+	warning = str_format(arena,
+			     "limit=%zu: %zu more series, whose sum is %" PRId64
+			     ", are left out; the biggest are here",
+			     result->count, result->left_out, result->left_out_sum);
+	json_answer_warnings(json, &warning, 1);
 }
 
 bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,

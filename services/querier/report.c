@@ -11,7 +11,7 @@ static bool write_pprof(const struct answer *answer, struct arena *arena, str *r
 			struct err *err)
 {
 	struct merge *merge = answer->merge;
-	size_t held = merge->arena->held;
+	size_t held = merge_held(merge, arena);
 	const struct pprof_options options = {
 		.type = answer->type,
 		.start_ms = answer->window.start_ms,
@@ -38,6 +38,7 @@ const struct report reports[REPORT_COUNT] = {
 	{ .name = "pprof",
 	  .content_type = "application/octet-stream",
 	  .file_name = "profile.pb.gz",
+	  .by_address = true,
 	  .write = write_pprof },
 	{ .name = "flamegraph", .content_type = "application/json", .write = flame_report_write },
 	{ .name = "table", .content_type = "application/json", .write = flame_table_report_write },

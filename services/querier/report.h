@@ -14,12 +14,15 @@ struct answer {
 	str type; /* five-part id */
 	struct window window;
 	const struct answer_stats *stats;
+	const str *warnings; /* what the reader should know of the whole */
+	size_t warning_count;
 };
 
 struct report {
 	const char *name;
 	const char *content_type;
 	const char *file_name; /* that a browser saves it under; NULL: it shows it */
+	bool by_address;       /* it shows addresses and lines; else functions alone */
 	bool (*write)(const struct answer *answer, struct arena *arena, str *ret_body,
 		      struct err *err);
 };

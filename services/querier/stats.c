@@ -16,11 +16,29 @@ static void put_seconds(struct json *json, str key, uint64_t ns)
 	json_double(json, (double)us / 1e6);
 }
 
+static void write_names(const struct name_stats *names, struct json *json)
+{
+	json_key(json, STR("names"));
+	json_object(json);
+	put_count(json, STR("addresses"), names->addresses);
+	put_count(json, STR("cached"), names->cached);
+	put_count(json, STR("asked"), names->asked);
+	put_count(json, STR("requests"), names->requests);
+	put_count(json, STR("named"), names->named);
+	json_key(json, STR("unnamed"));
+	json_object(json);
+	for (size_t i = 0; i < NAME_REASON_COUNT; i++)
+		if (names->unnamed[i])
+			put_count(json, str_from(name_reason_names[i]), names->unnamed[i]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
 void stats_write(const struct answer_stats *stats, struct json *json)
 {
 	const struct store_stats *store = &stats->store;
 	uint64_t all_ns = clock_monotonic_ns() - stats->began_ns;
-	uint64_t known_ns = stats->wait_ns + store->find_ns + store->read_ns;
+	uint64_t known_ns = stats->wait_ns + store->find_ns + store->read_ns + stats->names.ns;
 
 	json_object(json);
 	put_count(json, STR("series"), store->series);
@@ -30,11 +48,14 @@ void stats_write(const struct answer_stats *stats, struct json *json)
 	put_count(json, STR("samples_read"), store->samples_read);
 	put_count(json, STR("samples"), store->samples_matched);
 	put_count(json, STR("connections"), 1 + store->connections);
+	if (stats->names.has_asked)
+		write_names(&stats->names, json);
 	json_key(json, STR("seconds"));
 	json_object(json);
 	put_seconds(json, STR("wait"), stats->wait_ns);
 	put_seconds(json, STR("find"), store->find_ns);
 	put_seconds(json, STR("read"), store->read_ns);
+	put_seconds(json, STR("names"), stats->names.ns);
 	put_seconds(json, STR("write"), all_ns > known_ns ? all_ns - known_ns : 0);
 	json_end_object(json);
 	json_end_object(json);

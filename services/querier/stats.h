@@ -2,15 +2,17 @@
  * stats - what an answer took: with every answer, in its body or in its header.
  *
  * Stages follow one another: wait for a connection, find the series, read the rows (decode and
- * merge them too), and the rest, which is writing the answer.
+ * merge them too), look for names, and the rest, which is writing the answer.
  */
 #pragma once
 
 #include "chassis/json.h"
+#include "name_stats.h"
 #include "store/store_stats.h"
 
 struct answer_stats {
 	struct store_stats store;
+	struct name_stats names;
 	uint64_t began_ns, wait_ns;
 };
 

@@ -312,7 +312,8 @@ def test_nothing_found_is_an_empty_matrix(asked):
 def test_an_answer_says_what_it_took(asked, path, params):
     stats = json.loads(asked.api(path, **params)[1])["stats"]
 
-    assert stats["rows"] >= 1 and set(stats["seconds"]) == {"wait", "find", "read", "write"}
+    assert stats["rows"] >= 1 and set(stats["seconds"]) == {
+        "wait", "find", "read", "names", "write"}
     assert stats["seconds"]["read"] > 0
     if path != "labels":  # which needs directories alone
         assert stats["chunks"] >= 1 and stats["bytes"] > 0 and stats["samples_read"] >= 4

@@ -25,7 +25,7 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 		str_z(&arena, stats_text(&stats, &arena)),
 		"{\"series\":1,\"rows\":20,\"chunks\":3,\"bytes\":4000,"
 		"\"samples_read\":50,\"samples\":6,\"connections\":2,\"seconds\":{\"wait\":0.00025,"
-		"\"find\":0.0015,\"read\":2,\"write\":0}}");
+		"\"find\":0.0015,\"read\":2,\"names\":0,\"write\":0}}");
 }
 
 RUN_TESTS(TEST(says_what_was_read_and_how_long_each_stage_took))

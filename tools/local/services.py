@@ -47,6 +47,8 @@ class Service(Process):
         if self.kind == "symbolizer" and "debuginfo" in self.fleet.services:
             flags["debuginfod-urls"] = self.fleet.services["debuginfo"].url
             flags["redis"] = self.fleet.redis.address()
+        if self.kind == "querier" and "symbolizer" in self.fleet.services:
+            flags["symbolizer-url"] = self.fleet.services["symbolizer"].url
         return flags
 
     @property

@@ -1,0 +1,73 @@
+#include "symbolizer.h"
+
+#include "base/buf.h"
+#include "client/fetch.h"
+
+#include <inttypes.h>
+
+/* It is told how long we wait, so that it answers what it has by then. */
+static const char *question_url(const struct symbolizer *symbolizer, uint64_t wait_ms,
+				struct arena *arena)
+{
+	str url = str_from(symbolizer->url);
+
+	while (str_ends_with(url, STR("/")))
+		url.len--;
+	/* A little earlier, for the way back. */
+	url = str_format(arena, STR_FMT "/symbolize?timeout=%" PRIu64 "ms", STR_ARG(url),
+			 wait_ms - wait_ms / 8);
+	return str_z(arena, url);
+}
+
+/* What a refusal says, as far as it is text. */
+static str sentence(str body)
+{
+	enum { SENTENCE_MAX = 100 };
+	size_t len = 0;
+
+	while (len < body.len && len < SENTENCE_MAX && body.ptr[len] >= ' ' && body.ptr[len] <= '~')
+		len++;
+	return (str){ body.ptr, len };
+}
+
+static bool ask(void *self, const struct symbolize_request *request,
+		const struct store_bounds *bounds, struct arena *arena,
+		struct symbolize_response *ret_response, struct err *err)
+{
+	static const char *const headers[] = { "Content-Type: application/x-protobuf" };
+	const struct symbolizer *symbolizer = self;
+	uint64_t now_ns = clock_monotonic_ns(), wait_ms;
+	struct buf body = { .arena = arena };
+	int status = 0;
+
+	if (!store_bounds_hold(bounds, err))
+		return false;
+	wait_ms = 1 + (bounds->deadline_ns > now_ns ? bounds->deadline_ns - now_ns : 0) / NS_PER_MS;
+
+	struct fetch fetch = { .url = question_url(symbolizer, wait_ms, arena),
+			       .headers = headers,
+			       .header_count = ARRAY_LEN(headers),
+			       .timeout_ms = wait_ms,
+			       .stall_ms = wait_ms,
+			       .body_max = SYMBOLIZE_BYTES_MAX,
+			       .take = fetch_keep,
+			       .self = &body,
+			       .stop = bounds->stop };
+
+	if (!fetch_post(&fetch, symbolize_request_write(request, arena), &status, err))
+		return false;
+	if (status != 200) {
+		str why = sentence(buf_bytes(&body));
+
+		return err_set(err, ERR_IO, "%s answers %d: " STR_FMT, symbolizer->url, status,
+			       STR_ARG(why));
+	}
+	return symbolize_response_read(buf_bytes(&body), ret_response, arena, err) ||
+	       err_wrap(err, "answer of %s", symbolizer->url);
+}
+
+struct name_source symbolizer_source(struct symbolizer *symbolizer, const char *url)
+{
+	symbolizer->url = url;
+	return (struct name_source){ .ask = *url ? ask : NULL, .self = symbolizer };
+}

@@ -1,0 +1,296 @@
+"""The querier and the names it asks for: from a symbolizer that is well, and from one that is not."""
+import concurrent.futures
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from fake_symbolizer import FakeSymbolizer
+from harness import metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+from test_querier_bounds import send
+
+GO = shutil.which("go") or "/usr/local/go/bin/go"
+ALPHA, BETA = "aa" * 20, "bb" * 20
+TICKS = {(0x10, 0x1000): 3, (0x10, 0x1004): 2, (0x20, 0x2000): 1}
+MAIN, WORK = ("main", "/src/m.c", 7), ("work(int)", "/src/w.c", 21)
+STEP, LEAF = ("step", "/src/w.h", 3), ("leaf", "/src/w.h", 9)
+
+NO_SYMBOL = "the debug info says nothing of this address"
+NO_DEBUG_INFO = "no debug info or executable of this build id is held"
+
+BAD = ["hangs", "garbage", "fewer", "fewer_binaries", "error", "slow_bytes", "nothing"]
+
+
+@pytest.fixture(scope="module")
+def filled(cell, protos):
+    """The cell with alpha and beta, which have the same stacks, 6 ticks each."""
+    for comm, build_id in (("alpha", ALPHA), ("beta", BETA)):
+        cell.produce(cpu_message(protos, comm, TICKS, node="n1", path=f"/nowhere/{comm}",
+                                 build_id=build_id))
+    wait_until(lambda: cell.total("{}") == 12 * PERIOD, what="12 ticks")
+    return cell
+
+
+class Named:
+    """A querier with a symbolizer of its own, which names most of alpha and nothing of beta."""
+
+    def __init__(self, cell, protos, name, **flags):
+        self.cell, self.protos = cell, protos
+        self.fake = FakeSymbolizer(protos)
+        for address, lines in ((0x10, [MAIN]), (0x1000, [LEAF, STEP, WORK]), (0x1004, [WORK]),
+                               (0x20, [MAIN])):
+            self.fake.name(ALPHA, address, *lines)
+        flags = {"symbolizer-url": self.fake.url, "symbolizer-timeout": "20s"} | flags
+        self.querier = cell.service("querier", name, flags)
+
+    def __enter__(self):
+        self.fake.__enter__()
+        self.cell.start_service(self.querier)
+        return self
+
+    def __exit__(self, *_):
+        self.querier.kill()
+        self.fake.__exit__()
+
+    def ask(self, query="{}", report="collapsed", wait=60, **params):
+        """(body, headers) of an answer that must be a success."""
+        url = f"{self.querier.url}/api/v1/query?" + urllib.parse.urlencode(
+            {"query": query, "report": report} | params)
+        with urllib.request.urlopen(url, timeout=wait) as answer:
+            return answer.read(), answer.headers
+
+    def json(self, report, **params):
+        return json.loads(self.ask(report=report, **params)[0])
+
+    def stacks(self, query="{}", **params):
+        lines = self.ask(query, **params)[0].decode().splitlines()
+        return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) // PERIOD for line in lines}
+
+    def stats(self, **params):
+        return json.loads(self.ask(**params)[1]["Decima-Stats"])["names"]
+
+    def is_named(self):
+        return "main;work(int)" in self.stacks()
+
+
+@pytest.fixture
+def named(filled, protos, request):
+    """Fresh for each test: a parameter `flags` is its querier's."""
+    with Named(filled, protos, f"named-{abs(hash(request.node.name))}",
+               **getattr(request, "param", {})) as made:
+        yield made
+
+
+PLAIN = {"alpha+0x10;alpha+0x1000": 3, "alpha+0x10;alpha+0x1004": 2, "alpha+0x20;alpha+0x2000": 1}
+OF_BETA = {stack.replace("alpha", "beta"): n for stack, n in PLAIN.items()}
+OF_ALPHA = {"main;work(int);step;leaf": 3, "main;work(int)": 2, "main;alpha+0x2000": 1}
+
+
+# what names look like
+
+def test_collapsed_has_names_and_inlined_ones_and_addresses_of_the_rest(named):
+    assert named.stacks() == OF_ALPHA | OF_BETA
+    assert named.stacks('{comm="alpha"}', group_by="comm") == {
+        f"comm=alpha;{stack}": n for stack, n in OF_ALPHA.items()}
+
+
+def test_what_is_asked_with_names_is_what_was_without(named):
+    """Addresses alone, of a querier that has no symbolizer."""
+    plain = named.cell.collapsed("{}")
+
+    assert {";".join(stack): n // PERIOD for stack, n in plain.items()} == PLAIN | OF_BETA
+    assert sum(named.stacks().values()) * PERIOD == sum(plain.values())
+
+
+def test_a_flame_graph_has_functions_and_why_others_have_none(named):
+    data = named.json("flamegraph")["data"]
+    names, nodes = data["names"], data["nodes"]
+    rows = {}
+    for i, name in enumerate(nodes["name"]):
+        above = nodes["parent"][i]
+        rows[names[name], names[nodes["name"][above]] if above >= 0 else ""] = {
+            column: names[nodes[column][i]]
+            for column in ("binary", "file", "build_id", "address", "reason")
+        } | {"total": nodes["total"][i] // PERIOD}
+
+    assert rows["main", ""] == {"binary": "/nowhere/alpha", "file": "/src/m.c", "build_id": "",
+                                "address": "", "reason": "", "total": 6}
+    assert rows["leaf", "step"]["total"] == 3 and rows["work(int)", "main"]["total"] == 5
+    assert rows["alpha+0x2000", "main"] == {
+        "binary": "/nowhere/alpha", "file": "", "build_id": ALPHA, "address": "0x2000",
+        "reason": NO_SYMBOL, "total": 1}
+    assert rows["beta+0x10", ""]["reason"] == NO_DEBUG_INFO
+
+
+def test_a_table_has_a_row_for_each_function(named):
+    rows = {row["function"]: row for row in named.json("table", query='{comm="alpha"}')["data"]["rows"]}
+
+    assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
+                                 "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
+    assert rows["alpha+0x2000"]["reason"] == NO_SYMBOL
+    assert rows["alpha+0x2000"]["build_id"] == ALPHA
+
+
+def test_pprof_has_lines_innermost_first_in_one_location(named):
+
+    profile = named.protos.pprof.Profile.FromString(gzip.decompress(named.ask(report="pprof")[0]))
+    texts = [text.decode() for text in profile.string_table]
+    functions = {f.id: f for f in profile.function}
+    at = {(texts[profile.mapping[loc.mapping_id - 1].filename], loc.address): loc
+          for loc in profile.location}
+    lines = [(texts[functions[line.function_id].name], texts[functions[line.function_id].filename],
+              line.line) for line in at["/nowhere/alpha", 0x1000].line]
+
+    assert lines == [LEAF, STEP, WORK]
+    assert texts[functions[at["/nowhere/alpha", 0x10].line[0].function_id].system_name] == "_main"
+    assert not at["/nowhere/beta", 0x10].line and not at["/nowhere/alpha", 0x2000].line
+    assert not any(mapping.has_functions for mapping in profile.mapping)
+    assert sum(sample.value[0] for sample in profile.sample) == 12 * PERIOD
+
+
+@pytest.mark.skipif(not os.path.exists(GO), reason="no Go here to read it with")
+def test_go_tool_pprof_shows_function_names(named, tmp_path):
+    url = f"{named.querier.url}/api/v1/query?" + urllib.parse.urlencode(
+        {"query": '{comm="alpha"}', "report": "pprof"})
+
+    done = subprocess.run([GO, "tool", "pprof", "-top", url], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=150, check=False,
+                          env=os.environ | {"PPROF_TMPDIR": str(tmp_path)})
+
+    assert done.returncode == 0, done.stdout
+    assert "leaf (inline)" in done.stdout and "work" in done.stdout, done.stdout
+
+
+# the cache
+
+def test_names_are_asked_for_once(named):
+    first, second = named.stats(), named.stats()
+
+    assert (first["asked"], first["cached"], first["named"]) == (10, 0, 4)
+    assert first["unnamed"] == {"no_symbol": 1, "no_debug_info": 5}
+    assert (second["asked"], second["cached"], second["requests"]) == (0, 10, 0)
+    told = metrics(named.querier)
+    assert told['decima_querier_name_addresses_total{from="symbolizer"}'] == 10
+    assert told['decima_querier_name_addresses_total{from="cache"}'] == 10
+    assert told['decima_querier_names_total{outcome="no_debug_info"}'] == 10
+    assert told['decima_querier_names_total{outcome="known"}'] == 8
+    assert told['decima_querier_name_requests_total{result="answered"}'] == 1
+    assert told["decima_querier_name_cache_bytes"] > 0
+
+
+def test_late_debug_info_names_what_was_asked_for_before(named):
+    assert named.stacks('{comm="beta"}') == OF_BETA
+    uploaded = time.monotonic()
+    for address in (0x10, 0x20):
+        named.fake.name(BETA, address, MAIN)
+
+    wait_until(lambda: "main;beta+0x1000" in named.stacks('{comm="beta"}'), 60, "names of beta")
+    assert time.monotonic() - uploaded < 10
+
+
+def test_a_better_debug_file_replaces_names_of_a_warm_cache(named):
+    assert named.is_named()
+    for address in (0x10, 0x20, 0x1000, 0x1004, 0x2000):
+        named.fake.name(ALPHA, address, (f"better_{address:x}", "", 0), generation=2)
+
+    wait_until(lambda: named.stacks('{comm="alpha"}') == {
+        "better_10;better_1000": 3, "better_10;better_1004": 2, "better_20;better_2000": 1},
+        60, "the better names")
+
+
+def test_many_ask_at_once_and_all_get_names(named):
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda _: named.stacks(), range(40)))
+    assert all(answer == OF_ALPHA | OF_BETA for answer in answers)
+
+
+# a symbolizer that is not well
+
+def warnings_of(named):
+    """What an answer warns of, in its body and in its header; it is addresses, and all of them."""
+    body = named.json("table")
+    text, headers = named.ask()
+    for report in ("flamegraph", "pprof"):
+        named.ask(report=report)
+    assert sum(int(line.rpartition(b" ")[2]) for line in text.splitlines()) == 12 * PERIOD
+    assert b"+0x10;" in text and b"main" not in text
+    assert len(body["warnings"]) == 1 and len(json.loads(headers["Decima-Warnings"])) == 1
+    return body["warnings"][0]
+
+
+@pytest.mark.parametrize("named", [{"symbolizer-timeout": "1s"}], indirect=True)
+@pytest.mark.parametrize("mood", BAD)
+def test_a_symbolizer_that_is_not_well_costs_names_alone(named, mood):
+    named.fake.mood = mood
+    warning = warnings_of(named)
+    assert "the symbolizer cannot be asked" in warning and "10 of 10 addresses" in warning
+    rows = named.json("table")["data"]["rows"]
+    assert {row["reason"] for row in rows} == {"the symbolizer did not answer just now"}
+    told = metrics(named.querier)
+    assert told['decima_querier_name_requests_total{result="failed"}'] >= 1
+    assert told['decima_querier_errors_total{type="timeout"}'] == 0
+
+    named.fake.mood = "well"
+    wait_until(named.is_named, 60, "it is asked again")
+    assert "warnings" not in named.json("table")
+
+
+@pytest.mark.parametrize("named", [{"symbolizer-url": "http://127.0.0.1:1"}], indirect=True)
+def test_nobody_at_the_address_costs_names_alone(named):
+    assert "10 of 10 addresses" in warnings_of(named)
+
+
+@pytest.mark.parametrize("named", [{"symbolizer-timeout": "1s"}], indirect=True)
+def test_one_that_hangs_is_left_alone_for_a_moment(named):
+    named.fake.mood = "hangs"
+    named.ask()
+    for _ in range(5):
+        named.ask()
+
+    told = metrics(named.querier)
+    assert told['decima_querier_name_requests_total{result="left_alone"}'] >= 1
+    assert len(named.fake.questions) < 6
+
+
+def test_names_of_before_stay_while_it_is_away(named):
+    assert named.is_named()
+    named.fake.mood = "error"
+    assert named.stacks() == OF_ALPHA | OF_BETA
+    wait_until(lambda: named.json("table").get("warnings"), 60, "its failure is told of")
+    assert named.stacks('{comm="alpha"}') == OF_ALPHA
+
+
+@pytest.mark.parametrize("named", [{"symbolizer-timeout": "5m"}], indirect=True)
+def test_a_query_that_has_little_time_answers_in_it_by_addresses(named):
+    named.fake.mood = "hangs"
+    answer = named.json("table", timeout="4s")
+    assert answer["warnings"] and answer["status"] == "success"
+    told = metrics(named.querier)
+    assert told['decima_querier_name_requests_total{result="failed"}'] == 0
+
+
+@pytest.mark.parametrize("named", [{"symbolizer-timeout": "5m", "query-timeout": "10m"}],
+                         indirect=True)
+def test_who_leaves_waits_for_no_names(named):
+    named.fake.mood = "hangs"
+    asker = send(named.querier, "/api/v1/query?query=%7B%7D&report=collapsed")
+    wait_until(lambda: named.fake.waiting == 1, what="the question")
+    asker.close()
+
+    wait_until(lambda: metrics(named.querier)['decima_querier_errors_total{type="canceled"}'] == 1,
+               60, "the query ended")
+    named.fake.mood = "well"
+    assert named.is_named()
+
+
+def test_an_answer_says_how_long_names_took(named):
+    stats = named.json("flamegraph")["stats"]
+    assert stats["seconds"]["names"] > 0
+    assert set(stats["names"]) == {"addresses", "cached", "asked", "requests", "named", "unnamed"}

@@ -1,0 +1,362 @@
+#include "limits.h"
+#include "name_search.h"
+#include "profile/profile_type.h"
+#include "test.h"
+
+static const struct group_by ungrouped;
+static struct err err;
+
+/* A symbolizer that calls address A of binary B "B.G.A", G being its generation; it does not know
+ * addresses below 0x10. */
+struct fake {
+	uint64_t generation;
+	size_t requests, addresses, most_addresses, binaries;
+	const char *fails; /* with this sentence */
+	size_t fewer;      /* locations, or binaries, than were asked for */
+	bool fewer_binaries;
+	uint64_t next_generation; /* after the next request; 0: stays */
+	enum name_reason reason;  /* of all; NAME_KNOWN: by address */
+};
+
+static struct symbolized_location locate(const struct fake *fake, str build_id, uint64_t address,
+					 struct arena *arena)
+{
+	struct symbolized_line *line = arena_new(arena, struct symbolized_line);
+
+	if (fake->reason)
+		return (struct symbolized_location){ .reason = fake->reason };
+	if (address < 0x10)
+		return (struct symbolized_location){ .reason = NAME_NO_SYMBOL };
+	line->function = str_format(arena, STR_FMT ".%ju.%jx", STR_ARG(build_id),
+				    (uintmax_t)fake->generation, (uintmax_t)address);
+	return (struct symbolized_location){ line, 1, NAME_KNOWN };
+}
+
+static bool fake_ask(void *self, const struct symbolize_request *request,
+		     const struct store_bounds *bounds, struct arena *arena,
+		     struct symbolize_response *ret_response, struct err *ask_err)
+{
+	struct fake *fake = self;
+	struct symbolized_binary *binaries =
+		arena_array(arena, struct symbolized_binary, request->binary_count);
+	size_t addresses = 0;
+
+	fake->requests++;
+	fake->binaries += request->binary_count;
+	assert_true(bounds->deadline_ns > clock_monotonic_ns());
+	if (fake->fails)
+		return err_set(ask_err, ERR_IO, "%s", fake->fails);
+	for (size_t i = 0; i < request->binary_count; i++) {
+		const struct symbolize_binary *asked = &request->binaries[i];
+		struct symbolized_location *locations =
+			arena_array(arena, struct symbolized_location, asked->address_count);
+
+		for (size_t j = 0; j < asked->address_count; j++)
+			locations[j] = locate(fake, asked->build_id, asked->addresses[j], arena);
+		binaries[i] = (struct symbolized_binary){ .generation = fake->generation,
+							  .locations = locations,
+							  .location_count = asked->address_count };
+		if (asked->address_count)
+			binaries[i].location_count -= fake->fewer;
+		addresses += asked->address_count;
+	}
+	fake->addresses += addresses;
+	if (addresses > fake->most_addresses)
+		fake->most_addresses = addresses;
+	if (fake->next_generation)
+		fake->generation = fake->next_generation;
+	*ret_response =
+		(struct symbolize_response){ binaries, request->binary_count -
+							       (fake->fewer_binaries ? 1 : 0) };
+	return true;
+}
+
+struct scene {
+	struct fake fake;
+	struct namer namer;
+	struct arena arena;
+	struct merge merge;
+	struct memory memory;
+	struct name_search search;
+};
+
+static void begin(struct scene *scene)
+{
+	*scene = (struct scene){ .fake.generation = 1 };
+	namer_init(&scene->namer, &(struct namer_options){ .source = { fake_ask, &scene->fake },
+							   .timeout_ns = 60 * NS_PER_SECOND,
+							   .cache_max_bytes = 1 << 28 });
+	merge_init(&scene->merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 28, &scene->arena);
+	merge_share(&scene->merge, &scene->memory);
+}
+
+static void end(struct scene *scene)
+{
+	name_search_done(&scene->search);
+	arena_free(&scene->arena);
+	namer_done(&scene->namer);
+}
+
+static void add(struct scene *scene, str build_id, uint64_t address, str path)
+{
+	sample_set_frame(&scene->merge.set, &(struct frame){ .type = STR("native"),
+							     .build_id = build_id,
+							     .path = path,
+							     .address = address });
+}
+
+static void add_many(struct scene *scene, str build_id, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add(scene, build_id, 0x1000 + i, STR("/bin/x"));
+}
+
+/* Another query over the same merge. */
+static void ask(struct scene *scene)
+{
+	const struct store_bounds unbound = { 0 };
+
+	name_search_done(&scene->search);
+	scene->fake.requests = scene->fake.addresses = scene->fake.binaries = 0;
+	assert_true(name_search_run(&scene->search, &scene->namer, &scene->merge, &unbound, &err));
+}
+
+static void assert_name(struct scene *scene, size_t frame, const char *function)
+{
+	const struct name *name = &scene->search.names[frame];
+	AUTO_ARENA arena = { 0 };
+
+	assert_int_equal(name->len, 1);
+	assert_string_equal(str_z(&arena, name->lines[0].function->function), function);
+}
+
+static void what_is_known_is_not_asked_for_again(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
+	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
+	add(&scene, STR("aa"), 0x1, STR("/bin/a"));
+	add(&scene, STR("aa"), 0x20, STR("/other/a"));
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 1);
+	assert_int_equal(scene.fake.binaries, 2);
+	assert_int_equal(scene.fake.addresses, 3); /* one stands under two paths */
+	assert_name(&scene, 0, "aa.1.20");
+	assert_name(&scene, 1, "bb.1.20");
+	assert_name(&scene, 3, "aa.1.20");
+	assert_int_equal(scene.search.names[2].reason, NAME_NO_SYMBOL);
+	assert_int_equal(scene.search.stats.addresses, 4);
+	assert_int_equal(scene.search.stats.named, 3);
+	assert_int_equal(scene.search.stats.unnamed[NAME_NO_SYMBOL], 1);
+
+	add(&scene, STR("bb"), 0x30, STR("/bin/b"));
+	ask(&scene);
+	assert_int_equal(scene.fake.addresses, 1);
+	assert_int_equal(scene.search.stats.cached, 4);
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 0);
+	assert_name(&scene, 4, "bb.1.30");
+	assert_int_equal(scene.search.warning_count, 0);
+	end(&scene);
+}
+
+static void many_addresses_are_several_requests(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add_many(&scene, STR("aa"), 2 * NAME_PIECE_ADDRESSES_MAX + 5);
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 3);
+	assert_int_equal(scene.fake.most_addresses, NAME_PIECE_ADDRESSES_MAX);
+	assert_int_equal(scene.search.stats.named, 2 * NAME_PIECE_ADDRESSES_MAX + 5);
+	end(&scene);
+	begin(&scene);
+	for (size_t i = 0; i < NAME_PIECE_BINARIES_MAX + 1; i++)
+		add_many(&scene, str_format(&scene.arena, "%zx", i), 2);
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 2);
+	assert_int_equal(scene.search.stats.named, 2 * (NAME_PIECE_BINARIES_MAX + 1));
+	end(&scene);
+}
+
+static void a_new_debug_file_names_all_of_the_same_query(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
+	ask(&scene);
+	assert_name(&scene, 0, "aa.1.20");
+
+	scene.fake.generation = 2;
+	add(&scene, STR("aa"), 0x30, STR("/bin/a"));
+	ask(&scene);
+	assert_name(&scene, 0, "aa.2.20");
+	assert_name(&scene, 1, "aa.2.30");
+	assert_int_equal(scene.fake.requests, 2);
+	end(&scene);
+}
+
+static void a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add_many(&scene, STR("aa"), NAME_PIECE_ADDRESSES_MAX + 1);
+	scene.fake.next_generation = 2;
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 3);
+	for (size_t i = 0; i < scene.merge.set.frames.len; i++) {
+		AUTO_ARENA arena = { 0 };
+		str name = str_format(&arena, "aa.2.%zx", 0x1000 + i);
+
+		assert_name(&scene, i, str_z(&arena, name));
+	}
+	end(&scene);
+}
+
+static void assert_nothing_is_named(struct scene *scene, size_t requests)
+{
+	ask(scene);
+	assert_int_equal(scene->fake.requests, requests);
+	for (size_t i = 0; i < scene->merge.set.frames.len; i++) {
+		assert_int_equal(scene->search.names[i].len, 0);
+		assert_int_equal(scene->search.names[i].reason, NAME_NOT_ASKED);
+	}
+	assert_int_equal(scene->search.warning_count, 1);
+}
+
+static void a_source_that_fails_is_told_of_and_left_alone(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add_many(&scene, STR("aa"), 3 * NAME_PIECE_ADDRESSES_MAX);
+	scene.fake.fails = "it hangs";
+	assert_nothing_is_named(&scene, 1);
+	assert_true(str_find(scene.search.warnings[0], STR("it hangs")) != SIZE_MAX);
+	assert_true(str_find(scene.search.warnings[0], STR("30000 of 30000")) != SIZE_MAX);
+
+	scene.fake.fails = NULL;
+	assert_nothing_is_named(&scene, 0);
+	clock_sleep_ms(NAME_PAUSE_MS);
+	ask(&scene);
+	assert_int_equal(scene.search.stats.named, 3 * NAME_PIECE_ADDRESSES_MAX);
+	end(&scene);
+}
+
+static void an_answer_of_another_size_than_the_question_is_none(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&scene);
+		add_many(&scene, STR("aa"), 7);
+		scene.fake.fewer = i == 0;
+		scene.fake.fewer_binaries = i == 1;
+		assert_nothing_is_named(&scene, 1);
+		assert_nothing_is_named(&scene, 0);
+		end(&scene);
+	}
+}
+
+static void names_of_before_are_good_while_the_source_is_away(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
+	ask(&scene);
+	scene.fake.fails = "gone";
+	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
+	ask(&scene);
+	assert_name(&scene, 0, "aa.1.20");
+	assert_int_equal(scene.search.names[1].reason, NAME_NOT_ASKED);
+	end(&scene);
+}
+
+static void a_query_that_ends_early_is_not_held_against_the_source(void **state)
+{
+	const struct store_bounds brief = { .deadline_ns = 1 };
+	struct scene scene;
+	struct stop stop;
+
+	(void)state;
+	begin(&scene);
+	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
+	assert_true(name_search_run(&scene.search, &scene.namer, &scene.merge, &brief, &err));
+	assert_int_equal(scene.search.names[0].reason, NAME_NOT_ASKED);
+	assert_int_equal(scene.fake.requests, 0);
+	name_search_done(&scene.search);
+
+	assert_true(stop_open(&stop, &err));
+	stop_ask(&stop);
+	assert_false(name_search_run(&scene.search, &scene.namer, &scene.merge,
+				     &(struct store_bounds){ .stop = &stop }, &err));
+	assert_int_equal(scene.fake.requests, 0);
+	stop_close(&stop);
+	ask(&scene);
+	assert_name(&scene, 0, "aa.1.20");
+	end(&scene);
+}
+
+static void what_is_being_fetched_is_said(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
+	scene.fake.reason = NAME_PENDING;
+	ask(&scene);
+	assert_int_equal(scene.search.stats.unnamed[NAME_PENDING], 1);
+	assert_int_equal(scene.search.warning_count, 1);
+	assert_true(str_find(scene.search.warnings[0], STR("ask again")) != SIZE_MAX);
+	end(&scene);
+}
+
+static void names_count_as_memory_of_the_answer(void **state)
+{
+	const struct store_bounds unbound = { 0 };
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	add_many(&scene, STR("aa"), 30000);
+	scene.merge.memory_max = scene.arena.held + (1 << 20);
+	assert_false(name_search_run(&scene.search, &scene.namer, &scene.merge, &unbound, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	end(&scene);
+	assert_int_equal(scene.memory.held, 0);
+}
+
+static void nothing_to_name_asks_nobody(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	ask(&scene);
+	assert_int_equal(scene.fake.requests, 0);
+	end(&scene);
+}
+
+RUN_TESTS(TEST(what_is_known_is_not_asked_for_again), TEST(many_addresses_are_several_requests),
+	  TEST(a_new_debug_file_names_all_of_the_same_query),
+	  TEST(a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed),
+	  TEST(a_source_that_fails_is_told_of_and_left_alone),
+	  TEST(an_answer_of_another_size_than_the_question_is_none),
+	  TEST(names_of_before_are_good_while_the_source_is_away),
+	  TEST(a_query_that_ends_early_is_not_held_against_the_source),
+	  TEST(what_is_being_fetched_is_said), TEST(names_count_as_memory_of_the_answer),
+	  TEST(nothing_to_name_asks_nobody))
