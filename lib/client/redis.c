@@ -124,7 +124,7 @@ static redisReply *receive(redisContext *context, size_t *left, uint64_t deadlin
 {
 	for (;;) {
 		void *reply = NULL;
-		size_t held = context->reader->len;
+		size_t held;
 
 		if (redisGetReplyFromReader(context, &reply) != REDIS_OK) {
 			failed(context, err);
@@ -132,6 +132,7 @@ static redisReply *receive(redisContext *context, size_t *left, uint64_t deadlin
 		}
 		if (reply)
 			return reply;
+		held = context->reader->len; /* what has been understood is not in it any more */
 		if (!await(context, POLLIN, deadline_ns) || redisBufferRead(context) != REDIS_OK) {
 			failed(context, err);
 			return NULL;

@@ -5,7 +5,7 @@
  *     decima:reason:1:ID:GENERATION        why there are no names; seconds
  *     decima:lock:1:ID:GENERATION          the replica that builds the table; seconds
  *
- * It is asked only where the table is not here: that is a thousand times faster (decision 0062).
+ * It is asked only where the table is not here, which is faster (decision 0066).
  * Each address that is answered by a table is put there once, by a thread of its own. Nothing waits
  * for Redis longer than a round (REDIS_MS), and without one all of this does nothing. Any thread.
  */

@@ -2,7 +2,7 @@
  * Against servers of our own that say what no Redis would, or nothing. The real one is in the
  * integration tests.
  */
-#include "base/clock.h"
+#include "base/buf.h"
 #include "client/redis.h"
 #include "test.h"
 
@@ -169,6 +169,36 @@ static void a_server_that_is_gone_fails_and_one_that_is_back_answers(void **stat
 	redis_close(&redis);
 }
 
+static void many_replies_count_with_their_bytes_alone(void **state)
+{
+	enum { MANY = 5000 };
+	AUTO_ARENA arena = { 0 };
+	struct buf text = { .arena = &arena };
+	struct redis_command *commands = arena_array(&arena, struct redis_command, MANY);
+	struct redis_reply *replies = arena_array(&arena, struct redis_reply, MANY);
+	struct server server;
+	struct redis redis;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++) {
+		buf_str(&text, STR("$10\r\n0123456789\r\n"));
+		commands[i] = ping;
+	}
+	buf_u8(&text, 0);
+	start(&server, text.ptr);
+
+	struct redis_options options = { .address = server.address,
+					 .timeout_ms = 20000,
+					 .reply_max = text.len };
+
+	assert_true(redis_open(&redis, &options, &err));
+	assert_true(redis_round(&redis, commands, MANY, &arena, replies, &err));
+	assert_true(str_eq(replies[MANY - 1].text, STR("0123456789")));
+	redis_close(&redis);
+	stop(&server);
+}
+
 static void more_than_was_expected_is_not_read(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -194,4 +224,4 @@ static void more_than_was_expected_is_not_read(void **state)
 RUN_TESTS(TEST(addresses_are_taken_apart_or_refused), TEST(replies_of_all_kinds_are_copied),
 	  TEST(who_fails_is_left_alone_for_a_while),
 	  TEST(a_server_that_is_gone_fails_and_one_that_is_back_answers),
-	  TEST(more_than_was_expected_is_not_read))
+	  TEST(many_replies_count_with_their_bytes_alone), TEST(more_than_was_expected_is_not_read))
