@@ -1,5 +1,6 @@
 #include "answer.h"
 
+#include "chassis/conf.h"
 #include "chassis/json.h"
 #include "chassis/json_error.h"
 #include "chassis/json_read.h"
@@ -136,9 +137,25 @@ static bool write_json(const struct symbolize_response *response, struct buf *ou
 	return true;
 }
 
+/* The caller's own timeout, where it is shorter: it does not hear what comes later. */
+static bool hurry(struct resolver *resolver, const struct http_request *req, struct err *err)
+{
+	str text = http_query(req, "timeout");
+	uint64_t timeout_ns = 0;
+
+	if (!text.ptr)
+		return true;
+	if (!conf_duration(text, &timeout_ns, err))
+		return err_wrap(err, "timeout");
+	if (timeout_ns < resolver->options.timeout_ns)
+		resolver->options.timeout_ns = timeout_ns;
+	return true;
+}
+
 void answer_symbolize(void *service, const struct http_request *req, struct http_response *res)
 {
 	bool is_protobuf = is_type(req, STR("application/x-protobuf"));
+	struct resolver resolver = *(const struct resolver *)service;
 	struct symbolize_request request;
 	struct err err = { 0 };
 
@@ -148,13 +165,17 @@ void answer_symbolize(void *service, const struct http_request *req, struct http
 			   "Content-Type is application/x-protobuf or application/json", res);
 		return;
 	}
+	if (!hurry(&resolver, req, &err)) {
+		refuse(req, res, &err);
+		return;
+	}
 	if (is_protobuf ? !symbolize_request_read(req->body, &request, req->arena, &err)
 			: !read_json(req, &request, &err)) {
 		refuse(req, res, &err);
 		return;
 	}
 
-	struct symbolize_response response = resolve(service, &request, req->gone, req->arena);
+	struct symbolize_response response = resolve(&resolver, &request, req->gone, req->arena);
 	struct buf out = { .arena = req->arena };
 
 	if (is_protobuf) {

@@ -5,7 +5,8 @@
  *     -> {"responses":[{"generation":1787479200123,"locations":[{"lines":[{"function":"f(int)",
  *        "system_name":"_Z1fi","file":"/src/a.c","line":12,"start_line":10}]}]}]}
  *
- * An address of which nothing is known has no lines and a "reason".
+ * An address of which nothing is known has no lines and a "reason". `?timeout=500ms` bounds the
+ * time of one answer, below --symbolize-timeout.
  */
 #pragma once
 

@@ -385,6 +385,17 @@ def test_a_debuginfod_that_hangs_leaves_names_pending(start, silent):
     assert symbolizer.exit_code() == 0, symbolizer.last_words()
 
 
+def test_who_has_less_time_is_answered_in_it(start, silent):
+    symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="4m")
+    body = b'{"requests":[{"build_id":"c0ffee00","addresses":[1]}]}'
+
+    status, answer = post(symbolizer, body, path="/symbolize?timeout=300ms")
+    assert status == 200
+    assert json.loads(answer)["responses"][0]["locations"][0]["reason"] == PENDING
+    status, answer = post(symbolizer, body, path="/symbolize?timeout=soon")
+    assert status == 400 and "not a duration" in json.loads(answer)["error"]
+
+
 def children(pid):
     return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
             for child in (task / "children").read_text().split()]
