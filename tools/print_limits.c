@@ -196,6 +196,8 @@ static const struct limit querier[] = {
 	      "the answer says where the next page begins"),
 	LIMIT(STEPS_MAX, COUNT, "points of a series of `query_range`", BAD_DATA),
 	LIMIT(DEFAULT_STEPS, COUNT, "points where no step is given", "the step is longer"),
+	LIMIT(GAUGE_SLOT_MS, MS, "in which a process of a gauge is there or not",
+	      "a gauge's step is not shorter unless one is given"),
 	LIMIT(MATCH_PARAMS_MAX, COUNT, "`match[]` parameters", BAD_DATA),
 	LIMIT(POOL_MAX, COUNT, "what `--query-concurrency` may be", "an error at the start"),
 	LIMIT(POOL_WAIT_MS, MS, "a query's wait for a free connection",

@@ -32,7 +32,7 @@ static bool wants(void *self, const struct chunk_directory *directory)
 {
 	const struct answer *answer = self;
 	const struct reader_match *match = &answer->match;
-	uint32_t never = reader_match_never(match->selector, directory);
+	uint32_t never = answer->sink->see ? 0 : reader_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
@@ -52,6 +52,7 @@ static bool take(void *self, str payload, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct answer *answer = self;
+	const struct store_sink *sink = answer->sink;
 	struct sample_set set;
 	uint64_t samples = 0;
 	const struct chunk_filter filter = {
@@ -63,12 +64,15 @@ static bool take(void *self, str payload, struct err *err)
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(payload, &filter, &set, &samples, err) ||
-	    !reader_match_samples(&answer->match, &set, &arena, err))
+	if (!chunk_decode(payload, &filter, &set, &samples, err))
+		return false;
+	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
+		return false;
+	if (!reader_match_samples(&answer->match, &set, &arena, err))
 		return false;
 	answer->stats->samples_read += samples;
 	answer->stats->samples_matched += set.samples.len;
-	return set.samples.len == 0 || answer->sink->take(answer->sink->self, &set, err);
+	return set.samples.len == 0 || sink->take(sink->self, &set, err);
 }
 
 /* The leader's answer for another connection: what was found is shared, to be read. */

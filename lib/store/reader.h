@@ -43,6 +43,11 @@ struct store_sink {
 	 */
 	bool (*take)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
+	/*
+	 * The same before it: also the samples whose own labels the selector does not mean, where
+	 * it means their series. May be NULL.
+	 */
+	bool (*see)(void *self, const struct sample_set *set, struct err *err);
 };
 
 /* Connect. */

@@ -1,5 +1,6 @@
 #include "json_answer.h"
 #include "name_search.h"
+#include "profile/profile_type.h"
 #include "question.h"
 #include "report.h"
 #include "store/limits.h"
@@ -18,7 +19,7 @@ struct found {
 static bool add_up(struct merge *merges, size_t count, struct err *err)
 {
 	for (size_t i = 1; i < count; i++) {
-		if (merges[i].set.samples.len && !merge_take(&merges[0], &merges[i].set, err))
+		if (!merge_join(&merges[0], &merges[i], err))
 			return false;
 		arena_free(merges[i].arena);
 		memory_held(&merges[i].share, 0);
@@ -29,17 +30,25 @@ static bool add_up(struct merge *merges, size_t count, struct err *err)
 static bool read_merged(struct question *question, const struct selector *selector,
 			const struct group_by *group_by, struct found *found, struct err *err)
 {
+	bool is_gauge = profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
 	size_t count = question->api->connections;
 	struct store_sink sinks[READERS_MAX];
 
 	for (size_t i = 0; i < count; i++) {
-		merge_init(&found->merges[i], selector->type, group_by, question->api->memory_max,
+		struct merge *merge = &found->merges[i];
+
+		merge_init(merge, selector->type, group_by, question->api->memory_max,
 			   &found->arenas[i]);
-		merge_share(&found->merges[i], &found->memory);
-		sinks[i] = (struct store_sink){ .take = merge_take, .self = &found->merges[i] };
+		merge_share(merge, &found->memory);
+		if (is_gauge)
+			merge_gauge(merge);
+		sinks[i] = (struct store_sink){ .take = merge_take,
+						.see = is_gauge ? merge_see : NULL,
+						.self = merge };
 	}
 	found->merge = &found->merges[0];
-	return question_read(question, selector, sinks, err) && add_up(found->merges, count, err);
+	return question_read(question, selector, sinks, err) && add_up(found->merges, count, err) &&
+	       (!is_gauge || merge_average(found->merge, &question->window, err));
 }
 
 /* Without anybody to ask, addresses stay what they are. */

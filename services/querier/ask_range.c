@@ -1,3 +1,4 @@
+#include "profile/profile_type.h"
 #include "question.h"
 #include "range_report.h"
 #include "store/limits.h"
@@ -10,8 +11,16 @@ struct range_params {
 	size_t limit; /* 0: none */
 };
 
-static bool params_read(const struct question *question, struct range_params *ret_params,
-			struct err *err)
+/* A step that is shorter than gauges are taken apart would show some of the sources at a time. */
+static bool is_too_fine(const struct question *question, const struct selector *selector,
+			uint64_t step_ms)
+{
+	return http_query(question->req, "step").len == 0 && step_ms < GAUGE_SLOT_MS &&
+	       profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
+}
+
+static bool params_read(const struct question *question, const struct selector *selector,
+			struct range_params *ret_params, struct err *err)
 {
 	struct range_params params = { 0 };
 	str sum_by = http_query(question->req, "sum_by");
@@ -21,6 +30,8 @@ static bool params_read(const struct question *question, struct range_params *re
 	    !params_step(question->req, &question->window, &params.step_ms, err) ||
 	    !params_limit(question->req, &params.limit, err))
 		return false;
+	if (is_too_fine(question, selector, params.step_ms))
+		params.step_ms = GAUGE_SLOT_MS;
 	*ret_params = params;
 	return true;
 }
@@ -30,6 +41,7 @@ static bool read_sums(struct question *question, const struct selector *selector
 		      const struct range_options *options, struct range *ranges,
 		      struct memory *memory, struct err *err)
 {
+	bool is_gauge = profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
 	size_t count = question->api->connections;
 	struct arena arenas[READERS_MAX] = { 0 };
 	struct store_sink sinks[READERS_MAX];
@@ -38,7 +50,11 @@ static bool read_sums(struct question *question, const struct selector *selector
 	for (size_t i = 0; i < count; i++) {
 		range_init(&ranges[i], options, i ? &arenas[i] : question->req->arena);
 		range_share(&ranges[i], memory);
-		sinks[i] = (struct store_sink){ .take = range_take, .self = &ranges[i] };
+		if (is_gauge)
+			range_gauge(&ranges[i]);
+		sinks[i] = (struct store_sink){ .take = range_take,
+						.see = is_gauge ? range_see : NULL,
+						.self = &ranges[i] };
 	}
 	question->no_stacks = true;
 	good = question_read(question, selector, sinks, err);
@@ -82,7 +98,8 @@ static bool give(struct question *question, struct err *err)
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	struct range_params params;
 
-	return question_selector(question, &selector, err) && params_read(question, &params, err) &&
+	return question_selector(question, &selector, err) &&
+	       params_read(question, &selector, &params, err) &&
 	       give_range(question, &selector, &params, err);
 }
 

@@ -18,17 +18,14 @@ uint32_t grouping_add(struct sample_set *into, struct labels labels)
 	return group;
 }
 
-static uint32_t make_group(const struct grouping *grouping, const struct sample *sample)
+/* The labels that the answer is grouped by; `items` has room for them. */
+static size_t named_labels(const struct group_by *by, struct labels of_series,
+			   struct labels of_sample, struct label *items)
 {
-	struct label items[GROUP_BY_MAX];
-	struct labels of_sample = grouping->row->label_sets.items[sample->labels];
-	struct labels of_series = grouping->row->series.items[sample->series].labels;
 	size_t len = 0;
 
-	if (!grouping->by)
-		return grouping_add(grouping->into, of_series);
-	for (size_t i = 0; i < grouping->by->len; i++) {
-		str name = grouping->by->names[i];
+	for (size_t i = 0; i < by->len; i++) {
+		str name = by->names[i];
 		str value = labels_get(of_series, name);
 
 		if (!value.ptr)
@@ -36,12 +33,60 @@ static uint32_t make_group(const struct grouping *grouping, const struct sample 
 		if (value.len)
 			items[len++] = (struct label){ name, value };
 	}
+	return len;
+}
+
+static uint32_t make_group(const struct grouping *grouping, const struct sample *sample)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct labels of_sample = grouping->row->label_sets.items[sample->labels];
+	struct labels of_series = grouping->row->series.items[sample->series].labels;
+	size_t len = grouping->by ? grouping->by->len : of_series.len;
+	struct label *items = arena_array(&scratch, struct label, len + 1);
+
+	if (grouping->by)
+		len = named_labels(grouping->by, of_series, of_sample, items);
+	else if (len)
+		memcpy(items, of_series.items, len * sizeof(*items));
+	if (grouping->sources != GROUPING_NO_SOURCES)
+		items[len++] = (struct label){
+			GAUGE_SOURCE, grouping->sources == GROUPING_SOURCES_KEPT
+					      ? labels_get(of_sample, GAUGE_SOURCE)
+					      : gauge_source_name(grouping->row, sample, &scratch)
+		};
 	return grouping_add(grouping->into, labels_of(items, len));
+}
+
+static uint32_t without_source(struct sample_set *into, uint32_t group)
+{
+	struct labels labels = into->label_sets.items[group];
+	struct label *items = arena_array(into->arena, struct label, labels.len);
+	size_t len = 0;
+
+	for (size_t i = 0; i < labels.len; i++)
+		if (!str_eq(labels.items[i].name, GAUGE_SOURCE))
+			items[len++] = labels.items[i];
+	return grouping_add(into, (struct labels){ items, len });
+}
+
+const struct grouping_origin *grouping_origins(struct sample_set *into, const struct gauge *gauge,
+					       struct arena *scratch)
+{
+	size_t count = into->label_sets.len; /* it grows below */
+	struct grouping_origin *origins = arena_array(scratch, struct grouping_origin, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		origins[i].source = gauge_find(gauge, into->label_sets.items[i]);
+		origins[i].group = without_source(into, i);
+	}
+	return origins;
 }
 
 uint32_t grouping_of(struct grouping *grouping, const struct sample *sample)
 {
-	if (grouping->by && grouping->by->len == 0)
+	bool by_series = !grouping->by && grouping->sources == GROUPING_NO_SOURCES;
+
+	if (grouping->by && grouping->by->len == 0 && grouping->sources == GROUPING_NO_SOURCES)
 		return 0;
 	/* Samples of a series stand together in a row, so groups are remembered for one only. */
 	if (!grouping->knows_a_series || grouping->series != sample->series) {
@@ -51,8 +96,7 @@ uint32_t grouping_of(struct grouping *grouping, const struct sample *sample)
 		grouping->knows_a_series = true;
 	}
 
-	/* Without labels to group by, all samples of a series are in one. */
-	uint32_t *known = &grouping->groups[grouping->by ? sample->labels : 0];
+	uint32_t *known = &grouping->groups[by_series ? 0 : sample->labels];
 
 	if (*known == 0)
 		*known = make_group(grouping, sample) + 1;

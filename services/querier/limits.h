@@ -11,6 +11,7 @@ enum {
 	FLEET_HOSTS_MAX = 10000, /* of one answer; more are asked for in pages */
 	STEPS_MAX = 11000,       /* points of one series of query_range, as Prometheus has it */
 	DEFAULT_STEPS = 250,     /* that a window is cut into where no step is given */
+	GAUGE_SLOT_MS = 60000,   /* how finely a gauge's source is there or not */
 	MATCH_PARAMS_MAX = 16,   /* match[] parameters of one request */
 	POOL_MAX = 64,        /* connections to PostgreSQL that --query-concurrency may ask for */
 	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */

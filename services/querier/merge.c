@@ -153,13 +153,15 @@ static bool take_samples(struct round *round, struct err *err)
 	return true;
 }
 
-bool merge_take(void *self, const struct sample_set *row, struct err *err)
+static bool take_row(struct merge *merge, const struct sample_set *row,
+		     enum grouping_sources sources, struct err *err)
 {
-	struct merge *merge = self;
 	struct series *sum = &merge->set.series.items[0];
 	struct round round = {
 		.merge = merge,
-		.grouping = { .into = &merge->set, .by = merge->group_by },
+		.grouping = { .into = &merge->set,
+			      .by = merge->group_by,
+			      .sources = merge->gauge ? sources : GROUPING_NO_SOURCES },
 		.row = row,
 	};
 
@@ -172,4 +174,59 @@ bool merge_take(void *self, const struct sample_set *row, struct err *err)
 
 	sample_merge_end(&round.stacks);
 	return taken;
+}
+
+bool merge_take(void *self, const struct sample_set *row, struct err *err)
+{
+	return take_row(self, row, GROUPING_SOURCES, err);
+}
+
+bool merge_join(struct merge *merge, const struct merge *other, struct err *err)
+{
+	if (merge->gauge)
+		gauge_add(merge->gauge, other->gauge);
+	return other->set.samples.len == 0 ||
+	       take_row(merge, &other->set, GROUPING_SOURCES_KEPT, err);
+}
+
+void merge_gauge(struct merge *merge)
+{
+	merge->gauge = gauge_new(merge->arena);
+}
+
+bool merge_see(void *self, const struct sample_set *row, struct err *err)
+{
+	struct merge *merge = self;
+
+	gauge_see(merge->gauge, row);
+	return merge_within_memory(merge, merge->arena, err);
+}
+
+bool merge_average(struct merge *merge, const struct window *window, struct err *err)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct sample_set *set = &merge->set;
+	const struct grouping_origin *origins = grouping_origins(set, merge->gauge, &scratch);
+	size_t count = set->samples.len;
+	struct gauge_sum *sums = arena_array(&scratch, struct gauge_sum, count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct sample *sample = &set->samples.items[i];
+		const struct grouping_origin *origin = &origins[sample->labels];
+
+		sums[i] = (struct gauge_sum){ .source = origin->source,
+					      .key = (uint64_t)sample->stack << 32 | origin->group,
+					      .value = sample->value };
+	}
+	gauge_settle(merge->gauge);
+	if (!merge_within_memory(merge, &scratch, err) ||
+	    !gauge_average(merge->gauge, sums, &count, window->start_ms, window->end_ms, err))
+		return false;
+	set->samples.len = 0;
+	memset(merge->slots, 0, merge->cap * sizeof(*merge->slots));
+	for (size_t i = 0; i < count; i++)
+		if (!merge_add(merge, (uint32_t)(sums[i].key >> 32), (uint32_t)sums[i].key,
+			       sums[i].value, err))
+			return false;
+	return true;
 }

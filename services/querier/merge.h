@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "gauge.h"
 #include "memory.h"
 #include "params.h"
 #include "profile/sample_set.h"
@@ -19,6 +20,7 @@ struct merge {
 	/* private */
 	struct arena *arena;
 	const struct group_by *group_by;
+	struct gauge *gauge; /* NULL: values add up */
 	uint64_t memory_max;
 	struct memory_share share;
 	uint32_t *slots; /* of samples by (stack, labels): index + 1, half full at most */
@@ -31,6 +33,17 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* What another connection merged. */
+bool merge_join(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
+
+/*
+ * For a gauge (gauge.h): to be said before the first row; a store_sink's see(); and when all rows
+ * were taken, their sums become means over the window.
+ */
+void merge_gauge(struct merge *merge);
+bool merge_see(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+bool merge_average(struct merge *merge, const struct window *window, struct err *err) MUST_CHECK;
 
 /* Add to the sum of a stack and a label set of the merge's own set. ERR_LIMIT: beyond 64 bits. */
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,

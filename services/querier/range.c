@@ -102,7 +102,10 @@ bool range_take(void *self, const struct sample_set *row, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct range *range = self;
-	struct grouping grouping = { .into = &range->groups, .by = range->options.sum_by };
+	struct grouping grouping = { .into = &range->groups,
+				     .by = range->options.sum_by,
+				     .sources = range->gauge ? GROUPING_SOURCES
+							     : GROUPING_NO_SOURCES };
 	struct run run = { 0 };
 
 	grouping_begin(&grouping, row, &scratch);
@@ -122,6 +125,19 @@ bool range_take(void *self, const struct sample_set *row, struct err *err)
 	return !run.end_ms || add(range, run.group, run.step, run.sum, err);
 }
 
+void range_gauge(struct range *range)
+{
+	range->gauge = gauge_new(arena_of(range));
+}
+
+bool range_see(void *self, const struct sample_set *row, struct err *err)
+{
+	struct range *range = self;
+
+	gauge_see(range->gauge, row);
+	return range_within_memory(range, err);
+}
+
 void range_share(struct range *range, struct memory *memory)
 {
 	range->share.memory = memory;
@@ -129,6 +145,8 @@ void range_share(struct range *range, struct memory *memory)
 
 bool range_add(struct range *range, const struct range *other, struct err *err)
 {
+	if (range->gauge)
+		gauge_add(range->gauge, other->gauge);
 	for (size_t i = 0; i < other->points.len; i++) {
 		const struct range_point *point = &other->points.items[i];
 		struct labels labels = other->groups.label_sets.items[point->group];
@@ -163,6 +181,63 @@ static int compare_labels(const void *a, const void *b)
 			      ((const struct range_line *)b)->labels);
 }
 
+static int compare_steps(const void *a, const void *b)
+{
+	const struct range_point *left = a, *right = b;
+
+	return (left->step > right->step) - (left->step < right->step);
+}
+
+/* The points of one step, each of one source, become one for each group, at `ret_points`. */
+static bool average_step(struct range *range, const struct grouping_origin *origins,
+			 const struct range_point *points, size_t count,
+			 struct range_point *ret_points, size_t *ret_count, struct err *err)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct gauge_sum *sums = arena_array(&scratch, struct gauge_sum, count);
+	uint32_t step = points[0].step;
+	uint64_t begin_ms = range->options.start_ms + step * range->options.step_ms;
+
+	for (size_t i = 0; i < count; i++)
+		sums[i] = (struct gauge_sum){ .source = origins[points[i].group].source,
+					      .key = origins[points[i].group].group,
+					      .value = points[i].sum };
+	if (!gauge_average(range->gauge, sums, &count, begin_ms, begin_ms + range->options.step_ms,
+			   err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ret_points[i] = (struct range_point){ .group = (uint32_t)sums[i].key,
+						      .step = step,
+						      .sum = sums[i].value };
+	*ret_count = count;
+	return range_within_memory(range, err);
+}
+
+/* There are fewer points afterwards, so each step's are written over those before. */
+static bool average_steps(struct range *range, struct err *err)
+{
+	struct range_point *points = range->points.items;
+	size_t len = range->points.len, kept = 0;
+	AUTO_ARENA scratch = { 0 };
+	const struct grouping_origin *origins =
+		grouping_origins(&range->groups, range->gauge, &scratch);
+
+	gauge_settle(range->gauge);
+	if (len)
+		qsort(points, len, sizeof(*points), compare_steps);
+	for (size_t i = 0, next; i < len; i = next) {
+		size_t count;
+
+		for (next = i; next < len && points[next].step == points[i].step; next++)
+			;
+		if (!average_step(range, origins, &points[i], next - i, &points[kept], &count, err))
+			return false;
+		kept += count;
+	}
+	range->points.len = kept;
+	return true;
+}
+
 /* Points that stand together become a line. */
 static bool make_lines(const struct range *range, struct range_line *lines, size_t *ret_count,
 		       struct err *err)
@@ -188,6 +263,9 @@ static bool make_lines(const struct range *range, struct range_line *lines, size
 bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
 		  struct err *err)
 {
+	if (range->gauge && !average_steps(range, err))
+		return false;
+
 	struct range_line *lines =
 		arena_array(arena_of(range), struct range_line, range->groups.label_sets.len);
 	struct range_result result = { .lines = lines };

@@ -1,5 +1,5 @@
 /*
- * range - sums over time: (group, step) to the sum of its samples' values.
+ * range - sums over time: (group, step) to the sum of its samples' values, or its mean (gauge.h).
  *
  * Step k is [start + k * step, start + (k + 1) * step), the last one cut off by the window's end.
  * Rows go in one by one; what is held grows with groups and steps that have samples.
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "gauge.h"
 #include "grouping.h"
 #include "memory.h"
 
@@ -24,6 +25,7 @@ struct range_point {
 struct range {
 	/* private */
 	struct range_options options;
+	struct gauge *gauge; /* NULL: values add up */
 	struct memory_share share;
 	struct sample_set groups; /* its label sets are the groups */
 	VEC(struct range_point) points;
@@ -51,6 +53,10 @@ void range_init(struct range *range, const struct range_options *options, struct
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
 bool range_take(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* For a gauge (gauge.h): to be said before the first row; and a store_sink's see(). */
+void range_gauge(struct range *range);
+bool range_see(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
 /* One of several that are made at once, and hold at most memory_max together; and their sum. */
 void range_share(struct range *range, struct memory *memory);

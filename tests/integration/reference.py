@@ -5,10 +5,15 @@ and meant to be read: rules as docs/api.md and docs/labels.md say them.
 """
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 DAY_MS = 86_400_000
+SLOT_MS = 60_000  # of a gauge: how finely a process is there or not
+MILLION = 1_000_000
+GAUGES = {"memory:inuse_objects:count:space:bytes", "memory:inuse_space:bytes:space:bytes",
+          "goroutine:goroutine:count:goroutine:count",
+          "threadcreate:threadcreate:count:threadcreate:count"}
 OF_SERIES = {"host.name": "node", "process.executable.name": "comm",
              "process.executable.path": "exe", "service.name": "service_name",
              "container.name": "container", "decima.unit": "unit"}
@@ -23,6 +28,9 @@ class Frame:
     path: str
     build_id: str
     address: int
+    # what tells stacks apart, and no report shows
+    line: int = field(default=0, compare=False)
+    inlined: bool = field(default=False, compare=False)
 
     @property
     def text(self):
@@ -52,6 +60,11 @@ class Sample:
     def group(self, names):
         return tuple((name, self.get(name)) for name in names)
 
+    @property
+    def source(self):
+        """Of a gauge: the process, as far as it can be told."""
+        return self.type, self.series, dict(self.labels).get("pid", "")
+
 
 def samples_of(message):
     """The samples of one ProfilesData, one for each timestamp."""
@@ -61,6 +74,7 @@ def samples_of(message):
               for place in message.dictionary.location_table]
     stacks = [tuple(frame for place in reversed(stack.location_indices) for frame in frames[place])
               for stack in message.dictionary.stack_table]
+    known = {}
     for resource in message.resource_profiles:
         given = {a.key.decode(): text_of(a.value) for a in resource.resource.attributes}
         series = {OF_SERIES.get(name, name.replace(".", "_")): value
@@ -68,6 +82,7 @@ def samples_of(message):
         if not series.get("service_name"):
             series["service_name"] = next(filter(None, (
                 series.get(name) for name in ("container", "unit", "comm"))), "unknown")
+        series = tuple(sorted(series.items()))
         for profile in (p for scope in resource.scope_profiles for p in scope.profiles):
             kind, unit, period, period_unit = (
                 words[i] for i in (profile.sample_type.type_strindex,
@@ -78,13 +93,21 @@ def samples_of(message):
                                                              "nanoseconds")
             type_ = CPU if is_ticks else f"memory:{kind}:{unit}:{period}:{period_unit}"
             for sample in profile.samples:
-                labels = sorted((OF_SAMPLE.get(name, name.replace(".", "_")), value) for name, value
-                                in (pairs[i] for i in sample.attribute_indices))
+                labels = labels_of(pairs, tuple(sample.attribute_indices), known)
                 values = list(sample.values) or [1] * len(sample.timestamps_unix_nano)
                 for at, value in zip(sample.timestamps_unix_nano, values):
-                    yield Sample(type_, tuple(sorted(series.items())), tuple(labels),
+                    yield Sample(type_, series, labels,
                                  stacks[sample.stack_index],
                                  value * profile.period if is_ticks else value, at // 1_000_000)
+
+
+def labels_of(pairs, indices, known):
+    """The same tuple for the same indices."""
+    if indices not in known:
+        known[indices] = tuple(sorted(
+            (OF_SAMPLE.get(name, name.replace(".", "_")), value)
+            for name, value in (pairs[i] for i in indices)))
+    return known[indices]
 
 
 def text_of(value):
@@ -100,9 +123,10 @@ def frames_of(dictionary, words, pairs, place):
     path = words[mapping.filename_strindex]
     if not place.lines:
         return [Frame("", "", path, build_id, place.address)]
-    functions = [dictionary.function_table[line.function_index] for line in place.lines]
+    functions = [(dictionary.function_table[line.function_index], line.line)
+                 for line in reversed(place.lines)]
     return [Frame(words[f.name_strindex], words[f.filename_strindex], path, build_id,
-                  place.address) for f in reversed(functions)]
+                  place.address, line, i > 0) for i, (f, line) in enumerate(functions)]
 
 
 # selectors: a type and [(name, operator, value), ...]
@@ -120,25 +144,76 @@ def selector_text(type_, matchers):
     return f"{type_}{{{inner}}}"
 
 
+class Selected:
+    """The samples that a selector and a window mean, of all that there are."""
+
+    def __init__(self, samples, type_, matchers, start_ms, end_ms):
+        self.start_ms, self.end_ms = start_ms, end_ms
+        self.is_gauge = (type_ or CPU) in GAUGES
+        self.all = [sample for sample in samples
+                    if sample.type == (type_ or CPU) and start_ms <= sample.time_ms < end_ms]
+        meant = {}  # by series and labels, which samples share
+        for sample in self.all:
+            if (key := (id(sample.series), id(sample.labels))) not in meant:
+                meant[key] = all(matches(operator, value, sample.get(name))
+                                 for name, operator, value in matchers)
+        self.samples = [sample for sample in self.all
+                        if meant[id(sample.series), id(sample.labels)]]
+
+    def __bool__(self):
+        return bool(self.samples)
+
+    def merged(self, names=()):
+        """[(group, stack, value)]: one for each stack and group."""
+        keys = {}
+        for sample in self.samples:
+            exact = tuple((frame, frame.line, frame.inlined) for frame in sample.stack)
+            keys[id(sample)] = sample.group(names), exact
+        sums = values_of(self, self.samples, lambda sample: keys[id(sample)], self.start_ms,
+                         self.end_ms)
+        return [(group, tuple(frame for frame, _, _ in stack), value)
+                for (group, stack), value in sums.items()]
+
+
+def values_of(selected, samples, key_of, start_ms, end_ms):
+    """{key: value}: the sum of those samples, or, of a gauge, the mean over [start, end)."""
+    sums, by_source = Counter(), Counter()
+    for sample in samples:
+        sums[key_of(sample)] += sample.value
+        by_source[key_of(sample), sample.source] += sample.value
+    if not selected.is_gauge:
+        return dict(sums)
+    times = defaultdict(set)  # of a source's profiles, whatever else the selector asks for
+    for sample in selected.all:
+        if start_ms <= sample.time_ms < end_ms:
+            times[sample.source].add(sample.time_ms)
+    there = {source: range((min(times[source]) - start_ms) // SLOT_MS,
+                           (max(times[source]) - start_ms) // SLOT_MS + 1)
+             for source in {source for _, source in by_source}}
+    slots = len(set().union(*there.values()))
+    means = Counter()
+    for (key, source), value in by_source.items():
+        means[key] += rounded(value * MILLION * len(there[source]), len(times[source]) * slots)
+    return {key: rounded(mean, MILLION) for key, mean in means.items()}
+
+
+def rounded(value, by):
+    """To the nearest; halves up."""
+    return (2 * value + by) // (2 * by)
+
+
 def select(samples, type_, matchers, start_ms, end_ms):
-    return [sample for sample in samples
-            if sample.type == (type_ or CPU) and start_ms <= sample.time_ms < end_ms
-            and all(matches(operator, value, sample.get(name))
-                    for name, operator, value in matchers)]
+    return Selected(samples, type_, matchers, start_ms, end_ms)
 
 
 # reports: of the samples that were selected
 
-def group_prefix(sample, names):
-    return tuple(f"{name}={value}" for name, value in sample.group(names))
-
-
 def flamegraph(selected, names=()):
     """{(root, ..., leaf): value}"""
     sums = Counter()
-    for sample in selected:
-        stack = tuple(frame.text for frame in sample.stack) or ("[no stack]",)
-        sums[group_prefix(sample, names) + stack] += sample.value
+    for group, stack, value in selected.merged(names):
+        frames = tuple(frame.text for frame in stack) or ("[no stack]",)
+        sums[tuple(f"{name}={wanted}" for name, wanted in group) + frames] += value
     return dict(sums)
 
 
@@ -153,38 +228,43 @@ def collapsed(selected, names=()):
 def table(selected, names=()):
     """{(group, symbol): [self, total]}"""
     sums = defaultdict(lambda: [0, 0])
-    for sample in selected:
-        symbols = [frame.symbol for frame in sample.stack] or [("[no stack]", "", "", "")]
-        group = tuple(pair for pair in sample.group(names) if pair[1])
-        sums[group, symbols[-1]][0] += sample.value
+    for group, stack, value in selected.merged(names):
+        symbols = [frame.symbol for frame in stack] or [("[no stack]", "", "", "")]
+        group = tuple(pair for pair in group if pair[1])
+        sums[group, symbols[-1]][0] += value
         for symbol in set(symbols):
-            sums[group, symbol][1] += sample.value
+            sums[group, symbol][1] += value
     return dict(sums)
 
 
 def pprof(selected, names=()):
     """{(group, stack): value}"""
     sums = Counter()
-    for sample in selected:
-        group = tuple(sorted(pair for pair in sample.group(names) if pair[1]))
-        sums[group, sample.stack] += sample.value
+    for group, stack, value in selected.merged(names):
+        sums[tuple(sorted(pair for pair in group if pair[1])), stack] += value
     return dict(sums)
 
 
 def query_range(selected, start_ms, step_ms, sum_by=None, limit=0):
     """({labels: {milliseconds: value}}, how many were left out)"""
-    lines = defaultdict(Counter)
-    for sample in selected:
+    def key_of(sample):
         key = sample.series + (("__name__", sample.type),) if sum_by is None else \
             tuple(pair for pair in sample.group(sum_by) if pair[1])
-        step = (sample.time_ms - start_ms) // step_ms
-        lines[tuple(sorted(key))][start_ms + step * step_ms] += sample.value
+        return tuple(sorted(key))
+
+    steps, lines = defaultdict(list), defaultdict(dict)
+    for sample in selected.samples:
+        steps[(sample.time_ms - start_ms) // step_ms].append(sample)
+    for step, samples in steps.items():
+        begin = start_ms + step * step_ms
+        for key, value in values_of(selected, samples, key_of, begin, begin + step_ms).items():
+            lines[key][begin] = value
     kept = sorted(lines, key=lambda key: -sum(lines[key].values()))[:limit or None]
-    return {key: dict(lines[key]) for key in kept}, len(lines) - len(kept)
+    return {key: lines[key] for key in kept}, len(lines) - len(kept)
 
 
 def series(selected):
-    return {sample.series + (("__name__", sample.type),) for sample in selected}
+    return {sample.series + (("__name__", sample.type),) for sample in selected.samples}
 
 
 # labels: of series to the day, of samples to the millisecond
