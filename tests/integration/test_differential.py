@@ -1,15 +1,24 @@
 """Random questions of each report, answered as a slow reference answers them that sums the messages
-of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED."""
+of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
+
+There are two kinds of messages: made at random, with all that a message may say, and batches of a
+real agent (tests/recorded), as if four hosts had sent them within an hour."""
 import json
 import os
 import random
 import re
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import reference
-from harness import wait_until
+from harness import Cell, wait_until
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "recorded"))
+
+import recording  # noqa: E402  (the path comes first)
 
 SEED = int(os.environ.get("DECIMA_TEST_SEED", "0")) or random.randrange(1, 1 << 32)
 QUESTIONS = 50
@@ -100,6 +109,30 @@ def random_message(protos, chance, newest_ms):
     return message.SerializeToString()
 
 
+def recorded_message(protos, chance, newest_ms, batch):
+    """A batch of the recording at some moment of the last hour."""
+    message = protos.profiles.ProfilesData.FromString(batch)
+    node = f"web-{chance.randint(1, 4)}".encode()
+    profiles = []
+    for resource in message.resource_profiles:
+        for attribute in resource.resource.attributes:
+            if attribute.key == b"host.name":
+                attribute.value.string_value = node
+        profiles += [p for scope in resource.scope_profiles for p in scope.profiles]
+    last = max(max(s.timestamps_unix_nano) for p in profiles for s in p.samples)
+    shift = (newest_ms - chance.randint(0, 3600_000)) * 1_000_000 - last
+    for sample in (s for p in profiles for s in p.samples):
+        sample.timestamps_unix_nano[:] = [at + shift for at in sample.timestamps_unix_nano]
+    return message.SerializeToString()
+
+
+def messages_of(kind, protos, chance, newest_ms):
+    if kind == "made":
+        return [random_message(protos, chance, newest_ms) for _ in range(150)]
+    return [recorded_message(protos, chance, newest_ms, batch)
+            for batch in chance.sample(recording.read(), 16)]
+
+
 class Recorded:
     """What was sent, as it stands on the topic; and questions about it."""
 
@@ -176,19 +209,27 @@ def seconds(ms):
     return f"{ms // 1000}.{ms % 1000:03}"
 
 
+@pytest.fixture(scope="module", params=["made", "recorded"])
+def cell(servers, request):
+    with Cell(servers, f"differential_{request.param}") as made:
+        made.kind = request.param
+        made.start()
+        yield made
+
+
 @pytest.fixture(scope="module")
 def recorded(cell, protos, figure):
     chance = random.Random(SEED)
-    newest = int(time.time() * 1000)
-    for number in range(150):
-        cell.produce(random_message(protos, chance, newest), key=f"host/{number % 5}".encode())
+    sent = messages_of(cell.kind, protos, chance, int(time.time() * 1000))
+    for number, message in enumerate(sent):
+        cell.produce(message, key=f"host/{number % 5}".encode())
     messages = [list(reference.samples_of(
         protos.profiles.ProfilesData.FromString(message.value())))
-                for message in cell.consume(count=150, deadline=60)]
+                for message in cell.consume(count=len(sent), deadline=60)]
     count = sum(map(len, messages))
     wait_until(lambda: cell.rows("SELECT sum(samples)::bigint FROM chunk_raw") == [(count,)],
                deadline=60, what=f"all samples, seed {SEED}")
-    figure(f"differential: {count} samples of 150 messages, seed {SEED}")
+    figure(f"differential: {count} samples of {len(sent)} {cell.kind} messages, seed {SEED}")
     return Recorded(cell, messages)
 
 
