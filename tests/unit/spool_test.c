@@ -245,10 +245,13 @@ static void a_batch_counted_as_given_up_does_not_come_back_after_a_crash(void **
 
 static void spoil(const char *path, off_t at)
 {
-	AUTO_FD fd = open(path, O_WRONLY);
+	AUTO_FD fd = open(path, O_RDWR);
+	char byte;
 
 	assert_true(fd >= 0);
-	assert_int_equal(pwrite(fd, "!", 1, at), 1);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 1; /* never what it was */
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 }
 
 static void a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes(void **state)
