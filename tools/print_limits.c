@@ -183,6 +183,8 @@ static const struct limit ingester[] = {
 	LIMIT(KNOWN_SERIES_MAX, COUNT, "keys in each half of the cache of known series",
 	      "the older half is forgotten and sent again, "
 	      "`decima_ingester_series_cache_misses_total`"),
+	LIMIT(LAG_PARTITIONS_MAX, COUNT, "partitions whose lag is told one by one",
+	      "others are in `decima_ingester_lag_messages` alone"),
 	LIMIT(AHEAD_MAX_MS, MS, "how far ahead of our clock a sample may be",
 	      "it is skipped, `decima_ingester_skipped_total{reason=\"too_far_ahead\"}`"),
 	LIMIT(CULPRITS_MAX, COUNT, "messages found to be refused by PostgreSQL and not passed yet",

@@ -92,6 +92,24 @@ void metric_set_at(struct metric *metric, size_t value, int64_t n)
 	atomic_store_explicit(&metric->numbers[value], n, memory_order_relaxed);
 }
 
+static void set_cell(const struct metric *metric, size_t number, int64_t cell)
+{
+	const struct metric_numbers *numbers = metric->numbers_of;
+
+	if (number < numbers->count)
+		atomic_store_explicit(&numbers->cells[number], cell, memory_order_relaxed);
+}
+
+void metric_set_number(struct metric *metric, size_t number, uint64_t n)
+{
+	set_cell(metric, number, n < INT64_MAX ? (int64_t)n + 1 : INT64_MAX);
+}
+
+void metric_drop_number(struct metric *metric, size_t number)
+{
+	set_cell(metric, number, 0);
+}
+
 int64_t metric_get(const struct metric *metric)
 {
 	return metric_get_at(metric, 0);

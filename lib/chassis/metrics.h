@@ -16,7 +16,8 @@
  *     metric_observe(&flush_seconds, took_ns);
  *
  * Any thread may move any metric at any time. Every value is printed, zeros too; but of a metric
- * with two labels only those that are not 0, since most pairs never meet.
+ * with two labels only those that are not 0, since most pairs never meet, and of one whose label is
+ * a number only those that are there.
  */
 #pragma once
 
@@ -33,13 +34,20 @@ struct metric_pairs {
 	_Atomic int64_t *cells; /* as many as all values of both multiply to */
 };
 
+/* A label whose values are the numbers below `count`, of which few are there at a time. */
+struct metric_numbers {
+	size_t count;
+	_Atomic int64_t *cells; /* `count` of them: one more than the number, 0: it is not there */
+};
+
 struct metric {
 	const char *name, *help;
 	enum metric_kind kind;
 	const char *label;         /* NULL: one value */
 	const char *const *values; /* of the label */
 	size_t value_count;
-	const struct metric_pairs *pairs; /* NULL: one label at most */
+	const struct metric_pairs *pairs;        /* NULL: one label at most */
+	const struct metric_numbers *numbers_of; /* NULL: the label's values have names */
 	uint64_t unit; /* what is counted here and makes 1 of what is printed; 0: the same */
 	/* Of a histogram: ascending, each the most that its bucket takes; a last one takes more. */
 	const uint64_t *bounds;
@@ -68,6 +76,9 @@ void metric_add_pair(struct metric *metric, size_t value, size_t of_second, uint
 void metric_set(struct metric *metric,
 		int64_t n); /* gauges; and cumulative counters read elsewhere */
 void metric_set_at(struct metric *metric, size_t value, int64_t n);
+/* Of a label that is a number; one that is too high is left out. Not below 0. */
+void metric_set_number(struct metric *metric, size_t number, uint64_t n);
+void metric_drop_number(struct metric *metric, size_t number);
 int64_t metric_get(const struct metric *metric);
 int64_t metric_get_at(const struct metric *metric, size_t value);
 

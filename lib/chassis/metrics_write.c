@@ -73,6 +73,20 @@ static void write_pairs(struct buf *out, const struct metric *metric)
 	}
 }
 
+static void write_numbers(struct buf *out, const struct metric *metric)
+{
+	const struct metric_numbers *numbers = metric->numbers_of;
+
+	for (size_t i = 0; i < numbers->count; i++) {
+		int64_t cell = atomic_load_explicit(&numbers->cells[i], memory_order_relaxed);
+
+		if (cell == 0)
+			continue;
+		buf_format(out, "%s{%s=\"%zu\"}", metric->name, metric->label, i);
+		write_value(out, metric, cell - 1);
+	}
+}
+
 static void write_metric(struct buf *out, const struct metric *metric)
 {
 	write_head(out, metric->name, metric->help, metric->kind);
@@ -80,6 +94,8 @@ static void write_metric(struct buf *out, const struct metric *metric)
 		write_histogram(out, metric);
 	} else if (metric->pairs) {
 		write_pairs(out, metric);
+	} else if (metric->numbers_of) {
+		write_numbers(out, metric);
 	} else if (!metric->label) {
 		buf_format(out, "%s", metric->name);
 		write_value(out, metric, metric_get(metric));

@@ -342,6 +342,22 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition)
 	return end;
 }
 
+void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
+			     size_t count)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
+
+	for (size_t i = 0; i < count; i++)
+		rd_kafka_topic_partition_list_add(list, consumer->options.topic,
+						  positions[i].partition)
+			->offset = RD_KAFKA_OFFSET_END; /* a time that means the end */
+	if (!rd_kafka_offsets_for_times(consumer->kafka, list, ANSWER_TIMEOUT_MS))
+		for (int i = 0; i < list->cnt; i++)
+			if (!list->elems[i].err && list->elems[i].offset >= 0)
+				positions[i].offset = list->elems[i].offset;
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err)
 {
 	rd_kafka_topic_partition_list_t *list;

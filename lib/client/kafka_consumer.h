@@ -89,5 +89,12 @@ bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, in
 /* The end as the last fetch told it: for lag, costs nothing. -1: not known yet. */
 int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
 
+/*
+ * The ends as the brokers tell them now, for a second at most; an offset that is not told stays as
+ * it is. For a consumer that is paused, whose fetches tell it nothing.
+ */
+void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
+			     size_t count);
+
 /* Stop and go on fetching all that is ours. */
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err) MUST_CHECK;

@@ -4,6 +4,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
+#include "lag.h"
 #include "limits.h"
 #include "metrics.h"
 
@@ -11,6 +12,7 @@
 
 void assignment_drop(struct consume *consume)
 {
+	lag_forget(consume);
 	for (size_t i = 0; i < consume->part_count; i++)
 		part_done(&consume->parts[i]);
 	consume->parts = NULL;

@@ -3,6 +3,7 @@
 #include "assignment.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "lag.h"
 #include "limits.h"
 #include "metrics.h"
 
@@ -72,6 +73,13 @@ static void count_flush(struct consume *consume, const struct store_flush *flush
 		  flush->samples, took_ns / NS_PER_MS);
 }
 
+static void observe_delay(struct metric *metric, int64_t now_ms, int64_t since_ms)
+{
+	if (since_ms != INT64_MAX)
+		metric_observe(metric,
+			       now_ms < since_ms ? 0 : (uint64_t)(now_ms - since_ms) * NS_PER_MS);
+}
+
 /* What became visible: when, and how new it is. */
 static void count_stored(const struct part *part)
 {
@@ -79,11 +87,8 @@ static void count_stored(const struct part *part)
 	int64_t now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
 	int64_t newest_ms = metric_get(&ingester_newest_sample_ms);
 
-	if (part->oldest_ms != INT64_MAX)
-		metric_observe(&ingester_visible_ns,
-			       now_ms < part->oldest_ms
-				       ? 0
-				       : (uint64_t)(now_ms - part->oldest_ms) * NS_PER_MS);
+	observe_delay(&ingester_visible_ns, now_ms, part->oldest_ms);
+	observe_delay(&ingester_sample_delay_ns, now_ms, part->sampled_ms);
 	for (size_t i = 0; i < set->samples.len; i++)
 		if ((int64_t)set->samples.items[i].time_ms > newest_ms)
 			newest_ms = (int64_t)set->samples.items[i].time_ms;
@@ -196,23 +201,11 @@ static void set_paused(struct consume *consume, bool pause)
 
 static void observe(struct consume *consume)
 {
-	int64_t lag = 0, lag_ms = 0, now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
 	size_t samples = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++) {
-		const struct part *part = &consume->parts[i];
-		int64_t end = kafka_consumer_end(&consume->consumer, part->to.partition);
-		int64_t next = part->to.next < 0 ? 0 : part->to.next;
-
-		samples += part->samples.samples.len;
-		if (end <= next)
-			continue;
-		lag += end - next;
-		if (part->to.last_timestamp_ms >= 0 && now_ms - part->to.last_timestamp_ms > lag_ms)
-			lag_ms = now_ms - part->to.last_timestamp_ms;
-	}
-	metric_set(&ingester_lag, lag);
-	metric_set(&ingester_lag_ms, lag_ms);
+	for (size_t i = 0; i < consume->part_count; i++)
+		samples += consume->parts[i].samples.samples.len;
+	lag_observe(consume);
 	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));

@@ -9,6 +9,7 @@ enum {
 	AHEAD_MAX_MS = 600000, /* a sample further ahead of our clock is skipped, counted */
 	CULPRITS_MAX = 64,     /* messages found to be refused, held until they are passed;
 				* beyond: the oldest is looked for again */
+	LAG_PARTITIONS_MAX = 4096,  /* whose lag is told one by one; beyond: in the sum alone */
 	KNOWN_SERIES_MAX = 1000000, /* keys in each half of the cache; beyond: sent again */
 	RETRY_MS = 1000,            /* between two tries at a server that is away */
 };

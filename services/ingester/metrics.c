@@ -1,5 +1,7 @@
 #include "metrics.h"
 
+#include "limits.h"
+
 #include <assert.h>
 
 #define COUNTER(variable, id, text)            \
@@ -75,6 +77,17 @@ GAUGE(ingester_buffered_samples, "buffered_samples", "Samples held for the next 
 GAUGE(ingester_hosts, "hosts", "Hosts whose numbers are held.");
 GAUGE(ingester_paused, "paused", "1 while reading is paused because memory is full.");
 
+static _Atomic int64_t lag_cells[LAG_PARTITIONS_MAX];
+static const struct metric_numbers lag_numbers = { LAG_PARTITIONS_MAX, lag_cells };
+struct metric ingester_partition_lag = {
+	.name = "decima_ingester_partition_lag_messages",
+	.help = "Messages of a partition of ours that were not read yet: Kafka's end less the next "
+		"offset, as of the last flush or try.",
+	.kind = METRIC_GAUGE,
+	.label = "partition",
+	.numbers_of = &lag_numbers,
+};
+
 struct metric ingester_flush_ns = {
 	.name = "decima_ingester_flush_duration_seconds",
 	.help = "Time of a flush that was committed.",
@@ -85,6 +98,13 @@ struct metric ingester_visible_ns = {
 	.name = "decima_ingester_visible_delay_seconds",
 	.help = "From a message's time in Kafka to the commit that lets queries see it: the oldest "
 		"of each partition and flush.",
+	.kind = METRIC_HISTOGRAM,
+	METRIC_IN_SECONDS,
+};
+struct metric ingester_sample_delay_ns = {
+	.name = "decima_ingester_sample_delay_seconds",
+	.help = "From a message's newest sample, behind which its host spooled it, to the commit "
+		"that lets queries see it: the oldest of each partition and flush.",
 	.kind = METRIC_HISTOGRAM,
 	METRIC_IN_SECONDS,
 };
@@ -134,6 +154,7 @@ void ingester_metrics_register(void)
 		&ingester_assigned,
 		&ingester_lag,
 		&ingester_lag_ms,
+		&ingester_partition_lag,
 		&ingester_buffered_bytes,
 		&ingester_buffered_samples,
 		&ingester_hosts,
@@ -142,6 +163,7 @@ void ingester_metrics_register(void)
 		&ingester_flush_errors,
 		&ingester_flush_ns,
 		&ingester_visible_ns,
+		&ingester_sample_delay_ns,
 		&ingester_newest_sample_ms,
 		&ingester_samples_stored,
 		&ingester_rows,

@@ -21,7 +21,8 @@ extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingest
 	ingester_partitions_dropped, ingester_assigned, ingester_lag, ingester_buffered_bytes,
 	ingester_buffered_samples, ingester_hosts, ingester_paused, ingester_samples_stored,
 	ingester_rebalances, ingester_rereads, ingester_connections, ingester_lag_ms,
-	ingester_newest_sample_ms, ingester_visible_ns, ingester_writers_ended;
+	ingester_newest_sample_ms, ingester_partition_lag, ingester_sample_delay_ns,
+	ingester_visible_ns, ingester_writers_ended;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
 const char *reject_reason_name(size_t reason);

@@ -16,7 +16,7 @@ static void begin_set(struct part *part)
 	part->hosts.len = part->hosts.cap = 0;
 	part->is_dirty = false;
 	part->messages = 0;
-	part->oldest_ms = INT64_MAX;
+	part->oldest_ms = part->sampled_ms = INT64_MAX;
 }
 
 void part_init(struct part *part, const struct store_offset *offset)
@@ -48,6 +48,18 @@ void part_skip_to(struct part *part, int64_t offset)
 	part->to.next = offset;
 	part->to.last_timestamp_ms = -1;
 	keep_key(&part->to, part->to_key, (str){ 0 });
+}
+
+void part_add_samples(struct part *part, const struct sample_set *samples)
+{
+	int64_t newest_ms = 0;
+
+	for (size_t i = 0; i < samples->samples.len; i++)
+		if ((int64_t)samples->samples.items[i].time_ms > newest_ms)
+			newest_ms = (int64_t)samples->samples.items[i].time_ms;
+	if (samples->samples.len && newest_ms < part->sampled_ms)
+		part->sampled_ms = newest_ms;
+	sample_set_merge(&part->samples, samples, NULL);
 }
 
 void part_advance(struct part *part, const struct kafka_record *record)

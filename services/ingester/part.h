@@ -19,10 +19,11 @@
 
 struct part {
 	struct store_offset from, to;
-	bool must_check;   /* the next record has to be the remembered one */
-	bool is_dirty;     /* `to` or the samples are ahead of the table */
-	uint64_t messages; /* dealt with and not stored */
-	int64_t oldest_ms; /* timestamp of the oldest of them; INT64_MAX: none had one */
+	bool must_check;    /* the next record has to be the remembered one */
+	bool is_dirty;      /* `to` or the samples are ahead of the table */
+	uint64_t messages;  /* dealt with and not stored */
+	int64_t oldest_ms;  /* timestamp of the oldest of them; INT64_MAX: none had one */
+	int64_t sampled_ms; /* the newest sample of the message whose is oldest; INT64_MAX: none */
 	struct sample_set samples;
 	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
 	/* private */
@@ -42,6 +43,9 @@ void part_skip_to(struct part *part, int64_t offset);
 
 /* The record is dealt with: the next one is to be read. */
 void part_advance(struct part *part, const struct kafka_record *record);
+
+/* These samples are a message of the part. */
+void part_add_samples(struct part *part, const struct sample_set *samples);
 
 enum part_check {
 	PART_KNOWN,   /* the remembered record: it was counted before */

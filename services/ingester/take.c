@@ -80,7 +80,7 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
 	}
 	*ret_rejected = false;
 	count_skipped(take, &result);
-	sample_set_merge(&take->part->samples, &set, NULL);
+	part_add_samples(take->part, &set);
 	metric_add(&ingester_samples, set.samples.len);
 	if (take->host)
 		take->host->store.stored += set.samples.len;

@@ -1,5 +1,6 @@
 """Memory that is full of what PostgreSQL does not take, and what may happen just then."""
 import os
+import signal
 
 import pytest
 
@@ -36,16 +37,16 @@ def fill(cell, protos):
                                                  for _ in range(STACKS)}) for _ in range(ROUND)]
         cell.produce_all((m, {"partition": i % 2, "key": b"full"}) for i, m in enumerate(messages))
         counts = [count + ROUND // 2 for count in counts]
-        if wait_for_pause(cell):
+        if wait_for_pause(cell, 2 + sum(counts)):
             return counts
     raise AssertionError(f"never paused: {metrics(cell.ingester)}")
 
 
-def wait_for_pause(cell):
+def wait_for_pause(cell, produced):
     """True when it has paused, false when it has read all there is."""
     def is_settled():
         now = metrics(cell.ingester)
-        return now["decima_ingester_paused"] or now["decima_ingester_lag_messages"] == 0
+        return now["decima_ingester_paused"] or now["decima_ingester_messages_total"] >= produced
     wait_until(is_settled, 60, "paused, or nothing left to be read")
     return metrics(cell.ingester)["decima_ingester_paused"] == 1
 
@@ -68,12 +69,37 @@ def test_a_fence_that_is_lost_while_reading_is_paused_lets_it_go_on(full):
     assert metrics(cell.ingester)["decima_ingester_fences_lost_total"] >= 1
 
 
+def test_the_lag_of_a_partition_is_what_kafka_has_beyond_what_was_read(full, protos):
+    cell, counts = full
+
+    def lag():
+        now = metrics(cell.ingester)
+        return [now[f'decima_ingester_partition_lag_messages{{partition="{i}"}}'] for i in (0, 1)]
+
+    wait_until(lambda: sum(lag()) == 2 + sum(counts) - metrics(cell.ingester)[
+        "decima_ingester_messages_total"], 60, "all that was produced and not read")
+    first, second = lag()
+
+    os.kill(cell.ingester.pid(), signal.SIGSTOP)
+    message = cpu_message(protos, "more", {(1,): 1})
+    cell.produce_all((message, {"partition": int(i < 3)}) for i in range(10))
+    os.kill(cell.ingester.pid(), signal.SIGCONT)
+    wait_until(lambda: lag() == [first + 7, second + 3], 60, "ten more")
+
+    with cell.connect() as db:
+        db.execute("DROP TRIGGER away ON chunk_raw")
+    assert_stored(cell, sum(counts))
+    wait_until(lambda: lag() == [0, 0], 60, "nothing left")
+
+
 def test_partitions_that_go_and_come_back_while_reading_is_paused_are_read(full):
     cell, counts = full
     assigned = "decima_ingester_partitions_assigned"
     other = cell.start_service(cell.service("ingester", "other"), 60)
     wait_until(lambda: metrics(cell.ingester)[assigned] == metrics(other)[assigned] == 1, 60,
                "each has one")
+    assert sum(name.startswith("decima_ingester_partition_lag_messages")
+               for service in (cell.ingester, other) for name in metrics(service)) <= 2
     other.stop()
     wait_until(lambda: metrics(cell.ingester)[assigned] == 2, 60, "both are back")
 

@@ -43,8 +43,8 @@ def test_a_message_without_headers_is_stored_with_stack_and_labels(cell, protos)
 
 def test_each_stage_says_what_it_took_and_how_fresh_it_is(cell, protos):
     now, before = time.time(), metrics(cell.ingester)
-    for _ in range(2):
-        cell.produce(cpu_message(protos, "stages", {(0x10,): 3}))
+    for age in (90, 0):
+        cell.produce(cpu_message(protos, "stages", {(0x10,): 3}, at_ms=int((now - age) * 1000)))
         wait_until(lambda: counter(cell, "lag_messages") == 0, what="nothing left to read")
     wait_until(lambda: found(cell, "stages", 6), what="six ticks")
     wait_until(lambda: counter(cell, "samples_stored_total") >=
@@ -60,6 +60,8 @@ def test_each_stage_says_what_it_took_and_how_fresh_it_is(cell, protos):
     assert moved("flush_duration_seconds_count") >= 1
     assert moved("visible_delay_seconds_count") >= 1
     assert 0 < moved("visible_delay_seconds_sum") < 60 * moved("visible_delay_seconds_count")
+    assert moved("sample_delay_seconds_count") >= 1
+    assert 90 < moved("sample_delay_seconds_sum") < 90 + 60 * moved("sample_delay_seconds_count")
     assert moved("series_cache_misses_total") >= 1
     assert after["decima_ingester_rebalances_total"] >= 1
     assert after["decima_ingester_postgres_connections_total"] >= 1

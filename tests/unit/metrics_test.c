@@ -42,6 +42,39 @@ static void prints_every_value_zeros_too(void **state)
 	assert_true(str_find(text, STR("process_open_fds ")) != SIZE_MAX);
 }
 
+static _Atomic int64_t lag_cells[3];
+static const struct metric_numbers lag_numbers = { ARRAY_LEN(lag_cells), lag_cells };
+static struct metric lag = { .name = "decima_test_lag",
+			     .kind = METRIC_GAUGE,
+			     .help = "Lag.",
+			     .label = "partition",
+			     .numbers_of = &lag_numbers };
+
+static void of_a_numbered_label_what_is_there_is_printed_a_zero_too(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena }, empty = { .arena = &arena };
+	struct metric *const mine[] = { &lag };
+
+	(void)state;
+	metrics_register(mine, 1);
+	metric_set_number(&lag, 0, 0);
+	metric_set_number(&lag, 1, 5);
+	metric_set_number(&lag, 2, 7);
+	metric_set_number(&lag, 3, 9); /* there is no room for it */
+	metric_drop_number(&lag, 1);
+	metrics_write(&out);
+	assert_true(str_find(buf_bytes(&out), STR("# TYPE decima_test_lag gauge\n"
+						  "decima_test_lag{partition=\"0\"} 0\n"
+						  "decima_test_lag{partition=\"2\"} 7\n# ")) !=
+		    SIZE_MAX);
+
+	for (size_t i = 0; i < 4; i++)
+		metric_drop_number(&lag, i);
+	metrics_write(&empty);
+	assert_true(str_find(buf_bytes(&empty), STR("decima_test_lag{")) == SIZE_MAX);
+}
+
 static const uint64_t bounds[] = { 500, 1000, 2500 };
 static struct metric took = { .name = "decima_test_took_seconds",
 			      .kind = METRIC_HISTOGRAM,
@@ -104,5 +137,7 @@ static void of_two_labels_only_pairs_that_met_are_printed(void **state)
 				 "#")) != SIZE_MAX);
 }
 
-RUN_TESTS(TEST(prints_every_value_zeros_too), TEST(a_histogram_adds_up_in_its_unit),
+RUN_TESTS(TEST(prints_every_value_zeros_too),
+	  TEST(of_a_numbered_label_what_is_there_is_printed_a_zero_too),
+	  TEST(a_histogram_adds_up_in_its_unit),
 	  TEST(of_two_labels_only_pairs_that_met_are_printed))
