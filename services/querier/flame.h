@@ -24,6 +24,9 @@ struct flame_symbol {
 	str reason;   /* why, for people: of name_reason_text; empty where nobody was asked */
 };
 
+/* The order that symbols are sorted by. */
+int flame_symbol_compare(const struct flame_symbol *a, const struct flame_symbol *b);
+
 #define FLAME_NO_PARENT UINT32_MAX
 
 struct flame_node {

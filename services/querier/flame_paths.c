@@ -11,7 +11,7 @@ struct entry {
 	uint32_t *place;
 };
 
-static int compare_symbols(const struct flame_symbol *a, const struct flame_symbol *b)
+int flame_symbol_compare(const struct flame_symbol *a, const struct flame_symbol *b)
 {
 	int order = str_compare(a->name, b->name);
 
@@ -24,8 +24,8 @@ static int compare_symbols(const struct flame_symbol *a, const struct flame_symb
 
 static int compare_entries(const void *a, const void *b)
 {
-	return compare_symbols(&((const struct entry *)a)->symbol,
-			       &((const struct entry *)b)->symbol);
+	return flame_symbol_compare(&((const struct entry *)a)->symbol,
+				    &((const struct entry *)b)->symbol);
 }
 
 static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t index,

@@ -1,7 +1,6 @@
 #include "flame_report.h"
 
 #include "base/map.h"
-#include "flame.h"
 #include "json_answer.h"
 #include "profile/profile_type.h"
 
@@ -74,7 +73,7 @@ struct writing {
 };
 
 static void begin(struct writing *writing, const struct answer *answer, struct arena *arena,
-		  int64_t total, struct err *err)
+		  struct err *err)
 {
 	struct json *json = &writing->body.json;
 
@@ -85,8 +84,12 @@ static void begin(struct writing *writing, const struct answer *answer, struct a
 	json_object(json);
 	json_key(json, STR("unit"));
 	json_str(json, profile_type_unit(answer->type));
-	json_key(json, STR("total"));
-	json_i64(json, total);
+}
+
+static void put_number(struct writing *writing, str key, int64_t value)
+{
+	json_key(&writing->body.json, key);
+	json_i64(&writing->body.json, value);
 }
 
 static str end(struct writing *writing, const struct answer *answer)
@@ -180,7 +183,8 @@ bool flame_report_write(const struct answer *answer, struct arena *arena, str *r
 
 	struct names names = names_of(&flame, arena);
 
-	begin(&writing, answer, arena, flame.total, err);
+	begin(&writing, answer, arena, err);
+	put_number(&writing, STR("total"), flame.total);
 	if (!put_names(&writing, &names))
 		return false;
 	json_key(&writing.body.json, STR("nodes"));
@@ -188,6 +192,30 @@ bool flame_report_write(const struct answer *answer, struct arena *arena, str *r
 	if (!put_parents(&writing, &flame) || !put_texts(&writing, &flame, &names) ||
 	    !put_values(&writing, &flame, STR("self"), false) ||
 	    !put_values(&writing, &flame, STR("total"), true))
+		return false;
+	json_end_object(&writing.body.json);
+	*ret_body = end(&writing, answer);
+	return true;
+}
+
+bool diff_report_write(const struct answer *answer, const struct diff *diff, struct arena *arena,
+		       str *ret_body, struct err *err)
+{
+	struct names names = names_of(&diff->a, arena);
+	struct writing writing;
+
+	begin(&writing, answer, arena, err);
+	put_number(&writing, STR("a_total"), diff->a.total);
+	put_number(&writing, STR("b_total"), diff->b.total);
+	if (!put_names(&writing, &names))
+		return false;
+	json_key(&writing.body.json, STR("nodes"));
+	json_object(&writing.body.json);
+	if (!put_parents(&writing, &diff->a) || !put_texts(&writing, &diff->a, &names) ||
+	    !put_values(&writing, &diff->a, STR("a_self"), false) ||
+	    !put_values(&writing, &diff->a, STR("a_total"), true) ||
+	    !put_values(&writing, &diff->b, STR("b_self"), false) ||
+	    !put_values(&writing, &diff->b, STR("b_total"), true))
 		return false;
 	json_end_object(&writing.body.json);
 	*ret_body = end(&writing, answer);
@@ -230,7 +258,8 @@ bool flame_table_report_write(const struct answer *answer, struct arena *arena, 
 
 	if (!flame_table_build(answer->merge, arena, &table, err))
 		return false;
-	begin(&writing, answer, arena, table.total, err);
+	begin(&writing, answer, arena, err);
+	put_number(&writing, STR("total"), table.total);
 	json_key(&writing.body.json, STR("rows"));
 	json_array(&writing.body.json);
 	for (size_t i = 0; i < table.rows.len; i++) {

@@ -1,0 +1,122 @@
+#include "diff.h"
+
+/*
+ * Both are read from the front, as two sorted lists are merged. The deeper one of the two next
+ * nodes goes first, since it is still below what the other has left; of two that are equally deep
+ * the lesser symbol, or both at once. They have the same parent then: what was last put one level
+ * above, because neither side goes up a level while the other has nodes left below.
+ */
+struct side {
+	const struct flame *flame;
+	const uint32_t *depths; /* of nodes */
+	size_t next;
+	struct flame *out;
+};
+
+struct joining {
+	struct side a, b;
+	struct merge *merge;
+	struct arena *arena;
+	VEC(uint32_t) open; /* by depth: the node that was last put there */
+};
+
+static const uint32_t *depths_of(const struct flame *flame, struct arena *arena)
+{
+	uint32_t *depths = arena_array(arena, uint32_t, flame->nodes.len);
+
+	for (size_t i = 0; i < flame->nodes.len; i++) {
+		uint32_t parent = flame->nodes.items[i].parent;
+
+		depths[i] = parent == FLAME_NO_PARENT ? 0 : depths[parent] + 1;
+	}
+	return depths;
+}
+
+static bool has_more(const struct side *side)
+{
+	return side->next < side->flame->nodes.len;
+}
+
+/* Which side's next node goes first: below 0 a's, above 0 b's, 0 both. */
+static int compare_next(const struct side *a, const struct side *b)
+{
+	if (!has_more(a) || !has_more(b))
+		return has_more(a) ? -1 : 1;
+
+	uint32_t left = a->depths[a->next], right = b->depths[b->next];
+
+	if (left != right)
+		return left > right ? -1 : 1;
+	return flame_symbol_compare(&a->flame->symbols[a->flame->nodes.items[a->next].symbol],
+				    &b->flame->symbols[b->flame->nodes.items[b->next].symbol]);
+}
+
+/* The side's next node, or nothing in its place: its values into the node that is put. */
+static void put(struct side *side, bool there, struct arena *arena, uint32_t parent,
+		uint32_t symbol)
+{
+	struct flame_node node = { .parent = parent, .symbol = symbol };
+
+	if (there) {
+		node.self = side->flame->nodes.items[side->next].self;
+		node.total = side->flame->nodes.items[side->next].total;
+		side->next++;
+	}
+	*vec_push(arena, &side->out->nodes) = node;
+}
+
+static bool put_next(struct joining *joining, struct err *err)
+{
+	struct side *a = &joining->a, *b = &joining->b;
+	int order = compare_next(a, b);
+	const struct side *named = order > 0 ? b : a;
+	uint32_t depth = named->depths[named->next];
+	uint32_t symbol = named->flame->nodes.items[named->next].symbol;
+	uint32_t parent = depth ? joining->open.items[depth - 1] : FLAME_NO_PARENT;
+
+	if (order > 0)
+		symbol += (uint32_t)a->flame->symbol_count;
+	joining->open.len = depth;
+	*vec_push(joining->arena, &joining->open) = (uint32_t)a->out->nodes.len;
+	put(a, order <= 0, joining->arena, parent, symbol);
+	put(b, order >= 0, joining->arena, parent, symbol);
+	return merge_within_memory(joining->merge, joining->arena, err);
+}
+
+/* Those of a, then those of b; one that both have is there twice. */
+static const struct flame_symbol *symbols_of(const struct flame *a, const struct flame *b,
+					     struct arena *arena)
+{
+	size_t count = a->symbol_count + b->symbol_count;
+	struct flame_symbol *symbols = arena_array(arena, struct flame_symbol, count);
+
+	if (a->symbol_count)
+		memcpy(symbols, a->symbols, a->symbol_count * sizeof(*symbols));
+	if (b->symbol_count)
+		memcpy(symbols + a->symbol_count, b->symbols, b->symbol_count * sizeof(*symbols));
+	return symbols;
+}
+
+bool diff_build(const struct flame *a, const struct flame *b, struct merge *merge,
+		struct arena *arena, struct diff *ret_diff, struct err *err)
+{
+	const struct flame_symbol *symbols = symbols_of(a, b, arena);
+	struct diff diff = {
+		.a = { .symbols = symbols,
+		       .symbol_count = a->symbol_count + b->symbol_count,
+		       .total = a->total },
+		.b = { .symbols = symbols,
+		       .symbol_count = a->symbol_count + b->symbol_count,
+		       .total = b->total },
+	};
+	struct joining joining = { .a = { a, depths_of(a, arena), 0, &diff.a },
+				   .b = { b, depths_of(b, arena), 0, &diff.b },
+				   .merge = merge,
+				   .arena = arena };
+
+	while (has_more(&joining.a) || has_more(&joining.b))
+		if (!put_next(&joining, err))
+			return false;
+	*ret_diff = diff;
+	return true;
+}
