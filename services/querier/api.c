@@ -62,6 +62,8 @@ const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/api/v1/series", .handle = ask_series },
 	{ .method = "GET", .path = "/api/v1/query_range", .handle = ask_query_range },
 	{ .method = "GET", .path = "/api/v1/query", .handle = ask_query },
+	{ .method = "GET", .path = "/api/v1/diff", .handle = ask_diff },
+	{ .method = "GET", .path = "/compare", .handle = serve_page },
 	{ .method = "GET", .path = "/api/v1/fleet", .handle = ask_fleet },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",

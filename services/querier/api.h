@@ -36,7 +36,7 @@ struct api_options {
 void api_init(struct api *api, const struct api_options *options);
 void api_done(struct api *api);
 
-enum { API_ROUTES = 12 };
+enum { API_ROUTES = 14 };
 extern const struct http_route api_routes[API_ROUTES];
 
 /* For daemon_service: `self` is the api. */

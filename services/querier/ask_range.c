@@ -98,7 +98,7 @@ static bool give(struct question *question, struct err *err)
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	struct range_params params;
 
-	return question_selector(question, &selector, err) &&
+	return question_selector(question, "query", &selector, err) &&
 	       params_read(question, &selector, &params, err) &&
 	       give_range(question, &selector, &params, err);
 }

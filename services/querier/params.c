@@ -4,6 +4,8 @@
 #include "chassis/conf.h"
 #include "profile/limits.h"
 
+#include <stdio.h>
+
 static bool take_digits(str *rest, size_t count, uint64_t *ret_value)
 {
 	str digits = { rest->ptr, count };
@@ -148,19 +150,24 @@ bool params_time(str text, uint64_t *ret_ms, struct err *err)
 	return true;
 }
 
-bool params_window(const struct http_request *req, uint64_t now_ms, struct window *ret_window,
-		   struct err *err)
+bool params_window(const struct http_request *req, const char *prefix, uint64_t now_ms,
+		   struct window *ret_window, struct err *err)
 {
-	str start = http_query(req, "start"), end = http_query(req, "end");
+	char start_name[16], end_name[16];
+
+	snprintf(start_name, sizeof(start_name), "%sstart", prefix);
+	snprintf(end_name, sizeof(end_name), "%send", prefix);
+
+	str start = http_query(req, start_name), end = http_query(req, end_name);
 	struct window window = { .end_ms = now_ms };
 
 	if (end.len && !params_time(end, &window.end_ms, err))
-		return err_wrap(err, "end");
+		return err_wrap(err, "%s", end_name);
 	window.start_ms = window.end_ms > DEFAULT_WINDOW_MS ? window.end_ms - DEFAULT_WINDOW_MS : 0;
 	if (start.len && !params_time(start, &window.start_ms, err))
-		return err_wrap(err, "start");
+		return err_wrap(err, "%s", start_name);
 	if (window.start_ms >= window.end_ms)
-		return err_set(err, ERR_INVALID, "start must be before end");
+		return err_set(err, ERR_INVALID, "%s must be before %s", start_name, end_name);
 	*ret_window = window;
 	return true;
 }

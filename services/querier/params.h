@@ -12,13 +12,14 @@
  */
 bool params_time(str text, uint64_t *ret_ms, struct err *err) MUST_CHECK;
 
-/* start and end; without start an hour before the end, without end now. ERR_INVALID: start >= end.
+/* start and end, with a prefix before their names; without start an hour before the end, without
+ * end now. ERR_INVALID: start >= end.
  */
 struct window {
 	uint64_t start_ms, end_ms;
 };
-bool params_window(const struct http_request *req, uint64_t now_ms, struct window *ret_window,
-		   struct err *err) MUST_CHECK;
+bool params_window(const struct http_request *req, const char *prefix, uint64_t now_ms,
+		   struct window *ret_window, struct err *err) MUST_CHECK;
 
 /* Names of labels, separated by commas; and how many. */
 struct group_by {

@@ -14,6 +14,7 @@ static const char *const ask_names[ASK_COUNT] = {
 	[ASK_SERIES] = "series",
 	[ASK_QUERY] = "query",
 	[ASK_QUERY_RANGE] = "query_range",
+	[ASK_DIFF] = "diff",
 	[ASK_FLEET] = "fleet",
 };
 
@@ -143,9 +144,9 @@ void question_answer(struct api *api, const struct http_request *req, struct htt
 	metric_add(&in_flight, 1);
 	if (params_timeout(req, api->timeout_ns, &timeout_ns, &err)) {
 		question.bounds.deadline_ns = question.stats.began_ns + timeout_ns;
-		answered =
-			params_window(req, clock_unix_ns() / NS_PER_MS, &question.window, &err) &&
-			give(&question, &err);
+		answered = params_window(req, "", clock_unix_ns() / NS_PER_MS, &question.window,
+					 &err) &&
+			   give(&question, &err);
 	}
 	if (!answered)
 		refuse(&question, ask, &err);
@@ -169,17 +170,18 @@ void question_give_reader(struct question *question, struct store_reader *reader
 	pool_give(&question->api->pool, reader);
 }
 
-bool question_selector(const struct question *question, struct selector *ret_selector,
-		       struct err *err)
+bool question_selector(const struct question *question, const char *name,
+		       struct selector *ret_selector, struct err *err)
 {
-	str query = http_query(question->req, "query");
+	str query = http_query(question->req, name);
 
 	if (!query.ptr)
 		return err_set(err, ERR_INVALID,
-			       "parameter query is missing: a selector like "
-			       "{comm=\"nginx\"}, or {} for all CPU samples");
+			       "parameter %s is missing: a selector like "
+			       "{comm=\"nginx\"}, or {} for all CPU samples",
+			       name);
 	return selector_parse(query, question->req->arena, ret_selector, err) ||
-	       err_wrap(err, "query");
+	       err_wrap(err, "%s", name);
 }
 
 bool question_read(struct question *question, const struct selector *selector,

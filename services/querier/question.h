@@ -18,6 +18,7 @@ enum ask {
 	ASK_SERIES,
 	ASK_QUERY,
 	ASK_QUERY_RANGE,
+	ASK_DIFF,
 	ASK_FLEET,
 	ASK_COUNT,
 };
@@ -44,9 +45,10 @@ void question_answer(struct api *api, const struct http_request *req, struct htt
 struct store_reader *question_take_reader(struct question *question, struct err *err) MUST_CHECK;
 void question_give_reader(struct question *question, struct store_reader *reader);
 
-/* The parameter `query`. Give it to selector_done(), also where it was refused. */
-bool question_selector(const struct question *question, struct selector *ret_selector,
-		       struct err *err) MUST_CHECK;
+/* The parameter `query`, or of another name. Give it to selector_done(), also where it was refused.
+ */
+bool question_selector(const struct question *question, const char *name,
+		       struct selector *ret_selector, struct err *err) MUST_CHECK;
 
 /*
  * Samples of the window that the selector means, into sinks: one for each of --query-connections,
@@ -69,7 +71,7 @@ void matches_done(struct matches *matches);
 
 /* For routes. */
 http_handler ask_labels, ask_label_values, ask_profile_types, ask_series;
-http_handler ask_query, ask_query_range, ask_fleet;
+http_handler ask_query, ask_query_range, ask_diff, ask_fleet;
 
 enum { QUESTION_METRICS = 9 };
 extern struct metric *const question_metrics[QUESTION_METRICS];

@@ -34,6 +34,29 @@ static void write_names(const struct name_stats *names, struct json *json)
 	json_end_object(json);
 }
 
+static void add_names(struct name_stats *names, const struct name_stats *other)
+{
+	names->addresses += other->addresses;
+	names->cached += other->cached;
+	names->asked += other->asked;
+	names->requests += other->requests;
+	names->named += other->named;
+	for (size_t i = 0; i < NAME_REASON_COUNT; i++)
+		names->unnamed[i] += other->unnamed[i];
+	names->ns += other->ns;
+	names->has_asked |= other->has_asked;
+}
+
+void stats_add(struct answer_stats *stats, const struct answer_stats *other)
+{
+	store_stats_add(&stats->store, &other->store);
+	stats->store.series += other->store.series;
+	stats->store.rows += other->store.rows;
+	stats->store.find_ns += other->store.find_ns;
+	stats->store.read_ns += other->store.read_ns;
+	add_names(&stats->names, &other->names);
+}
+
 void stats_write(const struct answer_stats *stats, struct json *json)
 {
 	const struct store_stats *store = &stats->store;

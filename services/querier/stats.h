@@ -16,6 +16,9 @@ struct answer_stats {
 	uint64_t began_ns, wait_ns;
 };
 
+/* What another question took that is a part of this one. */
+void stats_add(struct answer_stats *stats, const struct answer_stats *other);
+
 /* {"series":...,"seconds":{...}}; `write` ends now. */
 void stats_write(const struct answer_stats *stats, struct json *json);
 str stats_text(const struct answer_stats *stats, struct arena *arena);

@@ -30,7 +30,7 @@ static void look_at_times(const struct http_request *req)
 		assert(ns > 0 && ns <= timeout_ns);
 	else
 		was_refused(&err);
-	if (!params_window(req, now_ms, &window, &err)) {
+	if (!params_window(req, "", now_ms, &window, &err)) {
 		was_refused(&err);
 		return;
 	}

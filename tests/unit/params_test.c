@@ -85,7 +85,7 @@ static bool window_of(const char *start, const char *end, struct window *window,
 		params[req.param_count++] = (struct http_param){ STR("start"), str_from(start) };
 	if (end)
 		params[req.param_count++] = (struct http_param){ STR("end"), str_from(end) };
-	return params_window(&req, 10000000, window, err);
+	return params_window(&req, "", 10000000, window, err);
 }
 
 static void a_window_is_the_last_hour_unless_said(void **state)
@@ -117,6 +117,23 @@ static void a_window_must_not_be_empty(void **state)
 	assert_false(window_of("x", NULL, &window, &err));
 	assert_true(str_starts_with(str_from(err.msg), STR("start: \"x\" is not a time")));
 	assert_false(window_of(NULL, "0", &window, &err));
+}
+
+static void a_prefix_tells_one_window_from_another(void **state)
+{
+	const struct http_param params[] = { { STR("a_start"), STR("10") },
+					     { STR("a_end"), STR("20") },
+					     { STR("b_start"), STR("30") },
+					     { STR("b_end"), STR("30") } };
+	struct http_request req = { .params = params, .param_count = ARRAY_LEN(params) };
+	struct window window;
+	struct err err;
+
+	(void)state;
+	assert_true(params_window(&req, "a_", 99000, &window, &err));
+	assert_true(window.start_ms == 10000 && window.end_ms == 20000);
+	assert_false(params_window(&req, "b_", 99000, &window, &err));
+	assert_string_equal(err.msg, "b_start must be before b_end");
 }
 
 static void groups_are_named_with_commas(void **state)
@@ -186,5 +203,5 @@ static void refuses_steps_that_are_none_or_too_many(void **state)
 
 RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
 	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
-	  TEST(groups_are_named_with_commas), TEST(a_step_is_seconds_or_a_duration),
-	  TEST(refuses_steps_that_are_none_or_too_many))
+	  TEST(a_prefix_tells_one_window_from_another), TEST(groups_are_named_with_commas),
+	  TEST(a_step_is_seconds_or_a_duration), TEST(refuses_steps_that_are_none_or_too_many))
