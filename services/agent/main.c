@@ -19,6 +19,7 @@
 #include "publish.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 
 struct settings {
 	struct daemon_settings daemon;
@@ -173,26 +174,24 @@ static void work(struct profiler *profiler, struct outlet *outlet, uint64_t dura
 	end_interval(profiler, outlet, start_ms);
 }
 
-static bool sample_and_serve(const struct settings *given, const struct profiler_options *options,
-			     struct outlet *outlet, struct err *err)
+static bool sample(const struct settings *given, const struct profiler_options *options,
+		   struct outlet *outlet, atomic_bool *is_sampling, struct err *err)
 {
 	static struct profiler profiler;
-	struct daemon_server server = { 0 };
-	struct daemon_service service = { 0 };
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "begin to sample");
-
-	bool served = daemon_serve(&server, &given->daemon, &service, err);
-
-	if (served) {
-		log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
-			 profiler.processes.count, profiler.kernel.count);
-		work(&profiler, outlet, given->duration_ns);
-		daemon_unserve(&server);
-	}
+	log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
+		 profiler.processes.count, profiler.kernel.count);
+	atomic_store(is_sampling, true);
+	work(&profiler, outlet, given->duration_ns);
 	profiler_close(&profiler);
-	return served;
+	return true;
+}
+
+static bool is_ready(void *is_sampling, struct err *why)
+{
+	return atomic_load((atomic_bool *)is_sampling) || err_set(why, ERR_IO, "not sampling yet");
 }
 
 static void register_metrics(void)
@@ -212,6 +211,9 @@ static bool run(void *self, struct err *err)
 	struct profiler_options options = { .hz = given->hz,
 					    .node = node,
 					    .counts = &outlet.counts };
+	atomic_bool is_sampling = false;
+	struct daemon_service service = { .self = &is_sampling, .ready = is_ready };
+	struct daemon_server server = { 0 };
 
 	if (!failpoint_arm("agent", given->failpoints, err))
 		return false;
@@ -219,10 +221,16 @@ static bool run(void *self, struct err *err)
 				   err))
 		return false;
 
+	/* Before anything is counted: with an address that is taken the agent ends at once, and
+	 * what it had sampled by then its successor would have to book as lost. */
+	if (!daemon_serve(&server, &given->daemon, &service, err))
+		return false;
+
 	bool ok = outlet_open(&outlet, given, str_z(&arena, node), err) &&
-		  (daemon_stopping() || sample_and_serve(given, &options, &outlet, err));
+		  (daemon_stopping() || sample(given, &options, &outlet, &is_sampling, err));
 
 	outlet_close(&outlet);
+	daemon_unserve(&server);
 	return ok;
 }
 

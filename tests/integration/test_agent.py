@@ -287,6 +287,18 @@ def test_a_second_agent_on_the_same_state_directory_refuses(agent_program, lonel
     assert lonely.alive()
 
 
+def test_an_agent_whose_address_is_taken_ends_before_it_has_begun(agent_program, lonely, tmp_path):
+    """What it had sampled by then would be lost, and booked by its successor."""
+    state = tmp_path / "other"
+
+    done = run(agent_program, f"--state-directory={state}", f"--http-address={lonely.address}")
+
+    assert done.returncode == 1
+    assert lonely.address in done.stderr and "Address already in use" in done.stderr
+    assert not state.exists() and 'msg="sampling"' not in done.stderr
+    assert lonely.alive()
+
+
 @pytest.fixture
 def kafka(servers):
     """A Cell that nothing reads from."""
