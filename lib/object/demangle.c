@@ -21,6 +21,8 @@ static void demangled_add(const char *text, size_t len, void *arg)
 {
 	struct demangled *out = arg;
 
+	if (len == 0)
+		return;
 	if (len > DEMANGLED_MAX - out->len)
 		longjmp(out->too_long, 1);
 	if (len > out->cap - out->len) {
