@@ -3,7 +3,7 @@ PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60
 
-.PHONY: up down clean test test-chaos test-long fuzz check format build bench-otlp bench-ingest bench-query
+.PHONY: up down clean test test-chaos test-long fuzz check format build bench-otlp bench-ingest bench-symbols bench-query
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
@@ -16,4 +16,5 @@ format: ; @git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 bench-otlp: build ; @ninja -C build tests/otlp_bench >/dev/null && build/tests/otlp_bench
 bench-ingest: build ; @$(PYTHON) tests/bench/bench_ingest.py
 bench-query: build ; @$(PYTHON) tests/bench/bench_query.py
+bench-symbols: build ; @ninja -C build tests/symbol_bench >/dev/null && $(PYTHON) tests/bench/bench_symbols.py
 build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build
