@@ -13,7 +13,7 @@ packages=(
 	clang-14 llvm-14 libclang-rt-14-dev bpftool
 	libbpf-dev libelf-dev libdw-dev librdkafka-dev libprotobuf-c-dev protobuf-c-compiler
 	libpq-dev libmicrohttpd-dev libzstd-dev libxxhash-dev libpcre2-dev libjansson-dev
-	zlib1g-dev libssl-dev libcurl4-openssl-dev libiberty-dev
+	zlib1g-dev libssl-dev libcurl4-openssl-dev libiberty-dev liblzma-dev
 	nodejs=node npm=npm
 	# running: PostgreSQL, Redis, Kafka (its jars come from Maven)
 	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java python3

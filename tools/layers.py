@@ -40,6 +40,7 @@ WRAPPED_BY = {
     "libelf.h": ("lib/object/",),
     "gelf.h": ("lib/object/",),
     "elfutils/": ("lib/object/", "lib/client/debuginfod"),
+    "lzma.h": ("lib/object/mini_debug",),
     "libiberty/": ("lib/object/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
 }

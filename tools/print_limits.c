@@ -54,6 +54,8 @@ static const struct limit object[] = {
 	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
 	LIMIT(SYMBOL_BUILD_STEPS_MAX, COUNT, "pieces of functions that a build looks at",
 	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
+	LIMIT(MINI_DEBUG_MAX, BYTES, "the file inside `.gnu_debugdata`",
+	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
 	LIMIT(DWARF_BASES_MAX, COUNT, "entries of DWARF that one function's name is looked for in",
 	      "the others are not asked"),
 	LIMIT(SYMBOL_LINES_MAX, COUNT, "lines of an address: a function and what was inlined",

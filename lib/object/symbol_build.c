@@ -1,11 +1,12 @@
 #include "dwarf_functions.h"
+#include "mini_debug.h"
 #include "symbol_table.h"
 
-/* What the symbol table names stands below all that DWARF tells. */
-static void symbols_add(struct symbol_model *model)
+/* What a symbol table names stands below all that DWARF tells. */
+static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 {
-	for (size_t i = 0; i < model->symbols.len; i++) {
-		const struct elf_symbol *symbol = &model->symbols.items[i];
+	for (size_t i = 0; i < symbols->len; i++) {
+		const struct elf_symbol *symbol = &symbols->items[i];
 		struct symbol_writer *writer = &model->writer;
 		struct symbol_span span = { symbol->start, symbol->end, (uint32_t)writer->nodes.len,
 					    0 };
@@ -15,6 +16,27 @@ static void symbols_add(struct symbol_model *model)
 				writer, (struct symbol_node){ .function = symbol_writer_function(
 								      writer, symbol->name, 0) });
 	}
+}
+
+/* What .gnu_debugdata names, beside what is exported: the one leaves the other out. */
+static bool mini_add(int elf_fd, const struct elf_sections *sections, struct symbol_model *model,
+		     struct err *err)
+{
+	AUTO_FD inside = -1;
+	struct elf_sections inside_sections;
+	elf_symbols symbols;
+
+	if (elf_section_has_bytes(elf_sections_find(sections, STR(".symtab"))))
+		return true;
+	if (!mini_debug_open(elf_fd, sections, &inside, err))
+		return false;
+	if (inside < 0)
+		return true;
+	if (!elf_sections_read(inside, model->arena, &inside_sections, err) ||
+	    !elf_symbols_read(inside, &inside_sections, model->arena, &symbols, err))
+		return err_wrap(err, "read .gnu_debugdata");
+	symbols_add(model, &symbols);
+	return true;
 }
 
 static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
@@ -51,7 +73,9 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 	if (!elf_symbols_read(elf_fd, &sections, &arena, &model.symbols, err) ||
 	    !dwarf_add(options, elf_fd, &sections, &model, err))
 		return false;
-	symbols_add(&model);
+	symbols_add(&model, &model.symbols);
+	if (!mini_add(elf_fd, &sections, &model, err))
+		return false;
 	symbol_model_say(&model);
 	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);
 }

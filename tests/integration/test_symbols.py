@@ -218,6 +218,23 @@ def test_a_program_without_dwarf_has_the_names_of_its_symbols(tmp_path):
             assert len(chain) == 1 and chain[0][0] in symbols_of(path) and chain[0][1] == 0
 
 
+def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
+    """As gdb's documentation makes it: what .dynsym has not, in a small file, packed."""
+    path = compile_c(tmp_path, "-g", "-rdynamic")
+    debug, mini = tmp_path / "debug", tmp_path / "mini"
+    names = symbols_of(path)
+    oracles.run("objcopy", "--only-keep-debug", path, debug)
+    oracles.run("objcopy", "-S", "--remove-section=.gdb_index", "--remove-section=.comment",
+                "--keep-symbol=same_name", debug, mini)
+    oracles.run("strip", "--strip-all", "-R", ".comment", path)
+    assert "same_name" not in symbols_of(path)
+    oracles.run("xz", mini)
+    oracles.run("objcopy", "--add-section", f".gnu_debugdata={mini}.xz", path)
+    said = {name for chains in chains_of(path, tmp_path).values() for chain in chains
+            for name, _ in chain}
+    assert {"same_name", "outer", "main", "other_entry"} <= said <= names
+
+
 @pytest.mark.parametrize("compiler, closure", [("g++", "UliE_"), ("clang++-14", "3$_0")])
 def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
     source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
