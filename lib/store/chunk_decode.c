@@ -1,10 +1,8 @@
 #include "base/reader.h"
 #include "profile/limits.h"
 #include "store/chunk.h"
-#include "store/chunk_format.h"
+#include "store/chunk_columns.h"
 #include "store/limits.h"
-
-#include <zstd.h>
 
 enum { RESERVED_MAX = 1 << 16 }; /* entries of a table for which room is made before they come */
 
@@ -13,8 +11,7 @@ struct decoder {
 	struct sample_set *set;
 	const struct chunk_filter *filter;
 	struct arena scratch;
-	struct reader columns[CHUNK_COLUMN_COUNT];
-	uint64_t base_ms;
+	struct chunk_columns columns;
 
 	str *strings;
 	struct frame *origins;                  /* type, build id and path filled */
@@ -34,7 +31,7 @@ static bool has_room(struct decoder *decoder, uint64_t count, size_t size)
 		return true;
 	decoder->too_large = true;
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		reader_fail(&decoder->columns[i]);
+		reader_fail(&decoder->columns.of[i]);
 	return false;
 }
 
@@ -85,90 +82,6 @@ static uint32_t take_u32(struct reader *column)
 	return (uint32_t)value;
 }
 
-/* What stacks are made of, and which stack a sample has. */
-static bool is_of_stacks(size_t column)
-{
-	switch ((enum chunk_column)column) {
-	case CHUNK_ORIGINS:
-	case CHUNK_FRAMES:
-	case CHUNK_ADDRESSES:
-	case CHUNK_NAMES:
-	case CHUNK_STACK_SHAPES:
-	case CHUNK_STACK_FRAMES:
-	case CHUNK_STACKS:
-		return true;
-	case CHUNK_STRINGS:
-	case CHUNK_LABEL_SETS:
-	case CHUNK_SERIES:
-	case CHUNK_TIMES:
-	case CHUNK_SAMPLE_LABELS:
-	case CHUNK_VALUES:
-	case CHUNK_COLUMN_COUNT:
-		break;
-	}
-	return false;
-}
-
-static bool open_column(struct decoder *decoder, size_t column, uint64_t raw_len, str stored,
-			struct err *err)
-{
-	if (stored.len == raw_len) {
-		decoder->columns[column] = reader_of(str_copy(decoder->set->arena, stored));
-		return true;
-	}
-	if (stored.len > raw_len || ZSTD_getFrameContentSize(stored.ptr, stored.len) != raw_len)
-		return err_set(err, ERR_INVALID, "column %zu of a row has an impossible length",
-			       column);
-
-	char *raw = arena_array(decoder->set->arena, char, raw_len);
-	size_t len = ZSTD_decompress(raw, raw_len, stored.ptr, stored.len);
-
-	if (ZSTD_isError(len) || len != raw_len)
-		return err_set(err, ERR_INVALID, "column %zu of a row does not decompress", column);
-	decoder->columns[column] = reader_of((str){ raw, len });
-	return true;
-}
-
-static bool open_row(struct decoder *decoder, str row, struct err *err)
-{
-	uint64_t raw[CHUNK_COLUMN_COUNT], stored[CHUNK_COLUMN_COUNT];
-	struct reader r = reader_of(row);
-	uint64_t total = 0;
-
-	if (row.len < CHUNK_CHECKSUM)
-		return err_set(err, ERR_INVALID, "a row of %zu bytes", row.len);
-
-	str body = { row.ptr, row.len - CHUNK_CHECKSUM };
-	struct reader tail = reader_of(str_skip(row, body.len));
-
-	if (hash_64(body) != reader_u64(&tail))
-		return err_set(err, ERR_INVALID, "a row's checksum is wrong");
-	r.rest = body;
-	if (reader_u8(&r) != CHUNK_VERSION)
-		return err_set(err, ERR_INVALID, "a row of a version that is not known");
-	decoder->base_ms = reader_varint(&r);
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
-		raw[i] = reader_varint(&r);
-		stored[i] = reader_varint(&r);
-		if (raw[i] > CHUNK_RAW_MAX || (total += raw[i]) > CHUNK_RAW_MAX)
-			return err_set(err, ERR_INVALID,
-				       "a row's columns are more than %d bytes, decompressed",
-				       CHUNK_RAW_MAX);
-	}
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
-		if (stored[i] > reader_left(&r))
-			return err_set(err, ERR_INVALID, "column %zu of a row is cut short", i);
-
-		str column = reader_bytes(&r, (size_t)stored[i]);
-
-		if (decoder->filter->no_stacks && is_of_stacks(i))
-			continue;
-		if (!open_column(decoder, i, raw[i], column, err))
-			return false;
-	}
-	return !r.failed || err_set(err, ERR_INVALID, "a row's head is cut short");
-}
-
 /* What is counted at the head of a table comes, unless the row lies: not all of it is believed. */
 static size_t plausible(uint64_t count)
 {
@@ -177,7 +90,7 @@ static size_t plausible(uint64_t count)
 
 static void read_strings(struct decoder *decoder)
 {
-	struct reader *column = &decoder->columns[CHUNK_STRINGS];
+	struct reader *column = &decoder->columns.of[CHUNK_STRINGS];
 
 	decoder->string_count = take_table(decoder, column, sizeof(str));
 	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
@@ -187,7 +100,7 @@ static void read_strings(struct decoder *decoder)
 
 static void read_origins(struct decoder *decoder)
 {
-	struct reader *column = &decoder->columns[CHUNK_ORIGINS];
+	struct reader *column = &decoder->columns.of[CHUNK_ORIGINS];
 
 	decoder->origin_count = take_table(decoder, column, sizeof(struct frame));
 	decoder->origins = arena_array(&decoder->scratch, struct frame, decoder->origin_count);
@@ -200,8 +113,8 @@ static void read_origins(struct decoder *decoder)
 
 static void read_frames(struct decoder *decoder)
 {
-	struct reader *column = &decoder->columns[CHUNK_FRAMES];
-	struct reader *names = &decoder->columns[CHUNK_NAMES];
+	struct reader *column = &decoder->columns.of[CHUNK_FRAMES];
+	struct reader *names = &decoder->columns.of[CHUNK_NAMES];
 	uint64_t origin = 0, address = 0, function = 0;
 
 	decoder->frame_count = take_table(decoder, column, sizeof(uint32_t));
@@ -219,7 +132,7 @@ static void read_frames(struct decoder *decoder)
 		}
 		if (step)
 			address = 0;
-		address += reader_varint(&decoder->columns[CHUNK_ADDRESSES]);
+		address += reader_varint(&decoder->columns.of[CHUNK_ADDRESSES]);
 
 		struct frame frame = decoder->origins[origin];
 
@@ -243,8 +156,8 @@ static void read_frames(struct decoder *decoder)
 
 static void read_stacks(struct decoder *decoder)
 {
-	struct reader *shapes = &decoder->columns[CHUNK_STACK_SHAPES];
-	struct reader *frames = &decoder->columns[CHUNK_STACK_FRAMES];
+	struct reader *shapes = &decoder->columns.of[CHUNK_STACK_SHAPES];
+	struct reader *frames = &decoder->columns.of[CHUNK_STACK_FRAMES];
 	uint32_t stack[STACK_DEPTH_MAX];
 	uint64_t depth = 0, total = 0;
 
@@ -276,7 +189,7 @@ static void read_stacks(struct decoder *decoder)
 
 static void read_label_sets(struct decoder *decoder)
 {
-	struct reader *column = &decoder->columns[CHUNK_LABEL_SETS];
+	struct reader *column = &decoder->columns.of[CHUNK_LABEL_SETS];
 
 	decoder->label_set_count = take_table(decoder, column, sizeof(uint32_t));
 	decoder->label_sets = arena_array(&decoder->scratch, uint32_t, decoder->label_set_count);
@@ -308,14 +221,29 @@ struct series_entry {
 	uint32_t series; /* in the set, when wanted */
 };
 
+static bool is_in_window(const struct chunk_filter *filter, uint64_t time_ms)
+{
+	return time_ms >= filter->start_ms && time_ms < filter->end_ms;
+}
+
+static bool add_sample(struct decoder *decoder, const struct sample *sample)
+{
+	struct sample_set *set = decoder->set;
+
+	if (set->samples.len == set->samples.cap && /* it will double */
+	    !has_room(decoder, 2 * set->samples.cap, sizeof(*sample)))
+		return false;
+	sample_set_add(set, *sample);
+	return true;
+}
+
 static void read_samples(struct decoder *decoder, const struct series_entry *entry)
 {
-	struct reader *times = &decoder->columns[CHUNK_TIMES];
-	struct reader *stacks = &decoder->columns[CHUNK_STACKS];
-	struct reader *labels = &decoder->columns[CHUNK_SAMPLE_LABELS];
-	struct reader *values = &decoder->columns[CHUNK_VALUES];
-	struct sample_set *set = decoder->set;
-	uint64_t time_ms = decoder->base_ms;
+	struct reader *times = &decoder->columns.of[CHUNK_TIMES];
+	struct reader *stacks = &decoder->columns.of[CHUNK_STACKS];
+	struct reader *labels = &decoder->columns.of[CHUNK_SAMPLE_LABELS];
+	struct reader *values = &decoder->columns.of[CHUNK_VALUES];
+	uint64_t time_ms = decoder->columns.base_ms;
 
 	for (uint64_t i = 0; i < entry->count; i++) {
 		struct sample sample = { .series = entry->series, .value = (int64_t)entry->period };
@@ -327,27 +255,24 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 			sample.value = reader_zigzag(values);
 		if (times->failed || stacks->failed || labels->failed || values->failed)
 			return;
-		if (!entry->wanted || time_ms < decoder->filter->start_ms ||
-		    time_ms >= decoder->filter->end_ms)
+		if (!entry->wanted || !is_in_window(decoder->filter, time_ms))
 			continue;
 		if (decoder->stacks)
 			sample.stack = decoder->stacks[stack];
 		sample.labels = decoder->label_sets[label_set];
 		sample.time_ms = time_ms;
-		if (set->samples.len == set->samples.cap && /* it will double */
-		    !has_room(decoder, 2 * set->samples.cap, sizeof(sample)))
+		if (!add_sample(decoder, &sample))
 			return;
-		sample_set_add(set, sample);
 	}
 }
 
 static void read_series(struct decoder *decoder)
 {
-	struct reader *column = &decoder->columns[CHUNK_SERIES];
+	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
 	uint64_t count = take_count(column);
-	size_t samples =
-		decoder->set->samples.len + plausible(reader_left(&decoder->columns[CHUNK_TIMES]));
+	size_t samples = decoder->set->samples.len +
+			 plausible(reader_left(&decoder->columns.of[CHUNK_TIMES]));
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct series_entry entry = { .id = reader_u64(column) };
@@ -357,7 +282,8 @@ static void read_series(struct decoder *decoder)
 		entry.period = reader_varint(column);
 		entry.count = reader_varint(column);
 		entry.has_values = reader_u8(column);
-		if (column->failed || entry.count > reader_left(&decoder->columns[CHUNK_TIMES]) ||
+		if (column->failed ||
+		    entry.count > reader_left(&decoder->columns.of[CHUNK_TIMES]) ||
 		    !has_room(decoder, 1, sizeof(struct series))) {
 			reader_fail(column);
 			return;
@@ -381,7 +307,7 @@ static bool columns_hold(const struct decoder *decoder, struct err *err)
 		return err_set(err, ERR_INVALID, "a row needs more than %d bytes of memory",
 			       CHUNK_MEMORY_MAX);
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		if (decoder->columns[i].failed)
+		if (decoder->columns.of[i].failed)
 			return err_set(err, ERR_INVALID,
 				       "column %zu of a row does not hold what it should", i);
 	return true;
@@ -390,7 +316,7 @@ static bool columns_hold(const struct decoder *decoder, struct err *err)
 static bool columns_are_used_up(const struct decoder *decoder, struct err *err)
 {
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		if (reader_left(&decoder->columns[i]))
+		if (reader_left(&decoder->columns.of[i]))
 			return err_set(err, ERR_INVALID, "column %zu of a row holds too much", i);
 	return true;
 }
@@ -406,7 +332,7 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 		{ read_stacks, true },   { read_label_sets, false }, { read_series, false },
 	};
 	struct decoder decoder = { .set = set, .filter = filter, .held_before = set->arena->held };
-	bool good = open_row(&decoder, row, err);
+	bool good = chunk_columns_open(&decoder.columns, row, filter->no_stacks, set->arena, err);
 
 	for (size_t i = 0; good && i < ARRAY_LEN(tables); i++) {
 		if (filter->no_stacks && tables[i].of_stacks)

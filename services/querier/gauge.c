@@ -182,6 +182,8 @@ static uint64_t look_at_sources(struct gauge *gauge, const struct gauge_sum *sum
 /* To the nearest; halves up. */
 static wide divide(wide value, wide by)
 {
+	assert(by > 0); /* a source has profiles, and is there in a slot at least */
+
 	wide twice = 2 * value + by, quotient = twice / (2 * by);
 
 	return quotient - (twice % (2 * by) < 0); /* C cuts towards 0 */

@@ -58,22 +58,6 @@ static void lap(struct bench *bench, enum stage stage, uint64_t *began_ns)
 	*began_ns = now_ns;
 }
 
-/* What query_range does with a row. */
-static void row_sum(str row, struct range *range)
-{
-	static const struct chunk_filter all = { .series = any_series,
-						 .end_ms = UINT64_MAX,
-						 .no_stacks = true };
-	AUTO_ARENA arena = { 0 };
-	struct sample_set set;
-	uint64_t samples;
-	struct err err;
-
-	sample_set_init(&set, &arena);
-	if (!chunk_decode(row, &all, &set, &samples, &err) || !range_take(range, &set, &err))
-		fail(&err);
-}
-
 static void row_merge(struct bench *bench, str row, struct merge *merge)
 {
 	static const struct chunk_filter all = { .series = any_series, .end_ms = UINT64_MAX };
@@ -93,29 +77,47 @@ static void row_merge(struct bench *bench, str row, struct merge *merge)
 	bench->row_count++;
 }
 
+/* What query_range does with the rows. */
+static void sum_over_time(struct bench *bench)
+{
+	static const struct chunk_filter all = { .series = any_series,
+						 .end_ms = UINT64_MAX,
+						 .no_stacks = true };
+	static const struct range_options every_ten_seconds = { .step_ms = 10000,
+								.memory_max = UINT64_MAX };
+	AUTO_ARENA kept = { 0 };
+	struct reader r = reader_of(bench->rows);
+	uint64_t samples, began_ns = clock_cpu_ns();
+	struct range range;
+	struct err err;
+
+	range_init(&range, &every_ten_seconds, &kept);
+	while (reader_left(&r)) {
+		AUTO_ARENA arena = { 0 };
+		struct sample_set set;
+		str row = reader_bytes(&r, reader_u32(&r));
+
+		sample_set_init(&set, &arena);
+		if (!chunk_decode(row, &all, &set, &samples, &err) ||
+		    !range_take(&range, &set, &err))
+			fail(&err);
+	}
+	lap(bench, OVER_TIME, &began_ns);
+}
+
 static void turn_run(struct bench *bench)
 {
 	AUTO_ARENA arena = { 0 };
 	struct reader r = reader_of(bench->rows);
 	const struct answer_stats stats = { 0 };
-	static const struct range_options every_ten_seconds = { .step_ms = 10000,
-								.memory_max = UINT64_MAX };
-	struct range range;
 	struct merge merge;
 	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
 
 	bench->samples = bench->row_count = 0;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_MAX, &arena);
-	range_init(&range, &every_ten_seconds, &arena);
-	while (reader_left(&r)) {
-		str row = reader_bytes(&r, reader_u32(&r));
-		uint64_t began_ns;
-
-		row_merge(bench, row, &merge);
-		began_ns = clock_cpu_ns();
-		row_sum(row, &range);
-		lap(bench, OVER_TIME, &began_ns);
-	}
+	while (reader_left(&r))
+		row_merge(bench, reader_bytes(&r, reader_u32(&r)), &merge);
+	sum_over_time(bench);
 	bench->stacks = merge.set.stacks.len;
 	bench->frames = merge.set.frames.len;
 	for (size_t i = 0; i < REPORT_COUNT; i++) {
@@ -135,6 +137,15 @@ static int compare_ns(const void *a, const void *b)
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
 	return (left > right) - (left < right);
+}
+
+/* The median. */
+static double seconds_of(uint64_t *ns, size_t count)
+{
+	size_t middle = count / 2;
+
+	qsort(ns, count, sizeof(*ns), compare_ns);
+	return (double)ns[middle] / (double)NS_PER_SECOND;
 }
 
 static str file_read(const char *path, struct arena *arena)
@@ -171,9 +182,7 @@ int main(int argc, char **argv)
 	printf("{\"rows\":%zu,\"bytes\":%zu,\"samples\":%zu,\"stacks\":%zu,\"frames\":%zu",
 	       bench.row_count, bench.rows.len, bench.samples, bench.stacks, bench.frames);
 	for (size_t i = 0; i < STAGE_COUNT; i++) {
-		qsort(bench.ns[i], turns, sizeof(bench.ns[i][0]), compare_ns);
-		printf(",\"%s\":%.6f", stage_names[i],
-		       (double)bench.ns[i][turns / 2] / NS_PER_SECOND);
+		printf(",\"%s\":%.6f", stage_names[i], seconds_of(bench.ns[i], turns));
 	}
 	puts("}");
 	return EXIT_SUCCESS;
