@@ -48,8 +48,7 @@ static bool is_mangled(str name)
 
 str demangle(str system_name, struct arena *arena)
 {
-	/* libiberty's own bound would leave out names of 1 KiB, which templates make every day. */
-	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
+	const int options = DMGL_PARAMS | DMGL_ANSI;
 	struct demangled out = { .arena = arena };
 
 	if (!is_mangled(system_name))
@@ -62,7 +61,14 @@ str demangle(str system_name, struct arena *arena)
 	if (rust_demangle_callback(name, options, demangled_add, &out) && out.len)
 		return (str){ out.text, out.len };
 	out.len = 0;
-	if (cplus_demangle_v3_callback(name, options, demangled_add, &out) && out.len)
+	/*
+	 * libiberty's own bound would leave out names of 1 KiB, which templates make every day. It
+	 * is not needed here, where levels are no more than letters; in Rust's a name may refer to
+	 * itself.
+	 */
+	if (cplus_demangle_v3_callback(name, options | DMGL_NO_RECURSE_LIMIT, demangled_add,
+				       &out) &&
+	    out.len)
 		return (str){ out.text, out.len };
 	return system_name;
 }

@@ -18,6 +18,7 @@ static const struct {
 	/* no such names */
 	{ STR("main"), STR("main") },
 	{ STR("_Z"), STR("_Z") },
+	{ STR("_RNvB1_31o"), STR("_RNvB1_31o") }, /* it refers to itself */
 	{ STR("_Zonk"), STR("_Zonk") },
 	{ STR("__write"), STR("__write") },
 	{ STR("runtime.(*mcache).refill"), STR("runtime.(*mcache).refill") },
