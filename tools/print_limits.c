@@ -35,6 +35,8 @@ struct limit {
 	"the message is rejected, `decima_ingester_rejected_messages_total{reason=\"limit\"}`"
 #define SKIPPED     "`decima_ingester_skipped_total`"
 #define BAD_DATA    "400 `bad_data` with a sentence"
+#define UPLOADS     "`decima_agent_debuginfo_uploads_total"
+#define RETRIES     "`decima_agent_debuginfo_retries_total"
 #define PACE        "nothing is lost: it is a pace"
 #define ROW_REFUSED "the query fails with a sentence, `decima_querier_unreadable_rows_total`"
 #define ANOTHER_ROW "another row, `decima_ingester_rows_total`"
@@ -64,7 +66,7 @@ static const struct limit object[] = {
 	LIMIT(DEMANGLE_MAX, BYTES, "a name that is demangled", "it is shown as it is"),
 	LIMIT(DEMANGLED_MAX, BYTES, "a demangled name", "it is shown mangled"),
 	LIMIT(DEBUG_SEGMENTS_MAX, COUNT, "program headers of a file whose debug info is taken out",
-	      "it is not uploaded"),
+	      UPLOADS "{outcome=\"malformed\"}`"),
 	LIMIT(DEBUG_LINK_NAME_MAX, BYTES, "the file's name in a `.gnu_debuglink`",
 	      "it names no file, what the program itself has is uploaded"),
 	LIMIT(DEBUG_LINK_PATH_MAX, BYTES, "the path in a `.gnu_debugaltlink`",
@@ -372,6 +374,29 @@ static const struct limit agent[] = {
 	LIMIT(SPOOL_VALUE_MAX, BYTES, "a batch", "`decima_agent_samples_unspooled_total`"),
 	LIMIT(SPOOL_BAD_FILES_MAX, COUNT, "unreadable batches set aside",
 	      "more are removed; each counts in `decima_agent_spool_lost_batches_total`"),
+	LIMIT(UPLOAD_FILE_BYTES_MAX, BYTES, "a file with debug info, and what is sent of it",
+	      UPLOADS "{outcome=\"too_large\"}`; a debug file beside the program is not looked at"),
+	LIMIT(UPLOADS_HELD_MAX, COUNT, "files kept open until it is decided whether they go out",
+	      "offered again when mapped again, `decima_agent_debuginfo_postponed_total`"),
+	LIMIT(UPLOAD_TRIES_MAX, COUNT, "tries of one upload, over half an hour",
+	      UPLOADS "{outcome=\"gave_up\"}`"),
+	LIMIT(UPLOAD_DESCRIPTORS, COUNT,
+	      "file descriptors that are asked for when there are uploads",
+	      "a warning in the log; where there are none left, files are known by path alone"),
+	LIMIT(UPLOADER_MEMORY_MAX, BYTES, "address space of the uploader process",
+	      UPLOADS "{outcome=\"crashed\"}`"),
+	LIMIT(UPLOAD_PAUSE_FIRST_MS, MS, "the first pause while no debuginfo service answers",
+	      PACE),
+	LIMIT(UPLOAD_PAUSE_MAX_MS, MS, "the longest", PACE),
+	LIMIT(UPLOAD_RETRY_FIRST_MS, MS, "the first pause of a file that is refused for now", PACE),
+	LIMIT(UPLOAD_RETRY_MAX_MS, MS, "the longest", PACE),
+	LIMIT(UPLOAD_STALL_MS, MS, "time without a byte of an upload, or of its answer",
+	      RETRIES "{outcome=\"broken_off\"}`, `{outcome=\"unreachable\"}`"),
+	LIMIT(UPLOAD_GRACE_MS, MS, "reading a file's headers, beside `--debuginfo-upload-timeout`",
+	      RETRIES "{outcome=\"timed_out\"}`"),
+	LIMIT(UPLOAD_LOOK_MS, MS, "how often deleted files that are kept open are added up", PACE),
+	LIMIT(UPLOAD_IDLE_MS, MS, "how long the uploading thread sleeps with nothing to do", PACE),
+	LIMIT(UPLOADER_IDLE_MS, MS, "how long an uploader process waits for the next file", PACE),
 	LIMIT(PUBLISH_IN_FLIGHT_MAX, COUNT, "batches given to Kafka and not acknowledged",
 	      "the others wait in the spool, `decima_agent_spool_batches`"),
 	LIMIT(SIDE_BAND_RING_PAGES, COUNT, "pages of perf's ring, per CPU",

@@ -25,6 +25,25 @@ enum {
 	PUBLISH_IN_FLIGHT_MAX = 16, /* batches given to Kafka and not acknowledged */
 };
 
+/* Of a file with debug info, and of what is sent of it. */
+#define UPLOAD_FILE_BYTES_MAX (4ULL << 30)
+
+enum {
+	UPLOADS_HELD_MAX = 1024,         /* files kept open until their upload is decided */
+	UPLOAD_TRIES_MAX = 10,           /* of one file, over half an hour; then it is given up */
+	UPLOAD_DESCRIPTORS = 8192,       /* file descriptors that are asked for at the start */
+	UPLOADER_MEMORY_MAX = 256 << 20, /* address space of the uploader process */
+	UPLOAD_PAUSE_FIRST_MS = 1000,    /* while the service cannot be reached */
+	UPLOAD_PAUSE_MAX_MS = 60000,
+	UPLOAD_RETRY_FIRST_MS = 5000, /* for what is refused for now */
+	UPLOAD_RETRY_MAX_MS = 600000,
+	UPLOAD_STALL_MS = 60000, /* without a byte */
+	UPLOAD_GRACE_MS = 60000, /* for reading headers; beyond, the uploader is ended */
+	UPLOAD_LOOK_MS = 5000,   /* at what was deleted meanwhile */
+	UPLOAD_IDLE_MS = 60000,  /* with nothing to do */
+	UPLOADER_IDLE_MS = 5000, /* then the uploader is ended */
+};
+
 enum {
 	SIDE_BAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
 	SAMPLE_RING_BYTES_MAX = 64 << 20,

@@ -116,6 +116,19 @@ static struct executable *use(struct executable_cache *cache, struct executable 
 	return executable_share(executable);
 }
 
+static bool is_wanted(const struct executable_cache *cache, const struct executable *executable)
+{
+	return cache->sink.offer && !executable->is_offered && executable->build_id[0] &&
+	       cache->sink.has_room(cache->sink.self);
+}
+
+static void offer(struct executable_cache *cache, struct executable *executable,
+		  const struct executable_claim *claim, int fd)
+{
+	if (is_wanted(cache, executable))
+		executable->is_offered = cache->sink.offer(cache->sink.self, executable, claim, fd);
+}
+
 static void set_build_id(struct executable *executable, str bytes)
 {
 	AUTO_ARENA arena = { 0 };
@@ -197,6 +210,7 @@ static struct executable *keep_read(struct executable_cache *cache,
 		cache->count++;
 	}
 	link_file(cache, fresh, key);
+	offer(cache, fresh, claim, fd);
 	return use(cache, fresh);
 }
 
@@ -212,8 +226,10 @@ static struct executable *open_and_keep(struct executable_cache *cache,
 	struct executable_key key = key_of_stat(&stat);
 	struct executable *known = find_by_file(cache, &key);
 
-	return known && !claim->build_id.len ? use(cache, known)
-					     : keep_read(cache, claim, fd, &key);
+	if (!known || claim->build_id.len)
+		return keep_read(cache, claim, fd, &key);
+	offer(cache, known, claim, fd);
+	return use(cache, known);
 }
 
 static struct executable *take_by_id(struct executable_cache *cache,
@@ -225,7 +241,7 @@ static struct executable *take_by_id(struct executable_cache *cache,
 
 	struct executable *known = find_by_id(cache, str_from(wanted.build_id));
 
-	if (!known)
+	if (!known || is_wanted(cache, known))
 		return open_and_keep(cache, claim);
 	if (!known->segment_count) {
 		uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
@@ -257,6 +273,20 @@ void executable_cache_init(struct executable_cache *cache)
 	cache->vdso->path = heap_str(STR("[vdso]"));
 	if (!executable_file_read_vdso(cache->vdso, &err))
 		cache->vdso->build_id[0] = 0; /* no vdso on this machine: nobody maps it */
+}
+
+void executable_cache_set_sink(struct executable_cache *cache, const struct executable_sink *sink)
+{
+	struct executable_claim claim = { .path = STR("[vdso]") };
+
+	cache->sink = *sink;
+	if (!cache->sink.offer || !cache->vdso->segment_count)
+		return;
+
+	AUTO_FD fd = executable_file_copy_vdso();
+
+	if (fd >= 0)
+		offer(cache, cache->vdso, &claim, fd);
 }
 
 void executable_cache_done(struct executable_cache *cache)

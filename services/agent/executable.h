@@ -27,6 +27,7 @@ struct executable {
 	size_t segment_count; /* 0: not read */
 
 	/* private */
+	bool is_offered; /* to the sink, which took it */
 	uint32_t references;
 	uint64_t used, tried_ms;
 	struct executable_key key;
@@ -35,12 +36,24 @@ struct executable {
 
 enum { EXECUTABLE_BUCKETS = 1024 };
 
+struct executable_claim;
+
+/* Who is shown each file once, while it is open. */
+struct executable_sink {
+	bool (*has_room)(void *self);
+	/* False: not now; when it is mapped the next time. The descriptor stays the cache's. */
+	bool (*offer)(void *self, const struct executable *executable,
+		      const struct executable_claim *claim, int fd);
+	void *self;
+};
+
 struct executable_cache {
 	size_t count;
 	uint64_t opened, unreadable, over_limit; /* cumulative */
 	/* private */
 	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
 	struct executable *vdso;
+	struct executable_sink sink;
 	uint64_t clock;
 };
 
@@ -55,6 +68,10 @@ struct executable_claim {
 };
 
 void executable_cache_init(struct executable_cache *cache);
+
+/* Before the first one is taken; the vdso is offered at once. */
+void executable_cache_set_sink(struct executable_cache *cache, const struct executable_sink *sink);
+
 void executable_cache_done(struct executable_cache *cache);
 
 /*

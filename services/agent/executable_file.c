@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 
 enum { PROC_PATH_MAX = 4352, VDSO_BYTES_MAX = 1 << 16 };
@@ -151,4 +152,15 @@ bool executable_file_read_vdso(struct executable *executable, struct err *err)
 		return false;
 	keep(executable, &elf);
 	return true;
+}
+
+int executable_file_copy_vdso(void)
+{
+	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+	size_t len = start ? vdso_len(start) : 0;
+	AUTO_FD fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (!len || fd < 0 || write(fd, (const char *)start, len) != (ssize_t)len)
+		return -1;
+	return fd_take(&fd);
 }

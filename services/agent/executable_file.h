@@ -18,3 +18,6 @@ bool executable_file_read(struct executable *executable, int fd, struct err *err
 
 /* The same from our own vdso, which is everybody's. */
 bool executable_file_read_vdso(struct executable *executable, struct err *err) MUST_CHECK;
+
+/* A file in memory with our vdso, or -1. */
+int executable_file_copy_vdso(void) MUST_CHECK;

@@ -17,6 +17,7 @@
 #include "local_store.h"
 #include "profiler.h"
 #include "publish.h"
+#include "upload.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -24,8 +25,9 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
-		*local_store, *failpoints;
-	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns;
+		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file;
+	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns, debuginfo_timeout_ns,
+		debuginfo_held_max_bytes;
 };
 
 static struct settings settings;
@@ -59,6 +61,19 @@ static const struct conf_key keys[] = {
 		  "but always twice what comes in." },
 	{ "local-store-directory", CONF_STR, FIELD(local_store), .fallback = "",
 	  .help = "Write pprof files into this directory and send nothing; needs no server." },
+	{ "debuginfo-url", CONF_STR, FIELD(debuginfo_url), .fallback = "",
+	  .help = "Debuginfo service that the debug info of what runs here is uploaded to, each "
+		  "build once, http://HOST:8002; empty: none is." },
+	{ "debuginfo-token-file", CONF_STR, FIELD(debuginfo_token_file), .fallback = "",
+	  .help = "File with the token that the service wants; binaries without a build id can be "
+		  "uploaded with one only." },
+	{ "debuginfo-upload-timeout", CONF_DURATION, FIELD(debuginfo_timeout_ns), .fallback = "15m",
+	  .min = NS_PER_SECOND, .max = 24 * 3600 * NS_PER_SECOND,
+	  .help = "Time that one upload may take." },
+	{ "debuginfo-held-max-bytes", CONF_BYTES, FIELD(debuginfo_held_max_bytes),
+	  .fallback = "256MB",
+	  .help = "Disk space of deleted files that are kept open until their debug info is "
+		  "uploaded; beyond, the newest go without." },
 	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
 	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
 		  "separated by commas; docs/failpoints.md names them." },
@@ -194,17 +209,51 @@ static bool is_ready(void *is_sampling, struct err *why)
 	return atomic_load((atomic_bool *)is_sampling) || err_set(why, ERR_IO, "not sampling yet");
 }
 
+static bool upload_room(void *self)
+{
+	return upload_has_room(self);
+}
+
+static bool upload_executable(void *self, const struct executable *executable,
+			      const struct executable_claim *claim, int fd)
+{
+	struct upload_file file = { .build_id = executable->build_id,
+				    .path = claim->path,
+				    .pids = { claim->pid, claim->parent_pid } };
+
+	return upload_offer(self, &file, fd);
+}
+
+static bool upload_open(struct upload *upload, const struct settings *given,
+			struct profiler_options *profiler, struct err *err)
+{
+	const struct upload_options options = { .url = given->debuginfo_url,
+						.token_file = given->debuginfo_token_file,
+						.timeout_ns = given->debuginfo_timeout_ns,
+						.held_max_bytes = given->debuginfo_held_max_bytes };
+
+	if (!upload_start(upload, &options, err))
+		return false;
+	if (upload->running)
+		profiler->executables = (struct executable_sink){ .has_room = upload_room,
+								  .offer = upload_executable,
+								  .self = upload };
+	return true;
+}
+
 static void register_metrics(void)
 {
 	metrics_register(profiler_metrics, profiler_metric_count);
 	metrics_register(batch_metrics, batch_metric_count);
 	metrics_register(publish_metrics, publish_metric_count);
 	metrics_register(local_store_metrics, local_store_metric_count);
+	metrics_register(upload_metrics, upload_metric_count);
 }
 
 static bool run(void *self, struct err *err)
 {
 	static struct outlet outlet;
+	static struct upload upload;
 	const struct settings *given = self;
 	AUTO_ARENA arena = { 0 };
 	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
@@ -227,8 +276,10 @@ static bool run(void *self, struct err *err)
 		return false;
 
 	bool ok = outlet_open(&outlet, given, str_z(&arena, node), err) &&
+		  upload_open(&upload, given, &options, err) &&
 		  (daemon_stopping() || sample(given, &options, &outlet, &is_sampling, err));
 
+	upload_stop(&upload);
 	outlet_close(&outlet);
 	daemon_unserve(&server);
 	return ok;

@@ -40,6 +40,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 {
 	*profiler = (struct profiler){ 0 };
 	process_table_init(&profiler->processes);
+	executable_cache_set_sink(&profiler->processes.executables, &options->executables);
 	collect_init(&profiler->collect,
 		     &(struct collect_options){ .node = options->node,
 						.external = options->external,

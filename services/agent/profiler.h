@@ -36,7 +36,8 @@ struct profiler_options {
 	uint64_t hz;
 	str node;
 	struct labels external;
-	const struct counts *counts; /* as in sampler_options */
+	const struct counts *counts;        /* as in sampler_options */
+	struct executable_sink executables; /* is shown each; .offer NULL: nobody is */
 };
 
 struct profiler {

@@ -49,6 +49,8 @@ class Service(Process):
             flags["redis"] = self.fleet.redis.address()
         if self.kind == "querier" and "symbolizer" in self.fleet.services:
             flags["symbolizer-url"] = self.fleet.services["symbolizer"].url
+        if self.kind == "agent" and "debuginfo" in self.fleet.services:
+            flags["debuginfo-url"] = self.fleet.services["debuginfo"].url
         return flags
 
     @property

@@ -1,0 +1,63 @@
+/*
+ * upload - the debug info of what this host runs goes to the debuginfo service, each build once.
+ *
+ * A file is offered by the sampling thread while it is open, so a program that is gone a moment
+ * later keeps its names: the descriptor is kept until it is decided what becomes of it. A thread of
+ * this module hands one file at a time to the uploader (upload_worker.h), which asks the service
+ * whether it wants it before it sends anything. What fails is tried again, ever more seldom; while
+ * the service cannot be reached everything waits. Bounded are the files that wait and the disk
+ * space of those among them that were deleted.
+ *
+ *     upload_start(&upload, &options, &err)
+ *     upload_offer(&upload, &(struct upload_file){ .build_id = id, .path = path, .pids = { pid,
+ * parent } }, fd)
+ */
+#pragma once
+
+#include "base/queue.h"
+#include "chassis/metrics.h"
+#include "upload_worker.h"
+
+#include <pthread.h>
+
+struct upload_options {
+	const char *url;        /* empty: there are no uploads */
+	const char *token_file; /* empty: no token */
+	uint64_t timeout_ns, held_max_bytes;
+};
+
+struct upload_file {
+	const char *build_id;
+	str path;         /* as the process sees it */
+	uint32_t pids[2]; /* it and its parent: in whose root; 0: ours */
+};
+
+struct upload_job;
+
+struct upload {
+	/* private; of the thread while it runs, but for these */
+	struct queue offered;
+	struct stop stop;
+	_Atomic size_t held; /* offered, and not decided */
+	bool running;
+	/* the thread's own */
+	struct upload_options options;
+	struct upload_worker worker;
+	struct upload_job *first, **end; /* waiting, oldest first */
+	uint64_t pause_ms, pause_until_ns, used_ns, looked_ns;
+	pthread_t thread;
+};
+
+bool upload_start(struct upload *upload, const struct upload_options *options,
+		  struct err *err) MUST_CHECK;
+
+/* What waits is forgotten: after the next start it is offered again. */
+void upload_stop(struct upload *upload);
+
+/* From the sampling thread; never waits. False: not now, there is no room. The descriptor stays the
+ * caller's. */
+bool upload_has_room(const struct upload *upload);
+bool upload_offer(struct upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
+
+extern struct metric *const upload_metrics[];
+extern const size_t upload_metric_count;

@@ -1,0 +1,286 @@
+/*
+ * decima-agent-uploader - reads the debug info out of files that strangers made, and sends it.
+ *
+ * The agent starts it when there is something to upload and hands it one file at a time. It is
+ * apart so that a file which was made to break its reader breaks nothing else, so that it may be
+ * slowed down, bounded and ended at any time, and so that the agent itself needs no HTTP client. It
+ * writes nothing: what is sent is read from the file as it is sent. It ends with its socket.
+ */
+#include "agent_limits.h"
+#include "client/fetch.h"
+#include "debug_files.h"
+#include "object/debug_extract.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { IOPRIO_PROCESS = 1, IOPRIO_IDLE = 3 << 13, NICE = 19, ANSWER_BODY_MAX = 4096 };
+enum { TOKEN_BYTES_MAX = 4096 };
+
+struct settings {
+	const char *url, *token_file;
+	uint64_t timeout_ms;
+};
+
+/* What fetch_put() reads from. */
+struct sending {
+	const struct debug_extract *extract;
+	int fd;
+	struct stat before;
+	uint64_t given;
+};
+
+/* Behind whatever else the machine does; first to go when its memory ends. */
+static void step_back(void)
+{
+	struct rlimit memory = { UPLOADER_MEMORY_MAX, UPLOADER_MEMORY_MAX }, no_core = { 0, 0 };
+	struct sched_param param = { 0 };
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* Each of them may be forbidden: then it is as it was. */
+	(void)!setpriority(PRIO_PROCESS, 0, NICE);
+	(void)!sched_setscheduler(0, SCHED_IDLE, &param);
+	(void)!syscall(SYS_ioprio_set, IOPRIO_PROCESS, 0, IOPRIO_IDLE);
+	(void)!setrlimit(RLIMIT_AS, &memory);
+	(void)!setrlimit(RLIMIT_CORE, &no_core);
+	(void)!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (fd >= 0)
+		(void)!write(fd, "1000", 4);
+}
+
+static bool give(void *self, uint64_t at, char *to, size_t len, size_t *ret_len, struct err *err)
+{
+	struct sending *sending = self;
+	struct stat now;
+
+	if (!debug_extract_read(sending->extract, sending->fd, at, to, len, ret_len, err))
+		return false;
+	sending->given += *ret_len;
+	if (at + *ret_len < sending->extract->size)
+		return true;
+	/* Before the last piece goes: half of an old file and half of a new one is neither. */
+	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
+	    now.st_mtim.tv_sec != sending->before.st_mtim.tv_sec ||
+	    now.st_mtim.tv_nsec != sending->before.st_mtim.tv_nsec)
+		return err_set(err, ERR_IO, "the file was changed while it was read");
+	return true;
+}
+
+static enum upload_outcome outcome_of(const struct fetch_answer *answer)
+{
+	switch (answer->status) {
+	case 200:
+	case 201:
+		return UPLOAD_STORED;
+	case 409: /* who is to come back is told when */
+		return answer->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
+	case 413:
+		return UPLOAD_TOO_LARGE;
+	case 401:
+	case 403:
+		return UPLOAD_UNAUTHORIZED;
+	case 408:
+	case 429:
+		return UPLOAD_BUSY;
+	default:
+		return answer->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
+	}
+}
+
+/* The header that lets us in; read each time, since tokens change. NULL: none is needed, or had. */
+static const char *authorization(const struct settings *settings, struct arena *arena)
+{
+	char room[TOKEN_BYTES_MAX];
+	AUTO_FD fd = *settings->token_file ? open(settings->token_file, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, room, sizeof(room));
+
+	if (n <= 0)
+		return NULL;
+
+	str token = str_trim((str){ room, (size_t)n });
+
+	return str_z(arena, str_format(arena, "Authorization: Bearer " STR_FMT, STR_ARG(token)));
+}
+
+static bool keep_some(void *self, str piece, struct err *err)
+{
+	struct buf *kept = self;
+
+	(void)err;
+	if (kept->len + piece.len <= ANSWER_BODY_MAX)
+		buf_str(kept, piece);
+	return true;
+}
+
+static enum upload_outcome put(const struct settings *settings, const char *build_id,
+			       const struct debug_file *file, struct sending *sending,
+			       struct upload_answer_message *answer)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf said = { .arena = &arena };
+	const char *header = authorization(settings, &arena);
+	str url = str_format(&arena, "%s/buildid/%s/debuginfo?rank=%s", settings->url, build_id,
+			     debug_rank_names[file->rank]);
+	struct fetch fetch = { .url = str_z(&arena, url),
+			       .headers = &header,
+			       .header_count = header != NULL,
+			       .timeout_ms = settings->timeout_ms,
+			       .stall_ms = UPLOAD_STALL_MS,
+			       .body_max = 1 << 20,
+			       .take = keep_some,
+			       .self = &said };
+	struct fetch_source source = { .size = sending->extract->size,
+				       .give = give,
+				       .self = sending };
+	struct fetch_answer told;
+	struct err err;
+
+	if (!fetch_put(&fetch, &source, &told, &err)) {
+		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
+		return sending->given ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
+	}
+	answer->retry_after_s = told.retry_after_s;
+	if (told.status >= 300)
+		snprintf(answer->sentence, sizeof(answer->sentence), "status %d: " STR_FMT,
+			 told.status, STR_ARG(str_trim(buf_bytes(&said))));
+	return outcome_of(&told);
+}
+
+static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
+				     const struct debug_file *file, struct arena *arena,
+				     struct upload_answer_message *answer)
+{
+	struct debug_extract extract;
+	struct sending sending = { .extract = &extract, .fd = file->fd };
+	struct err err;
+
+	if (file->rank == DEBUG_NOTHING)
+		return UPLOAD_NOTHING;
+	if (fstat(file->fd, &sending.before) != 0 ||
+	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
+		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
+		return UPLOAD_MALFORMED;
+	}
+	if (extract.size > UPLOAD_FILE_BYTES_MAX)
+		return UPLOAD_TOO_LARGE;
+
+	enum upload_outcome outcome = put(settings, build_id, file, &sending, answer);
+
+	answer->bytes += sending.given;
+	return outcome;
+}
+
+static void send_common(const struct settings *settings, const struct debug_question *question,
+			const struct debug_file *file, struct arena *arena,
+			struct upload_answer_message *answer)
+{
+	const char *build_id;
+	struct debug_file common = debug_files_find_common(question, file, arena, &build_id);
+
+	if (common.fd < 0)
+		return;
+	answer->outcomes[UPLOAD_PART_COMMON] =
+		send_file(settings, build_id, &common, arena, answer);
+	close(common.fd);
+}
+
+static struct upload_answer_message work(const struct settings *settings,
+					 const struct upload_job_message *job,
+					 const struct debug_question *question)
+{
+	AUTO_ARENA arena = { 0 };
+	struct upload_answer_message answer = { .outcomes = { UPLOAD_OUTCOME_COUNT,
+							      UPLOAD_OUTCOME_COUNT } };
+	enum upload_outcome *own = &answer.outcomes[UPLOAD_PART_OWN];
+	struct debug_file file;
+	struct err err;
+
+	/* The service cannot know an extract by the hash of the whole: it must believe us. */
+	if (str_starts_with(str_from(job->build_id), STR("htlhash:")) && !*settings->token_file) {
+		*own = UPLOAD_NO_BUILD_ID;
+		return answer;
+	}
+	if (!debug_files_find(question, &arena, &file, &err)) {
+		snprintf(answer.sentence, sizeof(answer.sentence), "%s", err.msg);
+		*own = UPLOAD_MALFORMED;
+		return answer;
+	}
+	snprintf(answer.rank, sizeof(answer.rank), "%s", debug_rank_names[file.rank]);
+	if (!job->is_done[UPLOAD_PART_OWN])
+		*own = send_file(settings, job->build_id, &file, &arena, &answer);
+	if (!job->is_done[UPLOAD_PART_COMMON])
+		send_common(settings, question, &file, &arena, &answer);
+	close(file.fd);
+	return answer;
+}
+
+/* False: the agent is gone, or wants no more. */
+static bool hear(struct upload_job_message *job, int *ret_fd, int *ret_root)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec bytes = { job, sizeof(*job) };
+	struct msghdr message = { .msg_iov = &bytes,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+	int fds[2] = { -1, -1 };
+
+	if (recvmsg(UPLOADER_SOCKET, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*job))
+		return false;
+
+	const struct cmsghdr *given = CMSG_FIRSTHDR(&message);
+
+	if (given && given->cmsg_level == SOL_SOCKET && given->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(given),
+		       given->cmsg_len == CMSG_LEN(sizeof(fds)) ? sizeof(fds) : sizeof(int));
+	*ret_fd = fds[0];
+	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd >= 0 && *ret_root >= 0;
+}
+
+static void serve(const struct settings *settings)
+{
+	static struct upload_job_message job;
+	int fd, root;
+
+	while (hear(&job, &fd, &root)) {
+		struct debug_question question = {
+			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
+		};
+		struct upload_answer_message answer = work(settings, &job, &question);
+
+		close(fd);
+		close(root);
+		if (send(UPLOADER_SOCKET, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = { 0 };
+
+	if (argc != UPLOADER_ARGUMENTS ||
+	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
+		fputs(UPLOADER_NAME ": the agent starts this, nobody else\n", stderr);
+		return 2;
+	}
+	settings.url = argv[UPLOADER_URL];
+	settings.token_file = argv[UPLOADER_TOKEN_FILE];
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)!syscall(SYS_close_range, UPLOADER_SOCKET + 1, ~0U, 0);
+	step_back();
+	serve(&settings);
+	return 0;
+}
