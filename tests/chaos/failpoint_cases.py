@@ -40,6 +40,14 @@ def is_stopped(process):
     return stat.rpartition(")")[2].split()[:1] == ["T"]
 
 
+def local_ports(pid):
+    """Of a process's connections over TCP. (To name its connections would hide it from the
+    janitor, which ends those of its own kind alone.)"""
+    sockets = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()}
+    rows = [row.split() for row in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return [int(row[1].partition(":")[2], 16) for row in rows if f"socket:[{row[9]}]" in sockets]
+
+
 def stop(process):
     """As a service is stopped: in order."""
     os.close(process.send(signal.SIGTERM))
@@ -80,9 +88,7 @@ class Case:
         return process.exit_code() == -signal.SIGKILL
 
     def launch(self, service):
-        """Start it; PostgreSQL knows its connection by its name."""
-        service.launch({"DECIMA_POSTGRES":
-                        f"{self.cell.postgres_address}?application_name={service.name}"})
+        service.launch({"DECIMA_POSTGRES": self.cell.postgres_address})
 
     def compare(self, nodes):
         """What is stored is what the topic holds, and nothing is missing."""
@@ -214,14 +220,16 @@ class IngesterCase(Case):
         if self.action == "kill" or self.point not in BACKENDS:
             return
         state, event, statement = BACKENDS[self.point]
+        ports = local_ports(self.armed.pid())
         found = self.cell.rows("SELECT state, wait_event, query FROM pg_stat_activity"
-                               " WHERE application_name = %s", self.armed.name)
+                               " WHERE datname = current_database() AND client_port = ANY (%s)",
+                               ports)
         assert [row[:2] for row in found] == [(state, event)], found
         assert found[0][2].startswith(statement), found
         if self.point == "in-copy":
             came = self.cell.rows("SELECT bytes_processed FROM pg_stat_progress_copy JOIN"
-                                  " pg_stat_activity USING (pid) WHERE application_name = %s",
-                                  self.armed.name)
+                                  " pg_stat_activity USING (pid, datname) WHERE datname ="
+                                  " current_database() AND client_port = ANY (%s)", ports)
             assert came and came[0][0] > 0, f"the COPY has brought {came} bytes"
 
     def come_back(self):
