@@ -12,7 +12,7 @@ import pytest
 
 from harness import ROOT, wait_until
 from local.fleet import SERVICES, Fleet
-from local.process import Process
+from local.process import Process, kill_those_in
 from local.say import Trouble
 from local.servers import check_java
 
@@ -41,6 +41,22 @@ def test_a_process_is_found_again_by_its_pid_file(tmp_path):
     assert again.pid() == started.popen.pid
     assert again.stop() is True
     assert not started.alive() and not again.pid_file.exists()
+
+
+def test_a_stopped_child_of_a_server_that_is_gone_ends_with_its_directory(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (tmp_path / "link").symlink_to(data)
+    bystander = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    orphan = subprocess.Popen(["sleep", "60"], cwd=data)
+    orphan.send_signal(signal.SIGSTOP)
+
+    kill_those_in(tmp_path / "link")
+
+    assert orphan.wait(10) == -signal.SIGKILL
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
 
 
 def test_a_pid_that_another_process_got_is_left_alone(tmp_path):

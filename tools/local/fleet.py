@@ -19,6 +19,7 @@ from pathlib import Path
 
 from . import say
 from .ports import Ports
+from .process import kill_those_in
 from .servers import OUTSIDE, Kafka, Postgres, Redis
 from .services import Service, default_build
 
@@ -138,6 +139,7 @@ class Fleet:
         """End all at once, data and all: what a test run does at its end."""
         for process in reversed(self.processes()):
             process.stop(process.tied_signal if process in self.servers else signal.SIGKILL)
+        kill_those_in(self.postgres.data)
 
     def unmount(self):
         """Let go of what the agent pinned: one that ended in order has left nothing to tell."""
