@@ -47,7 +47,7 @@ WRAPPED_BY = {
 
 # executable -> libraries that it must not need
 MUST_NOT_LINK = {
-    "agent": ("libpq", "libjansson"),
+    "agent": ("libpq", "libjansson", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
     "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),

@@ -14,11 +14,13 @@
 #include <sys/stat.h>
 
 struct upload_job {
-	struct upload_job_message message;
+	char build_id[BUILD_ID_TEXT_MAX];
+	bool is_done[UPLOAD_PART_COUNT];
 	int fds[2]; /* the file, its process's root; -1: ours */
 	unsigned int tries;
 	uint64_t due_ns;
 	struct upload_job *next;
+	char path[];
 };
 
 static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
@@ -138,11 +140,11 @@ bool upload_offer(struct upload *upload, const struct upload_file *file, int fd)
 		return false;
 	atomic_fetch_add(&upload->held, 1); /* by one thread alone: the sampling one */
 
-	struct upload_job *job = heap_new(sizeof(*job), 0);
-	struct upload_job_message *message = &job->message;
+	str path = { file->path.ptr, file->path.len < PATH_MAX ? file->path.len : PATH_MAX - 1 };
+	struct upload_job *job = heap_new(sizeof(*job), path.len + 1);
 
-	snprintf(message->build_id, sizeof(message->build_id), "%s", file->build_id);
-	snprintf(message->path, sizeof(message->path), STR_FMT, STR_ARG(file->path));
+	snprintf(job->build_id, sizeof(job->build_id), "%s", file->build_id);
+	memcpy(job->path, path.ptr, path.len);
 	job->fds[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	job->fds[1] = open_root(file->pids);
 	if (job->fds[0] >= 0 && queue_push(&upload->offered, job))
@@ -178,8 +180,8 @@ static void tell(const struct upload_job *job, const struct upload_answer_messag
 
 	log_write(is_usual[outcome] ? LOG_DEBUG : LOG_WARN, "debug info offered",
 		  "build_id=%s outcome=%s path=\"%s\" rank=%s bytes=%" PRIu64 " why=\"%s\"",
-		  job->message.build_id, outcome_names[outcome], job->message.path, answer->rank,
-		  answer->bytes, answer->sentence);
+		  job->build_id, outcome_names[outcome], job->path, answer->rank, answer->bytes,
+		  answer->sentence);
 }
 
 /* The end of a job that the uploader did not decide. */
@@ -294,7 +296,7 @@ static void take_answer(struct upload *upload, struct upload_job *job,
 			continue;
 		}
 		metric_add_at(&uploads, outcome, 1);
-		job->message.is_done[i] = true;
+		job->is_done[i] = true;
 	}
 	if (trouble != UPLOAD_UNREACHABLE)
 		upload->pause_ms = 0;
@@ -324,9 +326,13 @@ static enum upload_reply ask_worker(struct upload *upload, const struct upload_j
 				    struct upload_answer_message *answer)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
+	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
+							   job->is_done[UPLOAD_PART_COMMON] } };
 	enum upload_reply reply = UPLOAD_WORKER_DIED;
 
-	if (!upload_worker_hand(&upload->worker, &job->message, job->fds))
+	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
+	snprintf(message.path, sizeof(message.path), "%s", job->path);
+	if (!upload_worker_hand(&upload->worker, &message, job->fds))
 		return reply;
 	do {
 		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop, answer);
@@ -352,6 +358,7 @@ static void run_job(struct upload *upload, struct upload_job *job)
 		break;
 	case UPLOAD_NOT_YET:
 		tell(job, &answer, UPLOAD_TIMED_OUT);
+		job->tries += UPLOAD_TRIES_MAX / 2; /* it kept all others waiting */
 		try_again(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
 	case UPLOAD_STOPPED:
@@ -441,6 +448,11 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 	upload->end = &upload->first;
 	if (!*options->url)
 		return true;
+	if (!str_starts_with(str_from(options->url), STR("http://")) &&
+	    !str_starts_with(str_from(options->url), STR("https://")))
+		return err_set(err, ERR_INVALID,
+			       "--debuginfo-url \"%s\" is no http:// or https:// address",
+			       options->url);
 	if (!stop_open(&upload->stop, err))
 		return false;
 	raise_descriptors();

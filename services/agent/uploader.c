@@ -127,8 +127,13 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 	AUTO_ARENA arena = { 0 };
 	struct buf said = { .arena = &arena };
 	const char *header = authorization(settings, &arena);
-	str url = str_format(&arena, "%s/buildid/%s/debuginfo?rank=%s", settings->url, build_id,
-			     debug_rank_names[file->rank]);
+	str server = str_from(settings->url);
+
+	while (str_ends_with(server, STR("/")))
+		server.len--;
+
+	str url = str_format(&arena, STR_FMT "/buildid/%s/debuginfo?rank=%s", STR_ARG(server),
+			     build_id, debug_rank_names[file->rank]);
 	struct fetch fetch = { .url = str_z(&arena, url),
 			       .headers = &header,
 			       .header_count = header != NULL,

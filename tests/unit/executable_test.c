@@ -96,6 +96,67 @@ static void knows_what_is_no_file(void **state)
 	free(cache);
 }
 
+/* What a sink was offered, and whether it takes it. */
+struct taker {
+	bool is_full;
+	size_t count;
+	char last[BUILD_ID_TEXT_MAX];
+};
+
+static bool taker_has_room(void *self)
+{
+	return !((struct taker *)self)->is_full;
+}
+
+static bool taker_offer(void *self, const struct executable *executable,
+			const struct executable_claim *claim, int fd)
+{
+	struct taker *taker = self;
+	char magic[4];
+
+	assert_true(claim->path.len > 0);
+	assert_int_equal(pread(fd, magic, sizeof(magic), 0), sizeof(magic));
+	assert_memory_equal(magic, "\177ELF", sizeof(magic));
+	snprintf(taker->last, sizeof(taker->last), "%s", executable->build_id);
+	taker->count++;
+	return true;
+}
+
+static void offers_each_file_once_and_when_there_is_room(void **state)
+{
+	struct executable_cache *cache = calloc(1, sizeof(*cache));
+	struct executable_claim claim = claim_of_self();
+	struct taker taker = { 0 };
+	struct executable_sink sink = { .has_room = taker_has_room,
+					.offer = taker_offer,
+					.self = &taker };
+
+	(void)state;
+	executable_cache_init(cache);
+	executable_cache_set_sink(cache, &sink);
+	assert_int_equal(taker.count, 1); /* the vdso */
+	assert_true(taker.last[0]);
+
+	taker.is_full = true;
+	executable_take(cache, &claim);
+	claim.build_id = build_id_of_self();
+	executable_take(cache, &claim);
+	assert_int_equal(taker.count, 1);
+	taker.is_full = false;
+
+	struct executable *self = executable_take(cache, &claim);
+
+	assert_int_equal(taker.count, 2);
+	assert_string_equal(taker.last, self->build_id);
+	for (int i = 0; i < 3; i++)
+		executable_take(cache, &claim);
+	claim.build_id = (str){ 0 };
+	executable_take(cache, &claim);
+	assert_int_equal(taker.count, 2);
+	executable_cache_done(cache);
+	free(cache);
+}
+
 static struct executable *take_number(struct executable_cache *cache, uint32_t number)
 {
 	char path[64];
@@ -127,4 +188,5 @@ static void forgets_the_least_recently_mapped_that_nobody_maps(void **state)
 
 RUN_TESTS(TEST(reads_a_file_once_however_it_is_told),
 	  TEST(finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one),
-	  TEST(knows_what_is_no_file), TEST(forgets_the_least_recently_mapped_that_nobody_maps))
+	  TEST(knows_what_is_no_file), TEST(offers_each_file_once_and_when_there_is_room),
+	  TEST(forgets_the_least_recently_mapped_that_nobody_maps))

@@ -1,0 +1,92 @@
+/*
+ * What holds without a service and without an uploader, which lies beside the agent and not here.
+ * The rest is tests/integration/test_upload.py.
+ */
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "test.h"
+#include "upload.h"
+
+#include <dirent.h>
+#include <sys/mman.h>
+
+static size_t open_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (readdir(directory)) /* NOLINT(concurrency-mt-unsafe): ours */
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static struct upload_options options_of(const char *url)
+{
+	return (struct upload_options){
+		.url = url, .token_file = "", .timeout_ns = NS_PER_SECOND, .held_max_bytes = 1 << 20
+	};
+}
+
+static int64_t postponed(void)
+{
+	for (size_t i = 0; i < upload_metric_count; i++)
+		if (strcmp(upload_metrics[i]->name, "decima_agent_debuginfo_postponed_total") == 0)
+			return metric_get(upload_metrics[i]);
+	return -1;
+}
+
+static void without_an_address_nothing_is_taken(void **state)
+{
+	struct upload_options options = options_of("");
+	struct upload upload;
+	struct err err;
+
+	(void)state;
+	assert_true(upload_start(&upload, &options, &err));
+	assert_false(upload_has_room(&upload));
+	assert_false(upload_offer(&upload, &(struct upload_file){ .build_id = "00" }, 0));
+	upload_stop(&upload);
+}
+
+static void an_address_of_another_kind_is_refused(void **state)
+{
+	static const char *const urls[] = { "debuginfo:8002", "ftp://debuginfo", "file:///x" };
+	struct upload upload;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		struct upload_options options = options_of(urls[i]);
+		struct err err = { 0 };
+
+		assert_false(upload_start(&upload, &options, &err));
+		assert_non_null(strstr(err.msg, urls[i]));
+		upload_stop(&upload);
+	}
+}
+
+static void no_more_files_are_kept_than_may_be_and_all_are_let_go(void **state)
+{
+	struct upload_options options = options_of("http://127.0.0.1:1");
+	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
+	struct upload_file file = { .build_id = "0123456789abcdef", .path = STR("/bin/x") };
+	size_t before = open_descriptors();
+	int64_t postponed_before = postponed();
+	struct upload upload;
+	struct err err;
+
+	(void)state;
+	assert_true(upload_start(&upload, &options, &err));
+	for (size_t i = 0; i < UPLOADS_HELD_MAX; i++)
+		assert_true(upload_offer(&upload, &file, fd));
+	assert_false(upload_has_room(&upload));
+	assert_false(upload_offer(&upload, &file, fd));
+	assert_int_equal(postponed() - postponed_before, 2);
+	assert_true(open_descriptors() >= before + UPLOADS_HELD_MAX);
+	upload_stop(&upload);
+	assert_int_equal(open_descriptors(), before);
+	upload_stop(&upload);
+}
+
+RUN_TESTS(TEST(without_an_address_nothing_is_taken), TEST(an_address_of_another_kind_is_refused),
+	  TEST(no_more_files_are_kept_than_may_be_and_all_are_let_go))
