@@ -26,13 +26,16 @@
  */
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena);
 
+/* What may stay packed: samples come with the empty stack then, and with no labels of their own. */
+enum chunk_without { CHUNK_NO_STACKS = 1, CHUNK_NO_LABELS = 2 };
+
 /* What of a row is wanted. */
 struct chunk_filter {
 	/* The labels of a series; false: its samples are not wanted. They must outlive the set. */
 	bool (*series)(void *self, uint64_t id, str type, struct labels *ret_labels);
 	void *self;
 	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
-	bool no_stacks;            /* samples come with the empty stack; the others stay packed */
+	unsigned int without;      /* of enum chunk_without */
 };
 
 /*

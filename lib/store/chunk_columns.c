@@ -1,6 +1,7 @@
 #include "store/chunk_columns.h"
 
 #include "base/hash.h"
+#include "store/chunk.h"
 #include "store/limits.h"
 
 #include <zstd.h>
@@ -11,28 +12,14 @@ struct packed {
 	str stored;
 };
 
-static bool is_of_stacks(enum chunk_column column)
-{
-	switch (column) {
-	case CHUNK_ORIGINS:
-	case CHUNK_FRAMES:
-	case CHUNK_ADDRESSES:
-	case CHUNK_NAMES:
-	case CHUNK_STACK_SHAPES:
-	case CHUNK_STACK_FRAMES:
-	case CHUNK_STACKS:
-		return true;
-	case CHUNK_STRINGS:
-	case CHUNK_LABEL_SETS:
-	case CHUNK_SERIES:
-	case CHUNK_TIMES:
-	case CHUNK_SAMPLE_LABELS:
-	case CHUNK_VALUES:
-	case CHUNK_COLUMN_COUNT:
-		break;
-	}
-	return false;
-}
+/* Without what a column is not needed. */
+static const unsigned int parts[CHUNK_COLUMN_COUNT] = {
+	[CHUNK_ORIGINS] = CHUNK_NO_STACKS,       [CHUNK_FRAMES] = CHUNK_NO_STACKS,
+	[CHUNK_ADDRESSES] = CHUNK_NO_STACKS,     [CHUNK_NAMES] = CHUNK_NO_STACKS,
+	[CHUNK_STACK_SHAPES] = CHUNK_NO_STACKS,  [CHUNK_STACK_FRAMES] = CHUNK_NO_STACKS,
+	[CHUNK_STACKS] = CHUNK_NO_STACKS,        [CHUNK_LABEL_SETS] = CHUNK_NO_LABELS,
+	[CHUNK_SAMPLE_LABELS] = CHUNK_NO_LABELS,
+};
 
 /* The row without its checksum. */
 static bool check_row(str row, str *ret_body, struct err *err)
@@ -97,8 +84,8 @@ static bool unpack(const struct packed *packed, size_t column, struct arena *are
 	return true;
 }
 
-bool chunk_columns_open(struct chunk_columns *columns, str row, bool no_stacks, struct arena *arena,
-			struct err *err)
+bool chunk_columns_open(struct chunk_columns *columns, str row, unsigned int without,
+			struct arena *arena, struct err *err)
 {
 	struct packed packed[CHUNK_COLUMN_COUNT];
 	struct reader r = { 0 };
@@ -106,7 +93,7 @@ bool chunk_columns_open(struct chunk_columns *columns, str row, bool no_stacks, 
 	if (!check_row(row, &r.rest, err) || !read_head(&r, &columns->base_ms, packed, err))
 		return false;
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
-		if (no_stacks && is_of_stacks((enum chunk_column)i))
+		if (parts[i] & without)
 			continue;
 		if (!unpack(&packed[i], i, arena, &columns->of[i], err))
 			return false;

@@ -12,9 +12,6 @@ struct chunk_columns {
 	uint64_t base_ms;
 };
 
-/*
- * They are unpacked into the arena. Without stacks, what they are made of and which a sample has
- * stay packed: these columns are empty.
- */
-bool chunk_columns_open(struct chunk_columns *columns, str row, bool no_stacks, struct arena *arena,
-			struct err *err) MUST_CHECK;
+/* They are unpacked into the arena. Columns that are not needed `without` stay empty. */
+bool chunk_columns_open(struct chunk_columns *columns, str row, unsigned int without,
+			struct arena *arena, struct err *err) MUST_CHECK;

@@ -221,6 +221,17 @@ struct series_entry {
 	uint32_t series; /* in the set, when wanted */
 };
 
+/* What a sample names of a table; 0 where the table was left packed. */
+static uint32_t take_entry(struct reader *column, const uint32_t *table, uint64_t count)
+{
+	if (!table)
+		return 0;
+
+	uint64_t index = take_index(column, count);
+
+	return column->failed ? 0 : table[index];
+}
+
 static bool is_in_window(const struct chunk_filter *filter, uint64_t time_ms)
 {
 	return time_ms >= filter->start_ms && time_ms < filter->end_ms;
@@ -247,21 +258,17 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 
 	for (uint64_t i = 0; i < entry->count; i++) {
 		struct sample sample = { .series = entry->series, .value = (int64_t)entry->period };
-		uint64_t stack = decoder->stacks ? take_index(stacks, decoder->stack_count) : 0;
-		uint64_t label_set = take_index(labels, decoder->label_set_count);
 
 		time_ms += reader_varint(times);
+		sample.time_ms = time_ms;
+		sample.stack = take_entry(stacks, decoder->stacks, decoder->stack_count);
+		sample.labels = take_entry(labels, decoder->label_sets, decoder->label_set_count);
 		if (entry->has_values)
 			sample.value = reader_zigzag(values);
 		if (times->failed || stacks->failed || labels->failed || values->failed)
 			return;
-		if (!entry->wanted || !is_in_window(decoder->filter, time_ms))
-			continue;
-		if (decoder->stacks)
-			sample.stack = decoder->stacks[stack];
-		sample.labels = decoder->label_sets[label_set];
-		sample.time_ms = time_ms;
-		if (!add_sample(decoder, &sample))
+		if (entry->wanted && is_in_window(decoder->filter, time_ms) &&
+		    !add_sample(decoder, &sample))
 			return;
 	}
 }
@@ -326,16 +333,20 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 {
 	static const struct table {
 		void (*read)(struct decoder *);
-		bool of_stacks;
+		unsigned int part;
 	} tables[] = {
-		{ read_strings, false }, { read_origins, true },     { read_frames, true },
-		{ read_stacks, true },   { read_label_sets, false }, { read_series, false },
+		{ read_strings, 0 },
+		{ read_origins, CHUNK_NO_STACKS },
+		{ read_frames, CHUNK_NO_STACKS },
+		{ read_stacks, CHUNK_NO_STACKS },
+		{ read_label_sets, CHUNK_NO_LABELS },
+		{ read_series, 0 },
 	};
 	struct decoder decoder = { .set = set, .filter = filter, .held_before = set->arena->held };
-	bool good = chunk_columns_open(&decoder.columns, row, filter->no_stacks, set->arena, err);
+	bool good = chunk_columns_open(&decoder.columns, row, filter->without, set->arena, err);
 
 	for (size_t i = 0; good && i < ARRAY_LEN(tables); i++) {
-		if (filter->no_stacks && tables[i].of_stacks)
+		if (tables[i].part & filter->without)
 			continue;
 		tables[i].read(&decoder);
 		good = columns_hold(&decoder, err);

@@ -25,7 +25,7 @@ struct answer {
 	const struct selector *asked;
 	struct selector selector; /* its own: one thread per matcher */
 	struct reader_match match;
-	bool no_stacks;
+	unsigned int without;
 };
 
 static bool wants(void *self, const struct chunk_directory *directory)
@@ -60,7 +60,7 @@ static bool take(void *self, str payload, struct err *err)
 		.self = &answer->match,
 		.start_ms = answer->match.window.start_ms,
 		.end_ms = answer->match.window.end_ms,
-		.no_stacks = answer->no_stacks,
+		.without = answer->without,
 	};
 
 	sample_set_init(&set, &arena);
@@ -98,6 +98,30 @@ static bool make_helper(struct row_helper *helper, struct store_reader *reader,
 	return true;
 }
 
+/* Whether all that is asked of a sample's labels is answered by its series. */
+static bool series_suffices(const struct store_needs *needs, const struct found_series *series)
+{
+	if (series->open)
+		return false;
+	for (size_t i = 0; i < needs->label_count; i++)
+		if (!labels_get(series->labels, needs->label_names[i]).ptr)
+			return false;
+	return true;
+}
+
+static unsigned int without_of(const struct store_needs *needs, const struct found *found)
+{
+	unsigned int stacks = needs->no_stacks ? CHUNK_NO_STACKS : 0;
+
+	if (!needs->some_labels)
+		return stacks;
+	map_for_each(&found->by_id, slot) {
+		if (!series_suffices(needs, slot->value))
+			return stacks;
+	}
+	return stacks | CHUNK_NO_LABELS;
+}
+
 static bool read_rows(const struct store_team *team, struct answer *answers, struct arena *arena,
 		      struct err *err)
 {
@@ -130,10 +154,8 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 	struct answer *answers = arena_array(&arena, struct answer, team->count);
 
 	assert(team->count > 0 && team->count <= READERS_MAX);
-	for (size_t i = 0; i < team->count; i++) {
+	for (size_t i = 0; i < team->count; i++)
 		answers[i].sink = &sinks[i];
-		answers[i].no_stacks = query->no_stacks;
-	}
 	answers[0].stats = &leader->stats;
 	answers[0].asked = query->selector;
 	answers[0].match = (struct reader_match){
@@ -143,9 +165,12 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 		.found = { .arena = &arena },
 	};
 
-	bool good =
-		reader_match_find(&answers[0].match, leader, err) &&
-		(answers[0].match.found.by_id.len == 0 || read_rows(team, answers, &arena, err));
+	bool good = reader_match_find(&answers[0].match, leader, err);
+
+	for (size_t i = 0; good && i < team->count; i++)
+		answers[i].without = without_of(&query->needs, &answers[0].match.found);
+	good = good &&
+	       (answers[0].match.found.by_id.len == 0 || read_rows(team, answers, &arena, err));
 
 	for (size_t i = 1; i < team->count; i++)
 		selector_done(&answers[i].selector);

@@ -27,11 +27,21 @@ struct store_reader {
 	struct store_bounds bounds; /* of what began last */
 };
 
+/* What of samples is needed: the less it is, the less is unpacked. {0}: all of it. */
+struct store_needs {
+	bool no_stacks; /* they come with the empty stack */
+	/* Of their own labels those of these names, where the series lacks them: without any that
+	 * can be such, samples come with none. */
+	bool some_labels;
+	const str *label_names;
+	size_t label_count;
+};
+
 /* Which samples. The window is [start_ms, end_ms). */
 struct store_query {
 	const struct selector *selector; /* NULL, for series alone: of every type */
 	uint64_t start_ms, end_ms;
-	bool no_stacks; /* all samples come with the empty stack: much less to unpack */
+	struct store_needs needs;
 };
 
 /* Where samples go; called from one thread at a time. */

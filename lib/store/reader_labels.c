@@ -98,7 +98,7 @@ static bool take(void *self, str payload, struct err *err)
 		.self = self,
 		.start_ms = question->match.window.start_ms,
 		.end_ms = question->match.window.end_ms,
-		.no_stacks = true,
+		.without = CHUNK_NO_STACKS,
 	};
 
 	sample_set_init(&set, &arena);

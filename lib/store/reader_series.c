@@ -67,7 +67,7 @@ static bool take(void *self, str payload, struct err *err)
 		.self = search,
 		.start_ms = search->match.window.start_ms,
 		.end_ms = search->match.window.end_ms,
-		.no_stacks = true,
+		.without = CHUNK_NO_STACKS,
 	};
 
 	sample_set_init(&set, &arena);

@@ -56,7 +56,11 @@ static bool read_sums(struct question *question, const struct selector *selector
 						.see = is_gauge ? range_see : NULL,
 						.self = &ranges[i] };
 	}
-	question->no_stacks = true;
+	question->needs = (struct store_needs){ .no_stacks = true, .some_labels = !is_gauge };
+	if (options->sum_by) {
+		question->needs.label_names = options->sum_by->names;
+		question->needs.label_count = options->sum_by->len;
+	}
 	good = question_read(question, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {
 		good = good && range_add(&ranges[0], &ranges[i], err);

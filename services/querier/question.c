@@ -190,7 +190,7 @@ bool question_read(struct question *question, const struct selector *selector,
 	struct store_query query = { .selector = selector,
 				     .start_ms = question->window.start_ms,
 				     .end_ms = question->window.end_ms,
-				     .no_stacks = question->no_stacks };
+				     .needs = question->needs };
 	struct store_reader *reader = question_take_reader(question, err);
 
 	if (!reader)

@@ -29,7 +29,7 @@ struct question {
 	struct http_response *res;
 	struct window window;
 	struct store_bounds bounds; /* --query-timeout, and while the client waits */
-	bool no_stacks;             /* set before reading: samples are wanted without */
+	struct store_needs needs;   /* set before reading */
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	struct answer_stats stats;
 	size_t held; /* most bytes of it, where that is more than the request's arena */

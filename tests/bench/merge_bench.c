@@ -60,7 +60,9 @@ static void lap(struct bench *bench, enum stage stage, uint64_t *began_ns)
 
 static void row_merge(struct bench *bench, str row, struct merge *merge)
 {
-	static const struct chunk_filter all = { .series = any_series, .end_ms = UINT64_MAX };
+	static const struct chunk_filter all = { .series = any_series,
+						 .end_ms = UINT64_MAX,
+						 .without = CHUNK_NO_LABELS };
 	AUTO_ARENA arena = { 0 };
 	uint64_t samples, began_ns = clock_cpu_ns();
 	struct sample_set set;
@@ -82,7 +84,7 @@ static void sum_over_time(struct bench *bench)
 {
 	static const struct chunk_filter all = { .series = any_series,
 						 .end_ms = UINT64_MAX,
-						 .no_stacks = true };
+						 .without = CHUNK_NO_STACKS | CHUNK_NO_LABELS };
 	static const struct range_options every_ten_seconds = { .step_ms = 10000,
 								.memory_max = UINT64_MAX };
 	AUTO_ARENA kept = { 0 };

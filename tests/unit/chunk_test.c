@@ -115,7 +115,7 @@ static void samples_without_stacks_are_the_others_with_none(void **state)
 	sample_set_init(&set, &arena);
 	sample_set_init(&got, &arena);
 	random_set_fill(&set, &busy);
-	filter.no_stacks = true;
+	filter.without = CHUNK_NO_STACKS;
 
 	assert_true(chunk_decode(chunk_encode(&set, 1, &arena), &filter, &got, &samples, &err));
 
@@ -123,6 +123,27 @@ static void samples_without_stacks_are_the_others_with_none(void **state)
 		set.samples.items[i].stack = 0;
 	assert_true(str_eq(sample_set_text(&set, &arena), sample_set_text(&got, &arena)));
 	assert_int_equal(got.frames.len, 0);
+}
+
+static void samples_without_labels_are_the_others_with_none(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set, got;
+	struct chunk_filter filter = all_of(&set);
+	uint64_t samples;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	sample_set_init(&got, &arena);
+	random_set_fill(&set, &busy);
+	filter.without = CHUNK_NO_LABELS;
+
+	assert_true(chunk_decode(chunk_encode(&set, 1, &arena), &filter, &got, &samples, &err));
+
+	for (size_t i = 0; i < set.samples.len; i++)
+		set.samples.items[i].labels = 0;
+	assert_true(str_eq(sample_set_text(&set, &arena), sample_set_text(&got, &arena)));
 }
 
 static void leaves_out_what_the_filter_does_not_want(void **state)
@@ -380,6 +401,7 @@ static void the_directory_says_what_stands_in_the_row(void **state)
 
 RUN_TESTS(TEST(reads_back_what_was_written), TEST(a_row_read_and_written_again_does_not_grow),
 	  TEST(an_empty_set_is_a_row), TEST(samples_without_stacks_are_the_others_with_none),
+	  TEST(samples_without_labels_are_the_others_with_none),
 	  TEST(leaves_out_what_the_filter_does_not_want),
 	  TEST(refuses_every_row_with_a_flipped_byte), TEST(refuses_lies_whose_checksum_is_right),
 	  TEST(refuses_columns_that_are_too_large_together),
