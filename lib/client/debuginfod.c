@@ -30,12 +30,21 @@ static bool put_text(const char *directory, const char *name, const char *text, 
 	return (fd >= 0 && write(fd, text, (size_t)len) == len) || err_errno(err, "write %s", path);
 }
 
-static void put_number(const char *name, uint64_t number)
+/* NULL: none. */
+static void set(const char *name, const char *text)
+{
+	if (text)
+		setenv(name, text, 1); /* NOLINT(concurrency-mt-unsafe): there is one thread */
+	else
+		unsetenv(name); /* NOLINT(concurrency-mt-unsafe): likewise */
+}
+
+static void set_number(const char *name, uint64_t number)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu64, number);
-	setenv(name, text, 1);
+	set(name, text);
 }
 
 bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_options *options,
@@ -44,13 +53,13 @@ bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_opti
 	*debuginfod = (struct debuginfod){ .options = *options };
 	if (!put_text(options->cache, "cache_miss_s", "0\n", err))
 		return false;
-	setenv(DEBUGINFOD_CACHE_PATH_ENV_VAR, options->cache, 1);
-	put_number(DEBUGINFOD_TIMEOUT_ENV_VAR, options->stall_seconds);
-	put_number(DEBUGINFOD_MAXTIME_ENV_VAR, options->timeout_seconds);
-	put_number(DEBUGINFOD_MAXSIZE_ENV_VAR, options->max_bytes);
-	put_number(DEBUGINFOD_RETRY_LIMIT_ENV_VAR, 1);
-	unsetenv(DEBUGINFOD_PROGRESS_ENV_VAR);
-	unsetenv(DEBUGINFOD_VERBOSE_ENV_VAR);
+	set(DEBUGINFOD_CACHE_PATH_ENV_VAR, options->cache);
+	set_number(DEBUGINFOD_TIMEOUT_ENV_VAR, options->stall_seconds);
+	set_number(DEBUGINFOD_MAXTIME_ENV_VAR, options->timeout_seconds);
+	set_number(DEBUGINFOD_MAXSIZE_ENV_VAR, options->max_bytes);
+	set_number(DEBUGINFOD_RETRY_LIMIT_ENV_VAR, 1);
+	set(DEBUGINFOD_PROGRESS_ENV_VAR, NULL);
+	set(DEBUGINFOD_VERBOSE_ENV_VAR, NULL);
 	debuginfod->client = debuginfod_begin();
 	if (!debuginfod->client)
 		return err_set(err, ERR_IO, "libdebuginfod does not start");
@@ -91,7 +100,7 @@ enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const cha
 	AUTO_FD fd = -1;
 	struct stat stat;
 
-	setenv(DEBUGINFOD_URLS_ENV_VAR, server, 1);
+	set(DEBUGINFOD_URLS_ENV_VAR, server);
 	forget(debuginfod, build_id, kinds[kind].name);
 	fd = kinds[kind].find(debuginfod->client, (const unsigned char *)build_id, 0, NULL);
 	forget(debuginfod, build_id, kinds[kind].name);

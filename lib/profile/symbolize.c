@@ -138,11 +138,6 @@ str symbolize_response_write(const struct symbolize_response *response, struct a
 
 /* ---- reading ---- */
 
-static bool is_broken(const struct reader *r, const char *what, struct err *err)
-{
-	return r->failed && !err_set(err, ERR_INVALID, "not a %s", what);
-}
-
 static bool too_many(const char *what, size_t max, struct err *err)
 {
 	return err_set(err, ERR_LIMIT, "more than %zu %s in one request", max, what);
@@ -169,12 +164,33 @@ static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret
 	return !r.failed;
 }
 
+/* One field with addresses: a single one, or packed ones. Room is there for as many as were
+ * counted.
+ */
+static bool read_addresses(const struct field *field, uint64_t *addresses, size_t *len)
+{
+	struct reader packed = reader_of(field->bytes);
+
+	if (field->wire == WIRE_VARINT) {
+		addresses[(*len)++] = field->value;
+		return true;
+	}
+	while (reader_left(&packed)) {
+		uint64_t address = reader_varint(&packed);
+
+		if (packed.failed)
+			return false;
+		addresses[(*len)++] = address;
+	}
+	return true;
+}
+
 static bool read_binary(str bytes, struct symbolize_binary *binary, size_t *left,
 			struct arena *arena, struct err *err)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
-	size_t count;
+	size_t count, len = 0;
 
 	if (!count_fields(bytes, 2, true, &count))
 		return err_set(err, ERR_INVALID, "not a request for names");
@@ -183,28 +199,17 @@ static bool read_binary(str bytes, struct symbolize_binary *binary, size_t *left
 	*left -= count;
 
 	uint64_t *addresses = arena_array(arena, uint64_t, count);
-	size_t len = 0;
 
 	while (field_next(&r, &field)) {
-		if (!field_fits(&field, STR("lp")))
+		if (!field_fits(&field, STR("lp")) ||
+		    (field.number == 2 && !read_addresses(&field, addresses, &len)))
 			return err_set(err, ERR_INVALID, "not a request for names");
 		if (field.number == 1)
 			binary->build_id = field.bytes;
-		if (field.number == 2 && field.wire == WIRE_VARINT)
-			addresses[len++] = field.value;
-		if (field.number != 2 || field.wire == WIRE_VARINT)
-			continue;
-
-		struct reader packed = reader_of(field.bytes);
-
-		while (reader_left(&packed) && len < count)
-			addresses[len++] = reader_varint(&packed);
-		if (is_broken(&packed, "request for names", err))
-			return false;
 	}
 	binary->addresses = addresses;
 	binary->address_count = len;
-	return !is_broken(&r, "request for names", err);
+	return true;
 }
 
 bool symbolize_request_read(str bytes, struct symbolize_request *ret_request, struct arena *arena,

@@ -17,7 +17,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { POP_MS = 500, CHANGED_MEANWHILE_MAX = 3 };
+enum {
+	POP_MS = 500,
+	CHANGED_MEANWHILE_MAX = 3,
+	FETCHES_OF_ONE = 3 /* debuginfo, executable, dwz's */
+};
 
 enum outcome { BUILT, ABSENT, UNAVAILABLE, MALFORMED, TOO_LARGE, CRASHED, LATE, OUTRUN, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
@@ -154,7 +158,7 @@ static bool has_worker(struct member *member, struct err *err)
 static void work(struct member *member, const struct build_id *id, struct work_report *said)
 {
 	uint64_t servers = member->crew->generations->servers->count;
-	uint64_t fetch_ns = 2 * servers * (FETCH_SECONDS + 5) * NS_PER_SECOND;
+	uint64_t fetch_ns = FETCHES_OF_ONE * servers * (FETCH_SECONDS + 5) * NS_PER_SECOND;
 	struct work_order order = { .id = *id };
 	bool is_late = false, has_come = false;
 	struct err err = { 0 };

@@ -90,6 +90,26 @@ static void note(struct ask *ask, const struct json_count *counts, size_t count)
 	}
 }
 
+/* Nobody is behind a gateway, who might be ours. 503 is also what elfutils' debuginfod says. */
+static bool is_gateway(int status)
+{
+	return status == 429 || status == 502 || status == 504;
+}
+
+/* elfutils' debuginfod takes no body and hangs up on one; to a GET it says something, and ours that
+ * it wants a POST. */
+static enum outcome ask_who_it_is(const struct fetch *question)
+{
+	struct fetch fetch = *question;
+	int status = 0;
+	struct err err = { 0 };
+
+	fetch.header_count = 0;
+	if (!fetch_get(&fetch, &status, &err) || status == 405 || is_gateway(status))
+		return FAILED;
+	return FOREIGN;
+}
+
 /* Ours say {"data":{"generations":...}}; whatever else comes is from somebody who does not know the
  * question, unless it is a gateway that says that nobody is there. */
 static enum outcome ask_server(const struct generations *generations, struct ask *ask,
@@ -108,12 +128,17 @@ static enum outcome ask_server(const struct generations *generations, struct ask
 	struct json_count *counts;
 	size_t count;
 	int status = 0;
+	uint64_t began_ns = clock_monotonic_ns();
 	struct err err = { 0 };
 
 	fetch.url = str_z(ask->arena, str_format(ask->arena, "%s/api/v1/generations", server));
 	if (!fetch_post(&fetch, body, &status, &err)) {
+		bool is_quick = clock_monotonic_ns() - began_ns < NS_PER_SECOND;
+
 		log_debug("no generations", "error=\"%s\"", err.msg);
-		return err.code == ERR_LIMIT ? FOREIGN : FAILED;
+		if (err.code == ERR_LIMIT)
+			return FOREIGN;
+		return is_quick ? ask_who_it_is(&fetch) : FAILED;
 	}
 	if (status == 200 &&
 	    json_read_counts(buf_bytes(&answer), "data", "generations", GENERATIONS_ASKED_MAX,
@@ -121,7 +146,7 @@ static enum outcome ask_server(const struct generations *generations, struct ask
 		note(ask, counts, count);
 		return TOLD;
 	}
-	return status == 429 || status == 502 || status == 504 ? FAILED : FOREIGN;
+	return is_gateway(status) ? FAILED : FOREIGN;
 }
 
 static void ask_servers(struct generations *generations, struct ask *ask)
@@ -225,7 +250,7 @@ void generations_get(struct generations *generations, const struct build_id *con
 
 uint64_t generations_ask(struct generations *generations, const struct build_id *id)
 {
-	uint64_t generation;
+	uint64_t generation = GENERATION_UNKNOWN;
 
 	ask_anew(generations, &id, 1, &generation);
 	return generation;

@@ -63,7 +63,7 @@ static struct table_entry *entry_find(const struct tables *tables, const struct 
 {
 	struct table_entry *entry = *bucket_of(tables, id);
 
-	while (entry && strcmp(entry->id.text, id->text) != 0)
+	while (entry && !str_eq(str_from(entry->id.text), str_from(id->text)))
 		entry = entry->next;
 	return entry;
 }
@@ -374,6 +374,33 @@ static struct held_table *keep(struct tables *tables, const struct build_id *id,
 	return NULL;
 }
 
+/* Under the lock: the entry has another table now. */
+static void replace_table(struct tables *tables, struct table_entry *entry, struct held_table *held,
+			  const struct table_file *file)
+{
+	if (entry->file.size && table_file_eq(&entry->file, file)) {
+		/* its file has been replaced already */
+		tables->bytes -= entry->file.size;
+		entry->file.size = 0;
+	}
+	drop_table(tables, entry, OUTDATED);
+	set_file(tables, entry, file);
+	entry->held = held;
+}
+
+static void note_reason(struct table_entry *entry, const struct table_result *result,
+			enum name_reason reason)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t holds_ns = result->holds_ns ? result->holds_ns : FAILED_SECONDS * NS_PER_SECOND;
+
+	entry->reason = reason;
+	entry->reason_generation = result->generation;
+	entry->reason_until_ns = now_ns + holds_ns;
+	if (reason != NAME_KNOWN && entry->due_ns) /* nothing better yet */
+		entry->due_ns = now_ns + SECOND_BEST_SECONDS * NS_PER_SECOND;
+}
+
 bool tables_finish(struct tables *tables, const struct build_id *id,
 		   const struct table_result *result, struct err *err)
 {
@@ -392,25 +419,10 @@ bool tables_finish(struct tables *tables, const struct build_id *id,
 	struct table_entry *entry = entry_get(tables, id);
 
 	entry->is_busy = false;
-	if (held) {
-		bool is_same = entry->file.size && table_file_eq(&entry->file, &file);
-
-		if (is_same) { /* its file has been replaced already */
-			tables->bytes -= entry->file.size;
-			entry->file.size = 0;
-		}
-		drop_table(tables, entry, OUTDATED);
-		set_file(tables, entry, &file);
-		entry->held = held;
-	}
+	if (held)
+		replace_table(tables, entry, held, &file);
 	if (reason != NAME_PENDING) {
-		entry->reason = reason;
-		entry->reason_generation = result->generation;
-		entry->reason_until_ns =
-			clock_monotonic_ns() +
-			(result->holds_ns ? result->holds_ns : FAILED_SECONDS * NS_PER_SECOND);
-		if (!held && entry->due_ns) /* nothing better yet */
-			entry->due_ns = clock_monotonic_ns() + SECOND_BEST_SECONDS * NS_PER_SECOND;
+		note_reason(entry, result, reason);
 		entry_use(tables, entry);
 	}
 	evict(tables);

@@ -59,6 +59,24 @@ static bool report(const struct work *work, const struct work_report *said)
 	return send(work->socket, said, sizeof(*said), MSG_NOSIGNAL) == (ssize_t)sizeof(*said);
 }
 
+/* The file that dwz moved parts of this one's DWARF to; -1: it needs none, or there is none. Then
+ * names are lacking, and it is worth to look again later. */
+static int fetch_alt(struct work *work, int fd, struct work_report *said)
+{
+	struct build_id id;
+	struct err err = { 0 };
+	int alt = -1;
+
+	if (!symbol_table_alt_id(fd, &id))
+		return -1;
+	for (size_t i = 0; i < work->servers.count; i++)
+		if (debuginfod_fetch(&work->debuginfod, work->servers.urls[i], id.text,
+				     DEBUGINFOD_DEBUGINFO, &alt, &err) == DEBUGINFOD_CAME)
+			return alt;
+	said->is_second_best = true;
+	return -1;
+}
+
 /* From the first server that has it; one that failed leaves open whether there is a better file. */
 static bool fetch(struct work *work, const struct build_id *id, int *ret_fd,
 		  struct work_report *said)
@@ -86,9 +104,10 @@ static bool fetch(struct work *work, const struct build_id *id, int *ret_fd,
 	return false;
 }
 
-static void build(const struct work *work, int fd, struct work_report *said)
+static void build(const struct work *work, int fd, int alt_fd, struct work_report *said)
 {
-	struct symbol_table_options options = { .memory_max = WORK_MEMORY_MAX / 2 };
+	struct symbol_table_options options = { .memory_max = WORK_MEMORY_MAX / 2,
+						.alt_fd = alt_fd };
 	char path[PATH_MAX];
 	struct err err = { 0 };
 
@@ -116,10 +135,12 @@ static bool serve(struct work *work, const struct work_order *order)
 	struct work_report said = { .stage = WORK_DONE };
 	uint64_t began_ns = clock_monotonic_ns();
 	AUTO_FD fd = -1;
+	AUTO_FD alt_fd = -1;
 	struct stat stat;
 
 	if (!fetch(work, &order->id, &fd, &said))
 		return report(work, &said);
+	alt_fd = fetch_alt(work, fd, &said);
 	said.stage = WORK_FETCHED;
 	said.bytes = fstat(fd, &stat) == 0 ? (uint64_t)stat.st_size : 0;
 	said.took_ns = clock_monotonic_ns() - began_ns;
@@ -127,7 +148,7 @@ static bool serve(struct work *work, const struct work_order *order)
 		return false;
 	began_ns = clock_monotonic_ns();
 	said.stage = WORK_DONE;
-	build(work, fd, &said);
+	build(work, fd, alt_fd, &said);
 	said.took_ns = clock_monotonic_ns() - began_ns;
 	report(work, &said);
 	return false;
@@ -181,7 +202,7 @@ bool worker_start(struct worker *worker, const char *directory, const char *serv
 		sigset_t none;
 
 		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
+		pthread_sigmask(SIG_SETMASK, &none, NULL);
 		fcntl(ends[1], F_SETFD, 0);
 		execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
 		_exit(127);

@@ -24,9 +24,9 @@ from local.services import Service
 SOURCE = """\
 #include <cstdio>
 namespace app {
-static inline __attribute__((always_inline)) int twice(int x)
+inline __attribute__((always_inline)) int twice(int x)
 {
-	return x + x + NUMBER;
+	asm volatile("nop"); return x + x + NUMBER;
 }
 __attribute__((noinline)) int outer(const char *, int x)
 {
@@ -154,6 +154,14 @@ def counted(service, name):
 OUTER = "app::outer(char const*, int)"
 
 
+@pytest.fixture
+def known(pair, program):
+    """(a symbolizer, the program whose names it will find)."""
+    small = program()
+    upload(pair[0], small.id, small.debug)
+    return pair[1], small
+
+
 def test_names_are_full_and_demangled(pair, program):
     debuginfo, symbolizer = pair
     small = program()
@@ -166,6 +174,35 @@ def test_names_are_full_and_demangled(pair, program):
     assert answer["locations"][0]["lines"][-1]["system_name"] == "_ZN3app5outerEPKci"
     assert answer["locations"][1] == {
         "lines": [], "reason": "the debug info says nothing of this address"}
+
+
+def test_inlined_calls_have_lines_of_their_own(known):
+    symbolizer, small = known
+
+    places = ask(symbolizer, small.id, *range(small.outer, small.outer + 16))["locations"]
+
+    chains = [[(line["function"], line["line"], line["start_line"]) for line in place["lines"]]
+              for place in places]
+    assert [("app::twice(int)", 5, 3), (OUTER, 9, 7)] in chains
+    assert {line["file"] for place in places for line in place["lines"]} == {str(small.source)}
+
+
+def test_what_dwz_moved_to_another_file_is_fetched_too(start, serve, program, tmp_path):
+    first, second = (shutil.copy(program(n).whole, tmp_path / f"{n}") for n in (0, 1))
+    subprocess.run(["dwz", "-m", "common", "-M", "/nowhere/common", first, second], cwd=tmp_path,
+                   check=True)
+    common = tmp_path / "common"
+    common_id = run("readelf", "-n", common).partition("Build ID:")[2].split()[0]
+    small, files = program(), {}
+    files[f"/buildid/{small.id}/debuginfo"] = first.read_bytes()
+    files[f"/buildid/{common_id}/debuginfo"] = common.read_bytes()
+    symbolizer = start("symbolizer", debuginfod_urls=serve(files).url)
+
+    places = ask(symbolizer, small.id, *range(small.outer, small.outer + 16))["locations"]
+
+    assert "app::twice(int)" in [line["function"] for p in places for line in p["lines"]]
+    kept = [file.name for file in (symbolizer.directory / "tables").iterdir()]
+    assert kept == [f"{small.id}-0.table"]
 
 
 def test_a_file_that_comes_late_is_seen_within_ten_seconds(pair, program):
@@ -188,14 +225,6 @@ def test_what_is_no_build_id_is_said_to_be_none(pair, build_id):
 
     assert answer["reason"] == "not a build id that anything is kept under"
     assert works(pair[1]) == {}
-
-
-@pytest.fixture
-def known(pair, program):
-    """(a symbolizer, the program whose names it will find)."""
-    small = program()
-    upload(pair[0], small.id, small.debug)
-    return pair[1], small
 
 
 # how it is asked
@@ -289,6 +318,12 @@ def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, progra
         ours = start("debuginfo")
         symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url}, {debuginfod.url}/")
 
+        alone = start("symbolizer", debuginfod_urls=debuginfod.url)
+
+        assert function(alone, small.id, small.outer) == OUTER
+        name, seen = "decima_symbolizer_generations_total", metrics(alone)
+        assert seen[f'{name}{{outcome="foreign"}}'] >= 1
+        assert seen[f'{name}{{outcome="failed"}}'] == seen[f'{name}{{outcome="told"}}'] == 0
         first = ask(symbolizer, small.id, small.outer)
         second = ask(symbolizer, small.id, small.outer)
         absent = function(symbolizer, other.id, other.outer)
