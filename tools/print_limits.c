@@ -56,6 +56,8 @@ static const struct limit object[] = {
 	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
 	LIMIT(SYMBOL_BUILD_STEPS_MAX, COUNT, "pieces of functions that a build looks at",
 	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
+	LIMIT(GO_TABLE_MAX, BYTES, "a Go program's table of functions, or its data",
+	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
 	LIMIT(MINI_DEBUG_MAX, BYTES, "the file inside `.gnu_debugdata`",
 	      "the file gives no table of names: `ERR_LIMIT` with a sentence"),
 	LIMIT(DWARF_BASES_MAX, COUNT, "entries of DWARF that one function's name is looked for in",

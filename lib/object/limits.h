@@ -15,6 +15,7 @@ enum {
 	ELF_NOTE_BYTES_MAX = 64 << 10,   /* of one note segment; the rest is not read */
 	ELF_NAMES_MAX = 4 << 20,         /* bytes of section names; more: the file is refused */
 	ELF_SYMBOLS_BYTES_MAX = 1 << 30, /* of a symbol table, or of its names */
+	GO_TABLE_MAX = 1 << 30,          /* bytes of .gopclntab, or of the data that goes with it */
 	MINI_DEBUG_MAX = 256 << 20,      /* bytes of the file inside .gnu_debugdata, and packed */
 	DWARF_BASES_MAX = 16,       /* entries that a name is looked for in, one after the other */
 	SYMBOL_LINES_MAX = 64,      /* calls inlined into one another; inner ones are left out */

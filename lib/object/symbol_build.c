@@ -1,4 +1,5 @@
 #include "dwarf_functions.h"
+#include "go_functions.h"
 #include "mini_debug.h"
 #include "symbol_table.h"
 
@@ -72,6 +73,8 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 			  &arena);
 	if (!elf_symbols_read(elf_fd, &sections, &arena, &model.symbols, err) ||
 	    !dwarf_add(options, elf_fd, &sections, &model, err))
+		return false;
+	if (!model.spans.len && !go_functions_read(elf_fd, &sections, &model, err))
 		return false;
 	symbols_add(&model, &model.symbols);
 	if (!mini_add(elf_fd, &sections, &model, err))

@@ -50,14 +50,17 @@ struct symbol_table_options {
 bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
 
 /*
- * Write the table of the ELF file at elf_fd to out_fd, from its beginning. The names come from
- * DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file; for what it
- * does not cover from .symtab, or where there is none from .dynsym
- * and .gnu_debugdata. Split DWARF (.dwo, .dwp) is not read
- * yet: of such units the lines are known, and the names of symbols, but nothing that was inlined.
- * A file that names nothing makes an empty table. ERR_INVALID: not an ELF file, or one that
- * contradicts itself; ERR_LIMIT: more than the options or limits.h allow. Both descriptors stay the
- * caller's; out_fd may be written and read.
+ * Write the table of the ELF file at elf_fd to out_fd, from its beginning. The names come from, the
+ * first that knows an address:
+ *
+ *     DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file
+ *     .gopclntab where there is no DWARF, inlined calls included if the program's data is there
+ *     .symtab; where there is none, .dynsym and .gnu_debugdata
+ *
+ * Split DWARF (.dwo, .dwp) is not read yet: of such units the lines are known and the names of
+ * symbols, but nothing that was inlined. A file that names nothing makes an empty table.
+ * ERR_INVALID: not an ELF file, or one that contradicts itself; ERR_LIMIT: more than the options or
+ * limits.h allow. Both descriptors stay the caller's; out_fd may be written and read.
  */
 bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
 			struct err *err) MUST_CHECK;

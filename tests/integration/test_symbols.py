@@ -235,6 +235,47 @@ def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
     assert {"same_name", "outer", "main", "other_entry"} <= said <= names
 
 
+GO = shutil.which("go") or "/usr/local/go/bin/go"
+GO_SOURCE = """package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"sort"
+)
+
+func main() {
+	sort.Strings(os.Args)
+	out, _ := json.Marshal(regexp.MustCompile("a+").FindAllString(fmt.Sprint(os.Args), -1))
+	fmt.Println(string(out))
+}
+"""
+
+
+@pytest.mark.skipif(not Path(GO).exists(), reason="there is no go")
+@pytest.mark.parametrize("mode", ["exe", "pie"])
+def test_a_stripped_go_program_says_what_its_dwarf_said(mode, tmp_path, figure):
+    """Its own table of functions, inlined calls included, beside DWARF of the same code."""
+    source, whole, bare = tmp_path / "main.go", tmp_path / "whole", tmp_path / "bare"
+    source.write_text(GO_SOURCE)
+    build = [GO, "build", f"-buildmode={mode}"]
+    oracles.run(*build, "-o", whole, source)
+    oracles.run(*build, "-ldflags=-s -w", "-o", bare, source)
+    drawn = oracles.draw(whole, 3000, SEED)
+    said = [oracles.ours(CHECK, table_of(path, tmp_path), drawn) for path in (whole, bare)]
+    # What the compiler made has no file in either, and each says so in its own way.
+    pairs = [pair for pair in zip(*said) if not any("autogen" in f[1] or not f[1] for p in pair
+                                                    for f in p)]
+    different = [pair for pair in pairs if pair[0] != pair[1]]
+    inlined = sum(len(bare) > 1 for _, bare in pairs)
+    figure(f"go, {mode}: {len(pairs)} addresses, {inlined} inlined, different {len(different)}")
+    assert len(pairs) > 0.9 * len(drawn)
+    assert inlined > 0.1 * len(pairs)
+    assert len(different) <= ALLOWED * len(pairs), different[:5]
+
+
 @pytest.mark.parametrize("compiler, closure", [("g++", "UliE_"), ("clang++-14", "3$_0")])
 def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
     source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
