@@ -1,15 +1,17 @@
 """`make up` as a whole: from nothing to this machine's profile, again, and down."""
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, wait_until
 from local.process import Process
 
 NAMES = ("postgres", "redis", "kafka", "ingester", "debuginfo", "symbolizer", "querier", "agent")
@@ -65,6 +67,25 @@ def test_the_agent_pins_its_counts_in_the_run_directory_alone(up):
 
     assert [pin.name for pin in (up[0] / "bpffs").glob("decima*")] == [
         f"decima_agent_{state.st_dev}_{state.st_ino}"]
+
+
+def test_the_debug_info_of_what_runs_comes_into_the_store(up):
+    """The agent's own, for one: it has lines."""
+    env = environment(up[0])
+    agent = Path(__file__).resolve().parents[2] / "build" / "services" / "agent" / "decima-agent"
+    notes = subprocess.run(["readelf", "-n", agent], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout
+    build_id = notes.partition("Build ID:")[2].split()[0]
+
+    def is_held():
+        request = urllib.request.Request(
+            f"{env['DECIMA_DEBUGINFO_URL']}/buildid/{build_id}/section/.debug_line")
+        with contextlib.suppress(urllib.error.HTTPError):
+            with urllib.request.urlopen(request) as answer:
+                return len(answer.read()) > 1000
+        return False
+
+    wait_until(is_held, 100, "the agent's own lines are held")
 
 
 def test_a_second_up_starts_what_died_and_leaves_the_rest(up):
