@@ -37,11 +37,11 @@ enum {
 	UPLOAD_PAUSE_MAX_MS = 60000,
 	UPLOAD_RETRY_FIRST_MS = 5000, /* for what is refused for now */
 	UPLOAD_RETRY_MAX_MS = 600000,
-	UPLOAD_STALL_MS = 60000, /* without a byte */
-	UPLOAD_GRACE_MS = 60000, /* for reading headers; beyond, the uploader is ended */
-	UPLOAD_LOOK_MS = 5000,   /* at what was deleted meanwhile */
-	UPLOAD_IDLE_MS = 60000,  /* with nothing to do */
-	UPLOADER_IDLE_MS = 5000, /* then the uploader is ended */
+	UPLOAD_STALL_MS = 60000,  /* without a byte */
+	UPLOAD_GRACE_MS = 60000,  /* for reading headers; beyond, the uploader is ended */
+	UPLOAD_LOOK_MS = 5000,    /* at what was deleted meanwhile */
+	UPLOAD_IDLE_MS = 60000,   /* with nothing to do */
+	UPLOADER_IDLE_MS = 30000, /* then the uploader is ended */
 };
 
 enum {
