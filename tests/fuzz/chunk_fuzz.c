@@ -1,5 +1,6 @@
 /*
  * chunk - any bytes are read as a row or refused, and what was read can be written and read again.
+ * With columns left packed, what can be read whole can be read too, and is as many samples.
  *
  * The checksum would stop nearly every input at the door, so it is put right first.
  */
@@ -18,6 +19,21 @@ static bool any_series(void *self, uint64_t id, str type, struct labels *ret_lab
 	return true;
 }
 
+static void read_without(str row, unsigned int without, const struct sample_set *whole)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct chunk_filter filter = { any_series, NULL, 0, UINT64_MAX, without };
+	struct sample_set set;
+	uint64_t samples = 0;
+	struct err err = { 0 };
+
+	sample_set_init(&set, &arena);
+	if (chunk_decode(row, &filter, &set, &samples, &err))
+		assert(!whole || set.samples.len == whole->samples.len);
+	else
+		assert(!whole && err.code == ERR_INVALID && err.msg[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA arena = { 0 };
@@ -31,7 +47,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sample_set_init(&again, &arena);
 	buf_bytes_add(&row, data, size > 8 ? size - 8 : 0);
 	buf_u64(&row, hash_64(buf_bytes(&row)));
-	if (!chunk_decode(buf_bytes(&row), &all, &set, &samples, &err)) {
+
+	bool good = chunk_decode(buf_bytes(&row), &all, &set, &samples, &err);
+
+	for (unsigned int without = 1; without <= (CHUNK_NO_STACKS | CHUNK_NO_LABELS); without++)
+		read_without(buf_bytes(&row), without, good ? &set : NULL);
+	if (!good) {
 		assert(err.code == ERR_INVALID && err.msg[0]);
 		return 0;
 	}
