@@ -11,6 +11,8 @@ import { join } from "node:path";
 import { AXE, claim, DEADLINE } from "./browser.mjs";
 
 const MARSHAL = "encoding/json.Marshal";
+const NOW = Number(process.env.DECIMA_NOW); // the last tick
+const LATELY = `${NOW - 240}..${NOW + 1}`;
 const flame = (page) => page.getByRole("application", { name: /^Flame graph/ });
 const graph = (page) => page.getByRole("application", { name: /^Graph over time/ });
 const tip = (page) => page.getByRole("tooltip");
@@ -25,7 +27,21 @@ async function says(page, name, wanted) {
 	}
 }
 
-const loaded = (page) => page.locator(".loading.on").first().waitFor({ state: "hidden" });
+/** Until all that was asked is answered and drawn: nothing moves any more. */
+async function loaded(page) {
+	for (const ends = Date.now() + DEADLINE; (await page.locator(".loading.on").count()) > 0; await page.waitForTimeout(50)) {
+		assert.ok(Date.now() < ends, "it loads and loads");
+	}
+}
+
+/** Waits until its text is so. */
+async function reads(place, wanted) {
+	const ends = Date.now() + DEADLINE;
+	for (let text = ""; !wanted.test(text); text = await place.innerText()) {
+		assert.ok(Date.now() < ends, `it reads ${text}, not ${wanted}`);
+		await place.page().waitForTimeout(50);
+	}
+}
 
 /** The functions of the table, from the top, when it has `first` there. */
 async function functions(page, first) {
@@ -35,6 +51,7 @@ async function functions(page, first) {
 
 /** With the keys to the checkout service's frame: all, its first and greatest child. */
 async function chooseCheckout(page) {
+	await loaded(page);
 	await flame(page).focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("ArrowDown");
@@ -51,6 +68,7 @@ claim("shows the flame graph and the functions of the last hour", "/", async (pa
 
 claim("tells all of a frame under the pointer", "/?panes=flame", async (page) => {
 	await flame(page).waitFor();
+	await loaded(page);
 	const box = await flame(page).boundingBox();
 
 	await page.mouse.move(box.x + 20, box.y + 10 + 2 * 21); // the third row: roots of checkout
@@ -73,6 +91,7 @@ claim("says why a frame has no name, and what to do", "/?panes=flame&search=prox
 
 claim("zooms by a click, and out again by the breadcrumbs and the back button", "/", async (page) => {
 	await flame(page).waitFor();
+	await loaded(page);
 	const box = await flame(page).boundingBox();
 	const at = { x: box.x + 20, y: box.y + 10 + 21 };
 
@@ -249,6 +268,7 @@ claim("groups and colours the flame graph", "/", async (page) => {
 	await functions(page, MARSHAL);
 	await page.getByRole("combobox", { name: "group by" }).selectOption("node");
 	await says(page, "group", "^node$");
+	await loaded(page);
 	await flame(page).focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("ArrowDown");
@@ -293,6 +313,46 @@ claim("lists the hosts and what became of their samples", "/", async (page) => {
 	await host.waitFor({ state: "detached" });
 	await page.goBack();
 	await functions(page, MARSHAL);
+});
+
+claim("compares with what was just before, by shares and by values", `/?range=${LATELY}`, async (page) => {
+	await row(page, MARSHAL).waitFor();
+	await page.getByRole("button", { name: "Compare", exact: true }).click();
+	await page.waitForURL(/\/compare\?range=\d+\.\.\d+$/);
+	const total = (name) => page.getByRole("row").filter({ has: page.getByRole("button", { name, exact: true }) }).locator("td").nth(1);
+
+	await reads(total("decima::rank"), /^\+[\d.]+ pp\s*0% → [\d.]+%$/); // of the last minutes alone
+	assert.match(await total("encoding/json.Marshal").innerText(), /^−[\d.]+ pp/);
+	await page.getByRole("combobox", { name: "compare" }).selectOption("absolute");
+	await reads(total("decima::rank"), /^\+4\.\d+ s/);
+	await says(page, "mode", "^absolute$");
+	await loaded(page);
+
+	await chooseCheckout(page);
+	const text = await tip(page).innerText();
+	for (const word of ["before", "after", "change", "of all"]) assert.ok(text.includes(word), text);
+});
+
+claim("compares any two selectors and times, and swaps them", "/compare?range=10m", async (page) => {
+	const side = (name) => page.getByRole("region", { name, exact: true });
+	const ask = async (name, text) => {
+		await side(name).getByRole("combobox", { name: "Selector" }).fill(text);
+		await side(name).getByRole("button", { name: "Search", exact: true }).click();
+	};
+	await side("After").getByRole("combobox", { name: "Selector" }).waitFor();
+	await ask("Before", '{node="web-1"}');
+	await says(page, "before", "web-1");
+	await ask("After", '{node="web-2"}');
+	await says(page, "query", "web-2");
+	await side("Before").getByRole("button", { name: /^Time/ }).click();
+	await page.getByRole("button", { name: "Last 1 hour" }).click();
+	await says(page, "before_range", "^1h$");
+	await page.locator(".amount").getByText(/^35 s → 13\.4 s/).waitFor();
+
+	await page.getByRole("button", { name: "Swap" }).click();
+	await page.locator(".amount").getByText(/^13\.4 s → 35 s/).waitFor();
+	await page.goBack();
+	await page.locator(".amount").getByText(/^35 s → 13\.4 s/).waitFor();
 });
 
 claim("keeps the chosen theme, whatever the system's", "/", async (page) => {
@@ -340,6 +400,8 @@ picture("explore-1280-light", "/?search=json&range=30m", size(1280, 800, "light"
 picture("explore-1280-dark", "/?search=json&range=30m", size(1280, 800, "dark"), showExplore);
 picture("explore-2560-light", "/?search=json&range=30m", size(2560, 1440, "light"), showExplore);
 picture("explore-2560-dark", "/?search=json&range=30m", size(2560, 1440, "dark"), showExplore);
+picture("compare-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showCompare);
+picture("compare-2560-dark", `/compare?range=${LATELY}`, size(2560, 1440, "dark"), showCompare);
 picture("fleet-1280-light", "/fleet", size(1280, 800, "light"), showFleet);
 picture("fleet-1280-dark", "/fleet", size(1280, 800, "dark"), showFleet);
 picture("empty-1280-light", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", size(1280, 800, "light"), showEmpty);
@@ -356,6 +418,12 @@ async function showExplore(page) {
 	await flame(page).focus();
 	for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
 	await tip(page).getByText(MARSHAL).waitFor();
+}
+
+async function showCompare(page) {
+	await row(page, "decima::rank").waitFor();
+	await loaded(page);
+	await chooseCheckout(page);
 }
 
 async function showFleet(page) {

@@ -58,7 +58,7 @@ def outcome(cell, protos, tmp_path_factory):
         ["node", "--test-reporter=tap", "page.test.mjs"], cwd=BROWSER, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         errors="replace", timeout=MINUTES * 60,
-        env=os.environ | {"DECIMA_URL": cell.querier.url,
+        env=os.environ | {"DECIMA_URL": cell.querier.url, "DECIMA_NOW": str(now // 1000),
                           "DECIMA_SHOTS": str(Path(os.environ.get("DECIMA_SHOTS", shots))
                                               .absolute())})
     found, said = {}, []

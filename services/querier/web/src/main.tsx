@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 
 import "./style.css";
 import { Now } from "./api/use_answer";
+import { ComparePage } from "./parts/compare_page";
 import { ExplorePage } from "./parts/explore_page";
 import { FleetPage } from "./parts/fleet_page";
 import { ThemeSwitch } from "./parts/theme_switch";
@@ -11,7 +12,7 @@ import { useView } from "./state/history";
 import { useTheme } from "./state/theme";
 import { type Page, START, type View, viewToUrl } from "./state/view";
 
-const NAMES: Record<Page, string> = { explore: "Profiles", fleet: "Fleet" };
+const NAMES: Record<Page, string> = { explore: "Profiles", compare: "Compare", fleet: "Fleet" };
 
 function App() {
 	const [view, change] = useView();
@@ -51,6 +52,9 @@ function App() {
 			</header>
 			{view.page === "explore" && (
 				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
+			)}
+			{view.page === "compare" && (
+				<ComparePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
 			)}
 			{view.page === "fleet" && <FleetPage now={now} again={again} />}
 		</Now.Provider>

@@ -11,6 +11,7 @@ describe("a value", () => {
 		[0, "nanoseconds", "0"],
 		[52_631_578, "nanoseconds", "52.6 ms"],
 		[1_500_000_000, "nanoseconds", "1.5 s"],
+		[999_999_999, "nanoseconds", "1 s"],
 		[90e9, "nanoseconds", "1.5 min"],
 		[3600e9 * 30, "nanoseconds", "1.25 d"],
 		[1536, "bytes", "1.5 KiB"],

@@ -30,6 +30,9 @@ describe("a view", () => {
 			up: true,
 			rows: "ü%",
 			color: "package",
+			before: '{version="1"}',
+			beforeRange: { last: 86400 },
+			mode: "absolute",
 		};
 		expect(back(view)).toEqual(view);
 		expect(back({ ...START, range: { last: 900 } })).toEqual({ ...START, range: { last: 900 } });

@@ -18,6 +18,20 @@ export interface FlameAnswer {
 	};
 }
 
+/** The same for two that are compared: a before, b after. */
+export interface DiffAnswer {
+	unit: string;
+	a_total: number;
+	b_total: number;
+	names: string[];
+	nodes: Omit<FlameAnswer["nodes"], "self" | "total"> & {
+		a_self: number[];
+		a_total: number[];
+		b_self: number[];
+		b_total: number[];
+	};
+}
+
 export interface Matrix {
 	resultType: string;
 	result: { metric: Record<string, string>; values: [number, string][] }[];

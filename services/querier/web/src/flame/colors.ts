@@ -6,6 +6,7 @@
  * equally well under text. Grey is what has no name yet; the kernel has a hue of its own.
  */
 import type { ColorBy } from "../state/view";
+import { STEPS } from "./diff";
 import { hashText } from "./path";
 import { ALL, isLabel, type Tree } from "./tree";
 
@@ -55,9 +56,9 @@ export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
 }
 
 /** What a frame is called where it is drawn: a level of labels by its value alone. */
-export function shownName(tree: Tree, kinds: Uint8Array, node: number): string {
+export function shownName(tree: Tree, node: number): string {
 	const name = tree.names[tree.name[node]];
-	if (kinds[node] !== LABEL || node === ALL) return name;
+	if (!isLabel(tree, node) || node === ALL) return name;
 	return name.slice(name.indexOf("=") + 1) || `no ${name.slice(0, -1)}`;
 }
 
@@ -103,6 +104,23 @@ export function paletteOf(dark: boolean): Palette {
 		narrow: hex(dark ? 0.29 : 0.945, 0.01, 250),
 		found: dark ? "#ffd43b" : "#b4004e",
 		chosen: dark ? "#ffffff" : "#16181d",
+	};
+}
+
+/** For two that are compared, by step: green is better, red is worse, grey the same. */
+export function diffPaletteOf(dark: boolean): Palette {
+	const paint = (from: number, to: number, strength: number): string[] => {
+		const fill = [];
+		for (let step = -STEPS; step <= STEPS; step++) {
+			const part = Math.abs(step) / STEPS;
+			fill.push(hex(from + (to - from) * part, step === 0 ? 0.006 : strength * (0.25 + 0.75 * part), step < 0 ? 150 : 25));
+		}
+		return fill;
+	};
+	return {
+		...paletteOf(dark),
+		fill: dark ? paint(0.4, 0.48, 0.14) : paint(0.9, 0.76, 0.14),
+		dim: dark ? paint(0.3, 0.32, 0.035) : paint(0.94, 0.91, 0.035),
 	};
 }
 

@@ -2,17 +2,28 @@
 import { place, type Tree } from "./tree";
 
 export function filterTree(tree: Tree, meant: Uint8Array): Tree {
-	const kept = new Float64Array(tree.count); // self of stacks that are kept
-	const inside = new Uint8Array(tree.count);
-	for (let i = 0; i < tree.count; i++) {
-		inside[i] = meant[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
-		kept[i] = inside[i] ? tree.self[i] : 0;
-	}
-	const total = kept.slice();
-	for (let i = tree.count - 1; i > 0; i--) total[tree.parent[i]] += total[i];
+	const inside = new Uint8Array(tree.count); // 1: below a frame that was found, or one itself
+	for (let i = 0; i < tree.count; i++) inside[i] = meant[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
+	const keep = (self: Float64Array) => self.map((value, i) => (inside[i] ? value : 0));
+	const self = keep(tree.self);
+	const total = sums(tree, self);
 	const rows: number[] = [];
 	for (let i = 0; i < tree.count; i++) if (i === 0 || total[i] > 0) rows.push(i);
-	return pick(tree, rows, kept, total);
+	const picked = pick(tree, rows, self, total);
+	if (!tree.sides) return picked;
+
+	const of = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]);
+	const [aSelf, bSelf] = [keep(tree.sides.aSelf), keep(tree.sides.bSelf)];
+	const [aTotal, bTotal] = [sums(tree, aSelf), sums(tree, bSelf)];
+	picked.sides = { ...tree.sides, aSelf: of(aSelf), bSelf: of(bSelf), aTotal: of(aTotal), bTotal: of(bTotal) };
+	return picked;
+}
+
+/** Totals, of selves. */
+function sums(tree: Tree, self: Float64Array): Float64Array {
+	const total = self.slice();
+	for (let i = tree.count - 1; i > 0; i--) total[tree.parent[i]] += total[i];
+	return total;
 }
 
 function pick(tree: Tree, rows: number[], self: Float64Array, total: Float64Array): Tree {

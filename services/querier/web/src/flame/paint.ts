@@ -73,7 +73,7 @@ export class Painter {
 		context.fillRect(left, top, width > 3 ? width - 1 : width, lens.row - 1);
 		if (scene.found?.[node]) this.drawFrame(scene, i, palette.found, 1.5);
 		if (width < TEXT_MIN) return;
-		const text = fitText(this.ruler as Ruler, shownName(tree, scene.kinds, node), width - 2 * PADDING);
+		const text = fitText(this.ruler as Ruler, shownName(tree, node), width - 2 * PADDING);
 		if (!text) return;
 		context.fillStyle = dim ? palette.dimText : palette.text;
 		context.fillText(text, left + PADDING, top + lens.row / 2);

@@ -10,6 +10,10 @@ export interface Row {
 	node: number; // one of those that the row is made of: it has the names
 	self: number;
 	total: number;
+	aSelf: number; // of two that are compared; else 0
+	aTotal: number;
+	bSelf: number;
+	bTotal: number;
 }
 
 export function rowsFrom(tree: Tree, root: number): Row[] {
@@ -18,10 +22,19 @@ export function rowsFrom(tree: Tree, root: number): Row[] {
 	const until = new Int32Array(functions); // rows of the tree before this are below the function
 	for (let i = root; i < tree.end[root]; i++) {
 		if (isLabel(tree, i)) continue;
-		const row = (rows[of[i]] ??= { node: i, self: 0, total: 0 });
+		const row = (rows[of[i]] ??= { node: i, self: 0, total: 0, aSelf: 0, aTotal: 0, bSelf: 0, bTotal: 0 });
+		const { sides } = tree;
 		row.self += tree.self[i];
+		if (sides) {
+			row.aSelf += sides.aSelf[i];
+			row.bSelf += sides.bSelf[i];
+		}
 		if (i < until[of[i]]) continue;
 		row.total += tree.total[i];
+		if (sides) {
+			row.aTotal += sides.aTotal[i];
+			row.bTotal += sides.bTotal[i];
+		}
 		until[of[i]] = tree.end[i];
 	}
 	return rows.filter((row) => row !== undefined);
@@ -34,9 +47,17 @@ export function arrange(tree: Tree, rows: Row[], text: string, sort: Sort, up: b
 	const order = (a: Row, b: Row): number =>
 		sort === "name"
 			? compare(name(a), name(b))
-			: b[sort] - a[sort] || b.total - a.total || compare(name(a), name(b));
+			: sizeOf(tree, b, sort) - sizeOf(tree, a, sort) || b.total - a.total || compare(name(a), name(b));
 	const found = rows.filter((row) => name(row).toLowerCase().includes(wanted)).sort(order);
 	return up ? found.reverse() : found;
+}
+
+/** What a row is sorted by: how much it is, or how much more than before. */
+export function sizeOf(tree: Tree, row: Row, what: "self" | "total"): number {
+	const { sides } = tree;
+	if (!sides) return row[what];
+	const [a, b] = what === "self" ? [row.aSelf, row.bSelf] : [row.aTotal, row.bTotal];
+	return b * sides.bScale - a * sides.aScale;
 }
 
 function compare(a: string, b: string): number {

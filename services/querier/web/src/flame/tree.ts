@@ -7,6 +7,7 @@
  * self time is what they leave free on the right.
  */
 import type { FlameAnswer } from "../api/answers";
+import type { Sides } from "./diff";
 
 export interface Tree {
 	unit: string;
@@ -26,6 +27,7 @@ export interface Tree {
 	buildId: Int32Array;
 	address: Int32Array;
 	reason: Int32Array;
+	sides: Sides | null; // of two that are compared
 }
 
 export const ALL = 0;
@@ -53,6 +55,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		buildId: column(nodes.build_id),
 		address: column(nodes.address),
 		reason: column(nodes.reason),
+		sides: null,
 	};
 	tree.name[ALL] = answer.names.length;
 	tree.parent[ALL] = -1;

@@ -28,7 +28,7 @@ const COUNTS: [number, string][] = [
 export function formatValue(value: number, unit: string): string {
 	if (value === 0) return "0";
 	const steps = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
-	const [size, name] = steps.find(([least]) => Math.abs(value) >= least) ?? steps[steps.length - 1];
+	const [size, name] = steps.find(([least]) => Math.abs(value) >= 0.9995 * least) ?? steps[steps.length - 1];
 	return `${digits(value / size)}${name && (steps === COUNTS ? name : ` ${name}`)}`;
 }
 
@@ -38,6 +38,19 @@ export function formatShare(part: number, whole: number): string {
 	const percent = (part / whole) * 100;
 	if (percent !== 0 && Math.abs(percent) < 0.01) return "< 0.01%";
 	return `${percent.toFixed(percent >= 99.995 || percent === 0 ? 0 : Math.abs(percent) >= 10 ? 1 : 2)}%`;
+}
+
+/** "+1.5 s", "−3 ms", "0": a change. */
+export function formatChange(change: number, unit: string): string {
+	if (change === 0) return "0";
+	return `${change > 0 ? "+" : "−"}${formatValue(Math.abs(change), unit)}`;
+}
+
+/** How a share changed, in points of a hundred: "+1.2 pp". */
+export function formatPoints(from: number, to: number): string {
+	const points = (to - from) * 100;
+	if (Math.abs(points) < 0.005) return "0";
+	return `${points > 0 ? "+" : "−"}${Math.abs(points).toFixed(Math.abs(points) >= 10 ? 1 : 2)} pp`;
 }
 
 /** A whole number with its thousands apart. */

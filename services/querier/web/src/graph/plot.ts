@@ -10,6 +10,7 @@ export interface PlotOptions {
 	colors: string[]; // by line
 	step: number;
 	pin: Window | null;
+	top: number; // of the values' axis, at least
 	ink: string; // of what is written
 	grid: string;
 	format: (value: number) => string;
@@ -18,7 +19,6 @@ export interface PlotOptions {
 	onCursor: (index: number | null) => void;
 }
 
-const HEIGHT = 140;
 const DRAG_MIN = 6; // pixels: less is a click
 
 export class Plot {
@@ -33,11 +33,10 @@ export class Plot {
 		const axis = { stroke: options.ink, grid: { stroke: options.grid, width: 1 }, ticks: { stroke: options.grid, width: 1 } };
 		this.plot = new uPlot(
 			{
-				width: Math.max(place.clientWidth, 100),
-				height: HEIGHT,
+				...sizeOf(place),
 				legend: { show: false },
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
-				scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
+				scales: { y: { range: (_, __, max) => [0, Math.max(max, options.top) * 1.05 || 1] } },
 				axes: [{ ...axis, space: 80, values: (_, ticks, __, ___, apart) => tickTimes(ticks, apart) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) }],
 				series: [
 					{},
@@ -59,7 +58,7 @@ export class Plot {
 			[lines.times, ...lines.lines.map((line) => line.values)],
 			place,
 		);
-		this.resized = new ResizeObserver(() => this.plot.setSize({ width: Math.max(place.clientWidth, 100), height: HEIGHT }));
+		this.resized = new ResizeObserver(() => this.plot.setSize(sizeOf(place)));
 		this.resized.observe(place);
 	}
 
@@ -112,4 +111,9 @@ export class Plot {
 		plot.ctx.fillStyle = this.options.grid;
 		plot.ctx.fillRect(left, plot.bbox.top, Math.max(right - left, 2), plot.bbox.height);
 	}
+}
+
+/** Within its padding. */
+function sizeOf(place: HTMLElement): { width: number; height: number } {
+	return { width: Math.max(place.clientWidth - 16, 100), height: place.clientHeight };
 }

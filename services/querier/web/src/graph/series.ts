@@ -23,9 +23,11 @@ export interface Lines {
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 const POINTS = 240;
 
-/** A round step that cuts the window into not more than 240. */
+/** A round step that cuts the window into not more than 240; of 5 s, where that is more than a few:
+ * at 19 samples a second finer ones show chance. */
 export function stepOf(window: Window): number {
-	const least = (window.end - window.start) / POINTS;
+	const length = window.end - window.start;
+	const least = Math.max(length / POINTS, length > 60 ? 5 : 1);
 	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
@@ -51,6 +53,11 @@ export function linesFrom(matrix: Matrix, window: Window, step: number, type: st
 	});
 	lines.sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1));
 	return { times, lines };
+}
+
+/** The greatest value of all. */
+export function topOf(lines: Lines): number {
+	return lines.lines.reduce((top, line) => line.values.reduce<number>((most, value) => Math.max(most, value ?? 0), top), 0);
 }
 
 export function lineName(metric: Record<string, string>): string {

@@ -2,10 +2,33 @@
 import { useMemo } from "preact/hooks";
 
 import { LABEL, type Palette, sourceOf } from "../flame/colors";
+import { STEPS } from "../flame/diff";
 import type { Tree } from "../flame/tree";
 import type { ColorBy } from "../state/view";
 
 const SHOWN = 10;
+
+/** What the colours of two that are compared mean. */
+export function DiffLegend(props: { palette: Palette }) {
+	const { fill } = props.palette;
+	const steps: [number, string][] = [
+		[0, "vanished, or much less"],
+		[1, "less"],
+		[STEPS, "the same"],
+		[2 * STEPS - 1, "more"],
+		[2 * STEPS, "new, or much more"],
+	];
+	return (
+		<ul class="colors" aria-label="Colours">
+			{steps.map(([step, name]) => (
+				<li key={name}>
+					<span class="swatch" style={{ background: fill[step] }} />
+					{name}
+				</li>
+			))}
+		</ul>
+	);
+}
 
 export function ColorLegend(props: { tree: Tree; kinds: Uint8Array; palette: Palette; color: ColorBy }) {
 	const { tree, kinds, color } = props;

@@ -38,6 +38,13 @@ export function ExplorePage(props: ExploreProps) {
 				/>
 				<SelectorInput query={view.query} window={window} choose={(query) => change({ ...ANEW, query })} />
 				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
+				<button
+					type="button"
+					title="With what was before: as long a time, just before this one"
+					onClick={() => change({ page: "compare", pin: null, range: view.pin ? { from: view.pin.start, to: view.pin.end } : view.range })}
+				>
+					Compare
+				</button>
 				<button type="button" class="icon refresh" title="Refresh" onClick={again}>
 					<span aria-hidden="true">↻</span>
 					<span class="unseen">Refresh</span>

@@ -5,6 +5,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
+import { isDiff, shares } from "../flame/diff";
 import { type Lens, nodeAt, rowsOf } from "../flame/layout";
 import { Painter } from "../flame/paint";
 import { ALL, nameOf, type Tree } from "../flame/tree";
@@ -189,6 +190,11 @@ function show(scroller: HTMLElement | null, depth: number) {
 }
 
 function spoken(tree: Tree, node: number): string {
+	if (isDiff(tree)) {
+		const { aTotal, bTotal } = tree.sides;
+		const [from, to] = shares(tree, aTotal[node], bTotal[node]);
+		return `${nameOf(tree, node)}: before ${formatShare(from, 1)} of all, after ${formatShare(to, 1)}`;
+	}
 	const total = `${formatValue(tree.total[node], tree.unit)}, ${formatShare(tree.total[node], tree.total[ALL])} of all`;
 	return `${nameOf(tree, node)}: total ${total}; self ${formatValue(tree.self[node], tree.unit)}`;
 }

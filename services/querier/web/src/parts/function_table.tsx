@@ -2,10 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
+import { type DiffTree, isDiff, shares, stepOf } from "../flame/diff";
 import { searchFor } from "../flame/search";
 import { arrange, type Row, rowsFrom } from "../flame/table";
 import { nameOf, type Tree } from "../flame/tree";
-import { formatCount, formatShare, formatValue } from "../format/units";
+import { formatChange, formatCount, formatPoints, formatShare, formatValue } from "../format/units";
 import type { Sort } from "../state/view";
 
 const HEIGHT = 28; // of a row: style.css has the same
@@ -46,7 +47,7 @@ export function FunctionTable(props: FunctionTableProps) {
 	const first = Math.max(0, Math.floor(seen.top / HEIGHT) - BEYOND);
 	const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / HEIGHT) + BEYOND);
 	return (
-		<div class="functions">
+		<div class={isDiff(tree) ? "functions compared" : "functions"}>
 			<div class="above">
 				<input
 					type="search"
@@ -105,11 +106,40 @@ function Gap(props: { rows: number }) {
 	);
 }
 
+/** How much more it is, as it is compared. */
+function change(tree: DiffTree, a: number, b: number): string {
+	return tree.sides.relative ? formatPoints(...shares(tree, a, b)) : formatChange(b - a, tree.unit);
+}
+
+/** From what to what. */
+function fromTo(tree: DiffTree, a: number, b: number): string {
+	if (!tree.sides.relative) return `${formatValue(a, tree.unit)} → ${formatValue(b, tree.unit)}`;
+	const [from, to] = shares(tree, a, b);
+	return `${formatShare(from, 1)} → ${formatShare(to, 1)}`;
+}
+
+/** The cells of two that are compared. */
+function Changes(props: { tree: DiffTree; row: Row }) {
+	const { tree, row } = props;
+	return (
+		<>
+			<td class="number" title={fromTo(tree, row.aSelf, row.bSelf)}>
+				{change(tree, row.aSelf, row.bSelf)}
+			</td>
+			<td class="number">
+				{change(tree, row.aTotal, row.bTotal)}
+				<span class="share">{fromTo(tree, row.aTotal, row.bTotal)}</span>
+			</td>
+		</>
+	);
+}
+
 function TableRow(props: FunctionTableProps & { row: Row; number: number }) {
 	const { tree, row } = props;
 	const name = nameOf(tree, row.node);
 	const search = searchFor(name);
 	const found = props.search === search;
+	const kind = isDiff(tree) ? stepOf(tree, row.aTotal, row.bTotal) : props.kinds[row.node];
 	const cell = (value: number) => (
 		<td class="number">
 			{formatValue(value, tree.unit)}
@@ -118,10 +148,16 @@ function TableRow(props: FunctionTableProps & { row: Row; number: number }) {
 	);
 	return (
 		<tr aria-rowindex={props.number} class={found ? "found" : undefined}>
-			{cell(row.self)}
-			{cell(row.total)}
+			{isDiff(tree) ? (
+				<Changes tree={tree} row={row} />
+			) : (
+				<>
+					{cell(row.self)}
+					{cell(row.total)}
+				</>
+			)}
 			<td class="name">
-				<span class="swatch" style={{ background: props.palette.fill[props.kinds[row.node]] }} />
+				<span class="swatch" style={{ background: props.palette.fill[kind] }} />
 				<button
 					type="button"
 					class="link"

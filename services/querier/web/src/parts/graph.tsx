@@ -13,7 +13,7 @@ import { formatCount, formatShare, formatValue } from "../format/units";
 import { formatMoment } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
-import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
+import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf, topOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
 import type { Window } from "../state/range";
 import { Failure, Loading } from "./notice";
@@ -29,8 +29,10 @@ interface GraphProps {
 	again: () => void;
 	split: (by: string) => void;
 	zoom: (window: Window) => void;
-	setPin: (pin: Window | null) => void;
+	setPin?: (pin: Window | null) => void; // not there: nothing is pinned here
 	narrow: (label: string, value: string) => void;
+	top?: number; // what the axis goes up to, at least: for graphs that are compared
+	onTop?: (top: number) => void;
 }
 
 export function Graph(props: GraphProps) {
@@ -53,6 +55,9 @@ export function Graph(props: GraphProps) {
 		[matrix, asked.loading, props.window.start, props.window.end, step, type],
 	);
 	const shown = useLast(lines);
+	useEffect(() => {
+		if (shown) props.onTop?.(topOf(shown));
+	}, [shown]);
 
 	return (
 		<section class="card graph" aria-label="Over time">
@@ -69,9 +74,9 @@ export function Graph(props: GraphProps) {
 						))}
 					</select>
 				</label>
-				<span class="hint">drag to zoom into a time, click to pin a moment</span>
+				<span class="hint">drag to zoom into a time{props.setPin && ", click to pin a moment"}</span>
 				{props.pin && (
-					<button type="button" class="chip" onClick={() => props.setPin(null)}>
+					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
 						{formatMoment(props.pin.start)} – {formatMoment(props.pin.end)} <span aria-hidden="true">✕</span>
 						<span class="unseen">unpin</span>
 					</button>
@@ -108,15 +113,16 @@ function Drawn(props: DrawnProps) {
 			colors,
 			step,
 			pin: props.pin,
+			top: props.top ?? 0,
 			ink: style.color,
 			grid: style.borderTopColor,
 			format,
 			onWindow: (window) => callbacks.current.zoom(window),
-			onStep: (start) => callbacks.current.setPin(stepAt(callbacks.current, start)),
+			onStep: (start) => callbacks.current.setPin?.(stepAt(callbacks.current, start)),
 			onCursor: setCursor,
 		});
 		return () => plot.current?.destroy();
-	}, [lines, props.dark, props.pin?.start, props.pin?.end]);
+	}, [lines, props.dark, props.pin?.start, props.pin?.end, props.top]);
 
 	const onKeyDown = (event: KeyboardEvent) => {
 		const count = lines.times.length;
@@ -132,11 +138,11 @@ function Drawn(props: DrawnProps) {
 			event.preventDefault();
 			const [first, last] = [Math.min(mark ?? cursor, cursor), Math.max(mark ?? cursor, cursor)];
 			if (mark !== null && first !== last) props.zoom({ start: lines.times[first], end: lines.times[last] + step });
-			else props.setPin(stepAt(props, lines.times[cursor]));
+			else props.setPin?.(stepAt(props, lines.times[cursor]));
 			setMark(null);
 		} else if (event.key === "Escape") {
 			setMark(null);
-			if (props.pin) props.setPin(null);
+			if (props.pin) props.setPin?.(null);
 		}
 	};
 

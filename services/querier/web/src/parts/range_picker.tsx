@@ -1,5 +1,5 @@
 /** range_picker - the last so long, or from one moment to another. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { formatMoment, fromLocalInput, toLocalInput } from "../format/time";
 import { formatDuration, parseDuration, type Range, resolveRange, spellDuration } from "../state/range";
@@ -27,6 +27,7 @@ export function rangeName(range: Range): string {
 export function RangePicker(props: { range: Range; now: number; choose: (range: Range) => void }) {
 	const [open, setOpen] = useState(false);
 	const box = useRef<HTMLDivElement>(null);
+	const id = useId();
 	const button = useRef<HTMLButtonElement>(null);
 
 	useEffect(() => {
@@ -52,17 +53,17 @@ export function RangePicker(props: { range: Range; now: number; choose: (range: 
 
 	return (
 		<div class="field" ref={box} onKeyDown={(event) => open && event.key === "Escape" && close()}>
-			<span id="range-name">Time</span>
+			<span id={`${id}-name`}>Time</span>
 			<button
 				type="button"
 				class="picker"
 				ref={button}
 				aria-expanded={open}
 				aria-haspopup="dialog"
-				aria-labelledby="range-name range-value"
+				aria-labelledby={`${id}-name ${id}-value`}
 				onClick={() => setOpen(!open)}
 			>
-				<span id="range-value">{rangeName(props.range)}</span>
+				<span id={`${id}-value`}>{rangeName(props.range)}</span>
 			</button>
 			{open && <Choices range={props.range} now={props.now} choose={choose} />}
 		</div>

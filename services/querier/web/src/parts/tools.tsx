@@ -5,13 +5,15 @@ import type { Found } from "../flame/search";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
-import { type ColorBy, COLORS, PANES, type Panes, type View } from "../state/view";
+import { type ColorBy, COLORS, type Mode, MODES, PANES, type Panes, type View } from "../state/view";
 
 const PANE_NAMES: Record<Panes, string> = { both: "Both", flame: "Flame graph", table: "Table" };
+const MODE_NAMES: Record<Mode, string> = { relative: "shares", absolute: "values" };
 const COLOR_NAMES: Record<ColorBy, string> = { binary: "binary", package: "package" };
 
 interface ToolsProps {
 	view: View;
+	compared: boolean;
 	whole: Tree; // before the search narrowed it
 	found: Found | null;
 	fault: string;
@@ -42,6 +44,31 @@ export function Tools(props: ToolsProps) {
 					))}
 				</select>
 			</label>
+			{props.compared ? <ModeChoice {...props} /> : <ColorChoice {...props} />}
+		</header>
+	);
+}
+
+/** Shares of each side's whole, or values as they are. */
+function ModeChoice(props: ToolsProps) {
+	const { view, change } = props;
+	return (
+		<label class="inline">
+			compare
+			<select value={view.mode} onChange={(event) => change({ mode: event.currentTarget.value as Mode })}>
+				{MODES.map((mode) => (
+					<option key={mode} value={mode}>
+						{MODE_NAMES[mode]}
+					</option>
+				))}
+			</select>
+		</label>
+	);
+}
+
+function ColorChoice(props: ToolsProps) {
+	const { view, change } = props;
+	return (
 			<label class="inline">
 				colour by
 				<select value={view.color} onChange={(event) => change({ color: event.currentTarget.value as ColorBy })}>
@@ -52,7 +79,6 @@ export function Tools(props: ToolsProps) {
 					))}
 				</select>
 			</label>
-		</header>
 	);
 }
 

@@ -1,7 +1,8 @@
 /** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-import { formatShare, formatValue } from "../format/units";
+import { type DiffTree, isDiff, shares } from "../flame/diff";
+import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
 import { type Tree } from "../flame/tree";
 import { adviceOn } from "../flame/unnamed";
 
@@ -38,7 +39,7 @@ export function Tooltip(props: { tree: Tree; focus: number; spot: Spot }) {
 	return (
 		<div class="tooltip" ref={box} role="tooltip">
 			<p class="title">{text(tree.name)}</p>
-			<Values tree={tree} node={spot.node} focus={props.focus} />
+			{isDiff(tree) ? <Sides tree={tree} node={spot.node} /> : <Values tree={tree} node={spot.node} focus={props.focus} />}
 			<dl>
 				{rows
 					.filter(([, value]) => value !== "")
@@ -55,6 +56,47 @@ export function Tooltip(props: { tree: Tree; focus: number; spot: Spot }) {
 				</p>
 			)}
 		</div>
+	);
+}
+
+/** Both sides' own values, and what changed. */
+function Sides(props: { tree: DiffTree; node: number }) {
+	const { tree, node } = props;
+	const { aSelf, aTotal, bSelf, bTotal } = tree.sides;
+	const row = (name: string, a: number, b: number) => {
+		const [from, to] = shares(tree, a, b);
+		return (
+			<>
+				<tr>
+					<th scope="row">{name}</th>
+					<td>{formatValue(a, tree.unit)}</td>
+					<td>{formatValue(b, tree.unit)}</td>
+					<td>{formatChange(b - a, tree.unit)}</td>
+				</tr>
+				<tr>
+					<th scope="row">of all</th>
+					<td>{formatShare(from, 1)}</td>
+					<td>{formatShare(to, 1)}</td>
+					<td>{formatPoints(from, to)}</td>
+				</tr>
+			</>
+		);
+	};
+	return (
+		<table>
+			<thead>
+				<tr>
+					<td />
+					<th scope="col">before</th>
+					<th scope="col">after</th>
+					<th scope="col">change</th>
+				</tr>
+			</thead>
+			<tbody>
+				{row("total", aTotal[node], bTotal[node])}
+				{row("self", aSelf[node], bSelf[node])}
+			</tbody>
+		</table>
 	);
 }
 

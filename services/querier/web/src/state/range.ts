@@ -69,6 +69,11 @@ export function resolveRange(range: Range, now: number): Window {
 	return { start: range.from, end: range.to };
 }
 
+/** As long a time, just before it. */
+export function windowBefore(window: Window): Window {
+	return { start: window.start - (window.end - window.start), end: window.start };
+}
+
 /** To the millisecond, as the API counts time. */
 function trim(seconds: number): string {
 	return String(Math.round(seconds * 1000) / 1000);

@@ -7,14 +7,16 @@
  */
 import { formatRange, formatWindow, HOUR, parseRange, parseWindow, type Range, type Window } from "./range";
 
-export const PAGES = ["explore", "fleet"] as const;
+export const PAGES = ["explore", "compare", "fleet"] as const;
 export const PANES = ["both", "flame", "table"] as const;
 export const SORTS = ["self", "total", "name"] as const;
 export const COLORS = ["binary", "package"] as const;
+export const MODES = ["relative", "absolute"] as const;
 
 export type Page = (typeof PAGES)[number];
 export type Panes = (typeof PANES)[number];
 export type Sort = (typeof SORTS)[number];
+export type Mode = (typeof MODES)[number];
 export type ColorBy = (typeof COLORS)[number];
 
 export interface View {
@@ -32,6 +34,9 @@ export interface View {
 	up: boolean; // sorted the other way round
 	rows: string; // what the table is narrowed to
 	color: ColorBy;
+	before: string; // the selector that is compared with; "": the same
+	beforeRange: Range | null; // null: as long a time, just before
+	mode: Mode; // of comparing
 }
 
 export const START: View = {
@@ -49,9 +54,12 @@ export const START: View = {
 	up: false,
 	rows: "",
 	color: "binary",
+	before: "",
+	beforeRange: null,
+	mode: "relative",
 };
 
-const PATHS: Record<Page, string> = { explore: "/", fleet: "/fleet" };
+const PATHS: Record<Page, string> = { explore: "/", compare: "/compare", fleet: "/fleet" };
 
 /** How each field stands in the URL. */
 type Field = { name: string; write(view: View): string; read(text: string): Partial<View> | null };
@@ -78,6 +86,13 @@ const FIELDS: Field[] = [
 	flag("up"),
 	text("rows"),
 	choice("color", COLORS),
+	text("before"),
+	{
+		name: "before_range",
+		write: (view) => (view.beforeRange ? formatRange(view.beforeRange) : ""),
+		read: (value) => wrap("beforeRange", parseRange(value)),
+	},
+	choice("mode", MODES),
 ];
 
 /** Path and query string of a view. */
@@ -103,7 +118,7 @@ export function viewFromUrl(path: string, query: string): View {
 	return view;
 }
 
-function text(name: "query" | "by" | "group" | "search" | "zoom" | "rows"): Field {
+function text(name: "query" | "by" | "group" | "search" | "zoom" | "rows" | "before"): Field {
 	return { name, write: (view) => view[name], read: (value) => ({ [name]: value }) };
 }
 
@@ -111,7 +126,7 @@ function flag(name: "only" | "up"): Field {
 	return { name, write: (view) => (view[name] ? "1" : ""), read: (value) => ({ [name]: value === "1" }) };
 }
 
-function choice(name: "panes" | "sort" | "color", values: readonly string[]): Field {
+function choice(name: "panes" | "sort" | "color" | "mode", values: readonly string[]): Field {
 	return {
 		name,
 		write: (view) => view[name],
@@ -119,6 +134,6 @@ function choice(name: "panes" | "sort" | "color", values: readonly string[]): Fi
 	};
 }
 
-function wrap(name: "range" | "pin", value: Range | Window | null): Partial<View> | null {
+function wrap(name: "range" | "pin" | "beforeRange", value: Range | Window | null): Partial<View> | null {
 	return value && { [name]: value };
 }

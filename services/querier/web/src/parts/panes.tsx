@@ -1,0 +1,103 @@
+/** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
+import { useMemo } from "preact/hooks";
+
+import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
+import { isDiff, stepsOf } from "../flame/diff";
+import { filterTree } from "../flame/filter";
+import { hashOfNode, nodeOfHash } from "../flame/path";
+import { type Found, search, testFrom } from "../flame/search";
+import { ALL, type Tree } from "../flame/tree";
+import { formatCount, formatValue } from "../format/units";
+import type { Change } from "../state/history";
+import type { View } from "../state/view";
+import { Breadcrumbs } from "./breadcrumbs";
+import { ColorLegend, DiffLegend } from "./color_legend";
+import { FlameGraph } from "./flame_graph";
+import { FunctionTable } from "./function_table";
+import { Tools } from "./tools";
+
+interface PanesProps {
+	tree: Tree;
+	view: View;
+	labels: string[];
+	dark: boolean;
+	change: Change;
+}
+
+export function Panes(props: PanesProps) {
+	const { view, change } = props;
+	const compared = isDiff(props.tree);
+	const palette = useMemo(() => (compared ? diffPaletteOf : paletteOf)(props.dark), [compared, props.dark]);
+	const { found, fault } = useSearch(props.tree, view.search);
+	const narrowed = view.only && found !== null && found.count > 0;
+	const tree = useMemo(
+		() => (narrowed ? filterTree(props.tree, (found as Found).nodes) : props.tree),
+		[props.tree, narrowed, narrowed ? found : null],
+	);
+	const marked = useSearch(tree, view.search).found;
+	const kinds = useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, view.color)), [tree, view.color]);
+	const focus = useMemo(() => nodeOfHash(tree, view.zoom), [tree, view.zoom]);
+	const zoom = (node: number) => change({ zoom: hashOfNode(tree, node) });
+
+	return (
+		<>
+			<Tools {...props} compared={compared} whole={props.tree} found={found} fault={fault} />
+			<div class="under">
+				{focus !== ALL && <Breadcrumbs tree={tree} focus={focus} zoom={zoom} />}
+				{focus === ALL && compared && <DiffLegend palette={palette} />}
+				{focus === ALL && !compared && <ColorLegend tree={tree} kinds={kinds} palette={palette} color={view.color} />}
+				<Amount tree={tree} />
+			</div>
+			<div class={`panes ${view.panes}`}>
+				{view.panes !== "flame" && (
+					<FunctionTable
+						tree={tree}
+						kinds={kinds}
+						palette={palette}
+						focus={focus}
+						sort={view.sort}
+						up={view.up}
+						rows={view.rows}
+						search={view.search}
+						arrange={(sort, up) => change({ sort, up })}
+						filter={(rows) => change({ rows }, "replace")}
+						find={(text) => change({ search: text })}
+					/>
+				)}
+				{view.panes !== "table" && (
+					<FlameGraph tree={tree} kinds={kinds} palette={palette} focus={focus} found={marked?.nodes ?? null} zoom={zoom} />
+				)}
+			</div>
+		</>
+	);
+}
+
+function Amount(props: { tree: Tree }) {
+	const { tree } = props;
+	const frames = `${formatCount(tree.count - 1)} frames`;
+	if (!isDiff(tree)) {
+		return (
+			<p class="amount">
+				<strong>{formatValue(tree.total[ALL], tree.unit)}</strong> in {frames}
+			</p>
+		);
+	}
+	const { aTotal, bTotal } = tree.sides;
+	return (
+		<p class="amount">
+			{formatValue(aTotal[ALL], tree.unit)} → <strong>{formatValue(bTotal[ALL], tree.unit)}</strong> in {frames}
+		</p>
+	);
+}
+
+/** What the search means; a sentence in place of it where it is no expression. */
+function useSearch(tree: Tree, text: string): { found: Found | null; fault: string } {
+	return useMemo(() => {
+		try {
+			const test = testFrom(text);
+			return { found: test && search(tree, test), fault: "" };
+		} catch (error) {
+			return { found: null, fault: (error as Error).message };
+		}
+	}, [tree, text]);
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+
+import type { DiffAnswer } from "../src/api/answers";
+import { diffPaletteOf } from "../src/flame/colors";
+import { diffTreeFrom, STEPS, stepOf, stepsOf } from "../src/flame/diff";
+import { filterTree } from "../src/flame/filter";
+import { search, testFrom } from "../src/flame/search";
+import { arrange, rowsFrom } from "../src/flame/table";
+import { ALL } from "../src/flame/tree";
+import { formatChange, formatPoints } from "../src/format/units";
+import { nodeNamed } from "./tree_of";
+
+/** main;gone 10 -> 0, main;kept 30 -> 90, main;fresh 0 -> 30, idle 60 -> 80: of 100, and of 200. */
+const answer: DiffAnswer = {
+	unit: "nanoseconds",
+	a_total: 100,
+	b_total: 200,
+	names: ["", "idle", "main", "fresh", "gone", "kept"],
+	nodes: {
+		parent: [-1, -1, 1, 1, 1],
+		name: [1, 2, 3, 4, 5],
+		binary: [0, 0, 0, 0, 0],
+		file: [0, 0, 0, 0, 0],
+		build_id: [0, 0, 0, 0, 0],
+		address: [0, 0, 0, 0, 0],
+		a_self: [60, 0, 0, 10, 30],
+		a_total: [60, 40, 0, 10, 30],
+		b_self: [80, 0, 30, 0, 90],
+		b_total: [80, 120, 30, 0, 90],
+	},
+};
+
+describe("two that are compared", () => {
+	const shares = diffTreeFrom(answer, true);
+	const values = diffTreeFrom(answer, false);
+
+	it("are as wide as both together, so that what vanished is seen", () => {
+		expect(values.total[ALL]).toBe(300);
+		expect(values.total[nodeNamed(values, "gone")]).toBe(10);
+		expect(shares.total[ALL]).toBe(400); // both scaled to the greater
+		expect(shares.total[nodeNamed(shares, "gone")]).toBe(20);
+		expect(shares.total[nodeNamed(shares, "kept")]).toBe(60 + 90);
+	});
+
+	it("keep each side's own values, whatever the scale", () => {
+		const gone = nodeNamed(shares, "gone");
+		expect([shares.sides.aTotal[gone], shares.sides.bTotal[gone]]).toEqual([10, 0]);
+		expect([shares.sides.aTotal[ALL], shares.sides.bTotal[ALL]]).toEqual([100, 200]);
+	});
+
+	it("are green where less, red where more, grey where the same", () => {
+		const steps = stepsOf(shares);
+		const of = (name: string) => steps[nodeNamed(shares, name)];
+		expect(of("gone")).toBe(0);
+		expect(of("fresh")).toBe(2 * STEPS);
+		expect(of("idle")).toBeLessThan(STEPS); // 60% to 40%
+		expect(of("kept")).toBeGreaterThan(STEPS);
+		expect(of("all")).toBe(STEPS);
+		expect(stepOf(values, 60, 80)).toBeGreaterThan(STEPS); // in values it is more
+		expect(stepOf(values, 0, 0)).toBe(STEPS);
+		expect(diffPaletteOf(true).fill).toHaveLength(2 * STEPS + 1);
+	});
+
+	it("are listed by how much worse they became", () => {
+		const names = (up: boolean) =>
+			arrange(shares, rowsFrom(shares, ALL), "", "self", up).map(({ node }) => shares.names[shares.name[node]]);
+		expect(names(false)).toEqual(["kept", "fresh", "main", "gone", "idle"]);
+		expect(names(true)[0]).toBe("idle");
+	});
+
+	it("keep both sides when they are narrowed to stacks that are found", () => {
+		const only = filterTree(values, search(values, testFrom("kept") as (name: string) => boolean).nodes);
+		expect([only.sides?.aTotal[ALL], only.sides?.bTotal[ALL]]).toEqual([30, 90]);
+		expect(only.total[nodeNamed(only, "main")]).toBe(120);
+	});
+
+	it("may have an empty side", () => {
+		const none = { ...answer, a_total: 0, nodes: { ...answer.nodes, a_self: [0, 0, 0, 0, 0], a_total: [0, 0, 0, 0, 0] } };
+		const tree = diffTreeFrom(none, true);
+		expect(tree.total[ALL]).toBe(200);
+		expect(stepsOf(tree)[nodeNamed(tree, "kept")]).toBe(2 * STEPS);
+	});
+});
+
+it("says changes with their sign", () => {
+	expect([formatChange(1.5e9, "nanoseconds"), formatChange(-2048, "bytes"), formatChange(0, "count")]).toEqual(["+1.5 s", "−2 KiB", "0"]);
+	expect([formatPoints(0.1, 0.155), formatPoints(0.5, 0.2), formatPoints(0.1, 0.1)]).toEqual(["+5.50 pp", "−30.0 pp", "0"]);
+});
