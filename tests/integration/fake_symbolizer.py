@@ -1,4 +1,4 @@
-"""fake_symbolizer - a symbolizer in this process, by protoc's own classes, that misbehaves when told.
+"""fake_symbolizer - a symbolizer in this process, of protoc's classes, that errs when told to.
 
     with FakeSymbolizer(protos) as fake:
         fake.names["aa" * 20, 0x1000] = [("main", "/src/a.c", 3)]     # innermost first

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from harness import Cell, metrics, wait_until
-from local.services import Service
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
                                 reason="the agent needs root and BTF")
@@ -55,7 +54,8 @@ class NamedCell(Cell):
     def __init__(self, fleet, name):
         super().__init__(fleet, name)
         made = self.fleet.run_dir
-        self.debuginfo = self.service("debuginfo", flags={"state-directory": made / f"{name}-files"})
+        self.debuginfo = self.service("debuginfo",
+                                      flags={"state-directory": made / f"{name}-files"})
         self.symbolizer = self.service("symbolizer", flags={
             "state-directory": made / f"{name}-tables", "debuginfod-urls": self.debuginfo.url,
             "redis": fleet.redis.address()})
@@ -133,8 +133,9 @@ def test_a_program_is_named_after_its_debug_info_came_late(named, program):
     rows = named.answer("table", program.query)["data"]["rows"]
     assert any(row.get("reason") for row in rows if row["function"].startswith("heat+0x"))
     # Every cache is warm.
-    wait_until(lambda: metrics(named.querier)['decima_querier_name_addresses_total{from="cache"}'] > 0
-               and is_addresses(named, program), 60, "addresses out of the cache")
+    cached = 'decima_querier_name_addresses_total{from="cache"}'
+    wait_until(lambda: metrics(named.querier)[cached] > 0 and is_addresses(named, program),
+               60, "addresses out of the cache")
 
     assert named.upload(program.build_id, program.debug) == 201
     uploaded = time.monotonic()

@@ -1,4 +1,4 @@
-"""The querier and the names it asks for: from a symbolizer that is well, and from one that is not."""
+"""The querier and the names it asks for, from a symbolizer that is well or is not."""
 import concurrent.futures
 import gzip
 import json
@@ -130,7 +130,8 @@ def test_a_flame_graph_has_functions_and_why_others_have_none(named):
 
 
 def test_a_table_has_a_row_for_each_function(named):
-    rows = {row["function"]: row for row in named.json("table", query='{comm="alpha"}')["data"]["rows"]}
+    answer = named.json("table", query='{comm="alpha"}')
+    rows = {row["function"]: row for row in answer["data"]["rows"]}
 
     assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
                                  "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
