@@ -242,8 +242,8 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 
 	if (!sections->len)
 		return err_set(err, ERR_INVALID, "the ELF file has no sections");
-	if (elf_section_has_bytes(&sections->items[0])) /* the one that stands for none */
-		return err_set(err, ERR_INVALID, "the first section has contents");
+	if (sections->items[0].type != SHT_NULL) /* the one that stands for none */
+		return err_set(err, ERR_INVALID, "the first section is not empty");
 	plan.places = arena_array(arena, uint64_t, sections->len);
 	plan.extract.pieces = arena_array(arena, struct debug_piece, 2 * sections->len + 4);
 	if (!read_headers(&plan, err))
