@@ -379,7 +379,7 @@ static const struct limit agent[] = {
 	LIMIT(UPLOAD_FILE_BYTES_MAX, BYTES, "a file with debug info, and what is sent of it",
 	      UPLOADS "{outcome=\"too_large\"}`; a debug file beside the program is not looked at"),
 	LIMIT(UPLOADS_HELD_MAX, COUNT, "files kept open until it is decided whether they go out",
-	      "offered again when mapped again, `decima_agent_debuginfo_postponed_total`"),
+	      "offered again when there is room, `decima_agent_debuginfo_postponed_total`"),
 	LIMIT(UPLOAD_TRIES_MAX, COUNT, "tries of one upload, over half an hour",
 	      UPLOADS "{outcome=\"gave_up\"}`"),
 	LIMIT(UPLOAD_DESCRIPTORS, COUNT,

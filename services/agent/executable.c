@@ -116,10 +116,14 @@ static struct executable *use(struct executable_cache *cache, struct executable 
 	return executable_share(executable);
 }
 
-static bool is_wanted(const struct executable_cache *cache, const struct executable *executable)
+static bool is_wanted(struct executable_cache *cache, const struct executable *executable)
 {
-	return cache->sink.offer && !executable->is_offered && executable->build_id[0] &&
-	       cache->sink.has_room(cache->sink.self);
+	if (!cache->sink.offer || executable->is_offered || !executable->build_id[0])
+		return false;
+	if (cache->sink.has_room(cache->sink.self))
+		return true;
+	cache->has_left_out = true;
+	return false;
 }
 
 static void offer(struct executable_cache *cache, struct executable *executable,
@@ -287,6 +291,14 @@ void executable_cache_set_sink(struct executable_cache *cache, const struct exec
 
 	if (fd >= 0)
 		offer(cache, cache->vdso, &claim, fd);
+}
+
+bool executable_cache_left_out(struct executable_cache *cache)
+{
+	if (!cache->has_left_out || !cache->sink.has_plenty(cache->sink.self))
+		return false;
+	cache->has_left_out = false;
+	return true;
 }
 
 void executable_cache_done(struct executable_cache *cache)

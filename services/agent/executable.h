@@ -41,6 +41,7 @@ struct executable_claim;
 /* Who is shown each file once, while it is open. */
 struct executable_sink {
 	bool (*has_room)(void *self);
+	bool (*has_plenty)(void *self); /* much room: what was left out may be shown again */
 	/* False: not now; when it is mapped the next time. The descriptor stays the cache's. */
 	bool (*offer)(void *self, const struct executable *executable,
 		      const struct executable_claim *claim, int fd);
@@ -54,6 +55,7 @@ struct executable_cache {
 	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
 	struct executable *vdso;
 	struct executable_sink sink;
+	bool has_left_out; /* the sink had no room for some */
 	uint64_t clock;
 };
 
@@ -80,6 +82,10 @@ void executable_cache_done(struct executable_cache *cache);
  */
 struct executable *executable_take(struct executable_cache *cache,
 				   const struct executable_claim *claim);
+
+/* Whether files were left out for which there would be room now: read /proc. Then it is forgotten.
+ */
+bool executable_cache_left_out(struct executable_cache *cache);
 
 static inline struct executable *executable_share(struct executable *executable)
 {

@@ -214,6 +214,11 @@ static bool upload_room(void *self)
 	return upload_has_room(self);
 }
 
+static bool upload_plenty(void *self)
+{
+	return upload_has_plenty(self);
+}
+
 static bool upload_executable(void *self, const struct executable *executable,
 			      const struct executable_claim *claim, int fd)
 {
@@ -236,6 +241,7 @@ static bool upload_open(struct upload *upload, const struct settings *given,
 		return false;
 	if (upload->running)
 		profiler->executables = (struct executable_sink){ .has_room = upload_room,
+								  .has_plenty = upload_plenty,
 								  .offer = upload_executable,
 								  .self = upload };
 	return true;

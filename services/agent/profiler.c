@@ -186,10 +186,18 @@ static void follow_cpus(struct profiler *profiler)
 	process_table_scan(&profiler->processes);
 }
 
+/* What runs for long is mapped once: it would never be shown to the sink that had no room. */
+static void offer_again(struct profiler *profiler)
+{
+	if (executable_cache_left_out(&profiler->processes.executables))
+		process_table_scan(&profiler->processes);
+}
+
 void profiler_next_interval(struct profiler *profiler)
 {
 	follow_cpus(profiler);
 	sweep(profiler);
+	offer_again(profiler);
 	kernel_symbols_refresh(&profiler->kernel);
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
 }

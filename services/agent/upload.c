@@ -60,7 +60,7 @@ static struct metric postponed = {
 	.name = "decima_agent_debuginfo_postponed_total",
 	.kind = METRIC_COUNTER,
 	.help = "Times that there was no room for a file; it is offered again when it is mapped "
-		"again."
+		"again, or when there is room for half of all."
 };
 static struct metric sent = { .name = "decima_agent_debuginfo_bytes_total",
 			      .kind = METRIC_COUNTER,
@@ -132,6 +132,11 @@ bool upload_has_room(const struct upload *upload)
 		return true;
 	metric_add(&postponed, 1);
 	return false;
+}
+
+bool upload_has_plenty(const struct upload *upload)
+{
+	return upload->running && upload->held < UPLOADS_HELD_MAX / 2;
 }
 
 bool upload_offer(struct upload *upload, const struct upload_file *file, int fd)

@@ -57,6 +57,7 @@ void upload_stop(struct upload *upload);
 /* From the sampling thread; never waits. False: not now, there is no room. The descriptor stays the
  * caller's. */
 bool upload_has_room(const struct upload *upload);
+bool upload_has_plenty(const struct upload *upload); /* half of all */
 bool upload_offer(struct upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
 
 extern struct metric *const upload_metrics[];

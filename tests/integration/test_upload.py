@@ -190,6 +190,28 @@ def test_a_program_deleted_at_once_after_its_exec_is_named(start, tmp_path):
     wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
 
 
+def test_gdb_has_the_lines_of_a_stripped_program_from_what_was_uploaded(start, tmp_path):
+    service = start("debuginfo")
+    agent = start("agent", debuginfo_url=service.url)
+    program = Program(tmp_path / "a", "forgdb")
+    program.run()
+    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "it is stored")
+    stripped = tmp_path / "stripped"
+    run("strip", "--strip-all", "-o", stripped, program.path)
+    environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
+
+    said = subprocess.run(
+        ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled on", "-ex",
+         f"info line work_{program.mark}", "-ex", f"break work_{program.mark}", "-ex", "run",
+         "-ex", "backtrace", stripped], text=True, capture_output=True, check=False, timeout=100,
+        stdin=subprocess.DEVNULL, env=environment | {
+            "DEBUGINFOD_URLS": service.url, "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),
+            "HOME": str(tmp_path)})
+
+    assert f'Line 5 of "{program.source}"' in said.stdout, said.stdout + said.stderr
+    assert re.search(rf"#0 +work_forgdb .*{program.source}:5", said.stdout), said.stdout
+
+
 @pytest.mark.parametrize("place", ["beside", ".debug", "global", "build-id"])
 def test_a_stripped_programs_debug_file_is_found(start, tmp_path, place):
     service = start("debuginfo")

@@ -128,6 +128,7 @@ static void offers_each_file_once_and_when_there_is_room(void **state)
 	struct executable_claim claim = claim_of_self();
 	struct taker taker = { 0 };
 	struct executable_sink sink = { .has_room = taker_has_room,
+					.has_plenty = taker_has_room,
 					.offer = taker_offer,
 					.self = &taker };
 
@@ -142,7 +143,10 @@ static void offers_each_file_once_and_when_there_is_room(void **state)
 	claim.build_id = build_id_of_self();
 	executable_take(cache, &claim);
 	assert_int_equal(taker.count, 1);
+	assert_false(executable_cache_left_out(cache)); /* there is still no room */
 	taker.is_full = false;
+	assert_true(executable_cache_left_out(cache));
+	assert_false(executable_cache_left_out(cache)); /* it was told once */
 
 	struct executable *self = executable_take(cache, &claim);
 

@@ -77,9 +77,11 @@ static void no_more_files_are_kept_than_may_be_and_all_are_let_go(void **state)
 
 	(void)state;
 	assert_true(upload_start(&upload, &options, &err));
+	assert_true(upload_has_plenty(&upload));
 	for (size_t i = 0; i < UPLOADS_HELD_MAX; i++)
 		assert_true(upload_offer(&upload, &file, fd));
 	assert_false(upload_has_room(&upload));
+	assert_false(upload_has_plenty(&upload));
 	assert_false(upload_offer(&upload, &file, fd));
 	assert_int_equal(postponed() - postponed_before, 2);
 	assert_true(open_descriptors() >= before + UPLOADS_HELD_MAX);
