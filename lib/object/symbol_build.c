@@ -1,4 +1,5 @@
 #include "dwarf_functions.h"
+#include "elf_plt.h"
 #include "go_functions.h"
 #include "mini_debug.h"
 #include "symbol_table.h"
@@ -40,6 +41,17 @@ static bool mini_add(int elf_fd, const struct elf_sections *sections, struct sym
 	return true;
 }
 
+static bool stubs_add(int elf_fd, const struct elf_sections *sections, struct symbol_model *model,
+		      struct err *err)
+{
+	elf_symbols stubs;
+
+	if (!elf_plt_read(elf_fd, sections, model->arena, &stubs, err))
+		return err_wrap(err, "read the stubs of other libraries' functions");
+	symbols_add(model, &stubs);
+	return true;
+}
+
 static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
 		      const struct elf_sections *sections, struct symbol_model *model,
 		      struct err *err)
@@ -77,7 +89,7 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 	if (!model.spans.len && !go_functions_read(elf_fd, &sections, &model, err))
 		return false;
 	symbols_add(&model, &model.symbols);
-	if (!mini_add(elf_fd, &sections, &model, err))
+	if (!mini_add(elf_fd, &sections, &model, err) || !stubs_add(elf_fd, &sections, &model, err))
 		return false;
 	symbol_model_say(&model);
 	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);

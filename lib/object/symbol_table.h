@@ -56,6 +56,7 @@ bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  *     DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file
  *     .gopclntab where there is no DWARF, inlined calls included if the program's data is there
  *     .symtab; where there is none, .dynsym and .gnu_debugdata
+ *     relocations of stubs: "memcpy@plt"
  *
  * Split DWARF (.dwo, .dwp) is not read yet: of such units the lines are known and the names of
  * symbols, but nothing that was inlined. A file that names nothing makes an empty table.

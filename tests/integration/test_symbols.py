@@ -235,6 +235,41 @@ def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
     assert {"same_name", "outer", "main", "other_entry"} <= said <= names
 
 
+CALLED = ("abs atoi bsearch calloc clock close dup exp fclose fflush fopen fputs free getenv "
+          "getpid isatty lseek malloc memcpy memset open pipe printf puts qsort read realloc sleep "
+          "strlen strtol system time unlink write").split()
+
+
+@pytest.mark.parametrize("options", [[], ["-Wl,-z,ibtplt"], ["-Wl,-z,lazy"], ["-fuse-ld=gold"],
+                                     ["-no-pie", "-Wl,-z,now"]])
+def test_stubs_of_other_libraries_are_named_as_objdump_names_them(options, tmp_path):
+    source, path = tmp_path / "stubs.c", tmp_path / "stubs"
+    source.write_text("".join(f"int {name}();\n" for name in CALLED) + "int main(void)\n{\n"
+                      + "".join(f"\t{name}();\n" for name in CALLED) + "}\n")
+    oracles.run("gcc", "-O1", "-w", "-fno-builtin", *options, source, "-o", path, "-lm")
+    stubs = {}
+    for section in (".plt", ".plt.sec", ".plt.got"):
+        said = oracles.run("objdump", "-d", "-j", section, path, check=False)
+        stubs.update((int(address, 16), re.sub("@.*@", "@", name)) for address, name
+                     in re.findall(r"^([0-9a-f]+) <([^>]*@plt)>:", said, re.MULTILINE))
+    lazy = {address for address, name in stubs.items() if address in lazy_of(path)}
+    asked = sorted(set(stubs) - lazy)
+    answers = oracles.lines_of(CHECK, table_of(path, tmp_path), asked)
+    assert len(asked) > 20
+    assert {a: lines[0][0] if lines else "" for a, lines in zip(asked, answers)} == \
+        {a: stubs[a] for a in asked}
+
+
+def lazy_of(path):
+    """Stubs of .plt when there is a .plt.sec: they push a number and jump to the linker."""
+    sections = oracles.run("readelf", "-SW", path)
+    if ".plt.sec" not in sections:
+        return set()
+    found = re.search(r"\.plt +PROGBITS +([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+)", sections)
+    start, size = (int(word, 16) for word in found.groups())
+    return range(start, start + size)
+
+
 GO = shutil.which("go") or "/usr/local/go/bin/go"
 GO_SOURCE = """package main
 

@@ -1,0 +1,189 @@
+#include "elf_plt.h"
+
+#include "base/reader.h"
+#include "object/limits.h"
+
+#include <elf.h>
+
+enum { STUB_BYTES = 16 };
+
+/* A word of the global offset table, and which symbol of .dynsym it is the address of. */
+struct slot {
+	uint64_t address;
+	uint32_t symbol;
+};
+
+typedef VEC(struct slot) slots;
+
+struct work {
+	int fd;
+	const struct elf_sections *sections;
+	struct arena *arena;
+	slots slots;
+	str symbols, names; /* .dynsym */
+	elf_symbols found;
+};
+
+static bool section_read(struct work *work, const struct elf_section *section, str *ret_bytes,
+			 struct err *err)
+{
+	return elf_section_read(work->fd, section, ELF_SYMBOLS_BYTES_MAX, work->arena, ret_bytes,
+				err);
+}
+
+/* The numbers are different from machine to machine; none is something else on the other one. */
+static bool is_of_symbol(uint32_t type)
+{
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
+	       type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+}
+
+static int slot_compare(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool slots_read(struct work *work, struct err *err)
+{
+	static const str tables[] = { STR(".rela.plt"), STR(".rela.dyn") };
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		str bytes;
+
+		if (!section_read(work, elf_sections_find(work->sections, tables[i]), &bytes, err))
+			return false;
+		for (struct reader r = reader_of(bytes); reader_left(&r) >= sizeof(Elf64_Rela);) {
+			uint64_t address = reader_u64(&r), info = reader_u64(&r);
+
+			reader_u64(&r); /* addend */
+			if (is_of_symbol((uint32_t)ELF64_R_TYPE(info)))
+				*vec_push(work->arena, &work->slots) =
+					(struct slot){ address, (uint32_t)ELF64_R_SYM(info) };
+		}
+	}
+	if (work->slots.len)
+		qsort(work->slots.items, work->slots.len, sizeof(struct slot), slot_compare);
+	return true;
+}
+
+/* What the slot's symbol is called; empty: there is no such slot. */
+static str slot_name(const struct work *work, uint64_t address)
+{
+	struct slot key = { .address = address };
+	const struct slot *slot = work->slots.len
+					  ? bsearch(&key, work->slots.items, work->slots.len,
+						    sizeof(struct slot), slot_compare)
+					  : NULL;
+
+	if (!slot)
+		return (str){ 0 };
+
+	struct reader r =
+		reader_of(str_skip(work->symbols, (uint64_t)slot->symbol * sizeof(Elf64_Sym)));
+	str rest = str_skip(work->names, reader_u32(&r));
+	const char *end = rest.len && !r.failed ? memchr(rest.ptr, 0, rest.len) : NULL;
+
+	return (str){ rest.ptr, end ? (size_t)(end - rest.ptr) : 0 };
+}
+
+/* A stub that jumps through this slot; one that does so through no slot is none. */
+static void stub_add(struct work *work, uint64_t start, uint64_t slot, uint64_t section_end)
+{
+	str name = slot_name(work, slot);
+
+	if (!name.len)
+		return;
+	if (work->found.len) {
+		struct elf_symbol *last = &work->found.items[work->found.len - 1];
+
+		if (last->start < start && last->end > start) /* stubs of half the size */
+			last->end = start;
+	}
+	*vec_push(work->arena, &work->found) = (struct elf_symbol){
+		start,
+		section_end - start < STUB_BYTES ? section_end : start + STUB_BYTES,
+		str_format(work->arena, STR_FMT "@plt", STR_ARG(name)),
+	};
+}
+
+/* [endbr64] [bnd] jmp *slot(%rip) */
+static void x86_scan(struct work *work, const struct elf_section *section, str bytes)
+{
+	for (size_t at = 0; at + 6 <= bytes.len; at++) {
+		struct reader r = reader_of(str_skip(bytes, at));
+		size_t start = at;
+
+		if (reader_u16(&r) != 0x25ff)
+			continue;
+
+		uint64_t slot = section->address + at + 6 + (uint64_t)(int32_t)reader_u32(&r);
+
+		if (start >= 1 && bytes.ptr[start - 1] == '\xf2')
+			start -= 1;
+		if (start >= 4 && memcmp(bytes.ptr + start - 4, "\xf3\x0f\x1e\xfa", 4) == 0)
+			start -= 4;
+		stub_add(work, section->address + start, slot, section->address + bytes.len);
+	}
+}
+
+/* adrp x16, page; ldr x17, [x16, offset] */
+static void arm_scan(struct work *work, const struct elf_section *section, str bytes)
+{
+	for (size_t at = 0; at + 8 <= bytes.len; at += 4) {
+		struct reader r = reader_of(str_skip(bytes, at));
+		uint32_t adrp = reader_u32(&r), ldr = reader_u32(&r);
+
+		if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+			continue;
+
+		/* 21 bits of pages with their sign: the two low ones stand apart */
+		uint64_t pages = (adrp >> 29 & 3) | (uint64_t)(adrp >> 5 & 0x7ffff) << 2;
+		uint64_t page = (section->address + at) & ~0xfffULL;
+
+		if (pages & 1 << 20)
+			pages |= UINT64_MAX << 21;
+		stub_add(work, section->address + at,
+			 page + (pages << 12) + (ldr >> 10 & 0xfff) * 8,
+			 section->address + bytes.len);
+	}
+}
+
+static int symbol_compare(const void *left, const void *right)
+{
+	const struct elf_symbol *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+bool elf_plt_read(int fd, const struct elf_sections *sections, struct arena *arena,
+		  elf_symbols *ret_symbols, struct err *err)
+{
+	static const str places[] = { STR(".plt"), STR(".plt.sec"), STR(".plt.got") };
+	struct work work = { .fd = fd, .sections = sections, .arena = arena };
+	const struct elf_section *symbols = elf_sections_find(sections, STR(".dynsym"));
+
+	*ret_symbols = (elf_symbols){ 0 };
+	if (!sections->is_wide || !elf_section_has_bytes(symbols) || symbols->link >= sections->len)
+		return true;
+	if (!section_read(&work, symbols, &work.symbols, err) ||
+	    !section_read(&work, &sections->items[symbols->link], &work.names, err) ||
+	    !slots_read(&work, err))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const struct elf_section *section = elf_sections_find(sections, places[i]);
+		str bytes;
+
+		if (!section_read(&work, section, &bytes, err))
+			return false;
+		if (!bytes.len || section->address > UINT64_MAX - bytes.len)
+			continue;
+		x86_scan(&work, section, bytes);
+		arm_scan(&work, section, bytes);
+	}
+	if (work.found.len)
+		qsort(work.found.items, work.found.len, sizeof(struct elf_symbol), symbol_compare);
+	*ret_symbols = work.found;
+	return true;
+}
