@@ -155,6 +155,52 @@ static void knows_this_test_itself(void **state)
 	symbol_table_close(&table);
 }
 
+static volatile int seen;
+
+static inline __attribute__((always_inline)) int inlined_here(int n)
+{
+	seen = n * 3;
+	return seen;
+}
+
+enum { DECLARED = __LINE__ + 1 };
+static __attribute__((noinline)) int calls_inlined(int n)
+{
+	return inlined_here(n) + 1; /* two lines below its declaration */
+}
+
+/* Every address of a small function: those of the inlined one know whence it was called. */
+static void knows_what_the_compiler_inlined_into_this_test(void **state)
+{
+	uint64_t start = linked_address((const void *)calls_inlined);
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	struct symbol_table table;
+	size_t inlined = 0;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(calls_inlined(2), 7);
+	if (!build("/proc/self/exe", &table, &err))
+		fail_msg("%s", err.msg);
+	for (uint64_t at = start; at < start + 512; at++) {
+		size_t count = symbol_table_find(&table, at, lines);
+
+		if (!count || !str_eq(lines[count - 1].system_name, STR("calls_inlined")))
+			break;
+		assert_int_equal(lines[count - 1].start_line, DECLARED);
+		assert_true(str_ends_with(lines[0].file, STR("symbol_table_test.c")));
+		if (count == 1)
+			continue;
+		assert_int_equal(count, 2);
+		assert_true(str_eq(lines[0].system_name, STR("inlined_here")));
+		assert_true(lines[0].line < DECLARED);
+		assert_int_equal(lines[1].line, DECLARED + 2);
+		inlined++;
+	}
+	assert_true(inlined > 0);
+	symbol_table_close(&table);
+}
+
 static void what_is_no_elf_file_makes_no_table(void **state)
 {
 	AUTO_FD out = memfd_create("table", MFD_CLOEXEC), fd = open("/etc/passwd", O_RDONLY);
@@ -222,5 +268,6 @@ static void a_table_with_any_byte_spoiled_or_cut_is_refused(void **state)
 }
 
 RUN_TESTS(TEST(finds_what_was_put_in), TEST(knows_this_test_itself),
+	  TEST(knows_what_the_compiler_inlined_into_this_test),
 	  TEST(what_is_no_elf_file_makes_no_table), TEST(a_build_ends_at_its_limit_of_memory),
 	  TEST(a_table_with_any_byte_spoiled_or_cut_is_refused))
