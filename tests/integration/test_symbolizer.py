@@ -588,6 +588,24 @@ def test_replicas_take_turns_at_one_file(replicas):
     assert sum(works(s).get("built", 0) for s in (one, other)) == 1
 
 
+def test_a_better_file_is_seen_by_all_replicas_though_every_cache_is_warm(replicas, program):
+    one, other, _ = replicas
+    late = program(1)
+    debuginfo = types.SimpleNamespace(url=one.flags["debuginfod-urls"])
+    upload(debuginfo, late.id, late.symbols, "?rank=symtab")
+    plain = ask(one, late.id, late.outer)
+    wait_until(lambda: put_in_redis(one) >= 3, 60, "the answer is in Redis")
+    assert ask(other, late.id, late.outer) == plain and shared(other) == 1
+    assert plain["locations"][0]["lines"][-1]["line"] == 0
+
+    generation = upload(debuginfo, late.id, late.debug)
+
+    for service in (one, other):
+        better = wait_until(lambda s=service: (answer := ask(s, late.id, late.outer))["generation"]
+                            == generation and answer, 10, "names of the better file")
+        assert better["locations"][0]["lines"][-1]["line"] in (7, 8, 9)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_without_redis_names_are_found_all_the_same(fleet, replicas, program, number):
     one, other, small = replicas
