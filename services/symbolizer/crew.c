@@ -141,6 +141,25 @@ static void blame(struct member *member, const struct build_id *id, bool is_late
 		 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
+static uint32_t left_alone(const struct crew *crew)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint32_t servers = 0;
+
+	for (size_t i = 0; i < crew->generations->servers->count; i++)
+		servers |= (uint32_t)(now_ns < crew->alone_until_ns[i]) << i;
+	return servers;
+}
+
+static void note_hung(struct crew *crew, const struct work_report *said)
+{
+	uint64_t until_ns = clock_monotonic_ns() + HUNG_ALONE_SECONDS * NS_PER_SECOND;
+
+	for (size_t i = 0; i < crew->generations->servers->count; i++)
+		if (said->hung >> i & 1)
+			crew->alone_until_ns[i] = until_ns;
+}
+
 /* An idle one has nothing to say, but that it is gone: its end of the socket is closed. */
 static bool has_worker(struct member *member, struct err *err)
 {
@@ -159,7 +178,7 @@ static void work(struct member *member, const struct build_id *id, struct work_r
 {
 	uint64_t servers = member->crew->generations->servers->count;
 	uint64_t fetch_ns = FETCHES_OF_ONE * servers * (FETCH_SECONDS + 5) * NS_PER_SECOND;
-	struct work_order order = { .id = *id };
+	struct work_order order = { .id = *id, .left_alone = left_alone(member->crew) };
 	bool is_late = false, has_come = false;
 	struct err err = { 0 };
 
@@ -176,6 +195,7 @@ static void work(struct member *member, const struct build_id *id, struct work_r
 		blame(member, id, is_late, false, said);
 		return;
 	}
+	note_hung(member->crew, said);
 	if (said->stage == WORK_FETCHED) {
 		has_come = true;
 		metric_add(&fetched, 1);

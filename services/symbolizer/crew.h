@@ -25,6 +25,7 @@ struct crew {
 	struct generations *generations;
 	struct queue queue;
 	_Atomic unsigned int next_number, thread_count;
+	_Atomic uint64_t alone_until_ns[SERVERS_MAX]; /* servers that hung */
 	pthread_t threads[8];
 };
 

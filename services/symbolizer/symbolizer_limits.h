@@ -34,6 +34,8 @@ enum {
 	FOREIGN_SECONDS = 60,       /* how long a server is taken to know no generations */
 	ABSENT_SECONDS = 10,        /* how long it holds that nobody has a file: with generations */
 	ABSENT_FOREIGN_SECONDS = 60, /* and where a server knows none */
+	HUNG_SECONDS = 3,            /* a server that took longer to say nothing hangs */
+	HUNG_ALONE_SECONDS = 30,     /* and is not asked for files so long */
 	FAILED_SECONDS = 5,          /* the pause after a server failed for a file */
 	UNREADABLE_SECONDS = 600, /* how long it holds that a file of a generation cannot be read */
 	SECOND_BEST_SECONDS = 600, /* the pause before a better file than an executable is sought */

@@ -26,6 +26,7 @@ struct work {
 	const char *directory;
 	struct servers servers;
 	struct debuginfod debuginfod;
+	uint32_t left_alone; /* by the order that is worked on */
 };
 
 bool worker_is_meant(int argc, char **argv)
@@ -59,19 +60,43 @@ static bool report(const struct work *work, const struct work_report *said)
 	return send(work->socket, said, sizeof(*said), MSG_NOSIGNAL) == (ssize_t)sizeof(*said);
 }
 
+/* One server's answer. One that hung is not asked again for this file, nor soon for others: each
+ * question would take FETCH_STALL_SECONDS, and other files wait. */
+static enum debuginfod_answer ask(struct work *work, size_t server, const struct build_id *id,
+				  enum debuginfod_kind kind, int *ret_fd, struct work_report *said)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	struct err err = { 0 };
+	enum debuginfod_answer answer;
+
+	if (work->left_alone >> server & 1) {
+		snprintf(said->why, sizeof(said->why), "%s did not answer a moment ago",
+			 work->servers.urls[server]);
+		return DEBUGINFOD_UNAVAILABLE;
+	}
+	answer = debuginfod_fetch(&work->debuginfod, work->servers.urls[server], id->text, kind,
+				  ret_fd, &err);
+	if (answer != DEBUGINFOD_CAME && answer != DEBUGINFOD_ABSENT)
+		snprintf(said->why, sizeof(said->why), "%s", err.msg);
+	if (answer == DEBUGINFOD_UNAVAILABLE &&
+	    clock_monotonic_ns() - began_ns > HUNG_SECONDS * NS_PER_SECOND) {
+		said->hung |= UINT32_C(1) << server;
+		work->left_alone |= said->hung;
+	}
+	return answer;
+}
+
 /* The file that dwz moved parts of this one's DWARF to; -1: it needs none, or there is none. Then
  * names are lacking, and it is worth to look again later. */
 static int fetch_alt(struct work *work, int fd, struct work_report *said)
 {
 	struct build_id id;
-	struct err err = { 0 };
 	int alt = -1;
 
 	if (!symbol_table_alt_id(fd, &id))
 		return -1;
 	for (size_t i = 0; i < work->servers.count; i++)
-		if (debuginfod_fetch(&work->debuginfod, work->servers.urls[i], id.text,
-				     DEBUGINFOD_DEBUGINFO, &alt, &err) == DEBUGINFOD_CAME)
+		if (ask(work, i, &id, DEBUGINFOD_DEBUGINFO, &alt, said) == DEBUGINFOD_CAME)
 			return alt;
 	said->is_second_best = true;
 	return -1;
@@ -82,21 +107,16 @@ static bool fetch(struct work *work, const struct build_id *id, int *ret_fd,
 		  struct work_report *said)
 {
 	bool has_failed = false, is_large = false;
-	struct err err = { 0 };
 
 	for (enum debuginfod_kind kind = 0; kind < DEBUGINFOD_KIND_COUNT && !has_failed; kind++)
 		for (size_t i = 0; i < work->servers.count; i++) {
-			enum debuginfod_answer answer =
-				debuginfod_fetch(&work->debuginfod, work->servers.urls[i], id->text,
-						 kind, ret_fd, &err);
+			enum debuginfod_answer answer = ask(work, i, id, kind, ret_fd, said);
 
 			if (answer == DEBUGINFOD_CAME) {
 				said->is_second_best = kind == DEBUGINFOD_EXECUTABLE;
 				return true;
 			}
 			is_large |= answer == DEBUGINFOD_TOO_LARGE;
-			if (answer != DEBUGINFOD_ABSENT)
-				snprintf(said->why, sizeof(said->why), "%s", err.msg);
 			has_failed |= answer == DEBUGINFOD_UNAVAILABLE;
 		}
 	said->reason =
@@ -138,6 +158,7 @@ static bool serve(struct work *work, const struct work_order *order)
 	AUTO_FD alt_fd = -1;
 	struct stat stat;
 
+	work->left_alone = order->left_alone;
 	if (!fetch(work, &order->id, &fd, &said))
 		return report(work, &said);
 	alt_fd = fetch_alt(work, fd, &said);

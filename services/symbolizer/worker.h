@@ -15,6 +15,7 @@
 
 struct work_order {
 	struct build_id id;
+	uint32_t left_alone; /* servers not to ask: bit i is the i-th */
 };
 
 enum work_stage { WORK_FETCHED, WORK_DONE };
@@ -23,6 +24,7 @@ struct work_report {
 	enum work_stage stage;
 	enum name_reason reason; /* of WORK_DONE; NAME_KNOWN: DIR/table is the table */
 	bool is_second_best;     /* of an executable */
+	uint32_t hung;           /* servers that took long to say nothing */
 	uint64_t bytes, took_ns; /* of the file that was fetched; of this stage */
 	char why[256];
 };

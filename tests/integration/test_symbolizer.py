@@ -431,6 +431,21 @@ def test_who_has_less_time_is_answered_in_it(start, silent):
     assert status == 400 and "not a duration" in json.loads(answer)["error"]
 
 
+@pytest.mark.long  # libdebuginfod waits for 40 s
+def test_a_foreign_server_that_hangs_does_not_hold_up_what_ours_has(start, silent, program):
+    ours, small = start("debuginfo"), program()
+    upload(ours, small.id, small.debug)
+    symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url} {silent}",
+                       symbolize_timeout="1s")
+    absent = [f"{number:040x}" for number in range(20)]
+    for build_id in absent:
+        assert function(symbolizer, build_id, 1) == PENDING
+    wait_until(lambda: works(symbolizer).get("unavailable", 0) >= 20, 150, "they are given up")
+
+    assert function(symbolizer, small.id, small.outer) == OUTER
+    assert [function(symbolizer, build_id, 1) for build_id in absent] == [UNAVAILABLE] * 20
+
+
 def children(pid):
     return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
             for child in (task / "children").read_text().split()]
