@@ -105,10 +105,11 @@ def test_a_label_of_any_size_is_cut_or_its_message_left_out(
     seen()
 
 
-def test_of_what_is_too_large_to_be_set_aside_the_reason_is(cell, protos, goes_on):
+@pytest.mark.parametrize("megabytes", [65, 100])
+def test_of_what_is_too_large_to_be_set_aside_the_reason_is(cell, protos, goes_on, megabytes):
     stripped = moved(cell, "rejected_stripped_total", 1)
     refused = moved(cell, 'rejected_messages_total{reason="limit"}', 1)
-    value = cpu_message(protos, "y" * 65 * MB, {(0x10,): 1})
+    value = cpu_message(protos, "y" * megabytes * MB, {(0x10,): 1})
 
     produce_packed(cell, value)
 

@@ -30,6 +30,15 @@ static void echo(void *service, const struct http_request *req, struct http_resp
 	res->body = req->body;
 }
 
+/* More than sockets hold, so that it is sent only as it is taken. */
+enum { LARGE = 4 << 20 };
+
+static void large(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	res->body = (str){ arena_array(req->arena, char, LARGE), LARGE };
+}
+
 static void below(void *service, const struct http_request *req, struct http_response *res)
 {
 	(void)service;
@@ -144,6 +153,7 @@ static const struct http_route routes[] = {
 	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 1000 },
 	{ .method = "GET", .path = "/below/", .handle = below },
 	{ .method = "GET", .path = "/slow", .handle = slow },
+	{ .method = "GET", .path = "/large", .handle = large },
 	{ .method = "GET", .path = "/patient", .handle = patient },
 };
 
@@ -154,7 +164,8 @@ static int start(void **state)
 					.route_count = ARRAY_LEN(routes),
 					.refuse = refuse,
 					.connections = 8,
-					.receive_ms = 400 };
+					.receive_ms = 400,
+					.send_ms = 500 };
 	struct err err;
 
 	(void)state;
@@ -490,6 +501,27 @@ static void a_client_that_dawdles_is_cut(void **state)
 	assert_true(clock_monotonic_ns() - began < 2 * NS_PER_SECOND);
 }
 
+/* Its answer's deadline grows with the bytes: a second for each HTTP_SLOWEST_BYTES. */
+static void a_client_that_does_not_take_its_answer_is_cut(void **state)
+{
+	AUTO_FD fd = dial();
+	uint64_t began = clock_monotonic_ns();
+	int64_t cut = metric_get(&http_timeouts_total);
+	char room[65536];
+	ssize_t got, taken = 0;
+
+	(void)state;
+	say(fd, STR("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"));
+	while (metric_get(&http_timeouts_total) == cut &&
+	       clock_monotonic_ns() - began < 60 * NS_PER_SECOND)
+		clock_sleep_ms(20);
+	assert_true(metric_get(&http_timeouts_total) == cut + 1);
+	assert_true(clock_monotonic_ns() - began >= LARGE / HTTP_SLOWEST_BYTES * NS_PER_SECOND);
+	while ((got = recv(fd, room, sizeof(room), 0)) > 0)
+		taken += got;
+	assert_true(taken < LARGE);
+}
+
 /* For the sanitizer: what a request had is freed however it ends. */
 static void requests_that_break_off_leave_nothing(void **state)
 {
@@ -681,6 +713,7 @@ int main(void)
 		TEST(a_stream_that_breaks_off_is_ended),
 		TEST(a_streamed_body_may_take_longer_than_a_request),
 		TEST(a_client_that_dawdles_is_cut),
+		TEST(a_client_that_does_not_take_its_answer_is_cut),
 		TEST(requests_that_break_off_leave_nothing),
 		TEST(a_handler_may_take_longer_than_a_request),
 		TEST(a_handler_learns_that_its_client_has_left),
