@@ -72,7 +72,9 @@ class Cell:
     def __init__(self, fleet, name, partitions=4, flush_interval="200ms"):
         self.fleet, self.name = fleet, name
         self.database = self.topic = f"test_{name}"
-        self.ingester_flags = {"kafka-partitions": partitions, "flush-interval": flush_interval}
+        # One that was killed is waited for: as short as a machine under load allows.
+        self.ingester_flags = {"kafka-partitions": partitions, "flush-interval": flush_interval,
+                               "kafka-session-timeout": "5s"}
         self.started = []
         self.ingester = self.service("ingester")
         self.querier = self.service("querier")

@@ -281,10 +281,10 @@ def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
                 real()
                 time.sleep(0.1)
 
-    run_for(6)
+    run_for(4)
     agent.kill()
     killed = wait_until(real, what="the agent's host")
-    run_for(6)
+    run_for(4)
     agent.stop()
 
     def rests():
