@@ -23,7 +23,7 @@ bool servers_parse(struct servers *servers, const char *text, struct err *err)
 	while (rest.len) {
 		size_t len = 0;
 
-		while (len < rest.len && rest.ptr[len] != ' ' && rest.ptr[len] != ',')
+		while (len < rest.len && !strchr(" ,\t\n", rest.ptr[len]))
 			len++;
 		if (len && !add(servers, (str){ rest.ptr, len }, err)) {
 			servers_done(servers);
