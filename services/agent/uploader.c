@@ -156,6 +156,9 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 	if (told.status >= 300)
 		snprintf(answer->sentence, sizeof(answer->sentence), "status %d: " STR_FMT,
 			 told.status, STR_ARG(str_trim(buf_bytes(&said))));
+	for (char *c = answer->sentence; *c; c++)
+		if (*c == '"') /* it will stand between two of them in the log */
+			*c = '\'';
 	return outcome_of(&told);
 }
 
