@@ -13,6 +13,7 @@ import { AXE, claim, DEADLINE } from "./browser.mjs";
 const MARSHAL = "encoding/json.Marshal";
 const NOW = Number(process.env.DECIMA_NOW); // the last tick
 const LATELY = `${NOW - 240}..${NOW + 1}`;
+const SHOP = `${NOW - 4 * 3600}..${NOW - 3 * 3600}`; // what pictures are of
 const flame = (page) => page.getByRole("application", { name: /^Flame graph/ });
 const graph = (page) => page.getByRole("application", { name: /^Graph over time/ });
 const tip = (page) => page.getByRole("tooltip");
@@ -165,6 +166,7 @@ claim("shows either pane alone", "/", async (page) => {
 	await page.getByRole("button", { name: "Flame graph", exact: true }).click();
 	await flame(page).waitFor();
 	assert.equal(await page.getByRole("region", { name: "Functions" }).count(), 0);
+	assert.ok((await flame(page).boundingBox()).width > 1200, "it has all of the width");
 	await page.getByRole("button", { name: "Both", exact: true }).click();
 	await page.getByRole("region", { name: "Functions" }).waitFor();
 	await says(page, "panes", null);
@@ -300,7 +302,7 @@ claim("says what to do where nothing is found", "/?query=%7Bcomm%3D%22nobody%22%
 	await page.getByRole("button", { name: "Look at the last day" }).click();
 	await says(page, "range", "^1d$");
 	await page.getByRole("button", { name: /^Ask without/ }).click();
-	await functions(page, MARSHAL);
+	await page.locator("tbody td.name").first().waitFor();
 });
 
 claim("lists the hosts and what became of their samples", "/", async (page) => {
@@ -400,6 +402,9 @@ picture("explore-1280-light", "/?search=json&range=30m", size(1280, 800, "light"
 picture("explore-1280-dark", "/?search=json&range=30m", size(1280, 800, "dark"), showExplore);
 picture("explore-2560-light", "/?search=json&range=30m", size(2560, 1440, "light"), showExplore);
 picture("explore-2560-dark", "/?search=json&range=30m", size(2560, 1440, "dark"), showExplore);
+picture("readme-profile-light", `/?range=${SHOP}`, size(1280, 860, "light"), showShop);
+picture("readme-profile-dark", `/?range=${SHOP}&search=json`, size(1280, 860, "dark"), showShop);
+picture("readme-compare", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}&panes=flame`, size(1280, 860, "light"), showShopCompared);
 picture("compare-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showCompare);
 picture("compare-2560-dark", `/compare?range=${LATELY}`, size(2560, 1440, "dark"), showCompare);
 picture("fleet-1280-light", "/fleet", size(1280, 800, "light"), showFleet);
@@ -418,6 +423,22 @@ async function showExplore(page) {
 	await flame(page).focus();
 	for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
 	await tip(page).getByText(MARSHAL).waitFor();
+}
+
+async function showShop(page) {
+	await page.locator("tbody td.name").first().waitFor();
+	await loaded(page);
+	const box = await flame(page).boundingBox();
+	await page.mouse.move(box.x + box.width * 0.62, box.y + 10 + 9 * 21);
+	await tip(page).waitFor();
+}
+
+async function showShopCompared(page) {
+	await flame(page).waitFor();
+	await loaded(page);
+	const box = await flame(page).boundingBox();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + 10 + 8 * 21);
+	await tip(page).waitFor();
 }
 
 async function showCompare(page) {

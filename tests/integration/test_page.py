@@ -15,7 +15,7 @@ import pytest
 from harness import ROOT, wait_until
 from local import npm
 from otlp_messages import PERIOD, headers
-from page_messages import page_message
+from page_messages import page_message, shop_messages
 
 BROWSER = ROOT / "tests" / "browser"
 CLAIM = re.compile(r'^(?:claim|picture)\("([^"]+)"', re.MULTILINE)
@@ -51,6 +51,13 @@ def outcome(cell, protos, tmp_path_factory):
         cell.produce(page_message(protos, comm, stacks, node=node, at_ms=now, apart_ms=2_000),
                      key=f"{node}/{comm}".encode(),
                      headers=headers(1, sequence, agent_status(protos, node, stacks)))
+    earlier = now - 3 * 3_600_000  # for pictures alone: before what the claims look at
+    cell.produce_all([(message, {"key": b"shop/host"})
+                      for message in shop_messages(protos, earlier)])
+    shop = {"start": earlier / 1000 - 7200, "end": earlier / 1000}
+    wait_until(lambda: cell.data("label/service_name/values", **shop) == ["edge", "postgres",
+                                                                          "shop"],
+               what="the shop")
     wait_until(lambda: cell.total("{}") == TICKS * PERIOD, what="the page's profile")
     npm.install(BROWSER)
     shots = tmp_path_factory.mktemp("shots")

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { hex, HUES, KINDS, packageOf, paletteOf } from "../src/flame/colors";
+import { hex, HUES, kindsOf, KINDS, packageOf, paletteOf, sourceOf, UNKNOWN } from "../src/flame/colors";
+import { nodeNamed, treeOf } from "./tree_of";
 import { fitText, rulerFrom } from "../src/flame/text";
-import { formatAge, formatMoment, fromLocalInput, tickTimes, toLocalInput } from "../src/format/time";
+import { formatAge, formatMoment, formatSpan, fromLocalInput, tickTimes, toLocalInput } from "../src/format/time";
 import { formatShare, formatValue } from "../src/format/units";
 import { formatPoint, lineName, linesFrom, stepOf } from "../src/graph/series";
 
@@ -59,6 +60,13 @@ describe("colours", () => {
 		expect(new Set(paletteOf(false).fill.slice(0, HUES)).size).toBe(HUES);
 	});
 
+	it("stand for something that has a name, also where there is no binary", () => {
+		const tree = treeOf({ "[no stack]@": 1, "a@/bin/x": 2, "b@[kernel]": 3 });
+		const names = ["[no stack]", "a", "b"].map((name) => sourceOf(tree, nodeNamed(tree, name), "binary"));
+		expect(names).toEqual(["no binary", "x", "kernel"]);
+		expect(kindsOf(tree, "binary")[nodeNamed(tree, "[no stack]")]).toBe(UNKNOWN);
+	});
+
 	it("are those of OKLCH", () => {
 		expect(hex(1, 0, 0)).toBe("#ffffff");
 		expect(hex(0.627955, 0.257683, 29.2339)).toBe("#ff0000");
@@ -83,7 +91,11 @@ describe("time", () => {
 
 	it("has its day where that is not today", () => {
 		expect(formatMoment(1787479200, 1787479300)).toMatch(/^\d\d:\d\d:\d\d$/);
-		expect(formatMoment(1787479200, 1797479300)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+		expect(formatMoment(1787479200, 1787479200 - 5 * 86400)).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\d$/);
+		expect(formatMoment(1787479200, 1827479300)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+		const noon = new Date(2026, 7, 21, 12).getTime() / 1000;
+		expect(formatSpan(noon, noon + 60, noon + 3 * 86400)).toBe("08-21 12:00:00 – 12:01:00");
+		expect(formatSpan(noon, noon + 86400, noon)).toBe("12:00:00 – 08-22 12:00:00");
 	});
 
 	it.each([

@@ -37,7 +37,7 @@ export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 		const name = tree.names[tree.name[i]];
 		if (isLabel(tree, i)) kinds[i] = LABEL;
 		else if (isKernel(binary)) kinds[i] = KERNEL;
-		else if (tree.address[i] && by === "package") kinds[i] = UNKNOWN;
+		else if (binary === "" || (tree.address[i] && by === "package")) kinds[i] = UNKNOWN;
 		else {
 			const source = by === "package" ? packageOf(name, binary) : baseName(binary);
 			let kind = known.get(source);
@@ -48,11 +48,11 @@ export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 	return kinds;
 }
 
-/** What a colour stands for, the greatest first: for a legend. */
+/** What a node's colour stands for: for a legend. Never empty. */
 export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
 	const binary = tree.names[tree.binary[node]] ?? "";
 	if (isKernel(binary)) return "kernel";
-	return by === "package" ? packageOf(tree.names[tree.name[node]], binary) : baseName(binary);
+	return (by === "package" ? packageOf(tree.names[tree.name[node]], binary) : baseName(binary)) || "no binary";
 }
 
 /** What a frame is called where it is drawn: a level of labels by its value alone. */

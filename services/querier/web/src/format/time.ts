@@ -1,12 +1,18 @@
 /** time - moments as people read them, in the browser's own time zone. */
 
-/** "14:05:09" today, else with its day. */
+/** "14:05:09" on the day of `now`, else with its day, and its year where that is another. */
 export function formatMoment(seconds: number, now: number = Date.now() / 1000): string {
-	const moment = new Date(seconds * 1000);
-	const today = new Date(now * 1000).toDateString() === moment.toDateString();
+	const [moment, other] = [new Date(seconds * 1000), new Date(now * 1000)];
 	const clock = [moment.getHours(), moment.getMinutes(), moment.getSeconds()].map(two).join(":");
-	if (today) return clock;
-	return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())} ${clock}`;
+	if (other.toDateString() === moment.toDateString()) return clock;
+	const day = `${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+	return other.getFullYear() === moment.getFullYear() ? `${day} ${clock}` : `${moment.getFullYear()}-${day} ${clock}`;
+}
+
+/** "11-21 20:57:42 – 21:57:42": the day is said once where both are of one. */
+export function formatSpan(start: number, end: number, now: number = Date.now() / 1000): string {
+	const oneDay = new Date(start * 1000).toDateString() === new Date(end * 1000).toDateString();
+	return `${formatMoment(start, now)} – ${formatMoment(end, oneDay ? start : now)}`;
 }
 
 /** What stands at the ticks of an axis that are so many seconds apart; the day where it begins. */

@@ -10,7 +10,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Matrix } from "../api/answers";
 import { useAnswer } from "../api/use_answer";
 import { formatCount, formatShare, formatValue } from "../format/units";
-import { formatMoment } from "../format/time";
+import { formatMoment, formatSpan } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
 import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf, topOf } from "../graph/series";
@@ -77,7 +77,7 @@ export function Graph(props: GraphProps) {
 				<span class="hint">drag to zoom into a time{props.setPin && ", click to pin a moment"}</span>
 				{props.pin && (
 					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
-						{formatMoment(props.pin.start)} – {formatMoment(props.pin.end)} <span aria-hidden="true">✕</span>
+						{formatSpan(props.pin.start, props.pin.end)} <span aria-hidden="true">✕</span>
 						<span class="unseen">unpin</span>
 					</button>
 				)}

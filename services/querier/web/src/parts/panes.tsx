@@ -48,7 +48,7 @@ export function Panes(props: PanesProps) {
 				{focus === ALL && !compared && <ColorLegend tree={tree} kinds={kinds} palette={palette} color={view.color} />}
 				<Amount tree={tree} />
 			</div>
-			<div class={`panes ${view.panes}`}>
+			<div class={view.panes === "both" ? "panes two" : "panes"}>
 				{view.panes !== "flame" && (
 					<FunctionTable
 						tree={tree}

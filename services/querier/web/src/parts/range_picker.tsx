@@ -1,7 +1,7 @@
 /** range_picker - the last so long, or from one moment to another. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-import { formatMoment, fromLocalInput, toLocalInput } from "../format/time";
+import { formatSpan, fromLocalInput, toLocalInput } from "../format/time";
 import { formatDuration, parseDuration, type Range, resolveRange, spellDuration } from "../state/range";
 
 const PRESETS: [number, string][] = [
@@ -21,7 +21,7 @@ export function rangeName(range: Range): string {
 		const preset = PRESETS.find(([seconds]) => seconds === range.last);
 		return `Last ${preset ? preset[1] : spellDuration(range.last)}`;
 	}
-	return `${formatMoment(range.from)} – ${formatMoment(range.to)}`;
+	return formatSpan(range.from, range.to);
 }
 
 export function RangePicker(props: { range: Range; now: number; choose: (range: Range) => void }) {
