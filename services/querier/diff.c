@@ -1,5 +1,7 @@
 #include "diff.h"
 
+#include <assert.h>
+
 /*
  * Both are read from the front, as two sorted lists are merged. The deeper one of the two next
  * nodes goes first, since it is still below what the other has left; of two that are equally deep
@@ -72,8 +74,12 @@ static bool put_next(struct joining *joining, struct err *err)
 	const struct side *named = order > 0 ? b : a;
 	uint32_t depth = named->depths[named->next];
 	uint32_t symbol = named->flame->nodes.items[named->next].symbol;
-	uint32_t parent = depth ? joining->open.items[depth - 1] : FLAME_NO_PARENT;
+	uint32_t parent = FLAME_NO_PARENT;
 
+	if (depth) {
+		assert(joining->open.items && depth <= joining->open.len);
+		parent = joining->open.items[depth - 1];
+	}
 	if (order > 0)
 		symbol += (uint32_t)a->flame->symbol_count;
 	joining->open.len = depth;
