@@ -1,8 +1,12 @@
-"""Names from end to end: agent, debuginfo, symbolizer and querier, all of them real."""
+"""Names from end to end: agent and its uploads, debuginfo, symbolizer and querier, all real."""
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -60,7 +64,8 @@ class NamedCell(Cell):
             "state-directory": made / f"{name}-tables", "debuginfod-urls": self.debuginfo.url,
             "redis": fleet.redis.address()})
         self.querier.flags["symbolizer-url"] = self.symbolizer.url
-        self.agent = self.service("agent", flags={"profiling-duration": "1s"})
+        self.agent = self.service("agent", flags={
+            "profiling-duration": "1s", "debuginfo-url": self.debuginfo.url})
 
     def start(self):
         for service in (self.ingester, self.debuginfo, self.symbolizer, self.querier, self.agent):
@@ -188,3 +193,181 @@ def test_a_symbolizer_that_stands_still_or_is_killed_costs_names_alone(named, pr
     wait_until(ask, 100, "a warning")
     named.start_service(named.symbolizer)
     wait_until(lambda: not ask(), 100, "it is asked again")
+
+
+# the share of frames that have names
+
+BURN = """
+import json, re
+def words(text): return re.findall(r"[a-z]+", text)
+def fibonacci(n): return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+while True:
+    fibonacci(18)
+    json.loads(json.dumps([{"n": i, "w": words("some words in a row")} for i in range(500)]))
+"""
+SCRIPT = """
+const f = n => n < 2 ? n : f(n - 1) + f(n - 2);
+const list = [...Array(2000).keys()].map(n => ({ n, s: `${n}` }));
+for (;;) { f(22); JSON.parse(JSON.stringify(list)); }
+"""
+QUERIES = """
+SELECT md5(string_agg(a::text, ',')) FROM generate_series(1, 200000) a GROUP BY a % 100
+"""
+COMPILED = """\
+#include <map>
+#include <string>
+using words = std::map<std::string, int>;
+__attribute__((noinline)) static int count(words &w, int n)
+{
+	for (int i = 0; i < 999; i++)
+		w[std::to_string(i * n)]++;
+	return w.size();
+}
+int main(int argc, char **)
+{
+	words w;
+	int sum = 0;
+	for (int i = 0; i < 20 * argc; i++)
+		sum += count(w, i);
+	return sum == 0;
+}
+"""
+SHARE = 0.9
+
+
+def compile_often(directory, stop):
+    """g++, and what it made, which has debug info."""
+    source = directory / "many.cc"
+    source.write_text(COMPILED)
+    while not stop.is_set():
+        run("g++", "-O1", "-g", "-o", directory / "many", source)
+        run(directory / "many", "2", "3")
+
+
+def query_often(cell, stop):
+    with cell.connect() as db:
+        while not stop.is_set():
+            db.execute(QUERIES).fetchall()
+
+
+@contextlib.contextmanager
+def mixed_load(cell, directory):
+    """A compiler, PostgreSQL, Python, Node if it is here, and a program of ours."""
+    stop, commands = threading.Event(), [
+        [sys.executable, "-c", BURN], [cell.fleet.build / "tests" / "programs" / "burn"]]
+    if shutil.which("node"):
+        commands.append(["node", "-e", SCRIPT])
+    threads = [threading.Thread(target=compile_often, args=(directory, stop)),
+               threading.Thread(target=query_often, args=(cell, stop))]
+    running = []
+    try:
+        running += [subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL)
+                    for command in commands]
+        for thread in threads:
+            thread.start()
+        yield
+    finally:
+        stop.set()
+        for process in running:
+            process.kill()
+            process.wait()
+        for thread in threads:
+            thread.join()
+
+
+def sections(path):
+    shown = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=False)
+    return shown.stdout
+
+
+class Binaries:
+    """What the file at a path, or Debian's debug package, has to tell of its addresses."""
+
+    def __init__(self):
+        self.known = {}
+
+    def kind(self, path, build_id):
+        """"debug": symbols or debug info; "exports": only those for its linker; "gone"; "none"."""
+        if (path, build_id) not in self.known:
+            self.known[path, build_id] = self.look(path, build_id)
+        return self.known[path, build_id]
+
+    @staticmethod
+    def look(path, build_id):
+        if os.path.exists(f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"):
+            return "debug"
+        if not os.path.isfile(path):
+            return "gone"
+        there = sections(path)
+        if any(f" {name} " in there
+               for name in (".symtab", ".debug_info", ".gnu_debugdata", ".gopclntab")):
+            return "debug"
+        return "exports" if " .dynsym " in there else "none"
+
+
+class Shares:
+    """Of user frames in binaries: {kind: [weight, named weight, {addresses}, {named ones}]}."""
+
+    def __init__(self, profile, binaries):
+        text = [t.decode() for t in profile.string_table]
+        mapping = {m.id: (text[m.filename], text[m.build_id]) for m in profile.mapping}
+        of = {loc.id: (mapping.get(loc.mapping_id, ("", "")), loc) for loc in profile.location}
+        self.kinds, self.unnamed = {}, {}
+        for sample in profile.sample:
+            for (path, build_id), location in (of[i] for i in sample.location_id):
+                if not path.startswith("/") or not build_id:
+                    continue
+                kind = binaries.kind(path, build_id)
+                share = self.kinds.setdefault(kind, [0, 0, set(), set()])
+                share[0] += sample.value[0]
+                share[2].add((build_id, location.address))
+                if location.line:
+                    share[1] += sample.value[0]
+                    share[3].add((build_id, location.address))
+                else:
+                    key = path, kind
+                    self.unnamed[key] = self.unnamed.get(key, 0) + sample.value[0]
+
+    def share(self, kind):
+        weight, named, _, _ = self.kinds.get(kind, (0, 0, (), ()))
+        return named / weight if weight else 0
+
+    def lines(self):
+        """What there is to say, one line each."""
+        for kind, (weight, named, addresses, named_ones) in sorted(self.kinds.items()):
+            yield (f"names: {named / weight:.1%} of the user frames by weight, "
+                   f"{len(named_ones)} of {len(addresses)} different ones, in binaries: {kind}")
+        total = sum(share[0] for share in self.kinds.values())
+        for (path, kind), value in sorted(self.unnamed.items(), key=lambda u: -u[1])[:10]:
+            yield f"names: unnamed, {value / total:.1%} of all: {path} ({kind})"
+
+
+def names_of_a_load(named, protos, directory, seconds):
+    binaries, began = Binaries(), time.time()
+    with mixed_load(named, directory):
+        time.sleep(seconds)
+    window = {"start": f"{began:.3f}", "end": f"{time.time() + 1:.3f}"}
+
+    def shares():
+        return Shares(named.pprof(protos, "{}", **window), binaries)
+
+    # What is uploaded and read last has its names a little later.
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: shares().share("debug") >= SHARE, 100, "names", every=2)
+    return shares()
+
+
+def report(found, figure):
+    for line in found.lines():
+        figure(line)
+        print(line)
+    assert found.share("debug") >= SHARE
+
+
+def test_frames_of_a_mixed_load_have_names(named, protos, tmp_path, figure):
+    report(names_of_a_load(named, protos, tmp_path, 20), figure)
+
+
+@pytest.mark.long
+def test_frames_of_two_minutes_of_mixed_load_have_names(named, protos, tmp_path, figure):
+    report(names_of_a_load(named, protos, tmp_path, 120), figure)
