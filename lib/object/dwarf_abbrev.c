@@ -3,6 +3,7 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "dwarf_value.h"
+#include "object/limits.h"
 
 #include <dwarf.h>
 
@@ -17,7 +18,8 @@ static bool attributes_read(struct reader *r, struct dwarf_sizes sizes, struct a
 		uint64_t name = reader_varint(r), form = reader_varint(r);
 		size_t len;
 
-		if (r->failed || name > UINT16_MAX || form > UINT16_MAX)
+		if (r->failed || name > UINT16_MAX || form > UINT16_MAX ||
+		    attributes.len > DWARF_ATTRIBUTES_MAX)
 			return false;
 		if (name == 0 && form == 0)
 			break;
@@ -57,8 +59,8 @@ static int abbrev_compare(const void *left, const void *right)
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, struct arena *arena,
-			struct dwarf_abbrevs *ret_abbrevs)
+bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max,
+			struct arena *arena, struct dwarf_abbrevs *ret_abbrevs)
 {
 	struct reader r = reader_of(bytes);
 	VEC(struct dwarf_abbrev) abbrevs = { 0 };
@@ -66,7 +68,7 @@ bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, struct arena *arena
 	bool is_sorted = true;
 
 	for (;;) {
-		if (!abbrev_read(&r, sizes, arena, &abbrev))
+		if (!abbrev_read(&r, sizes, arena, &abbrev) || arena->held > memory_max)
 			return false;
 		if (abbrev.code == 0)
 			break;

@@ -30,9 +30,10 @@ struct dwarf_sizes {
 	uint16_t version;
 };
 
-/* The abbreviations that begin there. False: they make no sense. */
-bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, struct arena *arena,
-			struct dwarf_abbrevs *ret_abbrevs) MUST_CHECK;
+/* The abbreviations that begin there. False: they make no sense, or the arena then holds more than
+ * memory_max. */
+bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max,
+			struct arena *arena, struct dwarf_abbrevs *ret_abbrevs) MUST_CHECK;
 
 /* NULL: no such code. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);

@@ -95,7 +95,7 @@ static void units_index(struct dwarf_file *file)
 {
 	str info = file->sections[DWARF_INFO];
 
-	for (uint64_t at = 0; at < info.len;) {
+	for (uint64_t at = 0; at < info.len && file->arena->held <= file->memory_max;) {
 		struct reader r = reader_of(str_skip(info, at));
 		struct dwarf_unit unit = { .file = file };
 
@@ -158,7 +158,7 @@ static const struct dwarf_abbrevs *unit_abbrevs(struct dwarf_unit *unit)
 		return abbrevs;
 	abbrevs = arena_new(file->arena, struct dwarf_abbrevs);
 	if (!dwarf_abbrevs_read(str_skip(file->sections[DWARF_ABBREV], unit->abbrevs_at), sizes,
-				file->arena, abbrevs))
+				file->memory_max, file->arena, abbrevs))
 		return NULL;
 	*map_at(&file->abbrevs, str_copy(file->arena, known)) = abbrevs;
 	return abbrevs;

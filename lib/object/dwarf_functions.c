@@ -72,10 +72,11 @@ static void attribute_take(struct entry *entry, uint16_t name, struct dwarf_valu
 }
 
 static struct entry entry_read(struct reader *r, const struct dwarf_unit *unit,
-			       const struct dwarf_abbrev *abbrev)
+			       const struct dwarf_abbrev *abbrev, struct symbol_model *model)
 {
 	struct entry entry = { 0 };
 
+	model->steps += abbrev->attribute_count; /* of which many may take no bytes */
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
 
@@ -109,8 +110,8 @@ static void said_complete(struct said *said, const struct said *base)
 		said->line = base->line;
 }
 
-static bool entry_at(struct dwarf_file *file, uint64_t at, struct dwarf_unit **ret_unit,
-		     struct entry *ret_entry)
+static bool entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
+		     struct dwarf_unit **ret_unit, struct entry *ret_entry)
 {
 	struct dwarf_unit *unit = dwarf_unit_at(file, at);
 
@@ -127,7 +128,7 @@ static bool entry_at(struct dwarf_file *file, uint64_t at, struct dwarf_unit **r
 	if (!abbrev)
 		return false;
 	*ret_unit = unit;
-	*ret_entry = entry_read(&r, unit, abbrev);
+	*ret_entry = entry_read(&r, unit, abbrev, model);
 	return !r.failed;
 }
 
@@ -153,7 +154,7 @@ static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t
 		struct entry entry;
 		struct said more;
 
-		if (!entry_at(file, at, &unit, &entry))
+		if (!entry_at(walk->model, file, at, &unit, &entry))
 			break;
 		more = entry_says(unit, &entry);
 		said_complete(said, &more);
@@ -221,7 +222,7 @@ static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit
 
 		while (dwarf_ranges_next(&ranges, &span.start, &span.end)) {
 			any |= symbol_model_span(model, span);
-			if (++model->steps > SYMBOL_BUILD_STEPS_MAX)
+			if (++model->steps > model->steps_max)
 				break;
 		}
 		return any;
@@ -302,11 +303,13 @@ static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
 			       struct reader *r, struct scope scope)
 {
 	if (abbrev->tag != DW_TAG_subprogram && abbrev->tag != DW_TAG_inlined_subroutine) {
+		if (abbrev->fixed_len == UINT32_MAX)
+			walk->model->steps += abbrev->attribute_count;
 		dwarf_values_skip(r, unit, abbrev);
 		return scope;
 	}
 
-	struct entry entry = entry_read(r, unit, abbrev);
+	struct entry entry = entry_read(r, unit, abbrev, walk->model);
 
 	if (r->failed)
 		return scope;
@@ -356,6 +359,8 @@ bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, s
 	struct walk walk = { .model = model, .file = file };
 
 	walk.said.arena = walk.lines.arena = model->arena;
+	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++)
+		symbol_model_reads(model, file->sections[i].len);
 	for (size_t i = 0; i < file->units.len; i++) {
 		struct dwarf_unit *unit = &file->units.items[i];
 

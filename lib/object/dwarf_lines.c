@@ -23,6 +23,11 @@ struct machine {
 	bool is_begun;
 };
 
+static bool is_full(const struct symbol_model *model)
+{
+	return model->arena->held > model->memory_max;
+}
+
 static bool is_absolute(str path)
 {
 	return path.len && path.ptr[0] == '/';
@@ -68,19 +73,21 @@ uint32_t dwarf_lines_file(struct dwarf_lines *lines, uint64_t number, struct sym
 	return file->id;
 }
 
-static void files_read_old(struct reader *r, struct dwarf_lines *lines, struct arena *arena)
+static void files_read_old(struct reader *r, struct dwarf_lines *lines, struct symbol_model *model)
 {
+	struct arena *arena = model->arena;
+
 	for (;;) {
 		str directory = dwarf_text(r);
 
-		if (r->failed || !directory.len)
+		if (r->failed || !directory.len || is_full(model))
 			break;
 		*vec_push(arena, &lines->directories) = directory;
 	}
 	for (;;) {
 		struct dwarf_line_file file = { .name = dwarf_text(r), .id = SYMBOL_NOWHERE };
 
-		if (r->failed || !file.name.len)
+		if (r->failed || !file.name.len || is_full(model))
 			break;
 		file.directory = reader_varint(r);
 		reader_varint(r); /* time */
@@ -113,7 +120,7 @@ static struct dwarf_line_file list_entry_read(struct reader *r, const struct dwa
 
 /* A list of directories or of files, which says in its head what is told of each. */
 static void list_read(struct reader *r, const struct header *header, struct dwarf_lines *lines,
-		      bool is_files, struct arena *arena)
+		      bool is_files, struct symbol_model *model)
 {
 	struct format formats[FORMATS_MAX] = { 0 };
 	uint8_t format_count = reader_u8(r);
@@ -133,17 +140,17 @@ static void list_read(struct reader *r, const struct header *header, struct dwar
 		struct dwarf_line_file file =
 			list_entry_read(r, &header->unit, formats, format_count);
 
-		if (r->failed || left == reader_left(r))
+		if (r->failed || left == reader_left(r) || is_full(model))
 			break; /* entries of no bytes: as many as a stranger likes */
 		if (is_files)
-			*vec_push(arena, &lines->files) = file;
+			*vec_push(model->arena, &lines->files) = file;
 		else
-			*vec_push(arena, &lines->directories) = file.name;
+			*vec_push(model->arena, &lines->directories) = file.name;
 	}
 }
 
 static bool header_read(const struct dwarf_unit *unit, struct header *header,
-			struct dwarf_lines *lines, struct arena *arena)
+			struct dwarf_lines *lines, struct symbol_model *model)
 {
 	struct reader r = reader_of(str_skip(unit->file->sections[DWARF_LINE], unit->lines_at));
 	uint64_t len = reader_u32(&r);
@@ -180,10 +187,10 @@ static bool header_read(const struct dwarf_unit *unit, struct header *header,
 	if (r.failed || header->program.failed || header->line_range == 0)
 		return false;
 	if (lines->version >= 5) {
-		list_read(&r, header, lines, false, arena);
-		list_read(&r, header, lines, true, arena);
+		list_read(&r, header, lines, false, model);
+		list_read(&r, header, lines, true, model);
 	} else {
-		files_read_old(&r, lines, arena);
+		files_read_old(&r, lines, model);
 	}
 	return !r.failed;
 }
@@ -301,7 +308,7 @@ static bool program_run(const struct header *header, struct dwarf_lines *lines,
 	while (reader_left(&r)) {
 		uint8_t opcode = reader_u8(&r);
 
-		if (model->arena->held > model->memory_max)
+		if (++model->steps > model->steps_max || is_full(model))
 			return false;
 		if (opcode == 0) {
 			extended_run(&r, &machine, lines, model);
@@ -328,7 +335,7 @@ struct dwarf_lines *dwarf_lines_read(const struct dwarf_unit *unit, struct symbo
 
 	lines->unit_directory = unit->directory;
 	if (unit->lines_at >= unit->file->sections[DWARF_LINE].len ||
-	    !header_read(unit, &header, lines, model->arena) || !program_run(&header, lines, model))
+	    !header_read(unit, &header, lines, model) || !program_run(&header, lines, model))
 		return NULL;
 	return lines;
 }

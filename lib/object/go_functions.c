@@ -177,6 +177,7 @@ bool go_functions_read(int fd, const struct elf_sections *sections, struct symbo
 
 	if (!go_table_open(&table, fd, sections, model->arena, err))
 		return false;
+	symbol_model_reads(model, table.bytes.len);
 	for (uint64_t i = 0; done && i < table.function_count; i++) {
 		uint64_t next;
 

@@ -210,7 +210,7 @@ void go_table_values(const struct go_table *table, uint32_t at, struct arena *ar
 	values->len = 0;
 	if (!at)
 		return;
-	for (;;) {
+	while (values->len < GO_VALUES_MAX) {
 		uint64_t difference = reader_varint(&r), step;
 
 		if (r.failed || (difference == 0 && values->len))

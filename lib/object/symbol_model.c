@@ -14,7 +14,9 @@ static int code_compare(const void *left, const void *right)
 void symbol_model_init(struct symbol_model *model, const struct elf_sections *sections,
 		       uint64_t memory_max, struct arena *arena)
 {
-	*model = (struct symbol_model){ .arena = arena, .memory_max = memory_max };
+	*model = (struct symbol_model){ .arena = arena,
+					.memory_max = memory_max,
+					.steps_max = SYMBOL_BUILD_STEPS_LEAST };
 	symbol_writer_init(&model->writer, arena);
 	for (size_t i = 0; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
@@ -27,6 +29,11 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 	}
 	if (model->code.len)
 		qsort(model->code.items, model->code.len, sizeof(*model->code.items), code_compare);
+}
+
+void symbol_model_reads(struct symbol_model *model, uint64_t bytes)
+{
+	model->steps_max += bytes * SYMBOL_BUILD_STEPS_A_BYTE;
 }
 
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address)
@@ -98,9 +105,9 @@ bool symbol_model_check(const struct symbol_model *model, struct err *err)
 	if (model->arena->held > model->memory_max)
 		return err_set(err, ERR_LIMIT, "the names take more than %ju bytes of memory",
 			       (uintmax_t)model->memory_max);
-	return model->steps <= SYMBOL_BUILD_STEPS_MAX ||
-	       err_set(err, ERR_LIMIT, "the names take more than %llu steps",
-		       SYMBOL_BUILD_STEPS_MAX);
+	return model->steps <= model->steps_max ||
+	       err_set(err, ERR_LIMIT, "the names take more than %ju steps",
+		       (uintmax_t)model->steps_max);
 }
 
 static int sequence_compare(const void *left, const void *right)

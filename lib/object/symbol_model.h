@@ -37,11 +37,14 @@ struct symbol_model {
 	VEC(struct symbol_place) places;
 	VEC(struct symbol_sequence) sequences;
 	VEC(struct symbol_code) code; /* in the order of their addresses */
-	uint64_t steps;               /* of work that leaves nothing in memory */
+	uint64_t steps, steps_max;    /* of work, which may leave nothing in memory */
 };
 
 void symbol_model_init(struct symbol_model *model, const struct elf_sections *sections,
 		       uint64_t memory_max, struct arena *arena);
+
+/* What is read is so long: that much work more may be done. */
+void symbol_model_reads(struct symbol_model *model, uint64_t bytes);
 
 /* Where the code that holds this address ends; 0: none does. */
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address);

@@ -1,6 +1,7 @@
 """Tables of names, beside what other tools say of the same addresses, and beside the source."""
 import re
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -233,6 +234,42 @@ def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
     said = {name for chains in chains_of(path, tmp_path).values() for chain in chains
             for name, _ in chain}
     assert {"same_name", "outer", "main", "other_entry"} <= said <= names
+
+
+def with_dwarf(directory, abbrevs, units):
+    """A program whose DWARF is these bytes."""
+    path = compile_c(directory, "-g0")
+    (directory / "abbrevs").write_bytes(abbrevs)
+    (directory / "info").write_bytes(units)
+    oracles.run("objcopy", "--add-section", f".debug_abbrev={directory / 'abbrevs'}",
+                "--add-section", f".debug_info={directory / 'info'}", path)
+    return path
+
+
+def unit_of(entries):
+    """A unit of version 5 with these entries."""
+    body = struct.pack("<HBBI", 5, 1, 8, 0) + entries
+    return struct.pack("<I", len(body)) + body
+
+
+def test_entries_inside_entries_without_end_are_read_once(tmp_path):
+    """2,000,000 levels: what a reader does that looks for each one's sibling in its children."""
+    depth = 2_000_000
+    shapes = bytes([1, 0x11, 1, 0, 0, 2, 0x0b, 1, 0, 0, 0])
+    path = with_dwarf(tmp_path, shapes, unit_of(b"\1" + b"\2" * depth + b"\0" * (depth + 1)))
+    outer = re.search(r"([0-9a-f]+) T outer", oracles.run("nm", path))[1]
+    said = oracles.run(CHECK, "find", table_of(path, tmp_path), text=f"{outer}\n")
+    assert said.startswith("outer\t")
+
+
+def test_work_that_leaves_no_trace_has_a_limit(tmp_path):
+    """Entries of one byte, each with 1,000 attributes that take none."""
+    shapes = b"\x01\x11\x01\0\0" + b"\x02\x2e\0" + b"\x3a\x19" * 1000 + b"\0\0" + b"\0"
+    path = with_dwarf(tmp_path, shapes, unit_of(b"\1" + b"\2" * 4_000_000 + b"\0"))
+    refused = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
+                             text=True, check=False)
+    assert refused.returncode == 1
+    assert re.search("more than [0-9]+ steps", refused.stderr)
 
 
 CALLED = ("abs atoi bsearch calloc clock close dup exp fclose fflush fopen fputs free getenv "
