@@ -62,6 +62,17 @@ def test_the_environment_file_has_the_addresses(up):
             assert answer.status == 200
 
 
+def test_this_machines_profile_gets_names(up):
+    url = f"{environment(up[0])['DECIMA_URL']}/api/v1/query?query=%7B%7D&report=table"
+
+    def named():
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            return json.load(answer)["stats"]["names"]["named"]
+
+    # The programs of `make up` are built with debug info, and the agent uploads it.
+    wait_until(lambda: named() > 0, 100, "functions of what runs here")
+
+
 def test_the_agent_pins_its_counts_in_the_run_directory_alone(up):
     state = (up[0] / "agent").stat()
 
