@@ -32,7 +32,7 @@ static struct elf_symbol symbol_at(const elf_symbols *symbols, uint64_t address)
 	return address < found.end ? found : (struct elf_symbol){ 0 };
 }
 
-/* 0000000000001139 000000000000000b T main */
+/* 0000000000001139 000000000000000b T main; W may be a variable of a thread, low in its block */
 static void every_function_that_nm_lists_is_there(const char *command, int fd)
 {
 	AUTO_ARENA arena = { 0 };
@@ -45,7 +45,7 @@ static void every_function_that_nm_lists_is_there(const char *command, int fd)
 	/* NOLINTNEXTLINE(cert-err34-c): nm's own numbers */
 	while (out && fgets(line, sizeof(line), out)) {
 		if (sscanf(line, "%lx %lx %c %4095s", &address, &size, &type, name) != 4 ||
-		    !strchr("tTwWi", type) || size == 0)
+		    !strchr("tTwWi", type) || size == 0 || address < 4096)
 			continue;
 		name[strcspn(name, "@")] = 0;
 
