@@ -13,9 +13,8 @@ export function hashOfNode(tree: Tree, node: number): string {
 
 /** The node of that hash; the root where there is none. */
 export function nodeOfHash(tree: Tree, hash: string): number {
-	if (hash === "") return ALL;
-	const at = hashes(tree).findIndex((each, node) => node !== ALL && each.toString(36) === hash);
-	return at < 0 ? ALL : at;
+	const wanted = /^[0-9a-z]{1,11}$/.test(hash) ? Number.parseInt(hash, 36) : 0;
+	return wanted ? Math.max(hashes(tree).indexOf(wanted), ALL) : ALL;
 }
 
 const known = new WeakMap<Tree, Float64Array>();
