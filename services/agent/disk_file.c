@@ -6,39 +6,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static bool make_directories(char *path, struct err *err)
-{
-	for (char *c = path + 1; *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST)
-			return err_errno(err, "make directory %s", path);
-		*c = '/';
-	}
-	if (mkdir(path, 0750) && errno != EEXIST)
-		return err_errno(err, "make directory %s", path);
-	return true;
-}
-
-bool disk_directory_open(const char *path, int *ret_fd, struct err *err)
-{
-	char room[PATH_MAX];
-
-	if (!*path || (size_t)snprintf(room, sizeof(room), "%s", path) >= sizeof(room))
-		return err_set(err, ERR_INVALID, "a directory's path of 1 to %d bytes is needed",
-			       PATH_MAX - 1);
-	if (!make_directories(room, err))
-		return false;
-
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return err_errno(err, "open directory %s", path);
-	*ret_fd = fd;
-	return true;
-}
-
 bool disk_file_read(int directory_fd, const char *name, size_t max, struct arena *arena,
 		    str *ret_bytes, struct err *err)
 {

@@ -7,9 +7,6 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Make the directory and its parents, and open it. */
-bool disk_directory_open(const char *path, int *ret_fd, struct err *err) MUST_CHECK;
-
 /* ERR_NOT_FOUND where there is none; ERR_LIMIT where it is longer than max bytes. */
 bool disk_file_read(int directory_fd, const char *name, size_t max, struct arena *arena,
 		    str *ret_bytes, struct err *err) MUST_CHECK;

@@ -1,5 +1,6 @@
 #include "local_store.h"
 
+#include "base/directory.h"
 #include "disk_file.h"
 #include "profile/pprof.h"
 #include "profile/profile_type.h"
@@ -21,7 +22,7 @@ const size_t local_store_metric_count = ARRAY_LEN(local_store_metrics);
 bool local_store_open(struct local_store *store, const char *directory, struct err *err)
 {
 	*store = (struct local_store){ .fd = -1 };
-	if (!disk_directory_open(directory, &store->fd, err))
+	if (!directory_open(directory, &store->fd, err))
 		return err_wrap(err, "local store");
 	store->is_open = true;
 	return true;

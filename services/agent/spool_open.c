@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "disk_file.h"
@@ -262,13 +263,13 @@ static bool spool_load(struct spool *spool, const struct spool_options *options,
 {
 	const char *directory = options->state_directory;
 
-	if (!disk_directory_open(directory, &spool->state_fd, err) ||
+	if (!directory_open(directory, &spool->state_fd, err) ||
 	    !lock_take(spool, directory, err) || !host_id_find(spool, options, err))
 		return false;
 
 	const char *path = str_z(&spool->arena, str_format(&spool->arena, "%s/spool", directory));
 
-	if (!disk_directory_open(path, &spool->spool_fd, err))
+	if (!directory_open(path, &spool->spool_fd, err))
 		return false;
 
 	bool goes_on = meta_load(spool);

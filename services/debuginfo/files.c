@@ -1,5 +1,6 @@
 #include "files.h"
 
+#include "base/directory.h"
 #include "base/hash.h"
 #include "files_path.h"
 
@@ -12,26 +13,6 @@
 #include <sys/stat.h>
 
 enum { RACES_MAX = 4 };
-
-static bool make_root(const char *path, struct err *err)
-{
-	char room[PATH_MAX];
-
-	if (!*path || (size_t)snprintf(room, sizeof(room), "%s", path) >= sizeof(room))
-		return err_set(err, ERR_INVALID, "a directory's path of 1 to %d bytes is needed",
-			       PATH_MAX - 1);
-	for (char *c = room + 1; *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(room, 0755) && errno != EEXIST)
-			return err_errno(err, "make directory %s", room);
-		*c = '/';
-	}
-	if (mkdir(room, 0750) && errno != EEXIST)
-		return err_errno(err, "make directory %s", room);
-	return true;
-}
 
 /* Made by the first one to open the store, for all. */
 static bool read_name(struct files *files, struct err *err)
@@ -57,12 +38,12 @@ static bool read_name(struct files *files, struct err *err)
 bool files_open(struct files *files, const char *path, uint64_t max_bytes, struct err *err)
 {
 	*files = (struct files){ .directory = -1, .max_bytes = max_bytes };
-	if (!make_root(path, err))
+
+	AUTO_FD directory = -1;
+
+	if (!directory_open(path, &directory, err))
 		return false;
-
-	AUTO_FD directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (directory < 0 || (mkdirat(directory, "files", 0750) && errno != EEXIST) ||
+	if ((mkdirat(directory, "files", 0750) && errno != EEXIST) ||
 	    (mkdirat(directory, "temp", 0750) && errno != EEXIST) || fsync(directory))
 		return err_errno(err, "open the store %s", path);
 	files->directory = fd_take(&directory);

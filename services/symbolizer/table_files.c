@@ -4,6 +4,7 @@
  */
 #include "table_files.h"
 
+#include "base/directory.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -41,35 +42,15 @@ static bool name_parse(str name, struct build_id *ret_id, struct table_file *ret
 	return false;
 }
 
-/* Parents included, as the store of debug files makes its own. */
-static bool make_path(const char *path, struct err *err)
-{
-	char room[PATH_MAX];
-
-	if (!*path || (size_t)snprintf(room, sizeof(room), "%s", path) >= sizeof(room))
-		return err_set(err, ERR_INVALID, "a directory's path of 1 to %d bytes is needed",
-			       PATH_MAX - 1);
-	for (char *c = room + 1; *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(room, 0755) && errno != EEXIST)
-			return err_errno(err, "make directory %s", room);
-		*c = '/';
-	}
-	if (mkdir(room, 0750) && errno != EEXIST)
-		return err_errno(err, "make directory %s", room);
-	return true;
-}
-
 bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *ret_lock,
 		      struct err *err)
 {
-	if (!make_path(path, err))
+	AUTO_FD root = -1;
+
+	if (!directory_open(path, &root, err))
 		return false;
 
-	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD lock = root < 0 ? -1 : openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	AUTO_FD lock = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 
 	if (lock < 0)
 		return err_errno(err, "open %s", path);
