@@ -266,6 +266,14 @@ claim("splits the graph by a label, and narrows to one of its lines", "/", async
 	await functions(page, MARSHAL);
 });
 
+claim("keeps the names of the lines within their card, however many there are", "/", async (page) => {
+	const line = page.locator(".legend li").first();
+	const bottom = (place) => page.locator(place).evaluate((element) => element.getBoundingClientRect().bottom);
+	await line.waitFor();
+	await line.evaluate((item) => item.after(...Array.from({ length: 40 }, () => item.cloneNode(true))));
+	assert.ok((await bottom(".legend")) <= (await bottom(".graph")));
+});
+
 claim("groups and colours the flame graph", "/", async (page) => {
 	await functions(page, MARSHAL);
 	await page.getByRole("combobox", { name: "group by" }).selectOption("node");
