@@ -143,3 +143,60 @@ bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct 
 	*ret_count = count;
 	return true;
 }
+
+static void take_member(const json_t *value, struct json_member *member, struct arena *arena)
+{
+	switch (json_typeof(value)) {
+	case JSON_STRING:
+		member->kind = MEMBER_TEXT;
+		member->text = str_copy(
+			arena, (str){ json_string_value(value), json_string_length(value) });
+		return;
+	case JSON_INTEGER:
+		member->kind = MEMBER_NUMBER;
+		member->text =
+			str_format(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		return;
+	case JSON_REAL:
+		member->kind = MEMBER_NUMBER;
+		member->text = str_format(arena, "%.3f", json_real_value(value));
+		return;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		member->kind = MEMBER_TRUTH;
+		member->truth = json_is_true(value);
+		return;
+	case JSON_NULL:
+		return;
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		break;
+	}
+	member->kind = MEMBER_OTHER;
+}
+
+bool json_read_members(str text, struct json_member *members, size_t count, struct arena *arena,
+		       struct err *err)
+{
+	json_auto_t *root = load(text, err);
+	const char *name;
+	json_t *value;
+
+	if (!root)
+		return false;
+	if (!json_is_object(root))
+		return err_set(err, ERR_INVALID, "an object is needed");
+	for (size_t i = 0; i < count; i++)
+		members[i] = (struct json_member){ .name = members[i].name };
+	json_object_foreach(root, name, value)
+	{
+		size_t i = 0;
+
+		while (i < count && !str_eq(str_from(members[i].name), str_from(name)))
+			i++;
+		if (i == count)
+			return err_set(err, ERR_INVALID, "there is no member \"%.64s\"", name);
+		take_member(value, &members[i], arena);
+	}
+	return true;
+}

@@ -37,3 +37,18 @@ struct json_numbers {
 bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct arena *arena,
 		       struct json_numbers **ret_lists, size_t *ret_count,
 		       struct err *err) MUST_CHECK;
+
+/*
+ * An object of single values: {"query": "{}", "start": 1787479200.5, "freeze": true}. Members that
+ * are not listed are refused. A null is as if the member were not there.
+ */
+enum json_member_kind { MEMBER_NONE, MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TRUTH, MEMBER_OTHER };
+struct json_member {
+	const char *name;
+	/* What follows is written by the call. */
+	enum json_member_kind kind;
+	str text;   /* of a text itself; of a number its digits, to thousandths */
+	bool truth; /* of MEMBER_TRUTH */
+};
+bool json_read_members(str text, struct json_member *members, size_t count, struct arena *arena,
+		       struct err *err) MUST_CHECK;

@@ -39,6 +39,9 @@ enum {
 	 * after it has been replaced. */
 	QUERY_TIMEOUT_MAX_MS = 10 * 60 * 1000,
 
+	SHARES_MAX = 100000,    /* links in the database; those that expired count for a day more */
+	SHARE_STORE_MS = 20000, /* each wait for PostgreSQL while one is stored */
+
 	LATE_MS = 3600 * 1000,     /* a row whose oldest sample is older is looked for apart */
 	AHEAD_MS = 10 * 60 * 1000, /* how far ahead of its arrival a sample may be */
 };

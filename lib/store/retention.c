@@ -170,9 +170,22 @@ static bool forget_hosts(struct round *round, struct err *err)
 	return true;
 }
 
+/* Links that expired: for a day more their answer is that they did. */
+static bool forget_shares(struct round *round, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(round->pg, "DELETE FROM share WHERE expires < now() - interval '1 day'",
+			    NULL, 0, &rows, err))
+		return false;
+	if (postgres_affected(&rows))
+		log_info("shares forgotten", "count=%ju", (uintmax_t)postgres_affected(&rows));
+	return true;
+}
+
 static bool run(struct round *round, struct err *err)
 {
-	if (!forget_hosts(round, err))
+	if (!forget_hosts(round, err) || !forget_shares(round, err))
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&

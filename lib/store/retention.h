@@ -4,7 +4,7 @@
  * A partition is DETACHed CONCURRENTLY, so that no insert waits behind a query, and then dropped.
  * Detaching waits for every transaction that touched the table; where that takes longer than a
  * moment it is left pending and finalized in a later round. Hosts that are heard of no more are
- * forgotten. One ingester at a time does this.
+ * forgotten, and so are shares that expired. One ingester at a time does this.
  */
 #pragma once
 

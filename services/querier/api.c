@@ -65,6 +65,12 @@ const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/api/v1/diff", .handle = ask_diff },
 	{ .method = "GET", .path = "/compare", .handle = serve_page },
 	{ .method = "GET", .path = "/api/v1/fleet", .handle = ask_fleet },
+	{ .method = "POST",
+	  .path = "/api/v1/share",
+	  .handle = ask_share,
+	  .body_max = SHARE_BODY_MAX },
+	{ .method = "GET", .path = "/api/v1/share/", .handle = ask_shared },
+	{ .method = "GET", .path = "/s/", .handle = ask_link },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",
 	  .path = "/api/v1/symbolz",
@@ -76,6 +82,10 @@ void api_init(struct api *api, const struct api_options *options)
 {
 	*api = (struct api){ .memory_max = options->memory_max, .timeout_ns = options->timeout_ns };
 	api->connections = options->connections;
+	api->postgres = options->store.postgres;
+	api->share_max_bytes = options->share_max_bytes;
+	api->share_total_max_bytes = options->share_total_max_bytes;
+	pthread_mutex_init(&api->sharing, NULL);
 	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
 	namer_init(&api->namer,
@@ -90,6 +100,7 @@ void api_done(struct api *api)
 	pool_done(&api->pool);
 	ready_done(&api->ready);
 	namer_done(&api->namer);
+	pthread_mutex_destroy(&api->sharing);
 }
 
 bool api_ready(void *self, struct err *why)

@@ -21,6 +21,9 @@ struct api {
 	struct ready ready;
 	struct symbolizer symbolizer;
 	struct namer namer;
+	const char *postgres; /* where shares are stored */
+	uint64_t share_max_bytes, share_total_max_bytes;
+	pthread_mutex_t sharing; /* one of them at a time has a connection for it */
 };
 
 struct api_options {
@@ -30,13 +33,14 @@ struct api_options {
 	uint64_t memory_max;        /* bytes of one answer */
 	const char *symbolizer_url; /* empty: addresses have no names */
 	uint64_t names_timeout_ns, names_max_bytes;
+	uint64_t share_max_bytes, share_total_max_bytes; /* of one share, of all */
 	uint64_t timeout_ns; /* from the question to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };
 
 void api_init(struct api *api, const struct api_options *options);
 void api_done(struct api *api);
 
-enum { API_ROUTES = 14 };
+enum { API_ROUTES = 17 };
 extern const struct http_route api_routes[API_ROUTES];
 
 /* For daemon_service: `self` is the api. */

@@ -1,30 +1,25 @@
 #include "found.h"
+#include "frozen.h"
 #include "json_answer.h"
 #include "report.h"
+#include "shared.h"
 
 static bool write_report(struct question *question, const struct report *report,
-			 const struct selector *selector, const struct found *found,
-			 struct err *err)
+			 const struct answer *given, struct err *err)
 {
 	struct arena *arena = question->req->arena;
-	const struct answer given = { .merge = found->merge,
-				      .type = selector->type,
-				      .window = question->window,
-				      .stats = &question->stats,
-				      .warnings = found->search.warnings,
-				      .warning_count = found->search.warning_count };
 
-	if (!report_write(report, &given, arena, &question->res->body, err))
+	if (!report_write(report, given, arena, &question->res->body, err))
 		return false;
 	question->res->content_type = report->content_type;
 	if (report->file_name)
 		question_header(
 			question, STR("Content-Disposition"),
 			str_format(arena, "attachment; filename=\"%s\"", report->file_name));
-	if (given.warning_count)
+	if (given->warning_count)
 		question_header(
 			question, STR("Decima-Warnings"),
-			json_answer_warnings_text(arena, given.warnings, given.warning_count));
+			json_answer_warnings_text(arena, given->warnings, given->warning_count));
 	question_header(question, STR("Decima-Stats"), stats_text(&question->stats, arena));
 	return true;
 }
@@ -38,12 +33,71 @@ static bool give_report(struct question *question, const struct report *report,
 					       .keep_addresses = report->by_address,
 					       .memory_max = question->api->memory_max };
 	struct found found = { 0 };
-	bool given = found_read(&found, question, &options, err) &&
-		     write_report(question, report, selector, &found, err);
+	bool given = found_read(&found, question, &options, err);
 
+	if (given) {
+		const struct answer answer = { .merge = found.merge,
+					       .type = selector->type,
+					       .window = question->window,
+					       .stats = &question->stats,
+					       .warnings = found.search.warnings,
+					       .warning_count = found.search.warning_count };
+
+		given = write_report(question, report, &answer, err);
+	}
 	question->held = found.memory.held;
 	found_done(&found);
 	return given;
+}
+
+static bool give_frozen(struct question *question, const struct report *report,
+			const struct shared *shared, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct frozen frozen = { shared->share.payload, shared->share.reasons };
+	struct merge merge;
+	str warnings[NAME_WARNINGS_MAX];
+
+	merge_init(&merge, shared->selector.type, &shared->group_by, question->api->memory_max,
+		   &arena);
+	if (!frozen_read(&frozen, &merge, err))
+		return false;
+
+	const struct answer answer = { .merge = &merge,
+				       .type = shared->selector.type,
+				       .window = question->window,
+				       .stats = &question->stats,
+				       .warnings = warnings,
+				       .warning_count = shared_warnings(shared, warnings) };
+	bool given = write_report(question, report, &answer, err);
+
+	question->held = arena.held + question->req->arena->held;
+	return given;
+}
+
+/* What was shared is asked for by its id alone. */
+static bool is_alone(const struct question *question, struct err *err)
+{
+	static const char *const others[] = { "query", "start", "end", "group_by" };
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (http_query(question->req, others[i]).ptr)
+			return err_set(err, ERR_INVALID,
+				       "a share has its own query, window and groups: leave %s out",
+				       others[i]);
+	return true;
+}
+
+static bool give_share(struct question *question, const struct report *report, struct err *err)
+{
+	CLEANUP(shared_done) struct shared shared = { 0 };
+
+	if (!is_alone(question, err) ||
+	    !shared_open(&shared, question, http_query(question->req, "share"), err))
+		return false;
+	if (shared.share.is_frozen)
+		return give_frozen(question, report, &shared, err);
+	return give_report(question, report, &shared.selector, &shared.group_by, err);
 }
 
 static bool give_query(struct question *question, struct err *err)
@@ -52,6 +106,9 @@ static bool give_query(struct question *question, struct err *err)
 	const struct report *report;
 	struct group_by group_by;
 
+	if (http_query(question->req, "share").ptr)
+		return report_find(http_query(question->req, "report"), &report, err) &&
+		       give_share(question, report, err);
 	if (!question_selector(question, "query", &selector, err))
 		return false;
 	return report_find(http_query(question->req, "report"), &report, err) &&

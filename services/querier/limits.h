@@ -24,6 +24,7 @@ enum {
 	NAME_PIECE_BINARIES_MAX = 1000,
 	NAME_PAUSE_MS = 1500,            /* a symbolizer that failed is left alone for so long */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
+	SHARE_BODY_MAX = 64 << 10,       /* bytes of what is to be shared, as JSON */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */
 };
 

@@ -1,5 +1,6 @@
 /*
- * decima-querier - answers questions about stored profiles over HTTP. It never writes.
+ * decima-querier - answers questions about stored profiles over HTTP. Of the database it
+ * changes nothing but shared links.
  */
 #include "api.h"
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "question.h"
 #include "refusal.h"
 #include "report.h"
+#include "shared.h"
 #include "store/limits.h"
 
 struct settings {
@@ -17,6 +19,7 @@ struct settings {
 	uint64_t concurrency, connections, memory_max, timeout_ns;
 	const char *symbolizer_url;
 	uint64_t names_timeout_ns, names_max_bytes;
+	uint64_t share_max_bytes, share_total_max_bytes;
 };
 
 static const struct conf_key keys[] = {
@@ -78,6 +81,19 @@ static const struct conf_key keys[] = {
 	  .min = 1 << 20,
 	  .help = "Memory for names that were asked for; beyond, the binaries that were not asked "
 		  "for for longest are forgotten." },
+	{ .flag = "share-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, share_max_bytes),
+	  .fallback = "16MB",
+	  .min = 1 << 10,
+	  .help = "Size of one shared profile as it is kept, compressed; a larger one is refused "
+		  "(422)." },
+	{ .flag = "share-total-max-bytes",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, share_total_max_bytes),
+	  .fallback = "10GB",
+	  .min = 1 << 10,
+	  .help = "Size of all shared profiles in the database; beyond, none is added (422)." },
 };
 
 static void register_metrics(void)
@@ -89,6 +105,8 @@ static void register_metrics(void)
 	metrics_register(name_search_metrics, NAME_SEARCH_METRICS);
 	metrics_register(name_cache_metrics, NAME_CACHE_METRICS);
 	metrics_register(namer_metrics, NAMER_METRICS);
+	metrics_register(shared_metrics, SHARED_METRICS);
+	metrics_register(share_metrics, SHARE_METRICS);
 }
 
 static bool run(void *self, struct err *err)
@@ -97,15 +115,18 @@ static bool run(void *self, struct err *err)
 	struct daemon_server server = { 0 };
 	struct api api;
 
-	api_init(&api, &(struct api_options){ .store = { .postgres = settings->postgres,
-							 .stop = daemon_stop_flag() },
-					      .concurrency = settings->concurrency,
-					      .connections = settings->connections,
-					      .memory_max = settings->memory_max,
-					      .timeout_ns = settings->timeout_ns,
-					      .symbolizer_url = settings->symbolizer_url,
-					      .names_timeout_ns = settings->names_timeout_ns,
-					      .names_max_bytes = settings->names_max_bytes });
+	api_init(&api,
+		 &(struct api_options){
+			 .store = { .postgres = settings->postgres, .stop = daemon_stop_flag() },
+			 .concurrency = settings->concurrency,
+			 .connections = settings->connections,
+			 .memory_max = settings->memory_max,
+			 .timeout_ns = settings->timeout_ns,
+			 .symbolizer_url = settings->symbolizer_url,
+			 .names_timeout_ns = settings->names_timeout_ns,
+			 .names_max_bytes = settings->names_max_bytes,
+			 .share_max_bytes = settings->share_max_bytes,
+			 .share_total_max_bytes = settings->share_total_max_bytes });
 
 	struct daemon_service service = { .routes = api_routes,
 					  .route_count = API_ROUTES,

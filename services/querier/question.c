@@ -16,6 +16,9 @@ static const char *const ask_names[ASK_COUNT] = {
 	[ASK_QUERY_RANGE] = "query_range",
 	[ASK_DIFF] = "diff",
 	[ASK_FLEET] = "fleet",
+	[ASK_SHARE] = "share",
+	[ASK_SHARED] = "shared",
+	[ASK_LINK] = "link",
 };
 
 static struct metric queries = { .name = "decima_querier_queries_total",
@@ -78,6 +81,8 @@ static enum refusal refusal_of(const struct question *question, struct err *err)
 			(question->bounds.deadline_ns - question->stats.began_ns) / NS_PER_MS);
 		return REFUSED_TIMEOUT;
 	}
+	if (question->is_unknown || question->is_gone)
+		return question->is_gone ? REFUSED_GONE : REFUSED_NOT_FOUND;
 	switch (err->code) {
 	case ERR_INVALID:
 		/* Of what was asked, until something was read; then of what is stored. */
@@ -124,6 +129,10 @@ static void refuse(const struct question *question, enum ask ask, struct err *er
 	enum refusal refusal = refusal_of(question, err);
 
 	refusal_answer(refusal, err->msg, question->req->arena, question->res);
+	if (!str_starts_with(question->req->path, STR("/api/"))) {
+		question->res->content_type = NULL;
+		question->res->body = str_format(question->req->arena, "%s\n", err->msg);
+	}
 	if (refusal == REFUSED_UNAVAILABLE || refusal == REFUSED_INTERNAL)
 		log_warn("question not answered", "endpoint=%s error=\"%s\"", ask_names[ask],
 			 err->msg);

@@ -20,6 +20,9 @@ enum ask {
 	ASK_QUERY_RANGE,
 	ASK_DIFF,
 	ASK_FLEET,
+	ASK_SHARE,
+	ASK_SHARED,
+	ASK_LINK,
 	ASK_COUNT,
 };
 
@@ -31,6 +34,7 @@ struct question {
 	struct store_bounds bounds; /* --query-timeout, and while the client waits */
 	struct store_needs needs;   /* set before reading */
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
+	bool is_unknown, is_gone;   /* why it is refused: there is no such thing, or no more */
 	struct answer_stats stats;
 	size_t held; /* most bytes of it, where that is more than the request's arena */
 };
@@ -72,6 +76,7 @@ void matches_done(struct matches *matches);
 /* For routes. */
 http_handler ask_labels, ask_label_values, ask_profile_types, ask_series;
 http_handler ask_query, ask_query_range, ask_diff, ask_fleet;
+http_handler ask_share, ask_shared, ask_link;
 
 enum { QUESTION_METRICS = 9 };
 extern struct metric *const question_metrics[QUESTION_METRICS];

@@ -7,14 +7,14 @@ static const char *const names[REFUSAL_COUNT] = {
 	[REFUSED_BAD_DATA] = "bad_data",       [REFUSED_EXECUTION] = "execution",
 	[REFUSED_TIMEOUT] = "timeout",         [REFUSED_CANCELED] = "canceled",
 	[REFUSED_UNAVAILABLE] = "unavailable", [REFUSED_INTERNAL] = "internal",
-	[REFUSED_NOT_FOUND] = "not_found",
+	[REFUSED_NOT_FOUND] = "not_found",     [REFUSED_GONE] = "gone",
 };
 
 /* 499: nobody reads it, but logs and metrics do. */
 static const int statuses[REFUSAL_COUNT] = {
 	[REFUSED_BAD_DATA] = 400,    [REFUSED_EXECUTION] = 422, [REFUSED_TIMEOUT] = 503,
 	[REFUSED_CANCELED] = 499,    [REFUSED_INTERNAL] = 500,  [REFUSED_NOT_FOUND] = 404,
-	[REFUSED_UNAVAILABLE] = 503,
+	[REFUSED_UNAVAILABLE] = 503, [REFUSED_GONE] = 410,
 };
 
 static struct metric errors = { .name = "decima_querier_errors_total",

@@ -20,6 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.list = "ids", .text = "id", .numbers = "n", .list_max = 100, .numbers_max = 100
 	};
 
+	struct json_member members[] = { { .name = "ids" }, { .name = "n" } };
+
+	if (json_read_members((str){ (const char *)data, size }, members, ARRAY_LEN(members),
+			      &arena, &err))
+		for (size_t i = 0; i < ARRAY_LEN(members); i++)
+			assert(members[i].kind != MEMBER_TEXT || members[i].text.len <= size);
 	if (json_read_counts((str){ (const char *)data, size }, "ids", "n", 100, &arena, &counts,
 			     &count, &err))
 		assert(count <= 100);

@@ -1,0 +1,193 @@
+#include "store/share.h"
+
+#include "store/limits.h"
+
+#include <inttypes.h>
+#include <sys/random.h>
+
+/* Any number that nothing else locks: one at a time counts what there is and adds to it. */
+#define LOCK "SELECT pg_advisory_xact_lock(110386840822115)"
+
+enum { ROOM_READ_ONLY, ROOM_COUNT, ROOM_BYTES };
+static const char room[] = "SELECT current_setting('transaction_read_only') = 'on', count(*), "
+			   "coalesce(sum(bytes), 0)::bigint FROM share";
+static const char insert[] =
+	"INSERT INTO share (id, created, expires, query, group_by, start_ms, end_ms, warnings,"
+	" payload, reasons, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+#define MS_OF(column) "(extract(epoch FROM " column ") * 1000)::bigint"
+#define SELECT(payload)                                                           \
+	"SELECT query, group_by, start_ms, end_ms, " MS_OF("created") ", " MS_OF( \
+		"expires") ", coalesce(expires <= now(), false), warnings,"       \
+			   " payload IS NOT NULL" payload " FROM share WHERE id = $1"
+enum {
+	ROW_QUERY,
+	ROW_GROUP_BY,
+	ROW_START,
+	ROW_END,
+	ROW_CREATED,
+	ROW_EXPIRES,
+	ROW_HAS_EXPIRED,
+	ROW_WARNINGS,
+	ROW_IS_FROZEN,
+	ROW_PAYLOAD,
+	ROW_REASONS,
+};
+
+bool share_id_make(struct arena *arena, str *ret_id, struct err *err)
+{
+	char bytes[SHARE_ID_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return err_errno(err, "draw a random id");
+	*ret_id = str_hex(arena, (str){ bytes, sizeof(bytes) });
+	return true;
+}
+
+bool share_id_is_one(str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+
+		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+			return false;
+	}
+	return text.len == SHARE_ID_LEN;
+}
+
+static struct postgres_param id_param(str id, struct arena *arena)
+{
+	char *bytes = arena_array(arena, char, SHARE_ID_BYTES);
+
+	for (size_t i = 0; i < SHARE_ID_BYTES; i++) {
+		uint64_t byte = 0;
+
+		(void)!str_hex_to_u64((str){ id.ptr + 2 * i, 2 }, &byte);
+		bytes[i] = (char)byte;
+	}
+	return postgres_bytea((str){ bytes, SHARE_ID_BYTES });
+}
+
+/* Nothing is empty here, not NULL. */
+static struct postgres_param text_param(str text)
+{
+	return postgres_text(text.ptr ? text : STR(""));
+}
+
+static size_t bytes_of(const struct share *share)
+{
+	return share->query.len + share->group_by.len + share->warnings.len + share->payload.len +
+	       share->reasons.len;
+}
+
+static bool is_true(str value)
+{
+	return value.len == 1 && value.ptr[0];
+}
+
+static bool has_room(struct postgres *pg, const struct share *share, uint64_t total_max,
+		     struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(pg, room, NULL, 0, &rows, err))
+		return false;
+	if (is_true(postgres_get(&rows, 0, ROOM_READ_ONLY)))
+		return err_set(err, ERR_IO,
+			       "nothing can be shared here: the database is a standby, or can only "
+			       "be read for another reason");
+	if (postgres_get_i64(&rows, 0, ROOM_COUNT) >= SHARES_MAX)
+		return err_set(err, ERR_LIMIT, "there are %d shares already", SHARES_MAX);
+	if ((uint64_t)postgres_get_i64(&rows, 0, ROOM_BYTES) + bytes_of(share) > total_max)
+		return err_set(err, ERR_LIMIT,
+			       "all shares together would take more than %" PRIu64
+			       " bytes (--share-total-max-bytes)",
+			       total_max);
+	return true;
+}
+
+static bool add(struct postgres *pg, const struct share *share, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param null_time = { .type = POSTGRES_TIMESTAMPTZ };
+	const struct postgres_param null_bytes = { .type = POSTGRES_BYTEA };
+	const struct postgres_param params[] = {
+		id_param(share->id, &arena),
+		postgres_time(&arena, share->created_ms),
+		share->expires_ms ? postgres_time(&arena, share->expires_ms) : null_time,
+		text_param(share->query),
+		text_param(share->group_by),
+		postgres_i64(&arena, (int64_t)share->start_ms),
+		postgres_i64(&arena, (int64_t)share->end_ms),
+		text_param(share->warnings),
+		share->is_frozen ? postgres_bytea(share->payload) : null_bytes,
+		share->is_frozen ? postgres_bytea(share->reasons) : null_bytes,
+		postgres_i64(&arena, (int64_t)bytes_of(share)),
+	};
+
+	return postgres_query(pg, insert, params, ARRAY_LEN(params), &rows, err);
+}
+
+bool share_store(const char *postgres, const struct share *share, uint64_t total_max,
+		 const struct store_bounds *bounds, struct err *err)
+{
+	struct postgres pg = { 0 };
+	const struct postgres_options options = {
+		.conninfo = postgres,
+		.application = "decima-querier",
+		.settings = "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s",
+		.deadline_ms = SHARE_STORE_MS,
+		.stop = bounds->stop,
+	};
+
+	if (!postgres_open(&pg, &options, err))
+		return false;
+	postgres_bound(&pg, bounds->deadline_ns, bounds->stop);
+
+	/* Closing undoes what was not committed. */
+	bool stored = postgres_exec(&pg, "BEGIN", err) && postgres_exec(&pg, LOCK, err) &&
+		      has_room(&pg, share, total_max, err) && add(&pg, share, err) &&
+		      postgres_exec(&pg, "COMMIT", err);
+
+	postgres_close(&pg);
+	return stored || err_wrap(err, "store the share");
+}
+
+static void take_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
+		     struct share *share)
+{
+	share->query = str_copy(arena, postgres_get(rows, 0, ROW_QUERY));
+	share->group_by = str_copy(arena, postgres_get(rows, 0, ROW_GROUP_BY));
+	share->start_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_START);
+	share->end_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_END);
+	share->created_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_CREATED);
+	share->expires_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_EXPIRES);
+	share->warnings = str_copy(arena, postgres_get(rows, 0, ROW_WARNINGS));
+	share->is_frozen = is_true(postgres_get(rows, 0, ROW_IS_FROZEN));
+	if (share->is_frozen && with_payload) {
+		share->payload = str_copy(arena, postgres_get(rows, 0, ROW_PAYLOAD));
+		share->reasons = str_copy(arena, postgres_get(rows, 0, ROW_REASONS));
+	}
+}
+
+bool store_reader_share(struct store_reader *reader, str id, bool with_payload, struct arena *arena,
+			struct share *ret_share, enum share_state *ret_state, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param param = id_param(id, arena);
+	const char *sql = with_payload ? SELECT(", payload, reasons") : SELECT("");
+
+	if (!postgres_query(&reader->pg, sql, &param, 1, &rows, err))
+		return err_wrap(err, "read the share");
+	*ret_state = SHARE_UNKNOWN;
+	if (rows.count == 0)
+		return true;
+	*ret_state = SHARE_EXPIRED;
+	if (is_true(postgres_get(&rows, 0, ROW_HAS_EXPIRED)))
+		return true;
+	*ret_state = SHARE_FOUND;
+	*ret_share = (struct share){ .id = str_copy(arena, id) };
+	take_row(&rows, with_payload, arena, ret_share);
+	return true;
+}

@@ -1,0 +1,209 @@
+#include "chassis/metrics.h"
+#include "found.h"
+#include "frozen.h"
+#include "json_answer.h"
+#include "share_wish.h"
+#include "shared.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { KIND_LIVE, KIND_FROZEN, KIND_COUNT };
+static const char *const kind_names[KIND_COUNT] = { "live", "frozen" };
+static struct metric made = { .name = "decima_querier_shares_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Links that were made, by whether their answer was kept.",
+			      .label = "kind",
+			      .values = kind_names,
+			      .value_count = KIND_COUNT };
+enum { REFUSED_TOO_BIG, REFUSED_FULL, REASON_COUNT };
+static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
+static struct metric refused = { .name = "decima_querier_share_refusals_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Links that were not made, by why: one profile beyond "
+					 "--share-max-bytes, all of them beyond "
+					 "--share-total-max-bytes or too many.",
+				 .label = "reason",
+				 .values = reason_names,
+				 .value_count = REASON_COUNT };
+struct metric *const share_metrics[SHARE_METRICS] = { &made, &refused };
+
+static void count_limit(size_t reason, const struct err *err)
+{
+	if (err->code == ERR_LIMIT)
+		metric_add_at(&refused, reason, 1);
+}
+
+static str join_lines(const str *lines, size_t count, struct arena *arena)
+{
+	struct buf out = { .arena = arena };
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			buf_u8(&out, '\n');
+		buf_str(&out, lines[i]);
+	}
+	return buf_bytes(&out);
+}
+
+/* The answer as it is now, with names, addresses and lines: what any report is made of. */
+static bool freeze(struct question *question, const struct shared *shared, struct share *share,
+		   struct err *err)
+{
+	const struct found_options options = { .selector = &shared->selector,
+					       .group_by = &shared->group_by,
+					       .keep_addresses = true,
+					       .memory_max = question->api->memory_max };
+	struct arena *arena = question->req->arena;
+	struct found found = { 0 };
+	struct frozen frozen = { 0 };
+	bool good = found_read(&found, question, &options, err);
+
+	if (good) {
+		good = frozen_make(found.merge, question->api->share_max_bytes, arena, &frozen,
+				   err);
+		if (!good)
+			count_limit(REFUSED_TOO_BIG, err);
+	}
+	share->payload = frozen.payload;
+	share->reasons = frozen.reasons;
+	share->warnings = join_lines(found.search.warnings, found.search.warning_count, arena);
+	question->held = found.memory.held;
+	found_done(&found);
+	return good;
+}
+
+/* One at a time: each has a connection for it, beside those of the pool. */
+static bool store(struct question *question, const struct share *share, struct err *err)
+{
+	struct api *api = question->api;
+	uint64_t until_ns = question->bounds.deadline_ns;
+	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+
+	if (pthread_mutex_clocklock(&api->sharing, CLOCK_MONOTONIC, &until) != 0)
+		return err_set(err, ERR_IO, "others are being shared: try again later");
+
+	bool stored = share_store(api->postgres, share, api->share_total_max_bytes,
+				  &question->bounds, err);
+
+	pthread_mutex_unlock(&api->sharing);
+	if (!stored)
+		count_limit(REFUSED_FULL, err);
+	return stored;
+}
+
+static void put_time(struct json *json, const char *name, uint64_t ms)
+{
+	json_key(json, str_from(name));
+	json_double(json, (double)ms / 1000);
+}
+
+static void put_text(struct json *json, const char *name, str text)
+{
+	json_key(json, str_from(name));
+	json_str(json, text);
+}
+
+static void write_share(struct question *question, const struct share *share)
+{
+	struct arena *arena = question->req->arena;
+	struct json_answer answer;
+	struct json *json = &answer.json;
+
+	json_answer_begin(&answer, arena);
+	json_object(json);
+	put_text(json, "id", share->id);
+	put_text(json, "url", str_format(arena, "/s/" STR_FMT, STR_ARG(share->id)));
+	put_text(json, "query", share->query);
+	put_text(json, "group_by", share->group_by);
+	put_time(json, "start", share->start_ms);
+	put_time(json, "end", share->end_ms);
+	put_time(json, "created", share->created_ms);
+	if (share->expires_ms)
+		put_time(json, "expires", share->expires_ms);
+	json_key(json, STR("frozen"));
+	json_bool(json, share->is_frozen);
+	json_end_object(json);
+	question->res->content_type = "application/json";
+	question->res->body = json_answer_end(&answer, &question->stats);
+}
+
+/* Else a form of any page in the reader's browser could make links here. */
+static bool is_json(const struct http_request *req, struct err *err)
+{
+	str type = http_header(req, "Content-Type");
+
+	return str_eq(str_trim(str_cut(&type, ';')), STR("application/json")) ||
+	       err_set(err, ERR_INVALID,
+		       "what is to be shared is told as JSON, with Content-Type: "
+		       "application/json");
+}
+
+static bool give_share(struct question *question, struct err *err)
+{
+	const struct http_request *req = question->req;
+	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
+	CLEANUP(shared_done) struct shared shared = { 0 };
+	struct share *share = &shared.share;
+	struct share_wish wish;
+
+	if (!is_json(req, err) || !share_wish_read(req->body, now_ms, req->arena, &wish, err) ||
+	    !selector_parse(wish.query, req->arena, &shared.selector, err) ||
+	    !params_group_by("group_by", wish.group_by, &shared.group_by, err))
+		return false;
+	question->window = wish.window;
+	*share = (struct share){ .query = wish.query,
+				 .group_by = wish.group_by,
+				 .start_ms = wish.window.start_ms,
+				 .end_ms = wish.window.end_ms,
+				 .created_ms = now_ms,
+				 .expires_ms = wish.expires_ms,
+				 .is_frozen = wish.freeze };
+	if (!share_id_make(req->arena, &share->id, err) ||
+	    (wish.freeze && !freeze(question, &shared, share, err)) || !store(question, share, err))
+		return false;
+	metric_add_at(&made, wish.freeze ? KIND_FROZEN : KIND_LIVE, 1);
+	write_share(question, share);
+	return true;
+}
+
+void ask_share(void *self, const struct http_request *req, struct http_response *res)
+{
+	question_answer(self, req, res, ASK_SHARE, give_share);
+}
+
+static bool give_shared(struct question *question, struct err *err)
+{
+	struct share share;
+
+	if (!shared_find(question, question->req->below, false, &share, err))
+		return false;
+	write_share(question, &share);
+	return true;
+}
+
+void ask_shared(void *self, const struct http_request *req, struct http_response *res)
+{
+	question_answer(self, req, res, ASK_SHARED, give_shared);
+}
+
+/* The page shows it: relative, so that the querier may live below a path. */
+static bool give_link(struct question *question, struct err *err)
+{
+	struct share share;
+
+	if (!shared_find(question, question->req->below, false, &share, err))
+		return false;
+	question->res->status = 302;
+	question_header(question, STR("Location"),
+			str_format(question->req->arena, "../?share=" STR_FMT, STR_ARG(share.id)));
+	question_header(question, STR("Cache-Control"), STR("no-store"));
+	question_header(question, STR("Referrer-Policy"), STR("no-referrer"));
+	return true;
+}
+
+void ask_link(void *self, const struct http_request *req, struct http_response *res)
+{
+	question_answer(self, req, res, ASK_LINK, give_link);
+}

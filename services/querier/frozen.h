@@ -1,0 +1,23 @@
+/*
+ * frozen - an answer as bytes that need nothing else to be read: for links that outlive samples.
+ *
+ * It is a row of samples (store/chunk.h) whose frames have their names, addresses and lines, so any
+ * report can be made of it; and for each frame of that row why it has no name. Pure.
+ */
+#pragma once
+
+#include "merge.h"
+
+struct frozen {
+	str payload, reasons;
+};
+
+/* The merge is as before. ERR_LIMIT: more than max_bytes, or than a row may hold. */
+bool frozen_make(struct merge *merge, uint64_t max_bytes, struct arena *arena,
+		 struct frozen *ret_frozen, struct err *err) MUST_CHECK;
+
+/*
+ * Fill a merge of merge_init() that nothing was put in; nothing more may be. ERR_INVALID: damaged;
+ * ERR_LIMIT: more memory than the merge may take.
+ */
+bool frozen_read(const struct frozen *frozen, struct merge *merge, struct err *err) MUST_CHECK;

@@ -1,0 +1,259 @@
+"""Links: what was shared is what `query` said then, whoever opens it, whatever became of it since.
+
+Names come from a symbolizer that the querier which opens a link does not have.
+"""
+import gzip
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import psycopg
+import pytest
+
+from harness import metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+from test_querier_names import ALPHA, BETA, OF_ALPHA, TICKS, Named
+
+REPORTS = ("collapsed", "flamegraph", "table")
+
+
+@pytest.fixture(scope="module")
+def window():
+    now = int(time.time())
+    return {"start": now - 600, "end": now + 600}
+
+
+@pytest.fixture(scope="module")
+def filled(cell, protos):
+    for comm, build_id in (("alpha", ALPHA), ("beta", BETA)):
+        cell.produce(cpu_message(protos, comm, TICKS, node="n1", path=f"/nowhere/{comm}",
+                                 build_id=build_id))
+    wait_until(lambda: cell.total("{}") == 12 * PERIOD, what="12 ticks")
+    return cell
+
+
+@pytest.fixture(scope="module")
+def named(filled, protos):
+    """Shares with names; `filled.querier` opens without a symbolizer."""
+    with Named(filled, protos, "sharing") as made:
+        yield made
+
+
+class Straight(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+def open_url(url, body=None, kind="application/json"):
+    """(status, headers, body) without following anything."""
+    request = urllib.request.Request(url, data=body, headers={"Content-Type": kind})
+    try:
+        answer = urllib.request.build_opener(Straight).open(request, timeout=60)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, answer.headers, answer.read()
+
+
+def post(querier, kind="application/json", **wish):
+    status, _, body = open_url(f"{querier.url}/api/v1/share", json.dumps(wish).encode(), kind)
+    return status, json.loads(body)
+
+
+def share(querier, **wish):
+    status, answer = post(querier, **wish)
+    assert status == 200, answer
+    return answer["data"]
+
+
+def of_pprof(protos, body):
+    """{(stack of (function, file, line, address), labels): value}."""
+    profile = protos.pprof.Profile()
+    profile.ParseFromString(gzip.decompress(body))
+    text = profile.string_table
+    functions = {f.id: f for f in profile.function}
+    locations = {}
+    for location in profile.location:
+        lines = tuple((text[functions[line.function_id].name],
+                       text[functions[line.function_id].filename], line.line)
+                      for line in location.line)
+        locations[location.id] = (location.address, lines)
+    found = {}
+    for sample in profile.sample:
+        key = (tuple(locations[i] for i in sample.location_id),
+               tuple((text[label.key], text[label.str], label.num) for label in sample.label))
+        found[key] = found.get(key, 0) + sample.value[0]
+    return found, profile.period, profile.time_nanos, profile.duration_nanos
+
+
+def answers(querier, protos, **params):
+    """Each report's answer, without what it took."""
+    found = {}
+    for report in (*REPORTS, "pprof"):
+        query = urllib.parse.urlencode(params | {"report": report})
+        status, _, body = open_url(f"{querier.url}/api/v1/query?{query}")
+        assert status == 200, body
+        if report == "pprof":
+            found[report] = of_pprof(protos, body)
+        else:
+            found[report] = body if report == "collapsed" else json.loads(body)["data"]
+    return found
+
+
+def error_of(answer):
+    status, told = answer
+    assert told["status"] == "error", told
+    return status, told["errorType"], told["error"]
+
+
+@pytest.mark.parametrize("query, group_by", [
+    ("{}", ""), ('{comm="alpha"}', "comm,pid"), ('{comm="nobody"}', "")])
+def test_a_share_is_the_answer_in_every_report_without_a_symbolizer(named, protos, window, query,
+                                                                    group_by):
+    was = answers(named.querier, protos, query=query, group_by=group_by, **window)
+    made = share(named.querier, query=query, group_by=group_by, **window)
+
+    assert answers(named.cell.querier, protos, share=made["id"]) == was
+
+
+def test_what_was_shared_is_told(named, window):
+    made = share(named.querier, query='{comm="alpha"}', group_by="comm", expires=3600, **window)
+    status, _, body = open_url(f"{named.cell.querier.url}/api/v1/share/{made['id']}")
+
+    assert status == 200 and json.loads(body)["data"] == made
+    assert made["url"] == f"/s/{made['id']}" and len(made["id"]) == 32
+    assert (made["query"], made["group_by"]) == ('{comm="alpha"}', "comm")
+    assert (made["start"], made["end"]) == (window["start"], window["end"])
+    assert made["frozen"] is True
+    assert made["expires"] == pytest.approx(made["created"] + 3600, abs=0.01)
+
+
+def test_the_link_leads_to_the_page(named, window):
+    made = share(named.querier, query="{}", **window)
+    status, headers, _ = open_url(f"{named.cell.querier.url}{made['url']}")
+
+    assert (status, headers["Location"]) == (302, f"../?share={made['id']}")
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("bad", ["0" * 32, "0" * 31, "x" * 32, "'", "a/b", "%00", ""])
+def test_an_id_that_there_is_not_is_404_in_a_sentence(named, bad):
+    url = named.cell.querier.url
+
+    for path in (f"/api/v1/query?report=table&share={bad}", f"/api/v1/share/{bad}", f"/s/{bad}"):
+        status, _, body = open_url(url + path)
+        assert status == 404 and b"no such share" in body, (path, body)
+
+
+def test_an_expired_one_is_gone_and_then_forgotten(named, window):
+    made = share(named.querier, query="{}", expires=3600, **window)
+    with named.cell.connect() as db:
+        db.execute("UPDATE share SET expires = now() - interval '1 minute' WHERE id = %s",
+                   [bytes.fromhex(made["id"])])
+    url = named.cell.querier.url
+
+    for path in (f"/api/v1/query?report=table&share={made['id']}",
+                 f"/api/v1/share/{made['id']}", made["url"]):
+        status, _, body = open_url(url + path)
+        assert status == 410 and b"has expired" in body, (path, body)
+    with named.cell.connect() as db:
+        db.execute("UPDATE share SET expires = now() - interval '25 hours' WHERE id = %s",
+                   [bytes.fromhex(made["id"])])
+    named.cell.ingester.kill()
+    named.cell.start_service(named.cell.ingester)
+    wait_until(lambda: not named.cell.rows("SELECT FROM share WHERE id = %s",
+                                           bytes.fromhex(made["id"])), what="forgotten")
+
+
+@pytest.mark.parametrize("wish, words", [
+    ({}, "member query is missing"),
+    ({"query": "{"}, "selector, position 2"),
+    ({"query": "{}", "group_by": "a,a"}, "names a twice"),
+    ({"query": "{}", "expires": "2001-01-01T00:00:00Z"}, "later than now"),
+    ({"query": "{}", "colour": "red"}, 'no member "colour"'),
+    ({"a": {"query": "{}"}, "b": {"query": "{}"}}, "a comparison cannot be shared yet")])
+def test_what_cannot_be_shared_is_refused(named, wish, words):
+    status, kind, sentence = error_of(post(named.querier, **wish))
+
+    assert (status, kind) == (400, "bad_data") and words in sentence, sentence
+
+
+def test_a_form_of_another_page_cannot_share(named):
+    assert error_of(post(named.querier, kind="text/plain", query="{}"))[:2] == (400, "bad_data")
+
+
+def test_a_body_is_bounded(named):
+    status, _, _ = open_url(f"{named.querier.url}/api/v1/share", b" " * ((64 << 10) + 1))
+
+    assert status == 413
+
+
+def test_a_share_has_its_own_question(named, window):
+    made = share(named.querier, query="{}", **window)
+    status, _, body = open_url(
+        f"{named.querier.url}/api/v1/query?report=table&share={made['id']}&group_by=comm")
+
+    assert status == 400 and b"leave group_by out" in body
+
+
+def test_more_than_one_may_have_and_than_all_may_have_is_refused(named, window, protos):
+    """Random addresses do not compress to a kilobyte."""
+    ticks = {(0x10, address * 7919 % (1 << 40)): 1 for address in range(1, 3000)}
+    named.cell.produce(cpu_message(protos, "large", ticks, node="n2"))
+    wait_until(lambda: named.cell.total('{comm="large"}') == len(ticks) * PERIOD, what="large")
+    small = named.cell.service("querier", "small", {"share-max-bytes": "2KB"})
+    full = named.cell.service("querier", "full", {"share-total-max-bytes": "1KB"})
+    try:
+        named.cell.start_service(small)
+        named.cell.start_service(full)
+        told = error_of(post(small, query='{comm="large"}', **window))
+        assert told[:2] == (422, "execution") and "--share-max-bytes" in told[2]
+        assert metrics(small)['decima_querier_share_refusals_total{reason="too_big"}'] == 1
+        told = error_of(post(full, query='{comm="large"}', **window))
+        assert told[:2] == (422, "execution") and "--share-total-max-bytes" in told[2]
+        assert metrics(full)['decima_querier_share_refusals_total{reason="full"}'] == 1
+        assert share(small, query='{comm="large"}', freeze=False, **window)["frozen"] is False
+    finally:
+        small.kill()
+        full.kill()
+
+
+def test_a_database_that_can_only_be_read_shares_nothing_and_answers(named, window):
+    """What a standby says of itself."""
+    with psycopg.connect(named.cell.postgres_address, autocommit=True) as db:
+        db.execute(f"ALTER DATABASE {named.cell.database} SET default_transaction_read_only = on")
+    try:
+        told = error_of(post(named.querier, query="{}", **window))
+        assert told[:2] == (503, "unavailable") and "standby" in told[2]
+        assert named.stacks('{comm="alpha"}') == OF_ALPHA
+    finally:
+        with psycopg.connect(named.cell.postgres_address, autocommit=True,
+                             options="-c default_transaction_read_only=off") as db:
+            db.execute(f"ALTER DATABASE {named.cell.database} RESET default_transaction_read_only")
+    assert share(named.querier, query="{}", **window)
+
+
+def test_frozen_ones_outlive_the_samples_and_live_ones_do_not(named, protos, window):
+    """Last here: it drops what the others ask for."""
+    was = answers(named.querier, protos, query='{comm="alpha"}', **window)
+    frozen = share(named.querier, query='{comm="alpha"}', **window)
+    live = share(named.querier, query='{comm="alpha"}', freeze=False, **window)
+    other = named.cell.querier
+
+    status, _, body = open_url(f"{named.querier.url}/api/v1/query?report=collapsed"
+                               f"&share={live['id']}")
+    assert status == 200 and body == was["collapsed"]
+    partitions = named.cell.rows(
+        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent IN"
+        " ('chunk_raw'::regclass, 'series'::regclass, 'label_pair'::regclass)")
+    named.cell.ingester.kill()
+    with named.cell.connect() as db:
+        for (name,) in partitions:
+            db.execute(f"DROP TABLE {name}")
+    assert named.cell.total("{}", **window) == 0
+    assert answers(other, protos, share=frozen["id"]) == was
+    status, _, body = open_url(f"{other.url}/api/v1/query?report=collapsed&share={live['id']}")
+    assert (status, body) == (200, b"")
+    assert open_url(other.url + frozen["url"])[0] == 302

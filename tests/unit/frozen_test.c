@@ -1,0 +1,142 @@
+#include "collapsed.h"
+#include "flame_report.h"
+#include "frozen.h"
+#include "profile/profile_type.h"
+#include "profile/symbolize.h"
+#include "random_set.h"
+#include "report.h"
+#include "test.h"
+
+static const struct group_by by_pid = { .names = { { "pid", 3 } }, .len = 1 };
+static struct err err;
+
+/* Stacks that nobody thought of, merged, with reasons. */
+static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
+{
+	struct sample_set set;
+
+	sample_set_init(&set, arena);
+	random_set_fill(&set, &(struct random_options){ .seed = seed,
+							.samples = 300,
+							.series = 3,
+							.stacks = 60,
+							.frames = 50,
+							.label_sets = 4,
+							.first_ms = 1000,
+							.span_ms = 5000 });
+	for (size_t i = 0; i < set.samples.len; i++) /* sums shall fit */
+		set.samples.items[i].value %= 1 << 20;
+	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, arena);
+	assert_true(merge_take(merge, &set, &err));
+
+	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
+
+	for (size_t i = 0; i < merge->set.frames.len; i++)
+		if (merge->set.frames.items[i].function.len == 0)
+			reasons[i] = (uint8_t)(i % NAME_REASON_COUNT);
+	merge->reasons = reasons;
+}
+
+static str report_of(const struct report *report, struct merge *merge, struct arena *arena)
+{
+	static const struct answer_stats stats;
+	const struct answer answer = { .merge = merge,
+				       .type = STR(PROFILE_TYPE_CPU),
+				       .window = { 1000, 6000 },
+				       .stats = &stats };
+	str body;
+
+	assert_true(report->write(&answer, arena, &body, &err));
+	return str_copy(arena, body);
+}
+
+/* Statistics tell the time; what comes before them is the answer. */
+static str without_stats(str body)
+{
+	size_t at = str_find(body, STR("\"stats\""));
+
+	return (str){ body.ptr, at < body.len ? at : body.len };
+}
+
+static void a_frozen_answer_is_the_answer_in_each_report_of_text(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		AUTO_ARENA arena = { 0 };
+		struct merge merge, thawed;
+		struct frozen frozen;
+
+		fill(&merge, &arena, seed);
+		assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
+		merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+		assert_true(frozen_read(&frozen, &thawed, &err));
+		assert_int_equal(thawed.set.samples.len, merge.set.samples.len);
+		for (size_t i = 0; i < REPORT_COUNT; i++) {
+			if (reports[i].by_address)
+				continue;
+
+			str was = without_stats(report_of(&reports[i], &merge, &arena));
+			str is = without_stats(report_of(&reports[i], &thawed, &arena));
+
+			assert_string_equal(str_z(&arena, is), str_z(&arena, was));
+		}
+		assert_true(str_eq(sample_set_text(&thawed.set, &arena),
+				   sample_set_text(&merge.set, &arena)));
+	}
+}
+
+static void nothing_found_can_be_frozen(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct merge merge, thawed;
+	struct frozen frozen;
+
+	(void)state;
+	merge_init(&merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+	assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
+	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+	assert_true(frozen_read(&frozen, &thawed, &err));
+	for (size_t i = 0; i < REPORT_COUNT; i++)
+		(void)report_of(&reports[i], &thawed, &arena);
+}
+
+static void more_than_may_be_kept_is_refused_in_a_sentence(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct merge merge;
+	struct frozen frozen;
+
+	(void)state;
+	fill(&merge, &arena, 1);
+	assert_false(frozen_make(&merge, 1000, &arena, &frozen, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_non_null(strstr(err.msg, "--share-max-bytes"));
+}
+
+static void what_is_damaged_is_refused(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct merge merge, thawed;
+	struct frozen frozen, bad;
+
+	(void)state;
+	fill(&merge, &arena, 1);
+	assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
+	bad = frozen;
+	bad.reasons.len--;
+	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+	assert_false(frozen_read(&bad, &thawed, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	bad = frozen;
+	bad.reasons = str_copy(&arena, frozen.reasons);
+	((char *)(uintptr_t)bad.reasons.ptr)[0] = NAME_REASON_COUNT;
+	assert_false(frozen_read(&bad, &thawed, &err));
+	bad = frozen;
+	bad.payload.len--;
+	assert_false(frozen_read(&bad, &thawed, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
+RUN_TESTS(TEST(a_frozen_answer_is_the_answer_in_each_report_of_text),
+	  TEST(nothing_found_can_be_frozen), TEST(more_than_may_be_kept_is_refused_in_a_sentence),
+	  TEST(what_is_damaged_is_refused))

@@ -1,0 +1,82 @@
+#include "share_wish.h"
+#include "test.h"
+
+static const uint64_t now_ms = 1787479200000;
+static struct err err;
+
+static struct share_wish read_wish(const char *body, struct arena *arena)
+{
+	struct share_wish wish;
+
+	if (!share_wish_read(str_from(body), now_ms, arena, &wish, &err))
+		fail_msg("%s: %s", body, err.msg);
+	return wish;
+}
+
+static void a_query_alone_is_the_last_hour_frozen_for_ever(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct share_wish wish = read_wish("{\"query\": \"{}\", \"expires\": null}", &arena);
+
+	(void)state;
+	assert_true(str_eq(wish.query, STR("{}")));
+	assert_int_equal(wish.window.end_ms, now_ms);
+	assert_int_equal(wish.window.start_ms, now_ms - 3600000);
+	assert_int_equal(wish.expires_ms, 0);
+	assert_true(wish.freeze);
+	assert_int_equal(wish.group_by.len, 0);
+}
+
+static void times_are_numbers_or_texts(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct share_wish wish = read_wish("{\"query\":\"{}\",\"start\":1787470000.5,"
+					   "\"end\":\"2026-08-23T08:00:00Z\",\"freeze\":false,"
+					   "\"group_by\":\"comm,pid\",\"expires\":60.25}",
+					   &arena);
+
+	(void)state;
+	assert_int_equal(wish.window.start_ms, 1787470000500);
+	assert_int_equal(wish.window.end_ms, 1787472000000);
+	assert_int_equal(wish.expires_ms, now_ms + 60250);
+	assert_false(wish.freeze);
+	assert_true(str_eq(wish.group_by, STR("comm,pid")));
+	wish = read_wish("{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:01Z\"}", &arena);
+	assert_int_equal(wish.expires_ms, now_ms + 1000);
+}
+
+static void what_is_no_wish_is_refused_in_a_sentence(void **state)
+{
+	static const struct {
+		const char *body, *words;
+	} cases[] = {
+		{ "", "not JSON" },
+		{ "[]", "an object is needed" },
+		{ "{}", "member query is missing" },
+		{ "{\"query\":1}", "query must be a text" },
+		{ "{\"query\":\"{}\",\"freeze\":1}", "freeze must be true or false" },
+		{ "{\"query\":\"{}\",\"start\":[]}", "start must be a time" },
+		{ "{\"query\":\"{}\",\"start\":\"soon\"}", "start: \"soon\" is not a time" },
+		{ "{\"query\":\"{}\",\"start\":9,\"end\":8}", "start must be before end" },
+		{ "{\"query\":\"{}\",\"expires\":-5}", "is not a time" },
+		{ "{\"query\":\"{}\",\"expires\":0}", "later than now" },
+		{ "{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:00Z\"}", "later than now" },
+		{ "{\"query\":\"{}\",\"expires\":253402300800}", "after the year 9999" },
+		{ "{\"query\":\"{}\",\"owner\":1}", "there is no member \"owner\"" },
+		{ "{\"a\":{},\"b\":{}}", "a comparison cannot be shared yet" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct share_wish wish;
+
+		assert_false(share_wish_read(str_from(cases[i].body), now_ms, &arena, &wish, &err));
+		assert_int_equal(err.code, ERR_INVALID);
+		if (!strstr(err.msg, cases[i].words))
+			fail_msg("%s: %s", cases[i].body, err.msg);
+	}
+}
+
+RUN_TESTS(TEST(a_query_alone_is_the_last_hour_frozen_for_ever), TEST(times_are_numbers_or_texts),
+	  TEST(what_is_no_wish_is_refused_in_a_sentence))
