@@ -43,6 +43,7 @@ struct dwarf_unit {
 	const struct dwarf_abbrevs *abbrevs;
 	uint64_t low_pc;
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+	uint16_t language; /* DW_LANG_*; 0: it says none */
 	uint64_t lines_at; /* in .debug_line; UINT64_MAX: it has no lines */
 	str name, directory;
 };

@@ -1,27 +1,26 @@
 #include "dwarf_functions.h"
 
+#include "dwarf_contexts.h"
+#include "dwarf_entry.h"
 #include "dwarf_lines.h"
 #include "dwarf_ranges.h"
 #include "object/limits.h"
 
 #include <dwarf.h>
 
-/* What we ask of an entry. */
-struct entry {
-	struct dwarf_value low, high, ranges;
-	struct dwarf_value name, linkage_name, base; /* base: of the entry that says the rest */
-	uint64_t declared_line, call_file, call_line;
-};
-
 /* What an entry and its bases say of a function. */
 struct said {
 	uint64_t at; /* of .debug_info; upper bit: of the alt file's */
 	str name, linkage_name;
 	uint32_t line;
-	uint32_t function; /* of the writer; 0: not asked for yet */
+	uint32_t function;                /* of the writer; 0: not asked for yet */
+	struct dwarf_file *declared_file; /* the last of its bases: in whose parents it is */
+	uint64_t declared_at;
 };
 
 #define IN_ALT (1ULL << 63)
+
+enum { QUALIFIED_BYTES_A_STEP = 64 };
 
 /* Where in the tree of calls we are. */
 struct scope {
@@ -34,65 +33,20 @@ struct walk {
 	struct map said;  /* by `at` */
 	struct map lines; /* by where they are */
 	VEC(struct scope) scopes;
+	struct dwarf_contexts contexts;
+	struct buf qualified; /* the last one */
 };
-
-static void attribute_take(struct entry *entry, uint16_t name, struct dwarf_value value)
-{
-	switch (name) {
-	case DW_AT_low_pc:
-		entry->low = value;
-		break;
-	case DW_AT_high_pc:
-		entry->high = value;
-		break;
-	case DW_AT_ranges:
-		entry->ranges = value;
-		break;
-	case DW_AT_name:
-		entry->name = value;
-		break;
-	case DW_AT_linkage_name:
-	case DW_AT_MIPS_linkage_name:
-		entry->linkage_name = value;
-		break;
-	case DW_AT_abstract_origin:
-	case DW_AT_specification:
-		entry->base = value;
-		break;
-	case DW_AT_decl_line:
-		entry->declared_line = value.number;
-		break;
-	case DW_AT_call_file:
-		entry->call_file = value.number;
-		break;
-	case DW_AT_call_line:
-		entry->call_line = value.number;
-		break;
-	}
-}
-
-static struct entry entry_read(struct reader *r, const struct dwarf_unit *unit,
-			       const struct dwarf_abbrev *abbrev, struct symbol_model *model)
-{
-	struct entry entry = { 0 };
-
-	model->steps += abbrev->attribute_count; /* of which many may take no bytes */
-	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
-		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
-
-		attribute_take(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
-	}
-	return entry;
-}
 
 static uint32_t number_of(uint64_t value)
 {
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static struct said entry_says(const struct dwarf_unit *unit, const struct entry *entry)
+static struct said entry_says(const struct dwarf_unit *unit, const struct dwarf_entry *entry)
 {
 	return (struct said){
+		.declared_file = unit->file,
+		.declared_at = entry->at,
 		.name = dwarf_value_str(unit, entry->name),
 		.linkage_name = dwarf_value_str(unit, entry->linkage_name),
 		.line = number_of(entry->declared_line),
@@ -108,36 +62,10 @@ static void said_complete(struct said *said, const struct said *base)
 		said->linkage_name = base->linkage_name;
 	if (!said->line)
 		said->line = base->line;
-}
-
-static bool entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
-		     struct dwarf_unit **ret_unit, struct entry *ret_entry)
-{
-	struct dwarf_unit *unit = dwarf_unit_at(file, at);
-
-	if (!unit || at < unit->entries || !dwarf_unit_load(unit))
-		return false;
-
-	str bytes = str_skip(file->sections[DWARF_INFO], at);
-
-	bytes.len = unit->end - at;
-
-	struct reader r = reader_of(bytes);
-	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(unit->abbrevs, reader_varint(&r));
-
-	if (!abbrev)
-		return false;
-	*ret_unit = unit;
-	*ret_entry = entry_read(&r, unit, abbrev, model);
-	return !r.failed;
-}
-
-/* Follow an entry's base to the place in its file; NULL: it has none. */
-static struct dwarf_file *base_of(struct dwarf_file *file, const struct entry *entry)
-{
-	if (entry->base.kind == DWARF_REFERENCE)
-		return file;
-	return entry->base.kind == DWARF_REFERENCE_ALT ? file->alt : NULL;
+	if (base->declared_file) { /* else the base cannot be read */
+		said->declared_file = base->declared_file;
+		said->declared_at = base->declared_at;
+	}
 }
 
 /* What the entry there says with all its bases; kept, for what is inlined is so many times. */
@@ -151,14 +79,14 @@ static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t
 	said = arena_new(walk->model->arena, struct said);
 	for (size_t hop = 0; file && hop < DWARF_BASES_MAX; hop++) {
 		struct dwarf_unit *unit;
-		struct entry entry;
+		struct dwarf_entry entry;
 		struct said more;
 
-		if (!entry_at(walk->model, file, at, &unit, &entry))
+		if (!dwarf_entry_at(walk->model, file, at, &unit, &entry))
 			break;
 		more = entry_says(unit, &entry);
 		said_complete(said, &more);
-		file = base_of(file, &entry);
+		file = dwarf_entry_base(file, &entry);
 		at = entry.base.number;
 	}
 	said->at = key;
@@ -166,14 +94,29 @@ static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t
 	return said;
 }
 
+/* The name with the namespaces and types that it is declared in; empty: it is in none. */
+static str qualified_of(struct walk *walk, const struct said *said)
+{
+	struct buf *out = &walk->qualified;
+	str prefix = dwarf_contexts_of(&walk->contexts, said->declared_file, said->declared_at);
+
+	if (!prefix.len || !said->name.len || said->name.len > SYMBOL_NAME_MAX - prefix.len)
+		return (str){ 0 };
+	walk->model->steps += (prefix.len + said->name.len) / QUALIFIED_BYTES_A_STEP;
+	out->len = 0;
+	buf_str(out, prefix);
+	buf_str(out, said->name);
+	return buf_bytes(out);
+}
+
 /*
  * The writer's function; 0: it has no name anywhere. Compilers that were asked for little say no
  * linkage names; then the symbol at the function's address does.
  */
 static uint32_t function_of(struct walk *walk, const struct dwarf_unit *unit,
-			    const struct entry *entry, uint64_t start)
+			    const struct dwarf_entry *entry, uint64_t start)
 {
-	struct dwarf_file *file = base_of(unit->file, entry);
+	struct dwarf_file *file = dwarf_entry_base(unit->file, entry);
 	struct said *base = file ? said_at(walk, file, entry->base.number) : NULL;
 	struct said said = entry_says(unit, entry);
 	bool is_base = base && !said.name.len && !said.linkage_name.len &&
@@ -191,13 +134,15 @@ static uint32_t function_of(struct walk *walk, const struct dwarf_unit *unit,
 
 		if (!name.len || str_starts_with(symbol, STR("_Z")) ||
 		    str_starts_with(symbol, STR("_R")))
-			name = symbol;
+			said.linkage_name = name = symbol;
 		is_base = false;
 	}
 	if (!name.len)
 		return 0;
 
-	uint32_t function = symbol_writer_function(&walk->model->writer, name, said.line);
+	str qualified = said.linkage_name.len ? (str){ 0 } : qualified_of(walk, &said);
+	uint32_t function =
+		symbol_writer_qualified(&walk->model->writer, name, qualified, said.line);
 
 	if (is_base)
 		base->function = function;
@@ -205,14 +150,15 @@ static uint32_t function_of(struct walk *walk, const struct dwarf_unit *unit,
 }
 
 /* Where the entry's code begins; false: it has none. */
-static bool low_of(const struct dwarf_unit *unit, const struct entry *entry, uint64_t *ret_low)
+static bool low_of(const struct dwarf_unit *unit, const struct dwarf_entry *entry,
+		   uint64_t *ret_low)
 {
 	return entry->low.kind != DWARF_NOTHING && dwarf_value_address(unit, entry->low, ret_low);
 }
 
 /* Add the entry's pieces; false: it has none in code that exists. */
 static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit,
-		       const struct entry *entry, struct symbol_span span)
+		       const struct dwarf_entry *entry, struct symbol_span span)
 {
 	uint64_t low, high;
 	bool any = false;
@@ -255,8 +201,8 @@ static struct dwarf_lines *lines_of(struct walk *walk, const struct dwarf_unit *
 
 /* The node of a function whose pieces were just added under the number that it will have. False:
  * it has no name, and then it has no pieces either. */
-static bool node_add(struct walk *walk, const struct dwarf_unit *unit, const struct entry *entry,
-		     struct symbol_node node, size_t span_count)
+static bool node_add(struct walk *walk, const struct dwarf_unit *unit,
+		     const struct dwarf_entry *entry, struct symbol_node node, size_t span_count)
 {
 	uint64_t start = 0;
 
@@ -277,7 +223,7 @@ static bool node_add(struct walk *walk, const struct dwarf_unit *unit, const str
  * inlined too deep has that of its caller.
  */
 static struct scope function_add(struct walk *walk, const struct dwarf_unit *unit,
-				 struct dwarf_lines *lines, const struct entry *entry,
+				 struct dwarf_lines *lines, const struct dwarf_entry *entry,
 				 struct scope outer)
 {
 	struct symbol_model *model = walk->model;
@@ -300,7 +246,7 @@ static struct scope function_add(struct walk *walk, const struct dwarf_unit *uni
 /* Read an entry; the scope of what is inside it. */
 static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
 			       struct dwarf_lines *lines, const struct dwarf_abbrev *abbrev,
-			       struct reader *r, struct scope scope)
+			       uint64_t at, struct reader *r, struct scope scope)
 {
 	if (abbrev->tag != DW_TAG_subprogram && abbrev->tag != DW_TAG_inlined_subroutine) {
 		if (abbrev->fixed_len == UINT32_MAX)
@@ -309,7 +255,7 @@ static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
 		return scope;
 	}
 
-	struct entry entry = entry_read(r, unit, abbrev, walk->model);
+	struct dwarf_entry entry = dwarf_entry_read(r, at, unit, abbrev, walk->model);
 
 	if (r->failed)
 		return scope;
@@ -328,7 +274,7 @@ static bool unit_walk(struct walk *walk, const struct dwarf_unit *unit, struct e
 	bytes.len = unit->end - unit->entries;
 	walk->scopes.len = 0;
 	for (struct reader r = reader_of(bytes); reader_left(&r);) {
-		uint64_t code = reader_varint(&r);
+		uint64_t at = unit->end - reader_left(&r), code = reader_varint(&r);
 
 		if (code == 0 && walk->scopes.len == 0)
 			break;
@@ -342,7 +288,7 @@ static bool unit_walk(struct walk *walk, const struct dwarf_unit *unit, struct e
 		if (!abbrev)
 			break;
 
-		struct scope inner = entry_walk(walk, unit, lines, abbrev, &r, scope);
+		struct scope inner = entry_walk(walk, unit, lines, abbrev, at, &r, scope);
 
 		if (!symbol_model_check(walk->model, err))
 			return false;
@@ -358,7 +304,8 @@ bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, s
 {
 	struct walk walk = { .model = model, .file = file };
 
-	walk.said.arena = walk.lines.arena = model->arena;
+	walk.said.arena = walk.lines.arena = walk.qualified.arena = model->arena;
+	dwarf_contexts_init(&walk.contexts, model);
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++)
 		symbol_model_reads(model, file->sections[i].len);
 	for (size_t i = 0; i < file->units.len; i++) {

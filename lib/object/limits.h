@@ -22,13 +22,16 @@ enum {
 	MINI_DEBUG_MAX = 256 << 20,  /* bytes of the file inside .gnu_debugdata, and packed */
 	DWARF_ATTRIBUTES_MAX = 1024, /* of one shape of entries; more: its unit makes no sense */
 	DWARF_BASES_MAX = 16,        /* entries that a name is looked for in, one after the other */
-	SYMBOL_LINES_MAX = 64,       /* calls inlined into one another; inner ones are left out */
-	SYMBOL_NAME_MAX = 32 << 10,  /* bytes of a name or path; it is cut there */
-	DEMANGLE_MAX = 4 << 10,      /* bytes of a name that is demangled */
-	DEMANGLED_MAX = 32 << 10,    /* bytes that come of it */
-	DEBUG_SEGMENTS_MAX = 1024,   /* program headers of a file that is extracted from */
-	DEBUG_LINK_NAME_MAX = 255,   /* of a .gnu_debuglink; a longer one names no file */
-	DEBUG_LINK_PATH_MAX = 4095,  /* of a .gnu_debugaltlink */
-	BUILD_ID_BYTES_MIN = 4,      /* shorter ones name nothing: the fleet has more files */
-	BUILD_ID_BYTES_MAX = 64,     /* GNU's are 20; longer ones are no build ids */
+	DWARF_CONTEXTS_MAX =
+		32, /* namespaces and types around a function; outer ones are left out */
+	DWARF_CONTEXT_BYTES_MAX = 4 << 10, /* bytes of their names; outer ones are left out */
+	SYMBOL_LINES_MAX = 64,      /* calls inlined into one another; inner ones are left out */
+	SYMBOL_NAME_MAX = 32 << 10, /* bytes of a name or path; it is cut there */
+	DEMANGLE_MAX = 4 << 10,     /* bytes of a name that is demangled */
+	DEMANGLED_MAX = 32 << 10,   /* bytes that come of it */
+	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file that is extracted from */
+	DEBUG_LINK_NAME_MAX = 255,  /* of a .gnu_debuglink; a longer one names no file */
+	DEBUG_LINK_PATH_MAX = 4095, /* of a .gnu_debugaltlink */
+	BUILD_ID_BYTES_MIN = 4,     /* shorter ones name nothing: the fleet has more files */
+	BUILD_ID_BYTES_MAX = 64,    /* GNU's are 20; longer ones are no build ids */
 };

@@ -17,7 +17,9 @@
  *                two bits say zigzag of node's and of file's. A block begins from its own address
  *                and zeros.
  *     nodes      a parent comes before its children. Node 0 is nothing
- *     functions  name and line of declaration. Function 0 is nothing
+ *     functions  name and line of declaration. Function 0 is nothing. A name that
+ *                no linker knows has what it is in beside it: its string is a NUL, the varint
+ *                length of the name, the name, the name with what it is in
  *     files      where each one's name is. File 0 is the empty one
  *     strings    varint length, bytes. The first one is empty
  */
@@ -27,7 +29,7 @@
 
 #define SYMBOL_MAGIC "DECNAMES"
 
-enum { SYMBOL_VERSION = 1, SYMBOL_BLOCK_ROWS = 32 };
+enum { SYMBOL_VERSION = 2, SYMBOL_BLOCK_ROWS = 32 };
 
 enum symbol_part {
 	SYMBOL_BLOCKS,

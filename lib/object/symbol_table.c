@@ -51,6 +51,21 @@ static str string_at(const struct symbol_table *table, uint32_t at)
 	return reader_str_prefixed(&r);
 }
 
+/* The linker's name of a function; beside it the one to be shown, if there is one. */
+static str system_name_of(str text, str *ret_name)
+{
+	struct reader r = reader_of(str_skip(text, 1));
+
+	*ret_name = (str){ 0 };
+	if (!text.len || text.ptr[0])
+		return text;
+
+	str system_name = reader_str_prefixed(&r);
+
+	*ret_name = r.rest;
+	return system_name;
+}
+
 static struct reader block_rows(const struct symbol_table *table, const struct symbol_block *block)
 {
 	return reader_of(str_skip(table->rows, block->rows_at));
@@ -98,10 +113,14 @@ static bool references_check(const struct symbol_table *table, struct err *err)
 {
 	if (table->node_count == 0 || table->function_count == 0 || table->file_count == 0)
 		return spoiled(err, "a part is empty");
-	for (size_t i = 0; i < table->function_count; i++)
+	for (size_t i = 0; i < table->function_count; i++) {
+		str name;
+
 		if (!string_is_there(table, table->functions[i].name) ||
-		    (i && string_at(table, table->functions[i].name).len == 0))
+		    (i &&
+		     system_name_of(string_at(table, table->functions[i].name), &name).len == 0))
 			return spoiled(err, "a function's name");
+	}
 	for (size_t i = 0; i < table->file_count; i++)
 		if (!string_is_there(table, table->files[i]))
 			return spoiled(err, "a file's name");
@@ -225,9 +244,11 @@ size_t symbol_table_find(const struct symbol_table *table, uint64_t address,
 	for (uint32_t at = row.node; at && count < SYMBOL_LINES_MAX;) {
 		const struct symbol_node *node = &table->nodes[at];
 		const struct symbol_function *function = &table->functions[node->function];
+		str name, system_name = system_name_of(string_at(table, function->name), &name);
 
 		lines[count++] = (struct symbol_line){
-			.system_name = string_at(table, function->name),
+			.system_name = system_name,
+			.name = name,
 			.file = string_at(table, table->files[file]),
 			.line = line,
 			.start_line = function->start_line,

@@ -31,9 +31,10 @@ struct symbol_function;
 
 /* One line of source that an address stands in. */
 struct symbol_line {
-	str system_name;     /* linkage name where there is one, else the name; never empty */
-	str file;            /* absolute with the compiler's directory; may be empty */
-	uint32_t line;       /* of the address; of the call, for outer frames; 0: not known */
+	str system_name; /* linkage name where there is one, else the name; never empty */
+	str name;        /* of the source, with what it is in; empty: demangle the system name */
+	str file;        /* absolute with the compiler's directory; may be empty */
+	uint32_t line;   /* of the address; of the call, for outer frames; 0: not known */
 	uint32_t start_line; /* where the function is declared; 0: not known */
 };
 

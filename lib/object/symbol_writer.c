@@ -121,6 +121,20 @@ uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t
 	return ids_take(&writer->function_ids, slot, hash, (uint32_t)writer->functions.len - 1);
 }
 
+uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
+				 uint32_t start_line)
+{
+	struct buf *both = &writer->both_names;
+
+	if (!qualified.len || name.len + qualified.len > SYMBOL_NAME_MAX - 8)
+		return symbol_writer_function(writer, name, start_line);
+	both->len = 0;
+	buf_u8(both, 0);
+	buf_str_prefixed(both, name);
+	buf_str(both, qualified);
+	return symbol_writer_function(writer, buf_bytes(both), start_line);
+}
+
 uint32_t symbol_writer_file(struct symbol_writer *writer, str name)
 {
 	uint32_t at = name_add(writer, name);
@@ -148,6 +162,7 @@ void symbol_writer_init(struct symbol_writer *writer, struct arena *arena)
 	*writer = (struct symbol_writer){ .arena = arena };
 	writer->rows.arena = arena;
 	writer->strings.arena = arena;
+	writer->both_names.arena = arena;
 	symbol_writer_function(writer, (str){ 0 }, 0);
 	symbol_writer_file(writer, (str){ 0 });
 	symbol_writer_node(writer, (struct symbol_node){ 0 });

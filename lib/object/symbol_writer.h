@@ -36,6 +36,7 @@ struct symbol_writer {
 	/* private */
 	VEC(struct symbol_block) blocks;
 	struct buf rows, strings;
+	struct buf both_names; /* the last ones */
 	struct symbol_ids names, function_ids, file_ids;
 	struct symbol_block block; /* being filled */
 	struct symbol_row last;
@@ -46,6 +47,10 @@ void symbol_writer_init(struct symbol_writer *writer, struct arena *arena);
 
 /* name is not empty. What is longer than SYMBOL_NAME_MAX is cut. */
 uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line);
+
+/* The same of a name that no linker knows, with what it is in: "app::f" of "f"; may be empty. */
+uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
+				 uint32_t start_line);
 uint32_t symbol_writer_file(struct symbol_writer *writer, str name);
 uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node);
 

@@ -3,7 +3,17 @@
 #include "base/buf.h"
 #include "base/reader.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
+
+/* What the system name does not say: a mangled one says all, see symbol_line. */
+static str name_of(const struct symbolized_line *line)
+{
+	if (str_starts_with(line->system_name, STR("_Z")) ||
+	    str_starts_with(line->system_name, STR("_R")) ||
+	    str_eq(line->function, line->system_name))
+		return (str){ 0 };
+	return line->function;
+}
 
 str answer_value_write(const struct symbolized_location *location, struct arena *arena)
 {
@@ -15,6 +25,7 @@ str answer_value_write(const struct symbolized_location *location, struct arena 
 		const struct symbolized_line *line = &location->lines[i];
 
 		buf_str_prefixed(&out, line->system_name);
+		buf_str_prefixed(&out, name_of(line));
 		buf_str_prefixed(&out, line->file);
 		buf_varint(&out, line->line);
 		buf_varint(&out, line->start_line);
@@ -32,6 +43,7 @@ bool answer_value_read(str bytes, struct namer *namer, struct symbolized_locatio
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		found[i].system_name = reader_str_prefixed(&r);
+		found[i].name = reader_str_prefixed(&r);
 		found[i].file = reader_str_prefixed(&r);
 
 		uint64_t line = reader_varint(&r), start_line = reader_varint(&r);

@@ -1,10 +1,11 @@
 /*
  * answer_value - what is known of one address, as it stands in Redis.
  *
- *     version (1), number of lines, then of each: system name, file, line, start line
+ *     version (1), number of lines, then of each: system name, name, file, line, start line
  *
- * Numbers are varints, texts have their length before them. No lines: it is known that nothing is.
- * What comes back may be anybody's: it is read within bounds, and what is wrong with it is a miss.
+ * The name is empty where the system name says it. Numbers are varints, texts have their length
+ * before them. No lines: it is known that nothing is. What comes back may be anybody's: it is read
+ * within bounds, and what is wrong with it is a miss.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
 #include "object/demangle.h"
 #include "symbolizer_limits.h"
 
-/* A text of the answer. */
+/* A name of the linker's in the answer. */
 struct named {
 	str system_name, function;
 };
@@ -14,7 +14,7 @@ void namer_init(struct namer *namer, struct arena *arena)
 				 .lines_left = SYMBOLIZE_LINES_MAX,
 				 .bytes_left = NAME_BYTES_MAX,
 				 .functions = { .arena = arena },
-				 .files = { .arena = arena } };
+				 .texts = { .arena = arena } };
 }
 
 static bool has_room(struct namer *namer, size_t len)
@@ -25,8 +25,30 @@ static bool has_room(struct namer *namer, size_t len)
 	return true;
 }
 
-static bool function(struct namer *namer, str system_name, struct symbolized_line *line)
+/* The one copy of a text. */
+static bool text(struct namer *namer, str bytes, str *ret_text)
 {
+	str *copy = bytes.len ? map_get(&namer->texts, bytes) : NULL;
+
+	if (bytes.len && !copy) {
+		if (!has_room(namer, bytes.len))
+			return false;
+		copy = arena_new(namer->arena, str);
+		*copy = str_copy(namer->arena, bytes);
+		*map_at(&namer->texts, *copy) = copy;
+	}
+	*ret_text = copy ? *copy : (str){ 0 };
+	return true;
+}
+
+static bool function(struct namer *namer, const struct symbol_line *found,
+		     struct symbolized_line *line)
+{
+	if (found->name.len)
+		return text(namer, found->system_name, &line->system_name) &&
+		       text(namer, found->name, &line->function);
+
+	str system_name = found->system_name;
 	struct named *named = map_get(&namer->functions, system_name);
 
 	if (!named) {
@@ -44,21 +66,6 @@ static bool function(struct namer *namer, str system_name, struct symbolized_lin
 	return true;
 }
 
-static bool file(struct namer *namer, str path, str *ret_path)
-{
-	str *copy = path.len ? map_get(&namer->files, path) : NULL;
-
-	if (path.len && !copy) {
-		if (!has_room(namer, path.len))
-			return false;
-		copy = arena_new(namer->arena, str);
-		*copy = str_copy(namer->arena, path);
-		*map_at(&namer->files, *copy) = copy;
-	}
-	*ret_path = copy ? *copy : (str){ 0 };
-	return true;
-}
-
 struct symbolized_location namer_lines(struct namer *namer, const struct symbol_line *found,
 				       size_t count)
 {
@@ -72,8 +79,8 @@ struct symbolized_location namer_lines(struct namer *namer, const struct symbol_
 	for (size_t i = 0; i < count; i++) {
 		lines[i].line = found[i].line;
 		lines[i].start_line = found[i].start_line;
-		if (!function(namer, found[i].system_name, &lines[i]) ||
-		    !file(namer, found[i].file, &lines[i].file))
+		if (!function(namer, &found[i], &lines[i]) ||
+		    !text(namer, found[i].file, &lines[i].file))
 			return (struct symbolized_location){ .reason = NAME_TOO_LARGE };
 	}
 	namer->lines_left -= count;

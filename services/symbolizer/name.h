@@ -13,7 +13,7 @@ struct namer {
 	size_t lines_left, bytes_left;
 	/* private */
 	struct map functions; /* system name -> its demangled str */
-	struct map files;     /* path -> its copy, a str */
+	struct map texts;     /* paths, and names that are shown as they are -> the copy, a str */
 };
 
 void namer_init(struct namer *namer, struct arena *arena);

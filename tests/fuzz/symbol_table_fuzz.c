@@ -42,6 +42,8 @@ static void lines_check(const struct symbol_table *table, uint64_t address)
 		assert(lines[i].system_name.len > 0);
 		for (size_t k = 0; k < lines[i].system_name.len; k++)
 			bytes += (uint8_t)lines[i].system_name.ptr[k];
+		for (size_t k = 0; k < lines[i].name.len; k++)
+			bytes += (uint8_t)lines[i].name.ptr[k];
 		for (size_t k = 0; k < lines[i].file.len; k++)
 			bytes += (uint8_t)lines[i].file.ptr[k];
 	}

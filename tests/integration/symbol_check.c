@@ -5,7 +5,8 @@
  *     symbol_check find TABLE <ADDRESSES
  *
  * Addresses are hexadecimal, one a line. Of each the lines, innermost first, one a line: name, tab,
- * file, tab, line, tab, line of declaration; then an empty line.
+ * file, tab, line, tab, line of declaration, tab, the name with what it is in, if the linker
+ * knows none; then an empty line.
  */
 #include "object/symbol_table.h"
 
@@ -54,8 +55,9 @@ static int find(const char *path)
 		size_t count = symbol_table_find(&table, address, lines);
 
 		for (size_t i = 0; i < count; i++)
-			printf(STR_FMT "\t" STR_FMT "\t%u\t%u\n", STR_ARG(lines[i].system_name),
-			       STR_ARG(lines[i].file), lines[i].line, lines[i].start_line);
+			printf(STR_FMT "\t" STR_FMT "\t%u\t%u\t" STR_FMT "\n",
+			       STR_ARG(lines[i].system_name), STR_ARG(lines[i].file), lines[i].line,
+			       lines[i].start_line, STR_ARG(lines[i].name));
 		printf("\n");
 	}
 	symbol_table_close(&table);

@@ -65,13 +65,13 @@ def elfutils(path, addresses):
 
 
 def lines_of(check, table, addresses):
-    """Our own table: lists of (name, file, line, start line), as they stand there."""
+    """Our own table: lists of (name, file, line, start line, qualified name), as they are."""
     said = run(check, "find", table, text="".join(f"{a:x}\n" for a in addresses))
     answers = [[]]
     for line in said.split("\n")[:-1]:
         if line:
-            name, path, number, start = line.split("\t")
-            answers[-1].append((name, path, int(number), int(start)))
+            name, path, number, start, qualified = line.split("\t")
+            answers[-1].append((name, path, int(number), int(start), qualified))
         else:
             answers.append([])
     assert len(answers) == len(addresses) + 1

@@ -23,14 +23,15 @@ from local.services import Service
 # What is asked for must not move: lines are counted here.
 SOURCE = """\
 #include <cstdio>
-namespace app {
-inline __attribute__((always_inline)) int twice(int x)
+#define INLINE inline __attribute__((always_inline))
+namespace app { namespace { INLINE int hidden(int x) { asm volatile("nop"); return x; } }
+INLINE int twice(int x)
 {
 	asm volatile("nop"); return x + x + NUMBER;
 }
 __attribute__((noinline)) int outer(const char *, int x)
 {
-	return twice(x) * 3;
+	return twice(x) * 3 + hidden(x);
 }
 }
 int main(int argc, char **argv) { std::printf("%d\\n", app::outer(*argv, argc)); }
@@ -183,7 +184,9 @@ def test_inlined_calls_have_lines_of_their_own(known):
 
     chains = [[(line["function"], line["line"], line["start_line"]) for line in place["lines"]]
               for place in places]
-    assert [("app::twice(int)", 5, 3), (OUTER, 9, 7)] in chains
+    assert [("app::twice(int)", 6, 4), (OUTER, 10, 8)] in chains
+    assert [("app::(anonymous namespace)::hidden", 3, 3), (OUTER, 10, 8)] in chains
+    assert "hidden" in {line["system_name"] for place in places for line in place["lines"]}
     assert {line["file"] for place in places for line in place["lines"]} == {str(small.source)}
 
 
@@ -498,13 +501,14 @@ def test_fifty_who_ask_at_once_are_one_download_and_one_table(known):
 # what is kept
 
 
-def test_a_table_that_was_spoiled_on_disk_is_built_again(known):
+@pytest.mark.parametrize("place", [8, None], ids=["of another version", "spoiled"])
+def test_a_table_that_cannot_be_used_is_built_again(known, place):
     symbolizer, small = known
     before = ask(symbolizer, small.id, small.outer)
     symbolizer.stop()
     table, = (symbolizer.directory / "tables").iterdir()
     image = bytearray(table.read_bytes())
-    image[len(image) // 2] ^= 0x55
+    image[place or len(image) // 2] ^= 0x55
     table.write_bytes(image)
 
     symbolizer.launch()
@@ -618,7 +622,7 @@ def test_a_better_file_is_seen_by_all_replicas_though_every_cache_is_warm(replic
     for service in (one, other):
         better = wait_until(lambda s=service: (answer := ask(s, late.id, late.outer))["generation"]
                             == generation and answer, 10, "names of the better file")
-        assert better["locations"][0]["lines"][-1]["line"] in (7, 8, 9)
+        assert better["locations"][0]["lines"][-1]["line"] in (8, 9, 10)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])

@@ -113,8 +113,8 @@ def chains_of(path, tmp_path, alt=None):
     table = table_of(path, tmp_path, alt)
     for lines in oracles.lines_of(CHECK, table, code_of(path)):
         if lines:
-            _, path_of_line, line, _ = lines[0]
-            chain = tuple((oracles.SUFFIX.sub("", name), number) for name, _, number, _ in lines)
+            _, path_of_line, line, *_ = lines[0]
+            chain = tuple((oracles.SUFFIX.sub("", name), number) for name, _, number, *_ in lines)
             found.setdefault((path_of_line, line), set()).add(chain)
     return found
 
@@ -363,3 +363,58 @@ def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
     }
     oracles.run(compiler, *PLAIN, "-g", source, "-o", path)
     says_what_the_source_says(path, tmp_path, marks, expected)
+
+
+def shown_at(path, tmp_path, mark, alt=None):
+    """The names that are shown of a line's innermost function, without any parameters."""
+    shown = set()
+    for lines in oracles.lines_of(CHECK, table_of(path, tmp_path, alt), code_of(path)):
+        if lines and tuple(lines[0][1:3]) == mark:
+            system_name, *_, qualified = lines[0]
+            shown.add(qualified or oracles.run("c++filt", system_name).strip())
+    return {re.sub(r"\(int\)", "", name) for name in shown}
+
+
+HIDDEN = "app::(anonymous namespace)"
+SHOWN = {
+    "in_unnamed": f"{HIDDEN}::unnamed",
+    "constructor": f"{HIDDEN}::Hidden::Hidden",
+    "in_class": f"{HIDDEN}::Hidden::fixed",
+    "in_inner_class": f"{HIDDEN}::Hidden::Inner::deep",
+    "in_local_class": "app::run::Local::step",
+    "hidden": "shapes::(anonymous namespace)::hidden",
+}
+
+
+@pytest.mark.parametrize("options", [["-g"], ["-g", "-gdwarf-4"], ["-g", "-flto"]], ids=" ".join)
+@pytest.mark.parametrize("compiler", ["g++", "clang++-14"])
+def test_names_that_no_linker_knows_say_what_they_are_in(compiler, options, tmp_path):
+    if compiler == "clang++-14" and "-flto" in options:
+        pytest.skip("not clang's")
+    source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
+    marks = marks_of(source)
+    oracles.run(compiler, *PLAIN, *options, source, "-o", path)
+    for mark, wanted in SHOWN.items():
+        assert shown_at(path, tmp_path, marks[mark]) == {wanted}, mark
+
+
+def test_such_names_are_found_in_the_file_of_dwz_too(tmp_path):
+    if not shutil.which("dwz"):
+        pytest.skip("there is no dwz")
+    source, first, second = PROGRAMS / "inlined.cpp", tmp_path / "first", tmp_path / "second"
+    marks = marks_of(source)
+    oracles.run("g++", *PLAIN, "-g", source, "-o", first)
+    shutil.copy(first, second)
+    subprocess.run(["dwz", "-m", "common", "-M", "/nowhere/common", first, second], cwd=tmp_path,
+                   check=True)
+    for mark, wanted in SHOWN.items():
+        assert shown_at(first, tmp_path, marks[mark], alt=tmp_path / "common") == {wanted}, mark
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
+def test_names_of_c_are_in_nothing(compiler, tmp_path):
+    path = compile_c(tmp_path, "-g", compiler=compiler)
+    said = [line for lines in oracles.lines_of(CHECK, table_of(path, tmp_path), code_of(path))
+            for line in lines]
+    assert "innermost" in {line[0] for line in said}
+    assert {line[4] for line in said} == {""}

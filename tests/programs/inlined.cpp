@@ -59,7 +59,60 @@ KEPT int entry(int n)
 	return sum + shapes::hidden(n);
 }
 
+/* What no other file can call: gcc tells no linker's names of these where they are inlined. */
+namespace app {
+
+namespace {
+INLINE int unnamed(int n)
+{
+	seen = n; MARK(in_unnamed)
+	return seen;
+}
+
+struct Hidden {
+	int side;
+
+	INLINE explicit Hidden(int n) : side(n)
+	{
+		seen = n; MARK(constructor)
+	}
+
+	INLINE static int fixed(int n)
+	{
+		seen = n; MARK(in_class)
+		return seen;
+	}
+
+	struct Inner;
+};
+
+struct Hidden::Inner {
+	INLINE static int deep(int n)
+	{
+		seen = n; MARK(in_inner_class)
+		return seen;
+	}
+};
+}
+
+KEPT int run(int n)
+{
+	struct Local {
+		INLINE static int step(int n)
+		{
+			seen = n; MARK(in_local_class)
+			return seen;
+		}
+	};
+	Hidden hidden(n);
+
+	return hidden.side + unnamed(n) + Hidden::fixed(n) + Hidden::Inner::deep(n) +
+	       Local::step(n);
+}
+
+} // namespace app
+
 int main(int argc, char **)
 {
-	return entry(argc);
+	return entry(argc) + app::run(argc);
 }

@@ -2,8 +2,10 @@
 #include "test.h"
 
 static const struct symbol_line lines[] = {
-	{ { "_Z1fi", 5 }, { "/src/a.c", 8 }, 12, 10 },
-	{ { "main", 4 }, { "", 0 }, 0, 0 },
+	{ .system_name = { "_Z1fi", 5 }, .file = { "/src/a.c", 8 }, .line = 12, .start_line = 10 },
+	{ .system_name = { "main", 4 } },
+	{ .system_name = { "f", 1 }, .name = { "app::f", 6 } },
+	{ .system_name = { "f", 1 } },
 };
 
 static void reads_back_what_it_wrote(void **state)
@@ -14,15 +16,18 @@ static void reads_back_what_it_wrote(void **state)
 
 	(void)state;
 	namer_init(&namer, &arena);
-	wrote = namer_lines(&namer, lines, 2);
+	wrote = namer_lines(&namer, lines, 4);
 	assert_true(answer_value_read(answer_value_write(&wrote, &arena), &namer, &got));
-	assert_int_equal(got.line_count, 2);
+	assert_int_equal(got.line_count, 4);
 	assert_int_equal(got.reason, NAME_KNOWN);
 	assert_true(str_eq(got.lines[0].function, STR("f(int)")));
 	assert_true(str_eq(got.lines[0].system_name, STR("_Z1fi")));
 	assert_true(str_eq(got.lines[0].file, STR("/src/a.c")));
 	assert_true(got.lines[0].line == 12 && got.lines[0].start_line == 10);
 	assert_true(got.lines[1].file.len == 0 && got.lines[1].line == 0);
+	assert_true(str_eq(got.lines[2].function, STR("app::f")));
+	assert_true(str_eq(got.lines[2].system_name, STR("f")));
+	assert_true(str_eq(got.lines[3].function, STR("f")));
 	wrote = (struct symbolized_location){ .reason = NAME_NO_SYMBOL };
 	assert_true(answer_value_read(answer_value_write(&wrote, &arena), &namer, &got));
 	assert_true(got.line_count == 0 && got.reason == NAME_NO_SYMBOL);
@@ -44,10 +49,10 @@ static void what_is_cut_too_long_or_of_another_version_is_none(void **state)
 	for (size_t len = 0; len < whole.len; len++)
 		assert_false(answer_value_read((str){ whole.ptr, len }, &namer, &got));
 	assert_false(answer_value_read((str){ longer.ptr, whole.len + 1 }, &namer, &got));
-	assert_false(answer_value_read(STR("\x02\x00"), &namer, &got));
-	assert_false(answer_value_read(STR("\x01\x41"), &namer, &got)); /* 65 lines */
+	assert_false(answer_value_read(STR("\x01\x00"), &namer, &got));
+	assert_false(answer_value_read(STR("\x02\x41"), &namer, &got)); /* 65 lines */
 	assert_false(
-		answer_value_read(STR("\x01\x01\x00\x00\x00\x00"), &namer, &got)); /* no name */
+		answer_value_read(STR("\x02\x01\x00\x00\x00\x00\x00"), &namer, &got)); /* no name */
 }
 
 static void beyond_the_bounds_of_an_answer_there_are_no_names(void **state)

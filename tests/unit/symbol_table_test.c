@@ -35,7 +35,9 @@ static void truth_add_nodes(struct truth *truth, struct symbol_writer *writer, u
 		char text[64];
 
 		snprintf(text, sizeof(text), "function_%u", random_below(seed, 100));
-		node.function = symbol_writer_function(writer, str_from(text), depth);
+		node.function = symbol_writer_qualified(
+			writer, str_from(text),
+			depth % 2 ? str_format(writer->arena, "app::%s", text) : (str){ 0 }, depth);
 		if (parent) {
 			node.call_file = 1 + random_below(seed, FILES);
 			node.call_line = random_below(seed, 1000);
@@ -109,6 +111,11 @@ static void finds_what_was_put_in(void **state)
 				writer.functions.items[truth.nodes[node].function].start_line);
 			snprintf(name, sizeof(name), "/src/%u.c", file - 1);
 			assert_true(str_eq(lines[at].file, file ? str_from(name) : (str){ 0 }));
+			if (lines[at].start_line % 2)
+				assert_true(str_ends_with(lines[at].name, lines[at].system_name) &&
+					    str_starts_with(lines[at].name, STR("app::function_")));
+			else
+				assert_int_equal(lines[at].name.len, 0);
 			file = truth.nodes[node].call_file;
 			line = truth.nodes[node].call_line;
 			at++;
