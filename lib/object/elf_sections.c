@@ -8,6 +8,7 @@
 
 /* What the file's own header says of the tables. */
 struct header {
+	uint16_t type;
 	bool is_wide;
 	uint64_t table_offset;
 	uint64_t entry_size, count, names_index;
@@ -53,7 +54,8 @@ static bool header_parse(str bytes, struct header *ret_header, struct err *err)
 	if (ident.ptr[EI_DATA] != ELFDATA2LSB)
 		return err_set(err, ERR_INVALID, "big-endian ELF files are not read");
 	header.is_wide = ident.ptr[EI_CLASS] == ELFCLASS64;
-	reader_bytes(&r, 2 + 2 + 4);   /* type, machine, version */
+	header.type = reader_u16(&r);
+	reader_bytes(&r, 2 + 4);       /* machine, version */
 	read_word(&r, header.is_wide); /* entry */
 	read_word(&r, header.is_wide); /* the program headers' place */
 	header.table_offset = read_word(&r, header.is_wide);
@@ -171,6 +173,7 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 		return false;
 
 	struct elf_sections sections = { .len = (size_t)header.count,
+					 .type = header.type,
 					 .is_wide = header.is_wide,
 					 .table_offset = header.table_offset,
 					 .names_index = header.names_index };

@@ -22,6 +22,7 @@ struct elf_section {
 struct elf_sections {
 	struct elf_section *items; /* in the arena */
 	size_t len;
+	uint16_t type;         /* ET_* */
 	bool is_wide;          /* of 64 bits */
 	uint64_t table_offset; /* of the headers, in the file */
 	uint64_t names_index;  /* of the section that holds the names */

@@ -4,6 +4,8 @@
 #include "mini_debug.h"
 #include "symbol_table.h"
 
+#include <elf.h>
+
 /* What a symbol table names stands below all that DWARF tells. */
 static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 {
@@ -80,6 +82,10 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 
 	if (!elf_sections_read(elf_fd, &arena, &sections, err))
 		return false;
+	if (sections.type == ET_REL) /* its sections all begin at 0, and its DWARF is unfinished */
+		return err_set(
+			err, ERR_INVALID,
+			"a file that is yet to be linked (.o, .ko) has no addresses to name");
 	symbol_model_init(&model, &sections,
 			  options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX,
 			  &arena);

@@ -61,8 +61,9 @@ bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  *
  * Split DWARF (.dwo, .dwp) is not read yet: of such units the lines are known and the names of
  * symbols, but nothing that was inlined. A file that names nothing makes an empty table.
- * ERR_INVALID: not an ELF file, or one that contradicts itself; ERR_LIMIT: more than the options or
- * limits.h allow. Both descriptors stay the caller's; out_fd may be written and read.
+ * ERR_INVALID: not an ELF file, one that contradicts itself, or is yet to be linked (.o, .ko; the
+ * file of dwz may be such a one); ERR_LIMIT: more than the options or limits.h allow. Both
+ * descriptors stay the caller's; out_fd may be written and read.
  */
 bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
 			struct err *err) MUST_CHECK;

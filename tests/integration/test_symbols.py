@@ -418,3 +418,12 @@ def test_names_of_c_are_in_nothing(compiler, tmp_path):
             for line in lines]
     assert "innermost" in {line[0] for line in said}
     assert {line[4] for line in said} == {""}
+
+
+def test_a_file_that_is_yet_to_be_linked_is_refused(tmp_path):
+    path = tmp_path / "inlined.o"
+    oracles.run("gcc", *PLAIN, "-g", "-c", PROGRAMS / "inlined.c", "-o", path)
+    refused = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
+                             text=True, check=False)
+    assert refused.returncode == 1
+    assert "yet to be linked" in refused.stderr
