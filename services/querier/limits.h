@@ -19,7 +19,7 @@ enum {
 	POOL_LOOK_MS = 200,    /* how often who waits looks whether its client is still there */
 	READY_KEEP_MS = 1000,  /* /ready asks PostgreSQL at most so often */
 	READY_WAIT_MS = 2000,  /* and waits so long for each answer, and for a connection */
-	NAME_FRESH_MS = 5000,  /* a generation is good so long without asking, and so is a reason */
+	NAME_FRESH_MS = 3000,  /* a generation is good so long without asking, and so is a reason */
 	NAME_PIECE_ADDRESSES_MAX = 10000, /* of one request to the symbolizer; more are several */
 	NAME_PIECE_BINARIES_MAX = 1000,
 	NAME_PAUSE_MS = 1500,            /* a symbolizer that failed is left alone for so long */

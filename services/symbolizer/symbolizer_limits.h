@@ -28,7 +28,7 @@ enum {
 	GENERATIONS_KEPT = 64 << 10,   /* build ids whose generation is remembered */
 	GENERATIONS_ASKED_MAX = 10000, /* in one question */
 	GENERATIONS_ANSWER_MAX = 2 << 20,
-	GENERATION_FRESH_MS = 3000, /* how old an answer may be */
+	GENERATION_FRESH_MS = 2000, /* how old an answer may be */
 	GENERATION_WAIT_MS = 2000,  /* for it */
 	SERVER_RETRY_MS = 3000,     /* the pause after a server did not say */
 	FOREIGN_SECONDS = 60,       /* how long a server is taken to know no generations */
