@@ -142,7 +142,8 @@ def test_a_program_is_named_after_its_debug_info_came_late(named, program):
     wait_until(lambda: metrics(named.querier)[cached] > 0 and is_addresses(named, program),
                60, "addresses out of the cache")
 
-    assert named.upload(program.build_id, program.debug) == 201
+    # 200: the agent was faster with what a stripped program has.
+    assert named.upload(program.build_id, program.debug) in (200, 201)
     uploaded = time.monotonic()
     wait_until(lambda: ("main", "warm", "hot") in
                {stack[-3:] for stack in named.collapsed(program.query)}, 100, "names")
