@@ -87,6 +87,14 @@ static void entry_open(struct dwarf_contexts *contexts, struct unit_contexts *fo
 	*vec_push(contexts->model->arena, &contexts->open) = open;
 }
 
+static void entry_close(struct dwarf_contexts *contexts, struct unit_contexts *found, uint64_t at)
+{
+	const struct dwarf_open *open = &contexts->open.items[--contexts->open.len];
+
+	if (open->is_context)
+		found->items.items[open->context - 1].end = at;
+}
+
 static void tree_read(struct dwarf_contexts *contexts, struct unit_contexts *found)
 {
 	const struct dwarf_unit *unit = found->unit;
@@ -102,10 +110,7 @@ static void tree_read(struct dwarf_contexts *contexts, struct unit_contexts *fou
 		if (code == 0 && contexts->open.len == 0)
 			break;
 		if (code == 0) {
-			struct dwarf_open *open = &contexts->open.items[--contexts->open.len];
-
-			if (open->is_context)
-				found->items.items[open->context - 1].end = at;
+			entry_close(contexts, found, at);
 			continue;
 		}
 
