@@ -329,6 +329,36 @@ claim("lists the hosts and what became of their samples", "/", async (page) => {
 	await functions(page, MARSHAL);
 });
 
+claim("shares what it shows, and shows what was shared", "/", async (page) => {
+	await flame(page).waitFor();
+	await loaded(page);
+	const shown = await functions(page, MARSHAL);
+
+	await page.getByRole("button", { name: "Share", exact: true }).click();
+	const link = await page.getByRole("textbox", { name: "Link", exact: true }).inputValue();
+	assert.match(link, /\/s\/[0-9a-f]{32}$/);
+	assert.equal(await page.getByLabel("Selector", { exact: true }).count(), 1);
+	await page.getByRole("button", { name: "Copy", exact: true }).click();
+	await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
+
+	await page.goto(link);
+	await says(page, "share", "^[0-9a-f]{32}$");
+	await flame(page).waitFor();
+	assert.deepEqual(await functions(page, MARSHAL), shown);
+	await reads(page.getByRole("region", { name: "Shared profile" }), /Shared profile of \{\}.*As it was on/s);
+	assert.equal(await page.getByLabel("Selector", { exact: true }).count(), 0);
+
+	await page.getByRole("button", { name: "Explore live", exact: true }).click();
+	await says(page, "share", null);
+	await says(page, "range", "^[0-9.]+$");
+	await graph(page).waitFor();
+	assert.deepEqual(await functions(page, MARSHAL), shown);
+});
+
+claim("says that there is no such share", `/?share=${"0".repeat(32)}`, async (page) => {
+	await page.getByRole("alert").getByText("There is no such share").waitFor();
+}, { expected: /status of 404/ });
+
 claim("compares with what was just before, by shares and by values", `/?range=${LATELY}`, async (page) => {
 	await row(page, MARSHAL).waitFor();
 	await page.getByRole("button", { name: "Compare", exact: true }).click();
@@ -424,6 +454,8 @@ picture("fleet-1280-dark", "/fleet", size(1280, 800, "dark"), showFleet);
 picture("empty-1280-light", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", size(1280, 800, "light"), showEmpty);
 picture("error-1280-dark", "/?query=%7Bcomm%3D~%22(%22%7D", size(1280, 800, "dark", /status of 400/), showError);
 picture("range-1280-light", "/", size(1280, 800, "light"), showRange);
+picture("share-1280-light", "/", size(1280, 800, "light"), showShare);
+picture("shared-1280-dark", "/", size(1280, 800, "dark"), showShared);
 
 function size(width, height, colorScheme, expected) {
 	return { viewport: { width, height }, colorScheme, expected };
@@ -435,6 +467,20 @@ async function showExplore(page) {
 	await flame(page).focus();
 	for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowDown");
 	await tip(page).getByText(MARSHAL).waitFor();
+}
+
+async function showShare(page) {
+	await functions(page, MARSHAL);
+	await loaded(page);
+	await page.getByRole("button", { name: "Share", exact: true }).click();
+	await page.getByRole("textbox", { name: "Link", exact: true }).waitFor();
+}
+
+async function showShared(page) {
+	await showShare(page);
+	await page.goto(await page.getByRole("textbox", { name: "Link", exact: true }).inputValue());
+	await functions(page, MARSHAL);
+	await loaded(page);
 }
 
 async function showShop(page) {

@@ -7,6 +7,7 @@ import { Now } from "./api/use_answer";
 import { ComparePage } from "./parts/compare_page";
 import { ExplorePage } from "./parts/explore_page";
 import { FleetPage } from "./parts/fleet_page";
+import { SharedPage } from "./parts/shared_page";
 import { ThemeSwitch } from "./parts/theme_switch";
 import { useView } from "./state/history";
 import { useTheme } from "./state/theme";
@@ -22,7 +23,8 @@ function App() {
 	const again = useCallback(() => setNow(Date.now() / 1000), []);
 
 	useEffect(() => {
-		document.title = view.page === "explore" ? `${view.query === "{}" ? "Profiles" : view.query} · Decima` : `${NAMES[view.page]} · Decima`;
+		if (view.page === "explore" && view.share) document.title = "Shared profile · Decima";
+		else document.title = view.page === "explore" ? `${view.query === "{}" ? "Profiles" : view.query} · Decima` : `${NAMES[view.page]} · Decima`;
 	}, [view]);
 
 	return (
@@ -34,12 +36,12 @@ function App() {
 				</a>
 				<nav aria-label="Pages">
 					{(Object.keys(NAMES) as Page[]).map((page) => {
-						const there: View = { ...view, page };
+						const there: View = { ...view, page, share: "" };
 						return (
 							<a
 								key={page}
 								href={viewToUrl(there)}
-								aria-current={view.page === page ? "page" : undefined}
+								aria-current={view.page === page && !view.share ? "page" : undefined}
 								onClick={(event) => follow(event, () => change(there))}
 							>
 								{NAMES[page]}
@@ -50,7 +52,10 @@ function App() {
 				<span class="push" />
 				<ThemeSwitch theme={theme} choose={chooseTheme} />
 			</header>
-			{view.page === "explore" && (
+			{view.page === "explore" && view.share && (
+				<SharedPage view={view} dark={theme === "dark"} change={change} again={again} />
+			)}
+			{view.page === "explore" && !view.share && (
 				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
 			)}
 			{view.page === "compare" && (

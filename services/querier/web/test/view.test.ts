@@ -33,13 +33,14 @@ describe("a view", () => {
 			before: '{version="1"}',
 			beforeRange: { last: 86400 },
 			mode: "absolute",
+			share: "0123456789abcdef0123456789abcdef",
 		};
 		expect(back(view)).toEqual(view);
 		expect(back({ ...START, range: { last: 900 } })).toEqual({ ...START, range: { last: 900 } });
 	});
 
 	it("takes what it cannot read for the default", () => {
-		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&more=1")).toEqual(START);
+		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&share=../x&more=1")).toEqual(START);
 		expect(viewFromUrl("/nowhere", "")).toEqual(START);
 	});
 });

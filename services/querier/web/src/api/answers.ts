@@ -51,3 +51,16 @@ export interface Host {
 	truncated: Record<string, number>;
 	why?: string;
 }
+
+/** What a link is of: `POST share`, `GET share/ID`. Times are Unix seconds. */
+export interface Share {
+	id: string;
+	url: string; // a path of the querier
+	query: string;
+	group_by: string;
+	start: number;
+	end: number;
+	created: number;
+	expires?: number; // never
+	frozen: boolean;
+}

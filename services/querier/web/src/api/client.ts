@@ -23,10 +23,21 @@ export class ApiError extends Error {
 
 /** GET /api/v1/PATH. Aborting the signal ends the query in the database too. */
 export async function ask<T>(path: string, params: Params, signal: AbortSignal): Promise<Answer<T>> {
-	const response = await send(urlOf(path, params), signal);
-	const body = await response.text();
-	const answer = readEnvelope(body);
-	if (answer?.status === "success") return { data: answer.data as T, params, warnings: answer.warnings ?? [] };
+	const answer = await read<T>(await send(urlOf(path, params), { signal }));
+	return { ...answer, params };
+}
+
+/** POST /api/v1/PATH, with what is told as JSON. */
+export async function tell<T>(path: string, what: object): Promise<T> {
+	const headers = { "Content-Type": "application/json" };
+	const response = await send(`/api/v1/${path}`, { method: "POST", headers, body: JSON.stringify(what) });
+	return (await read<T>(response)).data;
+}
+
+/** Its data, or its own sentence thrown. */
+async function read<T>(response: Response): Promise<{ data: T; warnings: string[] }> {
+	const answer = readEnvelope(await response.text());
+	if (answer?.status === "success") return { data: answer.data as T, warnings: answer.warnings ?? [] };
 	if (answer?.status === "error")
 		throw new ApiError(answer.errorType ?? "internal", response.status, answer.error ?? "no reason was given");
 	throw new ApiError("internal", response.status, `what came is no answer of the API (status ${response.status})`);
@@ -48,11 +59,11 @@ interface Envelope {
 	error?: string;
 }
 
-async function send(url: string, signal: AbortSignal): Promise<Response> {
+async function send(url: string, init: RequestInit): Promise<Response> {
 	try {
-		return await fetch(url, { signal, headers: { Accept: "application/json" } });
+		return await fetch(url, { ...init, headers: { Accept: "application/json", ...init.headers } });
 	} catch (error) {
-		if (signal.aborted) throw error;
+		if (init.signal?.aborted) throw error;
 		throw new ApiError("network", 0, "the querier does not answer: it is stopped, or the network is away");
 	}
 }

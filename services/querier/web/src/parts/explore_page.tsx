@@ -10,6 +10,7 @@ import { Graph } from "./graph";
 import { Profile } from "./profile";
 import { RangePicker } from "./range_picker";
 import { SelectorInput } from "./selector_input";
+import { ShareButton } from "./share_button";
 import { CPU, TypePicker } from "./type_picker";
 
 interface ExploreProps {
@@ -45,6 +46,7 @@ export function ExplorePage(props: ExploreProps) {
 				>
 					Compare
 				</button>
+				<ShareButton view={view} window={view.pin ?? window} />
 				<button type="button" class="icon refresh" title="Refresh" onClick={again}>
 					<span aria-hidden="true">↻</span>
 					<span class="unseen">Refresh</span>

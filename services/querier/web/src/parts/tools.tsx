@@ -33,19 +33,27 @@ export function Tools(props: ToolsProps) {
 				))}
 			</div>
 			<Search {...props} />
-			<label class="inline">
-				group by
-				<select value={view.group} onChange={(event) => change({ group: event.currentTarget.value, zoom: "" })}>
-					<option value="">nothing</option>
-					{[...new Set([...props.labels, ...(view.group ? [view.group] : [])])].sort().map((label) => (
-						<option key={label} value={label}>
-							{label}
-						</option>
-					))}
-				</select>
-			</label>
+			{view.share === "" && <GroupChoice {...props} />}
 			{props.compared ? <ModeChoice {...props} /> : <ColorChoice {...props} />}
 		</header>
+	);
+}
+
+/** What is shared has the groups that it was shared with. */
+function GroupChoice(props: ToolsProps) {
+	const { view, change } = props;
+	return (
+		<label class="inline">
+			group by
+			<select value={view.group} onChange={(event) => change({ group: event.currentTarget.value, zoom: "" })}>
+				<option value="">nothing</option>
+				{[...new Set([...props.labels, ...(view.group ? [view.group] : [])])].sort().map((label) => (
+					<option key={label} value={label}>
+						{label}
+					</option>
+				))}
+			</select>
+		</label>
 	);
 }
 

@@ -37,6 +37,7 @@ export interface View {
 	before: string; // the selector that is compared with; "": the same
 	beforeRange: Range | null; // null: as long a time, just before
 	mode: Mode; // of comparing
+	share: string; // the id of a shared profile that is shown in place of a question; "": none
 }
 
 export const START: View = {
@@ -57,6 +58,7 @@ export const START: View = {
 	before: "",
 	beforeRange: null,
 	mode: "relative",
+	share: "",
 };
 
 const PATHS: Record<Page, string> = { explore: "/", compare: "/compare", fleet: "/fleet" };
@@ -93,6 +95,11 @@ const FIELDS: Field[] = [
 		read: (value) => wrap("beforeRange", parseRange(value)),
 	},
 	choice("mode", MODES),
+	{
+		name: "share",
+		write: (view) => view.share,
+		read: (value) => (/^[0-9a-f]{32}$/.test(value) ? { share: value } : null),
+	},
 ];
 
 /** Path and query string of a view. */
