@@ -46,8 +46,8 @@ enum json_member_kind { MEMBER_NONE, MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TRUTH, M
 struct json_member {
 	const char *name;
 	/* What follows is written by the call. */
+	str text; /* of a text itself; of a number its digits, to thousandths */
 	enum json_member_kind kind;
-	str text;   /* of a text itself; of a number its digits, to thousandths */
 	bool truth; /* of MEMBER_TRUTH */
 };
 bool json_read_members(str text, struct json_member *members, size_t count, struct arena *arena,
