@@ -171,7 +171,7 @@ function useDrawing(
 		};
 	}, []);
 
-	const before = useRef(props.tree);
+	const before = useRef<Tree | null>(null); // another tree does not glide, and the first is one
 	useEffect(() => {
 		const still = matchMedia("(prefers-reduced-motion: reduce)").matches || before.current !== props.tree;
 		before.current = props.tree;
