@@ -167,11 +167,10 @@ def c_marks():
     return marks_of(PROGRAMS / "inlined.c", PROGRAMS / "inlined_other.c")
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "compiler"), [
+    (form, compiler) for form in FORMS for compiler in ("gcc", "clang-14")
+    if compiler == "gcc" or form not in ("one unit of all", "zlib of old")])
 def test_each_line_is_where_its_source_says(form, compiler, tmp_path, c_marks):
-    if compiler == "clang-14" and form in ("one unit of all", "zlib of old"):
-        pytest.skip("not clang's")
     options = [o for o in FORMS[form] if compiler == "gcc" or o != "-fno-ipa-cp"]
     path = compile_c(tmp_path, *options, compiler=compiler)
     says_what_the_source_says(path, tmp_path, c_marks, expected_of_c(c_marks))
@@ -386,14 +385,13 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("options", [["-g"], ["-g", "-gdwarf-4"], ["-g", "-flto"]], ids=" ".join)
-@pytest.mark.parametrize("compiler", ["g++", "clang++-14"])
+@pytest.mark.parametrize(("compiler", "options"), [
+    ("g++", "-g"), ("g++", "-g -gdwarf-4"), ("g++", "-g -flto"),
+    ("clang++-14", "-g"), ("clang++-14", "-g -gdwarf-4")])
 def test_names_that_no_linker_knows_say_what_they_are_in(compiler, options, tmp_path):
-    if compiler == "clang++-14" and "-flto" in options:
-        pytest.skip("not clang's")
     source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
     marks = marks_of(source)
-    oracles.run(compiler, *PLAIN, *options, source, "-o", path)
+    oracles.run(compiler, *PLAIN, *options.split(), source, "-o", path)
     for mark, wanted in SHOWN.items():
         assert shown_at(path, tmp_path, marks[mark]) == {wanted}, mark
 
