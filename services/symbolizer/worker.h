@@ -1,11 +1,11 @@
 /*
  * worker - fetches one debug file after the other and builds their tables, in a process of its own.
  *
- * What it reads is foreign, and libelf and libdw read it: it may crash, hang or eat memory, and
- * costs no more than itself then. It is this same executable under a hidden name, niced, with
- * limits on memory, time and file sizes, and it dies with the thread that started it. Orders come
- * and reports go over a socket, a record each. A worker that has built a table ends, so that none
- * grows; one that only learned that there is no file goes on.
+ * What it reads is foreign, and libelf and libdebuginfod meet it first: it may crash, hang or eat
+ * memory, and costs no more than itself then. It is this same executable under a hidden name,
+ * niced, with limits on memory, time and file sizes, and it dies with the thread that started it.
+ * Orders come and reports go over a socket, a record each. A worker that has built a table ends, so
+ * that none grows; one that only learned that there is no file goes on.
  */
 #pragma once
 

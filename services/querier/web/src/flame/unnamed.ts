@@ -10,7 +10,7 @@ export interface Advice {
 const UPLOAD = "Upload its debug file to the debuginfo service, or give that an upstream server to ask.";
 
 /** What to do, by what the querier's sentence says. */
-const TODO: [RegExp, string][] = [
+const ADVICE: [RegExp, string][] = [
 	[/is held|nobody has/, UPLOAD],
 	[/nothing of this address/, "It may be code made at run time, or assembly. A file with DWARF may know more."],
 	[/could not be asked/, "See whether the debuginfo service runs, then refresh."],
@@ -26,7 +26,7 @@ export function adviceOn(tree: Tree, node: number): Advice | null {
 	if (!tree.names[tree.address[node]]) return null;
 	const reason = tree.names[tree.reason[node]] ?? "";
 	if (reason) {
-		const todo = TODO.find(([words]) => words.test(reason))?.[1] ?? UPLOAD;
+		const todo = ADVICE.find(([words]) => words.test(reason))?.[1] ?? UPLOAD;
 		return { why: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, todo };
 	}
 	if (tree.names[tree.buildId[node]]) return { why: "No debug file has told the name of this address yet.", todo: UPLOAD };
