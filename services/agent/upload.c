@@ -96,13 +96,13 @@ static bool ensure_worker(struct upload *upload)
 }
 
 /* While it works others are offered, and their files deleted. */
-static enum upload_reply ask_worker(struct upload *upload, const struct upload_job *job,
+static enum worker_reply ask_worker(struct upload *upload, const struct upload_job *job,
 				    struct upload_answer_message *answer)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
 	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
 							   job->is_done[UPLOAD_PART_COMMON] } };
-	enum upload_reply reply = UPLOAD_WORKER_DIED;
+	enum worker_reply reply = WORKER_DIED;
 
 	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
 	snprintf(message.path, sizeof(message.path), "%s", job->path);
@@ -112,31 +112,31 @@ static enum upload_reply ask_worker(struct upload *upload, const struct upload_j
 		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop, answer);
 		upload_take_offers(upload, 0);
 		upload_look(upload);
-	} while (reply == UPLOAD_NOT_YET && now() < end_ns);
+	} while (reply == WORKER_NOT_YET && now() < end_ns);
 	return reply;
 }
 
 static void run_job(struct upload *upload, struct upload_job *job)
 {
 	struct upload_answer_message answer = { .retry_after_s = 0 };
-	enum upload_reply reply = ask_worker(upload, job, &answer);
+	enum worker_reply reply = ask_worker(upload, job, &answer);
 
-	if (reply != UPLOAD_ANSWERED)
-		upload_worker_end(&upload->worker);
+	if (reply != WORKER_ANSWERED)
+		worker_end(&upload->worker);
 	switch (reply) {
-	case UPLOAD_ANSWERED:
+	case WORKER_ANSWERED:
 		take_answer(upload, job, &answer);
 		break;
-	case UPLOAD_WORKER_DIED:
+	case WORKER_DIED:
 		upload_give_up(upload, job, UPLOAD_CRASHED);
 		break;
-	case UPLOAD_NOT_YET:
+	case WORKER_NOT_YET:
 		upload_tell(job, &answer, UPLOAD_TIMED_OUT);
 		job->tries += UPLOAD_TRIES_MAX / 2; /* it kept all others waiting */
 		try_again(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
-	case UPLOAD_STOPPED:
-	case UPLOAD_REPLY_COUNT:
+	case WORKER_STOPPED:
+	case WORKER_REPLY_COUNT:
 		upload_append(upload, job);
 		break;
 	}
@@ -169,7 +169,7 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 static void rest(struct upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
-		upload_worker_end(&upload->worker);
+		worker_end(&upload->worker);
 	upload_measure(upload);
 	/* With nothing to do there is nothing to look at. */
 	if (!upload->first && !upload->worker.pid)
@@ -195,7 +195,7 @@ static void *upload_run(void *self)
 		else
 			rest(upload, wait_ms);
 	}
-	upload_worker_end(&upload->worker);
+	worker_end(&upload->worker);
 	upload_measure(upload);
 	return NULL;
 }

@@ -42,7 +42,7 @@ struct upload {
 	bool running;
 	/* the thread's own */
 	struct upload_options options;
-	struct upload_worker worker;
+	struct worker worker;
 	struct upload_job *first, **end; /* waiting, oldest first */
 	uint64_t pause_ms, pause_until_ns, used_ns, looked_ns;
 	pthread_t thread;

@@ -49,7 +49,6 @@ struct upload_answer_message {
 	char sentence[256]; /* why not; may be empty */
 };
 
-/* The uploader's arguments, after its name; its socket is descriptor UPLOADER_SOCKET. */
+/* The uploader's arguments, after its name; its socket is worker.h's. */
 enum { UPLOADER_URL = 1, UPLOADER_TOKEN_FILE, UPLOADER_TIMEOUT_MS, UPLOADER_ARGUMENTS };
-enum { UPLOADER_SOCKET = 3 };
 #define UPLOADER_NAME "decima-agent-uploader"

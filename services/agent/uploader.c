@@ -10,20 +10,14 @@
 #include "client/fetch.h"
 #include "debug_files.h"
 #include "object/debug_extract.h"
+#include "worker_job.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-enum { IOPRIO_PROCESS = 1, IOPRIO_IDLE = 3 << 13, NICE = 19, ANSWER_BODY_MAX = 4096 };
-enum { TOKEN_BYTES_MAX = 4096 };
+enum { NICE = 19, ANSWER_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
 
 struct settings {
 	const char *url, *token_file;
@@ -37,24 +31,6 @@ struct sending {
 	struct stat before;
 	uint64_t given;
 };
-
-/* Behind whatever else the machine does; first to go when its memory ends. */
-static void step_back(void)
-{
-	struct rlimit memory = { UPLOADER_MEMORY_MAX, UPLOADER_MEMORY_MAX }, no_core = { 0, 0 };
-	struct sched_param param = { 0 };
-	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	/* Each of them may be forbidden: then it is as it was. */
-	(void)!setpriority(PRIO_PROCESS, 0, NICE);
-	(void)!sched_setscheduler(0, SCHED_IDLE, &param);
-	(void)!syscall(SYS_ioprio_set, IOPRIO_PROCESS, 0, IOPRIO_IDLE);
-	(void)!setrlimit(RLIMIT_AS, &memory);
-	(void)!setrlimit(RLIMIT_CORE, &no_core);
-	(void)!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (fd >= 0)
-		(void)!write(fd, "1000", 4);
-}
 
 static bool give(void *self, uint64_t at, char *to, size_t len, size_t *ret_len, struct err *err)
 {
@@ -230,28 +206,12 @@ static struct upload_answer_message work(const struct settings *settings,
 	return answer;
 }
 
-/* False: the agent is gone, or wants no more. */
 static bool hear(struct upload_job_message *job, int *ret_fd, int *ret_root)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(2 * sizeof(int))];
-	} control;
-	struct iovec bytes = { job, sizeof(*job) };
-	struct msghdr message = { .msg_iov = &bytes,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
-	int fds[2] = { -1, -1 };
+	int fds[WORKER_FDS_MAX];
 
-	if (recvmsg(UPLOADER_SOCKET, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*job))
+	if (!worker_hear(job, sizeof(*job), fds))
 		return false;
-
-	const struct cmsghdr *given = CMSG_FIRSTHDR(&message);
-
-	if (given && given->cmsg_level == SOL_SOCKET && given->cmsg_type == SCM_RIGHTS)
-		memcpy(fds, CMSG_DATA(given),
-		       given->cmsg_len == CMSG_LEN(sizeof(fds)) ? sizeof(fds) : sizeof(int));
 	*ret_fd = fds[0];
 	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return *ret_fd >= 0 && *ret_root >= 0;
@@ -270,7 +230,7 @@ static void serve(const struct settings *settings)
 
 		close(fd);
 		close(root);
-		if (send(UPLOADER_SOCKET, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
+		if (!worker_answer(&answer, sizeof(answer)))
 			return;
 	}
 }
@@ -286,9 +246,8 @@ int main(int argc, char **argv)
 	}
 	settings.url = argv[UPLOADER_URL];
 	settings.token_file = argv[UPLOADER_TOKEN_FILE];
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)!syscall(SYS_close_range, UPLOADER_SOCKET + 1, ~0U, 0);
-	step_back();
+	worker_step_back(&(struct worker_manners){
+		.address_space_max = UPLOADER_MEMORY_MAX, .nice = NICE, .only_when_idle = true });
 	serve(&settings);
 	return 0;
 }

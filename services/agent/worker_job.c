@@ -1,0 +1,76 @@
+#include "worker_job.h"
+
+#include "base/str.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum { IOPRIO_PROCESS = 1, IOPRIO_IDLE = 3 << 13 };
+
+static void bound(int resource, uint64_t max)
+{
+	struct rlimit limit = { max, max };
+
+	(void)!setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+/* Behind whatever else the machine does; first to go when its memory ends. */
+void worker_step_back(const struct worker_manners *manners)
+{
+	struct sched_param param = { 0 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)!syscall(SYS_close_range, WORKER_SOCKET + 1, ~0U, 0);
+
+	/* Each of them may be forbidden: then it is as it was. */
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	(void)!setpriority(PRIO_PROCESS, 0, manners->nice);
+	if (manners->only_when_idle) {
+		(void)!sched_setscheduler(0, SCHED_IDLE, &param);
+		(void)!syscall(SYS_ioprio_set, IOPRIO_PROCESS, 0, IOPRIO_IDLE);
+	}
+	if (manners->address_space_max)
+		bound(RLIMIT_AS, manners->address_space_max);
+	if (manners->data_max)
+		bound(RLIMIT_DATA, manners->data_max);
+	bound(RLIMIT_CORE, 0);
+	(void)!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (fd >= 0)
+		(void)!write(fd, "1000", 4);
+}
+
+bool worker_hear(void *ret_job, size_t len, int ret_fds[WORKER_FDS_MAX])
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(WORKER_FDS_MAX * sizeof(int))];
+	} control;
+	struct iovec bytes = { ret_job, len };
+	struct msghdr message = { .msg_iov = &bytes,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+	int fds[WORKER_FDS_MAX] = { -1, -1 };
+
+	if (recvmsg(WORKER_SOCKET, &message, MSG_CMSG_CLOEXEC) != (ssize_t)len)
+		return false;
+
+	const struct cmsghdr *given = CMSG_FIRSTHDR(&message);
+
+	if (given && given->cmsg_level == SOL_SOCKET && given->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(given),
+		       given->cmsg_len == CMSG_LEN(sizeof(fds)) ? sizeof(fds) : sizeof(int));
+	memcpy(ret_fds, fds, sizeof(fds));
+	return true;
+}
+
+bool worker_answer(const void *answer, size_t len)
+{
+	return send(WORKER_SOCKET, answer, len, MSG_NOSIGNAL) == (ssize_t)len;
+}

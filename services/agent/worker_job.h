@@ -1,0 +1,20 @@
+/*
+ * worker_job - the worker's own side: step back behind all else, hear a job.
+ */
+#pragma once
+
+#include "worker.h"
+
+struct worker_manners {
+	uint64_t address_space_max; /* 0: not bounded: large files are mapped */
+	uint64_t data_max;          /* memory beside files that are mapped; 0: not bounded */
+	int nice;
+	bool only_when_idle; /* of the CPUs, too */
+};
+
+/* First of all: end with the agent, keep no descriptor but the socket, be bounded, be nice. */
+void worker_step_back(const struct worker_manners *manners);
+
+/* False: the agent is gone, or wants no more. A descriptor that did not come is -1. */
+bool worker_hear(void *ret_job, size_t len, int ret_fds[WORKER_FDS_MAX]) MUST_CHECK;
+bool worker_answer(const void *answer, size_t len) MUST_CHECK;
