@@ -1,5 +1,6 @@
 #!/bin/bash
 # Install what Decima's build, stack and tests need from Debian 12, and nothing that is there.
+# With --kernels also what boots other kernels (make test-kernels).
 #
 # One line a package; "package=command" means that the command from elsewhere does as well.
 # When all is there this ends within a blink and needs no root. No service is left running: the
@@ -24,6 +25,7 @@ packages=(
 	# checking
 	clang-format-14 clang-tidy-14 shellcheck cppcheck git
 )
+if [ "${1:-}" = --kernels ]; then packages+=(qemu-system-x86=qemu-system-x86_64 busybox-static); fi
 
 # What dpkg does not have installed, nor a command of that name outside dpkg.
 missing() {

@@ -1,0 +1,78 @@
+"""What runs on each kernel, and what it left behind; test_kernels.py judges it.
+
+The kernels are those that fetch.sh put into build/kernels, booted in QEMU, and the one that is
+running, without QEMU. `make test-kernels` fetches and runs; one of them:
+`/usr/bin/python3 -m pytest tests/kernel -k 6.1-cloud`.
+"""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "tests" / "integration"), str(ROOT / "tools")]
+
+import guest  # noqa: E402  (the path comes first)
+from harness import compile_protos  # noqa: E402
+from local.ports import any_free  # noqa: E402
+from outcome import Outcome  # noqa: E402
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", ROOT / "build"))
+KERNELS = ("5.10-cloud", "6.1-cloud", "6.12-cloud", "6.12-rt")
+RUNNING = "running"
+DEADLINE = 300  # emulated, on a machine with other work; it takes 20 s
+FIGURES = []
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in FIGURES:
+        terminalreporter.write_line(f"figure: {line}")
+
+
+@pytest.fixture(scope="session")
+def figure():
+    return FIGURES.append
+
+
+@pytest.fixture(scope="session")
+def protos(tmp_path_factory):
+    return compile_protos(tmp_path_factory.mktemp("protos"))
+
+
+def programs():
+    made = BUILD / "tests" / "programs"
+    return {"decima-agent": BUILD / "services" / "agent" / "decima-agent",
+            "burn": made / "burn", "spawn": made / "spawn",
+            "busybox": shutil.which("busybox"), "checks.sh": HERE / "checks.sh"}
+
+
+def run_here(out):
+    """The same on this machine's kernel."""
+    if os.geteuid() != 0:
+        pytest.skip("the agent needs root")
+    place = out / "programs"
+    place.mkdir()
+    for name, path in programs().items():
+        (place / name).symlink_to(path)
+    subprocess.run(["sh", HERE / "checks.sh", place, out, str(any_free())], timeout=DEADLINE,
+                   stdin=subprocess.DEVNULL, check=True)
+
+
+@pytest.fixture(scope="session", params=(*KERNELS, RUNNING))
+def kernel(request, tmp_path_factory, protos):
+    """The Outcome of the checks on one kernel."""
+    out = tmp_path_factory.mktemp(request.param.replace(".", "_"))
+    if request.param == RUNNING:
+        run_here(out)
+    else:
+        image = BUILD / "kernels" / request.param
+        if not image.exists():
+            pytest.skip(f"kernel {request.param} could not be had")
+        guest.run(image, {f"decima/{name}": path for name, path in programs().items()},
+                  HERE / "init.sh", out, DEADLINE)
+    return Outcome(request.param, out, BUILD / "tests" / "programs", protos,
+                   emulated=request.param != RUNNING)
