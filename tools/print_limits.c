@@ -41,6 +41,10 @@ struct limit {
 #define ROW_REFUSED "the query fails with a sentence, `decima_querier_unreadable_rows_total`"
 #define ANOTHER_ROW "another row, `decima_ingester_rows_total`"
 
+#define NO_UNWIND_TABLE                                                              \
+	"the file has no table, its stacks are walked by frame pointers: the build " \
+	"fails as `too_large`"
+
 static const struct limit object[] = {
 	LIMIT(ELF_SEGMENTS_MAX, COUNT, "loaded segments of an ELF file",
 	      "the file has no addresses, `decima_agent_executables_unreadable_total`"),
@@ -85,6 +89,12 @@ static const struct limit object[] = {
 	      "it names no file, what the program itself has is uploaded"),
 	LIMIT(DEBUG_LINK_PATH_MAX, BYTES, "the path in a `.gnu_debugaltlink`",
 	      "it names no file, what the program itself has is uploaded"),
+	LIMIT(UNWIND_BUILD_MEMORY_MAX, BYTES, "memory to build a table of unwind rows",
+	      NO_UNWIND_TABLE),
+	LIMIT(UNWIND_SECTION_MAX, BYTES, "`.eh_frame` or `.debug_frame`", NO_UNWIND_TABLE),
+	LIMIT(UNWIND_ROWS_MAX, COUNT, "rows of a table", NO_UNWIND_TABLE),
+	LIMIT(UNWIND_REMEMBERED_MAX, COUNT, "states of unwinding that a function puts aside",
+	      "it is not unwound, its stacks end there"),
 	LIMIT(BUILD_ID_BYTES_MIN, BYTES, "a build id that files are kept under, at least",
 	      "400 `bad_data` with a sentence"),
 	LIMIT(BUILD_ID_BYTES_MAX, BYTES, "a build id",

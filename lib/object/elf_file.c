@@ -133,6 +133,8 @@ static bool read_handle(struct elf_file *ret_elf, Elf *handle, struct err *err)
 		return err_set(err, ERR_INVALID, "not an ELF file");
 	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return err_set(err, ERR_INVALID, "big-endian ELF files are not read");
+	elf.machine = header.e_machine;
+	elf.is_wide = header.e_ident[EI_CLASS] == ELFCLASS64;
 	if (!read_segments(&elf, handle, err))
 		return false;
 	read_note_sections(&elf, handle);

@@ -23,6 +23,8 @@ struct elf_segment {
 };
 
 struct elf_file {
+	uint16_t machine; /* EM_* */
+	bool is_wide;     /* of 64 bits */
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t segment_count;
 	uint8_t build_id[BUILD_ID_BYTES_MAX]; /* GNU's */

@@ -11,6 +11,9 @@
 #define SYMBOL_BUILD_STEPS_A_BYTE 16ULL
 #define SYMBOL_BUILD_STEPS_LEAST  (1ULL << 26)
 
+/* Bytes that building a table of unwind rows may hold. */
+#define UNWIND_BUILD_MEMORY_MAX (1ULL << 30)
+
 enum {
 	ELF_SEGMENTS_MAX = 64,             /* PT_LOADs that are kept; more: the file is refused */
 	ELF_HEADERS_MAX = 65535,           /* program or section headers that are looked at */
@@ -32,6 +35,9 @@ enum {
 	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file that is extracted from */
 	DEBUG_LINK_NAME_MAX = 255,  /* of a .gnu_debuglink; a longer one names no file */
 	DEBUG_LINK_PATH_MAX = 4095, /* of a .gnu_debugaltlink */
-	BUILD_ID_BYTES_MIN = 4,     /* shorter ones name nothing: the fleet has more files */
-	BUILD_ID_BYTES_MAX = 64,    /* GNU's are 20; longer ones are no build ids */
+	UNWIND_SECTION_MAX = 512 << 20, /* bytes of .eh_frame or .debug_frame */
+	UNWIND_ROWS_MAX = 16 << 20,     /* rows of a table; more: the file has none */
+	UNWIND_REMEMBERED_MAX = 32,     /* states put aside; a function with more is not unwound */
+	BUILD_ID_BYTES_MIN = 4,         /* shorter ones name nothing: the fleet has more files */
+	BUILD_ID_BYTES_MAX = 64,        /* GNU's are 20; longer ones are no build ids */
 };

@@ -1,0 +1,167 @@
+#include "unwind_expression.h"
+
+#include "dwarf_value.h"
+
+#include <dwarf.h>
+
+enum { DEPTH_MAX = 8 }; /* values on the expression's stack; those that we know need three */
+
+struct stack {
+	struct unwind_term items[DEPTH_MAX];
+	size_t len;
+	bool failed;
+};
+
+static void push(struct stack *stack, struct unwind_term term)
+{
+	if (stack->len == DEPTH_MAX) {
+		stack->failed = true;
+		return;
+	}
+	stack->items[stack->len++] = term;
+}
+
+static void push_number(struct stack *stack, int64_t number)
+{
+	push(stack, (struct unwind_term){ .kind = UNWIND_TERM_NUMBER, .offset = number });
+}
+
+static void push_register(struct stack *stack, uint64_t number, int64_t offset)
+{
+	push(stack, (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 });
+}
+
+static struct unwind_term pop(struct stack *stack)
+{
+	if (stack->len == 0) {
+		stack->failed = true;
+		return (struct unwind_term){ 0 };
+	}
+	return stack->items[--stack->len];
+}
+
+/* Add a number to what is on top; numbers are small wherever this is about stacks. */
+static void add(struct stack *stack, int64_t number)
+{
+	struct unwind_term term = pop(stack);
+	int64_t *to = term.kind == UNWIND_TERM_DEREF ? &term.second : &term.offset;
+
+	if (__builtin_add_overflow(*to, number, to))
+		stack->failed = true;
+	push(stack, term);
+}
+
+/* The sum of the two on top: one of them a number. */
+static void add_both(struct stack *stack)
+{
+	struct unwind_term right = pop(stack), left = pop(stack);
+
+	if (left.kind == UNWIND_TERM_NUMBER) {
+		push(stack, right);
+		add(stack, left.offset);
+	} else if (right.kind == UNWIND_TERM_NUMBER) {
+		push(stack, left);
+		add(stack, right.offset);
+	} else {
+		stack->failed = true;
+	}
+}
+
+static void subtract(struct stack *stack)
+{
+	struct unwind_term right = pop(stack);
+
+	if (right.kind != UNWIND_TERM_NUMBER || right.offset == INT64_MIN)
+		stack->failed = true;
+	else
+		add(stack, -right.offset);
+}
+
+static void deref(struct stack *stack)
+{
+	struct unwind_term term = pop(stack);
+
+	if (term.kind != UNWIND_TERM_REGISTER)
+		stack->failed = true;
+	term.kind = UNWIND_TERM_DEREF;
+	push(stack, term);
+}
+
+/* A constant in so many bytes. */
+static int64_t constant_read(struct reader *r, uint8_t operation)
+{
+	switch (operation) {
+	case DW_OP_const1u:
+		return reader_u8(r);
+	case DW_OP_const1s:
+		return (int8_t)reader_u8(r);
+	case DW_OP_const2u:
+		return reader_u16(r);
+	case DW_OP_const2s:
+		return (int16_t)reader_u16(r);
+	case DW_OP_const4u:
+		return reader_u32(r);
+	case DW_OP_const4s:
+		return (int32_t)reader_u32(r);
+	case DW_OP_constu:
+		return (int64_t)reader_varint(r);
+	case DW_OP_consts:
+		return dwarf_sleb(r);
+	}
+	return (int64_t)reader_u64(r);
+}
+
+static void step(struct stack *stack, struct reader *r, uint8_t operation)
+{
+	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31)
+		push_number(stack, operation - DW_OP_lit0);
+	else if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31)
+		push_register(stack, (uint64_t)operation - DW_OP_breg0, dwarf_sleb(r));
+	else if (operation >= DW_OP_const1u && operation <= DW_OP_consts)
+		push_number(stack, constant_read(r, operation));
+	else if (operation == DW_OP_plus_uconst)
+		add(stack, (int64_t)reader_varint(r));
+	else if (operation == DW_OP_plus)
+		add_both(stack);
+	else if (operation == DW_OP_minus)
+		subtract(stack);
+	else if (operation == DW_OP_deref)
+		deref(stack);
+	else if (operation != DW_OP_nop)
+		stack->failed = true;
+}
+
+/* What linkers write for PLT stubs: before their push, or after it. */
+static bool is_plt(str expression, int64_t *ret_threshold)
+{
+	static const uint8_t bytes[] = { DW_OP_breg7, 8,         DW_OP_breg16, 0,
+					 DW_OP_lit15, DW_OP_and, DW_OP_lit0,   DW_OP_ge,
+					 DW_OP_lit3,  DW_OP_shl, DW_OP_plus };
+	enum { THRESHOLD = 6 }; /* where that byte is */
+
+	if (expression.len != sizeof(bytes))
+		return false;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		if (i != THRESHOLD && (uint8_t)expression.ptr[i] != bytes[i])
+			return false;
+	*ret_threshold = (uint8_t)expression.ptr[THRESHOLD] - DW_OP_lit0;
+	return *ret_threshold >= 0 && *ret_threshold < 16;
+}
+
+struct unwind_term unwind_expression_read(str expression)
+{
+	struct stack stack = { 0 };
+	struct reader r = reader_of(expression);
+	int64_t threshold;
+
+	if (is_plt(expression, &threshold))
+		return (struct unwind_term){ .kind = UNWIND_TERM_PLT, .offset = threshold };
+	while (reader_left(&r) && !stack.failed)
+		step(&stack, &r, reader_u8(&r));
+
+	struct unwind_term top = pop(&stack);
+
+	if (r.failed || stack.failed)
+		return (struct unwind_term){ 0 };
+	return top;
+}

@@ -1,0 +1,411 @@
+#include "unwind_program.h"
+
+#include "dwarf_value.h"
+#include "object/limits.h"
+
+#include <dwarf.h>
+
+enum {
+	CFA_ADVANCE_8 = 0x1d,        /* DW_CFA_MIPS_advance_loc8 */
+	CFA_SIGNED_RETURN_PC = 0x2c, /* DW_CFA_AARCH64_negate_ra_state_with_pc */
+	CFA_SIGNED_RETURN = 0x2d,    /* DW_CFA_AARCH64_negate_ra_state */
+	CFA_ARGUMENTS_SIZE = 0x2e,   /* DW_CFA_GNU_args_size */
+	CFA_OFFSET_NEGATIVE = 0x2f,  /* DW_CFA_GNU_negative_offset_extended */
+};
+
+struct run {
+	const struct unwind_program *program;
+	struct reader r;
+	struct unwind_state state;
+	size_t remembered_len;
+	uint64_t location; /* from the rows' base */
+	struct unwind_rows *rows;
+	bool failed;
+};
+
+static bool fits(int64_t value, int64_t limit)
+{
+	return value >= -limit - 1 && value <= limit;
+}
+
+static void place_to_rule(const struct unwind_place *place, const struct unwind_state *state,
+			  const struct unwind_machine *machine, uint8_t *ret_saved,
+			  int16_t *ret_offset)
+{
+	int64_t offset = place->offset;
+
+	*ret_saved = UNWIND_SAVED_UNSUPPORTED;
+	switch (place->kind) {
+	case UNWIND_PLACE_SAME:
+		*ret_saved = UNWIND_SAVED_SAME;
+		return;
+	case UNWIND_PLACE_UNDEFINED:
+		*ret_saved = UNWIND_SAVED_UNDEFINED;
+		return;
+	case UNWIND_PLACE_REGISTER:
+		if (place->register_number > UINT8_MAX)
+			return;
+		*ret_saved = UNWIND_SAVED_REGISTER;
+		*ret_offset = (int16_t)place->register_number;
+		return;
+	case UNWIND_PLACE_AT_CFA:
+		break;
+	case UNWIND_PLACE_AT_TERM:
+		/* Relative to the CFA, if that is relative to the same register. */
+		if (state->cfa.kind == UNWIND_TERM_REGISTER &&
+		    state->cfa.register_number == place->register_number) {
+			if (__builtin_sub_overflow(offset, state->cfa.offset, &offset))
+				return;
+			break;
+		}
+		if (place->register_number != machine->frame_pointer || !fits(offset, INT16_MAX))
+			return;
+		*ret_saved = UNWIND_SAVED_AT_FRAME_POINTER;
+		*ret_offset = (int16_t)offset;
+		return;
+	case UNWIND_PLACE_UNKNOWN:
+		return;
+	}
+	if (!fits(offset, INT16_MAX))
+		return;
+	*ret_saved = UNWIND_SAVED_AT_CFA;
+	*ret_offset = (int16_t)offset;
+}
+
+static struct unwind_rule cfa_to_rule(const struct unwind_term *cfa)
+{
+	static const uint8_t kinds[] = {
+		[UNWIND_TERM_UNKNOWN] = UNWIND_CFA_UNSUPPORTED,
+		[UNWIND_TERM_NUMBER] = UNWIND_CFA_UNSUPPORTED,
+		[UNWIND_TERM_REGISTER] = UNWIND_CFA_REGISTER,
+		[UNWIND_TERM_DEREF] = UNWIND_CFA_DEREF,
+		[UNWIND_TERM_PLT] = UNWIND_CFA_PLT,
+	};
+
+	if (cfa->register_number > UINT8_MAX || !fits(cfa->offset, INT32_MAX) ||
+	    !fits(cfa->second, INT32_MAX))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	return (struct unwind_rule){ .cfa = kinds[cfa->kind],
+				     .cfa_register = (uint8_t)cfa->register_number,
+				     .cfa_offset = (int32_t)cfa->offset,
+				     .cfa_second = (int32_t)cfa->second };
+}
+
+static struct unwind_rule rule_of(const struct run *run)
+{
+	const struct unwind_state *state = &run->state;
+	const struct unwind_machine *machine = run->program->machine;
+	struct unwind_rule rule = cfa_to_rule(&state->cfa);
+
+	if (run->program->common->is_signal)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
+	if (run->failed || rule.cfa == UNWIND_CFA_UNSUPPORTED)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	place_to_rule(&state->frame_pointer, state, machine, &rule.frame_pointer,
+		      &rule.frame_pointer_offset);
+	place_to_rule(&state->return_address, state, machine, &rule.return_address,
+		      &rule.return_address_offset);
+	if (rule.return_address == UNWIND_SAVED_SAME && !machine->has_link_register)
+		rule.return_address = UNWIND_SAVED_UNSUPPORTED;
+	return rule;
+}
+
+static void row_add(struct run *run)
+{
+	struct unwind_rule rule = rule_of(run);
+
+	if (run->rows)
+		unwind_rows_add(run->rows, (uint32_t)run->location, &rule);
+}
+
+/* What was said so far holds up to that address; false: the code ends there, or before. */
+static bool move_to(struct run *run, uint64_t location)
+{
+	if (!run->rows || location < run->location || location >= run->program->end)
+		return false;
+	if (location > run->location)
+		row_add(run);
+	run->location = location;
+	return true;
+}
+
+static bool advance(struct run *run, uint64_t units)
+{
+	uint64_t bytes, location;
+
+	if (__builtin_mul_overflow(units, run->program->common->code_align, &bytes) ||
+	    __builtin_add_overflow(run->location, bytes, &location))
+		return false;
+	return move_to(run, location);
+}
+
+static bool set_location(struct run *run)
+{
+	uint64_t address;
+
+	if (!unwind_pointer_read(&run->r, run->program->section, run->program->common->encoding,
+				 &address)) {
+		run->failed = true;
+		return false;
+	}
+	return run->rows && move_to(run, address - run->rows->base);
+}
+
+static void place_set(struct run *run, struct unwind_state *state, uint64_t number,
+		      struct unwind_place place)
+{
+	if (number == run->program->machine->frame_pointer)
+		state->frame_pointer = place;
+	else if (number == run->program->common->return_register)
+		state->return_address = place;
+}
+
+static void restore(struct run *run, uint64_t number)
+{
+	const struct unwind_state *initial = &run->program->common->initial;
+
+	if (number == run->program->machine->frame_pointer)
+		run->state.frame_pointer = initial->frame_pointer;
+	else if (number == run->program->common->return_register)
+		run->state.return_address = initial->return_address;
+}
+
+static int64_t scaled(struct run *run, int64_t value)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(value, run->program->common->data_align, &product))
+		run->failed = true;
+	return product;
+}
+
+static void place_at_cfa(struct run *run, uint64_t number, int64_t offset)
+{
+	place_set(run, &run->state, number,
+		  (struct unwind_place){ .kind = UNWIND_PLACE_AT_CFA,
+					 .offset = scaled(run, offset) });
+}
+
+static void place_of_kind(struct run *run, uint64_t number, enum unwind_place_kind kind)
+{
+	place_set(run, &run->state, number, (struct unwind_place){ .kind = kind });
+}
+
+static struct unwind_term expression_next(struct run *run)
+{
+	return unwind_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
+}
+
+/* Saved where an expression leads. */
+static void place_by_expression(struct run *run, uint64_t number)
+{
+	struct unwind_term term = expression_next(run);
+	struct unwind_place place = { .kind = UNWIND_PLACE_UNKNOWN };
+
+	if (term.kind == UNWIND_TERM_REGISTER)
+		place = (struct unwind_place){ UNWIND_PLACE_AT_TERM, term.register_number,
+					       term.offset };
+	place_set(run, &run->state, number, place);
+}
+
+static void cfa_set_offset(struct run *run, int64_t offset)
+{
+	if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+		run->failed = true;
+	run->state.cfa.offset = offset;
+}
+
+static void cfa_set(struct run *run, uint64_t number, int64_t offset)
+{
+	run->state.cfa = (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 };
+}
+
+static void remember(struct run *run)
+{
+	if (run->remembered_len == UNWIND_REMEMBERED_MAX)
+		run->failed = true;
+	else
+		run->program->remembered[run->remembered_len++] = run->state;
+}
+
+static void recall(struct run *run)
+{
+	if (run->remembered_len == 0)
+		run->failed = true;
+	else
+		run->state = run->program->remembered[--run->remembered_len];
+}
+
+/* What is about the CFA; false: the instruction is about something else. */
+static bool cfa_step(struct run *run, uint8_t instruction)
+{
+	struct reader *r = &run->r;
+	uint64_t number;
+
+	switch (instruction) {
+	case DW_CFA_def_cfa:
+		number = reader_varint(r);
+		cfa_set(run, number, (int64_t)reader_varint(r));
+		return true;
+	case DW_CFA_def_cfa_sf:
+		number = reader_varint(r);
+		cfa_set(run, number, scaled(run, dwarf_sleb(r)));
+		return true;
+	case DW_CFA_def_cfa_register:
+		if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+			run->failed = true;
+		run->state.cfa.register_number = reader_varint(r);
+		return true;
+	case DW_CFA_def_cfa_offset:
+		cfa_set_offset(run, (int64_t)reader_varint(r));
+		return true;
+	case DW_CFA_def_cfa_offset_sf:
+		cfa_set_offset(run, scaled(run, dwarf_sleb(r)));
+		return true;
+	case DW_CFA_def_cfa_expression:
+		run->state.cfa = expression_next(run);
+		return true;
+	}
+	return false;
+}
+
+/* What is about a register. */
+static bool register_step(struct run *run, uint8_t instruction)
+{
+	struct reader *r = &run->r;
+	uint64_t number;
+
+	if (instruction < DW_CFA_offset_extended || instruction > CFA_OFFSET_NEGATIVE)
+		return false;
+	number = reader_varint(r);
+	switch (instruction) {
+	case DW_CFA_offset_extended:
+		place_at_cfa(run, number, (int64_t)reader_varint(r));
+		return true;
+	case DW_CFA_offset_extended_sf:
+		place_at_cfa(run, number, dwarf_sleb(r));
+		return true;
+	case CFA_OFFSET_NEGATIVE:
+		place_at_cfa(run, number, -(int64_t)(reader_varint(r) & INT64_MAX));
+		return true;
+	case DW_CFA_restore_extended:
+		restore(run, number);
+		return true;
+	case DW_CFA_undefined:
+		place_of_kind(run, number, UNWIND_PLACE_UNDEFINED);
+		return true;
+	case DW_CFA_same_value:
+		place_of_kind(run, number, UNWIND_PLACE_SAME);
+		return true;
+	case DW_CFA_register:
+		place_set(run, &run->state, number,
+			  (struct unwind_place){ UNWIND_PLACE_REGISTER, reader_varint(r), 0 });
+		return true;
+	case DW_CFA_expression:
+		place_by_expression(run, number);
+		return true;
+	case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf:
+		reader_varint(r);
+		place_of_kind(run, number, UNWIND_PLACE_UNKNOWN);
+		return true;
+	case DW_CFA_val_expression:
+		expression_next(run);
+		place_of_kind(run, number, UNWIND_PLACE_UNKNOWN);
+		return true;
+	}
+	return instruction == CFA_ARGUMENTS_SIZE; /* that was no register */
+}
+
+/* What leads on to another address; false: the instruction is about something else. */
+static bool location_step(struct run *run, uint8_t instruction, bool *ret_goes_on)
+{
+	struct reader *r = &run->r;
+
+	switch (instruction) {
+	case DW_CFA_set_loc:
+		*ret_goes_on = set_location(run);
+		return true;
+	case DW_CFA_advance_loc1:
+		*ret_goes_on = advance(run, reader_u8(r));
+		return true;
+	case DW_CFA_advance_loc2:
+		*ret_goes_on = advance(run, reader_u16(r));
+		return true;
+	case DW_CFA_advance_loc4:
+		*ret_goes_on = advance(run, reader_u32(r));
+		return true;
+	case CFA_ADVANCE_8:
+		*ret_goes_on = advance(run, reader_u64(r));
+		return true;
+	}
+	return false;
+}
+
+/* One instruction; false: the rest is of no more interest. */
+static bool step(struct run *run, uint8_t instruction)
+{
+	uint8_t low = instruction & 0x3f;
+	bool goes_on = true;
+
+	switch (instruction & 0xc0) {
+	case DW_CFA_advance_loc:
+		return advance(run, low);
+	case DW_CFA_offset:
+		place_at_cfa(run, low, (int64_t)reader_varint(&run->r));
+		return true;
+	case DW_CFA_restore:
+		restore(run, low);
+		return true;
+	}
+	switch (instruction) {
+	case DW_CFA_nop:
+	case CFA_SIGNED_RETURN:
+	case CFA_SIGNED_RETURN_PC:
+		return true;
+	case DW_CFA_remember_state:
+		remember(run);
+		return true;
+	case DW_CFA_restore_state:
+		recall(run);
+		return true;
+	}
+	if (!location_step(run, instruction, &goes_on) && !cfa_step(run, instruction) &&
+	    !register_step(run, instruction))
+		run->failed = true;
+	return goes_on;
+}
+
+/* Rows up to the last one, which is left to be added. */
+static void steps_run(struct run *run)
+{
+	while (reader_left(&run->r) && !run->failed) {
+		if (!step(run, reader_u8(&run->r)))
+			break;
+		run->failed |= run->r.failed;
+	}
+}
+
+bool unwind_program_common(const struct unwind_program *program)
+{
+	struct run run = { .program = program, .r = reader_of(program->instructions) };
+
+	steps_run(&run);
+	program->common->initial = run.state;
+	return !run.failed && reader_left(&run.r) == 0;
+}
+
+void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows)
+{
+	struct run run = {
+		.program = program,
+		.r = reader_of(program->instructions),
+		.state = program->common->initial,
+		.location = program->start,
+		.rows = rows,
+		.failed = !program->common->is_known,
+	};
+
+	steps_run(&run);
+	row_add(&run);
+}
