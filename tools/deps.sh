@@ -21,7 +21,8 @@ packages=(
 	# testing
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
 	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
-	libc6-dbg libstdc++6-12-dbg dwz
+	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
+	musl-tools=musl-gcc rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
 	# checking
 	clang-format-14 clang-tidy-14 shellcheck cppcheck git
 )

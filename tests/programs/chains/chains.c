@@ -1,0 +1,357 @@
+/*
+ * chains - CPU time at the end of chains of calls that are known, without frame pointers.
+ *
+ *     chains KIND SECONDS [DEPTH]      e.g. chains recursion 5 400
+ *
+ * KIND is one of kinds[] below; each is a case that an unwinder must know, and its comment says
+ * what the chain is, from main on. SECONDS are of CPU time. What work() spends it on keeps no frame
+ * pointer and calls nobody. tests/integration/test_unwind.py compares the chains, and
+ * bench_agent.py measures with them.
+ */
+#include "chains.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UNIT = 200000, ROOM = 4096, ALTERNATE = 64 * 1024 };
+
+static volatile uint64_t sink;
+static double limit;
+static unsigned int depth_wanted = 400;
+static const char *program;
+
+#if defined(VARIANT)
+/* Many programs of one source differ in this and so in their build ids. */
+const char chains_variant[] = VARIANT;
+#endif
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+KEPT static bool is_over(void)
+{
+	return seconds_of(CLOCK_PROCESS_CPUTIME_ID) >= limit;
+}
+
+/* One piece of work: a leaf function without a frame of its own. */
+KEPT static void work(void)
+{
+	for (unsigned int i = 0; i < UNIT; i++)
+		sink = sink * 1000003 + i;
+}
+
+/* Until time is up. What follows a call keeps it a call. */
+KEPT static void spend(void)
+{
+	while (!is_over())
+		work();
+	sink++;
+}
+
+/* first -> second -> third -> spend -> work */
+KEPT static void third(unsigned int n)
+{
+	spend();
+	sink += n;
+}
+
+KEPT static void second(unsigned int n)
+{
+	third(n + 1);
+	sink += n;
+}
+
+KEPT static void first(void)
+{
+	second(1);
+	sink++;
+}
+
+/* deep, DEPTH times more deep -> spend -> work */
+KEPT static void deep(unsigned int depth) // NOLINT(misc-no-recursion): its point
+{
+	if (depth == 0)
+		spend();
+	else
+		deep(depth - 1);
+	sink++;
+}
+
+static void recursion(void)
+{
+	deep(depth_wanted);
+}
+
+/* room -> spend: a frame whose size only its frame pointer knows. */
+KEPT static void room(size_t size)
+{
+	char *bytes = __builtin_alloca(size);
+
+	memset(bytes, (int)size, size);
+	spend();
+	sink += (unsigned char)bytes[size / 2];
+}
+
+static void with_alloca(void)
+{
+	room(100 + (size_t)(sink & 7));
+}
+
+/* aligned -> spend: the stack is realigned, and the caller's found through a saved pointer. */
+KEPT static void aligned(size_t size)
+{
+	_Alignas(256) char line[256];
+	char *bytes = __builtin_alloca(size);
+
+	memset(bytes, (int)size, size);
+	memset(line, (int)size, sizeof(line));
+	__asm__ volatile("" : : "r"(line), "r"(bytes) : "memory");
+	spend();
+	sink += (unsigned char)line[size & 255];
+}
+
+static void realigned(void)
+{
+	aligned(100 + (size_t)(sink & 7));
+}
+
+static void on_signal(int number)
+{
+	spend();
+	sink += (uint64_t)number;
+}
+
+/* provoke -> raise -> the kernel's frame -> on_signal -> spend */
+KEPT static void provoke(void)
+{
+	raise(SIGUSR1);
+	sink++;
+}
+
+static void by_signal(void)
+{
+	signal(SIGUSR1, on_signal);
+	provoke();
+}
+
+/* The same, but the handler runs on another stack, which lies below or above. */
+static void on_alternate(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	stack_t stack = { .ss_sp = malloc(ALTERNATE), .ss_size = ALTERNATE };
+
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	provoke();
+}
+
+static sigjmp_buf after_fault;
+
+static void on_fault(int number)
+{
+	spend();
+	sink += (uint64_t)number;
+	siglongjmp(after_fault, 1);
+}
+
+/* stumble -> the kernel's frame -> on_fault -> spend: the fault is the function's first byte. */
+KEPT void stumble(void);
+__asm__(".text\n.globl stumble\n.type stumble, @function\nstumble:\n\t.cfi_startproc\n"
+#if defined(__x86_64__)
+	"\tud2\n"
+#else
+	"\tudf #0\n"
+#endif
+	"\tret\n\t.cfi_endproc\n\t.size stumble, .-stumble\n");
+
+static void by_fault(void)
+{
+	signal(SIGILL, on_fault);
+	if (sigsetjmp(after_fault, 1) == 0)
+		stumble();
+	sink++;
+}
+
+/* ending -> no_return -> spend: the address to return to lies behind the end of its function. */
+KEPT __attribute__((noreturn)) static void no_return(int status)
+{
+	spend();
+	fflush(stdout);
+	_exit(status);
+}
+
+KEPT __attribute__((noreturn)) static void ending(void)
+{
+	no_return(EXIT_SUCCESS);
+}
+
+/* by_vfork -> child_once -> child_work -> work, in a child that runs on its parent's stack. */
+KEPT __attribute__((noreturn)) static void child_work(void)
+{
+	for (unsigned int i = 0; i < 200; i++)
+		work();
+	_exit(0);
+}
+
+KEPT static pid_t child_once(void)
+{
+	pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): its point */
+
+	if (pid == 0)
+		child_work(); /* NOLINT(clang-analyzer-unix.Vfork): its point */
+	return pid;
+}
+
+static void by_vfork(void)
+{
+	double end = seconds_of(CLOCK_MONOTONIC) + limit;
+
+	while (seconds_of(CLOCK_MONOTONIC) < end)
+		waitpid(child_once(), NULL, 0);
+}
+
+static void *on_thread(void *self)
+{
+	first();
+	return self;
+}
+
+/* on_thread -> first -> second -> third, from the root of a thread */
+static void by_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, on_thread, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* visit -> plugin_enter -> plugin_inner -> work_for_plugin: two files take turns at one place. */
+KEPT static void work_for_plugin(void)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		work();
+}
+
+KEPT static bool visit(const char *name)
+{
+	char path[ROOM];
+
+	snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(program, '/') - program), program,
+		 name);
+
+	void *plugin = dlopen(path, RTLD_NOW);
+	void (*enter)(void (*)(void)) =
+		plugin ? (void (*)(void (*)(void)))dlsym(plugin, "plugin_enter") : NULL;
+
+	if (!enter)
+		return fprintf(stderr, "chains: %s\n", dlerror()), false;
+	enter(work_for_plugin);
+	dlclose(plugin);
+	return true;
+}
+
+static void by_plugins(void)
+{
+	bool even = false;
+
+	while (!is_over() && visit(even ? CHAINS_PLUGIN_A : CHAINS_PLUGIN_B))
+		even = !even;
+}
+
+/* by_plt -> through -> toupper, by way of the procedure linkage table. */
+KEPT static void through(void)
+{
+	for (int i = 0; i < UNIT; i++)
+		sink += (uint64_t)toupper((int)(sink & 127));
+}
+
+static void by_plt(void)
+{
+	while (!is_over())
+		through();
+}
+
+/* by_vdso -> ask -> seconds_of -> clock_gettime -> code of the vdso */
+KEPT static void ask(void)
+{
+	for (unsigned int i = 0; i < 1000; i++)
+		sink += (uint64_t)seconds_of(CLOCK_MONOTONIC);
+}
+
+static void by_vdso(void)
+{
+	while (!is_over())
+		ask();
+}
+
+/* call_kernel -> read, and the tick falls into the kernel. */
+KEPT static void call_kernel(FILE *zero)
+{
+	static char bytes[1 << 20];
+
+	sink += (uint64_t)read(fileno(zero), bytes, sizeof(bytes));
+}
+
+static void by_kernel(void)
+{
+	FILE *zero = fopen("/dev/zero", "re");
+
+	while (zero && !is_over())
+		call_kernel(zero);
+}
+
+/* deep, DEPTH times more deep -> spend -> work, for 1 ms of each 100; SECONDS are of wall time. */
+static void pulse(void)
+{
+	double end = seconds_of(CLOCK_MONOTONIC) + limit;
+
+	while (seconds_of(CLOCK_MONOTONIC) < end) {
+		limit = seconds_of(CLOCK_PROCESS_CPUTIME_ID) + 0.001;
+		deep(depth_wanted);
+		usleep(99000);
+	}
+}
+
+static const struct kind {
+	const char *name;
+	void (*run)(void);
+} kinds[] = {
+	{ "calls", first },         { "recursion", recursion }, { "alloca", with_alloca },
+	{ "realigned", realigned }, { "signal", by_signal },    { "altstack", on_alternate },
+	{ "fault", by_fault },      { "noreturn", ending },     { "vfork", by_vfork },
+	{ "thread", by_thread },    { "plugins", by_plugins },  { "plt", by_plt },
+	{ "vdso", by_vdso },        { "kernel", by_kernel },    { "pulse", pulse },
+};
+
+int main(int argc, char **argv)
+{
+	program = argv[0];
+	/* NOLINTNEXTLINE(cert-err34-c): a test's own arguments */
+	if (argc < 3 || sscanf(argv[2], "%lf", &limit) != 1 || !strchr(program, '/'))
+		return EXIT_FAILURE;
+	if (argc > 3 && sscanf(argv[3], "%u", &depth_wanted) != 1) /* NOLINT(cert-err34-c) */
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(kinds[i].name, argv[1]) != 0)
+			continue;
+		kinds[i].run();
+		sink++;
+		return EXIT_SUCCESS;
+	}
+	return EXIT_FAILURE;
+}
