@@ -20,11 +20,19 @@ enum { TASK_COMM_LEN = 16, PF_KTHREAD = 0x00200000 };
 
 struct task_struct {
 	unsigned int flags;
+	int tgid;
+	void *stack;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	struct task_struct *real_parent;
 	uint64_t start_boottime;
 	uint64_t self_exec_id;
 	char comm[TASK_COMM_LEN];
 };
 
 #pragma clang attribute pop
+
+/* Of a variable that user space sets before the program is loaded, and nobody after. */
+#ifndef READ_ONLY
+#define READ_ONLY const volatile
+#endif

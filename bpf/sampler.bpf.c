@@ -4,12 +4,18 @@
  *
  * The record is put together in per-CPU scratch, because the ring buffer can only reserve a size
  * the verifier knows, and is sent without waking the reader, who polls. The scratch belongs to
- * this program alone: a tick can interrupt any other program on the same CPU.
+ * these programs alone: a tick can interrupt any other program on the same CPU, but no other tick.
  *
  * A tick is never dropped because its process is new or unknown: whatever can be said goes out.
+ *
+ * Two programs do the same; the agent loads one. sample() walks the user stack in bpf_loop()
+ * (Linux 5.17); sample_by_calls() calls itself on, a few frames a call.
  */
 #include "kernel.h"
+#include "registers.h"
 #include "sample.h"
+#include "unwind.h"
+#include "unwind_maps.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -20,15 +26,30 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum {
 	KERNEL_ROOM = KERNEL_FRAMES_MAX * sizeof(uint64_t),
-	USER_ROOM = USER_FRAMES_MAX * sizeof(uint64_t),
+	FRAMES_ROOM = KERNEL_FRAMES_MAX + USER_FRAMES_MAX,
+	TAIL_CALLS_MAX = 33, /* the kernel's bound */
+	FRAMES_PER_CALL = 7,
+	NS_PER_TRAVEL = 1000000000 / TRAVELS_PER_SECOND,
 };
+_Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linux 5.10");
+
+/* A record, room for what may follow it, and the walk that makes it. */
+struct scratch {
+	struct sample_record record;
+	uint8_t tail[SAMPLE_TAIL_MAX];
+	struct sample_registers registers;
+	struct unwind walk;
+	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes NS_PER_TRAVEL */
+};
+_Static_assert(sizeof(struct scratch) <= 32768, "a per-CPU map value is at most 32 KB");
+_Static_assert(offsetof(struct scratch, tail) == sizeof(struct sample_record), "one run of bytes");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, uint32_t);
-	__type(value, struct sample_record);
+	__type(value, struct scratch);
 	__uint(max_entries, 1);
-} scratch SEC(".maps");
+} scratches SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -42,17 +63,36 @@ struct {
 	__uint(max_entries, SAMPLER_COUNT_COUNT);
 } counts SEC(".maps");
 
+struct unwind_segment {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_SEGMENT_PAGES);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, UNWIND_PAGE_BYTES);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_SEGMENTS_MAX);
+	__type(key, uint32_t);
+	__array(values, struct unwind_segment);
+} unwind_segments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_PROCESSES_MAX);
+	__type(key, uint32_t);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
 /*
  * The kernel gives no more than kernel.perf_event_max_stack frames, nor more than we have room for.
  * The agent says the lower of the two before it loads this; a stack of so many is not whole.
  */
 uint32_t frames_max = KERNEL_FRAMES_MAX;
-_Static_assert(KERNEL_FRAMES_MAX == USER_FRAMES_MAX, "one bound for both sides");
 
-static __always_inline bool is_cut(uint64_t bytes)
-{
-	return bytes >= frames_max * sizeof(uint64_t);
-}
+/* Said before it is loaded: what is not there is never looked at by the verifier. */
+READ_ONLY bool has_task_pt_regs;
 
 static __always_inline void count(enum sampler_count what)
 {
@@ -61,6 +101,19 @@ static __always_inline void count(enum sampler_count what)
 
 	if (value)
 		*value += 1;
+}
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	uint32_t first = 0;
+
+	return bpf_map_lookup_elem(&scratches, &first); /* NULL cannot be: it has one element */
+}
+
+static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
+{
+	(void)walk;
+	return bpf_probe_read_user(to, bytes, (const void *)from) == 0;
 }
 
 static __always_inline void tell_task(struct sample_record *out, struct task_struct *task)
@@ -76,7 +129,9 @@ static __always_inline void tell_task(struct sample_record *out, struct task_str
 	out->tid = (uint32_t)pid_tgid;
 	out->cpu = bpf_get_smp_processor_id();
 	out->flags = BPF_CORE_READ(task, flags) & PF_KTHREAD ? SAMPLE_KERNEL_THREAD : 0;
-	out->reserved = 0;
+	out->kernel_frames = out->user_frames = 0;
+	out->user_end = USER_END_NONE;
+	out->stack_bytes = 0;
 	bpf_probe_read_kernel(out->comm, sizeof(out->comm), &leader->comm);
 	bpf_get_current_comm(out->thread_comm, sizeof(out->thread_comm));
 }
@@ -94,72 +149,206 @@ static __always_inline uint64_t at_most(uint64_t value, uint64_t max)
 	return value;
 }
 
-/* Bytes of stack written at `to`, or 0: no stack on that side, or it could not be read. */
-static __always_inline uint64_t read_stack(void *ctx, void *to, uint32_t room, uint64_t flags)
+static __always_inline void take_kernel_stack(void *ctx, struct sample_record *out)
 {
-	long bytes = bpf_get_stack(ctx, to, room, flags);
+	long bytes = bpf_get_stack(ctx, out->frames, KERNEL_ROOM, 0);
 
-	return bytes > 0 ? at_most((uint64_t)bytes, room) : 0;
+	if (bytes > 0)
+		out->kernel_frames =
+			(uint16_t)(at_most((uint64_t)bytes, KERNEL_ROOM) / sizeof(uint64_t));
+}
+
+/* Whether its mappings are here: its own, not those of one that had its pid before. */
+static __always_inline bool is_known(const struct sample_record *out)
+{
+	uint32_t tgid = out->tgid;
+	const struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+	return process && process->start_ns == out->start_ns && process->exec_id == out->exec_id;
+}
+
+/* Whose tick it is, and what the kernel does for it. Whether a user stack is to be walked. */
+static __always_inline bool begin(void *ctx, struct scratch *scratch)
+{
+	struct sample_record *out = &scratch->record;
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	tell_task(out, task);
+	take_kernel_stack(ctx, out);
+	scratch->walk.end = USER_END_NONE;
+	scratch->walk.flags = 0;
+	/* Kernel threads, and processes that have given their memory back on their way out. */
+	if (!BPF_CORE_READ(task, mm))
+		return false;
+
+	enum registers_found found = registers_read(&scratch->registers, has_task_pt_regs);
+
+	if (found == REGISTERS_32BIT)
+		unwind_stop(&scratch->walk, USER_END_32BIT);
+	if (found != REGISTERS_FOUND)
+		return false;
+	unwind_begin(&scratch->walk, &scratch->registers);
+	if (!is_known(out))
+		scratch->walk.flags |= SAMPLE_STACK_TRAVELS;
+	return true;
+}
+
+/* One frame more. False: there are no more, or no room for them. */
+static __always_inline bool walk_on(struct scratch *scratch)
+{
+	struct sample_record *out = &scratch->record;
+	struct unwind *walk = &scratch->walk;
+	uint32_t at = (uint32_t)out->kernel_frames + out->user_frames;
+
+	if (walk->end != USER_END_NONE)
+		return false;
+	if (out->user_frames >= USER_FRAMES_MAX || at >= FRAMES_ROOM) {
+		unwind_stop(walk, USER_END_TOO_DEEP);
+		return false;
+	}
+	unwind_step(walk);
+	out->frames[at] = walk->shown;
+	out->user_frames++;
+	return walk->end == USER_END_NONE;
+}
+
+/* Tokens come with time; a stack that travels never takes the ring's last half from samples. */
+static __always_inline bool may_travel(struct scratch *scratch)
+{
+	uint64_t left = scratch->travels_left_ns, now = scratch->record.time_ns;
+
+	left = at_most(left + (now - scratch->travels_at_ns),
+		       (uint64_t)TRAVELS_BURST * NS_PER_TRAVEL);
+	scratch->travels_at_ns = now;
+	scratch->travels_left_ns = left;
+	if (left < NS_PER_TRAVEL || bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 >
+					    bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE))
+		return false;
+	scratch->travels_left_ns = left - NS_PER_TRAVEL;
+	return true;
 }
 
 /*
- * The one place where a user stack is walked: by frame pointers, in the kernel's own helper, which
- * does not tell why it stopped. Unwinding by tables takes its place here.
+ * The registers and the top of the stack, to the end of the first page of it that cannot be read,
+ * behind the frames. Bytes that there are now.
  */
-static __always_inline uint64_t walk_user(void *ctx, struct sample_record *out, void *to)
+static __always_inline uint64_t add_stack(struct scratch *scratch, uint64_t tail)
 {
-	uint64_t bytes = read_stack(ctx, to, USER_ROOM, BPF_F_USER_STACK);
+	struct sample_record *out = &scratch->record;
+	uint64_t from = scratch->registers.general[UNWIND_STACK_POINTER] & ~7ULL;
+	uint64_t bytes = 0;
 
-	if (is_cut(bytes))
-		out->user_end = USER_END_TOO_DEEP;
-	else if (bytes)
-		out->user_end = USER_END_FRAME_POINTERS;
-	else
-		out->user_end = USER_END_READ_FAULT;
-	return bytes;
+	tail = at_most(tail, sizeof(*out));
+
+	char *to = (char *)out + tail;
+
+	__builtin_memcpy(to, &scratch->registers, sizeof(scratch->registers));
+	to += sizeof(scratch->registers);
+	/* Up to the end of the page first, then whole pages. */
+	for (int i = 0; i < SAMPLE_STACK_PIECES; i++) {
+		uint64_t piece = SAMPLE_STACK_PIECE - ((from + bytes) & (SAMPLE_STACK_PIECE - 1));
+
+		bytes = at_most(bytes, SAMPLE_STACK_BYTES_MAX - SAMPLE_STACK_PIECE);
+		piece = at_most(piece, SAMPLE_STACK_PIECE);
+		if (bpf_probe_read_user(to + bytes, (uint32_t)piece, (const void *)(from + bytes)))
+			break;
+		bytes += piece;
+	}
+	out->stack_bytes = (uint16_t)bytes;
+	return bytes ? tail + sizeof(scratch->registers) + bytes : tail;
+}
+
+static __always_inline void count_cuts(const struct sample_record *out)
+{
+	if (out->kernel_frames >= frames_max)
+		count(CUT_KERNEL_TOO_DEEP);
+	if (out->user_end >= USER_END_TOO_DEEP && !out->stack_bytes)
+		count(CUT_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));
+}
+
+static __always_inline int finish(struct scratch *scratch)
+{
+	struct sample_record *out = &scratch->record;
+
+	out->user_end = (uint16_t)scratch->walk.end;
+	out->flags |= scratch->walk.flags & (SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+
+	uint64_t bytes = offsetof(struct sample_record, frames) +
+			 sizeof(uint64_t) * ((uint64_t)out->kernel_frames + out->user_frames);
+	bool travels = out->flags & SAMPLE_STACK_TRAVELS && may_travel(scratch);
+
+	if (travels)
+		bytes = add_stack(scratch, bytes);
+	if (bpf_ringbuf_output(&samples, out, at_most(bytes, SAMPLE_BYTES_MAX), BPF_RB_NO_WAKEUP) <
+	    0) {
+		count(TICK_RING_FULL);
+		return 0;
+	}
+	count(TICK_SENT);
+	if (out->flags & SAMPLE_STACK_TRAVELS)
+		count(out->stack_bytes ? STACK_TRAVELLED : STACK_STAYED);
+	count_cuts(out);
+	return 0;
+}
+
+/* What it is given lies on the stack: the verifier wants that. */
+static long walk_in_loop(uint32_t index, void *data)
+{
+	(void)index;
+	return !walk_on(*(struct scratch **)data);
 }
 
 SEC("perf_event")
-int sample(struct bpf_perf_event_data *ctx)
+int sample(void *ctx)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-	uint32_t first = 0;
-	uint64_t user = 0;
+	struct scratch *scratch = scratch_get();
 
 	if (bpf_get_current_pid_tgid() == 0) {
 		count(TICK_IDLE);
 		return 0;
 	}
+	if (!scratch)
+		return 0;
+	if (begin(ctx, scratch))
+		bpf_loop(USER_FRAMES_MAX + 1, walk_in_loop, &scratch, 0);
+	return finish(scratch);
+}
 
-	struct sample_record *out = bpf_map_lookup_elem(&scratch, &first);
+/* walk_in_calls(), put there by the agent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, sizeof(uint32_t));
+} calls SEC(".maps");
 
-	if (!out)
-		return 0; /* cannot be: the array has one element */
-	tell_task(out, task);
+SEC("perf_event")
+int walk_in_calls(void *ctx)
+{
+	struct scratch *scratch = scratch_get();
 
-	uint64_t kernel = read_stack(ctx, out->frames, KERNEL_ROOM, 0);
+	if (!scratch)
+		return 0;
+	for (int i = 0; i < FRAMES_PER_CALL; i++)
+		if (!walk_on(scratch))
+			return finish(scratch);
+	bpf_tail_call(ctx, &calls, 0);
+	unwind_stop(&scratch->walk, USER_END_TOO_DEEP); /* that was the last of the calls */
+	return finish(scratch);
+}
 
-	/* Kernel threads, and processes that have given their memory back on their way out. */
-	if (!BPF_CORE_READ(task, mm))
-		out->user_end = USER_END_NONE;
-	else
-		user = walk_user(ctx, out, (char *)out->frames + kernel);
-	out->kernel_frames = (uint16_t)(kernel / sizeof(uint64_t));
-	out->user_frames = (uint16_t)(user / sizeof(uint64_t));
+SEC("perf_event")
+int sample_by_calls(void *ctx)
+{
+	struct scratch *scratch = scratch_get();
 
-	uint64_t bytes = at_most(offsetof(struct sample_record, frames) + kernel + user,
-				 sizeof(struct sample_record));
-
-	if (bpf_ringbuf_output(&samples, out, bytes, BPF_RB_NO_WAKEUP) < 0) {
-		count(TICK_RING_FULL);
+	if (bpf_get_current_pid_tgid() == 0) {
+		count(TICK_IDLE);
 		return 0;
 	}
-	count(TICK_SENT);
-	if (is_cut(kernel))
-		count(CUT_KERNEL_TOO_DEEP);
-	if (out->user_end == USER_END_TOO_DEEP)
-		count(CUT_USER_TOO_DEEP);
-	if (out->user_end == USER_END_READ_FAULT)
-		count(CUT_USER_READ_FAULT);
-	return 0;
+	if (!scratch)
+		return 0;
+	if (begin(ctx, scratch))
+		bpf_tail_call(ctx, &calls, 0);
+	return finish(scratch);
 }

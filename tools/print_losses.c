@@ -68,10 +68,33 @@ static const struct loss losses[] = {
 	  "A kernel stack of as many frames as `kernel.perf_event_max_stack` allows, 127 at most: "
 	  "its root side is not there.",
 	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep", "The same of a user stack.",
+	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep",
+	  "A user stack of more than 512 frames, or 231 before Linux 5.17: its root side is not "
+	  "there.",
 	  "Nothing: the leaf, and what it costs, are right." },
 	{ AGENT_CUT, "user_read_fault", CUT, "user_read_fault",
-	  "The user stack of a process could not be read at all.",
+	  "Memory of the user stack is not there, or was moved out: the walk ended at it.",
+	  "Nothing: the leaf, and what it costs, are right." },
+	{ AGENT_CUT, "user_no_row", CUT, "user_no_row",
+	  "The walk came to code of which its file says no word: assembly without unwind data.",
+	  "If it is yours, give it `.cfi` directives." },
+	{ AGENT_CUT, "user_no_mapping", CUT, "user_no_mapping",
+	  "The walk came to an address in no executable mapping that is known: of a library that "
+	  "was loaded a moment ago, or it went astray.",
+	  "Nothing: the leaf, and what it costs, are right." },
+	{ AGENT_CUT, "user_no_table", CUT, "user_no_table",
+	  "The unwind table of the code was not loaded (yet), and frame pointers did not lead to "
+	  "the root either.",
+	  "If it lasts: build with `-fno-omit-frame-pointer`, or do not strip `.eh_frame`." },
+	{ AGENT_CUT, "user_bad_frame", CUT, "user_bad_frame",
+	  "The walk went astray: a frame below the one before it, or one that returns to where no "
+	  "code is.",
+	  "If it is generated code: let its runtime keep frame pointers." },
+	{ AGENT_CUT, "user_unsupported", CUT, "user_unsupported",
+	  "The unwind data of the code has a rule that is not read here.",
+	  "Nothing: the leaf, and what it costs, are right." },
+	{ AGENT_CUT, "user_32bit", CUT, "user_32bit",
+	  "A 32-bit process: its user stack is not walked.",
 	  "Nothing: the process and its kernel stack are right." },
 	{ AGENT_CUT, "user_unmapped", CUT, "user_unmapped",
 	  "The walk left the code: a function keeps something else in the frame pointer. What is "

@@ -209,6 +209,8 @@ void collect_sample(struct collect *collect, const struct sample_record *record,
 {
 	int64_t unix_ns = (int64_t)record->time_ns + collect->unix_offset_ns;
 
+	if (record->stack_bytes)
+		collect->ends_travelled[record->user_end]++;
 	sample_set_add(&collect->set,
 		       (struct sample){ .series = add_series(collect, record, process),
 					.stack = add_stack(collect, record, process, kernel),

@@ -7,10 +7,18 @@
 
 #include <inttypes.h>
 
+#define CUT_OF(end) (CUT_USER + (end)-USER_END_TOO_DEEP)
+
 const char *const profiler_cut_names[CUT_COUNT] = {
-	[CUT_TOO_DEEP_KERNEL] = "kernel_too_deep",
-	[CUT_TOO_DEEP_USER] = "user_too_deep",
-	[CUT_READ_FAULT] = "user_read_fault",
+	[CUT_KERNEL] = "kernel_too_deep",
+	[CUT_OF(USER_END_TOO_DEEP)] = "user_too_deep",
+	[CUT_OF(USER_END_READ_FAULT)] = "user_read_fault",
+	[CUT_OF(USER_END_NO_ROW)] = "user_no_row",
+	[CUT_OF(USER_END_NO_MAPPING)] = "user_no_mapping",
+	[CUT_OF(USER_END_NO_TABLE)] = "user_no_table",
+	[CUT_OF(USER_END_BAD_FRAME)] = "user_bad_frame",
+	[CUT_OF(USER_END_UNSUPPORTED)] = "user_unsupported",
+	[CUT_OF(USER_END_32BIT)] = "user_32bit",
 	[CUT_UNMAPPED] = "user_unmapped",
 };
 
@@ -205,15 +213,20 @@ void profiler_next_interval(struct profiler *profiler)
 struct profiler_counts profiler_counts_get(struct profiler *profiler)
 {
 	const uint64_t *kernel = sampler_counts(&profiler->sampler);
-
-	return (struct profiler_counts){
+	struct profiler_counts counts = {
 		.tally = { .taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
 			   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
 				     [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
 				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
-		.cut = { [CUT_TOO_DEEP_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
-			 [CUT_TOO_DEEP_USER] = kernel[CUT_USER_TOO_DEEP],
-			 [CUT_READ_FAULT] = kernel[CUT_USER_READ_FAULT],
+		.cut = { [CUT_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
 			 [CUT_UNMAPPED] = profiler->collect.cut_unmapped },
+		.travelled = kernel[STACK_TRAVELLED],
+		.stayed = kernel[STACK_STAYED],
 	};
+
+	/* What BPF ended, and what ended here: the stacks that travelled. */
+	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
+		counts.cut[CUT_OF(end)] = kernel[CUT_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
+					  profiler->collect.ends_travelled[end];
+	return counts;
 }

@@ -15,10 +15,9 @@
 #include "timeline.h"
 
 enum profiler_cut {
-	CUT_TOO_DEEP_KERNEL,
-	CUT_TOO_DEEP_USER,
-	CUT_READ_FAULT,
-	CUT_UNMAPPED,
+	CUT_KERNEL, /* then those of the user side, as in enum user_end */
+	CUT_USER,
+	CUT_UNMAPPED = CUT_USER + USER_END_COUNT - USER_END_TOO_DEEP,
 	CUT_COUNT
 };
 extern const char *const profiler_cut_names[CUT_COUNT];
@@ -30,6 +29,7 @@ extern const char *const profiler_cut_names[CUT_COUNT];
 struct profiler_counts {
 	struct tally tally;
 	uint64_t cut[CUT_COUNT];
+	uint64_t travelled, stayed; /* stacks that BPF knows too little of to walk them */
 };
 
 struct profiler_options {

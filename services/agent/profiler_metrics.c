@@ -57,6 +57,16 @@ static struct metric executables = { .name = "decima_agent_executables",
 static struct metric opened = { .name = "decima_agent_executables_opened_total",
 				.kind = METRIC_COUNTER,
 				.help = "Executables that were opened and read." };
+static const char *const travel_names[] = { "travelled", "stayed" };
+static struct metric travels = {
+	.name = "decima_agent_stacks_beyond_kernel_total",
+	.kind = METRIC_COUNTER,
+	.help = "User stacks of processes or code that the kernel side does not know yet: taken "
+		"along to be walked by the agent, or left, beyond the rate for that.",
+	.label = "fate",
+	.values = travel_names,
+	.value_count = ARRAY_LEN(travel_names),
+};
 static struct metric unreadable = { .name = "decima_agent_executables_unreadable_total",
 				    .kind = METRIC_COUNTER,
 				    .help = "Executables that were gone before they were read." };
@@ -70,7 +80,7 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 struct metric *const profiler_metrics[] = {
 	&taken,       &lost,       &cut,      &unmapped, &ring_bytes, &events,
 	&events_lost, &processes,  &mappings, &scanned,  &over_limit, &executables,
-	&opened,      &unreadable, &symbols,  &unnamed,
+	&opened,      &unreadable, &symbols,  &unnamed,  &travels,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
 
@@ -84,6 +94,8 @@ void profiler_measure(struct profiler *profiler)
 		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
+	metric_set_at(&travels, 0, (int64_t)counts.travelled);
+	metric_set_at(&travels, 1, (int64_t)counts.stayed);
 	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);
 	metric_set(&ring_bytes, (int64_t)profiler->sampler.ring_bytes);
 	metric_set(&events, (int64_t)profiler->side_band.records);

@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,9 +96,8 @@ static int take_record(void *self, void *bytes, size_t len)
 	size_t head = offsetof(struct sample_record, frames);
 
 	if (len < head || record->kernel_frames > KERNEL_FRAMES_MAX ||
-	    record->user_frames > USER_FRAMES_MAX ||
-	    len != head + sizeof(uint64_t) *
-				    ((size_t)record->kernel_frames + record->user_frames)) {
+	    record->user_frames > USER_FRAMES_MAX || record->user_end >= USER_END_COUNT ||
+	    record->stack_bytes > SAMPLE_STACK_BYTES_MAX || len != sample_bytes(record)) {
 		sampler->malformed++;
 		return 0;
 	}
@@ -116,6 +116,40 @@ static bool counts_begin(struct sampler *sampler, struct err *err)
 	return true;
 }
 
+static bool has_helper(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) > 0;
+}
+
+/* What this kernel can do decides which of the programs is loaded, and what it is told. */
+static void choose(struct sampler *sampler)
+{
+	struct sampler_bpf *bpf = sampler->bpf;
+	uint32_t stack_max = host_stack_max();
+
+	if (stack_max < KERNEL_FRAMES_MAX)
+		bpf->data->frames_max = stack_max;
+	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
+	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
+	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
+	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);
+	bpf_program__set_autoload(bpf->progs.sample_by_calls, sampler->by_calls);
+	bpf_program__set_autoload(bpf->progs.walk_in_calls, sampler->by_calls);
+	bpf_map__set_autocreate(bpf->maps.calls, sampler->by_calls);
+}
+
+/* The program that calls itself on finds itself there. */
+static bool link_calls(struct sampler *sampler, struct err *err)
+{
+	int program = bpf_program__fd(sampler->bpf->progs.walk_in_calls);
+	uint32_t slot = 0;
+
+	if (!sampler->by_calls ||
+	    !bpf_map_update_elem(bpf_map__fd(sampler->bpf->maps.calls), &slot, &program, BPF_ANY))
+		return true;
+	return err_errno(err, "let the BPF program call itself");
+}
+
 bool sampler_open(struct sampler *sampler, const struct sampler_options *options, struct err *err)
 {
 	*sampler = (struct sampler){ .options = *options, .ring_bytes = ring_bytes(options) };
@@ -128,10 +162,7 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	if (!sampler->bpf)
 		return err_errno(err, "open the BPF program");
 
-	uint32_t stack_max = host_stack_max();
-
-	if (stack_max < KERNEL_FRAMES_MAX)
-		sampler->bpf->data->frames_max = stack_max;
+	choose(sampler);
 	bpf_map__set_max_entries(sampler->bpf->maps.samples, (uint32_t)sampler->ring_bytes);
 	if (options->counts && options->counts->is_pinned &&
 	    bpf_map__reuse_fd(sampler->bpf->maps.counts, options->counts->map_fd)) {
@@ -140,13 +171,17 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 		return false;
 	}
 
+	uint64_t began_ns = clock_monotonic_ns();
 	int code = load_without_sigprof(sampler->bpf);
 
 	if (code) {
 		sampler_close(sampler);
 		return explain_load(err, code);
 	}
-	if (!counts_begin(sampler, err)) {
+	log_info("the BPF program is loaded", "took_ms=%" PRIu64 " loop=%s",
+		 (clock_monotonic_ns() - began_ns) / NS_PER_MS,
+		 sampler->by_calls ? "calls" : "bpf_loop");
+	if (!link_calls(sampler, err) || !counts_begin(sampler, err)) {
 		sampler_close(sampler);
 		return false;
 	}
@@ -183,7 +218,7 @@ static bool attach(struct sampler *sampler, uint32_t cpu, struct bpf_link **ret_
 		return true;
 	if (fd < 0)
 		return err_errno(err, "open the sampling timer of CPU %u", cpu);
-	*ret_link = bpf_program__attach_perf_event(sampler->bpf->progs.sample, fd);
+	*ret_link = bpf_program__attach_perf_event(sampler->program, fd);
 	if (!*ret_link)
 		return err_errno(err, "attach to the sampling timer of CPU %u", cpu);
 	fd_take(&fd); /* the link's now */

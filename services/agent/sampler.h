@@ -16,6 +16,7 @@ struct sampler_options {
 	uint64_t hz;
 	size_t cpu_count;            /* of the whole machine, for the size of the ring */
 	const struct counts *counts; /* the map to count in; NULL or none: one of its own */
+	bool by_calls;               /* as on kernels without bpf_loop(), for tests */
 };
 
 struct sampler_cpu;
@@ -23,8 +24,10 @@ struct sampler_cpu;
 struct sampler {
 	uint64_t ring_bytes;
 	uint64_t malformed; /* cumulative: records shorter than they say */
+	bool by_calls;      /* the walk is by tail calls: this kernel has no bpf_loop() */
 	/* private */
 	struct sampler_bpf *bpf;
+	struct bpf_program *program; /* of its, the one that is loaded */
 	struct ring_buffer *ring;
 	struct sampler_cpu *cpus; /* those that are sampled */
 	size_t cpu_count;

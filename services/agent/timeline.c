@@ -57,12 +57,6 @@ static int compare(const void *a, const void *b)
 	return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static size_t sample_bytes(const struct sample_record *record)
-{
-	return offsetof(struct sample_record, frames) +
-	       sizeof(uint64_t) * ((size_t)record->kernel_frames + record->user_frames);
-}
-
 static bool is_event(const struct timeline_item *item, enum side_band_type type)
 {
 	const struct side_band_record *record = item->what;

@@ -1,7 +1,7 @@
 /*
  * stacks - CPU time on stacks that no walk by frame pointers gets whole.
  *
- *     stacks deep SECONDS      a recursion of 300 calls
+ *     stacks deep SECONDS      a recursion of 600 calls
  *     stacks stray SECONDS     a frame pointer that leads to where no code is
  *
  * SECONDS are of CPU time.
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEPTH = 300, UNIT = 2000 };
+enum { DEPTH = 600, UNIT = 2000 };
 
 static volatile uint64_t sink;
 static double limit;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * unwind_maps - how the agent hands unwind tables and mappings to the BPF programs.
+ *
+ * Tables and lists of mappings (object/unwind_format.h) are runs of pages. A page has a number:
+ * segment * UNWIND_SEGMENT_PAGES + its place in the segment; a run may cross segments. Page 0 is
+ * never given away: a table numbered 0 is none.
+ *
+ *     unwind_segments   segment -> array of pages, mapped and written by the agent
+ *     unwind_processes  tgid -> where the list of its mappings is
+ */
+#pragma once
+
+#include "object/unwind_format.h"
+
+#include <stdint.h>
+
+enum {
+	UNWIND_SEGMENT_PAGES = 64,
+	UNWIND_SEGMENTS_MAX = 8192,  /* 2 GB */
+	UNWIND_PROCESSES_MAX = 8192, /* about 900 KB */
+};
+
+/* Of the process that began at start_ns and has done so many execs; of no other with its pid. */
+struct unwind_process {
+	uint64_t start_ns, exec_id; /* as in struct sample_record */
+	uint64_t
+		place; /* page's number * UNWIND_PAGE_BYTES + offset, of the first unwind_mapping */
+	uint32_t count; /* of struct unwind_mapping, in consecutive pages */
+	uint32_t flags;
+};
+_Static_assert(sizeof(struct unwind_process) == 32, "no padding");
