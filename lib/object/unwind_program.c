@@ -91,6 +91,27 @@ static struct unwind_rule cfa_to_rule(const struct unwind_term *cfa)
 				     .cfa_second = (int32_t)cfa->second };
 }
 
+/*
+ * The walk takes the CFA for the caller's stack pointer. Where that is in another register, as
+ * while longjmp() prepares its jump, the register may stand for the CFA if nothing else is told
+ * from it.
+ */
+static struct unwind_rule stack_pointer_rule(struct unwind_rule rule,
+					     const struct unwind_place *place)
+{
+	bool is_needed = rule.frame_pointer == UNWIND_SAVED_AT_CFA ||
+			 rule.return_address == UNWIND_SAVED_AT_CFA;
+
+	if (place->kind == UNWIND_PLACE_SAME)
+		return rule;
+	if (place->kind != UNWIND_PLACE_REGISTER || place->register_number > UINT8_MAX || is_needed)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	rule.cfa = UNWIND_CFA_REGISTER;
+	rule.cfa_register = (uint8_t)place->register_number;
+	rule.cfa_offset = rule.cfa_second = 0;
+	return rule;
+}
+
 static struct unwind_rule rule_of(const struct run *run)
 {
 	const struct unwind_state *state = &run->state;
@@ -107,7 +128,7 @@ static struct unwind_rule rule_of(const struct run *run)
 		      &rule.return_address_offset);
 	if (rule.return_address == UNWIND_SAVED_SAME && !machine->has_link_register)
 		rule.return_address = UNWIND_SAVED_UNSUPPORTED;
-	return rule;
+	return stack_pointer_rule(rule, &state->stack_pointer);
 }
 
 static void row_add(struct run *run)
@@ -151,23 +172,33 @@ static bool set_location(struct run *run)
 	return run->rows && move_to(run, address - run->rows->base);
 }
 
-static void place_set(struct run *run, struct unwind_state *state, uint64_t number,
-		      struct unwind_place place)
+/* What is followed of that register; NULL: nothing. */
+static struct unwind_place *place_of(const struct run *run, struct unwind_state *state,
+				     uint64_t number)
 {
-	if (number == run->program->machine->frame_pointer)
-		state->frame_pointer = place;
-	else if (number == run->program->common->return_register)
-		state->return_address = place;
+	const struct unwind_machine *machine = run->program->machine;
+
+	if (number == machine->frame_pointer)
+		return &state->frame_pointer;
+	if (number == run->program->common->return_register)
+		return &state->return_address;
+	return number == machine->stack_pointer ? &state->stack_pointer : NULL;
+}
+
+static void place_set(struct run *run, uint64_t number, struct unwind_place place)
+{
+	struct unwind_place *to = place_of(run, &run->state, number);
+
+	if (to)
+		*to = place;
 }
 
 static void restore(struct run *run, uint64_t number)
 {
-	const struct unwind_state *initial = &run->program->common->initial;
+	const struct unwind_place *from = place_of(run, &run->program->common->initial, number);
 
-	if (number == run->program->machine->frame_pointer)
-		run->state.frame_pointer = initial->frame_pointer;
-	else if (number == run->program->common->return_register)
-		run->state.return_address = initial->return_address;
+	if (from)
+		place_set(run, number, *from);
 }
 
 static int64_t scaled(struct run *run, int64_t value)
@@ -181,14 +212,14 @@ static int64_t scaled(struct run *run, int64_t value)
 
 static void place_at_cfa(struct run *run, uint64_t number, int64_t offset)
 {
-	place_set(run, &run->state, number,
+	place_set(run, number,
 		  (struct unwind_place){ .kind = UNWIND_PLACE_AT_CFA,
 					 .offset = scaled(run, offset) });
 }
 
 static void place_of_kind(struct run *run, uint64_t number, enum unwind_place_kind kind)
 {
-	place_set(run, &run->state, number, (struct unwind_place){ .kind = kind });
+	place_set(run, number, (struct unwind_place){ .kind = kind });
 }
 
 static struct unwind_term expression_next(struct run *run)
@@ -205,7 +236,7 @@ static void place_by_expression(struct run *run, uint64_t number)
 	if (term.kind == UNWIND_TERM_REGISTER)
 		place = (struct unwind_place){ UNWIND_PLACE_AT_TERM, term.register_number,
 					       term.offset };
-	place_set(run, &run->state, number, place);
+	place_set(run, number, place);
 }
 
 static void cfa_set_offset(struct run *run, int64_t offset)
@@ -298,7 +329,7 @@ static bool register_step(struct run *run, uint8_t instruction)
 		place_of_kind(run, number, UNWIND_PLACE_SAME);
 		return true;
 	case DW_CFA_register:
-		place_set(run, &run->state, number,
+		place_set(run, number,
 			  (struct unwind_place){ UNWIND_PLACE_REGISTER, reader_varint(r), 0 });
 		return true;
 	case DW_CFA_expression:

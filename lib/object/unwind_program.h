@@ -1,9 +1,9 @@
 /*
  * unwind_program - runs the instructions that a function's unwind information is told in.
  *
- * Of all registers three things are followed: where the canonical frame address is, where the frame
- * pointer was saved, and where the return address. What is done is bounded by the bytes that tell
- * it: each is read once.
+ * Of all registers three are followed beside the canonical frame address: where the frame pointer
+ * and the return address were saved, and the stack pointer, which is hardly ever anywhere else.
+ * What is done is bounded by the bytes that tell it: each is read once.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct unwind_place {
 
 struct unwind_state {
 	struct unwind_term cfa;
-	struct unwind_place frame_pointer, return_address;
+	struct unwind_place frame_pointer, return_address, stack_pointer;
 };
 
 /* What is common to many functions: a CIE. */
