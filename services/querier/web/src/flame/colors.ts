@@ -25,7 +25,6 @@ export interface Palette {
 	dimText: string;
 	narrow: string;
 	found: string; // around what is searched
-	chosen: string; // around what is under the pointer or the keys
 }
 
 /** Each node's kind: an index into the palette. */
@@ -103,7 +102,6 @@ export function paletteOf(dark: boolean): Palette {
 		dimText: dark ? "#a3aab5" : "#5a6270",
 		narrow: hex(dark ? 0.29 : 0.945, 0.01, 250),
 		found: dark ? "#ffd43b" : "#b4004e",
-		chosen: dark ? "#ffffff" : "#16181d",
 	};
 }
 

@@ -1,5 +1,5 @@
 /**
- * paint - a scene on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
+ * paint - a picture on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
  * boxes that the lens sees.
  */
 import { type Palette, shownName } from "./colors";
@@ -7,13 +7,12 @@ import { Boxes, type Lens, layout, NARROW } from "./layout";
 import { fitText, type Ruler, rulerFrom } from "./text";
 import type { Tree } from "./tree";
 
-export interface Scene {
+export interface Picture {
 	tree: Tree;
 	kinds: Uint8Array;
 	palette: Palette;
-	lens: Lens;
+	ground: string; // behind it
 	focus: number; // the node that fills the width
-	chosen: number; // under the pointer or the keys; -1: none
 	found: Uint8Array | null; // by node; null: nothing is searched
 }
 
@@ -40,24 +39,21 @@ export class Painter {
 		this.canvas.height = Math.max(1, Math.round(height * ratio));
 	}
 
-	draw(scene: Scene, background: string) {
+	draw(picture: Picture, lens: Lens) {
 		const { context, boxes } = this;
-		layout(scene.tree, scene.lens, boxes);
+		layout(picture.tree, lens, boxes);
 		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-		context.fillStyle = background;
-		context.fillRect(0, 0, scene.lens.width, scene.lens.height);
+		context.fillStyle = picture.ground;
+		context.fillRect(0, 0, lens.width, lens.height);
 		context.font = this.font;
 		context.textBaseline = "middle";
 		this.ruler ??= rulerFrom((text) => context.measureText(text).width);
-		for (let i = 0; i < boxes.count; i++) this.drawBox(scene, i);
-		for (let i = 0; i < boxes.count; i++) {
-			if (boxes.node[i] === scene.chosen && scene.chosen >= 0) this.drawFrame(scene, i, scene.palette.chosen, 2);
-		}
+		for (let i = 0; i < boxes.count; i++) this.drawBox(picture, lens, i);
 	}
 
-	private drawBox(scene: Scene, i: number) {
+	private drawBox(picture: Picture, lens: Lens, i: number) {
 		const { boxes, context } = this;
-		const { tree, palette, lens } = scene;
+		const { tree, palette } = picture;
 		const node = boxes.node[i];
 		const left = this.snap(boxes.left[i]);
 		const width = Math.max(this.snap(boxes.right[i]) - left, 1 / this.ratio);
@@ -67,11 +63,11 @@ export class Painter {
 			context.fillRect(left, top, width, lens.row - 1);
 			return;
 		}
-		const dim = scene.found ? !scene.found[node] : boxes.depth[i] < tree.depth[scene.focus];
-		const kind = scene.kinds[node];
+		const dim = picture.found ? !picture.found[node] : boxes.depth[i] < tree.depth[picture.focus];
+		const kind = picture.kinds[node];
 		context.fillStyle = dim ? palette.dim[kind] : palette.fill[kind];
 		context.fillRect(left, top, width > 3 ? width - 1 : width, lens.row - 1);
-		if (scene.found?.[node]) this.drawFrame(scene, i, palette.found, 1.5);
+		if (picture.found?.[node]) this.drawFrame(lens, i, palette.found, 1.5);
 		if (width < TEXT_MIN) return;
 		const text = fitText(this.ruler as Ruler, shownName(tree, node), width - 2 * PADDING);
 		if (!text) return;
@@ -79,18 +75,18 @@ export class Painter {
 		context.fillText(text, left + PADDING, top + lens.row / 2);
 	}
 
-	private drawFrame(scene: Scene, i: number, color: string, line: number) {
+	private drawFrame(lens: Lens, i: number, color: string, line: number) {
 		const left = this.snap(this.boxes.left[i]);
 		const width = Math.max(this.snap(this.boxes.right[i]) - left - 1, 1);
-		const top = this.boxes.depth[i] * scene.lens.row - scene.lens.top;
+		const top = this.boxes.depth[i] * lens.row - lens.top;
 		if (width < 2 * line) {
 			this.context.fillStyle = color;
-			this.context.fillRect(left, top, width, scene.lens.row - 1);
+			this.context.fillRect(left, top, width, lens.row - 1);
 			return;
 		}
 		this.context.strokeStyle = color;
 		this.context.lineWidth = line;
-		this.context.strokeRect(left + line / 2, top + line / 2, width - line, scene.lens.row - 1 - line);
+		this.context.strokeRect(left + line / 2, top + line / 2, width - line, lens.row - 1 - line);
 	}
 
 	private snap(x: number): number {

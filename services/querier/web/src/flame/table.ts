@@ -48,7 +48,7 @@ export function arrange(tree: Tree, rows: Row[], text: string, sort: Sort, up: b
 		sort === "name"
 			? compare(name(a), name(b))
 			: sizeOf(tree, b, sort) - sizeOf(tree, a, sort) || b.total - a.total || compare(name(a), name(b));
-	const found = rows.filter((row) => name(row).toLowerCase().includes(wanted)).sort(order);
+	const found = (wanted ? rows.filter((row) => name(row).toLowerCase().includes(wanted)) : [...rows]).sort(order);
 	return up ? found.reverse() : found;
 }
 

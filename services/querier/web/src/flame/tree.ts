@@ -108,7 +108,9 @@ export function pathTo(tree: Tree, node: number): number[] {
  * Numbers that mean the same function wherever it stands: name, binary, file, build id and address
  * together. Of as many as `count`, the numbers are 0 to functions - 1.
  */
-export function functionsOf(tree: Tree): { of: Int32Array; functions: number } {
+export function functionsOf(tree: Tree): Functions {
+	const found = known.get(tree);
+	if (found) return found;
 	const of = new Int32Array(tree.count);
 	const seen = new Map<string, number>();
 	for (let i = 0; i < tree.count; i++) {
@@ -117,5 +119,14 @@ export function functionsOf(tree: Tree): { of: Int32Array; functions: number } {
 		if (number === undefined) seen.set(key, (number = seen.size));
 		of[i] = number;
 	}
-	return { of, functions: seen.size };
+	const made = { of, functions: seen.size };
+	known.set(tree, made);
+	return made;
 }
+
+export interface Functions {
+	of: Int32Array; // by node
+	functions: number;
+}
+
+const known = new WeakMap<Tree, Functions>();

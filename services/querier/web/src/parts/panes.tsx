@@ -1,11 +1,12 @@
 /** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
 import { isDiff, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
 import { hashOfNode, nodeOfHash } from "../flame/path";
 import { type Found, search, testFrom } from "../flame/search";
+import { ZOOM_MS } from "../flame/stage";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatValue } from "../format/units";
 import type { Change } from "../state/history";
@@ -38,6 +39,27 @@ export function Panes(props: PanesProps) {
 	const kinds = useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, view.color)), [tree, view.color]);
 	const focus = useMemo(() => nodeOfHash(tree, view.zoom), [tree, view.zoom]);
 	const zoom = (node: number) => change({ zoom: hashOfNode(tree, node) });
+	const settled = useSettled(tree, focus);
+
+	// The same as before is not looked at again: so a zoom costs what it shows.
+	const table = useMemo(
+		() => (
+			<FunctionTable
+				tree={tree}
+				kinds={kinds}
+				palette={palette}
+				focus={settled}
+				sort={view.sort}
+				up={view.up}
+				rows={view.rows}
+				search={view.search}
+				arrange={(sort, up) => change({ sort, up })}
+				filter={(rows) => change({ rows }, "replace")}
+				find={(text) => change({ search: text })}
+			/>
+		),
+		[tree, kinds, palette, settled, view.sort, view.up, view.rows, view.search, change],
+	);
 
 	return (
 		<>
@@ -49,21 +71,7 @@ export function Panes(props: PanesProps) {
 				<Amount tree={tree} />
 			</div>
 			<div class={view.panes === "both" ? "panes two" : "panes"}>
-				{view.panes !== "flame" && (
-					<FunctionTable
-						tree={tree}
-						kinds={kinds}
-						palette={palette}
-						focus={focus}
-						sort={view.sort}
-						up={view.up}
-						rows={view.rows}
-						search={view.search}
-						arrange={(sort, up) => change({ sort, up })}
-						filter={(rows) => change({ rows }, "replace")}
-						find={(text) => change({ search: text })}
-					/>
-				)}
+				{view.panes !== "flame" && table}
 				{view.panes !== "table" && (
 					<FlameGraph tree={tree} kinds={kinds} palette={palette} focus={focus} found={marked?.nodes ?? null} zoom={zoom} />
 				)}
@@ -88,6 +96,16 @@ function Amount(props: { tree: Tree }) {
 			{formatValue(aTotal[ALL], tree.unit)} → <strong>{formatValue(bTotal[ALL], tree.unit)}</strong> in {frames}
 		</p>
 	);
+}
+
+/** Where the zoom came to rest: what is much work waits for it. Of another tree it is so at once. */
+function useSettled(tree: Tree, focus: number): number {
+	const [settled, setSettled] = useState({ tree, focus });
+	useEffect(() => {
+		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? ZOOM_MS : 0);
+		return () => clearTimeout(later);
+	}, [tree, focus]);
+	return settled.tree === tree ? settled.focus : focus;
 }
 
 /** What the search means; a sentence in place of it where it is no expression. */

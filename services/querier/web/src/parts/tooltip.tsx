@@ -1,35 +1,53 @@
 /** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { type DiffTree, isDiff, shares } from "../flame/diff";
-import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
+import type { Spot } from "../flame/stage";
 import { type Tree } from "../flame/tree";
 import { adviceOn } from "../flame/unnamed";
-
-export interface Spot {
-	node: number;
-	x: number; // of the window
-	y: number;
-}
+import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
+import { type Signal, useSignal } from "../state/signal";
 
 const GAP = 14;
 
-export function Tooltip(props: { tree: Tree; focus: number; spot: Spot }) {
+interface TooltipProps {
+	tree: Tree;
+	focus: number;
+	spot: Signal<Spot | null>;
+}
+
+/** Drawn for each other frame; it follows the pointer without. */
+export function Tooltip(props: TooltipProps) {
 	const { tree, spot } = props;
+	const node = useSignal(spot, (now) => now?.node ?? -1);
 	const box = useRef<HTMLDivElement>(null);
 
-	useLayoutEffect(() => {
-		const { current } = box;
-		if (!current) return;
-		const { width, height } = current.getBoundingClientRect();
-		const right = spot.x + GAP + width <= innerWidth - 8;
-		const below = spot.y + GAP + height <= innerHeight - 8;
-		current.style.left = `${Math.max(8, right ? spot.x + GAP : spot.x - GAP - width)}px`;
-		current.style.top = `${Math.max(8, below ? spot.y + GAP : spot.y - GAP - height)}px`;
-	}, [spot.node, spot.x, spot.y, tree]);
+	useEffect(() => {
+		let size = box.current?.getBoundingClientRect();
+		const place = () => {
+			if (!box.current || !spot.value || !size) return;
+			const { x, y } = spot.value;
+			const right = x + GAP + size.width <= innerWidth - 8;
+			const below = y + GAP + size.height <= innerHeight - 8;
+			const left = Math.max(8, right ? x + GAP : x - GAP - size.width);
+			const top = Math.max(8, below ? y + GAP : y - GAP - size.height);
+			box.current.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+		};
+		place();
+		return spot.follow(place);
+	}, [node, tree, props.focus]);
 
-	const text = (column: Int32Array) => tree.names[column[spot.node]] ?? "";
-	const advice = adviceOn(tree, spot.node);
+	return (
+		<div class="tooltip" ref={box} role="tooltip" hidden={node < 0 || node >= tree.count}>
+			{node >= 0 && node < tree.count && <Told tree={tree} focus={props.focus} node={node} />}
+		</div>
+	);
+}
+
+function Told(props: { tree: Tree; focus: number; node: number }) {
+	const { tree, node } = props;
+	const text = (column: Int32Array) => tree.names[column[node]] ?? "";
+	const advice = adviceOn(tree, node);
 	const rows: [string, string][] = [
 		["binary", text(tree.binary)],
 		["file", text(tree.file)],
@@ -37,9 +55,9 @@ export function Tooltip(props: { tree: Tree; focus: number; spot: Spot }) {
 		["address", text(tree.address)],
 	];
 	return (
-		<div class="tooltip" ref={box} role="tooltip">
+		<>
 			<p class="title">{text(tree.name)}</p>
-			{isDiff(tree) ? <Sides tree={tree} node={spot.node} /> : <Values tree={tree} node={spot.node} focus={props.focus} />}
+			{isDiff(tree) ? <Sides tree={tree} node={node} /> : <Values tree={tree} node={node} focus={props.focus} />}
 			<dl>
 				{rows
 					.filter(([, value]) => value !== "")
@@ -55,7 +73,7 @@ export function Tooltip(props: { tree: Tree; focus: number; spot: Spot }) {
 					<strong>{advice.why}</strong> {advice.todo}
 				</p>
 			)}
-		</div>
+		</>
 	);
 }
 

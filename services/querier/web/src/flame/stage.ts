@@ -1,0 +1,140 @@
+/**
+ * stage - a flame graph on its canvas, from one picture to the next: what is zoomed, scrolled and
+ * chosen, drawn on the browser's next frame.
+ *
+ * The canvas is as large as what is seen of the graph; a taller spacer behind it is what scrolls.
+ * What is chosen is an element of its own above it, so that following the pointer draws no canvas.
+ */
+import { type Lens, nodeAt } from "./layout";
+import { Painter, type Picture } from "./paint";
+import type { Tree } from "./tree";
+
+export const ROW = 21; // pixels
+export const ZOOM_MS = 180;
+
+/** A node, and where on the window something may be said of it. */
+export interface Spot {
+	node: number;
+	x: number;
+	y: number;
+}
+
+export interface Elements {
+	scroller: HTMLElement;
+	canvas: HTMLCanvasElement;
+	marker: HTMLElement;
+}
+
+export class Stage {
+	private readonly lens: Lens = { from: 0, to: 1, width: 1, top: 0, height: 1, row: ROW };
+	private readonly painter: Painter;
+	private readonly resized: ResizeObserver;
+	private picture: Picture | null = null;
+	private chosen = -1;
+	private glide: { from: number; to: number; began: number } | null = null;
+	private due = 0;
+
+	constructor(private readonly at: Elements) {
+		this.painter = new Painter(at.canvas, `12px ${getComputedStyle(at.scroller).fontFamily}`);
+		this.resized = new ResizeObserver(() => this.resize());
+		this.resized.observe(at.scroller);
+		at.scroller.addEventListener("scroll", this.ask);
+	}
+
+	close() {
+		this.resized.disconnect();
+		this.at.scroller.removeEventListener("scroll", this.ask);
+		cancelAnimationFrame(this.due);
+	}
+
+	/** Another focus in the same tree is glided to; another tree is there at once. */
+	show(picture: Omit<Picture, "ground">) {
+		const { picture: before, lens } = this;
+		if (before?.tree !== picture.tree) {
+			this.glide = null;
+			this.choose(-1);
+		} else if (before.focus !== picture.focus && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+			this.glide = { from: lens.from, to: lens.to, began: performance.now() };
+		}
+		this.picture = { ...picture, ground: getComputedStyle(this.at.canvas).backgroundColor };
+		this.ask();
+	}
+
+	/** -1: none. */
+	choose(node: number) {
+		if (node === this.chosen) return;
+		this.chosen = node;
+		this.mark();
+	}
+
+	/** The node at a place of the window; -1: none. */
+	nodeAt(x: number, y: number): number {
+		const { left, top } = this.at.canvas.getBoundingClientRect();
+		return this.picture ? nodeAt(this.picture.tree, this.lens, x - left, y - top) : -1;
+	}
+
+	/** Scrolls there if need be. */
+	spotOf(node: number): Spot {
+		const { scroller, canvas } = this.at;
+		const { tree } = this.picture as Picture;
+		const [top, bottom] = [tree.depth[node] * ROW, (tree.depth[node] + 1) * ROW];
+		if (top < scroller.scrollTop) scroller.scrollTop = top;
+		if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = bottom - scroller.clientHeight;
+		const box = canvas.getBoundingClientRect();
+		const [left] = this.sidesOf(tree, node);
+		return { node, x: box.left + Math.max(left, 0), y: box.top + bottom - scroller.scrollTop };
+	}
+
+	private sidesOf(tree: Tree, node: number): [number, number] {
+		const { from, to, width } = this.lens;
+		const scale = width / (to - from);
+		return [(tree.start[node] - from) * scale, (tree.start[node] + tree.total[node] - from) * scale];
+	}
+
+	private resize() {
+		const { clientWidth, clientHeight } = this.at.scroller;
+		this.at.canvas.style.width = `${clientWidth}px`;
+		this.at.canvas.style.height = `${clientHeight}px`;
+		this.lens.width = Math.max(clientWidth, 1);
+		this.lens.height = Math.max(clientHeight, 1);
+		this.painter.resize(clientWidth, clientHeight, devicePixelRatio);
+		this.ask();
+	}
+
+	private readonly ask = () => {
+		if (!this.due) this.due = requestAnimationFrame(this.draw);
+	};
+
+	private readonly draw = (now: number) => {
+		this.due = 0;
+		if (!this.picture) return;
+		this.move(this.picture, now);
+		this.lens.top = this.at.scroller.scrollTop;
+		this.painter.draw(this.picture, this.lens);
+		this.mark();
+		if (this.glide) this.ask();
+	};
+
+	private move({ tree, focus }: Picture, now: number) {
+		const { glide, lens } = this;
+		const [from, to] = [tree.start[focus], tree.start[focus] + Math.max(tree.total[focus], 1)];
+		const part = glide ? Math.min(1, Math.max(0, now - glide.began) / ZOOM_MS) : 1;
+		const ease = 1 - (1 - part) ** 3;
+		lens.from = glide ? glide.from + (from - glide.from) * ease : from;
+		lens.to = glide ? glide.to + (to - glide.to) * ease : to;
+		if (part === 1) this.glide = null;
+	}
+
+	/** Put the marker around what is chosen. */
+	private mark() {
+		const { marker } = this.at;
+		const tree = this.picture?.tree;
+		const shown = tree !== undefined && this.chosen >= 0 && this.chosen < tree.count;
+		marker.hidden = !shown;
+		if (!shown) return;
+		const [begin, end] = this.sidesOf(tree, this.chosen);
+		const [left, right] = [Math.max(begin, 0), Math.min(end, this.lens.width)];
+		marker.style.width = `${Math.max(right - left - 1, 2)}px`;
+		marker.style.transform = `translate(${left}px, ${tree.depth[this.chosen] * ROW}px)`;
+	}
+}
