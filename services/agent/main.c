@@ -14,6 +14,7 @@
 #include "counts.h"
 #include "external_labels.h"
 #include "host.h"
+#include "kernel_check.h"
 #include "local_store.h"
 #include "profiler.h"
 #include "publish.h"
@@ -28,6 +29,7 @@ struct settings {
 		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file;
 	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns, debuginfo_timeout_ns,
 		debuginfo_held_max_bytes;
+	bool allow_unsafe_kernel;
 };
 
 static struct settings settings;
@@ -74,6 +76,9 @@ static const struct conf_key keys[] = {
 	  .fallback = "256MB",
 	  .help = "Disk space of deleted files that are kept open until their debug info is "
 		  "uploaded; beyond, the newest go without." },
+	{ "allow-unsafe-kernel", CONF_BOOL, FIELD(allow_unsafe_kernel), .fallback = "false",
+	  .help = "Run on a kernel that is older than 5.10, or that may freeze when BPF reads the "
+		  "memory of a process: 5.19 to 6.1.35, 6.2 to 6.3.9." },
 	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
 	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
 		  "separated by commas; docs/failpoints.md names them." },
@@ -271,6 +276,8 @@ static bool run(void *self, struct err *err)
 	struct daemon_server server = { 0 };
 
 	if (!failpoint_arm("agent", given->failpoints, err))
+		return false;
+	if (!kernel_check(given->allow_unsafe_kernel, err))
 		return false;
 	if (!external_labels_parse(str_from(given->external_labels), &arena, &options.external,
 				   err))

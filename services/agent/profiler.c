@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "host.h"
+#include "kernel_check.h"
 
 #include <inttypes.h>
 
@@ -38,8 +39,9 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 					   .counts = options->counts };
 
 	side_band_init(&profiler->side_band);
-	return sampler_open(&profiler->sampler, &sampler, err) &&
-	       side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err);
+	return (sampler_open(&profiler->sampler, &sampler, err) &&
+		side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err)) ||
+	       kernel_check_explain(err);
 }
 
 /* Events flow before /proc is read, so nothing falls in between; sampling begins last. */

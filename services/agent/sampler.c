@@ -64,9 +64,7 @@ static bool explain_load(struct err *err, int code)
 {
 	errno = -code;
 	if (code == -EPERM)
-		return err_set(err, ERR_IO,
-			       "load the BPF program: not permitted; run as root, or with CAP_BPF, "
-			       "CAP_PERFMON and CAP_SYS_PTRACE");
+		return err_set(err, ERR_IO, "load the BPF program: not permitted");
 	if (code == -EACCES || code == -EINVAL || code == -E2BIG)
 		return err_set(err, ERR_INVALID,
 			       "load the BPF program: this kernel's verifier refuses it "

@@ -1,0 +1,33 @@
+/*
+ * kernel_version - what a kernel says of itself, the texts one a line: any of them is a version or
+ * none, and what is refused is refused in one whole sentence.
+ */
+#include "kernel_check.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO_ARENA arena = { 0 };
+	str rest = { (const char *)data, size };
+	struct kernel_texts texts = { .release = str_cut(&rest, '\n'),
+				      .version = str_cut(&rest, '\n'),
+				      .signature = str_cut(&rest, '\n') };
+	struct kernel_rules rules = { .lockdown = str_cut(&rest, '\n'),
+				      .paranoid = str_cut(&rest, '\n'),
+				      .uid_map = str_cut(&rest, '\n'),
+				      .status = rest };
+	struct kernel_version version;
+	struct err err = { 0 };
+
+	if (kernel_version_of(&texts, &version))
+		assert(version.major <= UINT16_MAX && version.minor <= UINT16_MAX &&
+		       version.patch <= UINT16_MAX &&
+		       kernel_version_judge(version) < KERNEL_VERDICT_COUNT);
+	if (!kernel_check_texts(&texts, &err))
+		assert(err.code == ERR_INVALID && err.msg[0]);
+	(void)kernel_obstacle(&rules, &arena);
+	return 0;
+}
