@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""What the agent costs the machine that it profiles, beside its peers.
+
+    make bench-agent                                      all of it: an hour, on an idle machine
+    tests/bench/bench_agent.py --seconds 20 --only busy   one load, short
+
+Each line is an agent of its own, with Kafka on the same machine, measured for so many seconds once
+the load runs. CPU is in percent of one core: of the agent's own process, user and system apart, and
+of the children that build its tables. BPF's time runs on what it interrupts and is not in that.
+`others` is what else ran on the machine, the load and Kafka included: on the idle one it should be
+next to nothing, or the figures are of another machine than said. Peers' figures are measured ones:
+with the same loads, one after the other on a machine of 2 cores, 24 GiB and kernel 6.18, at
+19 Hz unless said, 2026-11-21.
+"""
+import argparse
+import contextlib
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "tools")]
+
+from confluent_kafka import Consumer, TopicPartition  # noqa: E402  (the path comes first)
+from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
+
+import agent_meters as meters  # noqa: E402
+from harness import compile_protos, metrics, servers_of_a_run, wait_until  # noqa: E402
+from local.services import Service  # noqa: E402
+
+CPUS = os.cpu_count()
+DEPTHS = (10, 50, 100, 400)
+FOREVER = 10**6
+PULSES, EACH = 20, 10
+
+OTEL, PARCA = "OpenTelemetry b442421a", "Parca Agent cb46a8ea"
+PEER_COLUMNS = ("CPU %", "RSS MiB", "peak", "maps MiB", "tables", "BPF us/event", "wire B/sample")
+PEERS = {
+    ("idle", 19): {OTEL: ("0.8", "", "", "34", "3", "", "690"),
+                   PARCA: ("1.2", "", "", "100", "4", "", "2,183")},
+    ("busy", 19): {OTEL: ("0.9-1.3", "47", "96", "34", "14", "28-47", "23"),
+                   PARCA: ("2.7-3.4", "175", "204", "100", "8", "27-39", "105")},
+    ("busy", 97): {OTEL: ("2.2", "", "", "", "", "28", "12"),
+                   PARCA: ("5.2", "", "", "", "", "27", "41")},
+    ("200 processes", 19): {OTEL: ("1.6", "", "", "", "", "", "50"),
+                            PARCA: ("5.2", "", "", "", "", "", "149")},
+    ("200 sh a second", 19): {OTEL: ("0.9", "", "", "", "", "", ""),
+                              PARCA: ("2.8", "", "", "", "", "", "")},
+}
+PEER_STARTS = {OTEL: ("2.6", "26"), PARCA: ("3.4", "39")}
+PEER_SHORT = {OTEL: "0 of 769 samples", PARCA: "0 of 670 samples"}
+
+
+# loads: each gives the commands that run until they are ended
+
+def program(name):
+    return ROOT / "build" / "tests" / "programs" / name
+
+
+def recursion(depth, count=CPUS):
+    return [[program("chains"), "recursion", FOREVER, depth]] * count
+
+
+def pulses(place):
+    """20 programs of different build ids, 10 processes of each, 1 ms of work each 100 ms."""
+    source, commands = ROOT / "tests" / "programs" / "chains" / "chains.c", []
+    for i in range(PULSES):
+        made = place / f"pulse{i}"
+        subprocess.run(["cc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls",
+                        f'-DVARIANT="{i}"', "-Wl,--build-id", source, "-o", made], check=True)
+        commands += [[made, "pulse", FOREVER, 20 + i]] * EACH
+    return commands
+
+
+def shells(_place, seconds):
+    return [[program("spawn"), seconds, 200, "sh", "-c", "true"]]
+
+
+def compilers(place, seconds):
+    source = place / "some.c"
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
+        f"int f{i}(int n) {{ char b[64]; sprintf(b, \"%d\", n); return atoi(b) + {i}; }}\n"
+        for i in range(200)))
+    wrapper = f"{program('spawn')},--log,{place / 'pids'}"
+    return [[program("spawn"), seconds, 0, "gcc", "-wrapper", wrapper, "-O1", "-c", source, "-o",
+             place / "some.o"]]
+
+
+LOADS = {
+    "idle": lambda place, seconds: [],
+    "busy": lambda place, seconds: recursion(60),
+    "200 processes": lambda place, seconds: pulses(place),
+    "200 sh a second": shells,
+    "gcc -c in a loop": compilers,
+}
+
+
+@contextlib.contextmanager
+def running(commands):
+    """The commands' processes, which are ended at the end."""
+    started = [subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, text=True) for argv in commands]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.send_signal(signal.SIGTERM)
+        for process in started:
+            process.communicate()
+
+
+# an agent, and what it did
+
+class Measured:
+    """An agent with a topic of its own, from its launch to its end."""
+
+    def __init__(self, bench, name, hz):
+        self.bench, self.topic = bench, f"bench_{name}".replace(" ", "_")
+        self.maps_before = meters.map_ids()
+        bench.admin.create_topics([NewTopic(self.topic, 1, 1)])[self.topic].result()
+        self.service = Service(bench.fleet, "agent", self.topic, flags={
+            "kafka-topic": self.topic, "profiling-cpu-sampling-frequency": hz,
+            "profiling-duration": f"{bench.args.batch}s"})
+        self.launched = time.time()
+        self.service.launch()
+        self.service.wait_ready(self.service.ready, 100)
+        self.pid = self.service.pid()
+
+    def counters(self):
+        busy = meters.busy_seconds()
+        own, children = meters.cpu_seconds(self.pid)
+        return {"at": time.monotonic(), "threads": meters.thread_seconds(self.pid), "own": own,
+                "children": children, "busy": busy, "programs": meters.programs(self.pid),
+                "metrics": metrics(self.service)}
+
+    def window(self, seconds):
+        """What was spent within so many seconds."""
+        first = self.counters()
+        time.sleep(seconds)
+        last = self.counters()
+        took = last["at"] - first["at"]
+        own = [(b - a) / took * 100 for a, b in zip(first["own"], last["own"])]
+        children = (sum(last["children"]) - sum(first["children"])) / took * 100
+        busy = (last["busy"] - first["busy"]) / took * 100
+        runs, spent = (sum(of[i] for of in last["programs"].values()) -
+                       sum(of[i] for of in first["programs"].values()) for i in (0, 1))
+        rss, peak, anonymous = meters.memory_bytes(self.pid)
+        maps, tables = meters.map_bytes(self.maps_before)
+        moved = {name: value - first["metrics"].get(name, 0)
+                 for name, value in last["metrics"].items()}
+        return {"cpu": (last["threads"] - first["threads"]) / took * 100,
+                "user": own[0], "system": own[1], "children": children,
+                "others": busy - sum(own) - children, "runs": runs, "bpf_seconds": spent,
+                "took": took, "rss": rss, "peak": peak, "anonymous": anonymous, "maps": maps,
+                "tables": tables, "metrics": moved}
+
+    def end(self):
+        """Stop it; (the messages, their bytes in Kafka)."""
+        self.service.stop()
+        where = TopicPartition(self.topic, 0, 0)
+        consumer = Consumer({"bootstrap.servers": self.bench.fleet.kafka.address(),
+                             "group.id": self.topic, "enable.auto.commit": False})
+        try:
+            _, end = consumer.get_watermark_offsets(where, timeout=30)
+            consumer.assign([where])
+            found = meters.messages(self.bench.protos, consumer, end)
+        finally:
+            consumer.close()
+        return found, sum(file.stat().st_size for file in self.bench.fleet.run_dir.rglob("*.log")
+                          if file.parent.name == f"{self.topic}-0")
+
+
+class Bench:
+    def __init__(self, args, fleet, place):
+        self.args, self.fleet, self.place = args, fleet, place
+        self.admin = AdminClient({"bootstrap.servers": fleet.kafka.address()})
+        protos = place / "protos"
+        protos.mkdir()
+        self.protos = compile_protos(protos)
+
+    def load(self, name, hz):
+        """A line of the big table, and what became of the short-lived."""
+        place = self.place / f"{name}-{hz}".replace(" ", "_")
+        place.mkdir()
+        args, commands = self.args, LOADS[name](place, self.args.seconds + 2 * self.args.settle)
+        agent = Measured(self, f"{name}_{hz}", hz)
+        with running(commands) as processes:
+            time.sleep(args.settle)
+            spent = agent.window(args.seconds)
+            said = [json.loads(process.communicate(timeout=600)[0])
+                    for process in processes if "spawn" in Path(process.args[0]).name]
+            found, wire = agent.end()
+        samples = sum(len(times) for message in found for _, _, times in message.samples)
+        spent |= {"load": name, "hz": hz, "samples": samples, "wire": wire / max(1, samples)}
+        if said:
+            spent["short"] = short_lived(found, said[0], place / "pids", hz)
+        return spent
+
+    def depth(self, depth, hz):
+        agent = Measured(self, f"depth_{depth}_{hz}", hz)
+        with running(recursion(depth)):
+            time.sleep(self.args.settle)
+            spent = agent.window(self.args.seconds_of_depth)
+            agent.end()
+        return spent | {"depth": depth, "hz": hz}
+
+    def start(self, load, turn):
+        """Seconds from the launch of an agent to its first sample."""
+        with running(recursion(20, 1 if load == "idle" else 2 * CPUS)):
+            time.sleep(1)
+            agent = Measured(self, f"start_{load}_{turn}", 19)
+            wait_until(lambda: metrics(agent.service)["decima_agent_samples_taken_total"] > 0, 100)
+            found, _ = agent.end()
+        return min(time for message in found for _, _, times in message.samples
+                   for time in times) / 1e9 - agent.launched
+
+
+def short_lived(found, said, log, hz):
+    """Of processes that live for moments: samples that are theirs, of those that must be."""
+    pids = {str(child[0]) for child in said["children"]}
+    if log.exists():
+        pids |= set(log.read_text().split())
+    theirs = [(attributes, frames, len(times)) for message in found
+              for attributes, frames, times in message.samples
+              if attributes.get("process.pid") in pids]
+    user = [([mapped for mapped, kernel in frames if not kernel], n) for _, frames, n in theirs]
+    return {"expected": sum(child[3] for child in said["children"]) * hz,
+            "found": sum(n for _, _, n in theirs),
+            "user": sum(n for frames, n in user if frames),
+            "mapped": sum(n for frames, n in user if frames and frames[0])}
+
+
+# tables
+
+def row(cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+def head(*names):
+    row(names)
+    print("|" + "---|" * len(names))
+
+
+def mib(count):
+    return f"{count / 2**20:.1f}"
+
+
+def micros(spent):
+    return f"{spent['bpf_seconds'] / max(1, spent['runs']) * 1e6:.1f}"
+
+
+def truncated(spent):
+    """Share of samples by why their stacks are not whole, and what was lost."""
+    taken = spent["metrics"].get("decima_agent_samples_taken_total", 0) or 1
+    found = []
+    for kind in ("truncated", "lost"):
+        before = f'decima_agent_samples_{kind}_total{{reason="'
+        found += [f"{name.removeprefix(before)[:-2]} {value / taken:.1%}"
+                  for name, value in spent["metrics"].items()
+                  if name.startswith(before) and value]
+    return ", ".join(found) or "none"
+
+
+def print_load(spent):
+    row([spent["load"], spent["hz"], "Decima", f"{spent['cpu']:.2f}",
+         f"{spent['user']:.2f} / {spent['system']:.2f}", f"{spent['children']:.2f}",
+         mib(spent["rss"]), mib(spent["peak"]), mib(spent["maps"]), mib(spent["tables"]),
+         micros(spent), f"{spent['wire']:.0f}", spent["samples"], f"{spent['others']:.0f}",
+         truncated(spent)])
+    for peer, (cpu, rss, peak, maps, tables, bpf, wire) in PEERS.get(
+            (spent["load"], spent["hz"]), {}).items():
+        row(["", "", peer, cpu, "", "", rss, peak, maps, tables, bpf, wire, "", "", ""])
+
+
+def loads_table(bench, names):
+    shorts = []
+    head("load", "Hz", "agent", "CPU %", "user / system", "building %", "RSS MiB", "peak",
+         "maps MiB", "tables MiB", "BPF us/event", "wire B/sample", "samples", "others %",
+         "not whole, lost")
+    for name in names:
+        for hz in bench.args.hz:
+            spent = bench.load(name, hz)
+            print_load(spent)
+            if "short" in spent:
+                shorts.append((name, hz, spent["short"]))
+    if not shorts:
+        return
+    print("\nSamples of processes that live for moments, by pid\n")
+    head("load", "Hz", "agent", "attributed", "expected of their CPU time",
+         "of them with user side", "with a mapped leaf")
+    for name, hz, short in shorts:
+        expected = short["expected"]
+        row([name, hz, "Decima", short["found"],
+             f"{expected:.0f} +- {3 * math.sqrt(expected):.0f}", short["user"],
+             f"{short['mapped'] / max(1, short['user']):.1%}"])
+    for peer, text in PEER_SHORT.items():
+        row(["both", 19, peer, text, "", "", ""])
+
+
+def depths_table(bench):
+    print("\nTime of the BPF programs per event, microseconds\n")
+    head("calls deep", *(f"{hz} Hz" for hz in bench.args.hz), "share of a core",
+         "not whole, lost")
+    for depth in DEPTHS:
+        spent = [bench.depth(depth, hz) for hz in bench.args.hz]
+        row([depth, *map(micros, spent), *(" / ".join(
+            f"{one['bpf_seconds'] / one['took'] / CPUS:.3%}" for one in spent),),
+             truncated(spent[0])])
+
+
+def starts_table(bench):
+    print("\nSeconds from launch to the first sample, medians (peers': to being attached)\n")
+    head("agent", "idle machine", "saturated")
+    turns = range(bench.args.starts)
+    row(["Decima", *(f"{statistics.median(bench.start(load, i) for i in turns):.2f}"
+                     for load in ("idle", "saturated"))])
+    for peer, cells in PEER_STARTS.items():
+        row([peer, *cells])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=300, help="of each load")
+    parser.add_argument("--seconds-of-depth", type=float, default=30, help="of each depth")
+    parser.add_argument("--settle", type=float, default=15, help="before each is measured")
+    parser.add_argument("--batch", type=int, default=10, help="the agent's --profiling-duration")
+    parser.add_argument("--starts", type=int, default=5, help="starts of an agent, idle and not")
+    parser.add_argument("--hz", type=int, nargs="+", default=[19, 97])
+    parts = [*LOADS, "depths", "starts"]
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    args = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("bench-agent: the agent needs root")
+    with tempfile.TemporaryDirectory() as place, meters.bpf_stats(), \
+            servers_of_a_run("-bench", without=("redis", "postgres")) as fleet:
+        bench = Bench(args, fleet, Path(place))
+        loads = [name for name in LOADS if name in args.only]
+        if loads:
+            loads_table(bench, loads)
+        if "depths" in args.only:
+            depths_table(bench)
+        if "starts" in args.only:
+            starts_table(bench)
+
+
+if __name__ == "__main__":
+    main()
