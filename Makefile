@@ -9,7 +9,7 @@ down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS) $(if $(SEED),--seed=$(SEED))
-test-kernels: ; @tools/deps.sh --kernels && $(MAKE) -s build && tests/kernel/fetch.sh build/kernels && $(PYTHON) -m pytest -q -p no:cacheprovider tests/kernel
+test-kernels: ; @tools/deps.sh && tools/deps.sh kernels && $(MAKE) -s build && tests/kernel/fetch.sh build/kernels && $(PYTHON) -m pytest -q -p no:cacheprovider tests/kernel
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
 fuzz: ; @tools/deps.sh && $(PYTHON) tools/fuzz.py --seconds=$(SECONDS)
 check: ; @tools/check.sh

@@ -1,32 +1,48 @@
 #!/bin/bash
 # Install what Decima's build, stack and tests need from Debian 12, and nothing that is there.
-# With --kernels also what boots other kernels (make test-kernels).
 #
-# One line a package; "package=command" means that the command from elsewhere does as well.
-# When all is there this ends within a blink and needs no root. No service is left running: the
-# servers of the stack and the tests are started by tools/stack.py, on ports of their own.
+#     tools/deps.sh [GROUP...]     without a group: all but kernels and docker
+#
+# "package=command" means that the command from elsewhere does as well. When all is there this ends
+# within a blink and needs no root. No service is left running: the servers of the stack and the
+# tests are started by tools/stack.py, on ports of their own.
+# shellcheck disable=SC2034  # the groups are read by name
 set -euo pipefail
 export LC_ALL=C
 
-packages=(
-	# building
+building=(
 	build-essential=cc pkg-config meson ninja-build
 	clang-14 llvm-14 libclang-rt-14-dev bpftool
 	libbpf-dev libelf-dev libdw-dev librdkafka-dev libprotobuf-c-dev protobuf-c-compiler
 	libpq-dev libmicrohttpd-dev libzstd-dev libxxhash-dev libpcre2-dev libjansson-dev
-	zlib1g-dev libssl-dev libcurl4-openssl-dev libiberty-dev liblzma-dev
-	nodejs=node npm=npm
-	# running: PostgreSQL, Redis, Kafka (its jars come from Maven)
-	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java python3
-	# testing
+	zlib1g-dev libssl-dev libcurl4-openssl-dev libdebuginfod-dev libhiredis-dev libiberty-dev liblzma-dev
+	python3
+)
+page=(nodejs=node npm=npm)
+running=( # PostgreSQL, Redis, Kafka, whose jars come from Maven
+	postgresql-15 redis-server maven=mvn openjdk-17-jre-headless=java
+)
+testing=(
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
 	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
 	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
 	musl-tools=musl-gcc rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
-	# checking
-	clang-format-14 clang-tidy-14 shellcheck cppcheck git
 )
-if [ "${1:-}" = --kernels ]; then packages+=(qemu-system-x86=qemu-system-x86_64 busybox-static); fi
+checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck git)
+kernels=(qemu-system-x86=qemu-system-x86_64 busybox-static) # to boot others: make test-kernels
+docker=(runc iptables mmdebstrap xz-utils) # of an engine for `make test-compose` where none runs
+
+packages=()
+for group in "${@:-building page running testing checking}"; do
+	for name in $group; do
+		case $name in building | page | running | testing | checking | kernels | docker) ;; *)
+			echo "deps: there is no group $name" >&2
+			exit 1 ;;
+		esac
+		declare -n listed=$name
+		packages+=("${listed[@]}")
+	done
+done
 
 # What dpkg does not have installed, nor a command of that name outside dpkg.
 missing() {
