@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Build the querier's page and write it as C: meson calls this, see services/querier/meson.build.
 
-    tools/page.py page_files.c page_files.d auto|enabled|disabled
+    tools/page.py page_files.c page_files.d auto|enabled|disabled|built
 
 The page is built into services/querier/web/dist, once for all build directories of a checkout. With
 `auto` a machine that has no Node, or cannot reach the packages, builds everything else: the C then
-has no files, and a sentence that says why. That is tried again with the next build.
+has no files, and a sentence that says why. That is tried again with the next build. `built` takes
+dist/ as it is: somebody else, such as another stage of a container's build, has made it.
 """
 import gzip
 import hashlib
@@ -44,6 +45,10 @@ def build_or_why_not(files, option):
     """None when the page is there, else a sentence."""
     if option == "disabled":
         return "this querier was built with -Dpage=disabled."
+    if option == "built":
+        if not (DIST / "index.html").exists():
+            raise say.Trouble(f"-Dpage=built, and there is no page in {DIST}")
+        return None
     if not npm.there():
         if option == "enabled":
             raise say.Trouble("the page needs node and npm: run tools/deps.sh")
