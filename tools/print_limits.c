@@ -305,6 +305,8 @@ static const struct limit debuginfo[] = {
 
 static const struct limit symbolizer[] = {
 	LIMIT(SERVERS_MAX, COUNT, "debuginfod servers", "an error at the start"),
+	LIMIT(REPLICAS_MAX, COUNT, "replicas that share a `--state-directory`",
+	      "an error at the start"),
 	LIMIT(CONNECTIONS_MAX, COUNT, "open connections",
 	      "one more is cut, `decima_http_refused_connections_total`"),
 	LIMIT(REQUEST_BODY_MAX, BYTES, "a request", "413, `decima_http_requests_total`"),

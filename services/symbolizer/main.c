@@ -41,14 +41,16 @@ static const struct conf_key keys[] = {
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, state_directory),
 	  .fallback = "/var/lib/decima-symbolizer",
-	  .help = "Directory of the tables of names; each replica has its own." },
+	  .help = "Directory of the tables of names; replicas that are given the same one take a "
+		  "part of it each, which the next one after them goes on with." },
 	{ .flag = "cache-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, cache_max_bytes),
 	  .fallback = "10GB",
 	  .min = 1 << 16,
-	  .help = "Disk space for tables of names; beyond, those that were not used for longest "
-		  "go. Files that are just being fetched or read are not counted." },
+	  .help = "Disk space for tables of names, of each replica; beyond, those that were not "
+		  "used for longest go. Files that are just being fetched or read are not "
+		  "counted." },
 	{ .flag = "symbolize-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, resolve.timeout_ns),
@@ -105,6 +107,29 @@ static bool serve_until_stop(struct service *service, const struct daemon_settin
 	return true;
 }
 
+/* In the directory, or where replicas share it in the first part of it that nobody else has. */
+static bool open_tables(struct service *service, const struct settings *settings, struct err *err)
+{
+	for (unsigned int replica = 1; replica <= REPLICAS_MAX; replica++) {
+		char path[PATH_MAX];
+		int len = replica == 1
+				  ? snprintf(path, sizeof(path), "%s", settings->state_directory)
+				  : snprintf(path, sizeof(path), "%s/replica-%u",
+					     settings->state_directory, replica);
+
+		if (len < 0 || (size_t)len >= sizeof(path))
+			return err_set(err, ERR_INVALID, "--state-directory is too long");
+		if (tables_open(&service->tables, path, settings->cache_max_bytes, err)) {
+			log_info("tables are kept", "directory=%s", path);
+			return realpath(path, service->directory) ||
+			       err_errno(err, "find %s", path);
+		}
+		if (err->code != ERR_LIMIT)
+			return false;
+	}
+	return false;
+}
+
 static bool open_all(struct service *service, const struct settings *settings, struct err *err)
 {
 	struct crew_options crew = { .directory = service->directory,
@@ -112,12 +137,9 @@ static bool open_all(struct service *service, const struct settings *settings, s
 				     .stop = daemon_stop_flag() };
 
 	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
-	    !tables_open(&service->tables, settings->state_directory, settings->cache_max_bytes,
-			 err) ||
+	    !open_tables(service, settings, err) ||
 	    !answers_open(&service->answers, settings->redis, err))
 		return false;
-	if (!realpath(settings->state_directory, service->directory))
-		return err_errno(err, "find %s", settings->state_directory);
 	generations_open(&service->generations, &service->servers, daemon_stop_flag());
 	service->resolver = (struct resolver){ .options = settings->resolve,
 					       .tables = &service->tables,

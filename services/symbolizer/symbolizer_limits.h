@@ -14,6 +14,7 @@
 
 enum {
 	SERVERS_MAX = 16,      /* debuginfod servers */
+	REPLICAS_MAX = 64,     /* that share a --state-directory */
 	CONNECTIONS_MAX = 128, /* HTTP, at once */
 	REQUEST_BODY_MAX = 16 << 20,
 	JSON_BODY_MAX = 2 << 20,       /* for people; its tree takes up to 100 times as much */

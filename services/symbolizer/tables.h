@@ -44,6 +44,7 @@ struct tables {
 	struct table_entry *newest, *oldest;
 };
 
+/* ERR_LIMIT: another process has the directory. */
 bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes,
 		 struct err *err) MUST_CHECK;
 void tables_close(struct tables *tables);

@@ -208,6 +208,23 @@ def test_what_dwz_moved_to_another_file_is_fetched_too(start, serve, program, tm
     assert kept == [f"{small.id}-0.table"]
 
 
+def test_replicas_share_a_directory_and_a_later_one_goes_on_with_a_part(pair, start, program):
+    debuginfo, first = pair
+    small = program()
+    upload(debuginfo, small.id, small.symbols, "?rank=symtab")
+
+    second = start("symbolizer", debuginfod_urls=debuginfo.url, state_directory=first.directory)
+    assert function(second, small.id, small.outer) == OUTER
+    part = first.directory / "replica-2" / "tables"
+    assert len(list(part.iterdir())) == 1 and not list((first.directory / "tables").iterdir())
+    second.kill()
+    debuginfo.kill()
+    third = start("symbolizer", debuginfod_urls=debuginfo.url, state_directory=first.directory)
+
+    assert function(third, small.id, small.outer) == OUTER
+    assert not (first.directory / "replica-3").exists()
+
+
 def test_a_file_that_comes_late_is_seen_within_ten_seconds(pair, program):
     debuginfo, symbolizer = pair
     small = program()
