@@ -3,7 +3,7 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-enum { CONNECT_SECONDS = 10, REDIRECTS_MAX = 5, EXPECT_MS = 30000 };
+enum { CONNECT_SECONDS = 10, REDIRECTS_MAX = 5, EXPECT_MS = 30000, ADDRESS_SECONDS = 5 };
 
 DEFINE_CLEANUP(CURL *, curl_easy_cleanup)
 DEFINE_CLEANUP(struct curl_slist *, curl_slist_free_all)
@@ -88,6 +88,18 @@ static void begin_once(void)
 	pthread_once(&once, begin_library);
 }
 
+/*
+ * A name may stand for replicas, which come and go: the order of its addresses is left to chance,
+ * and both addresses and connections are believed for a moment only. Or the resolver's order, which
+ * is a fixed one within a network, would have all of us ask the same replica for ever.
+ */
+static void prepare_address(CURL *curl)
+{
+	curl_easy_setopt(curl, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
+	curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, (long)ADDRESS_SECONDS);
+	curl_easy_setopt(curl, CURLOPT_MAXLIFETIME_CONN, (long)ADDRESS_SECONDS);
+}
+
 static void prepare_post(const struct exchange *exchange)
 {
 	const str *body = exchange->body;
@@ -138,6 +150,7 @@ static bool prepare(struct exchange *exchange, struct curl_slist *headers, char 
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
 	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	prepare_address(curl);
 	if (exchange->body)
 		prepare_post(exchange);
 	if (exchange->source)

@@ -3,7 +3,8 @@
  *
  * Everything has a bound: the body, the time of the whole, the time without a byte, redirections. A
  * body is given to take() only if the status is 200; other answers to a GET are their status alone.
- * A POST's or a PUT's is given whatever the status, since it says why.
+ * A POST's or a PUT's is given whatever the status, since it says why. A name that stands for
+ * several addresses is looked up every few seconds, and any of them is asked.
  *
  *     struct fetch fetch = { .url = url, .timeout_ms = 60000, .stall_ms = 20000,
  *                            .body_max = 1 << 20, .take = keep, .self = &kept };
@@ -28,7 +29,7 @@ struct fetch {
 /* False: no answer, or not a whole one (ERR_IO), one too long (ERR_LIMIT), or what take() said. */
 bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err) MUST_CHECK;
 
-/* The same. A thread's connections are kept for its next POST, until the thread ends. */
+/* The same. A thread's connections are kept for its next POST, for a few seconds. */
 bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err) MUST_CHECK;
 
 /* What a PUT sends. It is read as it is sent, and again from elsewhere after a redirection. */
