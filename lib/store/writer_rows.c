@@ -1,5 +1,4 @@
-#include "store/chunk.h"
-#include "store/chunk_directory.h"
+#include "store/chunk_rows.h"
 #include "store/limits.h"
 #include "store/writer_flush.h"
 
@@ -63,62 +62,37 @@ static void note_day(struct flush *flush, uint64_t unix_ms)
 	*vec_push(&flush->arena, &flush->days) = day_ms;
 }
 
-/* False: too much for one row. */
-static bool make_row(struct flush *flush, int32_t bucket, const struct sample_set *set,
-		     struct arena *scratch)
+/* A flush's rows of one bucket. */
+struct bucket_rows {
+	struct flush *flush;
+	int32_t bucket;
+};
+
+static void put_row(void *self, const struct chunk_row *row)
 {
-	str payload = chunk_encode(set, RAW_LEVEL, scratch);
-	uint64_t first_ms = UINT64_MAX, last_ms = 0;
+	const struct bucket_rows *rows = self;
+	struct flush *flush = rows->flush;
 
-	if (!payload.len)
-		return false;
-
-	struct chunk_directory directory = chunk_directory_of(set, scratch);
-
-	for (size_t i = 0; i < set->samples.len; i++) {
-		uint64_t time_ms = set->samples.items[i].time_ms;
-
-		first_ms = time_ms < first_ms ? time_ms : first_ms;
-		last_ms = time_ms > last_ms ? time_ms : last_ms;
-		note_day(flush, time_ms);
-	}
+	for (size_t i = 0; i < row->set->samples.len; i++)
+		note_day(flush, row->set->samples.items[i].time_ms);
 
 	/* What a reader relies on must hold even when the clock was set back. */
 	uint64_t arrival_ms =
-		flush->now_ms + AHEAD_MS >= last_ms ? flush->now_ms : last_ms - AHEAD_MS;
+		flush->now_ms + AHEAD_MS >= row->last_ms ? flush->now_ms : row->last_ms - AHEAD_MS;
 
 	note_hour(flush, arrival_ms);
 	postgres_copy_row(&flush->copy, RAW_COLUMNS);
 	postgres_copy_time(&flush->copy, arrival_ms);
-	postgres_copy_i32(&flush->copy, bucket);
-	postgres_copy_i64(&flush->copy, (int64_t)first_ms);
-	postgres_copy_i64(&flush->copy, (int64_t)last_ms);
-	postgres_copy_bool(&flush->copy, first_ms + LATE_MS < arrival_ms);
-	postgres_copy_i32(&flush->copy, (int32_t)set->samples.len);
-	postgres_copy_bytes(&flush->copy, chunk_directory_write(&directory, scratch));
-	postgres_copy_bytes(&flush->copy, payload);
+	postgres_copy_i32(&flush->copy, rows->bucket);
+	postgres_copy_i64(&flush->copy, (int64_t)row->first_ms);
+	postgres_copy_i64(&flush->copy, (int64_t)row->last_ms);
+	postgres_copy_bool(&flush->copy, row->first_ms + LATE_MS < arrival_ms);
+	postgres_copy_i32(&flush->copy, (int32_t)row->set->samples.len);
+	postgres_copy_bytes(&flush->copy, row->directory);
+	postgres_copy_bytes(&flush->copy, row->payload);
 	flush->result.rows++;
-	flush->result.bytes += payload.len;
-	flush->result.samples += set->samples.len;
-	return true;
-}
-
-/* As few rows as ROW_*_MAX allow, but for halves of what did not fit. */
-static void make_rows(struct flush *flush, int32_t bucket, const struct sample_set *set,
-		      struct arena *scratch)
-{
-	size_t count = ROW_SAMPLES_MAX;
-
-	for (size_t at = 0; at < set->samples.len;) {
-		size_t left = set->samples.len - at;
-		size_t take = left < count ? left : count;
-		struct sample_set row = view(set, set->samples.items + at, take);
-
-		if (make_row(flush, bucket, &row, scratch))
-			at += take;
-		else
-			count = (take + 1) / 2;
-	}
+	flush->result.bytes += row->payload.len;
+	flush->result.samples += row->set->samples.len;
 }
 
 /* All parts' samples of one bucket. They live in the scratch arena for this bucket alone. */
@@ -152,7 +126,11 @@ static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted
 		if (end > first)
 			sample_set_merge(&merged, &part, NULL);
 	}
-	make_rows(flush, bucket, &merged, scratch);
+	chunk_rows_make(&merged, RAW_LEVEL, scratch,
+			&(struct chunk_row_sink){
+				.put = put_row,
+				.self = &(struct bucket_rows){ flush, bucket },
+			});
 }
 
 void flush_make_rows(struct flush *flush)

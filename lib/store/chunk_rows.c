@@ -1,0 +1,55 @@
+#include "store/chunk_rows.h"
+
+#include "store/chunk.h"
+#include "store/chunk_directory.h"
+#include "store/limits.h"
+
+/* The set with other samples: the same tables, seen through a window. */
+static struct sample_set view(const struct sample_set *set, size_t first, size_t count)
+{
+	struct sample_set viewed = *set;
+
+	viewed.samples.items = set->samples.items + first;
+	viewed.samples.len = viewed.samples.cap = count;
+	return viewed;
+}
+
+/* False: too much for one row. */
+static bool make_row(const struct sample_set *set, int level, struct arena *scratch,
+		     const struct chunk_row_sink *sink)
+{
+	struct chunk_row row = { .set = set, .first_ms = UINT64_MAX };
+
+	row.payload = chunk_encode(set, level, scratch);
+	if (!row.payload.len)
+		return false;
+
+	struct chunk_directory directory = chunk_directory_of(set, scratch);
+
+	row.directory = chunk_directory_write(&directory, scratch);
+	for (size_t i = 0; i < directory.series_count; i++) {
+		const struct directory_series *series = &directory.series[i];
+
+		row.first_ms = series->first_ms < row.first_ms ? series->first_ms : row.first_ms;
+		row.last_ms = series->last_ms > row.last_ms ? series->last_ms : row.last_ms;
+	}
+	sink->put(sink->self, &row);
+	return true;
+}
+
+void chunk_rows_make(const struct sample_set *set, int level, struct arena *scratch,
+		     const struct chunk_row_sink *sink)
+{
+	size_t count = ROW_SAMPLES_MAX;
+
+	for (size_t at = 0; at < set->samples.len;) {
+		size_t left = set->samples.len - at;
+		size_t take = left < count ? left : count;
+		struct sample_set row = view(set, at, take);
+
+		if (make_row(&row, level, scratch, sink))
+			at += take;
+		else
+			count = (take + 1) / 2;
+	}
+}
