@@ -187,6 +187,10 @@ static const struct limit store[] = {
 	      "(`decima_ingester_flush_errors_total`)"),
 	LIMIT(DETACH_TIMEOUT_MS, MS, "a wait for a lock that only we wait for",
 	      "an error in the log; tried again a minute later"),
+	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
+	LIMIT(COMPACT_SAMPLES_MAX, COUNT, "their samples", PACE),
+	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),
+	LIMIT(COMPACT_GRACE_MS, MS, "what was merged stays for queries that began before", PACE),
 	LIMIT(READ_ROWS, COUNT, "directories of rows fetched at a time", PACE),
 	LIMIT(READ_PAYLOAD_BYTES, BYTES, "payloads asked for at a time", PACE),
 	LIMIT(READ_ALONE_BYTES, BYTES, "payloads of a query read by one connection",
@@ -221,6 +225,7 @@ static const struct limit ingester[] = {
 	      "it is skipped, `decima_ingester_skipped_total{reason=\"too_far_ahead\"}`"),
 	LIMIT(CULPRITS_MAX, COUNT, "messages found to be refused by PostgreSQL and not passed yet",
 	      "the oldest is looked for again, `decima_ingester_flush_errors_total`"),
+	LIMIT(COMPACT_WAIT_MS, MS, "the pause between two looks for rows to merge", PACE),
 	LIMIT(RETRY_MS, MS, "the pause before a server that is away is tried again", PACE),
 };
 

@@ -33,6 +33,10 @@ const struct failpoint_row failpoint_rows[FAILPOINT_COUNT] = {
 				    "sent." },
 	[FAILPOINT_AFTER_COMMIT] = { "after-commit", "ingester",
 				     "PostgreSQL has committed; the ingester has not taken note." },
+	[FAILPOINT_IN_COMPACTION] = { "in-compaction", "ingester",
+				      "Rows are marked as merged, and what they were merged into "
+				      "is "
+				      "written; COMMIT is not sent." },
 };
 
 const char *const failpoint_action_names[FAILPOINT_ACTION_COUNT] = {

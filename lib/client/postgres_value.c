@@ -116,7 +116,7 @@ struct postgres_param postgres_dates(struct arena *arena, const int64_t *days, s
 	struct buf out = array_begin(arena, POSTGRES_DATE, count);
 
 	for (size_t i = 0; i < count; i++)
-		postgres_copy_i32(&out, date_of(days[i]));
+		postgres_copy_date(&out, days[i]);
 	return (struct postgres_param){ POSTGRES_DATE_ARRAY, buf_bytes(&out) };
 }
 
@@ -185,6 +185,11 @@ void postgres_copy_i64(struct buf *out, int64_t value)
 {
 	put_u32(out, sizeof(value));
 	put_u64(out, (uint64_t)value);
+}
+
+void postgres_copy_date(struct buf *out, int64_t day)
+{
+	postgres_copy_i32(out, date_of(day));
 }
 
 void postgres_copy_time(struct buf *out, uint64_t unix_ms)

@@ -53,6 +53,7 @@ void postgres_copy_row(struct buf *out, uint16_t columns);
 void postgres_copy_bool(struct buf *out, bool value);
 void postgres_copy_i32(struct buf *out, int32_t value);
 void postgres_copy_i64(struct buf *out, int64_t value);
+void postgres_copy_date(struct buf *out, int64_t day); /* since 1970 */
 void postgres_copy_time(struct buf *out, uint64_t unix_ms);
 void postgres_copy_bytes(struct buf *out, str value);
 void postgres_copy_end(struct buf *out);

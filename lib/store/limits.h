@@ -28,6 +28,13 @@ enum {
 	LOCK_TRIES = 200,
 	DETACH_TIMEOUT_MS = 1000, /* of what only the ingester itself waits for */
 
+	/* What one transaction of compaction merges; more is left for another. One row alone may
+	 * have more. */
+	COMPACT_ROWS_MAX = 1024,
+	COMPACT_SAMPLES_MAX = 1 << 19,
+	COMPACT_BYTES_MAX = 8 << 20,       /* of payloads */
+	COMPACT_GRACE_MS = 15 * 60 * 1000, /* merged rows stay for queries that began before */
+
 	READ_ROWS = 256,                  /* directories taken from the server at a time */
 	READ_PAYLOAD_BYTES = 2 << 20,     /* payloads asked for at a time */
 	READ_ALONE_BYTES = 4 << 20,       /* payloads before other connections help to read */

@@ -12,6 +12,7 @@ const struct partition_table_kind partition_tables[PARTITION_TABLE_COUNT] = {
 	[PARTITION_LABEL_PAIR] = { "label_pair", MS_PER_DAY },
 	[PARTITION_SERIES] = { "series", MS_PER_DAY },
 	[PARTITION_CHUNK_RAW] = { "chunk_raw", MS_PER_HOUR },
+	[PARTITION_CHUNK] = { "chunk", MS_PER_DAY },
 };
 
 static struct tm utc(uint64_t unix_ms)

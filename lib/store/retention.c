@@ -65,34 +65,56 @@ static bool change(struct round *round, enum change what, const char *table, str
 }
 
 /*
- * Nothing can refer to a day but rows that came late: a row that came in time is older than the
- * retention too, and is gone.
+ * What can refer to a day whose time is over: rows that came late (a row that came in time is older
+ * than the retention too, and is gone), and merged ones that could not be dropped yet.
  */
 static bool day_is_needed(struct round *round, uint64_t start_ms, bool *ret_needed, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	const struct postgres_param end = postgres_i64(&arena, (int64_t)(start_ms + MS_PER_DAY));
+	const struct postgres_param params[] = {
+		postgres_i64(&arena, (int64_t)(start_ms + MS_PER_DAY)),
+		postgres_date(&arena, (int64_t)(start_ms / MS_PER_DAY)),
+	};
 
 	return ask_bool(round->pg,
-			"SELECT EXISTS (SELECT FROM chunk_raw WHERE late AND first_ms < $1)", &end,
-			1, ret_needed, err);
+			"SELECT EXISTS (SELECT FROM chunk_raw WHERE late AND first_ms < $1) "
+			"OR EXISTS (SELECT FROM chunk WHERE day = $2)",
+			params, ARRAY_LEN(params), ret_needed, err);
+}
+
+/* All its rows are in `chunk`, and have been for longer than any query takes. */
+static bool is_merged(struct round *round, str name, bool *ret_merged, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	str sql = str_format(&arena,
+			     "SELECT NOT EXISTS (SELECT FROM " STR_FMT
+			     " WHERE merged IS NULL OR merged > $1)%c",
+			     STR_ARG(name), '\0');
+	const struct postgres_param before =
+		postgres_time(&arena, round->retention->now_ms - COMPACT_GRACE_MS);
+
+	return ask_bool(round->pg, sql.ptr, &before, 1, ret_merged, err);
 }
 
 static bool is_past(struct round *round, enum partition_table table, str name, bool *ret_past,
 		    struct err *err)
 {
-	uint64_t kept_ms = round->retention->raw_ms, start_ms;
+	uint64_t kept_ms = round->retention->raw_ms, now_ms = round->retention->now_ms;
+	uint64_t start_ms, end_ms;
 	bool needed = false;
 
 	*ret_past = false;
 	if (!partition_name_parse(table, name, &start_ms))
 		return true;
+	end_ms = start_ms + partition_tables[table].span_ms;
 	/* A day more: a batch may be decoded just in time and be stored a little later. */
 	if (table != PARTITION_CHUNK_RAW)
 		kept_ms += MS_PER_DAY;
-	if (start_ms + partition_tables[table].span_ms + kept_ms > round->retention->now_ms)
-		return true;
-	if (table != PARTITION_CHUNK_RAW && !day_is_needed(round, start_ms, &needed, err))
+	if (end_ms + kept_ms > now_ms)
+		return table != PARTITION_CHUNK_RAW || end_ms + COMPACT_GRACE_MS > now_ms ||
+		       is_merged(round, name, ret_past, err);
+	if ((table == PARTITION_SERIES || table == PARTITION_LABEL_PAIR) &&
+	    !day_is_needed(round, start_ms, &needed, err))
 		return false;
 	*ret_past = !needed;
 	return true;
@@ -189,7 +211,7 @@ static bool run(struct round *round, struct err *err)
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&
-	       drop_past(round, PARTITION_SERIES, err) &&
+	       drop_past(round, PARTITION_CHUNK, err) && drop_past(round, PARTITION_SERIES, err) &&
 	       drop_past(round, PARTITION_LABEL_PAIR, err);
 }
 

@@ -12,7 +12,9 @@
 
 struct retention {
 	uint64_t now_ms;
-	uint64_t raw_ms; /* how long chunk_raw is kept, by arrival */
+	/* How long samples are kept: rows as they came by arrival, merged ones by their samples'
+	 * day. Of the former those that were merged go sooner. */
+	uint64_t raw_ms;
 };
 
 /* One round. ret_dropped: partitions that went. */

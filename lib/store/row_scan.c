@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
+#include "store/reader_window.h"
 #include "store/row_crew.h"
 
 /* Binary values of the columns of the cursor. */
@@ -12,9 +13,11 @@ enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 
 static const char declare[] =
 	"DECLARE rows NO SCROLL CURSOR FOR "
-	"SELECT " COLUMNS " FROM chunk_raw WHERE arrival >= $1 AND arrival < $2 AND " HOLDS
-	" UNION ALL "
-	"SELECT " COLUMNS " FROM chunk_raw WHERE arrival >= $3 AND late AND " HOLDS;
+	"SELECT " COLUMNS " FROM chunk WHERE day >= $7 AND day <= $8 AND " HOLDS " UNION ALL "
+	"SELECT " COLUMNS " FROM chunk_raw "
+	"WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 AND " HOLDS " UNION ALL "
+	"SELECT " COLUMNS " FROM chunk_raw "
+	"WHERE merged IS NULL AND arrival >= $3 AND late AND " HOLDS;
 
 static bool open_cursor(const struct row_scan *scan, struct err *err)
 {
@@ -35,6 +38,8 @@ static bool open_cursor(const struct row_scan *scan, struct err *err)
 		postgres_i32s(&arena, buckets, count),
 		postgres_i64(&arena, (int64_t)scan->end_ms),
 		postgres_i64(&arena, (int64_t)scan->start_ms),
+		postgres_date(&arena, (int64_t)(scan->start_ms / MS_PER_DAY)),
+		postgres_date(&arena, (int64_t)(scan->end_ms / MS_PER_DAY)),
 	};
 
 	return postgres_query(&scan->reader->pg, declare, params, ARRAY_LEN(params), &rows, err);

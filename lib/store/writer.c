@@ -341,7 +341,8 @@ bool store_writer_maintain(struct store_writer *writer, struct err *err)
 				    err) ||
 		    !need_partition(writer, PARTITION_LABEL_PAIR, now_ms + ahead * MS_PER_DAY,
 				    err) ||
-		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err))
+		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err) ||
+		    !need_partition(writer, PARTITION_CHUNK, now_ms + ahead * MS_PER_DAY, err))
 			return false;
 	return janitor_run(&writer->pg, &writer->writers_ended, err) &&
 	       retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);

@@ -11,5 +11,6 @@ enum {
 				* beyond: the oldest is looked for again */
 	LAG_PARTITIONS_MAX = 4096,  /* whose lag is told one by one; beyond: in the sum alone */
 	KNOWN_SERIES_MAX = 1000000, /* keys in each half of the cache; beyond: sent again */
+	COMPACT_WAIT_MS = 1000,     /* between two looks for rows to merge */
 	RETRY_MS = 1000,            /* between two tries at a server that is away */
 };

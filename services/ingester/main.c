@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "chassis/daemon.h"
+#include "compact.h"
 #include "consume.h"
 #include "metrics.h"
 
@@ -12,6 +13,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	struct consume_options consume;
+	uint64_t compaction_age_ns;
 	const char *failpoints;
 };
 
@@ -40,6 +42,11 @@ static const struct conf_key keys[] = {
 	{ "flush-interval", CONF_DURATION, FIELD(flush_interval_ns), .fallback = "10s",
 	  .min = 100 * NS_PER_MS, .max = 300 * NS_PER_SECOND,
 	  .help = "Time between two flushes to PostgreSQL." },
+	{ "compaction-age", CONF_DURATION, offsetof(struct settings, compaction_age_ns),
+	  .fallback = "5m", .max = 3600 * NS_PER_SECOND,
+	  .help = "Age at which rows of samples, as the flushes left them, are merged into fewer "
+		  "and "
+		  "larger ones; 0: never." },
 	{ "retention-raw", CONF_DURATION, FIELD(retention_raw_ns), .fallback = "7d",
 	  .min = 3600 * NS_PER_SECOND,
 	  .help = "Age at which samples are dropped, an hour at a time." },
@@ -57,6 +64,7 @@ enum { MAPPED_FROM = 128 << 10 }; /* bytes */
 static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
+	struct compact compact = { 0 };
 	struct daemon_server server = { 0 };
 	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
@@ -69,8 +77,13 @@ static bool run(void *self, struct err *err)
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
 		return false;
 
-	bool done = consume_run(&consume, &loaded->consume, err);
+	const struct compact_options compaction = { .postgres = loaded->consume.postgres,
+						    .age_ns = loaded->compaction_age_ns };
+	bool done = compact_start(&compact, &compaction, err) &&
+		    consume_run(&consume, &loaded->consume, err);
 
+	daemon_stop();
+	compact_stop(&compact);
 	daemon_unserve(&server);
 	return done;
 }

@@ -47,6 +47,16 @@ COUNTER(ingester_flush_errors, "flush_errors_total", "Flushes that failed and ar
 COUNTER(ingester_samples_stored, "samples_stored_total", "Samples of committed flushes.");
 COUNTER(ingester_rows, "rows_total", "Rows of samples written.");
 COUNTER(ingester_row_bytes, "row_bytes_total", "Bytes of those rows.");
+COUNTER(ingester_merged_rows, "merged_rows_total",
+	"Rows as they came that were merged into chunks, the rows of an hour of a bucket.");
+COUNTER(ingester_merged_bytes, "merged_row_bytes_total", "Bytes of those rows.");
+COUNTER(ingester_merged_samples, "merged_samples_total", "Samples of those rows.");
+COUNTER(ingester_chunks, "chunks_total", "Chunks written.");
+COUNTER(ingester_chunk_bytes, "chunk_bytes_total", "Bytes of those chunks.");
+COUNTER(ingester_merge_errors, "merge_errors_total",
+	"Merges that failed and are tried again; nothing has changed.");
+COUNTER(ingester_damaged_rows, "damaged_rows_total",
+	"Rows found damaged when they were to be merged; they stay as they came.");
 COUNTER(ingester_rebalances, "rebalances_total", "Assignments of partitions by Kafka.");
 COUNTER(ingester_rereads, "rereads_total",
 	"Times that all that was held was dropped, to be read again from the stored offsets.");
@@ -167,6 +177,13 @@ void ingester_metrics_register(void)
 		&ingester_newest_sample_ms,
 		&ingester_samples_stored,
 		&ingester_rows,
+		&ingester_merged_rows,
+		&ingester_merged_bytes,
+		&ingester_merged_samples,
+		&ingester_chunks,
+		&ingester_chunk_bytes,
+		&ingester_merge_errors,
+		&ingester_damaged_rows,
 		&ingester_row_bytes,
 		&ingester_fences_lost,
 		&ingester_series_new,

@@ -22,7 +22,9 @@ extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingest
 	ingester_buffered_samples, ingester_hosts, ingester_paused, ingester_samples_stored,
 	ingester_rebalances, ingester_rereads, ingester_connections, ingester_lag_ms,
 	ingester_newest_sample_ms, ingester_partition_lag, ingester_sample_delay_ns,
-	ingester_visible_ns, ingester_writers_ended;
+	ingester_visible_ns, ingester_writers_ended, ingester_merged_rows, ingester_merged_bytes,
+	ingester_merged_samples, ingester_chunks, ingester_chunk_bytes, ingester_merge_errors,
+	ingester_damaged_rows;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
 const char *reject_reason_name(size_t reason);

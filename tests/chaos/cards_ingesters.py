@@ -26,6 +26,7 @@ class IngesterCards:
     def __init__(self):
         self.ingesters = [self.cell.ingester]
         self.session_s = self.chance.choice(SESSIONS_S)
+        self.cell.ingester_flags["compaction-age"] = "2s"
         self.cell.ingester_flags["kafka-session-timeout"] = f"{self.session_s}s"
         self.cell.ingester.flags |= self.cell.ingester_flags
         self.named = 1

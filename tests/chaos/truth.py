@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
+from harness import SAMPLES
 from topic import Ledger, Truth
 
 SHOWN = 20   # sentences of a list
@@ -11,7 +12,6 @@ SHOWN = 20   # sentences of a list
 OFFSETS = "SELECT partition, next_offset FROM consumer_offset WHERE topic = %s"
 HOSTS = """SELECT host, epoch, highest, missing::text, gap, taken, lost, stored, duplicate_batches,
     rejected_batches, rejected_samples, skipped FROM agent_status"""
-SAMPLES = "SELECT coalesce(sum(samples), 0)::bigint FROM chunk_raw"
 
 
 @dataclass

@@ -63,6 +63,12 @@ def metrics(service):
     return found
 
 
+# In all rows that a query may read.
+SAMPLES = ("SELECT coalesce(sum(samples), 0)::bigint FROM"
+           " (SELECT samples FROM chunk_raw WHERE merged IS NULL"
+           " UNION ALL SELECT samples FROM chunk) AS stored")
+
+
 class Cell:
     """An ingester and a querier with a database and a topic of their own, on shared servers.
 
@@ -128,6 +134,10 @@ class Cell:
     def rows(self, sql, *args):
         with self.connect() as db:
             return db.execute(sql, args).fetchall()
+
+    def samples(self):
+        """How many are stored, each counted where a query would find it."""
+        return self.rows(SAMPLES)[0][0]
 
     # Kafka
 

@@ -2,7 +2,8 @@
 of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
 
 There are two kinds of messages: made at random, with all that a message may say, and batches of a
-real agent (tests/recorded), as if four hosts had sent them within an hour."""
+real agent (tests/recorded), as if four hosts had sent them within an hour. Both are asked about as
+they came, and once more while and after their rows are merged."""
 import json
 import os
 import random
@@ -209,10 +210,13 @@ def seconds(ms):
     return f"{ms // 1000}.{ms % 1000:03}"
 
 
-@pytest.fixture(scope="module", params=["made", "recorded"])
+@pytest.fixture(scope="module", params=["made", "recorded", "made-merged", "recorded-merged"])
 def cell(servers, request):
-    with Cell(servers, f"differential_{request.param}") as made:
-        made.kind = request.param
+    name = request.param.replace("-", "_")
+    with Cell(servers, f"differential_{name}") as made:
+        made.kind, _, merged = request.param.partition("-")
+        made.ingester_flags["compaction-age"] = "100ms" if merged else "0s"
+        made.ingester = made.service("ingester", "merging")
         made.start()
         yield made
 
@@ -227,8 +231,7 @@ def recorded(cell, protos, figure):
         protos.profiles.ProfilesData.FromString(message.value())))
                 for message in cell.consume(count=len(sent), deadline=60)]
     count = sum(map(len, messages))
-    wait_until(lambda: cell.rows("SELECT sum(samples)::bigint FROM chunk_raw") == [(count,)],
-               deadline=60, what=f"all samples, seed {SEED}")
+    wait_until(lambda: cell.samples() == count, deadline=60, what=f"all samples, seed {SEED}")
     figure(f"differential: {count} samples of {len(sent)} {cell.kind} messages, seed {SEED}")
     return Recorded(cell, messages)
 

@@ -332,7 +332,8 @@ def test_a_postgresql_that_went_back_is_filled_again_though_nothing_new_comes(ce
         wait_until(lambda: found(back, "back", 3) and found(back, "back plain", 1), what="stored")
 
         with psycopg.connect(back.postgres_address) as db:
-            db.execute("TRUNCATE chunk_raw, series, label_pair, agent_status, consumer_offset")
+            db.execute("TRUNCATE chunk_raw, chunk, series, label_pair, agent_status,"
+                       " consumer_offset")
             db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                        " WHERE datname = current_database() AND pid <> pg_backend_pid()")
         assert not offset_of(back, 0)

@@ -1,0 +1,181 @@
+"""Rows as the flushes left them are merged into chunks: fewer rows, the same answers, each sample
+once whoever dies, and what was merged goes when no query can need it any more.
+"""
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from harness import SAMPLES, Cell, metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+SERVICES = ("web", "db", "cache")
+ROUNDS = 8                           # flushes, at the least
+TICKS = {(1, 2): 3, (1, 3): 1, (4,): 2}
+SAMPLES_OF_ALL = ROUNDS * len(SERVICES) * sum(TICKS.values())
+WAITING = "SELECT count(*) FROM chunk_raw WHERE merged IS NULL AND NOT unreadable"
+
+
+def fill(cell, protos):
+    """Each round in flushes of its own."""
+    stored = cell.samples()
+    for number in range(ROUNDS):
+        for comm in SERVICES:
+            cell.produce(cpu_message(protos, comm, TICKS, node=f"host-{number % 3}", pid=number))
+        stored += len(SERVICES) * sum(TICKS.values())
+        wait_until(lambda: cell.samples() == stored, what="a round is stored")
+
+
+def merge(cell, age="100ms", **flags):
+    """Start the ingester again, so that it merges."""
+    cell.ingester.kill()
+    cell.ingester.flags |= {"compaction-age": age} | flags
+    cell.ingester.launch({"DECIMA_POSTGRES": cell.postgres_address})
+
+
+def until_merged(cell, left=0):
+    wait_until(lambda: cell.rows(WAITING) == [(left,)], what="rows are merged")
+
+
+@pytest.fixture
+def cell(servers, request):
+    name = request.node.originalname.removeprefix("test_")[:40]
+    with Cell(servers, f"merge_{name}") as made:
+        made.ingester_flags["compaction-age"] = "0s"
+        made.ingester.flags["compaction-age"] = "0s"
+        made.start()
+        yield made
+
+
+def answers(cell, window):
+    told = [cell.collapsed("{}", **window, group_by=label) for label in ("comm", "pid")]
+    told += [cell.flamegraph("{}", **window)]
+    told += [cell.data("series", **{"match[]": "{}"}, **window)]
+    graph = cell.data("query_range", query="{}", sum_by="comm", step=60, **window)
+    return told, sorted(str(series) for series in graph["result"])
+
+
+def test_answers_are_the_same_from_fewer_rows(cell, protos, figure):
+    now = int(time.time())
+    window = {"start": now - 600, "end": now + 600}
+    fill(cell, protos)
+    before = answers(cell, window)
+    (rows, bytes_before), = cell.rows("SELECT count(*), sum(length(payload)) FROM chunk_raw")
+
+    merge(cell)
+    until_merged(cell)
+
+    (chunks, bytes_after), = cell.rows("SELECT count(*), sum(length(payload)) FROM chunk")
+    figure(f"compaction: {rows} rows of {bytes_before} bytes became {chunks} of {bytes_after}")
+    assert answers(cell, window) == before
+    assert cell.samples() == SAMPLES_OF_ALL
+    assert rows >= ROUNDS * len(SERVICES) and chunks < rows / 2 and bytes_after < bytes_before
+    told = metrics(cell.ingester)
+    assert told["decima_ingester_merged_rows_total"] == rows
+    assert told["decima_ingester_merged_samples_total"] == SAMPLES_OF_ALL
+    assert told["decima_ingester_chunks_total"] == chunks
+    assert told["decima_ingester_chunk_bytes_total"] == bytes_after
+
+
+def test_whoever_looked_before_sees_what_was_there(cell, protos):
+    """A snapshot from before the merge has each sample once, after it too."""
+    fill(cell, protos)
+    with cell.connect() as db, db.transaction():
+        db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        assert db.execute(SAMPLES).fetchone() == (SAMPLES_OF_ALL,)
+
+        merge(cell)
+        until_merged(cell)
+
+        assert db.execute(SAMPLES).fetchone() == (SAMPLES_OF_ALL,)
+        assert db.execute("SELECT count(*) FROM chunk").fetchone() == (0,)
+    assert cell.samples() == SAMPLES_OF_ALL
+
+
+def test_several_may_merge_while_samples_come(cell, protos):
+    others = [cell.service("ingester", f"other-{number}", {"compaction-age": "100ms"})
+              for number in range(2)]
+    merge(cell)
+    for other in others:
+        cell.start_service(other)
+
+    fill(cell, protos)
+    until_merged(cell)
+
+    assert cell.samples() == SAMPLES_OF_ALL
+    assert cell.total("{}") == SAMPLES_OF_ALL * PERIOD
+    merged = [metrics(ingester)["decima_ingester_merged_samples_total"]
+              for ingester in (cell.ingester, *others)]
+    assert sum(merged) == SAMPLES_OF_ALL, merged
+
+
+def test_who_dies_before_its_commit_has_changed_nothing(cell, protos):
+    fill(cell, protos)
+    merge(cell, failpoints="in-compaction=kill")
+    wait_until(lambda: not cell.ingester.alive(), what="it is dead")
+    assert cell.rows("SELECT count(*) FROM chunk") == [(0,)]
+    assert cell.samples() == SAMPLES_OF_ALL
+
+    merge(cell, failpoints="")
+    until_merged(cell)
+
+    assert cell.samples() == SAMPLES_OF_ALL
+
+
+def test_a_damaged_row_stays_and_the_others_are_merged(cell, protos):
+    fill(cell, protos)
+    with cell.connect() as db:
+        db.execute("UPDATE chunk_raw SET payload = set_byte(payload, 40, 255 - get_byte(payload,"
+                   " 40)) WHERE ctid = (SELECT min(ctid) FROM chunk_raw)")
+
+    merge(cell)
+    until_merged(cell)
+
+    (aside, samples), = cell.rows("SELECT count(*), sum(samples)::bigint FROM chunk_raw"
+                                  " WHERE unreadable AND merged IS NULL")
+    assert aside == 1
+    assert cell.samples() == SAMPLES_OF_ALL
+    assert cell.rows("SELECT sum(samples)::bigint FROM chunk") == [(SAMPLES_OF_ALL - samples,)]
+    assert metrics(cell.ingester)["decima_ingester_damaged_rows_total"] == 1
+    assert "a row is damaged, and stays as it came" in cell.ingester.log_file.read_text()
+
+
+def test_a_day_without_a_partition_gets_one(cell, protos):
+    """Samples of three days ago, which nobody made a partition of `chunk` for."""
+    cell.produce(cpu_message(protos, "late", TICKS, at_ms=int(time.time() * 1000) - 3 * 86400_000))
+    wait_until(lambda: cell.samples() == sum(TICKS.values()), what="stored")
+
+    merge(cell)
+    until_merged(cell)
+
+    assert cell.samples() == sum(TICKS.values())
+    now = int(time.time())
+    assert cell.total("{}", start=now - 4 * 86400, end=now) == sum(TICKS.values()) * PERIOD
+
+
+def test_what_was_merged_goes_when_no_query_needs_it(cell, protos):
+    """Not sooner, and not while anything in it was not merged."""
+    fill(cell, protos)
+    at = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
+    cases = {3: ("1 hour", True), 4: ("1 minute", False), 5: (None, False)}
+    with cell.connect() as db:
+        for hours, (merged, _) in cases.items():
+            first = at - timedelta(hours=hours)
+            name = f"chunk_raw_{first:%Y%m%d%H}"
+            db.execute(f"CREATE TABLE {name} PARTITION OF chunk_raw FOR VALUES"
+                       f" FROM ('{first}') TO ('{first + timedelta(hours=1)}')")
+            db.execute(f"INSERT INTO {name} SELECT %s, bucket, first_ms, last_ms, late, samples,"
+                       f" directory, payload, now() - %s::interval FROM chunk_raw LIMIT 3",
+                       (first, merged))
+    names = {f"chunk_raw_{at - timedelta(hours=hours):%Y%m%d%H}": goes
+             for hours, (_, goes) in cases.items()}
+
+    cell.ingester.kill()
+    cell.start_service(cell.ingester)
+
+    going = [name for name, goes in names.items() if goes]
+    wait_until(lambda: all(cell.rows("SELECT to_regclass(%s)", name) == [(None,)]
+                           for name in going), what="dropped")
+    time.sleep(1)  # of the same round
+    for name, goes in names.items():
+        assert (cell.rows("SELECT to_regclass(%s)", name) == [(None,)]) == goes, name
