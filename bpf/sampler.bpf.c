@@ -116,6 +116,16 @@ static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint
 	return bpf_probe_read_user(to, bytes, (const void *)from) == 0;
 }
 
+static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
+{
+	uint32_t segment = (uint32_t)(number / UNWIND_SEGMENT_PAGES);
+	uint32_t page = number % UNWIND_SEGMENT_PAGES;
+	void *pages = bpf_map_lookup_elem(&unwind_segments, &segment);
+
+	(void)walk;
+	return pages ? bpf_map_lookup_elem(pages, &page) : NULL;
+}
+
 static __always_inline void tell_task(struct sample_record *out, struct task_struct *task)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
@@ -158,13 +168,34 @@ static __always_inline void take_kernel_stack(void *ctx, struct sample_record *o
 			(uint16_t)(at_most((uint64_t)bytes, KERNEL_ROOM) / sizeof(uint64_t));
 }
 
-/* Whether its mappings are here: its own, not those of one that had its pid before. */
-static __always_inline bool is_known(const struct sample_record *out)
+/* The mappings of a process, if they are here: its own, not those of one that had its pid. */
+static __always_inline const struct unwind_process *process_of(uint32_t tgid, uint64_t start_ns,
+							       uint64_t exec_id)
 {
-	uint32_t tgid = out->tgid;
 	const struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
-	return process && process->start_ns == out->start_ns && process->exec_id == out->exec_id;
+	if (!process || process->start_ns != start_ns || process->exec_id != exec_id)
+		return NULL;
+	return process;
+}
+
+/* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
+ */
+static __always_inline const struct unwind_process *find_process(const struct sample_record *out,
+								 struct task_struct *task)
+{
+	const struct unwind_process *process = process_of(out->tgid, out->start_ns, out->exec_id);
+	struct task_struct *parent, *leader;
+
+	if (process)
+		return process;
+	parent = BPF_CORE_READ(task, group_leader, real_parent);
+	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(task, mm))
+		return NULL;
+	leader = BPF_CORE_READ(parent, group_leader);
+	return process_of((uint32_t)BPF_CORE_READ(parent, tgid),
+			  BPF_CORE_READ(leader, start_boottime),
+			  BPF_CORE_READ(leader, self_exec_id));
 }
 
 /* Whose tick it is, and what the kernel does for it. Whether a user stack is to be walked. */
@@ -187,9 +218,7 @@ static __always_inline bool begin(void *ctx, struct scratch *scratch)
 		unwind_stop(&scratch->walk, USER_END_32BIT);
 	if (found != REGISTERS_FOUND)
 		return false;
-	unwind_begin(&scratch->walk, &scratch->registers);
-	if (!is_known(out))
-		scratch->walk.flags |= SAMPLE_STACK_TRAVELS;
+	unwind_begin(&scratch->walk, &scratch->registers, find_process(out, task));
 	return true;
 }
 
@@ -322,6 +351,14 @@ struct {
 	__uint(value_size, sizeof(uint32_t));
 } calls SEC(".maps");
 
+/* Global, so that the verifier looks at it once, and not at each call. */
+__attribute__((noinline)) int walk_in_call(void)
+{
+	struct scratch *scratch = scratch_get();
+
+	return scratch && walk_on(scratch);
+}
+
 SEC("perf_event")
 int walk_in_calls(void *ctx)
 {
@@ -330,7 +367,7 @@ int walk_in_calls(void *ctx)
 	if (!scratch)
 		return 0;
 	for (int i = 0; i < FRAMES_PER_CALL; i++)
-		if (!walk_on(scratch))
+		if (!walk_in_call())
 			return finish(scratch);
 	bpf_tail_call(ctx, &calls, 0);
 	unwind_stop(&scratch->walk, USER_END_TOO_DEEP); /* that was the last of the calls */

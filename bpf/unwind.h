@@ -2,75 +2,256 @@
 /*
  * unwind - the walk of one user stack, a frame a step.
  *
- *     unwind_begin(walk, registers);
+ *     unwind_begin(walk, registers, process);
  *     while (walk->end == USER_END_NONE && frames < room) {
  *             unwind_step(walk);
  *             frame[frames++] = walk->shown;
  *     }
  *
  * Compiled into the BPF programs, into tests on the host, and into the agent, which walks the
- * stacks that travelled. Who includes this says first how the thread's memory is read:
+ * stacks that travelled. Who includes this gives the two functions that unwind_walk.h names.
  *
- *     static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from);
+ * A step finds the row of the address where the walk stands and does what its rule says. Without a
+ * row it goes by the frame pointer, which is told in walk->flags. An address that a step arrives at
+ * is looked up before it counts as a frame, if the process is known.
  *
  * Every way out sets walk->end. The first read that fails ends the walk: in BPF each costs half a
  * microsecond and more.
  */
 #pragma once
 
-#include "sample.h"
-#include "unwind_machine.h"
-
-struct unwind {
-	struct sample_registers now; /* of the frame where the walk stands */
-	uint64_t shown;              /* the address of the frame that was left last, for a record */
-	uint32_t end;                /* enum user_end; USER_END_NONE: the walk goes on */
-	uint32_t flags;              /* SAMPLE_FRAME_POINTERS once a step was by them */
-	bool is_exact;               /* pc is where the thread goes on, not one past a call */
-	bool is_leaf;
-	void *self; /* of who includes this */
-};
-
-static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from);
-
-static inline void unwind_begin(struct unwind *walk, const struct sample_registers *registers)
-{
-	walk->now = *registers;
-	walk->shown = 0;
-	walk->flags = 0;
-	walk->end = USER_END_NONE;
-	walk->is_exact = walk->is_leaf = true;
-}
+#include "unwind_find.h"
+#include "unwind_maps.h"
+#include "unwind_walk.h"
 
 static inline void unwind_stop(struct unwind *walk, enum user_end end)
 {
 	walk->end = (uint32_t)end;
 }
 
-/* The caller of a function that keeps the frame pointer: *pointer is the caller's, then the pc. */
-static inline void unwind_by_frame_pointer(struct unwind *walk, enum user_end astray)
+/* The address that is looked up: a return address may be the first of another function. */
+static inline uint64_t unwind_place(const struct unwind *walk)
+{
+	return walk->now.pc - !walk->is_exact;
+}
+
+/* `process`: NULL for one that is not known. walk->self stays as it is. */
+static inline void unwind_begin(struct unwind *walk, const struct sample_registers *registers,
+				const struct unwind_process *process)
+{
+	walk->now = *registers;
+	walk->shown = 0;
+	walk->flags = 0;
+	walk->end = USER_END_NONE;
+	walk->list = process ? process->place : 0;
+	walk->list_count = process ? process->count : 0;
+	walk->mapping.start = walk->mapping.end = 0;
+	walk->is_known = process != NULL;
+	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
+	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, registers->pc);
+	if (!walk->is_mapped)
+		walk->flags |= SAMPLE_STACK_TRAVELS;
+}
+
+/* The walk stands at a caller. `astray` is what it means if no code is there. */
+static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_end astray)
+{
+	walk->is_exact = walk->has_all = is_exact;
+	walk->is_leaf = false;
+	if (walk->now.pc == 0)
+		return unwind_stop(walk, USER_END_COMPLETE);
+	if (!walk->is_known)
+		return;
+	walk->is_mapped = unwind_find_mapping(walk, unwind_place(walk));
+	if (!walk->is_mapped)
+		unwind_stop(walk, astray);
+}
+
+/*
+ * The caller of a function that keeps the frame pointer: there is the caller's, then the address to
+ * return to. Code that `keeps` it may move to another stack (Go), other code may have anything in
+ * there: `astray` is what it means if it leads nowhere.
+ */
+static inline void unwind_by_frame_pointer(struct unwind *walk, bool keeps, enum user_end astray)
 {
 	uint64_t pointer = walk->now.general[UNWIND_FRAME_POINTER];
 	uint64_t frame[2];
 
 	walk->flags |= SAMPLE_FRAME_POINTERS;
-	if (pointer == 0) /* where the root leaves it; a leaf may have any value there */
-		return unwind_stop(walk, walk->is_leaf ? astray : USER_END_COMPLETE);
-	if (pointer < walk->now.general[UNWIND_STACK_POINTER])
+	if (!walk->has_pointer)
+		return unwind_stop(walk, astray);
+	if (pointer == 0) /* as the root leaves it; in a leaf it may be any number */
+		return unwind_stop(walk, walk->is_leaf && !keeps ? astray : USER_END_COMPLETE);
+	if (!keeps && pointer < walk->now.general[UNWIND_STACK_POINTER])
 		return unwind_stop(walk, astray);
 	if (!unwind_read_user(walk, frame, sizeof(frame), pointer))
-		return unwind_stop(walk, astray);
+		return unwind_stop(walk, keeps ? USER_END_READ_FAULT : astray);
 	walk->now.pc = unwind_address(frame[1]);
 	walk->now.general[UNWIND_FRAME_POINTER] = frame[0];
 	walk->now.general[UNWIND_STACK_POINTER] = pointer + sizeof(frame);
-	walk->is_exact = walk->is_leaf = false;
-	if (walk->now.pc == 0)
-		unwind_stop(walk, USER_END_COMPLETE);
+}
+
+/* The value of a register in this frame; false: nobody knows it any more. */
+static inline bool unwind_register(const struct unwind *walk, uint32_t number, uint64_t *ret_value)
+{
+	*ret_value = walk->now.general[number & (GENERAL_REGISTERS - 1)];
+	return walk->has_all || number == UNWIND_STACK_POINTER ||
+	       (number == UNWIND_FRAME_POINTER && walk->has_pointer);
+}
+
+/* Where the frame begins. What cannot be told ends the walk. */
+static inline bool unwind_frame_address(struct unwind *walk, const struct unwind_rule *rule,
+					uint64_t *ret_address)
+{
+	uint64_t base = walk->now.general[UNWIND_STACK_POINTER];
+
+	if (rule->cfa == UNWIND_CFA_PLT) {
+		bool is_pushed = (walk->now.pc & 15) >= (uint64_t)rule->cfa_offset;
+
+		*ret_address = base + 8 + 8 * is_pushed;
+		return true;
+	}
+	if (!unwind_register(walk, rule->cfa_register, &base)) {
+		unwind_stop(walk, USER_END_UNSUPPORTED);
+		return false;
+	}
+	base += (uint64_t)(int64_t)rule->cfa_offset;
+	if (rule->cfa == UNWIND_CFA_DEREF) {
+		if (!unwind_read_user(walk, &base, sizeof(base), base)) {
+			unwind_stop(walk, USER_END_READ_FAULT);
+			return false;
+		}
+		base += (uint64_t)(int64_t)rule->cfa_second;
+	}
+	*ret_address = base;
+	return true;
+}
+
+/* Of one register of the caller. *value is what this frame has in it, and becomes the caller's. */
+static inline bool unwind_saved(struct unwind *walk, uint32_t how, int32_t offset, uint64_t frame,
+				uint64_t *value, bool *has_value)
+{
+	uint64_t pointer;
+
+	switch ((enum unwind_saved)how) {
+	case UNWIND_SAVED_SAME:
+		return true;
+	case UNWIND_SAVED_AT_CFA:
+		*has_value = true;
+		return unwind_read_user(walk, value, sizeof(*value),
+					frame + (uint64_t)(int64_t)offset);
+	case UNWIND_SAVED_REGISTER:
+		*has_value = unwind_register(walk, (uint32_t)offset, value);
+		return true;
+	case UNWIND_SAVED_AT_FRAME_POINTER:
+		*has_value = unwind_register(walk, UNWIND_FRAME_POINTER, &pointer);
+		return *has_value && unwind_read_user(walk, value, sizeof(*value),
+						      pointer + (uint64_t)(int64_t)offset);
+	case UNWIND_SAVED_UNDEFINED:
+	case UNWIND_SAVED_UNSUPPORTED:
+	case UNWIND_SAVED_COUNT:
+		break;
+	}
+	*has_value = false;
+	return true;
+}
+
+/* Frame pointer and return address side by side, as a push or a pair of stores leaves them. */
+static inline bool unwind_is_pair(const struct unwind_rule *rule)
+{
+	return rule->frame_pointer == UNWIND_SAVED_AT_CFA &&
+	       rule->return_address == UNWIND_SAVED_AT_CFA &&
+	       rule->frame_pointer_offset + 8 == rule->return_address_offset;
+}
+
+/* Both registers of the caller that rules tell of: frame pointer, return address. */
+static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_rule *rule,
+				     uint64_t frame, uint64_t saved[2], bool has[2])
+{
+	saved[0] = walk->now.general[UNWIND_FRAME_POINTER];
+	has[0] = walk->has_pointer;
+	has[1] = unwind_link(&walk->now, &saved[1]) && walk->has_all;
+	if (unwind_is_pair(rule)) {
+		has[0] = has[1] = true;
+		return unwind_read_user(walk, saved, 2 * sizeof(*saved),
+					frame + (uint64_t)(int64_t)rule->frame_pointer_offset);
+	}
+	return unwind_saved(walk, rule->return_address, rule->return_address_offset, frame,
+			    &saved[1], &has[1]) &&
+	       unwind_saved(walk, rule->frame_pointer, rule->frame_pointer_offset, frame, &saved[0],
+			    &has[0]);
+}
+
+static inline void unwind_by_rule(struct unwind *walk, const struct unwind_rule *rule)
+{
+	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER];
+	uint64_t frame, saved[2];
+	bool has[2];
+
+	if (rule->return_address == UNWIND_SAVED_UNDEFINED)
+		return unwind_stop(walk, USER_END_COMPLETE);
+	if (!unwind_frame_address(walk, rule, &frame))
+		return;
+	if (frame < stack + unwind_growth(walk->is_leaf))
+		return unwind_stop(walk, USER_END_BAD_FRAME);
+	if (!unwind_read_saved(walk, rule, frame, saved, has))
+		return unwind_stop(walk, USER_END_READ_FAULT);
+	if (!has[1])
+		return unwind_stop(walk, USER_END_UNSUPPORTED);
+	walk->now.pc = unwind_address(saved[1]);
+	walk->now.general[UNWIND_FRAME_POINTER] = saved[0];
+	walk->now.general[UNWIND_STACK_POINTER] = frame;
+	walk->has_pointer = has[0];
+}
+
+/* To where the signal came, on whatever stack that was. It is told as one past that. */
+static inline void unwind_by_signal_frame(struct unwind *walk)
+{
+	uint64_t from = walk->now.general[UNWIND_STACK_POINTER] + UNWIND_SIGNAL_AT;
+
+	walk->shown = walk->now.pc + !walk->is_leaf;
+	if (!unwind_read_user(walk, walk->saved, sizeof(walk->saved), from))
+		return unwind_stop(walk, USER_END_READ_FAULT);
+	unwind_restore(&walk->now, walk->saved);
+	walk->has_pointer = true;
+}
+
+/*
+ * What is to be done where the walk stands. With UNWIND_CFA_NONE it is the frame pointer for want
+ * of anything better. Returns what it means if that leads to where no code is.
+ */
+static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_rule *ret_rule)
+{
+	*ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+	if (!walk->is_known)
+		return USER_END_NO_TABLE;
+	if (!walk->is_mapped)
+		return USER_END_NO_MAPPING;
+	if (walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS)
+		return USER_END_BAD_FRAME;
+	if (walk->mapping.table == 0 ||
+	    !unwind_find_rule(walk, unwind_place(walk) - walk->mapping.bias, ret_rule))
+		return USER_END_NO_TABLE;
+	if (ret_rule->cfa == UNWIND_CFA_NONE)
+		return USER_END_NO_ROW;
+	return ret_rule->cfa == UNWIND_CFA_FRAME_POINTER ? USER_END_BAD_FRAME : USER_END_NO_MAPPING;
 }
 
 /* From the frame where the walk stands to its caller, or to the walk's end. */
 static inline void unwind_step(struct unwind *walk)
 {
-	walk->shown = walk->now.pc;
-	unwind_by_frame_pointer(walk, USER_END_NO_TABLE);
+	struct unwind_rule rule;
+	enum user_end astray = unwind_rule_here(walk, &rule);
+
+	walk->shown = walk->now.pc + (walk->is_exact && !walk->is_leaf);
+	if (rule.cfa == UNWIND_CFA_SIGNAL)
+		unwind_by_signal_frame(walk);
+	else if (rule.cfa == UNWIND_CFA_NONE || rule.cfa == UNWIND_CFA_FRAME_POINTER)
+		unwind_by_frame_pointer(walk, rule.cfa == UNWIND_CFA_FRAME_POINTER, astray);
+	else if (rule.cfa < UNWIND_CFA_UNSUPPORTED)
+		unwind_by_rule(walk, &rule);
+	else
+		unwind_stop(walk, USER_END_UNSUPPORTED);
+	if (walk->end == USER_END_NONE)
+		unwind_arrive(walk, rule.cfa == UNWIND_CFA_SIGNAL, astray);
 }

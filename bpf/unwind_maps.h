@@ -19,6 +19,7 @@ enum {
 	UNWIND_SEGMENT_PAGES = 64,
 	UNWIND_SEGMENTS_MAX = 8192,  /* 2 GB */
 	UNWIND_PROCESSES_MAX = 8192, /* about 900 KB */
+	UNWIND_MAPPINGS_MAX = 8192,  /* of a process; those beyond are not seen */
 };
 
 /* Of the process that began at start_ns and has done so many execs; of no other with its pid. */

@@ -286,6 +286,21 @@ void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
 	ring_buffer__consume(sampler->ring);
 }
 
+int sampler_program(const struct sampler *sampler)
+{
+	return bpf_program__fd(sampler->program);
+}
+
+int sampler_segments(const struct sampler *sampler)
+{
+	return bpf_map__fd(sampler->bpf->maps.unwind_segments);
+}
+
+int sampler_processes(const struct sampler *sampler)
+{
+	return bpf_map__fd(sampler->bpf->maps.unwind_processes);
+}
+
 const uint64_t *sampler_counts(struct sampler *sampler)
 {
 	int fd = bpf_map__fd(sampler->bpf->maps.counts);

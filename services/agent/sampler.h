@@ -52,6 +52,11 @@ void sampler_close(struct sampler *sampler);
 
 void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
 
+/* The maps of unwind_maps.h, for who fills them: descriptors that stay the sampler's. */
+int sampler_program(const struct sampler *sampler); /* the one that ticks run */
+int sampler_segments(const struct sampler *sampler);
+int sampler_processes(const struct sampler *sampler);
+
 /*
  * The kernel's counts since sampler_open(), summed over the CPUs. Where one cannot be read, what it
  * was before.

@@ -13,16 +13,30 @@ enum {
 	CODE_AT = 0x400000,
 	RING_BYTES = 1 << 20,
 	ROUNDS_OF_LOOP = 513, /* what the walk asks for */
+	SEGMENT = 3,
+	PAGE = SEGMENT * UNWIND_SEGMENT_PAGES + 5,
 };
 
-static struct task_struct leader = {
-	.start_boottime = 77, .self_exec_id = 3, .comm = "nginx", .group_leader = &leader
-};
+static struct task_struct orphan = { .group_leader = &orphan };
+static struct task_struct leader = { .start_boottime = 77,
+				     .self_exec_id = 3,
+				     .comm = "nginx",
+				     .group_leader = &leader,
+				     .real_parent = &orphan };
 static struct mm_struct {
 	int unused;
 } memory;
 static struct task_struct task = { .group_leader = &leader, .comm = "worker", .mm = &memory };
-static struct unwind_process known = { .start_ns = 77, .exec_id = 3 };
+static struct unwind_process known = {
+	.start_ns = 77, .exec_id = 3, .place = PAGE * UNWIND_PAGE_BYTES, .count = 1
+};
+/* The one page there is: its list of mappings. */
+static union {
+	struct unwind_mapping one;
+	uint8_t bytes[UNWIND_PAGE_BYTES];
+} mappings = { .one = { .start = CODE_AT, .end = CODE_AT + 0x10000 } };
+static int segment;
+static uint32_t known_tgid;
 static struct scratch made;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
@@ -105,7 +119,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return &counted[index];
 	}
 	if (map == &unwind_processes)
-		return is_known_process && index == pid_tgid >> 32 ? &known : NULL;
+		return is_known_process && index == known_tgid ? &known : NULL;
+	if (map == &unwind_segments)
+		return index == SEGMENT ? &segment : NULL;
+	if (map == &segment)
+		return index == PAGE % UNWIND_SEGMENT_PAGES ? &mappings : NULL;
 	assert_true(map == &scratches);
 	return &made;
 }
@@ -199,6 +217,7 @@ static void each_program(void **state)
 	by_calls = *state != NULL;
 	has_task_pt_regs = true;
 	is_known_process = true;
+	known_tgid = 100;
 	set_stack(3);
 	set_up_tick();
 }
@@ -423,6 +442,33 @@ static void lets_the_stack_of_an_unknown_process_travel(void **state)
 	}
 }
 
+static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
+{
+	static struct task_struct parent = { .tgid = 50,
+					     .start_boottime = 7,
+					     .self_exec_id = 1,
+					     .group_leader = &parent,
+					     .mm = &memory };
+	const struct unwind_process before = known;
+
+	each_program(state);
+	leader.real_parent = &parent;
+	parent.mm = &memory;
+	known_tgid = 50;
+	known.start_ns = 7;
+	known.exec_id = 1;
+	tick(100, 100, 16);
+	assert_int_equal(sent->flags & SAMPLE_STACK_TRAVELS, 0);
+
+	each_program(state);
+	known_tgid = 50;
+	parent.mm = NULL; /* has its own */
+	tick(100, 100, 16);
+	known = before;
+	leader.real_parent = &orphan;
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+}
+
 static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 {
 	each_program(state);
@@ -515,6 +561,7 @@ int main(void)
 		BOTH(counts_a_full_ring_as_lost_and_nothing_else),
 		BOTH(skips_idle_but_counts_it),
 		BOTH(lets_the_stack_of_an_unknown_process_travel),
+		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
 		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
 		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
 		BOTH(lets_no_more_stacks_travel_than_its_rate),

@@ -1,2 +1,6 @@
 #pragma once
-#define BPF_CORE_READ(p, member) ((p)->member)
+#define BPF_CORE_READ_2(p, member)            ((p)->member)
+#define BPF_CORE_READ_3(p, first, then)       ((p)->first->then)
+#define BPF_CORE_READ_OF(_1, _2, _3, OF, ...) OF
+#define BPF_CORE_READ(...) \
+	BPF_CORE_READ_OF(__VA_ARGS__, BPF_CORE_READ_3, BPF_CORE_READ_2, 0)(__VA_ARGS__)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/*
+ * unwind_walk - what the walk of a stack knows, and what it asks of who includes unwind.h.
+ */
+#pragma once
+
+#include "object/unwind_format.h"
+#include "sample.h"
+#include "unwind_machine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct unwind {
+	struct sample_registers now; /* of the frame where the walk stands */
+	uint64_t shown;              /* the address of the frame that was left last, for a record */
+	uint32_t end;                /* enum user_end; USER_END_NONE: the walk goes on */
+	uint32_t flags;              /* SAMPLE_FRAME_POINTERS, SAMPLE_STACK_TRAVELS */
+	/* private */
+	uint64_t list; /* place of the process' mappings, as in struct unwind_process */
+	uint32_t list_count;
+	uint32_t low;                  /* of a search */
+	struct unwind_mapping mapping; /* where the walk stands, if it is_mapped */
+	bool is_known;                 /* the process has a list */
+	bool is_mapped;                /* the frame's address is in a mapping of the list */
+	bool is_leaf;
+	bool is_exact;    /* pc is where the thread goes on, not one past a call */
+	bool has_all;     /* all registers are the frame's own: of a leaf, or from a signal frame */
+	bool has_pointer; /* the frame pointer is */
+	uint8_t reserved[2];
+	uint64_t saved[UNWIND_SIGNAL_WORDS]; /* what the kernel's signal frame holds */
+	void *self;                          /* of who includes unwind.h */
+};
+
+/* Given by who includes unwind.h: memory of the thread, and a page by its number, or NULL. */
+static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from);
+static const uint8_t *unwind_page(struct unwind *walk, uint64_t number);

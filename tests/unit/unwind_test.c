@@ -1,0 +1,675 @@
+/*
+ * The walk of user stacks as it runs in the kernel, on stacks and tables made here. Compiled twice,
+ * for x86-64 and for arm64.
+ */
+#include "object/unwind_file.h"
+#include "object/unwind_writer.h"
+#include "test.h"
+#include "unwind.h"
+
+#include <stdlib.h>
+
+enum {
+	STACK_AT = 0x7ff0000,
+	STACK_WORDS = 512,
+	CODE_AT = 0x500000, /* in memory; of which 0x100000 is the bias */
+	BIAS = 0x100000,
+	CODE_BYTES = 0x1000,
+	OTHER_AT = 0x600000, /* a mapping whose table is not there */
+	JIT_AT = 0x700000,
+	GO_AT = 0x800000,
+	TABLE = 70, /* numbers of pages, not in the first segment */
+	GO_TABLE = 90,
+	LIST = 100,
+	PAGES = 512,
+	SP = UNWIND_STACK_POINTER,
+	FP = UNWIND_FRAME_POINTER,
+	OTHER_REGISTER = 10,
+	FRAMES_MAX = 16,
+};
+
+struct row {
+	uint32_t address;
+	struct unwind_rule rule;
+};
+
+static uint64_t stack[STACK_WORDS];
+static uint8_t pages[PAGES][UNWIND_PAGE_BYTES] __attribute__((aligned(8)));
+static bool has_page[PAGES];
+static struct unwind_process process = { .place = LIST * UNWIND_PAGE_BYTES };
+static struct sample_registers registers;
+static uint64_t frames[FRAMES_MAX];
+static uint32_t frame_count, reads;
+static struct unwind walk;
+
+static bool unwind_read_user(struct unwind *of, void *to, uint32_t bytes, uint64_t from)
+{
+	assert_ptr_equal(of, &walk);
+	reads++;
+	if (from < STACK_AT || from > STACK_AT + sizeof(stack) ||
+	    STACK_AT + sizeof(stack) - from < bytes)
+		return false;
+	memcpy(to, (char *)stack + (from - STACK_AT), bytes);
+	return true;
+}
+
+static const uint8_t *unwind_page(struct unwind *of, uint64_t number)
+{
+	assert_ptr_equal(of, &walk);
+	return number < PAGES && has_page[number] ? pages[number] : NULL;
+}
+
+static void put_pages(uint32_t first, str bytes)
+{
+	assert_true(first + bytes.len / UNWIND_PAGE_BYTES <= PAGES);
+	memcpy(pages[first], bytes.ptr, bytes.len);
+	for (size_t i = 0; i < bytes.len / UNWIND_PAGE_BYTES; i++)
+		has_page[first + i] = true;
+}
+
+/* A table of these rows, the last of which ends at `end`. */
+static void put_table(uint32_t first, const struct row *rows, size_t count, uint32_t end,
+		      uint32_t flags)
+{
+	AUTO_ARENA arena = { 0 };
+	struct unwind_rows made;
+	struct err err;
+	str bytes;
+
+	unwind_rows_init(&made, &arena, CODE_AT - BIAS);
+	made.flags = flags;
+	unwind_rows_begin(&made, rows[0].address);
+	for (size_t i = 0; i < count; i++)
+		unwind_rows_add(&made, rows[i].address, &rows[i].rule);
+	unwind_rows_end(&made, end);
+	assert_true(unwind_pages_write(&made, &arena, &bytes, &err));
+	put_pages(first, bytes);
+}
+
+static void put_list(const struct unwind_mapping *mappings, size_t count)
+{
+	memcpy(pages[LIST], mappings, count * sizeof(*mappings));
+	for (size_t i = 0; i * UNWIND_PAGE_BYTES < count * sizeof(*mappings); i++)
+		has_page[LIST + i] = true;
+	process.count = (uint32_t)count;
+}
+
+/* A process of a program with a table of its own, and what else there is. */
+static void set_up(const struct row *rows, size_t count)
+{
+	const struct unwind_mapping list[] = {
+		{ CODE_AT, CODE_AT + CODE_BYTES, BIAS, TABLE, 0 },
+		{ OTHER_AT, OTHER_AT + CODE_BYTES, 0, 0, 0 },
+		{ JIT_AT, JIT_AT + CODE_BYTES, 0, 0, UNWIND_MAPPING_ANONYMOUS },
+		{ GO_AT, GO_AT + CODE_BYTES, GO_AT - (CODE_AT - BIAS), GO_TABLE, 0 },
+	};
+
+	memset(stack, 0, sizeof(stack));
+	memset(has_page, 0, sizeof(has_page));
+	memset(&walk, 0xee, sizeof(walk));
+	registers = (struct sample_registers){ .pc = CODE_AT };
+	registers.general[SP] = STACK_AT;
+	put_list(list, ARRAY_LEN(list));
+	put_table(TABLE, rows, count, CODE_BYTES, 0);
+}
+
+static void run_of(const struct unwind_process *of)
+{
+	frame_count = reads = 0;
+	unwind_begin(&walk, &registers, of);
+	while (walk.end == USER_END_NONE && frame_count < FRAMES_MAX) {
+		unwind_step(&walk);
+		frames[frame_count++] = walk.shown;
+	}
+}
+
+static void run(void)
+{
+	run_of(&process);
+}
+
+/* Words above the stack pointer of the leaf. */
+static uint64_t at(size_t word)
+{
+	return STACK_AT + word * sizeof(uint64_t);
+}
+
+#define CFA_SP(offset)     .cfa = UNWIND_CFA_REGISTER, .cfa_register = SP, .cfa_offset = (offset)
+#define CFA_FP(offset)     .cfa = UNWIND_CFA_REGISTER, .cfa_register = FP, .cfa_offset = (offset)
+#define RETURNS_AT(offset) .return_address = UNWIND_SAVED_AT_CFA, .return_address_offset = (offset)
+#define KEEPS_AT(offset)   .frame_pointer = UNWIND_SAVED_AT_CFA, .frame_pointer_offset = (offset)
+#define ROOT               .return_address = UNWIND_SAVED_UNDEFINED
+
+/*
+ * The program: a row for each way to find the caller, 0x100 bytes each. Its functions are called
+ * from ROOT_AT + 0x10.
+ */
+enum {
+	PLAIN_AT = 0x000,
+	POINTER_AT = 0x100,
+	APART_AT = 0x200,
+	REALIGNED_AT = 0x300,
+	OTHER_BASE_AT = 0x400,
+	IN_REGISTER_AT = 0x500,
+	BY_POINTER_AT = 0x600,
+	SIGNAL_AT = 0x700,
+	LOST_POINTER_AT = 0x800,
+	STUCK_AT = 0x900,
+	UNKNOWN_AT = 0xa00,
+	NO_RETURN_AT = 0xb00,
+	PLT_AT = 0xc00,
+	NOTHING_AT = 0xe00,
+	ROOT_AT = 0xf00,
+};
+
+static const struct row program[] = {
+	{ PLAIN_AT, { CFA_SP(16), RETURNS_AT(-8) } },
+	{ POINTER_AT, { CFA_FP(16), RETURNS_AT(-8), KEEPS_AT(-16) } },
+	{ APART_AT, { CFA_SP(32), RETURNS_AT(-8), KEEPS_AT(-24) } },
+	{ REALIGNED_AT,
+	  { .cfa = UNWIND_CFA_DEREF,
+	    .cfa_register = FP,
+	    .cfa_offset = -8,
+	    .cfa_second = 24,
+	    RETURNS_AT(-8),
+	    .frame_pointer = UNWIND_SAVED_AT_FRAME_POINTER,
+	    .frame_pointer_offset = 0 } },
+	{ OTHER_BASE_AT,
+	  { .cfa = UNWIND_CFA_REGISTER,
+	    .cfa_register = OTHER_REGISTER,
+	    .cfa_offset = 8,
+	    RETURNS_AT(-8) } },
+	{ IN_REGISTER_AT,
+	  { CFA_SP(16), RETURNS_AT(-8), .frame_pointer = UNWIND_SAVED_REGISTER,
+	    .frame_pointer_offset = OTHER_REGISTER } },
+	{ BY_POINTER_AT,
+	  { CFA_SP(16), .return_address = UNWIND_SAVED_AT_FRAME_POINTER,
+	    .return_address_offset = 8 } },
+	{ SIGNAL_AT, { .cfa = UNWIND_CFA_SIGNAL } },
+	{ LOST_POINTER_AT,
+	  { CFA_SP(16), RETURNS_AT(-8), .frame_pointer = UNWIND_SAVED_UNDEFINED } },
+	{ STUCK_AT, { CFA_SP(-16), RETURNS_AT(-8) } },
+	{ UNKNOWN_AT, { .cfa = UNWIND_CFA_UNSUPPORTED } },
+	{ NO_RETURN_AT, { CFA_SP(16), .return_address = UNWIND_SAVED_UNSUPPORTED } },
+	{ PLT_AT, { .cfa = UNWIND_CFA_PLT, .cfa_offset = 11, RETURNS_AT(-8) } },
+	{ NOTHING_AT, { .cfa = UNWIND_CFA_NONE } },
+	{ ROOT_AT, { CFA_SP(8), ROOT } },
+};
+
+enum { IN_ROOT = CODE_AT + ROOT_AT + 0x10 };
+
+static void stand_at(uint64_t pc)
+{
+	set_up(program, ARRAY_LEN(program));
+	registers.pc = pc;
+}
+
+static void reaches_the_root(uint32_t count, uint32_t flags)
+{
+	assert_int_equal(walk.end, USER_END_COMPLETE);
+	assert_int_equal(frame_count, count);
+	assert_int_equal(frames[0], registers.pc);
+	assert_int_equal(frames[count - 1], IN_ROOT);
+	assert_int_equal(walk.flags, flags);
+}
+
+static void ends(enum user_end end, uint32_t count)
+{
+	assert_int_equal(walk.end, end);
+	assert_int_equal(frame_count, count);
+}
+
+static void a_return_address_that_is_undefined_is_the_root(void **state)
+{
+	(void)state;
+	stand_at(IN_ROOT);
+	run();
+	reaches_the_root(1, 0);
+	assert_int_equal(reads, 0);
+}
+
+static void a_return_address_of_0_is_the_root(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	run();
+	ends(USER_END_COMPLETE, 1);
+}
+
+static void finds_the_caller_by_the_stack_pointer(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = CODE_AT + PLAIN_AT + 0x20;
+	stack[3] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+	assert_int_equal(frames[1], CODE_AT + PLAIN_AT + 0x20);
+	assert_int_equal(walk.now.general[SP], at(4));
+}
+
+static void finds_the_caller_by_the_frame_pointer_in_one_read(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + POINTER_AT);
+	registers.general[FP] = at(10);
+	stack[10] = at(20);
+	stack[11] = CODE_AT + POINTER_AT + 0x20;
+	stack[20] = 77;
+	stack[21] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+	assert_int_equal(reads, 2);
+	assert_int_equal(walk.now.general[FP], 77);
+	assert_int_equal(walk.now.general[SP], at(22));
+}
+
+static void reads_a_frame_pointer_that_lies_apart(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + APART_AT);
+	stack[1] = at(20);
+	stack[3] = CODE_AT + POINTER_AT + 1;
+	stack[21] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+}
+
+static void finds_the_frame_of_a_function_that_realigned_its_stack(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + REALIGNED_AT);
+	registers.general[FP] = at(10);
+	stack[9] = at(30); /* where it says that the frame is, less 24 */
+	stack[10] = at(50);
+	stack[32] = CODE_AT + POINTER_AT + 1;
+	stack[51] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+}
+
+static void reads_a_return_address_by_the_frame_pointer(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + BY_POINTER_AT);
+	registers.general[FP] = at(10);
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(2, 0);
+}
+
+static void has_all_registers_of_a_leaf(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + OTHER_BASE_AT);
+	registers.general[OTHER_REGISTER] = at(10);
+	stack[10] = IN_ROOT;
+	run();
+	reaches_the_root(2, 0);
+
+	stand_at(CODE_AT + IN_REGISTER_AT);
+	registers.general[OTHER_REGISTER] = at(10);
+	stack[1] = CODE_AT + POINTER_AT + 1;
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+}
+
+static void does_not_take_a_leafs_registers_for_its_callers(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	registers.general[OTHER_REGISTER] = at(10);
+	stack[1] = CODE_AT + OTHER_BASE_AT + 1;
+	stack[10] = IN_ROOT;
+	run();
+	ends(USER_END_UNSUPPORTED, 2);
+
+	/* a frame pointer kept in such a register is lost, and matters to who needs it alone */
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = CODE_AT + IN_REGISTER_AT + 1;
+	stack[3] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+
+	stand_at(CODE_AT + LOST_POINTER_AT);
+	registers.general[FP] = at(10);
+	stack[1] = CODE_AT + POINTER_AT + 1;
+	stack[11] = IN_ROOT;
+	run();
+	REASON_MOVED("agent.user_unsupported", walk.end, USER_END_UNSUPPORTED);
+}
+
+static void looks_up_a_return_address_one_before_it(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = CODE_AT + POINTER_AT; /* a call that does not return ended the function */
+	stack[3] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+}
+
+static void looks_up_a_leaf_where_it_stands(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + POINTER_AT); /* its first instruction */
+	registers.general[FP] = at(10);
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(2, 0);
+}
+
+/* The kernel's frame of a signal that came at pc. */
+static void put_signal_frame(size_t word, uint64_t pc, uint64_t sp, uint64_t fp, uint64_t other)
+{
+	uint64_t *saved = &stack[word + UNWIND_SIGNAL_AT / 8];
+
+#if defined(__TARGET_ARCH_arm64)
+	saved[FP] = fp;
+	saved[OTHER_REGISTER] = other;
+	saved[31] = sp;
+	saved[32] = pc;
+#else
+	saved[2] = other; /* r10 */
+	saved[10] = fp;
+	saved[15] = sp;
+	saved[16] = pc;
+#endif
+}
+
+static void goes_on_behind_a_signal_with_all_registers(void **state)
+{
+	const uint64_t interrupted[] = { 300, 40 }; /* also on a stack that lies lower */
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(interrupted); i++) {
+		stand_at(CODE_AT + PLAIN_AT);
+		registers.general[SP] = at(100);
+		stack[101] = CODE_AT + SIGNAL_AT + 1;
+		put_signal_frame(102, CODE_AT + OTHER_BASE_AT, at(interrupted[i]), 1,
+				 at(interrupted[i] + 2));
+		stack[interrupted[i] + 2] = IN_ROOT;
+		run();
+		reaches_the_root(4, 0);
+		/* one past each, as return addresses are */
+		assert_int_equal(frames[1], CODE_AT + SIGNAL_AT + 2);
+		assert_int_equal(frames[2], CODE_AT + OTHER_BASE_AT + 1);
+		assert_int_equal(reads, 3);
+	}
+}
+
+static void a_leaf_may_be_the_end_of_a_signal_handler(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + SIGNAL_AT);
+	put_signal_frame(0, IN_ROOT, at(50), 0, 0);
+	run();
+	ends(USER_END_COMPLETE, 2);
+	assert_int_equal(frames[0], CODE_AT + SIGNAL_AT);
+	assert_int_equal(frames[1], IN_ROOT + 1);
+}
+
+static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state)
+{
+	(void)state;
+	stand_at(OTHER_AT);
+	registers.general[FP] = at(10);
+	stack[10] = at(40);
+	stack[11] = CODE_AT + APART_AT + 1; /* whose table is: from here on by rows */
+	stack[12 + 1] = at(50);
+	stack[12 + 3] = IN_ROOT;
+	run();
+	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
+	assert_int_equal(walk.now.general[FP], at(50));
+
+	stand_at(CODE_AT + PLAIN_AT);
+	has_page[TABLE] = false; /* it was taken away meanwhile */
+	registers.general[FP] = at(10);
+	stack[11] = OTHER_AT + 1;
+	run();
+	ends(USER_END_COMPLETE, 2);
+	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+}
+
+static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + NOTHING_AT);
+	registers.general[FP] = at(10);
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS);
+}
+
+static void goes_by_the_frame_pointer_in_generated_code(void **state)
+{
+	(void)state;
+	stand_at(JIT_AT);
+	registers.general[FP] = at(10);
+	stack[10] = at(20);
+	stack[11] = JIT_AT + 0x20;
+	stack[21] = IN_ROOT;
+	run();
+	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
+}
+
+static void says_why_frame_pointers_led_nowhere(void **state)
+{
+	const struct {
+		uint64_t pc;
+		enum user_end end;
+	} places[] = { { OTHER_AT, USER_END_NO_TABLE },
+		       { CODE_AT + NOTHING_AT, USER_END_NO_ROW },
+		       { CODE_AT + CODE_BYTES, USER_END_NO_MAPPING },
+		       { JIT_AT, USER_END_BAD_FRAME } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		stand_at(places[i].pc);
+		registers.general[FP] = 0; /* a leaf may have anything in it, 0 too */
+		run();
+		ends(places[i].end, 1);
+
+		stand_at(places[i].pc);
+		registers.general[FP] = 0x666000; /* not there */
+		run();
+		ends(places[i].end, 1);
+
+		stand_at(places[i].pc);
+		registers.general[SP] = at(20);
+		registers.general[FP] = at(10); /* below the frame */
+		stack[11] = IN_ROOT;
+		run();
+		ends(places[i].end, 1);
+
+		stand_at(places[i].pc);
+		registers.general[FP] = at(10);
+		stack[11] = 0x1234; /* no code */
+		run();
+		ends(places[i].end, 1);
+		assert_int_equal(walk.flags & SAMPLE_FRAME_POINTERS, SAMPLE_FRAME_POINTERS);
+	}
+	REASON_MOVED("agent.user_no_row", places[1].end, USER_END_NO_ROW);
+}
+
+static void a_frame_pointer_of_0_is_the_root_of_a_caller(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = OTHER_AT + 1;
+	run();
+	ends(USER_END_COMPLETE, 2);
+	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+}
+
+/* Its functions keep it, and calls on the system's stack lead back to a goroutine's, anywhere. */
+static void follows_the_frame_pointers_of_go_from_stack_to_stack(void **state)
+{
+	const struct row hand_written[] = { { 0, { CFA_SP(16), RETURNS_AT(-8) } },
+					    { 0x100, { .cfa = UNWIND_CFA_NONE } } };
+
+	(void)state;
+	stand_at(GO_AT + 0x200);
+	put_table(GO_TABLE, hand_written, ARRAY_LEN(hand_written), 0x101, UNWIND_TABLE_GO);
+	registers.general[SP] = at(100);
+	registers.general[FP] = at(110);
+	stack[110] = at(10);
+	stack[111] = GO_AT + 0x150;
+	stack[11] = GO_AT + 0x250;
+	run();
+	ends(USER_END_COMPLETE, 3);
+	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+
+	registers.general[FP] = 0; /* also in a leaf */
+	run();
+	ends(USER_END_COMPLETE, 1);
+
+	registers.general[FP] = 0x666000;
+	run();
+	ends(USER_END_READ_FAULT, 1);
+}
+
+static void says_that_a_rule_cannot_be_read(void **state)
+{
+	const uint64_t places[] = { UNKNOWN_AT, NO_RETURN_AT };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		stand_at(CODE_AT + places[i]);
+		run();
+		ends(USER_END_UNSUPPORTED, 1);
+	}
+}
+
+static void says_that_a_frame_does_not_grow(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + STUCK_AT);
+	run();
+	ends(USER_END_BAD_FRAME, 1);
+	REASON_MOVED("agent.user_bad_frame", walk.end, USER_END_BAD_FRAME);
+}
+
+static void ends_at_the_first_read_that_fails(void **state)
+{
+	const uint64_t places[] = { PLAIN_AT, APART_AT, SIGNAL_AT };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		stand_at(CODE_AT + places[i]);
+		registers.general[SP] = at(STACK_WORDS);
+		run();
+		ends(USER_END_READ_FAULT, 1);
+		assert_int_equal(reads, 1);
+	}
+	stand_at(CODE_AT + REALIGNED_AT);
+	registers.general[FP] = 0x666000;
+	run();
+	ends(USER_END_READ_FAULT, 1);
+	REASON_MOVED("agent.user_read_fault", walk.end, USER_END_READ_FAULT);
+}
+
+static void leaves_out_a_return_address_in_no_mapping(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = CODE_AT + CODE_BYTES + 1;
+	run();
+	ends(USER_END_NO_MAPPING, 1);
+	assert_int_equal(walk.flags, 0); /* its leaf was known: it does not travel */
+	REASON_MOVED("agent.user_no_mapping", walk.end, USER_END_NO_MAPPING);
+}
+
+static void lets_travel_what_begins_in_no_mapping(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT - 1);
+	registers.general[FP] = at(10);
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+
+	run_of(NULL); /* and all of a process without a list */
+	ends(USER_END_COMPLETE, 2);
+	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+
+	process.count = 0;
+	run();
+	ends(USER_END_NO_MAPPING, 1);
+}
+
+#if defined(__TARGET_ARCH_arm64)
+
+static void returns_to_the_link_register_of_a_leaf_without_a_frame(void **state)
+{
+	static const struct row leaf[] = { { 0, { CFA_SP(0) } }, { ROOT_AT, { CFA_SP(0), ROOT } } };
+
+	(void)state;
+	set_up(leaf, ARRAY_LEN(leaf));
+	registers.general[30] = IN_ROOT | 0xab02ULL << 48; /* signed */
+	run();
+	reaches_the_root(2, 0);
+
+	/* a caller's is gone: it would be its own caller for ever */
+	set_up(leaf, ARRAY_LEN(leaf));
+	registers.general[30] = CODE_AT + 4;
+	run();
+	ends(USER_END_BAD_FRAME, 2);
+}
+
+#else
+
+static void knows_both_halves_of_a_plt_entry(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + PLT_AT + 0x4a);
+	stack[0] = IN_ROOT;
+	run();
+	reaches_the_root(2, 0);
+
+	stand_at(CODE_AT + PLT_AT + 0x4b); /* the number is pushed */
+	stack[0] = 5;
+	stack[1] = IN_ROOT;
+	run();
+	reaches_the_root(2, 0);
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_return_address_that_is_undefined_is_the_root),
+		TEST(a_return_address_of_0_is_the_root),
+		TEST(finds_the_caller_by_the_stack_pointer),
+		TEST(finds_the_caller_by_the_frame_pointer_in_one_read),
+		TEST(reads_a_frame_pointer_that_lies_apart),
+		TEST(finds_the_frame_of_a_function_that_realigned_its_stack),
+		TEST(reads_a_return_address_by_the_frame_pointer),
+		TEST(has_all_registers_of_a_leaf),
+		TEST(does_not_take_a_leafs_registers_for_its_callers),
+		TEST(looks_up_a_return_address_one_before_it),
+		TEST(looks_up_a_leaf_where_it_stands),
+		TEST(goes_on_behind_a_signal_with_all_registers),
+		TEST(a_leaf_may_be_the_end_of_a_signal_handler),
+		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
+		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
+		TEST(goes_by_the_frame_pointer_in_generated_code),
+		TEST(says_why_frame_pointers_led_nowhere),
+		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
+		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
+		TEST(says_that_a_rule_cannot_be_read),
+		TEST(says_that_a_frame_does_not_grow),
+		TEST(ends_at_the_first_read_that_fails),
+		TEST(leaves_out_a_return_address_in_no_mapping),
+		TEST(lets_travel_what_begins_in_no_mapping),
+#if defined(__TARGET_ARCH_arm64)
+		TEST(returns_to_the_link_register_of_a_leaf_without_a_frame),
+#else
+		TEST(knows_both_halves_of_a_plt_entry),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
