@@ -122,12 +122,12 @@ def run(fleet, kind, turn, files, args):
              *files],
             text=True, check=True, stdout=subprocess.PIPE)
         sent = json.loads(sent.stdout)
-        wait_until(lambda: stored(cell) >= sent["samples"], 120, "all is stored")
+        wait_until(lambda: cell.samples() >= sent["samples"], 120, "all is stored")
 
         took = time.monotonic() - before[2]
         cpu = cpu_of(cell.ingester.pid()) - before[1]
         postgres = cpu_of_server(fleet.postgres) - before[0]
-        assert stored(cell) == sent["samples"], "what was sent is not what is stored"
+        assert cell.samples() == sent["samples"], "what was sent is not what is stored"
         (full,), = cell.rows(size)
         flushes = metrics(cell.ingester)["decima_ingester_flushes_total"]
         result = {"samples": sent["samples"], "wire": sent["bytes"], "seconds": took,
@@ -138,11 +138,6 @@ def run(fleet, kind, turn, files, args):
         with psycopg.connect(fleet.postgres.address("postgres"), autocommit=True) as admin:
             admin.execute(f"DROP DATABASE {cell.database} WITH (FORCE)")
     return result
-
-
-def stored(cell):
-    (count,), = cell.rows("SELECT coalesce(sum(samples), 0)::bigint FROM chunk_raw")
-    return count
 
 
 def bytes_of_topic(fleet, topic):

@@ -6,9 +6,10 @@
 
 Batches of a real agent (tests/recorded) are replayed as the hosts' through Kafka and an ingester:
 each host sends one for each ten seconds, stretched over them, with its own node and pod labels; the
-ingester flushes once in that time, so there are as many rows as in a fleet. Then each question is
-asked of one querier per number of connections, all in turn in the same run; the first time is not
-counted, so PostgreSQL's caches are warm.
+ingester flushes once in that time, so there are as many rows as in a fleet. Each question is asked
+of the rows as they came, and again when they were merged into chunks. It is asked of one querier
+per number of connections, all in turn in the same run; the first time is not counted, so
+PostgreSQL's caches are warm.
 
 Wall times are of a client on the same machine, the answer read to its end. CPU seconds are of the
 querier and of all of PostgreSQL's processes; they are what to compare where the machine is busy.
@@ -31,7 +32,7 @@ sys.path[:0] = [str(ROOT / "tests" / part) for part in ("integration", "recorded
 sys.path[:0] = [str(ROOT / "tools")]
 
 import recording  # noqa: E402  (the path comes first)
-from bench_ingest import cpu_of, cpu_of_server, peak_bytes, stored  # noqa: E402
+from bench_ingest import cpu_of, cpu_of_server, peak_bytes  # noqa: E402
 from harness import Cell, metrics, servers_of_a_run, wait_until  # noqa: E402
 
 SPAN_MS = 10_000  # of a host's batch
@@ -66,7 +67,7 @@ def feed(fleet, cell, files, args):
          str(args.hosts), str(rounds), str(args.pause), "1", str(SPAN_MS), *files],
         text=True, check=True, stdout=subprocess.PIPE)
     sent = json.loads(sent.stdout)
-    wait_until(lambda: stored(cell) == sent["samples"], 120, f"{sent['samples']} samples stored")
+    wait_until(lambda: cell.samples() == sent["samples"], 120, f"{sent['samples']} samples stored")
     return sent
 
 
@@ -169,7 +170,8 @@ def print_merge(found, alone):
 def merge_alone(cell, place, turns):
     """What merge_bench says of the cell's rows."""
     with open(place, "wb") as out, cell.connect() as db:
-        for payload, in db.execute("SELECT payload FROM chunk_raw ORDER BY arrival, bucket"):
+        for payload, in db.execute("SELECT payload FROM chunk_raw WHERE merged IS NULL"
+                                   " UNION ALL SELECT payload FROM chunk"):
             out.write(struct.pack("<I", len(payload)) + payload)
     done = subprocess.run([cell.fleet.build / "tests" / "merge_bench", str(turns), place],
                           text=True, check=True, stdout=subprocess.PIPE)
@@ -183,6 +185,49 @@ def start_queriers(cell, args):
             "querier", f"{connections}", flags={"query-connections": connections}))
     cell.querier = made[min(made)]
     return made
+
+
+def sizes(cell, samples):
+    """Rows that a query may read, and their bytes for each sample, without indexes."""
+    (rows, size), = cell.rows("""
+        SELECT count(*), sum(length(directory) + length(payload) + 60)::bigint FROM
+            (SELECT directory, payload FROM chunk_raw WHERE merged IS NULL
+             UNION ALL SELECT directory, payload FROM chunk) AS stored""")
+    return rows, size / samples
+
+
+def merge_rows(cell):
+    """Start the ingester again, until everything is merged."""
+    cell.ingester.flags["compaction-age"] = "100ms"
+    cell.start_service(cell.ingester)
+    began, cpu = time.monotonic(), cpu_of(cell.ingester.pid())
+    wait_until(lambda: cell.rows("SELECT count(*) FROM chunk_raw WHERE merged IS NULL") == [(0,)],
+               300, "all is merged")
+    cpu = cpu_of(cell.ingester.pid()) - cpu
+    told = metrics(cell.ingester)
+    samples = told["decima_ingester_merged_samples_total"]
+    print(f"merged {told['decima_ingester_merged_rows_total']:.0f} rows of "
+          f"{told['decima_ingester_merged_row_bytes_total'] / samples:.2f} bytes a sample into "
+          f"{told['decima_ingester_chunks_total']:.0f} of "
+          f"{told['decima_ingester_chunk_bytes_total'] / samples:.2f} in "
+          f"{time.monotonic() - began:.1f} s, {samples / cpu / 1e6:.2f} M samples/s and core")
+    cell.ingester.stop()
+
+
+def measure_and_print(cell, queriers, sent, args, kind):
+    with cell.connect() as db:
+        db.execute("VACUUM ANALYZE")
+    window = (sent["end_ms"] / 1e3 - args.minutes * 60, sent["end_ms"] / 1e3)
+    service, share = biggest_service(cell, window, sent["samples"])
+    rows, size = sizes(cell, sent["samples"])
+    print(f"\n{kind}: {sent['samples']} samples of {args.hosts} hosts in {args.minutes} minutes, "
+          f"{rows} rows of {size:.2f} bytes a sample; "
+          f"one service is {service} with {share:.0f} samples; load {os.getloadavg()[0]:.1f} "
+          f"on {os.cpu_count()} cores", flush=True)
+    found = measure(cell, queriers, window, service, args)
+    alone = merge_alone(cell, args.keep_rows or cell.fleet.run_dir / "rows", args.turns)
+    print_table(found)
+    print_merge(found, alone)
 
 
 def main():
@@ -202,26 +247,16 @@ def main():
         for i, batch in enumerate(recording.read(args.recorded)):
             files.append(fleet.run_dir / f"{i}.otlp")
             files[-1].write_bytes(batch)
+        cell.ingester.flags["compaction-age"] = "0s"
         cell.start_service(cell.ingester)
         wait_until(lambda: metrics(cell.ingester)["decima_ingester_partitions_assigned"] == 8, 60,
                    "the assignment")
         sent = feed(fleet, cell, files, args)
         cell.ingester.stop()
-        with cell.connect() as db:
-            db.execute("VACUUM ANALYZE")
         queriers = start_queriers(cell, args)
-        window = (sent["end_ms"] / 1e3 - args.minutes * 60, sent["end_ms"] / 1e3)
-        service, share = biggest_service(cell, window, sent["samples"])
-        (rows, size), = cell.rows("SELECT count(*), pg_database_size(current_database()) "
-                                  "FROM chunk_raw")
-        print(f"{sent['samples']} samples of {args.hosts} hosts in {args.minutes} minutes, "
-              f"{rows} rows, {size / sent['samples']:.1f} bytes a sample in the database; "
-              f"one service is {service} with {share:.0f} samples; load {os.getloadavg()[0]:.1f} "
-              f"on {os.cpu_count()} cores", flush=True)
-        found = measure(cell, queriers, window, service, args)
-        alone = merge_alone(cell, args.keep_rows or fleet.run_dir / "rows", args.turns)
-        print_table(found)
-        print_merge(found, alone)
+        measure_and_print(cell, queriers, sent, args, "as they came")
+        merge_rows(cell)
+        measure_and_print(cell, queriers, sent, args, "merged")
 
 
 if __name__ == "__main__":
