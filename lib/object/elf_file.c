@@ -68,6 +68,14 @@ static void read_notes_at(struct elf_file *elf, Elf *handle, uint64_t offset, ui
 		read_notes(elf, (str){ data->d_buf, data->d_size }, align == 8 ? 8 : 4);
 }
 
+static struct elf_segment segment_of(const GElf_Phdr *header)
+{
+	return (struct elf_segment){ .offset = header->p_offset,
+				     .size = header->p_filesz,
+				     .address = header->p_vaddr,
+				     .executable = header->p_flags & PF_X };
+}
+
 static bool add_segment(struct elf_file *elf, const GElf_Phdr *header, struct err *err)
 {
 	uint64_t end;
@@ -77,11 +85,7 @@ static bool add_segment(struct elf_file *elf, const GElf_Phdr *header, struct er
 	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) ||
 	    __builtin_add_overflow(header->p_vaddr, header->p_filesz, &end))
 		return err_set(err, ERR_INVALID, "a segment ends past the end of all addresses");
-	elf->segments[elf->segment_count++] =
-		(struct elf_segment){ .offset = header->p_offset,
-				      .size = header->p_filesz,
-				      .address = header->p_vaddr,
-				      .executable = header->p_flags & PF_X };
+	elf->segments[elf->segment_count++] = segment_of(header);
 	return true;
 }
 
@@ -99,6 +103,10 @@ static bool read_segments(struct elf_file *elf, Elf *handle, struct err *err)
 				       elf_errmsg(-1));
 		if (header.p_type == PT_LOAD && !add_segment(elf, &header, err))
 			return false;
+		if (header.p_type == PT_INTERP)
+			elf->has_interpreter = true;
+		if (header.p_type == PT_GNU_EH_FRAME)
+			elf->unwind_header = segment_of(&header);
 		if (header.p_type == PT_NOTE && !elf->build_id_len)
 			read_notes_at(elf, handle, header.p_offset, header.p_filesz,
 				      header.p_align);
@@ -134,6 +142,7 @@ static bool read_handle(struct elf_file *ret_elf, Elf *handle, struct err *err)
 	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return err_set(err, ERR_INVALID, "big-endian ELF files are not read");
 	elf.machine = header.e_machine;
+	elf.entry = header.e_entry;
 	elf.is_wide = header.e_ident[EI_CLASS] == ELFCLASS64;
 	if (!read_segments(&elf, handle, err))
 		return false;
@@ -187,5 +196,20 @@ bool elf_file_address(const struct elf_segment *segments, size_t count, uint64_t
 				*ret_address = segments[i].address + (offset - segments[i].offset);
 				return true;
 			}
+	return false;
+}
+
+bool elf_file_offset(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset,
+		     uint64_t *ret_left)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (address < segment->address || address - segment->address >= segment->size)
+			continue;
+		*ret_offset = segment->offset + (address - segment->address);
+		*ret_left = segment->size - (address - segment->address);
+		return true;
+	}
 	return false;
 }

@@ -25,8 +25,11 @@ struct elf_segment {
 struct elf_file {
 	uint16_t machine; /* EM_* */
 	bool is_wide;     /* of 64 bits */
+	uint64_t entry;   /* address where the program begins; 0: nowhere */
+	bool has_interpreter;
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t segment_count;
+	struct elf_segment unwind_header;     /* PT_GNU_EH_FRAME; of size 0: it has none */
 	uint8_t build_id[BUILD_ID_BYTES_MAX]; /* GNU's */
 	size_t build_id_len;                  /* 0: it has none */
 };
@@ -44,3 +47,7 @@ bool elf_file_read_image(struct elf_file *ret_elf, str image, struct err *err) M
  */
 bool elf_file_address(const struct elf_segment *segments, size_t count, uint64_t offset,
 		      uint64_t *ret_address) MUST_CHECK;
+
+/* Where in the file the byte of this address is, and how many bytes of its segment follow it. */
+bool elf_file_offset(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset,
+		     uint64_t *ret_left) MUST_CHECK;

@@ -171,7 +171,7 @@ bool go_table_function(const struct go_table *table, uint64_t index,
 	dwarf_word(&r, entry_size(table)); /* its address again */
 	function.name = go_table_name(table, reader_u32(&r));
 	reader_u64(&r); /* arguments, deferreturn */
-	reader_u32(&r); /* stack pointers */
+	function.stack_values = reader_u32(&r);
 	function.file_values = reader_u32(&r);
 	function.line_values = reader_u32(&r);
 
@@ -179,7 +179,9 @@ bool go_table_function(const struct go_table *table, uint64_t index,
 
 	function.unit = reader_u32(&r);
 	function.start_line = table->magic == GO_1_20 ? reader_u32(&r) : 0;
-	reader_bytes(&r, 3); /* kind, flags, nothing */
+	reader_u8(&r); /* kind */
+	function.flags = reader_u8(&r);
+	reader_u8(&r);
 
 	uint8_t data_count = reader_u8(&r);
 	struct reader values = r;

@@ -20,6 +20,11 @@ struct go_table {
 
 enum { GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1 };
 
+enum {
+	GO_FUNCTION_TOP = 1 << 0,         /* nothing calls it: a stack's root */
+	GO_FUNCTION_MOVES_STACK = 1 << 1, /* it writes to the stack pointer */
+};
+
 /* From this instruction on until the next one's. */
 struct go_value {
 	uint64_t start, end; /* from the function's first address */
@@ -32,7 +37,9 @@ typedef VEC(struct go_value) go_values;
 struct go_function {
 	uint64_t address;
 	str name;
-	uint32_t file_values, line_values, inlined_values; /* where they are; 0: none */
+	/* Where they are; 0: none. Of the stack: how far it is from the return address. */
+	uint32_t stack_values, file_values, line_values, inlined_values;
+	uint8_t flags; /* GO_FUNCTION_...; none are known before Go 1.17 */
 	uint32_t unit, start_line;
 	str tree; /* of inlined calls */
 };

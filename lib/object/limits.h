@@ -35,9 +35,11 @@ enum {
 	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file that is extracted from */
 	DEBUG_LINK_NAME_MAX = 255,  /* of a .gnu_debuglink; a longer one names no file */
 	DEBUG_LINK_PATH_MAX = 4095, /* of a .gnu_debugaltlink */
-	UNWIND_SECTION_MAX = 512 << 20, /* bytes of .eh_frame or .debug_frame */
-	UNWIND_ROWS_MAX = 16 << 20,     /* rows of a table; more: the file has none */
-	UNWIND_REMEMBERED_MAX = 32,     /* states put aside; a function with more is not unwound */
-	BUILD_ID_BYTES_MIN = 4,         /* shorter ones name nothing: the fleet has more files */
-	BUILD_ID_BYTES_MAX = 64,        /* GNU's are 20; longer ones are no build ids */
+	UNWIND_SECTION_MAX = 512 << 20,  /* bytes of .eh_frame or .debug_frame */
+	UNWIND_ROWS_MAX = 16 << 20,      /* rows of a table; more: the file has none */
+	UNWIND_REMEMBERED_MAX = 32,      /* states put aside; a function with more is not unwound */
+	UNWIND_GO_STEPS_LEAST = 1 << 22, /* values of Go's tables, beside one for each byte */
+	UNWIND_SEARCH_MAX = 64 << 20,    /* bytes of code that are searched for a signal's return */
+	BUILD_ID_BYTES_MIN = 4,          /* shorter ones name nothing: the fleet has more files */
+	BUILD_ID_BYTES_MAX = 64,         /* GNU's are 20; longer ones are no build ids */
 };

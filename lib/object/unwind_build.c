@@ -2,7 +2,10 @@
 
 #include "base/hash.h"
 #include "object/elf_sections.h"
-#include "unwind_cfi.h"
+#include "unwind_fill.h"
+#include "unwind_fixed.h"
+#include "unwind_frames.h"
+#include "unwind_go.h"
 #include "unwind_writer.h"
 
 #include <elf.h>
@@ -24,6 +27,7 @@ struct work {
 	struct elf_file elf;
 	struct elf_sections sections;
 	const struct unwind_machine *machine;
+	struct unwind_stretches stretches;
 	struct unwind_rows rows;
 };
 
@@ -39,47 +43,60 @@ static const struct unwind_machine *machine_of(const struct elf_file *elf)
 	return elf->machine == EM_AARCH64 ? &arm64 : NULL;
 }
 
-/* Addresses count from where the file's code begins; it must be less than 4 GB of it. */
-static bool code_find(struct work *work, struct err *err)
+/* Code of Go that nobody tells rows of keeps the frame pointer all the same. */
+static void go_fill(struct work *work)
 {
-	uint64_t low = UINT64_MAX, high = 0;
+	const struct elf_section *text = elf_sections_find(&work->sections, STR(".text"));
 
-	for (size_t i = 0; i < work->elf.segment_count; i++) {
-		const struct elf_segment *segment = &work->elf.segments[i];
-
-		if (!segment->executable || segment->size == 0)
-			continue;
-		if (segment->address < low)
-			low = segment->address;
-		if (segment->address + segment->size > high)
-			high = segment->address + segment->size;
-	}
-	if (high > low && high - low > UINT32_MAX)
-		return err_set(err, ERR_LIMIT, "its code reaches over 4 GB");
-	unwind_rows_init(&work->rows, work->arena, high > low ? low : 0);
-	return true;
+	if (elf_section_has_bytes(text))
+		unwind_stretches_add(&work->stretches, text->address, text->size,
+				     unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_FRAME_POINTER));
 }
 
-static bool eh_frame_read(struct work *work, struct err *err)
+/* All that is known of the file's code, from all sources. */
+static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
 {
-	const struct elf_section *section = elf_sections_find(&work->sections, STR(".eh_frame"));
-	struct unwind_cfi cfi = {
-		.machine = work->machine,
+	struct unwind_code *code = arena_new(work->arena, struct unwind_code);
+	struct unwind_frames frames = {
+		.fd = work->fd,
 		.elf = &work->elf,
-		.section = { .is_eh = true, .word_bytes = 8 },
-		.memory_max = work->memory_max,
+		.sections = &work->sections,
+		.machine = work->machine,
+	};
+	struct unwind_go go = {
+		.sections = &work->sections,
+		.machine = work->machine,
+		.code = code,
 	};
 
-	if (!elf_section_has_bytes(section))
-		return true;
-	cfi.section.address = section->address;
-	return elf_section_read(work->fd, section, UNWIND_SECTION_MAX, work->arena,
-				&cfi.section.bytes, err) &&
-	       unwind_cfi_rows(&cfi, work->arena, &work->rows, err);
+	code->fd = work->fd;
+	code->elf = &work->elf;
+	if (!unwind_stretches_init(&work->stretches, &work->elf, work->memory_max, work->arena,
+				   err))
+		return false;
+	unwind_fixed_init(&work->stretches, work->machine);
+	if (!unwind_go_list(&go, &work->stretches, ret_is_go, err) ||
+	    !unwind_frames_list(&frames, &work->stretches, err))
+		return false;
+
+	size_t told = unwind_stretches_count(&work->stretches);
+	struct unwind_fill fill = {
+		.sections = &work->sections,
+		.machine = work->machine,
+		.code = code,
+		.wants_signal = !frames.has_signal && !*ret_is_go && !work->elf.has_interpreter,
+	};
+
+	unwind_fill_list(&fill, &work->stretches);
+	if (*ret_is_go && told == 0)
+		go_fill(work);
+	return true;
 }
 
 static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, struct err *err)
 {
+	bool is_go;
+
 	if (!elf_file_read(&work->elf, work->fd, err) ||
 	    !elf_sections_read(work->fd, work->arena, &work->sections, err))
 		return false;
@@ -88,12 +105,14 @@ static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, s
 		*ret_reason = UNWIND_WRONG_MACHINE;
 		return err_set(err, ERR_INVALID, "of a machine whose stacks are not walked");
 	}
-	if (!code_find(work, err) || !eh_frame_read(work, err))
+	if (!stretches_list(work, &is_go, err) ||
+	    !unwind_stretches_rows(&work->stretches, &work->rows, err))
 		return false;
 	if (work->rows.rows.len == 0) {
 		*ret_reason = UNWIND_NO_ROWS;
 		return err_set(err, ERR_NOT_FOUND, "it has no unwind rows");
 	}
+	work->rows.flags = is_go ? UNWIND_TABLE_GO : 0;
 	return true;
 }
 

@@ -43,7 +43,9 @@ struct unwind_common {
 	int64_t data_align;
 	uint64_t return_register;
 	uint8_t encoding; /* of addresses */
-	bool has_augmentation, is_signal, is_known;
+	bool has_augmentation, is_signal;
+	bool is_readable; /* it is known what its functions' entries look like */
+	bool is_known;    /* and its instructions make sense */
 	struct unwind_state initial;
 };
 

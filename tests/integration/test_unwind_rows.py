@@ -1,4 +1,5 @@
 """Tables of unwind rows, beside what readelf and llvm-dwarfdump say of the same files."""
+import bisect
 import glob
 import shutil
 from pathlib import Path
@@ -54,7 +55,7 @@ def differences(expected, found):
 def compare(path, tmp_path, figure, **how):
     built = oracle.run(CHECK, "build", path, tmp_path / "table").strip()
     found = oracle.table_rows(CHECK, tmp_path / "table")
-    expected = oracle.rows_of(oracle.functions_of(path, **how))
+    expected = oracle.rows_of(oracle.with_entry(path, oracle.functions_of(path, **how)))
     figure(f"{Path(path).name}: {built}; readelf has {len(expected[0])}")
     assert len(expected[0]) > 10
     assert found == expected, differences(expected[0], found[0])
@@ -69,3 +70,73 @@ def test_every_row_is_what_readelf_says(name, tmp_path, figure):
 @pytest.mark.parametrize("name", LARGE)
 def test_every_row_of_a_large_file_is_what_readelf_says(name, tmp_path, figure):
     compare(file_of(name, LARGE), tmp_path, figure)
+
+
+GO = """package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+)
+
+func fib(n int) int {
+	if n < 2 {
+		return n
+	}
+	return fib(n-1) + fib(n-2)
+}
+
+func main() {
+	fmt.Println(fib(len(os.Args)))
+	go http.ListenAndServe("127.0.0.1:0", nil)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def go_program(tmp_path_factory):
+    """Builds a program of Go with these flags of the linker."""
+    if not shutil.which("go"):
+        pytest.skip("there is no go")
+    where = tmp_path_factory.mktemp("go")
+    (where / "main.go").write_text(GO)
+    (where / "go.mod").write_text("module chain\n\ngo 1.20\n")
+
+    def build(name, flags):
+        oracle.run("go", "build", "-C", where, f"-ldflags={flags}", "-o", where / name, ".")
+        return where / name
+
+    return build
+
+
+def test_stack_depths_of_go_are_what_its_debug_frame_says(go_program, tmp_path, figure):
+    path = go_program("full", "")
+    built = oracle.run(CHECK, "build", path, tmp_path / "table").strip()
+    rows, _ = oracle.table_rows(CHECK, tmp_path / "table")
+    starts = [address for address, _ in rows]
+    compared, moved = 0, []
+
+    for _, end, theirs in oracle.functions_of(path, "debug-frame"):
+        for address, rule in theirs:
+            if address >= end:
+                continue
+            ours = rows[bisect.bisect(starts, address) - 1][1]
+            compared += 1
+            if ours[:3] != rule[:3]:
+                moved.append((address, ours, rule))
+    figure(f"{built}; {len(moved)} of {compared} rows are not by depth")
+    assert compared > 10000
+    # Who switches between stacks is followed by the frame pointer, and a handler's return is one.
+    assert {ours[0] for _, ours, _ in moved} <= {oracle.CFA_REGISTER, oracle.CFA_SIGNAL,
+                                                 oracle.CFA_UNSUPPORTED}
+    assert all(ours[1] == 6 for _, ours, _ in moved if ours[0] == oracle.CFA_REGISTER), moved[:10]
+    assert len(moved) < 60, moved
+
+
+def test_a_stripped_program_of_go_has_the_same_rows(go_program, tmp_path):
+    tables = []
+    for name, flags in ("full", ""), ("stripped", "-s -w"):
+        oracle.run(CHECK, "build", go_program(name, flags), tmp_path / name)
+        tables.append(oracle.table_rows(CHECK, tmp_path / name))
+    assert tables[0] == tables[1]

@@ -11,6 +11,7 @@ import subprocess
 SAME, AT_CFA, UNDEFINED, REGISTER, AT_FRAME_POINTER, UNSUPPORTED = range(6)
 NONE = (CFA_NONE, 0, 0, 0, 0, 0, 0, 0)
 NOBODY_READS = (CFA_UNSUPPORTED, 0, 0, 0, 0, 0, 0, 0)
+ROOT = (CFA_REGISTER, 7, 8, 0, SAME, 0, UNDEFINED, 0)
 SIGNAL = (CFA_SIGNAL, 0, 0, 0, 0, 0, 0, 0)
 BRIDGED = 15
 
@@ -139,6 +140,14 @@ def functions_of(path, section="eh-frame", machine=X86_64):
             else:
                 found[-1][2].append((address, rule))
     return found
+
+
+def with_entry(path, functions):
+    """With the program's first instructions, which nobody has called, where nothing tells of them."""
+    entry = int(re.search(r"Entry point address: +0x([0-9a-f]+)", run("readelf", "-h", path))[1], 16)
+    if entry == 0 or any(start <= entry < end for start, end, _ in functions):
+        return functions
+    return [*functions, (entry, entry + 32, [(entry, ROOT)])]
 
 
 def rows_of(functions):

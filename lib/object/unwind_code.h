@@ -1,0 +1,20 @@
+/*
+ * unwind_code - a program's code, read from its file piece by piece, in the order of addresses.
+ */
+#pragma once
+
+#include "object/elf_file.h"
+
+enum { UNWIND_CODE_BYTES = 64 << 10 }; /* that are at hand at once */
+
+struct unwind_code {
+	int fd;
+	const struct elf_file *elf;
+	/* private */
+	uint64_t address;
+	size_t len;
+	char bytes[UNWIND_CODE_BYTES];
+};
+
+/* len bytes, up to UNWIND_CODE_BYTES, good until the next call; empty: they are not all there. */
+str unwind_code_at(struct unwind_code *code, uint64_t address, size_t len);

@@ -1,0 +1,23 @@
+/*
+ * unwind_fixed - stretches of code that one rule holds in, of a few that are known beforehand.
+ */
+#pragma once
+
+#include "unwind_program.h"
+#include "unwind_stretches.h"
+
+enum unwind_fixed_rule {
+	UNWIND_FIXED_SIGNAL,        /* a signal's frame */
+	UNWIND_FIXED_FRAME_POINTER, /* code that keeps it */
+	UNWIND_FIXED_ENTERED,       /* nothing has been saved since the call */
+	UNWIND_FIXED_ROOT,          /* nobody has called this */
+	UNWIND_FIXED_PLT,           /* lazy PLT stubs: something is pushed for the rest of each */
+	UNWIND_FIXED_PLT_MARKED,    /* the same with endbr64 and bnd first */
+	UNWIND_FIXED_COUNT
+};
+
+/* Tells of signals and of what is filled in, from now on. */
+void unwind_fixed_init(struct unwind_stretches *stretches, const struct unwind_machine *machine);
+
+/* The stretch to be added. */
+struct unwind_stretch unwind_fixed(enum unwind_source source, enum unwind_fixed_rule rule);

@@ -1,0 +1,248 @@
+#include "unwind_go.h"
+
+#include "go_table.h"
+#include "unwind_fixed.h"
+
+enum {
+	PUSH_RBP = 0x55,
+	WORD = 8,
+};
+
+/* What the runtime's functions are, where their flags do not say it. */
+enum kind { PLAIN, ROOT, MOVES_STACK, SIGNAL_RETURN };
+
+struct work {
+	struct unwind_go go;
+	struct go_table table;
+	struct arena *arena;
+	go_values values;
+	uint64_t steps,
+		steps_max; /* values that were looked at: functions may share lists of them */
+};
+
+/* A function's row in the making. */
+struct frame {
+	enum kind kind;
+	bool moves;     /* the stack pointer is elsewhere in some of the function */
+	bool has_moved; /* so far */
+	bool saves_pointer;
+	int64_t depth; /* of the stack pointer, below the return address (arm64: below the frame) */
+};
+
+static str name_without_abi(str name)
+{
+	static const str endings[] = { STR(".abi0"), STR(".abiinternal") };
+
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+		if (str_ends_with(name, endings[i]))
+			name.len -= endings[i].len;
+	return name;
+}
+
+static enum kind kind_of(const struct go_function *function)
+{
+	static const struct {
+		str name;
+		enum kind kind;
+	} known[] = {
+		{ STR("runtime.goexit"), ROOT },
+		{ STR("runtime.mstart"), ROOT },
+		{ STR("runtime.rt0_go"), ROOT },
+		{ STR("runtime.mcall"), ROOT },
+		{ STR("runtime.gogo"), ROOT },
+		{ STR("runtime.morestack"), ROOT },
+		{ STR("runtime.systemstack"), MOVES_STACK },
+		{ STR("runtime.asmcgocall"), MOVES_STACK },
+		{ STR("runtime.sigreturn"), SIGNAL_RETURN },
+		{ STR("runtime.sigreturn__sigaction"), SIGNAL_RETURN },
+		{ STR("runtime.sigtramp"), PLAIN }, /* it returns to sigreturn */
+		{ STR("runtime.cgoSigtramp"), PLAIN },
+	};
+	str name = name_without_abi(function->name);
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (str_eq(name, known[i].name))
+			return known[i].kind;
+	if (function->flags & GO_FUNCTION_TOP)
+		return ROOT;
+	return function->flags & GO_FUNCTION_MOVES_STACK ? MOVES_STACK : PLAIN;
+}
+
+/*
+ * Whether the frame pointer is saved below the return address when the stack has been moved for the
+ * first time, to this depth, at this address: "push %rbp", or before Go 1.21, "mov %rbp, N(%rsp)".
+ */
+static bool saves_pointer(struct work *work, uint64_t address, int64_t depth)
+{
+	static const struct {
+		str opcode;
+		uint8_t operand_bytes;
+	} moves[] = { { STR("\x48\x89\x6c\x24"), 1 }, { STR("\x48\x89\xac\x24"), 4 } };
+	enum { MOVE_BYTES = 8 };
+	str code = unwind_code_at(work->go.code, address - 1, 1 + MOVE_BYTES);
+
+	if (!code.len)
+		return false;
+	if (depth == WORD && (uint8_t)code.ptr[0] == PUSH_RBP)
+		return true;
+	code = str_skip(code, 1);
+	for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+		struct reader r = reader_of(str_skip(code, moves[i].opcode.len));
+
+		if (!str_starts_with(code, moves[i].opcode))
+			continue;
+		return depth - WORD == (moves[i].operand_bytes == 1 ? (int8_t)reader_u8(&r)
+								    : (int32_t)reader_u32(&r));
+	}
+	return false;
+}
+
+static struct unwind_rule rule_x86_64(const struct frame *frame)
+{
+	struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_REGISTER,
+		.cfa_register = 7,
+		.cfa_offset = (int32_t)frame->depth + WORD,
+		.return_address = UNWIND_SAVED_AT_CFA,
+		.return_address_offset = -WORD,
+	};
+
+	if (frame->saves_pointer && frame->depth >= WORD) {
+		rule.frame_pointer = UNWIND_SAVED_AT_CFA;
+		rule.frame_pointer_offset = -2 * WORD;
+	}
+	/* On whichever stack it is: the frame pointer leads to the one that it came from. */
+	if (frame->kind == MOVES_STACK && rule.frame_pointer == UNWIND_SAVED_AT_CFA) {
+		rule.cfa_register = 6;
+		rule.cfa_offset = 2 * WORD;
+	}
+	return rule;
+}
+
+/* The link register is saved at the frame's lower end, the frame pointer below it. */
+static struct unwind_rule rule_arm64(const struct frame *frame)
+{
+	struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_REGISTER,
+		.cfa_register = 31,
+		.cfa_offset = (int32_t)frame->depth,
+	};
+
+	if (frame->depth == 0)
+		return rule;
+	if (frame->depth > INT16_MAX - WORD)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_FRAME_POINTER };
+	rule.return_address = rule.frame_pointer = UNWIND_SAVED_AT_CFA;
+	rule.return_address_offset = (int16_t)-frame->depth;
+	rule.frame_pointer_offset = (int16_t)(-frame->depth - WORD);
+	if (frame->kind == MOVES_STACK) {
+		rule.cfa_register = 29;
+		rule.cfa_offset += WORD;
+	}
+	return rule;
+}
+
+static struct unwind_rule rule_of(const struct work *work, const struct frame *frame)
+{
+	struct unwind_rule rule;
+
+	if (frame->depth < 0 || frame->depth > INT32_MAX - 2 * WORD)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
+	rule = work->go.machine->has_link_register ? rule_arm64(frame) : rule_x86_64(frame);
+	/* Who leaves its stack without a frame keeps no way back: it has no caller there. */
+	if (frame->kind == ROOT || (frame->kind == MOVES_STACK && !frame->moves)) {
+		rule.return_address = UNWIND_SAVED_UNDEFINED;
+		rule.return_address_offset = 0;
+	}
+	return rule;
+}
+
+static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+{
+	struct work *work = self;
+	struct go_function function;
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_FRAME_POINTER };
+
+	/* It made sense when it was listed. */
+	if (!go_table_function(&work->table, stretch->at, &function))
+		return unwind_rows_add(rows, stretch->start, &rule);
+
+	struct frame frame = { .kind = kind_of(&function) };
+	uint64_t start = function.address - rows->base;
+
+	if (work->steps < work->steps_max)
+		go_table_values(&work->table, function.stack_values, work->arena, &work->values);
+	else
+		work->values.len = 0;
+	work->steps += work->values.len;
+	for (size_t i = 0; i < work->values.len; i++)
+		frame.moves |= work->values.items[i].value > 0;
+	unwind_rows_add(rows, stretch->start, &rule);
+	for (size_t i = 0; i < work->values.len; i++) {
+		const struct go_value *value = &work->values.items[i];
+		uint64_t at = start + value->start;
+
+		if (at >= stretch->end)
+			break;
+		/* Only the first time: behind a return in the middle it is as deep at once. */
+		if (!frame.has_moved && value->value > 0) {
+			frame.has_moved = true;
+			frame.saves_pointer = saves_pointer(work, rows->base + at, value->value);
+		}
+		frame.depth = value->value;
+		rule = rule_of(work, &frame);
+		unwind_rows_add(rows, at > stretch->start ? (uint32_t)at : stretch->start, &rule);
+	}
+}
+
+static bool functions_list(struct work *work, struct unwind_stretches *stretches, struct err *err)
+{
+	for (uint64_t i = 0; i < work->table.function_count && i < UINT32_MAX; i++) {
+		struct go_function function;
+		struct unwind_stretch stretch = { .at = (uint32_t)i, .source = UNWIND_SOURCE_GO };
+		uint64_t end;
+
+		if (!go_table_address(&work->table, i + 1, &end))
+			break;
+		if (!go_table_function(&work->table, i, &function) || end <= function.address)
+			continue;
+		/* A handler returns to its first byte, and is looked for one byte before that. */
+		if (kind_of(&function) == SIGNAL_RETURN && function.address)
+			unwind_stretches_add(
+				stretches, function.address - 1, end - function.address + 1,
+				unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
+		unwind_stretches_add(stretches, function.address, end - function.address, stretch);
+		if (!unwind_stretches_fit(stretches, err))
+			return false;
+	}
+	return true;
+}
+
+static bool is_go(const struct elf_sections *sections)
+{
+	static const str names[] = { STR(".gopclntab"), STR(".data.rel.ro.gopclntab"),
+				     STR(".go.buildinfo"), STR(".note.go.buildid") };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (elf_section_has_bytes(elf_sections_find(sections, names[i])))
+			return true;
+	return false;
+}
+
+bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretches, bool *ret_is_go,
+		    struct err *err)
+{
+	struct work *work;
+
+	*ret_is_go = is_go(go->sections);
+	if (!*ret_is_go)
+		return true;
+	work = arena_new(stretches->arena, struct work);
+	work->go = *go;
+	work->arena = stretches->arena;
+	if (!go_table_open(&work->table, go->code->fd, go->sections, stretches->arena, err))
+		return false;
+	work->steps_max = UNWIND_GO_STEPS_LEAST + work->table.bytes.len;
+	stretches->tellers[UNWIND_SOURCE_GO] = (struct unwind_teller){ rows_add, work };
+	return functions_list(work, stretches, err);
+}
