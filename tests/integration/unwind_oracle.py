@@ -143,8 +143,9 @@ def functions_of(path, section="eh-frame", machine=X86_64):
 
 
 def with_entry(path, functions):
-    """With the program's first instructions, which nobody has called, where nothing tells of them."""
-    entry = int(re.search(r"Entry point address: +0x([0-9a-f]+)", run("readelf", "-h", path))[1], 16)
+    """With the program's first instructions, which nobody has called, where no entry tells it."""
+    said = re.search(r"Entry point address: +0x([0-9a-f]+)", run("readelf", "-h", path))
+    entry = int(said[1], 16)
     if entry == 0 or any(start <= entry < end for start, end, _ in functions):
         return functions
     return [*functions, (entry, entry + 32, [(entry, ROOT)])]
