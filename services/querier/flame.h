@@ -19,9 +19,11 @@ struct flame_symbol {
 	str name;     /* the function; binary+0xADDRESS; comm=nginx; [no stack] */
 	str binary;   /* path of the executable; empty where there is none */
 	str file;     /* of source code; empty where it is not known */
-	str build_id; /* this and the next two: only where the function is not known */
+	str build_id; /* this and what follows: only where the function is not known */
 	str address;  /* in the ELF file: 0x1f */
-	str reason;   /* why, for people: of name_reason_text; empty where nobody was asked */
+	/* Why, a sentence and a word: of name_reason_text and _names; empty where nobody was asked.
+	 */
+	str reason, reason_word;
 };
 
 /* The order that symbols are sorted by. */

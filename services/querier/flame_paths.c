@@ -39,8 +39,10 @@ static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t ind
 	} else {
 		symbol.build_id = frame->build_id;
 		symbol.address = str_format(arena, "0x%" PRIx64, frame->address);
-		if (merge->reasons && merge->reasons[index] != NAME_KNOWN)
+		if (merge->reasons && merge->reasons[index] != NAME_KNOWN) {
 			symbol.reason = str_from(name_reason_text[merge->reasons[index]]);
+			symbol.reason_word = str_from(name_reason_names[merge->reasons[index]]);
+		}
 	}
 	return symbol;
 }

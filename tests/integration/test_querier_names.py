@@ -117,16 +117,17 @@ def test_a_flame_graph_has_functions_and_why_others_have_none(named):
         above = nodes["parent"][i]
         rows[names[name], names[nodes["name"][above]] if above >= 0 else ""] = {
             column: names[nodes[column][i]]
-            for column in ("binary", "file", "build_id", "address", "reason")
+            for column in ("binary", "file", "build_id", "address", "reason", "reason_word")
         } | {"total": nodes["total"][i] // PERIOD}
 
     assert rows["main", ""] == {"binary": "/nowhere/alpha", "file": "/src/m.c", "build_id": "",
-                                "address": "", "reason": "", "total": 6}
+                                "address": "", "reason": "", "reason_word": "", "total": 6}
     assert rows["leaf", "step"]["total"] == 3 and rows["work(int)", "main"]["total"] == 5
     assert rows["alpha+0x2000", "main"] == {
         "binary": "/nowhere/alpha", "file": "", "build_id": ALPHA, "address": "0x2000",
-        "reason": NO_SYMBOL, "total": 1}
+        "reason": NO_SYMBOL, "reason_word": "no_symbol", "total": 1}
     assert rows["beta+0x10", ""]["reason"] == NO_DEBUG_INFO
+    assert rows["beta+0x10", ""]["reason_word"] == "no_debug_info"
 
 
 def test_a_table_has_a_row_for_each_function(named):
@@ -136,6 +137,7 @@ def test_a_table_has_a_row_for_each_function(named):
     assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
                                  "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
     assert rows["alpha+0x2000"]["reason"] == NO_SYMBOL
+    assert rows["alpha+0x2000"]["reason_word"] == "no_symbol"
     assert rows["alpha+0x2000"]["build_id"] == ALPHA
 
 

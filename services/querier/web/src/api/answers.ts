@@ -12,7 +12,8 @@ export interface FlameAnswer {
 		file: number[];
 		build_id: number[];
 		address: number[];
-		reason?: number[]; // why the function is not known; 0 where it is
+		reason?: number[]; // why the function is not known, a sentence; 0 where it is
+		reason_word?: number[]; // the same as a word: see flame/unnamed.ts
 		self: number[];
 		total: number[];
 	};

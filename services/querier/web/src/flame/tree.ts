@@ -26,7 +26,8 @@ export interface Tree {
 	file: Int32Array;
 	buildId: Int32Array;
 	address: Int32Array;
-	reason: Int32Array;
+	reason: Int32Array; // a sentence
+	reasonWord: Int32Array;
 	sides: Sides | null; // of two that are compared
 }
 
@@ -55,6 +56,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		buildId: column(nodes.build_id),
 		address: column(nodes.address),
 		reason: column(nodes.reason),
+		reasonWord: column(nodes.reason_word),
 		sides: null,
 	};
 	tree.name[ALL] = answer.names.length;

@@ -9,24 +9,24 @@ export interface Advice {
 
 const UPLOAD = "Upload its debug file to the debuginfo service, or give that an upstream server to ask.";
 
-/** What to do, by what the querier's sentence says. */
-const ADVICE: [RegExp, string][] = [
-	[/is held|nobody has/, UPLOAD],
-	[/nothing of this address/, "It may be code made at run time, or assembly. A file with DWARF may know more."],
-	[/could not be asked/, "See whether the debuginfo service runs, then refresh."],
-	[/cannot be read/, "Upload a whole file: this one was cut off, or is of a kind that is not known."],
-	[/beyond a limit/, "docs/limits.md names the limit and the setting that raises it."],
-	[/ask again|being fetched/, "Refresh in some seconds."],
-	[/build id/, "Link it with -Wl,--build-id."],
-	[/symbolizer/, "See whether the symbolizer runs and --symbolizer-url of the querier points to it."],
-];
+/** What to do, by the API's word. */
+const ADVICE: Record<string, string> = {
+	no_debug_info: UPLOAD,
+	no_symbol: "It may be code made at run time, or assembly. A file with DWARF may know more.",
+	unavailable: "See whether the debuginfo service runs, then refresh.",
+	malformed: "Upload a whole file: this one was cut off, or is of a kind that is not known.",
+	too_large: "docs/limits.md names the limit and the setting that raises it.",
+	pending: "Refresh in some seconds.",
+	bad_build_id: "Link it with -Wl,--build-id.",
+	not_asked: "See whether the symbolizer runs and --symbolizer-url of the querier points to it.",
+};
 
 /** Null: the frame has a name. */
 export function adviceOn(tree: Tree, node: number): Advice | null {
 	if (!tree.names[tree.address[node]]) return null;
 	const reason = tree.names[tree.reason[node]] ?? "";
 	if (reason) {
-		const todo = ADVICE.find(([words]) => words.test(reason))?.[1] ?? UPLOAD;
+		const todo = ADVICE[tree.names[tree.reasonWord[node]]] ?? "";
 		return { why: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, todo };
 	}
 	if (tree.names[tree.buildId[node]]) return { why: "No debug file has told the name of this address yet.", todo: UPLOAD };
