@@ -1,6 +1,7 @@
 #include "json_read.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 
 static json_t *load(str text, struct err *err)
 {
@@ -144,6 +145,17 @@ bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct 
 	return true;
 }
 
+/* Written once more: to be read by another json_read_members(). */
+static void take_object(const json_t *value, struct json_member *member, struct arena *arena)
+{
+	char *text = json_dumps(value, JSON_COMPACT);
+
+	member->kind = text ? MEMBER_OBJECT : MEMBER_OTHER;
+	if (text)
+		member->text = str_copy(arena, str_from(text));
+	free(text);
+}
+
 static void take_member(const json_t *value, struct json_member *member, struct arena *arena)
 {
 	switch (json_typeof(value)) {
@@ -169,6 +181,8 @@ static void take_member(const json_t *value, struct json_member *member, struct 
 	case JSON_NULL:
 		return;
 	case JSON_OBJECT:
+		take_object(value, member, arena);
+		return;
 	case JSON_ARRAY:
 		break;
 	}

@@ -42,11 +42,19 @@ bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct 
  * An object of single values: {"query": "{}", "start": 1787479200.5, "freeze": true}. Members that
  * are not listed are refused. A null is as if the member were not there.
  */
-enum json_member_kind { MEMBER_NONE, MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TRUTH, MEMBER_OTHER };
+enum json_member_kind {
+	MEMBER_NONE,
+	MEMBER_TEXT,
+	MEMBER_NUMBER,
+	MEMBER_TRUTH,
+	MEMBER_OBJECT,
+	MEMBER_OTHER,
+};
 struct json_member {
 	const char *name;
 	/* What follows is written by the call. */
-	str text; /* of a text itself; of a number its digits, to thousandths */
+	str text; /* of a text itself; of a number its digits, to thousandths; of an object its JSON
+		   */
 	enum json_member_kind kind;
 	bool truth; /* of MEMBER_TRUTH */
 };

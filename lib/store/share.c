@@ -13,25 +13,27 @@ static const char room[] = "SELECT current_setting('transaction_read_only') = 'o
 			   "coalesce(sum(bytes), 0)::bigint FROM share";
 static const char insert[] =
 	"INSERT INTO share (id, created, expires, query, group_by, start_ms, end_ms, warnings,"
-	" payload, reasons, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+	" payload, reasons, bytes, b_query, b_start_ms, b_end_ms, b_payload, b_reasons)"
+	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
 
 #define MS_OF(column) "(extract(epoch FROM " column ") * 1000)::bigint"
-#define SELECT(payload)                                                           \
-	"SELECT query, group_by, start_ms, end_ms, " MS_OF("created") ", " MS_OF( \
-		"expires") ", coalesce(expires <= now(), false), warnings,"       \
-			   " payload IS NOT NULL" payload " FROM share WHERE id = $1"
+#define SELECT(payload)                                                                            \
+	"SELECT query, start_ms, end_ms, b_query, b_start_ms, b_end_ms, group_by, " MS_OF(         \
+		"created") ", " MS_OF("expires") ", coalesce(expires <= now(), false),"            \
+						 " warnings, payload IS NOT NULL, b_query IS NOT " \
+						 "NULL" payload " FROM share WHERE id = $1"
+enum { SIDE_QUERY, SIDE_START, SIDE_END, SIDE_COLUMNS }; /* of each side, one after the other */
+enum { SIDE_PAYLOAD, SIDE_REASONS, SIDE_BYTES };
 enum {
-	ROW_QUERY,
-	ROW_GROUP_BY,
-	ROW_START,
-	ROW_END,
+	ROW_SIDES,
+	ROW_GROUP_BY = ROW_SIDES + SHARE_SIDES_MAX * SIDE_COLUMNS,
 	ROW_CREATED,
 	ROW_EXPIRES,
 	ROW_HAS_EXPIRED,
 	ROW_WARNINGS,
 	ROW_IS_FROZEN,
-	ROW_PAYLOAD,
-	ROW_REASONS,
+	ROW_IS_DIFF,
+	ROW_BYTES, /* of each side too */
 };
 
 bool share_id_make(struct arena *arena, str *ret_id, struct err *err)
@@ -76,8 +78,14 @@ static struct postgres_param text_param(str text)
 
 static size_t bytes_of(const struct share *share)
 {
-	return share->query.len + share->group_by.len + share->warnings.len + share->payload.len +
-	       share->reasons.len;
+	size_t sum = share->group_by.len + share->warnings.len;
+
+	for (size_t i = 0; i < share->side_count; i++) {
+		const struct share_side *side = &share->sides[i];
+
+		sum += side->query.len + side->payload.len + side->reasons.len;
+	}
+	return sum;
 }
 
 static bool is_true(str value)
@@ -112,18 +120,27 @@ static bool add(struct postgres *pg, const struct share *share, struct err *err)
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param null_time = { .type = POSTGRES_TIMESTAMPTZ };
 	const struct postgres_param null_bytes = { .type = POSTGRES_BYTEA };
+	const struct postgres_param null_text = { .type = POSTGRES_TEXT };
+	const struct postgres_param null_number = { .type = POSTGRES_INT8 };
+	const struct share_side *a = &share->sides[0], *b = &share->sides[1];
+	bool is_diff = share->side_count == 2, is_frozen = share->is_frozen;
 	const struct postgres_param params[] = {
 		id_param(share->id, &arena),
 		postgres_time(&arena, share->created_ms),
 		share->expires_ms ? postgres_time(&arena, share->expires_ms) : null_time,
-		text_param(share->query),
+		text_param(a->query),
 		text_param(share->group_by),
-		postgres_i64(&arena, (int64_t)share->start_ms),
-		postgres_i64(&arena, (int64_t)share->end_ms),
+		postgres_i64(&arena, (int64_t)a->start_ms),
+		postgres_i64(&arena, (int64_t)a->end_ms),
 		text_param(share->warnings),
-		share->is_frozen ? postgres_bytea(share->payload) : null_bytes,
-		share->is_frozen ? postgres_bytea(share->reasons) : null_bytes,
+		is_frozen ? postgres_bytea(a->payload) : null_bytes,
+		is_frozen ? postgres_bytea(a->reasons) : null_bytes,
 		postgres_i64(&arena, (int64_t)bytes_of(share)),
+		is_diff ? text_param(b->query) : null_text,
+		is_diff ? postgres_i64(&arena, (int64_t)b->start_ms) : null_number,
+		is_diff ? postgres_i64(&arena, (int64_t)b->end_ms) : null_number,
+		is_diff && is_frozen ? postgres_bytea(b->payload) : null_bytes,
+		is_diff && is_frozen ? postgres_bytea(b->reasons) : null_bytes,
 	};
 
 	return postgres_query(pg, insert, params, ARRAY_LEN(params), &rows, err);
@@ -154,21 +171,31 @@ bool share_store(const char *postgres, const struct share *share, uint64_t total
 	return stored || err_wrap(err, "store the share");
 }
 
+static void take_side(const struct postgres_rows *rows, size_t number, bool with_payload,
+		      struct arena *arena, struct share_side *side)
+{
+	size_t column = ROW_SIDES + number * SIDE_COLUMNS, bytes = ROW_BYTES + number * SIDE_BYTES;
+
+	side->query = str_copy(arena, postgres_get(rows, 0, column + SIDE_QUERY));
+	side->start_ms = (uint64_t)postgres_get_i64(rows, 0, column + SIDE_START);
+	side->end_ms = (uint64_t)postgres_get_i64(rows, 0, column + SIDE_END);
+	if (with_payload) {
+		side->payload = str_copy(arena, postgres_get(rows, 0, bytes + SIDE_PAYLOAD));
+		side->reasons = str_copy(arena, postgres_get(rows, 0, bytes + SIDE_REASONS));
+	}
+}
+
 static void take_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
 		     struct share *share)
 {
-	share->query = str_copy(arena, postgres_get(rows, 0, ROW_QUERY));
 	share->group_by = str_copy(arena, postgres_get(rows, 0, ROW_GROUP_BY));
-	share->start_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_START);
-	share->end_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_END);
 	share->created_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_CREATED);
 	share->expires_ms = (uint64_t)postgres_get_i64(rows, 0, ROW_EXPIRES);
 	share->warnings = str_copy(arena, postgres_get(rows, 0, ROW_WARNINGS));
 	share->is_frozen = is_true(postgres_get(rows, 0, ROW_IS_FROZEN));
-	if (share->is_frozen && with_payload) {
-		share->payload = str_copy(arena, postgres_get(rows, 0, ROW_PAYLOAD));
-		share->reasons = str_copy(arena, postgres_get(rows, 0, ROW_REASONS));
-	}
+	share->side_count = is_true(postgres_get(rows, 0, ROW_IS_DIFF)) ? 2 : 1;
+	for (size_t i = 0; i < share->side_count; i++)
+		take_side(rows, i, share->is_frozen && with_payload, arena, &share->sides[i]);
 }
 
 bool store_reader_share(struct store_reader *reader, str id, bool with_payload, struct arena *arena,
@@ -176,7 +203,8 @@ bool store_reader_share(struct store_reader *reader, str id, bool with_payload, 
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param param = id_param(id, arena);
-	const char *sql = with_payload ? SELECT(", payload, reasons") : SELECT("");
+	const char *sql =
+		with_payload ? SELECT(", payload, reasons, b_payload, b_reasons") : SELECT("");
 
 	if (!postgres_query(&reader->pg, sql, &param, 1, &rows, err))
 		return err_wrap(err, "read the share");

@@ -10,14 +10,24 @@
 
 enum { SHARE_ID_BYTES = 16, SHARE_ID_LEN = 2 * SHARE_ID_BYTES };
 
+/* One profile. */
+struct share_side {
+	str query; /* as it was asked */
+	uint64_t start_ms, end_ms;
+	str payload, reasons; /* of a frozen one, where they were wanted */
+};
+
+enum { SHARE_SIDES_MAX = 2 };
+
 struct share {
-	str id;              /* SHARE_ID_LEN hexadecimal digits */
-	str query, group_by; /* as they were asked */
-	uint64_t start_ms, end_ms, created_ms;
+	str id;       /* SHARE_ID_LEN hexadecimal digits */
+	str group_by; /* as it was asked */
+	struct share_side sides[SHARE_SIDES_MAX];
+	size_t side_count; /* 2: a comparison, of what was before and after */
+	uint64_t created_ms;
 	uint64_t expires_ms; /* 0: never */
 	str warnings;        /* a line each */
 	bool is_frozen;
-	str payload, reasons; /* of a frozen one, where they were wanted */
 };
 
 /* A new id, and whether a text is one. */

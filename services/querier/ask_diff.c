@@ -2,113 +2,179 @@
 #include "diff.h"
 #include "flame_report.h"
 #include "found.h"
+#include "shared.h"
 
-/* What one side is asked by: its parameters begin with `prefix`. */
+/* One side: read now, or as it was frozen. */
 struct side {
-	const char *prefix;
-	struct selector selector;
-	struct window window;
 	struct found found;
+	struct arena arena; /* of a frozen one */
+	struct merge thawed;
+	struct merge *merge; /* one of both */
 	struct flame flame;
 };
 
 static void side_done(struct side *side)
 {
-	selector_done(&side->selector);
 	found_done(&side->found);
+	arena_free(&side->arena);
 }
 
-static bool side_ask(struct side *side, const struct question *question, struct err *err)
+static size_t side_held(const struct side *side)
 {
-	const char *name = str_z(question->req->arena,
-				 str_format(question->req->arena, "%squery", side->prefix));
-	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
-
-	return question_selector(question, name, &side->selector, err) &&
-	       params_window(question->req, side->prefix, now_ms, &side->window, err);
+	return found_held(&side->found) + side->arena.held;
 }
 
 /* Reads with a snapshot of its own; what it took is added to what the question took before. */
-static bool side_read(struct side *side, struct question *question, const struct group_by *group_by,
-		      size_t held_before, struct err *err)
+static bool side_read(struct side *side, size_t number, struct question *question,
+		      const struct shared *shared, uint64_t memory_max, struct err *err)
 {
-	struct arena *arena = question->req->arena;
-	uint64_t memory_max = question->api->memory_max;
 	struct answer_stats before = question->stats;
-	const struct found_options options = { .selector = &side->selector,
-					       .group_by = group_by,
-					       .memory_max = memory_max > held_before
-								     ? memory_max - held_before
-								     : 1 };
+	const struct found_options options = { .selector = &shared->selectors[number],
+					       .group_by = &shared->group_by,
+					       .memory_max = memory_max };
 
-	question->window = side->window;
+	shared_look_at(shared, number, question);
 	question->stats.names = (struct name_stats){ 0 };
-	if (!found_read(&side->found, question, &options, err) ||
-	    !flame_build(side->found.merge, arena, &side->flame, err))
+	if (!found_read(&side->found, question, &options, err))
 		return false;
+	side->merge = side->found.merge;
 	stats_add(&question->stats, &before);
 	return true;
 }
 
-/* Of both sides, each sentence once. */
-static size_t warnings_of(const struct found *a, const struct found *b, str *warnings)
+static bool side_thaw(struct side *side, size_t number, const struct shared *shared,
+		      uint64_t memory_max, struct err *err)
 {
-	size_t count = 0;
+	merge_init(&side->thawed, shared->selectors[number].type, &shared->group_by, memory_max,
+		   &side->arena);
+	side->merge = &side->thawed;
+	return shared_thaw(shared, number, &side->thawed, err);
+}
 
-	for (size_t i = 0; i < a->search.warning_count; i++)
-		warnings[count++] = a->search.warnings[i];
-	for (size_t i = 0; i < b->search.warning_count; i++) {
-		size_t j = 0;
+/* Frozen with it, or of both sides; each sentence once. */
+static size_t warnings_of(const struct shared *shared, const struct side sides[SHARE_SIDES_MAX],
+			  str warnings[SHARED_WARNINGS_MAX])
+{
+	size_t count = shared_warnings(shared, warnings);
 
-		while (j < count && !str_eq(warnings[j], b->search.warnings[i]))
-			j++;
-		if (j == count)
-			warnings[count++] = b->search.warnings[i];
+	for (size_t side = 0; side < SHARE_SIDES_MAX; side++) {
+		const struct name_search *search = &sides[side].found.search;
+
+		for (size_t i = 0; i < search->warning_count; i++) {
+			size_t j = 0;
+
+			while (j < count && !str_eq(warnings[j], search->warnings[i]))
+				j++;
+			if (j == count)
+				warnings[count++] = search->warnings[i];
+		}
 	}
 	return count;
 }
 
-static bool write_diff(struct question *question, const struct side *a, const struct side *b,
-		       struct err *err)
+static bool write_diff(struct question *question, const struct shared *shared,
+		       const struct side sides[SHARE_SIDES_MAX], struct err *err)
 {
 	struct arena *arena = question->req->arena;
-	str warnings[2 * NAME_WARNINGS_MAX];
+	const struct side *a = &sides[0], *b = &sides[1];
+	str warnings[SHARED_WARNINGS_MAX];
 	struct diff diff;
 
-	if (!diff_build(&a->flame, &b->flame, b->found.merge, arena, &diff, err))
+	if (!diff_build(&a->flame, &b->flame, b->merge, arena, &diff, err))
 		return false;
 
-	const struct answer answer = { .merge = b->found.merge,
-				       .type = b->selector.type,
+	const struct answer answer = { .merge = b->merge,
+				       .type = shared->selectors[1].type,
 				       .stats = &question->stats,
 				       .warnings = warnings,
-				       .warning_count =
-					       warnings_of(&a->found, &b->found, warnings) };
+				       .warning_count = warnings_of(shared, sides, warnings) };
 
 	question->res->content_type = "application/json";
 	return diff_report_write(&answer, &diff, arena, &question->res->body, err);
 }
 
-static bool give_diff(struct question *question, struct err *err)
+/* Both together keep to what one answer may hold. */
+static bool give_both(struct question *question, const struct shared *shared,
+		      struct side sides[SHARE_SIDES_MAX], struct err *err)
 {
-	CLEANUP(side_done) struct side a = { .prefix = "a_" };
-	CLEANUP(side_done) struct side b = { .prefix = "b_" };
-	struct group_by group_by;
+	uint64_t left = question->api->memory_max;
 
-	if (!side_ask(&a, question, err) || !side_ask(&b, question, err) ||
-	    !params_group_by("group_by", http_query(question->req, "group_by"), &group_by, err))
-		return false;
-	if (!str_eq(a.selector.type, b.selector.type))
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
+		struct side *side = &sides[i];
+		bool is_there = shared->share.is_frozen
+					? side_thaw(side, i, shared, left, err)
+					: side_read(side, i, question, shared, left, err);
+
+		if (!is_there || !flame_build(side->merge, question->req->arena, &side->flame, err))
+			return false;
+		left = left > side_held(side) ? left - side_held(side) : 1;
+	}
+	return write_diff(question, shared, sides, err);
+}
+
+static const char *const prefixes[SHARE_SIDES_MAX] = { "a_", "b_" };
+
+/* What parameters say is as if it had been shared, and is asked anew. */
+static bool read_params(const struct question *question, struct shared *shared, struct err *err)
+{
+	const struct http_request *req = question->req;
+	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
+
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
+		const char *query =
+			str_z(req->arena, str_format(req->arena, "%squery", prefixes[i]));
+		struct window window;
+
+		if (!question_selector(question, query, &shared->selectors[i], err) ||
+		    !params_window(req, prefixes[i], now_ms, &window, err))
+			return false;
+		shared->share.sides[i] =
+			(struct share_side){ .start_ms = window.start_ms, .end_ms = window.end_ms };
+	}
+
+	str a = shared->selectors[0].type, b = shared->selectors[1].type;
+
+	if (!str_eq(a, b))
 		return err_set(err, ERR_INVALID,
 			       "a_query is of the type " STR_FMT " and b_query of " STR_FMT
 			       ": only profiles of one type can be compared",
-			       STR_ARG(a.selector.type), STR_ARG(b.selector.type));
+			       STR_ARG(a), STR_ARG(b));
+	return params_group_by("group_by", http_query(req, "group_by"), &shared->group_by, err);
+}
 
-	bool given = side_read(&a, question, &group_by, 0, err) &&
-		     side_read(&b, question, &group_by, found_held(&a.found), err) &&
-		     write_diff(question, &a, &b, err);
+/* What was shared is asked for by its id alone. */
+static bool read_share(struct question *question, str id, struct shared *shared, struct err *err)
+{
+	static const char *const others[] = { "a_query", "a_start", "a_end",   "b_query",
+					      "b_start", "b_end",   "group_by" };
 
-	question->held = found_held(&a.found) + b.found.memory.held;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (http_query(question->req, others[i]).ptr)
+			return err_set(err, ERR_INVALID,
+				       "a share has its own queries, windows and groups: leave %s "
+				       "out",
+				       others[i]);
+	if (!shared_open(shared, question, id, err))
+		return false;
+	return shared->share.side_count == SHARE_SIDES_MAX ||
+	       shared_refuse(question, err,
+			     "this share is one profile: /api/v1/query?share=ID gives it");
+}
+
+static bool give_diff(struct question *question, struct err *err)
+{
+	CLEANUP(shared_done) struct shared shared = { 0 };
+	struct side sides[SHARE_SIDES_MAX] = { 0 };
+	str id = http_query(question->req, "share");
+
+	if (id.ptr ? !read_share(question, id, &shared, err) : !read_params(question, &shared, err))
+		return false;
+
+	bool given = give_both(question, &shared, sides, err);
+
+	question->held = side_held(&sides[0]) + side_held(&sides[1]);
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)
+		side_done(&sides[i]);
 	return given;
 }
 

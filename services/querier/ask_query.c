@@ -1,5 +1,4 @@
 #include "found.h"
-#include "frozen.h"
 #include "json_answer.h"
 #include "report.h"
 #include "shared.h"
@@ -51,20 +50,19 @@ static bool give_report(struct question *question, const struct report *report,
 }
 
 static bool give_frozen(struct question *question, const struct report *report,
-			const struct shared *shared, struct err *err)
+			const struct shared *shared, size_t side, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	const struct frozen frozen = { shared->share.payload, shared->share.reasons };
+	str type = shared->selectors[side].type;
 	struct merge merge;
-	str warnings[NAME_WARNINGS_MAX];
+	str warnings[SHARED_WARNINGS_MAX];
 
-	merge_init(&merge, shared->selector.type, &shared->group_by, question->api->memory_max,
-		   &arena);
-	if (!frozen_read(&frozen, &merge, err))
+	merge_init(&merge, type, &shared->group_by, question->api->memory_max, &arena);
+	if (!shared_thaw(shared, side, &merge, err))
 		return false;
 
 	const struct answer answer = { .merge = &merge,
-				       .type = shared->selector.type,
+				       .type = type,
 				       .window = question->window,
 				       .stats = &question->stats,
 				       .warnings = warnings,
@@ -88,16 +86,37 @@ static bool is_alone(const struct question *question, struct err *err)
 	return true;
 }
 
+/* Of a comparison one side is asked for: side=a, side=b. */
+static bool find_side(struct question *question, const struct shared *shared, size_t *ret_side,
+		      struct err *err)
+{
+	str side = http_query(question->req, "side");
+	bool is_b = str_eq(side, STR("b"));
+
+	*ret_side = is_b;
+	if (shared->share.side_count == 1)
+		return !side.ptr ||
+		       shared_refuse(question, err,
+				     "side is of comparisons: this share is one profile");
+	return is_b || str_eq(side, STR("a")) ||
+	       shared_refuse(question, err,
+			     "this share is a comparison: /api/v1/diff?share=ID gives it, and "
+			     "side=a or side=b one profile of it");
+}
+
 static bool give_share(struct question *question, const struct report *report, struct err *err)
 {
 	CLEANUP(shared_done) struct shared shared = { 0 };
+	size_t side;
 
 	if (!is_alone(question, err) ||
-	    !shared_open(&shared, question, http_query(question->req, "share"), err))
+	    !shared_open(&shared, question, http_query(question->req, "share"), err) ||
+	    !find_side(question, &shared, &side, err))
 		return false;
+	shared_look_at(&shared, side, question);
 	if (shared.share.is_frozen)
-		return give_frozen(question, report, &shared, err);
-	return give_report(question, report, &shared.selector, &shared.group_by, err);
+		return give_frozen(question, report, &shared, side, err);
+	return give_report(question, report, &shared.selectors[side], &shared.group_by, err);
 }
 
 static bool give_query(struct question *question, struct err *err)

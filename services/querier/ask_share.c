@@ -34,43 +34,67 @@ static void count_limit(size_t reason, const struct err *err)
 		metric_add_at(&refused, reason, 1);
 }
 
-static str join_lines(const str *lines, size_t count, struct arena *arena)
+/* Lines, each once. */
+static void add_warnings(struct buf *lines, const struct name_search *search)
 {
-	struct buf out = { .arena = arena };
+	for (size_t i = 0; i < search->warning_count; i++) {
+		str warning = search->warnings[i], known = buf_bytes(lines);
 
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			buf_u8(&out, '\n');
-		buf_str(&out, lines[i]);
+		if (str_find(known, warning) < known.len)
+			continue;
+		if (lines->len)
+			buf_u8(lines, '\n');
+		buf_str(lines, warning);
 	}
-	return buf_bytes(&out);
 }
 
 /* The answer as it is now, with names, addresses and lines: what any report is made of. */
-static bool freeze(struct question *question, const struct shared *shared, struct share *share,
-		   struct err *err)
+static bool freeze_side(struct question *question, struct shared *shared, size_t number,
+			uint64_t max_bytes, struct buf *warnings, struct err *err)
 {
-	const struct found_options options = { .selector = &shared->selector,
+	const struct found_options options = { .selector = &shared->selectors[number],
 					       .group_by = &shared->group_by,
 					       .keep_addresses = true,
 					       .memory_max = question->api->memory_max };
-	struct arena *arena = question->req->arena;
+	struct share_side *side = &shared->share.sides[number];
 	struct found found = { 0 };
 	struct frozen frozen = { 0 };
-	bool good = found_read(&found, question, &options, err);
+	struct answer_stats before = question->stats;
+	bool good;
 
+	shared_look_at(shared, number, question);
+	question->stats.names = (struct name_stats){ 0 };
+	good = found_read(&found, question, &options, err);
 	if (good) {
-		good = frozen_make(found.merge, question->api->share_max_bytes, arena, &frozen,
-				   err);
+		stats_add(&question->stats, &before);
+		good = frozen_make(found.merge, max_bytes, question->req->arena, &frozen, err);
 		if (!good)
 			count_limit(REFUSED_TOO_BIG, err);
 	}
-	share->payload = frozen.payload;
-	share->reasons = frozen.reasons;
-	share->warnings = join_lines(found.search.warnings, found.search.warning_count, arena);
-	question->held = found.memory.held;
+	side->payload = frozen.payload;
+	side->reasons = frozen.reasons;
+	add_warnings(warnings, &found.search);
+	if (found.memory.held > question->held)
+		question->held = found.memory.held;
 	found_done(&found);
 	return good;
+}
+
+/* All sides together are one share: they keep to --share-max-bytes. */
+static bool freeze(struct question *question, struct shared *shared, struct err *err)
+{
+	struct buf warnings = { .arena = question->req->arena };
+	uint64_t left = question->api->share_max_bytes;
+
+	for (size_t i = 0; i < shared->share.side_count; i++) {
+		const struct share_side *side = &shared->share.sides[i];
+
+		if (!freeze_side(question, shared, i, left, &warnings, err))
+			return false;
+		left -= side->payload.len + side->reasons.len;
+	}
+	shared->share.warnings = buf_bytes(&warnings);
+	return true;
 }
 
 /* One at a time: each has a connection for it, beside those of the pool. */
@@ -105,6 +129,29 @@ static void put_text(struct json *json, const char *name, str text)
 	json_str(json, text);
 }
 
+static void put_side(struct json *json, const struct share_side *side)
+{
+	put_text(json, "query", side->query);
+	put_time(json, "start", side->start_ms);
+	put_time(json, "end", side->end_ms);
+}
+
+static void put_sides(struct json *json, const struct share *share)
+{
+	static const char *const names[SHARE_SIDES_MAX] = { "a", "b" };
+
+	if (share->side_count == 1) {
+		put_side(json, &share->sides[0]);
+		return;
+	}
+	for (size_t i = 0; i < share->side_count; i++) {
+		json_key(json, str_from(names[i]));
+		json_object(json);
+		put_side(json, &share->sides[i]);
+		json_end_object(json);
+	}
+}
+
 static void write_share(struct question *question, const struct share *share)
 {
 	struct arena *arena = question->req->arena;
@@ -115,10 +162,8 @@ static void write_share(struct question *question, const struct share *share)
 	json_object(json);
 	put_text(json, "id", share->id);
 	put_text(json, "url", str_format(arena, "/s/" STR_FMT, STR_ARG(share->id)));
-	put_text(json, "query", share->query);
+	put_sides(json, share);
 	put_text(json, "group_by", share->group_by);
-	put_time(json, "start", share->start_ms);
-	put_time(json, "end", share->end_ms);
 	put_time(json, "created", share->created_ms);
 	if (share->expires_ms)
 		put_time(json, "expires", share->expires_ms);
@@ -148,20 +193,20 @@ static bool give_share(struct question *question, struct err *err)
 	struct share *share = &shared.share;
 	struct share_wish wish;
 
-	if (!is_json(req, err) || !share_wish_read(req->body, now_ms, req->arena, &wish, err) ||
-	    !selector_parse(wish.query, req->arena, &shared.selector, err) ||
-	    !params_group_by("group_by", wish.group_by, &shared.group_by, err))
+	if (!is_json(req, err) || !share_wish_read(req->body, now_ms, req->arena, &wish, err))
 		return false;
-	question->window = wish.window;
-	*share = (struct share){ .query = wish.query,
-				 .group_by = wish.group_by,
-				 .start_ms = wish.window.start_ms,
-				 .end_ms = wish.window.end_ms,
+	*share = (struct share){ .group_by = wish.group_by,
+				 .side_count = wish.side_count,
 				 .created_ms = now_ms,
 				 .expires_ms = wish.expires_ms,
 				 .is_frozen = wish.freeze };
-	if (!share_id_make(req->arena, &share->id, err) ||
-	    (wish.freeze && !freeze(question, &shared, share, err)) || !store(question, share, err))
+	for (size_t i = 0; i < wish.side_count; i++)
+		share->sides[i] = (struct share_side){ .query = wish.sides[i].query,
+						       .start_ms = wish.sides[i].window.start_ms,
+						       .end_ms = wish.sides[i].window.end_ms };
+	if (!shared_parse(&shared, req->arena, err) ||
+	    !share_id_make(req->arena, &share->id, err) ||
+	    (wish.freeze && !freeze(question, &shared, err)) || !store(question, share, err))
 		return false;
 	metric_add_at(&made, wish.freeze ? KIND_FROZEN : KIND_LIVE, 1);
 	write_share(question, share);
@@ -197,7 +242,8 @@ static bool give_link(struct question *question, struct err *err)
 		return false;
 	question->res->status = 302;
 	question_header(question, STR("Location"),
-			str_format(question->req->arena, "../?share=" STR_FMT, STR_ARG(share.id)));
+			str_format(question->req->arena, "../%s?share=" STR_FMT,
+				   share.side_count == 2 ? "compare" : "", STR_ARG(share.id)));
 	question_header(question, STR("Cache-Control"), STR("no-store"));
 	question_header(question, STR("Referrer-Policy"), STR("no-referrer"));
 	return true;

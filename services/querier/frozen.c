@@ -1,11 +1,13 @@
 #include "frozen.h"
 
+#include "base/reader.h"
 #include "profile/symbolize.h"
 #include "store/chunk.h"
 
 #include <inttypes.h>
 
-enum { LEVEL = 3 }; /* of zstd, as the store's rows have it */
+enum { LEVEL = 3 };   /* of zstd, as the store's rows have it */
+enum { SEVERAL = 0 }; /* the first byte of several rows */
 
 /* The labels of a merge's one series are none. */
 static bool want_all(void *self, uint64_t id, str type, struct labels *ret_labels)
@@ -17,13 +19,71 @@ static bool want_all(void *self, uint64_t id, str type, struct labels *ret_label
 	return true;
 }
 
-static bool decode(str payload, struct arena *arena, struct sample_set *ret_set, struct err *err)
+/* Its samples after those that are there already. */
+static bool decode_row(str row, struct sample_set *set, struct err *err)
 {
 	const struct chunk_filter filter = { .series = want_all, .end_ms = UINT64_MAX };
 	uint64_t samples;
 
+	return chunk_decode(row, &filter, set, &samples, err);
+}
+
+/* Into the merge's arena, within what it may take; without one, into the arena as it is. */
+static bool decode(str payload, struct merge *merge, struct arena *arena,
+		   struct sample_set *ret_set, struct err *err)
+{
+	struct reader r = reader_of(payload);
+
 	sample_set_init(ret_set, arena);
-	return chunk_decode(payload, &filter, ret_set, &samples, err);
+	if (reader_u8(&r) != SEVERAL)
+		return decode_row(payload, ret_set, err);
+	while (reader_left(&r)) {
+		str row = reader_str_prefixed(&r);
+
+		if (r.failed)
+			return err_set(err, ERR_INVALID, "a row of the share is cut off");
+		if (!decode_row(row, ret_set, err) ||
+		    (merge && !merge_within_memory(merge, arena, err)))
+			return false;
+	}
+	return true;
+}
+
+static struct sample_set part_of(const struct sample_set *set, size_t first, size_t count)
+{
+	struct sample_set part = *set;
+
+	part.samples.items = set->samples.items + first;
+	part.samples.len = part.samples.cap = count;
+	return part;
+}
+
+/* As few rows as their bounds allow, but for halves of what did not fit; no more than are needed to
+ * know that they are too large. */
+static str encode(const struct sample_set *set, uint64_t max_bytes, struct arena *arena)
+{
+	struct buf rows = { .arena = arena };
+	size_t count = set->samples.len;
+	str row = chunk_encode(set, LEVEL, arena);
+
+	if (row.len)
+		return row;
+	buf_u8(&rows, SEVERAL);
+	for (size_t at = 0; at < set->samples.len && rows.len <= max_bytes;) {
+		AUTO_ARENA scratch = { 0 };
+		size_t left = set->samples.len - at;
+		size_t take = left < count ? left : count;
+		struct sample_set part = part_of(set, at, take);
+
+		row = chunk_encode(&part, LEVEL, &scratch);
+		if (row.len) {
+			buf_str_prefixed(&rows, row);
+			at += take;
+		} else {
+			count = (take + 1) / 2;
+		}
+	}
+	return buf_bytes(&rows);
 }
 
 /* In the order that the row's frames have, which is known when it is read. */
@@ -34,7 +94,7 @@ static bool order_reasons(struct merge *merge, str payload, struct arena *arena,
 	struct sample_set set;
 	size_t known = merge->set.frames.len;
 
-	if (!decode(payload, &scratch, &set, err))
+	if (!decode(payload, NULL, &scratch, &set, err))
 		return false;
 
 	char *reasons = arena_array(arena, char, set.frames.len);
@@ -52,18 +112,17 @@ static bool order_reasons(struct merge *merge, str payload, struct arena *arena,
 bool frozen_make(struct merge *merge, uint64_t max_bytes, struct arena *arena,
 		 struct frozen *ret_frozen, struct err *err)
 {
-	struct frozen frozen = { .payload = chunk_encode(&merge->set, LEVEL, arena) };
+	struct frozen frozen = { .payload = encode(&merge->set, max_bytes, arena) };
 
-	if (frozen.payload.len && frozen.payload.len <= max_bytes &&
+	if (frozen.payload.len <= max_bytes &&
 	    !order_reasons(merge, frozen.payload, arena, &frozen.reasons, err))
 		return false;
-	if (frozen.payload.len == 0 || frozen.payload.len + frozen.reasons.len > max_bytes)
-		return err_set(
-			err, ERR_LIMIT,
-			"the profile is too large to be kept: more than %" PRIu64
-			" bytes (--share-max-bytes) or more stacks than one row holds; share "
-			"less time, fewer labels or fewer series, or \"freeze\": false",
-			max_bytes);
+	if (frozen.payload.len + frozen.reasons.len > max_bytes)
+		return err_set(err, ERR_LIMIT,
+			       "the profile is too large to be kept: more than %" PRIu64
+			       " bytes (--share-max-bytes); share less time, fewer labels or fewer "
+			       "series, or \"freeze\": false",
+			       max_bytes);
 	*ret_frozen = frozen;
 	return true;
 }
@@ -72,7 +131,7 @@ bool frozen_read(const struct frozen *frozen, struct merge *merge, struct err *e
 {
 	struct sample_set set;
 
-	if (!decode(frozen->payload, merge->arena, &set, err))
+	if (!decode(frozen->payload, merge, merge->arena, &set, err))
 		return false;
 	if (frozen->reasons.len != set.frames.len)
 		return err_set(err, ERR_INVALID, "%zu reasons for %zu frames", frozen->reasons.len,

@@ -1,8 +1,11 @@
 /*
  * frozen - an answer as bytes that need nothing else to be read: for links that outlive samples.
  *
- * It is a row of samples (store/chunk.h) whose frames have their names, addresses and lines, so any
- * report can be made of it; and for each frame of that row why it has no name. Pure.
+ * It is rows of samples (store/chunk.h) whose frames have their names, addresses and lines, so any
+ * report can be made of it; and for each frame of those rows why it has no name. Pure.
+ *
+ * One row is the payload as it is. Of several, a profile beyond a row's bounds, the payload is a 0,
+ * which no row begins with, and for each its length (varint) and its bytes.
  */
 #pragma once
 
@@ -12,7 +15,7 @@ struct frozen {
 	str payload, reasons;
 };
 
-/* The merge is as before. ERR_LIMIT: more than max_bytes, or than a row may hold. */
+/* The merge is as before. ERR_LIMIT: more than max_bytes. */
 bool frozen_make(struct merge *merge, uint64_t max_bytes, struct arena *arena,
 		 struct frozen *ret_frozen, struct err *err) MUST_CHECK;
 

@@ -86,8 +86,8 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, share_max_bytes),
 	  .fallback = "8MB",
 	  .min = 1 << 10,
-	  .help = "Size of one shared profile as it is kept, compressed; a larger one is refused "
-		  "(422), and so is one that needs more than a row: 8 MiB before compression." },
+	  .help = "Size of one shared profile as it is kept, compressed, or of both sides of a "
+		  "comparison; a larger one is refused (422)." },
 	{ .flag = "share-total-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, share_total_max_bytes),

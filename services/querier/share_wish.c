@@ -2,7 +2,8 @@
 
 #include "chassis/json_read.h"
 
-enum { QUERY, START, END, GROUP_BY, EXPIRES, FREEZE, A, B, MEMBERS };
+/* Those of one side first: they are asked for alone, or by each of a comparison. */
+enum { QUERY, START, END, SIDE_MEMBERS, GROUP_BY = SIDE_MEMBERS, EXPIRES, FREEZE, A, B, MEMBERS };
 
 static const struct {
 	const char *name, *is;
@@ -15,35 +16,61 @@ static const struct {
 	[EXPIRES] = { "expires", "a number of seconds or a time",
 		      1 << MEMBER_TEXT | 1 << MEMBER_NUMBER },
 	[FREEZE] = { "freeze", "true or false", 1 << MEMBER_TRUTH },
-	[A] = { "a", NULL, 0 },
-	[B] = { "b", NULL, 0 },
+	[A] = { "a", "an object with a query", 1 << MEMBER_OBJECT },
+	[B] = { "b", "an object with a query", 1 << MEMBER_OBJECT },
 };
 
-static bool check_kinds(const struct json_member *members, struct err *err)
+static bool read_members(str text, struct json_member *members, size_t count, struct arena *arena,
+			 struct err *err)
 {
-	if (members[A].kind || members[B].kind)
-		return err_set(err, ERR_INVALID,
-			       "a comparison cannot be shared yet: share each side of it");
-	if (!members[QUERY].kind)
-		return err_set(err, ERR_INVALID,
-			       "member query is missing: a selector like {comm=\"nginx\"}, or {} "
-			       "for all CPU samples");
-	for (size_t i = 0; i < MEMBERS; i++)
+	for (size_t i = 0; i < count; i++)
+		members[i].name = shape[i].name;
+	if (!json_read_members(text, members, count, arena, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
 		if (members[i].kind && !(shape[i].kinds & 1U << members[i].kind))
 			return err_set(err, ERR_INVALID, "%s must be %s", shape[i].name,
 				       shape[i].is);
 	return true;
 }
 
-/* As parameters say it. */
-static bool read_window(const struct json_member *members, uint64_t now_ms,
-			struct window *ret_window, struct err *err)
+/* Times are as parameters say them. */
+static bool read_side(const struct json_member *members, uint64_t now_ms,
+		      struct share_wish_side *side, struct err *err)
 {
 	const struct http_param params[] = { { STR("start"), members[START].text },
 					     { STR("end"), members[END].text } };
 	const struct http_request req = { .params = params, .param_count = ARRAY_LEN(params) };
 
-	return params_window(&req, "", now_ms, ret_window, err);
+	if (!members[QUERY].kind)
+		return err_set(err, ERR_INVALID,
+			       "member query is missing: a selector like {comm=\"nginx\"}, or {} "
+			       "for all CPU samples");
+	side->query = members[QUERY].text;
+	return params_window(&req, "", now_ms, &side->window, err);
+}
+
+static bool read_sides(const struct json_member *members, uint64_t now_ms, struct arena *arena,
+		       struct share_wish *wish, struct err *err)
+{
+	wish->side_count = members[A].kind || members[B].kind ? 2 : 1;
+	if (wish->side_count == 1)
+		return read_side(members, now_ms, &wish->sides[0], err);
+	if (members[QUERY].kind || members[START].kind || members[END].kind)
+		return err_set(err, ERR_INVALID,
+			       "a comparison has its query, start and end in a and b");
+	for (size_t i = 0; i < 2; i++) {
+		struct json_member side[SIDE_MEMBERS];
+
+		if (!members[A + i].kind)
+			return err_set(err, ERR_INVALID,
+				       "a comparison has both a and b: %s is missing",
+				       shape[A + i].name);
+		if (!read_members(members[A + i].text, side, SIDE_MEMBERS, arena, err) ||
+		    !read_side(side, now_ms, &wish->sides[i], err))
+			return err_wrap(err, "%s", shape[A + i].name);
+	}
+	return true;
 }
 
 /* A number is seconds from now, a text a time. */
@@ -72,13 +99,10 @@ bool share_wish_read(str body, uint64_t now_ms, struct arena *arena, struct shar
 	struct json_member members[MEMBERS];
 	struct share_wish wish = { .freeze = true };
 
-	for (size_t i = 0; i < MEMBERS; i++)
-		members[i].name = shape[i].name;
-	if (!json_read_members(body, members, MEMBERS, arena, err) || !check_kinds(members, err) ||
-	    !read_window(members, now_ms, &wish.window, err) ||
+	if (!read_members(body, members, MEMBERS, arena, err) ||
+	    !read_sides(members, now_ms, arena, &wish, err) ||
 	    !read_expiry(&members[EXPIRES], now_ms, &wish.expires_ms, err))
 		return false;
-	wish.query = members[QUERY].text;
 	wish.group_by = members[GROUP_BY].text;
 	if (members[FREEZE].kind)
 		wish.freeze = members[FREEZE].truth;

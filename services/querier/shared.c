@@ -1,6 +1,7 @@
 #include "shared.h"
 
 #include "chassis/metrics.h"
+#include "frozen.h"
 
 static const char *const state_names[] = {
 	[SHARE_UNKNOWN] = "unknown", [SHARE_EXPIRED] = "expired", [SHARE_FOUND] = "found"
@@ -28,7 +29,9 @@ static bool look(struct question *question, str id, bool with_payload, struct sh
 	bool read = store_reader_share(reader, id, with_payload, question->req->arena, ret_share,
 				       ret_state, err);
 
-	reader->stats.bytes += read && *ret_state == SHARE_FOUND ? ret_share->payload.len : 0;
+	if (read && *ret_state == SHARE_FOUND)
+		for (size_t i = 0; i < ret_share->side_count; i++)
+			reader->stats.bytes += ret_share->sides[i].payload.len;
 	question_give_reader(question, reader);
 	return read;
 }
@@ -49,28 +52,60 @@ bool shared_find(struct question *question, str id, bool with_payload, struct sh
 	return state == SHARE_FOUND || err_set(err, ERR_NOT_FOUND, "this share has expired");
 }
 
+bool shared_parse(struct shared *shared, struct arena *arena, struct err *err)
+{
+	const struct share *share = &shared->share;
+	const struct selector *selectors = shared->selectors;
+
+	for (size_t i = 0; i < share->side_count; i++)
+		if (!selector_parse(share->sides[i].query, arena, &shared->selectors[i], err))
+			return false;
+	if (share->side_count == 2 && !str_eq(selectors[0].type, selectors[1].type))
+		return err_set(err, ERR_INVALID,
+			       "a is of the type " STR_FMT " and b of " STR_FMT
+			       ": only profiles of one type can be compared",
+			       STR_ARG(selectors[0].type), STR_ARG(selectors[1].type));
+	return params_group_by("group_by", share->group_by, &shared->group_by, err);
+}
+
 bool shared_open(struct shared *shared, struct question *question, str id, struct err *err)
 {
-	struct arena *arena = question->req->arena;
+	return shared_find(question, id, true, &shared->share, err) &&
+	       shared_parse(shared, question->req->arena, err);
+}
 
-	if (!shared_find(question, id, true, &shared->share, err))
-		return false;
-	question->window = (struct window){ shared->share.start_ms, shared->share.end_ms };
-	return selector_parse(shared->share.query, arena, &shared->selector, err) &&
-	       params_group_by("group_by", shared->share.group_by, &shared->group_by, err);
+bool shared_refuse(struct question *question, struct err *err, const char *sentence)
+{
+	question->has_read = false;
+	return err_set(err, ERR_INVALID, "%s", sentence);
+}
+
+void shared_look_at(const struct shared *shared, size_t side, struct question *question)
+{
+	question->window = (struct window){ shared->share.sides[side].start_ms,
+					    shared->share.sides[side].end_ms };
+}
+
+bool shared_thaw(const struct shared *shared, size_t side, struct merge *merge, struct err *err)
+{
+	const struct frozen frozen = { shared->share.sides[side].payload,
+				       shared->share.sides[side].reasons };
+
+	return frozen_read(&frozen, merge, err);
 }
 
 void shared_done(struct shared *shared)
 {
-	selector_done(&shared->selector);
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)
+		selector_done(&shared->selectors[i]);
 }
 
-size_t shared_warnings(const struct shared *shared, str warnings[NAME_WARNINGS_MAX])
+size_t shared_warnings(const struct shared *shared, str warnings[SHARED_WARNINGS_MAX])
 {
 	str rest = shared->share.warnings;
 	size_t count = 0;
 
-	while (rest.len && count < NAME_WARNINGS_MAX)
+	while (rest.len && count < SHARED_WARNINGS_MAX)
 		warnings[count++] = str_cut(&rest, '\n');
 	return count;
 }

@@ -19,8 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(err.code == ERR_INVALID && err.msg[0]);
 		return 0;
 	}
-	assert(wish.window.start_ms < wish.window.end_ms && wish.window.end_ms <= TIME_MAX_MS);
 	assert(!wish.expires_ms || (wish.expires_ms > now_ms && wish.expires_ms <= TIME_MAX_MS));
-	assert(wish.query.len <= size && str_is_utf8(wish.query) && wish.group_by.len <= size);
+	assert(wish.side_count == 1 || wish.side_count == 2);
+	for (size_t i = 0; i < wish.side_count; i++) {
+		const struct share_wish_side *side = &wish.sides[i];
+
+		assert(side->window.start_ms < side->window.end_ms);
+		assert(side->window.end_ms <= TIME_MAX_MS);
+		assert(side->query.len <= size && str_is_utf8(side->query));
+	}
+	assert(wish.group_by.len <= size);
 	return 0;
 }

@@ -130,6 +130,42 @@ def test_what_was_shared_is_told(named, window):
     assert made["expires"] == pytest.approx(made["created"] + 3600, abs=0.01)
 
 
+def diff(querier, **params):
+    status, _, body = open_url(f"{querier.url}/api/v1/diff?{urllib.parse.urlencode(params)}")
+    assert status == 200, body
+    return json.loads(body)["data"]
+
+
+@pytest.mark.parametrize("freeze", [True, False])
+def test_a_comparison_is_shared_with_both_sides(named, protos, window, freeze):
+    sides = {"a": {"query": '{comm="alpha"}', **window}, "b": {"query": "{}", **window}}
+    was = diff(named.querier, group_by="comm", **{
+        f"{side}_{name}": value for side, asked in sides.items() for name, value in asked.items()})
+    made = share(named.querier, group_by="comm", expires=60, freeze=freeze, **sides)
+    other = named.cell.querier if freeze else named.querier
+
+    assert made["a"] == sides["a"] and made["b"] == sides["b"] and "query" not in made
+    assert diff(other, share=made["id"]) == was
+    for side, asked in sides.items():
+        assert answers(other, protos, share=made["id"], side=side) == answers(
+            named.querier, protos, group_by="comm", **asked)
+    status, headers, _ = open_url(f"{other.url}{made['url']}")
+    assert (status, headers["Location"]) == (302, f"../compare?share={made['id']}")
+
+
+def test_a_comparison_and_a_profile_are_told_apart(named, window):
+    of = {"query": "{}", **window}
+    one, two = share(named.querier, **of), share(named.querier, a=of, b=of)
+    url = f"{named.querier.url}/api/v1"
+
+    for path, words in ((f"query?report=table&share={two['id']}", b"is a comparison"),
+                        (f"query?report=table&share={one['id']}&side=a", b"is one profile"),
+                        (f"diff?share={one['id']}", b"is one profile"),
+                        (f"diff?share={two['id']}&a_query=%7B%7D", b"leave a_query out")):
+        status, _, body = open_url(f"{url}/{path}")
+        assert status == 400 and words in body, (path, body)
+
+
 def test_the_link_leads_to_the_page(named, window):
     made = share(named.querier, query="{}", **window)
     status, headers, _ = open_url(f"{named.cell.querier.url}{made['url']}")
@@ -173,7 +209,10 @@ def test_an_expired_one_is_gone_and_then_forgotten(named, window):
     ({"query": "{}", "group_by": "a,a"}, "names a twice"),
     ({"query": "{}", "expires": "2001-01-01T00:00:00Z"}, "later than now"),
     ({"query": "{}", "colour": "red"}, 'no member "colour"'),
-    ({"a": {"query": "{}"}, "b": {"query": "{}"}}, "a comparison cannot be shared yet")])
+    ({"a": {"query": "{}"}}, "both a and b: b is missing"),
+    ({"a": {"query": "{}"}, "b": {"query": "{"}}, "selector, position 2"),
+    ({"a": {"query": "{}"}, "b": {"query": "memory:inuse_space:bytes:space:bytes{}"}},
+     "only profiles of one type")])
 def test_what_cannot_be_shared_is_refused(named, wish, words):
     status, kind, sentence = error_of(post(named.querier, **wish))
 

@@ -85,6 +85,79 @@ static void a_frozen_answer_is_the_answer_in_each_report_of_text(void **state)
 	}
 }
 
+enum { LARGE = 60000, NAME = 200 }; /* 12 MB of names */
+
+/* As many functions, each with a long name of its own, one below the other in pairs. */
+static void fill_large(struct merge *merge, struct arena *arena)
+{
+	struct sample_set set;
+
+	sample_set_init(&set, arena);
+	for (uint32_t i = 0; i < LARGE; i++) {
+		char *name = arena_array(arena, char, NAME);
+		uint32_t frames[2], state = i;
+
+		for (size_t at = 0; at < NAME; at++)
+			name[at] =
+				(char)('a' + ((state = state * 1664525 + 1013904223) >> 24) % 26);
+		frames[0] = sample_set_frame(&set, &(struct frame){ .type = STR("native"),
+								    .path = STR("/bin/large"),
+								    .address = i,
+								    .function = { name, NAME } });
+		frames[1] = sample_set_frame(&set, &(struct frame){ .type = STR("native"),
+								    .path = STR("/bin/large"),
+								    .address = LARGE + i % 7 });
+		sample_set_add(&set, (struct sample){ .series = sample_set_series(
+							      &set, STR(PROFILE_TYPE_CPU),
+							      (struct labels){ 0 }, 0),
+						      .stack = sample_set_stack(&set, frames, 2),
+						      .value = i + 1,
+						      .time_ms = 1000 });
+	}
+	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, arena);
+	assert_true(merge_take(merge, &set, &err));
+
+	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
+
+	for (size_t i = 0; i < merge->set.frames.len; i++)
+		if (merge->set.frames.items[i].function.len == 0)
+			reasons[i] = (uint8_t)(1 + i % (NAME_REASON_COUNT - 1));
+	merge->reasons = reasons;
+}
+
+static void what_no_row_holds_is_kept_in_several(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	const struct report *table = NULL;
+	struct merge merge, thawed;
+	struct frozen frozen, bad;
+
+	(void)state;
+	fill_large(&merge, &arena);
+	assert_true(frozen_make(&merge, 1 << 26, &arena, &frozen, &err));
+	assert_int_equal(frozen.payload.ptr[0], 0); /* several */
+	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
+	assert_true(frozen_read(&frozen, &thawed, &err));
+	assert_int_equal(thawed.set.samples.len, LARGE);
+	assert_true(report_find(STR("table"), &table, &err));
+
+	str was = without_stats(report_of(table, &merge, &arena));
+
+	assert_true(str_eq(without_stats(report_of(table, &thawed, &arena)), was));
+
+	/* Within its bounds, on its way in and on its way out. */
+	assert_false(frozen_make(&merge, 1 << 20, &arena, &bad, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 20, &arena);
+	assert_false(frozen_read(&frozen, &thawed, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	bad = frozen;
+	bad.payload.len -= 5;
+	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
+	assert_false(frozen_read(&bad, &thawed, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
 static void nothing_found_can_be_frozen(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -138,5 +211,5 @@ static void what_is_damaged_is_refused(void **state)
 }
 
 RUN_TESTS(TEST(a_frozen_answer_is_the_answer_in_each_report_of_text),
-	  TEST(nothing_found_can_be_frozen), TEST(more_than_may_be_kept_is_refused_in_a_sentence),
-	  TEST(what_is_damaged_is_refused))
+	  TEST(what_no_row_holds_is_kept_in_several), TEST(nothing_found_can_be_frozen),
+	  TEST(more_than_may_be_kept_is_refused_in_a_sentence), TEST(what_is_damaged_is_refused))

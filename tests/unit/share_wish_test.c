@@ -19,10 +19,11 @@ static void a_query_alone_is_the_last_hour_frozen_for_ever(void **state)
 	struct share_wish wish = read_wish("{\"query\": \"{}\", \"expires\": null}", &arena);
 
 	(void)state;
-	assert_true(str_eq(wish.query, STR("{}")));
-	assert_int_equal(wish.window.end_ms, now_ms);
-	assert_int_equal(wish.window.start_ms, now_ms - 3600000);
+	assert_true(str_eq(wish.sides[0].query, STR("{}")));
+	assert_int_equal(wish.sides[0].window.end_ms, now_ms);
+	assert_int_equal(wish.sides[0].window.start_ms, now_ms - 3600000);
 	assert_int_equal(wish.expires_ms, 0);
+	assert_int_equal(wish.side_count, 1);
 	assert_true(wish.freeze);
 	assert_int_equal(wish.group_by.len, 0);
 }
@@ -36,13 +37,32 @@ static void times_are_numbers_or_texts(void **state)
 					   &arena);
 
 	(void)state;
-	assert_int_equal(wish.window.start_ms, 1787470000500);
-	assert_int_equal(wish.window.end_ms, 1787472000000);
+	assert_int_equal(wish.sides[0].window.start_ms, 1787470000500);
+	assert_int_equal(wish.sides[0].window.end_ms, 1787472000000);
 	assert_int_equal(wish.expires_ms, now_ms + 60250);
 	assert_false(wish.freeze);
 	assert_true(str_eq(wish.group_by, STR("comm,pid")));
 	wish = read_wish("{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:01Z\"}", &arena);
 	assert_int_equal(wish.expires_ms, now_ms + 1000);
+}
+
+static void a_comparison_has_two_sides_and_one_of_all_else(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct share_wish wish =
+		read_wish("{\"a\":{\"query\":\"{comm=\\\"é\\\"}\",\"start\":1787470000.25,\"end\":"
+			  "1787470001},"
+			  "\"b\":{\"query\":\"{}\"},\"group_by\":\"comm\",\"expires\":60}",
+			  &arena);
+
+	(void)state;
+	assert_int_equal(wish.side_count, 2);
+	assert_true(str_eq(wish.sides[0].query, STR("{comm=\"é\"}")));
+	assert_int_equal(wish.sides[0].window.start_ms, 1787470000250);
+	assert_true(str_eq(wish.sides[1].query, STR("{}")));
+	assert_int_equal(wish.sides[1].window.end_ms, now_ms);
+	assert_true(str_eq(wish.group_by, STR("comm")));
+	assert_int_equal(wish.expires_ms, now_ms + 60000);
 }
 
 static void what_is_no_wish_is_refused_in_a_sentence(void **state)
@@ -63,7 +83,14 @@ static void what_is_no_wish_is_refused_in_a_sentence(void **state)
 		{ "{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:00Z\"}", "later than now" },
 		{ "{\"query\":\"{}\",\"expires\":253402300800}", "after the year 9999" },
 		{ "{\"query\":\"{}\",\"owner\":1}", "there is no member \"owner\"" },
-		{ "{\"a\":{},\"b\":{}}", "a comparison cannot be shared yet" },
+		{ "{\"a\":{},\"b\":{}}", "a: member query is missing" },
+		{ "{\"a\":{\"query\":\"{}\"},\"b\":{\"query\":7}}", "b: query must be a text" },
+		{ "{\"a\":{\"query\":\"{}\"}}", "both a and b: b is missing" },
+		{ "{\"a\":\"{}\",\"b\":\"{}\"}", "a must be an object" },
+		{ "{\"a\":{\"query\":\"{}\"},\"b\":{\"query\":\"{}\"},\"start\":1}",
+		  "start and end in a and b" },
+		{ "{\"a\":{\"query\":\"{}\",\"freeze\":true},\"b\":{}}",
+		  "a: there is no member \"freeze\"" },
 	};
 
 	(void)state;
@@ -79,4 +106,5 @@ static void what_is_no_wish_is_refused_in_a_sentence(void **state)
 }
 
 RUN_TESTS(TEST(a_query_alone_is_the_last_hour_frozen_for_ever), TEST(times_are_numbers_or_texts),
+	  TEST(a_comparison_has_two_sides_and_one_of_all_else),
 	  TEST(what_is_no_wish_is_refused_in_a_sentence))
