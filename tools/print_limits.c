@@ -33,13 +33,14 @@ struct limit {
 
 #define REJECTED \
 	"the message is rejected, `decima_ingester_rejected_messages_total{reason=\"limit\"}`"
-#define SKIPPED     "`decima_ingester_skipped_total`"
-#define BAD_DATA    "400 `bad_data` with a sentence"
-#define UPLOADS     "`decima_agent_debuginfo_uploads_total"
-#define RETRIES     "`decima_agent_debuginfo_retries_total"
-#define PACE        "nothing is lost: it is a pace"
-#define ROW_REFUSED "the query fails with a sentence, `decima_querier_unreadable_rows_total`"
-#define ANOTHER_ROW "another row, `decima_ingester_rows_total`"
+#define SKIPPED      "`decima_ingester_skipped_total`"
+#define BAD_DATA     "400 `bad_data` with a sentence"
+#define UPLOADS      "`decima_agent_debuginfo_uploads_total"
+#define RETRIES      "`decima_agent_debuginfo_retries_total"
+#define BUILD_ERRORS "`decima_agent_unwind_table_build_errors_total"
+#define PACE         "nothing is lost: it is a pace"
+#define ROW_REFUSED  "the query fails with a sentence, `decima_querier_unreadable_rows_total`"
+#define ANOTHER_ROW  "another row, `decima_ingester_rows_total`"
 
 #define NO_UNWIND_TABLE                                                              \
 	"the file has no table, its stacks are walked by frame pointers: the build " \
@@ -426,8 +427,7 @@ static const struct limit agent[] = {
 	      "offered again when there is room, `decima_agent_debuginfo_postponed_total`"),
 	LIMIT(UPLOAD_TRIES_MAX, COUNT, "tries of one upload, over half an hour",
 	      UPLOADS "{outcome=\"gave_up\"}`"),
-	LIMIT(UPLOAD_DESCRIPTORS, COUNT,
-	      "file descriptors that are asked for when there are uploads",
+	LIMIT(DESCRIPTORS_WANTED, COUNT, "file descriptors that are asked for at the start",
 	      "a warning in the log; where there are none left, files are known by path alone"),
 	LIMIT(UPLOADER_MEMORY_MAX, BYTES, "address space of the uploader process",
 	      UPLOADS "{outcome=\"crashed\"}`"),
@@ -443,6 +443,31 @@ static const struct limit agent[] = {
 	LIMIT(UPLOAD_LOOK_MS, MS, "how often deleted files that are kept open are added up", PACE),
 	LIMIT(UPLOAD_IDLE_MS, MS, "how long the uploading thread sleeps with nothing to do", PACE),
 	LIMIT(UPLOADER_IDLE_MS, MS, "how long an uploader process waits for the next file", PACE),
+	LIMIT(UNWIND_LISTS_BYTES_MAX, BYTES, "kernel memory for lists of processes' mappings",
+	      "those sampled the longest time ago go, "
+	      "`decima_agent_unwind_process_evictions_total`"),
+	LIMIT(UNWIND_FILES_HELD_MAX, COUNT,
+	      "files kept open until their unwind table is wanted, or nobody maps them",
+	      "the oldest are closed; the processes that map them still lead to them"),
+	LIMIT(UNWIND_ASKED_MAX, COUNT, "unwind tables that are fetched or built at a time",
+	      "the others wait, `decima_agent_unwind_tables_waiting`"),
+	LIMIT(UNWIND_LOAD_PAGES_MAX, COUNT,
+	      "pages of unwind tables that are put into the kernel in one round",
+	      "the others wait, `decima_agent_unwind_tables_waiting`"),
+	LIMIT(UNWIND_MAPPED_MAX, COUNT, "segments of unwind tables that the agent has mapped",
+	      PACE),
+	LIMIT(UNWIND_KEPT_MS, MS, "how long a table that was sampled does not give way to another",
+	      "the other is refused, `decima_agent_unwind_tables_refused_total`"),
+	LIMIT(UNWIND_RETRY_MS, MS,
+	      "the pause before a table is tried again that found no room or no file", PACE),
+	LIMIT(UNWIND_BUILDER_MEMORY_MAX, BYTES, "memory of the process that builds unwind tables",
+	      BUILD_ERRORS "{reason=\"crashed\"}` or `\"too_large\"`"),
+	LIMIT(UNWIND_BUILD_MS, MS, "the building of one unwind table",
+	      BUILD_ERRORS "{reason=\"timed_out\"}`"),
+	LIMIT(UNWIND_BUILD_TRIES, COUNT, "tries to build from a file that the builder died of",
+	      BUILD_ERRORS "{reason=\"crashed\"}`"),
+	LIMIT(UNWIND_BUILDER_IDLE_MS, MS, "how long a builder process waits for the next file",
+	      PACE),
 	LIMIT(PUBLISH_IN_FLIGHT_MAX, COUNT, "batches given to Kafka and not acknowledged",
 	      "the others wait in the spool, `decima_agent_spool_batches`"),
 	LIMIT(SIDE_BAND_RING_PAGES, COUNT, "pages of perf's ring, per CPU",

@@ -14,6 +14,7 @@ enum {
 	EXTERNAL_LABELS_MAX = 32,
 	TIMELINE_BYTES_MAX = 64 << 20, /* events waiting for their time; more: samples are lost */
 	CPUS_MAX = 4096,
+	DESCRIPTORS_WANTED = 16384,  /* file descriptors that are asked for at the start */
 	KALLSYMS_MODULES_MAX = 4096, /* more: their symbols are the kernel's own */
 };
 
@@ -31,7 +32,6 @@ enum {
 enum {
 	UPLOADS_HELD_MAX = 1024,         /* files kept open until their upload is decided */
 	UPLOAD_TRIES_MAX = 10,           /* of one file, over half an hour; then it is given up */
-	UPLOAD_DESCRIPTORS = 8192,       /* file descriptors that are asked for at the start */
 	UPLOADER_MEMORY_MAX = 256 << 20, /* address space of the uploader process */
 	UPLOAD_PAUSE_FIRST_MS = 1000,    /* while the service cannot be reached */
 	UPLOAD_PAUSE_MAX_MS = 60000,
@@ -62,4 +62,20 @@ enum {
 	DETACH_STEP_MS = 10,
 	STOP_STEP_MS = 20,
 	STOP_GRACE_MS = 3000, /* for sending what is spooled, on SIGTERM */
+};
+
+/* Of the lists of mappings that programs find; beside the tables, within the same bound. */
+#define UNWIND_LISTS_BYTES_MAX (64ULL << 20)
+
+enum {
+	UNWIND_FILES_HELD_MAX = 1024, /* kept open until their table is wanted; the oldest go */
+	UNWIND_ASKED_MAX = 16,        /* tables that are fetched or built at a time; others wait */
+	UNWIND_LOAD_PAGES_MAX = 4096, /* copied into the kernel in one round; 16 MB */
+	UNWIND_KEPT_MS = 5000,        /* a table sampled so shortly ago does not leave */
+	UNWIND_MAPPED_MAX = 8,        /* segments of 256 KB that are mapped at a time */
+	UNWIND_RETRY_MS = 30000,      /* of a table that was refused, or could not be read */
+	UNWIND_BUILDER_MEMORY_MAX = 512 << 20, /* of the process that builds tables */
+	UNWIND_BUILD_MS = 60000,               /* of one table; beyond, its builder is ended */
+	UNWIND_BUILD_TRIES = 2,                /* of a file that its builder did not survive */
+	UNWIND_BUILDER_IDLE_MS = 10000,        /* then the builder is ended */
 };

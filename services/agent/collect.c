@@ -68,7 +68,7 @@ static uint32_t add_kernel_frame(struct collect *collect, struct kernel_symbols 
 }
 
 static uint32_t add_user_frame(struct collect *collect, const struct mappings *mappings,
-			       uint64_t address)
+			       uint64_t address, uint64_t time_ns)
 {
 	struct frame frame = { .type = STR("native"), .address = address };
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
@@ -76,6 +76,8 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 	if (mapping && mapping->executable) {
 		const struct executable *executable = mapping->executable;
 
+		if (executable->sampled_ns < time_ns)
+			mapping->executable->sampled_ns = time_ns;
 		frame.path = str_from(executable->path);
 		frame.build_id = str_from(executable->build_id);
 		frame.address = address - mapping->start + mapping->file_offset;
@@ -124,7 +126,8 @@ static uint32_t add_stack(struct collect *collect, const struct sample_record *r
 	size_t len = 0;
 
 	for (size_t i = user_frames_of(collect, record, mappings, user); i > 0; i--)
-		frames[len++] = add_user_frame(collect, mappings, address_of(user, i - 1));
+		frames[len++] =
+			add_user_frame(collect, mappings, address_of(user, i - 1), record->time_ns);
 	for (size_t i = record->kernel_frames; i > 0; i--)
 		frames[len++] =
 			add_kernel_frame(collect, kernel, address_of(record->frames, i - 1));

@@ -81,6 +81,13 @@ static void link_file(struct executable_cache *cache, struct executable *executa
 	*bucket = executable;
 }
 
+static void forget(struct executable_cache *cache, struct executable *executable)
+{
+	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++)
+		if (cache->sinks[i].forget)
+			cache->sinks[i].forget(cache->sinks[i].self, executable);
+}
+
 static void free_executable(struct executable *executable)
 {
 	free((void *)(uintptr_t)executable->path);
@@ -105,6 +112,7 @@ static bool make_room(struct executable_cache *cache)
 	}
 	unlink_id(cache, oldest);
 	unlink_file(cache, oldest);
+	forget(cache, oldest);
 	free_executable(oldest);
 	cache->count--;
 	return true;
@@ -116,21 +124,35 @@ static struct executable *use(struct executable_cache *cache, struct executable 
 	return executable_share(executable);
 }
 
-static bool is_wanted(struct executable_cache *cache, const struct executable *executable)
+static bool is_wanted_by(struct executable_cache *cache, size_t of,
+			 const struct executable *executable)
 {
-	if (!cache->sink.offer || executable->is_offered || !executable->build_id[0])
+	const struct executable_sink *sink = &cache->sinks[of];
+
+	if (!sink->offer || executable->offered >> of & 1 || !executable->build_id[0])
 		return false;
-	if (cache->sink.has_room(cache->sink.self))
+	if (!sink->has_room || sink->has_room(sink->self))
 		return true;
 	cache->has_left_out = true;
 	return false;
 }
 
+static bool is_wanted(struct executable_cache *cache, const struct executable *executable)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++)
+		wanted = is_wanted_by(cache, i, executable) || wanted;
+	return wanted;
+}
+
 static void offer(struct executable_cache *cache, struct executable *executable,
 		  const struct executable_claim *claim, int fd)
 {
-	if (is_wanted(cache, executable))
-		executable->is_offered = cache->sink.offer(cache->sink.self, executable, claim, fd);
+	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++)
+		if (is_wanted_by(cache, i, executable) &&
+		    cache->sinks[i].offer(cache->sinks[i].self, executable, claim, fd))
+			executable->offered |= 1U << i;
 }
 
 static void set_build_id(struct executable *executable, str bytes)
@@ -268,6 +290,13 @@ struct executable *executable_take(struct executable_cache *cache,
 	return claim->build_id.len ? take_by_id(cache, claim) : open_and_keep(cache, claim);
 }
 
+struct executable *executable_cache_find(struct executable_cache *cache, str build_id)
+{
+	if (cache->vdso && str_eq(str_from(cache->vdso->build_id), build_id))
+		return cache->vdso;
+	return find_by_id(cache, build_id);
+}
+
 void executable_cache_init(struct executable_cache *cache)
 {
 	struct err err;
@@ -279,12 +308,13 @@ void executable_cache_init(struct executable_cache *cache)
 		cache->vdso->build_id[0] = 0; /* no vdso on this machine: nobody maps it */
 }
 
-void executable_cache_set_sink(struct executable_cache *cache, const struct executable_sink *sink)
+void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
+			       const struct executable_sink *sink)
 {
 	struct executable_claim claim = { .path = STR("[vdso]") };
 
-	cache->sink = *sink;
-	if (!cache->sink.offer || !cache->vdso->segment_count)
+	cache->sinks[of] = *sink;
+	if (!sink->offer || !cache->vdso->segment_count)
 		return;
 
 	AUTO_FD fd = executable_file_copy_vdso();
@@ -295,8 +325,14 @@ void executable_cache_set_sink(struct executable_cache *cache, const struct exec
 
 bool executable_cache_left_out(struct executable_cache *cache)
 {
-	if (!cache->has_left_out || !cache->sink.has_plenty(cache->sink.self))
+	if (!cache->has_left_out)
 		return false;
+	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++) {
+		const struct executable_sink *sink = &cache->sinks[i];
+
+		if (sink->has_plenty && !sink->has_plenty(sink->self))
+			return false;
+	}
 	cache->has_left_out = false;
 	return true;
 }
@@ -308,9 +344,12 @@ void executable_cache_done(struct executable_cache *cache)
 			struct executable *gone = cache->by_id[i];
 
 			cache->by_id[i] = gone->next_of_id;
+			forget(cache, gone);
 			free_executable(gone);
 		}
-	if (cache->vdso)
+	if (cache->vdso) {
+		forget(cache, cache->vdso);
 		free_executable(cache->vdso);
+	}
 	*cache = (struct executable_cache){ 0 };
 }

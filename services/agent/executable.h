@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "object/elf_file.h"
+#include "unwind_table.h"
 
 enum { BUILD_ID_TEXT_MAX = BUILD_ID_BYTES_MAX * 2 + 1 };
 
@@ -25,10 +26,12 @@ struct executable {
 					   */
 	const struct elf_segment *segments;
 	size_t segment_count; /* 0: not read */
+	uint64_t sampled_ns;  /* the last sample with a frame in it; collect.c writes it */
+	uint32_t references;
+	struct unwind_table unwind; /* of unwind_tables.c */
 
 	/* private */
-	bool is_offered; /* to the sink, which took it */
-	uint32_t references;
+	uint32_t offered; /* a bit for each sink that took it */
 	uint64_t used, tried_ms;
 	struct executable_key key;
 	struct executable *next_of_id, *next_of_file;
@@ -38,13 +41,16 @@ enum { EXECUTABLE_BUCKETS = 1024 };
 
 struct executable_claim;
 
-/* Who is shown each file once, while it is open. */
+enum executable_sink_of { EXECUTABLE_SINK_UPLOAD, EXECUTABLE_SINK_UNWIND, EXECUTABLE_SINK_COUNT };
+
+/* Who is shown each file once, while it is open. What is NULL is always so, or nothing. */
 struct executable_sink {
 	bool (*has_room)(void *self);
 	bool (*has_plenty)(void *self); /* much room: what was left out may be shown again */
 	/* False: not now; when it is mapped the next time. The descriptor stays the cache's. */
-	bool (*offer)(void *self, const struct executable *executable,
+	bool (*offer)(void *self, struct executable *executable,
 		      const struct executable_claim *claim, int fd);
+	void (*forget)(void *self, struct executable *executable); /* it leaves the cache */
 	void *self;
 };
 
@@ -54,8 +60,8 @@ struct executable_cache {
 	/* private */
 	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
 	struct executable *vdso;
-	struct executable_sink sink;
-	bool has_left_out; /* the sink had no room for some */
+	struct executable_sink sinks[EXECUTABLE_SINK_COUNT];
+	bool has_left_out; /* a sink had no room for some */
 	uint64_t clock;
 };
 
@@ -72,7 +78,17 @@ struct executable_claim {
 void executable_cache_init(struct executable_cache *cache);
 
 /* Before the first one is taken; the vdso is offered at once. */
-void executable_cache_set_sink(struct executable_cache *cache, const struct executable_sink *sink);
+void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
+			       const struct executable_sink *sink);
+
+/* Show it to this sink once more, when it is mapped the next time. */
+static inline void executable_offer_again(struct executable *executable, enum executable_sink_of of)
+{
+	executable->offered &= ~(1U << of);
+}
+
+/* By its build id as text, without a reference; NULL: it is not there (any more). */
+struct executable *executable_cache_find(struct executable_cache *cache, str build_id);
 
 void executable_cache_done(struct executable_cache *cache);
 

@@ -1,8 +1,10 @@
 #include "host.h"
 
 #include "agent_limits.h"
+#include "base/log.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { FIRST_PID_NAMESPACE = 0xeffffffc, CPU_TEXT_MAX = 4096, HOST_NAME_BYTES_MAX = 256 };
@@ -74,4 +76,17 @@ bool host_sees_all_pids(void)
 	struct stat stat_of;
 
 	return stat("/proc/self/ns/pid", &stat_of) != 0 || stat_of.st_ino == FIRST_PID_NAMESPACE;
+}
+
+void host_raise_descriptors(void)
+{
+	struct rlimit limit;
+	rlim_t wanted = DESCRIPTORS_WANTED;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+		log_warn("few descriptors", "allowed=%ju wanted=%d", (uintmax_t)limit.rlim_cur,
+			 DESCRIPTORS_WANTED);
 }

@@ -20,3 +20,6 @@ str host_name(struct arena *arena);
 
 /* False: we are in a pid namespace of our own, where the kernel's pids mean nothing. */
 bool host_sees_all_pids(void);
+
+/* Files that wait, and segments of unwind tables, hold descriptors beside those of sampling. */
+void host_raise_descriptors(void);

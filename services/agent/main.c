@@ -28,7 +28,7 @@ struct settings {
 	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
 		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file;
 	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns, debuginfo_timeout_ns,
-		debuginfo_held_max_bytes;
+		debuginfo_held_max_bytes, unwind_max_bytes, unwind_cache_max_bytes;
 	bool allow_unsafe_kernel;
 };
 
@@ -79,6 +79,13 @@ static const struct conf_key keys[] = {
 	{ "allow-unsafe-kernel", CONF_BOOL, FIELD(allow_unsafe_kernel), .fallback = "false",
 	  .help = "Run on a kernel that is older than 5.10, or that may freeze when BPF reads the "
 		  "memory of a process: 5.19 to 6.1.35, 6.2 to 6.3.9." },
+	{ "unwind-table-max-bytes", CONF_BYTES, FIELD(unwind_max_bytes), .fallback = "256MB",
+	  .min = 1 << 20, .max = 2ULL << 30,
+	  .help = "Kernel memory for what stacks are unwound with; beyond, what was sampled the "
+		  "longest time ago gives way." },
+	{ "unwind-cache-max-bytes", CONF_BYTES, FIELD(unwind_cache_max_bytes), .fallback = "512MB",
+	  .help = "Disk space below the state directory for unwind tables, so that they are built "
+		  "once; beyond, the least recently used go." },
 	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
 	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
 		  "separated by commas; docs/failpoints.md names them." },
@@ -224,7 +231,7 @@ static bool upload_plenty(void *self)
 	return upload_has_plenty(self);
 }
 
-static bool upload_executable(void *self, const struct executable *executable,
+static bool upload_executable(void *self, struct executable *executable,
 			      const struct executable_claim *claim, int fd)
 {
 	struct upload_file file = { .build_id = executable->build_id,
@@ -259,6 +266,8 @@ static void register_metrics(void)
 	metrics_register(publish_metrics, publish_metric_count);
 	metrics_register(local_store_metrics, local_store_metric_count);
 	metrics_register(upload_metrics, upload_metric_count);
+	metrics_register(unwind_loader_metrics, unwind_loader_metric_count);
+	metrics_register(unwind_builder_metrics, unwind_builder_metric_count);
 }
 
 static bool run(void *self, struct err *err)
@@ -270,11 +279,16 @@ static bool run(void *self, struct err *err)
 	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
 	struct profiler_options options = { .hz = given->hz,
 					    .node = node,
-					    .counts = &outlet.counts };
+					    .counts = &outlet.counts,
+					    .unwind_max_bytes = given->unwind_max_bytes,
+					    .unwind = { .cache_max_bytes =
+								given->unwind_cache_max_bytes } };
 	atomic_bool is_sampling = false;
 	struct daemon_service service = { .self = &is_sampling, .ready = is_ready };
 	struct daemon_server server = { 0 };
 
+	if (!given->local_store[0])
+		options.unwind.state_directory = given->state_directory;
 	if (!failpoint_arm("agent", given->failpoints, err))
 		return false;
 	if (!kernel_check(given->allow_unsafe_kernel, err))
@@ -283,6 +297,7 @@ static bool run(void *self, struct err *err)
 				   err))
 		return false;
 
+	host_raise_descriptors();
 	/* Before anything is counted: with an address that is taken the agent ends at once, and
 	 * what it had sampled by then its successor would have to book as lost. */
 	if (!daemon_serve(&server, &given->daemon, &service, err))

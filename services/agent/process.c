@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "heap.h"
 #include "process_read.h"
+#include "unwind_lists.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,19 +24,21 @@ static struct process *find(struct process_table *table, uint32_t pid)
 	return process;
 }
 
-static void forget_all(struct process *process)
+static void forget_all(struct process_table *table, struct process *process)
 {
+	if (table->lists)
+		unwind_lists_forget(table->lists, process);
 	process_image_give(TAKE(process->image));
 	process_image_give(TAKE(process->before));
 	process_cgroup_give(TAKE(process->cgroup));
 }
 
-static void reset(struct process *process)
+static void reset(struct process_table *table, struct process *process)
 {
 	struct process *next = process->next;
 	uint32_t pid = process->pid;
 
-	forget_all(process);
+	forget_all(table, process);
 	memset(process, 0, sizeof(*process));
 	process->pid = pid;
 	process->threads = 1;
@@ -125,7 +128,7 @@ static void apply_fork(struct process_table *table, const struct side_band_recor
 
 	if (!child)
 		return;
-	reset(child);
+	reset(table, child);
 	child->parent_pid = record->parent_pid;
 	if (!parent)
 		return;
@@ -155,6 +158,8 @@ static void apply_exec(struct process_table *table, const struct side_band_recor
 	process->exec_id++;
 	process->exec_ns = record->time_ns;
 	process->cgroup_read_ms = 0;
+	if (table->lists)
+		unwind_lists_changed(table->lists, process);
 }
 
 static void apply_exit(struct process_table *table, const struct side_band_record *record)
@@ -247,7 +252,7 @@ static void identify(struct process_table *table, struct process *process, bool 
 
 	if (!is_new && !same) {
 		table->reused++;
-		reset(process);
+		reset(table, process);
 	}
 	if ((!same || exec_missed) && !(record->flags & SAMPLE_KERNEL_THREAD))
 		(void)!process_read(table, process, record->start_ns);
@@ -328,7 +333,7 @@ void process_table_retire(struct process_table *table, uint64_t before_ns)
 				continue;
 			}
 			*at = process->next;
-			forget_all(process);
+			forget_all(table, process);
 			free(process);
 			table->count--;
 		}
@@ -357,7 +362,7 @@ void process_table_done(struct process_table *table)
 			struct process *process = table->buckets[i];
 
 			table->buckets[i] = process->next;
-			forget_all(process);
+			forget_all(table, process);
 			free(process);
 		}
 	executable_cache_done(&table->executables);

@@ -19,13 +19,14 @@ struct process {
 	struct process_image *image;   /* NULL: a kernel thread, or nothing is known */
 	struct process_image *before;  /* the image that its last exec ended; kept for a moment */
 	struct process_cgroup *cgroup; /* NULL: not known */
+	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: not told yet */
+	uint64_t exec_id;              /* of the kernel */
+	bool exec_id_known, exited;
+	struct unwind_listing listing; /* of unwind_lists.c */
 
 	/* private */
 	uint32_t threads;
-	uint64_t start_ns;    /* CLOCK_BOOTTIME; 0: not told yet */
-	uint64_t start_ticks; /* of those that were read from /proc */
-	uint64_t exec_id;     /* of the kernel */
-	bool exec_id_known, exited;
+	uint64_t start_ticks;        /* of those that were read from /proc */
 	uint64_t exited_ns, exec_ns; /* CLOCK_MONOTONIC */
 	uint64_t cgroup_id;          /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
@@ -39,6 +40,7 @@ struct process_table {
 	size_t count;
 	uint64_t scanned, over_limit, mappings_over_limit, maps_cut, reused; /* cumulative */
 	struct executable_cache executables;
+	struct unwind_lists *lists; /* told what becomes of processes; NULL: nobody is */
 	/* private */
 	struct process *buckets[PROCESS_BUCKETS];
 	struct arena scratch;

@@ -5,12 +5,14 @@
 
 #include "cgroup.h"
 #include "mappings.h"
+#include "unwind_list.h"
 
 /* One program in memory, from exec to exec. Shared by forks until one of them maps something. */
 struct process_image {
 	struct mappings mappings;
-	char *exe;           /* NULL: not known (yet) */
-	uint32_t references; /* private */
+	char *exe;               /* NULL: not known (yet) */
+	struct unwind_list list; /* of unwind_lists.c */
+	uint32_t references;     /* private */
 };
 
 /* Texts of one cgroup; shared by the processes in it. */

@@ -5,11 +5,17 @@
 #include "heap.h"
 #include "proc.h"
 #include "proc_maps.h"
+#include "unwind_lists.h"
 
 void process_map(struct process_table *table, struct process *process, struct mapping mapping)
 {
-	if (!mappings_insert(&process_image_own(&process->image)->mappings, mapping))
+	struct process_image *image = process_image_own(&process->image);
+
+	image->list.wanted = false;
+	if (!mappings_insert(&image->mappings, mapping))
 		table->mappings_over_limit++;
+	if (table->lists)
+		unwind_lists_changed(table->lists, process);
 }
 
 bool process_read_cgroup(struct process *process)

@@ -23,6 +23,19 @@ const char *const profiler_cut_names[CUT_COUNT] = {
 	[CUT_UNMAPPED] = "user_unmapped",
 };
 
+static bool open_unwinder(struct profiler *profiler, const struct profiler_options *options,
+			  struct err *err)
+{
+	struct unwind_loader_options unwind = {
+		.max_bytes = options->unwind_max_bytes,
+		.builder = options->unwind,
+		.segments_fd = sampler_segments_fd(&profiler->sampler),
+		.processes_fd = sampler_processes_fd(&profiler->sampler),
+	};
+
+	return unwind_loader_open(&profiler->unwind, &unwind, &profiler->processes, err);
+}
+
 static bool open_kernel_side(struct profiler *profiler, const struct profiler_options *options,
 			     struct err *err)
 {
@@ -40,6 +53,7 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 
 	side_band_init(&profiler->side_band);
 	return (sampler_open(&profiler->sampler, &sampler, err) &&
+		open_unwinder(profiler, options, err) &&
 		side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err)) ||
 	       kernel_check_explain(err);
 }
@@ -50,7 +64,8 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 {
 	*profiler = (struct profiler){ 0 };
 	process_table_init(&profiler->processes);
-	executable_cache_set_sink(&profiler->processes.executables, &options->executables);
+	executable_cache_set_sink(&profiler->processes.executables, EXECUTABLE_SINK_UPLOAD,
+				  &options->executables);
 	collect_init(&profiler->collect,
 		     &(struct collect_options){ .node = options->node,
 						.external = options->external,
@@ -73,10 +88,12 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 
 void profiler_close(struct profiler *profiler)
 {
-	sampler_close(&profiler->sampler);
+	sampler_stop(&profiler->sampler);
 	side_band_close(&profiler->side_band);
 	kernel_symbols_close(&profiler->kernel);
 	process_table_done(&profiler->processes);
+	unwind_loader_close(&profiler->unwind);
+	sampler_close(&profiler->sampler);
 	collect_done(&profiler->collect);
 	timeline_done(&profiler->timeline);
 	arena_free(&profiler->arena);
@@ -114,6 +131,7 @@ static void walk_sample(void *self, const struct sample_record *record)
 		process_of_sample(&profiler->processes, record, profiler->round_ns / NS_PER_MS);
 
 	collect_sample(&profiler->collect, record, process, &profiler->kernel);
+	unwind_loader_sampled(&profiler->unwind, process, record);
 }
 
 /* What lost events would have told is read from /proc. */
@@ -150,6 +168,7 @@ void profiler_drain(struct profiler *profiler)
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
 	heal(profiler);
+	unwind_loader_round(&profiler->unwind);
 }
 
 /* A tick after the last look into the ring would be taken and never told. */
@@ -208,6 +227,7 @@ void profiler_next_interval(struct profiler *profiler)
 	follow_cpus(profiler);
 	sweep(profiler);
 	offer_again(profiler);
+	unwind_loader_tidy(&profiler->unwind);
 	kernel_symbols_refresh(&profiler->kernel);
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
 }

@@ -13,6 +13,7 @@
 #include "side_band.h"
 #include "tally.h"
 #include "timeline.h"
+#include "unwind_loader.h"
 
 enum profiler_cut {
 	CUT_KERNEL, /* then those of the user side, as in enum user_end */
@@ -38,6 +39,8 @@ struct profiler_options {
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
 	struct executable_sink executables; /* is shown each; .offer NULL: nobody is */
+	uint64_t unwind_max_bytes;
+	struct unwind_builder_options unwind;
 };
 
 struct profiler {
@@ -46,6 +49,7 @@ struct profiler {
 	struct process_table processes;
 	struct kernel_symbols kernel;
 	struct collect collect;
+	struct unwind_loader unwind;
 	/* private */
 	struct timeline timeline;
 	struct arena arena; /* the list of CPUs */

@@ -89,6 +89,7 @@ void profiler_measure(struct profiler *profiler)
 	const struct process_table *table = &profiler->processes;
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
+	unwind_loader_measure(&profiler->unwind);
 	metric_set(&taken, (int64_t)counts.tally.taken);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
 		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);

@@ -193,6 +193,16 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	return true;
 }
 
+int sampler_segments_fd(const struct sampler *sampler)
+{
+	return bpf_map__fd(sampler->bpf->maps.unwind_segments);
+}
+
+int sampler_processes_fd(const struct sampler *sampler)
+{
+	return bpf_map__fd(sampler->bpf->maps.unwind_processes);
+}
+
 static int open_timer(uint64_t hz, uint32_t cpu)
 {
 	struct perf_event_attr attr = {

@@ -42,6 +42,10 @@ typedef void sampler_take(void *self, const struct sample_record *record, size_t
 bool sampler_open(struct sampler *sampler, const struct sampler_options *options,
 		  struct err *err) MUST_CHECK;
 
+/* The maps that unwind_loader.h fills. */
+int sampler_segments_fd(const struct sampler *sampler);
+int sampler_processes_fd(const struct sampler *sampler);
+
 /* Sample these CPUs and no others; again when CPUs come or go. */
 bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_count,
 		    struct err *err) MUST_CHECK;

@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 static uint64_t now(void)
 {
@@ -200,20 +199,6 @@ static void *upload_run(void *self)
 	return NULL;
 }
 
-/* What waits holds descriptors beside those that sampling needs. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-	rlim_t wanted = UPLOAD_DESCRIPTORS;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-		return;
-	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
-		log_warn("few descriptors", "allowed=%ju wanted=%d", (uintmax_t)limit.rlim_cur,
-			 UPLOAD_DESCRIPTORS);
-}
-
 bool upload_start(struct upload *upload, const struct upload_options *options, struct err *err)
 {
 	sigset_t all, before;
@@ -229,7 +214,6 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 			       options->url);
 	if (!stop_open(&upload->stop, err))
 		return false;
-	raise_descriptors();
 	queue_init(&upload->offered, UPLOADS_HELD_MAX);
 	upload->running = true;
 	sigfillset(&all); /* signals are the main thread's */

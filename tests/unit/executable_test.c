@@ -108,7 +108,7 @@ static bool taker_has_room(void *self)
 	return !((struct taker *)self)->is_full;
 }
 
-static bool taker_offer(void *self, const struct executable *executable,
+static bool taker_offer(void *self, struct executable *executable,
 			const struct executable_claim *claim, int fd)
 {
 	struct taker *taker = self;
@@ -134,7 +134,7 @@ static void offers_each_file_once_and_when_there_is_room(void **state)
 
 	(void)state;
 	executable_cache_init(cache);
-	executable_cache_set_sink(cache, &sink);
+	executable_cache_set_sink(cache, EXECUTABLE_SINK_UPLOAD, &sink);
 	assert_int_equal(taker.count, 1); /* the vdso */
 	assert_true(taker.last[0]);
 

@@ -1,0 +1,323 @@
+#include "unwind_builder.h"
+
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "heap.h"
+#include "object/unwind_file.h"
+#include "unwind_message.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum trouble { TROUBLE_CORRUPT, TROUBLE_READ, TROUBLE_WRITE, TROUBLE_COUNT };
+static const char *const trouble_names[TROUBLE_COUNT] = { "corrupt", "read", "write" };
+
+static struct metric built = { .name = "decima_agent_unwind_table_build_seconds",
+			       .kind = METRIC_HISTOGRAM,
+			       .help = "Time to build an unwind table.",
+			       METRIC_IN_SECONDS };
+static struct metric rows = { .name = "decima_agent_unwind_rows_built_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Rows of unwind tables that were built." };
+static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total",
+				.kind = METRIC_COUNTER,
+				.help = "Unwind tables that came from the cache on disk." };
+static struct metric troubles = {
+	.name = "decima_agent_unwind_cache_errors_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables that the cache on disk had spoiled, or that "
+		"it could not read or write; they are built (again).",
+	.label = "reason",
+	.values = trouble_names,
+	.value_count = TROUBLE_COUNT
+};
+static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Size of the cache of unwind tables on disk." };
+static struct metric cache_removed = {
+	.name = "decima_agent_unwind_cache_removed_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables removed from the cache on disk to make "
+		"room."
+};
+static struct metric cpu = { .name = "decima_agent_unwind_builder_cpu_seconds_total",
+			     .kind = METRIC_COUNTER,
+			     .help = "CPU time of processes that built unwind tables and have "
+				     "ended.",
+			     .unit = NS_PER_SECOND };
+static struct metric peak = { .name = "decima_agent_unwind_builder_peak_bytes",
+			      .kind = METRIC_GAUGE,
+			      .help = "Most memory that a process which built unwind tables had." };
+static struct metric starts = { .name = "decima_agent_unwind_builder_starts_total",
+				.kind = METRIC_COUNTER,
+				.help = "Processes started to build unwind tables." };
+
+struct metric *const unwind_builder_metrics[] = {
+	&built, &rows, &cached, &troubles, &cache_bytes, &cache_removed, &cpu, &peak, &starts,
+};
+const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
+
+struct job {
+	char build_id[BUILD_ID_TEXT_MAX];
+	int fd; /* -1: none */
+};
+
+static void close_file(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Nobody writes to it from now on; then it is looked at, all of it. */
+static bool seal_and_verify(int fd, uint32_t *ret_pages, struct err *err)
+{
+	struct unwind_file file = { 0 };
+
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+		return err_errno(err, "seal a table");
+	if (!unwind_file_open(&file, fd, err))
+		return false;
+	*ret_pages = file.page_count;
+	unwind_file_close(&file);
+	return true;
+}
+
+static int make_file(void)
+{
+	return memfd_create("unwind", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+static bool fetch(struct unwind_builder *builder, const char *build_id,
+		  struct unwind_answer *answer)
+{
+	AUTO_FD kept = unwind_cache_get(&builder->cache, build_id);
+	AUTO_FD fd = kept < 0 ? -1 : make_file();
+	struct err err;
+
+	if (fd < 0)
+		return false;
+	if (!unwind_cache_copy(kept, fd, &err)) {
+		metric_add_at(&troubles, TROUBLE_READ, 1);
+	} else if (seal_and_verify(fd, &answer->pages, &err)) {
+		metric_add(&cached, 1);
+		answer->fd = fd_take(&fd);
+		return true;
+	} else {
+		metric_add_at(&troubles, TROUBLE_CORRUPT, 1);
+	}
+	log_warn("a cached unwind table is of no use", "build_id=%s error=\"%s\"", build_id,
+		 err.msg);
+	unwind_cache_remove(&builder->cache, build_id);
+	return false;
+}
+
+static bool ensure_worker(struct unwind_builder *builder)
+{
+	static char only[] = "--for-the-agent";
+	char *argv[] = { NULL, only, NULL };
+	struct err err;
+
+	if (builder->worker.pid)
+		return true;
+	if (worker_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err))
+		return true;
+	log_error("no builder: stacks without frame pointers stay in pieces", "error=\"%s\"",
+		  err.msg);
+	return false;
+}
+
+/* What became of it, of enum unwind_outcome. */
+static uint32_t build_once(struct unwind_builder *builder, const struct job *job, int fd)
+{
+	struct unwind_job_message message = { 0 };
+	struct unwind_answer_message said = { 0 };
+	uint64_t began_ns = clock_monotonic_ns();
+
+	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
+	if (!ensure_worker(builder))
+		return UNWIND_IO;
+
+	const int fds[WORKER_FDS_MAX] = { job->fd, fd };
+	enum worker_reply reply = WORKER_DIED;
+
+	if (worker_hand(&builder->worker, &message, sizeof(message), fds))
+		reply = worker_wait(&builder->worker, UNWIND_BUILD_MS, &builder->stop, &said,
+				    sizeof(said));
+	builder->used_ns = clock_monotonic_ns();
+	if (reply != WORKER_ANSWERED || said.outcome >= UNWIND_OUTCOME_COUNT) {
+		worker_end(&builder->worker);
+		return reply == WORKER_NOT_YET ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
+	}
+	metric_observe(&built, builder->used_ns - began_ns);
+	metric_add(&rows, said.rows);
+	said.sentence[sizeof(said.sentence) - 1] = 0;
+	log_debug("unwind table built",
+		  "build_id=%s outcome=%s rows=%" PRIu64 " cpu_us=%" PRIu64 " why=\"%s\"",
+		  job->build_id, unwind_outcome_names[said.outcome], said.rows, said.cpu_ns / 1000,
+		  said.sentence);
+	return said.outcome;
+}
+
+/* Somebody may have ended the builder for no fault of this file's: it has a second chance. */
+static void build(struct unwind_builder *builder, const struct job *job,
+		  struct unwind_answer *answer)
+{
+	answer->outcome = UNWIND_UNREADABLE;
+	for (int i = 0; i < UNWIND_BUILD_TRIES && job->fd >= 0; i++) {
+		AUTO_FD fd = make_file();
+		struct err err;
+
+		answer->outcome = fd < 0 ? UNWIND_IO : build_once(builder, job, fd);
+		if (stop_is_asked(&builder->stop))
+			return;
+		if (answer->outcome == UNWIND_CRASHED)
+			continue;
+		if (answer->outcome != UNWIND_BUILT)
+			return;
+		if (!seal_and_verify(fd, &answer->pages, &err)) {
+			log_warn("what was built is no unwind table", "build_id=%s error=\"%s\"",
+				 job->build_id, err.msg);
+			answer->outcome = UNWIND_CRASHED;
+			return;
+		}
+		if (!unwind_cache_put(&builder->cache, job->build_id, fd, &err)) {
+			metric_add_at(&troubles, TROUBLE_WRITE, 1);
+			log_warn("an unwind table is not kept on disk", "build_id=%s error=\"%s\"",
+				 job->build_id, err.msg);
+		}
+		answer->fd = fd_take(&fd);
+		return;
+	}
+}
+
+static void measure(const struct unwind_builder *builder)
+{
+	metric_set(&cache_bytes, (int64_t)builder->cache.bytes);
+	metric_set(&cache_removed, (int64_t)builder->cache.removed);
+	metric_set(&cpu, (int64_t)builder->worker.cpu_ns);
+	metric_set(&peak, (int64_t)builder->worker.peak_bytes);
+	metric_set(&starts, (int64_t)builder->worker.started);
+}
+
+static void run_job(struct unwind_builder *builder, struct job *job)
+{
+	struct unwind_answer *answer = heap_new(sizeof(*answer), 0);
+
+	answer->fd = -1;
+	memcpy(answer->build_id, job->build_id, sizeof(answer->build_id));
+	if (!fetch(builder, job->build_id, answer))
+		build(builder, job, answer);
+	measure(builder);
+	close_file(&job->fd);
+	free(job);
+	if (queue_push(&builder->answered, answer))
+		return;
+	close_file(&answer->fd); /* cannot be: no more are asked for than it holds */
+	free(answer);
+}
+
+static void *builder_run(void *self)
+{
+	struct unwind_builder *builder = self;
+	void *item;
+
+	while (!stop_is_asked(&builder->stop)) {
+		uint64_t wait_ms = builder->worker.pid ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
+
+		if (queue_pop(&builder->asked, &item, wait_ms))
+			run_job(builder, item);
+		else if (builder->worker.pid && clock_monotonic_ns() - builder->used_ns >=
+							UNWIND_BUILDER_IDLE_MS * NS_PER_MS)
+			worker_end(&builder->worker);
+		measure(builder);
+	}
+	worker_end(&builder->worker);
+	return NULL;
+}
+
+static bool ask(void *self, const char *build_id, int fd)
+{
+	struct unwind_builder *builder = self;
+	struct job *job = heap_new(sizeof(*job), 0);
+
+	job->fd = fd;
+	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);
+	if (queue_push(&builder->asked, job))
+		return true;
+	free(job);
+	return false;
+}
+
+static bool answer(void *self, struct unwind_answer *ret_answer)
+{
+	struct unwind_builder *builder = self;
+	void *item;
+
+	if (!queue_pop(&builder->answered, &item, 0))
+		return false;
+	*ret_answer = *(struct unwind_answer *)item;
+	free(item);
+	return true;
+}
+
+struct unwind_source unwind_builder_source(struct unwind_builder *builder)
+{
+	return (struct unwind_source){ .ask = ask, .answer = answer, .self = builder };
+}
+
+bool unwind_builder_start(struct unwind_builder *builder,
+			  const struct unwind_builder_options *options, struct err *err)
+{
+	sigset_t all, before;
+
+	*builder = (struct unwind_builder){ .stop = { .fd = -1 } };
+	if (!stop_open(&builder->stop, err))
+		return false;
+	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
+	queue_init(&builder->asked, UNWIND_ASKED_MAX);
+	queue_init(&builder->answered, UNWIND_ASKED_MAX);
+	sigfillset(&all); /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	builder->running = pthread_create(&builder->thread, NULL, builder_run, builder) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!builder->running) {
+		queue_done(&builder->asked);
+		queue_done(&builder->answered);
+		unwind_cache_close(&builder->cache);
+		stop_close(&builder->stop);
+		return err_set(err, ERR_IO, "start the thread that gets unwind tables");
+	}
+	pthread_setname_np(builder->thread, "unwind_tables");
+	return true;
+}
+
+void unwind_builder_stop(struct unwind_builder *builder)
+{
+	struct unwind_answer unread;
+	void *item;
+
+	if (!builder->running)
+		return;
+	stop_ask(&builder->stop);
+	queue_close(&builder->asked);
+	pthread_join(builder->thread, NULL);
+	builder->running = false;
+	while (queue_pop(&builder->asked, &item, 0)) {
+		struct job *job = item;
+
+		close_file(&job->fd);
+		free(job);
+	}
+	while (answer(builder, &unread))
+		close_file(&unread.fd);
+	queue_done(&builder->asked);
+	queue_done(&builder->answered);
+	unwind_cache_close(&builder->cache);
+	stop_close(&builder->stop);
+}

@@ -1,0 +1,332 @@
+#include "unwind_lists.h"
+
+#include "agent_limits.h"
+#include "heap.h"
+
+enum { PER_PAGE = UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping), EVICTIONS_A_LIST = 16 };
+
+void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store)
+{
+	*lists = (struct unwind_lists){ .store = store };
+	unwind_slots_init(&lists->slots, store, UNWIND_LISTS_BYTES_MAX);
+}
+
+/* Address in memory - address as linked. The segment of code in the mapped part of the file says
+ * it: a page may belong to two segments, at two addresses. */
+static uint64_t bias_of(const struct mapping *mapping)
+{
+	const struct executable *executable = mapping->executable;
+	uint64_t begin = mapping->file_offset;
+	uint64_t end = begin + (mapping->end - mapping->start);
+
+	for (size_t i = 0; i < executable->segment_count; i++) {
+		const struct elf_segment *segment = &executable->segments[i];
+
+		if (segment->executable && segment->offset < end &&
+		    begin < segment->offset + segment->size)
+			return mapping->start - begin + segment->offset - segment->address;
+	}
+	return mapping->start - begin;
+}
+
+/* Memory without a file, and files that are none of code: what a compiler at run time writes. */
+static bool is_generated(const struct executable *executable)
+{
+	return !executable || (!executable->build_id[0] && !executable->segment_count);
+}
+
+static uint32_t table_of(const struct executable *executable)
+{
+	return executable && executable->segment_count ? executable->unwind.page : 0;
+}
+
+static struct unwind_mapping make(const struct mapping *mapping)
+{
+	const struct executable *executable = mapping->executable;
+
+	return (struct unwind_mapping){
+		.start = mapping->start,
+		.end = mapping->end,
+		.bias = executable ? bias_of(mapping) : 0,
+		.table = table_of(executable),
+		.flags = is_generated(executable) ? UNWIND_MAPPING_ANONYMOUS : 0,
+	};
+}
+
+void unwind_lists_fill(const struct mappings *mappings, struct unwind_mapping *to)
+{
+	for (size_t i = 0; i < mappings->len; i++)
+		to[i] = make(&mappings->items[i]);
+}
+
+/* The i-th of a list in the pages; NULL: they cannot be mapped now. */
+static struct unwind_mapping *at(struct unwind_lists *lists, const struct unwind_list *list,
+				 size_t i)
+{
+	uint64_t place = list->slot.place + i * sizeof(struct unwind_mapping);
+	uint8_t *page = unwind_store_page(lists->store, place / UNWIND_PAGE_BYTES);
+
+	return page ? (struct unwind_mapping *)(void *)(page + place % UNWIND_PAGE_BYTES) : NULL;
+}
+
+/* Entries of a list from the i-th on that lie in one page. */
+static size_t run_of(const struct unwind_list *list, size_t i)
+{
+	size_t before = list->slot.place % UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping) + i;
+	size_t run = PER_PAGE - before % PER_PAGE;
+
+	return run < list->count - i ? run : list->count - i;
+}
+
+static void drop_list(struct unwind_lists *lists, struct unwind_list *list)
+{
+	unwind_slots_give(&lists->slots, list->slot);
+	list->slot = (struct unwind_slot){ 0 };
+	list->count = 0;
+}
+
+static uint32_t bytes_of(const struct process_image *image)
+{
+	return (uint32_t)(image->mappings.len * sizeof(struct unwind_mapping));
+}
+
+static bool write_list(struct unwind_lists *lists, struct process_image *image)
+{
+	struct unwind_list *list = &image->list;
+	const struct mappings *mappings = &image->mappings;
+
+	list->slot = unwind_slots_take(&lists->slots, bytes_of(image));
+	if (!list->slot.place) {
+		lists->refused++;
+		return false;
+	}
+	list->count = (uint32_t)mappings->len;
+	for (size_t i = 0; i < mappings->len;) {
+		struct unwind_mapping *to = at(lists, list, i);
+		size_t run = run_of(list, i);
+
+		if (!to) {
+			lists->refused++;
+			drop_list(lists, list);
+			return false;
+		}
+		for (size_t k = 0; k < run; k++)
+			to[k] = make(&mappings->items[i + k]);
+		i += run;
+	}
+	lists->written++;
+	return true;
+}
+
+static void unlink_listing(struct unwind_lists *lists, struct process *process)
+{
+	struct unwind_listing *listing = &process->listing;
+
+	*(listing->newer ? &listing->newer->listing.older : &lists->newest) = listing->older;
+	*(listing->older ? &listing->older->listing.newer : &lists->oldest) = listing->newer;
+	listing->newer = listing->older = NULL;
+}
+
+static void link_newest(struct unwind_lists *lists, struct process *process)
+{
+	process->listing.older = lists->newest;
+	if (lists->newest)
+		lists->newest->listing.newer = process;
+	else
+		lists->oldest = process;
+	lists->newest = process;
+}
+
+static void give_image(struct unwind_lists *lists, struct process_image *image)
+{
+	if (!--image->list.users)
+		drop_list(lists, &image->list);
+	process_image_give(image);
+}
+
+static void unlist(struct unwind_lists *lists, struct process *process)
+{
+	const struct unwind_memory *memory = &lists->store->memory;
+
+	if (!process->listing.image)
+		return;
+	memory->drop_process(memory->self, process->pid);
+	unlink_listing(lists, process);
+	give_image(lists, TAKE(process->listing.image));
+	lists->processes--;
+}
+
+static bool evict_oldest(struct unwind_lists *lists, const struct process *but)
+{
+	if (!lists->oldest || lists->oldest == but)
+		return false;
+	unlist(lists, lists->oldest);
+	lists->evictions++;
+	return true;
+}
+
+static bool put(struct unwind_lists *lists, const struct process *process)
+{
+	const struct unwind_memory *memory = &lists->store->memory;
+	const struct unwind_list *list = &process->image->list;
+	struct unwind_process value = { .start_ns = process->start_ns,
+					.exec_id = process->exec_id,
+					.place = list->slot.place,
+					.count = list->count };
+
+	do {
+		if (memory->put_process(memory->self, process->pid, &value))
+			return true;
+	} while (evict_oldest(lists, process));
+	return false;
+}
+
+/*
+ * What gives way rests before its room is free: the next sample will find it. Where lists have less
+ * than they may, it is tables that fill the memory.
+ */
+static void want_room(struct unwind_lists *lists, const struct process *process)
+{
+	if (unwind_slots_is_resting(&lists->slots))
+		return;
+	if (!unwind_slots_is_full(&lists->slots, bytes_of(process->image)))
+		lists->is_short = true;
+	for (int i = 0; !lists->is_short && i < EVICTIONS_A_LIST && evict_oldest(lists, process);
+	     i++)
+		;
+}
+
+static void list_process(struct unwind_lists *lists, struct process *process)
+{
+	struct unwind_listing *listing = &process->listing;
+	struct process_image *image = process->image;
+
+	if (process->exited || !image || !image->mappings.len || !process->exec_id_known ||
+	    !process->start_ns || unwind_lists_has(process))
+		return;
+	if (!image->list.slot.place && !write_list(lists, image)) {
+		want_room(lists, process);
+		return;
+	}
+	image->list.users++;
+	if (!put(lists, process)) {
+		lists->refused++;
+		if (!--image->list.users)
+			drop_list(lists, &image->list);
+		return;
+	}
+	if (listing->image) {
+		give_image(lists, TAKE(listing->image));
+	} else {
+		link_newest(lists, process);
+		lists->processes++;
+	}
+	listing->image = process_image_share(image);
+	listing->start_ns = process->start_ns;
+	listing->exec_id = process->exec_id;
+}
+
+bool unwind_lists_has(const struct process *process)
+{
+	const struct unwind_listing *listing = &process->listing;
+
+	return listing->image && listing->image == process->image &&
+	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id;
+}
+
+static void wait_for_flush(struct unwind_lists *lists, struct process *process)
+{
+	if (process->listing.is_waiting)
+		return;
+	if (lists->waiting_len == lists->waiting_cap) {
+		lists->waiting_cap = lists->waiting_cap ? lists->waiting_cap * 2 : 32;
+		lists->waiting =
+			heap_resize(lists->waiting, lists->waiting_cap, sizeof(struct process *));
+	}
+	lists->waiting[lists->waiting_len++] = process;
+	process->listing.is_waiting = true;
+}
+
+void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
+{
+	if (!unwind_lists_has(process))
+		wait_for_flush(lists, process);
+	if (process->listing.image && lists->newest != process) {
+		unlink_listing(lists, process);
+		link_newest(lists, process);
+	}
+}
+
+void unwind_lists_changed(struct unwind_lists *lists, struct process *process)
+{
+	if (process->listing.image)
+		wait_for_flush(lists, process);
+}
+
+void unwind_lists_forget(struct unwind_lists *lists, struct process *process)
+{
+	unlist(lists, process);
+	if (!process->listing.is_waiting)
+		return;
+	process->listing.is_waiting = false;
+	for (size_t i = 0; i < lists->waiting_len; i++)
+		if (lists->waiting[i] == process) {
+			lists->waiting[i] = lists->waiting[--lists->waiting_len];
+			return;
+		}
+}
+
+void unwind_lists_flush(struct unwind_lists *lists)
+{
+	lists->is_short = false;
+	for (size_t i = 0; i < lists->waiting_len; i++) {
+		lists->waiting[i]->listing.is_waiting = false;
+		list_process(lists, lists->waiting[i]);
+	}
+	lists->waiting_len = 0;
+}
+
+/* A table's pages were written before, so who finds its number finds them. */
+static void refresh_list(struct unwind_lists *lists, struct process_image *image)
+{
+	struct unwind_list *list = &image->list;
+	const struct mapping *mappings = image->mappings.items;
+
+	for (size_t i = 0; i < list->count;) {
+		struct unwind_mapping *to = at(lists, list, i);
+		size_t run = run_of(list, i);
+
+		for (size_t k = 0; to && k < run; k++) {
+			uint32_t table = table_of(mappings[i + k].executable);
+
+			if (to[k].table == table)
+				continue;
+			/* the segments may have been read since it was written */
+			to[k].bias = make(&mappings[i + k]).bias;
+			__atomic_store_n(&to[k].table, table, __ATOMIC_RELEASE);
+		}
+		i += run;
+	}
+}
+
+void unwind_lists_refresh(struct unwind_lists *lists)
+{
+	lists->refreshes++;
+	for (struct process *process = lists->newest; process; process = process->listing.older) {
+		struct process_image *image = process->listing.image;
+
+		if (image->list.seen == lists->refreshes)
+			continue;
+		image->list.seen = lists->refreshes;
+		refresh_list(lists, image);
+	}
+}
+
+void unwind_lists_done(struct unwind_lists *lists)
+{
+	while (evict_oldest(lists, NULL))
+		;
+	free(lists->waiting);
+	unwind_slots_done(&lists->slots);
+	*lists = (struct unwind_lists){ 0 };
+}

@@ -1,0 +1,159 @@
+#include "unwind_slots.h"
+
+#include "heap.h"
+
+void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, uint64_t max_bytes)
+{
+	*slots =
+		(struct unwind_slots){ .store = store, .pages_max = max_bytes / UNWIND_PAGE_BYTES };
+}
+
+/* The smallest size that holds so many bytes; UNWIND_SLOT_SIZES: none does. */
+static size_t size_of(uint32_t bytes)
+{
+	size_t size = 0;
+
+	while (size < UNWIND_SLOT_SIZES && (uint32_t)UNWIND_SLOT_BYTES_MIN << size < bytes)
+		size++;
+	return size;
+}
+
+static uint16_t all_slots(size_t size)
+{
+	return (uint16_t)((1U << (UNWIND_PAGE_BYTES / (UNWIND_SLOT_BYTES_MIN << size))) - 1);
+}
+
+static uint32_t take_pages(struct unwind_slots *slots, uint32_t pages)
+{
+	uint32_t page = slots->pages + pages <= slots->pages_max
+				? unwind_store_take(slots->store, pages)
+				: 0;
+
+	if (page)
+		slots->pages += pages;
+	return page;
+}
+
+static void give_pages(struct unwind_slots *slots, uint32_t page, uint32_t pages)
+{
+	unwind_store_give(slots->store, page, pages);
+	slots->pages -= pages;
+}
+
+/* A page of this size with a free slot; NULL: no page can be had. */
+static struct unwind_slot_page *find_page(struct unwind_slots *slots, size_t size)
+{
+	struct unwind_slot_pages *pages = &slots->sizes[size];
+
+	for (size_t i = 0; i < pages->len; i++)
+		if (pages->items[i].used != all_slots(size))
+			return &pages->items[i];
+
+	uint32_t page = take_pages(slots, 1);
+
+	if (!page)
+		return NULL;
+	if (pages->len == pages->cap) {
+		pages->cap = pages->cap ? pages->cap * 2 : 16;
+		pages->items = heap_resize(pages->items, pages->cap, sizeof(*pages->items));
+	}
+	pages->items[pages->len] = (struct unwind_slot_page){ .page = page };
+	return &pages->items[pages->len++];
+}
+
+struct unwind_slot unwind_slots_take(struct unwind_slots *slots, uint32_t bytes)
+{
+	struct unwind_slot none = { 0 };
+	size_t size = size_of(bytes);
+
+	if (size == UNWIND_SLOT_SIZES) {
+		uint32_t pages = (bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES;
+		uint64_t page = take_pages(slots, pages);
+
+		return page ? (struct unwind_slot){ page * UNWIND_PAGE_BYTES, bytes } : none;
+	}
+
+	struct unwind_slot_page *page = find_page(slots, size);
+
+	if (!page)
+		return none;
+
+	unsigned int slot = (unsigned int)__builtin_ctz(~(unsigned int)page->used);
+
+	page->used = (uint16_t)(page->used | 1U << slot);
+	return (struct unwind_slot){ (uint64_t)page->page * UNWIND_PAGE_BYTES +
+					     (uint64_t)slot * (UNWIND_SLOT_BYTES_MIN << size),
+				     bytes };
+}
+
+void unwind_slots_give(struct unwind_slots *slots, struct unwind_slot slot)
+{
+	struct unwind_slot_list *given = &slots->given;
+
+	if (!slot.place)
+		return;
+	if (given->len == given->cap) {
+		given->cap = given->cap ? given->cap * 2 : 64;
+		given->items = heap_resize(given->items, given->cap, sizeof(slot));
+	}
+	given->items[given->len++] = slot;
+}
+
+/* Back to its page, and the page to the store where it was the last of it. */
+static void release(struct unwind_slots *slots, struct unwind_slot slot)
+{
+	size_t size = size_of(slot.bytes);
+	uint32_t page = (uint32_t)(slot.place / UNWIND_PAGE_BYTES);
+
+	if (size == UNWIND_SLOT_SIZES) {
+		give_pages(slots, page, (slot.bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES);
+		return;
+	}
+
+	struct unwind_slot_pages *pages = &slots->sizes[size];
+	unsigned int index =
+		(unsigned int)(slot.place % UNWIND_PAGE_BYTES) / (UNWIND_SLOT_BYTES_MIN << size);
+	size_t i = 0;
+
+	while (i < pages->len && pages->items[i].page != page)
+		i++;
+	if (i == pages->len)
+		return;
+	pages->items[i].used = (uint16_t)(pages->items[i].used & ~(1U << index));
+	if (pages->items[i].used)
+		return;
+	give_pages(slots, page, 1);
+	pages->items[i] = pages->items[--pages->len];
+}
+
+bool unwind_slots_is_full(const struct unwind_slots *slots, uint32_t bytes)
+{
+	return slots->pages + (bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES >
+	       slots->pages_max;
+}
+
+bool unwind_slots_is_resting(const struct unwind_slots *slots)
+{
+	return slots->given.len || slots->resting.len || unwind_store_is_resting(slots->store);
+}
+
+void unwind_slots_round(struct unwind_slots *slots)
+{
+	for (size_t i = 0; i < slots->resting.len; i++)
+		release(slots, slots->resting.items[i]);
+
+	struct unwind_slot_list released = slots->resting;
+
+	slots->resting = slots->given;
+	slots->given = released;
+	slots->given.len = 0;
+}
+
+void unwind_slots_done(struct unwind_slots *slots)
+{
+	for (size_t i = 0; i < UNWIND_SLOT_SIZES; i++)
+		free(slots->sizes[i].items);
+	free(slots->given.items);
+	free(slots->resting.items);
+	*slots = (struct unwind_slots){ 0 };
+}

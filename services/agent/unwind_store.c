@@ -1,0 +1,258 @@
+#include "unwind_store.h"
+
+#include "heap.h"
+
+#include <errno.h>
+
+_Static_assert(UNWIND_SEGMENT_PAGES == 64, "a segment's pages are the bits of a word");
+
+enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
+
+static bool is_held(const struct unwind_store *store, size_t segment)
+{
+	return store->held[segment / 64] >> (segment % 64) & 1;
+}
+
+void unwind_store_init(struct unwind_store *store, const struct unwind_memory *memory,
+		       uint64_t max_bytes)
+{
+	uint64_t segments_max = max_bytes / SEGMENT_BYTES;
+
+	*store = (struct unwind_store){ .memory = *memory };
+	store->segments_max =
+		segments_max < UNWIND_SEGMENTS_MAX ? segments_max : UNWIND_SEGMENTS_MAX;
+	store->used = heap_new(UNWIND_SEGMENTS_MAX * sizeof(uint64_t), 0);
+	store->held = heap_new(UNWIND_SEGMENTS_MAX / 8, 0);
+	store->used[0] = 1; /* page 0 is nobody's */
+}
+
+static void push(struct unwind_runs *runs, struct unwind_run run)
+{
+	if (runs->len == runs->cap) {
+		runs->cap = runs->cap ? runs->cap * 2 : 64;
+		runs->items = heap_resize(runs->items, runs->cap, sizeof(run));
+	}
+	runs->items[runs->len++] = run;
+}
+
+static bool add_segment(struct unwind_store *store, size_t segment)
+{
+	struct err err;
+
+	if (store->segments >= store->segments_max)
+		return false;
+	if (!store->memory.add(store->memory.self, (uint32_t)segment, &err)) {
+		store->failures++;
+		return false;
+	}
+	store->held[segment / 64] |= 1ULL << (segment % 64);
+	store->segments++;
+	return true;
+}
+
+static void unmap(struct unwind_store *store, size_t at)
+{
+	if (store->mapped[at].pages)
+		store->memory.unmap(store->memory.self, TAKE(store->mapped[at].pages));
+}
+
+static void drop_segment(struct unwind_store *store, size_t segment)
+{
+	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
+		if (store->mapped[i].pages && store->mapped[i].segment == segment)
+			unmap(store, i);
+	store->memory.drop(store->memory.self, (uint32_t)segment);
+	store->held[segment / 64] &= ~(1ULL << (segment % 64));
+	store->segments--;
+}
+
+/* Which pages of a segment are not to be had: where none may be added, those of what is not held.
+ */
+static uint64_t taken(const struct unwind_store *store, size_t segment, bool may_add)
+{
+	return may_add || is_held(store, segment) ? store->used[segment] : UINT64_MAX;
+}
+
+/* The first run of free pages; 0: none. */
+static uint64_t find_run(const struct unwind_store *store, uint32_t pages, bool may_add)
+{
+	uint64_t start = 0, len = 0;
+
+	for (size_t segment = 0; segment < UNWIND_SEGMENTS_MAX; segment++) {
+		uint64_t bits = taken(store, segment, may_add);
+
+		if (bits == UINT64_MAX) {
+			len = 0;
+			continue;
+		}
+		for (unsigned int bit = 0; bit < UNWIND_SEGMENT_PAGES; bit++) {
+			if (bits >> bit & 1) {
+				len = 0;
+				continue;
+			}
+			if (!len++)
+				start = segment * UNWIND_SEGMENT_PAGES + bit;
+			if (len >= pages)
+				return start;
+		}
+	}
+	return 0;
+}
+
+static void mark(struct unwind_store *store, uint64_t page, uint32_t pages, bool used)
+{
+	for (uint64_t at = page; at < page + pages; at++) {
+		uint64_t bit = 1ULL << (at % UNWIND_SEGMENT_PAGES);
+
+		if (used)
+			store->used[at / UNWIND_SEGMENT_PAGES] |= bit;
+		else
+			store->used[at / UNWIND_SEGMENT_PAGES] &= ~bit;
+	}
+	store->pages_used = used ? store->pages_used + pages : store->pages_used - pages;
+}
+
+/* Nothing of it is used. Page 0 does not count, nor does it where nothing was ever taken. */
+static void drop_empty(struct unwind_store *store, size_t first, size_t last)
+{
+	for (size_t segment = first; segment <= last; segment++)
+		if (is_held(store, segment) && store->used[segment] == (segment == 0))
+			drop_segment(store, segment);
+}
+
+bool unwind_store_could_hold(const struct unwind_store *store, uint32_t pages)
+{
+	return pages < store->segments_max * UNWIND_SEGMENT_PAGES; /* less one: page 0 */
+}
+
+uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
+{
+	if (!pages || !unwind_store_could_hold(store, pages))
+		return 0;
+
+	uint64_t page = find_run(store, pages, false);
+
+	if (!page)
+		page = find_run(store, pages, true);
+	if (!page)
+		return 0;
+
+	size_t first = page / UNWIND_SEGMENT_PAGES;
+	size_t last = (page + pages - 1) / UNWIND_SEGMENT_PAGES;
+
+	for (size_t segment = first; segment <= last; segment++)
+		if (!is_held(store, segment) && !add_segment(store, segment)) {
+			drop_empty(store, first, segment);
+			return 0;
+		}
+	mark(store, page, pages, true);
+	return (uint32_t)page;
+}
+
+void unwind_store_give(struct unwind_store *store, uint32_t page, uint32_t pages)
+{
+	push(&store->given, (struct unwind_run){ page, pages });
+}
+
+void unwind_store_round(struct unwind_store *store)
+{
+	for (size_t i = 0; i < store->resting.len; i++) {
+		struct unwind_run run = store->resting.items[i];
+
+		mark(store, run.page, run.count, false);
+		drop_empty(store, run.page / UNWIND_SEGMENT_PAGES,
+			   (run.page + run.count - 1) / UNWIND_SEGMENT_PAGES);
+	}
+
+	struct unwind_runs freed = store->resting;
+
+	store->resting = store->given;
+	store->given = freed;
+	store->given.len = 0;
+}
+
+bool unwind_store_is_resting(const struct unwind_store *store)
+{
+	return store->given.len || store->resting.len;
+}
+
+static uint8_t *map_segment(struct unwind_store *store, uint32_t segment)
+{
+	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
+		if (store->mapped[i].pages && store->mapped[i].segment == segment)
+			return store->mapped[i].pages;
+
+	size_t at = store->next_mapped++ % UNWIND_MAPPED_MAX;
+
+	unmap(store, at);
+	store->mapped[at].segment = segment;
+	store->mapped[at].pages = store->memory.map(store->memory.self, segment);
+	return store->mapped[at].pages;
+}
+
+uint8_t *unwind_store_page(struct unwind_store *store, uint64_t page)
+{
+	uint64_t segment = page / UNWIND_SEGMENT_PAGES;
+
+	if (segment >= UNWIND_SEGMENTS_MAX || !is_held(store, segment))
+		return NULL;
+
+	uint8_t *pages = map_segment(store, (uint32_t)segment);
+
+	return pages ? pages + page % UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES : NULL;
+}
+
+static bool read_all(int fd, uint8_t *to, size_t len, uint64_t offset, struct err *err)
+{
+	while (len) {
+		ssize_t n = pread(fd, to, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_errno(err, "read a table");
+		to += n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return true;
+}
+
+bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages, int fd,
+		       uint64_t offset, struct err *err)
+{
+	while (pages) {
+		uint32_t piece = UNWIND_SEGMENT_PAGES - page % UNWIND_SEGMENT_PAGES;
+		uint8_t *to = unwind_store_page(store, page);
+
+		if (piece > pages)
+			piece = pages;
+		if (!to)
+			return err_errno(err, "map the pages of a table");
+		if (!read_all(fd, to, (size_t)piece * UNWIND_PAGE_BYTES, offset, err))
+			return false;
+		offset += (uint64_t)piece * UNWIND_PAGE_BYTES;
+		page += piece;
+		pages -= piece;
+	}
+	return true;
+}
+
+void unwind_store_rest(struct unwind_store *store)
+{
+	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
+		unmap(store, i);
+}
+
+void unwind_store_done(struct unwind_store *store)
+{
+	unwind_store_rest(store);
+	for (size_t segment = 0; store->held && segment < UNWIND_SEGMENTS_MAX; segment++)
+		if (is_held(store, segment))
+			drop_segment(store, segment);
+	free(store->used);
+	free(store->held);
+	free(store->given.items);
+	free(store->resting.items);
+	*store = (struct unwind_store){ 0 };
+}

@@ -1,0 +1,31 @@
+/*
+ * unwind_table - what unwind_tables.c keeps of an executable, in it.
+ */
+#pragma once
+
+#include "base/base.h"
+
+enum unwind_table_state {
+	UNWIND_TABLE_NONE,   /* nobody wants it, or it had to leave */
+	UNWIND_TABLE_WANTED, /* it waits to be asked for */
+	UNWIND_TABLE_ASKED,  /* for the file of it, that exists or is built now */
+	UNWIND_TABLE_THERE,  /* it waits for room */
+	UNWIND_TABLE_LOADED,
+	UNWIND_TABLE_FAILED, /* there is none: not asked for again */
+};
+
+struct executable;
+
+struct unwind_table {
+	enum unwind_table_state state;
+	uint32_t page; /* the first one; 0: it is not loaded */
+	/* private */
+	uint32_t pages;
+	uint32_t wants;    /* samples that asked for it while it waits */
+	uint32_t tries;    /* that failed, and may not fail the next time */
+	uint64_t retry_ns; /* not before */
+	uint64_t loaded_ns;
+	bool is_held;  /* the file, to be built from, by `fd` */
+	int fd;        /* the file; where it is THERE that of the table */
+	uint64_t held; /* when it was opened: a count */
+};

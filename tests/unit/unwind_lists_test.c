@@ -1,0 +1,376 @@
+/*
+ * Processes in a table, told of by events as in process_test.c, and what programs find of them.
+ */
+#include "agent_limits.h"
+#include "fake_unwind_memory.h"
+#include "heap.h"
+#include "test.h"
+#include "unwind_lists.h"
+
+enum { PARENT = 0x7ffffff0, CHILD = 0x7ffffff1, FIRST = 0x7fff0000 };
+
+static struct fake_unwind_memory fake;
+static struct unwind_store store;
+static struct unwind_lists lists;
+static struct process_table table;
+
+static int begin(void **state)
+{
+	struct unwind_memory memory = fake_unwind_memory(&fake);
+
+	(void)state;
+	unwind_store_init(&store, &memory, 16 * FAKE_SEGMENT_BYTES);
+	unwind_lists_init(&lists, &store);
+	process_table_init(&table);
+	table.lists = &lists;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	process_table_done(&table);
+	unwind_lists_done(&lists);
+	unwind_store_done(&store);
+	return fake.segment_count || fake.mapped;
+}
+
+static void tells(enum side_band_type type, uint32_t pid, uint32_t parent, uint64_t time_ns)
+{
+	process_table_apply(&table, &(struct side_band_record){ .type = type,
+								.pid = pid,
+								.tid = pid,
+								.parent_pid = parent,
+								.time_ns = time_ns });
+}
+
+static void maps(uint32_t pid, uint64_t address, const char *path)
+{
+	struct side_band_record record = { .type = SIDE_BAND_MAP,
+					   .pid = pid,
+					   .address = address,
+					   .length = 0x1000,
+					   .build_id_len = 8,
+					   .path = str_from(path) };
+
+	memcpy(record.build_id, path + strlen(path) - 8, 8); /* another for each path */
+	process_table_apply(&table, &record);
+}
+
+static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id)
+{
+	struct sample_record record = { .tgid = pid, .start_ns = start_ns, .exec_id = exec_id };
+	struct process *process = process_of_sample(&table, &record, 1000);
+
+	assert_non_null(process);
+	unwind_lists_sampled(&lists, process);
+	return process;
+}
+
+/* A round's end. */
+static void rounds(int n)
+{
+	while (n--) {
+		unwind_store_round(&store);
+		unwind_slots_round(&lists.slots);
+		unwind_lists_flush(&lists);
+		unwind_store_rest(&store);
+	}
+}
+
+static bool is_found(uint32_t pid)
+{
+	return fake_process(&fake, pid) != NULL;
+}
+
+static struct unwind_process found(uint32_t pid)
+{
+	const struct unwind_process *process = fake_process(&fake, pid);
+
+	return process ? *process : (struct unwind_process){ 0 };
+}
+
+static const struct unwind_mapping *list_of(uint32_t pid)
+{
+	static const struct unwind_mapping nothing[2];
+	const void *list = fake_at(&fake, found(pid).place);
+
+	return is_found(pid) && list ? list : nothing;
+}
+
+static void a_process_is_found_once_it_was_sampled(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	rounds(1);
+	assert_int_equal(fake.puts, 0);
+	sampled(PARENT, 5, 7);
+	assert_int_equal(fake.puts, 0);
+	rounds(1);
+
+	const struct unwind_mapping *list = list_of(PARENT);
+
+	assert_int_equal(found(PARENT).start_ns, 5);
+	assert_int_equal(found(PARENT).exec_id, 7);
+	assert_int_equal(found(PARENT).count, 1);
+	assert_int_equal(found(PARENT).place % sizeof(struct unwind_mapping), 0);
+	assert_int_equal(list->start, 0x10000);
+	assert_int_equal(list->end, 0x11000);
+	assert_int_equal(lists.processes, 1);
+	sampled(PARENT, 5, 7);
+	rounds(1);
+	assert_int_equal(fake.puts, 1); /* it is there already */
+}
+
+static void forks_share_a_list_until_one_maps_something(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 1);
+	tells(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	sampled(CHILD, 6, 1);
+	rounds(1);
+	assert_ptr_equal(list_of(CHILD), list_of(PARENT));
+	assert_int_equal(lists.written, 1);
+	maps(CHILD, 0x20000, "/lib/a_library");
+	rounds(1);
+	assert_ptr_not_equal(list_of(CHILD), list_of(PARENT));
+	assert_int_equal(found(CHILD).count, 2);
+	assert_int_equal(found(PARENT).count, 1);
+	assert_int_equal(found(CHILD).start_ns, 6);
+}
+
+static void what_is_mapped_in_one_round_is_written_once(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+	for (uint64_t i = 0; i < 100; i++)
+		maps(PARENT, 0x100000 + i * 0x1000, "/lib/a_library");
+	rounds(1);
+	assert_int_equal(lists.written, 2);
+	assert_int_equal(found(PARENT).count, 101);
+
+	const struct unwind_mapping *list = list_of(PARENT);
+
+	for (uint32_t i = 1; i < 101; i++)
+		assert_true(list[i - 1].end <= list[i].start);
+}
+
+static void a_list_may_be_longer_than_a_page(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	for (uint64_t i = 0; i < 1000; i++)
+		maps(PARENT, 0x100000 + i * 0x1000, "/lib/a_library");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+	assert_int_equal(found(PARENT).count, 1000);
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t place = found(PARENT).place + i * sizeof(struct unwind_mapping);
+		uint64_t start = 0x100000 + i * 0x1000;
+
+		assert_memory_equal(fake_at(&fake, place), &start, sizeof(start));
+	}
+}
+
+static void exec_is_found_with_its_count_and_the_old_list_goes(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 7);
+	rounds(1);
+	tells(SIDE_BAND_EXEC, PARENT, 0, 100);
+	maps(PARENT, 0x50000, "/bin/another_one");
+	rounds(1);
+	assert_int_equal(found(PARENT).exec_id, 8);
+	assert_int_equal(list_of(PARENT)->start, 0x50000);
+	process_table_retire(&table, 200);
+	rounds(2);
+	assert_int_equal(lists.slots.pages, 1);
+	assert_int_equal(lists.processes, 1);
+}
+
+static void who_ends_in_the_round_of_its_sample_is_never_written(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t pid = FIRST + i;
+
+		tells(SIDE_BAND_FORK, pid, PARENT, 1);
+		tells(SIDE_BAND_EXEC, pid, 0, 2);
+		maps(pid, 0x10000, "/bin/a_program");
+		sampled(pid, 5 + i, 1);
+		tells(SIDE_BAND_EXIT, pid, PARENT, 3);
+	}
+	rounds(1);
+	process_table_retire(&table, 100);
+	rounds(2);
+	assert_int_equal(fake.puts, 0);
+	assert_int_equal(fake.drops, 0);
+	assert_int_equal(lists.written, 0);
+	assert_int_equal(store.pages_used, 0);
+}
+
+static void who_has_ended_is_not_found_any_more(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 7);
+	rounds(1);
+	tells(SIDE_BAND_EXIT, PARENT, 0, 50);
+	process_table_retire(&table, 100);
+	assert_false(is_found(PARENT));
+	assert_int_equal(lists.processes, 0);
+	rounds(4);
+	assert_int_equal(store.pages_used, 0);
+	assert_int_equal(fake.segment_count, 0);
+}
+
+static void a_pid_used_again_is_another_process(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 7);
+	rounds(1);
+	sampled(PARENT, 99, 3); /* its exit, and another's start, were lost */
+	assert_false(is_found(PARENT));
+	rounds(1);
+	assert_false(is_found(PARENT)); /* nothing is known of it */
+	maps(PARENT, 0x70000, "/bin/another_one");
+	sampled(PARENT, 99, 3);
+	rounds(1);
+	assert_int_equal(found(PARENT).start_ns, 99);
+	assert_int_equal(list_of(PARENT)->start, 0x70000);
+}
+
+static void where_there_is_no_room_who_was_sampled_longest_ago_goes(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < FAKE_PROCESSES; i++) {
+		tells(SIDE_BAND_EXEC, FIRST + i, 0, 1);
+		maps(FIRST + i, 0x10000, "/bin/a_program");
+		sampled(FIRST + i, 5, 1);
+		rounds(1);
+	}
+	sampled(FIRST, 5, 1);
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+	assert_true(is_found(PARENT));
+	assert_true(is_found(FIRST));
+	assert_false(is_found(FIRST + 1));
+	assert_int_equal(lists.evictions, 1);
+	sampled(FIRST + 1, 5, 1);
+	rounds(1);
+	assert_true(is_found(FIRST + 1));
+	assert_false(is_found(FIRST + 2));
+}
+
+static void an_old_list_rests_before_another_takes_its_place(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+
+	const struct unwind_mapping *old = list_of(PARENT);
+
+	maps(PARENT, 0x20000, "/lib/a_library");
+	rounds(1);
+	assert_int_equal(old->start, 0x10000);
+	assert_int_equal(old->end, 0x11000);
+	tells(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	maps(CHILD, 0x30000, "/lib/b_library");
+	sampled(CHILD, 6, 1);
+	unwind_lists_flush(&lists);
+	assert_ptr_not_equal(list_of(CHILD), old);
+}
+
+static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	maps(PARENT, 0x20000, "/lib/a_library");
+
+	struct process *process = sampled(PARENT, 5, 1);
+	struct executable *library = process->image->mappings.items[1].executable;
+	struct elf_segment *segment = heap_new(sizeof(*segment), 0);
+
+	*segment = (struct elf_segment){ .size = 0x1000, .address = 0x400000, .executable = true };
+	library->segments = segment;
+	rounds(1);
+
+	const struct unwind_mapping *list = list_of(PARENT);
+
+	assert_int_equal(list[1].table, 0);
+	library->segment_count = 1; /* the file was read meanwhile */
+	library->unwind.page = 77;
+	unwind_lists_refresh(&lists);
+	assert_int_equal(list[0].table, 0);
+	assert_int_equal(list[1].table, 77);
+	assert_int_equal(list[1].bias, (uint64_t)0x20000 - 0x400000);
+	library->unwind.page = 0;
+	unwind_lists_refresh(&lists);
+	assert_int_equal(list[1].table, 0);
+	unwind_store_rest(&store);
+	assert_int_equal(lists.written, 1);
+}
+
+static void generated_code_is_marked(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	maps(PARENT, 0x20000, "//anon__");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+	assert_int_equal(list_of(PARENT)[0].flags, 0);
+	assert_int_equal(list_of(PARENT)[1].flags, UNWIND_MAPPING_ANONYMOUS);
+	assert_int_equal(list_of(PARENT)[1].bias, 0);
+}
+
+/* Where data and code share a page of the file, each has its own address for it. */
+static void the_bias_is_that_of_the_code_in_the_mapped_part(void **state)
+{
+	static const struct elf_segment segments[] = {
+		{ .offset = 0, .size = 0x1800, .address = 0 },
+		{ .offset = 0x1800, .size = 0x1000, .address = 0x2800, .executable = true },
+		{ .offset = 0x2800, .size = 0x800, .address = 0x4800 },
+	};
+	struct executable executable = { .segments = segments, .segment_count = 3 };
+	struct mapping mapping = { .start = 0x7f0000002000,
+				   .end = 0x7f0000004000,
+				   .file_offset = 0x1000,
+				   .executable = &executable };
+	struct mappings mappings = { .items = &mapping, .len = 1 };
+	struct unwind_mapping made;
+
+	(void)state;
+	unwind_lists_fill(&mappings, &made);
+	assert_int_equal(made.bias, 0x7f0000000000);
+	assert_int_equal(made.start - made.bias, 0x2000); /* the page that 0x2800 is in */
+}
+
+#define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
+
+RUN_TESTS(CASE(a_process_is_found_once_it_was_sampled),
+	  CASE(forks_share_a_list_until_one_maps_something),
+	  CASE(what_is_mapped_in_one_round_is_written_once), CASE(a_list_may_be_longer_than_a_page),
+	  CASE(exec_is_found_with_its_count_and_the_old_list_goes),
+	  CASE(who_ends_in_the_round_of_its_sample_is_never_written),
+	  CASE(who_has_ended_is_not_found_any_more), CASE(a_pid_used_again_is_another_process),
+	  CASE(where_there_is_no_room_who_was_sampled_longest_ago_goes),
+	  CASE(an_old_list_rests_before_another_takes_its_place),
+	  CASE(tables_that_come_and_leave_are_told_in_the_lists), CASE(generated_code_is_marked),
+	  TEST(the_bias_is_that_of_the_code_in_the_mapped_part))

@@ -1,0 +1,197 @@
+#include "fake_unwind_memory.h"
+#include "test.h"
+#include "unwind_store.h"
+
+#include <sys/mman.h>
+
+static struct fake_unwind_memory fake;
+static struct unwind_store store;
+
+static void begin(uint64_t segments)
+{
+	struct unwind_memory memory = fake_unwind_memory(&fake);
+
+	unwind_store_init(&store, &memory, segments * FAKE_SEGMENT_BYTES);
+}
+
+static void end(void)
+{
+	unwind_store_done(&store);
+	assert_int_equal(fake.segment_count, 0);
+	assert_int_equal(fake.mapped, 0);
+}
+
+static void rounds(int n)
+{
+	while (n--)
+		unwind_store_round(&store);
+}
+
+static void page_0_is_nobodys(void **state)
+{
+	(void)state;
+	begin(1);
+	assert_int_equal(unwind_store_take(&store, 63), 1);
+	assert_int_equal(unwind_store_take(&store, 1), 0);
+	assert_int_equal(store.pages_used, 63);
+	end();
+}
+
+static void a_run_crosses_segments(void **state)
+{
+	uint8_t *page;
+
+	(void)state;
+	begin(3);
+
+	uint32_t first = unwind_store_take(&store, 150);
+
+	assert_int_equal(first, 1);
+	assert_int_equal(fake.segment_count, 3);
+	for (uint32_t i = 0; i < 150; i++) {
+		page = unwind_store_page(&store, first + i);
+		assert_non_null(page);
+		memset(page, (int)i, UNWIND_PAGE_BYTES);
+	}
+	for (uint32_t i = 0; i < 150; i++) {
+		page = unwind_store_page(&store, first + i);
+		assert_int_equal(page[0], i);
+		assert_int_equal(page[UNWIND_PAGE_BYTES - 1], i);
+	}
+	end();
+}
+
+static void no_more_than_the_most_is_held(void **state)
+{
+	(void)state;
+	begin(2);
+	assert_int_equal(unwind_store_take(&store, 128), 0); /* page 0 is in the way */
+	assert_false(unwind_store_could_hold(&store, 128));
+	assert_true(unwind_store_could_hold(&store, 127));
+	assert_int_equal(fake.segment_count, 0);
+	assert_int_not_equal(unwind_store_take(&store, 100), 0);
+	assert_int_equal(unwind_store_take(&store, 28), 0);
+	assert_int_not_equal(unwind_store_take(&store, 27), 0);
+	assert_int_equal(fake.segment_count, 2);
+	end();
+}
+
+static void what_is_given_back_rests_a_whole_round(void **state)
+{
+	(void)state;
+	begin(1);
+
+	uint32_t first = unwind_store_take(&store, 63);
+
+	unwind_store_give(&store, first, 63);
+	assert_int_equal(unwind_store_take(&store, 1), 0);
+	rounds(1);
+	assert_int_equal(unwind_store_take(&store, 1), 0);
+	rounds(1);
+	assert_int_equal(unwind_store_take(&store, 1), 1);
+	end();
+}
+
+static void a_segment_without_pages_in_use_is_dropped(void **state)
+{
+	(void)state;
+	begin(4);
+
+	uint32_t small = unwind_store_take(&store, 10), large = unwind_store_take(&store, 200);
+
+	assert_int_equal(fake.segment_count, 4);
+	unwind_store_give(&store, large, 200);
+	rounds(2);
+	assert_int_equal(fake.segment_count, 1);
+	assert_int_equal(store.segments, 1);
+	unwind_store_give(&store, small, 10);
+	rounds(2);
+	assert_int_equal(fake.segment_count, 0);
+	assert_int_equal(store.pages_used, 0);
+	end();
+}
+
+static void gaps_are_filled_before_segments_are_added(void **state)
+{
+	(void)state;
+	begin(8);
+
+	uint32_t a = unwind_store_take(&store, 20), b = unwind_store_take(&store, 20);
+
+	assert_int_not_equal(unwind_store_take(&store, 100), 0);
+	unwind_store_give(&store, b, 20);
+	rounds(2);
+	assert_int_equal(fake.segment_count, 3);
+	assert_int_equal(unwind_store_take(&store, 15), b);
+	assert_int_equal(unwind_store_take(&store, 5), b + 15);
+	assert_int_equal(fake.segment_count, 3);
+	assert_int_equal(a, 1);
+	end();
+}
+
+static void without_memory_nothing_is_taken_or_kept(void **state)
+{
+	(void)state;
+	begin(8);
+	fake.fails = true;
+	assert_int_equal(unwind_store_take(&store, 5), 0);
+	assert_int_equal(store.failures, 1);
+	assert_int_equal(store.pages_used, 0);
+	fake.fails = false;
+	assert_int_equal(unwind_store_take(&store, 5), 1);
+	end();
+}
+
+static void few_segments_are_mapped_at_a_time_and_none_after(void **state)
+{
+	(void)state;
+	begin(32);
+
+	uint32_t first = unwind_store_take(&store, 20 * UNWIND_SEGMENT_PAGES);
+
+	for (uint32_t i = 0; i < 20; i++)
+		assert_non_null(unwind_store_page(&store, first + i * UNWIND_SEGMENT_PAGES));
+	assert_int_equal(fake.most_mapped, UNWIND_MAPPED_MAX);
+	unwind_store_rest(&store);
+	assert_int_equal(fake.mapped, 0);
+	assert_null(unwind_store_page(&store, 31 * UNWIND_SEGMENT_PAGES));
+	assert_null(unwind_store_page(&store, UINT64_MAX));
+	end();
+}
+
+static void a_table_is_read_into_its_run(void **state)
+{
+	uint8_t bytes[UNWIND_PAGE_BYTES];
+	struct err err;
+	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
+
+	(void)state;
+	begin(4);
+	assert_int_equal(write(fd, "head", 4), 4);
+	for (int i = 0; i < 100; i++) {
+		memset(bytes, i, sizeof(bytes));
+		assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	}
+	assert_int_equal(unwind_store_take(&store, 50), 1);
+
+	uint32_t first = unwind_store_take(&store, 100);
+
+	assert_true(unwind_store_read(&store, first, 100, fd, 4, &err));
+	for (uint32_t i = 0; i < 100; i++) {
+		const uint8_t *page = fake_at(&fake, (uint64_t)(first + i) * UNWIND_PAGE_BYTES);
+
+		assert_non_null(page);
+		memset(bytes, (int)i, sizeof(bytes));
+		assert_memory_equal(page, bytes, sizeof(bytes));
+	}
+	assert_false(unwind_store_read(&store, first, 100, fd, 5, &err)); /* it is too short */
+	end();
+}
+
+RUN_TESTS(TEST(page_0_is_nobodys), TEST(a_run_crosses_segments),
+	  TEST(no_more_than_the_most_is_held), TEST(what_is_given_back_rests_a_whole_round),
+	  TEST(a_segment_without_pages_in_use_is_dropped),
+	  TEST(gaps_are_filled_before_segments_are_added),
+	  TEST(without_memory_nothing_is_taken_or_kept),
+	  TEST(few_segments_are_mapped_at_a_time_and_none_after),
+	  TEST(a_table_is_read_into_its_run))

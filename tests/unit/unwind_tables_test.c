@@ -1,0 +1,378 @@
+/*
+ * Executables that are told of by build id, and a source that answers what the test says.
+ */
+#include "agent_limits.h"
+#include "base/clock.h"
+#include "fake_unwind_memory.h"
+#include "heap.h"
+#include "object/unwind_format.h"
+#include "test.h"
+#include "unwind_tables.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { FILES = 8 };
+
+static struct fake_unwind_memory fake;
+static struct unwind_store store;
+static struct unwind_tables tables;
+static struct executable_cache cache;
+static struct executable *files[FILES];
+static const struct unwind_mapper nobody = { .pid = UINT32_MAX };
+static uint64_t now_ns;
+
+/* What was asked for and not answered yet, and what is to be answered. */
+static struct {
+	char asked[FILES][BUILD_ID_TEXT_MAX];
+	size_t asked_len, asked_in_all;
+	struct unwind_answer answers[FILES];
+	size_t answers_len;
+	bool is_full;
+} source;
+
+static bool fake_ask(void *self, const char *build_id, int fd)
+{
+	(void)self;
+	if (source.is_full)
+		return false;
+	if (fd >= 0)
+		close(fd);
+	snprintf(source.asked[source.asked_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
+	source.asked_in_all++;
+	return true;
+}
+
+static bool fake_answer(void *self, struct unwind_answer *ret_answer)
+{
+	(void)self;
+	if (!source.answers_len)
+		return false;
+	*ret_answer = source.answers[--source.answers_len];
+	return true;
+}
+
+static struct executable *take(uint32_t n)
+{
+	struct executable_claim claim = { .pid = UINT32_MAX,
+					  .path = STR("/nowhere"),
+					  .build_id = { (const char *)&n, sizeof(n) } };
+	struct executable *executable = executable_take(&cache, &claim);
+
+	if (executable && !executable->segment_count) {
+		executable->segments = heap_new(sizeof(struct elf_segment), 0);
+		executable->segment_count = 1;
+	}
+	return executable;
+}
+
+static void begin_with(uint64_t segments)
+{
+	struct unwind_memory memory = fake_unwind_memory(&fake);
+	const struct unwind_source from = { .ask = fake_ask, .answer = fake_answer };
+
+	memset(&source, 0, sizeof(source));
+	now_ns = 1000 * NS_PER_SECOND;
+	unwind_store_init(&store, &memory, segments * FAKE_SEGMENT_BYTES);
+	executable_cache_init(&cache);
+	unwind_tables_init(&tables, &store, &cache, &from);
+
+	struct executable_sink sink = unwind_tables_sink(&tables);
+
+	executable_cache_set_sink(&cache, EXECUTABLE_SINK_UNWIND, &sink);
+	for (uint32_t i = 0; i < FILES; i++)
+		files[i] = take(1000 + i);
+}
+
+static void end(void)
+{
+	executable_cache_done(&cache);
+	unwind_tables_done(&tables);
+	unwind_store_done(&store);
+	assert_int_equal(fake.segment_count, 0);
+}
+
+static void rounds(int n)
+{
+	while (n--) {
+		now_ns += 250 * NS_PER_MS;
+		unwind_store_round(&store);
+		unwind_tables_round(&tables, now_ns);
+		unwind_store_rest(&store);
+	}
+}
+
+static void want(int i)
+{
+	unwind_tables_want(&tables, files[i], &nobody, now_ns);
+}
+
+/* Each page of the file's i-th page begins with its number. */
+static int table_file(uint32_t pages)
+{
+	uint8_t page[UNWIND_PAGE_BYTES] = { 0 };
+	struct unwind_file_header header = { .page_count = pages };
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+	for (uint32_t i = 0; i < pages; i++) {
+		memcpy(page, &i, sizeof(i));
+		assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+	}
+	return fd;
+}
+
+static void answers(const struct executable *executable, uint32_t outcome, uint32_t pages)
+{
+	struct unwind_answer *answer = &source.answers[source.answers_len++];
+
+	*answer = (struct unwind_answer){ .outcome = outcome, .pages = pages, .fd = -1 };
+	snprintf(answer->build_id, sizeof(answer->build_id), "%s", executable->build_id);
+	if (outcome == UNWIND_BUILT)
+		answer->fd = table_file(pages);
+	for (size_t i = 0; i < source.asked_len; i++)
+		if (strcmp(source.asked[i], executable->build_id) == 0)
+			memmove(source.asked[i], source.asked[--source.asked_len],
+				BUILD_ID_TEXT_MAX);
+}
+
+/* Wanted, asked for, answered, loaded. */
+static void load(int i, uint32_t pages)
+{
+	want(i);
+	rounds(1);
+	answers(files[i], UNWIND_BUILT, pages);
+	rounds(1);
+}
+
+static void a_table_is_asked_for_once_and_loaded(void **state)
+{
+	(void)state;
+	begin_with(4);
+	want(0);
+	want(0);
+	rounds(2);
+	want(0);
+	assert_int_equal(source.asked_in_all, 1);
+	answers(files[0], UNWIND_BUILT, 100);
+	rounds(1);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_true(tables.changed);
+	assert_int_equal(tables.pages, 100);
+	for (uint32_t i = 0; i < 100; i++) {
+		const void *page =
+			fake_at(&fake, (uint64_t)(files[0]->unwind.page + i) * UNWIND_PAGE_BYTES);
+
+		assert_memory_equal(page, &i, sizeof(i));
+	}
+	want(0);
+	rounds(2);
+	assert_int_equal(source.asked_in_all, 1);
+	end();
+}
+
+static void what_more_samples_want_is_asked_for_first(void **state)
+{
+	(void)state;
+	begin_with(4);
+	want(0);
+	for (int i = 0; i < 5; i++)
+		want(2);
+	for (int i = 0; i < 3; i++)
+		want(1);
+	rounds(1);
+	assert_int_equal(source.asked_len, 3);
+	assert_string_equal(source.asked[0], files[2]->build_id);
+	assert_string_equal(source.asked[1], files[1]->build_id);
+	assert_string_equal(source.asked[2], files[0]->build_id);
+	end();
+}
+
+static void while_the_source_is_full_it_waits(void **state)
+{
+	(void)state;
+	begin_with(4);
+	source.is_full = true;
+	want(0);
+	rounds(3);
+	assert_int_equal(tables.wanted.len, 1);
+	source.is_full = false;
+	rounds(1);
+	assert_int_equal(tables.wanted.len, 0);
+	assert_int_equal(source.asked_len, 1);
+	end();
+}
+
+static void what_cannot_be_built_is_not_tried_again(void **state)
+{
+	static const uint32_t for_good[] = { UNWIND_NO_ROWS,   UNWIND_MALFORMED,
+					     UNWIND_TOO_LARGE, UNWIND_WRONG_MACHINE,
+					     UNWIND_CRASHED,   UNWIND_TIMED_OUT };
+
+	(void)state;
+	begin_with(4);
+	for (int i = 0; i < (int)ARRAY_LEN(for_good); i++) {
+		want(i);
+		rounds(1);
+		answers(files[i], for_good[i], 0);
+		rounds(1);
+		assert_int_equal(files[i]->unwind.state, UNWIND_TABLE_FAILED);
+		now_ns += 3600 * NS_PER_SECOND;
+		want(i);
+		rounds(1);
+		assert_int_equal(source.asked_in_all, i + 1);
+		REASON_MOVED(unwind_outcome_names[for_good[i]], tables.outcomes[for_good[i]], 1);
+	}
+	end();
+}
+
+static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
+{
+	(void)state;
+	begin_with(4);
+	for (int i = 0; i < 3; i++) {
+		uint64_t pause_ns = ((uint64_t)UNWIND_RETRY_MS << i) * NS_PER_MS;
+
+		want(0);
+		rounds(1);
+		answers(files[0], UNWIND_UNREADABLE, 0);
+		rounds(1);
+		assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+		now_ns += pause_ns - NS_PER_SECOND;
+		want(0);
+		assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+		now_ns += NS_PER_SECOND;
+	}
+	load(0, 1);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	end();
+}
+
+static void the_one_sampled_longest_ago_leaves_for_another(void **state)
+{
+	(void)state;
+	begin_with(1);
+	load(0, 20);
+	load(1, 20);
+	load(2, 20);
+	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
+	files[0]->sampled_ns = now_ns - UNWIND_KEPT_MS * NS_PER_MS;
+	files[1]->sampled_ns = now_ns - UNWIND_KEPT_MS * NS_PER_MS - 1;
+	files[2]->sampled_ns = now_ns;
+	tables.changed = false;
+	load(3, 20);
+	assert_int_equal(tables.evictions, 1);
+	assert_int_equal(files[1]->unwind.page, 0);
+	assert_true(tables.changed);
+	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_THERE); /* its pages rest */
+	rounds(2);
+	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(tables.evictions, 1);
+	assert_int_equal(fake.segment_count, 1);
+
+	/* sampled again, it comes back */
+	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
+	load(1, 20);
+	rounds(2);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(tables.evictions, 2);
+	end();
+}
+
+static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state)
+{
+	(void)state;
+	begin_with(1);
+	load(0, 60);
+	files[0]->sampled_ns = now_ns;
+	load(1, 60);
+	assert_int_equal(tables.refused, 1);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_NONE);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	want(1);
+	rounds(1);
+	assert_int_equal(source.asked_in_all, 2); /* not so soon */
+	now_ns += UNWIND_RETRY_MS * NS_PER_MS;
+	load(1, 60);
+	rounds(2);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+	end();
+}
+
+static void what_could_never_fit_drives_nobody_out(void **state)
+{
+	(void)state;
+	begin_with(2);
+	load(0, 60);
+	now_ns += 3600 * NS_PER_SECOND;
+	load(1, 2 * UNWIND_SEGMENT_PAGES);
+	assert_int_equal(tables.refused, 1);
+	assert_int_equal(tables.evictions, 0);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	end();
+}
+
+static void an_answer_for_a_file_that_left_is_dropped(void **state)
+{
+	(void)state;
+	begin_with(4);
+	want(0);
+	rounds(1);
+
+	struct executable gone = { .segment_count = 0 };
+
+	snprintf(gone.build_id, sizeof(gone.build_id), "0123");
+	answers(&gone, UNWIND_BUILT, 3);
+	rounds(1);
+	assert_int_equal(tables.loaded.len, 0);
+	assert_int_equal(store.pages_used, 0);
+	end();
+}
+
+static void a_files_pages_go_with_it(void **state)
+{
+	struct executable_sink sink;
+
+	(void)state;
+	begin_with(4);
+	load(0, 30);
+	sink = unwind_tables_sink(&tables);
+	sink.forget(sink.self, files[0]);
+	assert_int_equal(files[0]->unwind.page, 0);
+	rounds(2);
+	assert_int_equal(store.pages_used, 0);
+	end();
+}
+
+static void files_are_held_while_they_are_mapped(void **state)
+{
+	struct executable_claim claim = { .path = STR("/x") };
+	AUTO_FD fd = memfd_create("file", MFD_CLOEXEC);
+
+	(void)state;
+	begin_with(4);
+
+	size_t before = tables.held.len; /* the vdso */
+	struct executable_sink sink = unwind_tables_sink(&tables);
+
+	assert_true(sink.offer(sink.self, files[0], &claim, fd));
+	assert_true(sink.offer(sink.self, files[0], &claim, fd));
+	assert_int_equal(tables.held.len, before + 1);
+	unwind_tables_let_go(&tables);
+	assert_true(files[0]->unwind.is_held);
+	executable_give(files[0]);
+	unwind_tables_let_go(&tables);
+	assert_false(files[0]->unwind.is_held);
+	end();
+}
+
+RUN_TESTS(TEST(a_table_is_asked_for_once_and_loaded),
+	  TEST(what_more_samples_want_is_asked_for_first), TEST(while_the_source_is_full_it_waits),
+	  TEST(what_cannot_be_built_is_not_tried_again),
+	  TEST(what_could_not_be_read_is_tried_again_ever_more_seldom),
+	  TEST(the_one_sampled_longest_ago_leaves_for_another),
+	  TEST(while_all_are_in_use_another_is_refused_and_none_leaves),
+	  TEST(what_could_never_fit_drives_nobody_out),
+	  TEST(an_answer_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
+	  TEST(files_are_held_while_they_are_mapped))
