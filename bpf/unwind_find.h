@@ -147,7 +147,8 @@ static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t addr
  * before was in.
  *
  * Here are branches: a probe costs two look-ups. What was found so far is kept in memory, of whose
- * contents the verifier knows nothing, so that it follows each probe once.
+ * contents the verifier knows nothing, so that it follows each probe once. The verifiers of
+ * 5.10 and 6.1 refuse a loop that falls into what a jump has reached before: it is unrolled.
  */
 static inline bool unwind_find_mapping(struct unwind *walk, uint64_t address)
 {
@@ -156,6 +157,7 @@ static inline bool unwind_find_mapping(struct unwind *walk, uint64_t address)
 	if (unwind_is_in_mapping(walk, address))
 		return true;
 	walk->low = 0;
+	UNWIND_UNROLL
 	for (uint32_t half = UNWIND_MAPPINGS_MAX / 2; half; half >>= 1) {
 		uint32_t probe = walk->low + half;
 
