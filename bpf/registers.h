@@ -20,6 +20,11 @@ enum registers_found { REGISTERS_NONE, REGISTERS_FOUND, REGISTERS_32BIT };
 
 enum { PSTATE_MODE = 0xf, PSTATE_32BIT = 0x10 };
 
+static __always_inline bool registers_in_user_mode(const bpf_user_pt_regs_t *at_tick)
+{
+	return !(at_tick->pstate & PSTATE_MODE);
+}
+
 /* None: a thread that never was in user mode, or what is there are no registers. */
 static __always_inline enum registers_found registers_kind(const bpf_user_pt_regs_t *user)
 {
@@ -40,6 +45,11 @@ static __always_inline void registers_copy(struct sample_registers *to,
 #else
 
 enum { PRIVILEGE_USER = 3, USER32_CODE_SEGMENT = 0x23 };
+
+static __always_inline bool registers_in_user_mode(const bpf_user_pt_regs_t *at_tick)
+{
+	return (at_tick->cs & PRIVILEGE_USER) == PRIVILEGE_USER;
+}
 
 static __always_inline enum registers_found registers_kind(const bpf_user_pt_regs_t *user)
 {

@@ -102,12 +102,17 @@ struct sample_record {
 };
 _Static_assert(offsetof(struct sample_record, frames) == 88, "no hidden padding: read as bytes");
 
+/* A power of two. */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 enum { GENERAL_REGISTERS = 32 };
+#else
+enum { GENERAL_REGISTERS = 16 };
+#endif
 
 /* Where the thread stood in user mode. */
 struct sample_registers {
 	uint64_t pc;
-	uint64_t general[GENERAL_REGISTERS]; /* by DWARF number: x86-64 has 16, arm64 32 */
+	uint64_t general[GENERAL_REGISTERS]; /* by DWARF number */
 };
 _Static_assert(sizeof(struct sample_registers) == 8 + 8 * GENERAL_REGISTERS, "read as bytes");
 _Static_assert(SAMPLE_STACK_BYTES_MAX <= UINT16_MAX, "stack_bytes can say it");

@@ -37,7 +37,6 @@ _Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linu
 struct scratch {
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
-	struct sample_registers registers;
 	struct unwind walk;
 	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes NS_PER_TRAVEL */
 };
@@ -159,8 +158,13 @@ static __always_inline uint64_t at_most(uint64_t value, uint64_t max)
 	return value;
 }
 
-static __always_inline void take_kernel_stack(void *ctx, struct sample_record *out)
+/* A tick in user mode has none; to ask would cost two microseconds. */
+static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx,
+					      struct sample_record *out)
 {
+	if (registers_in_user_mode(&ctx->regs))
+		return;
+
 	long bytes = bpf_get_stack(ctx, out->frames, KERNEL_ROOM, 0);
 
 	if (bytes > 0)
@@ -199,7 +203,7 @@ static __always_inline const struct unwind_process *find_process(const struct sa
 }
 
 /* Whose tick it is, and what the kernel does for it. Whether a user stack is to be walked. */
-static __always_inline bool begin(void *ctx, struct scratch *scratch)
+static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratch *scratch)
 {
 	struct sample_record *out = &scratch->record;
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -212,13 +216,13 @@ static __always_inline bool begin(void *ctx, struct scratch *scratch)
 	if (!BPF_CORE_READ(task, mm))
 		return false;
 
-	enum registers_found found = registers_read(&scratch->registers, has_task_pt_regs);
+	enum registers_found found = registers_read(&scratch->walk.now, has_task_pt_regs);
 
 	if (found == REGISTERS_32BIT)
 		unwind_stop(&scratch->walk, USER_END_32BIT);
 	if (found != REGISTERS_FOUND)
 		return false;
-	unwind_begin(&scratch->walk, &scratch->registers, find_process(out, task));
+	unwind_begin(&scratch->walk, find_process(out, task));
 	return true;
 }
 
@@ -264,15 +268,18 @@ static __always_inline bool may_travel(struct scratch *scratch)
 static __always_inline uint64_t add_stack(struct scratch *scratch, uint64_t tail)
 {
 	struct sample_record *out = &scratch->record;
-	uint64_t from = scratch->registers.general[UNWIND_STACK_POINTER] & ~7ULL;
+	struct sample_registers *registers;
 	uint64_t bytes = 0;
 
 	tail = at_most(tail, sizeof(*out));
+	registers = (void *)((char *)out + tail);
+	/* The walk has changed its own. */
+	if (registers_read(registers, has_task_pt_regs) != REGISTERS_FOUND)
+		return tail;
 
-	char *to = (char *)out + tail;
+	uint64_t from = registers->general[UNWIND_STACK_POINTER] & ~7ULL;
+	char *to = (char *)(registers + 1);
 
-	__builtin_memcpy(to, &scratch->registers, sizeof(scratch->registers));
-	to += sizeof(scratch->registers);
 	/* Up to the end of the page first, then whole pages. */
 	for (int i = 0; i < SAMPLE_STACK_PIECES; i++) {
 		uint64_t piece = SAMPLE_STACK_PIECE - ((from + bytes) & (SAMPLE_STACK_PIECE - 1));
@@ -284,7 +291,7 @@ static __always_inline uint64_t add_stack(struct scratch *scratch, uint64_t tail
 		bytes += piece;
 	}
 	out->stack_bytes = (uint16_t)bytes;
-	return bytes ? tail + sizeof(scratch->registers) + bytes : tail;
+	return bytes ? tail + sizeof(*registers) + bytes : tail;
 }
 
 static __always_inline void count_cuts(const struct sample_record *out)
@@ -328,7 +335,7 @@ static long walk_in_loop(uint32_t index, void *data)
 }
 
 SEC("perf_event")
-int sample(void *ctx)
+int sample(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *scratch = scratch_get();
 
@@ -360,7 +367,7 @@ __attribute__((noinline)) int walk_in_call(void)
 }
 
 SEC("perf_event")
-int walk_in_calls(void *ctx)
+int walk_in_calls(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *scratch = scratch_get();
 
@@ -375,7 +382,7 @@ int walk_in_calls(void *ctx)
 }
 
 SEC("perf_event")
-int sample_by_calls(void *ctx)
+int sample_by_calls(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *scratch = scratch_get();
 

@@ -2,7 +2,8 @@
 /*
  * unwind - the walk of one user stack, a frame a step.
  *
- *     unwind_begin(walk, registers, process);
+ *     walk->now = registers;
+ *     unwind_begin(walk, process);
  *     while (walk->end == USER_END_NONE && frames < room) {
  *             unwind_step(walk);
  *             frame[frames++] = walk->shown;
@@ -35,11 +36,12 @@ static inline uint64_t unwind_place(const struct unwind *walk)
 	return walk->now.pc - !walk->is_exact;
 }
 
-/* `process`: NULL for one that is not known. walk->self stays as it is. */
-static inline void unwind_begin(struct unwind *walk, const struct sample_registers *registers,
-				const struct unwind_process *process)
+/*
+ * walk->now is set, and walk->self, if the two functions want it. `process`: NULL for one that is
+ * not known.
+ */
+static inline void unwind_begin(struct unwind *walk, const struct unwind_process *process)
 {
-	walk->now = *registers;
 	walk->shown = 0;
 	walk->flags = 0;
 	walk->end = USER_END_NONE;
@@ -48,7 +50,9 @@ static inline void unwind_begin(struct unwind *walk, const struct sample_registe
 	walk->mapping.start = walk->mapping.end = 0;
 	walk->is_known = process != NULL;
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
-	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, registers->pc);
+	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, walk->now.pc);
+	for (int i = 0; i < UNWIND_SEEN; i++)
+		walk->seen[i].address = 0;
 	if (!walk->is_mapped)
 		walk->flags |= SAMPLE_STACK_TRAVELS;
 }
@@ -229,8 +233,7 @@ static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_
 		return USER_END_NO_MAPPING;
 	if (walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS)
 		return USER_END_BAD_FRAME;
-	if (walk->mapping.table == 0 ||
-	    !unwind_find_rule(walk, unwind_place(walk) - walk->mapping.bias, ret_rule))
+	if (walk->mapping.table == 0 || !unwind_find_rule(walk, unwind_place(walk), ret_rule))
 		return USER_END_NO_TABLE;
 	if (ret_rule->cfa == UNWIND_CFA_NONE)
 		return USER_END_NO_ROW;

@@ -80,8 +80,8 @@ static inline bool unwind_find_in_block(struct unwind *walk, struct unwind_entry
 }
 
 /* The rule at an address of the table's ELF file. False: a page of the table is not there. */
-static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
-				    struct unwind_rule *ret_rule)
+static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
+				       struct unwind_rule *ret_rule)
 {
 	const uint8_t *page = unwind_table_page(walk, 0);
 	const struct unwind_header *header = (const void *)page;
@@ -126,6 +126,26 @@ static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 	*ret_rule = *(const struct unwind_rule *)(const void *)(page + (rules_at & 4080));
 	if (ret_rule->cfa == UNWIND_CFA_NONE && flags & UNWIND_TABLE_GO)
 		ret_rule->cfa = UNWIND_CFA_FRAME_POINTER;
+	return true;
+}
+
+/*
+ * The rule at an address in walk->mapping. Those that came last are kept while a stack is walked:
+ * where functions call themselves, maybe by others, the same addresses come again and again.
+ */
+static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
+				    struct unwind_rule *ret_rule)
+{
+	struct unwind_seen *seen = &walk->seen[(address ^ address >> 5) & (UNWIND_SEEN - 1)];
+
+	if (seen->address == address) {
+		*ret_rule = seen->rule;
+		return true;
+	}
+	if (!unwind_search_table(walk, address - walk->mapping.bias, ret_rule))
+		return false;
+	seen->address = address;
+	seen->rule = *ret_rule;
 	return true;
 }
 

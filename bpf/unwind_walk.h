@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { UNWIND_SEEN = 8 }; /* a power of two */
+
 struct unwind {
 	struct sample_registers now; /* of the frame where the walk stands */
 	uint64_t shown;              /* the address of the frame that was left last, for a record */
@@ -28,6 +30,10 @@ struct unwind {
 	bool has_all;     /* all registers are the frame's own: of a leaf, or from a signal frame */
 	bool has_pointer; /* the frame pointer is */
 	uint8_t reserved[2];
+	struct unwind_seen {
+		uint64_t address; /* 0: nothing */
+		struct unwind_rule rule;
+	} seen[UNWIND_SEEN];
 	uint64_t saved[UNWIND_SIGNAL_WORDS]; /* what the kernel's signal frame holds */
 	void *self;                          /* of who includes unwind.h */
 };

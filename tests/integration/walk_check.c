@@ -2,14 +2,15 @@
  * walk_check - samples a running process with the agent's own BPF programs and its unwind tables,
  * and prints its stacks.
  *
- *     walk_check [--calls] [--no-tables] HZ SECONDS PID...
+ *     walk_check [--calls] [--no-tables] [--only] HZ SECONDS PID...
  *
  * For each sample a line: how its walk ended, its flags, its number of frames, and the frames as
  * FILE+ADDRESS (hexadecimal, in the ELF file), leaf first. Last, `cost RUNS NANOSECONDS` of the
  * program, if kernel.bpf_stats_enabled is set. Tables are made when it begins: what the process
- * maps afterwards has none.
+ * maps afterwards has none. --only: no ticks of others.
  */
 #include "base/base.h"
+#include "base/clock.h"
 #include "object/unwind_build.h"
 #include "object/unwind_file.h"
 #include "sampler.h"
@@ -21,11 +22,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,7 +220,8 @@ static struct process *process_find(uint32_t pid)
 struct check {
 	struct sampler sampler;
 	struct pages pages;
-	bool no_tables, is_told[PIDS_MAX];
+	bool no_tables, only_these, is_told[PIDS_MAX];
+	uint64_t hz;
 };
 
 static const char *const end_names[USER_END_COUNT] = {
@@ -268,11 +273,23 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 	printf("\n");
 }
 
-static void run(struct check *check, double seconds)
+/* A timer of the process' main thread, wherever it runs. */
+static void follow_process(const struct check *check, uint32_t pid)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.size = sizeof(attr),
+					.sample_period = NS_PER_SECOND / check->hz };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, (int)pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, sampler_program(&check->sampler)))
+		fail("attach to a process");
+}
+
+static void follow_cpus(struct check *check)
 {
 	uint32_t cpus[CPU_SETSIZE];
 	size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	struct timespec rest = { .tv_nsec = 20000000 };
 	struct err err;
 
 	for (uint32_t i = 0; i < count && i < CPU_SETSIZE; i++)
@@ -281,6 +298,16 @@ static void run(struct check *check, double seconds)
 		fprintf(stderr, "walk_check: %s\n", err.msg);
 		exit(EXIT_FAILURE);
 	}
+}
+
+static void run(struct check *check, double seconds)
+{
+	struct timespec rest = { .tv_nsec = 20000000 };
+
+	if (!check->only_these)
+		follow_cpus(check);
+	for (size_t i = 0; check->only_these && i < process_count; i++)
+		follow_process(check, processes[i].pid);
 	for (double slept = 0; slept < seconds; slept += 0.02) {
 		nanosleep(&rest, NULL);
 		sampler_drain(&check->sampler, take, check);
@@ -307,11 +334,14 @@ int main(int argc, char **argv)
 	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++)
 		if (!strcmp(argv[1], "--calls"))
 			options.by_calls = true;
+		else if (!strcmp(argv[1], "--only"))
+			check.only_these = true;
 		else
 			check.no_tables = true;
 	if (argc < 4 || sscanf(argv[1], "%" SCNu64, &options.hz) != 1 ||
 	    sscanf(argv[2], "%lf", &seconds) != 1)
 		return EXIT_FAILURE;
+	check.hz = options.hz;
 	if (!sampler_open(&check.sampler, &options, &err)) {
 		fprintf(stderr, "walk_check: %s\n", err.msg);
 		return EXIT_FAILURE;

@@ -42,7 +42,7 @@ static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
 static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_held;
 static long kernel_bytes;
-static bool ring_full, is_known_process, by_calls;
+static bool is_in_user_mode, ring_full, is_known_process, by_calls;
 static uint32_t tail_calls;
 static jmp_buf done;
 
@@ -204,7 +204,13 @@ static void set_up_tick(void)
 
 static void tick(uint32_t tgid, uint32_t tid, long kernel)
 {
-	uint64_t ctx = 0;
+	struct bpf_perf_event_data ctx = { 0 };
+
+#if defined(__TARGET_ARCH_arm64)
+	ctx.regs.pstate = is_in_user_mode ? 0 : 5;
+#else
+	ctx.regs.cs = is_in_user_mode ? 0x33 : 0x10;
+#endif
 
 	pid_tgid = (uint64_t)tgid << 32 | tid;
 	kernel_bytes = kernel;
@@ -282,6 +288,17 @@ static void keeps_a_process_at_its_end_that_has_no_memory_any_more(void **state)
 	assert_int_equal(counted[TICK_SENT], 1);
 	assert_int_equal(sent->flags, 0);
 	assert_int_equal(sent->user_end, USER_END_NONE);
+}
+
+static void asks_for_no_kernel_stack_of_a_tick_in_user_mode(void **state)
+{
+	each_program(state);
+	is_in_user_mode = true;
+	tick(100, 101, 16);
+	is_in_user_mode = false;
+
+	assert_int_equal(sent->kernel_frames, 0);
+	assert_int_equal(sent->user_frames, 3);
 }
 
 /* A worker of the kernel's own that borrows a process' memory. */
@@ -550,6 +567,7 @@ int main(void)
 		BOTH(tells_the_process_by_its_leader_and_the_thread_by_itself),
 		BOTH(keeps_a_kernel_thread_and_asks_for_no_user_stack),
 		BOTH(keeps_a_process_at_its_end_that_has_no_memory_any_more),
+		BOTH(asks_for_no_kernel_stack_of_a_tick_in_user_mode),
 		BOTH(has_no_user_stack_of_a_thread_that_never_was_in_user_mode),
 		BOTH(finds_the_registers_where_no_helper_tells_them),
 		BOTH(keeps_a_32bit_process_without_its_user_stack),

@@ -116,7 +116,8 @@ static void set_up(const struct row *rows, size_t count)
 static void run_of(const struct unwind_process *of)
 {
 	frame_count = reads = 0;
-	unwind_begin(&walk, &registers, of);
+	walk.now = registers;
+	unwind_begin(&walk, of);
 	while (walk.end == USER_END_NONE && frame_count < FRAMES_MAX) {
 		unwind_step(&walk);
 		frames[frame_count++] = walk.shown;
