@@ -1,0 +1,364 @@
+#include "cfi_maker.h"
+#include "object/unwind_cfi.h"
+#include "test.h"
+
+enum { MEMORY = 1 << 26, AT = CODE_AT };
+
+static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+static const struct unwind_rule unsupported = { .cfa = UNWIND_CFA_UNSUPPORTED };
+static const struct unwind_rule entered = {
+	UNWIND_CFA_REGISTER, 7, 0, UNWIND_SAVED_AT_CFA, 8, 0, 0, -8
+};
+
+static struct unwind_rows rows_of(struct cfi_maker *maker)
+{
+	struct unwind_rows rows;
+	struct err err = { 0 };
+
+	if (!cfi_rows_of(buf_bytes(&maker->bytes), maker->is_eh, MEMORY, &maker->arena, &rows,
+			 &err))
+		fail_msg("%s", err.msg);
+	return rows;
+}
+
+static struct unwind_rule rule_at(const struct unwind_rows *rows, uint64_t address)
+{
+	struct unwind_rule rule = none;
+
+	for (size_t i = 0; i < rows->rows.len; i++)
+		if (rows->base + rows->rows.items[i].address <= address)
+			rule = rows->rules.items[rows->rows.items[i].rule];
+	return address < rows->base + rows->end ? rule : none;
+}
+
+static void assert_rule(const struct unwind_rows *rows, uint64_t address, struct unwind_rule rule)
+{
+	struct unwind_rule found = rule_at(rows, address);
+
+	assert_memory_equal(&found, &rule, sizeof(rule));
+}
+
+static void follows_pushes_and_the_frame_pointer(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	/* push %rbp; mov %rsp, %rbp; ...; leave; ret */
+	cfi_function_add(maker, AT, 32,
+			 BYTES("\x41\x0e\x10\x86\x02\x43\x0d\x06\x5b\x0c\x07\x08\xc6"));
+
+	struct unwind_rows rows = rows_of(maker);
+	struct unwind_rule rule = entered;
+
+	assert_int_equal(rows.rows.len, 4);
+	assert_rule(&rows, AT, entered);
+	rule.cfa_offset = 16;
+	rule.frame_pointer = UNWIND_SAVED_AT_CFA;
+	rule.frame_pointer_offset = -16;
+	assert_rule(&rows, AT + 1, rule);
+	rule.cfa_register = 6;
+	assert_rule(&rows, AT + 4, rule);
+	assert_rule(&rows, AT + 30, rule);
+	assert_rule(&rows, AT + 31, entered);
+	assert_rule(&rows, AT + 32, none);
+}
+
+/* What instructions make of the usual beginning: the rule that holds after them. */
+static void each_kind_of_rule_is_known(void **state)
+{
+	const struct unwind_rule cases[] = {
+		{ UNWIND_CFA_PLT, 0, 0, UNWIND_SAVED_AT_CFA, 11, 0, 0, -8 },
+		{ UNWIND_CFA_PLT, 0, 0, UNWIND_SAVED_AT_CFA, 10, 0, 0, -8 },
+		{ UNWIND_CFA_DEREF, 7, 0, UNWIND_SAVED_AT_CFA, 40, 8, 0, -8 },
+		{ UNWIND_CFA_DEREF, 6, UNWIND_SAVED_AT_FRAME_POINTER, UNWIND_SAVED_AT_CFA, -40, 0,
+		  0, -8 },
+		{ UNWIND_CFA_REGISTER, 7, UNWIND_SAVED_REGISTER, UNWIND_SAVED_AT_CFA, 8, 0, 9, -8 },
+		{ UNWIND_CFA_REGISTER, 7, 0, UNWIND_SAVED_REGISTER, 8, 0, 0, 5 },
+		{ UNWIND_CFA_REGISTER, 7, 0, UNWIND_SAVED_UNDEFINED, 8, 0, 0, 0 },
+		{ UNWIND_CFA_REGISTER, 7, UNWIND_SAVED_AT_CFA, UNWIND_SAVED_AT_CFA, 8, 0, -24, -8 },
+		{ UNWIND_CFA_REGISTER, 8, UNWIND_SAVED_REGISTER, UNWIND_SAVED_REGISTER, 0, 0, 9,
+		  1 },
+		{ UNWIND_CFA_REGISTER, 10, 0, UNWIND_SAVED_AT_CFA, 0, 0, 0, -8 },
+		{ UNWIND_CFA_REGISTER, 7, UNWIND_SAVED_UNSUPPORTED, UNWIND_SAVED_AT_CFA, 8, 0, 0,
+		  -8 },
+		{ UNWIND_CFA_REGISTER, 7, UNWIND_SAVED_AT_CFA, UNWIND_SAVED_AT_CFA, 8, 0, 16, -8 },
+		{ UNWIND_CFA_REGISTER, 7, 0, UNWIND_SAVED_AT_CFA, 1 << 20, 0, 0, -8 },
+	};
+	const str instructions[] = {
+		BYTES("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"),
+		BYTES("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3a\x2a\x33\x24\x22"),
+		BYTES("\x0f\x05\x77\x28\x06\x23\x08"),             /* *(rsp + 40) + 8 */
+		BYTES("\x10\x06\x02\x76\x00\x0f\x03\x76\x58\x06"), /* a realigned stack */
+		BYTES("\x09\x06\x09"),                             /* rbp in r9 */
+		BYTES("\x09\x10\x05"),                             /* the return address in rdi */
+		BYTES("\x07\x10"),                                 /* nobody has called this */
+		BYTES("\x10\x06\x02\x77\x70"),                     /* rbp at rsp - 16: CFA - 24 */
+		BYTES("\x09\x07\x08\x09\x06\x09\x09\x10\x01"), /* longjmp: rsp, rbp, rip elsewhere
+								*/
+		BYTES("\x0c\x0a\x00"),                         /* r10 */
+		BYTES("\x16\x06\x02\x76\x08"),                 /* rbp is rbp + 8 */
+		BYTES("\x2f\x06\x02"),                         /* rbp at CFA + 16 */
+		BYTES("\x0e\x80\x80\xc0\x00"),                 /* a large frame */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+		cfi_usual_add(maker);
+		cfi_function_add(maker, AT, 32, instructions[i]);
+
+		struct unwind_rows rows = rows_of(maker);
+
+		assert_rule(&rows, AT, cases[i]);
+	}
+}
+
+static void what_nobody_reads_is_marked_from_where_it_begins(void **state)
+{
+	const str instructions[] = {
+		BYTES("\x44\x0f\x03\x77\x00\x1d"),         /* rsp / ...: an unknown operation */
+		BYTES("\x44\x3e"),                         /* an unknown instruction */
+		BYTES("\x44\x0b"),                         /* restores what was not remembered */
+		BYTES("\x44\x0e"),                         /* is cut off */
+		BYTES("\x44\x0f\x7f\x77"),                 /* an expression that is cut off */
+		BYTES("\x44\x0f\x02\x77\x08\x0e\x10"),     /* an offset to an expression that is a
+							      register: fine */
+		BYTES("\x44\x0f\x03\x77\x08\x06\x0e\x10"), /* and to one that is not */
+		BYTES("\x44\x09\x07\x08"),                 /* rsp elsewhere, the rest by the CFA */
+		BYTES("\x44\x0c\xff\xff\x03\x08"),         /* a register that there is not */
+		BYTES("\x44\x0f\x02\x33\x22"),             /* adds to nothing */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(instructions); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+		struct unwind_rule after = unsupported;
+
+		cfi_usual_add(maker);
+		cfi_function_add(maker, AT, 32, instructions[i]);
+		if (i == 5) {
+			after = entered;
+			after.cfa_offset = 16;
+		}
+
+		struct unwind_rows rows = rows_of(maker);
+
+		assert_rule(&rows, AT, entered);
+		assert_rule(&rows, AT + 4, after);
+		assert_rule(&rows, AT + 31, after);
+	}
+}
+
+static void a_signal_frame_is_one_whatever_it_says(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_common_add(maker, "zRS", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_function_add(maker, AT, 32, BYTES("\x0f\x04\x77\xa0\x01\x06"));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_rule(&rows, AT + 5, (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL });
+	assert_int_equal(rows.rows.len, 1);
+}
+
+static void entries_stand_in_any_order(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT + 64, 32, BYTES("\x0e\x20"));
+	cfi_function_add(maker, AT, 32, BYTES("\x0e\x10"));
+	cfi_function_add(maker, AT + 32, 32, BYTES("\x0e\x18"));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_int_equal(rows.rows.len, 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(rule_at(&rows, AT + 32 * i).cfa_offset, 16 + 8 * i);
+}
+
+static void what_begins_last_holds_and_of_the_same_the_first(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT, 64, BYTES("\x0e\x10"));
+	cfi_function_add(maker, AT + 16, 16, BYTES("\x0e\x18"));
+	cfi_function_add(maker, AT + 16, 16, BYTES("\x0e\x20"));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_int_equal(rule_at(&rows, AT + 15).cfa_offset, 16);
+	assert_int_equal(rule_at(&rows, AT + 16).cfa_offset, 24);
+	assert_rule(&rows, AT + 32, none);
+}
+
+static void padding_belongs_to_what_is_before_it_and_more_to_nobody(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT, 1, BYTES("\x0e\x10"));
+	cfi_function_add(maker, AT + 16, 16, BYTES(""));
+	cfi_function_add(maker, AT + 48, 16, BYTES(""));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_int_equal(rule_at(&rows, AT + 15).cfa_offset, 16);
+	assert_rule(&rows, AT + 16, entered);
+	assert_rule(&rows, AT + 32, none);
+	assert_rule(&rows, AT + 47, none);
+	assert_rule(&rows, AT + 48, entered);
+}
+
+static void what_speaks_of_no_code_is_left_out(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, 0, 64, BYTES(""));                   /* what a linker dropped */
+	cfi_function_add(maker, AT, 0, BYTES(""));                   /* nothing */
+	cfi_function_add(maker, AT + CODE_BYTES - 8, 16, BYTES("")); /* past its end */
+	cfi_function_add(maker, UINT64_MAX - 4, 16, BYTES(""));
+	cfi_function_add(maker, AT + 8, UINT64_MAX - 4, BYTES(""));
+	maker->common_at += 4; /* there is no such CIE */
+	cfi_function_add(maker, AT, 16, BYTES(""));
+	assert_int_equal(rows_of(maker).rows.len, 0);
+}
+
+static void an_advance_past_the_end_is_the_end(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT, 16, BYTES("\x44\x0e\x10\x04\xff\xff\xff\xff\x0e\x18"));
+	cfi_function_add(maker, AT + 16, 16, BYTES("\x1d\xff\xff\xff\xff\xff\xff\xff\xff\x0e\x18"));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_int_equal(rows.rows.len, 3);
+	assert_int_equal(rule_at(&rows, AT + 15).cfa_offset, 16);
+	assert_rule(&rows, AT + 31, entered);
+}
+
+static void states_are_remembered_up_to_a_limit(void **state)
+{
+	(void)state;
+	for (size_t depth = UNWIND_REMEMBERED_MAX; depth <= UNWIND_REMEMBERED_MAX + 1; depth++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+		struct buf instructions = { .arena = &maker->arena };
+
+		for (size_t i = 0; i < depth; i++) {
+			buf_u8(&instructions, 0x0a);
+			buf_u8(&instructions, 0x0e);
+			buf_u8(&instructions, (uint8_t)(16 + i));
+		}
+		for (size_t i = 0; i < depth; i++)
+			buf_u8(&instructions, 0x0b);
+		cfi_usual_add(maker);
+		cfi_function_add(maker, AT, 32, buf_bytes(&instructions));
+
+		struct unwind_rows rows = rows_of(maker);
+
+		assert_rule(&rows, AT, depth > UNWIND_REMEMBERED_MAX ? unsupported : entered);
+	}
+}
+
+static void an_end_in_the_middle_is_passed_unless_it_is_the_end(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT, 16, BYTES(""));
+	buf_u32(&maker->bytes, 0);
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT + 16, 16, BYTES("\x0e\x10"));
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_int_equal(rows.rows.len, 2);
+}
+
+static void debug_frame_may_have_what_is_common_behind(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(false);
+	uint32_t body_len = 16;
+
+	(void)state;
+	maker->common_at = 4 + 4 + body_len;
+	cfi_function_add(maker, AT, 16, BYTES(""));
+	assert_int_equal(maker->bytes.len, maker->common_at);
+	cfi_usual_add(maker);
+
+	struct unwind_rows rows = rows_of(maker);
+
+	assert_rule(&rows, AT, entered);
+}
+
+static void a_build_that_needs_too_much_memory_ends(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	AUTO_ARENA arena = { 0 };
+	struct unwind_rows rows;
+	struct err err = { 0 };
+
+	(void)state;
+	cfi_usual_add(maker);
+	for (uint64_t i = 0; i < CODE_BYTES / 16; i++)
+		cfi_function_add(maker, AT + i * 16, 16, BYTES("\x41\x0e\x10"));
+	assert_false(cfi_rows_of(buf_bytes(&maker->bytes), true, 1 << 16, &arena, &rows, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+}
+
+/* Cut off anywhere, or with any byte spoiled, it ends, and rows ascend. */
+static void whatever_stands_there_rows_ascend(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+	(void)state;
+	cfi_usual_add(maker);
+	cfi_common_add(maker, "zPLR", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_usual_add(maker);
+	cfi_function_add(maker, AT, 32,
+			 BYTES("\x41\x0e\x10\x86\x02\x43\x0a\x0d\x06\x5b\x0c\x07\x08\xc6\x41\x0b"));
+	cfi_function_add(maker, AT + 40, 32, BYTES("\x0f\x05\x77\x28\x06\x23\x08\x44\x10\x06\x00"));
+
+	str whole = str_copy(&maker->arena, buf_bytes(&maker->bytes));
+
+	for (size_t i = 0; i < whole.len * 4; i++) {
+		AUTO_ARENA arena = { 0 };
+		char *bytes = arena_array(&arena, char, whole.len);
+		size_t at = i / 4, len = i % 4 == 3 ? at : whole.len;
+		struct unwind_rows rows;
+		struct err err;
+
+		memcpy(bytes, whole.ptr, whole.len);
+		bytes[at] = (char)(i % 4 == 0   ? 0xff
+				   : i % 4 == 1 ? bytes[at] + 1
+						: bytes[at] ^ 0x80);
+		assert_true(cfi_rows_of((str){ bytes, len }, true, MEMORY, &arena, &rows, &err));
+		for (size_t k = 1; k < rows.rows.len; k++)
+			assert_true(rows.rows.items[k].address > rows.rows.items[k - 1].address);
+	}
+}
+
+RUN_TESTS(TEST(follows_pushes_and_the_frame_pointer), TEST(each_kind_of_rule_is_known),
+	  TEST(what_nobody_reads_is_marked_from_where_it_begins),
+	  TEST(a_signal_frame_is_one_whatever_it_says), TEST(entries_stand_in_any_order),
+	  TEST(what_begins_last_holds_and_of_the_same_the_first),
+	  TEST(padding_belongs_to_what_is_before_it_and_more_to_nobody),
+	  TEST(what_speaks_of_no_code_is_left_out), TEST(an_advance_past_the_end_is_the_end),
+	  TEST(states_are_remembered_up_to_a_limit),
+	  TEST(an_end_in_the_middle_is_passed_unless_it_is_the_end),
+	  TEST(debug_frame_may_have_what_is_common_behind),
+	  TEST(a_build_that_needs_too_much_memory_ends), TEST(whatever_stands_there_rows_ascend))
