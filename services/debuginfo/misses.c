@@ -10,11 +10,11 @@ void misses_init(struct misses *misses)
 	pthread_mutex_init(&misses->lock, NULL);
 	misses->places = calloc(NEGATIVES, sizeof(*misses->places));
 	if (!misses->places)
-		abort(); /* out of memory at the start */
+		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
 	/* Who asks must not be able to choose whose place is taken. */
 	if (getrandom(&misses->seed, sizeof(misses->seed), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(misses->seed))
-		misses->seed = clock_unix_ns();
+		misses->seed = clock_unix_ns(); /* GCOVR_EXCL_LINE: at the boot of a machine */
 }
 
 void misses_done(struct misses *misses)

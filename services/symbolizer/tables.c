@@ -151,7 +151,7 @@ static struct table_entry *entry_get(struct tables *tables, const struct build_i
 		return entry;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
-		abort(); /* out of memory, as an arena would */
+		abort(); /* GCOVR_EXCL_LINE: out of memory, as an arena would */
 	entry->id = *id;
 	entry->next = *bucket_of(tables, id);
 	*bucket_of(tables, id) = entry;
@@ -204,7 +204,7 @@ bool tables_open(struct tables *tables, const char *directory, uint64_t max_byte
 		return false;
 	tables->buckets = calloc(BUCKETS, sizeof(*tables->buckets));
 	if (!tables->buckets)
-		abort(); /* out of memory at the start */
+		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
 	pthread_mutex_init(&tables->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -248,7 +248,7 @@ static struct held_table *map_file(int fd, const struct table_file *file, struct
 	struct held_table *held = calloc(1, sizeof(*held));
 
 	if (!held)
-		abort(); /* out of memory, as an arena would */
+		abort(); /* GCOVR_EXCL_LINE: out of memory, as an arena would */
 	held->generation = file->generation;
 	held->is_second_best = file->is_second_best;
 	held->holders = 1;

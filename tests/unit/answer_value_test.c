@@ -71,5 +71,26 @@ static void beyond_the_bounds_of_an_answer_there_are_no_names(void **state)
 	assert_int_equal(namer_lines(&namer, lines, 1).reason, NAME_TOO_LARGE);
 }
 
+static void a_system_name_and_what_it_is_shown_as_count_both(void **state)
+{
+	static const struct symbol_line line = { .system_name = STR("_Z3foov") }; /* foo() */
+	AUTO_ARENA arena = { 0 };
+	struct namer namer;
+
+	(void)state;
+	namer_init(&namer, &arena);
+	namer.bytes_left = 6;
+	assert_int_equal(namer_lines(&namer, &line, 1).reason, NAME_TOO_LARGE);
+	namer_init(&namer, &arena);
+	namer.bytes_left = 7 + 4;
+	assert_int_equal(namer_lines(&namer, &line, 1).reason, NAME_TOO_LARGE);
+	namer_init(&namer, &arena);
+	namer.bytes_left = 7 + 5;
+	assert_int_equal(namer_lines(&namer, &line, 1).reason, NAME_KNOWN);
+	assert_int_equal(namer_lines(&namer, &line, 1).reason, NAME_KNOWN); /* it is there */
+	assert_int_equal(namer_lines(&namer, &line, 0).reason, NAME_NO_SYMBOL);
+}
+
 RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(what_is_cut_too_long_or_of_another_version_is_none),
-	  TEST(beyond_the_bounds_of_an_answer_there_are_no_names))
+	  TEST(beyond_the_bounds_of_an_answer_there_are_no_names),
+	  TEST(a_system_name_and_what_it_is_shown_as_count_both))

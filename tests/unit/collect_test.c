@@ -189,8 +189,71 @@ static void equal_ticks_share_all_but_the_sample(void **state)
 	tear_down(&fixture);
 }
 
+static void kernel_frames_stand_at_the_leaf_with_their_names(void **state)
+{
+	static const uint64_t user[] = { 0x1010, 0xffffffff81000010, 0xffffffff81000020 };
+	struct sample_record record = {
+		.tgid = 7, .tid = 8, .user_frames = 1, .kernel_frames = 2, .comm = "a\xff\tb"
+	};
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	/* the kernel's come first in a record, leaf first */
+	record.frames[0] = user[1];
+	record.frames[1] = user[2];
+	record.frames[2] = user[0];
+	kernel_symbols_apply(&fixture.kernel, &(struct side_band_record){ .type = SIDE_BAND_KSYMBOL,
+									  .address = user[1],
+									  .length = 8,
+									  .path = STR("leaf") });
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+
+	assert_int_equal(depth(&fixture), 3);
+	assert_int_equal(frame_of(&fixture, 0)->address, 0x10);
+	assert_true(str_eq(frame_of(&fixture, 1)->function, STR("[unknown]")));
+	assert_true(str_eq(frame_of(&fixture, 2)->function, STR("leaf")));
+	assert_true(str_eq(frame_of(&fixture, 2)->type, STR("kernel")));
+	/* what is no UTF-8 is told as such */
+	assert_true(str_eq(labels_get(fixture.collect.set.series.items[0].labels, STR("comm")),
+			   STR("a?\tb")));
+	kernel_symbols_close(&fixture.kernel);
+	tear_down(&fixture);
+}
+
+static void a_sample_has_the_labels_of_its_cgroup_and_of_the_host(void **state)
+{
+	static const uint64_t user[] = { 0x1010 };
+	static struct label external[] = { { STR("region"), STR("north") } };
+	struct process_cgroup cgroup = { .names = { .path = STR("/system.slice/db.service"),
+						    .container_id = STR("c0ffee"),
+						    .unit = STR("db.service") } };
+	struct collect_options options = { .node = STR("host-1"),
+					   .period_ns = PERIOD,
+					   .external = { external, 1 } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	collect_done(&fixture.collect);
+	collect_init(&fixture.collect, &options);
+	collect_begin(&fixture.collect, OFFSET_NS);
+	fixture.process.cgroup = &cgroup;
+	tick(&fixture, &fixture.process, user, 1);
+
+	struct labels labels = fixture.collect.set.series.items[0].labels;
+
+	assert_true(str_eq(labels_get(labels, STR("cgroup")), cgroup.names.path));
+	assert_true(str_eq(labels_get(labels, STR("container_id")), STR("c0ffee")));
+	assert_true(str_eq(labels_get(labels, STR("unit")), STR("db.service")));
+	assert_true(str_eq(labels_get(labels, STR("region")), STR("north")));
+	tear_down(&fixture);
+}
+
 RUN_TESTS(TEST(a_sample_says_who_when_and_how_much),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
 	  TEST(a_walk_that_leaves_the_code_is_cut_there),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is), TEST(a_sample_of_an_unknown_process_is_kept),
-	  TEST(equal_ticks_share_all_but_the_sample))
+	  TEST(equal_ticks_share_all_but_the_sample),
+	  TEST(kernel_frames_stand_at_the_leaf_with_their_names),
+	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host))

@@ -152,6 +152,33 @@ static void turns_file_offsets_into_addresses_by_segment(void **state)
 	}
 }
 
+static void turns_addresses_into_what_the_file_has_there(void **state)
+{
+	static const struct elf_file elf = {
+		.segments = { { .offset = 0, .size = 0x100, .address = 0x1000 },
+			      { .offset = 0x100, .size = 0x80, .address = 0x3000 } },
+		.segment_count = 2,
+	};
+	static const struct {
+		uint64_t address, offset, left;
+		bool found;
+	} rows[] = {
+		{ 0x1000, 0, 0x100, true }, { 0x10ff, 0xff, 1, true },
+		{ 0x1100, 0, 0, false },    { 0x3010, 0x110, 0x70, true },
+		{ 0xfff, 0, 0, false },     { UINT64_MAX, 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		uint64_t offset = 0, left = 0;
+
+		assert_int_equal(elf_file_offset(&elf, rows[i].address, &offset, &left),
+				 rows[i].found);
+		assert_int_equal(offset, rows[i].offset);
+		assert_int_equal(left, rows[i].left);
+	}
+}
+
 /* A little ELF file with one note segment whose notes are given. */
 static str with_notes(struct arena *arena, const void *notes, size_t len, uint64_t align)
 {
@@ -234,5 +261,6 @@ static void refuses_what_is_no_elf_file(void **state)
 
 RUN_TESTS(TEST(finds_the_build_id_that_readelf_finds), TEST(finds_the_segments_that_readelf_finds),
 	  TEST(reads_the_vdso_from_memory), TEST(turns_file_offsets_into_addresses_by_segment),
+	  TEST(turns_addresses_into_what_the_file_has_there),
 	  TEST(finds_a_build_id_behind_other_notes_of_either_alignment),
 	  TEST(takes_no_build_id_from_notes_that_lie), TEST(refuses_what_is_no_elf_file))

@@ -1,4 +1,5 @@
 #include "chassis/json.h"
+#include "chassis/json_error.h"
 #include "test.h"
 
 #include <math.h>
@@ -65,4 +66,17 @@ static void escapes_text(void **state)
 		assert_true(str_eq(written_str(&arena, rows[i].in), rows[i].out));
 }
 
-RUN_TESTS(TEST(puts_commas_where_they_belong), TEST(escapes_text))
+static void a_refusal_looks_as_prometheus_has_it(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct http_response res = { 0 };
+
+	(void)state;
+	json_error(&arena, "bad_data", "step: \"x\" is no duration", &res);
+	assert_string_equal(res.content_type, "application/json");
+	assert_true(str_eq(res.body, STR("{\"status\":\"error\",\"errorType\":\"bad_data\","
+					 "\"error\":\"step: \\\"x\\\" is no duration\"}\n")));
+}
+
+RUN_TESTS(TEST(puts_commas_where_they_belong), TEST(escapes_text),
+	  TEST(a_refusal_looks_as_prometheus_has_it))

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "params.h"
 #include "test.h"
 
@@ -201,7 +202,59 @@ static void refuses_steps_that_are_none_or_too_many(void **state)
 				     "ones");
 }
 
+static struct http_request request_of(const struct http_param *param)
+{
+	return (struct http_request){ .params = param, .param_count = 1 };
+}
+
+static void a_timeout_is_taken_where_it_is_less_than_the_servers(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} rows[] = {
+		{ "", 30 * NS_PER_SECOND },    { "2", 2 * NS_PER_SECOND },
+		{ "0.5", NS_PER_SECOND / 2 },  { "1m", 30 * NS_PER_SECOND },
+		{ "29s", 29 * NS_PER_SECOND },
+	};
+	struct err err;
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_param param = { STR("timeout"), str_from(rows[i].text) };
+		struct http_request req = request_of(&param);
+
+		assert_true(params_timeout(&req, 30 * NS_PER_SECOND, &ns, &err));
+		assert_int_equal(ns, rows[i].ns);
+	}
+
+	struct http_param param = { STR("timeout"), STR("soon") };
+	struct http_request req = request_of(&param);
+
+	assert_false(params_timeout(&req, NS_PER_SECOND, &ns, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
+static void a_limit_is_a_number_and_none_is_all(void **state)
+{
+	struct http_param param = { STR("limit"), STR("12") };
+	struct http_request req = request_of(&param);
+	struct err err;
+	size_t limit;
+
+	(void)state;
+	assert_true(params_limit(&req, &limit, &err) && limit == 12);
+	param.value = (str){ 0 };
+	assert_true(params_limit(&req, &limit, &err) && limit == 0);
+	param.value = STR("-1");
+	assert_false(params_limit(&req, &limit, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
 RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
 	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
 	  TEST(a_prefix_tells_one_window_from_another), TEST(groups_are_named_with_commas),
-	  TEST(a_step_is_seconds_or_a_duration), TEST(refuses_steps_that_are_none_or_too_many))
+	  TEST(a_step_is_seconds_or_a_duration), TEST(refuses_steps_that_are_none_or_too_many),
+	  TEST(a_timeout_is_taken_where_it_is_less_than_the_servers),
+	  TEST(a_limit_is_a_number_and_none_is_all))

@@ -71,6 +71,68 @@ static void numbers_of_each_width_keep_their_sign(void **state)
 	assert_int_equal(postgres_number((str){ "123", 3 }), 0);
 }
 
+/* The header, then an element each: its length and its bytes. */
+#define ARRAY_OF(type, count) "\0\0\0\1\0\0\0\0\0\0" type "\0\0\0" count "\0\0\0\1"
+
+static void writes_an_array_of_each_type(void **state)
+{
+	static const int64_t days[] = { 10957, 10958 };
+	static const uint64_t times[] = { UINT64_C(946684800001) };
+	static const str texts[] = { { "ab", 2 }, { "", 0 } };
+	static const char dates[] = ARRAY_OF("\x04\x3a", "\2") "\0\0\0\4\0\0\0\0\0\0\0\4\0\0\0\1";
+	static const char stamps[] = ARRAY_OF("\x04\xa0", "\1") "\0\0\0\x8\0\0\0\0\0\0\x03\xe8";
+	static const char bytes[] = ARRAY_OF("\0\x11", "\2") "\0\0\0\2ab\0\0\0\0";
+	static const char places[] = ARRAY_OF("\0\x1b", "\2") "\0\0\0\2ab\0\0\0\0";
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	assert_bytes(postgres_dates(&arena, days, 2).bytes, dates, sizeof(dates) - 1);
+	assert_bytes(postgres_times(&arena, times, 1).bytes, stamps, sizeof(stamps) - 1);
+	assert_bytes(postgres_byteas(&arena, texts, 2).bytes, bytes, sizeof(bytes) - 1);
+	assert_bytes(postgres_tids(&arena, texts, 2).bytes, places, sizeof(places) - 1);
+}
+
+/* As PostgreSQL's manual has the file of a COPY in binary: of two columns, then three. */
+static void writes_rows_as_copy_reads_them(void **state)
+{
+	static const char expected[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0"
+				       "\0\2\0\0\0\1\1\0\0\0\2hi"
+				       "\0\3\0\0\0\4\xff\xff\xff\xff"
+				       "\0\0\0\x8\0\0\0\0\0\0\0\5\0\0\0\x8\0\0\0\0\0\0\0\0"
+				       "\xff\xff";
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+
+	(void)state;
+	postgres_copy_begin(&out);
+	postgres_copy_row(&out, 2);
+	postgres_copy_bool(&out, true);
+	postgres_copy_bytes(&out, STR("hi"));
+	postgres_copy_row(&out, 3);
+	postgres_copy_i32(&out, -1);
+	postgres_copy_i64(&out, 5);
+	postgres_copy_time(&out, UINT64_C(946684800000));
+	postgres_copy_end(&out);
+	assert_bytes(buf_bytes(&out), expected, sizeof(expected) - 1);
+}
+
+static void an_element_of_another_length_is_refused(void **state)
+{
+	static const int64_t values[] = { 1, 2 };
+	AUTO_ARENA arena = { 0 };
+	str bytes = postgres_i64s(&arena, values, 2).bytes;
+	char *copy = arena_array(&arena, char, bytes.len);
+	int64_t *got;
+	size_t count;
+
+	(void)state;
+	memcpy(copy, bytes.ptr, bytes.len);
+	copy[23] = 4; /* the first one's length */
+	assert_false(postgres_i64s_read((str){ copy, bytes.len }, &arena, &got, &count));
+}
+
 RUN_TESTS(TEST(writes_numbers_dates_and_times_as_the_server_counts_them),
 	  TEST(an_empty_text_is_not_null), TEST(reads_back_arrays_of_numbers),
-	  TEST(refuses_other_arrays), TEST(numbers_of_each_width_keep_their_sign))
+	  TEST(refuses_other_arrays), TEST(numbers_of_each_width_keep_their_sign),
+	  TEST(writes_an_array_of_each_type), TEST(writes_rows_as_copy_reads_them),
+	  TEST(an_element_of_another_length_is_refused))

@@ -87,6 +87,25 @@ static void a_pop_ends_at_its_deadline(void **state)
 	queue_done(&(struct queue){ 0 });
 }
 
+static void says_how_much_it_holds_and_whether_it_is_closed(void **state)
+{
+	struct queue queue;
+	void *item;
+
+	(void)state;
+	queue_init(&queue, 4);
+	for (uintptr_t i = 1; i <= 3; i++)
+		assert_true(queue_push(&queue, (void *)i));
+	assert_int_equal(queue_len(&queue), 3);
+	assert_true(queue_pop(&queue, &item, 0));
+	assert_int_equal(queue_len(&queue), 2);
+	assert_false(queue_is_closed(&queue));
+	queue_close(&queue);
+	assert_true(queue_is_closed(&queue));
+	assert_int_equal(queue_len(&queue), 2); /* what is in it is still to be taken */
+	queue_done(&queue);
+}
+
 RUN_TESTS(TEST(hands_each_item_to_one_of_several_threads),
 	  TEST(refuses_more_than_it_holds_and_anything_once_closed),
-	  TEST(a_pop_ends_at_its_deadline))
+	  TEST(a_pop_ends_at_its_deadline), TEST(says_how_much_it_holds_and_whether_it_is_closed))

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "spool_file.h"
 #include "test.h"
 
@@ -75,6 +76,63 @@ static void meta_comes_back_and_a_cut_one_does_not(void **state)
 		assert_false(spool_meta_read((str){ file.ptr, len }, &got, &err));
 }
 
+/* The bytes with another one at that place, and a checksum that fits. */
+static str forged(str file, size_t at, char byte, struct arena *arena)
+{
+	char *copy = arena_array(arena, char, file.len);
+	uint64_t sum;
+
+	memcpy(copy, file.ptr, file.len);
+	copy[at] = byte;
+	sum = hash_64((str){ copy, file.len - sizeof(sum) });
+	memcpy(copy + file.len - sizeof(sum), &sum, sizeof(sum));
+	return (str){ copy, file.len };
+}
+
+static void what_makes_no_sense_is_refused_though_its_checksum_fits(void **state)
+{
+	static const struct {
+		size_t at;
+		char byte;
+		const char *says;
+	} rows[] = {
+		{ 0, 'x', "does not begin" },
+		{ 4, 99, "version 99" },
+		{ 16, 0, "its number is 0" },
+		{ 43, 99, "larger than a batch" },
+	};
+	AUTO_ARENA arena = { 0 };
+	str head = { spool_batch_write(&batch, &arena).ptr, SPOOL_HEADER_SIZE };
+	struct spool_batch got;
+	struct err err;
+	uint64_t size;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_false(spool_header_read(forged(head, rows[i].at, rows[i].byte, &arena), &got,
+					       &size, &err));
+		assert_int_equal(err.code, ERR_INVALID);
+		if (!strstr(err.msg, rows[i].says))
+			fail_msg("%zu: %s", rows[i].at, err.msg);
+	}
+}
+
+static void meta_of_another_kind_or_length_is_refused(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_meta meta = { .epoch = 1, .host_id = STR("h") }, got;
+	str file = spool_meta_write(&meta, &arena);
+	struct err err;
+
+	(void)state;
+	assert_false(spool_meta_read(forged(file, 0, 'x', &arena), &got, &err));
+	/* the length of the last text is before the checksum: it claims more than there is */
+	assert_false(spool_meta_read(forged(file, file.len - 9, 1, &arena), &got, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+}
+
 RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(knows_every_cut_and_every_changed_byte),
 	  TEST(the_header_alone_tells_samples_and_size),
-	  TEST(meta_comes_back_and_a_cut_one_does_not))
+	  TEST(meta_comes_back_and_a_cut_one_does_not),
+	  TEST(what_makes_no_sense_is_refused_though_its_checksum_fits),
+	  TEST(meta_of_another_kind_or_length_is_refused))

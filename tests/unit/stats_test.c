@@ -28,4 +28,46 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 		"\"find\":0.0015,\"read\":2,\"names\":0,\"write\":0}}");
 }
 
-RUN_TESTS(TEST(says_what_was_read_and_how_long_each_stage_took))
+static void a_part_of_an_answer_is_added_to_the_whole(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct answer_stats stats = { .began_ns = clock_monotonic_ns() + NS_PER_SECOND };
+	struct answer_stats part = {
+		.store = { .series = 1,
+			   .rows = 2,
+			   .chunks = 3,
+			   .bytes = 4,
+			   .samples_read = 5,
+			   .samples_matched = 6,
+			   .connections = 7,
+			   .find_ns = 8000000,
+			   .read_ns = 9000000 },
+		.names = { .addresses = 10,
+			   .cached = 11,
+			   .asked = 12,
+			   .requests = 13,
+			   .named = 14,
+			   .ns = 15000000,
+			   .unnamed[NAME_NO_DEBUG_INFO] = 16,
+			   .has_asked = true },
+	};
+
+	(void)state;
+	stats_add(&stats, &part);
+	stats_add(&stats, &part);
+
+	str text = stats_text(&stats, &arena);
+	str rest = text;
+
+	str_cut(&rest, '}'); /* of unnamed */
+	assert_true(str_starts_with(
+		text, STR("{\"series\":2,\"rows\":4,\"chunks\":6,\"bytes\":8,\"samples_read\":10,"
+			  "\"samples\":12,\"connections\":15,\"names\":{\"addresses\":20,"
+			  "\"cached\":22,\"asked\":24,\"requests\":26,\"named\":28,"
+			  "\"unnamed\":{\"no_debug_info\":32}")));
+	assert_non_null(
+		strstr(str_z(&arena, rest), "\"find\":0.016,\"read\":0.018,\"names\":0.03"));
+}
+
+RUN_TESTS(TEST(says_what_was_read_and_how_long_each_stage_took),
+	  TEST(a_part_of_an_answer_is_added_to_the_whole))

@@ -1,6 +1,8 @@
 /*
  * A table says what was put in, wherever it is asked; one that was spoiled is refused.
  */
+#include "base/hash.h"
+#include "object/symbol_format.h"
 #include "object/symbol_table.h"
 #include "object/symbol_writer.h"
 #include "test.h"
@@ -274,7 +276,103 @@ static void a_table_with_any_byte_spoiled_or_cut_is_refused(void **state)
 	}
 }
 
+static void sum_anew(char *bytes, size_t len)
+{
+	struct symbol_header header;
+	uint64_t at = sizeof(header);
+
+	memcpy(&header, bytes, sizeof(header));
+	for (int part = 0; part < SYMBOL_PART_COUNT && at + header.sizes[part] <= len; part++) {
+		header.hashes[part] = hash_64((str){ bytes + at, header.sizes[part] });
+		at += (header.sizes[part] + 7) & ~(uint64_t)7;
+	}
+	header.checksum =
+		hash_64((str){ (const char *)&header.row_count,
+			       sizeof(header) - offsetof(struct symbol_header, row_count) });
+	memcpy(bytes, &header, sizeof(header));
+}
+
+/* Each byte as another one, and all sums as they should be then. */
+static void a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it(void **state)
+{
+	static const char flips[] = { 0x01, 0x40, '\xff' };
+	AUTO_ARENA arena = { 0 };
+	struct symbol_writer writer;
+	static char bytes[4096];
+	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
+	struct err err;
+
+	(void)state;
+	symbol_writer_init(&writer, &arena);
+	for (uint32_t i = 0; i < 70; i++) { /* three blocks of rows */
+		uint32_t function = symbol_writer_qualified(&writer, STR("f"),
+							    i % 2 ? STR("app::f") : (str){ 0 }, i);
+		uint32_t node = symbol_writer_node(&writer, (struct symbol_node){ function });
+
+		symbol_writer_row(&writer, (struct symbol_row){ .address = 64 * (1 + (uint64_t)i),
+								.node = node,
+								.line = i });
+	}
+	assert_true(symbol_writer_write(&writer, fd, &err));
+
+	ssize_t len = pread(fd, bytes, sizeof(bytes), 0);
+
+	assert_true(len > 0 && len < (ssize_t)sizeof(bytes));
+	for (size_t i = offsetof(struct symbol_header, row_count) * sizeof(flips);
+	     i < (size_t)len * sizeof(flips); i++) {
+		static char copy[sizeof(bytes)];
+		struct symbol_line lines[SYMBOL_LINES_MAX];
+		struct symbol_table table;
+
+		memcpy(copy, bytes, (size_t)len);
+		copy[i / sizeof(flips)] ^= flips[i % sizeof(flips)];
+		sum_anew(copy, (size_t)len);
+		assert_int_equal(pwrite(fd, copy, (size_t)len, 0), len);
+		if (!symbol_table_open(&table, fd, &err)) {
+			assert_int_equal(err.code, ERR_INVALID);
+			continue;
+		}
+		for (uint64_t address = 0; address < 5000; address += 32)
+			(void)symbol_table_find(&table, address, lines); /* ASan looks on */
+		symbol_table_close(&table);
+	}
+}
+
+static void a_name_longer_than_all_is_cut_and_what_cannot_be_written_is_an_error(void **state)
+{
+	static char name[SYMBOL_NAME_MAX + 100];
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	struct symbol_writer writer;
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	symbol_writer_init(&writer, &arena);
+
+	uint32_t function = symbol_writer_function(&writer, (str){ name, sizeof(name) }, 1);
+	uint32_t node = symbol_writer_node(&writer, (struct symbol_node){ function });
+
+	symbol_writer_row(&writer, (struct symbol_row){ .address = 16, .node = node });
+	assert_true(symbol_writer_write(&writer, fd, &err));
+	assert_true(symbol_table_open(&table, fd, &err));
+	assert_int_equal(symbol_table_find(&table, 16, lines), 1);
+	assert_int_equal(lines[0].system_name.len, SYMBOL_NAME_MAX);
+	symbol_table_close(&table);
+
+	AUTO_FD closed = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_false(symbol_writer_write(&writer, closed, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_false(symbol_table_open(&table, -1, &err));
+	assert_int_equal(err.code, ERR_IO);
+}
+
 RUN_TESTS(TEST(finds_what_was_put_in), TEST(knows_this_test_itself),
 	  TEST(knows_what_the_compiler_inlined_into_this_test),
 	  TEST(what_is_no_elf_file_makes_no_table), TEST(a_build_ends_at_its_limit_of_memory),
-	  TEST(a_table_with_any_byte_spoiled_or_cut_is_refused))
+	  TEST(a_table_with_any_byte_spoiled_or_cut_is_refused),
+	  TEST(a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it),
+	  TEST(a_name_longer_than_all_is_cut_and_what_cannot_be_written_is_an_error))

@@ -206,6 +206,39 @@ static void a_directory_belongs_to_one(void **state)
 	tables_close(&tables);
 }
 
+/* What a worker says it built is not there: it died, or its disk was full. */
+static void a_table_that_is_not_there_is_an_error_and_may_be_built_again(void **state)
+{
+	struct build_id id = id_of("c0ffee00");
+	struct table_result result = { .reason = NAME_KNOWN, .generation = 1, .file = "work/none" };
+	struct tables tables = { 0 };
+	struct err err;
+
+	(void)state;
+	tables_close(&tables); /* one that was never open */
+	open_tables(&tables, 1 << 30);
+	assert_true(tables_begin(&tables, &id));
+	assert_false(tables_finish(&tables, &id, &result, &err));
+	assert_non_null(strstr(err.msg, "open a new table"));
+	assert_true(tables_begin(&tables, &id));
+	tables_close(&tables);
+}
+
+static void the_same_generation_once_more_replaces_itself(void **state)
+{
+	struct tables tables;
+
+	(void)state;
+	open_tables(&tables, 1 << 30);
+
+	uint64_t len = put(&tables, "c0ffee00", 7);
+
+	put(&tables, "c0ffee00", 7);
+	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(tables.bytes, len);
+	tables_close(&tables);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -232,6 +265,8 @@ int main(void)
 		OWN(the_least_recently_used_go_when_there_are_too_many_bytes),
 		OWN(one_that_is_longer_than_all_may_be_is_not_kept),
 		OWN(a_directory_belongs_to_one),
+		OWN(a_table_that_is_not_there_is_an_error_and_may_be_built_again),
+		OWN(the_same_generation_once_more_replaces_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/*
+ * Memory that dies together: zeroed, aligned, used again after a reset.
+ */
+#include "base/arena.h"
+#include "test.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void what_is_taken_is_zeroed_aligned_and_apart(void **state)
+{
+	static const size_t aligns[] = { 1, 2, 8, 64, 4096 };
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < 500; i++) {
+			size_t align = aligns[i % ARRAY_LEN(aligns)], size = 1 + i * 7;
+			char *bytes = arena_alloc(&arena, size, 1, align);
+
+			assert_int_equal((uintptr_t)bytes % (align < 16 ? align : 16), 0);
+			for (size_t k = 0; k < size; k++)
+				assert_int_equal(bytes[k], 0);
+			memset(bytes, (int)i | 1, size);
+		}
+		arena_reset(&arena);
+	}
+}
+
+static void a_reset_keeps_one_block_and_gives_the_others_back(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	arena_reset(&arena); /* an empty one, too */
+	for (int i = 0; i < 10; i++)
+		(void)arena_array(&arena, char, 60000);
+	assert_true(arena.held >= 600000);
+	arena_reset(&arena);
+	assert_true(arena.held > 0 && arena.held < 140000);
+
+	size_t held = arena.held;
+
+	(void)arena_array(&arena, char, 60000);
+	assert_int_equal(arena.held, held); /* into what was kept */
+	arena_free(&arena);
+	assert_int_equal(arena.held, 0);
+}
+
+/* Whatever was asked for: a size that no size_t holds is never a small one. */
+static void a_size_that_overflows_ends_the_process(void **state)
+{
+	static const size_t counts[] = { SIZE_MAX / 8 + 1, SIZE_MAX / 8 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		pid_t child = fork();
+		int status;
+
+		assert_true(child >= 0);
+		if (child == 0) {
+			AUTO_ARENA arena = { 0 };
+
+			signal(SIGABRT, SIG_DFL);
+			close(STDERR_FILENO);
+			(void)arena_alloc(&arena, counts[i], 8, 64);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	}
+}
+
+RUN_TESTS(TEST(what_is_taken_is_zeroed_aligned_and_apart),
+	  TEST(a_reset_keeps_one_block_and_gives_the_others_back),
+	  TEST(a_size_that_overflows_ends_the_process))

@@ -1,0 +1,163 @@
+/*
+ * Where a partition stands between what is stored and what was read of it.
+ */
+#include "../../services/ingester/part.h"
+#include "test.h"
+
+static struct store_offset offset_at(int64_t next, const char *key, int64_t timestamp_ms)
+{
+	return (struct store_offset){ .partition = 2,
+				      .next = next,
+				      .last_key = str_from(key),
+				      .last_timestamp_ms = timestamp_ms };
+}
+
+static struct kafka_record record_at(int64_t offset, str key, int64_t timestamp_ms)
+{
+	return (struct kafka_record){ .offset = offset, .key = key, .timestamp_ms = timestamp_ms };
+}
+
+static void begins_at_the_message_that_it_remembers(void **state)
+{
+	static const struct {
+		int64_t next, timestamp_ms, start;
+	} rows[] = {
+		{ -1, -1, KAFKA_FROM_BEGINNING }, /* nothing of it was ever stored */
+		{ 0, 7, 0 },                      /* there is none before it */
+		{ 42, 7, 41 },
+		{ 42, -1, 42 }, /* it had no time: nothing to know it by */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct store_offset offset = offset_at(rows[i].next, "k", rows[i].timestamp_ms);
+		struct part part;
+
+		part_init(&part, &offset);
+		assert_int_equal(part_start(&part), rows[i].start);
+		part_done(&part);
+	}
+}
+
+static void knows_the_remembered_message_by_its_key_and_time(void **state)
+{
+	static char longer[HOST_ID_MAX + 10];
+	static const struct {
+		int64_t offset;
+		str key;
+		int64_t timestamp_ms;
+		enum part_check check;
+	} rows[] = {
+		{ 41, STR("host"), 7, PART_KNOWN },   { 41, STR("other"), 7, PART_FOREIGN },
+		{ 41, STR("host"), 8, PART_FOREIGN }, { 42, STR("host"), 7, PART_BEYOND },
+		{ 50, STR("x"), 9, PART_BEYOND },
+	};
+	struct store_offset offset = offset_at(42, "host", 7);
+	struct part part;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kafka_record record =
+			record_at(rows[i].offset, rows[i].key, rows[i].timestamp_ms);
+
+		part_init(&part, &offset);
+		assert_int_equal(part_check(&part, &record), rows[i].check);
+		assert_false(part.must_check);
+		part_done(&part);
+	}
+
+	/* Of a longer key the beginning is remembered, and compared. */
+	memset(longer, 'k', sizeof(longer));
+	part_init(&part, &offset);
+
+	struct kafka_record record = record_at(42, (str){ longer, sizeof(longer) }, 9);
+
+	part_advance(&part, &record);
+	part_stored(&part);
+	assert_int_equal(part_check(&part, &record), PART_KNOWN);
+	part_done(&part);
+}
+
+static void advances_with_each_message_and_is_done_with_them_when_they_are_stored(void **state)
+{
+	struct store_offset offset = offset_at(5, "a", 100);
+	struct kafka_record records[] = { record_at(5, STR("b"), 300), record_at(6, STR("c"), -1),
+					  record_at(7, STR("d"), 200) };
+	struct part part;
+
+	(void)state;
+	part_init(&part, &offset);
+	assert_false(part.is_dirty);
+	for (size_t i = 0; i < ARRAY_LEN(records); i++)
+		part_advance(&part, &records[i]);
+	assert_true(part.is_dirty);
+	assert_int_equal(part.messages, 3);
+	assert_int_equal(part.oldest_ms, 200);
+	assert_true(part.from.next == 5 && part.to.next == 8);
+	assert_true(str_eq(part.to.last_key, STR("d")) && part.to.last_timestamp_ms == 200);
+
+	part_stored(&part);
+	assert_false(part.is_dirty);
+	assert_true(part.messages == 0 && part.oldest_ms == INT64_MAX);
+	assert_true(part.from.next == 8 && str_eq(part.from.last_key, STR("d")));
+	part_done(&part);
+}
+
+static void skips_to_where_the_topic_goes_on(void **state)
+{
+	struct store_offset offset = offset_at(5, "a", 100);
+	struct part part;
+
+	(void)state;
+	part_init(&part, &offset);
+	part_skip_to(&part, 90);
+	assert_int_equal(part_start(&part), 90);
+	assert_true(part.is_dirty && !part.must_check);
+	assert_true(part.from.next == 5); /* the fence is what the table says */
+	assert_true(part.to.last_key.len == 0 && part.to.last_timestamp_ms == -1);
+	part_done(&part);
+}
+
+static void keeps_samples_and_hosts_until_they_are_stored(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct store_offset offset = offset_at(0, "", -1);
+	struct store_host host, other;
+	struct part part;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+
+	uint32_t stack = sample_set_stack(&set, NULL, 0);
+	uint32_t labels = sample_set_labels(&set, (struct labels){ 0 });
+	uint32_t series = sample_set_series(
+		&set, STR("process_cpu:cpu:nanoseconds:cpu:nanoseconds"), (struct labels){ 0 }, 1);
+
+	for (uint64_t time_ms = 1000; time_ms <= 3000; time_ms += 1000)
+		sample_set_add(&set, (struct sample){ .series = series,
+						      .labels = labels,
+						      .stack = stack,
+						      .time_ms = time_ms,
+						      .value = 1 });
+	part_init(&part, &offset);
+	part_add_samples(&part, &set);
+	part_add_samples(&part, &set);
+	part_add_host(&part, &host);
+	part_add_host(&part, &other);
+	part_add_host(&part, &host);
+	assert_int_equal(part.samples.samples.len, 6);
+	assert_int_equal(part.sampled_ms, 3000); /* the newest of the message */
+	assert_int_equal(part.hosts.len, 2);
+	part_stored(&part);
+	assert_int_equal(part.samples.samples.len, 0);
+	assert_int_equal(part.hosts.len, 0);
+	assert_int_equal(part.sampled_ms, INT64_MAX);
+	part_done(&part);
+}
+
+RUN_TESTS(TEST(begins_at_the_message_that_it_remembers),
+	  TEST(knows_the_remembered_message_by_its_key_and_time),
+	  TEST(advances_with_each_message_and_is_done_with_them_when_they_are_stored),
+	  TEST(skips_to_where_the_topic_goes_on),
+	  TEST(keeps_samples_and_hosts_until_they_are_stored))
