@@ -4,6 +4,7 @@
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              and what needs minutes (`make test-long`)
     tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
+    tools/test.py --only coverage     the lines of pure modules that unit tests reach
     tools/test.py --only web          the page's types, and its pure parts in Vitest
     tools/test.py --only integration  pytest on real servers and in a browser, and a short run of
                                       tests/chaos
@@ -22,6 +23,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
+import coverage
 from local import npm, say
 from local.building import build
 from local.process import before_exec
@@ -71,6 +73,17 @@ def count_c_test(test):
                     say.line(f"    {text}")
         tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two claims
     return tap or Counter(passed=1)
+
+
+def run_coverage():
+    """A module that the unit tests reach is a claim that holds; tools/coverage.py has the list."""
+    say.waiting("unit tests, counting lines")
+    found, wrong = coverage.measure()
+    for sentence in wrong:
+        say.line(f"FAILED: {sentence}")
+    counts = Counter(passed=len(coverage.listed() & found.keys()) - len(wrong), failed=len(wrong))
+    say.step(f"pure modules that unit tests reach: {share(counts)}")
+    return counts
 
 
 def run_web_tests():
@@ -151,12 +164,14 @@ def summary(counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="also what needs minutes")
-    parser.add_argument("--only", choices=["c", "web", "integration"], help="one part")
+    parser.add_argument("--only", choices=["c", "coverage", "web", "integration"], help="one part")
     args = parser.parse_args()
     counts = Counter()
     try:
         if args.only in (None, "c"):
             counts += run_c_tests()
+        if args.only in (None, "coverage"):
+            counts += run_coverage()
         if args.only in (None, "web"):
             counts += run_web_tests()
         if args.only in (None, "integration"):

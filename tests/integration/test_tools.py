@@ -67,6 +67,37 @@ def test_c_tests_are_counted_by_claim_and_a_crash_is_a_failure(test, counts):
     assert dict(tool("test").count_c_test(test)) == counts
 
 
+def test_a_pure_module_that_tests_do_not_reach_is_named_with_its_lines():
+    coverage = tool("coverage")
+    found = {name: {(f"{name}.c", 1): True} for name in coverage.listed()}
+    found["lib/base/str"] = {("lib/base/str.c", n): n not in (3, 4, 5, 9) for n in range(1, 21)}
+
+    assert list(coverage.faults(found, set())) == [
+        "lib/base/str: unit tests reach 80.0 % of its lines, 95 % are wanted: "
+        "lib/base/str.c: 3-5 9"]
+
+
+def test_what_asks_nothing_of_the_world_has_to_be_in_the_list():
+    coverage = tool("coverage")
+    found = {"lib/base/new": ({"new_make"}, {"memcpy", "other_make"}),
+             "lib/base/other": ({"other_make"}, {"qsort"}),
+             "lib/base/reads": ({"reads_all"}, {"pread64"}),
+             "lib/base/calls": ({"calls_it"}, {"reads_all"})}
+
+    assert coverage.looks_pure(found) == {"lib/base/new", "lib/base/other"}
+    said = [line for line in coverage.faults({}, {"lib/base/new"}) if "lib/base/new" in line]
+    assert len(said) == 1 and "PURE of tools/coverage.py" in said[0]
+
+
+@pytest.mark.parametrize("line, holds", [
+    ("abort(); /* GCOVR_EXCL_LINE: no test makes malloc fail */", True),
+    ("abort(); /* GCOVR_EXCL_LINE */", False),
+    ("/* GCOVR_EXCL_START: why */", False),  # one word is no reason
+])
+def test_an_exception_to_coverage_says_why(line, holds):
+    assert bool(tool("coverage").REASON.search(line)[2]) == holds
+
+
 def test_python_form_finds_what_is_not_used(tmp_path):
     file = tmp_path / "x.py"
     file.write_text("import os\nimport sys\nprint(sys.argv)\n" + "# " + "x" * 100 + "\n")

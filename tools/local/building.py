@@ -6,13 +6,18 @@ from . import say
 from .servers import ROOT
 
 
-def build(directory, *options):
-    """Configure once, then build; on a terminal ninja shows where it is, else only failures."""
-    say.waiting(f"building {directory.name}/")
+def configure(directory, *options):
+    """Configure once; a directory whose configuration was interrupted, anew."""
     if not (directory / "build.ninja").exists():
         again = ["--wipe"] if (directory / "meson-private").exists() else []  # was interrupted
         _run(["meson", "setup", *again, *options, str(directory), str(ROOT)], shown=False)
-    _run(["ninja", "-C", str(directory)], shown=sys.stdout.isatty())
+
+
+def build(directory, *options, targets=()):
+    """Configure once, then build; on a terminal ninja shows where it is, else only failures."""
+    say.waiting(f"building {directory.name}/")
+    configure(directory, *options)
+    _run(["ninja", "-C", str(directory), *targets], shown=sys.stdout.isatty())
     say.step(f"built {directory.name}/")
 
 
@@ -25,4 +30,4 @@ def _run(command, shown):
         raise say.Trouble(f"there is no {command[0]}: run tools/deps.sh") from None
     if done.returncode != 0:
         tail = "\n".join((done.stdout or "").splitlines()[-60:])
-        raise say.Trouble(f"the build failed: {' '.join(command)}\n{tail}")
+        raise say.Trouble(f"the build failed: {' '.join(command[:4])}\n{tail}")

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""See that the unit tests alone reach 95 % of the lines of each pure module.
+
+    tools/coverage.py            build build-coverage/, run the unit tests, a line per module
+    tools/coverage.py --missing  and the lines that no unit test reaches
+
+Pure is what takes values and an arena and asks no file, socket, process or server. PURE lists those
+modules, by folder; a module is NAME.c with NAME.h, or NAME.h alone. A new one is a word there. What
+calls nothing of OUTSIDE, not even through others, and is not in the list, is named and fails.
+
+Only tests/unit counts: what a fuzz corpus or a running fleet passes through, nobody has claimed
+anything about. A line that no test can reach is left out in the source itself, with the reason:
+`GCOVR_EXCL_LINE: why`, or `GCOVR_EXCL_START: why` ... `GCOVR_EXCL_STOP`.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from fnmatch import fnmatch
+from pathlib import Path
+
+from local import say
+from local.building import build, configure
+from local.servers import ROOT
+
+WHERE = ROOT / "build-coverage"
+LEAST = 95.0  # % of the lines of each module
+
+PURE = {
+    "lib/base": "arena base buf clock err failpoint hash log map queue reader str vec",
+    "lib/chassis": "conf_value http_metrics json json_error json_read metrics url",
+    "lib/client": "postgres_value",
+    "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev
+        dwarf_contexts dwarf_entry dwarf_file dwarf_functions dwarf_inflate dwarf_lines
+        dwarf_ranges dwarf_value elf_file elf_plt elf_sections elf_symbols go_functions go_table
+        htlhash mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer""",
+    "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_reader
+        otlp_value otlp_writer pprof profile_type protobuf quoted sample_set selector status
+        symbolize""",
+    "lib/store": """chunk_columns chunk_decode chunk_directory chunk_encode chunk_rows closing_sum
+        compact_merge known label_pair seen store_bounds store_stats""",
+    "services/agent": """batch cgroup collect external_labels heap kallsyms kernel_version mappings
+        pace proc_maps process_image process_read side_band_record spool_file tally timeline""",
+    "services/debuginfo": "misses question",
+    "services/ingester": "culprit number part unreadable",
+    "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
+        frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
+        name_search name_wanted namer page params range range_report report share_wish stats""",
+    "services/symbolizer": "answer_value name pages servers tables",
+}
+
+# What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
+APART = {
+    "lib/object/unwind_*": "beside readelf's rows; tests/integration/test_unwind_rows.py",
+    "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
+    "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo.py",
+    "services/ingester/metrics": "a table of metrics, no code",
+    "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
+    "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer.py",
+}
+
+# The world: what asks a file, a socket, a process, a thread, the kernel or a server.
+OUTSIDE = re.compile(r"""^(
+    (fd)?(open|close)(at|dir)?(64)? | f?(access|stat|statat|faccessat|statfs)(64)? |
+    p?(read|write)(v|64)? | readdir(64)? | readlink(at)? | lseek(64)? | ftruncate(64)? |
+    fcntl(64)? | f(data)?sync | futimens | flock | fopen(64)? | fgets | fclose | printf | puts |
+    putchar | mkdir(at)? | rename(at)? | unlink(at)? | mmap(64)? | mount | memfd_create |
+    poll | epoll_\w+ | eventfd | (recv|send)(msg|mmsg|from|to)? | socket(pair)? | bind | listen |
+    accept4? | connect | shutdown | [gs]etsockopt | getsockname | getaddrinfo |
+    pthread_(create|sigmask) | posix_spawn\w* | fork | exec\w+ | kill | wait(4|pid) | prctl |
+    _exit | sig(nal|action) | [gs]etrlimit(64)? | [gs]etpriority | syscall | sysconf | ioctl |
+    (get|set|unset)env | environ | gethostname | getauxval | getpid |
+    (rd_kafka|PQ|MHD_|curl_|redis|bpf_|libbpf_|ring_buffer_|perf_buffer_|debuginfod_)\w*
+    )$""", re.VERBOSE)
+MAY_WRITE = {"lib/base/log"}  # a line on stderr makes nobody impure
+REASON = re.compile(r"GCOV\w*_EXCL_(LINE|START|BR_\w+)(: \w\S* \w+)?")
+
+
+def listed():
+    return {f"{folder}/{name}" for folder, names in PURE.items() for name in names.split()}
+
+
+def module(path):
+    return str(Path(path).with_suffix(""))
+
+
+def run_unit_tests(where):
+    """Build the unit tests alone, and run them with no count of an earlier run: those that fail."""
+    configure(where, "-Db_coverage=true", "-Doptimization=0", "-Dpage=disabled")
+    tests = [test for test in introspect(where, "--tests")
+             if test["suite"] == ["decima:unit"] and not test["name"].endswith("_corpus")
+             and test["protocol"] == "tap"]
+    libraries = [target["filename"][0] for target in introspect(where, "--targets")
+                 if target["type"] == "static library"]
+    build(where, targets=[os.path.relpath(name, where) for name in
+                          libraries + [test["cmd"][0] for test in tests]])
+    say.waiting("unit tests, counting lines")
+    for counts in where.rglob("*.gcda"):
+        counts.unlink()
+    log = where / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    subprocess.run(["meson", "test", "-C", where, "--no-rebuild", "-t", "4",
+                    *(test["name"] for test in tests)], cwd=ROOT, check=False,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    results = [json.loads(line) for line in log.read_text().splitlines()]
+    return [result["name"] for result in results if result["result"] != "OK"]
+
+
+def introspect(where, what):
+    return json.loads(run("meson", "introspect", where, what))
+
+
+def run(*command):
+    done = subprocess.run(command, cwd=ROOT, check=False, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise say.Trouble(f"{command[0]} failed:\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def reached(where):
+    """module -> {(file, line): was it reached}, as gcovr counts them."""
+    report = where / "coverage.json"
+    run("gcovr", "--root", ROOT, "--filter", "lib/", "--filter", "services/", "--json", report,
+        where)
+    found = defaultdict(dict)
+    for file in json.loads(report.read_text())["files"]:
+        for line in file["lines"]:
+            if not line["gcovr/noncode"]:
+                found[module(file["file"])][file["file"], line["line_number"]] = line["count"] > 0
+    return found
+
+
+def symbols(where):
+    """module -> (what it defines, what it needs), of each object of a library of ours."""
+    found = {}
+    for obj in where.rglob("*.c.o"):
+        match = re.fullmatch(r"((?:lib|services)/\w+)/lib\w+\.a\.p/(\w+)\.c\.o",
+                             str(obj.relative_to(where)))
+        if match:
+            rows = [row.split() for row in run("nm", "-g", obj).splitlines()]
+            found[f"{match[1]}/{match[2]}"] = ({row[-1] for row in rows if row[-2] not in "Uw"},
+                                               {row[-1] for row in rows if row[-2] in "Uw"})
+    return found
+
+
+def looks_pure(found):
+    """The modules from which no call leads outside."""
+    outside = {name for name, (_, needs) in found.items()
+               if name not in MAY_WRITE and any(map(OUTSIDE.match, needs))}
+    while True:
+        theirs = set().union(*(found[name][0] for name in outside)) if outside else set()
+        more = {name for name, (_, needs) in found.items()
+                if name not in outside and name not in MAY_WRITE and needs & theirs}
+        if not more:
+            return found.keys() - outside
+        outside |= more
+
+
+def share(lines):
+    return 100 * sum(lines.values()) / len(lines) if lines else 100.0
+
+
+def missing(lines):
+    """The files and lines that nothing reached, as `file: 3 7-9`."""
+    for file in sorted({file for file, _ in lines}):
+        spans = []
+        for (_, line), hit in sorted(item for item in lines.items() if item[0][0] == file):
+            if not hit and spans and spans[-1][1]:
+                spans[-1][0].append(line)
+            elif not hit:
+                spans.append(([line], True))
+            elif spans:
+                spans[-1] = (spans[-1][0], False)
+        if spans:
+            yield file + ": " + " ".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0])
+                                         for s, _ in spans)
+
+
+def unreasoned():
+    """Exceptions in the source that do not say why."""
+    for folder in ("lib", "services"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = REASON.search(line)
+                if match and not match[2]:
+                    yield f"{path.relative_to(ROOT)}:{number}"
+
+
+def faults(found, pure):
+    """A sentence for each thing that is not as it must be; found as of reached()."""
+    for name in sorted(listed()):
+        if name not in found and not (ROOT / f"{name}.h").exists():
+            yield f"{name} is in the list of tools/coverage.py, and there is no such module"
+        elif share(found.get(name, {})) < LEAST:
+            yield (f"{name}: unit tests reach {share(found[name]):.1f} % of its lines, "
+                   f"{LEAST:.0f} % are wanted: " + "; ".join(missing(found[name])))
+    for name in sorted(pure - listed()):
+        if any(fnmatch(name, pattern) for pattern in APART):
+            continue
+        yield (f"{name} asks nothing of the world: put it into PURE of tools/coverage.py, "
+               f"or into APART with the reason ({share(found.get(name, {})):.0f} %)")
+    for place in unreasoned():
+        yield f"{place}: an exception says why: GCOVR_EXCL_LINE: reason"
+
+
+def measure(where=WHERE):
+    """(found, faults): what the unit tests reach, and what is wrong with it."""
+    failed = [f"the unit test {name} failed" for name in run_unit_tests(where)]
+    found = reached(where)
+    return found, failed + list(faults(found, looks_pure(symbols(where))))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--missing", action="store_true", help="the lines that are not reached")
+    args = parser.parse_args()
+    try:
+        found, wrong = measure()
+    except say.Trouble as e:
+        sys.exit(f"coverage: {e}")
+    for name in sorted(listed() & found.keys()):
+        say.line(f"{share(found[name]):6.1f} %  {name}")
+        for lines in missing(found[name]) if args.missing else ():
+            say.line(f"            {lines}")
+    ours = {key: hit for name in listed() for key, hit in found.get(name, {}).items()}
+    for sentence in wrong:
+        say.line(f"coverage: {sentence}")
+    say.line(f"{share(ours):.1f} % of {len(ours)} lines in {len(listed())} pure modules")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
