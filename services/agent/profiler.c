@@ -124,13 +124,29 @@ static void walk_event(void *self, const struct side_band_record *record)
 		process_table_apply(&profiler->processes, record);
 }
 
+/* What travelled is walked with the mappings as they are at its tick: of these we know. */
+static const struct sample_record *walk_again(struct profiler *profiler,
+					      const struct sample_record *record,
+					      const struct process *process)
+{
+	struct stack_walk_list list;
+
+	if (!record->stack_bytes || !process ||
+	    !unwind_loader_list(&profiler->unwind, process, sample_registers(record)->pc,
+				&list.place, &list.count))
+		return record;
+	return stack_walk_again(&profiler->stack_walk, record, list,
+				unwind_loader_space(&profiler->unwind));
+}
+
 static void walk_sample(void *self, const struct sample_record *record)
 {
 	struct profiler *profiler = self;
 	struct process *process =
 		process_of_sample(&profiler->processes, record, profiler->round_ns / NS_PER_MS);
 
-	collect_sample(&profiler->collect, record, process, &profiler->kernel);
+	collect_sample(&profiler->collect, walk_again(profiler, record, process), process,
+		       &profiler->kernel);
 	unwind_loader_sampled(&profiler->unwind, process, record);
 }
 

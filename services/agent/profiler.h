@@ -11,6 +11,7 @@
 #include "collect.h"
 #include "sampler.h"
 #include "side_band.h"
+#include "stack_walk.h"
 #include "tally.h"
 #include "timeline.h"
 #include "unwind_loader.h"
@@ -52,6 +53,7 @@ struct profiler {
 	struct unwind_loader unwind;
 	/* private */
 	struct timeline timeline;
+	struct stack_walk stack_walk;
 	struct arena arena; /* the list of CPUs */
 	uint32_t *cpus;
 	size_t cpu_count;

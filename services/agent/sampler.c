@@ -6,6 +6,7 @@
 #include "counts.h"
 #include "heap.h"
 #include "host.h"
+#include "sample_parse.h"
 #include "sampler.skel.h"
 
 #include <bpf/bpf.h>
@@ -90,12 +91,9 @@ static int load_without_sigprof(struct sampler_bpf *bpf)
 static int take_record(void *self, void *bytes, size_t len)
 {
 	struct sampler *sampler = self;
-	const struct sample_record *record = bytes;
-	size_t head = offsetof(struct sample_record, frames);
+	const struct sample_record *record = sample_parse(bytes, len);
 
-	if (len < head || record->kernel_frames > KERNEL_FRAMES_MAX ||
-	    record->user_frames > USER_FRAMES_MAX || record->user_end >= USER_END_COUNT ||
-	    record->stack_bytes > SAMPLE_STACK_BYTES_MAX || len != sample_bytes(record)) {
+	if (!record) {
 		sampler->malformed++;
 		return 0;
 	}

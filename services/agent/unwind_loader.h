@@ -18,6 +18,7 @@
 #include "unwind_builder.h"
 #include "unwind_kernel.h"
 #include "unwind_lists.h"
+#include "unwind_space.h"
 #include "unwind_tables.h"
 
 struct unwind_loader_options {
@@ -51,13 +52,7 @@ void unwind_loader_round(struct unwind_loader *loader);
 /* Once an interval. */
 void unwind_loader_tidy(struct unwind_loader *loader);
 
-/* The pages of the tables, by their numbers, as programs see them. */
-struct unwind_space {
-	/* NULL: nobody's. Good until the round's end. */
-	const uint8_t *(*page)(void *self, uint64_t number);
-	void *self;
-};
-
+/* The pages of tables and lists. */
 struct unwind_space unwind_loader_space(struct unwind_loader *loader);
 
 /*

@@ -1,0 +1,90 @@
+#include "stack_walk.h"
+
+#include "unwind.h"
+
+#include <string.h>
+
+struct travelled {
+	struct unwind_space space;
+	const uint8_t *stack;
+	uint64_t from, bytes; /* the stack's */
+	bool ran_out;         /* the walk wanted more of it */
+};
+
+static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
+{
+	struct travelled *travelled = walk->self;
+	uint64_t at = from - travelled->from;
+
+	if (at > travelled->bytes || travelled->bytes - at < bytes) {
+		travelled->ran_out = from >= travelled->from;
+		return false;
+	}
+	memcpy(to, travelled->stack + at, bytes);
+	return true;
+}
+
+static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
+{
+	const struct travelled *travelled = walk->self;
+
+	return travelled->space.page(travelled->space.self, number);
+}
+
+/* All the pieces that may travel are there: where the stack ends is our own bound. */
+static bool is_cut(const struct travelled *travelled)
+{
+	uint64_t first = SAMPLE_STACK_PIECE - travelled->from % SAMPLE_STACK_PIECE;
+
+	return travelled->bytes == first + (uint64_t)(SAMPLE_STACK_PIECES - 1) * SAMPLE_STACK_PIECE;
+}
+
+/* Writes the user frames; true if these are the better ones. */
+static bool walk_frames(struct unwind *walk, struct travelled *travelled,
+			const struct sample_record *record, struct sample_record *out)
+{
+	const uint64_t *before = record->frames + record->kernel_frames;
+	uint64_t *frames = out->frames + record->kernel_frames;
+	uint16_t count = 0;
+
+	while (walk->end == USER_END_NONE && count < USER_FRAMES_MAX) {
+		unwind_step(walk);
+		frames[count++] = walk->shown;
+	}
+	if (walk->end == USER_END_NONE ||
+	    (walk->end == USER_END_READ_FAULT && travelled->ran_out && is_cut(travelled)))
+		unwind_stop(walk, USER_END_TOO_DEEP);
+	out->user_frames = count;
+	out->user_end = (uint16_t)walk->end;
+	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out)
+		return true;
+	return count >= record->user_frames || memcmp(before, frames, count * sizeof(*frames)) != 0;
+}
+
+const struct sample_record *stack_walk_again(struct stack_walk *walk,
+					     const struct sample_record *record,
+					     struct stack_walk_list list, struct unwind_space space)
+{
+	const struct sample_registers *registers = sample_registers(record);
+	const struct unwind_process process = { .place = list.place, .count = list.count };
+	struct travelled travelled = {
+		.space = space,
+		.stack = (const uint8_t *)(registers + 1),
+		.from = registers->general[UNWIND_STACK_POINTER] & ~7ULL,
+		.bytes = record->stack_bytes,
+	};
+	struct unwind unwind = { .now = *registers, .self = &travelled };
+
+	memcpy(&walk->made, record,
+	       offsetof(struct sample_record, frames) +
+		       record->kernel_frames * sizeof(record->frames[0]));
+	unwind_begin(&unwind, &process);
+	if (!walk_frames(&unwind, &travelled, record, &walk->made)) {
+		walk->kept++;
+		return record;
+	}
+	walk->walked++;
+	walk->made.flags &= ~(uint32_t)SAMPLE_FRAME_POINTERS;
+	walk->made.flags |= unwind.flags & SAMPLE_FRAME_POINTERS;
+	return &walk->made;
+}

@@ -1,0 +1,36 @@
+/*
+ * stack_walk - stacks that travelled, walked with what the agent knows of their process by then.
+ *
+ * A program in the kernel knows the mappings that were written for it, and a process that lives for
+ * a millisecond is gone before that. Of its samples come registers and the top of the stack, and
+ * here is the same walk (bpf/unwind.h) over those bytes, the mappings as they were at the tick, and
+ * the tables that are loaded by now. Pure, but for the pages.
+ *
+ * What BPF has found by frame pointers meanwhile stays where that is further than we get: where no
+ * table is loaded, or the stack is longer than what travelled.
+ */
+#pragma once
+
+#include "sample.h"
+#include "unwind_space.h"
+
+struct stack_walk {
+	uint64_t walked, kept; /* cumulative: by us, and those that are as BPF left them */
+	/* private */
+	struct sample_record made;
+};
+
+/* Where the mappings of its process are, all of them, sorted. */
+struct stack_walk_list {
+	uint64_t place; /* as in struct unwind_process */
+	uint32_t count;
+};
+
+/*
+ * The record with the user side that we found, and without registers and stack, though it says how
+ * many bytes there were; or `record` itself, which has some. Good until the next call.
+ */
+const struct sample_record *stack_walk_again(struct stack_walk *walk,
+					     const struct sample_record *record,
+					     struct stack_walk_list list,
+					     struct unwind_space space);
