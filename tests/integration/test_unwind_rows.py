@@ -52,12 +52,13 @@ def differences(expected, found):
     return "\n".join(lines)
 
 
-def compare(path, tmp_path, figure, **how):
+def compare(path, tmp_path, figure, section="eh-frame", machine=oracle.X86_64):
     built = oracle.run(CHECK, "build", path, tmp_path / "table").strip()
-    found = oracle.table_rows(CHECK, tmp_path / "table")
-    expected = oracle.rows_of(oracle.with_entry(path, oracle.functions_of(path, **how)))
+    found = oracle.table_rows(CHECK, tmp_path / "table", machine)
+    functions = oracle.functions_of(path, section, machine)
+    expected = oracle.rows_of(oracle.filled(path, functions, machine))
     figure(f"{Path(path).name}: {built}; readelf has {len(expected[0])}")
-    assert len(expected[0]) > 10
+    assert len(functions) > 2 and len(expected[0]) > 5
     assert found == expected, differences(expected[0], found[0])
 
 
@@ -70,6 +71,55 @@ def test_every_row_is_what_readelf_says(name, tmp_path, figure):
 @pytest.mark.parametrize("name", LARGE)
 def test_every_row_of_a_large_file_is_what_readelf_says(name, tmp_path, figure):
     compare(file_of(name, LARGE), tmp_path, figure)
+
+
+@pytest.mark.parametrize("name, how", [
+    ("so64", {}),                             # gcc: PLT, a realigned stack
+    ("dbgs", {"section": "debug-frame"}),     # compressed, and no .eh_frame
+    ("lld", {}),                              # PLT stubs that nothing describes
+    ("arm64", {"machine": oracle.ARM64}),
+])
+def test_small_files_of_each_kind_have_the_rows_that_readelf_says(name, how, tmp_path, figure):
+    compare(ROOT / "tests" / "fuzz" / "corpus" / "unwind_build" / name, tmp_path, figure, **how)
+
+
+@pytest.mark.parametrize("path", ["/usr/aarch64-linux-gnu/lib/libc.so.6",
+                                  "/usr/aarch64-linux-gnu/lib/libstdc++.so.6"])
+def test_rows_of_arm64_are_what_readelf_says(path, tmp_path, figure):
+    if not Path(path).exists():
+        pytest.skip(f"there is no {path}: libc6-arm64-cross, libstdc++6-arm64-cross")
+    compare(path, tmp_path, figure, machine=oracle.ARM64)
+
+
+def test_rows_of_the_vdso_are_what_readelf_says(tmp_path, figure):
+    image = tmp_path / "vdso"
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+        span = next(line.split()[0] for line in maps if "[vdso]" in line)
+        start, end = (int(part, 16) for part in span.split("-"))
+        memory.seek(start)
+        image.write_bytes(memory.read(end - start))
+    compare(image, tmp_path, figure)
+
+
+@pytest.mark.parametrize("flag", ["-static", "-static-pie"])
+def test_rows_of_static_programs_are_what_readelf_says(flag, tmp_path, figure):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    oracle.run("gcc", flag, tmp_path / "main.c", "-o", tmp_path / "program")
+    compare(tmp_path / "program", tmp_path, figure)
+
+
+def test_return_from_signals_is_found_where_nothing_tells_of_it(tmp_path):
+    if not shutil.which("musl-gcc"):
+        pytest.skip("there is no musl")
+    (tmp_path / "main.c").write_text("#include <signal.h>\n"
+                                     "int main(void) { return signal(10, SIG_IGN) != 0; }\n")
+    oracle.run("musl-gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "program")
+    oracle.run(CHECK, "build", tmp_path / "program", tmp_path / "table")
+    rows, _ = oracle.table_rows(CHECK, tmp_path / "table")
+    symbols = oracle.run("nm", tmp_path / "program").splitlines()
+    address = next(int(line.split()[0], 16) for line in symbols if line.endswith("__restore_rt"))
+
+    assert (address - 1, oracle.SIGNAL) in rows
 
 
 GO = """package main

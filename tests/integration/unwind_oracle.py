@@ -12,6 +12,7 @@ SAME, AT_CFA, UNDEFINED, REGISTER, AT_FRAME_POINTER, UNSUPPORTED = range(6)
 NONE = (CFA_NONE, 0, 0, 0, 0, 0, 0, 0)
 NOBODY_READS = (CFA_UNSUPPORTED, 0, 0, 0, 0, 0, 0, 0)
 ROOT = (CFA_REGISTER, 7, 8, 0, SAME, 0, UNDEFINED, 0)
+LAZY = (CFA_PLT, 0, 11, 0, SAME, 0, AT_CFA, -8)
 SIGNAL = (CFA_SIGNAL, 0, 0, 0, 0, 0, 0, 0)
 BRIDGED = 15
 
@@ -74,7 +75,8 @@ class Reader:
         if text in ("u", "s", None):
             return (SAME, 0)
         if text.startswith("c"):
-            return (AT_CFA, int(text[1:]))
+            offset = int(text[1:])
+            return (AT_CFA, offset) if -2**15 <= offset < 2**15 else (UNSUPPORTED, 0)
         if text == "exp":
             match = re.search(rf"\b{name.upper()}=\[{BREG}\]", self.expressions[key][1])
             if match and cfa[:2] == (CFA_REGISTER, int(match[1])):
@@ -97,8 +99,8 @@ class Reader:
             return NOBODY_READS
         pointer = self.names[self.frame_pointer]
         frame = self.place(said.get(pointer), key, pointer, cfa)
-        back = self.place(said["ra"], key, "RIP", cfa)
-        if said["ra"] == "u" and not self.links:
+        back = self.place(said.get("ra"), key, "RIP", cfa)
+        if said.get("ra") == "u" and not self.links:
             back = (UNDEFINED, 0)
         return self.stack(said.get(self.names[self.stack_pointer]), cfa, frame, back)
 
@@ -142,13 +144,19 @@ def functions_of(path, section="eh-frame", machine=X86_64):
     return found
 
 
-def with_entry(path, functions):
-    """With the program's first instructions, which nobody has called, where no entry tells it."""
-    said = re.search(r"Entry point address: +0x([0-9a-f]+)", run("readelf", "-h", path))
-    entry = int(said[1], 16)
-    if entry == 0 or any(start <= entry < end for start, end, _ in functions):
-        return functions
-    return [*functions, (entry, entry + 32, [(entry, ROOT)])]
+def filled(path, functions, machine=X86_64):
+    """With what is known of code that no entry speaks of: PLT stubs, the first instructions."""
+    links = machine[3]
+    found = re.search(r" \.plt +PROGBITS +(\w+) \w+ (\w+)", run("readelf", "-SW", path))
+    places = [(int(run("readelf", "-h", path).split("Entry point address:")[1].split()[0], 16), 32,
+               ROOT if not links else (CFA_REGISTER, 31, 0, 0, SAME, 0, SAME, 0))]
+    if found:
+        head = 32 if links else 16
+        places.append((int(found[1], 16) + head, int(found[2], 16) - head,
+                       (CFA_REGISTER, 31, 0, 0, SAME, 0, SAME, 0) if links else LAZY))
+    more = [(start, start + size, [(start, rule)]) for start, size, rule in places
+            if start and size > 0 and not any(f[0] <= start < f[1] for f in functions)]
+    return functions + more
 
 
 def rows_of(functions):
@@ -172,7 +180,7 @@ def rows_of(functions):
     return merged, last_end
 
 
-def table_rows(check, table):
+def table_rows(check, table, machine=X86_64):
     """The rows that our table has, and where it ends."""
     rows = []
     for line in run(check, "rows", table).splitlines():
@@ -182,6 +190,8 @@ def table_rows(check, table):
         rule = tuple(int(part) for part in rule)
         if rule[4] == UNDEFINED:  # a register nobody saved
             rule = (*rule[:4], SAME, *rule[5:])
+        if machine == ARM64 and rule[6] == UNDEFINED:  # as if it were in the link register
+            rule = (*rule[:6], SAME, 0)
         if not rows or rows[-1][1] != rule:
             rows.append((int(address, 16), rule))
     raise AssertionError("the table's end is missing")

@@ -1,0 +1,199 @@
+#include "cfi_maker.h"
+#include "object/unwind_build.h"
+#include "object/unwind_file.h"
+#include "test.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { FRAMES_AT = 0x20000, SECTIONS = 3 };
+
+/* A program of one function, push %rbp and all, as far as its tables go. */
+struct program {
+	uint16_t machine;
+	uint8_t class;
+	uint64_t code_bytes;
+	bool has_sections;
+	bool has_header; /* PT_GNU_EH_FRAME */
+	const char *frames_name;
+	str frames;
+};
+
+static struct program usual(struct cfi_maker *maker)
+{
+	cfi_usual_add(maker);
+	cfi_function_add(maker, CODE_AT, 32, BYTES("\x41\x0e\x10\x86\x02"));
+	return (struct program){
+		.machine = EM_X86_64,
+		.class = ELFCLASS64,
+		.code_bytes = CODE_BYTES,
+		.has_sections = true,
+		.frames_name = ".eh_frame",
+		.frames = buf_bytes(&maker->bytes),
+	};
+}
+
+/* Headers, .eh_frame_hdr, the frames, names, sections; of the code there is nothing but zeros. */
+static int program_fd(const struct program *program)
+{
+	enum { HEADER_BYTES = 16, NAMES_AT = 0x1f000 };
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+	uint64_t file_bytes = FRAMES_AT + program->frames.len + 0x1000;
+	uint64_t sections_at = FRAMES_AT + program->frames.len + 8 - program->frames.len % 8;
+	char names[64] = "";
+	uint8_t header[HEADER_BYTES] = { 1, 0x03, 0xff, 0xff, 0, 0, 2, 0 }; /* udata4 */
+	Elf64_Ehdr head = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, program->class, ELFDATA2LSB, 1 },
+		.e_type = ET_DYN,
+		.e_machine = program->machine,
+		.e_version = 1,
+		.e_phoff = sizeof(Elf64_Ehdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = program->has_header ? 3 : 2,
+		.e_shoff = program->has_sections ? sections_at : 0,
+		.e_shentsize = program->has_sections ? sizeof(Elf64_Shdr) : 0,
+		.e_shnum = program->has_sections ? SECTIONS : 0,
+		.e_shstrndx = program->has_sections ? 2 : 0,
+	};
+	Elf64_Phdr segments[] = {
+		{ PT_LOAD, PF_R | PF_X, 0, CODE_AT, CODE_AT, program->code_bytes,
+		  program->code_bytes, 1 },
+		{ PT_LOAD, PF_R, FRAMES_AT, FRAMES_AT, FRAMES_AT, program->frames.len + 4,
+		  program->frames.len + 4, 1 },
+		{ PT_GNU_EH_FRAME, PF_R, NAMES_AT + 64, NAMES_AT + 64, NAMES_AT + 64, HEADER_BYTES,
+		  HEADER_BYTES, 1 },
+	};
+	Elf64_Shdr sections[SECTIONS] = {
+		{ 0 },
+		{ .sh_name = 1,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_addr = FRAMES_AT,
+		  .sh_offset = FRAMES_AT,
+		  .sh_size = program->frames.len },
+		{ .sh_type = SHT_STRTAB, .sh_offset = NAMES_AT, .sh_size = sizeof(names) },
+	};
+
+	strncpy(names + 1, program->frames_name, sizeof(names) - 2);
+	assert_int_equal(ftruncate(fd, (off_t)file_bytes), 0);
+	assert_int_equal(pwrite(fd, &head, sizeof(head), 0), sizeof(head));
+	assert_int_equal(pwrite(fd, segments, sizeof(segments), sizeof(head)), sizeof(segments));
+	assert_int_equal(pwrite(fd, names, sizeof(names), NAMES_AT), sizeof(names));
+	assert_int_equal(pwrite(fd, header, sizeof(header), NAMES_AT + 64), sizeof(header));
+	assert_int_equal(pwrite(fd, program->frames.ptr, program->frames.len, FRAMES_AT),
+			 (ssize_t)program->frames.len);
+	assert_int_equal(pwrite(fd, sections, sizeof(sections), (off_t)sections_at),
+			 sizeof(sections));
+	return fd;
+}
+
+static enum unwind_build_reason build(const struct program *program, uint64_t memory_max,
+				      struct unwind_file *file)
+{
+	AUTO_FD fd = program_fd(program), out = memfd_create("table", MFD_CLOEXEC);
+	struct unwind_build_result result;
+	struct err err = { 0 };
+
+	if (!unwind_build(&(struct unwind_build_options){ .memory_max = memory_max }, fd, out,
+			  &result, &err)) {
+		assert_true(err.code != ERR_NONE);
+		assert_int_not_equal(result.reason, UNWIND_BUILT);
+		assert_int_equal(lseek(out, 0, SEEK_END), 0);
+		return result.reason;
+	}
+	assert_int_equal(lseek(out, 0, SEEK_END), result.bytes);
+	if (file && !unwind_file_open(file, out, &err))
+		fail_msg("%s", err.msg);
+	return result.reason;
+}
+
+static void assert_usual(const struct program *program)
+{
+	struct unwind_file file = { 0 };
+	struct unwind_rule rule;
+
+	assert_int_equal(build(program, 0, &file), UNWIND_BUILT);
+	assert_int_equal(file.header->row_count, 2);
+	assert_true(unwind_file_find(&file, CODE_AT + 31, &rule));
+	assert_int_equal(rule.cfa_offset, 16);
+	assert_int_equal(rule.frame_pointer_offset, -16);
+	assert_false(unwind_file_find(&file, CODE_AT + 32, &rule));
+	unwind_file_close(&file);
+}
+
+static void frames_are_found_by_their_section(void **state)
+{
+	AUTO_CFI_MAKER *eh = cfi_maker_new(true), *debug = cfi_maker_new(false);
+	struct program program = usual(eh), other = usual(debug);
+
+	(void)state;
+	assert_usual(&program);
+	other.frames_name = ".debug_frame";
+	assert_usual(&other);
+}
+
+static void frames_are_found_without_sections(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker);
+
+	(void)state;
+	/* What stands behind the zero is something else. */
+	buf_u32(&maker->bytes, 0);
+	cfi_function_add(maker, CODE_AT + 64, 32, BYTES(""));
+	program.frames = buf_bytes(&maker->bytes);
+	program.has_sections = false;
+	program.has_header = true;
+	assert_usual(&program);
+}
+
+static void each_file_without_a_table_has_its_reason(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker), other = program;
+
+	(void)state;
+	other.frames_name = ".other";
+	assert_int_equal(build(&other, 0, NULL), UNWIND_NO_ROWS);
+	other = program;
+	other.machine = EM_386;
+	assert_int_equal(build(&other, 0, NULL), UNWIND_WRONG_MACHINE);
+	other = program;
+	other.class = 7;
+	assert_int_equal(build(&other, 0, NULL), UNWIND_MALFORMED);
+	other = program;
+	other.code_bytes = 5ULL << 30;
+	assert_int_equal(build(&other, 0, NULL), UNWIND_TOO_LARGE);
+	assert_int_equal(build(&program, 1, NULL), UNWIND_TOO_LARGE);
+}
+
+static void what_cannot_be_read_or_written_is_said(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker);
+	AUTO_FD fd = program_fd(&program), none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	AUTO_FD full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct unwind_build_result result;
+	const struct unwind_build_options options = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_false(unwind_build(&options, fd, none, &result, &err));
+	assert_int_equal(result.reason, UNWIND_IO);
+	assert_false(unwind_build(&options, fd, full, &result, &err));
+	assert_int_equal(result.reason, UNWIND_IO);
+	assert_false(unwind_build(&options, none, full, &result, &err));
+	assert_int_equal(result.reason, UNWIND_MALFORMED);
+}
+
+static void every_reason_has_a_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < UNWIND_BUILD_REASON_COUNT; i++)
+		assert_non_null(unwind_build_reason_names[i]);
+}
+
+RUN_TESTS(TEST(frames_are_found_by_their_section), TEST(frames_are_found_without_sections),
+	  TEST(each_file_without_a_table_has_its_reason),
+	  TEST(what_cannot_be_read_or_written_is_said), TEST(every_reason_has_a_name))
