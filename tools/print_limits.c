@@ -197,6 +197,8 @@ static const struct limit store[] = {
 	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
 	LIMIT(COMPACT_SAMPLES_MAX, COUNT, "their samples", PACE),
 	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),
+	LIMIT(ROLLUP_WAIT_MS, MS, "how long an hour that is over waits for what comes late",
+	      "what comes later makes further rows"),
 	LIMIT(COMPACT_GRACE_MS, MS, "what was merged stays for queries that began before", PACE),
 	LIMIT(READ_ROWS, COUNT, "directories of rows fetched at a time", PACE),
 	LIMIT(READ_PAYLOAD_BYTES, BYTES, "payloads asked for at a time", PACE),

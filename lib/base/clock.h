@@ -7,6 +7,8 @@
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define NS_PER_MS     UINT64_C(1000000)
+#define MS_PER_HOUR   UINT64_C(3600000)
+#define MS_PER_DAY    UINT64_C(86400000)
 
 /* Since 1970, UTC: what people and other machines mean by time. It may jump. */
 uint64_t clock_unix_ns(void);

@@ -1,14 +1,22 @@
 /*
- * compact - merges rows as they came into fewer and larger ones, by the hour of their samples.
+ * compact - makes fewer and larger rows of what the flushes left, and sums of whole hours.
  *
- * A flush leaves a row per bucket each ten seconds. Minutes later all rows of a bucket that arrived
- * in the same hour are read, merged and written to `chunk`; the same transaction marks them as
- * merged, so each sample is seen once at any time, and a compactor that dies leaves nothing.
- * Readers take rows that are not marked. A marked row goes with its partition.
+ *     chunk_raw   a row per flush and bucket
+ *       │ merged  minutes later: all of a bucket that arrived in one hour
+ *       ▼
+ *     chunk       by the hour of its samples
+ *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels
+ *       ▼
+ *     rollup
  *
- * Rows are claimed by locking them, and who meets locked ones takes others: any number of ingesters
- * may do this at once. A transaction takes about a second; no flush and no query waits for it. A
- * row that cannot be read is marked so and left where it is. One thread.
+ * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample
+ * once: readers take `chunk_raw` rows that were not merged, and for a whole hour of which a sum is
+ * enough `rollup` and the `chunk` rows that were not rolled up. What comes late makes further rows
+ * of the same hour; all of them add up.
+ *
+ * Any number of ingesters may do this at once (compact_job.h). A transaction takes about a second;
+ * no flush and no query waits for it. A row that cannot be read is marked so and left where it is.
+ * One thread.
  */
 #pragma once
 
@@ -20,9 +28,15 @@ struct store_compactor_options {
 	const struct stop *stop;
 };
 
+struct compact_counts {
+	uint64_t rows, bytes, samples; /* that were put into others */
+	uint64_t made, made_bytes;
+};
+
 struct store_compactor {
 	/* read freely: since open */
-	uint64_t rows_merged, rows_made, bytes_merged, bytes_made, samples, rows_unreadable;
+	struct compact_counts merged, rolled;
+	uint64_t unreadable; /* rows */
 	/* private */
 	struct store_compactor_options options;
 	struct postgres pg;
@@ -33,7 +47,7 @@ void store_compactor_init(struct store_compactor *compactor,
 void store_compactor_close(struct store_compactor *compactor);
 
 /*
- * Merge rows of the bucket that waits longest; connects where need be. ret_found false: nothing is
- * old enough, or others are at it. A failure has changed nothing.
+ * Merge rows of the bucket that waits longest, or sum up an hour; connects where need be.
+ * ret_found false: nothing is old enough, or others are at it. A failure has changed nothing.
  */
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err) MUST_CHECK;

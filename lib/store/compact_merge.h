@@ -10,8 +10,7 @@
  */
 #pragma once
 
-#include "base/err.h"
-#include "profile/sample_set.h"
+#include "store/compact_row.h"
 
 struct compact_hour {
 	uint64_t start_ms;
@@ -22,12 +21,6 @@ struct compact_merge {
 	struct arena *arena;
 	VEC(struct compact_hour) hours; /* in the order they were met */
 	uint64_t samples;
-};
-
-/* A row of chunk_raw. */
-struct compact_row {
-	uint64_t first_ms, last_ms, samples; /* as its columns say */
-	str payload;
 };
 
 /* ERR_INVALID: it is damaged, or holds other samples than its columns say. */

@@ -1,18 +1,17 @@
 #include "store/partition.h"
 
+#include "base/clock.h"
 #include "store/limits.h"
 
 #include <inttypes.h>
 #include <time.h>
-
-#define MS_PER_HOUR UINT64_C(3600000)
-#define MS_PER_DAY  UINT64_C(86400000)
 
 const struct partition_table_kind partition_tables[PARTITION_TABLE_COUNT] = {
 	[PARTITION_LABEL_PAIR] = { "label_pair", MS_PER_DAY },
 	[PARTITION_SERIES] = { "series", MS_PER_DAY },
 	[PARTITION_CHUNK_RAW] = { "chunk_raw", MS_PER_HOUR },
 	[PARTITION_CHUNK] = { "chunk", MS_PER_DAY },
+	[PARTITION_ROLLUP] = { "rollup", MS_PER_DAY },
 };
 
 static struct tm utc(uint64_t unix_ms)

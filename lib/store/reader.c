@@ -122,8 +122,9 @@ static unsigned int without_of(const struct store_needs *needs, const struct fou
 	return stacks | CHUNK_NO_LABELS;
 }
 
-static bool read_rows(const struct store_team *team, struct answer *answers, struct arena *arena,
-		      struct err *err)
+/* by_hours: sums of whole hours, of series alone, are enough. */
+static bool read_rows(const struct store_team *team, struct answer *answers, bool by_hours,
+		      struct arena *arena, struct err *err)
 {
 	struct row_helper helpers[READERS_MAX];
 	const struct store_window *window = &answers[0].match.window;
@@ -133,6 +134,10 @@ static bool read_rows(const struct store_team *team, struct answer *answers, str
 		.helper_count = team->count - 1,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
+		.first_hour_ms =
+			by_hours ? (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR
+				 : 0,
+		.end_hour_ms = by_hours ? window->end_ms / MS_PER_HOUR * MS_PER_HOUR : 0,
 		.buckets = answers[0].match.found.buckets,
 		.wants = wants,
 		.take = take,
@@ -169,8 +174,10 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 
 	for (size_t i = 0; good && i < team->count; i++)
 		answers[i].without = without_of(&query->needs, &answers[0].match.found);
-	good = good &&
-	       (answers[0].match.found.by_id.len == 0 || read_rows(team, answers, &arena, err));
+	if (good && answers[0].match.found.by_id.len)
+		good = read_rows(team, answers,
+				 query->needs.no_times && (answers[0].without & CHUNK_NO_LABELS),
+				 &arena, err);
 
 	for (size_t i = 1; i < team->count; i++)
 		selector_done(&answers[i].selector);

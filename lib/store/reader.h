@@ -30,6 +30,9 @@ struct store_reader {
 /* What of samples is needed: the less it is, the less is unpacked. {0}: all of it. */
 struct store_needs {
 	bool no_stacks; /* they come with the empty stack */
+	/* Samples of a whole hour may come as their sum, with the hour's beginning as their time,
+	 * where labels of the series are enough. */
+	bool no_times;
 	/* Of their own labels those of these names, where the series lacks them: without any that
 	 * can be such, samples come with none. */
 	bool some_labels;

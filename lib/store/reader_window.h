@@ -3,9 +3,7 @@
  */
 #pragma once
 
-#include "base/base.h"
-
-#define MS_PER_DAY UINT64_C(86400000)
+#include "base/clock.h"
 
 struct store_window {
 	uint64_t start_ms, end_ms;   /* [start_ms, end_ms) */

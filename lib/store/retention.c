@@ -1,10 +1,10 @@
 #include "store/retention.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/limits.h"
 #include "store/partition.h"
 
-#define MS_PER_DAY UINT64_C(86400000)
 /* Any number that nothing else locks. */
 #define LOCK "110386840822114"
 
@@ -78,7 +78,8 @@ static bool day_is_needed(struct round *round, uint64_t start_ms, bool *ret_need
 
 	return ask_bool(round->pg,
 			"SELECT EXISTS (SELECT FROM chunk_raw WHERE late AND first_ms < $1) "
-			"OR EXISTS (SELECT FROM chunk WHERE day = $2)",
+			"OR EXISTS (SELECT FROM chunk WHERE day = $2) "
+			"OR EXISTS (SELECT FROM rollup WHERE day = $2)",
 			params, ARRAY_LEN(params), ret_needed, err);
 }
 
@@ -96,10 +97,31 @@ static bool is_merged(struct round *round, str name, bool *ret_merged, struct er
 	return ask_bool(round->pg, sql.ptr, &before, 1, ret_merged, err);
 }
 
+/* Rows as they came go by their arrival; what goes by its samples' day has a day more: a batch may
+ * be decoded just in time and be stored a little later. */
+static uint64_t kept_of(const struct retention *retention, enum partition_table table)
+{
+	uint64_t raw_ms = retention->raw_ms, rollup_ms = retention->rollup_ms;
+
+	switch (table) {
+	case PARTITION_CHUNK_RAW:
+		return raw_ms;
+	case PARTITION_CHUNK:
+		return raw_ms + MS_PER_DAY;
+	case PARTITION_ROLLUP:
+		return rollup_ms + MS_PER_DAY;
+	case PARTITION_SERIES:
+	case PARTITION_LABEL_PAIR:
+	case PARTITION_TABLE_COUNT:
+		break;
+	}
+	return (raw_ms > rollup_ms ? raw_ms : rollup_ms) + MS_PER_DAY;
+}
+
 static bool is_past(struct round *round, enum partition_table table, str name, bool *ret_past,
 		    struct err *err)
 {
-	uint64_t kept_ms = round->retention->raw_ms, now_ms = round->retention->now_ms;
+	uint64_t kept_ms = kept_of(round->retention, table), now_ms = round->retention->now_ms;
 	uint64_t start_ms, end_ms;
 	bool needed = false;
 
@@ -107,9 +129,6 @@ static bool is_past(struct round *round, enum partition_table table, str name, b
 	if (!partition_name_parse(table, name, &start_ms))
 		return true;
 	end_ms = start_ms + partition_tables[table].span_ms;
-	/* A day more: a batch may be decoded just in time and be stored a little later. */
-	if (table != PARTITION_CHUNK_RAW)
-		kept_ms += MS_PER_DAY;
 	if (end_ms + kept_ms > now_ms)
 		return table != PARTITION_CHUNK_RAW || end_ms + COMPACT_GRACE_MS > now_ms ||
 		       is_merged(round, name, ret_past, err);
@@ -211,7 +230,8 @@ static bool run(struct round *round, struct err *err)
 		return false;
 	/* Rows before what they refer to. */
 	return drop_past(round, PARTITION_CHUNK_RAW, err) &&
-	       drop_past(round, PARTITION_CHUNK, err) && drop_past(round, PARTITION_SERIES, err) &&
+	       drop_past(round, PARTITION_CHUNK, err) && drop_past(round, PARTITION_ROLLUP, err) &&
+	       drop_past(round, PARTITION_SERIES, err) &&
 	       drop_past(round, PARTITION_LABEL_PAIR, err);
 }
 

@@ -15,6 +15,7 @@ struct retention {
 	/* How long samples are kept: rows as they came by arrival, merged ones by their samples'
 	 * day. Of the former those that were merged go sooner. */
 	uint64_t raw_ms;
+	uint64_t rollup_ms; /* how long sums of hours are kept */
 };
 
 /* One round. ret_dropped: partitions that went. */

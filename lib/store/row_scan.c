@@ -13,7 +13,10 @@ enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 
 static const char declare[] =
 	"DECLARE rows NO SCROLL CURSOR FOR "
-	"SELECT " COLUMNS " FROM chunk WHERE day >= $7 AND day <= $8 AND " HOLDS " UNION ALL "
+	"SELECT " COLUMNS " FROM rollup WHERE day >= $7 AND day <= $8 AND " HOLDS
+	" AND first_ms >= $9 AND first_ms < $10 UNION ALL "
+	"SELECT " COLUMNS " FROM chunk WHERE day >= $7 AND day <= $8 AND " HOLDS
+	" AND (rolled IS NULL OR first_ms < $9 OR first_ms >= $10) UNION ALL "
 	"SELECT " COLUMNS " FROM chunk_raw "
 	"WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 AND " HOLDS " UNION ALL "
 	"SELECT " COLUMNS " FROM chunk_raw "
@@ -40,6 +43,8 @@ static bool open_cursor(const struct row_scan *scan, struct err *err)
 		postgres_i64(&arena, (int64_t)scan->start_ms),
 		postgres_date(&arena, (int64_t)(scan->start_ms / MS_PER_DAY)),
 		postgres_date(&arena, (int64_t)(scan->end_ms / MS_PER_DAY)),
+		postgres_i64(&arena, (int64_t)scan->first_hour_ms),
+		postgres_i64(&arena, (int64_t)scan->end_hour_ms),
 	};
 
 	return postgres_query(&scan->reader->pg, declare, params, ARRAY_LEN(params), &rows, err);

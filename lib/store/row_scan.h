@@ -3,7 +3,8 @@
  *
  * A sample is never more than AHEAD_MS ahead of its row's arrival, but it may have arrived any time
  * later. So rows are looked for from the hour of the window's start on: those that arrived up to
- * LATE_MS after its end all, and later ones among the rows marked `late`. Directories come first;
+ * LATE_MS after its end all, and later ones among the rows marked `late`. What was merged is looked
+ * for by the day of its samples, and for whole hours their sums are taken. Directories come first;
  * payloads are read of the rows that the caller wants.
  */
 #pragma once
@@ -16,6 +17,8 @@ struct row_scan {
 	struct row_helper *helpers; /* who may take payloads too; may be none */
 	size_t helper_count;
 	uint64_t start_ms, end_ms;
+	/* Whole hours of which sums are enough, [first, end); none where first >= end. */
+	uint64_t first_hour_ms, end_hour_ms;
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
 
 	/* Whether the row's payload is wanted. */

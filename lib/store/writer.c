@@ -18,9 +18,6 @@ enum { PARTITION_TRIES = 3, SESSION_DEFAULT_MS = 10000 };
 #define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
 #define SQLSTATE_LOCK_TIMEOUT "55P03"
 
-#define MS_PER_HOUR UINT64_C(3600000)
-#define MS_PER_DAY  UINT64_C(86400000)
-
 static void forget(struct store_writer *writer)
 {
 	known_clear(&writer->known);
@@ -332,6 +329,7 @@ bool store_writer_maintain(struct store_writer *writer, struct err *err)
 	const struct retention retention = {
 		.now_ms = now_ms,
 		.raw_ms = writer->options.retention_raw_ns / NS_PER_MS,
+		.rollup_ms = writer->options.retention_rollup_ns / NS_PER_MS,
 	};
 
 	if (!store_writer_connect(writer, err))
@@ -342,7 +340,8 @@ bool store_writer_maintain(struct store_writer *writer, struct err *err)
 		    !need_partition(writer, PARTITION_LABEL_PAIR, now_ms + ahead * MS_PER_DAY,
 				    err) ||
 		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err) ||
-		    !need_partition(writer, PARTITION_CHUNK, now_ms + ahead * MS_PER_DAY, err))
+		    !need_partition(writer, PARTITION_CHUNK, now_ms + ahead * MS_PER_DAY, err) ||
+		    !need_partition(writer, PARTITION_ROLLUP, now_ms + ahead * MS_PER_DAY, err))
 			return false;
 	return janitor_run(&writer->pg, &writer->writers_ended, err) &&
 	       retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);

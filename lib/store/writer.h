@@ -27,7 +27,7 @@ struct store_writer_options {
 	const char *postgres;      /* libpq conninfo or URI */
 	const char *topic;         /* names the offsets' rows */
 	uint64_t known_series_max; /* entries of the cache of known series and pairs */
-	uint64_t retention_raw_ns;
+	uint64_t retention_raw_ns, retention_rollup_ns;
 	uint64_t session_ms;     /* for so long we may stand still in a transaction; 0: 10 s */
 	bool synchronous_commit; /* off by default: Kafka is the truth */
 	const struct stop *stop; /* ends every wait */

@@ -1,10 +1,9 @@
+#include "base/clock.h"
 #include "store/chunk_rows.h"
 #include "store/limits.h"
 #include "store/writer_flush.h"
 
 enum { RAW_LEVEL = 1, RAW_COLUMNS = 8 };
-#define MS_PER_HOUR UINT64_C(3600000)
-#define MS_PER_DAY  UINT64_C(86400000)
 
 /* Which samples of a part are of bucket b: order[first[b]] to order[first[b + 1] - 1]. */
 struct sorted {

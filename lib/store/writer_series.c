@@ -1,9 +1,8 @@
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
 #include "store/writer_flush.h"
-
-#define MS_PER_DAY UINT64_C(86400000)
 
 struct pair_row {
 	int64_t day, id;

@@ -8,12 +8,16 @@
 
 static void measure(const struct store_compactor *store)
 {
-	metric_set(&ingester_merged_rows, (int64_t)store->rows_merged);
-	metric_set(&ingester_merged_bytes, (int64_t)store->bytes_merged);
-	metric_set(&ingester_merged_samples, (int64_t)store->samples);
-	metric_set(&ingester_chunks, (int64_t)store->rows_made);
-	metric_set(&ingester_chunk_bytes, (int64_t)store->bytes_made);
-	metric_set(&ingester_damaged_rows, (int64_t)store->rows_unreadable);
+	metric_set(&ingester_merged_rows, (int64_t)store->merged.rows);
+	metric_set(&ingester_merged_bytes, (int64_t)store->merged.bytes);
+	metric_set(&ingester_merged_samples, (int64_t)store->merged.samples);
+	metric_set(&ingester_chunks, (int64_t)store->merged.made);
+	metric_set(&ingester_chunk_bytes, (int64_t)store->merged.made_bytes);
+	metric_set(&ingester_rolled_chunks, (int64_t)store->rolled.rows);
+	metric_set(&ingester_rolled_samples, (int64_t)store->rolled.samples);
+	metric_set(&ingester_rollups, (int64_t)store->rolled.made);
+	metric_set(&ingester_rollup_bytes, (int64_t)store->rolled.made_bytes);
+	metric_set(&ingester_damaged_rows, (int64_t)store->unreadable);
 }
 
 static void *run(void *self)

@@ -136,6 +136,7 @@ static bool open_store(struct consume *consume)
 		.topic = options->topic,
 		.known_series_max = KNOWN_SERIES_MAX,
 		.retention_raw_ns = options->retention_raw_ns,
+		.retention_rollup_ns = options->retention_rollup_ns,
 		.session_ms = options->session_ns / NS_PER_MS,
 		.synchronous_commit = options->synchronous_commit,
 		.stop = daemon_stop_flag(),

@@ -53,8 +53,12 @@ COUNTER(ingester_merged_bytes, "merged_row_bytes_total", "Bytes of those rows.")
 COUNTER(ingester_merged_samples, "merged_samples_total", "Samples of those rows.");
 COUNTER(ingester_chunks, "chunks_total", "Chunks written.");
 COUNTER(ingester_chunk_bytes, "chunk_bytes_total", "Bytes of those chunks.");
+COUNTER(ingester_rolled_chunks, "rolled_chunks_total", "Chunks that were summed up by the hour.");
+COUNTER(ingester_rolled_samples, "rolled_samples_total", "Samples of those chunks.");
+COUNTER(ingester_rollups, "rollups_total", "Rows of such sums written.");
+COUNTER(ingester_rollup_bytes, "rollup_bytes_total", "Bytes of those rows.");
 COUNTER(ingester_merge_errors, "merge_errors_total",
-	"Merges that failed and are tried again; nothing has changed.");
+	"Merges, or sums, that failed and are tried again; nothing has changed.");
 COUNTER(ingester_damaged_rows, "damaged_rows_total",
 	"Rows found damaged when they were to be merged; they stay as they came.");
 COUNTER(ingester_rebalances, "rebalances_total", "Assignments of partitions by Kafka.");
@@ -182,6 +186,10 @@ void ingester_metrics_register(void)
 		&ingester_merged_samples,
 		&ingester_chunks,
 		&ingester_chunk_bytes,
+		&ingester_rolled_chunks,
+		&ingester_rolled_samples,
+		&ingester_rollups,
+		&ingester_rollup_bytes,
 		&ingester_merge_errors,
 		&ingester_damaged_rows,
 		&ingester_row_bytes,

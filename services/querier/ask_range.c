@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "profile/profile_type.h"
 #include "question.h"
 #include "range_report.h"
@@ -56,7 +57,12 @@ static bool read_sums(struct question *question, const struct selector *selector
 						.see = is_gauge ? range_see : NULL,
 						.self = &ranges[i] };
 	}
-	question->needs = (struct store_needs){ .no_stacks = true, .some_labels = !is_gauge };
+	question->needs = (struct store_needs){
+		.no_stacks = true,
+		.no_times = !is_gauge && options->start_ms % MS_PER_HOUR == 0 &&
+			    options->step_ms % MS_PER_HOUR == 0,
+		.some_labels = !is_gauge,
+	};
 	if (options->sum_by) {
 		question->needs.label_names = options->sum_by->names;
 		question->needs.label_count = options->sum_by->len;

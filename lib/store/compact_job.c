@@ -1,0 +1,236 @@
+#include "store/compact_job.h"
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "store/chunk_rows.h"
+#include "store/limits.h"
+
+#define SQLSTATE_NO_PARTITION "23514"
+
+enum { CHUNK_LEVEL = 3, COLUMNS = 7 };
+
+static bool find(struct compact_job *job, uint64_t older_than_ms, bool *ret_found, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct postgres_param before = postgres_i64(&job->arena, (int64_t)older_than_ms);
+
+	if (!postgres_query(&job->compactor->pg, job->kind->find, &before, 1, &rows, err))
+		return false;
+	*ret_found = rows.count > 0;
+	if (!*ret_found)
+		return true;
+	job->partition = str_copy(&job->arena, postgres_get(&rows, 0, 0));
+	job->bucket = (int32_t)postgres_get_i64(&rows, 0, 1);
+	job->start_ms = (uint64_t)postgres_get_i64(&rows, 0, 2);
+	job->end_ms = (uint64_t)postgres_get_i64(&rows, 0, 3);
+	return true;
+}
+
+/* As many as fit into memory; the rest is another job's. */
+static bool claim(struct compact_job *job, struct err *err)
+{
+	_Static_assert(COMPACT_ROWS_MAX == 1024, "said in the statement below");
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	const struct postgres_param params[] = {
+		postgres_i64(&job->arena, job->bucket),
+		postgres_i64(&job->arena, (int64_t)job->start_ms),
+		postgres_i64(&job->arena, (int64_t)job->end_ms),
+	};
+	str sql = str_format(&job->arena,
+			     "SELECT ctid, samples, octet_length(payload) FROM " STR_FMT
+			     " WHERE %s IS NULL AND NOT unreadable AND bucket = $1::bigint "
+			     "AND first_ms >= $2 AND first_ms < $3 "
+			     "ORDER BY first_ms LIMIT 1024 FOR UPDATE SKIP LOCKED%c",
+			     STR_ARG(job->partition), job->kind->mark, '\0');
+
+	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
+		return false;
+	for (size_t i = 0; i < rows.count; i++) {
+		uint64_t samples = (uint64_t)postgres_get_i64(&rows, i, 1);
+		uint64_t bytes = (uint64_t)postgres_get_i64(&rows, i, 2);
+
+		if (i > 0 && (job->counts.samples + samples > COMPACT_SAMPLES_MAX ||
+			      job->counts.bytes + bytes > job->kind->bytes_max))
+			break;
+		job->counts.samples += samples;
+		job->counts.bytes += bytes;
+		job->counts.rows++;
+		*vec_push(&job->arena, &job->places) =
+			str_copy(&job->arena, postgres_get(&rows, i, 0));
+	}
+	return true;
+}
+
+/* ERR_INVALID: the row at ret_bad, by its place, is damaged. */
+static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	str sql = str_format(&job->arena,
+			     "SELECT first_ms, last_ms, samples, payload, ctid FROM " STR_FMT
+			     " WHERE ctid = ANY ($1) ORDER BY first_ms%c",
+			     STR_ARG(job->partition), '\0');
+	struct postgres_param places =
+		postgres_tids(&job->arena, job->places.items, job->places.len);
+
+	if (!postgres_query(&job->compactor->pg, sql.ptr, &places, 1, &rows, err))
+		return false;
+	if (rows.count != job->places.len)
+		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone",
+			       job->places.len - rows.count, job->places.len);
+	job->kind->begin(job);
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct compact_row row = {
+			.first_ms = (uint64_t)postgres_get_i64(&rows, i, 0),
+			.last_ms = (uint64_t)postgres_get_i64(&rows, i, 1),
+			.samples = (uint64_t)postgres_get_i64(&rows, i, 2),
+			.payload = postgres_get(&rows, i, 3),
+		};
+
+		if (!job->kind->add(job, &row, err)) {
+			*ret_bad = str_copy(&job->arena, postgres_get(&rows, i, 4));
+			return false;
+		}
+	}
+	return true;
+}
+
+static void put_row(void *self, const struct chunk_row *row)
+{
+	struct compact_job *job = self;
+	uint64_t day = row->first_ms / MS_PER_DAY;
+
+	*vec_push(&job->arena, &job->days) = day;
+	postgres_copy_row(&job->copy, COLUMNS);
+	postgres_copy_date(&job->copy, (int64_t)day);
+	postgres_copy_i32(&job->copy, job->bucket);
+	postgres_copy_i64(&job->copy, (int64_t)row->first_ms);
+	postgres_copy_i64(&job->copy, (int64_t)row->last_ms);
+	postgres_copy_i32(&job->copy, (int32_t)row->set->samples.len);
+	postgres_copy_bytes(&job->copy, row->directory);
+	postgres_copy_bytes(&job->copy, row->payload);
+	job->counts.made++;
+	job->counts.made_bytes += row->payload.len;
+}
+
+void compact_job_put(struct compact_job *job, struct sample_set *set)
+{
+	AUTO_ARENA scratch = { 0 };
+
+	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_row, job });
+}
+
+static bool mark(struct compact_job *job, str what, const str *places, size_t count,
+		 struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	str sql = str_format(&job->arena,
+			     "UPDATE " STR_FMT " SET " STR_FMT " WHERE ctid = ANY ($1) "
+			     "AND %s IS NULL AND NOT unreadable%c",
+			     STR_ARG(job->partition), STR_ARG(what), job->kind->mark, '\0');
+	struct postgres_param param = postgres_tids(&job->arena, places, count);
+
+	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
+		return false;
+	return postgres_affected(&rows) == count ||
+	       err_set(err, ERR_IO, "%zu rows were to be marked, and %zu were", count,
+		       (size_t)postgres_affected(&rows));
+}
+
+static bool replace(struct compact_job *job, struct err *err)
+{
+	struct postgres *pg = &job->compactor->pg;
+	str what = str_format(&job->arena, "%s = now()", job->kind->mark);
+	str copy = str_format(&job->arena,
+			      "COPY %s (day, bucket, first_ms, last_ms, samples, directory, "
+			      "payload) FROM STDIN (FORMAT binary)%c",
+			      partition_tables[job->kind->to].name, '\0');
+
+	job->copy.arena = &job->arena;
+	postgres_copy_begin(&job->copy);
+	job->kind->make(job);
+	postgres_copy_end(&job->copy);
+	if (!mark(job, what, job->places.items, job->places.len, err) ||
+	    !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err))
+		return false;
+	failpoint(FAILPOINT_IN_COMPACTION);
+	return postgres_exec(pg, "COMMIT", err);
+}
+
+/* What is wrong with a row is said once; queries that need it say it each time. */
+static bool set_aside(struct compact_job *job, str place, const struct err *why, struct err *err)
+{
+	log_warn("a row is damaged, and stays as it is", "table=" STR_FMT " bucket=%d error=\"%s\"",
+		 STR_ARG(job->partition), (int)job->bucket, why->msg);
+	if (!postgres_exec(&job->compactor->pg, "ROLLBACK; BEGIN", err) ||
+	    !mark(job, STR("unreadable = true"), &place, 1, err) ||
+	    !postgres_exec(&job->compactor->pg, "COMMIT", err))
+		return false;
+	job->compactor->unreadable++;
+	job->counts = (struct compact_counts){ 0 };
+	return true;
+}
+
+static bool run(struct compact_job *job, uint64_t older_than_ms, bool *ret_found, struct err *err)
+{
+	struct postgres *pg = &job->compactor->pg;
+	struct err why;
+	str bad = { 0 };
+
+	if (!postgres_exec(pg, "BEGIN", err) || !find(job, older_than_ms, ret_found, err))
+		return false;
+	if (!*ret_found)
+		return postgres_exec(pg, "COMMIT", err);
+	if (!claim(job, err))
+		return false;
+	if (read_rows(job, &bad, &why))
+		return replace(job, err);
+	if (why.code == ERR_INVALID && bad.len)
+		return set_aside(job, bad, &why, err);
+	*err = why;
+	return false;
+}
+
+/* Days that nobody has made yet; made apart, as it would make others wait in a transaction. */
+static bool make_days(struct compact_job *job, struct err *err)
+{
+	bool made;
+
+	for (size_t i = 0; i < job->days.len; i++)
+		if (!partition_make(&job->compactor->pg, job->kind->to,
+				    job->days.items[i] * MS_PER_DAY, &made, err))
+			return false;
+	return true;
+}
+
+bool compact_job_run(const struct compact_kind *kind, struct store_compactor *compactor,
+		     uint64_t older_than_ms, struct compact_counts *counts, bool *ret_found,
+		     struct err *err)
+{
+	struct compact_job job = { .kind = kind, .compactor = compactor };
+	struct postgres *pg = &compactor->pg;
+	struct err later;
+
+	pg->sqlstate[0] = '\0';
+
+	bool good = run(&job, older_than_ms, ret_found, err);
+
+	if (good && *ret_found) {
+		counts->rows += job.counts.rows;
+		counts->bytes += job.counts.bytes;
+		counts->samples += job.counts.samples;
+		counts->made += job.counts.made;
+		counts->made_bytes += job.counts.made_bytes;
+	}
+	if (!good) {
+		bool lacks_day = postgres_failed_with(pg, SQLSTATE_NO_PARTITION);
+
+		if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
+			postgres_close(pg);
+		/* Found again, it will go through. */
+		if (lacks_day && postgres_is_open(pg))
+			good = make_days(&job, err);
+	}
+	arena_free(&job.arena);
+	return good;
+}

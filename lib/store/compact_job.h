@@ -1,0 +1,51 @@
+/*
+ * compact_job - one transaction that puts what is in some rows of a table into fewer of another.
+ *
+ * Of the oldest row that waits the bucket is taken, and of it what was written together: all that
+ * waits is locked, read, put into new rows and marked. Locked rows are passed over, so the lock is
+ * the lease: who dies has changed nothing, and who meets others at work takes something else.
+ */
+#pragma once
+
+#include "store/compact.h"
+#include "store/compact_row.h"
+#include "store/partition.h"
+
+struct compact_job;
+
+struct compact_kind {
+	enum partition_table from, to; /* of rows as struct chunk_row is put */
+	const char *mark;              /* the column of `from` that says when; NULL: it waits */
+	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
+	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
+	const char *find;
+	uint64_t bytes_max; /* of payloads of one job */
+	void (*begin)(struct compact_job *job);
+	/* ERR_INVALID: the row is damaged, and what was added is rubbish now. */
+	bool (*add)(struct compact_job *job, const struct compact_row *row, struct err *err);
+	void (*make)(struct compact_job *job); /* compact_job_put() all there is */
+};
+
+struct compact_job {
+	const struct compact_kind *kind;
+	struct store_compactor *compactor;
+	struct arena arena;
+	uint64_t start_ms; /* of the times that are looked for */
+	void *self;        /* the kind's own, of begin() */
+	/* private */
+	struct buf copy;
+	uint64_t end_ms;
+	str partition; /* as the server names it */
+	int32_t bucket;
+	VEC(str) places; /* ctid: they are locked, so nobody moves them */
+	VEC(uint64_t) days;
+	struct compact_counts counts;
+};
+
+/* ret_found false: nothing is older, or others are at it. A failure has changed nothing. */
+bool compact_job_run(const struct compact_kind *kind, struct store_compactor *compactor,
+		     uint64_t older_than_ms, struct compact_counts *counts, bool *ret_found,
+		     struct err *err) MUST_CHECK;
+
+/* Rows of samples that are all of one day. */
+void compact_job_put(struct compact_job *job, struct sample_set *set);

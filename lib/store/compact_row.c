@@ -1,0 +1,48 @@
+#include "store/compact_row.h"
+
+#include "store/chunk.h"
+
+#include <inttypes.h>
+
+static bool any_series(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	struct arena *arena = self;
+	struct label *label = arena_new(arena, struct label);
+
+	(void)type;
+	label->name = STR("id");
+	label->value = str_copy(arena, (str){ (const char *)&id, sizeof(id) });
+	*ret_labels = (struct labels){ label, 1 };
+	return true;
+}
+
+bool compact_row_read(const struct compact_row *row, unsigned int without, struct sample_set *set,
+		      struct err *err)
+{
+	size_t before = set->samples.len;
+	uint64_t samples = 0;
+	const struct chunk_filter filter = {
+		.series = any_series,
+		.self = set->arena,
+		.start_ms = row->first_ms,
+		.end_ms = row->last_ms + 1,
+		.without = without,
+	};
+
+	if (!chunk_decode(row->payload, &filter, set, &samples, err))
+		return false;
+	if (samples == row->samples && set->samples.len - before == samples)
+		return true;
+	return err_set(err, ERR_INVALID,
+		       "%" PRIu64 " samples from %" PRIu64 " to %" PRIu64
+		       " ms are said to be in it, of %" PRIu64 " that are there %zu are such",
+		       row->samples, row->first_ms, row->last_ms, samples,
+		       set->samples.len - before);
+}
+
+void compact_set_end(struct sample_set *set)
+{
+	for (size_t i = 0; i < set->series.len; i++)
+		memcpy(&set->series.items[i].id, set->series.items[i].labels.items[0].value.ptr,
+		       sizeof(uint64_t));
+}

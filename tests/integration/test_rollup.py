@@ -1,0 +1,176 @@
+"""Hours that are over are summed up by series and stack: questions about whole hours read the sums
+and get the same answers; whatever asks for more reads the chunks.
+"""
+import json
+import time
+
+import pytest
+
+from harness import Cell, metrics, wait_until
+from otlp_messages import PERIOD, cpu_message
+
+HOUR_MS = 3600_000
+HOURS = 3
+ROUNDS = 6               # batches of a service in an hour, ten minutes apart
+SERVICES = ("web", "db")
+TICKS = {(1, 2): 3, (1, 3): 1, (4,): 2}
+OF_BATCH = sum(TICKS.values())
+WAITING = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL AND NOT unreadable)"
+           " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND NOT unreadable"
+           " AND first_ms < %s)")
+
+
+@pytest.fixture
+def first_ms():
+    """The beginning of the hours: the last of them was over an hour ago at least."""
+    now_ms = int(time.time() * 1000)
+    return now_ms - now_ms % HOUR_MS - (HOURS + 1) * HOUR_MS
+
+
+def batches(first_ms):
+    for hour in range(HOURS):
+        for number in range(ROUNDS):
+            for comm in SERVICES:
+                at_ms = first_ms + hour * HOUR_MS + number * 600_000 + 1000
+                yield comm, at_ms, hour * ROUNDS + number
+
+
+@pytest.fixture
+def cell(servers, protos, request, first_ms):
+    name = request.node.originalname.removeprefix("test_")[:40]
+    with Cell(servers, f"roll_{name}") as made:
+        made.ingester.flags["compaction-age"] = "0s"
+        made.start()
+        for comm, at_ms, pid in batches(first_ms):
+            made.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms, pid=pid))
+        total = HOURS * ROUNDS * len(SERVICES) * OF_BATCH
+        wait_until(lambda: made.samples() == total, what="all is stored")
+        yield made
+
+
+def roll_up(cell, first_ms, **flags):
+    """Start the ingester again, until all that can be is summed up."""
+    cell.ingester.kill()
+    cell.ingester.flags |= {"compaction-age": "100ms"} | flags
+    cell.start_service(cell.ingester)
+    until_rolled(cell, first_ms)
+
+
+def until_rolled(cell, first_ms):
+    wait_until(lambda: cell.rows(WAITING, first_ms + HOURS * HOUR_MS) == [(0,)],
+               what="all hours are summed up")
+
+
+def windows(first_ms):
+    """[start, end) in seconds: whole hours, and others."""
+    first = first_ms // 1000
+    yield from ((first, first + HOURS * 3600), (first + 3600, first + 7200),
+                (first - 5000, first + 9999), (first + 1, first + HOURS * 3600 - 1),
+                (first + 1800, first + 5400))
+
+
+def answers(cell, first_ms):
+    told = []
+    for start, end in windows(first_ms):
+        window = {"start": start, "end": end}
+        told += [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm", "pid")]
+        told += [cell.flamegraph('{comm="web"}', **window), cell.collapsed('{pid="3"}', **window)]
+        table = cell.data("query", query="{}", report="table", **window)
+        told.append((table["total"], sorted(map(str, table["rows"]))))
+    for step in (60, 3600, 7200, 5000):
+        start, end = next(windows(first_ms))
+        graph = cell.data("query_range", query="{}", sum_by="comm", step=step, start=start, end=end)
+        told.append(sorted(map(str, graph["result"])))
+    return told
+
+
+def samples_read(cell, **params):
+    """What an answer says that it read."""
+    _, body = cell.api(params.pop("path", "query"), query="{}", **params)
+    return json.loads(body)["stats"]["samples_read"]
+
+
+def test_answers_are_the_same_from_sums(cell, first_ms, figure):
+    before = answers(cell, first_ms)
+
+    roll_up(cell, first_ms)
+
+    assert answers(cell, first_ms) == before
+    sums, = cell.rows("SELECT count(*), sum(samples)::bigint FROM rollup")
+    figure(f"rollup: {HOURS * ROUNDS * len(SERVICES) * OF_BATCH} samples became {sums[1]} sums in"
+           f" {sums[0]} rows")
+    assert sums[1] == HOURS * len(SERVICES) * len(TICKS)
+    told = metrics(cell.ingester)
+    assert told["decima_ingester_rolled_samples_total"] == (
+        HOURS * ROUNDS * len(SERVICES) * OF_BATCH)
+    assert told["decima_ingester_rollups_total"] == sums[0]
+
+
+def test_whole_hours_are_read_from_sums_alone(cell, first_ms):
+    roll_up(cell, first_ms)
+    hours = {"start": first_ms // 1000, "end": first_ms // 1000 + HOURS * 3600}
+    sums = HOURS * len(SERVICES) * len(TICKS)
+    all_samples = HOURS * ROUNDS * len(SERVICES) * OF_BATCH
+
+    assert samples_read(cell, report="table", **hours) == sums
+    assert samples_read(cell, report="table", group_by="comm", **hours) == sums
+    assert samples_read(cell, report="table", group_by="pid", **hours) == all_samples
+    assert samples_read(cell, path="query_range", step=3600, sum_by="comm", **hours) == sums
+    assert samples_read(cell, path="query_range", step=600, sum_by="comm", **hours) == all_samples
+    hours["end"] -= 1  # the last one is not whole any more
+    assert samples_read(cell, report="table", **hours) == (
+        sums * (HOURS - 1) // HOURS + all_samples // HOURS)
+
+
+def test_what_comes_late_adds_up(cell, protos, first_ms):
+    roll_up(cell, first_ms)
+    hours = {"start": first_ms // 1000, "end": first_ms // 1000 + HOURS * 3600}
+    before = cell.collapsed("{}", **hours, group_by="comm")
+
+    for comm, at_ms, pid in batches(first_ms):
+        cell.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms + 60_000, pid=pid))
+
+    doubled = {stack: 2 * value for stack, value in before.items()}
+    wait_until(lambda: cell.collapsed("{}", **hours, group_by="comm") == doubled, what="all is in")
+    until_rolled(cell, first_ms)
+    assert cell.collapsed("{}", **hours, group_by="comm") == doubled
+    assert cell.total("{}", **hours) == 2 * HOURS * ROUNDS * len(SERVICES) * OF_BATCH * PERIOD
+
+
+def test_a_damaged_chunk_stays_and_the_others_are_summed_up(cell, first_ms):
+    with cell.connect() as db:  # nothing is summed up while it is damaged
+        db.execute("CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                   " IF NEW.first_ms < %s THEN NEW.payload := set_byte(NEW.payload, 40,"
+                   " 255 - get_byte(NEW.payload, 40)); END IF; RETURN NEW; END $$"
+                   % (first_ms + HOUR_MS))
+        db.execute("CREATE TRIGGER damage BEFORE INSERT ON chunk FOR EACH ROW"
+                   " EXECUTE FUNCTION damage()")
+
+    roll_up(cell, first_ms)
+
+    (aside,), = cell.rows("SELECT sum(samples)::bigint FROM chunk WHERE unreadable")
+    assert aside == ROUNDS * len(SERVICES) * OF_BATCH
+    assert cell.rows("SELECT sum(samples)::bigint FROM rollup") == [
+        ((HOURS - 1) * len(SERVICES) * len(TICKS),)]
+
+
+def test_sums_are_kept_longer_than_samples(cell, first_ms):
+    """A day's series and sums stay for --retention-rollup, its chunks for --retention-raw."""
+    days = (5, 12)
+    names = {}
+    with cell.connect() as db:
+        for ago in days:
+            (day,), = db.execute("SELECT to_char(now() AT TIME ZONE 'UTC' - %s * interval '1 day',"
+                                 " 'YYYYMMDD')", (ago,)).fetchall()
+            for table in ("chunk", "rollup", "series", "label_pair"):
+                names[ago, table] = f"{table}_{day}"
+                db.execute(f"CREATE TABLE IF NOT EXISTS {table}_{day} PARTITION OF {table} FOR"
+                           f" VALUES FROM ('{day}') TO (date '{day}' + 1)")
+
+    roll_up(cell, first_ms, **{"retention-raw": "3d", "retention-rollup": "8d"})
+
+    def left(ago):
+        return {table for (days_ago, table), name in names.items() if days_ago == ago
+                and cell.rows("SELECT to_regclass(%s)", name) != [(None,)]}
+    wait_until(lambda: not left(12), what="what is past both is gone")
+    assert left(5) == {"rollup", "series", "label_pair"}
