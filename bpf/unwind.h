@@ -168,6 +168,33 @@ static inline bool unwind_is_pair(const struct unwind_rule *rule)
 	       rule->frame_pointer_offset + 8 == rule->return_address_offset;
 }
 
+static inline bool unwind_read_pair(struct unwind *walk, const struct unwind_rule *rule,
+				    uint64_t frame, uint64_t saved[2], bool has[2])
+{
+	uint64_t pair[2];
+
+	if (!unwind_read_user(walk, pair, sizeof(pair),
+			      frame + (uint64_t)(int64_t)rule->frame_pointer_offset))
+		return false;
+	saved[0] = pair[0];
+	saved[1] = pair[1];
+	has[0] = has[1] = true;
+	return true;
+}
+
+/*
+ * Compilers do not tell that an epilogue has popped the frame pointer: its slot is below the stack
+ * then, where a stack that travelled has nothing. Where it can be read that is right as well, and
+ * for what a leaf keeps below its stack it is the only place.
+ */
+static inline bool unwind_is_popped(const struct unwind *walk, const struct unwind_rule *rule,
+				    uint64_t frame)
+{
+	return rule->frame_pointer == UNWIND_SAVED_AT_CFA &&
+	       frame + (uint64_t)(int64_t)rule->frame_pointer_offset <
+		       walk->now.general[UNWIND_STACK_POINTER];
+}
+
 /* Both registers of the caller that rules tell of: frame pointer, return address. */
 static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_rule *rule,
 				     uint64_t frame, uint64_t saved[2], bool has[2])
@@ -175,14 +202,14 @@ static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_ru
 	saved[0] = walk->now.general[UNWIND_FRAME_POINTER];
 	has[0] = walk->has_pointer;
 	has[1] = unwind_link(&walk->now, &saved[1]) && walk->has_all;
-	if (unwind_is_pair(rule)) {
-		has[0] = has[1] = true;
-		return unwind_read_user(walk, saved, 2 * sizeof(*saved),
-					frame + (uint64_t)(int64_t)rule->frame_pointer_offset);
-	}
-	return unwind_saved(walk, rule->return_address, rule->return_address_offset, frame,
-			    &saved[1], &has[1]) &&
-	       unwind_saved(walk, rule->frame_pointer, rule->frame_pointer_offset, frame, &saved[0],
+	if (unwind_is_pair(rule) && unwind_read_pair(walk, rule, frame, saved, has))
+		return true;
+	if (!unwind_saved(walk, rule->return_address, rule->return_address_offset, frame, &saved[1],
+			  &has[1]))
+		return false;
+	if (unwind_is_popped(walk, rule, frame))
+		return true;
+	return unwind_saved(walk, rule->frame_pointer, rule->frame_pointer_offset, frame, &saved[0],
 			    &has[0]);
 }
 

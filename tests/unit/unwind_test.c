@@ -276,6 +276,31 @@ static void reads_a_frame_pointer_that_lies_apart(void **state)
 	reaches_the_root(3, 0);
 }
 
+/* After its pop: the row still says where it was, which a stack that travelled does not hold. */
+static void takes_a_frame_pointer_that_is_popped_from_its_register(void **state)
+{
+	static const struct row popped[] = { { 0, { CFA_SP(8), RETURNS_AT(-8), KEEPS_AT(-16) } },
+					     { POINTER_AT,
+					       { CFA_FP(16), RETURNS_AT(-8), KEEPS_AT(-16) } },
+					     { ROOT_AT, { CFA_SP(8), ROOT } } };
+
+	(void)state;
+	set_up(popped, ARRAY_LEN(popped));
+	registers.general[FP] = at(20);
+	stack[0] = CODE_AT + POINTER_AT + 1;
+	stack[21] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+
+	/* a leaf may keep it below its stack, and have something else in the register */
+	registers.general[SP] = at(3);
+	registers.general[FP] = 1;
+	stack[2] = at(20);
+	stack[3] = CODE_AT + POINTER_AT + 1;
+	run();
+	reaches_the_root(3, 0);
+}
+
 static void finds_the_frame_of_a_function_that_realigned_its_stack(void **state)
 {
 	(void)state;
@@ -646,6 +671,7 @@ int main(void)
 		TEST(finds_the_caller_by_the_stack_pointer),
 		TEST(finds_the_caller_by_the_frame_pointer_in_one_read),
 		TEST(reads_a_frame_pointer_that_lies_apart),
+		TEST(takes_a_frame_pointer_that_is_popped_from_its_register),
 		TEST(finds_the_frame_of_a_function_that_realigned_its_stack),
 		TEST(reads_a_return_address_by_the_frame_pointer),
 		TEST(has_all_registers_of_a_leaf),
