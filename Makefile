@@ -3,7 +3,7 @@ PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60
 
-.PHONY: up down clean test test-chaos test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-web bench-agent
+.PHONY: up down clean test test-chaos test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-unwind-tables bench-web bench-agent
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
@@ -19,6 +19,7 @@ bench-otlp: build ; @ninja -C build tests/otlp_bench >/dev/null && build/tests/o
 bench-ingest: build ; @$(PYTHON) tests/bench/bench_ingest.py
 bench-query: build ; @$(PYTHON) tests/bench/bench_query.py
 bench-symbols: build ; @ninja -C build tests/symbol_bench >/dev/null && $(PYTHON) tests/bench/bench_symbols.py
+bench-unwind-tables: build ; @ninja -C build tests/unwind_bench >/dev/null && build/tests/unwind_bench
 bench-names: build ; @ninja -C build tests/name_bench >/dev/null && build/tests/name_bench
 bench-web: build ; @$(PYTHON) tests/bench/bench_web.py
 bench-agent: build ; @$(PYTHON) tests/bench/bench_agent.py

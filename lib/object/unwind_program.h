@@ -7,34 +7,9 @@
  */
 #pragma once
 
-#include "unwind_expression.h"
 #include "unwind_pointer.h"
 #include "unwind_rows.h"
-
-/* What a machine's registers are for, by their DWARF numbers. */
-struct unwind_machine {
-	uint64_t frame_pointer, stack_pointer, return_address;
-	bool has_link_register; /* the return address may still be in a register */
-};
-
-/* Where a register of the caller is. */
-struct unwind_place {
-	enum unwind_place_kind {
-		UNWIND_PLACE_SAME, /* in the register itself */
-		UNWIND_PLACE_AT_CFA,
-		UNWIND_PLACE_AT_TERM, /* *(register_number + offset) */
-		UNWIND_PLACE_REGISTER,
-		UNWIND_PLACE_UNDEFINED,
-		UNWIND_PLACE_UNKNOWN,
-	} kind;
-	uint64_t register_number;
-	int64_t offset;
-};
-
-struct unwind_state {
-	struct unwind_term cfa;
-	struct unwind_place frame_pointer, return_address, stack_pointer;
-};
+#include "unwind_state.h"
 
 /* What is common to many functions: a CIE. */
 struct unwind_common {
