@@ -300,14 +300,28 @@ claim("refreshes to now", "/?range=1h", async (page) => {
 	await functions(page, MARSHAL);
 });
 
-claim("says what the API says where a question is wrong", "/?query=%7Bcomm%3D~%22(%22%7D", async (page) => {
-	const alert = page.getByRole("alert").first();
+claim("says once, at the selector, what the API says is wrong with it", "/?query=%7Bcomm%3D~%22(%22%7D", async (page) => {
+	const alert = page.getByRole("alert");
 	await alert.waitFor();
 	const answer = await page.request.get(`${new URL(page.url()).origin}/api/v1/query?report=flamegraph&query=%7Bcomm%3D~%22(%22%7D`);
 	const { error } = await answer.json();
-	assert.ok((await alert.innerText()).toLowerCase().includes(error.toLowerCase()), error);
-	await alert.getByRole("button", { name: "Try again" }).click();
-	await alert.waitFor();
+	assert.ok((await alert.innerText()).toLowerCase().includes(error.replace(/^query: /, "")), error);
+	await loaded(page);
+	assert.equal(await alert.count(), 1);
+	const input = page.getByRole("combobox", { name: "Selector" });
+	assert.equal(await input.getAttribute("aria-invalid"), "true");
+
+	await input.fill("{}");
+	await page.keyboard.press("Enter");
+	await alert.waitFor({ state: "detached" });
+	await functions(page, MARSHAL);
+}, { expected: /status of 400/ });
+
+claim("says at its own selector which side of a comparison is wrong", `/compare?range=${LATELY}&before=%7Bcomm%3D`, async (page) => {
+	const alert = page.getByRole("alert");
+	await page.getByRole("region", { name: "Before", exact: true }).getByRole("alert").waitFor();
+	await loaded(page);
+	assert.equal(await alert.count(), 1);
 }, { expected: /status of 400/ });
 
 claim("says what to do where nothing is found", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", async (page) => {
@@ -330,13 +344,20 @@ claim("lists the hosts and what became of their samples", "/", async (page) => {
 	await functions(page, MARSHAL);
 });
 
+/** The link that the Share button makes, and how it was told to end. */
+async function shareLink(page, ends = "never") {
+	await page.getByRole("button", { name: "Share", exact: true }).click();
+	await page.getByRole("combobox", { name: "It ends" }).selectOption({ label: ends });
+	await page.getByRole("button", { name: "Make the link" }).click();
+	return page.getByRole("textbox", { name: "Link", exact: true }).inputValue();
+}
+
 claim("shares what it shows, and shows what was shared", "/", async (page) => {
 	await flame(page).waitFor();
 	await loaded(page);
 	const shown = await functions(page, MARSHAL);
 
-	await page.getByRole("button", { name: "Share", exact: true }).click();
-	const link = await page.getByRole("textbox", { name: "Link", exact: true }).inputValue();
+	const link = await shareLink(page);
 	assert.match(link, /\/s\/[0-9a-f]{32}$/);
 	assert.equal(await page.getByLabel("Selector", { exact: true }).count(), 1);
 	await page.getByRole("button", { name: "Copy", exact: true }).click();
@@ -356,6 +377,104 @@ claim("shares what it shows, and shows what was shared", "/", async (page) => {
 	assert.deepEqual(await functions(page, MARSHAL), shown);
 });
 
+claim("shares a zoom and a search with it, in a link that ends", "/?search=decima%3A%3A&panes=flame", async (page) => {
+	await chooseCheckout(page);
+	await page.keyboard.press("Enter");
+	await says(page, "zoom", ".");
+	const zoom = param(page, "zoom");
+
+	await page.goto(await shareLink(page, "in 7 days"));
+	await says(page, "share", "^[0-9a-f]{32}$");
+	await says(page, "zoom", `^${zoom}$`);
+	await says(page, "search", "^decima::$");
+	assert.equal(new URL(page.url()).hash, "");
+	await page.getByRole("navigation", { name: "Zoomed into" }).getByRole("button", { name: "service_name=checkout" }).waitFor();
+	await reads(page.getByRole("region", { name: "Shared profile" }), /the link ends \d/);
+});
+
+claim("shares a comparison", `/compare?range=${LATELY}`, async (page) => {
+	await row(page, "decima::rank").waitFor();
+	await loaded(page);
+	const shown = await page.locator(".amount").innerText();
+
+	await page.goto(await shareLink(page));
+	await page.waitForURL(/\/compare\?share=[0-9a-f]{32}$/);
+	await row(page, "decima::rank").waitFor();
+	assert.equal(await page.locator(".amount").innerText(), shown);
+	await reads(page.getByRole("region", { name: "Shared profile" }), /Shared comparison of \{\}.* with \{\}/s);
+
+	await page.getByRole("button", { name: "Compare live", exact: true }).click();
+	await says(page, "before_range", "^[0-9.]+$");
+	await row(page, "decima::rank").waitFor();
+	await loaded(page);
+	assert.equal(await page.locator(".amount").innerText(), shown);
+});
+
+claim("copies a frame's name, by the keys and from the menu of a frame", "/?panes=flame", async (page, context) => {
+	await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+	const copied = () => page.evaluate(() => navigator.clipboard.readText());
+	await chooseCheckout(page);
+	await page.keyboard.press("c");
+	await page.getByText("Copied service_name=checkout").waitFor();
+	assert.equal(await copied(), "service_name=checkout");
+
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Shift+F10");
+	const menu = page.getByRole("menu", { name: "Frame" });
+	await menu.waitFor();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	await page.getByText("Copied runtime.main").waitFor();
+	assert.equal(await copied(), "runtime.main");
+
+	const box = await flame(page).boundingBox();
+	await page.mouse.click(box.x + 20, box.y + 10 + 2 * 21, { button: "right" });
+	await menu.getByRole("menuitem", { name: "Show its stacks alone" }).click();
+	await says(page, "search", '^"runtime.main"$');
+	await says(page, "only", "^1$");
+	await menu.waitFor({ state: "detached" });
+});
+
+claim("asks anew by itself, and moves on with the time", "/?range=1h", async (page) => {
+	await functions(page, MARSHAL);
+	await page.getByRole("combobox", { name: "Refresh by itself" }).selectOption({ label: "10 s" });
+	await says(page, "refresh", "^10s$");
+	const end = (request) => Number(new URL(request.url()).searchParams.get("end"));
+	const first = end(await page.waitForRequest(/report=flamegraph/));
+	const next = end(await page.waitForRequest((request) => /report=flamegraph/.test(request.url()) && end(request) > first));
+	assert.ok(next - first > 5, `${next - first} s later`);
+	await functions(page, MARSHAL);
+
+	await page.getByRole("combobox", { name: "Refresh by itself" }).selectOption({ label: "off" });
+	await says(page, "refresh", null);
+});
+
+claim("does not ask anew by itself for a time that is over", `/?range=${LATELY}&refresh=10s`, async (page) => {
+	assert.ok(await page.getByRole("combobox", { name: "Refresh by itself" }).isDisabled());
+});
+
+claim("opens the profiles of a host from the fleet", "/fleet", async (page) => {
+	await page.getByRole("link", { name: "web-2" }).click();
+	await says(page, "query", '^\\{node="web-2"\\}$');
+	await functions(page, /^std::_Rb_tree/);
+});
+
+claim("compares the halves of what there is where one side has nothing", `/compare?range=${NOW - 900}..${NOW + 1}`, async (page) => {
+	await page.getByText(/^No samples before, in/).waitFor();
+	await page.getByText(/^No samples in/).waitFor();
+	await page.getByRole("button", { name: /^Compare the halves/ }).click();
+	await says(page, "before_range", "^[0-9.]+$");
+	await page.locator(".amount").getByText(/ → /).waitFor();
+	await page.getByText(/^No samples/).first().waitFor({ state: "detached" });
+});
+
+claim("shows most of a comparison without scrolling", `/compare?range=${LATELY}`, async (page) => {
+	await row(page, "decima::rank").waitFor();
+	await loaded(page);
+	const { y } = await flame(page).boundingBox();
+	assert.ok(y < 400, `it begins at ${y} of 800`);
+});
+
 claim("says that there is no such share", `/?share=${"0".repeat(32)}`, async (page) => {
 	await page.getByRole("alert").getByText("There is no such share").waitFor();
 }, { expected: /status of 404/ });
@@ -366,11 +485,11 @@ claim("compares with what was just before, by shares and by values", `/?range=${
 	await page.waitForURL(/\/compare\?range=\d+\.\.\d+$/);
 	const total = (name) => page.getByRole("row").filter({ has: page.getByRole("button", { name, exact: true }) }).locator("td").nth(1);
 
-	await reads(total("decima::rank"), /^\+[\d.]+ pp\s*0% → [\d.]+%$/); // of the last minutes alone
+	await reads(total("decima::rank"), /^\+4\.\d+ s/); // of the last minutes alone
+	await page.getByRole("combobox", { name: "compare" }).selectOption("relative");
+	await reads(total("decima::rank"), /^\+[\d.]+ pp\s*0% → [\d.]+%$/);
 	assert.match(await total("encoding/json.Marshal").innerText(), /^−[\d.]+ pp/);
-	await page.getByRole("combobox", { name: "compare" }).selectOption("absolute");
-	await reads(total("decima::rank"), /^\+4\.\d+ s/);
-	await says(page, "mode", "^absolute$");
+	await says(page, "mode", "^relative$");
 	await loaded(page);
 
 	await chooseCheckout(page);
@@ -392,12 +511,15 @@ claim("compares any two selectors and times, and swaps them", "/compare?range=10
 	await side("Before").getByRole("button", { name: /^Time/ }).click();
 	await page.getByRole("button", { name: "Last 1 hour" }).click();
 	await says(page, "before_range", "^1h$");
-	await page.locator(".amount").getByText(/^35 s → 13\.4 s/).waitFor();
+	const amount = page.locator(".amount");
+	await amount.getByText(/^5\.83 s → 13\.4 s/).waitFor(); // of an hour, as much as of ten minutes
+	await page.getByRole("combobox", { name: "compare" }).selectOption("absolute");
+	await amount.getByText(/^35 s → 13\.4 s/).waitFor();
 
 	await page.getByRole("button", { name: "Swap" }).click();
-	await page.locator(".amount").getByText(/^13\.4 s → 35 s/).waitFor();
+	await amount.getByText(/^13\.4 s → 35 s/).waitFor();
 	await page.goBack();
-	await page.locator(".amount").getByText(/^35 s → 13\.4 s/).waitFor();
+	await amount.getByText(/^35 s → 13\.4 s/).waitFor();
 });
 
 claim("keeps the chosen theme, whatever the system's", "/", async (page) => {
@@ -435,7 +557,7 @@ claim("lets the keys reach every control", "/", async (page) => {
 	}
 	for (const wanted of ["Decima", "Profiles", "Fleet", "Selector", "Search", "Both", "Flame graph", "Table", "Filter functions"])
 		assert.ok(reached.has(wanted), `${wanted} is not in ${[...reached].join(" | ")}`);
-	for (const wanted of [/^Profile$/, /^Find frames/, /^Flame graph\./, /^Graph over time/, /^by/, /^group by/, /^colour by/, /^Last 1 hour/, /Refresh$/, /Switch to dark$/])
+	for (const wanted of [/^Profile$/, /^Find frames/, /^Flame graph\./, /^Graph over time/, /^by/, /^group by/, /^colour by/, /^Last 1 hour/, /Refresh$/, /^Refresh by itself$/, /^Share$/, /Switch to dark$/])
 		assert.ok([...reached].some((name) => wanted.test(name)), `${wanted} is not in ${[...reached].join(" | ")}`);
 });
 
@@ -448,6 +570,9 @@ picture("explore-2560-dark", "/?search=json&range=30m", size(2560, 1440, "dark")
 picture("readme-profile-light", `/?range=${SHOP}`, size(1280, 860, "light"), showShop);
 picture("readme-profile-dark", `/?range=${SHOP}&search=json`, size(1280, 860, "dark"), showShop);
 picture("readme-compare", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}&panes=flame`, size(1280, 860, "light"), showShopCompared);
+picture("menu-1280-dark", "/?range=30m", size(1280, 800, "dark"), showMenu);
+picture("halves-1280-light", `/compare?range=${NOW - 900}..${NOW + 1}`, size(1280, 800, "light"), showHalves);
+picture("shared-comparison-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showSharedComparison);
 picture("compare-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showCompare);
 picture("compare-2560-dark", `/compare?range=${LATELY}`, size(2560, 1440, "dark"), showCompare);
 picture("fleet-1280-light", "/fleet", size(1280, 800, "light"), showFleet);
@@ -473,23 +598,25 @@ async function showExplore(page) {
 async function showShare(page) {
 	await functions(page, MARSHAL);
 	await loaded(page);
-	await page.getByRole("button", { name: "Share", exact: true }).click();
-	await page.getByRole("textbox", { name: "Link", exact: true }).waitFor();
+	await shareLink(page, "in 30 days");
 }
 
 async function showShared(page) {
-	await showShare(page);
-	await page.goto(await page.getByRole("textbox", { name: "Link", exact: true }).inputValue());
+	await functions(page, MARSHAL);
+	await loaded(page);
+	await page.goto(await shareLink(page, "in 30 days"));
 	await functions(page, MARSHAL);
 	await loaded(page);
 }
 
 /** The pointer on a row of the flame graph, moved until what is drawn there tells of itself. */
 async function pointAt(page, share, depth) {
-	for (const ends = Date.now() + DEADLINE; Date.now() < ends && !(await tip(page).isVisible()); await page.waitForTimeout(100)) {
+	let at = share;
+	for (const ends = Date.now() + DEADLINE; Date.now() < ends && !(await tip(page).isVisible()); at = at > 0.1 ? at - 0.04 : 0.9) {
 		const box = await flame(page).boundingBox();
-		await page.mouse.move(box.x + box.width * share - 1, box.y + 10 + depth * 21);
-		await page.mouse.move(box.x + box.width * share, box.y + 10 + depth * 21);
+		await page.mouse.move(box.x + box.width * at - 1, box.y + 10 + depth * 21);
+		await page.mouse.move(box.x + box.width * at, box.y + 10 + depth * 21);
+		await page.waitForTimeout(100);
 	}
 	await tip(page).waitFor();
 }
@@ -510,6 +637,24 @@ async function showCompare(page) {
 	await row(page, "decima::rank").waitFor();
 	await loaded(page);
 	await chooseCheckout(page);
+}
+
+async function showMenu(page) {
+	await chooseCheckout(page);
+	await page.keyboard.press("Shift+F10");
+	await page.getByRole("menu").waitFor();
+}
+
+async function showHalves(page) {
+	await page.getByText(/^No samples before, in/).waitFor();
+	await page.getByRole("button", { name: /^Compare the halves/ }).waitFor();
+}
+
+async function showSharedComparison(page) {
+	await row(page, "decima::rank").waitFor();
+	await loaded(page);
+	await page.goto(await shareLink(page));
+	await row(page, "decima::rank").waitFor();
 }
 
 async function showFleet(page) {

@@ -3,15 +3,16 @@ import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 import "./style.css";
-import { Now } from "./api/use_answer";
+import { isAsking, Now } from "./api/use_answer";
 import { ComparePage } from "./parts/compare_page";
 import { ExplorePage } from "./parts/explore_page";
 import { FleetPage } from "./parts/fleet_page";
 import { SharedPage } from "./parts/shared_page";
 import { ThemeSwitch } from "./parts/theme_switch";
-import { useView } from "./state/history";
+import { follow, useView } from "./state/history";
 import { useTheme } from "./state/theme";
-import { type Page, START, type View, viewToUrl } from "./state/view";
+import { useTicker } from "./state/ticker";
+import { movesOn, type Page, START, type View, viewToUrl } from "./state/view";
 
 const NAMES: Record<Page, string> = { explore: "Profiles", compare: "Compare", fleet: "Fleet" };
 
@@ -22,8 +23,10 @@ function App() {
 	const [now, setNow] = useState(() => Date.now() / 1000);
 	const again = useCallback(() => setNow(Date.now() / 1000), []);
 
+	useTicker(movesOn(view) ? view.refresh : 0, again, isAsking);
+
 	useEffect(() => {
-		if (view.page === "explore" && view.share) document.title = "Shared profile · Decima";
+		if (view.page !== "fleet" && view.share) document.title = view.page === "compare" ? "Shared comparison · Decima" : "Shared profile · Decima";
 		else document.title = view.page === "explore" ? `${view.query === "{}" ? "Profiles" : view.query} · Decima` : `${NAMES[view.page]} · Decima`;
 	}, [view]);
 
@@ -52,16 +55,16 @@ function App() {
 				<span class="push" />
 				<ThemeSwitch theme={theme} choose={chooseTheme} />
 			</header>
-			{view.page === "explore" && view.share && (
+			{view.page !== "fleet" && view.share && (
 				<SharedPage view={view} dark={theme === "dark"} change={change} again={again} />
 			)}
 			{view.page === "explore" && !view.share && (
 				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
 			)}
-			{view.page === "compare" && (
+			{view.page === "compare" && !view.share && (
 				<ComparePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
 			)}
-			{view.page === "fleet" && <FleetPage now={now} again={again} />}
+			{view.page === "fleet" && <FleetPage view={view} now={now} change={change} again={again} />}
 		</Now.Provider>
 	);
 }
@@ -74,13 +77,6 @@ function Mark() {
 			<rect x="2" y="21" width="9" height="6" rx="1.5" fill="#fcc419" />
 		</svg>
 	);
-}
-
-/** A link within the page, unless it is to be opened elsewhere. */
-function follow(event: MouseEvent, go: () => void) {
-	if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-	event.preventDefault();
-	go();
 }
 
 render(<App />, document.getElementById("page") as HTMLElement);

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import type { DiffAnswer } from "../src/api/answers";
 import { diffPaletteOf } from "../src/flame/colors";
-import { diffTreeFrom, STEPS, stepOf, stepsOf } from "../src/flame/diff";
+import { diffTreeFrom, scaled, STEPS, stepOf, stepsOf } from "../src/flame/diff";
 import { filterTree } from "../src/flame/filter";
 import { search, testFrom } from "../src/flame/search";
 import { arrange, rowsFrom } from "../src/flame/table";
 import { ALL } from "../src/flame/tree";
-import { formatChange, formatPoints } from "../src/format/units";
+import { formatChange, formatGrowth, formatPoints } from "../src/format/units";
 import { nodeNamed } from "./tree_of";
 
 /** main;gone 10 -> 0, main;kept 30 -> 90, main;fresh 0 -> 30, idle 60 -> 80: of 100, and of 200. */
@@ -31,8 +31,8 @@ const answer: DiffAnswer = {
 };
 
 describe("two that are compared", () => {
-	const shares = diffTreeFrom(answer, true);
-	const values = diffTreeFrom(answer, false);
+	const shares = diffTreeFrom(answer, { mode: "relative", longer: 1 });
+	const values = diffTreeFrom(answer, { mode: "absolute", longer: 1 });
 
 	it("are as wide as both together, so that what vanished is seen", () => {
 		expect(values.total[ALL]).toBe(300);
@@ -40,6 +40,16 @@ describe("two that are compared", () => {
 		expect(shares.total[ALL]).toBe(400); // both scaled to the greater
 		expect(shares.total[nodeNamed(shares, "gone")]).toBe(20);
 		expect(shares.total[nodeNamed(shares, "kept")]).toBe(60 + 90);
+	});
+
+	it("are compared per time where one took longer", () => {
+		const rates = diffTreeFrom(answer, { mode: "rate", longer: 2 });
+		const idle = nodeNamed(rates, "idle");
+		expect(scaled(rates, rates.sides.aTotal[idle], rates.sides.bTotal[idle])).toEqual([120, 80]);
+		expect(stepOf(rates, 60, 80)).toBeLessThan(STEPS); // of twice the time it is less
+		expect(stepOf(rates, 100, 200)).toBe(STEPS);
+		expect(rates.total[ALL]).toBe(400);
+		expect(rates.sides.aTotal[ALL]).toBe(100);
 	});
 
 	it("keep each side's own values, whatever the scale", () => {
@@ -76,7 +86,7 @@ describe("two that are compared", () => {
 
 	it("may have an empty side", () => {
 		const none = { ...answer, a_total: 0, nodes: { ...answer.nodes, a_self: [0, 0, 0, 0, 0], a_total: [0, 0, 0, 0, 0] } };
-		const tree = diffTreeFrom(none, true);
+		const tree = diffTreeFrom(none, { mode: "relative", longer: 1 });
 		expect(tree.total[ALL]).toBe(200);
 		expect(stepsOf(tree)[nodeNamed(tree, "kept")]).toBe(2 * STEPS);
 	});
@@ -84,5 +94,13 @@ describe("two that are compared", () => {
 
 it("says changes with their sign", () => {
 	expect([formatChange(1.5e9, "nanoseconds"), formatChange(-2048, "bytes"), formatChange(0, "count")]).toEqual(["+1.5 s", "−2 KiB", "0"]);
+	expect([formatGrowth(9.21, 15.3), formatGrowth(2, 1), formatGrowth(5, 0), formatGrowth(0, 5), formatGrowth(3, 3), formatGrowth(1, 60)]).toEqual([
+		"+66%",
+		"−50%",
+		"−100%",
+		"new",
+		"no change",
+		"×60.0",
+	]);
 	expect([formatPoints(0.1, 0.155), formatPoints(0.5, 0.2), formatPoints(0.1, 0.1)]).toEqual(["+5.50 pp", "−30.0 pp", "0"]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Share } from "../src/api/answers";
-import { groupCount, liveView, shareOf } from "../src/state/share";
-import { START } from "../src/state/view";
+import { groupCount, liveView, shareOf, shareOfBoth } from "../src/state/share";
+import { START, type View } from "../src/state/view";
 
 const SHARE: Share = {
 	id: "0".repeat(32),
@@ -20,6 +20,21 @@ describe("a share", () => {
 		const view = { ...START, query: "{}", group: "comm", range: { last: 900 } };
 
 		expect(shareOf(view, { start: 5.25, end: 9 })).toEqual({ query: "{}", start: 5.25, end: 9, group_by: "comm" });
+	});
+
+	it("of a comparison is of both sides, and leads back to it", () => {
+		const view: View = { ...START, page: "compare", query: "{b=\"1\"}", before: "{a=\"1\"}", group: "" };
+		const wish = shareOfBoth(view, { start: 1, end: 2 }, { start: 3, end: 4 });
+		const { query: _, start: __, end: ___, ...rest } = SHARE;
+
+		expect(wish).toEqual({ a: { query: "{a=\"1\"}", start: 1, end: 2 }, b: { query: "{b=\"1\"}", start: 3, end: 4 }, group_by: "" });
+		expect({ ...view, share: SHARE.id, ...liveView({ ...rest, ...wish }) }).toEqual({
+			...view,
+			share: "",
+			range: { from: 3, to: 4 },
+			beforeRange: { from: 1, to: 2 },
+		});
+		expect(shareOfBoth({ ...view, before: "" }, { start: 1, end: 2 }, { start: 3, end: 4 })).toMatchObject({ a: { query: "{b=\"1\"}" } });
 	});
 
 	it("leads back to its question, and is no share then", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { formatDuration, formatRange, parseDuration, parseRange, resolveRange } from "../src/state/range";
-import { START, type View, viewFromUrl, viewToUrl } from "../src/state/view";
+import { lookToHash, movesOn, START, type View, viewFromUrl, viewToUrl } from "../src/state/view";
 
 function back(view: View): View {
 	const [path, query] = viewToUrl(view).split("?");
@@ -33,6 +33,7 @@ describe("a view", () => {
 			before: '{version="1"}',
 			beforeRange: { last: 86400 },
 			mode: "absolute",
+			refresh: 10,
 			share: "0123456789abcdef0123456789abcdef",
 		};
 		expect(back(view)).toEqual(view);
@@ -40,8 +41,33 @@ describe("a view", () => {
 	});
 
 	it("takes what it cannot read for the default", () => {
-		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&share=../x&more=1")).toEqual(START);
+		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&share=../x&more=1&refresh=1s")).toEqual(START);
 		expect(viewFromUrl("/nowhere", "")).toEqual(START);
+	});
+});
+
+describe("how it is looked at", () => {
+	it("stands behind a link's # without the question, and is a part of the view again", () => {
+		const view: View = { ...START, page: "compare", query: "{a=\"b\"}", range: { last: 60 }, search: "a b", zoom: "x1", mode: "relative" };
+		const hash = lookToHash(view);
+		expect(hash).toBe("#search=a+b&zoom=x1&mode=relative");
+		expect(viewFromUrl("/compare", `share=${"0".repeat(32)}&${hash.slice(1)}`)).toEqual({
+			...START,
+			page: "compare",
+			share: "0".repeat(32),
+			search: "a b",
+			zoom: "x1",
+			mode: "relative",
+		});
+		expect(lookToHash(START)).toBe("");
+	});
+
+	it("moves on with the time where that is relative", () => {
+		const fixed = { from: 1, to: 2 };
+		expect(movesOn(START)).toBe(true);
+		expect(movesOn({ ...START, range: fixed })).toBe(false);
+		expect(movesOn({ ...START, page: "compare", range: fixed, beforeRange: { last: 60 } })).toBe(true);
+		expect(movesOn({ ...START, share: "0".repeat(32) })).toBe(false);
 	});
 });
 

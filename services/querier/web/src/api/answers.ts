@@ -54,13 +54,18 @@ export interface Host {
 }
 
 /** What a link is of: `POST share`, `GET share/ID`. Times are Unix seconds. */
-export interface Share {
-	id: string;
-	url: string; // a path of the querier
+export interface ShareSide {
 	query: string;
-	group_by: string;
 	start: number;
 	end: number;
+}
+
+export interface Share extends Partial<ShareSide> {
+	id: string;
+	url: string; // a path of the querier
+	a?: ShareSide; // of a comparison, both, and not what is above
+	b?: ShareSide;
+	group_by: string;
 	created: number;
 	expires?: number; // never
 	frozen: boolean;

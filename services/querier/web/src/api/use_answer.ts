@@ -18,6 +18,13 @@ export interface Asked<T> {
 /** When somebody last asked for all of it anew, in Unix seconds: what is older is not shown. */
 export const Now = createContext(0);
 
+let awaited = 0;
+
+/** Whether anything is under way. */
+export function isAsking(): boolean {
+	return awaited > 0;
+}
+
 const KEPT = 24;
 const kept = new Map<string, Answer<unknown>>();
 
@@ -44,17 +51,19 @@ export function useAnswer<T>(path: string, params: Params | null): Asked<T> {
 		}
 		const abort = new AbortController();
 		setAsked((before) => ({ answer: before.answer, error: null, loading: true, key }));
-		ask<T>(path, params, abort.signal).then(
-			(answer) => {
-				if (abort.signal.aborted) return;
-				keep(key, answer);
-				setAsked({ answer, error: null, loading: false, key });
-			},
-			(error: unknown) => {
-				if (abort.signal.aborted) return;
-				setAsked({ answer: null, error: toApiError(error), loading: false, key });
-			},
-		);
+		awaited++;
+		const answered = (answer: Answer<T>) => {
+			if (abort.signal.aborted) return;
+			keep(key, answer);
+			setAsked({ answer, error: null, loading: false, key });
+		};
+		const failed = (error: unknown) => {
+			if (abort.signal.aborted) return;
+			setAsked({ answer: null, error: toApiError(error), loading: false, key });
+		};
+		ask<T>(path, params, abort.signal)
+			.finally(() => awaited--)
+			.then(answered, failed);
 		return () => abort.abort();
 	}, [key]);
 	// What was asked last is not yet what this rendering asks.

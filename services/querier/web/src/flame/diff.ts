@@ -2,10 +2,12 @@
  * diff - two profiles as one tree: a node is as wide as both of its values together.
  *
  * So nothing vanishes from the picture: what only one side has is half as wide as what both have.
- * Relative: each side's values are shares of its own total, so a busier hour is no change in itself.
- * Absolute: the values as they are. Whatever is shown, both sides' own values are kept.
+ * Per time: what was before is scaled to as long a time as after. Relative: each side's values are
+ * shares of its own total, so a busier hour is no change in itself. Absolute: the values as they
+ * are. Whatever is shown, both sides' own values are kept.
  */
 import type { DiffAnswer } from "../api/answers";
+import type { Mode } from "../state/view";
 import { ALL, type Tree, treeFrom } from "./tree";
 
 export interface Sides {
@@ -24,11 +26,18 @@ export function isDiff(tree: Tree): tree is DiffTree {
 	return tree.sides !== null;
 }
 
-export function diffTreeFrom(answer: DiffAnswer, relative: boolean, levels = 0): DiffTree {
+export interface Compared {
+	mode: Mode;
+	longer: number; // how many times as long "after" is as "before"; 1 where values do not add up over time
+	levels?: number;
+}
+
+export function diffTreeFrom(answer: DiffAnswer, { mode, longer, levels = 0 }: Compared): DiffTree {
 	const { nodes, a_total, b_total } = answer;
-	// Scaled to the greater of both, so that widths are still in the unit.
+	const relative = mode === "relative";
+	// Shares are scaled to the greater of both, so that widths are still in the unit.
 	const whole = Math.max(a_total, b_total);
-	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [1, 1];
+	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [mode === "rate" ? longer : 1, 1];
 	const sum = (a: number[], b: number[]) => a.map((value, i) => value * aScale + b[i] * bScale);
 	const tree = treeFrom(
 		{
@@ -71,6 +80,11 @@ export function stepsOf(tree: DiffTree): Uint8Array {
 export function stepOf(tree: DiffTree, a: number, b: number): number {
 	const change = changeOf(tree, a, b);
 	return STEPS + Math.sign(change) * LEAST.filter((least) => Math.abs(change) >= least).length;
+}
+
+/** Both as they are compared, in the unit. */
+export function scaled({ sides }: DiffTree, a: number, b: number): [number, number] {
+	return sides.relative ? [a, b] : [a * sides.aScale, b * sides.bScale];
 }
 
 /** Shares of each side's whole, or of what a side would have had: for "12% → 15%". */

@@ -46,6 +46,16 @@ export function formatChange(change: number, unit: string): string {
 	return `${change > 0 ? "+" : "−"}${formatValue(Math.abs(change), unit)}`;
 }
 
+/** By how much of it something changed: "+66%", "−100%"; "new" where nothing was before. */
+export function formatGrowth(from: number, to: number): string {
+	if (from === to) return "no change";
+	if (from === 0) return "new";
+	const percent = ((to - from) / from) * 100;
+	const size = Math.abs(percent);
+	if (size >= 1000) return `×${(to / from).toPrecision(3)}`;
+	return `${percent > 0 ? "+" : "−"}${size < 0.1 ? "< 0.1" : size.toFixed(size >= 10 ? 0 : 1)}%`;
+}
+
 /** How a share changed, in points of a hundred: "+1.2 pp". */
 export function formatPoints(from: number, to: number): string {
 	const points = (to - from) * 100;

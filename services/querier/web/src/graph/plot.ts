@@ -10,6 +10,7 @@ export interface PlotOptions {
 	colors: string[]; // by line
 	step: number;
 	pin: Window | null;
+	low: boolean; // there is room for one line of times
 	top: number; // of the values' axis, at least
 	ink: string; // of what is written
 	grid: string;
@@ -37,7 +38,10 @@ export class Plot {
 				legend: { show: false },
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
 				scales: { y: { range: (_, __, max) => [0, Math.max(max, options.top) * 1.05 || 1] } },
-				axes: [{ ...axis, space: 80, values: (_, ticks, __, ___, apart) => tickTimes(ticks, apart) }, { ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) }],
+				axes: [
+					{ ...axis, space: 80, size: sizeOfTimes, values: (_, ticks, __, ___, apart) => this.times(ticks, apart) },
+					{ ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) },
+				],
 				series: [
 					{},
 					...lines.lines.map((line, i) => ({
@@ -75,6 +79,11 @@ export class Plot {
 	setCursor(index: number) {
 		const left = this.plot.valToPos(this.options.lines.times[index], "x");
 		this.plot.setCursor({ left, top: 1 });
+	}
+
+	private times(ticks: number[], apart: number): string[] {
+		const texts = tickTimes(ticks, apart);
+		return this.options.low ? texts.map((text) => text.split("\n")[0]) : texts;
 	}
 
 	destroy() {
@@ -116,4 +125,9 @@ export class Plot {
 /** Within its padding. */
 function sizeOf(place: HTMLElement): { width: number; height: number } {
 	return { width: Math.max(place.clientWidth - 16, 100), height: place.clientHeight };
+}
+
+/** A day stands below its first hour. */
+function sizeOfTimes(_: uPlot, texts: string[] | null): number {
+	return texts?.some((text) => text.includes("\n")) ? 44 : 30;
 }

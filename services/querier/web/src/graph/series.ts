@@ -60,6 +60,14 @@ export function topOf(lines: Lines): number {
 	return lines.lines.reduce((top, line) => line.values.reduce<number>((most, value) => Math.max(most, value ?? 0), top), 0);
 }
 
+/** From the first step that has something to the end of the last one; null: there is none. */
+export function spanOf(lines: Lines, window: Window, step: number): Window | null {
+	const has = lines.times.map((_, at) => lines.lines.some((line) => (line.values[at] ?? 0) > 0));
+	const [first, last] = [has.indexOf(true), has.lastIndexOf(true)];
+	if (first < 0) return null;
+	return { start: lines.times[first], end: Math.min(lines.times[last] + step, window.end) };
+}
+
 export function lineName(metric: Record<string, string>): string {
 	const values = Object.entries(metric).filter(([label]) => label !== "__name__");
 	if (values.length === 0) return "all";

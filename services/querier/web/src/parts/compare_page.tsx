@@ -2,14 +2,17 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { useAnswer } from "../api/use_answer";
-import { addMatcher, splitQuery } from "../selector/text";
+import { type Lines, spanOf, stepOf, topOf } from "../graph/series";
+import { splitQuery } from "../selector/text";
 import type { Change } from "../state/history";
-import { type Range, resolveRange, type Window, windowBefore } from "../state/range";
-import type { View } from "../state/view";
+import { halvesOf, type Range, resolveRange, type Window, windowBefore } from "../state/range";
+import { shareOfBoth } from "../state/share";
+import { movesOn, type View } from "../state/view";
+import { CompareSide } from "./compare_side";
 import { Comparison } from "./comparison";
-import { Graph } from "./graph";
-import { RangePicker } from "./range_picker";
-import { SelectorInput } from "./selector_input";
+import { LabelChoice } from "./label_choice";
+import { RefreshChoice } from "./refresh";
+import { ShareButton } from "./share_button";
 import { CPU, TypePicker } from "./type_picker";
 
 interface CompareProps {
@@ -31,36 +34,16 @@ export function ComparePage(props: CompareProps) {
 	const known = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
 	const types = useAnswer<string[]>("profile_types", known);
 	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type || CPU}{}` }).answer?.data ?? [];
-
-	const [tops, setTops] = useState<Record<string, number>>({}); // of both graphs, for one scale
-	const side = (name: string, window: Window, query: string, range: Range, set: (part: { query?: string; range?: Range }) => void) => (
-		<section class="side" aria-label={name}>
-			<div class="toolbar">
-				<h2>{name}</h2>
-				<SelectorInput query={query} window={window} choose={(next) => set({ query: next })} />
-				<RangePicker range={range} now={now} choose={(next) => set({ range: next })} />
-			</div>
-			<Graph
-				query={query}
-				window={window}
-				pin={null}
-				by={view.by}
-				labels={labels}
-				dark={props.dark}
-				again={again}
-				split={(by) => change({ by })}
-				zoom={({ start, end }) => set({ range: { from: start, to: end } })}
-				top={Math.max(0, ...Object.values(tops))}
-				onTop={(top) => setTops((known) => ({ ...known, [name]: top }))}
-				narrow={(label, value) => set({ query: addMatcher(query, label, "=", value) })}
-			/>
-		</section>
-	);
 	const beforeQuery = view.before || view.query;
+
+	const [lines, setLines] = useState<{ before?: Lines; after?: Lines }>({});
+	const [faults, setFaults] = useState({ before: false, after: false });
+	const tops = [lines.before, lines.after].map((each) => (each ? topOf(each) : 0));
+	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), again };
 
 	return (
 		<main>
-			<div class="toolbar">
+			<div class="toolbar low">
 				<TypePicker
 					query={view.query}
 					types={types.answer?.data ?? []}
@@ -69,6 +52,7 @@ export function ComparePage(props: CompareProps) {
 						change({ zoom: "", query, before: other });
 					}}
 				/>
+				<LabelChoice name="graphs by" none="nothing: one sum" value={view.by} labels={labels} choose={(by) => change({ by })} />
 				<span class="push" />
 				<button
 					type="button"
@@ -76,29 +60,62 @@ export function ComparePage(props: CompareProps) {
 				>
 					Swap
 				</button>
-				<button type="button" class="icon refresh" title="Refresh" onClick={again}>
-					<span aria-hidden="true">↻</span>
-					<span class="unseen">Refresh</span>
-				</button>
+				<ShareButton view={view} wish={shareOfBoth(view, before, after)} />
+				<RefreshChoice
+					every={view.refresh}
+					fixed={!movesOn(view)}
+					choose={(refresh) => change({ refresh })}
+					again={again}
+				/>
 			</div>
 			<div class="sides">
-				{side("Before", before, beforeQuery, view.beforeRange ?? asRange(before), ({ query, range }) =>
-					change({ ...(query !== undefined && { before: query }), ...(range && { beforeRange: range }) }),
-				)}
-				{side("After", after, view.query, view.range, ({ query, range }) =>
-					change({
+				<CompareSide
+					{...shared}
+					name="Before"
+					query={beforeQuery}
+					range={view.beforeRange ?? asRange(before)}
+					window={before}
+					choose={({ query, range }) => change({ ...(query !== undefined && { before: query }), ...(range && { beforeRange: range }) })}
+					onLines={(each) => setLines((known) => ({ ...known, before: each }))}
+					onFault={(fault) => setFaults((known) => ({ ...known, before: fault }))}
+				/>
+				<CompareSide
+					{...shared}
+					name="After"
+					query={view.query}
+					range={view.range}
+					window={after}
+					choose={({ query, range }) =>
 						// What "before" followed stays what it was.
-						before: beforeQuery,
-						...(query !== undefined && { query }),
-						...(range && { range }),
-					}),
-				)}
+						change({ before: beforeQuery, ...(query !== undefined && { query }), ...(range && { range }) })
+					}
+					onLines={(each) => setLines((known) => ({ ...known, after: each }))}
+					onFault={(fault) => setFaults((known) => ({ ...known, after: fault }))}
+				/>
 			</div>
-			<Comparison view={view} before={before} after={after} labels={labels} dark={props.dark} change={change} again={again} />
+			<Comparison
+				view={view}
+				before={before}
+				after={after}
+				faulty={faults.before || faults.after}
+				halves={halves(lines, before, after)}
+				labels={labels}
+				dark={props.dark}
+				change={change}
+				again={again}
+			/>
 		</main>
 	);
 }
 
 function asRange(window: Window): Range {
 	return { from: window.start, to: window.end };
+}
+
+/** Where one side alone has samples: the two halves of the time that has them. */
+function halves(lines: { before?: Lines; after?: Lines }, before: Window, after: Window): [Window, Window] | null {
+	if (!lines.before || !lines.after) return null;
+	const spans = [spanOf(lines.before, before, stepOf(before)), spanOf(lines.after, after, stepOf(after))];
+	const [only, other] = spans[0] ? spans : [spans[1], spans[0]];
+	return only && !other ? halvesOf(only) : null;
 }

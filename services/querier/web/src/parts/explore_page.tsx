@@ -5,9 +5,12 @@ import { useAnswer } from "../api/use_answer";
 import { addMatcher, splitQuery } from "../selector/text";
 import { ANEW, type Change } from "../state/history";
 import { resolveRange } from "../state/range";
-import type { View } from "../state/view";
+import { useFault } from "../state/fault";
+import { shareOf } from "../state/share";
+import { movesOn, type View } from "../state/view";
 import { Graph } from "./graph";
 import { Profile } from "./profile";
+import { RefreshChoice } from "./refresh";
 import { RangePicker } from "./range_picker";
 import { SelectorInput } from "./selector_input";
 import { ShareButton } from "./share_button";
@@ -28,6 +31,7 @@ export function ExplorePage(props: ExploreProps) {
 	const type = splitQuery(view.query).type || CPU;
 	const types = useAnswer<string[]>("profile_types", known);
 	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type}{}` });
+	const [fault, tellFault] = useFault(view.query);
 
 	return (
 		<main>
@@ -37,7 +41,7 @@ export function ExplorePage(props: ExploreProps) {
 					types={types.answer?.data ?? []}
 					choose={(query) => change({ ...ANEW, query })}
 				/>
-				<SelectorInput query={view.query} window={window} choose={(query) => change({ ...ANEW, query })} />
+				<SelectorInput query={view.query} window={window} fault={fault} choose={(query) => change({ ...ANEW, query })} />
 				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
 				<button
 					type="button"
@@ -46,11 +50,13 @@ export function ExplorePage(props: ExploreProps) {
 				>
 					Compare
 				</button>
-				<ShareButton view={view} window={view.pin ?? window} />
-				<button type="button" class="icon refresh" title="Refresh" onClick={again}>
-					<span aria-hidden="true">↻</span>
-					<span class="unseen">Refresh</span>
-				</button>
+				<ShareButton view={view} wish={shareOf(view, view.pin ?? window)} />
+				<RefreshChoice
+					every={view.refresh}
+					fixed={!movesOn(view)}
+					choose={(refresh) => change({ refresh })}
+					again={again}
+				/>
 			</div>
 			<Graph
 				query={view.query}
@@ -60,12 +66,14 @@ export function ExplorePage(props: ExploreProps) {
 				labels={labels.answer?.data ?? []}
 				dark={props.dark}
 				again={again}
+				onError={tellFault}
 				split={(by) => change({ by })}
 				zoom={({ start, end }) => change({ pin: null, range: { from: start, to: end } })}
 				setPin={(pin) => change({ pin })}
 				narrow={(label, value) => change({ ...ANEW, query: addMatcher(view.query, label, "=", value) })}
 			/>
 			<Profile
+				faulty={fault !== ""}
 				view={view}
 				window={view.pin ?? window}
 				labels={labels.answer?.data ?? []}

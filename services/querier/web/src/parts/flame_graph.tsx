@@ -1,12 +1,15 @@
 /** flame_graph - the stage with its pointer and its keys, and what is said of the frame they are at. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
 import { rowsOf } from "../flame/layout";
 import { ROW, type Spot, Stage } from "../flame/stage";
-import { ALL, type Tree } from "../flame/tree";
+import { searchFor } from "../flame/search";
+import { ALL, nameOf, type Tree } from "../flame/tree";
 import { type Step, walk } from "../flame/walk";
 import { Signal } from "../state/signal";
+import { copyText } from "./clipboard";
+import { type FrameAction, FrameMenu } from "./frame_menu";
 import { Spoken } from "./spoken";
 import { Tooltip } from "./tooltip";
 
@@ -24,7 +27,10 @@ export interface FlameGraphProps {
 	focus: number;
 	found: Uint8Array | null;
 	zoom: (node: number) => void;
+	find: (text: string, only: boolean) => void;
 }
+
+const NOTE_MS = 2000;
 
 export function FlameGraph(props: FlameGraphProps) {
 	const { tree, kinds, palette, focus, found } = props;
@@ -34,6 +40,8 @@ export function FlameGraph(props: FlameGraphProps) {
 	const stage = useRef<Stage | null>(null);
 	const spot = useMemo(() => new Signal<Spot | null>(null), []);
 	const chosen = useRef(-1); // stays where the tooltip is closed
+	const [menu, setMenu] = useState<Spot | null>(null);
+	const [note, setNote] = useState("");
 	const rows = useMemo(() => rowsOf(tree, focus), [tree, focus]);
 
 	useEffect(() => {
@@ -43,7 +51,14 @@ export function FlameGraph(props: FlameGraphProps) {
 		return () => made.close();
 	}, []);
 	useEffect(() => stage.current?.show({ tree, kinds, palette, focus, found }), [tree, kinds, palette, focus, found]);
-	useEffect(() => leave(), [tree]);
+	useEffect(() => {
+		leave();
+		setMenu(null);
+	}, [tree]);
+	useEffect(() => {
+		const later = setTimeout(() => setNote(""), NOTE_MS);
+		return () => clearTimeout(later);
+	}, [note]);
 
 	const choose = (node: number, where: Spot | null) => {
 		chosen.current = node;
@@ -57,10 +72,29 @@ export function FlameGraph(props: FlameGraphProps) {
 		choose(node, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
 	};
 	const go = (node: number) => choose(node, stage.current?.spotOf(node) ?? null);
+	const copy = async (node: number) => {
+		const copied = await copyText(nameOf(tree, node));
+		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not let it be copied");
+	};
+	const openMenu = (event: Event, where: Spot | null) => {
+		event.preventDefault();
+		if (!where) return;
+		spot.set(null);
+		setMenu(where);
+	};
+	const actionsOn = (node: number): FrameAction[] => [
+		{ name: "Zoom in", key: "Enter", act: () => props.zoom(node) },
+		{ name: "Copy its name", key: "C", act: () => copy(node) },
+		{ name: "Find it everywhere", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
+		{ name: "Show its stacks alone", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
+	];
 	const onKeyDown = (event: KeyboardEvent) => {
 		const step = KEYS[event.key];
 		if (step) go(chosen.current < 0 ? focus : walk(tree, chosen.current, step));
 		else if (event.key === "Home") go(ALL);
+		else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey))
+			openMenu(event, chosen.current < 0 ? null : (stage.current?.spotOf(chosen.current) ?? null));
+		else if (event.key.toLowerCase() === "c" && chosen.current >= 0) copy(chosen.current);
 		else if (event.key === "Enter" && chosen.current >= 0) props.zoom(chosen.current);
 		else if (event.key === "Escape") {
 			if (spot.value) leave();
@@ -76,9 +110,9 @@ export function FlameGraph(props: FlameGraphProps) {
 				ref={scroller}
 				tabIndex={0}
 				role="application"
-				aria-label="Flame graph. Arrows move between frames, Enter zooms, Escape shows all."
+				aria-label="Flame graph. Arrows move between frames, Enter zooms, C copies a name, Shift with F10 opens a menu, Escape shows all."
 				onKeyDown={onKeyDown}
-				onBlur={leave}
+				onBlur={() => !menu && leave()}
 				onScroll={() => spot.value && canvas.current?.matches(":hover") && spot.set(null)}
 			>
 				<div class="spacer" style={{ height: `${rows * ROW}px` }}>
@@ -86,6 +120,11 @@ export function FlameGraph(props: FlameGraphProps) {
 						ref={canvas}
 						onPointerMove={point}
 						onPointerLeave={leave}
+						onContextMenu={(event) => {
+							const node = at(event);
+							choose(node, null);
+							openMenu(event, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
+						}}
 						onClick={(event) => {
 							const node = at(event);
 							if (node >= 0) props.zoom(node);
@@ -95,6 +134,19 @@ export function FlameGraph(props: FlameGraphProps) {
 				</div>
 			</div>
 			<Spoken tree={tree} spot={spot} />
+			{menu && menu.node < tree.count && (
+				<FrameMenu
+					spot={menu}
+					actions={actionsOn(menu.node)}
+					close={() => {
+						setMenu(null);
+						scroller.current?.focus({ preventScroll: true });
+					}}
+				/>
+			)}
+			<p class={note ? "note" : "unseen"} role="status">
+				{note}
+			</p>
 			<Tooltip tree={tree} focus={focus} spot={spot} />
 		</div>
 	);

@@ -5,13 +5,24 @@ import type { Host } from "../api/answers";
 import { useAnswer } from "../api/use_answer";
 import { formatAge } from "../format/time";
 import { formatCount, formatShare } from "../format/units";
+import { formatMatcher } from "../selector/text";
+import { ANEW, type Change, follow } from "../state/history";
+import { type View, viewToUrl } from "../state/view";
 import { Empty, Failure, Loading } from "./notice";
+import { RefreshChoice } from "./refresh";
 
 const FRESH = 60; // seconds: an agent sends every ten
 const LATE = 600;
 const PAGE = 1000;
 
-export function FleetPage(props: { now: number; again: () => void }) {
+interface FleetProps {
+	view: View;
+	now: number;
+	change: Change;
+	again: () => void;
+}
+
+export function FleetPage(props: FleetProps) {
 	const [after, setAfter] = useState<string[]>([]); // the last host of each page before
 	const [text, setText] = useState("");
 	const asked = useAnswer<Host[]>("fleet", {
@@ -49,10 +60,12 @@ export function FleetPage(props: { now: number; again: () => void }) {
 							Next {PAGE}
 						</button>
 					)}
-					<button type="button" class="icon" title="Refresh" onClick={props.again}>
-						<span aria-hidden="true">↻</span>
-						<span class="unseen">Refresh</span>
-					</button>
+					<RefreshChoice
+						every={props.view.refresh}
+						fixed={false}
+						choose={(refresh) => props.change({ refresh })}
+						again={props.again}
+					/>
 				</header>
 				<Loading on={asked.loading} />
 				{asked.error && <Failure error={asked.error} again={props.again} />}
@@ -61,13 +74,13 @@ export function FleetPage(props: { now: number; again: () => void }) {
 						<p>Start the agent on a machine; it is listed here as soon as its first batch is stored.</p>
 					</Empty>
 				)}
-				{shown.length > 0 && <Hosts hosts={shown} now={props.now} />}
+				{shown.length > 0 && <Hosts {...props} hosts={shown} />}
 			</section>
 		</main>
 	);
 }
 
-function Hosts(props: { hosts: Host[]; now: number }) {
+function Hosts(props: FleetProps & { hosts: Host[] }) {
 	const heads = ["Host", "Version", "Last seen", "Taken", "Stored", "In flight", "Lost", "Not whole", "Came twice"];
 	return (
 		<div class="scroller" tabIndex={0} role="region" aria-label="Hosts">
@@ -83,7 +96,7 @@ function Hosts(props: { hosts: Host[]; now: number }) {
 				</thead>
 				<tbody>
 					{props.hosts.map((host) => (
-						<HostRow key={host.host} host={host} now={props.now} />
+						<HostRow key={host.host} {...props} host={host} />
 					))}
 				</tbody>
 			</table>
@@ -91,14 +104,21 @@ function Hosts(props: { hosts: Host[]; now: number }) {
 	);
 }
 
-function HostRow(props: { host: Host; now: number }) {
-	const { host } = props;
+function HostRow(props: FleetProps & { host: Host }) {
+	const { host, view, change } = props;
+	const profiles: View = { ...view, ...ANEW, page: "explore", query: `{${formatMatcher({ label: "node", op: "=", value: host.node })}}` };
 	const age = props.now - host.last_seen;
 	const state = age < FRESH ? "fresh" : age < LATE ? "late" : "gone";
 	return (
 		<tr>
 			<th scope="row">
-				<span class="node">{host.node || host.host}</span>
+				{host.node ? (
+					<a class="node" href={viewToUrl(profiles)} title="Its profiles" onClick={(event) => follow(event, () => change(profiles))}>
+						{host.node}
+					</a>
+				) : (
+					<span class="node">{host.host}</span>
+				)}
 				<span class="hint">{host.host}</span>
 				{host.why && <span class="why">{host.why}</span>}
 			</th>

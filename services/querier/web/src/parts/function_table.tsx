@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
-import { type DiffTree, isDiff, shares, stepOf } from "../flame/diff";
+import { type DiffTree, isDiff, scaled, shares, stepOf } from "../flame/diff";
 import { searchFor } from "../flame/search";
 import { arrange, type Row, rowsFrom } from "../flame/table";
 import { nameOf, type Tree } from "../flame/tree";
@@ -42,7 +42,7 @@ export function FunctionTable(props: FunctionTableProps) {
 	useEffect(look, []);
 	useEffect(() => {
 		scroller.current?.scrollTo({ top: 0 });
-	}, [rows]);
+	}, [focus, props.rows, props.sort, props.up]);
 
 	const first = Math.max(0, Math.floor(seen.top / HEIGHT) - BEYOND);
 	const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / HEIGHT) + BEYOND);
@@ -108,12 +108,13 @@ function Gap(props: { rows: number }) {
 
 /** How much more it is, as it is compared. */
 function change(tree: DiffTree, a: number, b: number): string {
-	return tree.sides.relative ? formatPoints(...shares(tree, a, b)) : formatChange(b - a, tree.unit);
+	return tree.sides.relative ? formatPoints(...shares(tree, a, b)) : formatChange(b * tree.sides.bScale - a * tree.sides.aScale, tree.unit);
 }
 
 /** From what to what. */
 function fromTo(tree: DiffTree, a: number, b: number): string {
-	if (!tree.sides.relative) return `${formatValue(a, tree.unit)} → ${formatValue(b, tree.unit)}`;
+	const [before, after] = scaled(tree, a, b);
+	if (!tree.sides.relative) return `${formatValue(before, tree.unit)} → ${formatValue(after, tree.unit)}`;
 	const [from, to] = shares(tree, a, b);
 	return `${formatShare(from, 1)} → ${formatShare(to, 1)}`;
 }

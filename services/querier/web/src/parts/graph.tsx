@@ -8,14 +8,17 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 
 import type { Matrix } from "../api/answers";
+import type { ApiError } from "../api/client";
 import { useAnswer } from "../api/use_answer";
 import { formatCount, formatShare, formatValue } from "../format/units";
 import { formatMoment, formatSpan } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
-import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf, topOf } from "../graph/series";
+import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
+import { isFault } from "../state/fault";
 import type { Window } from "../state/range";
+import { LabelChoice } from "./label_choice";
 import { Failure, Loading } from "./notice";
 import { CPU, unitOfType } from "./type_picker";
 
@@ -31,8 +34,12 @@ interface GraphProps {
 	zoom: (window: Window) => void;
 	setPin?: (pin: Window | null) => void; // not there: nothing is pinned here
 	narrow: (label: string, value: string) => void;
-	top?: number; // what the axis goes up to, at least: for graphs that are compared
-	onTop?: (top: number) => void;
+	onError?: (error: ApiError | null) => void; // of the last answer
+	/* Of graphs that are compared: */
+	side?: {
+		top: number; // what the axis goes up to, at least
+		onLines: (lines: Lines) => void;
+	};
 }
 
 export function Graph(props: GraphProps) {
@@ -56,24 +63,18 @@ export function Graph(props: GraphProps) {
 	);
 	const shown = useLast(lines);
 	useEffect(() => {
-		if (shown) props.onTop?.(topOf(shown));
+		if (shown) props.side?.onLines(shown);
 	}, [shown]);
+	useEffect(() => {
+		if (!asked.loading) props.onError?.(asked.error);
+	}, [asked.error, asked.loading]);
+	const nothing = shown !== null && shown.lines.length === 0;
 
 	return (
-		<section class="card graph" aria-label="Over time">
-			<header>
+		<section class={props.side ? "card graph small" : "card graph"} aria-label="Over time">
+			{!props.side && <header>
 				<h2>{axisName(unit, rate)}</h2>
-				<label class="inline">
-					by
-					<select value={props.by} onChange={(event) => props.split(event.currentTarget.value)}>
-						<option value="">nothing: one sum</option>
-						{[...new Set([...props.labels, ...(props.by ? [props.by] : [])])].sort().map((label) => (
-							<option key={label} value={label}>
-								{label}
-							</option>
-						))}
-					</select>
-				</label>
+				<LabelChoice name="by" none="nothing: one sum" value={props.by} labels={props.labels} choose={props.split} />
 				<span class="hint">drag to zoom into a time{props.setPin && ", click to pin a moment"}</span>
 				{props.pin && (
 					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
@@ -81,10 +82,12 @@ export function Graph(props: GraphProps) {
 						<span class="unseen">unpin</span>
 					</button>
 				)}
-			</header>
+			</header>}
 			<Loading on={asked.loading} />
-			{asked.error && <Failure error={asked.error} again={props.again} />}
-						{shown && !asked.error && shown.lines.length === 0 && <p class="hint nothing">Nothing to draw.</p>}
+			{asked.error && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
+			{nothing && !asked.error && (
+				<p class="nothing">No samples in {formatSpan(props.window.start, props.window.end)}.</p>
+			)}
 			{shown && !asked.error && shown.lines.length > 0 && (
 				<Drawn {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(asked.answer?.warnings ?? [], unit)} />
 			)}
@@ -113,7 +116,8 @@ function Drawn(props: DrawnProps) {
 			colors,
 			step,
 			pin: props.pin,
-			top: props.top ?? 0,
+			low: props.side !== undefined,
+			top: props.side?.top ?? 0,
 			ink: style.color,
 			grid: style.borderTopColor,
 			format,
@@ -122,7 +126,7 @@ function Drawn(props: DrawnProps) {
 			onCursor: setCursor,
 		});
 		return () => plot.current?.destroy();
-	}, [lines, props.dark, props.pin?.start, props.pin?.end, props.top]);
+	}, [lines, props.dark, props.pin?.start, props.pin?.end, props.side?.top]);
 
 	const onKeyDown = (event: KeyboardEvent) => {
 		const count = lines.times.length;
@@ -183,7 +187,9 @@ function Legend(
 	};
 	return (
 		<div class="legend">
-			<p class="when">{cursor !== null && cursor < lines.times.length ? formatMoment(lines.times[cursor]) : "whole range"}</p>
+			<p class="when">
+				{cursor !== null && cursor < lines.times.length ? formatMoment(lines.times[cursor]) : props.side ? axisName(props.unit, props.rate) : "whole range"}
+			</p>
 			<ul onPointerLeave={() => props.stress(-1)}>
 				{lines.lines.map((line, i) => (
 					<li key={line.name} onPointerEnter={() => props.stress(i)}>

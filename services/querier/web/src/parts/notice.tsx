@@ -34,12 +34,21 @@ export function Empty(props: { title: string; children: ComponentChildren }) {
 	);
 }
 
+/** Where an answer would be to a question that was refused. */
+export function Refused() {
+	return (
+		<Empty title="Nothing is asked">
+			<p>The selector above cannot be read. What is wrong with it stands below it.</p>
+		</Empty>
+	);
+}
+
 export function Loading(props: { on: boolean }) {
 	return <div class={props.on ? "loading on" : "loading"} role="progressbar" aria-label="Loading" hidden={!props.on} />;
 }
 
 /** As a sentence: a capital in front, a full stop behind. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
 	const begun = text.charAt(0).toUpperCase() + text.slice(1);
 	return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

@@ -2,13 +2,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
-import { isDiff, stepsOf } from "../flame/diff";
+import { isDiff, scaled, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
 import { hashOfNode, nodeOfHash } from "../flame/path";
 import { type Found, search, testFrom } from "../flame/search";
 import { ZOOM_MS } from "../flame/stage";
 import { ALL, type Tree } from "../flame/tree";
-import { formatCount, formatValue } from "../format/units";
+import { formatCount, formatGrowth, formatValue } from "../format/units";
 import type { Change } from "../state/history";
 import type { View } from "../state/view";
 import { Breadcrumbs } from "./breadcrumbs";
@@ -73,7 +73,7 @@ export function Panes(props: PanesProps) {
 			<div class={view.panes === "both" ? "panes two" : "panes"}>
 				{view.panes !== "flame" && table}
 				{view.panes !== "table" && (
-					<FlameGraph tree={tree} kinds={kinds} palette={palette} focus={focus} found={marked?.nodes ?? null} zoom={zoom} />
+					<FlameGraph tree={tree} kinds={kinds} palette={palette} focus={focus} found={marked?.nodes ?? null} zoom={zoom} find={(text, only) => change({ search: text, only })} />
 				)}
 			</div>
 		</>
@@ -90,10 +90,12 @@ function Amount(props: { tree: Tree }) {
 			</p>
 		);
 	}
-	const { aTotal, bTotal } = tree.sides;
+	const [before, after] = scaled(tree, tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]);
+	const change = after > before ? "worse" : after < before ? "better" : "same";
 	return (
 		<p class="amount">
-			{formatValue(aTotal[ALL], tree.unit)} → <strong>{formatValue(bTotal[ALL], tree.unit)}</strong> in {frames}
+			{formatValue(before, tree.unit)} → <strong>{formatValue(after, tree.unit)}</strong>,{" "}
+			<strong class={change}>{formatGrowth(before, after)}</strong> in {frames}
 		</p>
 	);
 }

@@ -5,14 +5,16 @@ import type { FlameAnswer } from "../api/answers";
 import { useAnswer } from "../api/use_answer";
 import { treeFrom } from "../flame/tree";
 import type { Change } from "../state/history";
+import { isFault } from "../state/fault";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
 import { NoData } from "./no_data";
-import { Failure, Loading, Warnings } from "./notice";
+import { Failure, Loading, Refused, Warnings } from "./notice";
 import { Panes } from "./panes";
 
 interface ProfileProps {
 	view: View;
+	faulty: boolean; // the question is refused, which is said where it is asked
 	window: Window;
 	labels: string[];
 	dark: boolean;
@@ -35,7 +37,8 @@ export function Profile(props: ProfileProps) {
 	return (
 		<section class="card profile" aria-label="Profile" aria-busy={asked.loading}>
 			<Loading on={asked.loading} />
-			{asked.error && <Failure error={asked.error} again={props.again} />}
+			{props.faulty && <Refused />}
+			{asked.error && !props.faulty && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
 			<Warnings texts={answer?.warnings ?? []} />
 			{tree && !empty && !asked.error && <Panes {...props} tree={tree} />}
 			{empty && !asked.error && !asked.loading && <NoData view={view} window={window} change={props.change} />}

@@ -9,10 +9,18 @@ import { useAnswer } from "../api/use_answer";
 import { CPU } from "./type_picker";
 import { closeBraces, complete, formatMatcher, OPERATORS, type Place, placeAt, splitQuery } from "../selector/text";
 import type { Window } from "../state/range";
+import { sentence } from "./notice";
 
 const SHOWN = 50;
 
-export function SelectorInput(props: { query: string; window: Window; choose: (query: string) => void }) {
+interface SelectorProps {
+	query: string;
+	window: Window;
+	fault: string; // what the API says is wrong with it
+	choose: (query: string) => void;
+}
+
+export function SelectorInput(props: SelectorProps) {
 	const { type, matchers } = splitQuery(props.query);
 	const [text, setText] = useState(matchers);
 	const [cursor, setCursor] = useState<number | null>(null); // null: nothing is offered
@@ -79,6 +87,8 @@ export function SelectorInput(props: { query: string; window: Window; choose: (q
 					autocomplete="off"
 					role="combobox"
 					aria-autocomplete="list"
+					aria-invalid={props.fault !== ""}
+					aria-describedby={props.fault ? `${id}-fault` : undefined}
 					aria-expanded={offers.length > 0}
 					aria-controls={`${id}-offers`}
 					aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
@@ -112,6 +122,11 @@ export function SelectorInput(props: { query: string; window: Window; choose: (q
 			<button type="button" class="primary" onClick={submit}>
 				Search
 			</button>
+			{props.fault && (
+				<p class="fault" role="alert" id={`${id}-fault`}>
+					{sentence(props.fault.replace(/^query: /, ""))}
+				</p>
+			)}
 		</div>
 	);
 }

@@ -3,94 +3,122 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Share } from "../api/answers";
 import { tell } from "../api/client";
-import type { Window } from "../state/range";
-import { shareOf } from "../state/share";
-import type { View } from "../state/view";
+import type { Wish } from "../state/share";
+import { lookToHash, type View } from "../state/view";
+import { copyText } from "./clipboard";
 
 type Sharing = { link: string } | { fault: string } | "asked" | null;
 
+const DAY = 86400;
+const EXPIRIES: [number, string][] = [
+	[0, "never"],
+	[DAY, "in 1 day"],
+	[7 * DAY, "in 7 days"],
+	[30 * DAY, "in 30 days"],
+	[365 * DAY, "in a year"],
+];
+
 interface ShareProps {
 	view: View;
-	window: Window;
+	wish: Wish;
 }
 
 export function ShareButton(props: ShareProps) {
-	const wish = shareOf(props.view, props.window);
-	const key = JSON.stringify(wish);
-	const [sharing, setSharing] = useState<Sharing>(null);
-	const asked = useRef("");
+	const key = JSON.stringify(props.wish);
+	const [open, setOpen] = useState(false);
+	const box = useRef<HTMLDivElement>(null);
+	const button = useRef<HTMLButtonElement>(null);
 
-	// Another question is another link.
+	useEffect(() => setOpen(false), [key]); // another question is another link
 	useEffect(() => {
-		asked.current = "";
-		setSharing(null);
-	}, [key]);
-
-	const share = () => {
-		asked.current = key;
-		setSharing("asked");
-		const show = (next: Sharing) => asked.current === key && setSharing(next);
-		tell<Share>("share", wish).then(
-			(made) => show({ link: new URL(made.url, location.href).href }),
-			(error: unknown) => show({ fault: error instanceof Error ? error.message : String(error) }),
-		);
+		if (!open) return;
+		const away = (event: Event) => {
+			if (!box.current?.contains(event.target as Node)) setOpen(false);
+		};
+		addEventListener("pointerdown", away);
+		return () => removeEventListener("pointerdown", away);
+	}, [open]);
+	const close = () => {
+		setOpen(false);
+		button.current?.focus();
 	};
 
 	return (
-		<div class="field sharing">
+		<div class="field sharing" ref={box} onKeyDown={(event) => event.key === "Escape" && open && close()}>
 			<button
 				type="button"
-				title="Makes a link to this profile as it is now"
-				disabled={sharing === "asked"}
-				onClick={share}
+				ref={button}
+				title="A link to what is shown, as it is now"
+				aria-expanded={open}
+				aria-haspopup="dialog"
+				onClick={() => setOpen(!open)}
 			>
 				Share
 			</button>
-			{sharing !== null && sharing !== "asked" && <Made sharing={sharing} close={() => setSharing(null)} />}
+			{open && <Making {...props} />}
 		</div>
 	);
 }
 
-function Made(props: { sharing: { link: string } | { fault: string }; close: () => void }) {
-	const { sharing, close } = props;
-	const input = useRef<HTMLInputElement>(null);
-	const [copied, setCopied] = useState(false);
+function Making(props: ShareProps) {
+	const [expires, setExpires] = useState(0);
+	const [sharing, setSharing] = useState<Sharing>(null);
 
-	useEffect(() => input.current?.select(), [sharing]);
-
-	// Over plain HTTP a browser gives no clipboard; then the older way copies what is selected.
-	const copy = async () => {
-		try {
-			await navigator.clipboard.writeText(input.current?.value ?? "");
-			setCopied(true);
-		} catch {
-			input.current?.select();
-			setCopied(document.execCommand("copy"));
-		}
+	const share = () => {
+		setSharing("asked");
+		tell<Share>("share", { ...props.wish, ...(expires ? { expires } : {}) }).then(
+			(made) => setSharing({ link: new URL(made.url, location.href).href }),
+			(error: unknown) => setSharing({ fault: error instanceof Error ? error.message : String(error) }),
+		);
 	};
 
 	return (
-		<div
-			class="made"
-			role="group"
-			aria-label="Shared link"
-			onKeyDown={(event) => event.key === "Escape" && close()}
-		>
-			{"fault" in sharing ? (
-				<p role="alert">It was not shared: {sharing.fault}.</p>
+		<div class="made" role="dialog" aria-label="Share">
+			<p>Whoever has the link sees this as it is now, also when its samples are gone.</p>
+			{sharing !== null && sharing !== "asked" && "link" in sharing ? (
+				<Made link={sharing.link + lookToHash(props.view)} />
 			) : (
-				<>
-					<p role="status">Whoever has this link sees this profile as it is now, also when its samples are gone.</p>
-					<div class="row">
-						<input ref={input} readOnly value={sharing.link} aria-label="Link" />
-						<button type="button" class="primary" onClick={copy}>
-							{copied ? "Copied" : "Copy"}
-						</button>
-					</div>
-				</>
+				<div class="row">
+					<label class="inline">
+						It ends
+						<select value={expires} onChange={(event) => setExpires(Number(event.currentTarget.value))}>
+							{EXPIRIES.map(([seconds, name]) => (
+								<option key={seconds} value={seconds}>
+									{name}
+								</option>
+							))}
+						</select>
+					</label>
+					<span class="push" />
+					<button type="button" class="primary" disabled={sharing === "asked"} onClick={share}>
+						Make the link
+					</button>
+				</div>
 			)}
-			<button type="button" onClick={close}>
-				Close
+			{sharing !== null && sharing !== "asked" && "fault" in sharing && (
+				<p class="fault" role="alert">
+					It was not shared: {sharing.fault}.
+				</p>
+			)}
+		</div>
+	);
+}
+
+function Made(props: { link: string }) {
+	const input = useRef<HTMLInputElement>(null);
+	const [copied, setCopied] = useState("");
+
+	useEffect(() => input.current?.select(), []);
+	const copy = async () => {
+		if (await copyText(props.link)) setCopied(props.link);
+		else input.current?.select();
+	};
+
+	return (
+		<div class="row">
+			<input ref={input} readOnly value={props.link} aria-label="Link" />
+			<button type="button" class="primary" onClick={copy}>
+				{copied === props.link ? "Copied" : "Copy"}
 			</button>
 		</div>
 	);

@@ -1,13 +1,15 @@
-/** shared_page - a profile that somebody made a link of, as it was then. */
+/** shared_page - a profile, or two that are compared, that somebody made a link of: as it was then. */
 import { useMemo } from "preact/hooks";
 
-import type { FlameAnswer, Share } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
-import { treeFrom } from "../flame/tree";
+import type { DiffAnswer, FlameAnswer, Share, ShareSide } from "../api/answers";
+import { type Asked, useAnswer } from "../api/use_answer";
+import { diffTreeFrom } from "../flame/diff";
+import { type Tree, treeFrom } from "../flame/tree";
 import { formatMoment, formatSpan } from "../format/time";
 import { ANEW, type Change } from "../state/history";
 import { groupCount, liveView } from "../state/share";
 import type { View } from "../state/view";
+import { longerBy } from "./comparison";
 import { Empty, Failure, Loading, Warnings } from "./notice";
 import { Panes } from "./panes";
 
@@ -19,44 +21,85 @@ interface SharedProps {
 }
 
 export function SharedPage(props: SharedProps) {
-	const { view } = props;
-	const about = useAnswer<Share>(`share/${view.share}`, {});
-	const asked = useAnswer<FlameAnswer>("query", { share: view.share, report: "flamegraph" });
-	const share = about.answer?.data;
-	const groups = share ? groupCount(share) : 0;
-	const tree = useMemo(() => (asked.answer && share ? treeFrom(asked.answer.data, groups) : null), [asked.answer, share, groups]);
-	const error = about.error ?? asked.error;
+	const { share: id, mode } = props.view;
+	const about = useAnswer<Share>(`share/${id}`, {});
+	const share = about.answer?.data ?? null;
+	// Which of the two it is, the share says: a link may have been changed.
+	const one = useAnswer<FlameAnswer>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
+	const both = useAnswer<DiffAnswer>("diff", share?.a ? { share: id } : null);
+	const asked = share?.a ? both : one;
+	const tree = useMemo((): Tree | null => {
+		if (!share || !asked.answer) return null;
+		const levels = groupCount(share);
+		if (!share.a || !share.b) return one.answer && treeFrom(one.answer.data, levels);
+		const { a, b } = share;
+		return both.answer && diffTreeFrom(both.answer.data, { mode, longer: longerBy(b.query, a, b), levels });
+	}, [one.answer, both.answer, share, mode]);
+
 	return (
 		<main>
 			{share && <About share={share} change={props.change} />}
-			<section class="card profile" aria-label="Profile" aria-busy={asked.loading}>
-				<Loading on={asked.loading || about.loading} />
-				{error && <Failure error={error} again={props.again} />}
-				<Warnings texts={asked.answer?.warnings ?? []} />
-				{tree && tree.count > 1 && !error && <Panes {...props} labels={[]} tree={tree} />}
-				{tree?.count === 1 && !error && (
-					<Empty title="Nothing is in it">
-						<p>{share?.frozen ? "Nothing had been found when it was shared." : "Its samples are no longer kept, and its answer was not."}</p>
-					</Empty>
-				)}
-			</section>
+			<Shown {...props} about={about} asked={asked} share={share} tree={tree} />
 		</main>
+	);
+}
+
+interface ShownProps extends SharedProps {
+	about: Asked<Share>;
+	asked: Asked<FlameAnswer | DiffAnswer>;
+	share: Share | null;
+	tree: Tree | null;
+}
+
+function Shown(props: ShownProps) {
+	const { about, asked, share, tree } = props;
+	const error = about.error ?? asked.error;
+	return (
+		<section class="card profile" aria-label="Profile" aria-busy={asked.loading}>
+			<Loading on={asked.loading || about.loading} />
+			{error && <Failure error={error} again={props.again} />}
+			<Warnings texts={asked.answer?.warnings ?? []} />
+			{tree && tree.count > 1 && !error && <Panes {...props} labels={[]} tree={tree} />}
+			{tree?.count === 1 && !error && (
+				<Empty title="Nothing is in it">
+					<p>{share?.frozen ? "Nothing had been found when it was shared." : "Its samples are no longer kept, and its answer was not."}</p>
+				</Empty>
+			)}
+		</section>
 	);
 }
 
 function About(props: { share: Share; change: Change }) {
 	const { share, change } = props;
+	const { a, b } = share;
 	const live = { ...ANEW, ...liveView(share) };
 	return (
 		<section class="card shared" aria-label="Shared profile">
 			<p>
-				<strong>Shared profile</strong> of <code>{share.query}</code>, {formatSpan(share.start, share.end)}.{" "}
+				{a && b ? (
+					<>
+						<strong>Shared comparison</strong> of <Side side={a} /> with <Side side={b} />.{" "}
+					</>
+				) : (
+					<>
+						<strong>Shared profile</strong> of <Side side={share as ShareSide} />.{" "}
+					</>
+				)}
 				{share.frozen ? `As it was on ${formatMoment(share.created, 0)}` : "Asked anew each time"}
 				{share.expires ? `; the link ends ${formatMoment(share.expires, 0)}.` : "."}
 			</p>
 			<button type="button" title="Ask the same question of what is stored" onClick={() => change(live)}>
-				Explore live
+				{a ? "Compare live" : "Explore live"}
 			</button>
 		</section>
+	);
+}
+
+function Side(props: { side: ShareSide }) {
+	const { query, start, end } = props.side;
+	return (
+		<>
+			<code>{query}</code>, {formatSpan(start, end)}
+		</>
 	);
 }

@@ -6,9 +6,10 @@ import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
 import { type ColorBy, COLORS, type Mode, MODES, PANES, type Panes, type View } from "../state/view";
+import { LabelChoice } from "./label_choice";
 
 const PANE_NAMES: Record<Panes, string> = { both: "Both", flame: "Flame graph", table: "Table" };
-const MODE_NAMES: Record<Mode, string> = { relative: "shares", absolute: "values" };
+const MODE_NAMES: Record<Mode, string> = { rate: "per time", relative: "shares", absolute: "values" };
 const COLOR_NAMES: Record<ColorBy, string> = { binary: "binary", package: "package" };
 
 interface ToolsProps {
@@ -43,21 +44,17 @@ export function Tools(props: ToolsProps) {
 function GroupChoice(props: ToolsProps) {
 	const { view, change } = props;
 	return (
-		<label class="inline">
-			group by
-			<select value={view.group} onChange={(event) => change({ group: event.currentTarget.value, zoom: "" })}>
-				<option value="">nothing</option>
-				{[...new Set([...props.labels, ...(view.group ? [view.group] : [])])].sort().map((label) => (
-					<option key={label} value={label}>
-						{label}
-					</option>
-				))}
-			</select>
-		</label>
+		<LabelChoice
+			name="group by"
+			none="nothing"
+			value={view.group}
+			labels={props.labels}
+			choose={(group) => change({ group, zoom: "" })}
+		/>
 	);
 }
 
-/** Shares of each side's whole, or values as they are. */
+/** Per time, shares of each side's whole, or values as they are. */
 function ModeChoice(props: ToolsProps) {
 	const { view, change } = props;
 	return (

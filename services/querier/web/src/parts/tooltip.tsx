@@ -1,7 +1,7 @@
 /** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
 import { useEffect, useRef } from "preact/hooks";
 
-import { type DiffTree, isDiff, shares } from "../flame/diff";
+import { type DiffTree, isDiff, scaled, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
 import { type Tree } from "../flame/tree";
 import { adviceOn } from "../flame/unnamed";
@@ -73,6 +73,7 @@ function Told(props: { tree: Tree; focus: number; node: number }) {
 					<strong>{advice.why}</strong> {advice.todo}
 				</p>
 			)}
+			<p class="keys">Click zooms · right click for more</p>
 		</>
 	);
 }
@@ -83,13 +84,14 @@ function Sides(props: { tree: DiffTree; node: number }) {
 	const { aSelf, aTotal, bSelf, bTotal } = tree.sides;
 	const row = (name: string, a: number, b: number) => {
 		const [from, to] = shares(tree, a, b);
+		const [before, after] = scaled(tree, a, b);
 		return (
 			<>
 				<tr>
 					<th scope="row">{name}</th>
-					<td>{formatValue(a, tree.unit)}</td>
-					<td>{formatValue(b, tree.unit)}</td>
-					<td>{formatChange(b - a, tree.unit)}</td>
+					<td>{formatValue(before, tree.unit)}</td>
+					<td>{formatValue(after, tree.unit)}</td>
+					<td>{formatChange(after - before, tree.unit)}</td>
 				</tr>
 				<tr>
 					<th scope="row">of all</th>

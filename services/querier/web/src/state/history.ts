@@ -30,6 +30,19 @@ export function useView(): [View, Change] {
 /** Another question: what was chosen in the old one's answer does not go with it. */
 export const ANEW: Partial<View> = { pin: null, zoom: START.zoom };
 
+/** What a shared link says behind "#" of how to look at it becomes a part of the address. */
+if (location.hash.length > 1) {
+	const query = `${location.search.slice(1)}&${location.hash.slice(1)}`;
+	history.replaceState(null, "", viewToUrl(viewFromUrl(location.pathname, query)));
+}
+
 function current(): View {
 	return viewFromUrl(location.pathname, location.search);
+}
+
+/** A link within the page, unless it is to be opened elsewhere. */
+export function follow(event: MouseEvent, go: () => void) {
+	if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+	event.preventDefault();
+	go();
 }

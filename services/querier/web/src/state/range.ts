@@ -74,6 +74,15 @@ export function windowBefore(window: Window): Window {
 	return { start: window.start - (window.end - window.start), end: window.start };
 }
 
+/** Its first half and its second. */
+export function halvesOf(window: Window): [Window, Window] {
+	const middle = (window.start + window.end) / 2;
+	return [
+		{ start: window.start, end: middle },
+		{ start: middle, end: window.end },
+	];
+}
+
 /** To the millisecond, as the API counts time. */
 function trim(seconds: number): string {
 	return String(Math.round(seconds * 1000) / 1000);

@@ -1,22 +1,38 @@
 /** share - what a link is asked for, and what question one came from. Pure. */
-import type { Share } from "../api/answers";
+import type { Share, ShareSide } from "../api/answers";
 import type { Window } from "./range";
 import { START, type View } from "./view";
 
-/** What POST share is told of what is shown. */
-export function shareOf(view: View, window: Window): { query: string; start: number; end: number; group_by: string } {
-	return { query: view.query, start: window.start, end: window.end, group_by: view.group };
+/** What POST share is told. */
+export type Wish = (ShareSide | { a: ShareSide; b: ShareSide }) & { group_by: string };
+
+/** Of what is shown. */
+export function shareOf(view: View, window: Window): Wish {
+	return { ...sideOf(view.query, window), group_by: view.group };
+}
+
+/** Of two that are compared. */
+export function shareOfBoth(view: View, before: Window, after: Window): Wish {
+	return { a: sideOf(view.before || view.query, before), b: sideOf(view.query, after), group_by: view.group };
+}
+
+function sideOf(query: string, { start, end }: Window): ShareSide {
+	return { query, start, end };
 }
 
 /** The question that was shared, to be asked anew; what was chosen of how to look at it stays. */
 export function liveView(share: Share): Partial<View> {
-	return {
-		page: "explore",
-		share: START.share,
-		query: share.query,
-		range: { from: share.start, to: share.end },
-		group: share.group_by.split(",")[0] ?? "",
-	};
+	const { a, b } = share;
+	const group = share.group_by.split(",")[0] ?? "";
+	if (a && b) {
+		const both = { query: b.query, range: rangeOf(b), before: a.query, beforeRange: rangeOf(a) };
+		return { page: "compare", share: START.share, group, ...both };
+	}
+	return { page: "explore", share: START.share, query: share.query ?? START.query, range: rangeOf(share), group };
+}
+
+function rangeOf(side: Partial<ShareSide>): { from: number; to: number } {
+	return { from: side.start ?? 0, to: side.end ?? 0 };
 }
 
 /** Upper levels of its flame graph that are labels. */

@@ -5,18 +5,20 @@
  * and sorted. What is the default does not stand in the URL. Both ways are pure; history.ts is what
  * knows the browser.
  */
-import { formatRange, formatWindow, HOUR, parseRange, parseWindow, type Range, type Window } from "./range";
+import { formatDuration, formatRange, formatWindow, HOUR, parseDuration, parseRange, parseWindow, type Range, type Window } from "./range";
 
 export const PAGES = ["explore", "compare", "fleet"] as const;
 export const PANES = ["both", "flame", "table"] as const;
 export const SORTS = ["self", "total", "name"] as const;
 export const COLORS = ["binary", "package"] as const;
-export const MODES = ["relative", "absolute"] as const;
+export const MODES = ["rate", "relative", "absolute"] as const;
+export const REFRESHES = [0, 10, 60] as const; // seconds; 0: only when somebody asks
 
 export type Page = (typeof PAGES)[number];
 export type Panes = (typeof PANES)[number];
 export type Sort = (typeof SORTS)[number];
 export type Mode = (typeof MODES)[number];
+export type Refresh = (typeof REFRESHES)[number];
 export type ColorBy = (typeof COLORS)[number];
 
 export interface View {
@@ -36,7 +38,8 @@ export interface View {
 	color: ColorBy;
 	before: string; // the selector that is compared with; "": the same
 	beforeRange: Range | null; // null: as long a time, just before
-	mode: Mode; // of comparing
+	mode: Mode; // of comparing: per time, shares, or values as they are
+	refresh: Refresh;
 	share: string; // the id of a shared profile that is shown in place of a question; "": none
 }
 
@@ -57,7 +60,8 @@ export const START: View = {
 	color: "binary",
 	before: "",
 	beforeRange: null,
-	mode: "relative",
+	mode: "rate",
+	refresh: 0,
 	share: "",
 };
 
@@ -96,11 +100,27 @@ const FIELDS: Field[] = [
 	},
 	choice("mode", MODES),
 	{
+		name: "refresh",
+		write: (view) => (view.refresh ? formatDuration(view.refresh) : ""),
+		read: (value) => {
+			const refresh = REFRESHES.find((each) => each === parseDuration(value));
+			return refresh === undefined ? null : { refresh };
+		},
+	},
+	{
 		name: "share",
 		write: (view) => view.share,
 		read: (value) => (/^[0-9a-f]{32}$/.test(value) ? { share: value } : null),
 	},
 ];
+
+/** Whether time alone makes what is shown another one. */
+export function movesOn(view: View): boolean {
+	if (view.page === "fleet") return true;
+	if (view.share) return false;
+	const before = view.page === "compare" ? view.beforeRange : null;
+	return "last" in view.range || (before !== null && "last" in before);
+}
 
 /** Path and query string of a view. */
 export function viewToUrl(view: View): string {
@@ -111,6 +131,16 @@ export function viewToUrl(view: View): string {
 	}
 	const query = params.toString();
 	return PATHS[view.page] + (query ? `?${query}` : "");
+}
+
+/**
+ * How a profile is looked at, without its question: what a link to it carries behind "#", which the
+ * way from /s/ID to the page keeps and no server sees.
+ */
+export function lookToHash(view: View): string {
+	const { page, panes, search, only, zoom, sort, up, rows, color, mode } = view;
+	const [, query] = viewToUrl({ ...START, page, panes, search, only, zoom, sort, up, rows, color, mode }).split("?");
+	return query ? `#${query}` : "";
 }
 
 /** The view that a path and a query string mean. What cannot be read is as if it were not there. */

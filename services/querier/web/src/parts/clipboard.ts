@@ -1,0 +1,24 @@
+/** clipboard - copies a text. */
+
+/** Over plain HTTP a browser gives no clipboard: then the older way copies what a field has. */
+export async function copyText(text: string): Promise<boolean> {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		return copyFromField(text);
+	}
+}
+
+function copyFromField(text: string): boolean {
+	const before = document.activeElement;
+	const field = document.createElement("textarea");
+	field.value = text;
+	field.className = "unseen";
+	document.body.append(field);
+	field.select();
+	const copied = document.execCommand("copy");
+	field.remove();
+	if (before instanceof HTMLElement) before.focus();
+	return copied;
+}

@@ -1,0 +1,55 @@
+/** compare_side - one of two that are compared: what is asked, and its graph. */
+import { useEffect } from "preact/hooks";
+
+import type { Lines } from "../graph/series";
+import { addMatcher } from "../selector/text";
+import { useFault } from "../state/fault";
+import type { Range, Window } from "../state/range";
+import { Graph } from "./graph";
+import { RangePicker } from "./range_picker";
+import { SelectorInput } from "./selector_input";
+
+interface SideProps {
+	name: string;
+	query: string;
+	range: Range;
+	window: Window;
+	now: number;
+	by: string;
+	dark: boolean;
+	top: number; // of both graphs, for one scale
+	choose: (part: { query?: string; range?: Range }) => void;
+	onLines: (lines: Lines) => void;
+	onFault: (faulty: boolean) => void;
+	again: () => void;
+}
+
+export function CompareSide(props: SideProps) {
+	const { name, query, window, choose } = props;
+	const [fault, tellFault] = useFault(query);
+	useEffect(() => props.onFault(fault !== ""), [fault]);
+
+	return (
+		<section class="side" aria-label={name}>
+			<div class="toolbar low">
+				<h2>{name}</h2>
+				<SelectorInput query={query} window={window} fault={fault} choose={(next) => choose({ query: next })} />
+				<RangePicker range={props.range} now={props.now} choose={(range) => choose({ range })} />
+			</div>
+			<Graph
+				query={query}
+				window={window}
+				pin={null}
+				by={props.by}
+				labels={[]}
+				dark={props.dark}
+				again={props.again}
+				onError={tellFault}
+				split={() => undefined}
+				zoom={({ start, end }) => choose({ range: { from: start, to: end } })}
+				side={{ top: props.top, onLines: props.onLines }}
+				narrow={(label, value) => choose({ query: addMatcher(query, label, "=", value) })}
+			/>
+		</section>
+	);
+}
