@@ -112,10 +112,8 @@ static struct unwind_rule rule_x86_64(const struct frame *frame)
 		rule.frame_pointer_offset = -2 * WORD;
 	}
 	/* On whichever stack it is: the frame pointer leads to the one that it came from. */
-	if (frame->kind == MOVES_STACK && rule.frame_pointer == UNWIND_SAVED_AT_CFA) {
-		rule.cfa_register = 6;
-		rule.cfa_offset = 2 * WORD;
-	}
+	if (frame->kind == MOVES_STACK && rule.frame_pointer == UNWIND_SAVED_AT_CFA)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_FRAME_POINTER };
 	return rule;
 }
 
