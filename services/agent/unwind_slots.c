@@ -82,7 +82,8 @@ struct unwind_slot unwind_slots_take(struct unwind_slots *slots, uint32_t bytes)
 
 	page->used = (uint16_t)(page->used | 1U << slot);
 	return (struct unwind_slot){ (uint64_t)page->page * UNWIND_PAGE_BYTES +
-					     (uint64_t)slot * (UNWIND_SLOT_BYTES_MIN << size),
+					     (uint64_t)slot *
+						     ((uint64_t)UNWIND_SLOT_BYTES_MIN << size),
 				     bytes };
 }
 
@@ -111,8 +112,8 @@ static void release(struct unwind_slots *slots, struct unwind_slot slot)
 	}
 
 	struct unwind_slot_pages *pages = &slots->sizes[size];
-	unsigned int index =
-		(unsigned int)(slot.place % UNWIND_PAGE_BYTES) / (UNWIND_SLOT_BYTES_MIN << size);
+	unsigned int index = (unsigned int)(slot.place % UNWIND_PAGE_BYTES) /
+			     ((unsigned int)UNWIND_SLOT_BYTES_MIN << size);
 	size_t i = 0;
 
 	while (i < pages->len && pages->items[i].page != page)
