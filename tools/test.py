@@ -4,6 +4,7 @@
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              and what needs minutes (`make test-long`)
     tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
+    tools/test.py --only threads      what has threads, under ThreadSanitizer
     tools/test.py --only coverage     the lines of pure modules that unit tests reach
     tools/test.py --only web          the page's types, and its pure parts in Vitest
     tools/test.py --only integration  pytest on real servers and in a browser, and a short run of
@@ -24,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 import coverage
+import threads
 from local import npm, say
 from local.building import build
 from local.process import before_exec
@@ -73,6 +75,14 @@ def count_c_test(test):
                     say.line(f"    {text}")
         tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two claims
     return tap or Counter(passed=1)
+
+
+def run_threads():
+    """Unit tests with threads, and a real ingester, under ThreadSanitizer."""
+    counts = threads.run_unit_tests(threads.prepare(), threads.count_by_result)
+    counts += threads.run_ingester()
+    say.step(f"under ThreadSanitizer: {share(counts)}")
+    return counts
 
 
 def run_coverage():
@@ -164,12 +174,15 @@ def summary(counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="also what needs minutes")
-    parser.add_argument("--only", choices=["c", "coverage", "web", "integration"], help="one part")
+    parser.add_argument("--only", choices=["c", "threads", "coverage", "web", "integration"],
+                        help="one part")
     args = parser.parse_args()
     counts = Counter()
     try:
         if args.only in (None, "c"):
             counts += run_c_tests()
+        if args.only in (None, "threads"):
+            counts += run_threads()
         if args.only in (None, "coverage"):
             counts += run_coverage()
         if args.only in (None, "web"):

@@ -1,4 +1,5 @@
 """building - meson and ninja, quiet while all is well."""
+import os
 import subprocess
 import sys
 
@@ -6,11 +7,14 @@ from . import say
 from .servers import ROOT
 
 
-def configure(directory, *options):
+def configure(directory, *options, compiler=None):
     """Configure once; a directory whose configuration was interrupted, anew."""
     if not (directory / "build.ninja").exists():
         again = ["--wipe"] if (directory / "meson-private").exists() else []  # was interrupted
-        _run(["meson", "setup", *again, *options, str(directory), str(ROOT)], shown=False)
+        _run(["meson", "setup", *again, *options, str(directory), str(ROOT)], shown=False,
+             environment={"CC": compiler} if compiler else {})
+    else:  # what meson says of the targets is to be what meson.build says now
+        _run(["ninja", "-C", str(directory), "build.ninja"], shown=False)
 
 
 def build(directory, *options, targets=()):
@@ -21,11 +25,11 @@ def build(directory, *options, targets=()):
     say.step(f"built {directory.name}/")
 
 
-def _run(command, shown):
+def _run(command, shown, environment=None):
     try:
         done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False, text=True,
                               stdout=None if shown else subprocess.PIPE, errors="replace",
-                              stderr=subprocess.STDOUT)
+                              stderr=subprocess.STDOUT, env=os.environ | (environment or {}))
     except FileNotFoundError:
         raise say.Trouble(f"there is no {command[0]}: run tools/deps.sh") from None
     if done.returncode != 0:

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Run what has threads under ThreadSanitizer: a race is a failure, whether a test saw it or not.
+
+    tools/threads.py             unit tests of the suite `threads`, then a real ingester
+    tools/threads.py --only c    the unit tests alone
+
+build-tsan/ is made with clang. The unit tests are those that tests/meson.build calls threaded:
+queue, chassis, clients, what the agent, the querier and the symbolizer do beside each other. The
+ingester is driven by tests/integration/test_ingester.py, whose other programs are under the
+sanitizer too. tests/threads/ has the suppressions, for libraries alone, each with its reason.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from local import say
+from local.building import build, configure
+from local.servers import ROOT
+
+WHERE = ROOT / "build-tsan"
+SUPPRESSIONS = ROOT / "tests" / "threads" / "suppressions"
+PROGRAMS = ("ingester", "querier")  # what test_ingester.py starts
+PYTEST_SUMMARY = re.compile(r"(\d+) (passed|failed|error|skipped)")
+
+
+def sanitizer(**more):
+    options = {"suppressions": SUPPRESSIONS, "exitcode": 66, **more}
+    return {"TSAN_OPTIONS": " ".join(f"{name}={value}" for name, value in options.items())}
+
+
+def prepare():
+    """The threaded tests' names, built with what the ingester's tests need."""
+    configure(WHERE, "-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1",
+              "-Dpage=disabled", compiler="clang-14")
+    listed = subprocess.run(["meson", "introspect", WHERE, "--tests"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    tests = [test for test in json.loads(listed) if "decima:threads" in test["suite"]]
+    build(WHERE, targets=[os.path.relpath(test["cmd"][0], WHERE) for test in tests]
+          + [f"services/{name}/decima-{name}" for name in PROGRAMS] + ["tools/print-losses"])
+    return [test["name"] for test in tests]
+
+
+def run_unit_tests(names, count):
+    """count() of each test's result, which prints those that failed."""
+    say.waiting("what has threads, under ThreadSanitizer")
+    log = WHERE / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(["meson", "test", "-C", WHERE, "--no-rebuild", "-t", "4", *names],
+                          cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, env=os.environ | sanitizer(), check=False)
+    if not log.exists():
+        say.line(done.stdout)
+        return Counter(failed=1)
+    return sum((count(json.loads(line)) for line in log.read_text().splitlines()), Counter())
+
+
+def run_ingester():
+    """A real one, on real servers. Each report of the sanitizer counts as one that failed."""
+    say.waiting("the ingester under ThreadSanitizer")
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider",
+             "tests/integration/test_ingester.py"], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            env=os.environ | {"DECIMA_TEST_BUILD": str(WHERE)}
+            | sanitizer(log_path=f"{scratch}/report"))
+        reports = [path.read_text() for path in sorted(Path(scratch).glob("report.*"))]
+    last = done.stdout.strip().rpartition("\n")[2]
+    counts = Counter({"failed" if word == "error" else word: int(number)
+                      for number, word in PYTEST_SUMMARY.findall(last)})
+    if done.returncode != 0:
+        counts["failed"] = max(counts["failed"], 1)
+        say.line(done.stdout)
+    for report in reports:
+        counts["failed"] += 1
+        say.line(f"FAILED: ThreadSanitizer\n{report}")
+    return counts
+
+
+def count_by_result(test):
+    """A test is one claim here; what it printed is shown if it failed."""
+    if test["result"] == "OK":
+        return Counter(passed=1)
+    say.line(f"FAILED: {test['name']} ({test['result']})\n{test.get('stdout', '')[-8000:]}"
+             f"{test.get('stderr', '')[-2000:]}")
+    return Counter(failed=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=["c"], help="the unit tests alone")
+    args = parser.parse_args()
+    try:
+        counts = run_unit_tests(prepare(), count_by_result)
+        if not args.only:
+            counts += run_ingester()
+    except say.Trouble as e:
+        sys.exit(f"threads: {e}")
+    say.step(f"{counts['passed']} passed, {counts['failed']} failed under ThreadSanitizer")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
