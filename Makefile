@@ -10,6 +10,8 @@ clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 coverage: ; @tools/deps.sh && $(PYTHON) tools/coverage.py
 test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS) $(if $(SEED),--seed=$(SEED))
+.PHONY: test-compose
+test-compose: build ; @$(PYTHON) -m pytest -v -p no:cacheprovider tests/compose
 test-kernels: ; @tools/deps.sh && tools/deps.sh kernels && $(MAKE) -s build && tests/kernel/fetch.sh build/kernels && $(PYTHON) -m pytest -q -p no:cacheprovider tests/kernel
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long
 fuzz: ; @tools/deps.sh && $(PYTHON) tools/fuzz.py --seconds=$(SECONDS)
