@@ -7,9 +7,16 @@ const struct label_source label_sources[] = {
 	  "The process's name: its group leader's comm, as the kernel had it at the tick." },
 	{ "exe", "process.executable.path", false, false, "Path of the program." },
 	{ "service_name", "service.name", false, false,
-	  "The service. Where nobody says: the container, the unit or the comm." },
+	  "The service. Where nobody says: the service of Compose, the container, the unit or the "
+	  "comm." },
 	{ "container_id", "container.id", false, false, "The container runtime's id." },
 	{ "container", "container.name", false, false, "The container's name." },
+	{ "image", "container.image.name", false, false,
+	  "The image that the container was made of." },
+	{ "compose_service", "decima.compose.service", false, false,
+	  "The service of Docker Compose; its replicas are containers." },
+	{ "compose_project", "decima.compose.project", false, false,
+	  "The project of Docker Compose." },
 	{ "pod", "k8s.pod.name", false, false, "The Kubernetes pod." },
 	{ "namespace", "k8s.namespace.name", false, false, "The Kubernetes namespace." },
 	{ "cgroup", "decima.cgroup", false, false, "Path of the control group." },
@@ -125,7 +132,7 @@ void labels_hash_input(struct labels labels, struct buf *buf)
 
 struct labels labels_with_service_name(struct labels labels, struct arena *arena)
 {
-	static const char *const stand_ins[] = { "container", "unit", "comm" };
+	static const char *const stand_ins[] = { "compose_service", "container", "unit", "comm" };
 	str service = labels_get(labels, STR("service_name"));
 
 	if (service.len)

@@ -56,7 +56,7 @@ struct labels labels_copy(struct arena *arena, struct labels labels);
 void labels_hash_input(struct labels labels, struct buf *buf);
 
 /*
- * The same labels with `service_name`: where it is absent or empty, the first of container, unit,
- * comm that is not; where none is, "unknown".
+ * The same labels with `service_name`: where it is absent or empty, the first of compose_service,
+ * container, unit, comm that is not; where none is, "unknown".
  */
 struct labels labels_with_service_name(struct labels labels, struct arena *arena);

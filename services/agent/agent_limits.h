@@ -44,6 +44,22 @@ enum {
 	UPLOADER_IDLE_MS = 30000, /* then the uploader is ended */
 };
 
+/* Of Docker's answers; the longest object of one is in docker_object.h. */
+enum {
+	CONTAINERS_MAX = 4096, /* more: they have no names */
+	CONTAINERS_GONE_MAX =
+		256, /* kept for samples of their last moments; the first to go first */
+	CONTAINER_TEXT_MAX = 192,      /* bytes of a name or an image, its end included */
+	DOCKER_OBJECT_MAX = 256 << 10, /* bytes about one container */
+	DOCKER_HEAD_MAX = 16 << 10,    /* of an answer's head */
+	DOCKER_ANSWER_MS = 10000,      /* until an answer begins */
+	DOCKER_LIST_MS = 30000,        /* for the list */
+	DOCKER_PAUSE_FIRST_MS = 1000,
+	DOCKER_PAUSE_MAX_MS = 30000,
+	DOCKER_FIRST_STEP_MS = 10,
+	DOCKER_FIRST_STEPS = 200, /* the start waits so long for the first list at most */
+};
+
 enum {
 	SIDE_BAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
 	SAMPLE_RING_BYTES_MAX = 64 << 20,

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SERIES_LABELS_MAX = 8, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
+enum { SERIES_LABELS_MAX = 10, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
 
 void collect_init(struct collect *collect, const struct collect_options *options)
 {
@@ -160,11 +160,24 @@ static struct labels own_labels(struct collect *collect, struct labels labels)
 	return (struct labels){ items, labels.len };
 }
 
+/* `names` is room for them. */
+static void add_container(struct containers *containers, str id, struct container_names *names,
+			  struct label *items, size_t *len)
+{
+	if (!containers || !containers_find(containers, id, names))
+		return;
+	add_label(items, len, "container", str_from(names->name));
+	add_label(items, len, "image", str_from(names->image));
+	add_label(items, len, "compose_service", str_from(names->compose_service));
+	add_label(items, len, "compose_project", str_from(names->compose_project));
+}
+
 static uint32_t add_series(struct collect *collect, const struct sample_record *record,
 			   const struct process *process)
 {
 	const struct collect_options *options = &collect->options;
 	struct label items[SERIES_LABELS_MAX + LABELS_MAX];
+	struct container_names names;
 	size_t len = 0, before = collect->set.series.len;
 
 	add_label(items, &len, "node", options->node);
@@ -175,6 +188,8 @@ static uint32_t add_series(struct collect *collect, const struct sample_record *
 		add_label(items, &len, "cgroup", process->cgroup->names.path);
 		add_label(items, &len, "container_id", process->cgroup->names.container_id);
 		add_label(items, &len, "unit", process->cgroup->names.unit);
+		add_container(options->containers, process->cgroup->names.container_id, &names,
+			      items, &len);
 	}
 	for (size_t i = 0; i < options->external.len && i < LABELS_MAX; i++)
 		items[len++] = options->external.items[i];

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "containers.h"
 #include "kernel_symbols.h"
 #include "process.h"
 #include "profile/sample_set.h"
@@ -15,7 +16,8 @@
 struct collect_options {
 	str node;
 	struct labels external;
-	uint64_t period_ns; /* what one tick counts */
+	uint64_t period_ns;            /* what one tick counts */
+	struct containers *containers; /* NULL: nobody knows their names */
 };
 
 struct collect {

@@ -3,9 +3,20 @@
 #include "agent_limits.h"
 #include "profile/limits.h"
 
-static const char *const own_names[] = { "node",         "comm", "exe",       "cgroup",
-					 "container_id", "unit", "thread_id", "thread_name",
-					 "pid",          "cpu" };
+static const char *const own_names[] = { "node",
+					 "comm",
+					 "exe",
+					 "cgroup",
+					 "container_id",
+					 "unit",
+					 "container",
+					 "image",
+					 "compose_service",
+					 "compose_project",
+					 "thread_id",
+					 "thread_name",
+					 "pid",
+					 "cpu" };
 
 static bool is_own(str name)
 {

@@ -12,6 +12,7 @@
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "counts.h"
+#include "docker.h"
 #include "external_labels.h"
 #include "host.h"
 #include "kernel_check.h"
@@ -26,7 +27,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
-		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file;
+		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file, *docker_socket;
 	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns, debuginfo_timeout_ns,
 		debuginfo_held_max_bytes, unwind_max_bytes, unwind_cache_max_bytes;
 	bool allow_unsafe_kernel;
@@ -86,6 +87,9 @@ static const struct conf_key keys[] = {
 	{ "unwind-cache-max-bytes", CONF_BYTES, FIELD(unwind_cache_max_bytes), .fallback = "512MB",
 	  .help = "Disk space below the state directory for unwind tables, so that they are built "
 		  "once; beyond, the least recently used go." },
+	{ "docker-socket", CONF_STR, FIELD(docker_socket), .fallback = "/var/run/docker.sock",
+	  .help = "Socket of Docker or Podman, which is asked what containers are called; where "
+		  "there is none they have ids alone. Empty: nobody is asked." },
 	{ "failpoints", CONF_STR, FIELD(failpoints), .fallback = "",
 	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
 		  "separated by commas; docs/failpoints.md names them." },
@@ -268,12 +272,14 @@ static void register_metrics(void)
 	metrics_register(upload_metrics, upload_metric_count);
 	metrics_register(unwind_loader_metrics, unwind_loader_metric_count);
 	metrics_register(unwind_builder_metrics, unwind_builder_metric_count);
+	metrics_register(docker_metrics, DOCKER_METRICS);
 }
 
 static bool run(void *self, struct err *err)
 {
 	static struct outlet outlet;
 	static struct upload upload;
+	static struct docker docker;
 	const struct settings *given = self;
 	AUTO_ARENA arena = { 0 };
 	str node = given->node[0] ? str_from(given->node) : host_name(&arena);
@@ -282,7 +288,8 @@ static bool run(void *self, struct err *err)
 					    .counts = &outlet.counts,
 					    .unwind_max_bytes = given->unwind_max_bytes,
 					    .unwind = { .cache_max_bytes =
-								given->unwind_cache_max_bytes } };
+								given->unwind_cache_max_bytes },
+					    .containers = &docker.containers };
 	atomic_bool is_sampling = false;
 	struct daemon_service service = { .self = &is_sampling, .ready = is_ready };
 	struct daemon_server server = { 0 };
@@ -305,8 +312,10 @@ static bool run(void *self, struct err *err)
 
 	bool ok = outlet_open(&outlet, given, str_z(&arena, node), err) &&
 		  upload_open(&upload, given, &options, err) &&
+		  docker_start(&docker, given->docker_socket, err) &&
 		  (daemon_stopping() || sample(given, &options, &outlet, &is_sampling, err));
 
+	docker_stop(&docker);
 	upload_stop(&upload);
 	outlet_close(&outlet);
 	daemon_unserve(&server);

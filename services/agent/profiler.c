@@ -69,7 +69,8 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	collect_init(&profiler->collect,
 		     &(struct collect_options){ .node = options->node,
 						.external = options->external,
-						.period_ns = NS_PER_SECOND / options->hz });
+						.period_ns = NS_PER_SECOND / options->hz,
+						.containers = options->containers });
 	if (!open_kernel_side(profiler, options, err) ||
 	    !kernel_symbols_open(&profiler->kernel, err)) {
 		profiler_close(profiler);

@@ -39,6 +39,7 @@ struct profiler_options {
 	str node;
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
+	struct containers *containers;      /* as in collect_options */
 	struct executable_sink executables; /* is shown each; .offer NULL: nobody is */
 	uint64_t unwind_max_bytes;
 	struct unwind_builder_options unwind;

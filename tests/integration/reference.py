@@ -16,7 +16,8 @@ GAUGES = {"memory:inuse_objects:count:space:bytes", "memory:inuse_space:bytes:sp
           "threadcreate:threadcreate:count:threadcreate:count"}
 OF_SERIES = {"host.name": "node", "process.executable.name": "comm",
              "process.executable.path": "exe", "service.name": "service_name",
-             "container.name": "container", "decima.unit": "unit"}
+             "container.name": "container", "decima.compose.service": "compose_service",
+             "decima.unit": "unit"}
 OF_SAMPLE = {"process.pid": "pid", "thread.id": "thread_id", "thread.name": "thread_name",
              "cpu.logical_number": "cpu"}
 
@@ -81,7 +82,8 @@ def samples_of(message):
                   for name, value in given.items()}
         if not series.get("service_name"):
             series["service_name"] = next(filter(None, (
-                series.get(name) for name in ("container", "unit", "comm"))), "unknown")
+                series.get(name) for name in ("compose_service", "container", "unit", "comm"))),
+                "unknown")
         series = tuple(sorted(series.items()))
         for profile in (p for scope in resource.scope_profiles for p in scope.profiles):
             kind, unit, period, period_unit = (

@@ -19,21 +19,23 @@ static void sorts_by_name_and_keeps_the_last_of_a_name(void **state)
 	assert_null(labels_get(labels, STR("node")).ptr);
 }
 
-static void takes_container_then_unit_then_comm_for_a_missing_service(void **state)
+static void takes_what_is_nearest_to_a_service_that_is_missing(void **state)
 {
 	static const struct {
-		const char *container, *unit, *comm, *want;
+		const char *compose_service, *container, *unit, *comm, *want;
 	} rows[] = {
-		{ "web", "nginx.service", "nginx", "web" },
-		{ "", "nginx.service", "nginx", "nginx.service" },
-		{ "", "", "nginx", "nginx" },
-		{ "", "", "", "unknown" },
+		{ "web", "shop-web-1", "nginx.service", "nginx", "web" },
+		{ "", "shop-web-1", "nginx.service", "nginx", "shop-web-1" },
+		{ "", "", "nginx.service", "nginx", "nginx.service" },
+		{ "", "", "", "nginx", "nginx" },
+		{ "", "", "", "", "unknown" },
 	};
 	AUTO_ARENA arena = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct label items[] = {
+			{ STR("compose_service"), str_from(rows[i].compose_service) },
 			{ STR("container"), str_from(rows[i].container) },
 			{ STR("unit"), str_from(rows[i].unit) },
 			{ STR("comm"), str_from(rows[i].comm) },
@@ -43,7 +45,7 @@ static void takes_container_then_unit_then_comm_for_a_missing_service(void **sta
 		labels = labels_with_service_name(labels, &arena);
 		assert_true(
 			str_eq(labels_get(labels, STR("service_name")), str_from(rows[i].want)));
-		assert_int_equal(labels.len, 4);
+		assert_int_equal(labels.len, 5);
 	}
 }
 
@@ -79,7 +81,7 @@ static void dots_of_an_unlisted_attribute_become_underscores(void **state)
 }
 
 RUN_TESTS(TEST(sorts_by_name_and_keeps_the_last_of_a_name),
-	  TEST(takes_container_then_unit_then_comm_for_a_missing_service),
+	  TEST(takes_what_is_nearest_to_a_service_that_is_missing),
 	  TEST(keeps_a_service_name_that_was_given),
 	  TEST(a_name_belongs_either_to_the_series_or_to_the_sample),
 	  TEST(dots_of_an_unlisted_attribute_become_underscores))

@@ -1,0 +1,337 @@
+#include "docker_object.h"
+
+#include "agent_limits.h"
+#include "heap.h"
+
+enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };
+
+static void keep(struct docker_cut *cut, char c)
+{
+	if (cut->len == DOCKER_OBJECT_MAX) {
+		cut->is_too_long = true;
+		return;
+	}
+	if (cut->len == cut->cap) {
+		cut->cap = cut->cap ? cut->cap * 2 : CAP_FIRST;
+		cut->bytes = heap_resize(cut->bytes, cut->cap, 1);
+	}
+	cut->bytes[cut->len++] = c;
+}
+
+static void step(struct docker_cut *cut, char c)
+{
+	if (cut->in_text) {
+		cut->in_text = cut->escaped || c != '"';
+		cut->escaped = !cut->escaped && c == '\\';
+	} else if (c == '"') {
+		cut->in_text = true;
+	} else if (c == '{') {
+		cut->depth++;
+	} else if (c == '}') {
+		cut->depth--;
+	}
+}
+
+enum docker_piece docker_cut(struct docker_cut *cut, str *bytes, str *ret_object)
+{
+	while (bytes->len) {
+		char c = *bytes->ptr;
+
+		*bytes = str_skip(*bytes, 1);
+		if (!cut->depth && c != '{')
+			continue; /* between objects */
+		if (!cut->depth)
+			cut->len = 0;
+		keep(cut, c);
+		step(cut, c);
+		if (cut->depth)
+			continue;
+		if (cut->is_too_long) {
+			cut->is_too_long = false;
+			return DOCKER_TOO_LONG;
+		}
+		*ret_object = (str){ cut->bytes, cut->len };
+		return DOCKER_OBJECT;
+	}
+	return DOCKER_MORE;
+}
+
+void docker_cut_done(struct docker_cut *cut)
+{
+	free(cut->bytes);
+	*cut = (struct docker_cut){ 0 };
+}
+
+/* Where the reading of one object is. Once something is not as it should be nothing more is read.
+ */
+struct cursor {
+	str rest;
+	struct arena *arena;
+	bool failed;
+};
+
+static char peek(struct cursor *cursor)
+{
+	while (cursor->rest.len && strchr(" \t\r\n", *cursor->rest.ptr))
+		cursor->rest = str_skip(cursor->rest, 1);
+	return cursor->rest.len && !cursor->failed ? *cursor->rest.ptr : 0;
+}
+
+static bool take(struct cursor *cursor, char wanted)
+{
+	if (peek(cursor) != wanted)
+		return false;
+	cursor->rest = str_skip(cursor->rest, 1);
+	return true;
+}
+
+static str fail(struct cursor *cursor)
+{
+	cursor->failed = true;
+	return (str){ 0 };
+}
+
+static size_t put_utf8(char *to, uint32_t code)
+{
+	if (code < 0x80) {
+		to[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		to[0] = (char)(0xc0 | code >> 6);
+		to[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	to[0] = (char)(0xe0 | code >> 12);
+	to[1] = (char)(0x80 | (code >> 6 & 0x3f));
+	to[2] = (char)(0x80 | (code & 0x3f));
+	return 3;
+}
+
+/* What follows a backslash, never longer than it was. Half a pair of surrogates is '?'. */
+static bool unescape(str *rest, char *to, size_t *len)
+{
+	static const char from[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
+	uint64_t code;
+	const char *at;
+
+	if (!rest->len)
+		return false;
+	if (*rest->ptr != 'u') {
+		at = *rest->ptr ? strchr(from, *rest->ptr) : NULL;
+		if (!at)
+			return false;
+		to[(*len)++] = plain[at - from];
+		*rest = str_skip(*rest, 1);
+		return true;
+	}
+	if (rest->len <= HEX4_LEN || !str_hex_to_u64((str){ rest->ptr + 1, HEX4_LEN }, &code))
+		return false;
+	*rest = str_skip(*rest, 1 + HEX4_LEN);
+	*len += put_utf8(to + *len, code >= 0xd800 && code < 0xe000 ? '?' : (uint32_t)code);
+	return true;
+}
+
+static str text(struct cursor *cursor)
+{
+	if (!take(cursor, '"'))
+		return fail(cursor);
+
+	str rest = cursor->rest;
+	size_t end = 0, len = 0;
+
+	while (end < rest.len && rest.ptr[end] != '"')
+		end += rest.ptr[end] == '\\' ? 2 : 1;
+	if (end >= rest.len)
+		return fail(cursor);
+	cursor->rest = str_skip(rest, end + 1);
+	rest.len = end;
+	if (!memchr(rest.ptr, '\\', rest.len))
+		return rest;
+
+	char *plain = arena_array(cursor->arena, char, rest.len);
+
+	while (rest.len) {
+		char c = *rest.ptr;
+
+		rest = str_skip(rest, 1);
+		if (c != '\\')
+			plain[len++] = c;
+		else if (!unescape(&rest, plain, &len))
+			return fail(cursor);
+	}
+	return (str){ plain, len };
+}
+
+/* Past an object or a list, whatever is in it. */
+static void skip_nested(struct cursor *cursor)
+{
+	size_t depth = 0;
+
+	do {
+		char c = peek(cursor);
+
+		if (!c) {
+			fail(cursor);
+			return;
+		}
+		if (c == '"') {
+			text(cursor);
+			continue;
+		}
+		depth += c == '{' || c == '[';
+		depth -= c == '}' || c == ']';
+		cursor->rest = str_skip(cursor->rest, 1);
+	} while (depth);
+}
+
+static void skip(struct cursor *cursor)
+{
+	char c = peek(cursor);
+
+	if (c == '"')
+		text(cursor);
+	else if (c == '{' || c == '[')
+		skip_nested(cursor);
+	else if (!c || strchr(",:}]", c))
+		fail(cursor);
+	else
+		while (cursor->rest.len && !strchr(",:}] \t\r\n", *cursor->rest.ptr))
+			cursor->rest = str_skip(cursor->rest, 1);
+}
+
+static str text_or_skip(struct cursor *cursor)
+{
+	if (peek(cursor) == '"')
+		return text(cursor);
+	skip(cursor);
+	return (str){ 0 };
+}
+
+/* The name of the next member of an object, its value being next. `*is_first` begins as true. */
+static bool next_member(struct cursor *cursor, bool *is_first, str *ret_name)
+{
+	if (*is_first && !take(cursor, '{'))
+		fail(cursor);
+	if (take(cursor, '}'))
+		return false;
+	if (!*is_first && !take(cursor, ','))
+		fail(cursor);
+	*is_first = false;
+	*ret_name = text(cursor);
+	if (!take(cursor, ':'))
+		fail(cursor);
+	return !cursor->failed;
+}
+
+/* Of an event the attributes are the labels, and name and image among them. */
+static void read_labels(struct cursor *cursor, bool is_event, struct docker_container *container)
+{
+	bool is_first = true;
+	str name;
+
+	if (peek(cursor) != '{') {
+		skip(cursor); /* null: there are none */
+		return;
+	}
+	while (next_member(cursor, &is_first, &name)) {
+		str value = text_or_skip(cursor);
+
+		if (str_eq(name, STR("com.docker.compose.service")))
+			container->compose_service = value;
+		else if (str_eq(name, STR("com.docker.compose.project")))
+			container->compose_project = value;
+		else if (is_event && str_eq(name, STR("name")))
+			container->name = value;
+		else if (is_event && str_eq(name, STR("image")))
+			container->image = value;
+	}
+}
+
+static void read_actor(struct cursor *cursor, struct docker_container *container)
+{
+	bool is_first = true;
+	str name;
+
+	while (next_member(cursor, &is_first, &name)) {
+		if (str_eq(name, STR("ID")))
+			container->id = text_or_skip(cursor);
+		else if (str_eq(name, STR("Attributes")))
+			read_labels(cursor, true, container);
+		else
+			skip(cursor);
+	}
+}
+
+/* ["/web", "/other/alias"]: its own has one slash, others call it by their links. */
+static str read_names(struct cursor *cursor)
+{
+	str own = { 0 };
+
+	if (!take(cursor, '[')) {
+		skip(cursor);
+		return own;
+	}
+	while (!take(cursor, ']') && !cursor->failed) {
+		str name = text_or_skip(cursor);
+
+		if (str_starts_with(name, STR("/")))
+			name = str_skip(name, 1);
+		if (!own.len && str_find(name, STR("/")) == SIZE_MAX)
+			own = name;
+		if (peek(cursor) != ']' && !take(cursor, ','))
+			fail(cursor);
+	}
+	return own;
+}
+
+static bool is_id(str id)
+{
+	for (size_t i = 0; i < id.len; i++)
+		if (!memchr("0123456789abcdef", id.ptr[i], 16))
+			return false;
+	return id.len == ID_LEN;
+}
+
+static enum docker_kind kind_of(const struct docker_container *container, str action)
+{
+	static const char *const actions[] = { "", "create", "start", "rename", "destroy" };
+	bool is_known = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		is_known = is_known || str_eq(action, str_from(actions[i]));
+	if (!is_known)
+		return DOCKER_OTHER;
+	return is_id(container->id) ? DOCKER_CONTAINER : DOCKER_MALFORMED;
+}
+
+enum docker_kind docker_object_read(str object, struct arena *arena,
+				    struct docker_container *ret_container)
+{
+	struct cursor cursor = { .rest = object, .arena = arena };
+	struct docker_container container = { 0 };
+	bool is_first = true;
+	str name, action = { 0 };
+
+	while (next_member(&cursor, &is_first, &name)) {
+		if (str_eq(name, STR("Id")))
+			container.id = text_or_skip(&cursor);
+		else if (str_eq(name, STR("Names")))
+			container.name = read_names(&cursor);
+		else if (str_eq(name, STR("Image")))
+			container.image = text_or_skip(&cursor);
+		else if (str_eq(name, STR("Labels")))
+			read_labels(&cursor, false, &container);
+		else if (str_eq(name, STR("Action")))
+			action = text_or_skip(&cursor);
+		else if (str_eq(name, STR("Actor")))
+			read_actor(&cursor, &container);
+		else
+			skip(&cursor);
+	}
+	if (cursor.failed)
+		return DOCKER_MALFORMED;
+	container.is_gone = str_eq(action, STR("destroy"));
+	*ret_container = container;
+	return kind_of(&container, action);
+}
