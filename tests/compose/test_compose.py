@@ -102,6 +102,21 @@ def test_a_cold_start_ends_in_a_flame_graph_with_names_within_3_minutes(fleet, b
     assert seconds < 3 * MINUTES
 
 
+def test_what_runs_in_containers_is_known_by_its_name(fleet):
+    def named():
+        found = fleet.data("series", **{"match[]": '{compose_service="kafka"}'})
+        assert found
+        return found[0]
+
+    kafka = wait_until(named, 100, "Kafka by the name that Compose gave it", every=0.5)
+
+    container, = fleet.containers("kafka")
+    wanted = {"container_id": container, "container": f"{fleet.project}-kafka-1",
+              "image": "apache/kafka:4.1.0", "compose_project": fleet.project,
+              "service_name": "kafka", "node": "contained"}
+    assert {name: kafka.get(name) for name in wanted} == wanted
+
+
 def test_everything_is_said_to_be_small(fleet, told):
     sizes, memory = fleet.sizes(), fleet.memory()
 
