@@ -1,5 +1,5 @@
 /**
- * bench - how the page keeps up with zooming, hovering and searching, as the browser's own trace has it.
+ * bench - how the page keeps up with zooming, hovering, searching and turning the graph round, as the browser's own trace has it.
  *
  *     make bench-web
  *     node bench.mjs [--frames 20000,100000,300000] [--panes both] [--size 1280x800] [--trace DIRECTORY]
@@ -36,7 +36,7 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 try {
 	console.log(heading());
 	for (const frames of options.frames.split(",").map(Number)) {
-		for (const [name, act] of Object.entries({ zoom, hover, search })) console.log(await measure(frames, name, act));
+		for (const [name, act] of Object.entries({ zoom, hover, search, turn })) console.log(await measure(frames, name, act));
 	}
 } finally {
 	await browser.close();
@@ -95,6 +95,13 @@ function markEvents() {
 	addEventListener("keydown", (event) => event.key === "Escape" && mark("zoom")(event), true);
 	addEventListener("pointermove", mark("hover"), true);
 	addEventListener("input", mark("search"), true);
+	addEventListener("change", mark("turn"), true);
+}
+
+/** Callers in place of calls, and back. */
+async function turn(page) {
+	const order = page.getByRole("combobox", { name: "Which way round" });
+	for (let i = 0; i < Number(options.times) / 3; i++) await rested(page, () => order.selectOption({ index: (i + 1) % 2 }), 600);
 }
 
 /** The next thing is not done before this one came to rest. */

@@ -435,6 +435,30 @@ claim("copies a frame's name, by the keys and from the menu of a frame", "/?pane
 	await menu.waitFor({ state: "detached" });
 });
 
+claim("turns the graph round: who calls a function, and who calls any", "/?panes=flame&group=", async (page) => {
+	const order = page.getByRole("combobox", { name: "Which way round" });
+	await loaded(page);
+	await flame(page).focus();
+	for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowDown"); // to where most of the time is spent
+	await tip(page).getByText(MARSHAL).waitFor();
+	await page.keyboard.press("Shift+F10");
+	await page.getByRole("menuitem", { name: "Show who calls it" }).click();
+	await says(page, "callers", "Marshal");
+	await page.locator(".amount").getByText("12.6 s").waitFor();
+	for (const name of ["all", MARSHAL, "main.(*Cart).Total", "net/http.(*conn).serve"]) {
+		await page.keyboard.press("ArrowDown");
+		await tip(page).getByText(name, { exact: true }).waitFor();
+	}
+
+	await order.selectOption({ label: "Callers" });
+	await says(page, "callers", "^\\*$");
+	await page.locator(".amount").getByText(/^48\.4 s/).waitFor();
+	await order.selectOption({ label: "Calls" });
+	await says(page, "callers", null);
+	await page.goBack();
+	await says(page, "callers", "^\\*$");
+});
+
 claim("asks anew by itself, and moves on with the time", "/?range=1h", async (page) => {
 	await functions(page, MARSHAL);
 	await page.getByRole("combobox", { name: "Refresh by itself" }).selectOption({ label: "10 s" });
@@ -565,16 +589,19 @@ claim("lets the keys reach every control", "/", async (page) => {
 
 picture("explore-1280-light", "/?search=json&range=30m", size(1280, 800, "light"), showExplore);
 picture("explore-1280-dark", "/?search=json&range=30m", size(1280, 800, "dark"), showExplore);
-picture("explore-2560-light", "/?search=json&range=30m", size(2560, 1440, "light"), showExplore);
-picture("explore-2560-dark", "/?search=json&range=30m", size(2560, 1440, "dark"), showExplore);
+picture("explore-2560-light", `/?range=${SHOP}&search=json`, size(2560, 1440, "light"), showShop);
+picture("explore-2560-dark", `/?range=${SHOP}&search=json`, size(2560, 1440, "dark"), showShop);
 picture("readme-profile-light", `/?range=${SHOP}`, size(1280, 860, "light"), showShop);
 picture("readme-profile-dark", `/?range=${SHOP}&search=json`, size(1280, 860, "dark"), showShop);
 picture("readme-compare", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}&panes=flame`, size(1280, 860, "light"), showShopCompared);
+picture("callers-1280-light", `/?range=${SHOP}&callers=*&panes=flame&search=json`, size(1280, 800, "light"), showCallers);
 picture("menu-1280-dark", "/?range=30m", size(1280, 800, "dark"), showMenu);
 picture("halves-1280-light", `/compare?range=${NOW - 900}..${NOW + 1}`, size(1280, 800, "light"), showHalves);
 picture("shared-comparison-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showSharedComparison);
 picture("compare-1280-light", `/compare?range=${LATELY}`, size(1280, 800, "light"), showCompare);
-picture("compare-2560-dark", `/compare?range=${LATELY}`, size(2560, 1440, "dark"), showCompare);
+picture("compare-1280-dark", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}`, size(1280, 800, "dark"), showShopCompared);
+picture("compare-2560-light", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}`, size(2560, 1440, "light"), showShopCompared);
+picture("compare-2560-dark", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}`, size(2560, 1440, "dark"), showShopCompared);
 picture("fleet-1280-light", "/fleet", size(1280, 800, "light"), showFleet);
 picture("fleet-1280-dark", "/fleet", size(1280, 800, "dark"), showFleet);
 picture("empty-1280-light", "/?query=%7Bcomm%3D%22nobody%22%7D&range=5m", size(1280, 800, "light"), showEmpty);
@@ -643,6 +670,12 @@ async function showMenu(page) {
 	await chooseCheckout(page);
 	await page.keyboard.press("Shift+F10");
 	await page.getByRole("menu").waitFor();
+}
+
+async function showCallers(page) {
+	await flame(page).waitFor();
+	await loaded(page);
+	await pointAt(page, 0.4, 2);
 }
 
 async function showHalves(page) {

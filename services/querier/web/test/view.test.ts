@@ -25,6 +25,7 @@ describe("a view", () => {
 			panes: "flame",
 			search: "/a+b|c d/",
 			only: true,
+			callers: "std::sort<a, b>",
 			zoom: "abc123",
 			sort: "name",
 			up: true,

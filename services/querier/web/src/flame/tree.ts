@@ -29,6 +29,7 @@ export interface Tree {
 	reason: Int32Array; // a sentence
 	reasonWord: Int32Array;
 	sides: Sides | null; // of two that are compared
+	callers: boolean; // from functions to their callers: callers.ts
 }
 
 export const ALL = 0;
@@ -58,6 +59,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		reason: column(nodes.reason),
 		reasonWord: column(nodes.reason_word),
 		sides: null,
+		callers: false,
 	};
 	tree.name[ALL] = answer.names.length;
 	tree.parent[ALL] = -1;

@@ -5,7 +5,7 @@ import { type Palette } from "../flame/colors";
 import { rowsOf } from "../flame/layout";
 import { ROW, type Spot, Stage } from "../flame/stage";
 import { searchFor } from "../flame/search";
-import { ALL, nameOf, type Tree } from "../flame/tree";
+import { ALL, isLabel, nameOf, type Tree } from "../flame/tree";
 import { type Step, walk } from "../flame/walk";
 import { Signal } from "../state/signal";
 import { copyText } from "./clipboard";
@@ -28,6 +28,7 @@ export interface FlameGraphProps {
 	found: Uint8Array | null;
 	zoom: (node: number) => void;
 	find: (text: string, only: boolean) => void;
+	showCallers: (name: string) => void;
 }
 
 const NOTE_MS = 2000;
@@ -85,6 +86,7 @@ export function FlameGraph(props: FlameGraphProps) {
 	const actionsOn = (node: number): FrameAction[] => [
 		{ name: "Zoom in", key: "Enter", act: () => props.zoom(node) },
 		{ name: "Copy its name", key: "C", act: () => copy(node) },
+		...(isLabel(tree, node) ? [] : [{ name: "Show who calls it", key: "", act: () => props.showCallers(nameOf(tree, node)) }]),
 		{ name: "Find it everywhere", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
 		{ name: "Show its stacks alone", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
 	];

@@ -1,6 +1,7 @@
 /** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 
+import { callersOf, LEAST } from "../flame/callers";
 import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
 import { isDiff, scaled, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
@@ -8,9 +9,9 @@ import { hashOfNode, nodeOfHash } from "../flame/path";
 import { type Found, search, testFrom } from "../flame/search";
 import { ZOOM_MS } from "../flame/stage";
 import { ALL, type Tree } from "../flame/tree";
-import { formatCount, formatGrowth, formatValue } from "../format/units";
+import { formatCount, formatGrowth, formatShare, formatValue } from "../format/units";
 import type { Change } from "../state/history";
-import type { View } from "../state/view";
+import { type ColorBy, EVERY, type View } from "../state/view";
 import { Breadcrumbs } from "./breadcrumbs";
 import { ColorLegend, DiffLegend } from "./color_legend";
 import { FlameGraph } from "./flame_graph";
@@ -35,11 +36,17 @@ export function Panes(props: PanesProps) {
 		() => (narrowed ? filterTree(props.tree, (found as Found).nodes) : props.tree),
 		[props.tree, narrowed, narrowed ? found : null],
 	);
-	const marked = useSearch(tree, view.search).found;
-	const kinds = useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, view.color)), [tree, view.color]);
-	const focus = useMemo(() => nodeOfHash(tree, view.zoom), [tree, view.zoom]);
-	const zoom = (node: number) => change({ zoom: hashOfNode(tree, node) });
-	const settled = useSettled(tree, focus);
+	const drawn = useMemo(
+		() => (view.callers ? callersOf(tree, view.callers === EVERY ? null : view.callers) : tree),
+		[tree, view.callers],
+	);
+	const marked = useSearch(drawn, view.search).found;
+	const kinds = useKinds(tree, view.color);
+	const drawnKinds = useKinds(drawn, view.color);
+	const focus = useMemo(() => nodeOfHash(drawn, view.zoom), [drawn, view.zoom]);
+	const zoom = (node: number) => change({ zoom: hashOfNode(drawn, node) });
+	// The table is of the calls, whichever way round they are drawn.
+	const settled = useSettled(tree, drawn === tree ? focus : ALL);
 
 	// The same as before is not looked at again: so a zoom costs what it shows.
 	const table = useMemo(
@@ -65,15 +72,24 @@ export function Panes(props: PanesProps) {
 		<>
 			<Tools {...props} compared={compared} whole={props.tree} found={found} fault={fault} />
 			<div class="under">
-				{focus !== ALL && <Breadcrumbs tree={tree} focus={focus} zoom={zoom} />}
+				{focus !== ALL && <Breadcrumbs tree={drawn} focus={focus} zoom={zoom} />}
 				{focus === ALL && compared && <DiffLegend palette={palette} />}
 				{focus === ALL && !compared && <ColorLegend tree={tree} kinds={kinds} palette={palette} color={view.color} />}
-				<Amount tree={tree} />
+				<Amount tree={drawn} />
 			</div>
 			<div class={view.panes === "both" ? "panes two" : "panes"}>
 				{view.panes !== "flame" && table}
 				{view.panes !== "table" && (
-					<FlameGraph tree={tree} kinds={kinds} palette={palette} focus={focus} found={marked?.nodes ?? null} zoom={zoom} find={(text, only) => change({ search: text, only })} />
+					<FlameGraph
+						tree={drawn}
+						kinds={drawnKinds}
+						palette={palette}
+						focus={focus}
+						found={marked?.nodes ?? null}
+						zoom={zoom}
+						find={(text, only) => change({ search: text, only })}
+						showCallers={(name) => change({ callers: name, zoom: "" })}
+					/>
 				)}
 			</div>
 		</>
@@ -82,7 +98,7 @@ export function Panes(props: PanesProps) {
 
 function Amount(props: { tree: Tree }) {
 	const { tree } = props;
-	const frames = `${formatCount(tree.count - 1)} frames`;
+	const frames = `${formatCount(tree.count - 1)} frames${tree.callers ? ` of ${formatShare(LEAST, 1)} and more` : ""}`;
 	if (!isDiff(tree)) {
 		return (
 			<p class="amount">
@@ -98,6 +114,10 @@ function Amount(props: { tree: Tree }) {
 			<strong class={change}>{formatGrowth(before, after)}</strong> in {frames}
 		</p>
 	);
+}
+
+function useKinds(tree: Tree, color: ColorBy): Uint8Array {
+	return useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, color)), [tree, color]);
 }
 
 /** Where the zoom came to rest: what is much work waits for it. Of another tree it is so at once. */

@@ -5,7 +5,7 @@ import type { Found } from "../flame/search";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
-import { type ColorBy, COLORS, type Mode, MODES, PANES, type Panes, type View } from "../state/view";
+import { type ColorBy, COLORS, EVERY, type Mode, MODES, PANES, type Panes, type View } from "../state/view";
 import { LabelChoice } from "./label_choice";
 
 const PANE_NAMES: Record<Panes, string> = { both: "Both", flame: "Flame graph", table: "Table" };
@@ -34,9 +34,30 @@ export function Tools(props: ToolsProps) {
 				))}
 			</div>
 			<Search {...props} />
+			<OrderChoice {...props} />
 			{view.share === "" && <GroupChoice {...props} />}
 			{props.compared ? <ModeChoice {...props} /> : <ColorChoice {...props} />}
 		</header>
+	);
+}
+
+/** Calls from the top, or from functions to their callers. */
+function OrderChoice(props: ToolsProps) {
+	const { view, change } = props;
+	const one = view.callers !== "" && view.callers !== EVERY;
+	return (
+		<span class="inline order">
+			<select
+				aria-label="Which way round"
+				title="Calls from the top, or from each function to its callers"
+				value={view.callers}
+				onChange={(event) => change({ callers: event.currentTarget.value, zoom: "" })}
+			>
+				<option value="">Calls</option>
+				<option value={EVERY}>Callers</option>
+				{one && <option value={view.callers}>Callers of {view.callers}</option>}
+			</select>
+		</span>
 	);
 }
 

@@ -142,7 +142,7 @@ function Values(props: { tree: Tree; node: number; focus: number }) {
 			</thead>
 			<tbody>
 				{row("total", tree.total[node])}
-				{row("self", tree.self[node])}
+				{!tree.callers && row("self", tree.self[node])}
 			</tbody>
 		</table>
 	);

@@ -14,6 +14,8 @@ export const COLORS = ["binary", "package"] as const;
 export const MODES = ["rate", "relative", "absolute"] as const;
 export const REFRESHES = [0, 10, 60] as const; // seconds; 0: only when somebody asks
 
+export const EVERY = "*"; // function: whose callers are shown
+
 export type Page = (typeof PAGES)[number];
 export type Panes = (typeof PANES)[number];
 export type Sort = (typeof SORTS)[number];
@@ -31,6 +33,7 @@ export interface View {
 	panes: Panes;
 	search: string;
 	only: boolean; // only stacks that the search finds
+	callers: string; // of the function of that name, or EVERY; "": calls from the top
 	zoom: string; // tree.ts: pathHash() of the node that fills the width; "": all
 	sort: Sort;
 	up: boolean; // sorted the other way round
@@ -53,6 +56,7 @@ export const START: View = {
 	panes: "both",
 	search: "",
 	only: false,
+	callers: "",
 	zoom: "",
 	sort: "self",
 	up: false,
@@ -87,6 +91,7 @@ const FIELDS: Field[] = [
 	choice("panes", PANES),
 	text("search"),
 	flag("only"),
+	text("callers"),
 	text("zoom"),
 	choice("sort", SORTS),
 	flag("up"),
@@ -138,8 +143,8 @@ export function viewToUrl(view: View): string {
  * way from /s/ID to the page keeps and no server sees.
  */
 export function lookToHash(view: View): string {
-	const { page, panes, search, only, zoom, sort, up, rows, color, mode } = view;
-	const [, query] = viewToUrl({ ...START, page, panes, search, only, zoom, sort, up, rows, color, mode }).split("?");
+	const { page, panes, search, only, callers, zoom, sort, up, rows, color, mode } = view;
+	const [, query] = viewToUrl({ ...START, page, panes, search, only, callers, zoom, sort, up, rows, color, mode }).split("?");
 	return query ? `#${query}` : "";
 }
 
@@ -155,7 +160,7 @@ export function viewFromUrl(path: string, query: string): View {
 	return view;
 }
 
-function text(name: "query" | "by" | "group" | "search" | "zoom" | "rows" | "before"): Field {
+function text(name: "query" | "by" | "group" | "search" | "callers" | "zoom" | "rows" | "before"): Field {
 	return { name, write: (view) => view[name], read: (value) => ({ [name]: value }) };
 }
 

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+
+import { callersOf } from "../src/flame/callers";
+import { ALL, type Tree, treeFrom } from "../src/flame/tree";
+import { answerOf, nodeNamed, randomTree, treeOf } from "./tree_of";
+
+/** "leaf;caller;..." -> what ends there and goes no further. */
+function stacksOf(tree: Tree): Record<string, number> {
+	const found: Record<string, number> = {};
+	for (let i = 1; i < tree.count; i++) {
+		if (tree.self[i] === 0) continue;
+		const path = [];
+		for (let at = i; at > 0; at = tree.parent[at]) path.unshift(tree.names[tree.name[at]]);
+		found[path.join(";")] = tree.self[i];
+	}
+	return found;
+}
+
+const calls = { "main;work;sort": 5, "main;work": 2, "main;idle;sort": 3, "sort;sort": 4 };
+
+describe("callers", () => {
+	it("of every function lead from where time was spent to the top", () => {
+		expect(stacksOf(callersOf(treeOf(calls), null))).toEqual({ "sort;work;main": 5, "sort;idle;main": 3, "sort;sort": 4, "work;main": 2 });
+	});
+
+	it("of one have all of its time, each stack once", () => {
+		const tree = callersOf(treeOf(calls), "sort");
+		expect(stacksOf(tree)).toEqual({ "sort;work;main": 5, "sort;idle;main": 3, sort: 4 });
+		expect(tree.total[ALL]).toBe(12);
+		expect(stacksOf(callersOf(treeOf(calls), "work"))).toEqual({ "work;main": 7 });
+		expect(callersOf(treeOf(calls), "nobody").count).toBe(1);
+	});
+
+	it("stay below their labels", () => {
+		const tree = treeFrom(answerOf({ "comm=a;main;sort": 1, "comm=b;main;sort": 2, "comm=b;main": 4 }), 1);
+		expect(stacksOf(callersOf(tree, null))).toEqual({ "comm=a;sort;main": 1, "comm=b;sort;main": 2, "comm=b;main": 4 });
+	});
+
+	it("add up to what there was, all being large enough", () => {
+		const tree = randomTree(300);
+		const turned = callersOf(tree, null);
+		expect(turned.total[ALL]).toBe(tree.total[ALL]);
+		expect(Object.values(stacksOf(turned)).reduce((sum, value) => sum + value, 0)).toBe(tree.total[ALL]);
+	});
+
+	it("of next to nothing are not followed, and count all the same", () => {
+		const turned = callersOf(treeOf({ "a;b;c": 1e6, "x;y;z": 1 }), null);
+		expect(() => nodeNamed(turned, "y")).toThrow();
+		expect(turned.total[nodeNamed(turned, "z")]).toBe(1);
+	});
+});
