@@ -1,0 +1,133 @@
+"""unwind_programs - programs whose chains of calls are known, and how each is built and run.
+
+One table of cases: a form (language, compiler, way of linking), what it runs, and what a stack of
+it looks like: names from the root to the leaf, joined by ";", in which a regular expression is
+found.
+A compiler that is missing fails its cases: tools/deps.sh installs them all.
+"""
+import dataclasses
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[1] / "programs" / "chains"
+C_FLAGS = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-builtin-toupper"]
+SPENT = "spend(;|$)"
+DEEP = 400
+
+# kind of chains.c -> what its stacks look like from main on
+KINDS = {
+    "calls": f";main;first;second;third;{SPENT}",
+    "recursion": f";main;recursion(;deep){{{DEEP + 1}}};{SPENT}",
+    "alloca": f";main;with_alloca;room;{SPENT}",
+    "realigned": f";main;realigned;aligned;{SPENT}",
+    "signal": f";main;by_signal;provoke(;[^;]+)+;on_signal;{SPENT}",
+    "altstack": f";main;on_alternate;provoke(;[^;]+)+;on_signal;{SPENT}",
+    "fault": f";main;by_fault;stumble;[^;]+;on_fault;{SPENT}",
+    "noreturn": f";main;ending;no_return;{SPENT}",
+    "vfork": ";main;by_vfork(;child_once|;waitpid|;.*wait4|$)",
+    "thread": f";on_thread;first;second;third;{SPENT}",
+    "plugins": ";main;by_plugins;visit;",
+    "plt": ";main;by_plt;through",
+    "vdso": ";main;by_vdso;ask",
+    "kernel": ";main;by_kernel;call_kernel",
+}
+# What every form of chains.c runs; only some can load plugins or have a vdso.
+COMMON = [kind for kind in KINDS if kind not in ("plugins", "plt", "vdso")]
+ROOTS = r"_start|_dl_start_user|(__)?clone3?|__GI___clone3?|thread_start"
+GO_ROOTS = r"runtime\.(goexit|mstart|mcall|rt0_go|systemstack)\b.*|_rt0_amd64_linux"
+
+
+@dataclasses.dataclass
+class Case:
+    form: str
+    kind: str
+    argv: list
+    chain: str
+    roots: str = ROOTS
+    right: float = 0.95  # share of stacks that must look so; the rest is how the program starts
+    environment: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def name(self):
+        return f"{self.form} {self.kind}"
+
+
+def tool(name, *places):
+    found = shutil.which(name) or next((p for p in places if os.access(p, os.X_OK)), None)
+    assert found, f"there is no {name}: run tools/deps.sh"
+    return found
+
+
+def make(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, **options)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def chains_cases(form, program, seconds, kinds):
+    return [Case(form, kind, [program, kind, seconds, DEEP], KINDS[kind]) for kind in kinds]
+
+
+def c_forms(place, build, seconds):
+    """The shipped build's flags, then other compilers and ways of linking."""
+    yield from chains_cases("C", build / "tests" / "programs" / "chains", seconds, KINDS)
+    forms = {
+        "C, clang": (["clang-14"], [*COMMON, "plt", "vdso"]),
+        "C, -O0": (["gcc", "-O0"], COMMON),
+        "C, frame pointers": (["gcc", "-fno-omit-frame-pointer"], ["calls", "recursion"]),
+        "C, static": (["gcc", "-static"], COMMON),
+        "C, static-pie": (["gcc", "-static-pie", "-fPIE"], COMMON),
+        "C, .debug_frame": (["gcc", "-fno-asynchronous-unwind-tables", "-g"], ["calls", "alloca"]),
+        "C, musl": (["musl-gcc"], COMMON),
+        "C, musl static": (["musl-gcc", "-static"], COMMON),
+    }
+    for form, ((compiler, *flags), kinds) in forms.items():
+        program = place / form.replace(", ", "-").replace(" ", "-") / "chains"
+        program.parent.mkdir()
+        make(tool(compiler), *C_FLAGS, *flags, SOURCES / "chains.c", "-o", program, "-pthread",
+             "-Wl,-z,lazy", "-Wl,--build-id", *([] if "musl" in form else ["-ldl"]))
+        yield from chains_cases(form, program, seconds, kinds)
+
+
+def cpp_form(place, _build, seconds):
+    for form, compiler in {"C++": "g++", "C++, clang": "clang++-14"}.items():
+        program = place / f"exceptions-{compiler}"
+        make(tool(compiler), "-O2", "-fomit-frame-pointer", "-std=gnu++17",
+             SOURCES / "exceptions.cpp", "-o", program)
+        yield Case(form, "exceptions", [program, seconds], ";main;.*catcher", right=0.9)
+
+
+def rust_form(place, _build, seconds):
+    make(tool("rustc"), "-O", "-C", "force-frame-pointers=no", SOURCES / "chain.rs", "-o",
+         place / "chain_rs")
+    yield Case("Rust", "dyn, panics", [place / "chain_rs", 2 * seconds],
+               r"_start;.*main;.*outer.*middle.*(deep[^;]*;?){20}", right=0.8)
+
+
+def go_form(place, _build, seconds):
+    make(tool("go", "/usr/local/go/bin/go"), "build", "-o", place / "chain_go",
+         SOURCES / "chain.go", cwd=place,
+         env=os.environ | {"GOCACHE": str(place / "go-cache"), "HOME": str(place),
+                           "GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
+    yield Case("Go", "goroutines", [place / "chain_go", 2 * seconds],
+               r"main\.outer;main\.middle(;main\.deep){20}", roots=f"{ROOTS}|{GO_ROOTS}", right=0.8)
+
+
+def node_form(_place, _build, seconds):
+    yield Case("Node", "JIT", [tool("node"), SOURCES / "chain.js", 2 * seconds], "", right=0)
+
+
+def java_form(place, _build, seconds):
+    make(tool("javac"), "-d", place, SOURCES / "Chain.java")
+    yield Case("OpenJDK", "JIT", [tool("java"), "-Xmx64m", "-XX:+PreserveFramePointer", "-cp",
+                                  place, "Chain", 2 * seconds], "", right=0)
+
+
+FORMS = [c_forms, cpp_form, rust_form, go_form, node_form, java_form]
+
+
+def cases(place, build, seconds):
+    """All of them, built."""
+    return [case for form in FORMS for case in form(place, build, seconds)]
