@@ -26,7 +26,7 @@ testing=(
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
 	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
 	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
-	musl-tools=musl-gcc rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
+	musl-tools=musl-gcc libc6-arm64-cross libstdc++6-arm64-cross rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
 )
 checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck gcovr git)
 kernels=(qemu-system-x86=qemu-system-x86_64 busybox-static) # to boot others: make test-kernels

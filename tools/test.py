@@ -129,13 +129,15 @@ def run_integration_tests(long):
     build(ROOT / "build")
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-rN", "--color=no",
-                   "-p", "no:cacheprovider", f"--junitxml={report}", f"--basetemp={scratch}/pytest",
-                   "tests/integration", "tests/chaos"] + (["--long"] if long else [])
+        command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
+                   "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
+                   f"--basetemp={scratch}/pytest", "tests/integration",
+                   "tests/chaos"] + (["--long"] if long else [])
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
         with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
-                              env=environment | {"PYTHONUNBUFFERED": "1"},
+                              env=environment | {"PYTHONUNBUFFERED": "1",
+                                                 "PYTHONPATH": str(ROOT / "tools")},
                               preexec_fn=before_exec(signal.SIGTERM)) as pytest:
             signal.signal(signal.SIGALRM, lambda *_: pytest.terminate())
             signal.alarm(MINUTES[long] * 60)

@@ -1,5 +1,9 @@
 """The gate itself: what tools/ must find, it finds."""
 import importlib.util
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +100,42 @@ def test_what_asks_nothing_of_the_world_has_to_be_in_the_list():
 ])
 def test_an_exception_to_coverage_says_why(line, holds):
     assert bool(tool("coverage").REASON.search(line)[2]) == holds
+
+
+SKIPPING = """
+import pytest
+
+def test_lacks_a_tool():
+    pytest.skip("there is no dwz")
+
+@pytest.mark.skipif(True, reason="no Go here to read it with")
+def test_lacks_another():
+    pass
+
+@pytest.mark.skip(reason="long: make test-long")
+def test_is_long():
+    pass
+
+@pytest.fixture
+def agent():
+    pytest.skip("the agent needs root")
+
+def test_wants_an_agent(agent):
+    pass
+"""
+
+
+def test_a_skip_that_a_package_would_mend_fails_the_run(tmp_path):
+    (tmp_path / "test_it.py").write_text(SKIPPING)
+
+    ran = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "local.no_skips", "-p",
+                          "no:cacheprovider", tmp_path], capture_output=True, text=True,
+                         check=False, env=os.environ | {"PYTHONPATH": str(ROOT / "tools")})
+
+    assert ran.returncode == 1
+    assert "skipped: there is no dwz" in ran.stdout
+    assert "skipped: no Go here to read it with" in ran.stdout
+    assert re.search(r"2 skipped", ran.stdout) and ran.stdout.count("tools/deps.sh;") == 2
 
 
 def test_python_form_finds_what_is_not_used(tmp_path):
