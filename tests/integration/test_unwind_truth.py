@@ -47,16 +47,16 @@ def build():
     return Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
 
 
-def perf(out, *what):
-    """Without build ids: Debian's perf falls over its own."""
-    return [unwind_programs.tool("perf"), "record", "-B", "-N", "-q", "-e", "cpu-clock",
+def perf(out, *what, event="cpu-clock"):
+    """Without build ids: Debian's perf falls over those of some kernels."""
+    return [unwind_programs.tool("perf"), "record", "-B", "-N", "-q", "-e", event,
             "-F", str(HERTZ), "--call-graph", "dwarf,65528", "-o", str(out), *map(str, what)]
 
 
-def capture(out, *command):
+def capture(out, *command, **options):
     """Of a command, from its start to its end."""
-    done = subprocess.run(perf(out, "--", *command), capture_output=True, text=True, check=False,
-                          timeout=300)
+    done = subprocess.run(perf(out, "--", *command, **options), capture_output=True, text=True,
+                          check=False, timeout=300)
     assert out.exists() and done.returncode == 0, done.stderr
 
 
@@ -162,7 +162,7 @@ def perf_script(out):
 
 def test_a_recursion_is_walked_as_perf_does(build, tmp_path, figure):
     program = shutil.copy(build / "tests" / "programs" / "chains", tmp_path)
-    capture(tmp_path / "data", program, "recursion", 1, 100)
+    capture(tmp_path / "data", program, "recursion", 1, 100, event="cpu-clock:u")
     theirs = perf_script(tmp_path / "data")
 
     _, lines = compare(build, tmp_path / "data", "--frames")
