@@ -36,7 +36,10 @@ PURE = {
     "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev
         dwarf_contexts dwarf_entry dwarf_file dwarf_functions dwarf_inflate dwarf_lines
         dwarf_ranges dwarf_value elf_file elf_plt elf_sections elf_symbols go_functions go_table
-        htlhash mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer""",
+        htlhash mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer
+        unwind_build unwind_cfi unwind_code unwind_expression unwind_file unwind_fill unwind_fixed
+        unwind_frames unwind_go unwind_pointer unwind_program unwind_rows unwind_rules unwind_state
+        unwind_stretches unwind_writer""",
     "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_reader
         otlp_value otlp_writer pprof profile_type protobuf quoted sample_set selector status
         symbolize""",
@@ -54,7 +57,6 @@ PURE = {
 
 # What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
 APART = {
-    "lib/object/unwind_*": "beside readelf's rows; tests/integration/test_unwind_rows.py",
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
     "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo.py",
     "services/ingester/metrics": "a table of metrics, no code",

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-enum { FRAMES_AT = 0x20000, SECTIONS = 3 };
+enum { FRAMES_AT = 0x20000, SECTIONS = 4, EXTRA_NAME = 32 };
 
 /* A program of one function, push %rbp and all, as far as its tables go. */
 struct program {
@@ -16,8 +16,13 @@ struct program {
 	uint64_t code_bytes;
 	bool has_sections;
 	bool has_header; /* PT_GNU_EH_FRAME */
+	uint8_t header_version;
+	bool header_is_cut;
 	const char *frames_name;
 	str frames;
+	const char *code_name; /* of a section of code, or there is none */
+	uint64_t code_at, code_len, entry;
+	str code; /* what stands there */
 };
 
 static struct program usual(struct cfi_maker *maker)
@@ -42,12 +47,15 @@ static int program_fd(const struct program *program)
 	uint64_t file_bytes = FRAMES_AT + program->frames.len + 0x1000;
 	uint64_t sections_at = FRAMES_AT + program->frames.len + 8 - program->frames.len % 8;
 	char names[64] = "";
-	uint8_t header[HEADER_BYTES] = { 1, 0x03, 0xff, 0xff, 0, 0, 2, 0 }; /* udata4 */
+	uint8_t header[HEADER_BYTES] = {
+		program->header_version, 0x03, 0xff, 0xff, 0, 0, 2, 0
+	}; /* udata4 */
 	Elf64_Ehdr head = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, program->class, ELFDATA2LSB, 1 },
 		.e_type = ET_DYN,
 		.e_machine = program->machine,
 		.e_version = 1,
+		.e_entry = program->entry,
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
@@ -58,7 +66,7 @@ static int program_fd(const struct program *program)
 		.e_shstrndx = program->has_sections ? 2 : 0,
 	};
 	Elf64_Phdr segments[] = {
-		{ PT_LOAD, PF_R | PF_X, 0, CODE_AT, CODE_AT, program->code_bytes,
+		{ PT_LOAD, PF_R | PF_X, CODE_AT, CODE_AT, CODE_AT, program->code_bytes,
 		  program->code_bytes, 1 },
 		{ PT_LOAD, PF_R, FRAMES_AT, FRAMES_AT, FRAMES_AT, program->frames.len + 4,
 		  program->frames.len + 4, 1 },
@@ -73,14 +81,27 @@ static int program_fd(const struct program *program)
 		  .sh_offset = FRAMES_AT,
 		  .sh_size = program->frames.len },
 		{ .sh_type = SHT_STRTAB, .sh_offset = NAMES_AT, .sh_size = sizeof(names) },
+		{ .sh_name = EXTRA_NAME,
+		  .sh_type = program->code_name ? SHT_PROGBITS : SHT_NULL,
+		  .sh_addr = program->code_at,
+		  .sh_offset = program->code_at,
+		  .sh_size = program->code_len },
 	};
 
-	strncpy(names + 1, program->frames_name, sizeof(names) - 2);
+	if (program->header_is_cut)
+		segments[2].p_offset = file_bytes - 1;
+	strncpy(names + 1, program->frames_name, EXTRA_NAME - 2);
+	if (program->code_name)
+		strncpy(names + EXTRA_NAME, program->code_name, EXTRA_NAME - 1);
 	assert_int_equal(ftruncate(fd, (off_t)file_bytes), 0);
 	assert_int_equal(pwrite(fd, &head, sizeof(head), 0), sizeof(head));
 	assert_int_equal(pwrite(fd, segments, sizeof(segments), sizeof(head)), sizeof(segments));
 	assert_int_equal(pwrite(fd, names, sizeof(names), NAMES_AT), sizeof(names));
 	assert_int_equal(pwrite(fd, header, sizeof(header), NAMES_AT + 64), sizeof(header));
+	if (program->code.len)
+		assert_int_equal(
+			pwrite(fd, program->code.ptr, program->code.len, (off_t)program->code_at),
+			(ssize_t)program->code.len);
 	assert_int_equal(pwrite(fd, program->frames.ptr, program->frames.len, FRAMES_AT),
 			 (ssize_t)program->frames.len);
 	assert_int_equal(pwrite(fd, sections, sizeof(sections), (off_t)sections_at),
@@ -113,7 +134,8 @@ static void assert_usual(const struct program *program)
 	struct unwind_file file = { 0 };
 	struct unwind_rule rule;
 
-	assert_int_equal(build(program, 0, &file), UNWIND_BUILT);
+	if (build(program, 0, &file) != UNWIND_BUILT || !file.header)
+		return fail();
 	assert_int_equal(file.header->row_count, 2);
 	assert_true(unwind_file_find(&file, CODE_AT + 31, &rule));
 	assert_int_equal(rule.cfa_offset, 16);
@@ -145,7 +167,25 @@ static void frames_are_found_without_sections(void **state)
 	program.frames = buf_bytes(&maker->bytes);
 	program.has_sections = false;
 	program.has_header = true;
+	program.header_version = 1;
 	assert_usual(&program);
+	program.header_version = 2;
+	assert_int_equal(build(&program, 0, NULL), UNWIND_NO_ROWS);
+	program.header_is_cut = true;
+	assert_int_equal(build(&program, 0, NULL), UNWIND_MALFORMED);
+}
+
+static void a_debug_frame_that_cannot_be_inflated_is_malformed(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(false);
+	struct program program = usual(maker);
+
+	(void)state;
+	program.frames_name = ".zdebug_frame";
+	program.frames = STR("ZLIB\0\0\0\0\0\0\0\x10rubbish");
+	assert_int_equal(build(&program, 0, NULL), UNWIND_MALFORMED);
+	program.frames = STR("ZLIB\x7f\0\0\0\0\0\0\x10rubbish");
+	assert_int_equal(build(&program, 0, NULL), UNWIND_TOO_LARGE);
 }
 
 static void each_file_without_a_table_has_its_reason(void **state)
@@ -166,6 +206,132 @@ static void each_file_without_a_table_has_its_reason(void **state)
 	other.code_bytes = 5ULL << 30;
 	assert_int_equal(build(&other, 0, NULL), UNWIND_TOO_LARGE);
 	assert_int_equal(build(&program, 1, NULL), UNWIND_TOO_LARGE);
+}
+
+static struct unwind_rule rule_at(const struct program *program, uint64_t address)
+{
+	struct unwind_file file = { 0 };
+	struct unwind_rule rule = { 0 };
+
+	assert_int_equal(build(program, 0, &file), UNWIND_BUILT);
+	if (!unwind_file_find(&file, address, &rule))
+		rule.cfa = UNWIND_CFA_NONE;
+	unwind_file_close(&file);
+	return rule;
+}
+
+static void stubs_that_nobody_describes_are_filled_in(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker);
+	struct unwind_rule rule;
+	char marked[32] = { 0 };
+
+	(void)state;
+	program.code_at = CODE_AT + 0x100;
+	program.code_len = 64;
+	program.code_name = ".plt";
+	assert_int_equal(rule_at(&program, CODE_AT + 0x100).cfa, UNWIND_CFA_NONE);
+	rule = rule_at(&program, CODE_AT + 0x110);
+	assert_int_equal(rule.cfa, UNWIND_CFA_PLT);
+	assert_int_equal(rule.cfa_offset, 11);
+	assert_int_equal(rule_at(&program, CODE_AT + 0x13f).cfa, UNWIND_CFA_PLT);
+	assert_int_equal(rule_at(&program, CODE_AT + 0x140).cfa, UNWIND_CFA_NONE);
+
+	memcpy(marked + 16, "\xf3\x0f\x1e\xfa", 4);
+	program.code = (str){ marked, sizeof(marked) };
+	assert_int_equal(rule_at(&program, CODE_AT + 0x110).cfa_offset, 9);
+
+	program.code_name = ".plt.sec";
+	rule = rule_at(&program, CODE_AT + 0x100);
+	assert_int_equal(rule.cfa, UNWIND_CFA_REGISTER);
+	assert_int_equal(rule.cfa_offset, 8);
+
+	program.machine = EM_AARCH64;
+	program.code_name = ".plt";
+	assert_int_equal(rule_at(&program, CODE_AT + 0x11f).cfa, UNWIND_CFA_NONE);
+	rule = rule_at(&program, CODE_AT + 0x120);
+	assert_int_equal(rule.cfa_register, 31);
+	assert_int_equal(rule.return_address, UNWIND_SAVED_SAME);
+}
+
+static void stubs_that_are_no_code_are_left_out(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker);
+
+	(void)state;
+	program.code_at = FRAMES_AT;
+	program.code_len = 64;
+	program.code_name = ".plt";
+	assert_int_equal(rule_at(&program, FRAMES_AT + 0x10).cfa, UNWIND_CFA_NONE);
+	program.code_at = CODE_AT + CODE_BYTES - 64;
+	program.code_bytes = CODE_BYTES + 0x1000;
+	assert_int_equal(rule_at(&program, CODE_AT + CODE_BYTES - 1).cfa, UNWIND_CFA_PLT);
+}
+
+static void nobody_has_called_the_entry(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program = usual(maker);
+
+	(void)state;
+	program.entry = CODE_AT + 0x200;
+	assert_int_equal(rule_at(&program, CODE_AT + 0x21f).return_address, UNWIND_SAVED_UNDEFINED);
+	assert_int_equal(rule_at(&program, CODE_AT + 0x220).cfa, UNWIND_CFA_NONE);
+}
+
+static void return_from_signals_is_found_by_its_bytes(void **state)
+{
+	const struct {
+		uint16_t machine;
+		str code;
+	} cases[] = {
+		{ EM_X86_64, STR("\x48\xc7\xc0\x0f\0\0\0\x0f\x05") },
+		{ EM_X86_64, STR("\xb8\x0f\0\0\0\x0f\x05") },
+		{ EM_AARCH64, STR("\x68\x11\x80\xd2\x01\0\0\xd4") },
+	};
+	/* Across two of the pieces that are searched, too. */
+	const uint64_t places[] = { CODE_AT + 0x333, CODE_AT + 0x7ffc };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(places); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+		struct program program = usual(maker);
+		uint64_t at = places[i / ARRAY_LEN(cases)];
+
+		program.machine = cases[i % ARRAY_LEN(cases)].machine;
+		program.code = cases[i % ARRAY_LEN(cases)].code;
+		program.code_at = at;
+		assert_int_equal(rule_at(&program, at - 2).cfa, UNWIND_CFA_NONE);
+		assert_int_equal(rule_at(&program, at - 1).cfa, UNWIND_CFA_SIGNAL);
+		assert_int_equal(rule_at(&program, at + program.code.len - 1).cfa,
+				 UNWIND_CFA_SIGNAL);
+		assert_int_equal(rule_at(&program, at + program.code.len).cfa, UNWIND_CFA_NONE);
+	}
+}
+
+static void go_that_nobody_can_read_keeps_the_frame_pointer(void **state)
+{
+	struct program program = {
+		.machine = EM_X86_64,
+		.class = ELFCLASS64,
+		.code_bytes = CODE_BYTES,
+		.has_sections = true,
+		.frames_name = ".go.buildinfo",
+		.frames = STR("Go"),
+		.code_name = ".text",
+		.code_at = CODE_AT,
+		.code_len = 0x1000,
+	};
+	struct unwind_file file = { 0 };
+
+	(void)state;
+	assert_int_equal(rule_at(&program, CODE_AT + 0xfff).cfa, UNWIND_CFA_FRAME_POINTER);
+	if (build(&program, 0, &file) != UNWIND_BUILT || !file.header)
+		return fail();
+	assert_int_equal(file.header->flags, UNWIND_TABLE_GO);
+	unwind_file_close(&file);
 }
 
 static void what_cannot_be_read_or_written_is_said(void **state)
@@ -194,6 +360,11 @@ static void every_reason_has_a_name(void **state)
 		assert_non_null(unwind_build_reason_names[i]);
 }
 
-RUN_TESTS(TEST(frames_are_found_by_their_section), TEST(frames_are_found_without_sections),
+RUN_TESTS(TEST(a_debug_frame_that_cannot_be_inflated_is_malformed),
+	  TEST(frames_are_found_by_their_section), TEST(frames_are_found_without_sections),
 	  TEST(each_file_without_a_table_has_its_reason),
+	  TEST(stubs_that_nobody_describes_are_filled_in), TEST(nobody_has_called_the_entry),
+	  TEST(stubs_that_are_no_code_are_left_out),
+	  TEST(return_from_signals_is_found_by_its_bytes),
+	  TEST(go_that_nobody_can_read_keeps_the_frame_pointer),
 	  TEST(what_cannot_be_read_or_written_is_said), TEST(every_reason_has_a_name))

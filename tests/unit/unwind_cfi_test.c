@@ -305,6 +305,130 @@ static void debug_frame_may_have_what_is_common_behind(void **state)
 	assert_rule(&rows, AT, entered);
 }
 
+/* An entry with a length of 64 bits; in .debug_frame what it begins with is as long. */
+static void long_entry_add(struct cfi_maker *maker, uint64_t id, str body)
+{
+	buf_u32(&maker->bytes, UINT32_MAX);
+	buf_u64(&maker->bytes, (maker->is_eh ? 4 : 8) + body.len);
+	if (maker->is_eh)
+		buf_u32(&maker->bytes, (uint32_t)id);
+	else
+		buf_u64(&maker->bytes, id);
+	buf_str(&maker->bytes, body);
+}
+
+static void lengths_may_be_of_64_bits(void **state)
+{
+	(void)state;
+	for (int is_eh = 0; is_eh < 2; is_eh++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(is_eh);
+		struct buf body = { .arena = &maker->arena };
+
+		long_entry_add(maker, is_eh ? 0 : UINT64_MAX,
+			       BYTES("\x01\0\x01\x78\x10\x0c\x07\x08\x90\x01"));
+		buf_u64(&body, AT);
+		buf_u64(&body, 16);
+		/* The first entry is at 0: so far back, or so far from the beginning. */
+		long_entry_add(maker, is_eh ? maker->bytes.len + 12 : 0, buf_bytes(&body));
+
+		struct unwind_rows rows = rows_of(maker);
+
+		assert_rule(&rows, AT, entered);
+	}
+}
+
+/* What stands before a CIE's instructions, and whether functions of it are heard. */
+static void each_version_and_letter_of_a_cie_is_known(void **state)
+{
+	static const struct {
+		str head;
+		bool is_known, has_augmentation;
+	} cases[] = {
+		{ BYTES("\x01\0\x01\x78\x10"), true, false },
+		{ BYTES("\x03\0\x01\x78\x10"), true, false },
+		{ BYTES("\x04\0\x08\0\x01\x78\x10"), true, false },
+		{ BYTES("\x04\0\x04\0\x01\x78\x10"), false, false },   /* of 32 bits */
+		{ BYTES("\x04\0\x08\x02\x01\x78\x10"), false, false }, /* segments */
+		{ BYTES("\x02\0\x01\x78\x10"), false, false },
+		{ BYTES("\x01zRSBG\0\x01\x78\x10\x01\x04"), true, true },
+		{ BYTES("\x01zPLR\0\x01\x78\x10\x07\x9b\0\0\0\0\x1b\x04"), true, true },
+		{ BYTES("\x01zPR\0\x01\x78\x10\x02\x0e\x04"), false, true }, /* no encoding */
+		{ BYTES("\x01zR\0\x01\x78\x10\0"), false, true }, /* shorter than its letters */
+		{ BYTES("\x01zX\0\x01\x78\x10\0"), false, true },
+		{ BYTES("\x01"
+			"eh\0\x01\x78\x10"),
+		  false, false },
+		{ BYTES("\x01z"), false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+		struct buf body = { .arena = &maker->arena };
+
+		buf_str(&body, cases[i].head);
+		buf_str(&body, BYTES("\x0c\x07\x08\x90\x01"));
+		cfi_entry_add(maker, 0, buf_bytes(&body));
+		body.len = 0;
+		buf_u64(&body, AT);
+		buf_u64(&body, 16);
+		if (cases[i].has_augmentation)
+			buf_u8(&body, 0);
+		cfi_entry_add(maker, (uint32_t)maker->bytes.len + 4, buf_bytes(&body));
+		assert_int_equal(rows_of(maker).rows.len, cases[i].is_known);
+	}
+}
+
+static void each_instruction_does_what_it_says(void **state)
+{
+	const struct {
+		str instructions;
+		uint32_t at; /* where it holds, and not before */
+		struct unwind_rule rule;
+	} cases[] = {
+		{ BYTES("\x02\x05\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x03\x05\0\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x04\x05\0\0\0\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x1d\x05\0\0\0\0\0\0\0\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x01\x05\x10\0\0\0\0\0\0\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x41\x13\x7e"), 1, { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x41\x12\x06\x7e"), 1, { 1, 6, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x41\x0d\x06\x0e\x10"), 1, { 1, 6, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x41\x05\x06\x02"), 1, { 1, 7, 1, 1, 8, 0, -16, -8 } },
+		{ BYTES("\x41\x11\x06\x02"), 1, { 1, 7, 1, 1, 8, 0, -16, -8 } },
+		{ BYTES("\x41\x05\x06\x02\x2e\x08\x2d\x2c\0\x85\x03\xc5"),
+		  1,
+		  { 1, 7, 1, 1, 8, 0, -16, -8 } },
+		{ BYTES("\x41\x07\x10\x86\x02\x42\x06\x10\x08\x06\x0e\x10"),
+		  3,
+		  { 1, 7, 0, 1, 16, 0, 0, -8 } },
+		{ BYTES("\x41\x14\x06\x02"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
+		{ BYTES("\x41\x15\x06\x02"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
+		{ BYTES("\x41\x05\x06\x80\x80\x04"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
+		{ BYTES("\x41\x09\x06\x80\x02"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
+		{ BYTES("\x41\x10\x06\x02\x73\0"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
+		{ BYTES("\x41\x08\x10"), 1, { 1, 7, 0, 5, 8, 0, 0, 0 } }, /* rip is no link */
+		{ BYTES("\x41\x0f\0\x0d\x06"), 1, { 6, 0, 0, 0, 0, 0, 0, 0 } },
+		{ BYTES("\x41\x12\x06\x80\x80\x80\x80\x80\x80\x80\x80\x40"),
+		  1,
+		  { 6, 0, 0, 0, 0, 0, 0, 0 } },
+		{ BYTES("\x41\x01"), 1, { 6, 0, 0, 0, 0, 0, 0, 0 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+
+		cfi_usual_add(maker);
+		cfi_function_add(maker, AT, 32, cases[i].instructions);
+
+		struct unwind_rows rows = rows_of(maker);
+
+		assert_rule(&rows, AT, entered);
+		assert_rule(&rows, AT + cases[i].at, cases[i].rule);
+	}
+}
+
 static void a_build_that_needs_too_much_memory_ends(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
@@ -339,7 +463,7 @@ static void whatever_stands_there_rows_ascend(void **state)
 		AUTO_ARENA arena = { 0 };
 		char *bytes = arena_array(&arena, char, whole.len);
 		size_t at = i / 4, len = i % 4 == 3 ? at : whole.len;
-		struct unwind_rows rows;
+		struct unwind_rows rows = { 0 };
 		struct err err;
 
 		memcpy(bytes, whole.ptr, whole.len);
@@ -360,5 +484,6 @@ RUN_TESTS(TEST(follows_pushes_and_the_frame_pointer), TEST(each_kind_of_rule_is_
 	  TEST(what_speaks_of_no_code_is_left_out), TEST(an_advance_past_the_end_is_the_end),
 	  TEST(states_are_remembered_up_to_a_limit),
 	  TEST(an_end_in_the_middle_is_passed_unless_it_is_the_end),
-	  TEST(debug_frame_may_have_what_is_common_behind),
+	  TEST(debug_frame_may_have_what_is_common_behind), TEST(lengths_may_be_of_64_bits),
+	  TEST(each_version_and_letter_of_a_cie_is_known), TEST(each_instruction_does_what_it_says),
 	  TEST(a_build_that_needs_too_much_memory_ends), TEST(whatever_stands_there_rows_ascend))
