@@ -87,9 +87,9 @@ enum {
 	UNWIND_FILES_HELD_MAX = 1024, /* kept open until their table is wanted; the oldest go */
 	UNWIND_ASKED_MAX = 16,        /* tables that are fetched or built at a time; others wait */
 	UNWIND_LOAD_PAGES_MAX = 4096, /* copied into the kernel in one round; 16 MB */
-	UNWIND_KEPT_MS = 5000,        /* a table sampled so shortly ago does not leave */
-	UNWIND_MAPPED_MAX = 8,        /* segments of 256 KB that are mapped at a time */
-	UNWIND_RETRY_MS = 30000,      /* of a table that was refused, or could not be read */
+	UNWIND_KEPT_MS = 5000,   /* a table sampled so shortly ago stays; another may ask again */
+	UNWIND_MAPPED_MAX = 8,   /* segments of 256 KB that are mapped at a time */
+	UNWIND_RETRY_MS = 30000, /* of a table whose file could not be read */
 	UNWIND_BUILDER_MEMORY_MAX = 512 << 20, /* of the process that builds tables */
 	UNWIND_BUILD_MS = 60000,               /* of one table; beyond, its builder is ended */
 	UNWIND_BUILD_TRIES = 2,                /* of a file that its builder did not survive */

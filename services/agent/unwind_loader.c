@@ -47,25 +47,27 @@ void unwind_loader_close(struct unwind_loader *loader)
 }
 
 static void want(struct unwind_loader *loader, const struct process *process,
-		 const struct mapping *mapping, uint64_t now_ns)
+		 const struct mapping *mapping, bool is_needed, uint64_t now_ns)
 {
 	struct unwind_mapper mapper = { .pid = process->pid,
 					.parent_pid = process->parent_pid,
 					.start = mapping->start,
-					.end = mapping->end };
+					.end = mapping->end,
+					.is_needed = is_needed };
 
 	if (mapping->executable && mapping->executable->unwind.state != UNWIND_TABLE_LOADED)
 		unwind_tables_want(&loader->tables, mapping->executable, &mapper, now_ns);
 }
 
-/* All that it maps, when it is sampled first: each waits for the next one's table otherwise. */
+/* All that it maps, when it is sampled first: each would wait for the next one's table otherwise.
+ */
 static void want_all(struct unwind_loader *loader, const struct process *process, uint64_t now_ns)
 {
 	const struct mappings *mappings = &process->image->mappings;
 
 	process->image->list.wanted = true;
 	for (size_t i = 0; i < mappings->len; i++)
-		want(loader, process, &mappings->items[i], now_ns);
+		want(loader, process, &mappings->items[i], false, now_ns);
 }
 
 /* What its frames lie in: tables that had to leave, or that could not be had before. */
@@ -79,7 +81,7 @@ static void want_frames(struct unwind_loader *loader, const struct process *proc
 		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
 
 		if (mapping)
-			want(loader, process, mapping, record->time_ns);
+			want(loader, process, mapping, true, record->time_ns);
 	}
 }
 

@@ -32,6 +32,10 @@ static struct metric refused = { .name = "decima_agent_unwind_tables_refused_tot
 				 .kind = METRIC_COUNTER,
 				 .help = "Times an unwind table found no room: it is larger than "
 					 "--unwind-table-max-bytes, or all others were in use." };
+static struct metric spared = { .name = "decima_agent_unwind_tables_spared_total",
+				.kind = METRIC_COUNTER,
+				.help = "Times an unwind table found no room that no frame needed: "
+					"others in the process did." };
 static struct metric errors = { .name = "decima_agent_unwind_table_build_errors_total",
 				.kind = METRIC_COUNTER,
 				.help = "Unwind tables that could not be built, by reason.",
@@ -59,8 +63,9 @@ static struct metric failures = { .name = "decima_agent_unwind_map_failures_tota
 				  .help = "Times the kernel gave no memory for unwind tables." };
 
 struct metric *const unwind_loader_metrics[] = {
-	&tables,  &waiting, &table_bytes, &list_bytes, &map_bytes, &loads,         &evictions,
-	&refused, &errors,  &listed,      &written,    &lists_out, &lists_refused, &failures,
+	&tables, &waiting,   &table_bytes, &list_bytes,    &map_bytes,
+	&loads,  &evictions, &refused,     &spared,        &errors,
+	&listed, &written,   &lists_out,   &lists_refused, &failures,
 };
 const size_t unwind_loader_metric_count = ARRAY_LEN(unwind_loader_metrics);
 
@@ -78,6 +83,7 @@ void unwind_loader_measure(const struct unwind_loader *loader)
 	metric_set(&loads, (int64_t)from->loads);
 	metric_set(&evictions, (int64_t)from->evictions);
 	metric_set(&refused, (int64_t)from->refused);
+	metric_set(&spared, (int64_t)from->spared);
 	for (size_t i = 1; i < UNWIND_OUTCOME_COUNT; i++)
 		metric_set_at(&errors, i - 1, (int64_t)from->outcomes[i]);
 	metric_set(&listed, (int64_t)lists->processes);

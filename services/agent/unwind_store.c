@@ -8,6 +8,10 @@ _Static_assert(UNWIND_SEGMENT_PAGES == 64, "a segment's pages are the bits of a 
 
 enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
 
+/* Of so many pages a run has segments of its own, but for what is left of the last: when it goes,
+ * they go, and whatever small runs lie about, their numbers are in nobody's way. */
+enum { LARGE_PAGES = UNWIND_SEGMENT_PAGES / 2 };
+
 static bool is_held(const struct unwind_store *store, size_t segment)
 {
 	return store->held[segment / 64] >> (segment % 64) & 1;
@@ -120,9 +124,38 @@ static void drop_empty(struct unwind_store *store, size_t first, size_t last)
 			drop_segment(store, segment);
 }
 
+static uint64_t segments_of(uint32_t pages)
+{
+	return (pages + UNWIND_SEGMENT_PAGES - 1) / UNWIND_SEGMENT_PAGES;
+}
+
 bool unwind_store_could_hold(const struct unwind_store *store, uint32_t pages)
 {
-	return pages < store->segments_max * UNWIND_SEGMENT_PAGES; /* less one: page 0 */
+	return segments_of(pages) <= store->segments_max;
+}
+
+/* Where so many segments follow each other that are not held; 0: there is no room for them. */
+static uint64_t find_segments(const struct unwind_store *store, uint32_t pages)
+{
+	uint64_t len = 0, wanted = segments_of(pages);
+
+	if (store->segments + wanted > store->segments_max)
+		return 0;
+	for (size_t segment = 1; segment < UNWIND_SEGMENTS_MAX; segment++) {
+		len = is_held(store, segment) ? 0 : len + 1;
+		if (len == wanted)
+			return (segment + 1 - wanted) * UNWIND_SEGMENT_PAGES;
+	}
+	return 0;
+}
+
+static uint64_t find_place(const struct unwind_store *store, uint32_t pages)
+{
+	uint64_t page = pages >= LARGE_PAGES ? find_segments(store, pages) : 0;
+
+	if (!page)
+		page = find_run(store, pages, false);
+	return page ? page : find_run(store, pages, true);
 }
 
 uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
@@ -130,10 +163,8 @@ uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
 	if (!pages || !unwind_store_could_hold(store, pages))
 		return 0;
 
-	uint64_t page = find_run(store, pages, false);
+	uint64_t page = find_place(store, pages);
 
-	if (!page)
-		page = find_run(store, pages, true);
 	if (!page)
 		return 0;
 

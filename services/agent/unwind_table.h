@@ -23,7 +23,9 @@ struct unwind_table {
 	uint32_t pages;
 	uint32_t wants;    /* samples that asked for it while it waits */
 	uint32_t tries;    /* that failed, and may not fail the next time */
+	bool is_needed;    /* a frame lies in it: others may have to leave for it */
 	uint64_t retry_ns; /* not before */
+	uint64_t spare_ns; /* only if it is needed before then: there was no room to spare */
 	uint64_t loaded_ns;
 	bool is_held;  /* the file, to be built from, by `fd` */
 	int fd;        /* the file; where it is THERE that of the table */

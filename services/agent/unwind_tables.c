@@ -3,7 +3,6 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "executable_file.h"
 #include "heap.h"
 #include "object/unwind_format.h"
 
@@ -28,72 +27,12 @@ static const bool is_passing[UNWIND_OUTCOME_COUNT] = {
 	[UNWIND_IO] = true, [UNWIND_UNREADABLE] = true, [UNWIND_CHANGED] = true
 };
 
-static void set_add(struct executable_set *set, struct executable *executable)
-{
-	if (set->len == set->cap) {
-		set->cap = set->cap ? set->cap * 2 : 32;
-		set->items = heap_resize(set->items, set->cap, sizeof(struct executable *));
-	}
-	set->items[set->len++] = executable;
-}
-
-static void set_remove(struct executable_set *set, const struct executable *executable)
-{
-	for (size_t i = 0; i < set->len; i++)
-		if (set->items[i] == executable) {
-			set->items[i] = set->items[--set->len];
-			return;
-		}
-}
-
 void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store,
 			struct executable_cache *executables, const struct unwind_source *source)
 {
 	*tables = (struct unwind_tables){ .store = store,
 					  .executables = executables,
 					  .source = *source };
-}
-
-static void close_file(struct unwind_tables *tables, struct executable *executable)
-{
-	struct unwind_table *table = &executable->unwind;
-
-	if (!table->is_held)
-		return;
-	close(table->fd);
-	table->is_held = false;
-	set_remove(&tables->held, executable);
-}
-
-/* It will be shown again when it is mapped the next time. */
-static void let_go(struct unwind_tables *tables, struct executable *executable)
-{
-	close_file(tables, executable);
-	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
-}
-
-static void let_oldest_go(struct unwind_tables *tables)
-{
-	struct executable *oldest = NULL;
-
-	for (size_t i = 0; i < tables->held.len; i++) {
-		struct executable *at = tables->held.items[i];
-
-		if (!oldest || at->unwind.held < oldest->unwind.held)
-			oldest = at;
-	}
-	if (oldest)
-		let_go(tables, oldest);
-}
-
-static void hold(struct unwind_tables *tables, struct executable *executable, int fd)
-{
-	if (tables->held.len >= UNWIND_FILES_HELD_MAX)
-		let_oldest_go(tables);
-	executable->unwind.fd = fd;
-	executable->unwind.is_held = true;
-	executable->unwind.held = ++tables->opened;
-	set_add(&tables->held, executable);
 }
 
 static bool sink_offer(void *self, struct executable *executable,
@@ -110,7 +49,7 @@ static bool sink_offer(void *self, struct executable *executable,
 
 	if (copy < 0)
 		return false;
-	hold(tables, executable, copy);
+	unwind_files_hold(&tables->files, executable, copy);
 	return true;
 }
 
@@ -123,7 +62,7 @@ static void unload(struct unwind_tables *tables, struct executable *executable)
 	tables->changed = tables->is_awaiting = true;
 	table->page = 0;
 	table->state = UNWIND_TABLE_NONE;
-	set_remove(&tables->loaded, executable);
+	executable_set_remove(&tables->loaded, executable);
 }
 
 static void sink_forget(void *self, struct executable *executable)
@@ -131,13 +70,13 @@ static void sink_forget(void *self, struct executable *executable)
 	struct unwind_tables *tables = self;
 	struct unwind_table *table = &executable->unwind;
 
-	close_file(tables, executable);
+	unwind_files_close(&tables->files, executable);
 	switch (table->state) {
 	case UNWIND_TABLE_WANTED:
-		set_remove(&tables->wanted, executable);
+		executable_set_remove(&tables->wanted, executable);
 		break;
 	case UNWIND_TABLE_THERE:
-		set_remove(&tables->there, executable);
+		executable_set_remove(&tables->there, executable);
 		close(table->fd);
 		break;
 	case UNWIND_TABLE_LOADED:
@@ -157,54 +96,28 @@ struct executable_sink unwind_tables_sink(struct unwind_tables *tables)
 					 .self = tables };
 }
 
-/* Of a build id as text; none of a htlhash. */
-static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
-{
-	uint64_t byte;
-	size_t len = 0;
-
-	for (; len < BUILD_ID_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
-		if (!str_hex_to_u64((str){ hex, 2 }, &byte))
-			return (str){ 0 };
-		to[len++] = (char)byte;
-	}
-	return (str){ to, len };
-}
-
-/* It left the files that are held, or was never among them. */
-static void open_again(struct unwind_tables *tables, struct executable *executable,
-		       const struct unwind_mapper *mapper)
-{
-	char build_id[BUILD_ID_BYTES_MAX];
-	struct executable_claim claim = { .pid = mapper->pid,
-					  .parent_pid = mapper->parent_pid,
-					  .start = mapper->start,
-					  .end = mapper->end,
-					  .path = str_from(executable->path),
-					  .build_id = bytes_of(executable->build_id, build_id) };
-	struct stat stat;
-
-	int fd = executable_file_open(&claim, &stat);
-
-	if (fd >= 0)
-		hold(tables, executable, fd);
-}
-
 void unwind_tables_want(struct unwind_tables *tables, struct executable *executable,
 			const struct unwind_mapper *mapper, uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 
-	if (table->state == UNWIND_TABLE_WANTED)
-		table->wants++;
+	table->wants++;
+	table->is_needed = table->is_needed || mapper->is_needed;
 	if (table->state != UNWIND_TABLE_NONE || now_ns < table->retry_ns ||
-	    !executable->build_id[0] || !executable->segment_count)
+	    (!mapper->is_needed && now_ns < table->spare_ns) || !executable->build_id[0] ||
+	    !executable->segment_count)
 		return;
 	if (!table->is_held)
-		open_again(tables, executable, mapper);
+		unwind_files_open(&tables->files, executable, mapper);
 	table->state = UNWIND_TABLE_WANTED;
 	table->wants = 1;
-	set_add(&tables->wanted, executable);
+	table->is_needed = mapper->is_needed;
+	executable_set_add(&tables->wanted, executable);
+}
+
+static bool goes_first(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->is_needed != b->is_needed ? a->is_needed : a->wants > b->wants;
 }
 
 static void ask_some(struct unwind_tables *tables)
@@ -213,7 +126,7 @@ static void ask_some(struct unwind_tables *tables)
 		struct executable *most = tables->wanted.items[0];
 
 		for (size_t i = 1; i < tables->wanted.len; i++)
-			if (tables->wanted.items[i]->unwind.wants > most->unwind.wants)
+			if (goes_first(&tables->wanted.items[i]->unwind, &most->unwind))
 				most = tables->wanted.items[i];
 
 		struct unwind_table *table = &most->unwind;
@@ -222,16 +135,13 @@ static void ask_some(struct unwind_tables *tables)
 					table->is_held ? table->fd : -1))
 			return;
 		tables->asked++;
-		set_remove(&tables->wanted, most);
-		if (table->is_held)
-			set_remove(&tables->held, most);
-		table->is_held = false; /* the source's now */
+		executable_set_remove(&tables->wanted, most);
+		(void)unwind_files_take(&tables->files, most); /* the source's now */
 		table->state = UNWIND_TABLE_ASKED;
 	}
 }
 
-static void fail(struct unwind_tables *tables, struct executable *executable, uint32_t outcome,
-		 uint64_t now_ns)
+static void fail(struct executable *executable, uint32_t outcome, uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 
@@ -242,7 +152,7 @@ static void fail(struct unwind_tables *tables, struct executable *executable, ui
 
 		table->state = UNWIND_TABLE_NONE;
 		table->retry_ns = now_ns + ((uint64_t)UNWIND_RETRY_MS << longer) * NS_PER_MS;
-		let_go(tables, executable);
+		executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 	} else {
 		table->state = UNWIND_TABLE_FAILED;
 	}
@@ -264,26 +174,28 @@ static void take_answers(struct unwind_tables *tables, uint64_t now_ns)
 			continue;
 		}
 		if (answer.fd < 0) {
-			fail(tables, executable, answer.outcome, now_ns);
+			fail(executable, answer.outcome, now_ns);
 			continue;
 		}
 		executable->unwind.state = UNWIND_TABLE_THERE;
 		executable->unwind.fd = answer.fd;
 		executable->unwind.pages = answer.pages;
-		set_add(&tables->there, executable);
+		executable_set_add(&tables->there, executable);
 	}
-}
-
-static uint64_t used_ns(const struct executable *executable)
-{
-	uint64_t loaded_ns = executable->unwind.loaded_ns;
-
-	return executable->sampled_ns > loaded_ns ? executable->sampled_ns : loaded_ns;
 }
 
 static bool may_leave(const struct executable *executable, uint64_t now_ns)
 {
-	return now_ns >= used_ns(executable) + UNWIND_KEPT_MS * NS_PER_MS;
+	uint64_t sampled_ns = executable->sampled_ns;
+
+	return !sampled_ns || now_ns >= sampled_ns + UNWIND_KEPT_MS * NS_PER_MS;
+}
+
+/* What was never sampled first. */
+static bool leaves_first(const struct executable *a, const struct executable *b)
+{
+	return a->sampled_ns != b->sampled_ns ? a->sampled_ns < b->sampled_ns
+					      : a->unwind.loaded_ns < b->unwind.loaded_ns;
 }
 
 /* NULL: all are in use. */
@@ -294,7 +206,7 @@ static struct executable *find_oldest(const struct unwind_tables *tables, uint64
 	for (size_t i = 0; i < tables->loaded.len; i++) {
 		struct executable *at = tables->loaded.items[i];
 
-		if (may_leave(at, now_ns) && (!oldest || used_ns(at) < used_ns(oldest)))
+		if (may_leave(at, now_ns) && (!oldest || leaves_first(at, oldest)))
 			oldest = at;
 	}
 	return oldest;
@@ -317,21 +229,25 @@ bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint6
 		freed += oldest->unwind.pages;
 		tables->evictions++;
 		unload(tables, oldest);
+		log_debug("unwind table left", "build_id=%s", oldest->build_id);
 		executable_offer_again(oldest, EXECUTABLE_SINK_UNWIND);
 	}
 	return true;
 }
 
+/* What is only wanted does without until it is needed; that was refused what it needs. */
 static void refuse(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
+	uint64_t then_ns = now_ns + UNWIND_KEPT_MS * NS_PER_MS;
 
-	tables->refused++;
-	log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
-		  executable->build_id, executable->path, table->pages);
+	if (table->is_needed)
+		log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
+			  executable->build_id, executable->path, table->pages);
+	*(table->is_needed ? &tables->refused : &tables->spared) += 1;
+	*(table->is_needed ? &table->retry_ns : &table->spare_ns) = then_ns;
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
-	table->retry_ns = now_ns + UNWIND_RETRY_MS * NS_PER_MS;
 	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 }
 
@@ -356,35 +272,49 @@ static void put(struct unwind_tables *tables, struct executable *executable, uin
 	tables->loads++;
 	tables->pages += table->pages;
 	tables->changed = true;
-	set_add(&tables->loaded, executable);
+	executable_set_add(&tables->loaded, executable);
+	log_debug("unwind table loaded", "build_id=%s path=\"%s\" page=%" PRIu32 " pages=%" PRIu32,
+		  executable->build_id, executable->path, page, table->pages);
 }
 
-/* What leaves rests before its pages are free: until then what needs them waits. */
+enum fit { FIT_LOADED, FIT_WAITS, FIT_REFUSED };
+
+static enum fit load(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
+{
+	uint32_t pages = executable->unwind.pages;
+	uint32_t page = unwind_store_take(tables->store, pages);
+
+	if (page) {
+		put(tables, executable, page, now_ns);
+		return FIT_LOADED;
+	}
+	if (executable->unwind.is_needed && unwind_store_could_hold(tables->store, pages) &&
+	    (tables->is_awaiting || unwind_tables_make_room(tables, pages, now_ns)))
+		return FIT_WAITS;
+	refuse(tables, executable, now_ns);
+	return FIT_REFUSED;
+}
+
+/*
+ * First come, first served: what leaves rests before its pages are free, and until then nobody else
+ * may take what becomes free, or one that needs many pages would wait for ever.
+ */
 static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 {
-	uint64_t left = UNWIND_LOAD_PAGES_MAX;
+	uint64_t done = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < tables->there.len;) {
+	while (i < tables->there.len && done < UNWIND_LOAD_PAGES_MAX) {
 		struct executable *executable = tables->there.items[i];
-		uint32_t pages = executable->unwind.pages;
-		bool waits = left < UNWIND_LOAD_PAGES_MAX && pages > left;
-		uint32_t page = waits ? 0 : unwind_store_take(tables->store, pages);
 
-		if (page) {
-			left = pages < left ? left - pages : 0;
-			set_remove(&tables->there, executable);
-			put(tables, executable, page, now_ns);
-		} else if (waits) {
-			i++;
-		} else if (!unwind_store_could_hold(tables->store, pages) ||
-			   (!tables->is_awaiting &&
-			    !unwind_tables_make_room(tables, pages, now_ns))) {
-			set_remove(&tables->there, executable);
-			refuse(tables, executable, now_ns);
-		} else {
-			i++;
-		}
+		done += executable->unwind.pages;
+		if (load(tables, executable, now_ns) == FIT_WAITS)
+			break;
+		i++;
 	}
+	tables->there.len -= i;
+	memmove(tables->there.items, tables->there.items + i,
+		tables->there.len * sizeof(struct executable *));
 }
 
 void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns)
@@ -397,21 +327,14 @@ void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns)
 
 void unwind_tables_let_go(struct unwind_tables *tables)
 {
-	for (size_t i = tables->held.len; i > 0; i--) {
-		struct executable *executable = tables->held.items[i - 1];
-
-		if (!executable->references && executable->unwind.state == UNWIND_TABLE_NONE)
-			let_go(tables, executable);
-	}
+	unwind_files_let_go(&tables->files);
 }
 
 void unwind_tables_done(struct unwind_tables *tables)
 {
-	while (tables->held.len)
-		close_file(tables, tables->held.items[0]);
 	for (size_t i = 0; i < tables->there.len; i++)
 		close(tables->there.items[i]->unwind.fd);
-	free(tables->held.items);
+	unwind_files_done(&tables->files);
 	free(tables->there.items);
 	free(tables->wanted.items);
 	free(tables->loaded.items);

@@ -31,7 +31,8 @@ static void page_0_is_nobodys(void **state)
 {
 	(void)state;
 	begin(1);
-	assert_int_equal(unwind_store_take(&store, 63), 1);
+	for (uint32_t i = 1; i < UNWIND_SEGMENT_PAGES; i++)
+		assert_int_equal(unwind_store_take(&store, 1), i);
 	assert_int_equal(unwind_store_take(&store, 1), 0);
 	assert_int_equal(store.pages_used, 63);
 	end();
@@ -46,7 +47,7 @@ static void a_run_crosses_segments(void **state)
 
 	uint32_t first = unwind_store_take(&store, 150);
 
-	assert_int_equal(first, 1);
+	assert_int_not_equal(first, 0);
 	assert_int_equal(fake.segment_count, 3);
 	for (uint32_t i = 0; i < 150; i++) {
 		page = unwind_store_page(&store, first + i);
@@ -65,13 +66,14 @@ static void no_more_than_the_most_is_held(void **state)
 {
 	(void)state;
 	begin(2);
-	assert_int_equal(unwind_store_take(&store, 128), 0); /* page 0 is in the way */
-	assert_false(unwind_store_could_hold(&store, 128));
-	assert_true(unwind_store_could_hold(&store, 127));
+	assert_int_equal(unwind_store_take(&store, 129), 0);
+	assert_false(unwind_store_could_hold(&store, 129));
+	assert_true(unwind_store_could_hold(&store, 128));
 	assert_int_equal(fake.segment_count, 0);
 	assert_int_not_equal(unwind_store_take(&store, 100), 0);
-	assert_int_equal(unwind_store_take(&store, 28), 0);
-	assert_int_not_equal(unwind_store_take(&store, 27), 0);
+	assert_int_equal(unwind_store_take(&store, 29), 0);
+	assert_int_not_equal(unwind_store_take(&store, 28), 0);
+	assert_int_equal(unwind_store_take(&store, 1), 0);
 	assert_int_equal(fake.segment_count, 2);
 	end();
 }
@@ -81,9 +83,10 @@ static void what_is_given_back_rests_a_whole_round(void **state)
 	(void)state;
 	begin(1);
 
-	uint32_t first = unwind_store_take(&store, 63);
+	uint32_t first = unwind_store_take(&store, 64);
 
-	unwind_store_give(&store, first, 63);
+	assert_int_not_equal(first, 0);
+	unwind_store_give(&store, first, 64);
 	assert_int_equal(unwind_store_take(&store, 1), 0);
 	rounds(1);
 	assert_int_equal(unwind_store_take(&store, 1), 0);
@@ -95,11 +98,11 @@ static void what_is_given_back_rests_a_whole_round(void **state)
 static void a_segment_without_pages_in_use_is_dropped(void **state)
 {
 	(void)state;
-	begin(4);
+	begin(5);
 
 	uint32_t small = unwind_store_take(&store, 10), large = unwind_store_take(&store, 200);
 
-	assert_int_equal(fake.segment_count, 4);
+	assert_int_equal(fake.segment_count, 5);
 	unwind_store_give(&store, large, 200);
 	rounds(2);
 	assert_int_equal(fake.segment_count, 1);
@@ -124,8 +127,28 @@ static void gaps_are_filled_before_segments_are_added(void **state)
 	assert_int_equal(fake.segment_count, 3);
 	assert_int_equal(unwind_store_take(&store, 15), b);
 	assert_int_equal(unwind_store_take(&store, 5), b + 15);
+	assert_int_equal(unwind_store_take(&store, 28), 2 * UNWIND_SEGMENT_PAGES + 36);
 	assert_int_equal(fake.segment_count, 3);
 	assert_int_equal(a, 1);
+	end();
+}
+
+static void a_large_run_takes_the_place_of_another_whatever_lies_between(void **state)
+{
+	uint32_t large[3];
+
+	(void)state;
+	begin(16);
+	for (size_t i = 0; i < ARRAY_LEN(large); i++) {
+		large[i] = unwind_store_take(&store, 300);
+		assert_int_not_equal(large[i], 0);
+		for (int n = 0; n < 10; n++)
+			assert_int_not_equal(unwind_store_take(&store, 3), 0);
+	}
+	assert_int_equal(unwind_store_take(&store, 300), 0);
+	unwind_store_give(&store, large[1], 300);
+	rounds(2);
+	assert_int_not_equal(unwind_store_take(&store, 256), 0);
 	end();
 }
 
@@ -166,15 +189,16 @@ static void a_table_is_read_into_its_run(void **state)
 	AUTO_FD fd = memfd_create("table", MFD_CLOEXEC);
 
 	(void)state;
-	begin(4);
+	begin(3);
+	assert_int_equal(unwind_store_take(&store, 30), 1);
 	assert_int_equal(write(fd, "head", 4), 4);
 	for (int i = 0; i < 100; i++) {
 		memset(bytes, i, sizeof(bytes));
 		assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
 	}
-	assert_int_equal(unwind_store_take(&store, 50), 1);
-
 	uint32_t first = unwind_store_take(&store, 100);
+
+	assert_int_not_equal(first, 0);
 
 	assert_true(unwind_store_read(&store, first, 100, fd, 4, &err));
 	for (uint32_t i = 0; i < 100; i++) {
@@ -192,6 +216,7 @@ RUN_TESTS(TEST(page_0_is_nobodys), TEST(a_run_crosses_segments),
 	  TEST(no_more_than_the_most_is_held), TEST(what_is_given_back_rests_a_whole_round),
 	  TEST(a_segment_without_pages_in_use_is_dropped),
 	  TEST(gaps_are_filled_before_segments_are_added),
+	  TEST(a_large_run_takes_the_place_of_another_whatever_lies_between),
 	  TEST(without_memory_nothing_is_taken_or_kept),
 	  TEST(few_segments_are_mapped_at_a_time_and_none_after),
 	  TEST(a_table_is_read_into_its_run))

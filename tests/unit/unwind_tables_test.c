@@ -19,7 +19,8 @@ static struct unwind_store store;
 static struct unwind_tables tables;
 static struct executable_cache cache;
 static struct executable *files[FILES];
-static const struct unwind_mapper nobody = { .pid = UINT32_MAX };
+static const struct unwind_mapper nobody = { .pid = UINT32_MAX, .is_needed = true };
+static const struct unwind_mapper maps_it = { .pid = UINT32_MAX };
 static uint64_t now_ns;
 
 /* What was asked for and not answered yet, and what is to be answered. */
@@ -292,11 +293,65 @@ static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state
 	want(1);
 	rounds(1);
 	assert_int_equal(source.asked_in_all, 2); /* not so soon */
-	now_ns += UNWIND_RETRY_MS * NS_PER_MS;
+	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
 	load(1, 60);
 	rounds(2);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+	end();
+}
+
+static void for_what_no_frame_needs_nobody_leaves(void **state)
+{
+	(void)state;
+	begin_with(1);
+	load(0, 60);
+	now_ns += 3600 * NS_PER_SECOND;
+	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
+	rounds(1);
+	answers(files[1], UNWIND_BUILT, 60);
+	rounds(1);
+	assert_int_equal(tables.spared, 1);
+	assert_int_equal(tables.refused, 0);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
+	assert_int_equal(tables.wanted.len, 0); /* not so soon, */
+	load(1, 60);                            /* but when it is needed */
+	rounds(2);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+	end();
+}
+
+static void what_was_never_sampled_leaves_first(void **state)
+{
+	(void)state;
+	begin_with(1);
+	load(0, 30);
+	files[0]->sampled_ns = now_ns;
+	load(1, 30);
+	now_ns += 3600 * NS_PER_SECOND;
+	load(2, 20);
+	rounds(2);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_NONE);
+	assert_int_equal(files[2]->unwind.state, UNWIND_TABLE_LOADED);
+	end();
+}
+
+static void a_large_one_is_not_passed_by_small_ones(void **state)
+{
+	(void)state;
+	begin_with(1);
+	load(0, 60);
+	now_ns += 3600 * NS_PER_SECOND;
+	load(1, 60); /* waits for the pages of the other */
+	want(2);
+	rounds(1);
+	answers(files[2], UNWIND_BUILT, 3);
+	rounds(1);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(files[2]->unwind.state, UNWIND_TABLE_LOADED);
 	end();
 }
 
@@ -353,12 +408,12 @@ static void files_are_held_while_they_are_mapped(void **state)
 	(void)state;
 	begin_with(4);
 
-	size_t before = tables.held.len; /* the vdso */
+	size_t before = tables.files.held.len; /* the vdso */
 	struct executable_sink sink = unwind_tables_sink(&tables);
 
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
-	assert_int_equal(tables.held.len, before + 1);
+	assert_int_equal(tables.files.held.len, before + 1);
 	unwind_tables_let_go(&tables);
 	assert_true(files[0]->unwind.is_held);
 	executable_give(files[0]);
@@ -373,6 +428,8 @@ RUN_TESTS(TEST(a_table_is_asked_for_once_and_loaded),
 	  TEST(what_could_not_be_read_is_tried_again_ever_more_seldom),
 	  TEST(the_one_sampled_longest_ago_leaves_for_another),
 	  TEST(while_all_are_in_use_another_is_refused_and_none_leaves),
+	  TEST(for_what_no_frame_needs_nobody_leaves), TEST(what_was_never_sampled_leaves_first),
+	  TEST(a_large_one_is_not_passed_by_small_ones),
 	  TEST(what_could_never_fit_drives_nobody_out),
 	  TEST(an_answer_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
 	  TEST(files_are_held_while_they_are_mapped))

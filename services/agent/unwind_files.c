@@ -1,0 +1,117 @@
+#include "unwind_files.h"
+
+#include "agent_limits.h"
+#include "executable_file.h"
+#include "heap.h"
+
+void executable_set_add(struct executable_set *set, struct executable *executable)
+{
+	if (set->len == set->cap) {
+		set->cap = set->cap ? set->cap * 2 : 32;
+		set->items = heap_resize(set->items, set->cap, sizeof(struct executable *));
+	}
+	set->items[set->len++] = executable;
+}
+
+void executable_set_remove(struct executable_set *set, const struct executable *executable)
+{
+	for (size_t i = 0; i < set->len; i++)
+		if (set->items[i] == executable) {
+			set->items[i] = set->items[--set->len];
+			return;
+		}
+}
+
+int unwind_files_take(struct unwind_files *files, struct executable *executable)
+{
+	if (!executable->unwind.is_held)
+		return -1;
+	executable->unwind.is_held = false;
+	executable_set_remove(&files->held, executable);
+	return executable->unwind.fd;
+}
+
+void unwind_files_close(struct unwind_files *files, struct executable *executable)
+{
+	int fd = unwind_files_take(files, executable);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void let_go(struct unwind_files *files, struct executable *executable)
+{
+	unwind_files_close(files, executable);
+	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
+}
+
+static void let_oldest_go(struct unwind_files *files)
+{
+	struct executable *oldest = files->held.items[0];
+
+	for (size_t i = 1; i < files->held.len; i++)
+		if (files->held.items[i]->unwind.held < oldest->unwind.held)
+			oldest = files->held.items[i];
+	let_go(files, oldest);
+}
+
+void unwind_files_hold(struct unwind_files *files, struct executable *executable, int fd)
+{
+	if (files->held.len >= UNWIND_FILES_HELD_MAX)
+		let_oldest_go(files);
+	executable->unwind.fd = fd;
+	executable->unwind.is_held = true;
+	executable->unwind.held = ++files->opened;
+	executable_set_add(&files->held, executable);
+}
+
+/* Of a build id as text; none of a htlhash. */
+static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
+{
+	uint64_t byte;
+	size_t len = 0;
+
+	for (; len < BUILD_ID_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
+		if (!str_hex_to_u64((str){ hex, 2 }, &byte))
+			return (str){ 0 };
+		to[len++] = (char)byte;
+	}
+	return (str){ to, len };
+}
+
+/* It left the files that are held, or was never among them. */
+void unwind_files_open(struct unwind_files *files, struct executable *executable,
+		       const struct unwind_mapper *mapper)
+{
+	char build_id[BUILD_ID_BYTES_MAX];
+	struct executable_claim claim = { .pid = mapper->pid,
+					  .parent_pid = mapper->parent_pid,
+					  .start = mapper->start,
+					  .end = mapper->end,
+					  .path = str_from(executable->path),
+					  .build_id = bytes_of(executable->build_id, build_id) };
+	struct stat stat;
+
+	int fd = executable_file_open(&claim, &stat);
+
+	if (fd >= 0)
+		unwind_files_hold(files, executable, fd);
+}
+
+void unwind_files_let_go(struct unwind_files *files)
+{
+	for (size_t i = files->held.len; i > 0; i--) {
+		struct executable *executable = files->held.items[i - 1];
+
+		if (!executable->references && executable->unwind.state == UNWIND_TABLE_NONE)
+			let_go(files, executable);
+	}
+}
+
+void unwind_files_done(struct unwind_files *files)
+{
+	while (files->held.len)
+		unwind_files_close(files, files->held.items[0]);
+	free(files->held.items);
+	*files = (struct unwind_files){ 0 };
+}
