@@ -581,7 +581,7 @@ claim("lets the keys reach every control", "/", async (page) => {
 	}
 	for (const wanted of ["Decima", "Profiles", "Fleet", "Selector", "Search", "Both", "Flame graph", "Table", "Filter functions"])
 		assert.ok(reached.has(wanted), `${wanted} is not in ${[...reached].join(" | ")}`);
-	for (const wanted of [/^Profile$/, /^Find frames/, /^Flame graph\./, /^Graph over time/, /^by/, /^group by/, /^colour by/, /^Last 1 hour/, /Refresh$/, /^Refresh by itself$/, /^Share$/, /Switch to dark$/])
+	for (const wanted of [/^Profile$/, /^Find frames/, /^Flame graph\./, /^Graph over time/, /^by/, /^group by/, /^colour by/, /^Last 1 hour/, /Refresh$/, /^Refresh by itself$/, /^Which way round$/, /^Share$/, /Switch to dark$/])
 		assert.ok([...reached].some((name) => wanted.test(name)), `${wanted} is not in ${[...reached].join(" | ")}`);
 });
 

@@ -16,6 +16,7 @@ from harness import ROOT, wait_until
 from local import npm
 from otlp_messages import PERIOD, headers
 from page_messages import page_message, shop_messages
+from test_share import PARTITIONS, share
 
 BROWSER = ROOT / "tests" / "browser"
 CLAIM = re.compile(r'^(?:claim|picture)\("([^"]+)"', re.MULTILINE)
@@ -60,14 +61,18 @@ def outcome(cell, protos, tmp_path_factory):
         cell.data("label/service_name/values", **shop)), what="the shop")
     wait_until(lambda: cell.total("{}") == TICKS * PERIOD, what="the page's profile")
     npm.install(BROWSER)
-    shots = tmp_path_factory.mktemp("shots")
+    shots = Path(os.environ.get("DECIMA_SHOTS", tmp_path_factory.mktemp("shots")))
+    return run(cell, "page.test.mjs", DECIMA_NOW=str(now // 1000),
+               DECIMA_SHOTS=str(shots.absolute()))
+
+
+def run(cell, file, **environment):
+    """{claim: (it held, what was said)} of a file of claims."""
     done = subprocess.run(
-        ["node", "--test-reporter=tap", "page.test.mjs"], cwd=BROWSER, check=False, text=True,
+        ["node", "--test-reporter=tap", file], cwd=BROWSER, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         errors="replace", timeout=MINUTES * 60,
-        env=os.environ | {"DECIMA_URL": cell.querier.url, "DECIMA_NOW": str(now // 1000),
-                          "DECIMA_SHOTS": str(Path(os.environ.get("DECIMA_SHOTS", shots))
-                                              .absolute())})
+        env=os.environ | {"DECIMA_URL": cell.querier.url} | environment)
     found, said = {}, []
     for line in done.stdout.splitlines():
         verdict = LINE.match(line)
@@ -98,6 +103,25 @@ def test_page(outcome, name):
     held, said = outcome.get(name, (False, ["it was not run"]))
 
     assert held, "\n".join(said)
+
+
+def test_links_open_in_a_new_browser_when_their_partitions_are_dropped(outcome, cell):
+    """Last here: it drops what the claims ask for."""
+    assert outcome
+    now = time.time()
+    hour = {"start": now - 3600, "end": now}
+    sides = {"a": {"query": '{node="web-1"}', **hour}, "b": {"query": '{node="web-2"}', **hour}}
+    links = [share(cell.querier, **wish)["url"] for wish in ({"query": "{}", **hour}, sides)]
+    cell.ingester.kill()
+    with cell.connect() as db:
+        for (name,) in cell.rows(PARTITIONS):
+            db.execute(f"DROP TABLE {name}")
+    assert cell.total("{}", **hour) == 0
+
+    found = run(cell, "shared.test.mjs", DECIMA_LINKS=" ".join(links))
+
+    assert len(found) == len(CLAIM.findall((BROWSER / "shared.test.mjs").read_text("utf-8")))
+    assert all(held for held, _ in found.values()), found
 
 
 def test_there_is_a_browser_to_try_the_page_with():

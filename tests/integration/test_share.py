@@ -16,6 +16,9 @@ from harness import metrics, wait_until
 from otlp_messages import PERIOD, cpu_message
 from test_querier_names import ALPHA, BETA, OF_ALPHA, TICKS, Named
 
+PARTITIONS = ("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent IN"
+              " ('chunk_raw'::regclass, 'chunk'::regclass, 'series'::regclass,"
+              " 'label_pair'::regclass)")
 REPORTS = ("collapsed", "flamegraph", "table")
 
 
@@ -284,9 +287,7 @@ def test_frozen_ones_outlive_the_samples_and_live_ones_do_not(named, protos, win
     status, _, body = open_url(f"{named.querier.url}/api/v1/query?report=collapsed"
                                f"&share={live['id']}")
     assert status == 200 and body == was["collapsed"]
-    partitions = named.cell.rows(
-        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent IN"
-        " ('chunk_raw'::regclass, 'series'::regclass, 'label_pair'::regclass)")
+    partitions = named.cell.rows(PARTITIONS)
     named.cell.ingester.kill()
     with named.cell.connect() as db:
         for (name,) in partitions:
