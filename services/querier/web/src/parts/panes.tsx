@@ -106,12 +106,14 @@ function Amount(props: { tree: Tree }) {
 			</p>
 		);
 	}
+	const { relative, aScale } = tree.sides;
 	const [before, after] = scaled(tree, tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]);
 	const change = after > before ? "worse" : after < before ? "better" : "same";
 	return (
 		<p class="amount">
 			{formatValue(before, tree.unit)} → <strong>{formatValue(after, tree.unit)}</strong>,{" "}
 			<strong class={change}>{formatGrowth(before, after)}</strong> in {frames}
+			{!relative && aScale !== 1 && ", before scaled to as long a time as after"}
 		</p>
 	);
 }
