@@ -309,6 +309,11 @@ static __always_inline int finish(struct scratch *scratch)
 	out->user_end = (uint16_t)scratch->walk.end;
 	out->flags |= scratch->walk.flags & (SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
 
+	/* Out of what was listed: most often to what was mapped since, and the agent knows by then.
+	 */
+	if (out->user_end == USER_END_NO_MAPPING)
+		out->flags |= SAMPLE_STACK_TRAVELS;
+
 	uint64_t bytes = offsetof(struct sample_record, frames) +
 			 sizeof(uint64_t) * ((uint64_t)out->kernel_frames + out->user_frames);
 	bool travels = out->flags & SAMPLE_STACK_TRAVELS && may_travel(scratch);

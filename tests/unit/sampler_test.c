@@ -459,6 +459,23 @@ static void lets_the_stack_of_an_unknown_process_travel(void **state)
 	}
 }
 
+/* Its list was written while its libraries were still being mapped. */
+static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
+{
+	each_program(state);
+	now_ns = 1000000000;
+	tick(100, 100, 16);
+	made.walk.end = USER_END_NO_MAPPING;
+	made.walk.flags = 0;
+	made.record.flags = 0;
+	finish(&made);
+
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
+	assert_int_equal(counted[STACK_TRAVELLED], 1);
+	assert_int_equal(counted[CUT_USER_NO_MAPPING], 0);
+}
+
 static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 {
 	static struct task_struct parent = { .tgid = 50,
@@ -579,6 +596,7 @@ int main(void)
 		BOTH(counts_a_full_ring_as_lost_and_nothing_else),
 		BOTH(skips_idle_but_counts_it),
 		BOTH(lets_the_stack_of_an_unknown_process_travel),
+		BOTH(lets_a_stack_travel_whose_walk_left_the_known_mappings),
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
 		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
 		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
