@@ -44,8 +44,10 @@ def protos(tmp_path_factory):
 
 def programs():
     made = BUILD / "tests" / "programs"
-    return {"decima-agent": BUILD / "services" / "agent" / "decima-agent",
-            "burn": made / "burn", "spawn": made / "spawn",
+    agent = BUILD / "services" / "agent"
+    return {"decima-agent": agent / "decima-agent",
+            "decima-agent-builder": agent / "decima-agent-builder",
+            "burn": made / "burn", "spawn": made / "spawn", "chains": made / "chains",
             "busybox": shutil.which("busybox"), "checks.sh": HERE / "checks.sh"}
 
 

@@ -19,6 +19,11 @@ class Outcome:
         self.samples = [sample for path in sorted((out / "profiles").glob("*.pb.gz"))
                         for sample in read(protos.pprof.Profile, path)]
 
+    @property
+    def walks_by_calls(self):
+        """Before Linux 5.17 there is no bpf_loop()."""
+        return "loop=calls" in self.text("agent.log")
+
     def text(self, name):
         path = self.out / name
         return path.read_text(errors="replace") if path.exists() else ""

@@ -1,0 +1,136 @@
+"""Processes that are gone before anybody could look at them: their samples are there, and whole.
+
+Nothing is known of such a process in the kernel, so registers and the top of the stack travel with
+its samples, and the agent walks them with the mappings of their tick (stack_walk.c). Whole is a
+stack that ends where programs and threads begin: an ELF file's entry point, or libc's clone().
+"""
+import json
+import os
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from local_agent import LocalAgent
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="the agent needs root and BTF")
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+SPAWN = BUILD / "tests" / "programs" / "spawn"
+SECONDS = 15
+WARM = 4  # until the tables of what the crowd maps are loaded
+ENTRY_BYTES = 64
+# Samples a second: most of a shell's 0.3 ms fall between two ticks.
+HERTZ = {"sh": 97, "gcc": 19}
+
+
+class Crowd:
+    def __init__(self, name, samples, pids, counters):
+        self.name, self.counters = name, counters
+        self.samples = [(labels, frames) for labels, frames, _ in samples
+                        if labels.get("pid") in pids]
+        # What has no function is user code; leaf first.
+        self.user = [frames for frames in ([f for f in frames if not f[3]]
+                                           for _, frames in self.samples) if frames]
+
+
+def run_crowd(name, place):
+    """200 shells a second, or compilers one after another; the pids of all that ran."""
+    source, log = place / "some.c", place / "gcc.pids"
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
+        f"int f{i}(int n) {{ char b[64]; sprintf(b, \"%d\", n); return atoi(b) + {i}; }}\n"
+        for i in range(100)))
+    command = {
+        "sh": [SPAWN, "{seconds}", 200, "sh", "-c", "true"],
+        "gcc": [SPAWN, "{seconds}", 0, "gcc", "-wrapper", f"{SPAWN},--log,{log}", "-O1", "-c",
+                source, "-o", place / "some.o"],
+    }[name]
+
+    def run(seconds):
+        argv = [str(a).format(seconds=seconds) for a in command]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=200)
+        return {str(child[0]) for child in json.loads(done.stdout)["children"]}
+
+    run(WARM)
+    log.unlink(missing_ok=True)
+    pids = run(SECONDS)
+    return pids | (set(log.read_text().split()) if log.exists() else set())
+
+
+@pytest.fixture(scope="module", params=HERTZ)
+def crowd(request, protos, tmp_path_factory):
+    place = tmp_path_factory.mktemp(request.param)
+    (place / "profiles").mkdir()
+    agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", place / "profiles",
+                       f"--profiling-cpu-sampling-frequency={HERTZ[request.param]}")
+    pids = run_crowd(request.param, place)
+    counters = subprocess.run(["curl", "-fsS", f"http://{agent.address}/metrics"],
+                              capture_output=True, text=True, check=True).stdout
+    agent.stop()
+    return Crowd(request.param, agent.samples(protos), pids, counters)
+
+
+def test_each_sample_says_who_it_was(crowd):
+    comms = {"sh": {"sh", "spawn"}, "gcc": {"gcc", "cc1", "as", "collect2", "ld", "spawn"}}
+
+    assert len(crowd.samples) >= 30
+    assert {labels["comm"] for labels, _ in crowd.samples} <= comms[crowd.name]
+    assert all(labels["thread_id"].isdigit() for labels, _ in crowd.samples)
+
+
+def test_none_of_them_is_lost(crowd):
+    lost = [line for line in crowd.counters.splitlines()
+            if re.match(r"decima_agent_(samples_lost|side_band_lost)_total", line)]
+
+    assert lost and all(line.endswith(" 0") for line in lost), lost
+
+
+def test_each_sample_has_a_stack(crowd):
+    assert all(frames for _, frames in crowd.samples)
+    assert any(f[3].startswith(("do_syscall_64", "el0_svc"))
+               for _, frames in crowd.samples for f in frames)
+
+
+def test_user_frames_lie_in_mapped_files(crowd, figure):
+    mapped = sum(all(path for path, *_ in frames) for frames in crowd.user)
+
+    figure(f"{crowd.name}: {mapped} of {len(crowd.user)} user stacks wholly in mapped files")
+    assert mapped >= 0.95 * len(crowd.user)
+
+
+@lru_cache(maxsize=None)
+def beginnings(path):
+    """[(address, bytes)] where programs and threads begin in this file."""
+    header = subprocess.run(["readelf", "-hW", path], capture_output=True, text=True, check=False)
+    entry = re.search(r"Entry point address:\s+0x([0-9a-f]+)", header.stdout)
+    names = subprocess.run(["nm", "-DS", "--defined-only", path], capture_output=True, text=True,
+                           check=False).stdout
+    clones = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) \w (?:__)?clone3?(?:@.*)?$", names, re.MULTILINE)
+    found = [(int(at, 16), int(size, 16)) for at, size in clones]
+    return found + ([(int(entry[1], 16), ENTRY_BYTES)] if entry else [])
+
+
+def is_whole(frames):
+    path, _, address, _ = frames[-1]
+    return any(at <= address < at + size for at, size in beginnings(path))
+
+
+def in_exec(frames, kernel):
+    """While exec is at work the old stack is gone, and the registers still lead to it."""
+    return len(frames) == 1 and any("execve" in name for name in kernel)
+
+
+def test_user_stacks_are_whole(crowd, figure):
+    stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
+              for _, frames in crowd.samples]
+    walked = [user for user, kernel in stacks if user and not in_exec(user, kernel)]
+    whole = sum(is_whole(user) for user in walked)
+
+    stayed = int(re.search(r'fate="stayed"} (\d+)', crowd.counters)[1])
+    figure(f"{crowd.name}: {whole} of {len(walked)} user stacks reach their root; of the whole "
+           f"machine's {stayed} were beyond the rate and did not travel")
+    assert whole + stayed >= 0.9 * len(walked)
