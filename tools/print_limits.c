@@ -197,6 +197,7 @@ static const struct limit store[] = {
 	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
 	LIMIT(COMPACT_SAMPLES_MAX, COUNT, "their samples", PACE),
 	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),
+	LIMIT(COMPACT_HELD_MAX, BYTES, "what was read of them, in memory", PACE),
 	LIMIT(ROLLUP_WAIT_MS, MS, "how long an hour that is over waits for what comes late",
 	      "what comes later makes further rows"),
 	LIMIT(COMPACT_GRACE_MS, MS, "what was merged stays for queries that began before", PACE),

@@ -73,7 +73,6 @@ static const struct compact_kind merging = {
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
 		"AND arrival < to_timestamp($1::bigint / 1000.0) "
 		"ORDER BY arrival LIMIT 1 FOR UPDATE SKIP LOCKED",
-	.bytes_max = COMPACT_BYTES_MAX,
 	.begin = merge_begin,
 	.add = merge_add,
 	.make = merge_make,
@@ -108,7 +107,6 @@ static const struct compact_kind rolling = {
 		"first_ms - first_ms % 3600000 + 3600000 "
 		"FROM chunk WHERE rolled IS NULL AND NOT unreadable AND first_ms < $1 "
 		"ORDER BY first_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
-	.bytes_max = COMPACT_BYTES_MAX,
 	.begin = fold_begin,
 	.add = fold_add,
 	.make = fold_make,

@@ -27,7 +27,7 @@ static bool find(struct compact_job *job, uint64_t older_than_ms, bool *ret_foun
 	return true;
 }
 
-/* As many as fit into memory; the rest is another job's. */
+/* As many as should fit into memory; the rest is another job's. */
 static bool claim(struct compact_job *job, struct err *err)
 {
 	_Static_assert(COMPACT_ROWS_MAX == 1024, "said in the statement below");
@@ -43,26 +43,26 @@ static bool claim(struct compact_job *job, struct err *err)
 			     "AND first_ms >= $2 AND first_ms < $3 "
 			     "ORDER BY first_ms LIMIT 1024 FOR UPDATE SKIP LOCKED%c",
 			     STR_ARG(job->partition), job->kind->mark, '\0');
+	uint64_t samples = 0, bytes = 0;
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		uint64_t samples = (uint64_t)postgres_get_i64(&rows, i, 1);
-		uint64_t bytes = (uint64_t)postgres_get_i64(&rows, i, 2);
+		samples += (uint64_t)postgres_get_i64(&rows, i, 1);
+		bytes += (uint64_t)postgres_get_i64(&rows, i, 2);
 
-		if (i > 0 && (job->counts.samples + samples > COMPACT_SAMPLES_MAX ||
-			      job->counts.bytes + bytes > job->kind->bytes_max))
+		if (i > 0 && (samples > COMPACT_SAMPLES_MAX || bytes > COMPACT_BYTES_MAX))
 			break;
-		job->counts.samples += samples;
-		job->counts.bytes += bytes;
-		job->counts.rows++;
 		*vec_push(&job->arena, &job->places) =
 			str_copy(&job->arena, postgres_get(&rows, i, 0));
 	}
 	return true;
 }
 
-/* ERR_INVALID: the row at ret_bad, by its place, is damaged. */
+/*
+ * Those that are read before memory is full; the others stay as they are.
+ * ERR_INVALID: the row at ret_bad, by its place, is damaged.
+ */
 static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -79,7 +79,9 @@ static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone",
 			       job->places.len - rows.count, job->places.len);
 	job->kind->begin(job);
-	for (size_t i = 0; i < rows.count; i++) {
+	job->places.len = 0;
+	job->counts = (struct compact_counts){ 0 };
+	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_HELD_MAX; i++) {
 		const struct compact_row row = {
 			.first_ms = (uint64_t)postgres_get_i64(&rows, i, 0),
 			.last_ms = (uint64_t)postgres_get_i64(&rows, i, 1),
@@ -87,10 +89,16 @@ static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 			.payload = postgres_get(&rows, i, 3),
 		};
 
+		str place = str_copy(&job->arena, postgres_get(&rows, i, 4));
+
 		if (!job->kind->add(job, &row, err)) {
-			*ret_bad = str_copy(&job->arena, postgres_get(&rows, i, 4));
+			*ret_bad = place;
 			return false;
 		}
+		*vec_push(&job->arena, &job->places) = place;
+		job->counts.rows++;
+		job->counts.bytes += row.payload.len;
+		job->counts.samples += row.samples;
 	}
 	return true;
 }

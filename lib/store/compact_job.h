@@ -19,7 +19,6 @@ struct compact_kind {
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;
-	uint64_t bytes_max; /* of payloads of one job */
 	void (*begin)(struct compact_job *job);
 	/* ERR_INVALID: the row is damaged, and what was added is rubbish now. */
 	bool (*add)(struct compact_job *job, const struct compact_row *row, struct err *err);

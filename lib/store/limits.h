@@ -33,6 +33,7 @@ enum {
 	COMPACT_ROWS_MAX = 1024,
 	COMPACT_SAMPLES_MAX = 1 << 19,
 	COMPACT_BYTES_MAX = 8 << 20,     /* of payloads */
+	COMPACT_HELD_MAX = 64 << 20,     /* bytes of what was read; then no further row is */
 	ROLLUP_WAIT_MS = 15 * 60 * 1000, /* after an hour and the age of its rows it is summed up */
 	COMPACT_GRACE_MS = 15 * 60 * 1000, /* merged rows stay for queries that began before */
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""What a fleet's samples take to store and to keep.
+
+    make bench-store
+    tests/bench/bench_store.py --minutes 10 --only 40x10m
+
+A simulated fleet (fleet/fleet_feed.c) sends what the agents of many hosts would: samples drawn from
+recorded programs, by processes that end and are deployed anew, on hosts that come and go. For each
+scenario it is read from Kafka, stored, merged and summed up by one ingester; the window is one that
+is over, so that its hours can be summed up.
+
+Bytes are those of PostgreSQL's tables with TOAST and indexes, for each sample; WAL is what the
+server wrote for everything. CPU is the ingester's and that of all of PostgreSQL's processes.
+Stacks are drawn independently of each other, which is harder to compress than what programs do.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / part) for part in ("integration", "recorded")]
+sys.path[:0] = [str(ROOT / "tools")]
+
+import recording  # noqa: E402  (the path comes first)
+from bench_ingest import cpu_of, cpu_of_server, peak_bytes  # noqa: E402
+from harness import Cell, metrics, servers_of_a_run, wait_until  # noqa: E402
+
+HOUR_MS = 3600_000
+OVER_MS = 21 * 60_000    # an hour that ended so long ago is summed up
+DAY_S = 86400
+# name: hosts, minutes, further settings of fleet_feed
+SCENARIOS = {
+    "1 host x 10 min": (1, 10, {}),
+    "40 hosts x 1 h": (40, 60, {}),
+    "1 sample/s and series": (20, 60, {"processes": 24}),
+    "10 samples/s and series": (20, 60, {"processes": 8, "cpus": 8, "busy_percent": 53}),
+    "100 samples/s and series": (4, 60, {"processes": 4, "cpus": 30, "busy_percent": 70}),
+}
+WAITING = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
+           " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < %s)")
+TABLES = ("chunk_raw", "chunk", "rollup", "series", "label_pair")
+
+
+def sizes(cell):
+    """{table: (bytes of heap and TOAST, bytes of indexes, rows)}"""
+    found = {}
+    with cell.connect() as db:
+        db.execute("VACUUM ANALYZE")
+        for table in TABLES:
+            found[table] = db.execute(
+                "SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint,"
+                " coalesce(sum(pg_indexes_size(relid)), 0)::bigint,"
+                f" (SELECT count(*) FROM {table}) FROM pg_partition_tree(%s)"
+                " WHERE isleaf", (table,)).fetchone()
+    return found
+
+
+def wal_of(cell):
+    (position,), = cell.rows("SELECT (pg_current_wal_lsn() - '0/0')::bigint")
+    return position
+
+
+class Meter:
+    """CPU, WAL and wall time from here on."""
+
+    def __init__(self, cell):
+        self.cell = cell
+        self.before = self.now()
+
+    def now(self):
+        return (cpu_of(self.cell.ingester.pid()), cpu_of_server(self.cell.fleet.postgres),
+                wal_of(self.cell), time.monotonic())
+
+    def read(self):
+        return [after - before for after, before in zip(self.now(), self.before)]
+
+
+def feed(fleet, cell, files, hosts, minutes, more, args):
+    end_ms = (int(time.time() * 1000) - OVER_MS) // HOUR_MS * HOUR_MS
+    given = {"brokers": fleet.kafka.address(), "topic": cell.topic, "hosts": hosts,
+             "minutes": minutes, "end_ms": end_ms, "pause_ms": args.pause} | more
+    done = subprocess.run([fleet.build / "tests" / "fleet_feed",
+                           *(f"{name}={value}" for name, value in given.items()), "--", *files],
+                          text=True, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def start(cell, age):
+    cell.ingester.flags["compaction-age"] = age
+    cell.start_service(cell.ingester)
+    wait_until(lambda: metrics(cell.ingester)["decima_ingester_partitions_assigned"] == 8, 60,
+               "the assignment")
+
+
+def run_scenario(fleet, files, name, args):
+    hosts, minutes, more = SCENARIOS[name]
+    minutes = min(minutes, args.minutes)
+    database = "store_" + "".join(c if c.isalnum() else "_" for c in name)
+    with Cell(fleet, database, partitions=8, flush_interval=f"{max(args.pause, 200)}ms") as cell:
+        start(cell, "0s")
+        meter = Meter(cell)
+        sent = feed(fleet, cell, files, hosts, minutes, more, args)
+        samples = sent["samples"]
+        wait_until(lambda: cell.samples() == samples, args.deadline, f"{samples} samples stored")
+        stored = meter.read()
+        peak = peak_bytes(cell.ingester)
+        raw = sizes(cell)
+        cell.ingester.stop()
+        start(cell, "100ms")
+        meter = Meter(cell)
+        wait_until(lambda: cell.rows(WAITING, sent["end_ms"] - 1000) == [(0,)], args.deadline,
+                   "all is merged and summed up")
+        merged = meter.read()
+        peak = peak, peak_bytes(cell.ingester)
+        (series,), = cell.rows("SELECT count(*) FROM series")
+        return {"name": name, "samples": samples, "hosts": hosts, "minutes": minutes,
+                "series": series, "programs": sent["programs"], "wire": sent["bytes"],
+                "stored": stored, "merged": merged, "raw": raw, "kept": sizes(cell), "peak": peak}
+
+
+def per(value, samples):
+    return f"{value / samples:7.2f}"
+
+
+def print_scenario(found):
+    samples, raw, kept = found["samples"], found["raw"], found["kept"]
+    ingester, server, wal, wall = found["stored"]
+    print(f"\n{found['name']}: {samples} samples of {found['programs']} programs, {found['series']}"
+          f" series, {samples / found['series'] / found['minutes'] / 60:.2f} samples/s and series")
+    print(f"  stored  {samples / ingester:9,.0f} samples/s and core of the ingester,"
+          f" {samples / (ingester + server):9,.0f} with PostgreSQL's ({ingester:.1f} + {server:.1f}"
+          f" s), WAL {wal / samples:.2f} B, {samples / wall:,.0f}/s of wall;"
+          f" peak RSS {found['peak'][0] / 1e6:.0f} MB")
+    ingester, server, wal, wall = found["merged"]
+    print(f"  merged  {samples / ingester:9,.0f} samples/s and core of the ingester,"
+          f" {samples / (ingester + server):9,.0f} with PostgreSQL's ({ingester:.1f} + {server:.1f}"
+          f" s), WAL {wal / samples:.2f} B; peak RSS {found['peak'][1] / 1e6:.0f} MB")
+    print(f"  {'bytes a sample':12} {'as it came':>24} {'merged':>24}")
+    print(f"  {'':12} {'table':>8} {'index':>7} {'rows':>7} {'table':>8} {'index':>7} {'rows':>7}")
+    for table in TABLES:
+        lines = [(per(sizes[table][0], samples), per(sizes[table][1], samples), sizes[table][2])
+                 for sizes in (raw, kept)]
+        (a, b, c), (d, e, f) = lines
+        print(f"  {table:12} {a:>8} {b:>7} {c:>7} {d:>8} {e:>7} {f:>7}")
+    kept_bytes = sum(sum(kept[table][:2]) for table in TABLES if table != "chunk_raw")
+    no_sums = kept_bytes - sum(kept["rollup"][:2])
+    a_day = kept_bytes / found["hosts"] / found["minutes"] / 60 * DAY_S * 50
+    print(f"  kept: {no_sums / samples:.2f} B a sample, and {sum(kept['rollup'][:2]) / samples:.2f}"
+          f" of sums; 50 such nodes: {a_day / 1e9:.2f} GB a day"
+          f" ({samples / found['hosts'] / found['minutes'] / 60:.0f} samples/s each)", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=int, default=60, help="of fleet time at the most")
+    parser.add_argument("--pause", type=int, default=500,
+                        help="ms between ten seconds of the fleet; the ingester flushes as often")
+    parser.add_argument("--deadline", type=int, default=600, help="seconds of each wait")
+    parser.add_argument("--only", help="a part of a scenario's name")
+    parser.add_argument("--recorded", type=Path, default=recording.FILE)
+    args = parser.parse_args()
+    with servers_of_a_run("-bench", without=("redis",)) as fleet:
+        files = []
+        for i, batch in enumerate(recording.read(args.recorded)):
+            files.append(fleet.run_dir / f"{i}.otlp")
+            files[-1].write_bytes(batch)
+        for name in SCENARIOS:
+            if not args.only or args.only in name:
+                print_scenario(run_scenario(fleet, files, name, args))
+
+
+if __name__ == "__main__":
+    main()

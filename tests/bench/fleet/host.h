@@ -1,0 +1,47 @@
+/*
+ * host - one simulated machine: processes of recorded programs that run on its CPUs, end, begin
+ * anew and are deployed in a new version; and the batches that its agent would send.
+ *
+ * A CPU runs a thread for some ticks, then another one; ticks are regular, as a timer's are, with
+ * a jitter of up to a millisecond. Each tick draws a stack of the program's recorded ones.
+ */
+#pragma once
+
+#include "pool.h"
+
+enum { PROCESSES_MAX = 64, THREADS_MAX = 8, CPUS_MAX = 64 };
+
+struct load {
+	uint64_t hz, cpus;
+	uint64_t processes;        /* of a host */
+	uint64_t busy_percent;     /* of all ticks */
+	uint64_t restarts_percent; /* of the processes, in an hour */
+	uint64_t deploys;   /* new versions of each program, in a day; each host a little later */
+	uint64_t with_pods; /* 1: labels pod, namespace and container_id */
+};
+
+struct host_process {
+	uint32_t program;
+	uint32_t pid;
+	uint32_t threads;
+	str pod, container_id; /* anew with each start */
+};
+
+struct host {
+	str node;
+	/* private */
+	uint64_t number, chance;
+	struct host_process processes[PROCESSES_MAX];
+	uint32_t next_pid;
+	struct {
+		uint32_t process, thread;
+	} running[CPUS_MAX];
+	struct arena arena; /* of what outlives a batch */
+};
+
+void host_init(struct host *host, const struct pool *pool, const struct load *load, uint64_t number,
+	       uint64_t seed);
+
+/* The samples of [start_ms, start_ms + span_ms), in `set`, which borrows from pool and host. */
+void host_batch(struct host *host, const struct pool *pool, const struct load *load,
+		uint64_t start_ms, uint64_t span_ms, struct sample_set *set);
