@@ -7,8 +7,8 @@
     tools/test.py --only threads      what has threads, under ThreadSanitizer
     tools/test.py --only coverage     the lines of pure modules that unit tests reach
     tools/test.py --only web          the page's types, and its pure parts in Vitest
-    tools/test.py --only integration  pytest on real servers and in a browser, and a short run of
-                                      tests/chaos
+    tools/test.py --only integration  pytest on real servers, in a browser and in containers, and a
+                                      short run of tests/chaos
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
 """
@@ -132,7 +132,7 @@ def run_integration_tests(long):
         command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
                    "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
                    f"--basetemp={scratch}/pytest", "tests/integration",
-                   "tests/chaos"] + (["--long"] if long else [])
+                   "tests/chaos", "tests/compose"] + (["--long"] if long else [])
         environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
         with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",

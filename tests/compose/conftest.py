@@ -1,7 +1,8 @@
 """The fleet in containers, as compose.yaml has it; test_compose.py says what must hold.
 
-`make test-compose` runs it. An engine is started where none runs, images that cannot be had are
-made of Debian's packages (standins.py). Where neither can be, the tests are skipped and say why.
+`make test-compose` runs it, and `make test` at its end. An engine is started where none runs,
+images that cannot be had are made of Debian's packages (standins.py). Where neither can be, the
+tests are skipped and say why.
 """
 import sys
 from pathlib import Path
@@ -46,6 +47,10 @@ def docker(told):
                  f"{watch.seconds:.0f} s")
             sweep(environment)
             yield environment
+            if own:  # what an older run built is not wanted any more
+                engine.run(["docker", "image", "prune", "-f"], environment)
+                engine.run(["docker", "builder", "prune", "-f", "--keep-storage", "2GB"],
+                           environment)
     except engine.NoEngine as e:
         pytest.skip(str(e))
 

@@ -72,9 +72,9 @@ def engine():
 
 
 def why_not():
-    """Why no engine can be started here, or None."""
+    """Why no engine can be started here, or None; local/no_skips.py knows how it begins."""
     if os.environ.get("DECIMA_TEST_DOCKER") == "off":
-        return "DECIMA_TEST_DOCKER=off"
+        return "no Docker engine is wanted: DECIMA_TEST_DOCKER=off"
     if os.geteuid() != 0:
         return "no Docker engine answers, and only root can start one"
     release = Path("/etc/os-release").read_text(encoding="utf-8")
@@ -113,7 +113,8 @@ def started():
         run([ROOT / "tools" / "deps.sh", "docker"])
         unpacked = fetch()
     except AssertionError as e:
-        raise NoEngine(f"no Docker engine answers, and none could be fetched: {e}") from None
+        why = str(e).splitlines()[-1]
+        raise NoEngine(f"no Docker engine answers, and none could be fetched: {why}") from None
     RUN.mkdir(mode=0o700, exist_ok=True)
     environment = client_environment(unpacked)
     before = Path("/proc/sys/net/ipv4/ip_forward").read_text(encoding="ascii")

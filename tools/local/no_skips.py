@@ -15,6 +15,8 @@ EXCUSES = {  # the beginning of a reason -> what excuses it
     "this kernel has no BTF": "a machine on which the agent itself cannot run",
     "setarch may not": "a container that forbids personalities",
     "unshare may not": "a container that forbids namespaces of users",
+    "no control group can be made": "a container, or a machine that has them read-only",
+    "no Docker engine": "no engine runs, and none can be started: tests/compose/engine.py",
     "the encoder cannot be built here": "modules of Go come by the network; what it made is kept",
 }
 
