@@ -122,11 +122,13 @@ function useKinds(tree: Tree, color: ColorBy): Uint8Array {
 	return useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, color)), [tree, color]);
 }
 
+const REST_MS = ZOOM_MS + 70; // the last picture of a glide is not late for it
+
 /** Where the zoom came to rest: what is much work waits for it. Of another tree it is so at once. */
 function useSettled(tree: Tree, focus: number): number {
 	const [settled, setSettled] = useState({ tree, focus });
 	useEffect(() => {
-		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? ZOOM_MS : 0);
+		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? REST_MS : 0);
 		return () => clearTimeout(later);
 	}, [tree, focus]);
 	return settled.tree === tree ? settled.focus : focus;

@@ -34,7 +34,7 @@ export function Tools(props: ToolsProps) {
 				))}
 			</div>
 			<Search {...props} />
-			<OrderChoice {...props} />
+			{view.panes !== "table" && <OrderChoice {...props} />}
 			{view.share === "" && <GroupChoice {...props} />}
 			{props.compared ? <ModeChoice {...props} /> : <ColorChoice {...props} />}
 		</header>

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+
+import { Signal } from "../src/state/signal";
+
+describe("a signal", () => {
+	it("tells its followers each other value, until they leave", () => {
+		const signal = new Signal(1);
+		const heard: number[] = [];
+		const leave = signal.follow((value) => heard.push(value));
+
+		signal.set(2);
+		signal.set(2);
+		signal.set(3);
+		leave();
+		signal.set(4);
+
+		expect(heard).toEqual([2, 3]);
+		expect(signal.value).toBe(4);
+	});
+});
