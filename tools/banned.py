@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fail where a C file calls a function that this project does not: the table says what instead."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The fast gate before a commit: form, layers, lint, and unit tests with both compilers.
 #
 # Every check runs, whatever became of the others, and says what to do when it is red.
@@ -33,6 +34,7 @@ check "format" "run \`make format\` and look at what changed" in_c
 check "layers" "a lower layer must not know a higher one: the table in tools/layers.py says who may \
 use whom" tools/layers.py
 check "banned functions" "each line says what to use instead" tools/banned.py
+check "licences" "run \`tools/spdx.py --write\` and look at what it wrote" tools/spdx.py
 check "shell" "fix what shellcheck names; \`shellcheck -x FILE\` shows one file" in_shell
 check "python" "fix the lines named" in_python
 check "unit tests, gcc" "run one by hand: build-gcc/tests/NAME_test" unit_with gcc build-gcc

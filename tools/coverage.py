@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """See that the unit tests alone reach 95 % of the lines of each pure module.
 
     tools/coverage.py            build build-coverage/, run the unit tests, a line per module

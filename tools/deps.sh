@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Install what Decima's build, stack and tests need from Debian 12, and nothing that is there.
 #
 #     tools/deps.sh [GROUP...]     without a group: all but kernels and docker

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Make pages of docs/ out of what the programs say, or fail when one is stale.
 
     tools/docs.py [BUILD]           exit 1 when a page is not what the programs in BUILD say

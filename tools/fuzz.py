@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run every fuzzer for a while, and say in one table how far each came.
 
     tools/fuzz.py [NAME...] [--seconds 60] [--jobs 2]

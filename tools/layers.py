@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fail when an #include crosses a layer the wrong way. The tables below are the architecture.
 
     tools/layers.py [BUILD]    with a build directory: also what the executables link

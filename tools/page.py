@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Build the querier's page and write it as C: meson calls this, see services/querier/meson.build.
 
     tools/page.py page_files.c page_files.d auto|enabled|disabled|built

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * print-limits - every bound of every limits.h, as Markdown: docs/limits.md is made of it.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * print-losses - every reason by which something is lost, cut or counted apart, as Markdown:
  * docs/losses.md is made of it (tools/docs.py).

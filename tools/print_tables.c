@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * print-tables - tables of the source as Markdown: tools/docs.py makes pages of docs/ of them.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The whole fleet on this machine: up, down, status, clean.
 
     tools/stack.py up                         everything, under .run/ (this is `make up`)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every suite there is, and one line of counts at the end: `N passed, N failed`.
 
     tools/test.py                     all (this is `make test`)

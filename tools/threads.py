@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run what has threads under ThreadSanitizer: a race is a failure, whether a test saw it or not.
 
     tools/threads.py             unit tests of the suite `threads`, then a real ingester

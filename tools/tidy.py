@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Run clang-tidy over every C file of ours that changed since it was last clean.
 
     tools/tidy.py BUILD    BUILD was made with clang-14 (its compile_commands.json is read)

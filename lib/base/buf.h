@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * buf - a growing run of bytes in an arena: what encoders write into.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * directory - where a service keeps its files: made if it is not there, its parents too.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * failpoint - named places at which a process can be told to die or to stand still.
  *

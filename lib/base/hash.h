@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * hash - XXH3, the hash behind every stored id and checksum.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * queue - a bounded queue of pointers between threads.
  *

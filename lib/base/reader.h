@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reader - the one way in for foreign bytes: bounds-checked, front to back.
  *

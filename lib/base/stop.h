@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * stop - the wish that a process end: asked for once, heard by every wait.
  *

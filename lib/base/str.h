@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * str - a borrowed piece of text: pointer and length, never NUL-terminated by promise.
  *

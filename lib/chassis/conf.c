@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "conf.h"
 
 #include "chassis/conf_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * conf_parts - what the files of conf share: a value's text into its field, and the table in print.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * daemon - the life of a service: signals, /healthy, /ready, /metrics, and an end in order.
  *

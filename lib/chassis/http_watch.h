@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * http_watch - cuts connections that take too long, so that slow clients cannot hold threads.
  *

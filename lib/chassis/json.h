@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json - writing JSON into a buf. Commas are put where they belong; text is escaped, and what is
  * not UTF-8 is written as U+FFFD.

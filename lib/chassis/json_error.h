@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json_error - how every service's API refuses: as Prometheus' HTTP API does.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json_read - what strangers send as JSON, read by jansson and copied into an arena at once.
  */

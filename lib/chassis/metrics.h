@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * metrics - counters, gauges and histograms of this process, in Prometheus' text format.
  *

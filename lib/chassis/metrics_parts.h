@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * metrics_parts - what metrics.c tells metrics_write.c.
  */

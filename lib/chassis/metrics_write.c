@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * metrics_write - what is registered, in Prometheus' text format and as a table for people.
  */

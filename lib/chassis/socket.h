@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * socket - addresses as people write them, "127.0.0.1:7070", ":7070", "[::1]:7070", "name:7070".
  *

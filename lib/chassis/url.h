@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * url - percent-encoding and query strings, as browsers and curl write them.
  */

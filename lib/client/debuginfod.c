@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "debuginfod.h"
 
 #include <elfutils/debuginfod.h>

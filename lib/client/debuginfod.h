@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debuginfod - asks a debuginfod server for the file of a build id, by libdebuginfod.
  *

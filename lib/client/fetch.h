@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * fetch - GET, POST and PUT over HTTP or HTTPS, the answer's body given away piece by piece.
  *

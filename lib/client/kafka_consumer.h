@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kafka_consumer - one member of a consumer group, which keeps its offsets elsewhere (librdkafka).
  *

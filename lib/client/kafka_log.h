@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kafka_log - librdkafka's own lines in our log, and its settings with our errors.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kafka_producer - sends messages to one topic and reports each one's fate (librdkafka).
  *

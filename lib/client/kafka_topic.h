@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kafka_topic - make sure that a topic is there.
  */

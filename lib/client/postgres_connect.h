@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * postgres_connect - finds a server that answers, without waiting longer than anybody wants.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/postgres_value.h"
 
 #include "base/reader.h"

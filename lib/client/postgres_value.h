@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * postgres_value - values in PostgreSQL's binary format: parameters, arrays and COPY rows.
  *

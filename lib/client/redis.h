@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * redis - rounds of commands to a Redis, sent at once, with one deadline for all of it.
  *

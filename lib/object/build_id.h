@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * build_id - the name of a binary, as it stands in URLs, in file names and in profiles.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_extract - what of an ELF file tells names, as a file of its own that is never written.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_link - the two sections by which a file names another one that holds its debug info.
  *

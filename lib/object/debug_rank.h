@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_rank - how much of a program's source a file can tell: which of two files is the better
  * one.

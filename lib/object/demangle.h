@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * demangle - what a function is called in its source, out of what the linker calls it.
  */

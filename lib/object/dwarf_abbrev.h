@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_abbrev - the shapes of a unit's entries: tag and attributes of each code.
  */

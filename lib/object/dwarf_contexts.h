@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_contexts - in which namespaces and types an entry stands.
  *

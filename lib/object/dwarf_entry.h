@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_entry - what we ask of an entry of DWARF, and what it is based on.
  */

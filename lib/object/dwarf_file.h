@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_file - the sections of a file's DWARF, and the units in them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_functions - the functions that DWARF tells of, with what was inlined into them.
  *

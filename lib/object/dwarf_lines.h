@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_lines - a unit's table of lines: which file and line each address came from.
  */

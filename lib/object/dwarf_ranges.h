@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_ranges - the addresses that an entry covers, when they are several pieces: .debug_ranges
  * and .debug_rnglists.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * libelf finds the headers; notes are walked by our own reader, because they are the part that a
  * stranger can shape most freely. Every note segment is looked at: Debian's executables keep the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_file - what an ELF file says of itself: segments and build id.
  *

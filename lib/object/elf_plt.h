@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_plt - names for the stubs through which a program calls other libraries: "memcpy@plt".
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_sections - the section headers of an ELF file, as a list.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_symbols - the functions that an ELF file's symbol table names.
  *

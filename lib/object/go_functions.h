@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * go_functions - the functions that a Go program knows itself by: .gopclntab, which it needs to
  * print its own stacks and so keeps when it is stripped.

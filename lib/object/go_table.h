@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * go_table - where the parts of .gopclntab are, and how one reads them.
  */

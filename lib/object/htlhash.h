@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * htlhash - OpenTelemetry's name for an executable that has no build id.
  *

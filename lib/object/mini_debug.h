@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * mini_debug - the small ELF file inside a stripped one that names its functions: .gnu_debugdata,
  * compressed with xz, as Fedora and others ship it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dwarf_functions.h"
 #include "elf_plt.h"
 #include "go_functions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_format - a table of names as it lies in its file: what symbol_writer.c and symbol_table.c
  * agree on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_model - what a debug file says, gathered from its parts before it is laid flat and
  * written.

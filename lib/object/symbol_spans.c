@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "symbol_spans.h"
 
 /* Those that have begun and may not have ended, the one that shows on top: a binary heap. */

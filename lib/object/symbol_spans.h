@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_spans - pieces of a program that overlap, laid flat: which one stands at each address.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_table - the names of a program's addresses: function, file, line, and what was inlined.
  *

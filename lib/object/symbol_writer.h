@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_writer - collects what a table of names says, each thing once, and writes it down.
  *

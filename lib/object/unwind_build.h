@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_build - the table of unwind rows of an ELF file.
  *

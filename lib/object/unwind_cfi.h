@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_cfi - the entries of .eh_frame or .debug_frame: stretches of code, and their rows.
  */

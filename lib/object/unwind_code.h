@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_code - a program's code, read from its file piece by piece, in the order of addresses.
  */

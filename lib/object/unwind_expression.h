@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_expression - what a DWARF expression of unwind information computes, if it is of a kind
  * that compilers and assembly write: register + n, *(register + n) + m, and that of PLT stubs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_file - a table of unwind rows on disk, mapped.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_fill - rows for code of which its own unwind information says nothing, and of which it is
  * known what it does: PLT stubs of linkers that describe none, the return from signals of C

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_fixed - stretches of code that one rule holds in, of a few that are known beforehand.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_frames - where a file has its .eh_frame and .debug_frame.
  */

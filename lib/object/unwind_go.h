@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_go - rows of Go's code, out of .gopclntab.
  *

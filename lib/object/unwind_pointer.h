@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_pointer - addresses in unwind information, in the encodings that its header names.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_program - runs the instructions that a function's unwind information is told in.
  *

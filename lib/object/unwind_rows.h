@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_rows - the rows of a file while they are found, in the order of their addresses.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unwind_state.h"
 
 static bool fits(int64_t value, int64_t limit)

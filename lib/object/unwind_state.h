@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_state - where a caller's registers are at some instruction, and the rule that says so.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unwind_stretches.h"
 
 bool unwind_stretches_init(struct unwind_stretches *stretches, const struct elf_file *elf,

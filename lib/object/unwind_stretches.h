@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_stretches - the stretches of code that somebody can tell rows of, from several sources.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_writer - lays rows out in pages, as unwind_format.h says.
  */

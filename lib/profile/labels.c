@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profile/labels.h"
 
 /* The order is that of the documentation: what a person looks for first comes first. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * labels - a set of names and values: what a series or a sample is found by.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * limits - the bounds of the domain: what one label, stack, message may be.
  *

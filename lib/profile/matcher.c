@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * matcher - one condition on a label; regular expressions by PCRE2.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp - OTLP profiles, the one wire format: bytes to a sample_set and back.
  *

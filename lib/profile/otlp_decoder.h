@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_decoder - what the parts of the OTLP reader share: the message's tables and what became of
  * their entries.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profile/limits.h"
 #include "profile/otlp_decoder.h"
 

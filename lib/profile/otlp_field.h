@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_field - protobuf's fields, one after another, over the bounds-checked reader.
  *

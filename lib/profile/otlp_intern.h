@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_intern - the dictionary of a message that is being written: each thing once, by index.
  *

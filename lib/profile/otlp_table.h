@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_table - the tables of a message's dictionary.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profile/pprof.h"
 
 #include "base/buf.h"

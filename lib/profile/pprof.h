@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pprof - a sample_set of one profile type as a gzip'd pprof profile.
  *

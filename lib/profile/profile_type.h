@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * profile_type - what a profile counts: the five-part ids, their aliases and temporality.
  *

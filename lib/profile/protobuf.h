@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * protobuf - protobuf-c in an arena: nothing it allocates is freed one by one.
  *

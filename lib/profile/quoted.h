@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * quoted - text in "double", 'single' or `back` quotes, with the escapes of Go and Prometheus.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sample_set - samples and all they speak of: the one shape of profile data in memory.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "selector.h"
 
 #include "profile/profile_type.h"

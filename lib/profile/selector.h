@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * selector - `process_cpu:cpu:nanoseconds:cpu:nanoseconds{comm="nginx",pod=~"web-.*"}`.
  *

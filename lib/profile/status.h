@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * status - what an agent says of itself with each batch (header `decima-status`, AgentStatus).
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * By hand, as OTLP is read (decision 0020): what the bytes ask for is counted before room is made
  * for it, and an answer needs no tree of messages. Tested against protobuf-c.

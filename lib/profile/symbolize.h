@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbolize - the question for names and its answer, as they go between querier and symbolizer
  * (proto/symbolize.proto).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk - the samples of one row of storage, as bytes that need no other table to be read but the
  * labels of their series.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk_columns - a row's columns, checked and unpacked: for chunk_decode.c alone.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/reader.h"
 #include "profile/limits.h"
 #include "store/chunk.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/chunk_directory.h"
 
 #include "base/map.h"

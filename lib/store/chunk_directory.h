@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk_directory - what stands in a row, said before its payload is read.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk_format - what chunk_encode.c and chunk_decode.c agree on.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk_rows - samples of one bucket, cut into rows that a reader takes. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/closing_sum.h"
 
 static void add(struct closing_sum *sum, uint64_t *to, uint64_t samples)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * closing_sum - where a host's samples went:  taken = stored + lost + in flight.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compact - makes fewer and larger rows of what the flushes left, and sums of whole hours.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compact_job - one transaction that puts what is in some rows of a table into fewer of another.
  *

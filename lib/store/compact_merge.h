@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compact_merge - rows of one bucket as they came, put together by the hour of their samples. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/compact_row.h"
 
 #include "store/chunk.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compact_row - a stored row whose samples are being moved into another row. Pure.
  *

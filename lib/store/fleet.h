@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * fleet - what is known of each host that sends numbered batches, and its closing sum.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * janitor - ends the connections of writers that were stopped in the middle of something.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * known - which keys were written already, so that they need not be written again.
  *

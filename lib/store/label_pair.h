@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * label_pair - the id under which a name and its value are stored.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * limits - the bounds of what is stored and read back.
  *

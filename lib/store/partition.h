@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * partition - the days and hours that the big tables are cut into.
  *

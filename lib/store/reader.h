@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reader - finds samples and labels in PostgreSQL. It never writes.
  *

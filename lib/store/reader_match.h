@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reader_match - what of a row a query means: by its directory, by its series, by its samples.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/reader.h"
 #include "store/reader_match.h"
 #include "store/row_scan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reader_window - the time a reader looks at, cut to what a database can say.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * retention - what is past its time goes, a partition at a time.
  *

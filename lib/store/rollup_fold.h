@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * rollup_fold - rows of one bucket and hour, summed by series and stack. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/row_batch.h"
 
 bool row_batch_has_room(const struct row_batch *batch, str partition)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * row_batch - stored rows of one partition whose payloads are wanted: read in one trip.
  */

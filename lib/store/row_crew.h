@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * row_crew - several connections that read the payloads of one scan, in one snapshot.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * row_scan - goes through the stored rows that can hold samples of a window.
  *

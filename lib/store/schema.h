@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * schema - the tables, as numbered SQL files that are part of the program.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * seen - which batches of one spool have been counted: the highest number and what is missing
  * below.

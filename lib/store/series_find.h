@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * series_find - which series a selector means, and what is left to ask of their samples.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * share - links to profiles, as rows: a question, and its answer where that was frozen.
  *

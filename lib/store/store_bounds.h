@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * store_bounds - how long a question may go on: until a moment, and while somebody waits for it.
  *

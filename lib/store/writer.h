@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * writer - puts samples, seen numbers and offsets into PostgreSQL in one transaction.
  *

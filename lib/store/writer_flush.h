@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * writer_flush - one flush under way: what writer.c puts together out of the files writer_*.c.
  */

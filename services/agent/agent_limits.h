@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * agent_limits - what a host may make the agent hold. Each has a counter or is said in the log.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * batch - an interval's samples become numbered messages in the spool, with the agent's status.
  *

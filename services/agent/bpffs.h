@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bpffs - the file system in which BPF objects outlive who made them.
  */

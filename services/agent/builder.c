@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-agent-builder - reads the unwind rows out of ELF files that strangers made.
  *

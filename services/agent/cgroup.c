@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cgroup.h"
 
 enum { CONTAINER_ID_LEN = 64 };

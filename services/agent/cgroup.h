@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * cgroup - what /proc/PID/cgroup says: path, container, systemd unit. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * collect - the samples of one interval become a sample_set. Pure.
  *

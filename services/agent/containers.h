@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * containers - what the host's containers are called, by their ids.
  *

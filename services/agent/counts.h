@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * counts - the kernel's counts in a map that outlives the agent, and what a predecessor left
  * untold.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_files - where the debug info of a mapped file is: in itself, or in a file beside it.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * disk_file - whole files in a directory: read at once, or replaced so that a crash leaves the old
  * one or the new one and never half of either.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * docker - hears from Docker what containers there are, and what they are called.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * docker_object - what Docker's answers say of containers. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * executable - the files that code is run from: path, build id and where their segments lie.
  *

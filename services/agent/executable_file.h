@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * executable_file - find and read the file behind a mapping, in whosever root it lies.
  *

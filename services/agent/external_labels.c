@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "external_labels.h"
 
 #include "agent_limits.h"

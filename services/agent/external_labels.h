@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * external_labels - what --metadata-external-labels says: labels of every series of this host.
  * Pure.

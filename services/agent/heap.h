@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * heap - memory of things that come and go one by one: processes, mappings, executables.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * host - what the agent must know of the machine: its name and its CPUs.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kallsyms - a compact table of the kernel's functions, made of the lines of /proc/kallsyms. Pure.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kernel_check - whether this host's kernel lets the agent work, and what to say where it does not.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kernel_symbols - the names of kernel addresses: the kernel, its modules, BPF programs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernel_version.h"
 
 enum { VERSION_NUMBER_MAX = 65535 };

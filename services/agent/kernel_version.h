@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kernel_version - which Linux runs beneath a distribution's name, and what is known of it. Pure.
  *

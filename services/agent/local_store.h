@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * local_store - profiles as files: one gzip'd pprof file per interval, and no server at all.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-agent - samples every process of this host and sends what it saw on its way.
  *

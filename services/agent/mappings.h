@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * mappings - the executable memory of one process: which file lies where.
  *

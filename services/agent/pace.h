@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pace - how fast the spool is emptied, so that a fleet whose Kafka comes back does not bury it.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * proc - reading /proc/PID. A process may be gone at any moment: every read may find nothing.
  */

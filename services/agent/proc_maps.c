@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "proc_maps.h"
 
 /* 7f1c-7f2d r-xp 00026000 fe:01 3932    /usr/lib/libc.so.6 (deleted) */

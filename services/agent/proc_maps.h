@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * proc_maps - the executable lines of /proc/PID/maps. Pure.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * process - who is who: pid to program, mappings, cgroup, as of the moment that is being looked at.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * process_image - what processes share: a program in memory, a cgroup. Counted references.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * profiler - everything from the kernel's ticks to a sample_set, on one thread.
  *

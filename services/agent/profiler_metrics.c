@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * profiler_metrics - the profiler's numbers as metrics. They are counted where they happen and
  * copied here once per interval, so that counting costs nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * publish - one thread that takes batches out of the spool, in order, and puts them into Kafka.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sample_parse.h"
 
 const struct sample_record *sample_parse(const void *bytes, size_t len)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sample_parse - what the kernel's ring holds, as records. Pure.
  */

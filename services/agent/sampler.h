@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * sampler - the BPF program and the timers that run it, one per CPU.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * side_band - what the kernel tells about processes: fork, exec, exit, mappings, kernel symbols.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "side_band_record.h"
 
 #include "base/reader.h"

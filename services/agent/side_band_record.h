@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * side_band_record - one record of perf's side band: what happened to a process or to the kernel.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * spool - the agent's only way out: batches on disk, numbered, until Kafka has them.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * spool_entry - what spool.c and spool_open.c share: one batch in the index, and its file's name.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * spool_file - the bytes of the spool's files: batches and meta. Pure: no I/O, foreign bytes in.
  *

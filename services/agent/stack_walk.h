@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * stack_walk - stacks that travelled, walked with what the agent knows of their process by then.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tally.h"
 
 const char *const loss_names[LOSS_COUNT] = {

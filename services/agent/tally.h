@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * tally - samples taken, and those of them that were lost before the spool, by reason.
  *

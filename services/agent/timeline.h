@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * timeline - samples and side-band events, merged in the order of their times. Pure.
  *

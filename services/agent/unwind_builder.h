@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_builder - gets the tables that are asked for: out of the cache, or built now.
  *

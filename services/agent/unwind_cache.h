@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_cache - tables on disk, by the build id of their file.
  *

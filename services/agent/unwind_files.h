@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_files - files of executables that are kept open until their table is wanted.
  *

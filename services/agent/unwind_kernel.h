@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_kernel - the unwinder's memory (unwind_memory.h) in BPF maps.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_list - what unwind_lists.c keeps of a process and of its image, in them.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_lists - the mappings of processes where BPF programs find them.
  *

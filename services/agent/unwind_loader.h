@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_loader - keeps what BPF programs unwind with: tables, and lists of mappings.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The loader's numbers as metrics, copied here once per interval.
  */

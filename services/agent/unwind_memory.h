@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_memory - where the pages of unwind tables are: in BPF maps (unwind_maps.c), or a test's
  * own memory. And where programs look up a process.

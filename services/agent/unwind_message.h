@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_message - what the agent and its builder tell each other, a datagram each.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_outcome - what becomes of a table that is wanted.
  */

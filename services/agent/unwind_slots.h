@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_slots - room for lists of mappings, most of them far smaller than a page.
  *

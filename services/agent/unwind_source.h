@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_source - where tables come from: a file in the cache, or one built now (unwind_builder.c);
  * or a test. Neither call waits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_space - the pages of tables and lists by their numbers, as BPF programs see them, for who
  * walks stacks here.

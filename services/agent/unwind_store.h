@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_store - which pages of the unwinder's memory are whose.
  *

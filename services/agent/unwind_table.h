@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_table - what unwind_tables.c keeps of an executable, in it.
  */

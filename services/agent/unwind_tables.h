@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_tables - which executables' tables are in the kernel, and which must leave.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upload - the debug info of what this host runs goes to the debuginfo service, each build once.
  *

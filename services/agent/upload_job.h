@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upload_job - a file that waits for its upload, and the list of them; for upload*.c alone.
  */

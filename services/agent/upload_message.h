@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upload_message - what the agent and its uploader tell each other, a datagram each.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The files that wait: offered by the sampling thread, taken and let go by the uploading one. And
  * the numbers of all of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upload_worker - the uploader as the agent sees it: a worker (worker.h) that takes one file at a
  * time. Whatever it dies of, the next file gets a new one.

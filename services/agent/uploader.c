@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-agent-uploader - reads the debug info out of files that strangers made, and sends it.
  *

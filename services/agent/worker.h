@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * worker - a program beside the agent that does one thing at a time for it, in a process of its
  * own: what reads files that strangers made, so that a file which was made to break its reader

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * worker_job - the worker's own side: step back behind all else, hear a job.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * answer - how refusals look: {"status":"error","errorType":...,"error":"one sentence"}, in the
  * manner of the querier's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debuginfo_limits - the bounds of the store of debug files and of its door.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Writing into the store. The order of a commit: fsync the file, rename it, fsync its directory,
  * remove its predecessor. A crash in between leaves the old one, or both, of which the newer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * files - the store of debug files: a directory that several processes may share.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * files_path - where the store keeps a file; private to files*.c.
  */

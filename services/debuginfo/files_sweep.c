@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Walking the whole store: what it holds, and what has to go. Seldom: at the start, every few
  * minutes because others may share the directory, and when the quota is exceeded.

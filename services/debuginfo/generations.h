@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * generations - POST /api/v1/generations: which generation of each debug file is held.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-debuginfo - a debuginfod server for what agents and pipelines upload, and what other
  * debuginfod servers have.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * misses - what upstream servers did not have, remembered for a while.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * question - what a debuginfod client asks for: the path below /buildid/, taken apart.
  *

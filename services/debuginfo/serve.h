@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * serve - GET /buildid/...: what debuginfod clients ask for, from the store or through upstream.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upload - PUT /buildid/ID/debuginfo: a file comes into the store, or is told that it need not.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * upstream - other debuginfod servers, which are asked for what the store does not have.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * verify - whether a file is what it came as: an ELF file, whole, of that build id.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * assignment - which partitions are ours, and where reading begins in each.
  *

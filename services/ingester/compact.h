@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * compact - the thread that merges rows as they came into larger ones: store/compact.h.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * consume - the ingester's one loop: read, decode, hold, flush.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "culprit.h"
 
 static void search_among(struct culprit *culprit, uint64_t suspects)

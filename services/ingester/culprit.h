@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * culprit - finds the messages whose data PostgreSQL refuses.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * flush - hands what is held to the store, when it is time or memory is short.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * hosts - the hosts whose batches are being counted, each with its numbers and its last word.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * lag - how far behind Kafka each partition is, for the metrics.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * limits - the ingester's own bounds. What a message may hold is in profile/limits.h.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-ingester - reads profiles from Kafka and puts them into PostgreSQL, each exactly once.
  */

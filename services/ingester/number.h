@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * number - the number of a batch, out of a message's headers.
  *

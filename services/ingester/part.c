@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "part.h"
 
 static void keep_key(struct store_offset *offset, char room[static HOST_ID_MAX], str key)

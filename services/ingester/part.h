@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * part - what was read of one Kafka partition and is not stored yet.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * reject - the topic for messages that cannot be accepted.
  *

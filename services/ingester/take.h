@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * take - one message: is it new, what is in it, where does it go.
  */

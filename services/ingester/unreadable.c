@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unreadable.h"
 
 static enum unreadable_step decide(struct unreadable *unreadable)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unreadable - finds where a batch of messages ends that cannot be unpacked.
  *

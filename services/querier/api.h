@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * api - /api/v1: what can be asked, and how answers and refusals look.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "chassis/metrics.h"
 #include "found.h"
 #include "frozen.h"

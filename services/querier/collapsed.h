@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * collapsed - an answer as lines of `root;...;leaf value`, as flamegraph.pl and its kin read them.
  *

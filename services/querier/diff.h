@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * diff - two flame graphs as one tree, each node with both values.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * flame - merged stacks as a tree for a flame graph, and as a table of functions.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * flame_paths - the stacks of a merge as sorted sequences of symbols: what tree and table are made
  * of, for flame.c and flame_table.c alone.

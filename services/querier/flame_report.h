@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * flame_report - an answer as JSON: a tree of columns for a flame graph or two that are compared,
  * rows for a table.

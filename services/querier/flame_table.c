@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "flame_paths.h"
 
 /* Sums of the group that is being read: paths come sorted, so groups stand together. */

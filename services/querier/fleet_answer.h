@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * fleet_answer - the answer to /api/v1/fleet, written host by host.
  *

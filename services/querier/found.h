@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * found - the samples that a question means, merged and with names: what reports are made of.
  *

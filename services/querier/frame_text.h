@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * frame_text - how a frame is called where people read it: its function, or binary+0xADDRESS in the
  * ELF file where nobody has named it. Names stand as they were given.

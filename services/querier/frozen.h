@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * frozen - an answer as bytes that need nothing else to be read: for links that outlive samples.
  *

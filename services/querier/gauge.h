@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * gauge - what an answer says of a gauge (heap, goroutines): a mean over time, where other types
  * have a sum.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "grouping.h"
 
 void grouping_begin(struct grouping *grouping, const struct sample_set *row, struct arena *scratch)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * grouping - which group of an answer a sample is in, by the labels the answer is grouped by.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "json_answer.h"
 
 static void put_strings(struct json *json, const str *items, size_t count)

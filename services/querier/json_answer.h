@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json_answer - how JSON answers look: as those of Prometheus' HTTP API.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * limits - the bounds of a question and of its answer.
  *

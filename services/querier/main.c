@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-querier - answers questions about stored profiles over HTTP. Of the database it
  * changes nothing but shared links.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * memory - what the parts of one answer hold together, each in a thread and an arena of its own.
  */

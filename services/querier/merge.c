@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "merge.h"
 
 #include "grouping.h"

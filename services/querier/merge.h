@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * merge - the answer while it is being read: (stack, labels it is grouped by) to the sum.
  *

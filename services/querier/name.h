@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name - a merge whose addresses have got names: each native frame becomes the lines it stands in.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_binary - what is known of one binary's addresses, in one generation of its debug file.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_cache - the names of all binaries that were asked for, up to so many bytes.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "name_search.h"
 
 #include "base/log.h"

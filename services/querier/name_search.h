@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_search - the names of a merge: from the cache, and for the rest from the source, in bounded
  * pieces and in bounded time.

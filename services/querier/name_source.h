@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_source - who knows names: the symbolizer, or a test in its place.
  */

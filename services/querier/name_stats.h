@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_stats - how an answer came by its names: with every answer, and in the metrics.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_wanted - the addresses of a merge that want names, binary by binary.
  */

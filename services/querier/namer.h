@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * namer - what all queries share that look for names: the cache, the source, and whether it is
  * well.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * page - the files of the page in the browser, served out of the executable.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * params - what the parameters of a request say: times, windows, lists.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pool - a bounded number of connections to PostgreSQL, some for each query that is under way.
  *

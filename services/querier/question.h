@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * question - a request to the API on its way to an answer: its window, a reader, what it took.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * range - sums over time: (group, step) to the sum of its samples' values, or its mean (gauge.h).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "range_report.h"
 
 #include "json_answer.h"

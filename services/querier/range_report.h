@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * range_report - sums over time as Prometheus writes them: a matrix.
  */

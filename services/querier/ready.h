@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * ready - whether PostgreSQL can be asked, for /ready.
  *

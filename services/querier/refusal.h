@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * refusal - why a question has no answer: Prometheus' words, and the status that goes with each.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * report - what an answer looks like: a flame graph, a table, collapsed lines, pprof.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * share_wish - what somebody wants a link to: the body of POST /api/v1/share.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * stats - what an answer took: with every answer, in its body or in its header.
  *

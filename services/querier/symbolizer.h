@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbolizer - the source of names that is a decima-symbolizer: POST /symbolize. Any thread.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * answer - POST /symbolize, in protobuf between services, in JSON for people and tests.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "answer_value.h"
 
 #include "base/buf.h"

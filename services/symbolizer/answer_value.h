@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * answer_value - what is known of one address, as it stands in Redis.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * answers - what replicas share through Redis: answers, reasons, and who is at a file.
  *

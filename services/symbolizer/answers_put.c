@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What is put into Redis: by a thread of its own, so that no answer waits for it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * answers_round - commands to Redis while they are put together, and what they speak of.
  */

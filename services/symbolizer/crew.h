@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * crew - a few threads, each with a worker, and the queue of the files that are to be read.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * generations - which generation of a debug file the servers have, known for a few seconds.
  *

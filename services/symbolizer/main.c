@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * decima-symbolizer - names for addresses: functions, files, lines and what was inlined.
  */

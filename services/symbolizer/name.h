@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name - addresses into the lines of a table, within the bounds of one answer.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pages.h"
 
 static int by_address(const void *a, const void *b, void *self)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pages - addresses by the 4 KiB that they lie in.
  *

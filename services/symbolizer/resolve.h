@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * resolve - a request for names into its answer: what generation, which table, which lines.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * resolve_work - a request while it is answered, as the files of resolve share it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * servers - the debuginfod servers of --debuginfod-urls, in the order in which they are asked.
  */

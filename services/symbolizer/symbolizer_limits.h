@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbolizer_limits - the bounds of what is asked, fetched, built and kept.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * No fsync: what a power cut leaves half written is found spoiled when it is mapped, and built
  * again.

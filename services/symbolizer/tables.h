@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * tables - the tables of names that this process has: on disk, mapped, or known not to be had.
  *

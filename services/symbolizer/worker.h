@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * worker - fetches one debug file after the other and builds their tables, in a process of its own.
  *

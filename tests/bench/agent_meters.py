@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """agent_meters - what a process costs, what the kernel says of BPF, and what messages hold.
 
 CPU time is the kernel's own account of a process and its ended children. The time of BPF programs

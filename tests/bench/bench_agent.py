@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the agent costs the machine that it profiles, beside its peers.
 
     make bench-agent                                      all of it: an hour, on an idle machine

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a sample costs on its way from Kafka into PostgreSQL, and what exactly-once adds to it.
 
     make bench-ingest                               all of it, as root (it records an agent)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How long questions about ten minutes of a hundred hosts take, and what they cost.
 
     make bench-query

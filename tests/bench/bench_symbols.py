@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What names cost: a table built of DWARF, addresses looked up in it, beside two other tools.
 
     make bench-symbols                              libc, libstdc++ and our own agent

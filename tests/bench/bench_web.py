@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How the page keeps up with zooming, hovering and searching large flame graphs.
 
     make bench-web

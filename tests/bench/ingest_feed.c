@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * ingest_feed - a fleet of hosts that send recorded batches, for make bench-ingest and bench-query.
  *

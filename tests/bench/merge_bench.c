@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * merge_bench - what the querier does with stored rows, on one core and without PostgreSQL.
  *

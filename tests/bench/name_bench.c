@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * name_bench - what names cost a query that finds all of them in the cache.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_bench - how fast OTLP profiles are read, beside protobuf-c's unpacking of the same bytes.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_bench - what building a table of names costs, and looking things up in it: run by
  * tests/bench/bench_symbols.py.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unfenced - takes the place of lib/store/writer_fence.c in tests/ingester_unfenced, which is there
  * to be measured and not to be used: what it stores is neither fenced nor remembered as seen, so a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_bench - what building tables of unwind rows costs, file by file, beside libdw and readelf
  * reading the same entries and writing nothing: make bench-unwind-tables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** answers - the page without a querier: its files from dist/, and what the API would say, made here. */
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * bench - how the page keeps up with zooming, hovering, searching and turning the graph round, as the browser's own trace has it.
  *

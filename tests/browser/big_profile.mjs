@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * big_profile - answers of the API as large as one wants, and always the same ones.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** browser - what the tests of the page are written with: one Chromium, a new page for each test. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

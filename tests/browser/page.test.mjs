@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * page.test - the page as somebody uses it. tests/integration/test_page.py starts the pipeline, puts
  * the profile there that is looked at here, and runs this: each claim is one test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * shared.test - links that outlived what they were made of, in a browser that has never seen the
  * page: DECIMA_LINKS are the paths of a profile and of a comparison whose samples are gone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** trace - what a trace of Chromium says of the pictures that followed what somebody did. Pure. */
 
 const MS = 1000; // a trace counts microseconds

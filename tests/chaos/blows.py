@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """blows - what happens to a server while a process stands at a failpoint."""
 import contextlib
 import os

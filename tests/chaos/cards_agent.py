@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cards_agent - a real agent on this machine, its spool on a small disk of its own, and what is
 done to both: it is killed, stopped, ended and started again; its disk fills and is made room on.
 """

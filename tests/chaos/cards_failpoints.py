@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cards_failpoints - a process is killed or stopped at a named place (docs/failpoints.md).
 
 Each round arms one, in turn, in an ingester, in the real agent or in a feed, before the process

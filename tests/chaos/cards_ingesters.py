@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cards_ingesters - what is done to the ingesters: killed, stopped for longer than their session,
 both also in the middle of a flush, added and removed.
 """

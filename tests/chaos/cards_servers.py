@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cards_servers - what is done to what the ingesters depend on: Kafka and PostgreSQL are killed,
 PostgreSQL is put back to what it was a while ago, partitions are added, feeds are killed.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """chaos - what is done to the fleet: a deck of cards, dealt at random, each undone after a while.
 
 A card is a method that does something at once and may leave for later what undoes it

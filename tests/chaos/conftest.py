@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options and the servers of tests/chaos; test_chaos.py says what is done with them.
 
 The servers are this suite's own: they are killed, and nobody else's should be.

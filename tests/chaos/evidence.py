@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """evidence - what is kept of a round that failed: all logs, of killed processes too, and what
 PostgreSQL holds.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """failpoint_cases - a process meets a failpoint, is away for a while and comes back: the stories of
 test_failpoints.py.
 """

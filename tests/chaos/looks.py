@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """looks - somebody who looks at the fleet the whole time, whatever is done to it.
 
 Each look is two: at PostgreSQL, in one snapshot, and at the querier's /api/v1/fleet. The sum of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """senders - hosts that send batches: some by the agent's own spool, which is killed; some made up,
 which send twice, late, from a moving partition, garbage, and messages without a number.
 

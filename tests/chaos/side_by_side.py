@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """side_by_side - several stories at once, since most of each is waiting.
 
 A story is a generator that yields while it waits. All run on the one thread, because a process is

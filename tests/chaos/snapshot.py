@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """snapshot - PostgreSQL's data as they were a while ago: taken with pg_basebackup while all goes
 on, and put in the place of those there are.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tally - what a run did and saw, added up: printed at its end, whether it held or not."""
 import time
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever is killed, stopped, added or removed: what is stored is what the topic holds, each batch
 once, and each host's sum closes at every look.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """At each failpoint (docs/failpoints.md) a process is killed, one is stopped for longer than Kafka
 waits for it, and one stands there while PostgreSQL or Kafka is killed: what is stored is what the
 topic holds, each batch once.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """topic - what the topic holds, read by Kafka's Python client and protoc's classes alone, and what
 has to be stored of it.
 

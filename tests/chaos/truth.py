@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """truth - what is stored, and every difference in words between that and the topic (topic.py)."""
 import re
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fleet in containers, as compose.yaml has it; test_compose.py says what must hold.
 
 `make test-compose` runs it, and `make test` at its end. An engine is started where none runs,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """engine - Docker for tests: the engine that runs, or one of their own where none does.
 
 Debian 12's engine is too old for CAP_BPF and start_interval, so its successor's is taken: fetched

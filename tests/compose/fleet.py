@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """fleet - compose.yaml as it is, as a project of a test run's own."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """standins - images under the official names where no registry can be reached.
 
 compose.yaml names official images. Where they are neither there nor to be had, they are made of

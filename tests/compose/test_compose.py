@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`docker compose up`: names at once, replicas that share the work, and nothing lost.
 
 The tests go on from each other, in this order: up, scaled, killed, down and up again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be said of compose.yaml and the Dockerfile without an engine."""
 import re
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What comes out of Redis: what is accepted can be written and read again.
  */

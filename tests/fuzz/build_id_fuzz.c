@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * build_id - what is taken for one may stand in a path: nothing but digits, and one prefix.
  */

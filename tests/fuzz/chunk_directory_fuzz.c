@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk_directory - any bytes are read or refused, and what was read is written the same way.
  */

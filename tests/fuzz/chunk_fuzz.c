@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chunk - any bytes are read as a row or refused, and what was read can be written and read again.
  * With columns left packed, what can be read whole can be read too, and is as many samples.

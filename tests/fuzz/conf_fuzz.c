@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * conf - settings of every type from any text: set within their bounds, or refused with a sentence.
  */

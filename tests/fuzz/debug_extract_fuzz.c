@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_extract - of whatever file, the extract is no longer than it and its headers, can be read
  * to its end, has the same sections in the same order, and is as good.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_link - what is told lies inside the section, and a name is none that leads elsewhere.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * demangle - any text may be given: it is demangled or given back, within the limits.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What Docker says of containers, whose names and labels strangers choose: never more than was
  * there.
  */

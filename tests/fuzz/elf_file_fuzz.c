@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_file - any file is read or refused within its bounds; the name that stands in for a build id
  * is made of any file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * elf_sections - whatever a file claims, its sections lie inside it, and ranking reads nothing
  * else.

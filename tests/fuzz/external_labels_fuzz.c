@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * external_labels - any text is a set of labels or refused with a sentence, and a set is what
  * labels.h says it is.

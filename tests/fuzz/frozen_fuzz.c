@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * frozen - any bytes are an answer or refused, and what was read can be frozen and read again.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * host - the list of CPUs that are online: any text is a list or refused, and a list is bounded.
  */

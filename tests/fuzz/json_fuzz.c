@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * json - whatever bytes a text holds, what is written is UTF-8 and its quotes are only its ends.
  */

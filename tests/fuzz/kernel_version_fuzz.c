@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * kernel_version - what a kernel says of itself, the texts one a line: any of them is a version or
  * none, and what is refused is refused in one whole sentence.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * labels - whatever names and values come, the set is sorted, has each name once with the value
  * that was given last, and is equal to its copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * matcher - any expression is compiled or refused, and no subject makes it run for long.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * number - the key and the headers of a message: any bytes are a number, no number or refused, and
  * a number fits the columns it is stored in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * OTLP profiles. What is taken must be writable, and taken again as the same number of samples.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * params - times and lists from any text: bounded, and never read past their end.
  */

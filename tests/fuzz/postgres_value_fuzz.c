@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * postgres_value - the array of pair ids of a series, read back: any bytes are an array or refused,
  * and an array is written as it was read.

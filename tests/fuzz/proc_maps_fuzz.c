@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The texts of /proc/PID: maps, cgroup, stat. Programs choose parts of each. */
 #include "cgroup.h"
 #include "proc.h"

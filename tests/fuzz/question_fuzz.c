@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * question - whatever stands below /buildid/, what is taken is bounded and names nothing outside.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * run_corpus - feeds every file of the directories it is given to a fuzzer's entry, without a
  * fuzzer: what was found once is tried on every build.

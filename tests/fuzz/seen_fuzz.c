@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * seen - the missing numbers of a host, read back from a column: any text is refused or means the
  * same when it is written, and numbers taken upon it keep the set in order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * selector - any text is parsed or refused with a sentence, and what was parsed can be used.
  */

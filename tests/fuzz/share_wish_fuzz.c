@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * share_wish - any body: what is taken is within its bounds, what is not is refused in a sentence.
  */

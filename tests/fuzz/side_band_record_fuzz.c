@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * side_band_record - any bytes are a record or refused. The input is also given the length that its
  * header must say, or no change of size would get past it.

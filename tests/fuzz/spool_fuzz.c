@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The files of a spool. The input is also given a right checksum, or no change would get past it.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * stack_walk - a record as the ring holds it, with registers and stack of a process that likes to
  * deceive: whatever they are, the walk ends, within its bounds, and says how. The first bytes are a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * AgentStatus, as it comes in a header of a Kafka message.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_build - any file is refused or makes a table that opens.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_table - whatever stands in a table's file, it is refused or looked up within its bounds.
  *

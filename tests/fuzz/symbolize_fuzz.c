@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A request for names or an answer with them: what is accepted can be written and read again.
  */

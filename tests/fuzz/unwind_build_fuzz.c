@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_build - any file is refused with a reason or makes a table that opens.
  */

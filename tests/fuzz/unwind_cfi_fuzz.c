@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_cfi - whatever stands in .eh_frame or .debug_frame, what comes of it is a table that
  * opens, with the same rows.

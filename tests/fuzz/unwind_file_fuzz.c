@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_file - whatever stands in a table's file, it is refused or searched within its bounds.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind - whatever stands on a stack, and even in the pages of tables and lists, the walk reads
  * nothing but the stack and those pages, and ends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * url - whatever stands in a URL, decoding stays inside it and never grows it.
  */

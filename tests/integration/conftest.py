@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How to write an integration test.
 
 A test is a function in test_*.py here; its name is a claim. It runs against real servers, started

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * debug_extract_run IN OUT - write what debug_extract makes of a file, and its rank to stdout.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """fake_symbolizer - a symbolizer in this process, of protoc's classes, that errs when told to.
 
     with FakeSymbolizer(protos) as fake:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """harness - what the integration tests are written with; conftest.py says how."""
 import contextlib
 import ctypes

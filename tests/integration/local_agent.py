@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """local_agent - an agent of one's own that writes files, for tests and measurements; needs root."""
 import gzip
 import signal

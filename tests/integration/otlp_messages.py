@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """otlp_messages - OTLP messages by protoc's own classes: an encoder that is not ours."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """page_messages - profiles to look at: frames with and without names, binaries, services."""
 import math
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pinned - the kernel's counts of an agent, which outlive it: read by bpftool, not by our code."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """reasons - every loss by its name, and tests that provoke them.
 
 A test that provokes one says so and looks at its counter:

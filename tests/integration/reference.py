@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """reference - what the querier must answer, by plain loops over the messages of a topic.
 
 Messages are read by protoc's classes; nothing here is shared with the programs under test. Slow,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * spool_feed - puts numbered batches into a spool and publishes them, as the agent does, for
  * test_spool.py and tests/chaos to kill at any instant.

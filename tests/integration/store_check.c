@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * store_check - the writer and the reader against a real PostgreSQL.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * store_check - what the tests of the store share: writing, and reading back.
  */

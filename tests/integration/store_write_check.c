@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "store/limits.h"
 #include "store/partition.h"

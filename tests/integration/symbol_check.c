@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_check - tables of names from the command line: run by tests/integration/test_symbols.py.
  *

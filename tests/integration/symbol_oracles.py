@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """symbol_oracles - what other tools say of an address, beside what our table of names says.
 
 A frame is (name, file, line); an answer is a tuple of frames, the innermost first. Names are the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent by itself: programs of known behaviour in local files, and its way to Kafka.
 
 The counts are statistics: 19 ticks per second of CPU time, so the yardstick is 3 times the root.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows as the flushes left them are merged into chunks: fewer rows, the same answers, each sample
 once whoever dies, and what was merged goes when no query can need it any more.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every service does alike: answer for its health, say its settings, end in order."""
 import os
 import re

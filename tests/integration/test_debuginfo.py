@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The store of debug files, asked by real clients: gdb, debuginfod-find, elfutils, debuginfod."""
 import contextlib
 import http.client

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two flame graphs as one: what `diff` says of each side is what `query` says of it."""
 import json
 import random

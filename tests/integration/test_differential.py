@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random questions of each report, answered as a slow reference answers them that sums the messages
 of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
 

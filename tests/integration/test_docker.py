@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What containers are called: by a stand-in for Docker that answers well, badly, or not at all.
 
 tests/compose asks the real one.

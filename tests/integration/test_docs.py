@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the pages in Markdown point to is there, and what they say of metrics and settings is so."""
 import re
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left of a program when its debug info is taken out, as the usual tools read it."""
 import os
 import random

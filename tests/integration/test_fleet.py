@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fleet: for each host, taken = stored + lost + in flight, whatever became of its batches."""
 import json
 import os

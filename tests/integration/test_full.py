@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory that is full of what PostgreSQL does not take, and what may happen just then."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever stands on the topic: each gets its clear answer, memory stays bounded, nothing dies, the
 partition goes on. (What a message may be refused for otherwise: test_reasons.py.)"""
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the ingester promises: each batch counted once, whatever comes, and nothing lost quietly."""
 import time
 from datetime import datetime, timedelta, timezone

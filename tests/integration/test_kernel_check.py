@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the agent says where the kernel, or this host's rules, do not let it work.
 
 setarch makes the kernel say another version, setpriv and unshare take away what root may. What a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an agent that was killed had taken and not spooled is known, to the sample.
 
 Most agents here have no Kafka, so that all they ever spooled lies in their state directory; the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names from end to end: agent and its uploads, debuginfo, symbolizer and querier, all real."""
 import contextlib
 import json

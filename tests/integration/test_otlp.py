@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages by another's encoder: OpenTelemetry's own Go code made them (otlp_go/), and every sample
 in them is stored and found.
 

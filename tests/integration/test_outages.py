@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server that is gone costs time, never samples. Each is killed as a crash would kill it."""
 import json
 import math

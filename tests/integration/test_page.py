@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page in a browser: tests/browser/page.test.mjs in Debian's Chromium, on the real pipeline.
 
 Each claim of that file is a test here. DECIMA_SHOTS=DIRECTORY keeps its screenshots: docs/img has

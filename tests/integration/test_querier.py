@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be asked of the querier, and how it answers and refuses."""
 import concurrent.futures
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What strangers send to the querier, and how long it works for those who ask: nothing dies, nobody
 else is kept waiting, and PostgreSQL works for nobody who has left."""
 import concurrent.futures

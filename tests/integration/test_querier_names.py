@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The querier and the names it asks for, from a symbolizer that is well or is not."""
 import concurrent.futures
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every loss has a name, and a test that provokes it and sees its counter move.
 
 Here are those that have no better place. reasons.py says how a test claims one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hours that are over are summed up by series and stack: questions about whole hours read the sums
 and get the same answers; whatever asks for more reads the chunks.
 """

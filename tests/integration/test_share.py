@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links: what was shared is what `query` said then, whoever opens it, whatever became of it since.
 
 Names come from a symbolizer that the querier which opens a link does not have.

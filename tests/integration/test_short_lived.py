@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that are gone before anybody could look at them: their samples are there, and whole.
 
 Nothing is known of such a process in the kernel, so registers and the top of the stack travel with

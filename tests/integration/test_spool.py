@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the spool on, nothing is lost and nothing counted twice, whoever is killed.
 
 spool_feed puts batches into a real spool and publishes them, as the agent does; each has one sample

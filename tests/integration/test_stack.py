@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How it runs: processes that are found again, ports, locks, and what a person is told."""
 import importlib.util
 import os

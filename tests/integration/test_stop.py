@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A service that is asked to stop stops, whoever keeps it waiting: within POSTGRES_STOP_MS and
 KAFKA_STOP_MS, together 5 s. The bound here leaves room for a loaded machine.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An ingester that stands still in the middle of something holds others up for seconds only."""
 import contextlib
 import time

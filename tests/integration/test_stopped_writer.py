@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No timeout of PostgreSQL's frees a client that is stopped inside COPY; another ingester does."""
 import os
 import signal

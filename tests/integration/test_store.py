@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The store's own tests, in C, against a real PostgreSQL: store_*_check.c. Each has a
 database of its own."""
 import os

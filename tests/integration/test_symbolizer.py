@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The symbolizer with real debuginfod servers: what it names, and what it says when it cannot."""
 import contextlib
 import http.server

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of names, beside what other tools say of the same addresses, and beside the source."""
 import re
 import shutil

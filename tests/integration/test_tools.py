@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate itself: what tools/ must find, it finds."""
 import importlib.util
 import os
@@ -136,6 +137,25 @@ def test_a_skip_that_a_package_would_mend_fails_the_run(tmp_path):
     assert "skipped: there is no dwz" in ran.stdout
     assert "skipped: no Go here to read it with" in ran.stdout
     assert re.search(r"2 skipped", ran.stdout) and ran.stdout.count("tools/deps.sh;") == 2
+
+
+@pytest.mark.parametrize("name, before, after", [
+    ("lib/base/x.c", "/*\n * x - one.\n */\n",
+     "// SPDX-License-Identifier: Apache-2.0\n/*\n * x - one.\n */\n"),
+    ("bpf/x.bpf.c", "// SPDX-License-Identifier: MIT\nint x;\n",
+     "// SPDX-License-Identifier: GPL-2.0\nint x;\n"),
+    ("bpf/x.h", "int x;\n", "// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0\nint x;\n"),
+    ("tools/x.py", "#!/usr/bin/env python3\n\"\"\"X.\"\"\"\n",
+     "#!/usr/bin/env python3\n# SPDX-License-Identifier: Apache-2.0\n\"\"\"X.\"\"\"\n"),
+    ("lib/store/schema/0001_x.sql", "SELECT 1;\n",
+     "-- SPDX-License-Identifier: Apache-2.0\nSELECT 1;\n"),
+])
+def test_a_file_without_its_licence_is_found_and_mended(name, before, after):
+    spdx = tool("spdx")
+
+    assert spdx.fault(name, before)
+    assert spdx.written(name, before) == after
+    assert spdx.fault(name, after) is None
 
 
 def test_python_form_finds_what_is_not_used(tmp_path):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of unwind rows, beside what readelf and llvm-dwarfdump say of the same files."""
 import bisect
 import glob

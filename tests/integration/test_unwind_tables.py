@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the agent unwinds with: tables built once, kept on disk and in the kernel, within bounds."""
 import contextlib
 import copy

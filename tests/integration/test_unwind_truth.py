@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our walk of a stack beside those of others, on programs that we did not write.
 
 perf captures registers and stacks of postgres under load, node, gcc, python and redis. Each is

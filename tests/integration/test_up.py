@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make up` as a whole: from nothing to this machine's profile, again, and down."""
 import contextlib
 import json

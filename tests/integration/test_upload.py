@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent's uploads: what runs here for a moment has its names in the store for good."""
 import contextlib
 import http.server

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a tick of the kernel to an answer out of PostgreSQL: programs whose behaviour is known.
 
     burn   outer -> middle -> leaf_a and leaf_b at 3:1, and says how much CPU time it took

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_check - tables of unwind rows from the command line: run by
  * tests/integration/test_unwind_rows.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What readelf and llvm-dwarfdump say of a file's unwind information, as rows in our words.
 
 A row is (address, rule); a rule is what unwind_check prints: kind of CFA, its register, offset,

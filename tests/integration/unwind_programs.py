@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """unwind_programs - programs whose chains of calls are known, and how each is built and run.
 
 One table of cases: a form (language, compiler, way of linking), what it runs, and what a stack of

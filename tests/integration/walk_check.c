@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * walk_check - samples a running process with the agent's own BPF programs and its unwind tables,
  * and prints its stacks.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # checks.sh PROGRAMS OUT - what is asked of each kernel, by the shell of the guest or of this machine.
 #
 # PROGRAMS holds decima-agent and its builder of tables, burn, spawn, chains and busybox; into OUT go

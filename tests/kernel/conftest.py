@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What runs on each kernel, and what it left behind; test_kernels.py judges it.
 
 The kernels are those that fetch.sh put into build/kernels, booted in QEMU, and the one that is

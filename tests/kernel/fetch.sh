@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # fetch.sh DIRECTORY - Debian's newest kernels of each line we promise to run on, as DIRECTORY/NAME.
 #
 # A package is only downloaded and opened: nothing is installed, and neither the apt sources nor the

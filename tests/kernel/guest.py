@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """guest - a kernel in QEMU, emulated (no KVM is asked for), with the agent in its initramfs.
 
     guest.run("6.1-cloud", {"decima/burn": path, ...}, "init.sh", out)

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
 # What a guest of guest.py does: the checks, then all they left goes out through the second serial
 # line, and the machine is switched off.

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
 # A guest where the agent cannot work: booted with lockdown=confidentiality, and then without types.
 /bin/busybox --install -s /bin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outcome - what the checks left behind on one kernel, read."""
 import gzip
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent on the kernels that it promises to run on: it loads, samples and walks user stacks.
 
 `chains` is built without frame pointers: what reaches its _start was walked by tables.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the agent says on a kernel that is locked down, or tells no types."""
 import re
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * burn - CPU time of known shape: main, outer, middle, then leaf_a and leaf_b at 3:1 by work.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * inlined - functions inlined into functions, beside others of the same names in inlined_other.c.
  *

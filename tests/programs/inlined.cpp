@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * inlined.cpp - what C++ adds to inlined.c: namespaces, classes, templates, lambdas, operators.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * inlined_other - a function with the name of one in inlined.c.
  */

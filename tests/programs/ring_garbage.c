@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * ring_garbage - puts a record that is none into the ring of samples of a running agent.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * spawn - a crowd of short lives, and how much CPU time each of them took.
  *

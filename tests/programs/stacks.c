@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * stacks - CPU time on stacks that no walk by frame pointers gets whole.
  *

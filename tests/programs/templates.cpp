@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * templates - much code of the standard library's templates, inlined into one another: for
  * tests/integration/test_symbols.py, which compares what is said of its addresses.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Record batches of a real agent under a mixed load, for the tests and benches that replay them.
 
     tests/recorded/record.py                    as root; writes mixed.otlp.xz beside this file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """recording - batches of a real agent, kept in one file: mixed.otlp.xz, which record.py made.
 
 The file is xz of (varint length, ProfilesData) one after the other, in the order they were taken.

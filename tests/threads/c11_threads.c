@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * c11_threads - <threads.h> by POSIX threads, so that ThreadSanitizer sees what librdkafka does.
  *

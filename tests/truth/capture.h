@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * capture - what `perf record --call-graph dwarf` wrote: mappings, forks, execs and samples, in the
  * order of time.

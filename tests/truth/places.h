@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * places - what lies where in a captured process: files, their unwind tables, lists of mappings.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_truth - is our walk of a stack that of elfutils' libdwfl?
  *

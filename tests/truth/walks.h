@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * walks - two walks of one captured stack: ours, and that of elfutils' libdwfl.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Memory that dies together: zeroed, aligned, used again after a reset.
  */

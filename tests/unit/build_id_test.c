@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "object/build_id.h"
 #include "test.h"
 

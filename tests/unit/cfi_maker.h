@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * cfi_maker - .eh_frame and .debug_frame for tests, entry by entry, and the rows that come of them.
  */

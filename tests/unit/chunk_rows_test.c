@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Samples are cut into rows that a reader takes; what does not fit into one comes in halves.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collect.h"
 #include "profile/profile_type.h"
 #include "test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "random_set.h"
 #include "store/chunk.h"
 #include "store/chunk_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/str.h"
 #include "chassis/conf_parts.h"
 #include "test.h"

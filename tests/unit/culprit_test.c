@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "../../services/ingester/culprit.h"
 #include "test.h"
 

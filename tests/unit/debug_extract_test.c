@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * This very test, which was built with -g. What other tools find in an extract is
  * tests/integration/test_extract.py.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * This very test, which was built with -g, and what the usual tools make of it.
  */

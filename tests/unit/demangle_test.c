@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What functions are called, compared with what their languages' own tools call them.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/directory.h"
 #include "base/str.h"
 #include "scratch.h"

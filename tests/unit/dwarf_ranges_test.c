@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Each kind of entry that lists of ranges have, as DWARF's standard writes them.
  */

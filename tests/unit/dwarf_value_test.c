@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Values by their forms, as DWARF's standard writes them.
  */

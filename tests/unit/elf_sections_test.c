@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Real binaries, compared with what readelf says of them; and files that lie.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Whatever is wrong with an ELF file, each of its readers says so or reads what is there.
  */

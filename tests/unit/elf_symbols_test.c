@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What real binaries name, compared with nm; and tables made for the purpose.
  */

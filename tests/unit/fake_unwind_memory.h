@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * fake_unwind_memory - the unwinder's pages and processes in a test's own memory.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A store in a directory of its own. Two `struct files` over one directory are two processes: their
  * locks are as strange to each other as those of two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The expected values come from the shell, by the recipe of the semantic conventions:
  * (head -c 4096 F; tail -c 4096 F; printf '\0\0\0\0\0\0...LENGTH') | sha256sum | cut -c1-32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Answers look as those of Prometheus' HTTP API do.
  */

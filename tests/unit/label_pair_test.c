@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The id of a pair is of its name and its value, wherever one ends and the other begins.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * mock_kafka - a Kafka cluster in this process (librdkafka's own), for tests of its clients.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "limits.h"
 #include "name_search.h"
 #include "profile/profile_type.h"

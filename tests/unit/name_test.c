@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collapsed.h"
 #include "name.h"
 #include "profile/profile_type.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The streaming reader beside protobuf-c: what protobuf-c unpacks of the same bytes, resolved as
  * plainly as can be, says the same samples.

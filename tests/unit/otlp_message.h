@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * otlp_message - a small message of OTLP profiles that each test changes before it is packed, and
  * what was read of one as text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What a value of an attribute becomes as a label, and what of a spoiled message becomes of it.
  */

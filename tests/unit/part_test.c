@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Where a partition stands between what is stored and what was read of it.
  */

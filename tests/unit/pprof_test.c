@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pprof.pb-c.h"
 #include "profile/pprof.h"
 #include "profile/profile_type.h"

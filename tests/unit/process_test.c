@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Events go in as the side band tells them, with pids that no process has: nothing is in /proc for
  * them. What must be read from /proc is asked about this test itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * profiles - a small sample_set that has one of everything, for tests of what carries it.
  */

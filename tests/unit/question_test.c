@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "debuginfo_limits.h"
 #include "question.h"
 #include "test.h"

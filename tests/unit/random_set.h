@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * random_set - sample sets nobody thought of, the same for the same seed, and their plain text.
  *

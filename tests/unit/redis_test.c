@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Against servers of our own that say what no Redis would, or nothing. The real one is in the
  * integration tests.

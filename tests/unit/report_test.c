@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Reports are found by their names, and who asks for another one is told which there are.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The BPF programs themselves, compiled for the host: this file plays the kernel.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * scratch - a directory of its own for a test, gone afterwards.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * side_by_side - tests that mostly wait: each in a process of its own, all at once.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scratch.h"
 #include "spool.h"
 #include "test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Stacks that travelled: drawn up by hand, and this program's own, which libgcc's unwinder walks
  * beside us (backtrace()).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The names of small programs of either compiler, in each form of DWARF and without it, are what
  * llvm-symbolizer said of the same addresses. The programs are those of the fuzzer's corpus.

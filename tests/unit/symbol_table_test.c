@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A table says what was put in, wherever it is asked; one that was spoiled is refused.
  */

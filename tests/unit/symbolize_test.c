@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Beside protobuf-c, which reads what we write and writes what we read.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cfi_maker.h"
 #include "object/unwind_build.h"
 #include "object/unwind_file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cfi_maker.h"
 #include "object/unwind_cfi.h"
 #include "test.h"

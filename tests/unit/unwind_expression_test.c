@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "object/unwind_expression.h"
 #include "object/unwind_pointer.h"
 #include "test.h"

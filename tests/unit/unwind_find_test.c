@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The searches of the walk in the kernel, against those of user space and against looking at all
  * there is.

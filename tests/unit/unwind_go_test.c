@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A .gopclntab of Go 1.20 and later, made by hand, with the code that goes with it.
  */

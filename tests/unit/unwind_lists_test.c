@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Processes in a table, told of by events as in process_test.c, and what programs find of them.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_unwind_memory.h"
 #include "test.h"
 #include "unwind_store.h"

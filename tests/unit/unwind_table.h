@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_table - tables of unwind rows for tests: out of a list of rows, into a file, opened.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Executables that are told of by build id, and a source that answers what the test says.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The walk of user stacks as it runs in the kernel, on stacks and tables made here. Compiled twice,
  * for x86-64 and for arm64.

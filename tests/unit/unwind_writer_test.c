@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "object/unwind_writer.h"
 #include "unwind_table.h"
 

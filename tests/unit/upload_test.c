@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * What holds without a service and without an uploader, which lies beside the agent and not here.
  * The rest is tests/integration/test_upload.py.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/buf.h"
 #include "chassis/limits.h"
 #include "chassis/url.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """local - the whole fleet on this machine: what `make up` and the integration tests run.
 
     process.py   one process: its pid file, its log, its end

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """building - meson and ninja, quiet while all is well."""
 import os
 import subprocess

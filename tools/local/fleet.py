@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """fleet - a run directory, and all processes that belong to it.
 
     fleet = Fleet(ROOT / ".run")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """no_skips - a plugin of pytest's: a test that is skipped fails, unless nothing could be done.
 
     python3 -m pytest -p local.no_skips ...     as `make test` does, with tools/ in PYTHONPATH

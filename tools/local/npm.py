@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """npm - what Node builds: packages as their lock file names them, once."""
 import fcntl
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ports - loopback ports of one fleet: chosen once, kept in RUN/ports.json.
 
 They lie below the kernel's range for outgoing connections, so that none of these takes one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """process - one process of a fleet, found again by its pid file.
 
 A pid alone is not an identity: it is reused. The pid file keeps the pid, the process's start time

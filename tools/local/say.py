@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """say - progress for a person: a line per step, and on a terminal what is being waited for."""
 import sys
 import time

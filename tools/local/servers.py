@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """servers - PostgreSQL, Redis and a one-node Kafka, each private to its run directory.
 
 A server is started (main thread, does not wait) and then waited for, so that all three start side

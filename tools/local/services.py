@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """services - decima-ingester, -debuginfo, -symbolizer, -querier and -agent as one fleet runs them.
 
 A service is a Process with an address: its flags are its defaults here and what the caller adds.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What a sample is found by, the samples as they came, and how far the topic was read.
 --
 -- Partitioned tables have no DEFAULT partition and nothing refers to them by foreign key: either

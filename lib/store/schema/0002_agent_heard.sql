@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- When a host was last heard of, by our own clock: `last_seen` is what the host's clock said.
 -- Hosts that nobody has heard of for as long as samples are kept are forgotten.
 ALTER TABLE agent_status ADD COLUMN heard timestamptz NOT NULL DEFAULT now();

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What somebody made a link of: a question and, where it was frozen, its answer with names. The id
 -- is 128 random bits, and who has it may look. A share outlives the samples it was made of.
 CREATE TABLE share (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Rows as they came are merged, a few minutes later, into fewer and larger ones of the day of their
 -- samples. The merged rows and the marks on those they were made of come in one transaction, so a
 -- snapshot sees each sample once.

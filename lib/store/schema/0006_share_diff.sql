@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The other side of a comparison: what the columns without b_ say of the first. NULL: it is none.
 ALTER TABLE share
     ADD COLUMN b_query    text,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Hours of a bucket that are over, summed by series and stack, for questions about days. As in
 -- 0005, the sums and the marks on what they were made of come in one transaction.
 

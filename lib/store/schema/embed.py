@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Turn the numbered SQL files given into a C table: embed.py OUT.c NNNN_NAME.sql..."""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { loadEnv } from "vite";
 import { defineConfig } from "vitest/config";
 

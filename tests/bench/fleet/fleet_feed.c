@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * fleet_feed - sends what the agents of a simulated fleet would, faster than time.
  *

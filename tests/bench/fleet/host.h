@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * host - one simulated machine: processes of recorded programs that run on its CPUs, end, begin
  * anew and are deployed in a new version; and the batches that its agent would send.

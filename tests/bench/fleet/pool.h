@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * pool - what recorded programs did: their samples, to be drawn from at random.
  */

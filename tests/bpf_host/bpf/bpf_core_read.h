@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #define BPF_CORE_READ_2(p, member)            ((p)->member)
 #define BPF_CORE_READ_3(p, first, then)       ((p)->first->then)

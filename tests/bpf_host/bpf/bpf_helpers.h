@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * bpf_helpers - the BPF helper calls, answered by the test instead of the kernel.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encodes a known set of OTLP profiles with OpenTelemetry's own protobuf code, and says which
 // samples are in them: messages by another's encoder, for test_otlp.py.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain - Java: main -> outer -> middle -> deep, compiled by HotSpot, beside its own threads.
 //
 //     java -XX:+PreserveFramePointer Chain SECONDS    of wall time

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chain - Go: main.main -> main.outer -> main.middle -> main.deep, beside goroutines that do the same
 // and garbage that must be collected.
 //

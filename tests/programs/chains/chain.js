@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chain - Node: outer -> middle -> deep, compiled by V8, which keeps frame pointers.
 //
 //     node chain.js SECONDS    of wall time

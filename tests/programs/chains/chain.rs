@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chain - Rust: main -> outer -> middle -> <Sum as Work>::spend -> deep, and now and then a panic.
 //
 //     chain SECONDS    of wall time

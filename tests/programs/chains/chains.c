@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chains - CPU time at the end of chains of calls that are known, without frame pointers.
  *

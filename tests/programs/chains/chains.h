@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * chains - what a chain's programs share: functions that stay functions.
  */

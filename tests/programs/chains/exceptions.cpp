@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * exceptions - C++ that throws through a chain of calls, over and over.
  *

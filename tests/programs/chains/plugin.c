@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * plugin - one of two shared objects that take turns at the same addresses; see chains.c.
  *

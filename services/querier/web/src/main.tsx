@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** main - the frame around the pages. */
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
 import { hex, HUES, kindsOf, KINDS, packageOf, paletteOf, sourceOf, UNKNOWN } from "../src/flame/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
 import { Boxes, type Lens, layout, NARROW, nodeAt, rowsOf } from "../src/flame/layout";

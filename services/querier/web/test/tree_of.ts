@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { FlameAnswer } from "../src/api/answers";
 import { type Tree, treeFrom } from "../src/flame/tree";
 

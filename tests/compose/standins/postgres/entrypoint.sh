@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What of the official image's entrypoint compose.yaml leans on: POSTGRES_USER, _PASSWORD (or
 # _PASSWORD_FILE), _DB, and postgres run as its own user.
 set -euo pipefail

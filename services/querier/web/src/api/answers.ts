@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** answers - the shapes of the API's data, as docs/api.md has them. */
 
 /** report=flamegraph: columns of one length, in preorder; `name` and its like are numbers of `names`. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * client - the querier's API: one function that asks, and an error that is the API's own sentence.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * use_answer - ask, and be drawn again when the answer is there.
  *

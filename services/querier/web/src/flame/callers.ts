@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * callers - the tree the other way round: from each function to those that called it.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * colors - a frame's colour says where its code comes from: the same binary, or package, has the
  * same colour in every graph.

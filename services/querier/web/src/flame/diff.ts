@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * diff - two profiles as one tree: a node is as wide as both of its values together.
  *

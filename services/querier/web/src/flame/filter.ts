@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** filter - the tree of those stacks alone that have a frame that was found. */
 import { place, type Tree } from "./tree";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * layout - which rectangles of a tree are to be seen, and which node is under a point.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * paint - a picture on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
  * boxes that the lens sees.

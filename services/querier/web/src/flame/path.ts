@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * path - a node's name in a URL: a hash over the functions from the root to it.
  *

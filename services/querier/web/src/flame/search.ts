@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * search - which frames a text means: part of a name in any case, `/a regular expression/`, or
  * `"the whole name"`.

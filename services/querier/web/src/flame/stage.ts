@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * stage - a flame graph on its canvas, from one picture to the next: what is zoomed, scrolled and
  * chosen, drawn on the browser's next frame.

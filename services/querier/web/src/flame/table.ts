@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * table - the functions of a tree, or of the part below one node, each in one row.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** text - as much of a name as fits a width: measured by the widths of characters, not by canvas. */
 
 export interface Ruler {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * tree - a flame graph as columns: the API's arrays with what drawing needs beside them.
  *

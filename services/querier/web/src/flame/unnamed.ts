@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** unnamed - why a frame is an address and not a name, and what can be done about it. */
 import { baseName } from "./colors";
 import type { Tree } from "./tree";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** walk - where the arrow keys lead in a tree. */
 import { ALL, type Tree } from "./tree";
 

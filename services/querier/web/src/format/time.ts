@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** time - moments as people read them, in the browser's own time zone. */
 
 /** "14:05:09" on the day of `now`, else with its day, and its year where that is another. */

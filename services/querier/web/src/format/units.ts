@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** units - values of profiles as people read them. */
 
 const TIMES: [number, string][] = [

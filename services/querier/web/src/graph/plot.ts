@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** plot - uPlot, wrapped: lines over time, a drag is a window, a click is a step. */
 import uPlot from "uplot";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * series - the API's matrix as the columns that a plot wants: one of times, one of values per line.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** breadcrumbs - from all of it to the frame that is zoomed; the middle of a deep one is folded. */
 import { nameOf, pathTo, type Tree } from "../flame/tree";
 

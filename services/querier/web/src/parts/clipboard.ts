@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** clipboard - copies a text. */
 
 /** Over plain HTTP a browser gives no clipboard: then the older way copies what a field has. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** color_legend - what the colours stand for: the sources with the most self time, in one line. */
 import { useMemo } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** compare_page - two questions beside each other: before and after. */
 import { useMemo, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** compare_side - one of two that are compared: what is asked, and its graph. */
 import { useEffect } from "preact/hooks";
 

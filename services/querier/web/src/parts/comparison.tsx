@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** comparison - what is made of two windows' samples, and what changed between them. */
 import { useMemo } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** explore_page - a question, its graph over time, and the profile of its window. */
 import { useMemo } from "preact/hooks";
 

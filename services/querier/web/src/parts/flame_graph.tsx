@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** flame_graph - the stage with its pointer and its keys, and what is said of the frame they are at. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 

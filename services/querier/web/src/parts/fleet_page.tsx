@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** fleet_page - every host, how fresh it is, and what became of its samples. */
 import { useMemo, useState } from "preact/hooks";
 

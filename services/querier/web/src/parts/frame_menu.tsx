@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** frame_menu - what can be done with one frame: by the right button, or the keys that menus open by. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** function_table - the functions, sorted; of thousands of rows only those in sight are there. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * graph - sums over time, a line for each value of a label.
  *

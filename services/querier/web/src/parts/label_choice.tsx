@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** label_choice - one of the labels that there are, or none. */
 
 interface LabelProps {

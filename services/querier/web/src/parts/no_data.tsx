@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** no_data - nothing was found: why that may be, and what to do. */
 import type { Host } from "../api/answers";
 import { useAnswer } from "../api/use_answer";

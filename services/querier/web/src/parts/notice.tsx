@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** notice - what went wrong, what was left out, what is not there yet; and what to do about it. */
 import type { ComponentChildren } from "preact";
 

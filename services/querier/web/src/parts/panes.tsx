@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** profile - what one window's samples are made of. */
 import { useMemo } from "preact/hooks";
 

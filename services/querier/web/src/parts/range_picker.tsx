@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** range_picker - the last so long, or from one moment to another. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** refresh - asks anew, now or again and again. */
 import { type Refresh, REFRESHES } from "../state/view";
 

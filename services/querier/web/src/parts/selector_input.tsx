@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * selector_input - the selector as text, with what the server knows to write next.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** share_button - makes a link of what is shown, as it is now, and shows it to be copied. */
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** shared_page - a profile, or two that are compared, that somebody made a link of: as it was then. */
 import { useMemo } from "preact/hooks";
 

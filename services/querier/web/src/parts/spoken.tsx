@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** spoken - the frame that is chosen, for those who hear the page. */
 import { isDiff, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Theme } from "../state/theme";
 
 export function ThemeSwitch(props: { theme: Theme; choose: (theme: Theme) => void }) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** tools - above a profile: which panes, search, grouping, colours, and what the profile amounts to. */
 import { useEffect, useRef } from "preact/hooks";
 

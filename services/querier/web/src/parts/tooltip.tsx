@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
 import { useEffect, useRef } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { splitQuery } from "../selector/text";
 
 /** What people call the profile types that they know. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * text - a selector as it is being written: what stands where the cursor is.
  *

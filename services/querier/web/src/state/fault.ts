@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * fault - what is wrong with a question itself: it is said once, at the selector, and whoever else
  * asked for the same says nothing.

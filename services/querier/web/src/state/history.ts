@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** history - the browser's address as the page's state: the one place that knows `window.history`. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** range - a stretch of time: the last so many seconds, or from one moment to another. */
 
 export type Range = { last: number } | { from: number; to: number };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** share - what a link is asked for, and what question one came from. Pure. */
 import type { Share, ShareSide } from "../api/answers";
 import type { Window } from "./range";

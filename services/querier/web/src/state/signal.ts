@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * signal - a value that somebody follows without being drawn anew: what changes with each move of
  * the pointer is no state of the page's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** theme - light or dark: as the system has it, until the switch says otherwise. */
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** ticker - asks anew by itself, so that "the last hour" stays the last one. */
 import { useEffect, useRef } from "preact/hooks";
 

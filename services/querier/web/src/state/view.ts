@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * view - what the page shows, which is what its URL says.
  *
