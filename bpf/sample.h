@@ -80,6 +80,7 @@ enum {
 	SAMPLE_KERNEL_THREAD = 1 << 0,
 	SAMPLE_FRAME_POINTERS = 1 << 1, /* at least one step of the walk was by frame pointers */
 	SAMPLE_STACK_TRAVELS = 1 << 2,  /* BPF knows too little: registers and stack go along */
+	SAMPLE_GUESSED = 1 << 3, /* a step was a guess: the next word that looks returned to */
 };
 
 struct sample_record {

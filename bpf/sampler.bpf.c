@@ -14,13 +14,19 @@
 #include "kernel.h"
 #include "registers.h"
 #include "sample.h"
-#include "unwind.h"
-#include "unwind_maps.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
+
+/* Said before it is loaded: what is not there, or not wanted, the verifier never looks at. */
+READ_ONLY bool has_task_pt_regs;
+READ_ONLY bool may_guess;
+
+#define UNWIND_MAY_GUESS may_guess
+#include "unwind.h"
+#include "unwind_maps.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -29,6 +35,7 @@ enum {
 	FRAMES_ROOM = KERNEL_FRAMES_MAX + USER_FRAMES_MAX,
 	TAIL_CALLS_MAX = 33, /* the kernel's bound */
 	FRAMES_PER_CALL = 7,
+	WALK_ROUNDS = 2 * USER_FRAMES_MAX, /* some frames take more than one */
 	NS_PER_TRAVEL = 1000000000 / TRAVELS_PER_SECOND,
 };
 _Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linux 5.10");
@@ -89,9 +96,6 @@ struct {
  * The agent says the lower of the two before it loads this; a stack of so many is not whole.
  */
 uint32_t frames_max = KERNEL_FRAMES_MAX;
-
-/* Said before it is loaded: what is not there is never looked at by the verifier. */
-READ_ONLY bool has_task_pt_regs;
 
 static __always_inline void count(enum sampler_count what)
 {
@@ -239,7 +243,9 @@ static __always_inline bool walk_on(struct scratch *scratch)
 		unwind_stop(walk, USER_END_TOO_DEEP);
 		return false;
 	}
-	unwind_step(walk);
+	unwind_part(walk);
+	if (unwind_is_between(walk))
+		return true;
 	out->frames[at] = walk->shown;
 	out->user_frames++;
 	return walk->end == USER_END_NONE;
@@ -307,7 +313,7 @@ static __always_inline int finish(struct scratch *scratch)
 	struct sample_record *out = &scratch->record;
 
 	out->user_end = (uint16_t)scratch->walk.end;
-	out->flags |= scratch->walk.flags & (SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	out->flags |= scratch->walk.flags;
 
 	/* Out of what was listed: most often to what was mapped since, and the agent knows by then.
 	 */
@@ -351,7 +357,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!scratch)
 		return 0;
 	if (begin(ctx, scratch))
-		bpf_loop(USER_FRAMES_MAX + 1, walk_in_loop, &scratch, 0);
+		bpf_loop(WALK_ROUNDS, walk_in_loop, &scratch, 0);
 	return finish(scratch);
 }
 

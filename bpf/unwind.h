@@ -13,7 +13,8 @@
  * stacks that travelled. Who includes this gives the two functions that unwind_walk.h names.
  *
  * A step finds the row of the address where the walk stands and does what its rule says. Without a
- * row it goes by the frame pointer, which is told in walk->flags. An address that a step arrives at
+ * row it goes by the frame pointer, or in generated code by what looks like a return address; both
+ * are told in walk->flags. An address that a step arrives at
  * is looked up before it counts as a frame, if the process is known.
  *
  * Every way out sets walk->end. The first read that fails ends the walk: in BPF each costs half a
@@ -47,6 +48,8 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 	walk->end = USER_END_NONE;
 	walk->list = process ? process->place : 0;
 	walk->list_count = process ? process->count : 0;
+	walk->guesses = 0;
+	walk->is_tried = false;
 	walk->mapping.start = walk->mapping.end = 0;
 	walk->is_known = process != NULL;
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
@@ -57,17 +60,44 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 		walk->flags |= SAMPLE_STACK_TRAVELS;
 }
 
+/* What was tried in generated code was wrong: back to the frame, to go on past it. */
+static inline void unwind_return(struct unwind *walk)
+{
+	walk->now.pc = walk->before.pc;
+	walk->now.general[UNWIND_FRAME_POINTER] = walk->before.frame_pointer;
+	walk->now.general[UNWIND_STACK_POINTER] = walk->before.stack;
+	walk->mapping = walk->before.mapping;
+	walk->is_mapped = true;
+	walk->is_tried = false;
+	if (++walk->guesses == UNWIND_GUESSES_MAX)
+		unwind_stop(walk, USER_END_BAD_FRAME);
+}
+
+/* Whether it is a frame where a try in generated code has led. */
+static inline bool unwind_is_found(const struct unwind *walk)
+{
+	return walk->is_mapped &&
+	       (walk->has_call ||
+		(walk->is_chained && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS));
+}
+
 /* The walk stands at a caller. `astray` is what it means if no code is there. */
 static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_end astray)
 {
-	walk->is_exact = walk->has_all = is_exact;
-	walk->is_leaf = false;
-	if (walk->now.pc == 0)
+	bool is_tried = UNWIND_MAY_GUESS && walk->is_tried;
+
+	if (walk->now.pc == 0 && !is_tried)
 		return unwind_stop(walk, USER_END_COMPLETE);
-	if (!walk->is_known)
-		return;
-	walk->is_mapped = unwind_find_mapping(walk, unwind_place(walk));
-	if (!walk->is_mapped)
+	if (walk->is_known)
+		walk->is_mapped = unwind_find_mapping(walk, walk->now.pc - !is_exact);
+	if (is_tried && !unwind_is_found(walk))
+		return unwind_return(walk);
+	if (is_tried)
+		walk->flags |= walk->is_scanned ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
+	walk->is_exact = walk->has_all = is_exact;
+	walk->is_leaf = walk->is_tried = false;
+	walk->guesses = 0;
+	if (walk->is_known && !walk->is_mapped)
 		unwind_stop(walk, astray);
 }
 
@@ -93,6 +123,120 @@ static inline void unwind_by_frame_pointer(struct unwind *walk, bool keeps, enum
 	walk->now.pc = unwind_address(frame[1]);
 	walk->now.general[UNWIND_FRAME_POINTER] = frame[0];
 	walk->now.general[UNWIND_STACK_POINTER] = pointer + sizeof(frame);
+}
+
+/*
+ * Takes a word of the stack for the return address, and the one below it, at `place`, for the saved
+ * frame pointer. It is not any number that looks like one if a call ends there; or if it is in
+ * generated code and the word below leads up the stack as a frame pointer does: interpreters push
+ * addresses to go on at that are after no call.
+ */
+static inline void unwind_try(struct unwind *walk, uint64_t place, uint64_t below, uint64_t address)
+{
+	uint64_t code = 0;
+
+	walk->is_tried = true;
+	walk->is_chained = below - place - 16 < UNWIND_GUESS_FRAME;
+	walk->has_call = unwind_read_user(walk, &code, sizeof(code), address - sizeof(code)) &&
+			 unwind_is_call(code);
+	walk->now.pc = address;
+	walk->now.general[UNWIND_FRAME_POINTER] = below;
+	walk->now.general[UNWIND_STACK_POINTER] = place + 16;
+}
+
+/* 1 or 0, without a branch; max is not above half of what there is. */
+static inline uint64_t unwind_is_below(uint64_t value, uint64_t max)
+{
+	return (~value & (value - max)) >> 63;
+}
+
+/* A bit for each of the words that are near the code where the walk stands, and not in the stack.
+ */
+static inline uint64_t unwind_near_code(const struct unwind *walk)
+{
+	uint64_t from = walk->now.pc - UNWIND_GUESS_RANGE, hits = 0;
+	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER];
+
+	UNWIND_UNROLL
+	for (uint32_t i = 0; i < UNWIND_GUESS_WORDS; i++) {
+		uint64_t word = walk->words[i];
+
+		hits |= (unwind_is_below(word - from, 2 * (uint64_t)UNWIND_GUESS_RANGE) &
+			 ~unwind_is_below(word - stack, UNWIND_GUESS_STACK) &
+			 ~unwind_is_below(word, UNWIND_GUESS_LOWEST))
+			<< i;
+		UNWIND_OPAQUE(hits);
+	}
+	return hits;
+}
+
+/* Number of the lowest bit; 0 if there is none. */
+static inline uint32_t unwind_lowest(uint64_t bits)
+{
+	const uint64_t masks[] = { 0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+				   0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000 };
+	uint32_t number = 0;
+
+	bits &= -bits;
+	UNWIND_UNROLL
+	for (uint32_t i = 0; i < 6; i++)
+		number |= (uint32_t)(1 - unwind_is_zero(bits & masks[i])) << i;
+	return number;
+}
+
+/*
+ * The caller is where the first word on the stack points that is near and is returned to. A round
+ * tries one; the next goes on past it, with it as the word below.
+ */
+static inline void unwind_by_guess(struct unwind *walk)
+{
+	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER], hits, address, below;
+	uint32_t word, under;
+
+	if (!unwind_read_user(walk, walk->words, sizeof(walk->words), stack))
+		return unwind_stop(walk, USER_END_BAD_FRAME);
+	hits = unwind_near_code(walk) & ~(uint64_t)walk->is_scanned;
+	walk->is_scanned = true;
+	if (hits == 0) {
+		walk->before.stack = stack + 8 * (uint64_t)(UNWIND_GUESS_WORDS - 1);
+		return unwind_return(walk);
+	}
+	/* By way of memory: old verifiers follow where an index comes from, instruction by
+	 * instruction. */
+	walk->word = unwind_lowest(hits);
+	walk->under = walk->word - 1;
+	UNWIND_IN_MEMORY();
+	word = walk->word;
+	under = walk->under;
+	UNWIND_OPAQUE(word);
+	UNWIND_OPAQUE(under);
+	address = unwind_address(walk->words[word & (UNWIND_GUESS_WORDS - 1)]);
+	below = walk->words[under & (UNWIND_GUESS_WORDS - 1)];
+	if (word == 0)
+		below = walk->now.general[UNWIND_FRAME_POINTER];
+	walk->before.stack = stack + 8 * (uint64_t)word;
+	unwind_try(walk, walk->before.stack - 8, below, address);
+}
+
+/* Frame pointers first, if they lead to a return address. Who generates code may not keep them. */
+static inline void unwind_in_generated_code(struct unwind *walk)
+{
+	uint64_t pointer = walk->now.general[UNWIND_FRAME_POINTER];
+	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER];
+	uint64_t frame[2];
+
+	walk->before.pc = walk->now.pc;
+	walk->before.frame_pointer = pointer;
+	walk->before.stack = stack;
+	walk->before.mapping = walk->mapping;
+	if (!walk->guesses && walk->has_pointer && pointer >= stack &&
+	    unwind_read_user(walk, frame, sizeof(frame), pointer)) {
+		walk->is_scanned = false;
+		return unwind_try(walk, pointer, frame[0], unwind_address(frame[1]));
+	}
+	if (!walk->guesses)
+		walk->is_scanned = false;
+	unwind_by_guess(walk);
 }
 
 /* The value of a register in this frame; false: nobody knows it any more. */
@@ -267,14 +411,22 @@ static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_
 	return ret_rule->cfa == UNWIND_CFA_FRAME_POINTER ? USER_END_BAD_FRAME : USER_END_NO_MAPPING;
 }
 
-/* From the frame where the walk stands to its caller, or to the walk's end. */
-static inline void unwind_step(struct unwind *walk)
+/* Whether the walk is still at the frame where it was, with nothing tried. */
+static inline bool unwind_is_between(const struct unwind *walk)
+{
+	return UNWIND_MAY_GUESS && walk->guesses && !walk->is_tried && walk->end == USER_END_NONE;
+}
+
+/* Of a step; it is whole unless unwind_is_between(). */
+static inline void unwind_part(struct unwind *walk)
 {
 	struct unwind_rule rule;
 	enum user_end astray = unwind_rule_here(walk, &rule);
 
 	walk->shown = walk->now.pc + (walk->is_exact && !walk->is_leaf);
-	if (rule.cfa == UNWIND_CFA_SIGNAL)
+	if (UNWIND_MAY_GUESS && walk->is_mapped && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS)
+		unwind_in_generated_code(walk);
+	else if (rule.cfa == UNWIND_CFA_SIGNAL)
 		unwind_by_signal_frame(walk);
 	else if (rule.cfa == UNWIND_CFA_NONE || rule.cfa == UNWIND_CFA_FRAME_POINTER)
 		unwind_by_frame_pointer(walk, rule.cfa == UNWIND_CFA_FRAME_POINTER, astray);
@@ -282,6 +434,14 @@ static inline void unwind_step(struct unwind *walk)
 		unwind_by_rule(walk, &rule);
 	else
 		unwind_stop(walk, USER_END_UNSUPPORTED);
-	if (walk->end == USER_END_NONE)
+	if (walk->end == USER_END_NONE && !unwind_is_between(walk))
 		unwind_arrive(walk, rule.cfa == UNWIND_CFA_SIGNAL, astray);
+}
+
+/* From the frame where the walk stands to its caller, or to the walk's end. */
+static inline void unwind_step(struct unwind *walk)
+{
+	do
+		unwind_part(walk);
+	while (unwind_is_between(walk));
 }

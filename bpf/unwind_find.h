@@ -18,6 +18,9 @@
 #define UNWIND_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* What was stored is loaded again: a verifier knows nothing of it then. */
+#define UNWIND_IN_MEMORY() __asm__ volatile("" ::: "memory")
+
 /* Index of the last of `count` entries, from byte `at` of the page on, that is not past address. */
 static inline uint32_t unwind_search_entries(const uint8_t *page, uint32_t at, uint32_t count,
 					     uint64_t address)
@@ -170,7 +173,8 @@ static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t addr
  * contents the verifier knows nothing, so that it follows each probe once. The verifiers of
  * 5.10 and 6.1 refuse a loop that falls into what a jump has reached before: it is unrolled.
  */
-static inline bool unwind_find_mapping(struct unwind *walk, uint64_t address)
+static __attribute__((noinline, unused)) bool unwind_find_mapping(struct unwind *walk,
+								  uint64_t address)
 {
 	const struct unwind_mapping *mapping;
 

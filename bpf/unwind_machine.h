@@ -9,6 +9,19 @@
 
 #include "sample.h"
 
+/* What a compiler knows of a value it forgets here: bounds stay, and loads are not gathered. */
+#define UNWIND_OPAQUE(value) __asm__ volatile("" : "+r"(value))
+
+/* 1 for 0, without a branch, of which a verifier would follow both ways. */
+static inline uint64_t unwind_is_zero(uint64_t value)
+{
+	uint64_t less = value - 1;
+
+	/* A compiler that knew one from the other would see through it. */
+	UNWIND_OPAQUE(less);
+	return (~value & less) >> 63;
+}
+
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 
 /* By DWARF number. */
@@ -36,6 +49,15 @@ static inline bool unwind_link(const struct sample_registers *now, uint64_t *ret
 {
 	*ret_value = now->general[30];
 	return true;
+}
+
+/* Whether these 8 bytes end with a call: bl, or blr of any register. */
+static inline bool unwind_is_call(uint64_t before)
+{
+	uint64_t code = before >> 32;
+
+	return unwind_is_zero((code & 0xfc000000) ^ 0x94000000) |
+	       unwind_is_zero((code & 0xfffffc1f) ^ 0xd63f0000);
 }
 
 static inline void unwind_restore(struct sample_registers *to, const uint64_t *saved)
@@ -72,6 +94,22 @@ static inline bool unwind_link(const struct sample_registers *now, uint64_t *ret
 	(void)now;
 	*ret_value = 0;
 	return false;
+}
+
+/*
+ * Whether these 8 bytes end with a call: of a place (0xe8), of a register or of what memory says
+ * (0xff with 2 as its operation, in all the lengths that its addressing may have).
+ */
+static inline bool unwind_is_call(uint64_t before)
+{
+	return unwind_is_zero((before >> 24 & 0xff) ^ 0xe8) |
+	       unwind_is_zero((before >> 48 & 0xf8ff) ^ 0xd0ff) |
+	       unwind_is_zero((before >> 48 & 0xf8ff) ^ 0x10ff) |
+	       unwind_is_zero((before >> 40 & 0xf8ff) ^ 0x50ff) |
+	       unwind_is_zero((before >> 32 & 0xffff) ^ 0x54ff) |
+	       unwind_is_zero((before >> 16 & 0xf8ff) ^ 0x90ff) |
+	       unwind_is_zero((before >> 16 & 0xffff) ^ 0x15ff) |
+	       unwind_is_zero((before >> 8 & 0xffff) ^ 0x94ff);
 }
 
 /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */

@@ -11,7 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { UNWIND_SEEN = 8 }; /* a power of two */
+/* Whether the caller of generated code may be guessed; in BPF, what the agent says. */
+#ifndef UNWIND_MAY_GUESS
+#define UNWIND_MAY_GUESS true
+#endif
+
+enum {
+	UNWIND_SEEN = 8,         /* a power of two */
+	UNWIND_GUESS_WORDS = 64, /* of a frame of generated code; a bit for each */
+	UNWIND_GUESSES_MAX = 24,
+	UNWIND_GUESS_LOWEST = 1 << 16, /* below it no code can be */
+	UNWIND_GUESS_STACK = 8 << 20,  /* what points up from here to so far is the stack's own */
+	UNWIND_GUESS_FRAME = 1 << 16,  /* bytes of a frame */
+	UNWIND_GUESS_RANGE = 1 << 28,  /* code that is generated lies so close together */
+};
 
 struct unwind {
 	struct sample_registers now; /* of the frame where the walk stands */
@@ -29,12 +42,21 @@ struct unwind {
 	bool is_exact;    /* pc is where the thread goes on, not one past a call */
 	bool has_all;     /* all registers are the frame's own: of a leaf, or from a signal frame */
 	bool has_pointer; /* the frame pointer is */
-	uint8_t reserved[2];
+	/* In generated code: what is tried, and where it was tried from. */
+	uint8_t guesses; /* in this frame */
+	bool is_tried, is_chained, has_call;
+	uint32_t word, under; /* the word that is tried, and the one below */
+	bool is_scanned;      /* the first of the words is the one below */
+	struct {
+		uint64_t pc, frame_pointer, stack;
+		struct unwind_mapping mapping;
+	} before;
 	struct unwind_seen {
 		uint64_t address; /* 0: nothing */
 		struct unwind_rule rule;
 	} seen[UNWIND_SEEN];
 	uint64_t saved[UNWIND_SIGNAL_WORDS]; /* what the kernel's signal frame holds */
+	uint64_t words[UNWIND_GUESS_WORDS];  /* the stack, where the caller is guessed */
 	void *self;                          /* of who includes unwind.h */
 };
 

@@ -7,6 +7,7 @@
 #include "counts.h"
 #include "heap.h"
 #include "host.h"
+#include "kernel_version.h"
 #include "sample_parse.h"
 #include "sampler.skel.h"
 
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 enum { LIBBPF_TEXT_MAX = 4096 };
 
@@ -118,6 +120,22 @@ static bool has_helper(enum bpf_func_id helper)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) > 0;
 }
 
+/*
+ * Verifiers before about Linux 6.4 compare every number that a program with subprograms has at
+ * hand, and do not come to an end with the search of guessed callers: 6.12 is the first that was
+ * tried.
+ */
+static bool can_verify_guesses(void)
+{
+	struct kernel_version version;
+	struct utsname name;
+
+	return uname(&name) == 0 &&
+	       kernel_version_of(&(struct kernel_texts){ .release = str_from(name.release) },
+				 &version) &&
+	       (version.major > 6 || (version.major == 6 && version.minor >= 12));
+}
+
 /* What this kernel can do decides which of the programs is loaded, and what it is told. */
 static void choose(struct sampler *sampler)
 {
@@ -127,6 +145,7 @@ static void choose(struct sampler *sampler)
 	if (stack_max < KERNEL_FRAMES_MAX)
 		bpf->data->frames_max = stack_max;
 	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
+	bpf->rodata->may_guess = can_verify_guesses();
 	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
 	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
 	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);

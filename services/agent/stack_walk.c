@@ -85,7 +85,7 @@ const struct sample_record *stack_walk_again(struct stack_walk *walk,
 		return record;
 	}
 	walk->walked++;
-	walk->made.flags &= ~(uint32_t)SAMPLE_FRAME_POINTERS;
-	walk->made.flags |= unwind.flags & SAMPLE_FRAME_POINTERS;
+	walk->made.flags &= ~(uint32_t)(SAMPLE_FRAME_POINTERS | SAMPLE_GUESSED);
+	walk->made.flags |= unwind.flags & (SAMPLE_FRAME_POINTERS | SAMPLE_GUESSED);
 	return &walk->made;
 }

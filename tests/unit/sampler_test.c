@@ -13,7 +13,6 @@ enum {
 	STACK_WORDS = 4096,
 	CODE_AT = 0x400000,
 	RING_BYTES = 1 << 20,
-	ROUNDS_OF_LOOP = 513, /* what the walk asks for */
 	SEGMENT = 3,
 	PAGE = SEGMENT * UNWIND_SEGMENT_PAGES + 5,
 };
@@ -133,7 +132,7 @@ long bpf_loop(uint32_t rounds, void *callback, void *data, uint64_t flags)
 	long (*call)(uint32_t, void *) = (long (*)(uint32_t, void *))callback;
 
 	assert_int_equal(flags, 0);
-	assert_int_equal(rounds, ROUNDS_OF_LOOP);
+	assert_int_equal(rounds, WALK_ROUNDS);
 	for (uint32_t i = 0; i < rounds; i++)
 		if (call(i, data))
 			break;
@@ -222,7 +221,7 @@ static void tick(uint32_t tgid, uint32_t tid, long kernel)
 static void each_program(void **state)
 {
 	by_calls = *state != NULL;
-	has_task_pt_regs = true;
+	has_task_pt_regs = may_guess = true;
 	is_known_process = true;
 	known_tgid = 100;
 	set_stack(3);

@@ -42,11 +42,22 @@ static struct sample_registers registers;
 static uint64_t frames[FRAMES_MAX];
 static uint32_t frame_count, reads;
 static struct unwind walk;
+static uint64_t called_from; /* the one place in memory where a call ends */
+
+#if defined(__TARGET_ARCH_arm64)
+#define CALL "\0\0\0\0\x40\x01\x3f\xd6" /* blr x10 */
+#else
+#define CALL "\0\0\0\0\0\x41\xff\xd2" /* call *%r10 */
+#endif
 
 static bool unwind_read_user(struct unwind *of, void *to, uint32_t bytes, uint64_t from)
 {
 	assert_ptr_equal(of, &walk);
 	reads++;
+	if (bytes == sizeof(uint64_t) && from + bytes == called_from) {
+		memcpy(to, CALL, bytes);
+		return true;
+	}
 	if (from < STACK_AT || from > STACK_AT + sizeof(stack) ||
 	    STACK_AT + sizeof(stack) - from < bytes)
 		return false;
@@ -105,6 +116,7 @@ static void set_up(const struct row *rows, size_t count)
 		{ GO_AT, GO_AT + CODE_BYTES, GO_AT - (CODE_AT - BIAS), GO_TABLE, 0 },
 	};
 
+	called_from = 0;
 	memset(stack, 0, sizeof(stack));
 	memset(has_page, 0, sizeof(has_page));
 	memset(&walk, 0xee, sizeof(walk));
@@ -477,8 +489,85 @@ static void goes_by_the_frame_pointer_in_generated_code(void **state)
 	stack[10] = at(20);
 	stack[11] = JIT_AT + 0x20;
 	stack[21] = IN_ROOT;
+	called_from = IN_ROOT; /* the outermost frame pointer leads nowhere: it shows by this */
 	run();
 	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
+}
+
+/* HotSpot's compiled code uses the frame pointer for anything. */
+static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(void **state)
+{
+	(void)state;
+	stand_at(JIT_AT + 0x100);
+	registers.general[FP] = 0;
+	stack[3] = JIT_AT + 0x300;   /* returned to long ago: no call ends there */
+	stack[5] = JIT_AT + 0x20000; /* near, and not code */
+	stack[9] = at(12);           /* what an interpreter keeps, under where it goes on */
+	stack[10] = JIT_AT + 0x400;
+	stack[12] = 1;
+	stack[13] = JIT_AT + 0x500;
+	stack[13 + 200] = 77; /* a long frame */
+	stack[14 + 200] = IN_ROOT;
+	called_from = IN_ROOT;
+	run();
+	reaches_the_root(3, SAMPLE_GUESSED); /* nothing says that 0x500 is returned to */
+
+	stack[12] = at(300);
+	run();
+	reaches_the_root(4, SAMPLE_GUESSED | SAMPLE_FRAME_POINTERS);
+	assert_int_equal(frames[1], JIT_AT + 0x400);
+	assert_int_equal(frames[2], JIT_AT + 0x500);
+	assert_int_equal(walk.now.general[SP], at(15 + 200));
+	assert_int_equal(walk.now.general[FP], 77);
+}
+
+static void gives_up_guessing_after_8_kilobytes(void **state)
+{
+	(void)state;
+	stand_at(JIT_AT);
+	registers.general[SP] = STACK_AT - sizeof(stack);
+	run();
+	ends(USER_END_BAD_FRAME, 1);
+
+	stand_at(JIT_AT);
+	run();
+	ends(USER_END_BAD_FRAME, 1);
+	assert_in_range(reads, 8, UNWIND_GUESSES_MAX);
+}
+
+static void knows_the_forms_of_a_call(void **state)
+{
+#if defined(__TARGET_ARCH_arm64)
+	const uint64_t calls[] = { 0x94000000ULL << 32, 0x97ffffffULL << 32, 0xd63f03c0ULL << 32 };
+	const uint64_t others[] = { 0, 0x14000000ULL << 32, 0xd61f0000ULL << 32, 0x94000000 };
+#else
+	const uint64_t calls[] = {
+		0x12345678e8000000, /* call place */
+		0xd0ff000000000000, /* call *%rax */
+		0xd2ff410000000000, /* call *%r10 */
+		0x13ff000000000000, /* call *(%rbx) */
+		0x0853ff0000000000, /* call *8(%rbx) */
+		0x082454ff00000000, /* call *8(%rsp) */
+		0x0000010093ff0000, /* call *256(%rbx) */
+		0x0000010015ff0000, /* call *256(%rip) */
+		0x000001002494ff00, /* call *256(%rsp) */
+	};
+	const uint64_t others[] = { 0, UINT64_MAX, 0x12345678e9000000, 0xe0ff000000000000 };
+#endif
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		assert_true(unwind_is_call(calls[i]));
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_false(unwind_is_call(others[i]));
+}
+
+static void finds_the_lowest_bit(void **state)
+{
+	(void)state;
+	assert_int_equal(unwind_lowest(0), 0);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(unwind_lowest(UINT64_MAX << i), i);
 }
 
 static void says_why_frame_pointers_led_nowhere(void **state)
@@ -515,7 +604,8 @@ static void says_why_frame_pointers_led_nowhere(void **state)
 		stack[11] = 0x1234; /* no code */
 		run();
 		ends(places[i].end, 1);
-		assert_int_equal(walk.flags & SAMPLE_FRAME_POINTERS, SAMPLE_FRAME_POINTERS);
+		assert_int_equal(walk.flags & ~(uint32_t)SAMPLE_STACK_TRAVELS,
+				 places[i].pc == JIT_AT ? 0 : SAMPLE_FRAME_POINTERS);
 	}
 	REASON_MOVED("agent.user_no_row", places[1].end, USER_END_NO_ROW);
 }
@@ -684,6 +774,10 @@ int main(void)
 		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
 		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
 		TEST(goes_by_the_frame_pointer_in_generated_code),
+		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
+		TEST(gives_up_guessing_after_8_kilobytes),
+		TEST(knows_the_forms_of_a_call),
+		TEST(finds_the_lowest_bit),
 		TEST(says_why_frame_pointers_led_nowhere),
 		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
 		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
