@@ -380,9 +380,11 @@ __attribute__((noinline)) static void through_libc(void)
 
 __attribute__((noinline)) static void through_a_signal(void)
 {
-	signal(SIGUSR1, on_signal);
+	struct sigaction handle = { .sa_handler = on_signal }, before;
+
+	sigaction(SIGUSR1, &handle, &before);
 	raise(SIGUSR1);
-	signal(SIGUSR1, SIG_DFL);
+	sigaction(SIGUSR1, &before, NULL);
 }
 
 /* How far the stack was moved to be aligned, only the frame pointer knows. */
