@@ -23,13 +23,13 @@ enum {
 	KERNEL_FRAMES_MAX = 127,
 	USER_FRAMES_MAX = 512,
 	COMM_SIZE = 16,
-	SAMPLE_RING_BYTES_MIN = 256 * 1024, /* a power of two; the agent makes it bigger */
+	SAMPLE_RING_BYTES_MIN = 512 * 1024, /* a power of two; the agent makes it bigger */
 };
 
 /* Stacks that travel: as much of each, and so many of each CPU; the rest are counted. */
 enum {
 	SAMPLE_STACK_PIECE = 4096, /* is read whole or not at all: pages may be absent */
-	SAMPLE_STACK_PIECES = 3,   /* the first of them maybe less than whole */
+	SAMPLE_STACK_PIECES = 5,   /* the first of them maybe less than whole */
 	SAMPLE_STACK_BYTES_MAX = SAMPLE_STACK_PIECE * SAMPLE_STACK_PIECES,
 	TRAVELS_PER_SECOND = 20,
 	TRAVELS_BURST = 8,

@@ -72,7 +72,8 @@ static const struct loss losses[] = {
 	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep",
 	  "A user stack of more than 512 frames, or 231 before Linux 5.17; or, of a process that "
 	  "is "
-	  "new, of more bytes than travel with a sample: its root side is not there.",
+	  "new, of more than the 16 to 20 KB that travel with a sample: its root side is not "
+	  "there.",
 	  "Nothing: the leaf, and what it costs, are right." },
 	{ AGENT_CUT, "user_read_fault", CUT, "user_read_fault",
 	  "Memory of the user stack is not there, or was moved out: the walk ended at it.",
