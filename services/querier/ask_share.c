@@ -145,7 +145,7 @@ static void put_sides(struct json *json, const struct share *share)
 		put_side(json, &share->sides[0]);
 		return;
 	}
-	for (size_t i = 0; i < share->side_count; i++) {
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
 		json_key(json, str_from(names[i]));
 		json_object(json);
 		put_side(json, &share->sides[i]);
