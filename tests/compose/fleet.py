@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """fleet - compose.yaml as it is, as a project of a test run's own."""
+import contextlib
 import json
 import os
 import re
@@ -28,6 +29,7 @@ class Fleet:
         if host.startswith("unix://"):
             self.environment["DECIMA_DOCKER_SOCKET"] = host.removeprefix("unix://")
         self.url = f"http://127.0.0.1:{ports['DECIMA_PORT']}"
+        self.debuginfo = f"http://127.0.0.1:{ports['DECIMA_DEBUGINFO_PORT']}"
         self.kafka = f"127.0.0.1:{ports['DECIMA_KAFKA_PORT']}"
 
         self.volumes_before = self.volumes()
@@ -35,6 +37,17 @@ class Fleet:
     def compose(self, *arguments, timeout=900):
         return run(["docker", "compose", "-p", self.project, *arguments], self.environment,
                    timeout, cwd=ROOT)
+
+    @contextlib.contextmanager
+    def of_its_own(self, file, environment):
+        """Another file's services, as another machine would run them."""
+        compose = ["docker", "compose", "-f", file, "-p", f"{PREFIX}second-{os.getpid()}"]
+        environment = self.environment | environment
+        try:
+            run([*compose, "up", "-d", "--wait", "--no-build"], environment, cwd=ROOT)
+            yield
+        finally:
+            run([*compose, "down", "-v", "-t", "2"], environment, cwd=ROOT)
 
     def up(self, *arguments):
         self.compose("up", "-d", "--wait", *arguments)
@@ -115,8 +128,8 @@ def sweep(environment):
     """Remove what test runs left that were killed before they could."""
     projects = json.loads(run(["docker", "compose", "ls", "-a", "--format", "json"], environment))
     for name in (p["Name"] for p in projects):
-        pid = name.removeprefix(PREFIX)
-        if name.startswith(PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+        ours = re.fullmatch(PREFIX + r"(?:second-)?(\d+)", name)
+        if ours and not os.path.exists(f"/proc/{ours[1]}"):
             run(["docker", "compose", "-p", name, "down", "-v", "--remove-orphans", "-t", "2"],
                 environment)
 

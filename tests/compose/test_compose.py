@@ -17,8 +17,10 @@ import pytest
 
 from harness import wait_until
 from local.building import build
+from local.ports import any_free
 from local.process import before_exec
 from local.servers import ROOT
+from local.services import http
 from otlp_messages import PERIOD, cpu_message, headers
 
 NODES = ("host", "contained")
@@ -268,6 +270,29 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, told):
     hosts.send()
     hosts.flush()
     hosts.wait_stored()
+
+
+def test_a_further_host_joins_by_its_agent_alone(fleet, tmp_path):
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(fleet.compose("exec", "-T", "debuginfo", "cat", "/run/decima/token"))
+    port = any_free()
+    second = {"DECIMA_KAFKA_BROKERS": fleet.kafka, "DECIMA_DEBUGINFO_URL": fleet.debuginfo,
+              "DECIMA_DEBUGINFO_TOKEN_FILE": str(token), "DECIMA_NODE": "second",
+              "DECIMA_AGENT_ADDRESS": f"127.0.0.1:{port}"}
+
+    with fleet.of_its_own("compose.agent.yaml", second):
+        wait_until(lambda: fleet.hosts().get("second", {}).get("stored"), 100,
+                   "samples of the second host", every=0.5)
+
+        def uploads():
+            _, text = http(f"http://127.0.0.1:{port}/metrics")
+            found = dict(re.findall(r'^decima_agent_debuginfo_uploads_total{outcome="(\w+)"} (\d+)',
+                                    text.decode(), re.MULTILINE))
+            assert found["refused"] == "0" and found["have_it"] != "0", found
+            return True
+
+        wait_until(uploads, 100, "debug files that are there already", every=0.5)
 
 
 def test_nothing_is_left_when_it_is_taken_down(fleet):
