@@ -45,9 +45,10 @@ PURE = {
         otlp_value otlp_writer pprof profile_type protobuf quoted sample_set selector status
         symbolize""",
     "lib/store": """chunk_columns chunk_decode chunk_directory chunk_encode chunk_rows closing_sum
-        compact_merge known label_pair seen store_bounds store_stats""",
-    "services/agent": """batch cgroup collect external_labels heap kallsyms kernel_version mappings
-        pace proc_maps process_image process_read side_band_record spool_file tally timeline""",
+        compact_merge compact_row known label_pair rollup_fold seen store_bounds store_stats""",
+    "services/agent": """batch cgroup collect containers docker_object external_labels heap kallsyms
+        kernel_version mappings pace proc_maps process_image process_read sample_parse
+        side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses question",
     "services/ingester": "culprit number part unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
