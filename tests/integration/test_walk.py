@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The walk of user stacks in BPF, by either of its programs, on stacks that are known.
+
+walk_check samples running processes with the agent's own BPF programs, and tables made on the
+spot. What the agent makes of it is test_unwind.py's; how it compares with other unwinders,
+test_unwind_truth.py's.
+"""
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from local.servers import ROOT
+
+HERTZ = 499
+SECONDS = 3
+DEADLINE = 100
+FRAME_POINTERS, GUESSED = 2, 8  # bits of a sample's flags, bpf/sample.h
+
+JAVA = """
+import java.util.*;
+public class Busy {
+  static long sum;
+  static int down(int depth, Map<Integer, String> map) {
+    if (depth > 0)
+      return down(depth - 1, map) + depth;
+    for (int i = 0; i < 2000; i++) {
+      map.put(i, "x" + i * sum);
+      sum += map.get(i).hashCode();
+    }
+    return (int) sum;
+  }
+  public static void main(String[] arguments) {
+    Map<Integer, String> map = new HashMap<>();
+    while (true)
+      sum += down(20, map);
+  }
+}
+"""
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="BPF needs root and BTF")
+
+
+@pytest.fixture(scope="module")
+def tests():
+    return Path(os.environ.get("DECIMA_TEST_BUILD", ROOT / "build")) / "tests"
+
+
+@contextlib.contextmanager
+def running(*command):
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def walked(tests, process, *flags):
+    """[(end, flags, frames)] of its samples, those that were known when they were taken."""
+    said = subprocess.run(
+        [tests / "walk_check", *flags, str(HERTZ), str(SECONDS), str(process.pid)], text=True,
+        check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
+    lines = [line.split() for line in said.splitlines()]
+    return [(words[0], int(words[1]), words[3:]) for words in lines
+            if words[0] not in ("cost", "travels")]
+
+
+def enough(sample, deadline=DEADLINE):
+    """Samples of as many rounds as it takes to have some: the machine may be busy."""
+    samples, end = [], time.monotonic() + deadline
+    while len(samples) < 50 and time.monotonic() < end:
+        samples += sample()
+    assert len(samples) >= 50
+    return samples
+
+
+def whole(samples):
+    """The share that reached the root."""
+    return sum(end == "complete" for end, _, _ in samples) / len(samples)
+
+
+@pytest.mark.parametrize("flags, depth", [((), 480), (("--calls",), 200)],
+                         ids=["loop", "tail calls"])
+def test_a_deep_recursion_without_frame_pointers_reaches_its_root(tests, flags, depth):
+    with running(tests / "programs" / "chains", "recursion", 1000, depth) as process:
+        samples = enough(lambda: walked(tests, process, *flags))
+
+    assert whole(samples) >= 0.99, Counter(end for end, _, _ in samples)
+    assert all(len(frames) > depth for end, _, frames in samples if end == "complete")
+    assert not any(flags & (FRAME_POINTERS | GUESSED) for _, flags, _ in samples)
+
+
+@pytest.mark.parametrize("flags, most", [((), 512), (("--calls",), 231)],
+                         ids=["loop", "tail calls"])
+def test_what_is_deeper_is_cut_at_the_root_and_says_so(tests, flags, most):
+    with running(tests / "programs" / "chains", "recursion", 1000, 600) as process:
+        samples = enough(lambda: walked(tests, process, *flags))
+
+    ends = Counter(end for end, _, _ in samples)
+    assert ends["too_deep"] / len(samples) >= 0.99, ends
+    assert all(len(frames) == most for end, _, frames in samples if end == "too_deep")
+
+
+@pytest.mark.parametrize("flags", [(), ("--calls",)], ids=["loop", "tail calls"])
+def test_a_signal_on_another_stack_leads_back_to_where_it_came(tests, flags):
+    with running(tests / "programs" / "chains", "altstack", 1000) as process:
+        samples = enough(lambda: walked(tests, process, *flags))
+
+    assert whole(samples) >= 0.99, Counter(end for end, _, _ in samples)
+
+
+@pytest.mark.skipif(tuple(map(int, os.uname().release.split(".")[:2])) < (6, 12),
+                    reason="the verifiers of earlier kernels do not take it")
+@pytest.mark.skipif(not shutil.which("javac"), reason="a JVM to be sampled is not there")
+def test_compiled_java_that_keeps_no_frame_pointers_reaches_its_root_by_guesses(tests, tmp_path):
+    (tmp_path / "Busy.java").write_text(JAVA)
+    subprocess.run(["javac", "-d", tmp_path, tmp_path / "Busy.java"], check=True)
+    with running("java", "-cp", tmp_path, "Busy") as process:
+        end = time.monotonic() + DEADLINE
+        samples = []
+        while not any(flags & GUESSED for _, flags, _ in samples):  # until it is compiled
+            assert time.monotonic() < end
+            samples = enough(lambda: walked(tests, process))
+
+    assert whole(samples) >= 0.9, Counter(end for end, _, _ in samples)
