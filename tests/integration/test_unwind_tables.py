@@ -467,13 +467,13 @@ def test_processes_are_found_while_they_run_and_not_when_they_ended(start, progr
 def test_a_storm_of_short_processes_leaves_nothing_behind(start):
     agent = start()
     spawn = agent.program.parents[2] / "tests" / "programs" / "spawn"
-    said = json.loads(subprocess.run([spawn, "10", "1500", "sh", "-c", "true"], check=True,
+    said = json.loads(subprocess.run([spawn, "10", "300", "sh", "-c", "true"], check=True,
                                      timeout=300, stdout=subprocess.PIPE).stdout)
     pids = {child[0] for child in said["children"]}
     wait_until(lambda: not listed(agent) & pids, DEADLINE, "they are gone")
 
     after = metrics(agent)
-    assert len(pids) >= 1400
+    assert len(pids) >= 500
     assert after["decima_agent_unwind_lists_written_total"] < 1500
     assert after["decima_agent_unwind_lists_refused_total"] == 0
     assert after["decima_agent_unwind_list_bytes"] <= 1 << 20
