@@ -41,6 +41,7 @@ enum {
 	UNWIND_REMEMBERED_MAX = 32,      /* states put aside; a function with more is not unwound */
 	UNWIND_GO_STEPS_LEAST = 1 << 22, /* values of Go's tables, beside one for each byte */
 	UNWIND_SEARCH_MAX = 64 << 20,    /* bytes of code that are searched for a signal's return */
+	UNWIND_FOLLOW_MAX = 256 << 10,   /* bytes of a function whose code is followed */
 	BUILD_ID_BYTES_MIN = 4,          /* shorter ones name nothing: the fleet has more files */
 	BUILD_ID_BYTES_MAX = 64,         /* GNU's are 20; longer ones are no build ids */
 };

@@ -5,6 +5,7 @@
 #include "object/elf_sections.h"
 #include "unwind_fill.h"
 #include "unwind_fixed.h"
+#include "unwind_follow.h"
 #include "unwind_frames.h"
 #include "unwind_go.h"
 #include "unwind_writer.h"
@@ -81,17 +82,23 @@ static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
 		return false;
 
 	size_t told = unwind_stretches_count(&work->stretches);
+	/* A C library, or a program that has one in it, which does not describe even that a
+	 * signal's handler returns, describes nothing. */
+	bool is_bare =
+		work->elf.entry && !frames.has_signal && !*ret_is_go && !work->elf.has_interpreter;
 	struct unwind_fill fill = {
 		.sections = &work->sections,
 		.machine = work->machine,
 		.code = code,
-		.wants_signal = !frames.has_signal && !*ret_is_go && !work->elf.has_interpreter,
+		.wants_signal = is_bare,
 	};
+	struct unwind_follow follow = { .fd = work->fd, .sections = &work->sections };
 
 	unwind_fill_list(&fill, &work->stretches);
 	if (*ret_is_go && told == 0)
 		go_fill(work);
-	return true;
+	return !is_bare || work->machine->has_link_register ||
+	       unwind_follow_list(&follow, &work->stretches, err);
 }
 
 static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, struct err *err)

@@ -62,8 +62,9 @@ static void signals_search(const struct unwind_fill *fill, uint64_t start, uint6
 		for (size_t i = 0; i < ARRAY_LEN(x86_64) && patterns[i].len; i++) {
 			size_t found = str_find(piece, patterns[i]);
 
-			if (found != SIZE_MAX)
-				signal_add(stretches, start + at + found, patterns[i].len);
+			if (found == SIZE_MAX)
+				continue;
+			signal_add(stretches, start + at + found, patterns[i].len);
 		}
 	}
 }

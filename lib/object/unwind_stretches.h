@@ -19,7 +19,8 @@ enum unwind_source {
 	UNWIND_SOURCE_GO,     /* .gopclntab; the .debug_frame of Go does not know frame pointers */
 	UNWIND_SOURCE_EH_FRAME,
 	UNWIND_SOURCE_DEBUG_FRAME,
-	UNWIND_SOURCE_FILL, /* code that is known to be of some kind, and nobody speaks of */
+	UNWIND_SOURCE_FILL,     /* code that is known to be of some kind, and nobody speaks of */
+	UNWIND_SOURCE_FOLLOWED, /* what the code itself does to the stack */
 	UNWIND_SOURCE_COUNT
 };
 

@@ -123,6 +123,62 @@ def test_return_from_signals_is_found_where_nothing_tells_of_it(tmp_path):
     assert (address - 1, oracle.SIGNAL) in rows
 
 
+def spans(rows, end):
+    """[(start, end, rule)]"""
+    return [(start, following, rule) for (start, rule), following
+            in zip(rows, [address for address, _ in rows[1:]] + [end])]
+
+
+def test_code_that_nothing_describes_is_followed(tmp_path, figure):
+    """A C library without its .eh_frame: what is found out is held against what that said."""
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    oracle.run("gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "told")
+    oracle.run("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", tmp_path / "told",
+               tmp_path / "bare")
+    oracle.run(CHECK, "build", tmp_path / "told", tmp_path / "told.table")
+    oracle.run(CHECK, "build", tmp_path / "bare", tmp_path / "bare.table")
+    told = spans(*oracle.table_rows(CHECK, tmp_path / "told.table"))
+    bare = spans(*oracle.table_rows(CHECK, tmp_path / "bare.table"))
+    starts = [start for start, _, _ in told]
+    equal = popped = other = 0
+
+    for start, end, rule in bare:
+        if rule == oracle.NONE:
+            continue
+        while start < end:
+            _, told_end, theirs = told[bisect.bisect(starts, start) - 1]
+            size = min(end, told_end) - start
+            start += size
+            by_pointer = theirs[:2] == (oracle.CFA_REGISTER, 6) and rule[1] == 7
+            if theirs == oracle.NONE:
+                continue
+            if theirs == rule or (by_pointer and theirs[4:] == rule[4:]):
+                equal += size
+            elif theirs[:4] == rule[:4] and theirs[6:] == rule[6:]:
+                popped += size  # compilers do not tell that an epilogue has popped %rbp
+            else:
+                other += size
+    described = sum(end - start for start, end, rule in told if rule != oracle.NONE)
+    figure(f"of {described} bytes {equal} equal, {popped} with %rbp popped, {other} different")
+    assert equal > 0.7 * described
+    assert other < 0.002 * equal
+
+
+def test_a_c_library_that_describes_nothing_has_rows(tmp_path):
+    if not shutil.which("musl-gcc"):
+        pytest.skip("there is no musl")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    oracle.run("musl-gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "program")
+    oracle.run(CHECK, "build", tmp_path / "program", tmp_path / "table")
+    told = spans(*oracle.table_rows(CHECK, tmp_path / "table"))
+    symbols = oracle.run("nm", tmp_path / "program").splitlines()
+    address = next(int(line.split()[0], 16) for line in symbols
+                   if line.endswith("libc_start_main_stage2"))
+    depths = {rule[2] for start, _, rule in told if address <= start < address + 40}
+
+    assert depths and max(depths) == 48
+
+
 GO = """package main
 
 import (

@@ -304,6 +304,7 @@ static void return_from_signals_is_found_by_its_bytes(void **state)
 		program.machine = cases[i % ARRAY_LEN(cases)].machine;
 		program.code = cases[i % ARRAY_LEN(cases)].code;
 		program.code_at = at;
+		program.entry = CODE_AT + 0x200;
 		assert_int_equal(rule_at(&program, at - 2).cfa, UNWIND_CFA_NONE);
 		assert_int_equal(rule_at(&program, at - 1).cfa, UNWIND_CFA_SIGNAL);
 		assert_int_equal(rule_at(&program, at + program.code.len - 1).cfa,

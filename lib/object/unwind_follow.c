@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind_follow.h"
+
+#include "elf_symbols.h"
+#include "x86_instruction.h"
+
+enum { WORD = 8, UNSEEN = INT32_MIN, DEPTH_MAX = 1 << 24 };
+
+/* Of the stack pointer and the frame pointer, before an instruction. */
+struct state {
+	int32_t depth;  /* bytes since the call; UNSEEN: nobody has been here */
+	int32_t saved;  /* depth of where the frame pointer was pushed; 0: it was not */
+	int32_t framed; /* depth where the frame pointer stands; 0: it is something else */
+	bool is_lost;   /* the stack pointer is somewhere below, as the frame pointer knows */
+};
+
+struct followed_row {
+	uint32_t at; /* from the function's first byte */
+	struct state state;
+};
+
+struct followed {
+	size_t start, end;     /* in .text */
+	uint32_t first, count; /* rows */
+};
+
+struct work {
+	struct arena *arena;
+	str text;
+	/* A bit for each byte: something calls or names it; something jumps there from elsewhere
+	 * with a frame of its own, so that it is a part of that. */
+	uint8_t *is_entry, *is_part;
+	VEC(struct followed_row) rows;
+	VEC(struct followed) functions;
+	struct state *states; /* of each instruction of a function, and where jumps lead */
+	size_t states_cap;
+};
+
+/* A function on the way from its first byte to its last. */
+struct path {
+	struct work *work;
+	str code;
+	bool splits; /* behind a return that nothing leads past, another function begins */
+	struct state now, body;
+	bool falls_through, fits;
+};
+
+static bool is_marked(const uint8_t *bits, size_t at)
+{
+	return bits[at / 8] & (1 << at % 8);
+}
+
+static void mark(const struct work *work, uint8_t *bits, uint64_t at)
+{
+	if (at < work->text.len)
+		bits[at / 8] |= (uint8_t)(1 << at % 8);
+}
+
+static bool is_call(const struct x86_instruction *it)
+{
+	return it->map == 0 && it->opcode == 0xe8;
+}
+
+/* All that is called directly; where it makes no sense it goes on behind. */
+static void entries_find(struct work *work)
+{
+	for (size_t at = 0; at < work->text.len;) {
+		struct x86_instruction it = x86_instruction_read(str_skip(work->text, at));
+
+		if (is_call(&it))
+			mark(work, work->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
+		at += it.len ? it.len : 1;
+	}
+}
+
+static bool state_eq(const struct state *a, const struct state *b)
+{
+	return a->depth == b->depth && a->saved == b->saved && a->framed == b->framed &&
+	       a->is_lost == b->is_lost;
+}
+
+/* A jump leads there. What is reached with a frame from outside is a part of another function. */
+static void jump_to(struct path *path, size_t from, int64_t distance)
+{
+	int64_t to = (int64_t)from + distance;
+	struct state *known;
+
+	if (to < 0 || to >= (int64_t)path->code.len) {
+		if (path->now.depth || path->now.is_lost)
+			mark(path->work, path->work->is_part,
+			     (uint64_t)(path->code.ptr - path->work->text.ptr + to));
+		return;
+	}
+	known = &path->work->states[to];
+	if (known->depth == UNSEEN && to >= (int64_t)from)
+		*known = path->now;
+	else
+		path->fits &= state_eq(known, &path->now);
+}
+
+static bool is_register(const struct x86_instruction *it, uint8_t number)
+{
+	return it->has_modrm && it->mode == X86_REGISTER && it->rm == number;
+}
+
+/* One word above is where the return address was, for those that pop it. */
+static void stack_set(struct path *path, int64_t depth)
+{
+	path->fits &= depth >= -WORD && depth <= DEPTH_MAX;
+	path->now.depth = path->fits ? (int32_t)depth : 0;
+	path->now.is_lost = false;
+}
+
+static void stack_move(struct path *path, int64_t bytes)
+{
+	if (!path->now.is_lost)
+		stack_set(path, path->now.depth + bytes);
+}
+
+/* The stack pointer becomes what only the frame pointer can tell. */
+static void stack_lose(struct path *path)
+{
+	path->now.is_lost = true;
+	path->fits &= path->now.framed != 0;
+}
+
+static void frame_pointer_pop(struct path *path)
+{
+	path->now.saved = path->now.framed = 0;
+}
+
+/* Pushes and pops of one byte. False: it is none. */
+static bool push_or_pop(struct path *path, const struct x86_instruction *it)
+{
+	uint8_t opcode = it->opcode;
+
+	if (it->map || it->is_vector)
+		return false;
+	if ((opcode & 0xf8) == 0x50 || opcode == 0x68 || opcode == 0x6a || opcode == 0x9c) {
+		stack_move(path, WORD);
+		if (opcode == 0x50 + X86_RBP && it->len == 1 && !path->now.saved)
+			path->now.saved = path->now.depth;
+		return true;
+	}
+	if ((opcode & 0xf8) == 0x58 || opcode == 0x9d) {
+		if (opcode == 0x58 + X86_RBP && it->len == 1)
+			frame_pointer_pop(path);
+		path->fits &= opcode != 0x58 + X86_RSP || it->len > 1;
+		stack_move(path, -WORD);
+		return true;
+	}
+	if (opcode == 0xc9) { /* leave */
+		stack_set(path, path->now.framed - WORD);
+		path->fits &= path->now.framed != 0;
+		frame_pointer_pop(path);
+		return true;
+	}
+	return false;
+}
+
+/* add, or, ... of a constant. */
+static void constant_to_stack(struct path *path, const struct x86_instruction *it)
+{
+	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
+
+	if (it->reg == SUB)
+		stack_move(path, it->immediate);
+	else if (it->reg == ADD)
+		stack_move(path, -(int64_t)it->immediate);
+	else if (it->reg == AND)
+		stack_lose(path);
+	else
+		path->fits &= it->reg == CMP;
+}
+
+/* mov and lea with the stack pointer, or the frame pointer, on either side. */
+static void move(struct path *path, uint8_t from, uint8_t to, int32_t displacement)
+{
+	if (to == X86_RSP && from == X86_RBP && path->now.framed)
+		stack_set(path, path->now.framed - (int64_t)displacement);
+	else if (to == X86_RSP && from == X86_RSP)
+		stack_move(path, -(int64_t)displacement);
+	else if (to == X86_RSP)
+		stack_lose(path);
+	else if (to == X86_RBP)
+		path->now.framed = from == X86_RSP && displacement == 0 && path->now.saved &&
+						   !path->now.is_lost
+					   ? path->now.depth
+					   : 0;
+}
+
+/* mov and lea. False: it is neither. */
+static bool is_moved(struct path *path, const struct x86_instruction *it)
+{
+	bool is_register_form = it->mode == X86_REGISTER;
+
+	if (it->opcode == 0x89 && is_register_form)
+		move(path, it->reg, it->rm, 0);
+	else if (it->opcode == 0x8b)
+		move(path, is_register_form ? it->rm : X86_NO_BASE, it->reg, 0);
+	else if (it->opcode == 0x8d)
+		move(path, it->base, it->reg, it->displacement);
+	else
+		return false;
+	return true;
+}
+
+/* Arithmetic between registers, with the stack pointer as its result; cmp has none. */
+static bool is_computed(const struct x86_instruction *it)
+{
+	if (it->opcode >= 0x38)
+		return false;
+	return it->opcode & 2 ? it->reg == X86_RSP : is_register(it, X86_RSP);
+}
+
+/* What else writes to the stack pointer. */
+static void others(struct path *path, const struct x86_instruction *it)
+{
+	uint8_t opcode = it->opcode;
+
+	if (it->map || it->is_vector || !it->has_modrm || is_moved(path, it))
+		return;
+	if ((opcode == 0x83 || opcode == 0x81) && is_register(it, X86_RSP))
+		constant_to_stack(path, it);
+	else if (opcode == 0xff && it->reg == 6)
+		stack_move(path, WORD);
+	else if (opcode == 0x8f)
+		stack_move(path, -WORD);
+	else if (is_computed(it))
+		stack_lose(path);
+	else if (opcode == 0x87)
+		path->fits &= it->reg != X86_RSP && !is_register(it, X86_RSP);
+}
+
+static bool is_return(const struct x86_instruction *it)
+{
+	return it->map == 0 && (it->opcode == 0xc3 || it->opcode == 0xc2);
+}
+
+static bool is_jump(const struct x86_instruction *it)
+{
+	return it->map == 0 && (it->opcode == 0xe9 || it->opcode == 0xeb);
+}
+
+static bool is_conditional(const struct x86_instruction *it)
+{
+	if (it->map == 1)
+		return (it->opcode & 0xf0) == 0x80;
+	return it->map == 0 &&
+	       ((it->opcode & 0xf0) == 0x70 || (it->opcode >= 0xe0 && it->opcode <= 0xe3));
+}
+
+/* Goes nowhere, or to wherever a table says: ud2, hlt, int3, jmp *... */
+static bool is_end(const struct x86_instruction *it)
+{
+	if (it->map == 1)
+		return it->opcode == 0x0b;
+	return it->map == 0 && (it->opcode == 0xf4 || it->opcode == 0xcc ||
+				(it->opcode == 0xff && (it->reg & 7) == 4));
+}
+
+/* Jumps and returns. False: it is none. */
+static bool jump(struct path *path, const struct x86_instruction *it, size_t after)
+{
+	if (it->is_vector)
+		return false;
+	if (is_conditional(it)) {
+		jump_to(path, after, it->immediate);
+		return true;
+	}
+	path->falls_through = !is_jump(it) && !is_return(it) && !is_end(it);
+	if (is_jump(it))
+		jump_to(path, after, it->immediate);
+	if (is_return(it))
+		path->fits &= path->now.depth == 0 && !path->now.is_lost;
+	return !path->falls_through;
+}
+
+static bool is_padding(const struct x86_instruction *it)
+{
+	return (it->map == 0 && (it->opcode == 0x90 || it->opcode == 0xcc)) ||
+	       (it->map == 1 && it->opcode == 0x1f);
+}
+
+/* Whether the stack is being given up: what is behind a return belongs to what was before that. */
+static bool is_epilogue(const struct x86_instruction *it)
+{
+	if (it->map)
+		return false;
+	return (it->opcode & 0xf8) == 0x58 || it->opcode == 0xc9 || it->opcode == 0xc3 ||
+	       ((it->opcode == 0x83 || it->opcode == 0x81) && is_register(it, X86_RSP) &&
+		it->reg == 0);
+}
+
+/* The state at an instruction: as it was left before, as a jump brings it, or a guess. */
+static void arrive(struct path *path, size_t at)
+{
+	struct state *known = &path->work->states[at];
+
+	if (path->falls_through)
+		path->fits &= known->depth == UNSEEN || state_eq(known, &path->now);
+	else if (known->depth != UNSEEN)
+		path->now = *known;
+	else
+		path->now = path->splits ? (struct state){ 0 } : path->body;
+	path->falls_through = true;
+	*known = path->now;
+}
+
+static void row_add(struct path *path, size_t first, size_t at)
+{
+	struct work *work = path->work;
+
+	if (work->rows.len > first &&
+	    state_eq(&work->rows.items[work->rows.len - 1].state, &path->now))
+		return;
+	*vec_push(work->arena, &work->rows) = (struct followed_row){ (uint32_t)at, path->now };
+}
+
+/* One way of looking at it. False: it does not fit together. */
+static bool function_walk(struct work *work, str code, bool splits)
+{
+	struct path path = {
+		.work = work, .code = code, .splits = splits, .falls_through = true, .fits = true
+	};
+	size_t first = work->rows.len;
+
+	for (size_t i = 0; i < code.len; i++)
+		work->states[i].depth = UNSEEN;
+	for (size_t at = 0; at < code.len && path.fits;) {
+		struct x86_instruction it = x86_instruction_read(str_skip(code, at));
+
+		if (it.len == 0) {
+			path.fits = false;
+			break;
+		}
+		if (!path.falls_through && is_padding(&it) && work->states[at].depth == UNSEEN) {
+			at += it.len;
+			continue;
+		}
+		arrive(&path, at);
+		row_add(&path, first, at);
+		if (!is_epilogue(&it))
+			path.body = path.now;
+		if (!jump(&path, &it, at + it.len) && !push_or_pop(&path, &it))
+			others(&path, &it);
+		at += it.len;
+	}
+	if (!path.fits)
+		work->rows.len = first;
+	return path.fits;
+}
+
+/* The rows of a function, if it fits together. */
+static void function_follow(struct work *work, size_t start, size_t end)
+{
+	str code = { work->text.ptr + start, end - start };
+	size_t first = work->rows.len;
+
+	if (code.len > UNWIND_FOLLOW_MAX)
+		return;
+	if (code.len > work->states_cap) {
+		work->states_cap = code.len * 2;
+		work->states = arena_array(work->arena, struct state, work->states_cap);
+	}
+	if (function_walk(work, code, false) || function_walk(work, code, true))
+		*vec_push(work->arena, &work->functions) = (struct followed){
+			.start = start,
+			.end = end,
+			.first = (uint32_t)first,
+			.count = (uint32_t)(work->rows.len - first),
+		};
+}
+
+static bool has_part(const struct work *work, const struct followed *function)
+{
+	for (size_t at = function->start; at < function->end; at++)
+		if (is_marked(work->is_part, at))
+			return true;
+	return false;
+}
+
+static struct unwind_rule rule_of(const struct state *state)
+{
+	struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_REGISTER,
+		.cfa_register = 7,
+		.cfa_offset = state->depth + WORD,
+		.return_address = UNWIND_SAVED_AT_CFA,
+		.return_address_offset = -WORD,
+	};
+
+	if (state->depth < 0) /* the return address has been popped */
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+	if (state->is_lost) {
+		rule.cfa_register = 6;
+		rule.cfa_offset = state->framed + WORD;
+	}
+	if (state->saved && state->saved <= INT16_MAX - WORD) {
+		rule.frame_pointer = UNWIND_SAVED_AT_CFA;
+		rule.frame_pointer_offset = (int16_t)(-state->saved - WORD);
+	}
+	return rule;
+}
+
+static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+{
+	const struct work *work = self;
+
+	for (uint32_t i = 0; i < stretch->len; i++) {
+		const struct followed_row *row = &work->rows.items[stretch->at + i];
+		struct unwind_rule rule = rule_of(&row->state);
+
+		if (row->at >= stretch->end - stretch->start)
+			break;
+		unwind_rows_add(rows, stretch->start + row->at, &rule);
+	}
+}
+
+static bool entries_list(const struct unwind_follow *follow, struct work *work, uint64_t address,
+			 struct err *err)
+{
+	elf_symbols symbols;
+
+	if (!elf_symbols_read(follow->fd, follow->sections, work->arena, &symbols, err))
+		return false;
+	work->is_entry = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
+	work->is_part = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
+	for (size_t i = 0; i < symbols.len; i++)
+		mark(work, work->is_entry, symbols.items[i].start - address);
+	entries_find(work);
+	return true;
+}
+
+bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_stretches *stretches,
+			struct err *err)
+{
+	const struct elf_section *section = elf_sections_find(follow->sections, STR(".text"));
+	struct work *work = arena_new(stretches->arena, struct work);
+
+	work->arena = stretches->arena;
+	if (!elf_section_has_bytes(section) || section->size > UNWIND_SEARCH_MAX)
+		return true;
+	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, work->arena, &work->text,
+			      err) ||
+	    !entries_list(follow, work, section->address, err))
+		return false;
+	stretches->tellers[UNWIND_SOURCE_FOLLOWED] = (struct unwind_teller){ rows_add, work };
+	for (size_t start = 0, end; start < work->text.len; start = end) {
+		for (end = start + 1; end < work->text.len && !is_marked(work->is_entry, end);
+		     end++)
+			;
+		function_follow(work, start, end);
+		if (!unwind_stretches_fit(stretches, err))
+			return false;
+	}
+	for (size_t i = 0; i < work->functions.len; i++) {
+		const struct followed *function = &work->functions.items[i];
+
+		if (!has_part(work, function))
+			unwind_stretches_add(stretches, section->address + function->start,
+					     function->end - function->start,
+					     (struct unwind_stretch){
+						     .at = function->first,
+						     .len = function->count,
+						     .source = UNWIND_SOURCE_FOLLOWED,
+					     });
+	}
+	return unwind_stretches_fit(stretches, err);
+}
