@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { UNIT = 200000, ROOM = 4096, ALTERNATE = 64 * 1024 };
+enum { UNIT = 200000, ROOM = 4096, ALTERNATE = 64 * 1024, SETTLE_SECONDS = 1 };
 
 static volatile uint64_t sink;
 static double limit;
@@ -150,9 +150,27 @@ static void by_signal(void)
 	provoke();
 }
 
-/* The same, but the handler runs on another stack, which lies below or above. */
+/* A process that runs for a moment before its chain begins is known to a profiler by then. */
+KEPT static void settle(void)
+{
+	double end = seconds_of(CLOCK_MONOTONIC) + SETTLE_SECONDS;
+
+	while (seconds_of(CLOCK_MONOTONIC) < end)
+		usleep(10000);
+	while (seconds_of(CLOCK_MONOTONIC) < end + SETTLE_SECONDS)
+		work();
+	while (seconds_of(CLOCK_MONOTONIC) < end + 2 * SETTLE_SECONDS)
+		usleep(10000);
+}
+
+/*
+ * The same, but the handler runs on another stack, which lies below or above. Where a profiler is
+ * given a copy of the stack's top, the rest is not in it.
+ */
 static void on_alternate(void)
 {
+	settle();
+
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
 	stack_t stack = { .ss_sp = malloc(ALTERNATE), .ss_size = ALTERNATE };
 
@@ -241,14 +259,13 @@ static void by_thread(void)
 	pthread_join(thread, NULL);
 }
 
-/* visit -> plugin_enter -> plugin_inner -> work_for_plugin: two files take turns at one place. */
 KEPT static void work_for_plugin(void)
 {
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		work();
 }
 
-KEPT static bool visit(const char *name)
+KEPT static void *plugin_open(const char *name)
 {
 	char path[ROOM];
 
@@ -256,22 +273,50 @@ KEPT static bool visit(const char *name)
 		 name);
 
 	void *plugin = dlopen(path, RTLD_NOW);
-	void (*enter)(void (*)(void)) =
-		plugin ? (void (*)(void (*)(void)))dlsym(plugin, "plugin_enter") : NULL;
 
-	if (!enter)
-		return fprintf(stderr, "chains: %s\n", dlerror()), false;
-	enter(work_for_plugin);
-	dlclose(plugin);
-	return true;
+	if (!plugin)
+		fprintf(stderr, "chains: %s\n", dlerror());
+	return plugin;
+}
+
+/* visit -> plugin_enter -> plugin_inner -> work_for_plugin -> work */
+KEPT static void visit(void *plugin)
+{
+	void (*enter)(void (*)(void)) = (void (*)(void (*)(void)))dlsym(plugin, "plugin_enter");
+
+	if (enter)
+		enter(work_for_plugin);
+}
+
+/*
+ * Two files come and go by turns. The next one is there before the last one goes, or (`one_place`)
+ * takes its place, with frames of another size.
+ */
+KEPT static void take_turns(bool one_place)
+{
+	void *plugin = NULL, *next;
+
+	for (bool even = false; !is_over(); even = !even) {
+		if (one_place && plugin)
+			dlclose(plugin);
+		next = plugin_open(even ? CHAINS_PLUGIN_A : CHAINS_PLUGIN_B);
+		if (!next)
+			return;
+		if (!one_place && plugin)
+			dlclose(plugin);
+		plugin = next;
+		visit(plugin);
+	}
 }
 
 static void by_plugins(void)
 {
-	bool even = false;
+	take_turns(false);
+}
 
-	while (!is_over() && visit(even ? CHAINS_PLUGIN_A : CHAINS_PLUGIN_B))
-		even = !even;
+static void by_swaps(void)
+{
+	take_turns(true);
 }
 
 /* by_plt -> through -> toupper, by way of the procedure linkage table. */
@@ -335,8 +380,9 @@ static const struct kind {
 	{ "calls", first },         { "recursion", recursion }, { "alloca", with_alloca },
 	{ "realigned", realigned }, { "signal", by_signal },    { "altstack", on_alternate },
 	{ "fault", by_fault },      { "noreturn", ending },     { "vfork", by_vfork },
-	{ "thread", by_thread },    { "plugins", by_plugins },  { "plt", by_plt },
-	{ "vdso", by_vdso },        { "kernel", by_kernel },    { "pulse", pulse },
+	{ "thread", by_thread },    { "plugins", by_plugins },  { "swaps", by_swaps },
+	{ "plt", by_plt },          { "vdso", by_vdso },        { "kernel", by_kernel },
+	{ "pulse", pulse },
 };
 
 int main(int argc, char **argv)

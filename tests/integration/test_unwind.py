@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of programs whose chains of calls are known: do they reach their root, and are they right?
+
+Programs are built without frame pointers (but where that is the case's point), run beside an agent
+that writes files, and judged by the names of their frames alone: the outermost must be the entry
+point of the program or of a thread. So a walk that only claims to be complete is found out.
+What the table of cases has is in unwind_programs.py; what each reached is printed at the end.
+DECIMA_UNWIND_ONLY is a regular expression of cases, DECIMA_UNWIND_SECONDS their CPU time.
+
+Every program has run once before, so that the agent has the tables of its files; each case is a
+new process all the same, whose first samples the kernel side knows nothing of.
+"""
+import dataclasses
+import os
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import symbols_of
+import unwind_programs
+from harness import wait_until
+from local.services import http
+from local_agent import LocalAgent
+
+HERTZ = 19  # the rate at which every stack may travel that the kernel side does not know
+PERIOD = 10**9 // HERTZ
+SECONDS = int(os.environ.get("DECIMA_UNWIND_SECONDS", "2"))  # of CPU time of each case
+AT_ONCE = 2
+ROOT_SHARE = 0.99  # of all; and of each case all but one, for none has a hundred stacks
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
+    reason="the agent needs root and BTF")
+
+
+@pytest.fixture(scope="module")
+def build():
+    return Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+
+
+def run_all(cases):
+    """Two at a time: {pid: case}."""
+    waiting, running, pids = list(cases), [], {}
+    while waiting or running:
+        while waiting and len(running) < AT_ONCE:
+            case = waiting.pop(0)
+            running.append((case, subprocess.Popen(
+                [str(word) for word in case.argv], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL)))
+            pids[str(running[-1][1].pid)] = case
+        case, process = running.pop(0)
+        assert process.wait(300) == 0, case.name
+    return pids
+
+
+def stacks_of(agent, protos, pids, warm, cases):
+    """{case's name: Counter of stacks, root first, as (name, path)}."""
+    by_program = {os.path.realpath(case.argv[0]): case for case in cases if case.kind == "vfork"}
+    found = {case.name: Counter() for case in cases}
+    for labels, frames, value in agent.samples(protos):
+        program = labels.get("exe", "")
+        pid = labels.get("pid")
+        case = pids.get(pid) or by_program.get(program)
+        if not case or pid in warm or program != os.path.realpath(case.argv[0]):
+            continue  # somebody else's, or not yet executed
+        user = tuple((symbols_of.name(path, at), path) for path, _, at, function in reversed(frames)
+                     if not function)
+        if user:
+            found[case.name][user] += value / PERIOD
+    return found
+
+
+def has_all_tables(agent):
+    status, body = http(f"http://{agent.address}/metrics")
+    waiting = re.search(r"^decima_agent_unwind_tables_waiting (\d+)$", body.decode(), re.MULTILINE)
+    return status == 200 and waiting and int(waiting[1]) == 0
+
+
+@pytest.fixture(scope="module")
+def seen(build, protos, tmp_path_factory):
+    """[(case, stacks)]"""
+    place = tmp_path_factory.mktemp("unwind")
+    only = os.environ.get("DECIMA_UNWIND_ONLY", "")
+    cases = [case for case in unwind_programs.cases(place, build, SECONDS)
+             if re.search(only, case.name)]
+    (place / "profiles").mkdir()
+    agent = LocalAgent(build / "services" / "agent" / "decima-agent", place / "profiles",
+                       f"--profiling-cpu-sampling-frequency={HERTZ}")
+    warm = run_all([dataclasses.replace(case, argv=case.warm()) for case in cases])
+    wait_until(lambda: has_all_tables(agent), 200, "all tables are loaded", every=1)
+    pids = run_all(cases)
+    agent.stop()
+    found = stacks_of(agent, protos, pids, warm, cases)
+    return [(case, found[case.name]) for case in cases]
+
+
+def chain(stack):
+    return ";".join(name for name, _ in stack)
+
+
+def share(stacks, holds):
+    return sum(n for stack, n in stacks.items() if holds(stack)) / max(1, sum(stacks.values()))
+
+
+def is_rooted(case, stack):
+    return re.fullmatch(case.roots, stack[0][0]) is not None
+
+
+def worst(stacks, holds, text, count=3):
+    """The commonest of those that do not hold, as text."""
+    bad = Counter()
+    for stack, n in stacks.items():
+        if not holds(stack):
+            bad[text(stack)] += n
+    return [f"{n:.0f} x {what}" for what, n in bad.most_common(count)]
+
+
+def test_stacks_reach_their_root(seen, figure):
+    """Of each program, 99 of 100; whatever else is the matter is listed with it."""
+    failed, total, missing = [], 0, 0
+    for case, stacks in seen:
+        def holds(stack, case=case):
+            return is_rooted(case, stack)
+        count, rooted = sum(stacks.values()), share(stacks, holds)
+        ends = worst(stacks, holds, lambda stack: f"{stack[0][0]} in "
+                     f"{Path(stack[0][1]).name or 'no file'}")
+        figure(f"{case.name:28} {count:5.0f} stacks, {rooted:7.2%} to the root"
+               + (f"; others end in {', '.join(ends)}" if ends else ""))
+        if case.kind in unwind_programs.UNKNOWABLE:
+            continue
+        total, missing = total + count, missing + count * (1 - rooted)
+        if not stacks or count * (1 - rooted) > max(1.5, count * (1 - ROOT_SHARE)):
+            failed.append(f"{case.name}: {rooted:.2%}, others end in {ends}")
+    figure(f"{total:.0f} stacks of {len(seen)} programs: {1 - missing / total:.2%} to the root")
+    assert not failed and missing <= (1 - ROOT_SHARE) * total, "\n".join(failed)
+
+
+def test_stacks_are_the_chains_that_were_called(seen, figure):
+    failed = []
+    for case, stacks in seen:
+        right = share(stacks, lambda stack, case=case: re.search(case.chain, chain(stack)))
+        wrong = sum(stacks.values()) * (1 - right)
+        if wrong > max(1.5, sum(stacks.values()) * (1 - case.right)) and \
+                case.kind not in unwind_programs.UNKNOWABLE:
+            seldom = worst(stacks, lambda stack, case=case: re.search(case.chain, chain(stack)),
+                           lambda stack: chain(stack)[-300:])
+            failed.append(f"{case.name}: {right:.2%} are {case.chain}; not: {seldom}")
+    figure(f"chains of calls: {len(seen) - len(failed)} of {len(seen)} programs as they are known")
+    assert not failed, "\n".join(failed)
