@@ -313,6 +313,8 @@ static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 			break;
 		i++;
 	}
+	if (!i)
+		return;
 	tables->there.len -= i;
 	memmove(tables->there.items, tables->there.items + i,
 		tables->there.len * sizeof(struct executable *));
