@@ -61,7 +61,13 @@ static bool is_call(const struct x86_instruction *it)
 	return it->map == 0 && it->opcode == 0xe8;
 }
 
-/* All that is called directly; where it makes no sense it goes on behind. */
+/* lea N(%rip): a function's address, if code is there. */
+static bool is_address(const struct x86_instruction *it)
+{
+	return it->map == 0 && it->opcode == 0x8d && it->mode == 0 && it->rm % 8 == X86_RBP;
+}
+
+/* All that is called directly, or by its address; where it makes no sense it goes on behind. */
 static void entries_find(struct work *work)
 {
 	for (size_t at = 0; at < work->text.len;) {
@@ -69,6 +75,9 @@ static void entries_find(struct work *work)
 
 		if (is_call(&it))
 			mark(work, work->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
+		if (is_address(&it))
+			mark(work, work->is_entry,
+			     at + it.len + (uint64_t)(int64_t)it.displacement);
 		at += it.len ? it.len : 1;
 	}
 }

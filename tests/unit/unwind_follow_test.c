@@ -86,6 +86,8 @@ static void code_that_fits_together_has_rows(void **state)
 		/* a call that does not return, and another function behind */
 		{ STR("\x50\xe8\x03\0\0\0\x0f\x0b\x90\x53\x5b\xc3"), 6, "7+16" },
 		{ STR("\x50\xe8\x03\0\0\0\x0f\x0b\x90\x53\x5b\xc3"), 10, "7+16" },
+		/* lea second(%rip), %rax; push; ud2; nop; second: push; ud2 */
+		{ STR("\x48\x8d\x05\x04\0\0\0\x53\x0f\x0b\x90\x53\x0f\x0b"), 12, "7+16" },
 		/* nobody calls the second one, or names it */
 		{ STR("\x53\x5b\xc3\x90\x90\x55\x5d\xc3"), 5, "7+8" },
 		{ STR("\x53\x5b\xc3\x90\x90\x55\x5d\xc3"), 6, "7+16 fp-16" },
