@@ -181,7 +181,7 @@ class Measured:
 class Bench:
     def __init__(self, args, fleet, place):
         self.args, self.fleet, self.place = args, fleet, place
-        self.admin = AdminClient({"bootstrap.servers": fleet.kafka.address()})
+        self.admin = AdminClient({"bootstrap.servers": fleet.kafka.address(), "log_level": 0})
         protos = place / "protos"
         protos.mkdir()
         self.protos = compile_protos(protos)
@@ -326,6 +326,14 @@ def starts_table(bench):
         row([peer, *cells])
 
 
+def tables():
+    """What building tables costs: the builder's own figures, beside other readers of the rows."""
+    subprocess.run(["ninja", "-C", ROOT / "build", "tests/unwind_bench"], check=True,
+                   stdout=subprocess.DEVNULL)
+    print("\nBuilding tables of unwind rows\n", flush=True)
+    subprocess.run([ROOT / "build" / "tests" / "unwind_bench"], check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=300, help="of each load")
@@ -334,7 +342,7 @@ def main():
     parser.add_argument("--batch", type=int, default=10, help="the agent's --profiling-duration")
     parser.add_argument("--starts", type=int, default=5, help="starts of an agent, idle and not")
     parser.add_argument("--hz", type=int, nargs="+", default=[19, 97])
-    parts = [*LOADS, "depths", "starts"]
+    parts = [*LOADS, "depths", "starts", "tables"]
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     args = parser.parse_args()
     if os.geteuid() != 0:
@@ -349,6 +357,8 @@ def main():
             depths_table(bench)
         if "starts" in args.only:
             starts_table(bench)
+    if "tables" in args.only:
+        tables()
 
 
 if __name__ == "__main__":
