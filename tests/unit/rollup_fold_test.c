@@ -44,7 +44,8 @@ static str sums_text(const struct sample_set *set, struct arena *arena)
 			sums.samples.items[sums.samples.len++] = (struct sample){
 				.series = sample->series, .stack = sample->stack, .time_ms = HOUR_MS
 			};
-		sums.samples.items[at].value += sample->value;
+		sums.samples.items[at].value =
+			(int64_t)((uint64_t)sums.samples.items[at].value + (uint64_t)sample->value);
 	}
 	/* Series are told apart by their ids alone there. */
 	for (size_t i = 0; i < sums.series.len; i++) {
