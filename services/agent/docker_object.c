@@ -75,7 +75,9 @@ static char peek(struct cursor *cursor)
 {
 	while (cursor->rest.len && strchr(" \t\r\n", *cursor->rest.ptr))
 		cursor->rest = str_skip(cursor->rest, 1);
-	return cursor->rest.len && !cursor->failed ? *cursor->rest.ptr : 0;
+	if (!cursor->rest.len || cursor->failed)
+		return 0;
+	return *cursor->rest.ptr;
 }
 
 static bool take(struct cursor *cursor, char wanted)
@@ -289,7 +291,7 @@ static str read_names(struct cursor *cursor)
 static bool is_id(str id)
 {
 	for (size_t i = 0; i < id.len; i++)
-		if (!memchr("0123456789abcdef", id.ptr[i], 16))
+		if ((id.ptr[i] < '0' || id.ptr[i] > '9') && (id.ptr[i] < 'a' || id.ptr[i] > 'f'))
 			return false;
 	return id.len == ID_LEN;
 }

@@ -99,8 +99,8 @@ def test_the_burners_addresses_lie_in_its_functions(build, seen):
     chains = burn_chains(build, seen)
 
     right = sum(n for names, n in chains.items()
-                if names in {("main", "outer", "middle", "leaf_a"),
-                             ("main", "outer", "middle", "leaf_b")})
+                if names[names[:1] == ("_start",):] in {("main", "outer", "middle", "leaf_a"),
+                                                    ("main", "outer", "middle", "leaf_b")})
     assert right >= 0.97 * sum(chains.values()), chains
 
 

@@ -40,7 +40,7 @@ def agent(tmp_path, wrapper, *flags):
 
 
 def error(said):
-    return re.search(r'error="(.*)"$', said, re.MULTILINE)[1]
+    return re.search(r'level=error .*error="(.*)"$', said, re.MULTILINE)[1]
 
 
 def test_a_kernel_that_is_too_old_is_refused_with_the_reason(tmp_path):

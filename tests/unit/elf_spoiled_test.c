@@ -65,10 +65,10 @@ static void a_spoiled_file_is_refused_with_a_sentence_or_read(void **state)
 			for (size_t k = 0; k < sizeof(flips); k++) {
 				struct err err = { 0 };
 
-				bytes[at] ^= flips[k];
+				bytes[at] = (char)(bytes[at] ^ flips[k]);
 				assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
 				assert_true(read_all(fd, (str){ bytes, len }, &err) || err.msg[0]);
-				bytes[at] ^= flips[k];
+				bytes[at] = (char)(bytes[at] ^ flips[k]);
 			}
 			assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
 		}

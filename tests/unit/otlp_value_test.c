@@ -196,12 +196,12 @@ static void a_spoiled_message_is_refused_with_a_reason_or_read_whole(void **stat
 		struct sample_set set;
 		struct err err = { 0 };
 
-		*at ^= flips[i % sizeof(flips)];
+		*at = (char)(*at ^ flips[i % sizeof(flips)]);
 		if (try_read((str){ copy, bytes.len }, &set, &result, &err, &arena))
 			assert_whole(&set);
 		else
 			assert_non_null(strstr(err.msg, otlp_reason_names[result.rejected]));
-		*at ^= flips[i % sizeof(flips)];
+		*at = (char)(*at ^ flips[i % sizeof(flips)]);
 		arena_reset(&arena);
 	}
 	arena_free(&m.arena);

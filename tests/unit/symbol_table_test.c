@@ -326,7 +326,8 @@ static void a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it(void
 		struct symbol_table table;
 
 		memcpy(copy, bytes, (size_t)len);
-		copy[i / sizeof(flips)] ^= flips[i % sizeof(flips)];
+		copy[i / sizeof(flips)] =
+			(char)(copy[i / sizeof(flips)] ^ flips[i % sizeof(flips)]);
 		sum_anew(copy, (size_t)len);
 		assert_int_equal(pwrite(fd, copy, (size_t)len, 0), len);
 		if (!symbol_table_open(&table, fd, &err)) {
