@@ -478,6 +478,8 @@ static const struct limit agent[] = {
 	      "the oldest are closed; the processes that map them still lead to them"),
 	LIMIT(UNWIND_ASKED_MAX, COUNT, "unwind tables that are fetched or built at a time",
 	      "the others wait, `decima_agent_unwind_tables_waiting`"),
+	LIMIT(UNWIND_CACHE_SPARE_BYTES, BYTES, "the disk that is left for the spool",
+	      "tables are not kept on disk, `decima_agent_unwind_cache_left_out_total`"),
 	LIMIT(UNWIND_LOAD_PAGES_MAX, COUNT,
 	      "pages of unwind tables that are put into the kernel in one round",
 	      "the others wait, `decima_agent_unwind_tables_waiting`"),

@@ -84,6 +84,9 @@ enum {
 /* Of the lists of mappings that programs find; beside the tables, within the same bound. */
 #define UNWIND_LISTS_BYTES_MAX (64ULL << 20)
 
+/* Of the disk that tables are kept on: it is the spool's, which must not find it full. */
+#define UNWIND_CACHE_SPARE_BYTES (256ULL << 20)
+
 enum {
 	UNWIND_FILES_HELD_MAX = 1024, /* kept open until their table is wanted; the oldest go */
 	UNWIND_ASKED_MAX = 16,        /* tables that are fetched or built at a time; others wait */

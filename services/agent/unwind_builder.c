@@ -40,6 +40,12 @@ static struct metric troubles = {
 static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
 				     .kind = METRIC_GAUGE,
 				     .help = "Size of the cache of unwind tables on disk." };
+static struct metric cache_left_out = {
+	.name = "decima_agent_unwind_cache_left_out_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables not kept on disk because it has little room left, which is the "
+		"spool's.",
+};
 static struct metric cache_removed = {
 	.name = "decima_agent_unwind_cache_removed_total",
 	.kind = METRIC_COUNTER,
@@ -59,7 +65,8 @@ static struct metric starts = { .name = "decima_agent_unwind_builder_starts_tota
 				.help = "Processes started to build unwind tables." };
 
 struct metric *const unwind_builder_metrics[] = {
-	&built, &rows, &cached, &troubles, &cache_bytes, &cache_removed, &cpu, &peak, &starts,
+	&built,         &rows,           &cached, &troubles, &cache_bytes,
+	&cache_removed, &cache_left_out, &cpu,    &peak,     &starts,
 };
 const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
 
@@ -201,6 +208,7 @@ static void measure(const struct unwind_builder *builder)
 {
 	metric_set(&cache_bytes, (int64_t)builder->cache.bytes);
 	metric_set(&cache_removed, (int64_t)builder->cache.removed);
+	metric_set(&cache_left_out, (int64_t)builder->cache.left_out);
 	metric_set(&cpu, (int64_t)builder->worker.cpu_ns);
 	metric_set(&peak, (int64_t)builder->worker.peak_bytes);
 	metric_set(&starts, (int64_t)builder->worker.started);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind_cache.h"
 
+#include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 enum { COPY_PIECE = 1 << 20 };
 
@@ -165,6 +167,14 @@ bool unwind_cache_copy(int from, int to, struct err *err)
 	}
 }
 
+static bool leaves_room(const struct unwind_cache *cache, uint64_t bytes)
+{
+	struct statvfs disk;
+
+	return fstatvfs(cache->directory, &disk) == 0 &&
+	       disk.f_bavail * disk.f_frsize >= bytes + UNWIND_CACHE_SPARE_BYTES;
+}
+
 bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, struct err *err)
 {
 	char name[NAME_MAX + 1];
@@ -176,6 +186,10 @@ bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, 
 		return err_errno(err, "look at a table");
 	if ((uint64_t)stat.st_size > cache->max_bytes)
 		return true;
+	if (!leaves_room(cache, (uint64_t)stat.st_size)) {
+		cache->left_out++;
+		return true;
+	}
 	make_room(cache, (uint64_t)stat.st_size);
 
 	AUTO_FD temp = openat(cache->directory, "next.tmp",

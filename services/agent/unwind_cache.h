@@ -11,8 +11,10 @@
 #include "base/err.h"
 
 struct unwind_cache {
-	uint64_t bytes;   /* of all files */
-	uint64_t removed; /* cumulative: to make room */
+	uint64_t bytes; /* of all files */
+	/* cumulative */
+	uint64_t removed;  /* to make room */
+	uint64_t left_out; /* not kept, because the disk has little room left */
 	/* private */
 	int directory; /* -1: there is none: nothing is kept */
 	uint64_t max_bytes;
@@ -25,7 +27,8 @@ void unwind_cache_close(struct unwind_cache *cache);
 /* The file, or -1. */
 int unwind_cache_get(struct unwind_cache *cache, const char *build_id) MUST_CHECK;
 
-/* Keep a copy of a table's file, from its beginning. */
+/* Keep a copy of a table's file, from its beginning; not where the disk has little room left, which
+ * is the spool's. */
 bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd,
 		      struct err *err) MUST_CHECK;
 

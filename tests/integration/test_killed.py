@@ -330,7 +330,7 @@ def make_other_type(host):
 
 
 def make_other_version(host):
-    bpftool("map", "update", "pinned", host.pin, "key", 6, 0, 0, 0,
+    bpftool("map", "update", "pinned", host.pin, "key", 14, 0, 0, 0,
             "value", 9, 0, 0, 0, 0, 0, 0, 0)
 
 

@@ -282,12 +282,25 @@ def full_disk(fleet):
 
 
 def test_on_a_full_disk_tables_are_built_and_not_kept(start, program, full_disk):
+    """What room is left is the spool's."""
     agent = start(state_directory=full_disk)
+    program.sampled_by(agent)
+
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_cache_left_out_total"] >= 1, DEADLINE,
+               "it is counted")
+    assert cached(agent, program) is None
+    assert not list((full_disk / "unwind").glob("*.tmp"))
+
+
+def test_a_cache_that_cannot_be_written_is_told(start, program, fleet):
+    state = fleet.run_dir / "state-in-the-way"
+    (state / "unwind" / "next.tmp").mkdir(parents=True)
+
+    agent = start(state_directory=state)
     program.sampled_by(agent)
 
     wait_until(lambda: troubles(agent, "write") >= 1, DEADLINE, "it is counted")
     assert cached(agent, program) is None
-    assert not list((full_disk / "unwind").glob("*.tmp"))
 
 
 # the builder
