@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_walk.h"
 
+/* A guess looks at the code before a return address, and code does not travel. */
+#define UNWIND_MAY_GUESS false
 #include "unwind.h"
 
 #include <string.h>

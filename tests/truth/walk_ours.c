@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A guess looks at the code before a return address, and a capture has none. */
+#define UNWIND_MAY_GUESS false
 #include "unwind.h"
 #include "walks.h"
 
