@@ -38,10 +38,9 @@ KINDS = {
 # What every form of chains.c runs; only some can load plugins or have a vdso.
 COMMON = [kind for kind in KINDS if kind not in ("plugins", "swaps", "plt", "vdso")]
 FEW = ["calls", "recursion", "realigned", "signal", "vfork"]
-# What passes through no function of libc. Debian's musl has neither .eh_frame nor .debug_frame:
-# what calls main there is as far as anybody comes, and a handler cannot be left through its raise.
+# What passes through no function of libc. Debian's musl has neither .eh_frame nor .debug_frame: its
+# code is followed, which leads to _start, but not out of a handler through its raise.
 OWN = ["calls", "recursion", "alloca", "realigned", "fault", "noreturn", "vfork"]
-MUSL_ROOTS = "libc_start_main_stage2|_init|__libc_start_main"
 # Figures, not claims. swaps: code takes the place of other code every few milliseconds, and the
 # walk in the kernel knows the mappings of a quarter of a second ago. vfork: each child is a process
 # that nobody knows yet, its stacks must travel, and on a busy machine not all do.
@@ -84,7 +83,7 @@ def make(*command, **options):
 
 def chains_cases(form, program, seconds, kinds):
     return [Case(form, kind, [program, kind, seconds, DEEP], KINDS[kind],
-                 roots=MUSL_ROOTS if "musl" in form else ROOTS) for kind in kinds]
+                 roots=ROOTS) for kind in kinds]
 
 
 def c_forms(place, build, seconds):
