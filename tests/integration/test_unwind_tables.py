@@ -443,7 +443,8 @@ def test_a_table_larger_than_the_bound_is_refused_and_drives_none_out(start, tmp
         wait_until(lambda: f'"no room for an unwind table" build_id={huge.id}' in
                    agent.log_file.read_text(), DEADLINE, "it is refused")
 
-    assert metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1, DEADLINE,
+               "it is counted")
     assert loads(agent, huge) == 0
 
 
