@@ -21,6 +21,7 @@ import { isFault } from "../state/fault";
 import type { Window } from "../state/range";
 import { LabelChoice } from "./label_choice";
 import { Failure, Loading } from "./notice";
+import { useHeld } from "./use_held";
 import { CPU, unitOfType } from "./type_picker";
 
 interface GraphProps {
@@ -99,8 +100,9 @@ export function Graph(props: GraphProps) {
 type DrawnProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
 
 function Drawn(props: DrawnProps) {
-	const { lines, step, unit, rate } = props;
+	const { step, unit, rate } = props;
 	const place = useRef<HTMLDivElement>(null);
+	const lines = useHeld(place, props.lines); // what comes in meanwhile would break a drag off
 	const plot = useRef<Plot | null>(null);
 	const [cursor, setCursor] = useState<number | null>(null);
 	const [mark, setMark] = useState<number | null>(null); // where Shift began
@@ -161,7 +163,7 @@ function Drawn(props: DrawnProps) {
 				aria-label="Graph over time. Left and right move, Enter pins a moment, Shift with left and right marks a time that Enter zooms into."
 				onKeyDown={onKeyDown}
 			/>
-			<Legend {...props} cursor={cursor} colors={colors} format={format} stress={(line) => plot.current?.stress(line)} />
+			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} stress={(line) => plot.current?.stress(line)} />
 			<p class="unseen" role="status">
 				{cursor !== null && mark !== null && `from ${formatMoment(lines.times[mark])} to ${formatMoment(lines.times[cursor])}`}
 			</p>

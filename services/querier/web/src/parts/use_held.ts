@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/** use_held - a value that stays as it is while a mouse button is down over an element. */
+import { type RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export function useHeld<T>(place: RefObject<HTMLElement>, value: T): T {
+	const [down, setDown] = useState(false);
+	const held = useRef(value);
+	if (!down) held.current = value;
+
+	useEffect(() => {
+		const onDown = () => setDown(true);
+		/* After the click that the same release makes. */
+		const onUp = () => setTimeout(() => setDown(false));
+		const element = place.current;
+		element?.addEventListener("mousedown", onDown);
+		window.addEventListener("mouseup", onUp);
+		return () => {
+			element?.removeEventListener("mousedown", onDown);
+			window.removeEventListener("mouseup", onUp);
+		};
+	}, []);
+	return held.current;
+}
