@@ -9,7 +9,8 @@
     tools/test.py --only coverage     the lines of pure modules that unit tests reach
     tools/test.py --only web          the page's types, and its pure parts in Vitest
     tools/test.py --only integration  pytest on real servers, in a browser and in containers, and a
-                                      short run of tests/chaos
+                                      short run of tests/chaos: what samples the machine beside
+                                      what waits for servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
 """
@@ -21,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -39,6 +41,7 @@ SANITIZERS = {
 # What pytest says at its end, which is not our one line of counts.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
 MINUTES = {False: 40, True: 180}  # of the integration tests, by --long; then they are ended
+LANES = ("machine", "servers")  # run side by side: --lane of tests/integration/conftest.py
 
 
 def run_c_tests():
@@ -127,42 +130,61 @@ def count_web(report):
 
 
 def run_integration_tests(long):
+    """Both lanes at once; what the second said is printed when the first has ended."""
     build(ROOT / "build")
+    counts = [Counter() for _ in LANES]
+    said = []
     with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "report.xml"
-        with_docker = long or os.environ.get("DECIMA_TEST_DOCKER") == "on"
-        command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
-                   "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
-                   f"--basetemp={scratch}/pytest", "tests/integration",
-                   "tests/chaos"] + (["tests/compose"] if with_docker else []) + (
-                       ["--long"] if long else [])
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
-        with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
-                              env=environment | {"PYTHONUNBUFFERED": "1",
-                                                 "PYTHONPATH": str(ROOT / "tools")},
-                              preexec_fn=before_exec(signal.SIGTERM)) as pytest:
-            signal.signal(signal.SIGALRM, lambda *_: pytest.terminate())
-            signal.alarm(MINUTES[long] * 60)
-            for line in pytest.stdout:
-                if not PYTEST_SUMMARY.match(line):
-                    say.line(line.rstrip())
-        counts = count_integration(report)
-        if pytest.returncode not in (0, 1):
-            say.line(f"pytest ended with status {pytest.returncode}")
-            counts["failed"] += 1
-    say.step(f"integration tests: {share(counts)}")
-    return counts
+        second = threading.Thread(target=run_lane, args=(
+            LANES[1], long, Path(scratch) / LANES[1], said.append, counts[1]))
+        second.start()
+        try:
+            run_lane(LANES[0], long, Path(scratch) / LANES[0], say.line, counts[0])
+        finally:
+            second.join()
+    for line in said:
+        say.line(line)
+    for lane, found in zip(LANES, counts, strict=True):
+        say.step(f"integration tests, {lane}: {share(found)}")
+    return sum(counts, Counter())
 
 
-def count_integration(report):
+def run_lane(lane, long, scratch, put, counts):
+    """pytest on one lane: its lines go to put(line), its counts into `counts`."""
+    scratch.mkdir()
+    report = scratch / "report.xml"
+    with_docker = long or os.environ.get("DECIMA_TEST_DOCKER") == "on"
+    command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
+               "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
+               f"--basetemp={scratch}/pytest", f"--lane={lane}", "--durations=25",
+               "tests/integration", "tests/chaos"] + (["tests/compose"] if with_docker else []) + (
+                   ["--long"] if long else [])
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+                          env=environment | {"PYTHONUNBUFFERED": "1",
+                                             "PYTHONPATH": str(ROOT / "tools")},
+                          preexec_fn=before_exec(signal.SIGTERM)) as pytest:
+        ends = threading.Timer(MINUTES[long] * 60, pytest.terminate)
+        ends.start()
+        for line in pytest.stdout:
+            if not PYTEST_SUMMARY.match(line):
+                put(line.rstrip())
+        ends.cancel()
+    counts.update(count_integration(report, put))
+    if pytest.returncode not in (0, 1):
+        put(f"pytest ended with status {pytest.returncode}")
+        counts["failed"] += 1
+
+
+def count_integration(report, put=say.line):
     counts = Counter()
     if report.exists():
         for case in ElementTree.parse(report).iter("testcase"):
             kinds = {child.tag for child in case}
             failed = bool(kinds & {"failure", "error"})
             if failed:
-                say.line(f"FAILED: {case.get('classname')}.{case.get('name')}")
+                put(f"FAILED: {case.get('classname')}.{case.get('name')}")
             counts["failed" if failed else "skipped" if "skipped" in kinds else "passed"] += 1
     return counts
 

@@ -21,7 +21,9 @@ Fixtures, from the cheapest:
     protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
 
 What they are is in harness.py. What needs minutes is marked `@pytest.mark.long`: only
-`make test-long` runs it.
+`make test-long` runs it. What samples this machine is marked `@pytest.mark.machine` (a module:
+`pytestmark`): it needs root and BTF, meets whatever else runs, so that it counts its own programs
+only, and `make test` runs it beside the others, which wait for servers most of their time.
 Run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
 A failing test shows the ends of the logs of what it ran.
 """
@@ -43,15 +45,33 @@ from local.services import Service  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run tests marked long")
+    parser.addoption("--lane", choices=["machine", "servers"],
+                     help="only what samples this machine, or only what does not")
     parser.addoption("--list-reasons", action="store_true", help="print what reasons tests claim")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: needs minutes; only with --long")
+    config.addinivalue_line("markers", "machine: samples this machine; needs root and BTF")
     config.addinivalue_line("markers", "reason(name, ...): provokes these losses; reasons.py")
 
 
+CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
+
+
+def samples(item):
+    return item.get_closest_marker("machine") is not None or "agent" in item.fixturenames
+
+
 def pytest_collection_modifyitems(config, items):
+    lane = config.getoption("--lane")
+    if lane:
+        left = [item for item in items if samples(item) != (lane == "machine")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if samples(item) == (lane == "machine")]
+    if not CAN_SAMPLE:
+        for item in filter(samples, items):
+            item.add_marker(pytest.mark.skip(reason="the agent needs root and BTF"))
     if not config.getoption("--long"):
         skip = pytest.mark.skip(reason="long: make test-long")
         for item in items:
@@ -127,10 +147,6 @@ def cell(servers, request):
 @pytest.fixture(scope="session")
 def agent(stack):
     """A decima-agent on this machine, feeding the shared stack."""
-    if os.geteuid() != 0:
-        pytest.skip("the agent needs root")
-    if not Path("/sys/kernel/btf/vmlinux").exists():
-        pytest.skip("this kernel has no BTF")
     made = Service(stack.fleet, "agent", "shared-agent",
                    flags={"kafka-topic": stack.topic, "profiling-duration": "2s"})
     made.launch()

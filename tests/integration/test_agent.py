@@ -22,9 +22,7 @@ from local.services import Service
 HERTZ = 19
 PERIOD = 10**9 // HERTZ
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every service does alike: answer for its health, say its settings, end in order."""
-import os
 import re
 import signal
 import socket
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,8 @@ from local.process import clean_environment
 from local.servers import ROOT
 
 KINDS = ("ingester", "querier", "debuginfo", "symbolizer", "agent")
+RUN = [pytest.param(kind, marks=pytest.mark.machine) if kind == "agent" else kind
+       for kind in KINDS]  # where a service is started
 
 
 @pytest.fixture(params=KINDS)
@@ -31,7 +31,7 @@ def symbolizer(cell):
     return cell.start_service(cell.service("symbolizer"))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=RUN)
 def running(request):
     """A running service of each kind, shared with other tests: look only."""
     if request.param in ("agent", "debuginfo", "symbolizer"):
@@ -39,12 +39,9 @@ def running(request):
     return getattr(request.getfixturevalue("stack"), request.param)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=RUN)
 def own(request, cell):
     """A service of each kind that is this test's to end."""
-    if request.param == "agent" and (os.geteuid() != 0 or
-                                     not Path("/sys/kernel/btf/vmlinux").exists()):
-        pytest.skip("the agent needs root and BTF")
     service = cell.start_service(cell.service(request.param, "own"))
     yield service
     service.kill()

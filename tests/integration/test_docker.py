@@ -20,6 +20,7 @@ from harness import metrics, wait_until
 from local.ports import any_free
 from local.process import before_exec
 
+pytestmark = pytest.mark.machine
 OBJECTS = 'decima_agent_docker_objects_total{outcome="%s"}'
 
 

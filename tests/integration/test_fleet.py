@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fleet: for each host, taken = stored + lost + in flight, whatever became of its batches."""
 import json
-import os
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -266,8 +264,7 @@ def test_a_page_that_is_none_is_400(cell, params, sentence):
 
 # a real agent
 
-@pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-                    reason="the agent needs root and BTF")
+@pytest.mark.machine
 def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
     agent = cell.service("agent", flags={"profiling-duration": "1s", "node": "real"})
 

@@ -13,9 +13,7 @@ import pytest
 
 from local.ports import any_free
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
 OLD = ["setarch", "--uname-2.6"]

@@ -20,9 +20,7 @@ from local.process import before_exec
 from local.services import Service
 from pinned import RING_FULL, bpftool, counted, pin_of, slots_of
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 ANEW = "the pinned counts begin anew"
 UNPINNED = "counts are not pinned"

@@ -17,8 +17,7 @@ import pytest
 
 from harness import Cell, metrics, wait_until
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-                                reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 # `hot` is inlined into `warm`, whose lines are told apart; all CPU time is in `hot`. Asking for the
 # frame's address makes gcc set up a frame pointer in a function that calls nobody.

@@ -2,10 +2,8 @@
 """A server that is gone costs time, never samples. Each is killed as a crash would kill it."""
 import json
 import math
-import os
 import subprocess
 import time
-from pathlib import Path
 
 import confluent_kafka
 import pytest
@@ -14,8 +12,7 @@ from harness import Cell, metrics, stays, wait_until
 from test_fleet import look
 from test_way_of_a_sample import HERTZ, program
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-                                reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ Here are those that have no better place. reasons.py says how a test claims one.
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 import confluent_kafka
 import pytest
@@ -17,9 +16,6 @@ from harness import Cell, metrics, wait_until
 from otlp_messages import cpu_message, headers
 from test_fleet import Host, look, status
 
-needs_agent = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
 RANGES_MAX = 1024  # of missing batches, lib/store/seen.h
 TICKS = 7
 
@@ -173,7 +169,7 @@ def stacks(cell, kind, seconds, count=1):
     assert [process.wait(120) for process in running] == [0] * count
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.parametrize("kind, reason", [
     pytest.param(kind, reason, marks=pytest.mark.reason(f"agent.{reason}"))
     for kind, reason in (("deep", "user_too_deep"), ("stray", "user_unmapped"))])
@@ -182,7 +178,7 @@ def test_stacks_that_are_not_whole_are_counted(cell, agent, moves, kind, reason)
         stacks(cell, kind, 1)
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.ring_full")
 def test_what_an_agent_that_stands_still_does_not_read_is_lost_as_ring_full(cell, agent, moves):
     """Deep stacks of 1 KB, 64 times a second and CPU, for longer than the ring has room."""
@@ -195,14 +191,14 @@ def test_what_an_agent_that_stands_still_does_not_read_is_lost_as_ring_full(cell
             agent.send(signal.SIGCONT)
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.malformed")
 def test_a_record_that_is_none_is_lost_as_malformed(cell, agent, moves):
     with moves("agent.malformed", agent, by=1, told=of_node(cell, "busy")):
         subprocess.run([program(cell, "ring_garbage"), str(agent.pid())], check=True)
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.local_store")
 def test_what_the_local_store_cannot_write_is_counted(cell, moves, tmp_path):
     place = tmp_path / "profiles"
@@ -248,7 +244,7 @@ class Spooling:
         self.cell.start_service(self.agent)
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.spool_full")
 def test_the_oldest_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path):
     """Of 60 KB of labels for each process, 4 MB are soon full; what went is told afterwards."""
@@ -265,7 +261,7 @@ def test_the_oldest_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path
     spooling.agent.stop()
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.spool_corrupt")
 def test_batches_that_changed_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp_path):
     spooling = Spooling(cell, tmp_path, "corrupt")
@@ -287,7 +283,7 @@ def test_batches_that_changed_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp
     spooling.agent.stop()
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.spool_refused")
 def test_a_batch_that_kafka_will_never_take_is_lost_as_spool_refused(cell, moves, tmp_path):
     with Cell(cell.fleet, f"{cell.name}_small", partitions=1) as small:
@@ -315,7 +311,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", tmp_path], check=True)
 
 
-@needs_agent
+@pytest.mark.machine
 @pytest.mark.reason("agent.spool_write")
 def test_what_a_full_disk_does_not_take_is_lost_as_spool_write(cell, moves, small_disk):
     agent = cell.start_service(cell.service("agent", "disk", {

@@ -32,9 +32,7 @@ AT_ONCE = 2
 ROOT_SHARE = 0.99  # of all; and of each case all but one, for none has a hundred stacks
 JIT_SHARE = 0.85  # callers of generated code are found by heuristics; seen: 93 to 100 %
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 @pytest.fixture(scope="module")

@@ -44,9 +44,7 @@ int main(int argc, char **argv)
 """
 CHAIN = ["first", "second", "third", "leaf"]
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 @pytest.fixture(scope="module")

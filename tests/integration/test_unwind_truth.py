@@ -27,7 +27,7 @@ SECONDS = 4
 EQUAL = 0.995  # of stacks, frame by frame from the leaf to the last
 BLIND = 0.02  # of which perf captured too little for libdwfl, see tests/truth/walks.h
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="perf needs root")
+pytestmark = pytest.mark.machine
 
 PYTHON = """
 import hashlib, json, re, time, zlib

@@ -17,8 +17,7 @@ from local.process import Process
 
 NAMES = ("postgres", "redis", "kafka", "ingester", "debuginfo", "symbolizer", "querier", "agent")
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-                                reason="the agent needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 def stack(action, run_dir):

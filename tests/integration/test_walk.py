@@ -43,9 +43,7 @@ public class Busy {
 }
 """
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/sys/kernel/btf/vmlinux").exists(),
-    reason="BPF needs root and BTF")
+pytestmark = pytest.mark.machine
 
 
 @pytest.fixture(scope="module")
