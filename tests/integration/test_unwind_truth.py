@@ -49,8 +49,11 @@ def build():
 
 
 def perf(out, *what, event="cpu-clock"):
-    """Without build ids: Debian's perf falls over those of some kernels."""
-    return [unwind_programs.tool("perf"), "record", "-B", "-N", "-q", "-e", event,
+    """With build ids of mappings: kernels that tell them to one listener, such as an agent, may
+    flag what others get so, too, and perf 6.1 takes device and inode for an id of any length, and
+    dies. Who asks for ids gets them.
+    """
+    return [unwind_programs.tool("perf"), "record", "--buildid-mmap", "-N", "-q", "-e", event,
             "-F", str(HERTZ), "--call-graph", "dwarf,65528", "-o", str(out), *map(str, what)]
 
 
@@ -151,8 +154,6 @@ def perf_script(out):
     command = [unwind_programs.tool("perf"), "script", "-i", out, "--ns", "--max-stack", "500",
                "--no-inline", "-F", "tid,time,ip"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if done.returncode < 0:
-        pytest.skip(f"perf script died: {done.stderr.splitlines()[-1:]}")
     assert done.returncode == 0, done.stderr
     text = done.stdout
     found = {}

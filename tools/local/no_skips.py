@@ -17,7 +17,6 @@ EXCUSES = {  # the beginning of a reason -> what excuses it
     "setarch may not": "a container that forbids personalities",
     "unshare may not": "a container that forbids namespaces of users",
     "no control group can be made": "a container, or a machine that has them read-only",
-    "perf script died": "perf 6.1 smashes its stack on some captures; libdwfl walks them as well",
     "no Docker engine": "no engine runs, and none can be started: tests/compose/engine.py",
     "the encoder cannot be built here": "modules of Go come by the network; what it made is kept",
 }
