@@ -62,7 +62,7 @@ static void merge_make(struct compact_job *job)
 
 	compact_merge_end(merge);
 	for (size_t i = 0; i < merge->hours.len; i++)
-		compact_job_put(job, &merge->hours.items[i].set);
+		compact_job_put(job, &merge->hours.items[i].set, ROLLUP_OLD);
 }
 
 /* All of the bucket that arrived in the same hour, whatever the times of its samples. */
@@ -70,6 +70,7 @@ static const struct compact_kind merging = {
 	.from = PARTITION_CHUNK_RAW,
 	.to = PARTITION_CHUNK,
 	.mark = "merged",
+	.set = "",
 	.find = "SELECT tableoid::regclass::text, bucket, 0::bigint, 9223372036854775807 "
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
 		"AND arrival < to_timestamp($1::bigint / 1000.0) "
@@ -97,13 +98,15 @@ static void fold_make(struct compact_job *job)
 	struct rollup_fold *fold = job->self;
 
 	rollup_fold_end(fold);
-	compact_job_put(job, &fold->set);
+	compact_job_put(job, &fold->sums, ROLLUP_SERIES);
+	compact_job_put(job, &fold->gauges, ROLLUP_GAUGES);
 }
 
 static const struct compact_kind rolling = {
 	.from = PARTITION_CHUNK,
 	.to = PARTITION_ROLLUP,
 	.mark = "rolled",
+	.set = ", gauges = true",
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 3600000, "
 		"first_ms - first_ms % 3600000 + 3600000 "
 		"FROM chunk WHERE rolled IS NULL AND NOT unreadable AND first_ms < $1 "

@@ -6,8 +6,8 @@
  *       │ merged  minutes later: all of a bucket that arrived in one hour
  *       ▼
  *     chunk       by the hour of its samples
- *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels
- *       ▼
+ *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels;
+ *       ▼         of gauges with what their means need (rollup_gauge.h)
  *     rollup
  *
  * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample

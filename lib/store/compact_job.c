@@ -9,7 +9,7 @@
 
 #define SQLSTATE_NO_PARTITION "23514"
 
-enum { CHUNK_LEVEL = 3, COLUMNS = 7 };
+enum { CHUNK_LEVEL = 3, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
 static bool find(struct compact_job *job, uint64_t older_than_ms, bool *ret_found, struct err *err)
 {
@@ -108,9 +108,10 @@ static void put_row(void *self, const struct chunk_row *row)
 {
 	struct compact_job *job = self;
 	uint64_t day = row->first_ms / MS_PER_DAY;
+	bool is_rollup = job->kind->to == PARTITION_ROLLUP;
 
 	*vec_push(&job->arena, &job->days) = day;
-	postgres_copy_row(&job->copy, COLUMNS);
+	postgres_copy_row(&job->copy, is_rollup ? ROLLUP_COLUMNS : COLUMNS);
 	postgres_copy_date(&job->copy, (int64_t)day);
 	postgres_copy_i32(&job->copy, job->bucket);
 	postgres_copy_i64(&job->copy, (int64_t)row->first_ms);
@@ -118,14 +119,17 @@ static void put_row(void *self, const struct chunk_row *row)
 	postgres_copy_i32(&job->copy, (int32_t)row->set->samples.len);
 	postgres_copy_bytes(&job->copy, row->directory);
 	postgres_copy_bytes(&job->copy, row->payload);
+	if (is_rollup)
+		postgres_copy_i32(&job->copy, (int32_t)job->rollup);
 	job->counts.made++;
 	job->counts.made_bytes += row->payload.len;
 }
 
-void compact_job_put(struct compact_job *job, struct sample_set *set)
+void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollup_kind rollup)
 {
 	AUTO_ARENA scratch = { 0 };
 
+	job->rollup = rollup;
 	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_row, job });
 }
 
@@ -149,11 +153,12 @@ static bool mark(struct compact_job *job, str what, const str *places, size_t co
 static bool replace(struct compact_job *job, struct err *err)
 {
 	struct postgres *pg = &job->compactor->pg;
-	str what = str_format(&job->arena, "%s = now()", job->kind->mark);
+	str what = str_format(&job->arena, "%s = now()%s", job->kind->mark, job->kind->set);
 	str copy = str_format(&job->arena,
 			      "COPY %s (day, bucket, first_ms, last_ms, samples, directory, "
-			      "payload) FROM STDIN (FORMAT binary)%c",
-			      partition_tables[job->kind->to].name, '\0');
+			      "payload%s) FROM STDIN (FORMAT binary)%c",
+			      partition_tables[job->kind->to].name,
+			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
 	job->copy.arena = &job->arena;
 	postgres_copy_begin(&job->copy);

@@ -11,12 +11,14 @@
 #include "store/compact.h"
 #include "store/compact_row.h"
 #include "store/partition.h"
+#include "store/rollup_kind.h"
 
 struct compact_job;
 
 struct compact_kind {
 	enum partition_table from, to; /* of rows as struct chunk_row is put */
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
+	const char *set;               /* what is set there beside it, from ", " on; or "" */
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;
@@ -34,6 +36,7 @@ struct compact_job {
 	void *self;        /* the kind's own, of begin() */
 	/* private */
 	struct buf copy;
+	enum rollup_kind rollup; /* of the rows that are being put */
 	uint64_t end_ms;
 	str partition; /* as the server names it */
 	int32_t bucket;
@@ -47,5 +50,5 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 		     uint64_t older_than_ms, struct compact_counts *counts, bool *ret_found,
 		     struct err *err) MUST_CHECK;
 
-/* Rows of samples that are all of one day. */
-void compact_job_put(struct compact_job *job, struct sample_set *set);
+/* Rows of samples that are all of one day; `rollup`: what sums they are, of those. */
+void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollup_kind rollup);

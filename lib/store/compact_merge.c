@@ -38,7 +38,7 @@ static bool add_hours(struct compact_merge *merge, const struct compact_row *row
 	struct map hours = { .arena = &arena };
 
 	sample_set_init(&whole, &arena);
-	if (!compact_row_read(row, 0, &whole, err))
+	if (!compact_row_read(row, COMPACT_ALL, 0, &whole, err))
 		return false;
 	for (size_t i = 0; i < whole.samples.len; i++) {
 		uint64_t start_ms = hour_of(whole.samples.items[i].time_ms);
@@ -57,7 +57,8 @@ static bool add_hours(struct compact_merge *merge, const struct compact_row *row
 bool compact_merge_add(struct compact_merge *merge, const struct compact_row *row, struct err *err)
 {
 	bool good = hour_of(row->first_ms) == hour_of(row->last_ms)
-			    ? compact_row_read(row, 0, set_of(merge, hour_of(row->first_ms)), err)
+			    ? compact_row_read(row, COMPACT_ALL, 0,
+					       set_of(merge, hour_of(row->first_ms)), err)
 			    : add_hours(merge, row, err);
 
 	merge->samples += good ? row->samples : 0;

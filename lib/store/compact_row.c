@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/compact_row.h"
 
+#include "profile/profile_type.h"
 #include "store/chunk.h"
 
 #include <inttypes.h>
 
-static bool any_series(void *self, uint64_t id, str type, struct labels *ret_labels)
-{
-	struct arena *arena = self;
-	struct label *label = arena_new(arena, struct label);
+/* Which series are taken. */
+struct taking {
+	struct arena *arena;
+	enum compact_part part;
+};
 
-	(void)type;
+static bool take_series(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	const struct taking *taking = self;
+	bool is_gauge = profile_type_temporality(type) == TEMPORALITY_GAUGE;
+
+	if (taking->part != COMPACT_ALL && is_gauge != (taking->part == COMPACT_GAUGES))
+		return false;
+
+	struct label *label = arena_new(taking->arena, struct label);
+
 	label->name = STR("id");
-	label->value = str_copy(arena, (str){ (const char *)&id, sizeof(id) });
+	label->value = str_copy(taking->arena, (str){ (const char *)&id, sizeof(id) });
 	*ret_labels = (struct labels){ label, 1 };
 	return true;
 }
 
-bool compact_row_read(const struct compact_row *row, unsigned int without, struct sample_set *set,
-		      struct err *err)
+bool compact_row_read(const struct compact_row *row, enum compact_part part, unsigned int without,
+		      struct sample_set *set, struct err *err)
 {
 	size_t before = set->samples.len;
 	uint64_t samples = 0;
+	struct taking taking = { set->arena, part };
 	const struct chunk_filter filter = {
-		.series = any_series,
-		.self = set->arena,
+		.series = take_series,
+		.self = &taking,
 		.start_ms = row->first_ms,
 		.end_ms = row->last_ms + 1,
 		.without = without,
@@ -32,7 +44,8 @@ bool compact_row_read(const struct compact_row *row, unsigned int without, struc
 
 	if (!chunk_decode(row->payload, &filter, set, &samples, err))
 		return false;
-	if (samples == row->samples && set->samples.len - before == samples)
+	if (samples == row->samples &&
+	    (part != COMPACT_ALL || set->samples.len - before == samples))
 		return true;
 	return err_set(err, ERR_INVALID,
 		       "%" PRIu64 " samples from %" PRIu64 " to %" PRIu64

@@ -15,11 +15,14 @@ struct compact_row {
 	str payload;
 };
 
+/* Samples of which types. */
+enum compact_part { COMPACT_ALL, COMPACT_DELTAS, COMPACT_GAUGES };
+
 /*
- * Add all its samples to the set; `without`: of enum chunk_without. ERR_INVALID: it is damaged, or
- * holds other samples than its columns say; the set holds rubbish then.
+ * Add its samples of the part to the set; `without`: of enum chunk_without. ERR_INVALID: it is
+ * damaged, or holds other samples than its columns say; the set holds rubbish then.
  */
-bool compact_row_read(const struct compact_row *row, unsigned int without, struct sample_set *set,
-		      struct err *err) MUST_CHECK;
+bool compact_row_read(const struct compact_row *row, enum compact_part part, unsigned int without,
+		      struct sample_set *set, struct err *err) MUST_CHECK;
 
 void compact_set_end(struct sample_set *set);

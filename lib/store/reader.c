@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/reader.h"
 
+#include "profile/profile_type.h"
 #include "store/limits.h"
 #include "store/reader_match.h"
 #include "store/row_scan.h"
@@ -123,9 +124,45 @@ static unsigned int without_of(const struct store_needs *needs, const struct fou
 	return stacks | CHUNK_NO_LABELS;
 }
 
-/* by_hours: sums of whole hours, of series alone, are enough. */
-static bool read_rows(const struct store_team *team, struct answer *answers, bool by_hours,
-		      struct arena *arena, struct err *err)
+/* A gauge's sums are of processes: beside labels of the series they have `pid`. */
+static bool process_suffices(const struct store_query *query, const struct found_series *series)
+{
+	const struct store_needs *needs = &query->needs;
+
+	for (size_t i = 0; i < query->selector->matcher_count; i++)
+		if (series->open >> i & 1 && !str_eq(query->selector->matchers[i].name, STR("pid")))
+			return false;
+	for (size_t i = 0; i < needs->label_count; i++)
+		if (!str_eq(needs->label_names[i], STR("pid")) &&
+		    !labels_get(series->labels, needs->label_names[i]).ptr)
+			return false;
+	return true;
+}
+
+/* Which sums of whole hours say all that is asked; none: an empty array. */
+static size_t kinds_of(const struct store_query *query, const struct answer *answer,
+		       int32_t ret_kinds[ROLLUP_KIND_COUNT])
+{
+	size_t count = 0;
+
+	if (!query->needs.no_times)
+		return 0;
+	if (profile_type_temporality(query->selector->type) == TEMPORALITY_GAUGE) {
+		map_for_each(&answer->match.found.by_id, slot) {
+			if (!process_suffices(query, slot->value))
+				return 0;
+		}
+		ret_kinds[count++] = ROLLUP_GAUGES;
+	} else if (answer->without & CHUNK_NO_LABELS) {
+		ret_kinds[count++] = ROLLUP_OLD;
+		ret_kinds[count++] = ROLLUP_SERIES;
+	}
+	return count;
+}
+
+/* kinds: the sums of whole hours that are enough. */
+static bool read_rows(const struct store_team *team, struct answer *answers, const int32_t *kinds,
+		      size_t kind_count, struct arena *arena, struct err *err)
 {
 	struct row_helper helpers[READERS_MAX];
 	const struct store_window *window = &answers[0].match.window;
@@ -135,10 +172,12 @@ static bool read_rows(const struct store_team *team, struct answer *answers, boo
 		.helper_count = team->count - 1,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms =
-			by_hours ? (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR
-				 : 0,
-		.end_hour_ms = by_hours ? window->end_ms / MS_PER_HOUR * MS_PER_HOUR : 0,
+		.first_hour_ms = kind_count ? (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR *
+						      MS_PER_HOUR
+					    : 0,
+		.end_hour_ms = kind_count ? window->end_ms / MS_PER_HOUR * MS_PER_HOUR : 0,
+		.kinds = kinds,
+		.kind_count = kind_count,
 		.buckets = answers[0].match.found.buckets,
 		.wants = wants,
 		.take = take,
@@ -172,13 +211,13 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 	};
 
 	bool good = reader_match_find(&answers[0].match, leader, err);
+	int32_t kinds[ROLLUP_KIND_COUNT];
 
 	for (size_t i = 0; good && i < team->count; i++)
 		answers[i].without = without_of(&query->needs, &answers[0].match.found);
 	if (good && answers[0].match.found.by_id.len)
-		good = read_rows(team, answers,
-				 query->needs.no_times && (answers[0].without & CHUNK_NO_LABELS),
-				 &arena, err);
+		good = read_rows(team, answers, kinds, kinds_of(query, &answers[0], kinds), &arena,
+				 err);
 
 	for (size_t i = 1; i < team->count; i++)
 		selector_done(&answers[i].selector);

@@ -32,7 +32,8 @@ struct store_reader {
 struct store_needs {
 	bool no_stacks; /* they come with the empty stack */
 	/* Samples of a whole hour may come as their sum, with the hour's beginning as their time,
-	 * where labels of the series are enough. */
+	 * where labels of the series are enough; of gauges, with the times of their profiles and
+	 * their pid (rollup_gauge.h). */
 	bool no_times;
 	/* Of their own labels those of these names, where the series lacks them: without any that
 	 * can be such, samples come with none. */

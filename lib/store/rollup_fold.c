@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_fold.h"
 
-#include "profile/profile_type.h"
 #include "store/chunk.h"
+#include "store/rollup_gauge.h"
 
 void rollup_fold_init(struct rollup_fold *fold, uint64_t hour_ms, struct arena *arena)
 {
 	*fold = (struct rollup_fold){ .hour_ms = hour_ms };
-	sample_set_init(&fold->set, arena);
+	sample_set_init(&fold->sums, arena);
+	sample_set_init(&fold->gauges, arena);
 }
 
 static int compare(const void *a, const void *b)
@@ -38,31 +39,42 @@ static void add_up(struct sample_set *set)
 	set->samples.len = last + 1;
 }
 
-static bool is_summed(void *self, const struct sample_set *from, struct sample *sample)
+static bool at_the_hour(void *self, const struct sample_set *from, struct sample *sample)
 {
-	const struct rollup_fold *fold = self;
+	const uint64_t *hour_ms = self;
 
-	sample->time_ms = fold->hour_ms;
-	return profile_type_temporality(from->series.items[sample->series].type) !=
-	       TEMPORALITY_GAUGE;
+	(void)from;
+	sample->time_ms = *hour_ms;
+	return true;
 }
 
 bool rollup_fold_add(struct rollup_fold *fold, const struct compact_row *row, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct sample_set set;
+	struct sample_set sums, gauges;
 
-	sample_set_init(&set, &arena);
-	if (!compact_row_read(row, CHUNK_NO_LABELS, &set, err))
+	sample_set_init(&sums, &arena);
+	sample_set_init(&gauges, &arena);
+	if (!compact_row_read(row, COMPACT_DELTAS, CHUNK_NO_LABELS, &sums, err))
 		return false;
-	add_up(&set);
-	sample_set_merge(&fold->set, &set, &(struct sample_filter){ is_summed, fold });
+	if (sums.samples.len < row->samples &&
+	    !compact_row_read(row, COMPACT_GAUGES, 0, &gauges, err))
+		return false;
+	if (sums.samples.len + gauges.samples.len != row->samples)
+		return err_set(err, ERR_INVALID, "a row has samples of other times than it says");
+	add_up(&sums);
+	sample_set_merge(&fold->sums, &sums,
+			 &(struct sample_filter){ at_the_hour, &fold->hour_ms });
+	rollup_gauge_fold(&gauges);
+	sample_set_merge(&fold->gauges, &gauges, NULL);
 	fold->samples += row->samples;
 	return true;
 }
 
 void rollup_fold_end(struct rollup_fold *fold)
 {
-	add_up(&fold->set);
-	compact_set_end(&fold->set);
+	add_up(&fold->sums);
+	rollup_gauge_fold(&fold->gauges);
+	compact_set_end(&fold->sums);
+	compact_set_end(&fold->gauges);
 }

@@ -3,16 +3,16 @@
  * rollup_fold - rows of one bucket and hour, summed by series and stack. Pure.
  *
  * Times and the samples' own labels are gone: a sample of the result is the sum of an hour. Gauges
- * are left out: their values must not be added up over time.
+ * are apart, since their values must not be added up over time (rollup_gauge.h).
  */
 #pragma once
 
 #include "store/compact_row.h"
 
 struct rollup_fold {
-	uint64_t hour_ms;      /* the time of all that comes of it */
-	struct sample_set set; /* after rollup_fold_end() */
-	uint64_t samples;      /* that went into it, gauges' too */
+	uint64_t hour_ms;               /* the time of all sums */
+	struct sample_set sums, gauges; /* after rollup_fold_end() */
+	uint64_t samples;               /* that went into them */
 };
 
 void rollup_fold_init(struct rollup_fold *fold, uint64_t hour_ms, struct arena *arena);

@@ -12,12 +12,15 @@ enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 #define COLUMNS "tableoid::regclass::text, ctid, octet_length(payload), directory"
 #define HOLDS   "bucket = ANY ($4) AND first_ms < $5 AND last_ms >= $6"
 
+/* Chunks from before gauges were summed up have those of theirs in no sum. */
+_Static_assert(ROLLUP_GAUGES == 3, "said below");
 static const char declare[] =
 	"DECLARE rows NO SCROLL CURSOR FOR "
 	"SELECT " COLUMNS " FROM rollup WHERE day >= $7 AND day <= $8 AND " HOLDS
-	" AND first_ms >= $9 AND first_ms < $10 UNION ALL "
+	" AND first_ms >= $9 AND first_ms < $10 AND kind = ANY ($11) UNION ALL "
 	"SELECT " COLUMNS " FROM chunk WHERE day >= $7 AND day <= $8 AND " HOLDS
-	" AND (rolled IS NULL OR first_ms < $9 OR first_ms >= $10) UNION ALL "
+	" AND (rolled IS NULL OR NOT gauges AND 3 = ANY ($11) "
+	"OR first_ms < $9 OR first_ms >= $10) UNION ALL "
 	"SELECT " COLUMNS " FROM chunk_raw "
 	"WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 AND " HOLDS " UNION ALL "
 	"SELECT " COLUMNS " FROM chunk_raw "
@@ -46,6 +49,7 @@ static bool open_cursor(const struct row_scan *scan, struct err *err)
 		postgres_date(&arena, (int64_t)(scan->end_ms / MS_PER_DAY)),
 		postgres_i64(&arena, (int64_t)scan->first_hour_ms),
 		postgres_i64(&arena, (int64_t)scan->end_hour_ms),
+		postgres_i32s(&arena, scan->kinds, scan->kind_count),
 	};
 
 	return postgres_query(&scan->reader->pg, declare, params, ARRAY_LEN(params), &rows, err);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "store/chunk_directory.h"
+#include "store/rollup_kind.h"
 #include "store/row_crew.h"
 
 struct row_scan {
@@ -20,6 +21,8 @@ struct row_scan {
 	uint64_t start_ms, end_ms;
 	/* Whole hours of which sums are enough, [first, end); none where first >= end. */
 	uint64_t first_hour_ms, end_hour_ms;
+	const int32_t *kinds; /* of these sums: enum rollup_kind */
+	size_t kind_count;
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
 
 	/* Whether the row's payload is wanted. */

@@ -60,8 +60,8 @@ static bool read_sums(struct question *question, const struct selector *selector
 	}
 	question->needs = (struct store_needs){
 		.no_stacks = true,
-		.no_times = !is_gauge && options->start_ms % MS_PER_HOUR == 0 &&
-			    options->step_ms % MS_PER_HOUR == 0,
+		.no_times =
+			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
 		.some_labels = !is_gauge,
 	};
 	if (options->sum_by) {

@@ -37,7 +37,7 @@ static bool read_merged(struct found *found, struct question *question,
 						.self = merge };
 	}
 	found->merge = &found->merges[0];
-	question->needs = (struct store_needs){ .no_times = !is_gauge,
+	question->needs = (struct store_needs){ .no_times = true,
 						.some_labels = !is_gauge,
 						.label_names = options->group_by->names,
 						.label_count = options->group_by->len };

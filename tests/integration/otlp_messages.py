@@ -70,6 +70,24 @@ def cpu_message(protos, comm, ticks, node="test", build_id="c0ffee", at_ms=None,
     return message.SerializeToString()
 
 
+def heap_message(protos, comm, at_ms, sizes=None, node="n1", pid=1):
+    """A heap of /bin/test: {stack: bytes in use}; 5,000 bytes in one stack."""
+    sizes = sizes or {(0x77,): 5000}
+    message = protos.profiles.ProfilesData.FromString(
+        cpu_message(protos, comm, dict.fromkeys(sizes, 1), node=node, at_ms=at_ms, pid=pid))
+    texts = message.dictionary.string_table
+    profile = message.resource_profiles[0].scope_profiles[0].profiles[0]
+    for field, value in ((profile.sample_type, b"inuse_space"), (profile.period_type, b"space")):
+        texts.append(value)
+        field.type_strindex = len(texts) - 1
+        texts.append(b"bytes")
+        field.unit_strindex = len(texts) - 1
+    profile.period = 524288
+    for sample, size in zip(profile.samples, sizes.values()):
+        sample.values.append(size)
+    return message.SerializeToString()
+
+
 def headers(sequence, epoch=1_700_000_000_000_000_000, status=None):
     """The headers of a numbered batch."""
     given = {"decima-epoch": str(epoch).encode(), "decima-seq": str(sequence).encode()}

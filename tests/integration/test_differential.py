@@ -4,7 +4,8 @@ of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
 
 There are two kinds of messages: made at random, with all that a message may say, and batches of a
 real agent (tests/recorded), as if four hosts had sent them within an hour. Both are asked about as
-they came, and once more while and after their rows are merged."""
+they came, once more while and after their rows are merged, and those made at random also when their
+hours were summed up."""
 import json
 import os
 import random
@@ -24,7 +25,10 @@ import recording  # noqa: E402  (the path comes first)
 
 SEED = int(os.environ.get("DECIMA_TEST_SEED", "0")) or random.randrange(1, 1 << 32)
 QUESTIONS = 50
-SPAN_MS = 3 * 3600_000  # of the messages' times: over several hours' partitions
+HOUR_MS = 3600_000
+SPAN_MS = 3 * HOUR_MS  # of the messages' times: over several hours' partitions
+NOT_ROLLED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
+              " + (SELECT count(*) FROM chunk WHERE rolled IS NULL)")
 PERIOD = 52_631_578
 
 
@@ -140,6 +144,7 @@ class Recorded:
 
     def __init__(self, cell, messages):
         self.cell = cell
+        self.is_rolled = cell.state == "rolled"
         self.samples = samples = [sample for message in messages for sample in message]
         self.chance = random.Random(SEED + 1)
         self.first = min(s.time_ms for s in samples)
@@ -155,6 +160,10 @@ class Recorded:
     def window(self):
         """Around everything, at samples' own times, or anywhere."""
         chance = self.chance
+        if self.is_rolled and chance.random() < 0.6:  # from hour to hour, or almost
+            first = chance.randint(self.first // HOUR_MS, self.last // HOUR_MS) * HOUR_MS
+            return (first - chance.choice([0, 0, 0, 1, HOUR_MS // 3]),
+                    first + chance.choice([1, 2, 4]) * HOUR_MS + chance.choice([0, 0, 0, 1, -1]))
         kind = chance.random()
         if kind < 0.2:
             return self.first - 5, self.last + 5
@@ -211,12 +220,13 @@ def seconds(ms):
     return f"{ms // 1000}.{ms % 1000:03}"
 
 
-@pytest.fixture(scope="module", params=["made", "recorded", "made-merged", "recorded-merged"])
+@pytest.fixture(scope="module", params=[
+    "made", "recorded", "made-merged", "recorded-merged", "made-rolled"])
 def cell(servers, request):
     name = request.param.replace("-", "_")
     with Cell(servers, f"differential_{name}") as made:
-        made.kind, _, merged = request.param.partition("-")
-        made.ingester_flags["compaction-age"] = "100ms" if merged else "0s"
+        made.kind, _, made.state = request.param.partition("-")
+        made.ingester_flags["compaction-age"] = "100ms" if made.state else "0s"
         made.ingester = made.service("ingester", "merging")
         made.start()
         yield made
@@ -225,7 +235,10 @@ def cell(servers, request):
 @pytest.fixture(scope="module")
 def recorded(cell, protos, figure):
     chance = random.Random(SEED)
-    sent = messages_of(cell.kind, protos, chance, int(time.time() * 1000))
+    newest_ms = int(time.time() * 1000)
+    if cell.state == "rolled":  # of hours that are over, a quarter of an hour ago
+        newest_ms -= (newest_ms - HOUR_MS // 4) % HOUR_MS + HOUR_MS // 4 + 1
+    sent = messages_of(cell.kind, protos, chance, newest_ms)
     for number, message in enumerate(sent):
         cell.produce(message, key=f"host/{number % 5}".encode())
     messages = [list(reference.samples_of(
@@ -233,6 +246,8 @@ def recorded(cell, protos, figure):
                 for message in cell.consume(count=len(sent), deadline=60)]
     count = sum(map(len, messages))
     wait_until(lambda: cell.samples() == count, deadline=60, what=f"all samples, seed {SEED}")
+    if cell.state == "rolled":
+        wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], deadline=60, what="all is summed up")
     figure(f"differential: {count} samples of {len(sent)} {cell.kind} messages, seed {SEED}")
     return Recorded(cell, messages)
 
@@ -302,7 +317,7 @@ def test_sums_over_time_are_what_the_reference_sums(recorded):
     for _ in range(QUESTIONS):
         selected, names, params, what = recorded.question()
         start, end = (round(float(params[name]) * 1000) for name in ("start", "end"))
-        step = max(chance.choice([1, 777, 1000, 15_000, 60_000, 3_600_000]),
+        step = max(chance.choice([1, 777, 1000, 15_000, 60_000, HOUR_MS, 2 * HOUR_MS]),
                    (end - start) // 11_000 + 1)
         sum_by = chance.choice([None, names])
         limit = chance.choice([0, 0, 1, 3])

@@ -14,7 +14,7 @@ import urllib.request
 import pytest
 
 from harness import metrics, wait_until
-from otlp_messages import PERIOD, cpu_message
+from otlp_messages import PERIOD, cpu_message, heap_message
 
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 HEAP = "memory:inuse_space:bytes:space:bytes"
@@ -22,22 +22,6 @@ GO = shutil.which("go") or "/usr/local/go/bin/go"
 
 ALPHA = {(0x1000, 0x2000): 3, (0x1000, 0x3000): 1}
 BETA = {(0x10,): 2}
-
-
-def heap_message(protos, comm, at_ms):
-    """5,000 bytes in use, in one stack of /bin/test."""
-    message = protos.profiles.ProfilesData.FromString(
-        cpu_message(protos, comm, {(0x77,): 1}, node="n1", at_ms=at_ms, pid=1))
-    texts = message.dictionary.string_table
-    profile = message.resource_profiles[0].scope_profiles[0].profiles[0]
-    for field, value in ((profile.sample_type, b"inuse_space"), (profile.period_type, b"space")):
-        texts.append(value)
-        field.type_strindex = len(texts) - 1
-        texts.append(b"bytes")
-        field.unit_strindex = len(texts) - 1
-    profile.period = 524288
-    profile.samples[0].values.append(5000)
-    return message.SerializeToString()
 
 
 @pytest.fixture(scope="module")

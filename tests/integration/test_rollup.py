@@ -8,8 +8,9 @@ import time
 import pytest
 
 from harness import Cell, metrics, wait_until
-from otlp_messages import PERIOD, cpu_message
+from otlp_messages import PERIOD, cpu_message, heap_message
 
+HEAP = "memory:inuse_space:bytes:space:bytes"
 HOUR_MS = 3600_000
 HOURS = 3
 ROUNDS = 6               # batches of a service in an hour, ten minutes apart
@@ -85,9 +86,9 @@ def answers(cell, first_ms):
     return told
 
 
-def samples_read(cell, **params):
+def samples_read(cell, query="{}", **params):
     """What an answer says that it read."""
-    _, body = cell.api(params.pop("path", "query"), query="{}", **params)
+    _, body = cell.api(params.pop("path", "query"), query=query, **params)
     return json.loads(body)["stats"]["samples_read"]
 
 
@@ -121,6 +122,68 @@ def test_whole_hours_are_read_from_sums_alone(cell, first_ms):
     hours["end"] -= 1  # the last one is not whole any more
     assert samples_read(cell, report="table", **hours) == (
         sums * (HOURS - 1) // HOURS + all_samples // HOURS)
+
+
+def heaps(cell, protos, first_ms):
+    """Of two processes of web in the first two hours, a profile each minute: one grows, one goes
+    after half an hour. Returns how many samples."""
+    for minute in range(120):
+        at_ms = first_ms + minute * 60_000 + 7
+        cell.produce(heap_message(protos, "web", at_ms, {(1, 2): 1000 * minute, (4,): 10}, pid=1))
+        if minute < 30:
+            cell.produce(heap_message(protos, "web", at_ms, {(1, 2): 600}, pid=2))
+    return 120 * 2 + 30
+
+
+def test_a_gauge_is_the_same_mean_from_sums(cell, protos, first_ms, figure):
+    """Raw and rolled: by process, by the hour, and in windows that begin within an hour."""
+    before = cell.samples()
+    count = heaps(cell, protos, first_ms)
+    wait_until(lambda: cell.samples() == before + count, what="heaps are stored")
+
+    def told():
+        answers = []
+        for start, end in windows(first_ms):
+            window = {"start": start, "end": end}
+            answers += [cell.collapsed(HEAP + "{}", **window, group_by=by)
+                        for by in ("", "comm", "pid", "thread_name")]
+            answers.append(cell.collapsed(HEAP + '{pid="2"}', **window))
+        start, end = next(windows(first_ms))
+        for step in (600, 3600, 7200):
+            answers.append(cell.data("query_range", query=HEAP + "{}", step=step, start=start,
+                                     end=end, sum_by="comm")["result"])
+        return answers
+    raw = told()
+    # an hour's mean: pid 1 grew from 0 to 59,000 bytes; pid 2 was there half of it
+    hour = {"start": first_ms // 1000, "end": first_ms // 1000 + 3600}
+    assert cell.total(HEAP + "{}", **hour) == 29_500 + 10 + 300
+
+    roll_up(cell, first_ms)
+
+    assert told() == raw
+    kept, = cell.rows("SELECT sum(samples)::bigint FROM rollup WHERE kind = 3")[0]
+    figure(f"rollup: {count} samples of heaps became {kept}")
+    assert kept == 60 + 60 + 30  # as many as profiles, since there are fewer stacks
+    assert samples_read(cell, query=HEAP + "{}", report="table", **hour) == 60 + 30
+    assert samples_read(cell, query=HEAP + "{}", report="table", group_by="pid", **hour) == 60 + 30
+
+
+def test_gauges_of_chunks_summed_up_without_them_are_read_there(cell, protos, first_ms):
+    """Chunks that an older ingester summed up: it left gauges out."""
+    before = cell.samples()
+    count = heaps(cell, protos, first_ms)
+    wait_until(lambda: cell.samples() == before + count, what="heaps are stored")
+    hours = {"start": first_ms // 1000, "end": first_ms // 1000 + HOURS * 3600}
+    raw = cell.collapsed(HEAP + "{}", **hours), cell.collapsed("{}", **hours)
+
+    roll_up(cell, first_ms)
+    cell.ingester.kill()
+    with cell.connect() as db:
+        db.execute("DELETE FROM rollup WHERE kind > 1")
+        db.execute("UPDATE rollup SET kind = 0")
+        db.execute("UPDATE chunk SET gauges = false")
+
+    assert (cell.collapsed(HEAP + "{}", **hours), cell.collapsed("{}", **hours)) == raw
 
 
 def test_what_comes_late_adds_up(cell, protos, first_ms):

@@ -93,15 +93,125 @@ static void an_hour_is_the_sum_of_its_rows(void **state)
 	rollup_fold_end(&fold);
 
 	assert_int_equal(fold.samples, all.samples.len);
-	assert_true(fold.set.samples.len < all.samples.len);
-	assert_true(str_eq(sums_text(&fold.set, &arena), sums_text(&all, &arena)));
-	for (size_t i = 0; i < fold.set.samples.len; i++) {
-		assert_int_equal(fold.set.samples.items[i].time_ms, HOUR_MS);
-		assert_int_equal(fold.set.samples.items[i].labels, 0);
+	assert_true(fold.sums.samples.len < all.samples.len);
+	assert_true(str_eq(sums_text(&fold.sums, &arena), sums_text(&all, &arena)));
+	for (size_t i = 0; i < fold.sums.samples.len; i++) {
+		assert_int_equal(fold.sums.samples.items[i].time_ms, HOUR_MS);
+		assert_int_equal(fold.sums.samples.items[i].labels, 0);
 	}
 }
 
-static void a_gauge_is_not_added_up(void **state)
+/* Sums by process and stack, and times by process, said as samples of a set. */
+static str gauge_text(const struct sample_set *set, struct arena *arena)
+{
+	struct buf out = { .arena = arena };
+
+	for (uint64_t series = 0; series < 4; series++) {
+		for (uint32_t pid = 0; pid < 3; pid++) {
+			int64_t sums[8] = { 0 };
+			bool seen[8] = { 0 }, at[64] = { 0 };
+
+			for (size_t i = 0; i < set->samples.len; i++) {
+				const struct sample *sample = &set->samples.items[i];
+				struct labels labels = set->label_sets.items[sample->labels];
+				str text = labels_get(labels, STR("pid"));
+				uint32_t is = text.len ? (uint32_t)(text.ptr[0] - '0') : 0;
+				struct stack stack = set->stacks.items[sample->stack];
+				uint64_t address =
+					stack.len ? set->frames.items[stack.frames[0]].address : 0;
+
+				if (set->series.items[sample->series].id != series || is != pid)
+					continue;
+				sums[address] += sample->value;
+				seen[address] = true;
+				at[sample->time_ms - HOUR_MS] = true;
+			}
+			buf_format(&out, "%d/%d:", (int)series, (int)pid);
+			for (size_t i = 0; i < ARRAY_LEN(sums); i++)
+				if (seen[i])
+					buf_format(&out, " %zu=%jd", i, (intmax_t)sums[i]);
+			for (size_t i = 0; i < ARRAY_LEN(at); i++)
+				if (at[i])
+					buf_format(&out, " @%zu", i);
+			buf_format(&out, "\n");
+		}
+	}
+	return buf_bytes(&out);
+}
+
+/* Heaps of processes with more stacks than profiles, and the other way round. */
+static void fill_heaps(struct sample_set *set, uint32_t chance)
+{
+	static const char *const pids[] = { "0", "1", "2" };
+
+	for (uint64_t id = 1; id < 4; id++) {
+		struct label label = { STR("id"), str_from(pids[id - 1]) };
+		struct label *kept = arena_new(set->arena, struct label);
+
+		*kept = label;
+
+		uint32_t series =
+			sample_set_series(set, STR("memory:inuse_space:bytes:space:bytes"),
+					  (struct labels){ kept, 1 }, 0);
+
+		set->series.items[series].id = id;
+		for (uint32_t i = 0; i < 40; i++) {
+			struct label *own = arena_array(set->arena, struct label, 2);
+			struct frame frame = { .type = STR("native") };
+
+			chance = chance * 1664525 + 1013904223;
+			own[0] = (struct label){ STR("pid"), str_from(pids[chance >> 8 & 1]) };
+			own[1] = (struct label){ STR("thread_name"), STR("io") };
+			frame.address = chance >> 12 & (id == 1 ? 1 : 7);
+
+			uint32_t index = sample_set_frame(set, &frame);
+
+			sample_set_add(
+				set,
+				(struct sample){ .series = series,
+						 .stack = sample_set_stack(set, &index, 1),
+						 .labels = sample_set_labels(
+							 set, (struct labels){ own, 1 + (i & 1) }),
+						 .value = (int64_t)(chance >> 20),
+						 .time_ms = HOUR_MS +
+							    (chance >> 16 & (id == 2 ? 3 : 63)) });
+		}
+	}
+}
+
+static void of_a_gauge_sums_and_times_by_process_are_kept(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set all;
+	struct rollup_fold fold;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&all, &arena);
+	rollup_fold_init(&fold, HOUR_MS, &arena);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		struct sample_set set;
+
+		sample_set_init(&set, &arena);
+		fill_heaps(&set, i);
+		sample_set_merge(&all, &set, NULL);
+
+		struct compact_row row = row_of(&set, &arena);
+
+		assert_true(rollup_fold_add(&fold, &row, &err));
+	}
+	rollup_fold_end(&fold);
+	for (uint32_t i = 0; i < all.series.len; i++) /* merging has named them anew */
+		all.series.items[i].id =
+			(uint64_t)(all.series.items[i].labels.items[0].value.ptr[0] - '0') + 1;
+
+	assert_int_equal(fold.samples, all.samples.len);
+	assert_int_equal(fold.sums.samples.len, 0);
+	assert_true(fold.gauges.samples.len < all.samples.len / 2);
+	assert_true(str_eq(gauge_text(&fold.gauges, &arena), gauge_text(&all, &arena)));
+}
+
+static void gauges_are_kept_apart_from_what_adds_up(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -130,9 +240,31 @@ static void a_gauge_is_not_added_up(void **state)
 	assert_true(rollup_fold_add(&fold, &row, &err));
 	rollup_fold_end(&fold);
 	assert_int_equal(fold.samples, 10);
-	assert_int_equal(fold.set.samples.len, 1);
-	assert_int_equal(fold.set.samples.items[0].value, 50);
-	assert_int_equal(fold.set.series.items[fold.set.samples.items[0].series].id, 2);
+	assert_int_equal(fold.sums.samples.len, 1);
+	assert_int_equal(fold.sums.samples.items[0].value, 50);
+	assert_int_equal(fold.sums.series.items[fold.sums.samples.items[0].series].id, 2);
+	assert_int_equal(fold.gauges.samples.len, 5); /* a sample for each of its times */
+	assert_int_equal(fold.gauges.samples.items[0].value, 50);
+	assert_int_equal(fold.gauges.samples.items[4].value, 0);
+}
+
+static void a_row_of_other_times_than_it_says_is_told(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct rollup_fold fold;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	fill_heaps(&set, 1);
+
+	struct compact_row row = row_of(&set, &arena);
+
+	row.last_ms = row.first_ms;
+	rollup_fold_init(&fold, HOUR_MS, &arena);
+	assert_false(rollup_fold_add(&fold, &row, &err));
+	assert_int_equal(err.code, ERR_INVALID);
 }
 
 static void a_damaged_row_is_told(void **state)
@@ -148,5 +280,6 @@ static void a_damaged_row_is_told(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(a_gauge_is_not_added_up),
-	  TEST(a_damaged_row_is_told))
+RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(of_a_gauge_sums_and_times_by_process_are_kept),
+	  TEST(gauges_are_kept_apart_from_what_adds_up),
+	  TEST(a_row_of_other_times_than_it_says_is_told), TEST(a_damaged_row_is_told))

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/rollup_gauge.h"
+
+/* In place: each sample's labels become its pid alone. */
+static void keep_pids(struct sample_set *set)
+{
+	AUTO_ARENA scratch = { 0 };
+	size_t count = set->label_sets.len; /* it grows below */
+	uint32_t *pids = arena_array(&scratch, uint32_t, count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct labels labels = set->label_sets.items[i];
+		size_t at = 0;
+
+		while (at < labels.len && !str_eq(labels.items[at].name, STR("pid")))
+			at++;
+		pids[i] = sample_set_labels(set, at < labels.len
+							 ? (struct labels){ &labels.items[at], 1 }
+							 : (struct labels){ 0 });
+	}
+	for (size_t i = 0; i < set->samples.len; i++)
+		set->samples.items[i].labels = pids[set->samples.items[i].labels];
+}
+
+static int compare_processes(const struct sample *x, const struct sample *y)
+{
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return (x->labels > y->labels) - (x->labels < y->labels);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+	int order = compare_processes(x, y);
+
+	return order ? order : (x->time_ms > y->time_ms) - (x->time_ms < y->time_ms);
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+	int order = compare_processes(x, y);
+
+	return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* Sorted, and of equals one, with the sum of their values. */
+static size_t add_up(struct sample *samples, size_t count,
+		     int (*compare)(const void *, const void *))
+{
+	size_t last = 0;
+
+	qsort(samples, count, sizeof(*samples), compare);
+	for (size_t i = 1; i < count; i++) {
+		if (compare(&samples[last], &samples[i]) == 0)
+			samples[last].value = (int64_t)((uint64_t)samples[last].value +
+							(uint64_t)samples[i].value);
+		else
+			samples[++last] = samples[i];
+	}
+	return last + 1;
+}
+
+/* How many from there on are of one process. */
+static size_t run_of(const struct sample *samples, size_t count)
+{
+	size_t len = 1;
+
+	while (len < count && compare_processes(&samples[0], &samples[len]) == 0)
+		len++;
+	return len;
+}
+
+void rollup_gauge_fold(struct sample_set *set)
+{
+	AUTO_ARENA scratch = { 0 };
+	size_t count = set->samples.len, kept = 0;
+	struct sample *times = arena_array(&scratch, struct sample, count);
+	struct sample *sums = arena_array(&scratch, struct sample, count);
+
+	if (!count)
+		return;
+	keep_pids(set);
+	memcpy(times, set->samples.items, count * sizeof(*times));
+	memcpy(sums, set->samples.items, count * sizeof(*sums));
+
+	size_t time_count = add_up(times, count, compare_times);
+	size_t sum_count = add_up(sums, count, compare_stacks);
+
+	/* Processes are the same in both, in the same order; none has more than it had samples. */
+	for (size_t i = 0, j = 0; i < sum_count;) {
+		size_t stacks = run_of(&sums[i], sum_count - i);
+		size_t looks = run_of(&times[j], time_count - j);
+
+		for (size_t k = 0; k < stacks || k < looks; k++) {
+			struct sample *sample = &set->samples.items[kept++];
+
+			*sample = sums[i + (k < stacks ? k : stacks - 1)];
+			sample->time_ms = times[j + (k < looks ? k : looks - 1)].time_ms;
+			if (k >= stacks)
+				sample->value = 0;
+		}
+		i += stacks;
+		j += looks;
+	}
+	set->samples.len = kept;
+}
