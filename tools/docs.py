@@ -77,10 +77,10 @@ def check_limits(page, metrics):
         missing = {name for pair in bounds for name in pair if name} - told
         if missing:
             sys.exit(f"docs: {', '.join(sorted(missing))} of {header.relative_to(ROOT)}: "
-                     "tools/print_limits.c does not say what happens beyond it")
+                     "tools/limits/ does not say what happens beyond it")
     unknown = set(re.findall(r"`(decima_\w+)", page)) - set(re.findall(r"`(decima_\w+)", metrics))
     if unknown:
-        sys.exit(f"docs: tools/print_limits.c names what no program counts: {sorted(unknown)}")
+        sys.exit(f"docs: tools/limits/ names what no program counts: {sorted(unknown)}")
 
 
 def main():

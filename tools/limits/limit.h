@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * limit - the bounds of one limits.h, with what happens beyond each: a file beside this one for
+ * each header, a table in it. print_limits.c prints them all.
+ */
+#ifndef TOOLS_LIMITS_LIMIT_H
+#define TOOLS_LIMITS_LIMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum limit_unit { COUNT, BYTES, MS, SECONDS, UNIX_MS };
+
+struct limit {
+	const char *name;
+	uint64_t value;
+	enum limit_unit unit;
+	const char *bounds, *beyond; /* beyond: names the counter, or is the error */
+};
+
+struct limit_table {
+	const char *header;
+	const struct limit *rows;
+	size_t count;
+};
+
+#define LIMIT(name, unit, bounds, beyond)         \
+	{                                         \
+#name, name, unit, bounds, beyond \
+	}
+#define TABLE(header, rows)                                  \
+	{                                                    \
+		header, rows, sizeof(rows) / sizeof(*(rows)) \
+	}
+
+#define BAD_DATA "400 `bad_data` with a sentence"
+#define UPLOADS  "`decima_agent_debuginfo_uploads_total"
+#define PACE     "nothing is lost: it is a pace"
+
+extern const struct limit_table profile_limits;
+extern const struct limit_table object_limits;
+extern const struct limit_table store_limits;
+extern const struct limit_table chassis_limits;
+extern const struct limit_table agent_limits;
+extern const struct limit_table ingester_limits;
+extern const struct limit_table querier_limits;
+extern const struct limit_table debuginfo_limits;
+extern const struct limit_table symbolizer_limits;
+
+#endif
