@@ -47,8 +47,8 @@ PURE = {
     "lib/store": """chunk_columns chunk_decode chunk_directory chunk_encode chunk_rows closing_sum
         compact_merge compact_row known label_pair rollup_fold rollup_gauge seen store_bounds
         store_stats""",
-    "services/agent": """batch cgroup collect containers docker_object external_labels heap kallsyms
-        kernel_version mappings pace proc_maps process_image process_read sample_parse
+    "services/agent": """batch cgroup collect containers docker_object external_labels heap held
+        kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses question",
     "services/ingester": "culprit number part unreadable",

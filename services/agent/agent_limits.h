@@ -14,6 +14,8 @@ enum {
 	KSYMBOLS_MAX = 16384, /* symbols told by the side band: BPF programs, trampolines */
 	EXTERNAL_LABELS_MAX = 32,
 	TIMELINE_BYTES_MAX = 64 << 20, /* events waiting for their time; more: samples are lost */
+	HELD_BYTES_MAX =
+		16 << 20, /* samples waiting for a table; more: walked with what there is */
 	CPUS_MAX = 4096,
 	DESCRIPTORS_WANTED = 16384,  /* file descriptors that are asked for at the start */
 	KALLSYMS_MODULES_MAX = 4096, /* more: their symbols are the kernel's own */
@@ -67,6 +69,7 @@ enum {
 	SAMPLE_BYTES_TYPICAL = 1024,
 	DRAIN_INTERVAL_MS = 250,     /* the one wake-up of the agent */
 	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
+	HELD_MS_MAX = 5000,          /* for a table; then a stack is walked with what there is */
 	EXITED_KEPT_MS = 1000,       /* a process that ended, for samples of its last moments */
 	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after side-band records were lost */
 	SWEEP_INTERVAL_MS = 300000,  /* of the table, for processes that are no more */

@@ -10,6 +10,12 @@
 
 enum { SERIES_LABELS_MAX = 10, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
 
+const char *const collect_step_names[COLLECT_STEP_COUNT] = {
+	[COLLECT_BY_TABLES] = "tables",
+	[COLLECT_BY_FRAME_POINTERS] = "frame_pointers",
+	[COLLECT_BY_GUESS] = "guess",
+};
+
 void collect_init(struct collect *collect, const struct collect_options *options)
 {
 	*collect = (struct collect){ .options = *options };
@@ -223,6 +229,13 @@ static uint32_t add_sample_labels(struct collect *collect, const struct sample_r
 	return index;
 }
 
+static enum collect_step step_of(uint32_t flags)
+{
+	if (flags & SAMPLE_GUESSED)
+		return COLLECT_BY_GUESS;
+	return flags & SAMPLE_FRAME_POINTERS ? COLLECT_BY_FRAME_POINTERS : COLLECT_BY_TABLES;
+}
+
 void collect_sample(struct collect *collect, const struct sample_record *record,
 		    const struct process *process, struct kernel_symbols *kernel)
 {
@@ -230,6 +243,8 @@ void collect_sample(struct collect *collect, const struct sample_record *record,
 
 	if (record->stack_bytes)
 		collect->ends_travelled[record->user_end]++;
+	if (record->user_frames)
+		collect->steps[step_of(record->flags)]++;
 	sample_set_add(&collect->set,
 		       (struct sample){ .series = add_series(collect, record, process),
 					.stack = add_stack(collect, record, process, kernel),

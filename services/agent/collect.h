@@ -21,11 +21,21 @@ struct collect_options {
 	struct containers *containers; /* NULL: nobody knows their names */
 };
 
+/* The least certain step of a stack's walk. */
+enum collect_step {
+	COLLECT_BY_TABLES,
+	COLLECT_BY_FRAME_POINTERS,
+	COLLECT_BY_GUESS,
+	COLLECT_STEP_COUNT
+};
+extern const char *const collect_step_names[COLLECT_STEP_COUNT];
+
 struct collect {
 	struct sample_set set; /* the interval so far */
 	uint64_t unmapped;     /* cumulative: samples whose user leaf lies in no mapping */
 	uint64_t cut_unmapped; /* cumulative: whose walk left the mappings and was cut there */
 	uint64_t ends_travelled[USER_END_COUNT]; /* cumulative: of stacks that travelled */
+	uint64_t steps[COLLECT_STEP_COUNT];      /* cumulative: of user stacks */
 	/* private */
 	struct arena arena;
 	struct collect_options options;

@@ -93,6 +93,7 @@ void profiler_close(struct profiler *profiler)
 	sampler_stop(&profiler->sampler);
 	side_band_close(&profiler->side_band);
 	kernel_symbols_close(&profiler->kernel);
+	held_done(&profiler->held);
 	process_table_done(&profiler->processes);
 	unwind_loader_close(&profiler->unwind);
 	sampler_close(&profiler->sampler);
@@ -141,15 +142,47 @@ static const struct sample_record *walk_again(struct profiler *profiler,
 				unwind_loader_space(&profiler->unwind));
 }
 
+/* Whether the walk that was just done lacked a table that is on its way: it is done again then. */
+static bool hold(struct profiler *profiler, const struct sample_record *record,
+		 const struct process *process, uint64_t since_ns)
+{
+	uint64_t missing = profiler->stack_walk.missing;
+
+	if (!missing || profiler->is_ending || held_is_long(since_ns, profiler->round_ns))
+		return false;
+
+	const struct executable *executable =
+		unwind_loader_awaits(&profiler->unwind, process, sample_registers(record)->pc,
+				     missing, profiler->round_ns);
+
+	return executable && held_keep(&profiler->held, record, process, executable, since_ns);
+}
+
+static void walk_and_collect(struct profiler *profiler, const struct sample_record *record,
+			     const struct process *process, uint64_t since_ns)
+{
+	const struct sample_record *walked;
+
+	profiler->stack_walk.missing = 0;
+	walked = walk_again(profiler, record, process);
+	if (!hold(profiler, record, process, since_ns))
+		collect_sample(&profiler->collect, walked, process, &profiler->kernel);
+}
+
 static void walk_sample(void *self, const struct sample_record *record)
 {
 	struct profiler *profiler = self;
 	struct process *process =
 		process_of_sample(&profiler->processes, record, profiler->round_ns / NS_PER_MS);
 
-	collect_sample(&profiler->collect, walk_again(profiler, record, process), process,
-		       &profiler->kernel);
 	unwind_loader_sampled(&profiler->unwind, process, record);
+	walk_and_collect(profiler, record, process, profiler->round_ns);
+}
+
+static void walk_held(void *self, const struct sample_record *record, const struct process *process,
+		      uint64_t since_ns)
+{
+	walk_and_collect(self, record, process, since_ns);
 }
 
 /* What lost events would have told is read from /proc. */
@@ -172,9 +205,11 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 	struct timeline_sink sink = { .event = walk_event,
 				      .sample = walk_sample,
 				      .self = profiler };
+	struct held_sink held = { .sample = walk_held, .self = profiler };
 
 	side_band_drain(&profiler->side_band, take_event, profiler);
 	sampler_drain(&profiler->sampler, take_sample, profiler);
+	held_run(&profiler->held, profiler->round_ns, &held);
 	timeline_run(&profiler->timeline, until_ns, &sink);
 }
 
@@ -192,7 +227,12 @@ void profiler_drain(struct profiler *profiler)
 /* A tick after the last look into the ring would be taken and never told. */
 void profiler_finish(struct profiler *profiler)
 {
+	struct held_sink sink = { .sample = walk_held, .self = profiler };
+
 	sampler_stop(&profiler->sampler);
+	profiler->is_ending = true;
+	unwind_loader_round(&profiler->unwind); /* what was built by now */
+	held_stop(&profiler->held, &sink);
 	drain(profiler, UINT64_MAX);
 }
 

@@ -4,12 +4,13 @@
  *
  * A few times a second profiler_drain() reads all rings, puts what came in order and walks it:
  * side- band events change the processes, samples are resolved against them. Only what is surely
- * complete is walked: up to the moment the round before began. Once per interval the set is taken
- * away.
+ * complete is walked: up to the moment the round before began. A sample whose stack needs a table
+ * that is being built waits for it (held.h). Once per interval the set is taken away.
  */
 #pragma once
 
 #include "collect.h"
+#include "held.h"
 #include "sampler.h"
 #include "side_band.h"
 #include "stack_walk.h"
@@ -53,6 +54,7 @@ struct profiler {
 	struct kernel_symbols kernel;
 	struct collect collect;
 	struct unwind_loader unwind;
+	struct held held;
 	/* private */
 	struct timeline timeline;
 	struct stack_walk stack_walk;
@@ -60,6 +62,7 @@ struct profiler {
 	uint32_t *cpus;
 	size_t cpu_count;
 	uint64_t round_ns;  /* when the round before began */
+	bool is_ending;     /* nothing waits any more */
 	uint64_t lost_seen; /* side-band records lost when /proc was last read */
 	uint64_t scanned_ms, swept_ms;
 };

@@ -68,6 +68,37 @@ static struct metric travels = {
 	.values = travel_names,
 	.value_count = ARRAY_LEN(travel_names),
 };
+static struct metric walked_by = {
+	.name = "decima_agent_user_stacks_total",
+	.kind = METRIC_COUNTER,
+	.help = "User stacks that were kept, by the least certain way that a step of theirs was "
+		"made: by unwind tables alone, by a frame pointer, or by a guess.",
+	.label = "by",
+	.values = collect_step_names,
+	.value_count = COLLECT_STEP_COUNT,
+};
+static struct metric held = {
+	.name = "decima_agent_stacks_held",
+	.kind = METRIC_GAUGE,
+	.help = "Samples that wait for the unwind table of a file that their stack leads through."
+};
+static struct metric held_bytes = { .name = "decima_agent_stacks_held_bytes",
+				    .kind = METRIC_GAUGE,
+				    .help = "Bytes of the samples that wait for a table." };
+static struct metric held_refused = {
+	.name = "decima_agent_stacks_not_held_total",
+	.kind = METRIC_COUNTER,
+	.help = "Samples that would have waited for a table, and there was no room for them."
+};
+static struct metric walked_late = {
+	.name = "decima_agent_stacks_walked_late_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times that a sample came back which had waited for an unwind table, by why: it is "
+		"there, there will be none, it took too long, the agent ends.",
+	.label = "end",
+	.values = held_end_names,
+	.value_count = HELD_END_COUNT,
+};
 static struct metric unreadable = { .name = "decima_agent_executables_unreadable_total",
 				    .kind = METRIC_COUNTER,
 				    .help = "Executables that were gone before they were read." };
@@ -79,9 +110,10 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .help = "Kernel frames in no known function." };
 
 struct metric *const profiler_metrics[] = {
-	&taken,       &lost,       &cut,      &unmapped, &ring_bytes, &events,
-	&events_lost, &processes,  &mappings, &scanned,  &over_limit, &executables,
-	&opened,      &unreadable, &symbols,  &unnamed,  &travels,
+	&taken,       &lost,       &cut,          &unmapped,    &ring_bytes, &events,
+	&events_lost, &processes,  &mappings,     &scanned,     &over_limit, &executables,
+	&opened,      &unreadable, &symbols,      &unnamed,     &travels,    &walked_by,
+	&held,        &held_bytes, &held_refused, &walked_late,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
 
@@ -98,6 +130,13 @@ void profiler_measure(struct profiler *profiler)
 		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
 	metric_set_at(&travels, 0, (int64_t)counts.travelled);
 	metric_set_at(&travels, 1, (int64_t)counts.stayed);
+	for (size_t i = 0; i < COLLECT_STEP_COUNT; i++)
+		metric_set_at(&walked_by, i, (int64_t)profiler->collect.steps[i]);
+	metric_set(&held, (int64_t)profiler->held.count);
+	metric_set(&held_bytes, (int64_t)profiler->held.bytes);
+	metric_set(&held_refused, (int64_t)profiler->held.refused);
+	for (size_t i = 0; i < HELD_END_COUNT; i++)
+		metric_set_at(&walked_late, i, (int64_t)profiler->held.ends[i]);
 	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);
 	metric_set(&ring_bytes, (int64_t)profiler->sampler.ring_bytes);
 	metric_set(&events, (int64_t)profiler->side_band.records);

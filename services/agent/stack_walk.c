@@ -12,6 +12,7 @@ struct travelled {
 	const uint8_t *stack;
 	uint64_t from, bytes; /* the stack's */
 	bool ran_out;         /* the walk wanted more of it */
+	uint64_t missing;     /* as in struct stack_walk */
 };
 
 static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
@@ -42,6 +43,12 @@ static bool is_cut(const struct travelled *travelled)
 	return travelled->bytes == first + (uint64_t)(SAMPLE_STACK_PIECES - 1) * SAMPLE_STACK_PIECE;
 }
 
+static bool wants_table(const struct unwind *walk)
+{
+	return walk->is_mapped && walk->mapping.table == 0 &&
+	       !(walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS);
+}
+
 /* Writes the user frames; true if these are the better ones. */
 static bool walk_frames(struct unwind *walk, struct travelled *travelled,
 			const struct sample_record *record, struct sample_record *out)
@@ -51,6 +58,8 @@ static bool walk_frames(struct unwind *walk, struct travelled *travelled,
 	uint16_t count = 0;
 
 	while (walk->end == USER_END_NONE && count < USER_FRAMES_MAX) {
+		if (!travelled->missing && wants_table(walk))
+			travelled->missing = unwind_place(walk);
 		unwind_step(walk);
 		frames[count++] = walk->shown;
 	}
@@ -82,7 +91,11 @@ const struct sample_record *stack_walk_again(struct stack_walk *walk,
 	       offsetof(struct sample_record, frames) +
 		       record->kernel_frames * sizeof(record->frames[0]));
 	unwind_begin(&unwind, &process);
-	if (!walk_frames(&unwind, &travelled, record, &walk->made)) {
+
+	bool is_better = walk_frames(&unwind, &travelled, record, &walk->made);
+
+	walk->missing = travelled.missing;
+	if (!is_better) {
 		walk->kept++;
 		return record;
 	}

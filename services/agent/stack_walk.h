@@ -17,6 +17,7 @@
 
 struct stack_walk {
 	uint64_t walked, kept; /* cumulative: by us, and those that are as BPF left them */
+	uint64_t missing; /* of the last walk: the first address whose table is not loaded, or 0 */
 	/* private */
 	struct sample_record made;
 };

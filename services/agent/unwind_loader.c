@@ -99,6 +99,19 @@ void unwind_loader_sampled(struct unwind_loader *loader, struct process *process
 	unwind_lists_sampled(&loader->lists, process);
 }
 
+const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
+					      const struct process *process, uint64_t leaf,
+					      uint64_t address, uint64_t now_ns)
+{
+	const struct mappings *mappings = process_mappings(process, leaf);
+	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
+
+	if (!loader->processes || !mapping || !mapping->executable)
+		return NULL;
+	want(loader, process, mapping, true, now_ns);
+	return unwind_table_is_coming(&mapping->executable->unwind) ? mapping->executable : NULL;
+}
+
 void unwind_loader_round(struct unwind_loader *loader)
 {
 	uint64_t now_ns = clock_monotonic_ns();

@@ -64,6 +64,14 @@ struct unwind_space unwind_loader_space(struct unwind_loader *loader);
 bool unwind_loader_list(struct unwind_loader *loader, const struct process *process,
 			uint64_t address, uint64_t *ret_place, uint32_t *ret_count) MUST_CHECK;
 
+/*
+ * The executable that this address of a process is in, if its table is on its way; it is asked for,
+ * if need be, since a frame lies there. NULL: none will come.
+ */
+const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
+					      const struct process *process, uint64_t leaf,
+					      uint64_t address, uint64_t now_ns);
+
 extern struct metric *const unwind_loader_metrics[];
 extern const size_t unwind_loader_metric_count;
 void unwind_loader_measure(const struct unwind_loader *loader);

@@ -32,3 +32,9 @@ struct unwind_table {
 	int fd;        /* the file; where it is THERE that of the table */
 	uint64_t held; /* when it was opened: a count */
 };
+
+static inline bool unwind_table_is_coming(const struct unwind_table *table)
+{
+	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_ASKED ||
+	       table->state == UNWIND_TABLE_THERE;
+}

@@ -28,6 +28,9 @@ static const struct limit rows[] = {
 	LIMIT(TIMELINE_BYTES_MAX, BYTES, "samples and events waiting for their turn",
 	      "`decima_agent_samples_lost_total{reason=\"timeline_full\"}`, "
 	      "`decima_agent_side_band_lost_total`"),
+	LIMIT(HELD_BYTES_MAX, BYTES, "samples waiting for the unwind table of a file",
+	      "others are walked with the tables there are, "
+	      "`decima_agent_stacks_not_held_total`"),
 	LIMIT(CPUS_MAX, COUNT, "CPUs", "an error at the start"),
 	LIMIT(CONTAINERS_MAX, COUNT, "containers whose names are known",
 	      "more have ids alone, `decima_agent_docker_objects_total{outcome=\"too_many\"}`"),
@@ -116,6 +119,9 @@ static const struct limit rows[] = {
 	LIMIT(SAMPLE_RING_SECONDS, SECONDS, "how long the ring holds samples",
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`"),
 	LIMIT(DRAIN_INTERVAL_MS, MS, "the time between two looks at the rings", PACE),
+	LIMIT(HELD_MS_MAX, MS, "how long a sample waits for the unwind table of a file",
+	      "it is walked with the tables there are, "
+	      "`decima_agent_stacks_walked_late_total{end=\"timed_out\"}`"),
 	LIMIT(EXITED_KEPT_MS, MS, "how long a process that ended is kept",
 	      "later samples of it have no mappings"),
 	LIMIT(RESCAN_INTERVAL_MS, MS, "how often `/proc` is read after records were lost", PACE),

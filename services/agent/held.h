@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * held - samples whose stack cannot be walked before a table is there, in the order they came.
+ *
+ * A stack that travelled may lead through a file whose table is still being built. The sample is
+ * kept with its process as it was at the tick (an image that is shared is never changed), and comes
+ * back when that table is loaded or will not be, when it has waited for long enough, or when the
+ * agent ends. It has been neither stored nor lost meanwhile, as what waits in the timeline. Bounded
+ * in bytes and in time: what there is no room for is walked at once, with what there is. Pure.
+ */
+#pragma once
+
+#include "process.h"
+#include "sample.h"
+
+enum held_end {
+	HELD_LOADED,    /* the table is there */
+	HELD_NO_TABLE,  /* it could not be had */
+	HELD_TIMED_OUT, /* it took too long */
+	HELD_STOPPED,   /* the agent ends */
+	HELD_END_COUNT
+};
+extern const char *const held_end_names[HELD_END_COUNT];
+
+struct held_sample;
+
+struct held {
+	size_t count, bytes; /* that are held now */
+	uint64_t refused;    /* cumulative: there was no room */
+	uint64_t
+		ends[HELD_END_COUNT]; /* cumulative: of waits, of which a sample may have several */
+	/* private */
+	struct held_sample *first, **last;
+};
+
+/* What comes back: the process lives until the call returns. */
+struct held_sink {
+	void (*sample)(void *self, const struct sample_record *record,
+		       const struct process *process, uint64_t since_ns);
+	void *self;
+};
+
+/*
+ * Copies what it is given. `executable` is mapped by the process, and its table on its way.
+ * `since_ns`: when the first wait of this sample began. False: there is no room.
+ */
+bool held_keep(struct held *held, const struct sample_record *record, const struct process *process,
+	       const struct executable *executable, uint64_t since_ns);
+
+/* Whether a wait that began then should end, whatever it waits for. */
+bool held_is_long(uint64_t since_ns, uint64_t now_ns);
+
+/* Gives back what need not wait any more; it may be held again, for another table. */
+void held_run(struct held *held, uint64_t now_ns, const struct held_sink *sink);
+
+/* Gives back all. */
+void held_stop(struct held *held, const struct held_sink *sink);
+
+/* Forgets what is left. */
+void held_done(struct held *held);

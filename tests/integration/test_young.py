@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that nobody has ever seen: their stacks reach their root from the first tick on.
+
+Each is compiled anew, so no table of it is anywhere when it begins, and the agent has only just
+begun as well. Their first stacks travel to the agent and wait there for their tables.
+"""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import wait_until
+from local.services import http
+from local_agent import LocalAgent
+
+pytestmark = pytest.mark.machine
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+PROGRAMS = 6
+SECONDS = 1.0  # of CPU time of each
+HERTZ = 19
+PERIOD = 10**9 // HERTZ
+
+# Frames without frame pointers, and many functions: their table is not built in an instant.
+SOURCE = """
+#include <stdlib.h>
+#include <time.h>
+volatile unsigned long sink = SALT;
+__attribute__((noinline)) void leaf(void) { for (int i = 0; i < 100000; i++) sink += i; }
+__attribute__((noinline)) void inner(int n) { char room[64]; room[n] = 1; leaf(); sink += room[n]; }
+__attribute__((noinline)) void outer(int n) { inner(n); sink++; }
+int main(int argc, char **argv)
+{
+	double limit = atof(argv[1]);
+
+	while (clock() < limit * CLOCKS_PER_SEC)
+		outer(argc);
+	return 0;
+}
+"""
+
+
+def compiled(place, number):
+    """Its build id is nobody else's."""
+    source, program = place / f"young{number}.c", place / f"young{number}"
+    source.write_text(SOURCE + "".join(
+        f"int filler{i}(int n) {{ return n > 1 ? filler{i}(n / 2) + rand() : {i}; }}\n"
+        for i in range(3000)))
+    subprocess.run(["gcc", "-O1", "-fomit-frame-pointer", f"-DSALT={os.getpid() * 100 + number}",
+                    source, "-o", program], check=True)
+    return program
+
+
+def counter(agent, name):
+    status, body = http(f"http://{agent.address}/metrics")
+    found = re.search(rf"^{re.escape(name)} (\d+)$", body.decode(), re.MULTILINE)
+    return int(found[1]) if status == 200 and found else None
+
+
+@pytest.fixture(scope="module")
+def young(protos, tmp_path_factory):
+    """(samples of the programs, counters by name)"""
+    place = tmp_path_factory.mktemp("young")
+    (place / "profiles").mkdir()
+    programs = [compiled(place, i) for i in range(PROGRAMS)]
+    agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", place / "profiles",
+                       f"--profiling-cpu-sampling-frequency={HERTZ}")
+    pids = set()
+    for program in programs:
+        with subprocess.Popen([program, str(SECONDS)]) as process:
+            assert process.wait(100) == 0
+        pids.add(str(process.pid))
+    held = 'decima_agent_stacks_walked_late_total{end="loaded"}'
+    wait_until(lambda: counter(agent, held), 60, "a held stack was walked")
+    stayed = counter(agent, 'decima_agent_stacks_beyond_kernel_total{fate="stayed"}')
+    agent.stop()
+    samples = [(labels, frames) for labels, frames, value in agent.samples(protos)
+               if labels.get("pid") in pids for _ in range(round(value / PERIOD))]
+    return samples, stayed
+
+
+def test_their_samples_are_stored_once(young):
+    """As many as the CPU time says; what was held is neither lost nor doubled."""
+    samples, _ = young
+    expected = PROGRAMS * SECONDS * HERTZ
+
+    assert 0.8 * expected <= len(samples) <= 1.2 * expected
