@@ -62,10 +62,10 @@ PURE = {
 APART = {
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
     "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
-    "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo.py",
+    "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
-    "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer.py",
+    "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer_replicas.py",
 }
 
 # The world: what asks a file, a socket, a process, a thread, the kernel or a server.
