@@ -34,10 +34,19 @@ const struct failpoint_row failpoint_rows[FAILPOINT_COUNT] = {
 				    "sent." },
 	[FAILPOINT_AFTER_COMMIT] = { "after-commit", "ingester",
 				     "PostgreSQL has committed; the ingester has not taken note." },
+	[FAILPOINT_BEFORE_COMPACTION] = { "before-compaction", "ingester",
+					  "Rows to be merged or summed up are locked and read; "
+					  "nothing is written." },
 	[FAILPOINT_IN_COMPACTION] = { "in-compaction", "ingester",
 				      "Rows are marked as merged, and what they were merged into "
 				      "is "
 				      "written; COMMIT is not sent." },
+	[FAILPOINT_IN_ROLLUP] = { "in-rollup", "ingester",
+				  "Chunks are marked as summed up, and their sums are written; "
+				  "COMMIT is not sent." },
+	[FAILPOINT_AFTER_COMPACTION] = { "after-compaction", "ingester",
+					 "PostgreSQL has committed what was merged or summed up; "
+					 "the ingester has not taken note." },
 };
 
 const char *const failpoint_action_names[FAILPOINT_ACTION_COUNT] = {

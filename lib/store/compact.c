@@ -71,6 +71,7 @@ static const struct compact_kind merging = {
 	.to = PARTITION_CHUNK,
 	.mark = "merged",
 	.set = "",
+	.before_commit = FAILPOINT_IN_COMPACTION,
 	.find = "SELECT tableoid::regclass::text, bucket, 0::bigint, 9223372036854775807 "
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
 		"AND arrival < to_timestamp($1::bigint / 1000.0) "
@@ -107,6 +108,7 @@ static const struct compact_kind rolling = {
 	.to = PARTITION_ROLLUP,
 	.mark = "rolled",
 	.set = ", gauges = true",
+	.before_commit = FAILPOINT_IN_ROLLUP,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 3600000, "
 		"first_ms - first_ms % 3600000 + 3600000 "
 		"FROM chunk WHERE rolled IS NULL AND NOT unreadable AND first_ms < $1 "

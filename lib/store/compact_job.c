@@ -2,7 +2,6 @@
 #include "store/compact_job.h"
 
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
 #include "store/chunk_rows.h"
 #include "store/limits.h"
@@ -160,6 +159,7 @@ static bool replace(struct compact_job *job, struct err *err)
 			      partition_tables[job->kind->to].name,
 			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
+	failpoint(FAILPOINT_BEFORE_COMPACTION);
 	job->copy.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
 	job->kind->make(job);
@@ -167,8 +167,11 @@ static bool replace(struct compact_job *job, struct err *err)
 	if (!mark(job, what, job->places.items, job->places.len, err) ||
 	    !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err))
 		return false;
-	failpoint(FAILPOINT_IN_COMPACTION);
-	return postgres_exec(pg, "COMMIT", err);
+	failpoint(job->kind->before_commit);
+	if (!postgres_exec(pg, "COMMIT", err))
+		return false;
+	failpoint(FAILPOINT_AFTER_COMPACTION);
+	return true;
 }
 
 /* What is wrong with a row is said once; queries that need it say it each time. */

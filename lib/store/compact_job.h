@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/failpoint.h"
 #include "store/compact.h"
 #include "store/compact_row.h"
 #include "store/partition.h"
@@ -19,6 +20,7 @@ struct compact_kind {
 	enum partition_table from, to; /* of rows as struct chunk_row is put */
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
 	const char *set;               /* what is set there beside it, from ", " on; or "" */
+	enum failpoint before_commit;
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;

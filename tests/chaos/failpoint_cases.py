@@ -11,6 +11,7 @@ from pathlib import Path
 
 from blows import SERVERS
 from harness import Cell, metrics
+from merged import merge_faults
 from otlp_messages import cpu_message, headers
 from side_by_side import until
 from topic import Truth
@@ -32,8 +33,13 @@ BACKENDS = {
     "after-copy": ("idle in transaction", "ClientRead", "COPY chunk_raw"),
     "after-fence": ("idle in transaction", "ClientRead", "INSERT INTO consumer_offset"),
     "after-commit": ("idle", "ClientRead", "COMMIT"),
+    "before-compaction": ("idle in transaction", "ClientRead", "SELECT first_ms"),
     "in-compaction": ("idle in transaction", "ClientRead", "COPY chunk ("),
+    "in-rollup": ("idle in transaction", "ClientRead", "COPY rollup ("),
+    "after-compaction": ("idle", "ClientRead", "COMMIT"),
 }
+MERGING = ("before-compaction", "in-compaction", "in-rollup", "after-compaction")
+OVER_MS = 2 * 3600_000  # ago an hour is over, and is summed up once it is merged
 
 
 def is_stopped(process):
@@ -99,6 +105,8 @@ class Case:
         self.truth.read()
         yield from until(lambda: offsets(self.cell) == self.truth.ends, "all is stored")
         found = differences(self.truth, self.sent_from)
+        with self.cell.connect() as db:
+            found += merge_faults(db)[0]
         assert not found, "\n".join(found)
         hosts = self.cell.data("fleet")
         assert {host["node"] for host in hosts} == nodes
@@ -128,7 +136,7 @@ class IngesterCase(Case):
         merges = point != "in-copy" and not self.loses_commit
         self.cell.ingester.flags["compaction-age"] = "100ms" if merges else "0s"
         self.cell.ingester_flags["compaction-age"] = "100ms" if merges else "0s"
-        if point == "in-compaction":
+        if point in MERGING:
             self.cell.ingester.flags["compaction-age"] = "0s"  # until the other one has been there
         self.armed = self.cell.service("ingester", "armed", more)
         self.other = self.cell.ingester
@@ -147,8 +155,9 @@ class IngesterCase(Case):
         node, number = f"host-{host}", self.sequence
         status = self.protos.status.AgentStatus(
             node=node.encode(), taken=number * TICKS, batch_samples=TICKS)
+        at_ms = int(time.time() * 1000) - OVER_MS * (self.point in MERGING)
         value = cpu_message(self.protos, "failpoints", {(0x10, number): TICKS}, node=node,
-                            pid=number)
+                            pid=number, at_ms=at_ms)
         self.cell.produce(value, key=f"{node}/id".encode(), partition=host, headers=headers(
             number, EPOCH, status.SerializeToString()))
         self.ends[host] += 1

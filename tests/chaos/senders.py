@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """senders - hosts that send batches: some by the agent's own spool, which is killed; some made up,
-which send twice, late, from a moving partition, garbage, and messages without a number.
+which send twice, late, from a moving partition, garbage, and messages without a number. Half of
+their messages are of hours that are over, and so are summed up while more of them come.
 
 In every sample the pid is the batch's number, so that a wrong sum names the batch.
 """
@@ -16,6 +17,7 @@ from otlp_messages import cpu_message, headers
 
 GARBAGE = b"\x0a\x7f\x01"  # a field that ends after the message
 KEPT = 40                  # batches of a host that may come again
+LATE_S = (2 * 3600, 5 * 3600)  # of hours that are over: as they come they are summed up
 
 
 class Feed(Process):
@@ -108,10 +110,15 @@ class Sender(threading.Thread):
         return {(self.chance.randrange(16), self.chance.randrange(64)):
                 self.chance.randint(1, 3) for _ in range(self.chance.randint(1, 4))}
 
+    def _at_ms(self):
+        """Now, or long ago."""
+        ago_s = self.chance.uniform(*LATE_S) if self.chance.random() < 0.5 else 0
+        return int((time.time() - ago_s) * 1000)
+
     def _send_plain(self):
         self.plain += 1
-        self._put(cpu_message(self.protos, "chaos", self._ticks(), node="plain", pid=self.plain),
-                  anywhere=True)
+        self._put(cpu_message(self.protos, "chaos", self._ticks(), node="plain", pid=self.plain,
+                              at_ms=self._at_ms()), anywhere=True)
 
     def _send_new(self, host, luck):
         ticks = self._ticks()
@@ -120,7 +127,8 @@ class Sender(threading.Thread):
         status = self.protos.status.AgentStatus(
             node=host.name.encode(), taken=host.taken, batch_samples=sum(ticks.values()))
         value = GARBAGE if luck > 0.98 else cpu_message(
-            self.protos, "chaos", ticks, node=host.name, pid=host.sequence)
+            self.protos, "chaos", ticks, node=host.name, pid=host.sequence,
+            at_ms=self._at_ms())
         batch = host.sequence, value, status.SerializeToString()
         if luck < 0.25:
             host.late.append(batch)

@@ -10,6 +10,7 @@ class Tally:
         self.began = time.monotonic()
         self.rounds = self.batches = self.samples = self.plain = self.snapshots = 0
         self.faults, self.looks_by, self.lost = Counter(), Counter(), Counter()
+        self.merged = Counter()
         self.met = set()  # failpoints
         self.rows = []    # that each ingester stored
         self.longest_s = self.took_s = 0.0
@@ -31,6 +32,7 @@ class Tally:
         self.met |= set(game.chaos.met)
         self.looks_by += game.looker.counts
         self.longest_s = max(self.longest_s, game.looker.longest_s)
+        self.merged += game.merged
         self.plain += game.sender.plain
         for batches in truth.said.values():
             self.batches += len(batches)
@@ -44,6 +46,7 @@ class Tally:
         yield from table("done to them", self.faults + Counter(snapshots_taken=self.snapshots))
         yield from table("looks", self.looks_by)
         yield f"    the longest time without one was {self.longest_s:.1f} s"
+        yield from table("merged and summed up, and compared", self.merged)
         yield from table("lost by the agent, by name", self.lost)
         yield (f"ingesters that stored rows: {len(self.rows)}, each"
                f" {min(self.rows, default=0)} at least, {sum(self.rows)} in all")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is killed, stopped, added or removed: what is stored is what the topic holds, each batch
-once, and each host's sum closes at every look.
+once, each host's sum closes at every look, and what was merged and summed up meanwhile is what it
+was made of (merged.py).
 
 A round feeds numbered batches of several hosts, one of them a real agent, and messages without
 numbers, and meanwhile plays cards of chaos.py. Then it lets everything come to rest and compares
@@ -16,6 +17,7 @@ keeps all logs in .run/chaos-SEED-round-N.
 import itertools
 import random
 import time
+from collections import Counter
 
 import psycopg
 
@@ -25,6 +27,7 @@ from chaos import Chaos
 from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
 from looks import Looker
+from merged import merge_faults
 from senders import Feed, Sender
 from topic import Truth
 from truth import agent_faults, differences, offsets
@@ -42,6 +45,7 @@ class Game:
     def __init__(self, cell, protos, chance):
         self.cell, self.chance = cell, chance
         self.began = time.time() - 2
+        self.merged = Counter()  # what was compared at the end of the last round
         self.truth = Truth(cell, protos)
         self.feeds = [Feed(cell, "feed-a", 15), Feed(cell, "feed-b", 40)]
         self.sender = Sender(cell, protos, chance.random())
@@ -114,6 +118,9 @@ class Game:
     def compare(self):
         self.chaos.say("all is stored")
         found = differences(self.truth, self.began) + self.looker.judge(self.truth)
+        with self.cell.connect() as db:
+            wrong, self.merged = merge_faults(db)
+        found += wrong
         if self.agent and self.agent.has_run():
             found += agent_faults(self.truth, self.agent.node, self.agent.counted())
         assert not found, "\n".join(found)
@@ -189,3 +196,5 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
     wanted = set(itertools.islice(failpoints_in_turn(seed), rounds))
     assert tally.met == wanted, f"nobody has met {wanted - tally.met}"
     assert tally.looks > 20 * rounds, "hardly anybody looked"
+    assert tally.merged["rows that were merged"] > rounds, "hardly anything was merged"
+    assert tally.merged["sums compared"] > rounds, "hardly anything was summed up"

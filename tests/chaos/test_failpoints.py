@@ -21,7 +21,8 @@ from harness import ROOT
 from side_by_side import Meeting, play
 
 INGESTER_POINTS = ("in-revoke", "after-series", "in-copy", "after-copy", "after-fence",
-                   "after-commit", "in-compaction")
+                   "after-commit", "before-compaction", "in-compaction", "in-rollup",
+                   "after-compaction")
 AGENT_POINTS = ("after-spool-file", "after-spool-fsync", "after-produce", "at-report")
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 

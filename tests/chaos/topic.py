@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import confluent_kafka
 from google.protobuf.message import DecodeError
 
+import reference
+
 
 @dataclass(frozen=True)
 class Message:
@@ -74,6 +76,7 @@ class Truth:
         self.messages = defaultdict(list)  # {partition: [Message by offset]}
         self.said = defaultdict(dict)      # {spool: {number: Said}}
         self.values = Counter()            # {(node, pid): nanoseconds}
+        self.stacks = Counter()            # {(node, comm, root, ..., leaf): nanoseconds}
         self.places = defaultdict(list)    # {(spool, number): [(partition, offset)]}
         self.batches_of = defaultdict(set)  # {(node, pid): {(spool, number)}}
 
@@ -145,6 +148,9 @@ class Truth:
                 self.values[node, pid] += count * period
             if batch:
                 self.batches_of[node, pid].add(batch)
+        for sample in reference.samples_of(message) if counts else ():
+            text = tuple(frame.text for frame in sample.stack) or ("[no stack]",)
+            self.stacks[sample.get("node"), sample.get("comm"), *text] += sample.value
         return total
 
 

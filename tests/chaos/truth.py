@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from harness import SAMPLES
+from senders import LATE_S
 from topic import Ledger, Truth
 
 SHOWN = 20   # sentences of a list
+HOUR_S = 3600
 
 OFFSETS = "SELECT partition, next_offset FROM consumer_offset WHERE topic = %s"
 HOSTS = """SELECT host, epoch, highest, missing::text, gap, taken, lost, stored, duplicate_batches,
@@ -134,7 +136,7 @@ def differences(truth: Truth, began):
     ledger.move(truth.ends)
     with truth.cell.connect() as db:
         found = list(look_faults(look_at(db, truth.cell.topic), ledger))
-    values = stored_values(truth.cell, began)
+    values = stored_values(truth.cell, began - LATE_S[1])
     for key in sorted(truth.values.keys() | values.keys()):
         if truth.values[key] == values[key]:
             continue
@@ -142,7 +144,26 @@ def differences(truth: Truth, began):
         found.append(f"node {key[0]} pid {key[1]}: {values[key]} ns are stored,"
                      f" {truth.values[key]} were sent, by {places or 'messages without a number'}"
                      )
+    return shown(found) + stack_faults(truth, began - LATE_S[1])
+
+
+def stack_faults(truth, began):
+    """Of whole hours, which are answered from their sums where there are any."""
+    first = int(began) - int(began) % HOUR_S
+    have = truth.cell.collapsed(group_by="node,comm", start=first,
+                                end=first + (int(time.time() - first) // HOUR_S + 1) * HOUR_S)
+    found = []
+    wanted = Counter()
+    for (node, comm, *stack), value in truth.stacks.items():
+        wanted[(f"node={node}", f"comm={comm}", *map(printed, stack))] += value
+    for key in sorted(wanted.keys() | have.keys()):
+        if wanted[key] != have.get(key, 0):
+            found.append(f"{key}: {have.get(key, 0)} ns are stored, {wanted[key]} were sent")
     return shown(found)
+
+
+def printed(frame):
+    return re.sub(r"[\x00-\x1f\x7f]", "?", frame).replace(";", ":")
 
 
 def shown(found):

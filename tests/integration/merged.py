@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""merged - whether what was merged and summed up is what it was made of, row by row.
+
+Rows that were merged stay for a quarter of an hour, so both sides can be read in one snapshot.
+They are unpacked one at a time by tests/chunk_dump and added up here; nothing that merges, sums up
+or answers questions has a hand in it.
+"""
+import os
+import struct
+import subprocess
+from collections import Counter, defaultdict, namedtuple
+from pathlib import Path
+
+from harness import ROOT
+
+SHOWN = 10
+WRAPS = 1 << 64
+HOUR_MS = 3600_000
+GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
+
+Sample = namedtuple("Sample", "series type time_ms value stack labels")
+
+
+def read_rows(db, table, where="true"):
+    """[[Sample]] of rows; what their columns say has to be what they hold."""
+    columns = db.execute("SELECT tableoid::regclass::text, first_ms, last_ms, samples, payload"
+                         f" FROM {table} WHERE {where}").fetchall()
+    samples = dump([payload for *_, payload in columns])
+    found = []
+    for number, (partition, first_ms, last_ms, count, _) in enumerate(columns):
+        of_row = samples[number]
+        times = [sample.time_ms for sample in of_row]
+        said, held = (first_ms, last_ms, count), (min(times), max(times), len(times))
+        assert said == held, f"a row of {partition} says {said} and holds {held}"
+        found.append(of_row)
+    return found
+
+
+def dump(payloads):
+    """{number of the row: [Sample]}"""
+    program = Path(os.environ.get("DECIMA_TEST_BUILD", ROOT / "build")) / "tests" / "chunk_dump"
+    given = b"".join(struct.pack(">I", len(payload)) + payload for payload in payloads)
+    done = subprocess.run([program], input=given, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    found = defaultdict(list)
+    for line in done.stdout.decode().splitlines():
+        number, series, type_, time_ms, value, stack, labels = line.split("\t")
+        found[int(number)].append(Sample(series, type_, int(time_ms), int(value), stack, labels))
+    return found
+
+
+def each(rows):
+    """{sample: how often it is there}"""
+    return Counter(sample for row in rows for sample in row)
+
+
+def sums(rows):
+    """{(hour, series, type, stack): sum}, without gauges."""
+    found = Counter()
+    for sample in (sample for row in rows for sample in row):
+        if not sample.type.startswith(GAUGE):
+            key = (sample.time_ms - sample.time_ms % HOUR_MS, sample.series, sample.type,
+                   sample.stack)
+            found[key] = (found[key] + sample.value) % WRAPS
+    return found
+
+
+def merge_faults(db):
+    """(sentences, counts): what is wrong in one snapshot, and how much there was to be wrong."""
+    with db.transaction():
+        db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
+        chunks = read_rows(db, "chunk", "NOT unreadable")
+        rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
+        rollups = read_rows(db, "rollup")
+    found = differences(each(raw), each(chunks), "in rows that were merged", "in chunks")
+    found += differences(sums(rolled), sums(rollups), "in chunks that were summed up",
+                         "in their sums")
+    return found, Counter({"rows that were merged": len(raw), "chunks": len(chunks),
+                           "chunks that were summed up": len(rolled), "rollups": len(rollups),
+                           "samples compared with what was merged": sum(map(len, raw)),
+                           "sums compared": len(sums(rolled))})
+
+
+def differences(wanted, found, where_wanted, where_found):
+    wrong = [f"{key}: {wanted[key]} {where_wanted}, {found[key]} {where_found}"
+             for key in sorted(wanted.keys() | found.keys()) if wanted[key] != found[key]]
+    return wrong[:SHOWN] + ([f"and {len(wrong) - SHOWN} more"] if wrong[SHOWN:] else [])
