@@ -27,7 +27,8 @@ enum {
 
 	LOCK_TIMEOUT_MS = 50, /* of DDL: whoever waits longer makes inserts wait */
 	LOCK_TRIES = 200,
-	DETACH_TIMEOUT_MS = 1000, /* of what only the ingester itself waits for */
+	DETACH_TIMEOUT_MS = 30000, /* waiting for each query; nobody waits for who does so */
+	FINALIZE_TIMEOUT_MS = 500, /* the same, and who makes a partition waits */
 
 	/* What one transaction of compaction merges; more is left for another. One row alone may
 	 * have more. */

@@ -94,19 +94,19 @@ static str bound(enum partition_table table, uint64_t unix_ms, struct arena *are
 			  tm.tm_mday, tm.tm_hour);
 }
 
-static bool create(struct postgres *pg, enum partition_table table, str name, uint64_t start_ms,
-		   struct err *err)
+/* What is done before it is attached, in the same transaction, may be nothing. */
+static bool attach(struct postgres *pg, enum partition_table table, str name, uint64_t start_ms,
+		   str before, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	const struct partition_table_kind *kind = &partition_tables[table];
 	str from = bound(table, start_ms, &arena);
 	str to = bound(table, start_ms + kind->span_ms, &arena);
 	str sql = str_format(&arena,
-			     "BEGIN; SET LOCAL lock_timeout = '%dms';"
-			     "CREATE TABLE " STR_FMT " (LIKE %s INCLUDING ALL);"
+			     "BEGIN; SET LOCAL lock_timeout = '%dms';" STR_FMT
 			     "ALTER TABLE %s ATTACH PARTITION " STR_FMT " FOR VALUES FROM (" STR_FMT
 			     ") TO (" STR_FMT "); COMMIT%c",
-			     LOCK_TIMEOUT_MS, STR_ARG(name), kind->name, kind->name, STR_ARG(name),
+			     LOCK_TIMEOUT_MS, STR_ARG(before), kind->name, STR_ARG(name),
 			     STR_ARG(from), STR_ARG(to), '\0');
 	char state[sizeof(pg->sqlstate)];
 	struct err later;
@@ -117,6 +117,26 @@ static bool create(struct postgres *pg, enum partition_table table, str name, ui
 	(void)!postgres_exec(pg, "ROLLBACK", &later);
 	memcpy(pg->sqlstate, state, sizeof(state));
 	return false;
+}
+
+static bool create(struct postgres *pg, enum partition_table table, str name, uint64_t start_ms,
+		   struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+
+	return attach(pg, table, name, start_ms,
+		      str_format(&arena, "CREATE TABLE " STR_FMT " (LIKE %s INCLUDING ALL);",
+				 STR_ARG(name), partition_tables[table].name),
+		      err);
+}
+
+bool partition_attach(struct postgres *pg, enum partition_table table, str name, struct err *err)
+{
+	uint64_t start_ms;
+
+	if (!partition_name_parse(table, name, &start_ms))
+		return err_set(err, ERR_INVALID, STR_FMT " is no partition's name", STR_ARG(name));
+	return attach(pg, table, name, start_ms, STR(""), err);
 }
 
 /* Somebody else is making the same one, or holds a lock for a moment. */

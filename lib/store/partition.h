@@ -30,6 +30,10 @@ str partition_name(enum partition_table table, uint64_t unix_ms, struct arena *a
 /* The start of the partition of that name; false: it is no name of the table's partitions. */
 bool partition_name_parse(enum partition_table table, str name, uint64_t *ret_start_ms) MUST_CHECK;
 
+/* Attach one again that was detached. */
+bool partition_attach(struct postgres *pg, enum partition_table table, str name,
+		      struct err *err) MUST_CHECK;
+
 /* Make the partition that holds the time, where it is missing. */
 bool partition_make(struct postgres *pg, enum partition_table table, uint64_t unix_ms,
 		    bool *ret_made, struct err *err) MUST_CHECK;

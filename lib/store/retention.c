@@ -6,6 +6,8 @@
 #include "store/limits.h"
 #include "store/partition.h"
 
+#include <inttypes.h>
+
 /* Any number that nothing else locks. */
 #define LOCK "110386840822114"
 
@@ -35,16 +37,22 @@ enum change { CHANGE_DETACH, CHANGE_FINALIZE, CHANGE_DROP, CHANGE_COUNT };
 
 /*
  * A DDL statement about one partition. ret_done false: someone holds it, another round will do.
- * Detaching waits for queries, but nobody waits for it; whoever inserts would wait for a DROP.
+ * Detaching waits for queries, and nobody waits for it meanwhile. To finalize what was cut short
+ * waits for them too, but with a lock that whoever attaches a partition needs; and whoever reads
+ * the partition would wait for a DROP. So these give up soon.
  */
 static bool change(struct round *round, enum change what, const char *table, str partition,
 		   bool *ret_done, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf sql = { .arena = &arena };
-	int timeout_ms = what == CHANGE_DROP ? LOCK_TIMEOUT_MS : DETACH_TIMEOUT_MS;
+	const uint64_t timeouts_ms[CHANGE_COUNT] = {
+		[CHANGE_DETACH] = round->retention->detach_ms,
+		[CHANGE_FINALIZE] = FINALIZE_TIMEOUT_MS,
+		[CHANGE_DROP] = LOCK_TIMEOUT_MS,
+	};
 
-	buf_format(&sql, "SET lock_timeout = '%dms'%c", timeout_ms, '\0');
+	buf_format(&sql, "SET lock_timeout = %" PRIu64 "%c", timeouts_ms[what], '\0');
 	if (!postgres_exec(round->pg, sql.ptr, err))
 		return false;
 	sql.len = 0;
@@ -140,17 +148,44 @@ static bool is_past(struct round *round, enum partition_table table, str name, b
 	return true;
 }
 
+/*
+ * Rows may have come between the look and the detaching, from a writer that had slept for an hour:
+ * they belong to the table again. What cannot be attached stays, for somebody to look at.
+ */
+static void take_back(struct round *round, enum partition_table table, str name)
+{
+	uint64_t start_ms;
+	struct err err;
+
+	if (!partition_name_parse(table, name, &start_ms))
+		return; /* somebody's own */
+	if (partition_attach(round->pg, table, name, &err))
+		log_info("partition attached again", "table=" STR_FMT, STR_ARG(name));
+	else
+		log_warn("partition not attached again", "table=" STR_FMT " error=\"%s\"",
+			 STR_ARG(name), err.msg);
+}
+
 /* ret_done false: not this time, nor any other of the table while this one is half detached. */
 static bool drop_one(struct round *round, enum partition_table table, str name, bool attached,
 		     bool pending, bool *ret_done, struct err *err)
 {
 	const char *name_of_table = partition_tables[table].name;
+	bool past;
 
 	*ret_done = true;
 	if (attached && !change(round, pending ? CHANGE_FINALIZE : CHANGE_DETACH, name_of_table,
 				name, ret_done, err))
 		return false;
-	if (*ret_done && !change(round, CHANGE_DROP, name_of_table, name, ret_done, err))
+	if (!*ret_done)
+		return true;
+	if (!is_past(round, table, name, &past, err))
+		return false;
+	if (!past) {
+		take_back(round, table, name);
+		return true;
+	}
+	if (!change(round, CHANGE_DROP, name_of_table, name, ret_done, err))
 		return false;
 	if (*ret_done) {
 		log_info("partition dropped", "table=" STR_FMT, STR_ARG(name));
@@ -185,7 +220,10 @@ static bool drop_past(struct round *round, enum partition_table table, struct er
 
 		if (!is_past(round, table, child, &past, err))
 			return false;
-		if (past && !drop_one(round, table, child, attached, pending, &done, err))
+		if (!past && !attached)
+			take_back(round, table, child);
+		if ((past || pending) &&
+		    !drop_one(round, table, child, attached, pending, &done, err))
 			return err_wrap(err, "drop " STR_FMT, STR_ARG(child));
 	}
 	return true;

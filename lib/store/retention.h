@@ -17,6 +17,7 @@ struct retention {
 	 * day. Of the former those that were merged go sooner. */
 	uint64_t raw_ms;
 	uint64_t rollup_ms; /* how long sums of hours are kept */
+	uint64_t detach_ms; /* how long to wait for each query that saw a partition */
 };
 
 /* One round. ret_dropped: partitions that went. */

@@ -7,7 +7,6 @@
 #include "store/janitor.h"
 #include "store/limits.h"
 #include "store/partition.h"
-#include "store/retention.h"
 #include "store/schema.h"
 #include "store/writer_flush.h"
 
@@ -322,28 +321,4 @@ bool store_writer_flush(struct store_writer *writer, struct store_part *parts, s
 		arena_free(&flush.arena);
 	}
 	return good;
-}
-
-bool store_writer_maintain(struct store_writer *writer, struct err *err)
-{
-	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
-	const struct retention retention = {
-		.now_ms = now_ms,
-		.raw_ms = writer->options.retention_raw_ns / NS_PER_MS,
-		.rollup_ms = writer->options.retention_rollup_ns / NS_PER_MS,
-	};
-
-	if (!store_writer_connect(writer, err))
-		return false;
-	for (unsigned int ahead = 0; ahead < 2; ahead++)
-		if (!need_partition(writer, PARTITION_CHUNK_RAW, now_ms + ahead * MS_PER_HOUR,
-				    err) ||
-		    !need_partition(writer, PARTITION_LABEL_PAIR, now_ms + ahead * MS_PER_DAY,
-				    err) ||
-		    !need_partition(writer, PARTITION_SERIES, now_ms + ahead * MS_PER_DAY, err) ||
-		    !need_partition(writer, PARTITION_CHUNK, now_ms + ahead * MS_PER_DAY, err) ||
-		    !need_partition(writer, PARTITION_ROLLUP, now_ms + ahead * MS_PER_DAY, err))
-			return false;
-	return janitor_run(&writer->pg, &writer->writers_ended, err) &&
-	       retention_run(&writer->pg, &retention, &writer->partitions_dropped, err);
 }

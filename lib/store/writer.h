@@ -28,16 +28,15 @@ struct store_writer_options {
 	const char *postgres;      /* libpq conninfo or URI */
 	const char *topic;         /* names the offsets' rows */
 	uint64_t known_series_max; /* entries of the cache of known series and pairs */
-	uint64_t retention_raw_ns, retention_rollup_ns;
-	uint64_t session_ms;     /* for so long we may stand still in a transaction; 0: 10 s */
-	bool synchronous_commit; /* off by default: Kafka is the truth */
-	const struct stop *stop; /* ends every wait */
+	uint64_t session_ms;       /* for so long we may stand still in a transaction; 0: 10 s */
+	bool synchronous_commit;   /* off by default: Kafka is the truth */
+	const struct stop *stop;   /* ends every wait */
 };
 
 struct store_writer {
 	/* read freely: since open. Series are counted once per flush that speaks of them */
 	uint64_t series_new, cache_hits, cache_misses; /* the cache: of series and sample labels */
-	uint64_t fences_lost, partitions_made, partitions_dropped;
+	uint64_t fences_lost, partitions_made;
 	uint64_t writers_ended; /* others, that stood still and held something */
 	uint64_t connections;   /* so far; see store_writer_connect() */
 	/* private */
@@ -116,9 +115,3 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
  */
 bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err) MUST_CHECK;
-
-/*
- * Make the partitions that will be needed soon, drop those past their retention. To be called about
- * once a minute; never waits long for anybody's lock.
- */
-bool store_writer_maintain(struct store_writer *writer, struct err *err) MUST_CHECK;

@@ -16,7 +16,6 @@
 
 enum {
 	POLL_MS = 200,
-	MAINTAIN_INTERVAL_S = 60,
 	REJECTED_PARTITIONS = 1,
 };
 
@@ -39,20 +38,6 @@ bool consume_ready(void *self, struct err *why)
 	if (state == CONSUME_RUNNING)
 		return true;
 	return err_set(why, ERR_IO, "%s", state_texts[state]);
-}
-
-static void maintain_if_due(struct consume *consume)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-	struct err err;
-
-	if (now_ns < consume->next_maintain_ns)
-		return;
-	consume->next_maintain_ns = now_ns + MAINTAIN_INTERVAL_S * NS_PER_SECOND;
-	if (!store_writer_maintain(&consume->store, &err))
-		log_warn("partitions not maintained, trying again", "error=\"%s\"", err.msg);
-	metric_set(&ingester_partitions_made, (int64_t)consume->store.partitions_made);
-	metric_set(&ingester_partitions_dropped, (int64_t)consume->store.partitions_dropped);
 }
 
 /* Until it is dealt with, or we are stopping. */
@@ -126,7 +111,6 @@ static void step(struct consume *consume)
 		break;
 	}
 	flush_if_due(consume);
-	maintain_if_due(consume);
 }
 
 static bool open_store(struct consume *consume)
@@ -136,8 +120,6 @@ static bool open_store(struct consume *consume)
 		.postgres = options->postgres,
 		.topic = options->topic,
 		.known_series_max = KNOWN_SERIES_MAX,
-		.retention_raw_ns = options->retention_raw_ns,
-		.retention_rollup_ns = options->retention_rollup_ns,
 		.session_ms = options->session_ns / NS_PER_MS,
 		.synchronous_commit = options->synchronous_commit,
 		.stop = daemon_stop_flag(),

@@ -21,7 +21,7 @@
 struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
 	uint64_t topic_partitions, replication_factor;
-	uint64_t flush_interval_ns, retention_raw_ns, retention_rollup_ns, session_ns;
+	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
 	uint64_t memory_limit; /* bytes; half of it is for what waits to be flushed */
 	bool synchronous_commit;
 };
@@ -53,15 +53,16 @@ struct consume {
 	struct arena assignment; /* lives as long as the parts */
 	struct part *parts;
 	size_t part_count;
-	uint64_t connections;       /* of the store, as their offsets were read */
-	struct part **by_partition; /* [0, partition_end) */
+	uint64_t connections;                    /* of the store, as their offsets were read */
+	uint64_t partitions_made, writers_ended; /* of the store, as they were counted */
+	struct part **by_partition;              /* [0, partition_end) */
 	size_t partition_end;
 	struct arena message; /* of the one being decoded */
 	struct detour detour; /* partition -1: none */
 	struct unreadable unreadable;
 	struct culprit culprit;
 	bool is_paused;
-	uint64_t next_flush_ns, next_maintain_ns, backoff_ms;
+	uint64_t next_flush_ns, backoff_ms;
 };
 
 /* Work until daemon_stopping(). What is away at the start is waited for. */

@@ -211,7 +211,11 @@ static void observe(struct consume *consume)
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
-	metric_set(&ingester_writers_ended, (int64_t)consume->store.writers_ended);
+	metric_add(&ingester_partitions_made,
+		   consume->store.partitions_made - consume->partitions_made);
+	metric_add(&ingester_writers_ended, consume->store.writers_ended - consume->writers_ended);
+	consume->partitions_made = consume->store.partitions_made;
+	consume->writers_ended = consume->store.writers_ended;
 }
 
 void flush_if_due(struct consume *consume)

@@ -13,5 +13,6 @@ enum {
 	LAG_PARTITIONS_MAX = 4096,  /* whose lag is told one by one; beyond: in the sum alone */
 	KNOWN_SERIES_MAX = 1000000, /* keys in each half of the cache; beyond: sent again */
 	COMPACT_WAIT_MS = 1000,     /* between two looks for rows to merge */
+	KEEP_WAIT_MS = 60000,       /* between two rounds of partitions and retention */
 	RETRY_MS = 1000,            /* between two tries at a server that is away */
 };

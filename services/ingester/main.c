@@ -7,6 +7,7 @@
 #include "chassis/daemon.h"
 #include "compact.h"
 #include "consume.h"
+#include "keep.h"
 #include "metrics.h"
 
 #include <malloc.h>
@@ -14,7 +15,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	struct consume_options consume;
-	uint64_t compaction_age_ns;
+	uint64_t compaction_age_ns, retention_rollup_ns;
 	const char *failpoints;
 };
 
@@ -51,8 +52,8 @@ static const struct conf_key keys[] = {
 	{ "retention-raw", CONF_DURATION, FIELD(retention_raw_ns), .fallback = "7d",
 	  .min = 3600 * NS_PER_SECOND,
 	  .help = "Age at which samples are dropped, an hour at a time." },
-	{ "retention-rollup", CONF_DURATION, FIELD(retention_rollup_ns), .fallback = "90d",
-	  .min = 3600 * NS_PER_SECOND,
+	{ "retention-rollup", CONF_DURATION, offsetof(struct settings, retention_rollup_ns),
+	  .fallback = "90d", .min = 3600 * NS_PER_SECOND,
 	  .help = "Age at which the sums of whole hours are dropped, a day at a time." },
 	{ "memory-limit", CONF_BYTES, FIELD(memory_limit), .fallback = "512MB", .min = 64 << 20,
 	  .help = "Memory for what is read and not stored yet; reading pauses beyond." },
@@ -69,6 +70,7 @@ static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
 	struct compact compact = { 0 };
+	struct keep keep = { 0 };
 	struct daemon_server server = { 0 };
 	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
@@ -83,11 +85,17 @@ static bool run(void *self, struct err *err)
 
 	const struct compact_options compaction = { .postgres = loaded->consume.postgres,
 						    .age_ns = loaded->compaction_age_ns };
-	bool done = compact_start(&compact, &compaction, err) &&
+	const struct keep_options keeping = {
+		.postgres = loaded->consume.postgres,
+		.retention_raw_ns = loaded->consume.retention_raw_ns,
+		.retention_rollup_ns = loaded->retention_rollup_ns,
+	};
+	bool done = compact_start(&compact, &compaction, err) && keep_start(&keep, &keeping, err) &&
 		    consume_run(&consume, &loaded->consume, err);
 
 	daemon_stop();
 	compact_stop(&compact);
+	keep_stop(&keep);
 	daemon_unserve(&server);
 	return done;
 }

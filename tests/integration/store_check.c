@@ -28,11 +28,21 @@ void open_writer(struct store_writer *writer)
 		.postgres = postgres(),
 		.topic = "topic",
 		.known_series_max = 1000,
-		.retention_raw_ns = 7 * 86400 * NS_PER_SECOND,
 	};
 	struct err err;
 
 	assert_good(store_writer_open(writer, &options, &err), err);
+}
+
+void init_keeper(struct store_keeper *keeper)
+{
+	const struct store_keeper_options options = {
+		.postgres = postgres(),
+		.retention_raw_ns = 7 * 86400 * NS_PER_SECOND,
+		.detach_ms = 1000,
+	};
+
+	store_keeper_init(keeper, &options);
 }
 
 struct store_part part_from(int32_t partition, int64_t from, int64_t to,

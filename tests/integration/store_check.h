@@ -5,6 +5,7 @@
 #pragma once
 
 #include "random_set.h"
+#include "store/keeper.h"
 #include "store/reader.h"
 #include "store/writer.h"
 #include "test.h"
@@ -24,6 +25,7 @@ const char *postgres(void);
 uint64_t now_ms(void);
 
 void open_writer(struct store_writer *writer);
+void init_keeper(struct store_keeper *keeper); /* samples are kept for a week */
 struct store_part part_from(int32_t partition, int64_t from, int64_t to,
 			    const struct sample_set *set);
 void flush(struct store_writer *writer, struct store_part *parts, size_t count,

@@ -178,6 +178,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
+	struct store_keeper keeper;
 	struct store_flush result;
 	struct sample_set set;
 	uint64_t now = now_ms();
@@ -188,6 +189,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 
 	(void)state;
 	open_writer(&writer);
+	init_keeper(&keeper);
 	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now - 9 * DAY_MS, &made, &err),
 		    err);
 	assert_true(made);
@@ -205,13 +207,13 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 			      ", true, 1, '', '')%c",
 			      now - 12 * DAY_MS, now - 12 * DAY_MS, '\0');
 
-	assert_good(store_writer_maintain(&writer, &err), err);
-	assert_int_equal(writer.partitions_dropped, 3);
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_int_equal(keeper.partitions_dropped, 3);
 	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 12 * DAY_MS, &made, &err),
 		    err);
 	assert_good(postgres_exec(&writer.pg, late.ptr, &err), err);
-	assert_good(store_writer_maintain(&writer, &err), err);
-	assert_int_equal(writer.partitions_dropped, 3);
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_int_equal(keeper.partitions_dropped, 3);
 
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
@@ -219,7 +221,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 	struct store_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
-	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_good(store_keeper_run(&keeper, &err), err);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
 	assert_int_equal(count, 4001);
 	query_i64(&writer.pg,
@@ -232,6 +234,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 static void forgets_hosts_that_are_heard_of_no_more(void **state)
 {
 	struct store_writer writer;
+	struct store_keeper keeper;
 	struct store_flush result;
 	struct store_host old = { .host = STR("old"), .epoch = 1 };
 	struct store_host young = { .host = STR("young"), .epoch = 1 };
@@ -242,6 +245,7 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 
 	(void)state;
 	open_writer(&writer);
+	init_keeper(&keeper);
 	part.hosts = hosts;
 	part.host_count = 2;
 	flush(&writer, &part, 1, &result);
@@ -256,7 +260,7 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 	part.host_count = 1;
 	flush(&writer, &part, 1, &result);
 	assert_false(part.lost);
-	assert_good(store_writer_maintain(&writer, &err), err);
+	assert_good(store_keeper_run(&keeper, &err), err);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status WHERE host = 'young'", &count);
 	assert_int_equal(count, 1);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status", &count);
@@ -274,6 +278,7 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 static void a_detach_that_was_cut_short_is_finished_later(void **state)
 {
 	struct store_writer writer;
+	struct store_keeper keeper;
 	struct postgres other;
 	const struct postgres_options options = { .conninfo = postgres() };
 	int64_t count;
@@ -282,6 +287,7 @@ static void a_detach_that_was_cut_short_is_finished_later(void **state)
 
 	(void)state;
 	open_writer(&writer);
+	init_keeper(&keeper);
 	assert_good(postgres_open(&other, &options, &err), err);
 	assert_good(
 		partition_make(&writer.pg, PARTITION_CHUNK_RAW, now_ms() - 9 * DAY_MS, &made, &err),
@@ -289,13 +295,53 @@ static void a_detach_that_was_cut_short_is_finished_later(void **state)
 
 	/* A query that has looked at the table holds up the end of detaching. */
 	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
-	assert_good(store_writer_maintain(&writer, &err), err);
-	assert_int_equal(writer.partitions_dropped, 0);
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_int_equal(keeper.partitions_dropped, 0);
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 1);
 	assert_good(postgres_exec(&other, "COMMIT", &err), err);
-	assert_good(store_writer_maintain(&writer, &err), err);
-	assert_int_equal(writer.partitions_dropped, 1);
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_int_equal(keeper.partitions_dropped, 1);
+	postgres_close(&other);
+	store_writer_close(&writer);
+}
+
+/* As a writer does it that has slept for an hour: its row has that hour's arrival. */
+static void rows_that_come_while_a_partition_goes_are_kept(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_keeper keeper;
+	struct postgres other;
+	const struct postgres_options options = { .conninfo = postgres() };
+	uint64_t hour_ms = now_ms() - 3 * HOUR_MS;
+	str row = str_format(&arena,
+			     "BEGIN; INSERT INTO chunk_raw VALUES (to_timestamp(%" PRIu64
+			     "), 0, 1, 1, false, 1, '', '')%c",
+			     hour_ms / 1000, '\0');
+	int64_t count;
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	init_keeper(&keeper);
+	assert_good(postgres_open(&other, &options, &err), err);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, hour_ms, &made, &err), err);
+	assert_good(postgres_exec(&other, row.ptr, &err), err);
+
+	/* There is nothing in it, as far as can be seen. */
+	assert_good(store_keeper_run(&keeper, &err), err);
+	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
+	assert_int_equal(count, 1);
+	assert_good(postgres_exec(&other, "COMMIT", &err), err);
+	assert_good(store_keeper_run(&keeper, &err), err);
+
+	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
+	assert_int_equal(count, 0);
+	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(keeper.partitions_dropped, 0);
 	postgres_close(&other);
 	store_writer_close(&writer);
 }
@@ -410,6 +456,7 @@ const struct CMUnitTest write_tests[] = {
 	TEST(drops_what_is_past_and_keeps_the_rest),
 	TEST(forgets_hosts_that_are_heard_of_no_more),
 	TEST(a_detach_that_was_cut_short_is_finished_later),
+	TEST(rows_that_come_while_a_partition_goes_are_kept),
 	TEST(goes_on_after_the_connection_was_cut),
 	TEST(what_one_row_cannot_hold_becomes_two),
 	TEST(tables_wait_for_the_disk_though_samples_do_not),

@@ -18,6 +18,8 @@ static const struct limit rows[] = {
 	LIMIT(CULPRITS_MAX, COUNT, "messages found to be refused by PostgreSQL and not passed yet",
 	      "the oldest is looked for again, `decima_ingester_flush_errors_total`"),
 	LIMIT(COMPACT_WAIT_MS, MS, "the pause between two looks for rows to merge", PACE),
+	LIMIT(KEEP_WAIT_MS, MS, "the pause between two looks for partitions to make and to drop",
+	      PACE),
 	LIMIT(RETRY_MS, MS, "the pause before a server that is away is tried again", PACE),
 };
 

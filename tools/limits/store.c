@@ -24,8 +24,11 @@ static const struct limit rows[] = {
 	LIMIT(LOCK_TRIES, COUNT, "such tries",
 	      "an error in the log; tried again a minute later, or with the next flush "
 	      "(`decima_ingester_flush_errors_total`)"),
-	LIMIT(DETACH_TIMEOUT_MS, MS, "a wait for a lock that only we wait for",
-	      "an error in the log; tried again a minute later"),
+	LIMIT(DETACH_TIMEOUT_MS, MS, "a wait for each query that saw a partition past its time",
+	      "tried again a minute later"),
+	LIMIT(FINALIZE_TIMEOUT_MS, MS,
+	      "the same where it was cut short: who makes a partition waits for that",
+	      "tried again a minute later"),
 	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
 	LIMIT(COMPACT_SAMPLES_MAX, COUNT, "their samples", PACE),
 	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),

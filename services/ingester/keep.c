@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "chassis/daemon.h"
+#include "limits.h"
+#include "metrics.h"
+
+static void count(const struct store_keeper *now, const struct store_keeper *before)
+{
+	metric_add(&ingester_partitions_made, now->partitions_made - before->partitions_made);
+	metric_add(&ingester_partitions_dropped,
+		   now->partitions_dropped - before->partitions_dropped);
+	metric_add(&ingester_writers_ended, now->writers_ended - before->writers_ended);
+}
+
+static void *run(void *self)
+{
+	struct keep *keep = self;
+	bool had_tables = false;
+
+	while (!daemon_stopping()) {
+		struct store_keeper before = keep->store;
+		struct err err;
+		bool good = store_keeper_run(&keep->store, &err);
+
+		count(&keep->store, &before);
+		had_tables = had_tables || good;
+		/* At the first start the consumer is about to make the tables. */
+		if (!good && !daemon_stopping() && (had_tables || err.code != ERR_NOT_FOUND))
+			log_warn("partitions not maintained, trying again", "error=\"%s\"",
+				 err.msg);
+		(void)daemon_wait(had_tables ? KEEP_WAIT_MS : RETRY_MS);
+	}
+	return NULL;
+}
+
+bool keep_start(struct keep *keep, const struct keep_options *options, struct err *err)
+{
+	store_keeper_init(&keep->store, &(struct store_keeper_options){
+						.postgres = options->postgres,
+						.retention_raw_ns = options->retention_raw_ns,
+						.retention_rollup_ns = options->retention_rollup_ns,
+						.stop = daemon_stop_flag(),
+					});
+	if (pthread_create(&keep->thread, NULL, run, keep) != 0)
+		return err_set(err, ERR_IO, "cannot start the thread that looks after partitions");
+	keep->is_running = true;
+	return true;
+}
+
+void keep_stop(struct keep *keep)
+{
+	if (keep->is_running)
+		pthread_join(keep->thread, NULL);
+	keep->is_running = false;
+}

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""While a long query runs, partitions are made, detached and dropped, and no flush stands in the
+queue behind it.
+
+Whoever asks for a lock that a query is in the way of makes everybody wait who comes after it. What
+PostgreSQL itself says of waiting (pg_locks) is looked at all the time, and how long the offsets
+stand still, beside the same without any of that.
+"""
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+
+import psycopg
+import pytest
+
+from harness import Cell, metrics, wait_until
+from otlp_messages import cpu_message
+
+BOUND_S = 1.0
+PAUSE_S = 0.004     # between two messages
+TICKS = {(1, n): 2 for n in range(50)}
+DAYS_BACK = 6       # samples of that many days: partitions that are made for them meanwhile
+TABLES = ("chunk_raw", "chunk", "rollup", "series", "label_pair")
+WAITING = ("SELECT query, extract(epoch FROM clock_timestamp() - waitstart)::float8 FROM pg_locks"
+           " JOIN pg_stat_activity USING (pid) WHERE NOT granted AND waitstart IS NOT NULL"
+           " AND datname = current_database() AND application_name = 'decima-ingester'")
+STORED = "SELECT coalesce(sum(next_offset), 0)::bigint FROM consumer_offset"
+
+
+class Load(threading.Thread):
+    """Batches, as fast as they are stored with some room to spare; the days it is told come in."""
+
+    def __init__(self, cell, protos):
+        super().__init__(daemon=True)
+        self.cell, self.protos = cell, protos
+        self.messages = [cpu_message(protos, f"comm-{n}", TICKS, node=f"host-{n}", pid=n)
+                         for n in range(20)]
+        self.days, self.sent, self.ended = [], 0, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(PAUSE_S):
+            message = self.messages[self.sent % len(self.messages)]
+            if self.days:
+                at_ms = int(time.time() * 1000) - self.days.pop() * 86400_000
+                message = cpu_message(self.protos, "late", TICKS, at_ms=at_ms)
+            self.cell.produce(message, partition=self.sent % 4)
+            self.sent += 1
+
+    def close(self):
+        self.ended.set()
+        self.join()
+
+
+class Watch(threading.Thread):
+    """Looks at the locks and the offsets."""
+
+    def __init__(self, cell):
+        super().__init__(daemon=True)
+        self.cell = cell
+        self.waits = {}      # the longest of each statement
+        self.still_s = 0.0   # the longest that no offset moved
+        self.looks = 0
+        self.ended = threading.Event()
+
+    def run(self):
+        with self.cell.connect() as db:
+            stored, moved = None, time.monotonic()
+            while not self.ended.wait(0.01):
+                for query, seconds in db.execute(WAITING).fetchall():
+                    self.waits[query] = max(self.waits.get(query, 0), seconds)
+                now, = db.execute(STORED).fetchone()
+                self.still_s = max(self.still_s, time.monotonic() - moved)
+                if now != stored:
+                    stored, moved = now, time.monotonic()
+                self.looks += 1
+
+    def close(self):
+        self.ended.set()
+        self.join()
+        assert self.looks > 20, "it hardly looked"
+
+
+def watch(cell, seconds):
+    watching = Watch(cell)
+    watching.start()
+    time.sleep(seconds)
+    watching.close()
+    return watching
+
+
+def past(db):
+    """Partitions of each table that are past their time; their names."""
+    now = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
+    hour, day = now - timedelta(days=30), (now - timedelta(days=300)).replace(hour=0)
+    names = [f"chunk_raw_{hour:%Y%m%d%H}"]
+    db.execute(f"CREATE TABLE {names[0]} PARTITION OF chunk_raw FOR VALUES FROM ('{hour}')"
+               f" TO ('{hour + timedelta(hours=1)}')")
+    for table in TABLES[1:]:
+        names.append(f"{table}_{day:%Y%m%d}")
+        db.execute(f"CREATE TABLE {names[-1]} PARTITION OF {table} FOR VALUES FROM"
+                   f" ('{day:%Y-%m-%d}') TO ('{day + timedelta(days=1):%Y-%m-%d}')")
+    return names
+
+
+def query_for(cell, seconds):
+    """A query that has seen all tables and takes so long; the thread in which it runs."""
+    db = psycopg.connect(cell.postgres_address)
+    db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    for table in TABLES:
+        db.execute(f"SELECT count(*) FROM {table}")
+
+    def run():
+        with db:
+            db.execute(f"SELECT pg_sleep({seconds})")
+    running = threading.Thread(target=run)
+    running.start()
+    return running
+
+
+def left(cell, names):
+    return cell.rows("SELECT relname::text FROM pg_class WHERE relname::text = ANY (%s)", names)
+
+
+def detaching(watching):
+    return [query for query in watching.waits if " DETACH PARTITION " in query]
+
+
+@pytest.mark.parametrize("query_s, by", [
+    (5, "another ingester that starts"),
+    pytest.param(80, "the one that stores", marks=pytest.mark.long)])
+def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, query_s, by):
+    """The ingester's own next round is within a minute."""
+    with Cell(servers, f"lock_queue_{query_s}") as cell:
+        cell.ingester_flags["compaction-age"] = "500ms"
+        cell.ingester.flags["compaction-age"] = "500ms"
+        cell.start()
+        load = Load(cell, protos)
+        load.start()
+        try:
+            wait_until(lambda: cell.rows("SELECT 1 FROM chunk LIMIT 1"), what="rows are merged")
+            before = watch(cell, 3)
+            with cell.connect() as db:
+                names = past(db)
+            running = query_for(cell, query_s)
+            load.days = list(range(1, 1 + DAYS_BACK))
+            if by == "another ingester that starts":
+                cell.service("ingester", "other").launch({"DECIMA_POSTGRES": cell.postgres_address})
+            meanwhile = watch(cell, query_s - 1)
+            assert running.is_alive(), "the query was to run all the time"
+            assert len(left(cell, names)) == len(names), "the query may need them"
+            running.join()
+            wait_until(lambda: not left(cell, names), 100, "they are dropped")
+        finally:
+            load.close()
+        wait_until(lambda: cell.rows(STORED) == [(load.sent,)], 60, "all is stored")
+        assert not load.days, "samples of other days were to come"
+        made = cell.rows("SELECT count(*) FROM pg_inherits WHERE inhparent = 'series'::regclass")
+        flush_s = metrics(cell.ingester)
+
+    others = {query[:60]: round(seconds, 3) for query, seconds in meanwhile.waits.items()
+              if query not in detaching(meanwhile)}
+    figure(f"beside a query of {query_s} s, {load.sent} batches and {len(names)} partitions that"
+           f" went: offsets stood still for {meanwhile.still_s:.2f} s at the longest (before:"
+           f" {before.still_s:.2f} s), waits for locks but DETACH's own: {others or 'none'}")
+    assert made[0][0] >= DAYS_BACK, "partitions were to be made"
+    assert detaching(meanwhile), "nobody tried to detach anything"
+    assert max(others.values(), default=0) < BOUND_S, others
+    assert meanwhile.still_s < BOUND_S + before.still_s
+    assert flush_s["decima_ingester_flush_errors_total"] == 0
