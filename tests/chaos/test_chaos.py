@@ -198,3 +198,4 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
     assert tally.looks > 20 * rounds, "hardly anybody looked"
     assert tally.merged["rows that were merged"] > rounds, "hardly anything was merged"
     assert tally.merged["sums compared"] > rounds, "hardly anything was summed up"
+    assert tally.merged["gauges compared"] > rounds, "hardly any gauge was"

@@ -17,6 +17,8 @@ SHOWN = 10
 WRAPS = 1 << 64
 HOUR_MS = 3600_000
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
+SERIES, FLEET, GAUGES = 1, 2, 3  # as store/rollup_kind.h numbers them
+SUMMED = "in chunks that were summed up", "in their sums"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")
 
@@ -54,15 +56,44 @@ def each(rows):
     return Counter(sample for row in rows for sample in row)
 
 
-def sums(rows):
-    """{(hour, series, type, stack): sum}, without gauges."""
+def sums(rows, key_of):
+    """{key: sum}, as sums wrap."""
     found = Counter()
     for sample in (sample for row in rows for sample in row):
-        if not sample.type.startswith(GAUGE):
-            key = (sample.time_ms - sample.time_ms % HOUR_MS, sample.series, sample.type,
-                   sample.stack)
-            found[key] = (found[key] + sample.value) % WRAPS
+        key = key_of(sample)
+        found[key] = (found[key] + sample.value) % WRAPS
     return found
+
+
+def hour_of(sample):
+    return sample.time_ms - sample.time_ms % HOUR_MS
+
+
+def by_series(sample):
+    return hour_of(sample), sample.series, sample.type, sample.stack
+
+
+def by_stack(sample):
+    return hour_of(sample), sample.type, sample.stack
+
+
+def by_process(sample):
+    pids = [label for label in sample.labels.split(",") if label.startswith("pid=")]
+    return hour_of(sample), sample.series, sample.type, *pids
+
+
+def by_stack_of_process(sample):
+    return *by_process(sample), sample.stack
+
+
+def times(rows):
+    """{(process, time): 1}: when its profiles were, however often that is said."""
+    return Counter({(*by_process(sample), sample.time_ms): 1 for row in rows for sample in row})
+
+
+def gauges(rows, are_wanted):
+    return [[sample for sample in row if sample.type.startswith(GAUGE) == are_wanted]
+            for row in rows]
 
 
 def merge_faults(db):
@@ -72,17 +103,27 @@ def merge_faults(db):
         raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
         chunks = read_rows(db, "chunk", "NOT unreadable")
         rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
-        rollups = read_rows(db, "rollup")
+        of_series, of_fleet, of_gauges = (read_rows(db, "rollup", f"kind = {kind}")
+                                          for kind in (SERIES, FLEET, GAUGES))
+    summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
+    wanted = sums(summed, by_series)
     found = differences(each(raw), each(chunks), "in rows that were merged", "in chunks")
-    found += differences(sums(rolled), sums(rollups), "in chunks that were summed up",
-                         "in their sums")
+    found += differences(wanted, sums(of_series, by_series), *SUMMED)
+    if of_fleet:
+        found += differences(sums(summed, by_stack), sums(of_fleet, by_stack), *SUMMED)
+    found += differences(sums(with_gauges, by_stack_of_process),
+                         sums(of_gauges, by_stack_of_process), *SUMMED)
+    found += differences(times(with_gauges), times(of_gauges), *SUMMED)
     return found, Counter({"rows that were merged": len(raw), "chunks": len(chunks),
-                           "chunks that were summed up": len(rolled), "rollups": len(rollups),
+                           "chunks that were summed up": len(rolled), "rollups": len(of_series),
+                           "rollups of gauges": len(of_gauges),
                            "samples compared with what was merged": sum(map(len, raw)),
-                           "sums compared": len(sums(rolled))})
+                           "sums compared": len(wanted),
+                           "gauges compared": sum(map(len, with_gauges))})
 
 
 def differences(wanted, found, where_wanted, where_found):
+    """A value that is 0 need not be there."""
     wrong = [f"{key}: {wanted[key]} {where_wanted}, {found[key]} {where_found}"
              for key in sorted(wanted.keys() | found.keys()) if wanted[key] != found[key]]
     return wrong[:SHOWN] + ([f"and {len(wrong) - SHOWN} more"] if wrong[SHOWN:] else [])
