@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "store/compact_job.h"
+#include "store/compact_labels.h"
 #include "store/compact_merge.h"
 #include "store/limits.h"
+#include "store/rollup_fleet.h"
 #include "store/rollup_fold.h"
 #include "store/schema.h"
 
@@ -56,13 +58,15 @@ static bool merge_add(struct compact_job *job, const struct compact_row *row, st
 	return compact_merge_add(job->self, row, err);
 }
 
-static void merge_make(struct compact_job *job)
+static bool merge_make(struct compact_job *job, struct err *err)
 {
 	struct compact_merge *merge = job->self;
 
 	compact_merge_end(merge);
 	for (size_t i = 0; i < merge->hours.len; i++)
-		compact_job_put(job, &merge->hours.items[i].set, ROLLUP_OLD);
+		compact_job_put(job, &merge->hours.items[i].set, ROLLUP_ALONE);
+	(void)err;
+	return true;
 }
 
 /* All of the bucket that arrived in the same hour, whatever the times of its samples. */
@@ -94,13 +98,32 @@ static bool fold_add(struct compact_job *job, const struct compact_row *row, str
 	return rollup_fold_add(job->self, row, err);
 }
 
-static void fold_make(struct compact_job *job)
+/* Sums without instances are worth their bytes where they are not half as many. */
+static bool put_sums(struct compact_job *job, struct sample_set *sums, struct err *err)
+{
+	struct labels *labels = NULL;
+	struct sample_set fleet;
+
+	if (!compact_labels_load(&job->compactor->pg, (int64_t)(job->start_ms / MS_PER_DAY), sums,
+				 &job->arena, &labels, err))
+		return false;
+	rollup_fleet_fold(sums, labels, &job->arena, &fleet);
+	if (fleet.samples.len * 2 > sums->samples.len) {
+		compact_job_put(job, sums, ROLLUP_ALONE);
+		return true;
+	}
+	compact_job_put(job, sums, ROLLUP_SERIES);
+	compact_job_put(job, &fleet, ROLLUP_FLEET);
+	return true;
+}
+
+static bool fold_make(struct compact_job *job, struct err *err)
 {
 	struct rollup_fold *fold = job->self;
 
 	rollup_fold_end(fold);
-	compact_job_put(job, &fold->sums, ROLLUP_SERIES);
 	compact_job_put(job, &fold->gauges, ROLLUP_GAUGES);
+	return put_sums(job, &fold->sums, err);
 }
 
 static const struct compact_kind rolling = {

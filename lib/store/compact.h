@@ -6,9 +6,9 @@
  *       │ merged  minutes later: all of a bucket that arrived in one hour
  *       ▼
  *     chunk       by the hour of its samples
- *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels;
- *       ▼         of gauges with what their means need (rollup_gauge.h)
- *     rollup
+ *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels,
+ *       │         and once more without what names an instance (rollup_fleet.h); of gauges with
+ * what ▼         their means need (rollup_gauge.h) rollup
  *
  * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample
  * once: readers take `chunk_raw` rows that were not merged, and for a whole hour of which a sum is

@@ -162,7 +162,8 @@ static bool replace(struct compact_job *job, struct err *err)
 	failpoint(FAILPOINT_BEFORE_COMPACTION);
 	job->copy.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
-	job->kind->make(job);
+	if (!job->kind->make(job, err))
+		return false;
 	postgres_copy_end(&job->copy);
 	if (!mark(job, what, job->places.items, job->places.len, err) ||
 	    !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err))

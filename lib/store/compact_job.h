@@ -27,7 +27,7 @@ struct compact_kind {
 	void (*begin)(struct compact_job *job);
 	/* ERR_INVALID: the row is damaged, and what was added is rubbish now. */
 	bool (*add)(struct compact_job *job, const struct compact_row *row, struct err *err);
-	void (*make)(struct compact_job *job); /* compact_job_put() all there is */
+	bool (*make)(struct compact_job *job, struct err *err); /* compact_job_put() all of it */
 };
 
 struct compact_job {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/reader.h"
 
-#include "profile/profile_type.h"
 #include "store/limits.h"
 #include "store/reader_match.h"
+#include "store/reader_sums.h"
 #include "store/row_scan.h"
 
 #include <assert.h>
@@ -92,6 +92,7 @@ static bool make_helper(struct row_helper *helper, struct store_reader *reader,
 	};
 	answer->stats = &reader->stats;
 	reader->stats = (struct store_stats){ 0 };
+	selector_done(&answer->selector); /* of another scan */
 	if (!selector_parse(leader->asked->text, arena, &answer->selector, err))
 		return false;
 	answer->match = leader->match;
@@ -100,95 +101,111 @@ static bool make_helper(struct row_helper *helper, struct store_reader *reader,
 	return true;
 }
 
-/* Whether all that is asked of a sample's labels is answered by its series. */
-static bool series_suffices(const struct store_needs *needs, const struct found_series *series)
+/* A scan of what the leader's match says. kinds: the sums of whole hours that are enough. */
+static struct row_scan scan_of(const struct store_team *team, struct answer *leader,
+			       const int32_t *kinds, size_t kind_count)
 {
-	if (series->open)
-		return false;
-	for (size_t i = 0; i < needs->label_count; i++)
-		if (!labels_get(series->labels, needs->label_names[i]).ptr)
-			return false;
-	return true;
-}
+	const struct store_window *window = &leader->match.window;
 
-static unsigned int without_of(const struct store_needs *needs, const struct found *found)
-{
-	unsigned int stacks = needs->no_stacks ? CHUNK_NO_STACKS : 0;
-
-	if (!needs->some_labels)
-		return stacks;
-	map_for_each(&found->by_id, slot) {
-		if (!series_suffices(needs, slot->value))
-			return stacks;
-	}
-	return stacks | CHUNK_NO_LABELS;
-}
-
-/* A gauge's sums are of processes: beside labels of the series they have `pid`. */
-static bool process_suffices(const struct store_query *query, const struct found_series *series)
-{
-	const struct store_needs *needs = &query->needs;
-
-	for (size_t i = 0; i < query->selector->matcher_count; i++)
-		if (series->open >> i & 1 && !str_eq(query->selector->matchers[i].name, STR("pid")))
-			return false;
-	for (size_t i = 0; i < needs->label_count; i++)
-		if (!str_eq(needs->label_names[i], STR("pid")) &&
-		    !labels_get(series->labels, needs->label_names[i]).ptr)
-			return false;
-	return true;
-}
-
-/* Which sums of whole hours say all that is asked; none: an empty array. */
-static size_t kinds_of(const struct store_query *query, const struct answer *answer,
-		       int32_t ret_kinds[ROLLUP_KIND_COUNT])
-{
-	size_t count = 0;
-
-	if (!query->needs.no_times)
-		return 0;
-	if (profile_type_temporality(query->selector->type) == TEMPORALITY_GAUGE) {
-		map_for_each(&answer->match.found.by_id, slot) {
-			if (!process_suffices(query, slot->value))
-				return 0;
-		}
-		ret_kinds[count++] = ROLLUP_GAUGES;
-	} else if (answer->without & CHUNK_NO_LABELS) {
-		ret_kinds[count++] = ROLLUP_OLD;
-		ret_kinds[count++] = ROLLUP_SERIES;
-	}
-	return count;
-}
-
-/* kinds: the sums of whole hours that are enough. */
-static bool read_rows(const struct store_team *team, struct answer *answers, const int32_t *kinds,
-		      size_t kind_count, struct arena *arena, struct err *err)
-{
-	struct row_helper helpers[READERS_MAX];
-	const struct store_window *window = &answers[0].match.window;
-	const struct row_scan scan = {
+	return (struct row_scan){
 		.reader = &team->readers[0],
-		.helpers = helpers,
-		.helper_count = team->count - 1,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms = kind_count ? (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR *
-						      MS_PER_HOUR
-					    : 0,
-		.end_hour_ms = kind_count ? window->end_ms / MS_PER_HOUR * MS_PER_HOUR : 0,
+		.first_hour_ms = (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR,
+		.end_hour_ms = window->end_ms / MS_PER_HOUR * MS_PER_HOUR,
 		.kinds = kinds,
 		.kind_count = kind_count,
-		.buckets = answers[0].match.found.buckets,
+		.buckets = leader->match.found.buckets,
 		.wants = wants,
 		.take = take,
-		.self = &answers[0],
+		.self = leader,
 	};
+}
 
-	for (size_t i = 1; i < team->count; i++)
+static bool read_rows(const struct store_team *team, struct answer *answers,
+		      const struct row_scan *given, unsigned int without, struct arena *arena,
+		      struct err *err)
+{
+	struct row_helper helpers[READERS_MAX];
+	struct row_scan scan = *given;
+
+	scan.helpers = helpers;
+	scan.helper_count = team->count - 1;
+	answers[0].without = without;
+	for (size_t i = 1; i < team->count; i++) {
+		answers[i].without = without;
 		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
 				 arena, err))
 			return false;
+	}
 	return row_scan_run(&scan, err);
+}
+
+/* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
+static bool find_on_days(struct reader_match *match, struct store_reader *reader,
+			 const int64_t *days, size_t count, struct err *err)
+{
+	const struct store_window window = match->window;
+	bool good = true;
+
+	for (size_t i = 0, end; good && i < count; i = end) {
+		for (end = i + 1; end < count && days[end] == days[end - 1] + 1; end++)
+			;
+		match->window.first_day = days[i];
+		match->window.last_day = days[end - 1];
+		good = reader_match_find(match, reader, err);
+	}
+	match->window = window;
+	return good;
+}
+
+/*
+ * Whole hours from sums without instances. Series are found for the rest alone, whose days may be
+ * few: of many hosts there are many series on each day.
+ */
+static bool read_fleet(const struct store_team *team, struct answer *answers,
+		       const struct reader_sums *sums, struct arena *arena, struct err *err)
+{
+	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
+	struct reader_match *match = &answers[0].match;
+	struct row_scan rest = scan_of(team, &answers[0], alone, ARRAY_LEN(alone));
+	int64_t *days = NULL;
+	size_t day_count = 0;
+
+	rest.buckets = NULL; /* not known yet */
+	if (!row_scan_days(&rest, arena, &days, &day_count, err) ||
+	    !find_on_days(match, &team->readers[0], days, day_count, err))
+		return false;
+	rest.buckets = match->found.buckets;
+	if (match->found.by_id.len &&
+	    !read_rows(team, answers, &rest, reader_sums_without(sums, &match->found), arena, err))
+		return false;
+	reader_sums_fleet(match->selector, &match->found);
+
+	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
+
+	hours.sums_alone = true;
+	return read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
+			 err);
+}
+
+static bool read_by_series(const struct store_team *team, struct answer *answers,
+			   const struct store_query *query, const struct reader_sums *sums,
+			   struct arena *arena, struct err *err)
+{
+	struct reader_match *match = &answers[0].match;
+	int32_t kinds[ROLLUP_KIND_COUNT];
+
+	if (!reader_match_find(match, &team->readers[0], err))
+		return false;
+	if (match->found.by_id.len == 0)
+		return true;
+
+	size_t kind_count = reader_sums_kinds(query, sums, &match->found, kinds);
+	struct row_scan scan = scan_of(team, &answers[0], kinds, kind_count);
+
+	return read_rows(team, answers, &scan, reader_sums_without(sums, &match->found), arena,
+			 err);
 }
 
 bool store_team_samples(const struct store_team *team, const struct store_query *query,
@@ -197,6 +214,7 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 	AUTO_ARENA arena = { 0 };
 	struct store_reader *leader = &team->readers[0];
 	struct answer *answers = arena_array(&arena, struct answer, team->count);
+	struct reader_sums sums;
 
 	assert(team->count > 0 && team->count <= READERS_MAX);
 	for (size_t i = 0; i < team->count; i++)
@@ -210,15 +228,12 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 		.found = { .arena = &arena },
 	};
 
-	bool good = reader_match_find(&answers[0].match, leader, err);
-	int32_t kinds[ROLLUP_KIND_COUNT];
+	bool good = reader_sums_look(query, &answers[0].match.window, leader, &arena, &sums, err);
 
-	for (size_t i = 0; good && i < team->count; i++)
-		answers[i].without = without_of(&query->needs, &answers[0].match.found);
-	if (good && answers[0].match.found.by_id.len)
-		good = read_rows(team, answers, kinds, kinds_of(query, &answers[0], kinds), &arena,
-				 err);
-
+	if (good && sums.is_fleet)
+		good = read_fleet(team, answers, &sums, &arena, err);
+	else if (good)
+		good = read_by_series(team, answers, query, &sums, &arena, err);
 	for (size_t i = 1; i < team->count; i++)
 		selector_done(&answers[i].selector);
 	return good;

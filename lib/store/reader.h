@@ -40,6 +40,7 @@ struct store_needs {
 	bool some_labels;
 	const str *label_names;
 	size_t label_count;
+	bool few_labels; /* of the series', too, none but those is needed */
 };
 
 /* Which samples. The window is [start_ms, end_ms). */

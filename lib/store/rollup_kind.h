@@ -5,9 +5,9 @@
 #pragma once
 
 enum rollup_kind {
-	ROLLUP_OLD,    /* by series, without gauges: from before there were others */
-	ROLLUP_SERIES, /* by series */
-	ROLLUP_FLEET,  /* the same sums without the labels that tell instances apart */
+	ROLLUP_ALONE,  /* by series; no other row holds the same sums */
+	ROLLUP_SERIES, /* by series; ROLLUP_FLEET rows of the bucket and hour hold the same sums */
+	ROLLUP_FLEET,  /* without the labels that tell instances apart: rollup_fleet.h */
 	ROLLUP_GAUGES, /* of gauges, by series and process: rollup_gauge.h */
 	ROLLUP_KIND_COUNT,
 };

@@ -3,56 +3,17 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-#include "store/reader_window.h"
 #include "store/row_crew.h"
-
-/* Binary values of the columns of the cursor. */
-enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
-
-#define COLUMNS "tableoid::regclass::text, ctid, octet_length(payload), directory"
-#define HOLDS   "bucket = ANY ($4) AND first_ms < $5 AND last_ms >= $6"
-
-/* Chunks from before gauges were summed up have those of theirs in no sum. */
-_Static_assert(ROLLUP_GAUGES == 3, "said below");
-static const char declare[] =
-	"DECLARE rows NO SCROLL CURSOR FOR "
-	"SELECT " COLUMNS " FROM rollup WHERE day >= $7 AND day <= $8 AND " HOLDS
-	" AND first_ms >= $9 AND first_ms < $10 AND kind = ANY ($11) UNION ALL "
-	"SELECT " COLUMNS " FROM chunk WHERE day >= $7 AND day <= $8 AND " HOLDS
-	" AND (rolled IS NULL OR NOT gauges AND 3 = ANY ($11) "
-	"OR first_ms < $9 OR first_ms >= $10) UNION ALL "
-	"SELECT " COLUMNS " FROM chunk_raw "
-	"WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 AND " HOLDS " UNION ALL "
-	"SELECT " COLUMNS " FROM chunk_raw "
-	"WHERE merged IS NULL AND arrival >= $3 AND late AND " HOLDS;
+#include "store/row_source.h"
 
 static bool open_cursor(const struct row_scan *scan, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	int32_t buckets[SERIES_BUCKETS];
-	size_t count = 0;
+	struct row_source source = row_source_cursor(scan, &arena);
 
-	for (int32_t i = 0; i < SERIES_BUCKETS; i++)
-		if (!scan->buckets || scan->buckets[i])
-			buckets[count++] = i;
-
-	uint64_t first_ms = scan->start_ms > AHEAD_MS ? scan->start_ms - AHEAD_MS : 0;
-	const struct postgres_param params[] = {
-		postgres_time(&arena, first_ms),
-		postgres_time(&arena, scan->end_ms + LATE_MS),
-		postgres_time(&arena, scan->end_ms + LATE_MS),
-		postgres_i32s(&arena, buckets, count),
-		postgres_i64(&arena, (int64_t)scan->end_ms),
-		postgres_i64(&arena, (int64_t)scan->start_ms),
-		postgres_date(&arena, (int64_t)(scan->start_ms / MS_PER_DAY)),
-		postgres_date(&arena, (int64_t)(scan->end_ms / MS_PER_DAY)),
-		postgres_i64(&arena, (int64_t)scan->first_hour_ms),
-		postgres_i64(&arena, (int64_t)scan->end_hour_ms),
-		postgres_i32s(&arena, scan->kinds, scan->kind_count),
-	};
-
-	return postgres_query(&scan->reader->pg, declare, params, ARRAY_LEN(params), &rows, err);
+	return postgres_query(&scan->reader->pg, source.sql, source.params, ROW_SOURCE_PARAMS,
+			      &rows, err);
 }
 
 /* A scan that is under way. */
@@ -128,4 +89,20 @@ bool row_scan_run(const struct row_scan *scan, struct err *err)
 	scan->reader->stats.read_ns += clock_monotonic_ns() - began_ns;
 	arena_free(&walk.batch.arena);
 	return good;
+}
+
+bool row_scan_days(const struct row_scan *scan, struct arena *arena, int64_t **ret_days,
+		   size_t *ret_count, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct row_source source = row_source_days(scan, arena);
+
+	if (!postgres_query(&scan->reader->pg, source.sql, source.params, ROW_SOURCE_PARAMS, &rows,
+			    err))
+		return false;
+	*ret_days = arena_array(arena, int64_t, rows.count);
+	*ret_count = rows.count;
+	for (size_t i = 0; i < rows.count; i++)
+		(*ret_days)[i] = postgres_get_i64(&rows, i, 0);
+	return true;
 }

@@ -23,6 +23,7 @@ struct row_scan {
 	uint64_t first_hour_ms, end_hour_ms;
 	const int32_t *kinds; /* of these sums: enum rollup_kind */
 	size_t kind_count;
+	bool sums_alone;     /* nothing else is looked at */
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
 
 	/* Whether the row's payload is wanted. */
@@ -33,3 +34,7 @@ struct row_scan {
 };
 
 bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;
+
+/* The days (since 1970, UTC) of which it can come upon samples; sorted. */
+bool row_scan_days(const struct row_scan *scan, struct arena *arena, int64_t **ret_days,
+		   size_t *ret_count, struct err *err) MUST_CHECK;

@@ -67,6 +67,7 @@ static bool read_sums(struct question *question, const struct selector *selector
 	if (options->sum_by) {
 		question->needs.label_names = options->sum_by->names;
 		question->needs.label_count = options->sum_by->len;
+		question->needs.few_labels = true;
 	}
 	good = question_read(question, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {

@@ -39,6 +39,7 @@ static bool read_merged(struct found *found, struct question *question,
 	found->merge = &found->merges[0];
 	question->needs = (struct store_needs){ .no_times = true,
 						.some_labels = !is_gauge,
+						.few_labels = true,
 						.label_names = options->group_by->names,
 						.label_count = options->group_by->len };
 	return question_read(question, selector, sinks, err) && add_up(found->merges, count, err) &&

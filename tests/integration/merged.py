@@ -17,7 +17,7 @@ SHOWN = 10
 WRAPS = 1 << 64
 HOUR_MS = 3600_000
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
-SERIES, FLEET, GAUGES = 1, 2, 3  # as store/rollup_kind.h numbers them
+ALONE, SERIES, FLEET, GAUGES = range(4)  # as store/rollup_kind.h numbers them
 SUMMED = "in chunks that were summed up", "in their sums"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")
@@ -103,19 +103,19 @@ def merge_faults(db):
         raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
         chunks = read_rows(db, "chunk", "NOT unreadable")
         rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
-        of_series, of_fleet, of_gauges = (read_rows(db, "rollup", f"kind = {kind}")
-                                          for kind in (SERIES, FLEET, GAUGES))
+        alone, of_series, of_fleet, of_gauges = (read_rows(db, "rollup", f"kind = {kind}")
+                                                 for kind in (ALONE, SERIES, FLEET, GAUGES))
     summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
     wanted = sums(summed, by_series)
     found = differences(each(raw), each(chunks), "in rows that were merged", "in chunks")
-    found += differences(wanted, sums(of_series, by_series), *SUMMED)
-    if of_fleet:
-        found += differences(sums(summed, by_stack), sums(of_fleet, by_stack), *SUMMED)
+    found += differences(wanted, sums(alone + of_series, by_series), *SUMMED)
+    found += differences(sums(summed, by_stack), sums(alone + of_fleet, by_stack), *SUMMED)
     found += differences(sums(with_gauges, by_stack_of_process),
                          sums(of_gauges, by_stack_of_process), *SUMMED)
     found += differences(times(with_gauges), times(of_gauges), *SUMMED)
     return found, Counter({"rows that were merged": len(raw), "chunks": len(chunks),
-                           "chunks that were summed up": len(rolled), "rollups": len(of_series),
+                           "chunks that were summed up": len(rolled),
+                           "rollups": len(alone + of_series),
                            "rollups of gauges": len(of_gauges),
                            "samples compared with what was merged": sum(map(len, raw)),
                            "sums compared": len(wanted),

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from harness import Cell, metrics, wait_until
+from merged import merge_faults
 from otlp_messages import PERIOD, cpu_message, heap_message
 
 HEAP = "memory:inuse_space:bytes:space:bytes"
@@ -122,6 +123,54 @@ def test_whole_hours_are_read_from_sums_alone(cell, first_ms):
     hours["end"] -= 1  # the last one is not whole any more
     assert samples_read(cell, report="table", **hours) == (
         sums * (HOURS - 1) // HOURS + all_samples // HOURS)
+
+
+def test_what_hosts_have_in_common_is_read_once(cell, protos, first_ms, figure):
+    """Whoever asks for no host reads sums without them; an hour that came from one host is read by
+    series, and one that was not summed up yet from chunks."""
+    hosts = 7
+    for comm, at_ms, pid in batches(first_ms):
+        if at_ms < first_ms + 2 * HOUR_MS:  # in the third hour there is one host
+            for host in range(hosts):
+                cell.produce(cpu_message(protos, comm, TICKS, node=f"n{host}", at_ms=at_ms,
+                                         pid=pid))
+    now_ms = int(time.time() * 1000)
+    cell.produce(cpu_message(protos, "web", TICKS, node="n1", at_ms=now_ms))
+    one_host = HOURS * ROUNDS * len(SERVICES) * OF_BATCH
+    total = one_host + 2 * ROUNDS * len(SERVICES) * OF_BATCH * hosts + OF_BATCH
+    wait_until(lambda: cell.samples() == total, what="all is stored")
+    window = {"start": first_ms // 1000, "end": now_ms // 1000 + 10}
+
+    def told():
+        asked = [(query, by) for by in ("", "comm", "comm,service_name", "node", "comm,node", "pid")
+                 for query in ("{}", '{comm="web"}', '{service_name=~"d.*"}', '{comm!~"w.b"}',
+                               '{node="n3"}', '{nobody=""}', '{nobody="x"}', '{service_name=""}')]
+        found = [cell.collapsed(query, **window, group_by=by) for query, by in asked]
+        for by in ("", "comm", "node"):
+            found.append(cell.data("query_range", query="{}", sum_by=by, step=3600, **window))
+        found.append(cell.data("query_range", query="{}", step=3600, **window))
+        return [str(sorted(map(str, answer["result"]))) if "result" in answer else answer
+                for answer in found]
+    raw = told()
+
+    roll_up(cell, first_ms)
+
+    assert told() == raw
+    with cell.connect() as db:
+        wrong, _ = merge_faults(db)
+    assert wrong == []
+    alone, sums, fleet = (dict(cell.rows("SELECT kind, sum(samples)::bigint FROM rollup"
+                                         " GROUP BY kind")).get(kind) for kind in range(3))
+    figure(f"rollup: {sums} sums of {hosts + 1} hosts became {fleet} without them")
+    distinct = len(SERVICES) * len(TICKS)
+    assert (alone, sums, fleet) == (distinct, 2 * distinct * (hosts + 1), 2 * distinct)
+    for by in ("", "comm"):
+        assert samples_read(cell, report="table", group_by=by, **window) == 3 * distinct + OF_BATCH
+    assert samples_read(cell, report="table", group_by="node", **window) == sums + alone + OF_BATCH
+    assert samples_read(cell, query='{node!=""}', report="table",
+                        **window) == sums + alone + OF_BATCH
+    assert samples_read(cell, path="query_range", step=3600, sum_by="comm",
+                        **window) == 3 * distinct + OF_BATCH
 
 
 def heaps(cell, protos, first_ms):

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/reader_sums.h"
+
+#include "profile/profile_type.h"
+#include "store/rollup_fleet.h"
+
+static bool is_among(str name, const str *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_gauge(const struct store_query *query)
+{
+	return profile_type_temporality(query->selector->type) == TEMPORALITY_GAUGE;
+}
+
+/* Of these names `of_samples` are labels that samples of these days have. */
+static bool fleet_suffices(const struct store_query *query, const struct store_window *window,
+			   const str *of_samples, size_t count)
+{
+	const struct store_needs *needs = &query->needs;
+	const struct selector *selector = query->selector;
+	uint64_t first_hour = (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR;
+
+	if (!needs->no_times || !needs->few_labels || is_gauge(query) ||
+	    first_hour >= window->end_ms / MS_PER_HOUR)
+		return false;
+	for (size_t i = 0; i < selector->matcher_count; i++)
+		if (rollup_fleet_lacks(selector->matchers[i].name) ||
+		    is_among(selector->matchers[i].name, of_samples, count))
+			return false;
+	for (size_t i = 0; i < needs->label_count; i++)
+		if (rollup_fleet_lacks(needs->label_names[i]) ||
+		    is_among(needs->label_names[i], of_samples, count))
+			return false;
+	return true;
+}
+
+bool reader_sums_look(const struct store_query *query, const struct store_window *window,
+		      struct store_reader *reader, struct arena *arena,
+		      struct reader_sums *ret_sums, struct err *err)
+{
+	struct reader_sums sums = { .needs = query->needs };
+	str *of_samples = NULL;
+	size_t count = 0, kept = 0;
+	str *names = arena_array(arena, str, sums.needs.label_count);
+
+	if (query->selector->matcher_count + sums.needs.label_count &&
+	    !sample_label_names(&reader->pg, window->first_day, window->last_day, arena,
+				&of_samples, &count, err))
+		return false;
+	for (size_t i = 0; i < sums.needs.label_count; i++)
+		if (is_among(sums.needs.label_names[i], of_samples, count))
+			names[kept++] = sums.needs.label_names[i];
+	sums.is_fleet = fleet_suffices(query, window, of_samples, count);
+	sums.needs.label_names = names;
+	sums.needs.label_count = kept;
+	*ret_sums = sums;
+	return true;
+}
+
+/* Whether all that is asked of a sample's labels is answered by its series. */
+static bool series_suffices(const struct store_needs *needs, const struct found_series *series)
+{
+	if (series->open)
+		return false;
+	for (size_t i = 0; i < needs->label_count; i++)
+		if (!labels_get(series->labels, needs->label_names[i]).ptr)
+			return false;
+	return true;
+}
+
+unsigned int reader_sums_without(const struct reader_sums *sums, const struct found *found)
+{
+	unsigned int stacks = sums->needs.no_stacks ? CHUNK_NO_STACKS : 0;
+
+	if (!sums->needs.some_labels)
+		return stacks;
+	map_for_each(&found->by_id, slot) {
+		if (!series_suffices(&sums->needs, slot->value))
+			return stacks;
+	}
+	return stacks | CHUNK_NO_LABELS;
+}
+
+/* A gauge's sums are of processes: beside labels of the series they have `pid`. */
+static bool process_suffices(const struct store_needs *needs, const struct selector *selector,
+			     const struct found_series *series)
+{
+	for (size_t i = 0; i < selector->matcher_count; i++)
+		if (series->open >> i & 1 && !str_eq(selector->matchers[i].name, STR("pid")))
+			return false;
+	for (size_t i = 0; i < needs->label_count; i++)
+		if (!str_eq(needs->label_names[i], STR("pid")) &&
+		    !labels_get(series->labels, needs->label_names[i]).ptr)
+			return false;
+	return true;
+}
+
+size_t reader_sums_kinds(const struct store_query *query, const struct reader_sums *sums,
+			 const struct found *found, int32_t ret_kinds[ROLLUP_KIND_COUNT])
+{
+	size_t count = 0;
+
+	if (!sums->needs.no_times)
+		return 0;
+	if (is_gauge(query)) {
+		map_for_each(&found->by_id, slot) {
+			if (!process_suffices(&sums->needs, query->selector, slot->value))
+				return 0;
+		}
+		ret_kinds[count++] = ROLLUP_GAUGES;
+	} else if (reader_sums_without(sums, found) & CHUNK_NO_LABELS) {
+		ret_kinds[count++] = ROLLUP_ALONE;
+		ret_kinds[count++] = ROLLUP_SERIES;
+	}
+	return count;
+}
+
+void reader_sums_fleet(const struct selector *selector, struct found *found)
+{
+	struct found_series *series = arena_new(found->arena, struct found_series);
+	uint64_t id = rollup_fleet_series(selector->type, found->arena);
+	struct label service = { STR("service_name"), { 0 } };
+
+	*found = (struct found){ .arena = found->arena, .by_id = { .arena = found->arena } };
+	series->type = selector->type;
+	for (size_t i = 0; i < selector->matcher_count; i++) {
+		const struct matcher *matcher = &selector->matchers[i];
+
+		series->open |= UINT32_C(1) << i;
+		if (matcher->op == MATCH_EQ && str_eq(matcher->name, service.name))
+			service.value = matcher->value;
+	}
+	*map_at(&found->by_id, str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) =
+		series;
+	if (service.value.len)
+		found->buckets[series_bucket((struct labels){ &service, 1 })] = true;
+	else
+		memset(found->buckets, true, sizeof(found->buckets));
+}

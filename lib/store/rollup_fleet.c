@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/rollup_fleet.h"
+
+/* Ours, Prometheus', and OpenTelemetry's attributes of hosts, pods and processes. */
+static const char *const lacking[] = {
+	"node", "pod", "container_id", "cgroup", "instance", "service_instance_id",
+};
+static const char *const lacking_prefixes[] = { "host_", "k8s_node_", "k8s_pod_", "process_" };
+
+bool rollup_fleet_lacks(str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(lacking); i++)
+		if (str_eq(name, str_from(lacking[i])))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(lacking_prefixes); i++)
+		if (str_starts_with(name, str_from(lacking_prefixes[i])))
+			return true;
+	return false;
+}
+
+uint64_t rollup_fleet_series(str type, struct arena *scratch)
+{
+	return series_id(type, (struct labels){ 0 }, scratch);
+}
+
+static struct labels kept_of(struct labels labels, struct arena *arena)
+{
+	struct label *items = arena_array(arena, struct label, labels.len);
+	size_t len = 0;
+
+	for (size_t i = 0; i < labels.len; i++)
+		if (!rollup_fleet_lacks(labels.items[i].name))
+			items[len++] = labels.items[i];
+	return (struct labels){ items, len };
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	if (x->labels != y->labels)
+		return x->labels < y->labels ? -1 : 1;
+	return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+static size_t add_up(struct sample *samples, size_t count)
+{
+	size_t last = 0;
+
+	if (count == 0)
+		return 0;
+	qsort(samples, count, sizeof(*samples), compare);
+	for (size_t i = 1; i < count; i++) {
+		if (compare(&samples[last], &samples[i]) == 0)
+			samples[last].value = (int64_t)((uint64_t)samples[last].value +
+							(uint64_t)samples[i].value);
+		else
+			samples[++last] = samples[i];
+	}
+	return last + 1;
+}
+
+void rollup_fleet_fold(const struct sample_set *sums, const struct labels *labels,
+		       struct arena *arena, struct sample_set *ret_fleet)
+{
+	struct sample_set names; /* series and label sets; stacks are those of the sums */
+	struct sample_set fleet = *sums;
+	uint32_t *series = arena_array(arena, uint32_t, sums->series.len);
+	uint32_t *label_sets = arena_array(arena, uint32_t, sums->series.len);
+	struct sample *samples = arena_array(arena, struct sample, sums->samples.len);
+	size_t count = 0;
+
+	sample_set_init(&names, arena);
+	for (size_t i = 0; i < sums->series.len; i++) {
+		const struct series *from = &sums->series.items[i];
+
+		if (!labels[i].items)
+			continue;
+		series[i] =
+			sample_set_series(&names, from->type, (struct labels){ 0 }, from->period);
+		label_sets[i] = sample_set_labels(&names, kept_of(labels[i], arena));
+	}
+	for (size_t i = 0; i < sums->samples.len; i++) {
+		const struct sample *from = &sums->samples.items[i];
+
+		if (!labels[from->series].items)
+			continue;
+		samples[count] = *from;
+		samples[count].series = series[from->series];
+		samples[count++].labels = label_sets[from->series];
+	}
+	fleet.series = names.series;
+	fleet.label_sets = names.label_sets;
+	fleet.samples.items = samples;
+	fleet.samples.len = fleet.samples.cap = add_up(samples, count);
+	*ret_fleet = fleet;
+}
