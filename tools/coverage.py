@@ -42,8 +42,8 @@ PURE = {
         unwind_follow unwind_frames unwind_go unwind_pointer unwind_program unwind_rows
         unwind_rules unwind_state unwind_stretches unwind_writer x86_instruction""",
     "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_reader
-        otlp_value otlp_writer pprof profile_type protobuf quoted sample_set selector status
-        symbolize""",
+        otlp_table otlp_value otlp_writer pprof profile_type protobuf quoted sample_set selector
+        status symbolize""",
     "lib/store": """chunk_columns chunk_decode chunk_directory chunk_encode chunk_rows closing_sum
         compact_merge compact_row known label_pair rollup_fleet rollup_fold rollup_gauge seen
         store_bounds store_stats""",
@@ -65,6 +65,7 @@ APART = {
     "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
+    "services/symbolizer/resolve_work": "counts, and asks tables; test_symbolizer.py",
     "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer_replicas.py",
 }
 

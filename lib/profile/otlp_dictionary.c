@@ -9,39 +9,7 @@ static const enum otlp_table table_of_field[] = {
 	[1] = OTLP_MAPPINGS, [2] = OTLP_LOCATIONS,  [3] = OTLP_FUNCTIONS, [4] = OTLP_LINKS,
 	[5] = OTLP_STRINGS,  [6] = OTLP_ATTRIBUTES, [7] = OTLP_STACKS,
 };
-enum { DICTIONARY = 2 };        /* the field of ProfilesData */
-enum { SMALL_ENTRY_MAX = 512 }; /* bytes; what is known of one takes 50 */
-
-static const char *const table_names[OTLP_TABLE_COUNT] = {
-	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",
-	[OTLP_MAPPINGS] = "mapping", [OTLP_LOCATIONS] = "location",
-	[OTLP_STACKS] = "stack",     [OTLP_ATTRIBUTES] = "attribute",
-	[OTLP_LINKS] = "link",
-};
-
-bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index, str *ret_entry)
-{
-	const struct otlp_slices *slices = &decoder->tables[table];
-
-	if (index >= slices->len && index > 0)
-		return otlp_reject(decoder, OTLP_INDEX,
-				   "%s %" PRId64 " is spoken of, and there are %zu",
-				   table_names[table], (int64_t)index, slices->len);
-	*ret_entry = index < slices->len ? slices->items[index] : (str){ 0 };
-	return true;
-}
-
-/* Entries that are decoded again each time they are spoken of must not be long. */
-bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
-		      str *ret_entry)
-{
-	if (!otlp_entry(decoder, table, index, ret_entry))
-		return false;
-	if (ret_entry->len > SMALL_ENTRY_MAX)
-		return otlp_reject(decoder, OTLP_LIMIT, "an entry of %zu bytes in the %s table",
-				   ret_entry->len, table_names[table]);
-	return true;
-}
+enum { DICTIONARY = 2 }; /* the field of ProfilesData */
 
 static bool entry_add(struct otlp_decoder *decoder, const struct field *field)
 {
@@ -107,7 +75,7 @@ bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
 	for (size_t i = 0; i < OTLP_TABLE_COUNT; i++) {
 		if (counts[i] > MESSAGE_TABLE_MAX)
 			return otlp_reject(decoder, OTLP_LIMIT, "%zu entries of the %s table",
-					   counts[i], table_names[i]);
+					   counts[i], otlp_table_names[i]);
 		decoder->tables[i].items = arena_array(&decoder->scratch, str, counts[i]);
 		decoder->memo[i] = arena_array(&decoder->scratch, uint32_t, counts[i] + 1);
 		if (!otlp_memory_check(decoder))

@@ -75,6 +75,7 @@ struct service {
 static void register_metrics(void)
 {
 	metrics_register(resolve_metrics, RESOLVE_METRICS);
+	metrics_register(resolve_work_metrics, RESOLVE_WORK_METRICS);
 	metrics_register(resolve_shared_metrics, RESOLVE_SHARED_METRICS);
 	metrics_register(generations_metrics, GENERATIONS_METRICS);
 	metrics_register(tables_metrics, TABLES_METRICS);

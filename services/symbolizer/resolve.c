@@ -3,79 +3,16 @@
 
 #include "base/clock.h"
 #include "chassis/metrics.h"
-#include "resolve_work.h"
+#include "resolve_shared.h"
 #include "symbolizer_limits.h"
 
 enum { WAIT_MS = 100 }; /* for what nobody announces: other replicas, generations */
 
-enum found { WARM, NEGATIVE, SHARED, BUILT, OLDER, LATE, FOUNDS };
-static const char *const found_names[FOUNDS] = {
-	[WARM] = "warm",   [NEGATIVE] = "negative", [SHARED] = "shared",
-	[BUILT] = "built", [OLDER] = "older",       [LATE] = "late",
-};
-
-static struct metric addresses = { .name = "decima_symbolizer_addresses_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Addresses that names were asked for, by what was "
-					   "answered.",
-				   .label = "outcome",
-				   .values = name_reason_names,
-				   .value_count = NAME_REASON_COUNT };
-static struct metric binaries = {
-	.name = "decima_symbolizer_binaries_total",
-	.kind = METRIC_COUNTER,
-	.help = "Build ids in requests, by where the answer came from: a table that was there, the "
-		"knowledge that there is none, Redis, one that was waited for, one of an older "
-		"generation "
-		"because the wait was too long, nowhere for the same reason.",
-	.label = "found",
-	.values = found_names,
-	.value_count = FOUNDS
-};
 static struct metric seconds = { .name = "decima_symbolizer_request_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
 				 .help = "Time of a request, waiting for debug files included.",
 				 METRIC_IN_SECONDS };
-struct metric *const resolve_metrics[RESOLVE_METRICS] = { &addresses, &binaries, &seconds };
-
-static void count(struct part *part, enum found found)
-{
-	metric_add_at(&binaries, found, 1);
-	part->is_done = true;
-}
-
-void resolve_answer_reason(const struct work *work, struct part *part, enum name_reason reason)
-{
-	size_t len = part->asked->address_count;
-	struct symbolized_location *locations =
-		arena_array(work->arena, struct symbolized_location, len);
-
-	for (size_t i = 0; i < len; i++)
-		locations[i].reason = reason;
-	part->answer->reason = reason;
-	part->answer->locations = locations;
-	part->answer->location_count = len;
-	metric_add_at(&addresses, reason, len);
-}
-
-void resolve_answer(struct part *part, struct symbolized_location *locations, uint64_t generation)
-{
-	size_t len = part->asked->address_count;
-	uint64_t by_reason[NAME_REASON_COUNT] = { 0 };
-
-	for (size_t i = 0; i < len; i++)
-		by_reason[locations[i].reason]++;
-	for (enum name_reason reason = 0; reason < NAME_REASON_COUNT; reason++)
-		metric_add_at(&addresses, reason, by_reason[reason]);
-	part->answer->generation = generation;
-	part->answer->locations = locations;
-	part->answer->location_count = len;
-}
-
-void resolve_count_shared(struct part *part)
-{
-	count(part, SHARED);
-}
+struct metric *const resolve_metrics[RESOLVE_METRICS] = { &seconds };
 
 static void answer_names(struct work *work, struct part *part, const struct held_table *held)
 {
@@ -89,22 +26,6 @@ static void answer_names(struct work *work, struct part *part, const struct held
 	if (!held->is_second_best) /* what may soon be named better stays here */
 		answers_put(work->resolver->answers, &part->id, held->generation,
 			    part->asked->addresses, locations, len);
-}
-
-void resolve_begin(const struct work *work, struct part *part)
-{
-	part->is_cold = false;
-	part->has_begun = true;
-	if (tables_begin(work->resolver->tables, &part->id))
-		(void)crew_put(work->resolver->crew, &part->id); /* full: again at the next look */
-}
-
-/* The replicas that wait for it may go on. */
-void resolve_unlock(const struct work *work, struct part *part)
-{
-	if (part->has_lock)
-		answers_unlock(work->resolver->answers, &part->id, part->generation);
-	part->has_lock = false;
 }
 
 /* Reasons that hold for all replicas. */
@@ -123,7 +44,7 @@ static void look_at(struct work *work, struct part *part)
 	switch (look.state) {
 	case TABLE_READY:
 		answer_names(work, part, look.held);
-		count(part, part->has_waited ? BUILT : WARM);
+		resolve_count(part, part->has_waited ? FOUND_BUILT : FOUND_WARM);
 		if (look.is_due)
 			resolve_begin(work, part);
 		resolve_unlock(work, part);
@@ -133,7 +54,7 @@ static void look_at(struct work *work, struct part *part)
 		if (part->has_waited && is_shared(look.reason))
 			answers_put_reason(work->resolver->answers, &part->id, part->generation,
 					   look.reason);
-		count(part, NEGATIVE);
+		resolve_count(part, FOUND_NEGATIVE);
 		resolve_unlock(work, part);
 		break;
 	case TABLE_COLD:
@@ -160,7 +81,7 @@ static void give_up(struct work *work, struct part *part)
 		answer_names(work, part, look.held);
 	else
 		resolve_answer_reason(work, part, NAME_PENDING);
-	count(part, look.held ? OLDER : LATE);
+	resolve_count(part, look.held ? FOUND_OLDER : FOUND_LATE);
 	tables_give(tables, look.held);
 }
 

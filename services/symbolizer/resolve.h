@@ -29,6 +29,7 @@ struct symbolize_response resolve(const struct resolver *resolver,
 				  const struct symbolize_request *request, const struct stop *gone,
 				  struct arena *arena);
 
-enum { RESOLVE_METRICS = 3, RESOLVE_SHARED_METRICS = 1 };
+enum { RESOLVE_METRICS = 1, RESOLVE_WORK_METRICS = 2, RESOLVE_SHARED_METRICS = 1 };
 extern struct metric *const resolve_metrics[RESOLVE_METRICS];
+extern struct metric *const resolve_work_metrics[RESOLVE_WORK_METRICS];
 extern struct metric *const resolve_shared_metrics[RESOLVE_SHARED_METRICS];

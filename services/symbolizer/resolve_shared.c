@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "resolve_shared.h"
+
 #include "base/clock.h"
 #include "chassis/metrics.h"
-#include "resolve_work.h"
 #include "symbolizer_limits.h"
 
 enum turn { OURS, ANOTHERS, TOO_LONG, TURNS };
@@ -25,7 +26,7 @@ static void tell(struct work *work, struct part *part, const struct answers_ask 
 		resolve_answer(part, ask->locations, part->generation);
 	else
 		resolve_answer_reason(work, part, ask->reason);
-	resolve_count_shared(part);
+	resolve_count(part, FOUND_SHARED);
 	resolve_unlock(work, part);
 }
 

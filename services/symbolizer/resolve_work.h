@@ -31,12 +31,23 @@ struct work {
 	uint64_t deadline_ns;
 };
 
-/* Answer by what others have put into Redis, or begin where it is our turn. */
-void resolve_shared(struct work *work);
+/* Where the answer came from. */
+enum found {
+	FOUND_WARM,
+	FOUND_NEGATIVE,
+	FOUND_SHARED,
+	FOUND_BUILT,
+	FOUND_OLDER,
+	FOUND_LATE,
+	FOUND_COUNT
+};
 
-/* What the two have in common. */
 void resolve_begin(const struct work *work, struct part *part);
 void resolve_answer(struct part *part, struct symbolized_location *locations, uint64_t generation);
 void resolve_answer_reason(const struct work *work, struct part *part, enum name_reason reason);
-void resolve_count_shared(struct part *part);
+
+/* It is done. */
+void resolve_count(struct part *part, enum found found);
+
+/* The replicas that wait for it may go on. */
 void resolve_unlock(const struct work *work, struct part *part);

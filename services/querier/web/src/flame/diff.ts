@@ -9,17 +9,7 @@
  */
 import type { DiffAnswer } from "../api/answers";
 import type { Mode } from "../state/view";
-import { ALL, type Tree, treeFrom } from "./tree";
-
-export interface Sides {
-	aSelf: Float64Array;
-	aTotal: Float64Array;
-	bSelf: Float64Array;
-	bTotal: Float64Array;
-	relative: boolean;
-	aScale: number; // what a value of that side is multiplied by to be compared
-	bScale: number;
-}
+import { ALL, type Sides, type Tree, treeFrom } from "./tree";
 
 export type DiffTree = Tree & { sides: Sides };
 

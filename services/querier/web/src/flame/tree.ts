@@ -8,7 +8,6 @@
  * self time is what they leave free on the right.
  */
 import type { FlameAnswer } from "../api/answers";
-import type { Sides } from "./diff";
 
 export interface Tree {
 	unit: string;
@@ -31,6 +30,17 @@ export interface Tree {
 	reasonWord: Int32Array;
 	sides: Sides | null; // of two that are compared
 	callers: boolean; // from functions to their callers: callers.ts
+}
+
+/** Of two profiles as one tree: what each has in a node. */
+export interface Sides {
+	aSelf: Float64Array;
+	aTotal: Float64Array;
+	bSelf: Float64Array;
+	bTotal: Float64Array;
+	relative: boolean;
+	aScale: number; // what a value of that side is multiplied by to be compared
+	bScale: number;
 }
 
 export const ALL = 0;
