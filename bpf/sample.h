@@ -31,7 +31,8 @@ enum {
 	SAMPLE_STACK_PIECE = 4096, /* is read whole or not at all: pages may be absent */
 	SAMPLE_STACK_PIECES = 5,   /* the first of them maybe less than whole */
 	SAMPLE_STACK_BYTES_MAX = SAMPLE_STACK_PIECE * SAMPLE_STACK_PIECES,
-	TRAVELS_PER_SECOND = 20,
+	TRAVELS_PER_SECOND_MIN = 20, /* as many as ticks, and one more, within these */
+	TRAVELS_PER_SECOND_MAX = 100,
 	TRAVELS_BURST = 8,
 };
 
@@ -88,6 +89,11 @@ struct sample_record {
 	uint64_t start_ns;  /* when the process began, CLOCK_BOOTTIME: a pid alone is no identity */
 	uint64_t exec_id;   /* grows by one with each exec; inherited by fork */
 	uint64_t cgroup_id; /* of the cgroup v2 hierarchy; 0: none */
+	/*
+	 * When the parent began in whose memory it runs, as vfork children do, and whose mappings
+	 * are not known; else 0.
+	 */
+	uint64_t owner_start_ns;
 	uint32_t tgid;
 	uint32_t tid;
 	uint32_t cpu;
@@ -101,7 +107,7 @@ struct sample_record {
 	/* Kernel frames, then user frames, each leaf first. Only those that are there are sent. */
 	uint64_t frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
 };
-_Static_assert(offsetof(struct sample_record, frames) == 88, "no hidden padding: read as bytes");
+_Static_assert(offsetof(struct sample_record, frames) == 96, "no hidden padding: read as bytes");
 
 /* A power of two. */
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)

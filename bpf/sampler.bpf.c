@@ -23,6 +23,7 @@
 /* Said before it is loaded: what is not there, or not wanted, the verifier never looks at. */
 READ_ONLY bool has_task_pt_regs;
 READ_ONLY bool may_guess;
+READ_ONLY uint64_t ns_per_travel = 1000000000 / TRAVELS_PER_SECOND_MIN;
 
 #define UNWIND_MAY_GUESS may_guess
 #include "unwind.h"
@@ -36,7 +37,6 @@ enum {
 	TAIL_CALLS_MAX = 33, /* the kernel's bound */
 	FRAMES_PER_CALL = 7,
 	WALK_ROUNDS = 2 * USER_FRAMES_MAX, /* some frames take more than one */
-	NS_PER_TRAVEL = 1000000000 / TRAVELS_PER_SECOND,
 };
 _Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linux 5.10");
 
@@ -45,7 +45,7 @@ struct scratch {
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
 	struct unwind walk;
-	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes NS_PER_TRAVEL */
+	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
 };
 _Static_assert(sizeof(struct scratch) <= 32768, "a per-CPU map value is at most 32 KB");
 _Static_assert(offsetof(struct scratch, tail) == sizeof(struct sample_record), "one run of bytes");
@@ -138,6 +138,7 @@ static __always_inline void tell_task(struct sample_record *out, struct task_str
 	out->start_ns = BPF_CORE_READ(leader, start_boottime);
 	out->exec_id = BPF_CORE_READ(leader, self_exec_id);
 	out->cgroup_id = bpf_get_current_cgroup_id();
+	out->owner_start_ns = 0;
 	out->tgid = (uint32_t)(pid_tgid >> 32);
 	out->tid = (uint32_t)pid_tgid;
 	out->cpu = bpf_get_smp_processor_id();
@@ -189,7 +190,7 @@ static __always_inline const struct unwind_process *process_of(uint32_t tgid, ui
 
 /* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
  */
-static __always_inline const struct unwind_process *find_process(const struct sample_record *out,
+static __always_inline const struct unwind_process *find_process(struct sample_record *out,
 								 struct task_struct *task)
 {
 	const struct unwind_process *process = process_of(out->tgid, out->start_ns, out->exec_id);
@@ -201,9 +202,14 @@ static __always_inline const struct unwind_process *find_process(const struct sa
 	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(task, mm))
 		return NULL;
 	leader = BPF_CORE_READ(parent, group_leader);
-	return process_of((uint32_t)BPF_CORE_READ(parent, tgid),
-			  BPF_CORE_READ(leader, start_boottime),
-			  BPF_CORE_READ(leader, self_exec_id));
+
+	uint64_t start_ns = BPF_CORE_READ(leader, start_boottime);
+
+	process = process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
+			     BPF_CORE_READ(leader, self_exec_id));
+	if (!process)
+		out->owner_start_ns = start_ns;
+	return process;
 }
 
 /* Whose tick it is, and what the kernel does for it. Whether a user stack is to be walked. */
@@ -257,13 +263,13 @@ static __always_inline bool may_travel(struct scratch *scratch)
 	uint64_t left = scratch->travels_left_ns, now = scratch->record.time_ns;
 
 	left = at_most(left + (now - scratch->travels_at_ns),
-		       (uint64_t)TRAVELS_BURST * NS_PER_TRAVEL);
+		       (uint64_t)TRAVELS_BURST * ns_per_travel);
 	scratch->travels_at_ns = now;
 	scratch->travels_left_ns = left;
-	if (left < NS_PER_TRAVEL || bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 >
+	if (left < ns_per_travel || bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 >
 					    bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE))
 		return false;
-	scratch->travels_left_ns = left - NS_PER_TRAVEL;
+	scratch->travels_left_ns = left - ns_per_travel;
 	return true;
 }
 

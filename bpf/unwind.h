@@ -26,6 +26,11 @@
 #include "unwind_maps.h"
 #include "unwind_walk.h"
 
+/* Flags of mappings and processes become the walk's as they are. */
+_Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_STACK_TRAVELS &&
+		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_STACK_TRAVELS,
+	       "who knows better by then walks it again");
+
 static inline void unwind_stop(struct unwind *walk, enum user_end end)
 {
 	walk->end = (uint32_t)end;
@@ -44,7 +49,7 @@ static inline uint64_t unwind_place(const struct unwind *walk)
 static inline void unwind_begin(struct unwind *walk, const struct unwind_process *process)
 {
 	walk->shown = 0;
-	walk->flags = 0;
+	walk->flags = process ? process->flags & UNWIND_PROCESS_RESTLESS : 0;
 	walk->end = USER_END_NONE;
 	walk->list = process ? process->place : 0;
 	walk->list_count = process ? process->count : 0;
@@ -404,7 +409,11 @@ static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_
 		return USER_END_NO_MAPPING;
 	if (walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS)
 		return USER_END_BAD_FRAME;
-	if (walk->mapping.table == 0 || !unwind_find_rule(walk, unwind_place(walk), ret_rule))
+	if (walk->mapping.table == 0) {
+		walk->flags |= walk->mapping.flags & UNWIND_MAPPING_AWAITED;
+		return USER_END_NO_TABLE;
+	}
+	if (!unwind_find_rule(walk, unwind_place(walk), ret_rule))
 		return USER_END_NO_TABLE;
 	if (ret_rule->cfa == UNWIND_CFA_NONE)
 		return USER_END_NO_ROW;

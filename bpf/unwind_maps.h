@@ -28,6 +28,11 @@ struct unwind_process {
 	uint64_t
 		place; /* page's number * UNWIND_PAGE_BYTES + offset, of the first unwind_mapping */
 	uint32_t count; /* of struct unwind_mapping, in consecutive pages */
-	uint32_t flags;
+	uint32_t flags; /* UNWIND_PROCESS_... */
+};
+
+enum {
+	/* Code takes the place of other code in it: the list may be outdated. */
+	UNWIND_PROCESS_RESTLESS = 1 << 2,
 };
 _Static_assert(sizeof(struct unwind_process) == 32, "no padding");

@@ -118,4 +118,5 @@ _Static_assert(sizeof(struct unwind_mapping) == 32, "a multiple of it fills a pa
 
 enum {
 	UNWIND_MAPPING_ANONYMOUS = 1 << 0, /* no file: generated code */
+	UNWIND_MAPPING_AWAITED = 1 << 2,   /* its table is on its way; may change, as .table does */
 };

@@ -67,9 +67,12 @@ enum {
 	SIDE_BAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
 	SAMPLE_RING_BYTES_MAX = 64 << 20,
 	SAMPLE_BYTES_TYPICAL = 1024,
-	DRAIN_INTERVAL_MS = 250,     /* the one wake-up of the agent */
+	SAMPLE_TRAVEL_BYTES_TYPICAL = 10 << 10, /* of one whose stack travels */
+	SAMPLE_RING_TRAVEL_BYTES_MAX = 4 << 20, /* beyond it they get what samples leave them */
+	DRAIN_INTERVAL_MS = 250,                /* the one wake-up of the agent */
 	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
 	HELD_MS_MAX = 5000,          /* for a table; then a stack is walked with what there is */
+	RESTLESS_MS = 5000,          /* a process in which code took the place of other code */
 	EXITED_KEPT_MS = 1000,       /* a process that ended, for samples of its last moments */
 	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after side-band records were lost */
 	SWEEP_INTERVAL_MS = 300000,  /* of the table, for processes that are no more */

@@ -89,6 +89,18 @@ bool mappings_insert(struct mappings *mappings, struct mapping mapping)
 	return true;
 }
 
+bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping)
+{
+	if (!mapping->executable)
+		return false;
+	for (size_t i = first_after(mappings, mapping->start);
+	     i < mappings->len && mappings->items[i].start < mapping->end; i++)
+		if (mappings->items[i].executable &&
+		    mappings->items[i].executable != mapping->executable)
+			return true;
+	return false;
+}
+
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address)
 {
 	size_t at = first_after(mappings, address);

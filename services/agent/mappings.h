@@ -23,6 +23,9 @@ struct mappings {
 /* Takes over the reference. False: more than MAPPINGS_MAX, the mapping is not kept. */
 bool mappings_insert(struct mappings *mappings, struct mapping mapping);
 
+/* Whether it would take the place of another file's code. */
+bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping);
+
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address);
 
 void mappings_copy(struct mappings *to, const struct mappings *from);

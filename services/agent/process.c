@@ -198,15 +198,21 @@ static void apply_map(struct process_table *table, const struct side_band_record
 		.device_minor = record->device_minor,
 	};
 	struct process_image *image = process_image_own(&process->image);
+	struct mapping mapping = {
+		.start = record->address,
+		.end = end,
+		.file_offset = record->file_offset,
+		.executable = executable_take(&table->executables, &claim),
+	};
 
 	/* The kernel maps the program first, then its loader. */
 	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
-	process_map(table, process,
-		    (struct mapping){ .start = record->address,
-				      .end = end,
-				      .file_offset = record->file_offset,
-				      .executable = executable_take(&table->executables, &claim) });
+	if (mappings_recasts(&image->mappings, &mapping)) {
+		process->is_restless = true;
+		process->recast_ns = record->time_ns;
+	}
+	process_map(table, process, mapping);
 }
 
 void process_table_apply(struct process_table *table, const struct side_band_record *record)
@@ -307,8 +313,25 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	if (!process)
 		return NULL;
 	identify(table, process, is_new, record);
+	if (process->is_restless && record->time_ns > process->recast_ns + RESTLESS_MS * NS_PER_MS)
+		process->is_restless = false;
 	refresh_cgroup(table, process, record, now_ms);
 	return process;
+}
+
+struct process *process_owner(struct process_table *table, const struct process *process,
+			      const struct sample_record *record)
+{
+	struct process *owner = record->owner_start_ns ? find(table, process->parent_pid) : NULL;
+
+	if (!owner || owner->exited || !same_start(owner, record->owner_start_ns))
+		return NULL;
+	owner->start_ns = record->owner_start_ns;
+	if (!owner->exec_id_known) {
+		owner->exec_id = record->exec_id; /* inherited */
+		owner->exec_id_known = true;
+	}
+	return owner;
 }
 
 const struct mappings *process_mappings(const struct process *process, uint64_t address)

@@ -23,13 +23,14 @@ struct process {
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: not told yet */
 	uint64_t exec_id;              /* of the kernel */
 	bool exec_id_known, exited;
+	bool is_restless; /* code has taken the place of other code in it, a moment ago */
 	struct unwind_listing listing; /* of unwind_lists.c */
 
 	/* private */
 	uint32_t threads;
-	uint64_t start_ticks;        /* of those that were read from /proc */
-	uint64_t exited_ns, exec_ns; /* CLOCK_MONOTONIC */
-	uint64_t cgroup_id;          /* of the sample that the cgroup was read for */
+	uint64_t start_ticks;                   /* of those that were read from /proc */
+	uint64_t exited_ns, exec_ns, recast_ns; /* CLOCK_MONOTONIC */
+	uint64_t cgroup_id;                     /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
 	uint64_t scan; /* the last scan of /proc that found it */
 	struct process *next;
@@ -72,6 +73,13 @@ const struct mappings *process_mappings(const struct process *process, uint64_t 
 /* The process of a sample at its time; NULL only if the table is full. */
 struct process *process_of_sample(struct process_table *table, const struct sample_record *record,
 				  uint64_t now_ms);
+
+/*
+ * The parent in whose memory the process of a sample runs, whose mappings programs do not know;
+ * NULL: it is in its own, or we do not know that parent.
+ */
+struct process *process_owner(struct process_table *table, const struct process *process,
+			      const struct sample_record *record);
 
 /* Drop who, and what, ended before a moment: nothing older will be asked about. */
 void process_table_retire(struct process_table *table, uint64_t before_ns);

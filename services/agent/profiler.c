@@ -175,7 +175,12 @@ static void walk_sample(void *self, const struct sample_record *record)
 	struct process *process =
 		process_of_sample(&profiler->processes, record, profiler->round_ns / NS_PER_MS);
 
+	struct process *owner =
+		process ? process_owner(&profiler->processes, process, record) : NULL;
+
 	unwind_loader_sampled(&profiler->unwind, process, record);
+	if (owner)
+		unwind_loader_sampled(&profiler->unwind, owner, record);
 	walk_and_collect(profiler, record, process, profiler->round_ns);
 }
 

@@ -53,12 +53,18 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
+/* Stacks that travel have half of it, and may have some MB of their own. */
 static uint64_t ring_bytes(const struct sampler_options *options)
 {
-	uint64_t need =
-		options->hz * options->cpu_count * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
+	uint64_t ticks = options->hz * options->cpu_count;
+	uint64_t travels = ticks * SAMPLE_TRAVEL_BYTES_TYPICAL * DRAIN_INTERVAL_MS / 1000 * 2;
+	uint64_t need = ticks * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
 	uint64_t bytes = SAMPLE_RING_BYTES_MIN;
 
+	if (travels > SAMPLE_RING_TRAVEL_BYTES_MAX)
+		travels = SAMPLE_RING_TRAVEL_BYTES_MAX;
+	if (need < travels)
+		need = travels;
 	while (bytes < need && bytes < SAMPLE_RING_BYTES_MAX)
 		bytes *= 2;
 	return bytes;
@@ -136,6 +142,18 @@ static bool can_verify_guesses(void)
 	       (version.major > 6 || (version.major == 6 && version.minor >= 12));
 }
 
+/* In the first moments of a process every tick of it may be one whose stack travels. */
+static uint64_t ns_per_travel(uint64_t hz)
+{
+	uint64_t rate = hz + 1;
+
+	if (rate < TRAVELS_PER_SECOND_MIN)
+		rate = TRAVELS_PER_SECOND_MIN;
+	if (rate > TRAVELS_PER_SECOND_MAX)
+		rate = TRAVELS_PER_SECOND_MAX;
+	return NS_PER_SECOND / rate;
+}
+
 /* What this kernel can do decides which of the programs is loaded, and what it is told. */
 static void choose(struct sampler *sampler)
 {
@@ -146,6 +164,7 @@ static void choose(struct sampler *sampler)
 		bpf->data->frames_max = stack_max;
 	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
 	bpf->rodata->may_guess = can_verify_guesses();
+	bpf->rodata->ns_per_travel = ns_per_travel(sampler->options.hz);
 	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
 	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
 	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);

@@ -26,5 +26,5 @@ struct unwind_listing {
 	struct process_image *image; /* with a reference; NULL: they do not find it */
 	uint64_t start_ns, exec_id;  /* of the process that they find */
 	struct process *newer, *older;
-	bool is_waiting;
+	bool is_waiting, is_restless;
 };

@@ -36,6 +36,13 @@ static bool is_generated(const struct executable *executable)
 	return !executable || (!executable->build_id[0] && !executable->segment_count);
 }
 
+static uint32_t flags_of(const struct executable *executable)
+{
+	if (is_generated(executable))
+		return UNWIND_MAPPING_ANONYMOUS;
+	return unwind_table_is_coming(&executable->unwind) ? UNWIND_MAPPING_AWAITED : 0;
+}
+
 static uint32_t table_of(const struct executable *executable)
 {
 	return executable && executable->segment_count ? executable->unwind.page : 0;
@@ -50,7 +57,7 @@ static struct unwind_mapping make(const struct mapping *mapping)
 		.end = mapping->end,
 		.bias = executable ? bias_of(mapping) : 0,
 		.table = table_of(executable),
-		.flags = is_generated(executable) ? UNWIND_MAPPING_ANONYMOUS : 0,
+		.flags = flags_of(executable),
 	};
 }
 
@@ -173,7 +180,9 @@ static bool put(struct unwind_lists *lists, const struct process *process)
 	struct unwind_process value = { .start_ns = process->start_ns,
 					.exec_id = process->exec_id,
 					.place = list->slot.place,
-					.count = list->count };
+					.count = list->count,
+					.flags = process->is_restless ? UNWIND_PROCESS_RESTLESS
+								      : 0 };
 
 	do {
 		if (memory->put_process(memory->self, process->pid, &value))
@@ -225,6 +234,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	listing->image = process_image_share(image);
 	listing->start_ns = process->start_ns;
 	listing->exec_id = process->exec_id;
+	listing->is_restless = process->is_restless;
 }
 
 bool unwind_lists_has(const struct process *process)
@@ -232,7 +242,8 @@ bool unwind_lists_has(const struct process *process)
 	const struct unwind_listing *listing = &process->listing;
 
 	return listing->image && listing->image == process->image &&
-	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id;
+	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id &&
+	       listing->is_restless == process->is_restless;
 }
 
 static void wait_for_flush(struct unwind_lists *lists, struct process *process)
@@ -298,13 +309,14 @@ static void refresh_list(struct unwind_lists *lists, struct process_image *image
 		size_t run = run_of(list, i);
 
 		for (size_t k = 0; to && k < run; k++) {
-			uint32_t table = table_of(mappings[i + k].executable);
+			struct unwind_mapping now = make(&mappings[i + k]);
 
-			if (to[k].table == table)
+			if (to[k].table == now.table && to[k].flags == now.flags)
 				continue;
 			/* the segments may have been read since it was written */
-			to[k].bias = make(&mappings[i + k]).bias;
-			__atomic_store_n(&to[k].table, table, __ATOMIC_RELEASE);
+			to[k].bias = now.bias;
+			__atomic_store_n(&to[k].flags, now.flags, __ATOMIC_RELAXED);
+			__atomic_store_n(&to[k].table, now.table, __ATOMIC_RELEASE);
 		}
 		i += run;
 	}

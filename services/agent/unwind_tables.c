@@ -111,6 +111,7 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 	if (!table->is_held)
 		unwind_files_open(&tables->files, executable, mapper);
 	table->state = UNWIND_TABLE_WANTED;
+	tables->changed = true;
 	table->wants = 1;
 	table->is_needed = mapper->is_needed;
 	executable_set_add(&tables->wanted, executable);
@@ -142,12 +143,14 @@ static void ask_some(struct unwind_tables *tables)
 	}
 }
 
-static void fail(struct executable *executable, uint32_t outcome, uint64_t now_ns)
+static void fail(struct unwind_tables *tables, struct executable *executable, uint32_t outcome,
+		 uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 
 	log_debug("no unwind table", "build_id=%s path=\"%s\" reason=%s", executable->build_id,
 		  executable->path, unwind_outcome_names[outcome]);
+	tables->changed = true;
 	if (is_passing[outcome]) {
 		unsigned int longer = table->tries < 5 ? table->tries++ : 5;
 
@@ -175,7 +178,7 @@ static void take_answers(struct unwind_tables *tables, uint64_t now_ns)
 			continue;
 		}
 		if (answer.fd < 0) {
-			fail(executable, answer.outcome, now_ns);
+			fail(tables, executable, answer.outcome, now_ns);
 			continue;
 		}
 		executable->unwind.state = UNWIND_TABLE_THERE;
@@ -249,6 +252,7 @@ static void refuse(struct unwind_tables *tables, struct executable *executable, 
 	*(table->is_needed ? &table->retry_ns : &table->spare_ns) = then_ns;
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
+	tables->changed = true;
 	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 }
 

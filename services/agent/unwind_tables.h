@@ -18,7 +18,8 @@ struct unwind_tables {
 	uint64_t spared; /* cumulative: wanted, not needed, and there was no room */
 	uint64_t outcomes[UNWIND_OUTCOME_COUNT];     /* cumulative: of what was asked for */
 	struct executable_set loaded, wanted, there; /* read their .len */
-	bool changed; /* tables came or left; who writes lists sets it back */
+	bool changed; /* tables came or left, or are awaited or not; who writes lists sets it back
+		       */
 	/* private */
 	struct unwind_store *store;
 	struct executable_cache *executables;

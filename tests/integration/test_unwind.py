@@ -128,8 +128,6 @@ def test_stacks_reach_their_root(seen, figure):
                      f"{Path(stack[0][1]).name or 'no file'}")
         figure(f"{case.name:28} {count:5.0f} stacks, {rooted:7.2%} to the root"
                + (f"; others end in {', '.join(ends)}" if ends else ""))
-        if case.kind in unwind_programs.UNKNOWABLE:
-            continue
         total, missing = total + count, missing + count * (1 - rooted)
         least = JIT_SHARE if case.name.endswith("JIT") else ROOT_SHARE
         if not stacks or count * (1 - rooted) > max(1.5, count * (1 - least)):
@@ -143,8 +141,7 @@ def test_stacks_are_the_chains_that_were_called(seen, figure):
     for case, stacks in seen:
         right = share(stacks, lambda stack, case=case: re.search(case.chain, chain(stack)))
         wrong = sum(stacks.values()) * (1 - right)
-        if wrong > max(3.5, sum(stacks.values()) * (1 - case.right)) and \
-                case.kind not in unwind_programs.UNKNOWABLE:
+        if wrong > max(3.5, sum(stacks.values()) * (1 - case.right)):
             seldom = worst(stacks, lambda stack, case=case: re.search(case.chain, chain(stack)),
                            lambda stack: chain(stack)[-300:])
             failed.append(f"{case.name}: {right:.2%} are {case.chain}; not: {seldom}")

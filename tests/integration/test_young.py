@@ -7,6 +7,7 @@ begun as well. Their first stacks travel to the agent and wait there for their t
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from harness import wait_until
 from local.services import http
 from local_agent import LocalAgent
+from test_short_lived import in_exec, is_whole
 
 pytestmark = pytest.mark.machine
 
@@ -87,3 +89,17 @@ def test_their_samples_are_stored_once(young):
     expected = PROGRAMS * SECONDS * HERTZ
 
     assert 0.8 * expected <= len(samples) <= 1.2 * expected
+
+
+def test_every_stack_reaches_its_root_from_the_first_tick_on(young, figure):
+    samples, stayed = young
+    stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
+              for labels, frames in samples if labels["comm"].startswith("young")]
+    walked = [user for user, kernel in stacks if user and not in_exec(user, kernel)]
+    broken = Counter((user[-1][0], hex(user[-1][2]), len(user))
+                     for user in walked if not is_whole(user))
+
+    figure(f"{len(walked) - sum(broken.values())} of {len(walked)} user stacks of programs that "
+           f"nobody had seen reach their root; {stayed} of the machine's did not travel")
+    assert len(walked) >= 0.7 * PROGRAMS * SECONDS * HERTZ
+    assert sum(broken.values()) <= stayed, broken

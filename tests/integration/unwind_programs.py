@@ -41,10 +41,6 @@ FEW = ["calls", "recursion", "realigned", "signal", "vfork"]
 # What passes through no function of libc. Debian's musl has neither .eh_frame nor .debug_frame: its
 # code is followed, which leads to _start, but not out of a handler through its raise.
 OWN = ["calls", "recursion", "alloca", "realigned", "fault", "noreturn", "vfork"]
-# Figures, not claims. swaps: code takes the place of other code every few milliseconds, and the
-# walk in the kernel knows the mappings of a quarter of a second ago. vfork: each child is a process
-# that nobody knows yet, its stacks must travel, and on a busy machine not all do.
-UNKNOWABLE = ["swaps", "vfork"]
 ROOTS = r"_start|_dl_start_user|(__)?clone3?|__GI___clone3?|thread_start"
 GO_ROOTS = r"runtime\.(goexit|mstart|mcall|rt0_go|systemstack)\b.*|_rt0_amd64_linux"
 

@@ -251,10 +251,41 @@ static void a_sample_has_the_labels_of_its_cgroup_and_of_the_host(void **state)
 	tear_down(&fixture);
 }
 
+static void counts_user_stacks_by_their_least_certain_step(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		enum collect_step step;
+	} rows[] = {
+		{ SAMPLE_STACK_TRAVELS, COLLECT_BY_TABLES },
+		{ SAMPLE_FRAME_POINTERS, COLLECT_BY_FRAME_POINTERS },
+		{ SAMPLE_GUESSED, COLLECT_BY_GUESS },
+		{ SAMPLE_GUESSED | SAMPLE_FRAME_POINTERS, COLLECT_BY_GUESS },
+	};
+	uint64_t expected[COLLECT_STEP_COUNT] = { 0 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sample_record record = { .flags = rows[i].flags, .user_frames = 1 };
+
+		record.frames[0] = 0x1010;
+		collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+		record.user_frames = 0; /* none */
+		collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+		expected[rows[i].step]++;
+	}
+	for (size_t i = 0; i < COLLECT_STEP_COUNT; i++)
+		assert_int_equal(fixture.collect.steps[i], expected[i]);
+	tear_down(&fixture);
+}
+
 RUN_TESTS(TEST(a_sample_says_who_when_and_how_much),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
 	  TEST(a_walk_that_leaves_the_code_is_cut_there),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is), TEST(a_sample_of_an_unknown_process_is_kept),
 	  TEST(equal_ticks_share_all_but_the_sample),
 	  TEST(kernel_frames_stand_at_the_leaf_with_their_names),
-	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host))
+	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host),
+	  TEST(counts_user_stacks_by_their_least_certain_step))

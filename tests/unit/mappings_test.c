@@ -110,5 +110,31 @@ static void is_bounded(void **state)
 	mappings_done(&mappings);
 }
 
+static void tells_code_that_takes_the_place_of_another_files(void **state)
+{
+	static const struct {
+		uint64_t start, end;
+		int file; /* -1: none */
+		bool recasts;
+	} rows[] = {
+		{ 0x1000, 0x2000, 1, true },  { 0x1800, 0x1801, 1, true },
+		{ 0x0000, 0x9000, 1, true },  { 0x1000, 0x2000, 0, false },
+		{ 0x0000, 0x1000, 1, false }, { 0x2000, 0x3000, 1, false },
+		{ 0x5000, 0x6000, 1, false }, { 0x1000, 0x2000, -1, false },
+	};
+	struct mappings mappings = { 0 };
+
+	(void)state;
+	insert(&mappings, 0x1000, 0x2000, 0, 0);
+	assert_true(mappings_insert(&mappings, (struct mapping){ 0x5000, 0x6000, 0, NULL }));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct executable *file = rows[i].file < 0 ? NULL : &files[rows[i].file];
+		struct mapping mapping = { rows[i].start, rows[i].end, 0, file };
+
+		assert_int_equal(mappings_recasts(&mappings, &mapping), rows[i].recasts);
+	}
+	mappings_done(&mappings);
+}
+
 RUN_TESTS(TEST(replaces_what_a_new_mapping_covers), TEST(copies_hold_references_of_their_own),
-	  TEST(is_bounded))
+	  TEST(tells_code_that_takes_the_place_of_another_files), TEST(is_bounded))

@@ -227,6 +227,34 @@ static void a_sweep_ends_what_is_no_process_any_more(void **state)
 	assert_int_equal(table.count, 1);
 }
 
+static void a_child_in_its_parents_memory_tells_when_the_parent_began(void **state)
+{
+	struct sample_record record = {
+		.tgid = CHILD, .start_ns = 9, .exec_id = 4, .owner_start_ns = 5
+	};
+	struct process *child, *owner;
+
+	(void)state;
+	execs(PARENT, 1); /* of which no sample has told anything */
+	forks(PARENT, CHILD, CHILD);
+	child = process_of_sample(&table, &record, 1000);
+	owner = process_owner(&table, child, &record);
+
+	assert_non_null(owner);
+	assert_int_equal(owner->pid, PARENT);
+	assert_int_equal(owner->start_ns, 5);
+	assert_true(owner->exec_id_known);
+	assert_int_equal(owner->exec_id, 4);
+
+	record.owner_start_ns = 6; /* another process had that pid */
+	assert_null(process_owner(&table, child, &record));
+	record.owner_start_ns = 0; /* it has its own memory */
+	assert_null(process_owner(&table, child, &record));
+	record.owner_start_ns = 5;
+	exits(PARENT, PARENT, 7);
+	assert_null(process_owner(&table, child, &record));
+}
+
 static void is_bounded(void **state)
 {
 	(void)state;
@@ -253,6 +281,7 @@ int main(void)
 		IN_A_TABLE(an_exec_that_was_not_told_is_seen_by_its_count),
 		IN_A_TABLE(a_scan_finds_us_and_ends_what_is_not_there),
 		IN_A_TABLE(a_sweep_ends_what_is_no_process_any_more),
+		IN_A_TABLE(a_child_in_its_parents_memory_tells_when_the_parent_began),
 		IN_A_TABLE(is_bounded),
 	};
 

@@ -162,6 +162,7 @@ static void walks_by_the_rows_of_a_table_to_the_root(void **state)
 	assert_int_equal(again->flags & SAMPLE_FRAME_POINTERS, 0);
 	assert_int_equal(again->stack_bytes, sizeof(stack));
 	assert_int_equal(walk.walked, 1);
+	assert_int_equal(walk.missing, 0);
 }
 
 static void replaces_frames_that_were_astray(void **state)
@@ -229,6 +230,7 @@ static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
 
 	assert_ptr_equal(walk_by_hand(record), record);
 	assert_int_equal(walk.kept, 1);
+	assert_int_equal(walk.missing, TABLELESS + 0x20 - 1); /* whose table would lead on */
 }
 
 /* The stack begins in the middle of a page: three pieces are less than three pages. */

@@ -3,6 +3,7 @@
  * Processes in a table, told of by events as in process_test.c, and what programs find of them.
  */
 #include "agent_limits.h"
+#include "base/clock.h"
 #include "fake_unwind_memory.h"
 #include "heap.h"
 #include "test.h"
@@ -58,14 +59,22 @@ static void maps(uint32_t pid, uint64_t address, const char *path)
 	process_table_apply(&table, &record);
 }
 
-static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id)
+static struct process *sampled_at(uint32_t pid, uint64_t start_ns, uint64_t exec_id,
+				  uint64_t time_ns)
 {
-	struct sample_record record = { .tgid = pid, .start_ns = start_ns, .exec_id = exec_id };
+	struct sample_record record = {
+		.tgid = pid, .start_ns = start_ns, .exec_id = exec_id, .time_ns = time_ns
+	};
 	struct process *process = process_of_sample(&table, &record, 1000);
 
 	assert_non_null(process);
 	unwind_lists_sampled(&lists, process);
 	return process;
+}
+
+static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id)
+{
+	return sampled_at(pid, start_ns, exec_id, 0);
 }
 
 /* A round's end. */
@@ -328,6 +337,54 @@ static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
 	assert_int_equal(lists.written, 1);
 }
 
+static void what_is_on_its_way_is_marked_until_it_comes_or_does_not(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+
+	struct process *process = sampled(PARENT, 5, 1);
+	struct executable *program = process->image->mappings.items[0].executable;
+
+	program->unwind.state = UNWIND_TABLE_WANTED;
+	rounds(1);
+	assert_int_equal(list_of(PARENT)->flags, UNWIND_MAPPING_AWAITED);
+	program->unwind.state = UNWIND_TABLE_LOADED;
+	unwind_lists_refresh(&lists);
+	assert_int_equal(list_of(PARENT)->flags, 0);
+	program->unwind.state = UNWIND_TABLE_ASKED;
+	unwind_lists_refresh(&lists);
+	assert_int_equal(list_of(PARENT)->flags, UNWIND_MAPPING_AWAITED);
+	program->unwind.state = UNWIND_TABLE_FAILED;
+	unwind_lists_refresh(&lists);
+	assert_int_equal(list_of(PARENT)->flags, 0);
+	program->unwind.state = UNWIND_TABLE_NONE;
+	unwind_store_rest(&store);
+}
+
+static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **state)
+{
+	uint64_t over_ns = 1 + RESTLESS_MS * NS_PER_MS;
+
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	maps(PARENT, 0x20000, "/lib/plugin_a");
+	sampled(PARENT, 5, 1);
+	rounds(1);
+	assert_int_equal(found(PARENT).flags, 0);
+	maps(PARENT, 0x20000, "/lib/plugin_b");
+	rounds(1);
+	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_RESTLESS);
+	sampled_at(PARENT, 5, 1, over_ns - 2);
+	rounds(1);
+	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_RESTLESS);
+	sampled_at(PARENT, 5, 1, over_ns);
+	rounds(1);
+	assert_int_equal(found(PARENT).flags, 0);
+	assert_int_equal(lists.written, 2); /* the list is the same */
+}
+
 static void generated_code_is_marked(void **state)
 {
 	(void)state;
@@ -373,5 +430,7 @@ RUN_TESTS(CASE(a_process_is_found_once_it_was_sampled),
 	  CASE(who_has_ended_is_not_found_any_more), CASE(a_pid_used_again_is_another_process),
 	  CASE(where_there_is_no_room_who_was_sampled_longest_ago_goes),
 	  CASE(an_old_list_rests_before_another_takes_its_place),
-	  CASE(tables_that_come_and_leave_are_told_in_the_lists), CASE(generated_code_is_marked),
-	  TEST(the_bias_is_that_of_the_code_in_the_mapped_part))
+	  CASE(tables_that_come_and_leave_are_told_in_the_lists),
+	  CASE(what_is_on_its_way_is_marked_until_it_comes_or_does_not),
+	  CASE(a_process_in_which_code_is_replaced_is_marked_for_a_while),
+	  CASE(generated_code_is_marked), TEST(the_bias_is_that_of_the_code_in_the_mapped_part))

@@ -471,6 +471,27 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
 }
 
+static void lets_travel_what_will_be_known_better(void **state)
+{
+	const struct unwind_mapping awaited = { OTHER_AT, OTHER_AT + CODE_BYTES, 0, 0,
+						UNWIND_MAPPING_AWAITED };
+
+	(void)state;
+	stand_at(OTHER_AT);
+	registers.general[FP] = at(10);
+	memcpy(pages[LIST] + sizeof(awaited), &awaited, sizeof(awaited)); /* its table is built */
+	stack[11] = IN_ROOT;
+	run();
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+
+	stand_at(CODE_AT + PLAIN_AT);
+	stack[1] = stack[3] = IN_ROOT;
+	process.flags = UNWIND_PROCESS_RESTLESS; /* its mappings may be others by now */
+	run();
+	process.flags = 0;
+	assert_int_equal(walk.flags & SAMPLE_STACK_TRAVELS, SAMPLE_STACK_TRAVELS);
+}
+
 static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
 {
 	(void)state;
@@ -772,6 +793,7 @@ int main(void)
 		TEST(goes_on_behind_a_signal_with_all_registers),
 		TEST(a_leaf_may_be_the_end_of_a_signal_handler),
 		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
+		TEST(lets_travel_what_will_be_known_better),
 		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
 		TEST(goes_by_the_frame_pointer_in_generated_code),
 		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
