@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store that is made anew from Kafka holds the same samples: in the place of the one that was, or
+beside it, as docs/operations.md says, while rows are merged and its ingesters die.
+"""
+import random
+import time
+from collections import Counter
+
+import psycopg
+import pytest
+
+from harness import Cell, wait_until
+from merged import each, merge_faults, read_rows
+from otlp_messages import cpu_message, headers, heap_message
+
+HOUR_MS = 3600_000
+EPOCH = 1_700_000_000_000_000_000
+HOSTS, BATCHES = 4, 40
+UNMERGED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
+            " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < %s)")
+HOSTS_SAY = ("SELECT host, epoch, highest, missing::text, gap, taken, lost, stored,"
+             " duplicate_batches, rejected_batches, rejected_samples FROM agent_status"
+             " ORDER BY host, epoch")
+OFFSETS = "SELECT partition, next_offset FROM consumer_offset ORDER BY partition"
+
+
+def messages(protos, chance):
+    """Batches of several hosts, some of them twice, some of hours long ago, heaps, and garbage."""
+    now_ms = int(time.time() * 1000)
+    for number in range(1, BATCHES + 1):
+        for host in range(HOSTS):
+            at_ms = now_ms - chance.choice([0, 0, 2, 3, 30]) * HOUR_MS - chance.randrange(60_000)
+            ticks = {(chance.randrange(8), chance.randrange(50)): chance.randint(1, 4)
+                     for _ in range(5)}
+            status = protos.status.AgentStatus(node=f"host-{host}".encode(), taken=number * 1000,
+                                               batch_samples=sum(ticks.values()))
+            value = cpu_message(protos, chance.choice(["web", "db", "cache"]), ticks,
+                                node=f"host-{host}", pid=number, at_ms=at_ms)
+            if chance.random() < 0.05:
+                value = b"\x0a\x7f\x01"
+            given = {"key": f"host-{host}/id".encode(), "partition": host,
+                     "headers": headers(number, EPOCH, status.SerializeToString())}
+            for _ in range(1 + (chance.random() < 0.2)):
+                yield value, given
+        heap = heap_message(protos, "web", now_ms - 2 * HOUR_MS - number * 1000, pid=number % 3)
+        yield heap, {"key": b"heap", "partition": number % 4}
+
+
+class Store:
+    """What is in a database, as far as it is made of the topic."""
+
+    def __init__(self, address):
+        with psycopg.connect(address, autocommit=True) as db:
+            self.samples = each(read_rows(db, "chunk_raw", "merged IS NULL")
+                                + read_rows(db, "chunk"))
+            self.hosts = db.execute(HOSTS_SAY).fetchall()
+            self.offsets = db.execute(OFFSETS).fetchall()
+            self.series = db.execute("SELECT * FROM series ORDER BY day, id").fetchall()
+            self.pairs = db.execute("SELECT day, name, value FROM label_pair ORDER BY 1, 2, 3")
+            self.pairs = self.pairs.fetchall()
+            self.faults, self.compared = merge_faults(db)
+
+
+def until_settled(address, end):
+    """All of the topic is stored, merged and summed up."""
+    before_ms = int(time.time() * 1000) - HOUR_MS * 3 // 2
+
+    def is_settled():
+        with psycopg.connect(address) as db:
+            offsets = db.execute(OFFSETS).fetchall()
+            assert sum(offset for _, offset in offsets) == end, offsets
+            return db.execute(UNMERGED, (before_ms,)).fetchone() == (0,)
+    wait_until(is_settled, 90, "all is stored, merged and summed up")
+
+
+def drop_and_create(cell, name):
+    with psycopg.connect(cell.fleet.postgres.address("postgres"), autocommit=True) as admin:
+        admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        admin.execute(f"CREATE DATABASE {name}")
+    return cell.fleet.postgres.address(name)
+
+
+def answers(cell, address):
+    cell.querier.kill()
+    cell.querier.launch({"DECIMA_POSTGRES": address})
+    cell.querier.wait_ready(cell.querier.ready, 30)
+    now = int(time.time())
+    window = {"start": now - 40 * 3600, "end": now - now % 3600 + 3600}
+    return [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm,node", "pid")]
+
+
+@pytest.mark.parametrize("where", ["in its place", "beside it"])
+def test_a_store_made_anew_holds_the_same_samples(servers, protos, figure, where):
+    with Cell(servers, f"rebuild_{where.replace(' ', '_')}") as cell:
+        cell.ingester_flags["compaction-age"] = "300ms"
+        cell.ingester.flags["compaction-age"] = "300ms"
+        cell.start()
+        all_of_them = list(messages(protos, random.Random(9)))
+        cell.produce_all(all_of_them)
+        until_settled(cell.postgres_address, len(all_of_them))
+        before = Store(cell.postgres_address)
+        told = answers(cell, cell.postgres_address)
+
+        name, flags = cell.database, {}
+        if where == "in its place":
+            cell.ingester.stop()
+        else:
+            name, flags = f"{cell.database}_new", {"kafka-group": f"{cell.topic}-new"}
+        began = time.monotonic()
+        address = drop_and_create(cell, name)
+        rebuild(cell, address, flags, len(all_of_them))
+
+        after = Store(address)
+        took = time.monotonic() - began
+        assert answers(cell, address) == told
+    figure(f"a store made anew {where}: {sum(after.samples.values())} samples of {after.offsets}"
+           f" in {took:.1f} s, two kills on the way; {dict(after.compared)}")
+    assert not after.faults and not before.faults, after.faults + before.faults
+    assert after.samples == before.samples
+    assert after.hosts == before.hosts and after.offsets == before.offsets
+    assert after.series == before.series and after.pairs == before.pairs
+    assert sum(Counter(sample.type for sample in after.samples).values()) > 500
+    assert after.compared["rollups"] and after.compared["gauges compared"]
+
+
+def rebuild(cell, address, flags, end):
+    """One ingester dies in its first flush, another in its second merge; then both come back."""
+    died = []
+    for failpoint in ("after-fence=kill", "in-compaction=kill:2"):
+        point = failpoint.partition("=")[0]
+        died.append(cell.service("ingester", f"anew-{point}", flags | {"failpoints": failpoint}))
+        died[-1].launch({"DECIMA_POSTGRES": address})
+        wait_until(lambda: not died[-1].alive(), 60, f"it is dead {point}")
+    for ingester in died:
+        ingester.flags["failpoints"] = ""
+        ingester.launch({"DECIMA_POSTGRES": address})
+    until_settled(address, end)
