@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cards_servers - what is done to what the ingesters depend on: Kafka and PostgreSQL are killed,
-PostgreSQL is put back to what it was a while ago, partitions are added, feeds are killed.
+PostgreSQL is put back to what it was a while ago, its disk fills, partitions are added, feeds are
+killed.
 """
 import signal
 from pathlib import Path
@@ -11,6 +12,7 @@ from harness import wait_until
 from snapshot import Snapshot
 
 PARTITIONS_MAX = 12
+ROOM_BYTES = 1 << 20   # at most so many are left on PostgreSQL's disk when it is filled
 
 
 class ServerCards:
@@ -50,6 +52,25 @@ class ServerCards:
         kafka.kill()
         self.later(0, 3, "start Kafka", lambda: self.launch(kafka, kafka.launch))
         return True
+
+    def fill_postgres(self):
+        """What it was writing fails; where that was its WAL, it ends, and cannot start."""
+        disk, room = self.servers.postgres_disk, self.chance.randrange(ROOM_BYTES)
+        if not disk or disk.is_full or not self.servers.postgres.ready() or not disk.fill(room):
+            return False
+        self.say(f"PostgreSQL's disk fills, {room} bytes are left")
+        self.later(1, 4, "room on PostgreSQL's disk", disk.make_room)
+        return True
+
+    def keep_postgres(self):
+        """It may have ended for want of room, or not have come up: once there is some."""
+        disk, postgres = self.servers.postgres_disk, self.servers.postgres
+        is_owed = any(what == "start PostgreSQL" for _, what, _ in self.owed)
+        if postgres.alive() or is_owed or not disk or disk.is_full:
+            return
+        self.say("start PostgreSQL, which had ended for want of room")
+        self.counts["ends of PostgreSQL for want of room"] += 1
+        self.launch(postgres, postgres.launch)
 
     def kill_postgres(self, number=signal.SIGKILL, how="kill -9 PostgreSQL"):
         postgres = self.servers.postgres

@@ -16,7 +16,7 @@ from cards_failpoints import FailpointCards
 from cards_ingesters import IngesterCards
 from cards_servers import ServerCards
 from evidence import keep_log
-from local.say import Trouble
+from harness import wait_until
 
 
 class Chaos(IngesterCards, ServerCards, AgentCards, FailpointCards):
@@ -25,6 +25,7 @@ class Chaos(IngesterCards, ServerCards, AgentCards, FailpointCards):
         "add_ingester": 2, "remove_ingester": 1, "add_partitions": 1, "kill_feed": 2,
         "kill_kafka": 1, "kill_postgres": 1, "shut_postgres": 1, "end_backends": 1,
         "put_postgres_back": 2, "kill_agent": 2, "stop_agent": 1, "end_agent": 1, "fill_disk": 2,
+        "fill_postgres": 2,
     }
 
     def __init__(self, cell, feeds, sender, agent, chance):
@@ -87,8 +88,8 @@ class Chaos(IngesterCards, ServerCards, AgentCards, FailpointCards):
             self.owed.remove(debt)
             self.owed.append((0, *debt[1:]))
         self.pay()
-        for server in (self.servers.postgres, self.servers.kafka):
-            try:
-                server.wait_ready(server.ready, 60)
-            except Trouble as e:
-                raise AssertionError(f"{server.title} did not come back: {e}") from None
+        wait_until(self.are_servers_ready, 60, "PostgreSQL and Kafka are back")
+
+    def are_servers_ready(self):
+        self.keep_postgres()
+        return self.servers.postgres.ready() and self.servers.kafka.ready()

@@ -13,6 +13,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "chaos"), str(TESTS / "integration"), str(TESTS.parent / "tools")]
 
 from harness import compile_protos, servers_of_a_run  # noqa: E402  (the path comes first)
+from postgres_disk import postgres_on_its_own_disk  # noqa: E402
 from tally import Tally  # noqa: E402
 
 TALLIES = []
@@ -48,7 +49,9 @@ def tally(seed):
 def killed_servers():
     """PostgreSQL and Kafka of their own, to be killed."""
     with servers_of_a_run("-chaos", without=("redis",)) as fleet:
-        yield fleet
+        with postgres_on_its_own_disk(fleet) as disk:
+            fleet.postgres_disk = disk
+            yield fleet
 
 
 @pytest.fixture(scope="session")

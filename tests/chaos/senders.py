@@ -13,7 +13,7 @@ import time
 import confluent_kafka
 
 from local.process import Process
-from otlp_messages import cpu_message, headers
+from otlp_messages import cpu_message, headers, heap_message
 
 GARBAGE = b"\x0a\x7f\x01"  # a field that ends after the message
 KEPT = 40                  # batches of a host that may come again
@@ -117,8 +117,14 @@ class Sender(threading.Thread):
 
     def _send_plain(self):
         self.plain += 1
+        at_ms = self._at_ms()
+        if self.chance.random() < 0.3:
+            sizes = {stack: 1000 * ticks for stack, ticks in self._ticks().items()}
+            self._put(heap_message(self.protos, "chaos", at_ms, sizes, node="plain",
+                                   pid=self.plain % 3), anywhere=True)
+            return
         self._put(cpu_message(self.protos, "chaos", self._ticks(), node="plain", pid=self.plain,
-                              at_ms=self._at_ms()), anywhere=True)
+                              at_ms=at_ms), anywhere=True)
 
     def _send_new(self, host, luck):
         ticks = self._ticks()

@@ -129,6 +129,7 @@ class Game:
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
             self.chaos.pay()
+            self.chaos.keep_postgres()
             self.check_alive()
             self.chaos.snapshot.tend()
             time.sleep(0.02)

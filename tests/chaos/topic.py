@@ -149,13 +149,15 @@ class Truth:
             if batch:
                 self.batches_of[node, pid].add(batch)
         for sample in reference.samples_of(message) if counts else ():
+            if sample.type != reference.CPU:
+                continue
             text = tuple(frame.text for frame in sample.stack) or ("[no stack]",)
             self.stacks[sample.get("node"), sample.get("comm"), *text] += sample.value
         return total
 
 
 def samples_of(message):
-    """(node, pid, samples, period) of each OTLP sample."""
+    """(node, pid, samples, period) of each OTLP sample; the period of a gauge is 0 here."""
     words = message.dictionary.string_table
     pairs = [(words[a.key_strindex], a.value) for a in message.dictionary.attribute_table]
     for resource in message.resource_profiles:
@@ -164,9 +166,13 @@ def samples_of(message):
             for profile in scope.profiles:
                 for sample in profile.samples:
                     labels = of_resource | dict(pairs[i] for i in sample.attribute_indices)
-                    count = sum(sample.values) or len(sample.timestamps_unix_nano)
+                    is_ticks = words[profile.period_type.type_strindex] == b"cpu"
+                    count = len(sample.timestamps_unix_nano)
+                    if is_ticks and sample.values:
+                        count = sum(sample.values)
                     yield (labels[b"host.name"].string_value.decode(),
-                           labels[b"process.pid"].int_value, count, profile.period)
+                           labels[b"process.pid"].int_value, count,
+                           profile.period if is_ticks else 0)
 
 
 class Ledger:

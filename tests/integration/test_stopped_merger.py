@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ingesters merge while a third stands still in the middle of a merge: what it had locked is
+free within a bound, is merged by the others, and is in there once when it comes back.
+"""
+import os
+import signal
+import time
+
+import pytest
+
+from harness import Cell, metrics, wait_until
+from merged import merge_faults
+from otlp_messages import cpu_message
+from test_compaction import WAITING
+
+HOUR_MS = 3600_000
+BOUND_S = 90      # the promise is 30 s and a second; the rest is for a loaded machine
+COMMS = [f"comm-{n}" for n in range(12)]
+TICKS = {(1, n): 2 for n in range(20)}
+# Where it stands: whose rows it has locked, and how many wait there.
+PLACES = {
+    "before-compaction": ("chunk_raw", WAITING),
+    "in-compaction": ("chunk_raw", WAITING),
+    "in-rollup": ("chunk", "SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < {over}"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", PLACES)
+def test_what_a_stopped_one_was_merging_is_merged_once_by_others(servers, protos, figure, point):
+    with Cell(servers, f"stopped_merger_{point.replace('-', '_')}") as cell:
+        cell.ingester_flags["compaction-age"] = "0s"
+        cell.ingester.flags["compaction-age"] = "0s"
+        cell.start()
+        now_ms = int(time.time() * 1000)
+        ages = [0, 2 * HOUR_MS, 3 * HOUR_MS]
+        cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - ages[n % 3], pid=n),
+                          {"partition": n % 4}) for n in range(10) for comm in COMMS)
+        total = 10 * len(COMMS) * sum(TICKS.values())
+        wait_until(lambda: cell.samples() == total, 60, what="all is stored")
+
+        table, waiting = PLACES[point]
+        waiting = waiting.format(over=now_ms - 2 * HOUR_MS + 1)
+        stopped = cell.service("ingester", "stopped", {
+            "compaction-age": "100ms", "failpoints": f"{point}=stop"})
+        stopped.launch({"DECIMA_POSTGRES": cell.postgres_address})
+        wait_until(lambda: f"name={point} action=stop" in stopped.last_words(50), 60,
+                   "it stands still")
+        began = time.monotonic()
+        others = [cell.service("ingester", f"other-{n}", {"compaction-age": "100ms"})
+                  for n in range(2)]
+        for other in others:
+            other.launch({"DECIMA_POSTGRES": cell.postgres_address})
+
+        def are_others_held():
+            """By what it has locked, and by nothing else."""
+            (left,), = cell.rows(waiting)
+            (free,), = cell.rows(f"SELECT count(*) FROM (SELECT FROM {table} WHERE "
+                                 + waiting.partition("WHERE")[2] + " FOR UPDATE SKIP LOCKED) t")
+            return left > 0 and free == 0
+        wait_until(are_others_held, 60, "the others have merged what is not locked", every=0.05)
+        held = cell.rows(waiting)[0][0]
+        wait_until(lambda: cell.rows(waiting) == [(0,)], BOUND_S, "the others have merged the rest")
+        took = time.monotonic() - began
+
+        os.close(stopped.send(signal.SIGCONT))
+        wait_until(lambda: metrics(stopped)["decima_ingester_merge_errors_total"] == 1, 60,
+                   "it finds out")
+        cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - 2 * HOUR_MS, pid=99), {})
+                         for comm in COMMS)
+        total += len(COMMS) * sum(TICKS.values())
+        wait_until(lambda: cell.samples() == total and cell.rows(waiting) == [(0,)]
+                   and cell.rows(WAITING) == [(0,)], 60, "further rows are stored and merged")
+
+        with cell.connect() as db:
+            faults, compared = merge_faults(db)
+        stored = cell.samples()
+        assert stopped.alive() and all(other.alive() for other in others)
+    figure(f"stopped {point}: {held} rows were free and merged by others after {took:.1f} s;"
+           f" {dict(compared)}")
+    assert not faults, faults
+    assert stored == total and compared["samples compared with what was merged"] == total
