@@ -2,6 +2,7 @@
 #include "store/reader.h"
 
 #include "store/limits.h"
+#include "store/reader_gaps.h"
 #include "store/reader_match.h"
 #include "store/reader_sums.h"
 #include "store/row_scan.h"
@@ -185,7 +186,8 @@ static bool read_fleet(const struct store_team *team, struct answer *answers,
 	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
-	return read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
+	return reader_gaps_look(&hours, err) &&
+	       read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
 			 err);
 }
 
@@ -204,7 +206,8 @@ static bool read_by_series(const struct store_team *team, struct answer *answers
 	size_t kind_count = reader_sums_kinds(query, sums, &match->found, kinds);
 	struct row_scan scan = scan_of(team, &answers[0], kinds, kind_count);
 
-	return read_rows(team, answers, &scan, reader_sums_without(sums, &match->found), arena,
+	return reader_gaps_look(&scan, err) &&
+	       read_rows(team, answers, &scan, reader_sums_without(sums, &match->found), arena,
 			 err);
 }
 
@@ -217,6 +220,7 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 	struct reader_sums sums;
 
 	assert(team->count > 0 && team->count <= READERS_MAX);
+	leader->gap_count = 0;
 	for (size_t i = 0; i < team->count; i++)
 		answers[i].sink = &sinks[i];
 	answers[0].stats = &leader->stats;

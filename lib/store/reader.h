@@ -20,8 +20,18 @@ struct store_reader_options {
 	const struct stop *stop; /* ends every wait */
 };
 
+/* Of what is in [start_ms, end_ms) only sums of whole hours are left. */
+struct store_gap {
+	uint64_t start_ms, end_ms;
+};
+
+enum { STORE_GAPS_MAX = 2 };
+
 struct store_reader {
 	struct store_stats stats; /* since store_reader_begin() */
+	/* Of the last query for samples: what is missing from it, for which sums do not suffice. */
+	struct store_gap gaps[STORE_GAPS_MAX];
+	size_t gap_count;
 	/* private */
 	struct postgres pg;
 	struct store_reader_options options;

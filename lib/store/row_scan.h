@@ -35,6 +35,9 @@ struct row_scan {
 
 bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;
 
+/* The buckets, as a parameter of a query. */
+struct postgres_param row_scan_buckets(const struct row_scan *scan, struct arena *arena);
+
 /* The days (since 1970, UTC) of which it can come upon samples; sorted. */
 bool row_scan_days(const struct row_scan *scan, struct arena *arena, int64_t **ret_days,
 		   size_t *ret_count, struct err *err) MUST_CHECK;

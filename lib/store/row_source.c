@@ -57,7 +57,7 @@ static bool is_needed(const struct row_scan *scan, const struct part *part)
 	return needed && (part->is_sums || !scan->sums_alone);
 }
 
-static struct postgres_param buckets_of(const struct row_scan *scan, struct arena *arena)
+struct postgres_param row_scan_buckets(const struct row_scan *scan, struct arena *arena)
 {
 	int32_t buckets[SERIES_BUCKETS];
 	size_t count = 0;
@@ -78,7 +78,7 @@ static void set_params(const struct row_scan *scan, struct arena *arena,
 	const struct postgres_param all[ROW_SOURCE_PARAMS] = {
 		postgres_time(arena, arrival_ms),
 		postgres_time(arena, scan->end_ms + LATE_MS),
-		buckets_of(scan, arena),
+		row_scan_buckets(scan, arena),
 		postgres_i64(arena, (int64_t)scan->end_ms),
 		postgres_i64(arena, (int64_t)scan->start_ms),
 		postgres_date(arena, (int64_t)(scan->start_ms / MS_PER_DAY)),

@@ -59,15 +59,15 @@ static size_t warnings_of(const struct shared *shared, const struct side sides[S
 	size_t count = shared_warnings(shared, warnings);
 
 	for (size_t side = 0; side < SHARE_SIDES_MAX; side++) {
-		const struct name_search *search = &sides[side].found.search;
+		const struct found *found = &sides[side].found;
 
-		for (size_t i = 0; i < search->warning_count; i++) {
+		for (size_t i = 0; i < found->warning_count; i++) {
 			size_t j = 0;
 
-			while (j < count && !str_eq(warnings[j], search->warnings[i]))
+			while (j < count && !str_eq(warnings[j], found->warnings[i]))
 				j++;
 			if (j == count)
-				warnings[count++] = search->warnings[i];
+				warnings[count++] = found->warnings[i];
 		}
 	}
 	return count;

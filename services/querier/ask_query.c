@@ -40,8 +40,8 @@ static bool give_report(struct question *question, const struct report *report,
 					       .type = selector->type,
 					       .window = question->window,
 					       .stats = &question->stats,
-					       .warnings = found.search.warnings,
-					       .warning_count = found.search.warning_count };
+					       .warnings = found.warnings,
+					       .warning_count = found.warning_count };
 
 		given = write_report(question, report, &answer, err);
 	}

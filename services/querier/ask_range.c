@@ -8,9 +8,9 @@
 /* What query_range asks for beside the selector and the window. */
 struct range_params {
 	struct group_by sum_by;
-	bool has_sum_by; /* false: each series by itself */
-	uint64_t step_ms;
-	size_t limit; /* 0: none */
+	bool has_sum_by;            /* false: each series by itself */
+	uint64_t start_ms, step_ms; /* of the first step, and of all */
+	size_t limit;               /* 0: none */
 };
 
 /* A step that is shorter than gauges are taken apart would show some of the sources at a time. */
@@ -34,6 +34,7 @@ static bool params_read(const struct question *question, const struct selector *
 		return false;
 	if (is_too_fine(question, selector, params.step_ms))
 		params.step_ms = GAUGE_SLOT_MS;
+	params.start_ms = params_steps_start(question->req, &question->window, params.step_ms);
 	*ret_params = params;
 	return true;
 }
@@ -84,23 +85,26 @@ static bool give_range(struct question *question, const struct selector *selecto
 	struct arena *arena = question->req->arena;
 	const struct range_options options = {
 		.sum_by = params->has_sum_by ? &params->sum_by : NULL,
-		.start_ms = question->window.start_ms,
+		.start_ms = params->start_ms,
 		.step_ms = params->step_ms,
 		.memory_max = question->api->memory_max,
 	};
 	struct memory memory = { 0 };
 	struct range ranges[READERS_MAX];
 	struct range_result result;
-	const struct range_answer answer = {
+	str warnings[STORE_GAPS_MAX];
+	struct range_answer answer = {
 		.range = &ranges[0],
 		.result = &result,
 		.type = params->has_sum_by ? STR("") : selector->type,
 		.stats = &question->stats,
+		.warnings = warnings,
 	};
 
 	if (!read_sums(question, selector, &options, ranges, &memory, err) ||
 	    !range_finish(&ranges[0], params->limit, &result, err))
 		return false;
+	answer.warning_count = question_warnings(question, warnings);
 	question->res->content_type = "application/json";
 	return range_report_write(&answer, arena, &question->res->body, err);
 }

@@ -36,10 +36,10 @@ static void count_limit(size_t reason, const struct err *err)
 }
 
 /* Lines, each once. */
-static void add_warnings(struct buf *lines, const struct name_search *search)
+static void add_warnings(struct buf *lines, const struct found *found)
 {
-	for (size_t i = 0; i < search->warning_count; i++) {
-		str warning = search->warnings[i], known = buf_bytes(lines);
+	for (size_t i = 0; i < found->warning_count; i++) {
+		str warning = found->warnings[i], known = buf_bytes(lines);
 
 		if (str_find(known, warning) < known.len)
 			continue;
@@ -74,7 +74,7 @@ static bool freeze_side(struct question *question, struct shared *shared, size_t
 	}
 	side->payload = frozen.payload;
 	side->reasons = frozen.reasons;
-	add_warnings(warnings, &found.search);
+	add_warnings(warnings, &found);
 	if (found.memory.held > question->held)
 		question->held = found.memory.held;
 	found_done(&found);

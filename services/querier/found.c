@@ -75,8 +75,13 @@ static bool give_names(struct found *found, struct question *question,
 bool found_read(struct found *found, struct question *question, const struct found_options *options,
 		struct err *err)
 {
-	return read_merged(found, question, options, err) &&
-	       give_names(found, question, options, err);
+	if (!read_merged(found, question, options, err) ||
+	    !give_names(found, question, options, err))
+		return false;
+	found->warning_count = question_warnings(question, found->warnings);
+	for (size_t i = 0; i < found->search.warning_count; i++)
+		found->warnings[found->warning_count++] = found->search.warnings[i];
+	return true;
 }
 
 size_t found_held(const struct found *found)

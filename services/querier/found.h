@@ -19,11 +19,15 @@ struct found_options {
 	uint64_t memory_max; /* of merges and names */
 };
 
+enum { FOUND_WARNINGS_MAX = NAME_WARNINGS_MAX + STORE_GAPS_MAX };
+
 /* It must not move until found_done(), and merge borrows from it. */
 struct found {
 	struct merge *merge;
-	struct name_search search; /* its warnings are of the answer */
-	struct memory memory;      /* of all of it */
+	str warnings[FOUND_WARNINGS_MAX]; /* of the answer */
+	size_t warning_count;
+	struct name_search search;
+	struct memory memory; /* of all of it */
 	/* private */
 	struct merge merges[READERS_MAX]; /* of each connection; then the first is all of them */
 	struct arena arenas[READERS_MAX]; /* of each */

@@ -239,6 +239,8 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 	uint64_t seconds = (length_ms + DEFAULT_STEPS * 1000 - 1) / (DEFAULT_STEPS * 1000);
 	uint64_t step_ms = seconds * 1000;
 
+	if (step_ms > MS_PER_HOUR / 2)
+		step_ms = (step_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR;
 	if (text.len && !length_of("step", text, &step_ms, err))
 		return false;
 	if ((length_ms - 1) / step_ms >= STEPS_MAX)
@@ -247,6 +249,17 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 			       STEPS_MAX);
 	*ret_step_ms = step_ms;
 	return true;
+}
+
+uint64_t params_steps_start(const struct http_request *req, const struct window *window,
+			    uint64_t step_ms)
+{
+	bool aligned =
+		http_query(req, "step").len == 0 || str_eq(http_query(req, "align"), STR("1"));
+
+	return aligned && step_ms % MS_PER_HOUR == 0
+		       ? window->start_ms - window->start_ms % MS_PER_HOUR
+		       : window->start_ms;
 }
 
 bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err)

@@ -32,11 +32,18 @@ bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 
 /*
  * step: seconds with or without a fraction, or a duration like 15s or 1h30m; to milliseconds.
- * Without it the window is cut into DEFAULT_STEPS, of whole seconds. ERR_INVALID: none, or more
- * than STEPS_MAX of them in the window.
+ * Without it the window is cut into DEFAULT_STEPS, of whole seconds, or of whole hours where they
+ * are longer than half of one. ERR_INVALID: none, or more than STEPS_MAX of them in the window.
  */
 bool params_step(const struct http_request *req, const struct window *window, uint64_t *ret_step_ms,
 		 struct err *err) MUST_CHECK;
+
+/*
+ * Where the first step begins: at the window's start, or, where steps are whole hours and were not
+ * asked for or align=1 was, at the beginning of its hour, so that sums of hours can be used.
+ */
+uint64_t params_steps_start(const struct http_request *req, const struct window *window,
+			    uint64_t step_ms);
 
 /* timeout: seconds or a duration, where that is less than max_ns. */
 bool params_timeout(const struct http_request *req, uint64_t max_ns, uint64_t *ret_ns,

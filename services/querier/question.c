@@ -7,6 +7,7 @@
 #include "refusal.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 static const char *const ask_names[ASK_COUNT] = {
 	[ASK_LABELS] = "labels",
@@ -209,8 +210,38 @@ bool question_read(struct question *question, const struct selector *selector,
 	const struct store_team team = { reader, question->api->connections };
 	bool read = store_team_samples(&team, &query, sinks, err);
 
+	memcpy(question->gaps, reader->gaps, sizeof(question->gaps));
+	question->gap_count = reader->gap_count;
 	question_give_reader(question, reader);
 	return read;
+}
+
+static str moment(uint64_t unix_ms, struct arena *arena)
+{
+	time_t seconds = (time_t)(unix_ms / 1000);
+	struct tm tm = { 0 };
+
+	gmtime_r(&seconds, &tm);
+	return str_format(arena, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900, tm.tm_mon + 1,
+			  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+size_t question_warnings(const struct question *question, str ret_warnings[STORE_GAPS_MAX])
+{
+	struct arena *arena = question->req->arena;
+
+	for (size_t i = 0; i < question->gap_count; i++) {
+		str start = moment(question->gaps[i].start_ms, arena);
+		str end = moment(question->gaps[i].end_ms, arena);
+
+		ret_warnings[i] = str_format(
+			arena,
+			"retention: of " STR_FMT " to " STR_FMT
+			" only sums of whole hours are left, which say nothing of parts of hours, "
+			"nor of labels that samples have and series have not: it is left out",
+			STR_ARG(start), STR_ARG(end));
+	}
+	return question->gap_count;
 }
 
 void question_header(struct question *question, str name, str value)

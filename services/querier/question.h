@@ -37,6 +37,8 @@ struct question {
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	bool is_unknown, is_gone;   /* why it is refused: there is no such thing, or no more */
 	struct answer_stats stats;
+	struct store_gap gaps[STORE_GAPS_MAX]; /* of what was read last */
+	size_t gap_count;
 	size_t held; /* most bytes of it, where that is more than the request's arena */
 };
 
@@ -61,6 +63,9 @@ bool question_selector(const struct question *question, const char *name,
  */
 bool question_read(struct question *question, const struct selector *selector,
 		   const struct store_sink *sinks, struct err *err) MUST_CHECK;
+
+/* What is to be said of the gaps; returns how many sentences. */
+size_t question_warnings(const struct question *question, str ret_warnings[STORE_GAPS_MAX]);
 
 void question_header(struct question *question, str name, str value);
 

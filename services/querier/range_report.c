@@ -33,17 +33,22 @@ static bool put_line(struct json *json, const struct range_answer *answer,
 	return true;
 }
 
-static void put_warnings(struct json *json, const struct range_result *result, struct arena *arena)
+static void put_warnings(struct json *json, const struct range_answer *answer, struct arena *arena)
 {
-	str warning;
+	const struct range_result *result = answer->result;
+	str *warnings = arena_array(arena, str, answer->warning_count + 1);
+	size_t count = answer->warning_count;
 
-	if (result->left_out == 0)
-		return;
-	warning = str_format(arena,
-			     "limit=%zu: %zu more series, whose sum is %" PRId64
-			     ", are left out; the biggest are here",
-			     result->count, result->left_out, result->left_out_sum);
-	json_answer_warnings(json, &warning, 1);
+	if (count)
+		memcpy(warnings, answer->warnings, count * sizeof(*warnings));
+	if (result->left_out)
+		warnings[count++] =
+			str_format(arena,
+				   "limit=%zu: %zu more series, whose sum is %" PRId64
+				   ", are left out; the biggest are here",
+				   result->count, result->left_out, result->left_out_sum);
+	if (count)
+		json_answer_warnings(json, warnings, count);
 }
 
 bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
@@ -64,7 +69,7 @@ bool range_report_write(const struct range_answer *answer, struct arena *arena, 
 			return false;
 	json_end_array(json);
 	json_end_object(json);
-	put_warnings(json, result, arena);
+	put_warnings(json, answer, arena);
 	*ret_body = json_answer_end(&body, answer->stats);
 	return true;
 }

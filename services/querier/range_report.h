@@ -12,6 +12,8 @@ struct range_answer {
 	const struct range_result *result;
 	str type; /* __name__ of the metrics; empty where they are sums over labels */
 	const struct answer_stats *stats;
+	const str *warnings; /* beside that of what is left out */
+	size_t warning_count;
 };
 
 /* ERR_LIMIT: it needs more memory than the range may. */

@@ -4,11 +4,11 @@
  */
 #pragma once
 
-#include "name_search.h"
+#include "found.h"
 #include "question.h"
 #include "store/share.h"
 
-enum { SHARED_WARNINGS_MAX = SHARE_SIDES_MAX * NAME_WARNINGS_MAX };
+enum { SHARED_WARNINGS_MAX = SHARE_SIDES_MAX * FOUND_WARNINGS_MAX };
 
 struct shared {
 	struct share share;

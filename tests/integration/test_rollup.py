@@ -287,3 +287,53 @@ def test_sums_are_kept_longer_than_samples(cell, first_ms):
                 and cell.rows("SELECT to_regclass(%s)", name) != [(None,)]}
     wait_until(lambda: not left(12), what="what is past both is gone")
     assert left(5) == {"rollup", "series", "label_pair"}
+
+
+def test_what_only_sums_are_left_of_is_said(cell, protos, first_ms):
+    """Chunks of four days ago are gone: answers that need them say what they leave out."""
+    day_ms = 24 * HOUR_MS
+    old_ms = first_ms - first_ms % day_ms - 4 * day_ms + 10 * HOUR_MS
+    before = cell.samples()
+    for comm, at_ms, pid in batches(old_ms):
+        cell.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms, pid=pid))
+    count = HOURS * ROUNDS * len(SERVICES) * OF_BATCH
+    wait_until(lambda: cell.samples() == before + count, what="the old ones are stored")
+    roll_up(cell, first_ms)
+    day = time.strftime("%Y%m%d", time.gmtime(old_ms / 1000))
+    with cell.connect() as db:
+        db.execute(f"ALTER TABLE chunk DETACH PARTITION chunk_{day}")
+
+    def ask(path="query", **more):
+        params = {"query": "{}", "start": old_ms // 1000, "end": old_ms // 1000 + HOURS * 3600}
+        if path == "query":
+            params["report"] = "table"
+        status, body = cell.api(path, **(params | more))
+        assert status == 200, body
+        answer = json.loads(body)
+        data = answer["data"]
+        total = data["total"] if path == "query" else sum(
+            int(value) for line in data["result"] for _, value in line["values"])
+        return total // PERIOD, answer.get("warnings", [])
+
+    def moment(seconds):
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(old_ms // 1000 + seconds))
+
+    assert ask() == (count, [])
+    total, (warning,) = ask(start=old_ms // 1000 + 1200)
+    assert total == count * 2 // 3
+    assert warning.startswith(f"retention: of {moment(1200)} to {moment(3600)} only sums")
+    total, (first, last) = ask(start=old_ms // 1000 + 1200, end=old_ms // 1000 + 3 * 3600 - 1)
+    assert total == count // 3
+    assert f"{moment(2 * 3600)} to {moment(3 * 3600 - 1)}" in last and first == warning
+    total, (warning,) = ask(group_by="pid")
+    assert total == 0 and f"{moment(0)} to {moment(3 * 3600)}" in warning
+    assert ask("query_range", step=3600) == (count, [])
+    total, (warning,) = ask("query_range", step=1800)
+    assert total == 0 and warning.startswith("retention: ")
+    # where nothing was, nothing is missing; and without a step long windows go by whole hours
+    wide = {"start": old_ms // 1000 - 3 * 86400 - 77, "end": int(time.time())}
+    assert ask(**wide) == (2 * count, [])
+    assert ask("query_range", **wide) == (2 * count, [])
+    assert ask("query_range", **wide, step=7200, align=1) == (2 * count, [])
+    total, (warning,) = ask("query_range", **wide, step=7200)
+    assert total < 2 * count

@@ -181,6 +181,38 @@ static void a_step_is_seconds_or_a_duration(void **state)
 	/* Without one the window has 250, of whole seconds. */
 	assert_true(step_of(NULL, 60000, &ms, &err) && ms == 1000);
 	assert_true(step_of("", 3600000, &ms, &err) && ms == 15000);
+	/* Of whole hours, where they are longer than half of one. */
+	assert_true(step_of("", 450000000, &ms, &err) && ms == 1800000);
+	assert_true(step_of("", 450001000, &ms, &err) && ms == 3600000);
+	assert_true(step_of("", UINT64_C(30) * 86400000, &ms, &err) && ms == 3 * 3600000);
+}
+
+static void long_steps_begin_with_an_hour(void **state)
+{
+	static const struct {
+		const char *step, *align;
+		uint64_t step_ms, start_ms;
+	} rows[] = {
+		{ NULL, NULL, 3600000, 3600000 },  { NULL, NULL, 15000, 5000000 },
+		{ "1h", NULL, 3600000, 5000000 },  { "1h", "1", 3600000, 3600000 },
+		{ "1h", "yes", 3600000, 5000000 }, { "15", "1", 15000, 5000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct http_param params[2];
+		struct http_request req = { .params = params };
+
+		if (rows[i].step)
+			params[req.param_count++] =
+				(struct http_param){ STR("step"), str_from(rows[i].step) };
+		if (rows[i].align)
+			params[req.param_count++] =
+				(struct http_param){ STR("align"), str_from(rows[i].align) };
+		assert_int_equal(params_steps_start(&req, &(struct window){ 5000000, 90000000 },
+						    rows[i].step_ms),
+				 rows[i].start_ms);
+	}
 }
 
 static void refuses_steps_that_are_none_or_too_many(void **state)
@@ -256,6 +288,7 @@ static void a_limit_is_a_number_and_none_is_all(void **state)
 RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
 	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
 	  TEST(a_prefix_tells_one_window_from_another), TEST(groups_are_named_with_commas),
-	  TEST(a_step_is_seconds_or_a_duration), TEST(refuses_steps_that_are_none_or_too_many),
+	  TEST(a_step_is_seconds_or_a_duration), TEST(long_steps_begin_with_an_hour),
+	  TEST(refuses_steps_that_are_none_or_too_many),
 	  TEST(a_timeout_is_taken_where_it_is_less_than_the_servers),
 	  TEST(a_limit_is_a_number_and_none_is_all))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import { linesFrom, spanOf } from "../src/graph/series";
+import { isAligned, linesFrom, spanOf } from "../src/graph/series";
 import { halvesOf } from "../src/state/range";
 
 const WINDOW = { start: 100, end: 145 };
@@ -26,5 +26,19 @@ describe("the time that has samples", () => {
 			{ start: 110, end: 125 },
 			{ start: 125, end: 140 },
 		]);
+	});
+});
+
+describe("steps of whole hours", () => {
+	it("are counted from a whole hour, and the first is as long as what the window has of it", () => {
+		const window = { start: 3600 * 10 + 1800, end: 3600 * 13 };
+		const lines = linesFrom(
+			{ resultType: "matrix", result: [{ metric: {}, values: [[36000, "1800"], [39600, "7200"]] }] },
+			window, 3600, "wall:wall:nanoseconds:wall:nanoseconds");
+
+		expect(isAligned(3600)).toBe(true);
+		expect(isAligned(1800)).toBe(false);
+		expect(lines.times).toEqual([36000, 39600, 43200]);
+		expect(lines.lines[0].values).toEqual([1, 2, 0]);
 	});
 });

@@ -32,10 +32,16 @@ export function stepOf(window: Window): number {
 	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
+/** Steps of whole hours are counted from a whole hour: whole hours are added up already. */
+export function isAligned(step: number): boolean {
+	return step % 3600 === 0;
+}
+
 export function linesFrom(matrix: Matrix, window: Window, step: number, type: string): Lines {
 	const rate = isRate(type);
-	const count = Math.ceil((window.end - window.start) / step - 1e-9);
-	const times = Array.from({ length: count }, (_, i) => window.start + i * step);
+	const first = isAligned(step) ? Math.floor(window.start / 3600) * 3600 : window.start;
+	const count = Math.ceil((window.end - first) / step - 1e-9);
+	const times = Array.from({ length: count }, (_, i) => first + i * step);
 	const lines = matrix.result.map(({ metric, values }) => {
 		const line: Line = {
 			metric,
@@ -44,8 +50,9 @@ export function linesFrom(matrix: Matrix, window: Window, step: number, type: st
 			values: new Array<number | null>(count).fill(rate ? 0 : null),
 		};
 		for (const [time, text] of values) {
-			const at = Math.round((time - window.start) / step);
-			const length = Math.min(step, window.end - time); // the last one is cut off
+			const at = Math.round((time - first) / step);
+			// the first and the last one are cut off
+			const length = Math.min(time + step, window.end) - Math.max(time, window.start);
 			if (at < 0 || at >= count || length <= 0) continue;
 			line.sum += Number(text);
 			line.values[at] = rate ? Number(text) / length : Number(text);

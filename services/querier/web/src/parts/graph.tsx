@@ -15,7 +15,7 @@ import { formatCount, formatShare, formatValue } from "../format/units";
 import { formatMoment, formatSpan } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
-import { axisName, formatPoint, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
+import { axisName, formatPoint, isAligned, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
 import { isFault } from "../state/fault";
 import type { Window } from "../state/range";
@@ -54,6 +54,7 @@ export function Graph(props: GraphProps) {
 		start: props.window.start,
 		end: props.window.end,
 		step,
+		...(isAligned(step) && { align: 1 }),
 		sum_by: props.by,
 		limit: LINES_MAX,
 	});
