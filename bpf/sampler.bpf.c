@@ -24,6 +24,7 @@
 READ_ONLY bool has_task_pt_regs;
 READ_ONLY bool may_guess;
 READ_ONLY uint64_t ns_per_travel = 1000000000 / TRAVELS_PER_SECOND_MIN;
+READ_ONLY bool all_travel; /* each stack that is walked here goes along, too: for tests */
 
 #define UNWIND_MAY_GUESS may_guess
 #include "unwind.h"
@@ -330,7 +331,7 @@ static __always_inline int finish(struct scratch *scratch)
 			 sizeof(uint64_t) * ((uint64_t)out->kernel_frames + out->user_frames);
 	bool travels = out->flags & SAMPLE_STACK_TRAVELS && may_travel(scratch);
 
-	if (travels)
+	if (travels || all_travel)
 		bytes = add_stack(scratch, bytes);
 	if (bpf_ringbuf_output(&samples, out, at_most(bytes, SAMPLE_BYTES_MAX), BPF_RB_NO_WAKEUP) <
 	    0) {

@@ -165,6 +165,7 @@ static void choose(struct sampler *sampler)
 	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
 	bpf->rodata->may_guess = can_verify_guesses();
 	bpf->rodata->ns_per_travel = ns_per_travel(sampler->options.hz);
+	bpf->rodata->all_travel = sampler->options.all_travel;
 	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
 	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
 	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);

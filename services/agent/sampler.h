@@ -18,6 +18,7 @@ struct sampler_options {
 	size_t cpu_count;            /* of the whole machine, for the size of the ring */
 	const struct counts *counts; /* the map to count in; NULL or none: one of its own */
 	bool by_calls;               /* as on kernels without bpf_loop(), for tests */
+	bool all_travel;             /* stacks that are known, too, for tests */
 };
 
 struct sampler_cpu;

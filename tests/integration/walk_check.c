@@ -3,12 +3,14 @@
  * walk_check - samples a running process with the agent's own BPF programs and its unwind tables,
  * and prints its stacks.
  *
- *     walk_check [--calls] [--no-tables] [--only] HZ SECONDS PID...
+ *     walk_check [--calls] [--no-tables] [--only] [--twice] HZ SECONDS PID...
  *
  * For each sample a line: how its walk ended, its flags, its number of frames, and the frames as
  * FILE+ADDRESS (hexadecimal, in the ELF file), leaf first. Last, `cost RUNS NANOSECONDS` of the
  * program, if kernel.bpf_stats_enabled is set. Tables are made when it begins: what the process
- * maps afterwards has none. --only: no ticks of others.
+ * maps afterwards has none. --only: no ticks of others. --twice: each stack comes along and is
+ * walked here, too; the line begins with PID and `same`, `so_far` (the stack is longer than what
+ * came along) or `differs END FLAGS FRAMES`, as the walk here had them.
  */
 #include "base/base.h"
 #include "base/clock.h"
@@ -16,6 +18,7 @@
 #include "object/unwind_file.h"
 #include "sampler.h"
 #include "unwind_maps.h"
+#include "walk_host.h"
 
 #include <bpf/bpf.h>
 #include <elf.h>
@@ -34,10 +37,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAPPINGS_ROOM = 2048, LINE = PATH_MAX + 256, PIDS_MAX = 16 };
+enum { MAPPINGS_ROOM = 2048, LINE = PATH_MAX + 256, PIDS_MAX = 16, SEGMENTS_ROOM = 1024 };
 
 struct process {
 	uint32_t pid;
+	int memory_fd;
+	struct unwind_process list; /* as it was told */
 	size_t count;
 	struct unwind_mapping mappings[MAPPINGS_ROOM];
 	char *paths[MAPPINGS_ROOM];
@@ -46,7 +51,7 @@ struct process {
 /* Pages given away one after the other, and the segments that they are in. */
 struct pages {
 	int outer, inner;
-	uint8_t *at;
+	uint8_t *at[SEGMENTS_ROOM];
 	uint64_t next;
 };
 
@@ -64,19 +69,32 @@ static uint8_t *page_add(struct pages *pages)
 	uint32_t segment = (uint32_t)(pages->next / UNWIND_SEGMENT_PAGES);
 	uint64_t in_segment = pages->next++ % UNWIND_SEGMENT_PAGES;
 
-	if (in_segment == 0 || !pages->at) {
+	if (segment == SEGMENTS_ROOM)
+		fail("find room for another segment");
+	if (!pages->at[segment]) {
 		LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 		pages->inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "segment", sizeof(uint32_t),
 					      UNWIND_PAGE_BYTES, UNWIND_SEGMENT_PAGES, &options);
 		if (pages->inner < 0 ||
 		    bpf_map_update_elem(pages->outer, &segment, &pages->inner, BPF_ANY))
 			fail("add a segment");
-		pages->at = mmap(NULL, (size_t)UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES,
-				 PROT_READ | PROT_WRITE, MAP_SHARED, pages->inner, 0);
-		if (pages->at == MAP_FAILED)
+		pages->at[segment] = mmap(NULL, (size_t)UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES,
+					  PROT_READ | PROT_WRITE, MAP_SHARED, pages->inner, 0);
+		if (pages->at[segment] == MAP_FAILED)
 			fail("map a segment");
 	}
-	return pages->at + in_segment * UNWIND_PAGE_BYTES;
+	return pages->at[segment] + in_segment * UNWIND_PAGE_BYTES;
+}
+
+/* As the BPF programs find it. */
+static const uint8_t *page_of(void *self, uint64_t number)
+{
+	const struct pages *pages = self;
+	uint64_t segment = number / UNWIND_SEGMENT_PAGES;
+
+	if (segment >= SEGMENTS_ROOM || !pages->at[segment])
+		return NULL;
+	return pages->at[segment] + number % UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES;
 }
 
 /* The number of the first page; 0: there is no table. */
@@ -102,15 +120,20 @@ static uint32_t table_add(struct pages *pages, int elf_fd, const char *path)
 	return first;
 }
 
+static int memory_open(uint32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* Every vdso is the same. */
 static int vdso_open(uint64_t start, uint64_t end, uint32_t pid)
 {
 	int fd = memfd_create("vdso", MFD_CLOEXEC);
-	char path[64], page[UNWIND_PAGE_BYTES];
-
-	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
-
-	int memory = open(path, O_RDONLY | O_CLOEXEC);
+	char page[UNWIND_PAGE_BYTES];
+	int memory = memory_open(pid);
 
 	for (uint64_t at = start; at < end; at += sizeof(page))
 		if (pread(memory, page, sizeof(page), (off_t)at) != (ssize_t)sizeof(page) ||
@@ -192,7 +215,7 @@ static void maps_read(struct process *process, struct pages *pages)
 }
 
 /* Only the kernel says these two; a sample of the process tells them. */
-static void list_put(const struct process *process, struct pages *pages, int map,
+static void list_put(struct process *process, struct pages *pages, int map,
 		     const struct sample_record *record)
 {
 	struct unwind_process value = { .start_ns = record->start_ns,
@@ -208,6 +231,7 @@ static void list_put(const struct process *process, struct pages *pages, int map
 	}
 	if (bpf_map_update_elem(map, &process->pid, &value, BPF_ANY))
 		fail("tell of a process");
+	process->list = value;
 }
 
 static struct process *process_find(uint32_t pid)
@@ -221,7 +245,7 @@ static struct process *process_find(uint32_t pid)
 struct check {
 	struct sampler sampler;
 	struct pages pages;
-	bool no_tables, only_these, is_told[PIDS_MAX];
+	bool no_tables, only_these, twice, is_told[PIDS_MAX];
 	uint64_t hz;
 };
 
@@ -253,6 +277,30 @@ static void print_frame(const struct process *process, uint64_t address)
 	printf(" ?+%" PRIx64, address);
 }
 
+/* The host's walk beside the kernel's, which follows on the line. */
+static void print_twin(struct check *check, const struct process *process,
+		       const struct sample_record *record)
+{
+	static const char *const words[WALK_SAME_COUNT] = {
+		[WALK_SAME] = "same",
+		[WALK_SAME_SO_FAR] = "so_far",
+		[WALK_DIFFERS] = "differs",
+	};
+	struct walk_host host = { .page = page_of,
+				  .self = &check->pages,
+				  .memory_fd = process->memory_fd };
+	static struct walk_twin twin;
+	enum walk_same same = walk_host_compare(&host, record, &process->list, &twin);
+
+	printf("%u %s ", process->pid, words[same]);
+	if (same != WALK_DIFFERS)
+		return;
+	printf("%s %u ", end_names[twin.end], twin.flags);
+	for (uint32_t i = 0; i < twin.count; i++)
+		print_frame(process, twin.frames[i] - (i > 0));
+	printf(" | ");
+}
+
 static void take(void *self, const struct sample_record *record, size_t bytes)
 {
 	struct check *check = self;
@@ -266,7 +314,11 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 		list_put(process, &check->pages, sampler_processes(&check->sampler), record);
 		return; /* taken before it was told */
 	}
-	if (!check->no_tables && record->flags & SAMPLE_STACK_TRAVELS)
+	if (check->twice && (record->flags & SAMPLE_STACK_TRAVELS || !record->stack_bytes))
+		return; /* before it was told, or without a user side */
+	if (check->twice)
+		print_twin(check, process, record);
+	else if (!check->no_tables && record->flags & SAMPLE_STACK_TRAVELS)
 		printf("travels ");
 	printf("%s %u %u", end_names[record->user_end], record->flags, record->user_frames);
 	for (size_t i = 0; i < record->user_frames; i++)
@@ -337,6 +389,8 @@ int main(int argc, char **argv)
 			options.by_calls = true;
 		else if (!strcmp(argv[1], "--only"))
 			check.only_these = true;
+		else if (!strcmp(argv[1], "--twice"))
+			check.twice = options.all_travel = true;
 		else
 			check.no_tables = true;
 	if (argc < 4 || sscanf(argv[1], "%" SCNu64, &options.hz) != 1 ||
@@ -354,6 +408,7 @@ int main(int argc, char **argv)
 		if (sscanf(argv[i], "%u", &process->pid) != 1)
 			return EXIT_FAILURE;
 		maps_read(process, &check.pages);
+		process->memory_fd = memory_open(process->pid);
 	}
 	run(&check, seconds);
 	sampler_stop(&check.sampler);

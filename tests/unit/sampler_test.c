@@ -222,6 +222,7 @@ static void each_program(void **state)
 {
 	by_calls = *state != NULL;
 	has_task_pt_regs = may_guess = true;
+	all_travel = false;
 	is_known_process = true;
 	known_tgid = 100;
 	set_stack(3);
@@ -581,6 +582,21 @@ static void leaves_the_second_half_of_the_ring_to_samples(void **state)
 	assert_true(sent->flags & SAMPLE_STACK_TRAVELS); /* that it should have */
 }
 
+static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
+{
+	each_program(state);
+	all_travel = true;
+	tick(100, 100, 16);
+
+	assert_int_equal(sent->user_end, USER_END_COMPLETE);
+	assert_int_equal(sent->user_frames, 3);
+	assert_true(sent->stack_bytes > 0);
+	assert_int_equal(sent_bytes, sample_bytes(sent));
+	assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
+	assert_false(sent->flags & SAMPLE_STACK_TRAVELS); /* nobody needs it */
+	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 0);
+}
+
 /* Of each program: the one with a loop, and the one that calls itself on. */
 #define BOTH(claim) \
 	cmocka_unit_test_prestate(claim, NULL), cmocka_unit_test_prestate(claim, &leader)
@@ -610,6 +626,7 @@ int main(void)
 		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
 		BOTH(lets_no_more_stacks_travel_than_its_rate),
 		BOTH(leaves_the_second_half_of_the_ring_to_samples),
+		BOTH(takes_along_what_it_has_walked_if_a_test_asks_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

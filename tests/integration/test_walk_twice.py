@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One and the same tick, walked by the BPF program in the kernel and once more on the host.
+
+Each sample brings the frames that the kernel found, and its registers and stack besides;
+walk_host.c walks those over the same mappings and tables, with the same source. What is compiled
+for BPF, and changed by a verifier's wishes, is so compared with what unit tests and sanitizers
+have seen.
+Frames, the end and what steps were guesses must be equal.
+"""
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import unwind_programs
+from local.servers import ROOT
+
+HERTZ = 997
+SECONDS = 3
+DEADLINE = 100
+ENOUGH = 1000  # stacks
+EQUAL = 0.999
+KINDS = ["calls", "recursion", "alloca", "realigned", "signal", "altstack", "fault", "plt", "vdso",
+         "thread", "kernel"]
+DEPTH = 100  # what travels holds it
+PYTHON = "import json\nwhile True: json.loads(json.dumps([{'a': i} for i in range(200)]))"
+
+pytestmark = pytest.mark.machine
+
+
+@pytest.fixture(scope="module")
+def tests():
+    return Path(os.environ.get("DECIMA_TEST_BUILD", ROOT / "build")) / "tests"
+
+
+@pytest.fixture(scope="module")
+def programs(tests, tmp_path_factory):
+    """{name: command} of what runs until it is killed."""
+    place = tmp_path_factory.mktemp("twice")
+    sources = unwind_programs.SOURCES
+    unwind_programs.make(unwind_programs.tool("javac"), "-d", place, sources / "Chain.java")
+    java = [unwind_programs.tool("java"), "-Xmx64m", "-cp", place]
+    found = {kind: [tests / "programs" / "chains", kind, 10**6, DEPTH] for kind in KINDS}
+    return found | {
+        "python": [sys.executable, "-c", PYTHON],
+        "node": [unwind_programs.tool("node"), sources / "chain.js", 10**6],
+        "java": [*java, "-XX:+PreserveFramePointer", "Chain", 10**6],
+    } | ({"java by guesses": [*java, "Chain", 10**6]} if may_guess() else {})
+
+
+def may_guess():
+    """The verifiers of earlier kernels do not take it."""
+    return tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12)
+
+
+@pytest.fixture(scope="module")
+def running(programs):
+    """{pid: name}, all at once."""
+    with contextlib.ExitStack() as stack:
+        pids = {}
+        for name, command in programs.items():
+            process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            pids[process.pid] = name
+        yield pids
+
+
+def compared(tests, running, *flags):
+    """[(name, "same" or "so_far" or "differs", the rest of the line)]"""
+    said = subprocess.run(
+        [tests / "walk_check", *flags, "--twice", str(HERTZ), str(SECONDS), *map(str, running)],
+        text=True, check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
+    lines = [line.split(maxsplit=2) for line in said.splitlines()]
+    return [(running[int(pid)], word, rest) for pid, word, rest in lines if pid != "cost"]
+
+
+@pytest.mark.parametrize("flags", [(), ("--calls",)], ids=["loop", "tail calls"])
+def test_the_kernel_walks_a_tick_as_the_host_does(tests, running, flags, figure):
+    found, end = [], time.monotonic() + DEADLINE
+    while (len(found) < ENOUGH or len({name for name, _, _ in found}) < len(running)) and \
+            time.monotonic() < end:
+        found += compared(tests, running, *flags)
+
+    words = Counter(word for _, word, _ in found)
+    figure(f"walked twice{''.join(flags)}: {len(found)} ticks of {len(running)} programs, "
+           f"{words['same']} the same, {words['so_far']} as far as their stack came along, "
+           f"{words['differs']} not")
+    seen = Counter(name for name, _, _ in found)
+    whole = Counter(name for name, word, _ in found if word == "same")
+    differences = [f"{name}: {rest[:500]}" for name, word, rest in found if word == "differs"]
+    for difference in differences[:10]:
+        figure(f"walked twice: {difference}")
+    assert len(found) >= ENOUGH and len(seen) == len(running), seen
+    assert len(differences) <= (1 - EQUAL) * len(found), differences
+    # What runs on two stacks brings one; all others are whole.
+    assert {name for name in seen if not whole[name]} <= {"altstack"}, whole
