@@ -362,6 +362,17 @@ static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_ru
 			    &has[0]);
 }
 
+/*
+ * What a frame has at least. glibc's vfork() keeps its return address in a register, which only a
+ * leaf's can be, for as long as parent and child share its place on the stack.
+ */
+static inline uint64_t unwind_least(const struct unwind *walk, const struct unwind_rule *rule)
+{
+	if (walk->has_all && rule->return_address == UNWIND_SAVED_REGISTER)
+		return 0;
+	return unwind_growth(walk->is_leaf);
+}
+
 static inline void unwind_by_rule(struct unwind *walk, const struct unwind_rule *rule)
 {
 	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER];
@@ -372,7 +383,7 @@ static inline void unwind_by_rule(struct unwind *walk, const struct unwind_rule 
 		return unwind_stop(walk, USER_END_COMPLETE);
 	if (!unwind_frame_address(walk, rule, &frame))
 		return;
-	if (frame < stack + unwind_growth(walk->is_leaf))
+	if (frame < stack + unwind_least(walk, rule))
 		return unwind_stop(walk, USER_END_BAD_FRAME);
 	if (!unwind_read_saved(walk, rule, frame, saved, has))
 		return unwind_stop(walk, USER_END_READ_FAULT);

@@ -4,6 +4,7 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cut_log.h"
 #include "host.h"
 #include "kernel_check.h"
 
@@ -165,8 +166,10 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 
 	profiler->stack_walk.missing = 0;
 	walked = walk_again(profiler, record, process);
-	if (!hold(profiler, record, process, since_ns))
-		collect_sample(&profiler->collect, walked, process, &profiler->kernel);
+	if (hold(profiler, record, process, since_ns))
+		return;
+	cut_log(walked, process);
+	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
 }
 
 static void walk_sample(void *self, const struct sample_record *record)

@@ -172,6 +172,7 @@ enum {
 	UNKNOWN_AT = 0xa00,
 	NO_RETURN_AT = 0xb00,
 	PLT_AT = 0xc00,
+	POPPED_AT = 0xd00,
 	NOTHING_AT = 0xe00,
 	ROOT_AT = 0xf00,
 };
@@ -206,6 +207,9 @@ static const struct row program[] = {
 	{ UNKNOWN_AT, { .cfa = UNWIND_CFA_UNSUPPORTED } },
 	{ NO_RETURN_AT, { CFA_SP(16), .return_address = UNWIND_SAVED_UNSUPPORTED } },
 	{ PLT_AT, { .cfa = UNWIND_CFA_PLT, .cfa_offset = 11, RETURNS_AT(-8) } },
+	{ POPPED_AT,
+	  { CFA_SP(0), .return_address = UNWIND_SAVED_REGISTER,
+	    .return_address_offset = OTHER_REGISTER } },
 	{ NOTHING_AT, { .cfa = UNWIND_CFA_NONE } },
 	{ ROOT_AT, { CFA_SP(8), ROOT } },
 };
@@ -680,6 +684,23 @@ static void says_that_a_rule_cannot_be_read(void **state)
 	}
 }
 
+/* vfork() of glibc: both parent and child return from that place on the stack. */
+static void a_return_address_in_a_register_needs_no_room_on_the_stack(void **state)
+{
+	(void)state;
+	stand_at(CODE_AT + POPPED_AT);
+	registers.general[OTHER_REGISTER] = CODE_AT + PLAIN_AT + 1;
+	stack[1] = IN_ROOT;
+	run();
+	reaches_the_root(3, 0);
+
+	stand_at(CODE_AT + PLAIN_AT); /* a caller's register is not known */
+	stack[1] = CODE_AT + POPPED_AT + 1;
+	run();
+	assert_int_not_equal(walk.end, USER_END_COMPLETE);
+	assert_int_equal(frame_count, 2);
+}
+
 static void says_that_a_frame_does_not_grow(void **state)
 {
 	(void)state;
@@ -804,6 +825,7 @@ int main(void)
 		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
 		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
 		TEST(says_that_a_rule_cannot_be_read),
+		TEST(a_return_address_in_a_register_needs_no_room_on_the_stack),
 		TEST(says_that_a_frame_does_not_grow),
 		TEST(ends_at_the_first_read_that_fails),
 		TEST(leaves_out_a_return_address_in_no_mapping),

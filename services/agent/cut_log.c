@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cut_log.h"
+
+#include "base/log.h"
+
+#include <inttypes.h>
+
+static const char *const end_names[USER_END_COUNT] = {
+	[USER_END_NONE] = "none",
+	[USER_END_COMPLETE] = "complete",
+	[USER_END_TOO_DEEP] = "too_deep",
+	[USER_END_READ_FAULT] = "read_fault",
+	[USER_END_NO_ROW] = "no_row",
+	[USER_END_NO_MAPPING] = "no_mapping",
+	[USER_END_NO_TABLE] = "no_table",
+	[USER_END_BAD_FRAME] = "bad_frame",
+	[USER_END_UNSUPPORTED] = "unsupported",
+	[USER_END_32BIT] = "32bit",
+};
+
+/* An address as the file and the place in it; both are the mapping's if it is in none. */
+struct place {
+	const char *path;
+	uint64_t offset;
+};
+
+static struct place place_of(const struct mappings *mappings, uint64_t address)
+{
+	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
+
+	if (!mapping)
+		return (struct place){ "unmapped", address };
+	if (!mapping->executable)
+		return (struct place){ "anonymous", address };
+	return (struct place){ mapping->executable->path,
+			       address - mapping->start + mapping->file_offset };
+}
+
+void cut_log(const struct sample_record *record, const struct process *process)
+{
+	const uint64_t *user = record->frames + record->kernel_frames;
+	size_t count = record->user_frames;
+
+	if (record->user_end <= USER_END_COMPLETE || !count)
+		return;
+
+	const struct mappings *mappings = process ? process_mappings(process, user[0]) : NULL;
+	struct place leaf = place_of(mappings, user[0]);
+	struct place last = place_of(mappings, user[count - 1] - (count > 1));
+
+	log_debug("stack cut",
+		  "pid=%" PRIu32 " comm=\"%.*s\" end=%s frames=%zu kernel=%d travelled=%d "
+		  "flags=%" PRIu32 " leaf=\"%s+0x%" PRIx64 "\" last=\"%s+0x%" PRIx64 "\"",
+		  record->tgid, COMM_SIZE, record->comm, end_names[record->user_end], count,
+		  record->kernel_frames > 0, record->stack_bytes > 0, record->flags, leaf.path,
+		  leaf.offset, last.path, last.offset);
+}
