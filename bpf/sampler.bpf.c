@@ -26,7 +26,11 @@ READ_ONLY bool may_guess;
 READ_ONLY uint64_t ns_per_travel = 1000000000 / TRAVELS_PER_SECOND_MIN;
 READ_ONLY bool all_travel; /* each stack that is walked here goes along, too: for tests */
 
+struct unwind_seen;
+static struct unwind_seen *seen_at(uint64_t number);
+
 #define UNWIND_MAY_GUESS may_guess
+#define UNWIND_SEEN_AT   seen_at
 #include "unwind.h"
 #include "unwind_maps.h"
 
@@ -38,18 +42,33 @@ enum {
 	TAIL_CALLS_MAX = 33, /* the kernel's bound */
 	FRAMES_PER_CALL = 7,
 	WALK_ROUNDS = 2 * USER_FRAMES_MAX, /* some frames take more than one */
+	WINDOW_BYTES = 512,                /* of the user stack that are read at once */
+	WINDOW_WORDS = WINDOW_BYTES / sizeof(uint64_t),
+	LINE_BYTES = 64,
 };
+#define WINDOW_NOWHERE (1ULL << 63) /* no address of a thread */
 _Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linux 5.10");
 
 /* A record, room for what may follow it, and the walk that makes it. */
 struct scratch {
+	struct unwind walk;
+	struct {
+		uint64_t from; /* WINDOW_NOWHERE: nothing was read, or cannot be */
+		bool is_useless;
+		uint64_t words[WINDOW_WORDS];
+	} window;
+	struct {
+		uint32_t tgid, generation; /* generation.lists when it was found */
+		struct unwind_process process;
+	} last;                                  /* the process that was found last */
+	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
-	struct unwind walk;
-	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
 };
 _Static_assert(sizeof(struct scratch) <= 32768, "a per-CPU map value is at most 32 KB");
-_Static_assert(offsetof(struct scratch, tail) == sizeof(struct sample_record), "one run of bytes");
+_Static_assert(offsetof(struct scratch, tail) ==
+		       offsetof(struct scratch, record) + sizeof(struct sample_record),
+	       "one run of bytes");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -57,6 +76,18 @@ struct {
 	__type(value, struct scratch);
 	__uint(max_entries, 1);
 } scratches SEC(".maps");
+
+/* Rules that were found, from tick to tick. */
+struct remembered {
+	struct unwind_seen seen[UNWIND_SEEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, uint32_t);
+	__type(value, struct remembered);
+	__uint(max_entries, 1);
+} remembered SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -98,6 +129,9 @@ struct {
  */
 uint32_t frames_max = KERNEL_FRAMES_MAX;
 
+/* Raised by the agent. */
+struct unwind_generation generation;
+
 static __always_inline void count(enum sampler_count what)
 {
 	uint32_t index = what;
@@ -114,10 +148,50 @@ static __always_inline struct scratch *scratch_get(void)
 	return bpf_map_lookup_elem(&scratches, &first); /* NULL cannot be: it has one element */
 }
 
-static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
+/*
+ * Makes the window hold so many bytes from there on. It is of whole cache lines: those that are
+ * cold come side by side, and the frames above find theirs. Where that cannot be, near the stack's
+ * end, words are read one by one from then on.
+ */
+static __attribute__((noinline)) bool move_window(struct scratch *scratch, uint64_t from,
+						  uint64_t bytes)
 {
-	(void)walk;
-	return bpf_probe_read_user(to, bytes, (const void *)from) == 0;
+	uint64_t line = from & ~(uint64_t)(LINE_BYTES - 1);
+
+	if (from - scratch->window.from <= WINDOW_BYTES - bytes && !(from & 7))
+		return true;
+	if (from & 7 || scratch->window.is_useless)
+		return false;
+	scratch->window.from = line;
+	if (!bpf_probe_read_user(scratch->window.words, WINDOW_BYTES, (const void *)line))
+		return true;
+	scratch->window.from = WINDOW_NOWHERE;
+	scratch->window.is_useless = true;
+	return false;
+}
+
+/* The walk lies at the beginning of what else there is. */
+static __always_inline bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes,
+					     uint64_t from)
+{
+	struct scratch *scratch = (struct scratch *)walk;
+	uint64_t *words = to, at;
+
+	if (bytes > 2 * sizeof(uint64_t) || !move_window(scratch, from, bytes))
+		return bpf_probe_read_user(to, bytes, (const void *)from) == 0;
+	at = (from - scratch->window.from) / sizeof(uint64_t);
+	words[0] = scratch->window.words[at & (WINDOW_WORDS - 1)];
+	if (bytes > sizeof(uint64_t))
+		words[1] = scratch->window.words[(at + 1) & (WINDOW_WORDS - 1)];
+	return true;
+}
+
+static struct unwind_seen *seen_at(uint64_t number)
+{
+	uint32_t first = 0;
+	struct remembered *of = bpf_map_lookup_elem(&remembered, &first);
+
+	return of ? &of->seen[number & (UNWIND_SEEN - 1)] : NULL;
 }
 
 static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
@@ -191,25 +265,43 @@ static __always_inline const struct unwind_process *process_of(uint32_t tgid, ui
 
 /* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
  */
-static __always_inline const struct unwind_process *find_process(struct sample_record *out,
-								 struct task_struct *task)
+static __always_inline const struct unwind_process *process_of_parent(struct sample_record *out,
+								      struct task_struct *task)
 {
-	const struct unwind_process *process = process_of(out->tgid, out->start_ns, out->exec_id);
-	struct task_struct *parent, *leader;
+	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent), *leader;
 
-	if (process)
-		return process;
-	parent = BPF_CORE_READ(task, group_leader, real_parent);
 	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(task, mm))
 		return NULL;
 	leader = BPF_CORE_READ(parent, group_leader);
 
 	uint64_t start_ns = BPF_CORE_READ(leader, start_boottime);
 
-	process = process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
-			     BPF_CORE_READ(leader, self_exec_id));
+	const struct unwind_process *process =
+		process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
+			   BPF_CORE_READ(leader, self_exec_id));
+
 	if (!process)
 		out->owner_start_ns = start_ns;
+	return process;
+}
+
+/* Most often it is the process of the last tick: where it was found last is warm. */
+static __always_inline const struct unwind_process *find_process(struct scratch *scratch,
+								 struct task_struct *task)
+{
+	struct sample_record *out = &scratch->record;
+	const struct unwind_process *process = &scratch->last.process;
+	uint32_t lists = scratch->walk.generation.lists;
+
+	if (scratch->last.tgid == out->tgid && scratch->last.generation == lists &&
+	    process->start_ns == out->start_ns && process->exec_id == out->exec_id)
+		return process;
+	process = process_of(out->tgid, out->start_ns, out->exec_id);
+	if (!process)
+		return process_of_parent(out, task);
+	scratch->last.tgid = out->tgid;
+	scratch->last.generation = lists;
+	scratch->last.process = *process;
 	return process;
 }
 
@@ -233,7 +325,10 @@ static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratc
 		unwind_stop(&scratch->walk, USER_END_32BIT);
 	if (found != REGISTERS_FOUND)
 		return false;
-	unwind_begin(&scratch->walk, find_process(out, task));
+	scratch->window.from = WINDOW_NOWHERE;
+	scratch->window.is_useless = false;
+	scratch->walk.generation = generation;
+	unwind_begin(&scratch->walk, find_process(scratch, task));
 	return true;
 }
 

@@ -43,24 +43,25 @@ static inline uint64_t unwind_place(const struct unwind *walk)
 }
 
 /*
- * walk->now is set, and walk->self, if the two functions want it. `process`: NULL for one that is
- * not known.
+ * walk->now and walk->generation are set, and walk->self, if the two functions want it. `process`:
+ * NULL for one that is not known. At first the walk is all zeroes; then it may be used for another
+ * stack, and remembers what the one before met.
  */
 static inline void unwind_begin(struct unwind *walk, const struct unwind_process *process)
 {
 	walk->shown = 0;
 	walk->flags = process ? process->flags & UNWIND_PROCESS_RESTLESS : 0;
 	walk->end = USER_END_NONE;
+	if (!process || walk->list != process->place || walk->listed != walk->generation.lists)
+		walk->mapping.start = walk->mapping.end = 0;
 	walk->list = process ? process->place : 0;
 	walk->list_count = process ? process->count : 0;
+	walk->listed = walk->generation.lists;
 	walk->guesses = 0;
 	walk->is_tried = false;
-	walk->mapping.start = walk->mapping.end = 0;
 	walk->is_known = process != NULL;
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
 	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, walk->now.pc);
-	for (int i = 0; i < UNWIND_SEEN; i++)
-		walk->seen[i].address = 0;
 	if (!walk->is_mapped)
 		walk->flags |= SAMPLE_STACK_TRAVELS;
 }
@@ -281,8 +282,9 @@ static inline bool unwind_frame_address(struct unwind *walk, const struct unwind
 }
 
 /* Of one register of the caller. *value is what this frame has in it, and becomes the caller's. */
-static inline bool unwind_saved(struct unwind *walk, uint32_t how, int32_t offset, uint64_t frame,
-				uint64_t *value, bool *has_value)
+static inline __attribute__((always_inline)) bool unwind_saved(struct unwind *walk, uint32_t how,
+							       int32_t offset, uint64_t frame,
+							       uint64_t *value, bool *has_value)
 {
 	uint64_t pointer;
 

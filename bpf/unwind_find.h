@@ -133,31 +133,28 @@ static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
 }
 
 /*
- * The rule at an address in walk->mapping. Those that came last are kept while a stack is walked:
- * where functions call themselves, maybe by others, the same addresses come again and again.
+ * The rule at an address in walk->mapping. What was found is remembered, by the place that its hash
+ * gives it: from tick to tick the same functions call, and each search touches a dozen lines of
+ * memory that are cold by then.
  */
 static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 				    struct unwind_rule *ret_rule)
 {
-	struct unwind_seen *seen = &walk->seen[(address ^ address >> 5) & (UNWIND_SEEN - 1)];
+	uint64_t place = address - walk->mapping.bias;
+	uint32_t table = walk->mapping.table, generation = walk->generation.tables;
+	uint64_t hash = (place ^ (uint64_t)table << 32) * 0x9e3779b97f4a7c15;
+	struct unwind_seen *seen = UNWIND_SEEN_AT(hash >> (64 - UNWIND_SEEN_BITS));
 
-	if (seen->address == address) {
+	if (seen && seen->address == place && seen->table == table &&
+	    seen->generation == generation) {
 		*ret_rule = seen->rule;
 		return true;
 	}
-	if (!unwind_search_table(walk, address - walk->mapping.bias, ret_rule))
+	if (!unwind_search_table(walk, place, ret_rule))
 		return false;
-	seen->address = address;
-	seen->rule = *ret_rule;
+	if (seen)
+		*seen = (struct unwind_seen){ place, table, generation, *ret_rule };
 	return true;
-}
-
-static inline const struct unwind_mapping *unwind_mapping_at(struct unwind *walk, uint32_t index)
-{
-	uint64_t place = walk->list + (uint64_t)index * sizeof(struct unwind_mapping);
-	const uint8_t *page = unwind_page(walk, place / UNWIND_PAGE_BYTES);
-
-	return page ? (const void *)(page + (place & 4064)) : NULL;
 }
 
 static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t address)
@@ -166,37 +163,74 @@ static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t addr
 }
 
 /*
+ * Of a list of several pages, which may hold the address. Here are branches, since each probe is a
+ * page of its own. What was found so far is kept in memory, of whose contents the verifier knows
+ * nothing, so that it follows each probe once. The verifiers of 5.10 and 6.1 refuse a loop that
+ * falls into what a jump has reached before: it is unrolled.
+ */
+static inline bool unwind_find_list_page(struct unwind *walk, uint64_t address)
+{
+	UNWIND_UNROLL
+	for (uint32_t half = UNWIND_LIST_PAGES_MAX / 2; half; half >>= 1) {
+		uint32_t probe = walk->low + half;
+		const uint8_t *page;
+
+		if (probe * UNWIND_LIST_PAGE >= walk->list_count)
+			continue;
+		page = unwind_page(walk, walk->list / UNWIND_PAGE_BYTES + probe);
+		if (!page)
+			return false;
+		if (((const struct unwind_mapping *)(const void *)page)->start <= address)
+			walk->low = probe;
+	}
+	return true;
+}
+
+/* As unwind_search_entries(). Mappings begin at even addresses, of which all bits but the lowest
+ * are compared: as halves any two can be told apart by a sign. */
+static inline uint32_t unwind_search_mappings(const uint8_t *page, uint32_t at, uint32_t count,
+					      uint64_t address)
+{
+	uint32_t low = 0;
+
+	UNWIND_UNROLL
+	for (uint32_t half = UNWIND_LIST_PAGE / 2; half; half >>= 1) {
+		uint32_t probe = low + half;
+		const struct unwind_mapping *mapping =
+			(const void *)(page + ((at + probe * sizeof(*mapping)) & 4064));
+		uint64_t ahead =
+			((address >> 1) - (mapping->start >> 1)) | ((uint64_t)count - 1 - probe);
+
+		low += half & ~(uint32_t)((int64_t)ahead >> 63);
+	}
+	return low;
+}
+
+/*
  * Makes walk->mapping that of an address. False: it is in none. Mostly it is the one that the frame
  * before was in.
- *
- * Here are branches: a probe costs two look-ups. What was found so far is kept in memory, of whose
- * contents the verifier knows nothing, so that it follows each probe once. The verifiers of
- * 5.10 and 6.1 refuse a loop that falls into what a jump has reached before: it is unrolled.
  */
 static __attribute__((noinline, unused)) bool unwind_find_mapping(struct unwind *walk,
 								  uint64_t address)
 {
 	const struct unwind_mapping *mapping;
+	const uint8_t *page;
+	uint32_t at, low;
 
 	if (unwind_is_in_mapping(walk, address))
 		return true;
 	walk->low = 0;
-	UNWIND_UNROLL
-	for (uint32_t half = UNWIND_MAPPINGS_MAX / 2; half; half >>= 1) {
-		uint32_t probe = walk->low + half;
-
-		if (probe >= walk->list_count)
-			continue;
-		mapping = unwind_mapping_at(walk, probe);
-		if (!mapping)
-			return false;
-		if (mapping->start <= address)
-			walk->low = probe;
-	}
-	if (walk->list_count == 0)
+	if (walk->list_count == 0 ||
+	    (walk->list_count > UNWIND_LIST_PAGE && !unwind_find_list_page(walk, address)))
 		return false;
-	mapping = unwind_mapping_at(walk, walk->low);
-	if (!mapping || address < mapping->start || address >= mapping->end)
+	page = unwind_page(walk, walk->list / UNWIND_PAGE_BYTES + walk->low);
+	if (!page)
+		return false;
+	at = walk->list & 4064;
+	low = unwind_search_mappings(page, at, walk->list_count - walk->low * UNWIND_LIST_PAGE,
+				     address);
+	mapping = (const void *)(page + ((at + low * sizeof(*mapping)) & 4064));
+	if (address < mapping->start || address >= mapping->end)
 		return false;
 	walk->mapping = *mapping;
 	return true;

@@ -7,6 +7,7 @@
 #include "object/unwind_format.h"
 #include "sample.h"
 #include "unwind_machine.h"
+#include "unwind_maps.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +17,14 @@
 #define UNWIND_MAY_GUESS true
 #endif
 
+/* One of UNWIND_SEEN places to remember a rule in: of who walks many stacks. NULL: none. */
+#ifndef UNWIND_SEEN_AT
+#define UNWIND_SEEN_AT(number) ((void)(number), (struct unwind_seen *)NULL)
+#endif
+
 enum {
-	UNWIND_SEEN = 8,         /* a power of two */
+	UNWIND_SEEN_BITS = 9,
+	UNWIND_SEEN = 1 << UNWIND_SEEN_BITS,
 	UNWIND_GUESS_WORDS = 64, /* of a frame of generated code; a bit for each */
 	UNWIND_GUESSES_MAX = 24,
 	UNWIND_GUESS_LOWEST = 1 << 16, /* below it no code can be */
@@ -26,15 +33,25 @@ enum {
 	UNWIND_GUESS_RANGE = 1 << 28,  /* code that is generated lies so close together */
 };
 
+/* The rule that was found for an address; all zeroes: none. */
+struct unwind_seen {
+	uint64_t address; /* of the ELF file */
+	uint32_t table;
+	uint32_t generation; /* generation.tables when it was found */
+	struct unwind_rule rule;
+};
+
 struct unwind {
-	struct sample_registers now; /* of the frame where the walk stands */
-	uint64_t shown;              /* the address of the frame that was left last, for a record */
-	uint32_t end;                /* enum user_end; USER_END_NONE: the walk goes on */
-	uint32_t flags;              /* SAMPLE_FRAME_POINTERS, SAMPLE_STACK_TRAVELS */
+	struct sample_registers now;         /* of the frame where the walk stands */
+	struct unwind_generation generation; /* what is remembered of another holds no more */
+	uint64_t shown; /* the address of the frame that was left last, for a record */
+	uint32_t end;   /* enum user_end; USER_END_NONE: the walk goes on */
+	uint32_t flags; /* SAMPLE_FRAME_POINTERS, SAMPLE_STACK_TRAVELS */
 	/* private */
 	uint64_t list; /* place of the process' mappings, as in struct unwind_process */
 	uint32_t list_count;
 	uint32_t low;                  /* of a search */
+	uint32_t listed;               /* generation.lists when mapping was found */
 	struct unwind_mapping mapping; /* where the walk stands, if it is_mapped */
 	bool is_known;                 /* the process has a list */
 	bool is_mapped;                /* the frame's address is in a mapping of the list */
@@ -51,10 +68,6 @@ struct unwind {
 		uint64_t pc, frame_pointer, stack;
 		struct unwind_mapping mapping;
 	} before;
-	struct unwind_seen {
-		uint64_t address; /* 0: nothing */
-		struct unwind_rule rule;
-	} seen[UNWIND_SEEN];
 	uint64_t saved[UNWIND_SIGNAL_WORDS]; /* what the kernel's signal frame holds */
 	uint64_t words[UNWIND_GUESS_WORDS];  /* the stack, where the caller is guessed */
 	void *self;                          /* of who includes unwind.h */

@@ -33,6 +33,7 @@ static bool open_unwinder(struct profiler *profiler, const struct profiler_optio
 		.builder = options->unwind,
 		.segments_fd = sampler_segments_fd(&profiler->sampler),
 		.processes_fd = sampler_processes_fd(&profiler->sampler),
+		.generation = sampler_generation(&profiler->sampler),
 	};
 
 	return unwind_loader_open(&profiler->unwind, &unwind, &profiler->processes, err);

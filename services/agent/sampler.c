@@ -334,6 +334,11 @@ void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
 	ring_buffer__consume(sampler->ring);
 }
 
+struct unwind_generation *sampler_generation(const struct sampler *sampler)
+{
+	return &sampler->bpf->bss->generation;
+}
+
 int sampler_program(const struct sampler *sampler)
 {
 	return bpf_program__fd(sampler->program);

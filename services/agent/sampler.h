@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "sample.h"
+#include "unwind_maps.h"
 
 struct counts;
 
@@ -59,6 +60,9 @@ void sampler_close(struct sampler *sampler);
 void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
 
 /* The maps of unwind_maps.h, for who fills them: descriptors that stay the sampler's. */
+/* What the programs go by when they remember; written by who changes tables and lists. */
+struct unwind_generation *sampler_generation(const struct sampler *sampler);
+
 int sampler_program(const struct sampler *sampler); /* the one that ticks run */
 int sampler_segments(const struct sampler *sampler);
 int sampler_processes(const struct sampler *sampler);

@@ -159,6 +159,7 @@ static void unlist(struct unwind_lists *lists, struct process *process)
 	if (!process->listing.image)
 		return;
 	memory->drop_process(memory->self, process->pid);
+	lists->is_stale = true;
 	unlink_listing(lists, process);
 	give_image(lists, TAKE(process->listing.image));
 	lists->processes--;
@@ -226,6 +227,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 		return;
 	}
 	if (listing->image) {
+		lists->is_stale = true;
 		give_image(lists, TAKE(listing->image));
 	} else {
 		link_newest(lists, process);
@@ -317,6 +319,7 @@ static void refresh_list(struct unwind_lists *lists, struct process_image *image
 			to[k].bias = now.bias;
 			__atomic_store_n(&to[k].flags, now.flags, __ATOMIC_RELAXED);
 			__atomic_store_n(&to[k].table, now.table, __ATOMIC_RELEASE);
+			lists->is_stale = true;
 		}
 		i += run;
 	}

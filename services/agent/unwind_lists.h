@@ -18,6 +18,7 @@ struct unwind_lists {
 	uint64_t refused;            /* cumulative: there was no room for a list */
 	struct unwind_slots slots;   /* read its .pages */
 	bool is_short;               /* of pages, in this round */
+	bool is_stale; /* what programs remember of lists; until it is told, by who tells them */
 	/* private */
 	struct unwind_store *store;
 	struct process **waiting;

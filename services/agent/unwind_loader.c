@@ -11,7 +11,8 @@
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
 			struct process_table *processes, struct err *err)
 {
-	*loader = (struct unwind_loader){ .processes = processes };
+	*loader =
+		(struct unwind_loader){ .processes = processes, .generation = options->generation };
 	if (!unwind_kernel_open(&loader->kernel, options->segments_fd, options->processes_fd, err))
 		return false;
 	if (!unwind_builder_start(&loader->builder, &options->builder, err)) {
@@ -112,6 +113,21 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 	return unwind_table_is_coming(&mapping->executable->unwind) ? mapping->executable : NULL;
 }
 
+/*
+ * What was given back is nobody's before the round after next: a program that began before it was
+ * told is over by then.
+ */
+static void tell_generation(struct unwind_loader *loader)
+{
+	struct unwind_generation *told = loader->generation;
+
+	if (loader->lists.is_stale)
+		__atomic_store_n(&told->lists, told->lists + 1, __ATOMIC_RELEASE);
+	if (unwind_store_is_resting(&loader->store))
+		__atomic_store_n(&told->tables, told->tables + 1, __ATOMIC_RELEASE);
+	loader->lists.is_stale = false;
+}
+
 void unwind_loader_round(struct unwind_loader *loader)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -127,6 +143,7 @@ void unwind_loader_round(struct unwind_loader *loader)
 	if (loader->tables.changed)
 		unwind_lists_refresh(&loader->lists);
 	loader->tables.changed = false;
+	tell_generation(loader);
 	unwind_store_rest(&loader->store);
 }
 

@@ -26,6 +26,7 @@ struct unwind_loader_options {
 	uint64_t max_bytes;
 	struct unwind_builder_options builder;
 	int segments_fd, processes_fd; /* the maps unwind_segments and unwind_processes */
+	struct unwind_generation *generation;
 };
 
 struct unwind_loader {
@@ -35,6 +36,7 @@ struct unwind_loader {
 	/* private */
 	struct unwind_kernel kernel;
 	struct unwind_builder builder;
+	struct unwind_generation *generation;
 	struct process_table *processes; /* NULL: it is not open */
 	struct unwind_mapping *scratch;
 	size_t scratch_pages;

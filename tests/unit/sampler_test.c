@@ -38,6 +38,7 @@ static union {
 static int segment;
 static uint32_t known_tgid;
 static struct scratch made;
+static struct remembered remembered_rules;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
 static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_held;
@@ -52,6 +53,7 @@ static struct {
 	bpf_user_pt_regs_t user;
 } kernel_stack;
 static uint64_t stack[STACK_WORDS], stack_from, stack_to;
+static uint32_t reads, lookups; /* of the stack; of processes */
 
 uint64_t bpf_get_current_pid_tgid(void)
 {
@@ -96,6 +98,7 @@ long bpf_probe_read_user(void *to, uint32_t room, const void *from)
 {
 	uint64_t at = (uint64_t)from;
 
+	reads++;
 	if (at < stack_from || at > stack_to || stack_to - at < room)
 		return -14;
 	memcpy(to, (char *)stack + (at - STACK_AT), room);
@@ -118,12 +121,15 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		assert_true(index < SAMPLER_COUNT_COUNT);
 		return &counted[index];
 	}
+	lookups += map == &unwind_processes;
 	if (map == &unwind_processes)
 		return is_known_process && index == known_tgid ? &known : NULL;
 	if (map == &unwind_segments)
 		return index == SEGMENT ? &segment : NULL;
 	if (map == &segment)
 		return index == PAGE % UNWIND_SEGMENT_PAGES ? &mappings : NULL;
+	if (map == &remembered)
+		return &remembered_rules;
 	assert_true(map == &scratches);
 	return &made;
 }
@@ -198,6 +204,7 @@ static void set_up_tick(void)
 	memset(sent_bytes_of, 0, sizeof(sent_bytes_of));
 	sent_bytes = 0;
 	tail_calls = 0;
+	reads = lookups = 0;
 	now_ns = 1000;
 	ring_held = 0;
 }
@@ -244,6 +251,69 @@ static void sends_both_stacks_and_no_more_bytes_than_they_have(void **state)
 		assert_int_equal(sent->frames[2 + i], CODE_AT + i);
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
 	assert_int_equal(sent->flags, SAMPLE_FRAME_POINTERS);
+}
+
+static void reads_many_frames_of_the_stack_at_once(void **state)
+{
+	each_program(state);
+	set_stack(61); /* of 32 bytes each: 1,920 bytes */
+	tick(100, 101, 16);
+
+	assert_int_equal(sent->user_frames, 61);
+	assert_int_equal(sent->user_end, USER_END_COMPLETE);
+	assert_in_range(reads, 4, 5);
+}
+
+static void reads_word_by_word_where_the_stack_ends(void **state)
+{
+	each_program(state);
+	set_stack(20);
+	stack_to = STACK_AT + 8 * (4 * 18 + 2 + 2); /* behind the last frame */
+	tick(100, 101, 16);
+
+	assert_int_equal(sent->user_frames, 20);
+	assert_int_equal(sent->user_end, USER_END_COMPLETE);
+}
+
+static void reads_frames_that_are_not_aligned(void **state)
+{
+	each_program(state);
+	memmove((char *)stack + 4, stack, sizeof(stack) - 8);
+	set_registers(CODE_AT, STACK_AT, STACK_AT + 20);
+	*(uint64_t *)(void *)((char *)stack + 20) = 0;
+	tick(100, 101, 16);
+
+	assert_int_equal(sent->user_frames, 2);
+	assert_int_equal(sent->user_end, USER_END_COMPLETE);
+}
+
+static void looks_a_process_up_once_while_lists_are_as_they_were(void **state)
+{
+	each_program(state);
+	tick(100, 101, 16);
+	assert_int_equal(lookups, 1);
+	tick(100, 102, 16);
+	assert_int_equal(lookups, 1);
+	assert_int_equal(sent->user_frames, 3);
+
+	generation.lists++;
+	tick(100, 101, 16);
+	assert_int_equal(lookups, 2);
+	assert_int_equal(sent->user_frames, 3);
+}
+
+static void looks_up_a_process_that_has_done_an_exec(void **state)
+{
+	each_program(state);
+	tick(100, 101, 16);
+	leader.self_exec_id++;
+	known.exec_id++;
+	tick(100, 101, 16);
+	leader.self_exec_id--;
+	known.exec_id--;
+
+	assert_int_equal(lookups, 2);
+	assert_int_equal(sent->user_frames, 3);
 }
 
 static void tells_the_process_by_its_leader_and_the_thread_by_itself(void **state)
@@ -605,6 +675,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(sends_both_stacks_and_no_more_bytes_than_they_have),
+		BOTH(reads_many_frames_of_the_stack_at_once),
+		BOTH(reads_word_by_word_where_the_stack_ends),
+		BOTH(reads_frames_that_are_not_aligned),
+		BOTH(looks_a_process_up_once_while_lists_are_as_they_were),
+		BOTH(looks_up_a_process_that_has_done_an_exec),
 		BOTH(tells_the_process_by_its_leader_and_the_thread_by_itself),
 		BOTH(keeps_a_kernel_thread_and_asks_for_no_user_stack),
 		BOTH(keeps_a_process_at_its_end_that_has_no_memory_any_more),

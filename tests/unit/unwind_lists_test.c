@@ -133,6 +133,36 @@ static void a_process_is_found_once_it_was_sampled(void **state)
 	assert_int_equal(fake.puts, 1); /* it is there already */
 }
 
+static bool was_stale(void)
+{
+	bool is_stale = lists.is_stale;
+
+	lists.is_stale = false;
+	return is_stale;
+}
+
+static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **state)
+{
+	(void)state;
+	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	maps(PARENT, 0x10000, "/bin/a_program");
+	sampled(PARENT, 5, 7);
+	rounds(1);
+	assert_true(is_found(PARENT));
+	assert_false(was_stale()); /* nobody can have remembered what there was not */
+
+	maps(PARENT, 0x20000, "/lib/a_library");
+	rounds(1);
+	assert_int_equal(found(PARENT).count, 2);
+	assert_true(was_stale());
+
+	struct process *process = sampled(PARENT, 5, 7);
+
+	unwind_lists_forget(&lists, process);
+	assert_false(is_found(PARENT));
+	assert_true(was_stale());
+}
+
 static void forks_share_a_list_until_one_maps_something(void **state)
 {
 	(void)state;
@@ -326,12 +356,16 @@ static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
 	assert_int_equal(list[1].table, 0);
 	library->segment_count = 1; /* the file was read meanwhile */
 	library->unwind.page = 77;
+	assert_false(was_stale());
 	unwind_lists_refresh(&lists);
+	assert_true(was_stale());
 	assert_int_equal(list[0].table, 0);
 	assert_int_equal(list[1].table, 77);
 	assert_int_equal(list[1].bias, (uint64_t)0x20000 - 0x400000);
 	library->unwind.page = 0;
 	unwind_lists_refresh(&lists);
+	unwind_lists_refresh(&lists);
+	assert_true(was_stale());
 	assert_int_equal(list[1].table, 0);
 	unwind_store_rest(&store);
 	assert_int_equal(lists.written, 1);
@@ -423,6 +457,7 @@ static void the_bias_is_that_of_the_code_in_the_mapped_part(void **state)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 RUN_TESTS(CASE(a_process_is_found_once_it_was_sampled),
+	  CASE(what_programs_remember_is_stale_when_a_list_changes_or_goes),
 	  CASE(forks_share_a_list_until_one_maps_something),
 	  CASE(what_is_mapped_in_one_round_is_written_once), CASE(a_list_may_be_longer_than_a_page),
 	  CASE(exec_is_found_with_its_count_and_the_old_list_goes),

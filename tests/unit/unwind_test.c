@@ -6,6 +6,11 @@
 #include "object/unwind_file.h"
 #include "object/unwind_writer.h"
 #include "test.h"
+
+struct unwind_seen;
+static struct unwind_seen *seen_at(uint64_t number);
+
+#define UNWIND_SEEN_AT seen_at
 #include "unwind.h"
 
 #include <stdlib.h>
@@ -42,6 +47,7 @@ static struct sample_registers registers;
 static uint64_t frames[FRAMES_MAX];
 static uint32_t frame_count, reads;
 static struct unwind walk;
+static struct unwind_seen seen[UNWIND_SEEN];
 static uint64_t called_from; /* the one place in memory where a call ends */
 
 #if defined(__TARGET_ARCH_arm64)
@@ -63,6 +69,12 @@ static bool unwind_read_user(struct unwind *of, void *to, uint32_t bytes, uint64
 		return false;
 	memcpy(to, (char *)stack + (from - STACK_AT), bytes);
 	return true;
+}
+
+static struct unwind_seen *seen_at(uint64_t number)
+{
+	assert_in_range(number, 0, UNWIND_SEEN - 1);
+	return &seen[number];
 }
 
 static const uint8_t *unwind_page(struct unwind *of, uint64_t number)
@@ -120,6 +132,7 @@ static void set_up(const struct row *rows, size_t count)
 	memset(stack, 0, sizeof(stack));
 	memset(has_page, 0, sizeof(has_page));
 	memset(&walk, 0xee, sizeof(walk));
+	memset(seen, 0, sizeof(seen));
 	registers = (struct sample_registers){ .pc = CODE_AT };
 	registers.general[SP] = STACK_AT;
 	put_list(list, ARRAY_LEN(list));
@@ -235,6 +248,69 @@ static void ends(enum user_end end, uint32_t count)
 {
 	assert_int_equal(walk.end, end);
 	assert_int_equal(frame_count, count);
+}
+
+static void remembers_rules_while_tables_are_as_they_were(void **state)
+{
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	assert_int_equal(frame_count, 2);
+	has_page[TABLE] = false;
+	run();
+	assert_int_equal(frame_count, 2);
+	assert_int_equal(walk.end, USER_END_COMPLETE);
+
+	walk.generation.tables++;
+	run();
+	assert_int_equal(walk.end, USER_END_NO_TABLE);
+}
+
+static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
+{
+	struct unwind_mapping *list = (void *)pages[LIST];
+
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	list[0].table = GO_TABLE + 5; /* which is not there */
+	walk.generation.lists++;
+	run();
+
+	assert_int_equal(walk.end, USER_END_NO_TABLE);
+}
+
+static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
+{
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	has_page[LIST] = false;
+	run();
+	assert_int_equal(walk.end, USER_END_COMPLETE);
+
+	walk.generation.lists++;
+	run();
+	assert_int_not_equal(walk.end, USER_END_COMPLETE);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+}
+
+static void remembers_no_mapping_of_another_list(void **state)
+{
+	struct unwind_process other = process;
+
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	other.place += UNWIND_PAGE_BYTES; /* where no page is */
+	run_of(&other);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+	run_of(NULL);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
 }
 
 static void a_return_address_that_is_undefined_is_the_root(void **state)
@@ -799,6 +875,10 @@ static void knows_both_halves_of_a_plt_entry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(remembers_rules_while_tables_are_as_they_were),
+		TEST(remembers_no_rule_of_another_table_at_the_same_address),
+		TEST(remembers_a_mapping_while_its_list_is_as_it_was),
+		TEST(remembers_no_mapping_of_another_list),
 		TEST(a_return_address_that_is_undefined_is_the_root),
 		TEST(a_return_address_of_0_is_the_root),
 		TEST(finds_the_caller_by_the_stack_pointer),
