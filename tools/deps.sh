@@ -29,7 +29,7 @@ testing=(
 	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
 	musl-tools=musl-gcc libc6-arm64-cross libstdc++6-arm64-cross rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
 )
-checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck gcovr git)
+checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck gcovr git linux-libc-dev-arm64-cross)
 kernels=(qemu-system-x86=qemu-system-x86_64 busybox-static) # to boot others: make test-kernels
 docker=(runc iptables mmdebstrap xz-utils) # of an engine for `make test-compose` where none runs
 
