@@ -43,7 +43,8 @@ enum {
 	READ_PAYLOAD_BYTES = 2 << 20,     /* payloads asked for at a time */
 	READ_ALONE_BYTES = 4 << 20,       /* payloads before other connections help to read */
 	READERS_MAX = 16,                 /* connections of one query */
-	MATCH_PAIRS_SENT_MAX = 50,        /* pairs a regex may become before it is tried here */
+	MATCH_PAIRS_SENT_MAX = 4096,      /* pairs a regex may become before it is tried here */
+	MATCH_PAIRS_AT_ONCE = 32,         /* of them, asked of the index together */
 	QUERY_SERIES_BYTES_MAX = 1 << 30, /* memory of the series a query may match */
 
 	/* The longest that all of one snapshot may take: a partition must not be dropped sooner

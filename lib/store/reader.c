@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/reader.h"
 
+#include "profile/profile_type.h"
 #include "store/limits.h"
 #include "store/reader_gaps.h"
 #include "store/reader_match.h"
@@ -45,7 +46,7 @@ static bool wants(void *self, const struct chunk_directory *directory)
 
 		const struct found_series *series = found_get(&match->found, entry->id);
 
-		if (series && !(series->open & never))
+		if (match->everything || (series && !(series->open & never)))
 			return true;
 	}
 	return false;
@@ -116,7 +117,7 @@ static struct row_scan scan_of(const struct store_team *team, struct answer *lea
 		.end_hour_ms = window->end_ms / MS_PER_HOUR * MS_PER_HOUR,
 		.kinds = kinds,
 		.kind_count = kind_count,
-		.buckets = leader->match.found.buckets,
+		.buckets = leader->match.everything ? NULL : leader->match.found.buckets,
 		.wants = wants,
 		.take = take,
 		.self = leader,
@@ -174,11 +175,11 @@ static bool read_fleet(const struct store_team *team, struct answer *answers,
 	size_t day_count = 0;
 
 	rest.buckets = NULL; /* not known yet */
-	if (!row_scan_days(&rest, arena, &days, &day_count, err) ||
-	    !find_on_days(match, &team->readers[0], days, day_count, err))
+	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
+				   !find_on_days(match, &team->readers[0], days, day_count, err)))
 		return false;
-	rest.buckets = match->found.buckets;
-	if (match->found.by_id.len &&
+	rest.buckets = match->everything ? NULL : match->found.buckets;
+	if ((match->everything || match->found.by_id.len) &&
 	    !read_rows(team, answers, &rest, reader_sums_without(sums, &match->found), arena, err))
 		return false;
 	reader_sums_fleet(match->selector, &match->found);
@@ -198,9 +199,9 @@ static bool read_by_series(const struct store_team *team, struct answer *answers
 	struct reader_match *match = &answers[0].match;
 	int32_t kinds[ROLLUP_KIND_COUNT];
 
-	if (!reader_match_find(match, &team->readers[0], err))
+	if (!match->everything && !reader_match_find(match, &team->readers[0], err))
 		return false;
-	if (match->found.by_id.len == 0)
+	if (!match->everything && match->found.by_id.len == 0)
 		return true;
 
 	size_t kind_count = reader_sums_kinds(query, sums, &match->found, kinds);
@@ -209,6 +210,22 @@ static bool read_by_series(const struct store_team *team, struct answer *answers
 	return reader_gaps_look(&scan, err) &&
 	       read_rows(team, answers, &scan, reader_sums_without(sums, &match->found), arena,
 			 err);
+}
+
+static bool needs_no_labels(const struct store_query *query, const struct store_sink *sink)
+{
+	return query->needs.few_labels && query->needs.label_count == 0 && !sink->see;
+}
+
+/*
+ * Who asks for all CPU time and for no label need not know a million series. Other types are not
+ * in most rows, which only their series tell.
+ */
+static bool means_everything(const struct store_query *query, const struct store_sink *sink)
+{
+	return query->needs.some_labels && needs_no_labels(query, sink) &&
+	       query->selector->matcher_count == 0 &&
+	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
 }
 
 bool store_team_samples(const struct store_team *team, const struct store_query *query,
@@ -229,7 +246,8 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
-		.found = { .arena = &arena },
+		.everything = means_everything(query, sinks),
+		.found = { .arena = &arena, .without_labels = needs_no_labels(query, sinks) },
 	};
 
 	bool good = reader_sums_look(query, &answers[0].match.window, leader, &arena, &sums, err);

@@ -135,9 +135,10 @@ static bool scan(struct store_reader *reader, struct question *question, struct 
 	return row_scan_run(&rows, err);
 }
 
-/* What the index of pairs says, to the day. $3: of that name, or all names but the store's own. */
-static bool add_indexed(struct store_reader *reader, const struct store_window *window, str name,
-			struct texts *texts, struct err *err)
+/* What the index of pairs says, to the day, sorted: values of that name, or (NULL ptr) all names.
+ */
+static bool read_indexed(struct store_reader *reader, const struct store_window *window, str name,
+			 struct postgres_rows *rows, struct err *err)
 {
 	/* DISTINCT reads every entry of the index; this steps from one name to the next. */
 	static const char names[] =
@@ -145,18 +146,25 @@ static bool add_indexed(struct store_reader *reader, const struct store_window *
 		"ORDER BY name LIMIT 1) UNION ALL SELECT (SELECT name FROM label_pair WHERE day "
 		"BETWEEN $1 AND $2 AND name > step.name ORDER BY name LIMIT 1) FROM step "
 		"WHERE step.name IS NOT NULL) SELECT name FROM step WHERE name IS NOT NULL";
-	static const char values[] = "SELECT DISTINCT value FROM label_pair "
-				     "WHERE day BETWEEN $1 AND $2 AND name = $3";
+	static const char values[] = "SELECT DISTINCT value FROM label_pair WHERE day BETWEEN $1 "
+				     "AND $2 AND name = $3 ORDER BY value";
 	AUTO_ARENA arena = { 0 };
-	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param params[] = {
 		postgres_date(&arena, window->first_day),
 		postgres_date(&arena, window->last_day),
 		postgres_text(name),
 	};
 
-	if (!postgres_query(&reader->pg, name.ptr ? values : names, params, name.ptr ? 3 : 2, &rows,
-			    err))
+	return postgres_query(&reader->pg, name.ptr ? values : names, params, name.ptr ? 3 : 2,
+			      rows, err);
+}
+
+static bool add_indexed(struct store_reader *reader, const struct store_window *window, str name,
+			struct texts *texts, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!read_indexed(reader, window, name, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
 		str text = postgres_get(&rows, i, 0);
@@ -164,6 +172,21 @@ static bool add_indexed(struct store_reader *reader, const struct store_window *
 		if (name.ptr || !label_name_is_reserved(text))
 			texts_add(texts, text);
 	}
+	return true;
+}
+
+/* Where there is nothing to add to them they are the answer as they come: there may be many. */
+static bool list_indexed(struct store_reader *reader, const struct store_window *window, str name,
+			 struct arena *arena, str **ret_items, size_t *ret_count, struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!read_indexed(reader, window, name, &rows, err))
+		return false;
+	*ret_items = arena_array(arena, str, rows.count);
+	for (size_t i = 0; i < rows.count; i++)
+		(*ret_items)[i] = str_copy(arena, postgres_get(&rows, i, 0));
+	*ret_count = rows.count;
 	return true;
 }
 
@@ -246,15 +269,19 @@ bool store_reader_label_values(struct store_reader *reader, str name,
 		.name = name,
 		.texts = &texts,
 	};
+	const struct store_window *window = &everything.match.window;
+	bool is_listed = query_count == 0 && !label_name_is_reserved(name);
 	bool of_sample = false;
 
 	for (size_t i = 0; i < query_count; i++)
 		if (!add_of_query(reader, &queries[i], name, &texts, err))
 			return false;
-	if (query_count == 0 && !label_name_is_reserved(name) &&
-	    (!add_indexed(reader, &everything.match.window, name, &texts, err) ||
-	     !is_sample_label(reader, &everything.match.window, name, &of_sample, err) ||
-	     (of_sample && !scan(reader, &everything, err))))
+	if (is_listed && !is_sample_label(reader, window, name, &of_sample, err))
+		return false;
+	if (is_listed && !of_sample)
+		return list_indexed(reader, window, name, arena, ret_values, ret_count, err);
+	if (is_listed &&
+	    (!add_indexed(reader, window, name, &texts, err) || !scan(reader, &everything, err)))
 		return false;
 	texts_sorted(&texts, ret_values, ret_count);
 	return true;

@@ -37,8 +37,13 @@ bool reader_match_overlaps(const struct store_window *window, const struct direc
 
 bool reader_match_series(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
-	const struct found_series *series = found_get(&((struct reader_match *)self)->found, id);
+	const struct reader_match *match = self;
+	const struct found_series *series = found_get(&match->found, id);
 
+	if (match->everything) {
+		*ret_labels = (struct labels){ 0 };
+		return str_eq(match->selector->type, type);
+	}
 	if (!series || !str_eq(series->type, type))
 		return false;
 	*ret_labels = series->labels;

@@ -16,6 +16,7 @@ struct reader_match {
 	const struct selector *selector;
 	const struct store_bounds *bounds;
 	struct store_window window;
+	bool everything; /* every series of the selector's type is meant; none is in `found` */
 	struct found found;
 };
 

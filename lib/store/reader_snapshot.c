@@ -17,9 +17,14 @@ static bool connect(struct store_reader *reader, struct err *err)
 		.conninfo = reader->options.postgres,
 		.application = "decima-querier",
 		/* Bounds are kept here; the server's are for when we are not there to keep them. */
-		.settings = "-c default_transaction_read_only=on -c statement_timeout=600s "
-			    "-c idle_in_transaction_session_timeout=600s "
-			    "-c client_connection_check_interval=500ms",
+		.settings =
+			"-c default_transaction_read_only=on -c statement_timeout=600s "
+			"-c idle_in_transaction_session_timeout=600s "
+			"-c client_connection_check_interval=500ms"
+			/* All that is read has an index, which statistics of a day that has
+			 * just begun do not know; and what a cursor finds is read to its end. */
+			" -c enable_seqscan=off -c cursor_tuple_fraction=1 -c jit=off"
+			" -c max_parallel_workers_per_gather=0",
 		.deadline_ms =
 			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
 		.stop = reader->options.stop,

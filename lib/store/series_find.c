@@ -5,6 +5,8 @@
 #include "profile/sample_set.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
+#include "store/pair_choice.h"
+#include "store/pair_labels.h"
 
 _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct found *)0)->buckets), "a flag per bucket");
 
@@ -15,8 +17,12 @@ struct finder {
 	struct found *found;
 	struct arena scratch;
 	struct postgres_param days[2];
-	struct map pairs;      /* 8 bytes of id to struct label */
+	struct pair_labels labels;
 	uint32_t maybe_sample; /* bit i: samples have labels of matcher i's name */
+	struct pair_choice choices[MATCHERS_MAX];
+	const struct pair_choice *sent; /* the one of several pairs that the index is asked for */
+	bool tries_values;              /* a matcher has no choice: labels must be known */
+	bool is_void;                   /* nothing can match */
 };
 
 const struct found_series *found_get(const struct found *found, uint64_t id)
@@ -63,122 +69,114 @@ static bool find_maybe_sample(struct finder *finder, int64_t first_day, int64_t 
 	return true;
 }
 
-/*
- * A regex becomes the pairs it matches where they are few: the index finds the union of few pairs,
- * while it goes through the table for many, so that the series are better looked at here.
- */
-static bool pairs_of_matcher(struct finder *finder, const struct matcher *matcher,
-			     int64_t *ret_pairs, size_t *ret_count, struct err *err)
+static bool can_send(const struct pair_choice *choice)
 {
-	static const char sql[] = "SELECT DISTINCT id, value FROM label_pair "
-				  "WHERE day BETWEEN $1 AND $2 AND name = $3";
-	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	const struct postgres_param params[] = { finder->days[0], finder->days[1],
-						 postgres_text(matcher->name) };
-	size_t count = 0;
+	return choice->is_made && !choice->forbids && choice->count <= MATCH_PAIRS_SENT_MAX;
+}
 
-	if (!postgres_query(finder->pg, sql, params, ARRAY_LEN(params), &rows, err))
-		return false;
-	for (size_t i = 0; i < rows.count && count <= MATCH_PAIRS_SENT_MAX; i++) {
-		bool matches;
-
-		if (!store_bounds_hold(finder->bounds, err) ||
-		    !matcher_matches(matcher, postgres_get(&rows, i, 1), &matches, err))
-			return false;
-		if (matches && count < MATCH_PAIRS_SENT_MAX)
-			ret_pairs[count] = postgres_get_i64(&rows, i, 0);
-		count += matches;
-	}
-	*ret_count = count;
-	return true;
+static bool is_indexed(const struct finder *finder)
+{
+	for (size_t i = 0; i < finder->selector->matcher_count; i++)
+		if (can_send(&finder->choices[i]))
+			return true;
+	return false;
 }
 
 /*
- * SELECT of the series that can match: all that the index can say. Parameters are the days, the
- * pairs that must be there, and for each regex the pairs of which one must be.
+ * Values are looked up where that is cheap: a label has few, or the expression says how they begin;
+ * and in any case where the index could not be asked for anything else. What is left is tried on
+ * the series that are found.
  */
+static bool look_up_choices(struct finder *finder, bool with_prefix, struct err *err)
+{
+	const struct pair_source source = {
+		.pg = finder->pg,
+		.bounds = finder->bounds,
+		.days = finder->days,
+		.arena = &finder->scratch,
+	};
+
+	for (size_t i = 0; i < finder->selector->matcher_count; i++) {
+		const struct matcher *matcher = &finder->selector->matchers[i];
+		struct pair_choice *choice = &finder->choices[i];
+		size_t most = is_indexed(finder) ? MATCH_PAIRS_SENT_MAX : 0;
+
+		if (choice->is_made || finder->maybe_sample >> i & 1 ||
+		    pair_choice_has_prefix(matcher, &finder->scratch) != with_prefix)
+			continue;
+		if (!pair_choice_look_up(choice, matcher, &source, most, err))
+			return false;
+	}
+	return true;
+}
+
+static bool make_choices(struct finder *finder, struct err *err)
+{
+	size_t count = finder->selector ? finder->selector->matcher_count : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!(finder->maybe_sample >> i & 1))
+			pair_choice_plain(&finder->choices[i], &finder->selector->matchers[i],
+					  &finder->scratch);
+	if (count && (!look_up_choices(finder, true, err) || !look_up_choices(finder, false, err)))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct pair_choice *choice = &finder->choices[i];
+
+		finder->tries_values = finder->tries_values || !choice->is_made;
+		if (!can_send(choice))
+			continue;
+		finder->is_void = finder->is_void || choice->count == 0;
+		if (choice->count > 1 && (!finder->sent || choice->count < finder->sent->count))
+			finder->sent = choice;
+	}
+	return true;
+}
+
+/* SELECT of the series that can match: all that the index can say. */
 struct series_query {
 	struct buf sql;
-	struct postgres_param params[3 + MATCHERS_MAX];
-	size_t param_count;
-	VEC(int64_t) must;
-	bool is_void; /* nothing can match */
+	struct postgres_param params[5];
+	VEC(int64_t) must; /* pairs that must all be there */
 };
 
-static bool add_matcher(struct finder *finder, const struct matcher *matcher,
-			struct series_query *query, struct err *err)
+/*
+ * GIN gets slow with many keys at once, since it asks each for each series: a few at a time. The
+ * type is most often that of all series, and asking the index for it would read it whole.
+ */
+static void build_query(struct finder *finder, struct series_query *query)
 {
 	struct arena *scratch = &finder->scratch;
-	int64_t pairs[MATCH_PAIRS_SENT_MAX];
-	size_t count = 0;
-
-	if (matcher->op == MATCH_EQ)
-		*vec_push(scratch, &query->must) =
-			label_pair_id(matcher->name, matcher->value, scratch);
-	if (matcher->op != MATCH_RE)
-		return true;
-	if (!pairs_of_matcher(finder, matcher, pairs, &count, err))
-		return false;
-	query->is_void = query->is_void || count == 0;
-	if (count > MATCH_PAIRS_SENT_MAX)
-		return true;
-	query->params[query->param_count++] = postgres_i64s(scratch, pairs, count);
-	buf_format(&query->sql, " AND pairs && $%zu", query->param_count);
-	return true;
-}
-
-static bool build_query(struct finder *finder, struct series_query *query, struct err *err)
-{
 	const struct selector *selector = finder->selector;
+	const struct pair_choice *sent = finder->sent;
+	int64_t type = selector ? label_pair_id(PAIR_TYPE, selector->type, scratch) : 0;
 
-	query->sql.arena = &finder->scratch;
+	for (size_t i = 0; selector && i < selector->matcher_count; i++)
+		if (can_send(&finder->choices[i]) && finder->choices[i].count == 1)
+			*vec_push(scratch, &query->must) = finder->choices[i].ids[0];
+	if (selector && !query->must.len && !sent)
+		*vec_push(scratch, &query->must) = type;
+	query->sql.arena = scratch;
 	query->params[0] = finder->days[0];
 	query->params[1] = finder->days[1];
-	query->param_count = 3;
-	buf_format(&query->sql, "DECLARE found_series NO SCROLL CURSOR FOR SELECT id, pairs "
-				"FROM series WHERE day BETWEEN $1 AND $2 AND pairs @> $3");
-	if (selector)
-		*vec_push(&finder->scratch, &query->must) =
-			label_pair_id(PAIR_TYPE, selector->type, &finder->scratch);
-	for (size_t i = 0; selector && i < selector->matcher_count; i++) {
-		const struct matcher *matcher = &selector->matchers[i];
-		bool indexed = !(finder->maybe_sample >> i & 1) && !matcher_matches_empty(matcher);
-
-		if (indexed && !add_matcher(finder, matcher, query, err))
-			return false;
-	}
-	query->params[2] = postgres_i64s(&finder->scratch, query->must.items, query->must.len);
+	query->params[2] = postgres_i64s(scratch, query->must.items, query->must.len);
+	query->params[3] = postgres_i64(scratch, type);
+	query->params[4] = postgres_i64s(scratch, sent ? sent->ids : NULL, sent ? sent->count : 0);
+	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "said in the statement below");
+	buf_format(&query->sql,
+		   "DECLARE found_series NO SCROLL CURSOR FOR "
+		   "SELECT id, pairs, day - DATE '1970-01-01' FROM %sseries "
+		   "WHERE day BETWEEN $1 AND $2%s%s%s",
+		   sent ? "generate_series(1, cardinality($5::bigint[]), 32) AS at, " : "",
+		   sent ? " AND pairs && ($5::bigint[])[at:at + 31]" : "",
+		   query->must.len ? " AND pairs @> $3" : "",
+		   selector ? " AND $4 = ANY (pairs)" : "");
 	buf_u8(&query->sql, '\0');
-	return true;
 }
 
-/* Names and values of the pairs that were not met before. */
-static bool load_pairs(struct finder *finder, const int64_t *ids, size_t count, struct err *err)
+static bool needs_labels(const struct finder *finder)
 {
-	static const char sql[] = "SELECT DISTINCT ON (id) id, name, value FROM label_pair "
-				  "WHERE day BETWEEN $1 AND $2 AND id = ANY ($3)";
-	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	const struct postgres_param params[] = {
-		finder->days[0],
-		finder->days[1],
-		postgres_i64s(&finder->scratch, ids, count),
-	};
-	struct arena *arena = finder->found->arena;
-
-	if (count == 0)
-		return true;
-	if (!postgres_query(finder->pg, sql, params, ARRAY_LEN(params), &rows, err))
-		return false;
-	for (size_t i = 0; i < rows.count; i++) {
-		struct label *label = arena_new(arena, struct label);
-		int64_t id = postgres_get_i64(&rows, i, 0);
-
-		label->name = str_copy(arena, postgres_get(&rows, i, 1));
-		label->value = str_copy(arena, postgres_get(&rows, i, 2));
-		*map_at(&finder->pairs, str_copy(arena, (str){ (const char *)&id, sizeof(id) })) =
-			label;
-	}
-	return true;
+	return finder->tries_values || !finder->found->without_labels;
 }
 
 static bool pairs_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
@@ -188,72 +186,28 @@ static bool pairs_of_row(const struct postgres_rows *rows, size_t row, struct ar
 	       err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
 }
 
-static bool load_pairs_of_rows(struct finder *finder, const struct postgres_rows *rows,
-			       struct err *err)
+static bool choices_admit(const struct finder *finder, const int64_t *pairs, size_t count)
 {
-	struct map asked = { .arena = &finder->scratch };
-	VEC(int64_t) unknown = { 0 };
-
-	for (size_t i = 0; i < rows->count; i++) {
-		int64_t *pairs = NULL;
-		size_t count = 0;
-
-		if (!pairs_of_row(rows, i, &finder->scratch, &pairs, &count, err))
+	for (size_t i = 0; finder->selector && i < finder->selector->matcher_count; i++)
+		if (finder->choices[i].is_made &&
+		    !pair_choice_admits(&finder->choices[i], pairs, count))
 			return false;
-		for (size_t j = 0; j < count; j++) {
-			str key = { (const char *)&pairs[j], sizeof(pairs[j]) };
-
-			if (map_get(&finder->pairs, key))
-				continue;
-
-			void **seen = map_at(&asked, key);
-
-			if (!*seen)
-				*vec_push(&finder->scratch, &unknown) = pairs[j];
-			*seen = finder;
-		}
-	}
-	return load_pairs(finder, unknown.items, unknown.len, err);
-}
-
-static bool series_labels(struct finder *finder, const struct postgres_rows *rows, size_t row,
-			  struct found_series *series, struct err *err)
-{
-	int64_t *pairs = NULL;
-	size_t count = 0, len = 0;
-
-	if (!pairs_of_row(rows, row, &finder->scratch, &pairs, &count, err))
-		return false;
-
-	struct label *labels = arena_array(finder->found->arena, struct label, count);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct label *label =
-			map_get(&finder->pairs, (str){ (const char *)&pairs[i], sizeof(pairs[i]) });
-
-		if (!label)
-			return err_set(err, ERR_INVALID,
-				       "a stored series has a label pair that is "
-				       "not in label_pair");
-		if (str_eq(label->name, PAIR_TYPE))
-			series->type = label->value;
-		else
-			labels[len++] = *label;
-	}
-	series->labels = labels_of(labels, len);
 	return true;
 }
 
-static bool series_matches(const struct finder *finder, struct found_series *series,
-			   bool *ret_matches, struct err *err)
+/* The matchers that have no choice. */
+static bool values_match(const struct finder *finder, struct found_series *series,
+			 bool *ret_matches, struct err *err)
 {
 	const struct selector *selector = finder->selector;
 
-	*ret_matches = !selector || str_eq(series->type, selector->type);
+	*ret_matches = true;
 	for (size_t i = 0; selector && *ret_matches && i < selector->matcher_count; i++) {
 		const struct matcher *matcher = &selector->matchers[i];
 		str value = labels_get(series->labels, matcher->name);
 
+		if (finder->choices[i].is_made)
+			continue;
 		if (!value.ptr && finder->maybe_sample >> i & 1)
 			series->open |= UINT32_C(1) << i;
 		else if (!matcher_matches(matcher, value.ptr ? value : STR(""), ret_matches, err))
@@ -262,34 +216,93 @@ static bool series_matches(const struct finder *finder, struct found_series *ser
 	return true;
 }
 
-static bool take_rows(struct finder *finder, const struct postgres_rows *rows, struct err *err)
+/* Where rows of the series are. Without labels it is what the selector says of services, if so. */
+static void add_buckets(struct finder *finder)
 {
+	const struct selector *selector = finder->selector;
 	struct found *found = finder->found;
 
-	if (!load_pairs_of_rows(finder, rows, err))
-		return false;
-	for (size_t i = 0; i < rows->count; i++) {
-		uint64_t id = (uint64_t)postgres_get_i64(rows, i, 0);
-		struct found_series series = { 0 };
-		bool matches;
+	for (size_t i = 0; selector && i < selector->matcher_count; i++) {
+		const struct pair_choice *choice = &finder->choices[i];
 
-		if (found_get(found, id))
+		if (!can_send(choice) || !str_eq(selector->matchers[i].name, STR("service_name")))
 			continue;
-		if (!store_bounds_hold(finder->bounds, err))
-			return false;
-		if (!series_labels(finder, rows, i, &series, err) ||
-		    !series_matches(finder, &series, &matches, err))
-			return false;
-		if (!matches)
-			continue;
+		for (size_t j = 0; j < choice->count; j++) {
+			struct label label = { STR("service_name"), choice->values[j] };
 
-		struct found_series *kept = arena_new(found->arena, struct found_series);
-
-		*kept = series;
-		*map_at(&found->by_id,
-			str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) = kept;
-		found->buckets[series_bucket(series.labels)] = true;
+			found->buckets[series_bucket((struct labels){ &label, 1 })] = true;
+		}
+		return;
 	}
+	memset(found->buckets, true, sizeof(found->buckets));
+}
+
+static void keep(struct finder *finder, uint64_t id, const struct found_series *series)
+{
+	struct found *found = finder->found;
+	struct found_series *kept = arena_new(found->arena, struct found_series);
+
+	*kept = *series;
+	*map_at(&found->by_id, str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) =
+		kept;
+	if (needs_labels(finder))
+		found->buckets[series_bucket(series->labels)] = true;
+}
+
+/* A row of those that choices admit. */
+struct candidate {
+	uint64_t id;
+	int64_t *pairs;
+	size_t count;
+};
+
+static bool take_candidate(struct finder *finder, const struct candidate *candidate,
+			   struct err *err)
+{
+	struct found_series series = { 0 };
+	bool matches = true;
+
+	if (!store_bounds_hold(finder->bounds, err))
+		return false;
+	if (needs_labels(finder) &&
+	    (!pair_labels_of(&finder->labels, candidate->pairs, candidate->count, &series.type,
+			     &series.labels, err) ||
+	     !values_match(finder, &series, &matches, err)))
+		return false;
+	if (finder->selector)
+		series.type = finder->selector->type;
+	if (matches)
+		keep(finder, candidate->id, &series);
+	return true;
+}
+
+static bool take_rows(struct finder *finder, const struct postgres_rows *rows, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct found *found = finder->found;
+	struct candidate *candidates = arena_array(&arena, struct candidate, rows->count);
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		struct candidate *candidate = &candidates[count];
+
+		candidate->id = (uint64_t)postgres_get_i64(rows, i, 0);
+		if (found_get(found, candidate->id))
+			continue;
+		if (!pairs_of_row(rows, i, &arena, &candidate->pairs, &candidate->count, err))
+			return false;
+		if (!choices_admit(finder, candidate->pairs, candidate->count))
+			continue;
+		if (needs_labels(finder))
+			pair_labels_want(&finder->labels, postgres_get_i64(rows, i, 2),
+					 candidate->pairs, candidate->count);
+		count++;
+	}
+	if (!pair_labels_load(&finder->labels, finder->bounds, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!take_candidate(finder, &candidates[i], err))
+			return false;
 	return found->arena->held <= QUERY_SERIES_BYTES_MAX ||
 	       err_set(err, ERR_LIMIT, "the selector means too many series for one query");
 }
@@ -317,17 +330,22 @@ bool series_find(struct postgres *pg, const struct selector *selector, int64_t f
 	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
 
 	found->by_id.arena = found->arena;
-	finder.pairs.arena = found->arena;
+	pair_labels_init(&finder.labels, pg, found->arena);
 	finder.days[0] = postgres_date(&finder.scratch, first_day);
 	finder.days[1] = postgres_date(&finder.scratch, last_day);
 
-	bool good = find_maybe_sample(&finder, first_day, last_day, err) &&
-		    build_query(&finder, &query, err);
+	bool good =
+		find_maybe_sample(&finder, first_day, last_day, err) && make_choices(&finder, err);
 
-	if (good && !query.is_void)
-		good = postgres_query(pg, query.sql.ptr, query.params, query.param_count, &declared,
-				      err) &&
+	if (good && !finder.is_void) {
+		build_query(&finder, &query);
+		if (!needs_labels(&finder))
+			add_buckets(&finder);
+		good = postgres_query(pg, query.sql.ptr, query.params, ARRAY_LEN(query.params),
+				      &declared, err) &&
 		       take_all(&finder, err);
+	}
+	pair_labels_done(&finder.labels);
 	arena_free(&finder.scratch);
 	return good;
 }

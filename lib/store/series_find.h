@@ -20,8 +20,9 @@ struct found_series {
 
 struct found {
 	struct arena *arena;
-	struct map by_id; /* 8 bytes of id to struct found_series */
-	bool buckets[64]; /* where their rows are */
+	struct map by_id;    /* 8 bytes of id to struct found_series */
+	bool without_labels; /* given: none but the selector is asked for them, they may be empty */
+	bool buckets[64];    /* where their rows are */
 };
 _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
 

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * matcher - any expression is compiled or refused, and no subject makes it run for long.
+ * matcher - any expression is compiled or refused, and no subject makes it run for long. What its
+ * text says of what it matches is so.
  */
 #include "base/reader.h"
+#include "profile/regex_hint.h"
 #include "profile/selector.h"
 
 #include <assert.h>
+
+static bool is_in_range(str prefix, str subject, struct arena *arena)
+{
+	str first, end;
+
+	return !regex_hint_range(prefix, arena, &first, &end) ||
+	       (str_compare(subject, first) >= 0 && str_compare(subject, end) < 0);
+}
+
+static void check_hint(str expression, str subject)
+{
+	AUTO_ARENA arena = { 0 };
+	struct regex_hint hint = regex_hint_of(expression, &arena);
+	bool found = !hint.literals;
+
+	for (size_t i = 0; i < hint.literal_count; i++)
+		found = found || str_eq(hint.literals[i], subject);
+	assert(found && str_starts_with(subject, hint.prefix));
+	assert(is_in_range(hint.prefix, subject, &arena));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(op != MATCH_EQ || matches == str_eq(expression, subject));
 		assert(op != MATCH_NE || matches != str_eq(expression, subject));
 		assert(matcher_matches(&matcher, subject, &again, &err) && again == matches);
+		if (op == MATCH_RE && matches)
+			check_hint(expression, subject);
 	} else {
 		/* Too many steps; or a recursion that only a subject shows to have no end. */
 		assert((err.code == ERR_LIMIT || err.code == ERR_INVALID) && err.msg[0]);

@@ -43,6 +43,7 @@ static const struct limit rows[] = {
 	LIMIT(READERS_MAX, COUNT, "what `--query-connections` may be", "an error at the start"),
 	LIMIT(MATCH_PAIRS_SENT_MAX, COUNT, "label values a regular expression may become",
 	      "the series are looked through instead: slower"),
+	LIMIT(MATCH_PAIRS_AT_ONCE, COUNT, "those asked of the index together", PACE),
 	LIMIT(QUERY_SERIES_BYTES_MAX, BYTES, "memory of the series a query matches",
 	      "422 `execution` with a sentence, `decima_querier_errors_total`"),
 	LIMIT(QUERY_TIMEOUT_MAX_MS, MS, "what `--query-timeout` may be", "an error at the start"),

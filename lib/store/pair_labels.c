@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/pair_labels.h"
+
+#include "store/label_pair.h"
+
+static str key_of(const int64_t *id)
+{
+	return (str){ (const char *)id, sizeof(*id) };
+}
+
+void pair_labels_init(struct pair_labels *labels, struct postgres *pg, struct arena *arena)
+{
+	*labels = (struct pair_labels){ .pg = pg, .known.arena = arena };
+}
+
+void pair_labels_done(struct pair_labels *labels)
+{
+	arena_free(&labels->wanting);
+}
+
+static void forget_wanted(struct pair_labels *labels)
+{
+	arena_reset(&labels->wanting);
+	labels->asked = (struct map){ .arena = &labels->wanting };
+	labels->wanted.items = NULL;
+	labels->wanted.len = labels->wanted.cap = 0;
+}
+
+void pair_labels_want(struct pair_labels *labels, int64_t day, const int64_t *pairs, size_t count)
+{
+	struct arena *arena = &labels->wanting;
+
+	labels->asked.arena = arena;
+	for (size_t i = 0; i < count; i++) {
+		str key = key_of(&pairs[i]);
+
+		if (map_get(&labels->known, key) || map_get(&labels->asked, key))
+			continue;
+		*map_at(&labels->asked, str_copy(arena, key)) = labels;
+		*vec_push(arena, &labels->wanted) = (struct wanted_pair){ day, pairs[i] };
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct wanted_pair *x = a, *y = b;
+
+	if (x->day != y->day)
+		return x->day < y->day ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Of one day, in the order of the index, whose pages are then met one after another. */
+static bool load_day(struct pair_labels *labels, const struct wanted_pair *wanted, size_t count,
+		     struct err *err)
+{
+	static const char sql[] = "SELECT id, name, value FROM label_pair "
+				  "WHERE day = $1 AND id = ANY ($2)";
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	struct arena *arena = labels->known.arena;
+	int64_t *ids = arena_array(&labels->wanting, int64_t, count);
+
+	for (size_t i = 0; i < count; i++)
+		ids[i] = wanted[i].id;
+
+	const struct postgres_param params[] = {
+		postgres_date(&labels->wanting, wanted[0].day),
+		postgres_i64s(&labels->wanting, ids, count),
+	};
+
+	if (!postgres_query(labels->pg, sql, params, ARRAY_LEN(params), &rows, err))
+		return false;
+	for (size_t i = 0; i < rows.count; i++) {
+		struct label *label = arena_new(arena, struct label);
+		int64_t id = postgres_get_i64(&rows, i, 0);
+
+		label->name = str_copy(arena, postgres_get(&rows, i, 1));
+		label->value = str_copy(arena, postgres_get(&rows, i, 2));
+		*map_at(&labels->known, str_copy(arena, key_of(&id))) = label;
+	}
+	return true;
+}
+
+/* An index that begins with the day finds many ids of one day at once, but not of several. */
+bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
+		      struct err *err)
+{
+	const struct wanted_pair *wanted = labels->wanted.items;
+	size_t len = labels->wanted.len, end;
+
+	if (len)
+		qsort(labels->wanted.items, len, sizeof(*wanted), compare);
+	for (size_t first = 0; first < len; first = end) {
+		for (end = first + 1; end < len && wanted[end].day == wanted[first].day;)
+			end++;
+		if (!store_bounds_hold(bounds, err) ||
+		    !load_day(labels, &wanted[first], end - first, err))
+			return false;
+	}
+	forget_wanted(labels);
+	return true;
+}
+
+bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,
+		    str *ret_type, struct labels *ret_labels, struct err *err)
+{
+	struct label *items = arena_array(labels->known.arena, struct label, count);
+	str type = { 0 };
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct label *label = map_get(&labels->known, key_of(&pairs[i]));
+
+		if (!label)
+			return err_set(err, ERR_INVALID,
+				       "a stored series has a label pair that is "
+				       "not in label_pair");
+		if (str_eq(label->name, PAIR_TYPE))
+			type = label->value;
+		else
+			items[len++] = *label;
+	}
+	*ret_type = type;
+	*ret_labels = labels_of(items, len);
+	return true;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The index of labels, with the series of a day: questions find the same series as a look at all of
+them does, and no statement goes through a table of labels from its beginning to its end.
+"""
+import json
+import re
+import subprocess
+import time
+
+import pytest
+
+from harness import Cell
+
+DAY_MS = 86400_000
+SERIES = 20_000          # of 4,000 pods, 4 services, 201 nodes
+# What a selector means, said of the labels of one series.
+SELECTORS = {
+    '{service_name="service-001"}': lambda s: s["service_name"] == "service-001",
+    '{node="node-00007",comm=~"comm-00.*"}':
+        lambda s: s["node"] == "node-00007" and s["comm"].startswith("comm-00"),
+    '{service_name=~"service-001|service-003"}':
+        lambda s: s["service_name"] in ("service-001", "service-003"),
+    '{pod=~"service-002-.*"}': lambda s: s["pod"].startswith("service-002-"),
+    '{pod=~"service-00[12]-0000.*",node!="node-00001"}':
+        lambda s: re.fullmatch("service-00[12]-0000.*", s["pod"]) and s["node"] != "node-00001",
+    '{pod=~".*-00001.",service_name!~"service-00[02].*"}':
+        lambda s: re.fullmatch(".*-00001.", s["pod"])
+        and not re.fullmatch("service-00[02].*", s["service_name"]),
+    '{pod=~".*7"}': lambda s: s["pod"].endswith("7"),
+    '{service_name="service-001",pod!~".*7|.*8"}':
+        lambda s: s["service_name"] == "service-001" and s["pod"][-1] not in "78",
+    '{comm!="comm-000",unit="",exe=~".+",node=~"node-0000.|"}':
+        lambda s: s["comm"] != "comm-000" and re.fullmatch("node-0000.", s["node"]),
+    '{namespace=~"nobody|none"}': lambda s: False,
+    '{unit=~"x.*"}': lambda s: False,
+}
+
+
+@pytest.fixture(scope="module")
+def day(servers):
+    """A cell with a day's series, whose PostgreSQL logs plans; when the day ends, in ms."""
+    end_ms = int(time.time() * 1000) // DAY_MS * DAY_MS
+    with Cell(servers, "label_index", partitions=1) as cell:
+        cell.start_service(cell.ingester)
+        subprocess.run([servers.build / "tests" / "series_feed", cell.postgres_address,
+                        str(SERIES), str(end_ms)], check=True)
+        with cell.connect() as db:
+            db.execute("VACUUM ANALYZE label_pair")
+            db.execute("VACUUM ANALYZE series")
+            for setting, value in {"session_preload_libraries": "auto_explain",
+                                   "auto_explain.log_min_duration": "0",
+                                   "auto_explain.log_format": "json"}.items():
+                db.execute(f"ALTER DATABASE {cell.database} SET {setting} = '{value}'")
+        cell.start_service(cell.querier)
+        yield cell, end_ms
+
+
+def ask(cell, end_ms, path, **params):
+    status, body = cell.api(path, start=end_ms / 1e3 - 86400, end=end_ms / 1e3, **params)
+    assert status == 200, body[:300]
+    return json.loads(body)
+
+
+@pytest.fixture(scope="module")
+def every(day):
+    """The labels of all series, in one look at them."""
+    found = ask(*day, "series")["data"]
+    assert len(found) == SERIES
+    return found
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_a_selector_finds_what_a_look_at_all_series_finds(day, every, selector):
+    meant = [s for s in every if SELECTORS[selector](s)]
+    found = ask(*day, "series", **{"match[]": selector})["data"]
+    assert found == meant
+    sums = ask(*day, "query_range", query=selector, sum_by="service_name", step="86400")
+    assert {line["metric"]["service_name"] for line in sums["data"]["result"]} == \
+        {s["service_name"] for s in meant}
+    graph = ask(*day, "query", query=selector, report="flamegraph")
+    assert graph["stats"]["samples"] == len(meant), "each series has one sample"
+
+
+def test_all_cpu_time_is_found_without_its_series(day):
+    graph = ask(*day, "query", query="{}", report="flamegraph")
+    assert graph["stats"]["samples"] == SERIES
+    assert graph["stats"]["series"] == 0, "none was looked for"
+
+
+def test_values_are_those_that_series_have(day, every):
+    for name in ("node", "pod", "service_name"):
+        assert ask(*day, f"label/{name}/values")["data"] == sorted({s[name] for s in every})
+
+
+def test_no_statement_goes_through_a_table_of_labels(day):
+    cell, end_ms = day
+    log = cell.fleet.postgres.log_file
+    began = log.stat().st_size
+    for selector in SELECTORS:
+        ask(cell, end_ms, "query", query=selector, report="flamegraph")
+        ask(cell, end_ms, "series", **{"match[]": selector})
+        ask(cell, end_ms, "labels", **{"match[]": selector})
+    for path in ("labels", "label/pod/values", "label/service_name/values", "profile_types"):
+        ask(cell, end_ms, path)
+
+    with open(log, "rb") as file:
+        file.seek(began)
+        text = file.read().decode()
+    plans = [line for line in re.split(r"\n(?=\d{4}-)", text)
+             if f" {cell.database} " in line and "plan:" in line]
+    scans = [scan for plan in plans
+             for scan in re.findall(r'"Node Type": "([^"]* Scan)"[^{}]*?"Relation Name": "(\w+)"',
+                                    plan)]
+    of_labels = {scan for scan in scans if scan[1].startswith(("series_", "label_pair_"))}
+    kinds = {kind for kind, _ in of_labels}
+    assert {"Bitmap Heap Scan", "Index Only Scan", "Index Scan"} <= kinds, kinds
+    assert "Seq Scan" not in kinds, of_labels

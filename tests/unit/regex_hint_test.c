@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/regex_hint.h"
+#include "test.h"
+
+static void names_the_few_values_of_an_alternation(void **state)
+{
+	static const struct {
+		const char *expression;
+		size_t count;
+		const char *values[3];
+	} rows[] = {
+		{ "web", 1, { "web" } },
+		{ "web|api|db", 3, { "web", "api", "db" } },
+		{ "web\\.a|10\\.0\\.0\\.1", 2, { "web.a", "10.0.0.1" } },
+		{ "a\\|b", 1, { "a|b" } },
+		{ "|a", 2, { "", "a" } },
+		{ "", 1, { "" } },
+		{ "h\xc3\xa4llo#x y", 1, { "h\xc3\xa4llo#x y" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct regex_hint hint = regex_hint_of(str_from(rows[i].expression), &arena);
+
+		assert_non_null(hint.literals);
+		assert_int_equal(hint.literal_count, rows[i].count);
+		for (size_t j = 0; j < hint.literal_count; j++)
+			assert_true(str_eq(hint.literals[j], str_from(rows[i].values[j])));
+	}
+}
+
+static void says_what_values_begin_with_and_no_more(void **state)
+{
+	static const struct {
+		const char *expression, *prefix;
+	} rows[] = {
+		{ "web-.*", "web-" },
+		{ "web\\.example\\.[a-z]+", "web.example." },
+		{ "webs?", "web" },
+		{ "webs*-x", "web" },
+		{ "webs{0}", "web" },
+		{ "webs+", "webs" },
+		{ "web$", "web" },
+		{ "h\xc3\xa4*", "h" },
+		{ "h\xc3\xa4+", "h\xc3\xa4" },
+		{ "a\\d+", "a" },
+		{ "a\\", "a" },
+		{ "a\\.?", "a" },
+		{ "\\w+", "" },
+		{ ".*-7", "" },
+		{ "(?i)web-.*", "" },
+		{ "web-(1|2)", "" },
+		{ "web.*|api", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct regex_hint hint = regex_hint_of(str_from(rows[i].expression), &arena);
+
+		assert_null(hint.literals);
+		if (!str_eq(hint.prefix, str_from(rows[i].prefix)))
+			fail_msg("%s: " STR_FMT, rows[i].expression, STR_ARG(hint.prefix));
+	}
+}
+
+static void a_range_holds_all_that_begins_with_the_prefix(void **state)
+{
+	static const struct {
+		const char *prefix, *first, *end;
+	} rows[] = {
+		{ "web-", "web-", "web." },
+		{ "h\xc3\xa4", "h", "i" },
+		{ "a~", "a~", "a\x7f" },
+		{ "a\x7f", "a", "b" },
+	};
+	AUTO_ARENA arena = { 0 };
+	str first, end;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(regex_hint_range(str_from(rows[i].prefix), &arena, &first, &end));
+		assert_true(str_eq(first, str_from(rows[i].first)));
+		assert_true(str_eq(end, str_from(rows[i].end)));
+	}
+	assert_false(regex_hint_range(STR(""), &arena, &first, &end));
+	assert_false(regex_hint_range(STR("\xc3\xa4"), &arena, &first, &end));
+}
+
+RUN_TESTS(TEST(names_the_few_values_of_an_alternation),
+	  TEST(says_what_values_begin_with_and_no_more),
+	  TEST(a_range_holds_all_that_begins_with_the_prefix))
