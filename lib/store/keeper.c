@@ -9,6 +9,8 @@
 #include "store/retention.h"
 #include "store/schema.h"
 
+#include <inttypes.h>
+
 void store_keeper_init(struct store_keeper *keeper, const struct store_keeper_options *options)
 {
 	*keeper = (struct store_keeper){ .options = *options };
@@ -34,17 +36,37 @@ static bool make_ahead(struct store_keeper *keeper, uint64_t now_ms, struct err 
 	return true;
 }
 
+/* Of two clocks that differ one is wrong, and what was dropped by it would be gone. */
+static bool earliest_now(struct store_keeper *keeper, uint64_t now_ms, uint64_t *ret_now_ms,
+			 struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(&keeper->pg, "SELECT (extract(epoch FROM now()) * 1000)::bigint", NULL,
+			    0, &rows, err))
+		return false;
+
+	uint64_t theirs_ms = (uint64_t)postgres_get_i64(&rows, 0, 0);
+
+	if (now_ms > theirs_ms + CLOCK_APART_MS)
+		log_warn("our clock is ahead of PostgreSQL's, which is taken for retention",
+			 "seconds=%" PRIu64, (now_ms - theirs_ms) / 1000);
+	*ret_now_ms = now_ms < theirs_ms ? now_ms : theirs_ms;
+	return true;
+}
+
 static bool run(struct store_keeper *keeper, struct err *err)
 {
-	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
-	const struct retention retention = {
-		.now_ms = now_ms,
+	uint64_t now_ms =
+		keeper->options.now_ms ? keeper->options.now_ms : clock_unix_ns() / NS_PER_MS;
+	struct retention retention = {
 		.raw_ms = keeper->options.retention_raw_ns / NS_PER_MS,
 		.rollup_ms = keeper->options.retention_rollup_ns / NS_PER_MS,
 		.detach_ms = keeper->options.detach_ms,
 	};
 
-	return schema_check(&keeper->pg, err) &&
+	return earliest_now(keeper, now_ms, &retention.now_ms, err) &&
+	       schema_check(&keeper->pg, err) &&
 	       janitor_run(&keeper->pg, &keeper->writers_ended, err) &&
 	       make_ahead(keeper, now_ms, err) &&
 	       retention_run(&keeper->pg, &retention, &keeper->partitions_dropped, err);

@@ -14,6 +14,7 @@ struct store_keeper_options {
 	const char *postgres; /* libpq conninfo or URI */
 	uint64_t retention_raw_ns, retention_rollup_ns;
 	uint64_t detach_ms; /* how long to wait for queries before another round; 0: 30 s */
+	uint64_t now_ms;    /* by our clock; 0: ask it */
 	const struct stop *stop;
 };
 

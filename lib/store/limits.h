@@ -29,6 +29,7 @@ enum {
 	LOCK_TRIES = 200,
 	DETACH_TIMEOUT_MS = 30000, /* waiting for each query; nobody waits for who does so */
 	FINALIZE_TIMEOUT_MS = 500, /* the same, and who makes a partition waits */
+	CLOCK_APART_MS = 60000,    /* our clock ahead of the server's; more is said in the log */
 
 	/* What one transaction of compaction merges; more is left for another. One row alone may
 	 * have more. */

@@ -97,11 +97,11 @@ static bool is_merged(struct round *round, str name, bool *ret_merged, struct er
 {
 	AUTO_ARENA arena = { 0 };
 	str sql = str_format(&arena,
-			     "SELECT NOT EXISTS (SELECT FROM " STR_FMT
-			     " WHERE merged IS NULL OR merged > $1)%c",
+			     "SELECT NOT EXISTS (SELECT FROM " STR_FMT " WHERE merged IS NULL"
+			     " OR merged > now() - $1::bigint * interval '1 millisecond')%c",
 			     STR_ARG(name), '\0');
-	const struct postgres_param before =
-		postgres_time(&arena, round->retention->now_ms - COMPACT_GRACE_MS);
+	/* By the server's clock, as it was marked. */
+	const struct postgres_param before = postgres_i64(&arena, COMPACT_GRACE_MS);
 
 	return ask_bool(round->pg, sql.ptr, &before, 1, ret_merged, err);
 }

@@ -12,7 +12,7 @@
 #include "client/postgres.h"
 
 struct retention {
-	uint64_t now_ms;
+	uint64_t now_ms; /* where clocks differ, the earliest */
 	/* How long samples are kept: rows as they came by arrival, merged ones by their samples'
 	 * day. Of the former those that were merged go sooner. */
 	uint64_t raw_ms;

@@ -346,6 +346,38 @@ static void rows_that_come_while_a_partition_goes_are_kept(void **state)
 	store_writer_close(&writer);
 }
 
+/* As a machine has it that forgot the time. */
+static void a_clock_that_is_ahead_drops_nothing(void **state)
+{
+	struct store_writer writer;
+	struct store_keeper keeper;
+	struct sample_set set;
+	struct store_flush result;
+	AUTO_ARENA arena = { 0 };
+	struct random_options options = options_at(now_ms() - DAY_MS, 1);
+	int64_t count;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	init_keeper(&keeper);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_good(postgres_exec(&writer.pg, "UPDATE chunk_raw SET merged = now()", &err), err);
+	keeper.options.now_ms = now_ms() + 400 * DAY_MS;
+
+	assert_good(store_keeper_run(&keeper, &err), err);
+
+	assert_int_equal(keeper.partitions_dropped, 0);
+	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
+	assert_int_equal(count, 4000);
+	store_writer_close(&writer);
+}
+
 static void goes_on_after_the_connection_was_cut(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -457,6 +489,7 @@ const struct CMUnitTest write_tests[] = {
 	TEST(forgets_hosts_that_are_heard_of_no_more),
 	TEST(a_detach_that_was_cut_short_is_finished_later),
 	TEST(rows_that_come_while_a_partition_goes_are_kept),
+	TEST(a_clock_that_is_ahead_drops_nothing),
 	TEST(goes_on_after_the_connection_was_cut),
 	TEST(what_one_row_cannot_hold_becomes_two),
 	TEST(tables_wait_for_the_disk_though_samples_do_not),
