@@ -10,6 +10,16 @@
 
 enum { END_MS = 2000 };
 
+/*
+ * The tables are taken first: to take them needs no snapshot, so the one that the first SELECT
+ * makes is not older. Whoever detaches a partition waits for all who hold its table; so what the
+ * snapshot shows is there until the end, also what is read from last.
+ */
+static const char begin[] =
+	"BEGIN ISOLATION LEVEL REPEATABLE READ;"
+	"LOCK TABLE ONLY chunk_raw, ONLY chunk, ONLY rollup, ONLY series, ONLY label_pair "
+	"IN ACCESS SHARE MODE";
+
 static bool connect(struct store_reader *reader, struct err *err)
 {
 	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "said in the settings below");
@@ -60,8 +70,7 @@ bool store_reader_begin(struct store_reader *reader, const struct store_bounds *
 		reader->bounds = *bounds;
 	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
 	/* Before the snapshot is taken: a failure in a transaction would spoil it. */
-	return schema_check(&reader->pg, err) &&
-	       postgres_exec(&reader->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ", err);
+	return schema_check(&reader->pg, err) && postgres_exec(&reader->pg, begin, err);
 }
 
 void store_reader_end(struct store_reader *reader)

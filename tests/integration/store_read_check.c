@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
+#include "store/partition.h"
 #include "store_check.h"
 
 /* What the selector means, by a plain loop: the series' label wins over the sample's. */
@@ -310,6 +311,68 @@ static void a_reader_says_that_there_are_no_tables_yet(void **state)
 	store_reader_close(&reader);
 }
 
+static bool add(void *self, const struct sample_set *set, struct err *err)
+{
+	size_t *count = self;
+
+	(void)err;
+	*count += set->samples.len;
+	return true;
+}
+
+/* It looks at the tables last that retention is at: their time is over just then. */
+static void what_the_snapshot_shows_is_there_until_the_end(void **state)
+{
+	static const char age[] = "UPDATE chunk_raw SET late = false, "
+				  "arrival = arrival - interval '9 days'";
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_keeper keeper;
+	struct store_reader reader;
+	struct store_flush result;
+	struct sample_set set;
+	struct selector selector;
+	uint64_t at_ms = now_ms() - 9 * DAY_MS;
+	struct random_options options = options_at(at_ms, 1);
+	const struct store_query query = { &selector, 0, UINT64_MAX };
+	size_t count = 0;
+	const struct store_sink sink = { add, &count };
+	char snapshot[64];
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	init_keeper(&keeper);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, at_ms, &made, &err), err);
+	assert_good(postgres_exec(&writer.pg, age, &err), err);
+	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
+	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	assert_good(store_reader_export(&reader, snapshot, sizeof(snapshot), &err), err);
+
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+
+	assert_int_equal(keeper.partitions_dropped, 0);
+	assert_int_equal(count, 4000);
+	store_reader_end(&reader);
+	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_true(keeper.partitions_dropped >= 1);
+	store_reader_close(&reader);
+	store_writer_close(&writer);
+	selector_done(&selector);
+}
+
 const struct CMUnitTest read_tests[] = {
 	TEST(finds_by_every_matcher_what_a_plain_loop_finds),
 	TEST(a_series_label_wins_over_a_samples_of_the_same_name),
@@ -317,5 +380,6 @@ const struct CMUnitTest read_tests[] = {
 	TEST(lists_labels_of_series_and_of_samples),
 	TEST(a_reader_says_that_there_are_no_tables_yet),
 	TEST(a_row_without_the_label_is_not_read),
+	TEST(what_the_snapshot_shows_is_there_until_the_end),
 };
 const size_t read_test_count = ARRAY_LEN(read_tests);
