@@ -45,7 +45,7 @@ def moved(cell, name, by):
 def produce_packed(cell, *values):
     """On partition 0, in one batch, compressed: what a topic takes at any size."""
     producer = confluent_kafka.Producer(cell.kafka_settings(**{
-        "compression.codec": "zstd", "message.max.bytes": 1_000_000_000, "linger.ms": 2000,
+        "compression.codec": "zstd", "message.max.bytes": 1_000_000_000, "linger.ms": 60_000,
         "batch.size": 1_000_000_000, "batch.num.messages": len(values),
         "queue.buffering.max.kbytes": 2_000_000}))
     failures = []
