@@ -153,13 +153,12 @@ def run_lane(lane, long, scratch, put, counts):
     """pytest on one lane: its lines go to put(line), its counts into `counts`."""
     scratch.mkdir()
     report = scratch / "report.xml"
-    with_docker = long or os.environ.get("DECIMA_TEST_DOCKER") == "on"
     command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
                "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
                f"--basetemp={scratch}/pytest", f"--lane={lane}", "--durations=25",
-               "tests/integration", "tests/chaos"] + (["tests/compose"] if with_docker else []) + (
-                   ["--long"] if long else [])
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("DECIMA_")}
+               "tests/integration", "tests/chaos", "tests/compose"] + (["--long"] if long else [])
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith("DECIMA_") or k == "DECIMA_TEST_DOCKER"}
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
                           env=environment | {"PYTHONUNBUFFERED": "1",

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fleet in containers, as compose.yaml has it; test_compose.py says what must hold.
 
-`make test-compose` runs it, and `make test-long`; `make test` with DECIMA_TEST_DOCKER=on. An
-engine is started where none runs,
-images that cannot be had are made of Debian's packages (standins.py). Where neither can be, the
-tests are skipped and say why.
+`make test-compose` runs it, and `make test` unless DECIMA_TEST_DOCKER=off. An engine is started
+where none runs, images that cannot be had are made of Debian's packages (standins.py). Where
+neither can be, the tests are skipped and say why.
 """
 import sys
 from pathlib import Path
