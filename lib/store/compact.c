@@ -75,6 +75,7 @@ static const struct compact_kind merging = {
 	.to = PARTITION_CHUNK,
 	.mark = "merged",
 	.set = "",
+	.only = "",
 	.before_commit = FAILPOINT_IN_COMPACTION,
 	.find = "SELECT tableoid::regclass::text, bucket, 0::bigint, 9223372036854775807 "
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
@@ -98,16 +99,25 @@ static bool fold_add(struct compact_job *job, const struct compact_row *row, str
 	return rollup_fold_add(job->self, row, err);
 }
 
+static bool make_fleet(struct compact_job *job, const struct sample_set *sums,
+		       struct sample_set *ret_fleet, struct err *err)
+{
+	int64_t day = (int64_t)(job->start_ms / MS_PER_DAY);
+	struct labels *labels = NULL;
+
+	if (!compact_labels_load(&job->compactor->pg, day, sums, &job->arena, &labels, err))
+		return false;
+	rollup_fleet_fold(sums, labels, &job->arena, ret_fleet);
+	return true;
+}
+
 /* Sums without instances are worth their bytes where they are not half as many. */
 static bool put_sums(struct compact_job *job, struct sample_set *sums, struct err *err)
 {
-	struct labels *labels = NULL;
 	struct sample_set fleet;
 
-	if (!compact_labels_load(&job->compactor->pg, (int64_t)(job->start_ms / MS_PER_DAY), sums,
-				 &job->arena, &labels, err))
+	if (!make_fleet(job, sums, &fleet, err))
 		return false;
-	rollup_fleet_fold(sums, labels, &job->arena, &fleet);
 	if (fleet.samples.len * 2 > sums->samples.len) {
 		compact_job_put(job, sums, ROLLUP_ALONE);
 		return true;
@@ -131,6 +141,7 @@ static const struct compact_kind rolling = {
 	.to = PARTITION_ROLLUP,
 	.mark = "rolled",
 	.set = ", gauges = true",
+	.only = "",
 	.before_commit = FAILPOINT_IN_ROLLUP,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 3600000, "
 		"first_ms - first_ms % 3600000 + 3600000 "
@@ -141,12 +152,78 @@ static const struct compact_kind rolling = {
 	.make = fold_make,
 };
 
+static void day_begin(struct compact_job *job)
+{
+	struct sample_set *sums = arena_new(&job->arena, struct sample_set);
+
+	sample_set_init(sums, &job->arena);
+	job->self = sums;
+}
+
+static bool at_the_day(void *self, const struct sample_set *from, struct sample *sample)
+{
+	const uint64_t *day_ms = self;
+
+	(void)from;
+	sample->time_ms = *day_ms;
+	return true;
+}
+
+static bool day_add(struct compact_job *job, const struct compact_row *row, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+
+	sample_set_init(&set, &arena);
+	if (!compact_row_read(row, COMPACT_ALL, 0, &set, err))
+		return false;
+	sample_set_merge(job->self, &set, &(struct sample_filter){ at_the_day, &job->start_ms });
+	return true;
+}
+
+static bool day_make(struct compact_job *job, struct err *err)
+{
+	struct sample_set *sums = job->self, fleet;
+
+	compact_set_end(sums);
+	if (!make_fleet(job, sums, &fleet, err))
+		return false;
+	compact_job_put(job, &fleet, ROLLUP_DAY);
+	return true;
+}
+
+/* Of a day's sums of hours those without instances, once more for all of the day. */
+static const struct compact_kind daying = {
+	.from = PARTITION_ROLLUP,
+	.to = PARTITION_ROLLUP,
+	.mark = "folded",
+	.set = "",
+	.only = " AND kind IN (0, 2)",
+	.before_commit = FAILPOINT_IN_ROLLUP,
+	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 86400000, "
+		"first_ms - first_ms % 86400000 + 86400000 "
+		"FROM rollup WHERE folded IS NULL AND NOT unreadable AND kind IN (0, 2) "
+		"AND first_ms < $1 ORDER BY first_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
+	.begin = day_begin,
+	.add = day_add,
+	.make = day_make,
+};
+_Static_assert(ROLLUP_ALONE == 0 && ROLLUP_FLEET == 2, "said above");
+
 /* An hour is summed up when most of what there is of it must have come, and been merged. */
 static uint64_t hours_over(uint64_t now_ms, uint64_t age_ms)
 {
 	uint64_t before_ms = now_ms - age_ms - ROLLUP_WAIT_MS;
 
 	return before_ms - before_ms % MS_PER_HOUR;
+}
+
+/* A day, when the last of its hours must have been. */
+static uint64_t days_over(uint64_t now_ms, uint64_t age_ms)
+{
+	uint64_t before_ms = now_ms - age_ms - ROLLUP_WAIT_MS - ROLLUP_DAY_WAIT_MS;
+
+	return before_ms - before_ms % MS_PER_DAY;
 }
 
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err)
@@ -164,5 +241,10 @@ bool store_compact(struct store_compactor *compactor, bool *ret_found, struct er
 	if (!compact_job_run(&rolling, compactor, hours_over(now_ms, age_ms), &compactor->rolled,
 			     ret_found, err))
 		return err_wrap(err, "sum up an hour");
+	if (*ret_found)
+		return true;
+	if (!compact_job_run(&daying, compactor, days_over(now_ms, age_ms), &compactor->dayed,
+			     ret_found, err))
+		return err_wrap(err, "sum up a day");
 	return true;
 }

@@ -6,9 +6,13 @@
  *       │ merged  minutes later: all of a bucket that arrived in one hour
  *       ▼
  *     chunk       by the hour of its samples
- *       │ rolled  when the hour is over: series and stacks, without times and samples' own labels,
- *       │         and once more without what names an instance (rollup_fleet.h); of gauges with
- * what ▼         their means need (rollup_gauge.h) rollup
+ *       │ rolled  when the hour is over: series and stacks, without times and samples' labels,
+ *       │         and once more without instances (rollup_fleet.h); gauges: rollup_gauge.h
+ *       ▼
+ *     rollup      by the hour
+ *       │ folded  when the day is over: sums without instances
+ *       ▼
+ *     rollup      by the day
  *
  * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample
  * once: readers take `chunk_raw` rows that were not merged, and for a whole hour of which a sum is
@@ -36,7 +40,7 @@ struct compact_counts {
 
 struct store_compactor {
 	/* read freely: since open */
-	struct compact_counts merged, rolled;
+	struct compact_counts merged, rolled, dayed;
 	uint64_t unreadable; /* rows */
 	/* private */
 	struct store_compactor_options options;

@@ -40,9 +40,9 @@ static bool claim(struct compact_job *job, struct err *err)
 	str sql = str_format(&job->arena,
 			     "SELECT ctid, samples, octet_length(payload) FROM " STR_FMT
 			     " WHERE %s IS NULL AND NOT unreadable AND bucket = $1::bigint "
-			     "AND first_ms >= $2 AND first_ms < $3 "
+			     "AND first_ms >= $2 AND first_ms < $3%s "
 			     "ORDER BY first_ms LIMIT 1024 FOR UPDATE SKIP LOCKED%c",
-			     STR_ARG(job->partition), job->kind->mark, '\0');
+			     STR_ARG(job->partition), job->kind->mark, job->kind->only, '\0');
 	uint64_t samples = 0, bytes = 0;
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))

@@ -21,6 +21,7 @@ struct compact_kind {
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
 	const char *set;               /* what is set there beside it, from ", " on; or "" */
 	enum failpoint before_commit;
+	const char *only; /* which rows of `from`, from " AND " on; or "" */
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;

@@ -38,7 +38,8 @@ enum {
 	COMPACT_BYTES_MAX = 8 << 20,     /* of payloads */
 	COMPACT_HELD_MAX = 64 << 20,     /* bytes of what was read; then no further row is */
 	ROLLUP_WAIT_MS = 15 * 60 * 1000, /* after an hour and the age of its rows it is summed up */
-	COMPACT_GRACE_MS = 15 * 60 * 1000, /* merged rows stay for queries that began before */
+	ROLLUP_DAY_WAIT_MS = 60 * 60 * 1000, /* after that of its last hour a day is summed up */
+	COMPACT_GRACE_MS = 15 * 60 * 1000,   /* merged rows stay for queries that began before */
 
 	READ_ROWS = 256,                  /* directories taken from the server at a time */
 	READ_PAYLOAD_BYTES = 2 << 20,     /* payloads asked for at a time */

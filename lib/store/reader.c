@@ -161,9 +161,17 @@ static bool find_on_days(struct reader_match *match, struct store_reader *reader
 	return good;
 }
 
+static void use_days(struct row_scan *scan, const struct store_needs *needs)
+{
+	if (!needs->no_hours)
+		return;
+	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
+	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
+}
+
 /*
- * Whole hours from sums without instances. Series are found for the rest alone, whose days may be
- * few: of many hosts there are many series on each day.
+ * Whole hours and days from sums without instances. Series are found for the rest alone, whose days
+ * may be few: of many hosts there are many series on each day.
  */
 static bool read_fleet(const struct store_team *team, struct answer *answers,
 		       const struct reader_sums *sums, struct arena *arena, struct err *err)
@@ -174,6 +182,7 @@ static bool read_fleet(const struct store_team *team, struct answer *answers,
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
+	use_days(&rest, &sums->needs);
 	rest.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &team->readers[0], days, day_count, err)))
@@ -187,6 +196,7 @@ static bool read_fleet(const struct store_team *team, struct answer *answers,
 	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
+	use_days(&hours, &sums->needs);
 	return reader_gaps_look(&hours, err) &&
 	       read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
 			 err);

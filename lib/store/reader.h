@@ -45,6 +45,7 @@ struct store_needs {
 	 * where labels of the series are enough; of gauges, with the times of their profiles and
 	 * their pid (rollup_gauge.h). */
 	bool no_times;
+	bool no_hours; /* so may those of a whole day (UTC) */
 	/* Of their own labels those of these names, where the series lacks them: without any that
 	 * can be such, samples come with none. */
 	bool some_labels;

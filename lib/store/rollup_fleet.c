@@ -62,34 +62,53 @@ static size_t add_up(struct sample *samples, size_t count)
 	return last + 1;
 }
 
+/* What the samples of a series become. */
+struct place {
+	uint32_t series, labels;
+	bool is_known;
+	bool is_fleet; /* already: samples have their labels themselves */
+};
+
+static struct place place_of(const struct series *from, struct labels labels,
+			     struct sample_set *names)
+{
+	struct place place = { 0 };
+
+	place.is_fleet = from->id == rollup_fleet_series(from->type, names->arena);
+	place.is_known = place.is_fleet || labels.items;
+	if (!place.is_known)
+		return place;
+	place.series = sample_set_series(names, from->type, (struct labels){ 0 }, from->period);
+	if (!place.is_fleet)
+		place.labels = sample_set_labels(names, kept_of(labels, names->arena));
+	return place;
+}
+
 void rollup_fleet_fold(const struct sample_set *sums, const struct labels *labels,
 		       struct arena *arena, struct sample_set *ret_fleet)
 {
 	struct sample_set names; /* series and label sets; stacks are those of the sums */
 	struct sample_set fleet = *sums;
-	uint32_t *series = arena_array(arena, uint32_t, sums->series.len);
-	uint32_t *label_sets = arena_array(arena, uint32_t, sums->series.len);
+	struct place *places = arena_array(arena, struct place, sums->series.len);
+	uint32_t *label_sets = arena_array(arena, uint32_t, sums->label_sets.len);
 	struct sample *samples = arena_array(arena, struct sample, sums->samples.len);
 	size_t count = 0;
 
 	sample_set_init(&names, arena);
-	for (size_t i = 0; i < sums->series.len; i++) {
-		const struct series *from = &sums->series.items[i];
-
-		if (!labels[i].items)
-			continue;
-		series[i] =
-			sample_set_series(&names, from->type, (struct labels){ 0 }, from->period);
-		label_sets[i] = sample_set_labels(&names, kept_of(labels[i], arena));
-	}
+	for (size_t i = 0; i < sums->series.len; i++)
+		places[i] = place_of(&sums->series.items[i], labels[i], &names);
+	for (size_t i = 0; i < sums->label_sets.len; i++)
+		label_sets[i] = sample_set_labels(&names, sums->label_sets.items[i]);
 	for (size_t i = 0; i < sums->samples.len; i++) {
 		const struct sample *from = &sums->samples.items[i];
+		const struct place *place = &places[from->series];
 
-		if (!labels[from->series].items)
+		if (!place->is_known)
 			continue;
 		samples[count] = *from;
-		samples[count].series = series[from->series];
-		samples[count++].labels = label_sets[from->series];
+		samples[count].series = place->series;
+		samples[count++].labels =
+			place->is_fleet ? label_sets[from->labels] : place->labels;
 	}
 	fleet.series = names.series;
 	fleet.label_sets = names.label_sets;

@@ -22,7 +22,8 @@ uint64_t rollup_fleet_series(str type, struct arena *scratch);
 
 /*
  * ret_fleet: the samples of `sums`, added up; it borrows from it, and from the arena. labels: of
- * each series of it; NULL items: it is left out.
+ * each series of it; NULL items: it is left out. What lacks instances already may be among them,
+ * and stays what it is.
  */
 void rollup_fleet_fold(const struct sample_set *sums, const struct labels *labels,
 		       struct arena *arena, struct sample_set *ret_fleet);

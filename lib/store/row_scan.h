@@ -21,6 +21,8 @@ struct row_scan {
 	uint64_t start_ms, end_ms;
 	/* Whole hours of which sums are enough, [first, end); none where first >= end. */
 	uint64_t first_hour_ms, end_hour_ms;
+	/* Whole days of which sums without instances are enough. */
+	uint64_t first_day_ms, end_day_ms;
 	const int32_t *kinds; /* of these sums: enum rollup_kind */
 	size_t kind_count;
 	bool sums_alone;     /* nothing else is looked at */

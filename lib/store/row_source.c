@@ -9,7 +9,7 @@
 struct part {
 	const char *day; /* of its samples: bigint, since 1970 */
 	const char *from;
-	enum { ALWAYS, WITH_HOURS, WITH_GAUGES } when;
+	enum { ALWAYS, WITH_HOURS, WITH_GAUGES, WITH_DAYS } when;
 	bool is_sums;
 };
 
@@ -18,8 +18,16 @@ struct part {
 #define DAY     "(day - date '1970-01-01')::bigint"
 #define RAW_DAY "generate_series(greatest(first_ms, $5) / 86400000, least(last_ms, $4) / 86400000)"
 
+_Static_assert(ROLLUP_DAY == 4, "said below");
 static const struct part parts[] = {
-	{ DAY, "rollup WHERE " HOURS " AND kind = ANY ($10) AND " HOLDS, WITH_HOURS, true },
+	{ DAY,
+	  "rollup WHERE " HOURS " AND kind = ANY ($10) "
+	  "AND (folded IS NULL OR first_ms < $13 OR first_ms >= $14) AND " HOLDS,
+	  WITH_HOURS, true },
+	{ DAY,
+	  "rollup WHERE day >= $6 AND day <= $7 AND kind = 4 "
+	  "AND first_ms >= $13 AND first_ms < $14 AND " HOLDS,
+	  WITH_DAYS, true },
 	{ DAY, "chunk WHERE " HOURS " AND rolled IS NULL AND " HOLDS, WITH_HOURS, false },
 	/* Summed up by who left gauges out. */
 	{ DAY, "chunk WHERE " HOURS " AND rolled IS NOT NULL AND NOT gauges AND " HOLDS,
@@ -39,6 +47,11 @@ static bool has_hours(const struct row_scan *scan)
 	return scan->kind_count && scan->first_hour_ms < scan->end_hour_ms;
 }
 
+static bool has_days(const struct row_scan *scan)
+{
+	return has_hours(scan) && scan->first_day_ms < scan->end_day_ms;
+}
+
 static bool is_needed(const struct row_scan *scan, const struct part *part)
 {
 	bool needed = false;
@@ -52,6 +65,9 @@ static bool is_needed(const struct row_scan *scan, const struct part *part)
 		break;
 	case WITH_GAUGES:
 		needed = has_hours(scan) && scan->kinds[0] == ROLLUP_GAUGES;
+		break;
+	case WITH_DAYS:
+		needed = has_days(scan) && scan->sums_alone;
 		break;
 	}
 	return needed && (part->is_sums || !scan->sums_alone);
@@ -88,6 +104,9 @@ static void set_params(const struct row_scan *scan, struct arena *arena,
 		postgres_i32s(arena, scan->kinds, scan->kind_count),
 		postgres_i64(arena, (int64_t)start_hour_ms),
 		postgres_date(arena, (int64_t)(end_ms / MS_PER_DAY)),
+		/* Without days all hours are before the first of them. */
+		postgres_i64(arena, has_days(scan) ? (int64_t)scan->first_day_ms : INT64_MAX),
+		postgres_i64(arena, has_days(scan) ? (int64_t)scan->end_day_ms : INT64_MAX),
 	};
 
 	memcpy(params, all, sizeof(all));

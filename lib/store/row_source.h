@@ -7,7 +7,7 @@
 #include "client/postgres.h"
 #include "store/row_scan.h"
 
-enum { ROW_SOURCE_PARAMS = 12 };
+enum { ROW_SOURCE_PARAMS = 14 };
 
 struct row_source {
 	const char *sql;

@@ -18,6 +18,7 @@ static void measure(const struct store_compactor *store)
 	metric_set(&ingester_rolled_samples, (int64_t)store->rolled.samples);
 	metric_set(&ingester_rollups, (int64_t)store->rolled.made);
 	metric_set(&ingester_rollup_bytes, (int64_t)store->rolled.made_bytes);
+	metric_set(&ingester_day_rollups, (int64_t)store->dayed.made);
 	metric_set(&ingester_damaged_rows, (int64_t)store->unreadable);
 }
 

@@ -54,6 +54,8 @@ COUNTER(ingester_merged_bytes, "merged_row_bytes_total", "Bytes of those rows.")
 COUNTER(ingester_merged_samples, "merged_samples_total", "Samples of those rows.");
 COUNTER(ingester_chunks, "chunks_total", "Chunks written.");
 COUNTER(ingester_chunk_bytes, "chunk_bytes_total", "Bytes of those chunks.");
+COUNTER(ingester_day_rollups, "day_rollups_total",
+	"Rows of sums of days written, of those of hours.");
 COUNTER(ingester_rolled_chunks, "rolled_chunks_total", "Chunks that were summed up by the hour.");
 COUNTER(ingester_rolled_samples, "rolled_samples_total", "Samples of those chunks.");
 COUNTER(ingester_rollups, "rollups_total", "Rows of such sums written.");
@@ -187,6 +189,7 @@ void ingester_metrics_register(void)
 		&ingester_merged_samples,
 		&ingester_chunks,
 		&ingester_chunk_bytes,
+		&ingester_day_rollups,
 		&ingester_rolled_chunks,
 		&ingester_rolled_samples,
 		&ingester_rollups,

@@ -63,6 +63,8 @@ static bool read_sums(struct question *question, const struct selector *selector
 		.no_stacks = true,
 		.no_times =
 			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
+		.no_hours =
+			options->start_ms % MS_PER_DAY == 0 && options->step_ms % MS_PER_DAY == 0,
 		.some_labels = !is_gauge,
 	};
 	if (options->sum_by) {

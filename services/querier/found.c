@@ -38,6 +38,7 @@ static bool read_merged(struct found *found, struct question *question,
 	}
 	found->merge = &found->merges[0];
 	question->needs = (struct store_needs){ .no_times = true,
+						.no_hours = true,
 						.some_labels = !is_gauge,
 						.few_labels = true,
 						.label_names = options->group_by->names,

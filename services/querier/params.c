@@ -257,9 +257,10 @@ uint64_t params_steps_start(const struct http_request *req, const struct window 
 	bool aligned =
 		http_query(req, "step").len == 0 || str_eq(http_query(req, "align"), STR("1"));
 
-	return aligned && step_ms % MS_PER_HOUR == 0
-		       ? window->start_ms - window->start_ms % MS_PER_HOUR
-		       : window->start_ms;
+	uint64_t unit_ms = step_ms % MS_PER_DAY == 0 ? MS_PER_DAY : MS_PER_HOUR;
+
+	return aligned && step_ms % unit_ms == 0 ? window->start_ms - window->start_ms % unit_ms
+						 : window->start_ms;
 }
 
 bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err)

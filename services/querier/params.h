@@ -40,7 +40,8 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 
 /*
  * Where the first step begins: at the window's start, or, where steps are whole hours and were not
- * asked for or align=1 was, at the beginning of its hour, so that sums of hours can be used.
+ * asked for or align=1 was, at the beginning of its hour, so that sums of hours can be used; where
+ * they are whole days, of its day (UTC).
  */
 uint64_t params_steps_start(const struct http_request *req, const struct window *window,
 			    uint64_t step_ms);

@@ -16,8 +16,9 @@ from harness import ROOT
 SHOWN = 10
 WRAPS = 1 << 64
 HOUR_MS = 3600_000
+DAY_MS = 24 * HOUR_MS
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
-ALONE, SERIES, FLEET, GAUGES = range(4)  # as store/rollup_kind.h numbers them
+ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # as store/rollup_kind.h numbers them
 SUMMED = "in chunks that were summed up", "in their sums"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")
@@ -77,6 +78,10 @@ def by_stack(sample):
     return hour_of(sample), sample.type, sample.stack
 
 
+def by_stack_and_day(sample):
+    return sample.time_ms - sample.time_ms % DAY_MS, sample.type, sample.stack
+
+
 def by_process(sample):
     pids = [label for label in sample.labels.split(",") if label.startswith("pid=")]
     return hour_of(sample), sample.series, sample.type, *pids
@@ -103,13 +108,17 @@ def merge_faults(db):
         raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
         chunks = read_rows(db, "chunk", "NOT unreadable")
         rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
-        alone, of_series, of_fleet, of_gauges = (read_rows(db, "rollup", f"kind = {kind}")
-                                                 for kind in (ALONE, SERIES, FLEET, GAUGES))
+        alone, of_series, of_fleet, of_gauges, of_days = (
+            read_rows(db, "rollup", f"kind = {kind}")
+            for kind in (ALONE, SERIES, FLEET, GAUGES, DAY))
+        folded = read_rows(db, "rollup", "folded IS NOT NULL")
     summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
     wanted = sums(summed, by_series)
     found = differences(each(raw), each(chunks), "in rows that were merged", "in chunks")
     found += differences(wanted, sums(alone + of_series, by_series), *SUMMED)
     found += differences(sums(summed, by_stack), sums(alone + of_fleet, by_stack), *SUMMED)
+    found += differences(sums(folded, by_stack_and_day), sums(of_days, by_stack_and_day),
+                         "in sums of hours that were summed up by the day", "in those of days")
     found += differences(sums(with_gauges, by_stack_of_process),
                          sums(of_gauges, by_stack_of_process), *SUMMED)
     found += differences(times(with_gauges), times(of_gauges), *SUMMED)

@@ -5,7 +5,7 @@ of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
 There are two kinds of messages: made at random, with all that a message may say, and batches of a
 real agent (tests/recorded), as if four hosts had sent them within an hour. Both are asked about as
 they came, once more while and after their rows are merged, and those made at random also when their
-hours were summed up."""
+hours and days were summed up."""
 import json
 import os
 import random
@@ -26,9 +26,11 @@ import recording  # noqa: E402  (the path comes first)
 SEED = int(os.environ.get("DECIMA_TEST_SEED", "0")) or random.randrange(1, 1 << 32)
 QUESTIONS = 50
 HOUR_MS = 3600_000
+DAY_MS = 24 * HOUR_MS
 SPAN_MS = 3 * HOUR_MS  # of the messages' times: over several hours' partitions
 NOT_ROLLED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
-              " + (SELECT count(*) FROM chunk WHERE rolled IS NULL)")
+              " + (SELECT count(*) FROM chunk WHERE rolled IS NULL)"
+              " + (SELECT count(*) FROM rollup WHERE folded IS NULL AND kind IN (0, 2))")
 PERIOD = 52_631_578
 
 
@@ -174,10 +176,11 @@ class Recorded:
     def window(self):
         """Around everything, at samples' own times, or anywhere."""
         chance = self.chance
-        if self.is_rolled and chance.random() < 0.6:  # from hour to hour, or almost
-            first = chance.randint(self.first // HOUR_MS, self.last // HOUR_MS) * HOUR_MS
+        if self.is_rolled and chance.random() < 0.6:  # whole hours or days, or almost
+            unit = chance.choice([HOUR_MS, DAY_MS])
+            first = chance.randint(self.first // unit, self.last // unit) * unit
             return (first - chance.choice([0, 0, 0, 1, HOUR_MS // 3]),
-                    first + chance.choice([1, 2, 4]) * HOUR_MS + chance.choice([0, 0, 0, 1, -1]))
+                    first + chance.choice([1, 2, 4]) * unit + chance.choice([0, 0, 0, 1, -1]))
         kind = chance.random()
         if kind < 0.2:
             return self.first - 5, self.last + 5
@@ -250,8 +253,8 @@ def cell(servers, request):
 def recorded(cell, protos, figure):
     chance = random.Random(SEED)
     newest_ms = int(time.time() * 1000)
-    if cell.state == "rolled":  # of hours that are over, a quarter of an hour ago
-        newest_ms -= (newest_ms - HOUR_MS // 4) % HOUR_MS + HOUR_MS // 4 + 1
+    if cell.state == "rolled":  # around the turn of two days that are over
+        newest_ms -= newest_ms % DAY_MS + 2 * DAY_MS - SPAN_MS // 2
     sent = messages_of(cell, protos, chance, newest_ms)
     for number, message in enumerate(sent):
         cell.produce(message, key=f"host/{number % 5}".encode())
@@ -264,7 +267,7 @@ def recorded(cell, protos, figure):
         wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], deadline=60, what="all is summed up")
         kinds = dict(cell.rows("SELECT kind, sum(samples)::bigint FROM rollup GROUP BY kind"))
         figure(f"differential: sums by kind {kinds}, seed {SEED}")
-        assert kinds[2] * 2 <= kinds[1], kinds
+        assert kinds[2] * 2 <= kinds[1] and kinds[4], kinds
     figure(f"differential: {count} samples of {len(sent)} {cell.kind} messages, seed {SEED}")
     return Recorded(cell, messages)
 
@@ -334,7 +337,7 @@ def test_sums_over_time_are_what_the_reference_sums(recorded):
     for _ in range(QUESTIONS):
         selected, names, params, what = recorded.question()
         start, end = (round(float(params[name]) * 1000) for name in ("start", "end"))
-        step = max(chance.choice([1, 777, 1000, 15_000, 60_000, HOUR_MS, 2 * HOUR_MS]),
+        step = max(chance.choice([1, 777, 1000, 15_000, 60_000, HOUR_MS, 2 * HOUR_MS, DAY_MS]),
                    (end - start) // 11_000 + 1)
         sum_by = chance.choice([None, names])
         limit = chance.choice([0, 0, 1, 3])

@@ -13,6 +13,7 @@ from otlp_messages import PERIOD, cpu_message, heap_message
 
 HEAP = "memory:inuse_space:bytes:space:bytes"
 HOUR_MS = 3600_000
+DAY_MS = 24 * HOUR_MS
 HOURS = 3
 ROUNDS = 6               # batches of a service in an hour, ten minutes apart
 SERVICES = ("web", "db")
@@ -99,7 +100,7 @@ def test_answers_are_the_same_from_sums(cell, first_ms, figure):
     roll_up(cell, first_ms)
 
     assert answers(cell, first_ms) == before
-    sums, = cell.rows("SELECT count(*), sum(samples)::bigint FROM rollup")
+    sums, = cell.rows("SELECT count(*), sum(samples)::bigint FROM rollup WHERE kind < 4")
     figure(f"rollup: {HOURS * ROUNDS * len(SERVICES) * OF_BATCH} samples became {sums[1]} sums in"
            f" {sums[0]} rows")
     assert sums[1] == HOURS * len(SERVICES) * len(TICKS)
@@ -171,6 +172,70 @@ def test_what_hosts_have_in_common_is_read_once(cell, protos, first_ms, figure):
                         **window) == sums + alone + OF_BATCH
     assert samples_read(cell, path="query_range", step=3600, sum_by="comm",
                         **window) == 3 * distinct + OF_BATCH
+
+
+def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
+    """Hours of one host and of several, in two days that are over; what comes late adds up."""
+    first_day_ms = first_ms - first_ms % DAY_MS - 4 * DAY_MS
+    expected = cell.samples()
+
+    def send(days, hosts):
+        for day in days:
+            for number, (comm, at_ms, pid) in enumerate(batches(first_day_ms + day * DAY_MS)):
+                for host in range(hosts if number % 2 else 1):
+                    cell.produce(cpu_message(protos, comm, TICKS, node=f"n{host}", at_ms=at_ms,
+                                             pid=pid))
+                    yield OF_BATCH
+    expected += sum(send(range(2), 4))
+    wait_until(lambda: cell.samples() == expected, what="all is stored")
+    first = first_day_ms // 1000
+    days = {"start": first, "end": first + 2 * 86400}
+
+    def told():
+        found = []
+        for start, end in ((0, 2), (0, 1), (1, 2), (-1, 5), (0.5, 2), (0, 1.01), (0.02, 1.9)):
+            window = {"start": first + start * 86400, "end": first + end * 86400}
+            for query in ("{}", '{comm="web"}', '{node="n0"}', '{pid="3"}'):
+                found += [cell.collapsed(query, **window, group_by=by)
+                          for by in ("", "comm", "node")]
+        for step, align in ((3600, 0), (86400, 0), (86400, 1), (43200, 1)):
+            graph = cell.data("query_range", query="{}", sum_by="comm", step=step, align=align,
+                              **days)
+            found.append({str(line["metric"]) + str(at): int(value)
+                          for line in graph["result"] for at, value in line["values"]})
+        return found
+    raw = told()
+
+    roll_up(cell, first_ms)
+
+    def until_folded():
+        until_rolled(cell, first_ms)
+        wait_until(lambda: cell.rows("SELECT count(*) FROM rollup WHERE folded IS NULL"
+                                     " AND kind IN (0, 2) AND first_ms < %s",
+                                     first_day_ms + 2 * DAY_MS) == [(0,)],
+                   what="the days are summed up")
+    until_folded()
+    assert told() == raw
+    with cell.connect() as db:
+        wrong, _ = merge_faults(db)
+    assert wrong == []
+    distinct = len(SERVICES) * len(TICKS)
+    kinds = dict(cell.rows("SELECT kind, sum(samples)::bigint FROM rollup WHERE first_ms < %s"
+                           " GROUP BY kind", first_day_ms + 2 * DAY_MS))
+    figure(f"rollup: sums of two days by kind: {kinds}")
+    assert kinds[4] == 2 * distinct
+    assert samples_read(cell, report="table", **days) == 2 * distinct
+    assert samples_read(cell, report="table", group_by="comm", **days) == 2 * distinct
+    assert samples_read(cell, path="query_range", step=86400, sum_by="", **days) == 2 * distinct
+    by_hours = samples_read(cell, path="query_range", step=3600, sum_by="", **days)
+    assert by_hours == 2 * HOURS * distinct
+
+    expected += sum(send(range(2), 4))
+    wait_until(lambda: cell.samples() == expected, what="all has come twice")
+    until_folded()
+    assert cell.total("{}", **days) == 2 * sum(raw[0].values())
+    assert cell.collapsed("{}", **days, group_by="node") == {
+        key: 2 * value for key, value in raw[2].items()}
 
 
 def heaps(cell, protos, first_ms):
@@ -291,8 +356,7 @@ def test_sums_are_kept_longer_than_samples(cell, first_ms):
 
 def test_what_only_sums_are_left_of_is_said(cell, protos, first_ms):
     """Chunks of four days ago are gone: answers that need them say what they leave out."""
-    day_ms = 24 * HOUR_MS
-    old_ms = first_ms - first_ms % day_ms - 4 * day_ms + 10 * HOUR_MS
+    old_ms = first_ms - first_ms % DAY_MS - 4 * DAY_MS + 10 * HOUR_MS
     before = cell.samples()
     for comm, at_ms, pid in batches(old_ms):
         cell.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms, pid=pid))

@@ -97,6 +97,35 @@ static void a_series_that_nobody_knows_is_left_out(void **state)
 	assert_int_equal(cpu, STACKS * 14);
 }
 
+static void what_lacks_instances_already_stays(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set sums, fleet, day, again;
+
+	(void)state;
+	sample_set_init(&sums, &arena);
+	rollup_fleet_fold(&sums, fill(&sums, "nginx"), &arena, &fleet);
+	sample_set_init(&day, &arena);
+
+	struct labels *labels = fill(&day, "nginx"); /* of an hour that stood alone */
+
+	sample_set_merge(&day, &fleet, NULL);
+	labels = memcpy(arena_array(&arena, struct labels, day.series.len), labels,
+			2 * HOSTS * sizeof(*labels));
+	rollup_fleet_fold(&day, labels, &arena, &again);
+
+	assert_int_equal(again.samples.len, fleet.samples.len);
+	for (size_t i = 0; i < again.samples.len; i++) {
+		const struct sample *sample = &again.samples.items[i];
+		bool is_wall = str_eq(again.series.items[sample->series].type, STR(WALL));
+		struct labels kept = again.label_sets.items[sample->labels];
+
+		assert_int_equal(kept.len, 1);
+		assert_true(str_eq(labels_get(kept, STR("comm")), STR("nginx")));
+		assert_int_equal(sample->value, is_wall ? 2 * 150 : 2 * 15);
+	}
+}
+
 static void nothing_stays_nothing(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -141,4 +170,5 @@ static void what_names_an_instance_is_left_out(void **state)
 }
 
 RUN_TESTS(TEST(hosts_become_one), TEST(a_series_that_nobody_knows_is_left_out),
-	  TEST(nothing_stays_nothing), TEST(what_names_an_instance_is_left_out))
+	  TEST(what_lacks_instances_already_stays), TEST(nothing_stays_nothing),
+	  TEST(what_names_an_instance_is_left_out))

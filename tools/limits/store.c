@@ -37,6 +37,8 @@ static const struct limit rows[] = {
 	LIMIT(COMPACT_HELD_MAX, BYTES, "what was read of them, in memory", PACE),
 	LIMIT(ROLLUP_WAIT_MS, MS, "how long an hour that is over waits for what comes late",
 	      "what comes later makes further rows"),
+	LIMIT(ROLLUP_DAY_WAIT_MS, MS, "more, until a day is summed up",
+	      "what comes later makes further sums"),
 	LIMIT(COMPACT_GRACE_MS, MS, "what was merged stays for queries that began before", PACE),
 	LIMIT(READ_ROWS, COUNT, "directories of rows fetched at a time", PACE),
 	LIMIT(READ_PAYLOAD_BYTES, BYTES, "payloads asked for at a time", PACE),

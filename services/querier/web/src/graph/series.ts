@@ -32,14 +32,15 @@ export function stepOf(window: Window): number {
 	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
-/** Steps of whole hours are counted from a whole hour: whole hours are added up already. */
+/** Steps of whole hours are counted from a whole hour, of days from a day (UTC): there are sums of these. */
 export function isAligned(step: number): boolean {
 	return step % 3600 === 0;
 }
 
 export function linesFrom(matrix: Matrix, window: Window, step: number, type: string): Lines {
 	const rate = isRate(type);
-	const first = isAligned(step) ? Math.floor(window.start / 3600) * 3600 : window.start;
+	const unit = step % 86400 === 0 ? 86400 : 3600;
+	const first = isAligned(step) ? Math.floor(window.start / unit) * unit : window.start;
 	const count = Math.ceil((window.end - first) / step - 1e-9);
 	const times = Array.from({ length: count }, (_, i) => first + i * step);
 	const lines = matrix.result.map(({ metric, values }) => {
