@@ -4,7 +4,8 @@
  * nothing but the stack and those pages, and ends.
  *
  * Of the input: the registers, the process, four pages that are there under many numbers, the
- * stack.
+ * stack, which lies at the stack pointer where a process has its own, else at STACK_AT. Those of
+ * the corpus that are called recorded-* are real: tests/recorded/record_stacks.py.
  */
 #include "unwind.h"
 
@@ -12,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGES = 4, STACK_AT = 0x10000 };
+enum { PAGES = 4, STACK_AT = 0x10000, HIGH = 40 /* bits; stacks are above */ };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
 	uint8_t *pages[PAGES];
 	const uint8_t *stack;
+	uint64_t stack_at;
 	size_t stack_len;
 };
 
@@ -26,10 +28,11 @@ static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint
 {
 	const struct input *input = walk->self;
 
-	if (from < STACK_AT || from - STACK_AT > input->stack_len ||
-	    input->stack_len - (from - STACK_AT) < bytes)
+	uint64_t at = from - input->stack_at;
+
+	if (at > input->stack_len || input->stack_len - at < bytes)
 		return false;
-	memcpy(to, input->stack + (from - STACK_AT), bytes);
+	memcpy(to, input->stack + at, bytes);
 	return true;
 }
 
@@ -71,6 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take(input.pages[i], UNWIND_PAGE_BYTES, &data, &size);
 	}
 	input.stack = data;
+	input.stack_at = walk->now.general[UNWIND_STACK_POINTER];
+	if (input.stack_at >> HIGH == 0)
+		input.stack_at = STACK_AT;
 	input.stack_len = size;
 	unwind_begin(walk, process.flags & 1 ? NULL : &process);
 	for (; walk->end == USER_END_NONE && frames < USER_FRAMES_MAX; frames++)

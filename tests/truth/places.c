@@ -118,6 +118,22 @@ static void process_add(struct places *places, struct process_places *process, s
 	process->changed++;
 }
 
+/* Where in the file's addresses a mapping of code begins: at a page of which the segment may have
+ * but the end, after one that is no code. */
+static bool code_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct elf_segment *segment = &elf->segments[i];
+
+		if (segment->executable && (segment->offset & ~4095ULL) <= offset &&
+		    offset < segment->offset + segment->size) {
+			*ret_address = segment->address + offset - segment->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void process_map(struct places *places, const struct capture_event *event)
 {
 	struct process_places *process = places_process(places, event->pid);
@@ -128,8 +144,7 @@ static void process_map(struct places *places, const struct capture_event *event
 			       .module = module };
 	uint64_t address = 0;
 
-	if (module->fd >= 0 && elf_file_address(module->elf.segments, module->elf.segment_count,
-						event->file_offset, &address))
+	if (module->fd >= 0 && code_address(&module->elf, event->file_offset, &address))
 		place.bias = event->start - address;
 	process_add(places, process, place);
 }
