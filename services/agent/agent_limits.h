@@ -99,6 +99,7 @@ enum {
 	UNWIND_LOAD_PAGES_MAX = 4096, /* copied into the kernel in one round; 16 MB */
 	UNWIND_KEPT_MS = 5000,   /* a table sampled so shortly ago stays; another may ask again */
 	UNWIND_MAPPED_MAX = 8,   /* segments of 256 KB that are mapped at a time */
+	UNWIND_MAPPED_KEPT = 2,  /* of them, from round to round while they are used */
 	UNWIND_RETRY_MS = 30000, /* of a table whose file could not be read */
 	UNWIND_BUILDER_MEMORY_MAX = 512 << 20, /* of the process that builds tables */
 	UNWIND_BUILD_MS = 60000,               /* of one table; beyond, its builder is ended */

@@ -211,13 +211,16 @@ bool unwind_store_is_resting(const struct unwind_store *store)
 static uint8_t *map_segment(struct unwind_store *store, uint32_t segment)
 {
 	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
-		if (store->mapped[i].pages && store->mapped[i].segment == segment)
+		if (store->mapped[i].pages && store->mapped[i].segment == segment) {
+			store->mapped[i].is_used = true;
 			return store->mapped[i].pages;
+		}
 
 	size_t at = store->next_mapped++ % UNWIND_MAPPED_MAX;
 
 	unmap(store, at);
 	store->mapped[at].segment = segment;
+	store->mapped[at].is_used = true;
 	store->mapped[at].pages = store->memory.map(store->memory.self, segment);
 	return store->mapped[at].pages;
 }
@@ -272,13 +275,21 @@ bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages
 
 void unwind_store_rest(struct unwind_store *store)
 {
-	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
-		unmap(store, i);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++) {
+		if (!store->mapped[i].is_used || kept == UNWIND_MAPPED_KEPT)
+			unmap(store, i);
+		else
+			kept++;
+		store->mapped[i].is_used = false;
+	}
 }
 
 void unwind_store_done(struct unwind_store *store)
 {
-	unwind_store_rest(store);
+	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
+		unmap(store, i);
 	for (size_t segment = 0; store->held && segment < UNWIND_SEGMENTS_MAX; segment++)
 		if (is_held(store, segment))
 			drop_segment(store, segment);

@@ -37,6 +37,7 @@ struct unwind_store {
 	struct {
 		uint32_t segment;
 		uint8_t *pages; /* NULL: none */
+		bool is_used;   /* since unwind_store_rest() */
 	} mapped[UNWIND_MAPPED_MAX];
 	size_t next_mapped;
 };
@@ -65,5 +66,8 @@ void unwind_store_round(struct unwind_store *store);
 /* Whether pages that were given back are still not free. */
 bool unwind_store_is_resting(const struct unwind_store *store);
 
-/* Nothing of it is mapped any more: mapped pages count as the agent's own. */
+/*
+ * Of what is mapped UNWIND_MAPPED_KEPT segments stay, if they were used since the last time: mapped
+ * pages count as the agent's own, and to map them for each round takes a quarter of its time.
+ */
 void unwind_store_rest(struct unwind_store *store);

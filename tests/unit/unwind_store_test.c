@@ -166,7 +166,7 @@ static void without_memory_nothing_is_taken_or_kept(void **state)
 	end();
 }
 
-static void few_segments_are_mapped_at_a_time_and_none_after(void **state)
+static void few_segments_are_mapped_at_a_time_and_fewer_while_it_rests(void **state)
 {
 	(void)state;
 	begin(32);
@@ -177,6 +177,8 @@ static void few_segments_are_mapped_at_a_time_and_none_after(void **state)
 		assert_non_null(unwind_store_page(&store, first + i * UNWIND_SEGMENT_PAGES));
 	assert_int_equal(fake.most_mapped, UNWIND_MAPPED_MAX);
 	unwind_store_rest(&store);
+	assert_int_equal(fake.mapped, UNWIND_MAPPED_KEPT);
+	unwind_store_rest(&store); /* they were not used since */
 	assert_int_equal(fake.mapped, 0);
 	assert_null(unwind_store_page(&store, 31 * UNWIND_SEGMENT_PAGES));
 	assert_null(unwind_store_page(&store, UINT64_MAX));
@@ -219,5 +221,5 @@ RUN_TESTS(TEST(page_0_is_nobodys), TEST(a_run_crosses_segments),
 	  TEST(gaps_are_filled_before_segments_are_added),
 	  TEST(a_large_run_takes_the_place_of_another_whatever_lies_between),
 	  TEST(without_memory_nothing_is_taken_or_kept),
-	  TEST(few_segments_are_mapped_at_a_time_and_none_after),
+	  TEST(few_segments_are_mapped_at_a_time_and_fewer_while_it_rests),
 	  TEST(a_table_is_read_into_its_run))

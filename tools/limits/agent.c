@@ -95,6 +95,8 @@ static const struct limit rows[] = {
 	      "the others wait, `decima_agent_unwind_tables_waiting`"),
 	LIMIT(UNWIND_MAPPED_MAX, COUNT, "segments of unwind tables that the agent has mapped",
 	      PACE),
+	LIMIT(UNWIND_MAPPED_KEPT, COUNT, "of them, that stay mapped while they are used",
+	      "nothing is lost: the others are mapped anew"),
 	LIMIT(UNWIND_KEPT_MS, MS,
 	      "how long a table that was sampled stays, and what finds no room waits to ask again",
 	      "the other is refused, `decima_agent_unwind_tables_refused_total`"),
