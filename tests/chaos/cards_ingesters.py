@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """cards_ingesters - what is done to the ingesters: killed, stopped for longer than their session,
-both also in the middle of a flush, added and removed.
+both also in the middle of a flush or a merge, added and removed.
 """
 import functools
 import os
@@ -16,18 +16,20 @@ LONGER_S = 1.5    # a stopped one stays so, than Kafka waits for it
 SESSIONS_S = (3, 3, 3, 10)  # 10 is the default, and takes its time
 HOLD_S = 1
 LEAVING_S = 30    # one that waits for a lock of a stopped one leaves when that is freed
+AGES = ("100ms", "2s")  # of rows before they are merged
 STAGES = {        # what a flush must have to go on: who holds the table holds the flush there
     "in COPY": "chunk_raw",
     "after COPY": "agent_status",
     "at the fence": "consumer_offset",
 }
+MERGE_STAGES = {"of rows": "chunk", "of an hour": "rollup"}
 
 
 class IngesterCards:
     def __init__(self):
         self.ingesters = [self.cell.ingester]
         self.session_s = self.chance.choice(SESSIONS_S)
-        self.cell.ingester_flags["compaction-age"] = "2s"
+        self.cell.ingester_flags["compaction-age"] = self.chance.choice(AGES)
         self.cell.ingester_flags["kafka-session-timeout"] = f"{self.session_s}s"
         self.cell.ingester.flags |= self.cell.ingester_flags
         self.named = 1
@@ -107,12 +109,12 @@ class IngesterCards:
         ingester.send(signal.SIGCONT)
         self.stopped.remove(ingester)
 
-    def held_in_flush(self, act, verb, stage=None):
-        """Hold a flush where it needs a table, do it to the ingester whose flush that is."""
+    def held_at(self, act, verb, what, stages):
+        """Hold a flush or a merge where it needs a table, do it to the ingester whose it is."""
         if self.stopped:
             return False  # its transaction may hold the table for long
-        where = stage or self.chance.choice(list(STAGES))
-        table = STAGES[where]
+        where = self.chance.choice(list(stages))
+        table = stages[where]
         ends = time.monotonic() + HOLD_S
         with psycopg.connect(self.cell.postgres_address) as holder:
             holder.execute("SET lock_timeout = '500ms'")
@@ -121,8 +123,8 @@ class IngesterCards:
                 waiting = self.held(table)
                 for ingester in self.running():
                     if waiting and has_socket(ingester, waiting):
-                        act(ingester, f"in a flush, {where}")
-                        self.counts[f"{verb} {where}"] += 1
+                        act(ingester, f"in a {what}, {where}")
+                        self.counts[f"{verb} in a {what}, {where}"] += 1
                         return True
                 time.sleep(0.01)
         return False
@@ -135,10 +137,16 @@ class IngesterCards:
         return found[0][0] if found else None
 
     def stop_in_flush(self):
-        return self.held_in_flush(self.stop_ingester, "stopped")
+        return self.held_at(self.stop_ingester, "stopped", "flush", STAGES)
 
     def kill_in_flush(self):
-        return self.held_in_flush(self.kill_ingester, "killed")
+        return self.held_at(self.kill_ingester, "killed", "flush", STAGES)
+
+    def stop_in_merge(self):
+        return self.held_at(self.stop_ingester, "stopped", "merge", MERGE_STAGES)
+
+    def kill_in_merge(self):
+        return self.held_at(self.kill_ingester, "killed", "merge", MERGE_STAGES)
 
     def add_ingester(self):
         if not self.has_room():

@@ -3,10 +3,13 @@
 PostgreSQL is put back to what it was a while ago, its disk fills, partitions are added, feeds are
 killed.
 """
+import contextlib
 import signal
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import confluent_kafka.admin
+import psycopg
 
 from harness import wait_until
 from snapshot import Snapshot
@@ -59,7 +62,32 @@ class ServerCards:
         if not disk or disk.is_full or not self.servers.postgres.ready() or not disk.fill(room):
             return False
         self.say(f"PostgreSQL's disk fills, {room} bytes are left")
+        if self.chance.random() < 0.5:
+            self._want_wal()
         self.later(1, 4, "room on PostgreSQL's disk", disk.make_room)
+        return True
+
+    def _want_wal(self):
+        """A new segment, which is more than there is room for: PostgreSQL ends for it."""
+        with contextlib.suppress(psycopg.Error), self.cell.connect() as db:
+            for _ in range(3):
+                db.execute("SELECT pg_switch_wal()")
+                db.execute("SELECT txid_current()")
+
+    def age_merged(self):
+        """What was merged is as if that had been long ago: the next who looks drops it."""
+        hour = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
+        first = hour - timedelta(hours=self.chance.randint(2, 20))
+        name = f"chunk_raw_{first:%Y%m%d%H}"
+        with psycopg.connect(self.cell.postgres_address) as db:
+            db.execute("SET lock_timeout = '500ms'")
+            db.execute(f"CREATE TABLE IF NOT EXISTS {name} PARTITION OF chunk_raw FOR VALUES"
+                       f" FROM ('{first}') TO ('{first + timedelta(hours=1)}')")
+            done = db.execute("UPDATE chunk_raw SET arrival = %s, merged = %s"
+                              " WHERE merged IS NOT NULL", (first, first))
+            aged = done.rowcount
+        self.say(f"{aged} rows were merged long ago")
+        self.counts["rows that were merged long ago"] += aged
         return True
 
     def keep_postgres(self):

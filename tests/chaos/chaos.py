@@ -22,6 +22,7 @@ from harness import wait_until
 class Chaos(IngesterCards, ServerCards, AgentCards, FailpointCards):
     CARDS = {
         "kill_ingester": 2, "stop_ingester": 1, "stop_in_flush": 1, "kill_in_flush": 2,
+        "stop_in_merge": 1, "kill_in_merge": 2, "age_merged": 2,
         "add_ingester": 2, "remove_ingester": 1, "add_partitions": 1, "kill_feed": 2,
         "kill_kafka": 1, "kill_postgres": 1, "shut_postgres": 1, "end_backends": 1,
         "put_postgres_back": 2, "kill_agent": 2, "stop_agent": 1, "end_agent": 1, "fill_disk": 2,

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """looks - somebody who looks at the fleet the whole time, whatever is done to it.
 
-Each look is two: at PostgreSQL, in one snapshot, and at the querier's /api/v1/fleet. The sum of
-each host has to close at each look. What "closes" is measured against:
+Each look is three: at PostgreSQL, in one snapshot, at the querier's /api/v1/fleet, and at its
+answer to a question about everything. The sum of each host has to close at each look. What "closes"
+is measured against:
 
     at the querier     taken = stored + lost + in_flight, in_flight not below 0, and taken and the
                        agent's own losses are what that agent said with one of its batches;
     at PostgreSQL      the offsets of the look say which messages are stored. Out of these messages,
                        read from the topic by topic.py, follow the numbers seen, the samples stored,
                        duplicate and rejected batches of each host, and the samples in all chunks.
-                       in_flight = taken - stored - lost is what the missing batches hold.
+                       in_flight = taken - stored - lost is what the missing batches hold;
+    in an answer       the sum over all hours, of rows, chunks and sums of hours, is that of the
+                       messages below the offsets, where these are the same before and after it.
 
 While PostgreSQL runs, nothing goes back. A look that PostgreSQL or the querier does not answer is
 counted by its reason.
@@ -21,11 +24,13 @@ from collections import Counter
 
 import psycopg
 
+from senders import LATE_S
 from topic import Ledger
-from truth import look_at, look_faults, shown
+from truth import HOUR_S, OFFSETS, look_at, look_faults, shown
 
 PAUSE_S = 0.1
 CONNECT_S = 5
+AGE_S = LATE_S[1] + HOUR_S  # a question is about so much, and that begins no hour
 
 
 def sum_faults(host):
@@ -46,7 +51,7 @@ class Looker(threading.Thread):
         self.counts = Counter()  # looks, and those that failed, by reason
         self.longest_s = 0.0     # without a look at PostgreSQL
         self.faults = []         # what was wrong at once
-        self._looks, self._fleets = [], []
+        self._looks, self._fleets, self._answers = [], [], []
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._db = None
@@ -54,8 +59,10 @@ class Looker(threading.Thread):
 
     def run(self):
         while not self._ended.wait(PAUSE_S):
-            self._look_at_postgres()
+            before = self._look_at_postgres()
             self._look_at_querier()
+            if before:
+                self._ask(before)
         if self._db:
             self._db.close()
 
@@ -82,6 +89,26 @@ class Looker(threading.Thread):
         self.longest_s = max(self.longest_s, look.at - self._last)
         self._last = look.at
         self.counts["looks at PostgreSQL"] += 1
+        return look
+
+    def _ask(self, before):
+        """The answer stands for the offsets if nothing was stored meanwhile."""
+        now = int(time.time())
+        status, body = self.cell.querier.get(
+            f"/api/v1/query?query={{}}&report=collapsed&start={now - AGE_S}"
+            f"&end={now - now % HOUR_S + HOUR_S}", timeout=20)
+        if status != 200:
+            self.counts[f"questions that were answered with {status or 'nothing'}"] += 1
+            return
+        try:
+            started, = self._db.execute("SELECT pg_postmaster_start_time()").fetchone()
+            offsets = dict(self._db.execute(OFFSETS, (self.cell.topic,)).fetchall())
+        except psycopg.Error:
+            return  # the next look finds out
+        if (started, offsets) == (before.started, before.offsets):
+            total = sum(int(line.rpartition(b" ")[2]) for line in body.splitlines())
+            with self._lock:
+                self._answers.append((before, total))
 
     def _look_at_querier(self):
         status, body = self.cell.querier.get("/api/v1/fleet", timeout=20)
@@ -99,6 +126,7 @@ class Looker(threading.Thread):
         with self._lock:
             looks, self._looks = self._looks, []
             fleets, self._fleets = self._fleets, []
+            answers, self._answers = self._answers, []
             found, self.faults = self.faults, []
         ledger, before = Ledger(truth), None
         for look in looks:
@@ -109,6 +137,12 @@ class Looker(threading.Thread):
             found += [f"at {look.at - self.began:.2f} s: {fault}" for fault in wrong]
             before = look
             self.counts["sums that closed"] += len(look.hosts)
+        for look, total in answers:
+            ledger.move(look.offsets)
+            self.counts["answers that were compared"] += 1
+            if total != ledger.value():
+                found.append(f"at {look.at - self.began:.2f} s: an answer adds up to {total} ns,"
+                             f" the messages up to {look.offsets} to {ledger.value()}")
         said = words_of(truth)
         for hosts in fleets:
             found += [fault for host in hosts for fault in word_faults(host, said)]

@@ -21,6 +21,7 @@ class Message:
     spool: tuple = None     # (host, epoch); None: it has no number
     number: int = 0
     samples: int = 0        # to be stored
+    value: int = 0          # nanoseconds of CPU in them
     is_rejected: bool = False
 
 
@@ -39,6 +40,7 @@ class Account:
     numbers: Counter = field(default_factory=Counter)
     highest: int = 0
     stored: int = 0         # samples
+    value: int = 0          # nanoseconds of CPU in them
     duplicates: int = 0     # batches, and so the next
     rejected: int = 0
     rejected_samples: int = 0
@@ -63,6 +65,7 @@ class Account:
 
     def _count(self, message, said, sign):
         self.stored += sign * message.samples
+        self.value += sign * message.value
         if message.is_rejected:
             self.rejected += sign
             self.rejected_samples += sign * said.batch
@@ -119,7 +122,8 @@ class Truth:
         if "decima-seq" in headers:
             messages.append(self._take_numbered(record, headers))
         else:
-            messages.append(Message(samples=self._count(record.value(), None)))
+            samples, value = self._count(record.value(), None)
+            messages.append(Message(samples=samples, value=value))
 
     def _take_numbered(self, record, headers):
         spool = record.key().decode(), int(headers["decima-epoch"])
@@ -128,8 +132,9 @@ class Truth:
         status = self.protos.status.AgentStatus.FromString(headers.get("decima-status", b""))
         is_new = number not in self.said[spool]
         try:
-            samples = self._count(record.value(), (spool, number) if is_new else None, is_new)
-            message = Message(spool, number, samples)
+            samples, value = self._count(record.value(), (spool, number) if is_new else None,
+                                         is_new)
+            message = Message(spool, number, samples, value)
         except DecodeError:
             message = Message(spool, number, is_rejected=True)
         said = Said(status.taken, {c.reason.decode(): c.samples for c in status.lost if c.samples},
@@ -140,10 +145,12 @@ class Truth:
         return message
 
     def _count(self, value, batch, counts=True):
+        """(samples, nanoseconds of CPU)"""
         message = self.protos.profiles.ProfilesData.FromString(value)
-        total = 0
+        total = nanoseconds = 0
         for node, pid, count, period in samples_of(message):
             total += count
+            nanoseconds += count * period
             if counts:
                 self.values[node, pid] += count * period
             if batch:
@@ -153,7 +160,7 @@ class Truth:
                 continue
             text = tuple(frame.text for frame in sample.stack) or ("[no stack]",)
             self.stacks[sample.get("node"), sample.get("comm"), *text] += sample.value
-        return total
+        return total, nanoseconds
 
 
 def samples_of(message):
@@ -182,7 +189,8 @@ class Ledger:
         self.truth = truth
         self.offsets = Counter()
         self.accounts = defaultdict(Account)
-        self.plain = 0  # samples of messages without a number
+        self.plain = 0  # samples of messages without a number, and so the next
+        self.plain_value = 0
 
     def move(self, offsets):
         """To other offsets, higher or lower ones."""
@@ -198,6 +206,7 @@ class Ledger:
     def _put(self, message, how, sign):
         if not message.spool:
             self.plain += sign * message.samples
+            self.plain_value += sign * message.value
             return
         account = self.accounts[message.spool]
         how(account, message, self.truth.said[message.spool][message.number])
@@ -206,3 +215,6 @@ class Ledger:
 
     def total(self):
         return self.plain + sum(account.stored for account in self.accounts.values())
+
+    def value(self):
+        return self.plain_value + sum(account.value for account in self.accounts.values())

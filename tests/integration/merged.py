@@ -101,8 +101,11 @@ def gauges(rows, are_wanted):
             for row in rows]
 
 
-def merge_faults(db):
-    """(sentences, counts): what is wrong in one snapshot, and how much there was to be wrong."""
+def merge_faults(db, is_whole=True):
+    """(sentences, counts): what is wrong in one snapshot, and how much there was to be wrong.
+
+    is_whole: no row that was merged has gone yet. Else there may be more in chunks.
+    """
     with db.transaction():
         db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
@@ -114,7 +117,9 @@ def merge_faults(db):
         folded = read_rows(db, "rollup", "folded IS NOT NULL")
     summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
     wanted = sums(summed, by_series)
-    found = differences(each(raw), each(chunks), "in rows that were merged", "in chunks")
+    merged, chunked = each(raw), each(chunks)
+    found = differences(merged, chunked if is_whole else merged & chunked,
+                        "in rows that were merged", "in chunks")
     found += differences(wanted, sums(alone + of_series, by_series), *SUMMED)
     found += differences(sums(summed, by_stack), sums(alone + of_fleet, by_stack), *SUMMED)
     found += differences(sums(folded, by_stack_and_day), sums(of_days, by_stack_and_day),
