@@ -8,6 +8,10 @@
  *     struct sample_record up to frames; kernel frames; user frames, each leaf first;
  *     if stack_bytes: struct sample_registers; stack_bytes of the user stack from its pointer on
  *
+ * A stack of which there is more is gone on with in records that follow, of the same time and CPU,
+ * though maybe not at once: SAMPLE_CONTINUES. They are no samples, have no frames, and their stack
+ * pointer is where they go on.
+ *
  * All user frames but the first are one past what the thread will go on with, as return addresses
  * are: also where a signal interrupted it, and the signal frame itself. One less is what is looked
  * up.
@@ -30,7 +34,9 @@ enum {
 enum {
 	SAMPLE_STACK_PIECE = 4096, /* is read whole or not at all: pages may be absent */
 	SAMPLE_STACK_PIECES = 5,   /* the first of them maybe less than whole */
-	SAMPLE_STACK_BYTES_MAX = SAMPLE_STACK_PIECE * SAMPLE_STACK_PIECES,
+	SAMPLE_STACK_BYTES_MAX = SAMPLE_STACK_PIECE * SAMPLE_STACK_PIECES, /* of a record */
+	SAMPLE_STACK_RECORDS = 3,
+	SAMPLE_STACK_WHOLE_MAX = SAMPLE_STACK_BYTES_MAX * SAMPLE_STACK_RECORDS,
 	TRAVELS_PER_SECOND_MIN = 20, /* as many as ticks, and one more, within these */
 	TRAVELS_PER_SECOND_MAX = 100,
 	TRAVELS_BURST = 8,
@@ -81,7 +87,8 @@ enum {
 	SAMPLE_KERNEL_THREAD = 1 << 0,
 	SAMPLE_FRAME_POINTERS = 1 << 1, /* at least one step of the walk was by frame pointers */
 	SAMPLE_STACK_TRAVELS = 1 << 2,  /* BPF knows too little: registers and stack go along */
-	SAMPLE_GUESSED = 1 << 3, /* a step was a guess: the next word that looks returned to */
+	SAMPLE_GUESSED = 1 << 3,   /* a step was a guess: the next word that looks returned to */
+	SAMPLE_CONTINUES = 1 << 4, /* no sample: more of the stack of one that came before */
 };
 
 struct sample_record {
@@ -122,7 +129,7 @@ struct sample_registers {
 	uint64_t general[GENERAL_REGISTERS]; /* by DWARF number */
 };
 _Static_assert(sizeof(struct sample_registers) == 8 + 8 * GENERAL_REGISTERS, "read as bytes");
-_Static_assert(SAMPLE_STACK_BYTES_MAX <= UINT16_MAX, "stack_bytes can say it");
+_Static_assert(SAMPLE_STACK_WHOLE_MAX <= UINT16_MAX, "stack_bytes can say it");
 
 enum {
 	SAMPLE_TAIL_MAX = sizeof(struct sample_registers) + SAMPLE_STACK_BYTES_MAX,

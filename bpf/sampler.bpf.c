@@ -62,6 +62,7 @@ struct scratch {
 		struct unwind_process process;
 	} last;                                  /* the process that was found last */
 	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
+	uint64_t stack_more; /* where the stack goes on that has been sent; 0: nowhere */
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
 };
@@ -353,7 +354,14 @@ static __always_inline bool walk_on(struct scratch *scratch)
 	return walk->end == USER_END_NONE;
 }
 
-/* Tokens come with time; a stack that travels never takes the ring's last half from samples. */
+/* A stack that travels never takes the ring's last half from samples. */
+static __always_inline bool has_room(void)
+{
+	return bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 <=
+	       bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE);
+}
+
+/* Tokens come with time. */
 static __always_inline bool may_travel(struct scratch *scratch)
 {
 	uint64_t left = scratch->travels_left_ns, now = scratch->record.time_ns;
@@ -362,8 +370,7 @@ static __always_inline bool may_travel(struct scratch *scratch)
 		       (uint64_t)TRAVELS_BURST * ns_per_travel);
 	scratch->travels_at_ns = now;
 	scratch->travels_left_ns = left;
-	if (left < ns_per_travel || bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 >
-					    bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE))
+	if (left < ns_per_travel || !has_room())
 		return false;
 	scratch->travels_left_ns = left - ns_per_travel;
 	return true;
@@ -380,6 +387,7 @@ static __always_inline uint64_t add_stack(struct scratch *scratch, uint64_t tail
 	uint64_t bytes = 0;
 
 	tail = at_most(tail, sizeof(*out));
+	scratch->stack_more = 0;
 	registers = (void *)((char *)out + tail);
 	/* The walk has changed its own. */
 	if (registers_read(registers, has_task_pt_regs) != REGISTERS_FOUND)
@@ -397,9 +405,50 @@ static __always_inline uint64_t add_stack(struct scratch *scratch, uint64_t tail
 		if (bpf_probe_read_user(to + bytes, (uint32_t)piece, (const void *)(from + bytes)))
 			break;
 		bytes += piece;
+		if (i == SAMPLE_STACK_PIECES - 1)
+			scratch->stack_more = from + bytes;
 	}
 	out->stack_bytes = (uint16_t)bytes;
 	return bytes ? tail + sizeof(*registers) + bytes : tail;
+}
+
+/*
+ * As much again of the stack that was sent, in a record of its own. Whether there is more. Global,
+ * as walk_in_call(). What the record said before is gone.
+ */
+__attribute__((noinline)) int send_more(void)
+{
+	struct scratch *scratch = scratch_get();
+	uint32_t pieces = 0;
+
+	if (!scratch || !scratch->stack_more || !has_room())
+		return 0;
+
+	struct sample_record *out = &scratch->record;
+	struct sample_registers *registers = (void *)out->frames;
+	char *to = (char *)(registers + 1);
+	uint64_t from = scratch->stack_more;
+
+	out->kernel_frames = out->user_frames = 0;
+	out->user_end = USER_END_NONE;
+	out->flags = SAMPLE_CONTINUES;
+	__builtin_memset(registers, 0, sizeof(*registers));
+	registers->general[UNWIND_STACK_POINTER] = from;
+	for (; pieces < SAMPLE_STACK_PIECES; pieces++)
+		if (bpf_probe_read_user(to + pieces * SAMPLE_STACK_PIECE, SAMPLE_STACK_PIECE,
+					(const void *)(from + pieces * SAMPLE_STACK_PIECE)))
+			break;
+	if (!pieces)
+		return 0;
+	out->stack_bytes = (uint16_t)(pieces * SAMPLE_STACK_PIECE);
+	scratch->stack_more = from + pieces * SAMPLE_STACK_PIECE;
+
+	uint64_t bytes = offsetof(struct sample_record, frames) + sizeof(*registers) +
+			 (uint64_t)pieces * SAMPLE_STACK_PIECE;
+
+	return bpf_ringbuf_output(&samples, out, at_most(bytes, SAMPLE_BYTES_MAX),
+				  BPF_RB_NO_WAKEUP) == 0 &&
+	       pieces == SAMPLE_STACK_PIECES;
 }
 
 static __always_inline void count_cuts(const struct sample_record *out)
@@ -437,6 +486,10 @@ static __always_inline int finish(struct scratch *scratch)
 	if (out->flags & SAMPLE_STACK_TRAVELS)
 		count(out->stack_bytes ? STACK_TRAVELLED : STACK_STAYED);
 	count_cuts(out);
+	if (travels && scratch->stack_more)
+		for (int i = 1; i < SAMPLE_STACK_RECORDS; i++)
+			if (!send_more())
+				break;
 	return 0;
 }
 

@@ -116,7 +116,10 @@ static void take_sample(void *self, const struct sample_record *record, size_t b
 {
 	struct profiler *profiler = self;
 
-	timeline_add_sample(&profiler->timeline, record, bytes);
+	if (record->flags & SAMPLE_CONTINUES)
+		timeline_add_stack(&profiler->timeline, record);
+	else
+		timeline_add_sample(&profiler->timeline, record, bytes);
 }
 
 static void walk_event(void *self, const struct side_band_record *record)

@@ -35,18 +35,26 @@ static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 	return travelled->space.page(travelled->space.self, number);
 }
 
-/* All the pieces that may travel are there: where the stack ends is our own bound. */
+/* All the pieces of a record are there, and more did not come: the end is our own bound. */
 static bool is_cut(const struct travelled *travelled)
 {
-	uint64_t first = SAMPLE_STACK_PIECE - travelled->from % SAMPLE_STACK_PIECE;
+	uint64_t first = travelled->from / SAMPLE_STACK_PIECE;
+	uint64_t end = (travelled->from + travelled->bytes) / SAMPLE_STACK_PIECE;
 
-	return travelled->bytes == first + (uint64_t)(SAMPLE_STACK_PIECES - 1) * SAMPLE_STACK_PIECE;
+	return travelled->bytes && (travelled->from + travelled->bytes) % SAMPLE_STACK_PIECE == 0 &&
+	       (end - first) % SAMPLE_STACK_PIECES == 0;
 }
 
 static bool wants_table(const struct unwind *walk)
 {
 	return walk->is_mapped && walk->mapping.table == 0 &&
 	       !(walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS);
+}
+
+static bool is_lost_in_generated(const struct unwind *walk)
+{
+	return walk->end == USER_END_BAD_FRAME && walk->is_mapped &&
+	       walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS;
 }
 
 /* Writes the user frames; true if these are the better ones. */
@@ -68,7 +76,7 @@ static bool walk_frames(struct unwind *walk, struct travelled *travelled,
 		unwind_stop(walk, USER_END_TOO_DEEP);
 	out->user_frames = count;
 	out->user_end = (uint16_t)walk->end;
-	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out)
+	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out && !is_lost_in_generated(walk))
 		return true;
 	return count >= record->user_frames || memcmp(before, frames, count * sizeof(*frames)) != 0;
 }

@@ -8,7 +8,8 @@
  * the tables that are loaded by now. Pure, but for the pages.
  *
  * What BPF has found by frame pointers meanwhile stays where that is further than we get: where no
- * table is loaded, or the stack is longer than what travelled.
+ * table is loaded, the stack is longer than what travelled, or callers of generated code would have
+ * to be guessed.
  */
 #pragma once
 

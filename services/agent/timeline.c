@@ -3,6 +3,7 @@
 
 #include "agent_limits.h"
 #include "base/map.h"
+#include "unwind_machine.h"
 
 enum { TIMELINE_SAMPLE = 1u << 31 };
 
@@ -47,6 +48,49 @@ void timeline_add_sample(struct timeline *timeline, const struct sample_record *
 
 	memcpy(copy, record, bytes);
 	add(timeline, record->time_ns, TIMELINE_SAMPLE | timeline->samples++, copy);
+}
+
+/* NULL: there is none, or it is another's. */
+static struct timeline_item *continued_by(struct timeline *timeline,
+					  const struct sample_record *record)
+{
+	for (size_t i = timeline->items.len; i > 0; i--) {
+		struct timeline_item *item = &timeline->items.items[i - 1];
+		const struct sample_record *sample = item->what;
+
+		if (item->time_ns == record->time_ns && item->order & TIMELINE_SAMPLE &&
+		    sample->cpu == record->cpu && sample->tid == record->tid)
+			return item;
+	}
+	return NULL;
+}
+
+static bool goes_on(const struct sample_record *sample, const struct sample_record *record)
+{
+	uint64_t from = sample_registers(sample)->general[UNWIND_STACK_POINTER] & ~7ULL;
+
+	return sample->stack_bytes &&
+	       from + sample->stack_bytes ==
+		       sample_registers(record)->general[UNWIND_STACK_POINTER] &&
+	       sample->stack_bytes + record->stack_bytes <= SAMPLE_STACK_WHOLE_MAX;
+}
+
+void timeline_add_stack(struct timeline *timeline, const struct sample_record *record)
+{
+	struct arena *arena = arena_of(timeline);
+	struct timeline_item *item = continued_by(timeline, record);
+
+	if (!item || !goes_on(item->what, record) || arena->held > TIMELINE_BYTES_MAX)
+		return;
+
+	size_t before = sample_bytes(item->what), more = record->stack_bytes;
+	char *whole = arena_alloc(arena, before + more, 1, _Alignof(struct sample_record));
+	struct sample_record *sample = (void *)whole;
+
+	memcpy(whole, item->what, before);
+	memcpy(whole + before, sample_registers(record) + 1, more);
+	sample->stack_bytes = (uint16_t)(sample->stack_bytes + more);
+	item->what = sample;
 }
 
 static int compare(const void *a, const void *b)

@@ -40,6 +40,12 @@ void timeline_add_event(struct timeline *timeline, const struct side_band_record
 void timeline_add_sample(struct timeline *timeline, const struct sample_record *record,
 			 size_t bytes);
 
+/*
+ * More of the stack of a sample that was added, as SAMPLE_CONTINUES says; what fits to none is left
+ * out.
+ */
+void timeline_add_stack(struct timeline *timeline, const struct sample_record *record);
+
 /* Hand over, in order, all that is not later than until_ns. */
 void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink);
 

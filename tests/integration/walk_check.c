@@ -307,7 +307,7 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 	struct process *process = process_find(record->tgid);
 
 	(void)bytes;
-	if (!process)
+	if (!process || record->flags & SAMPLE_CONTINUES)
 		return;
 	if (!check->no_tables && !check->is_told[process - processes]) {
 		check->is_told[process - processes] = true;

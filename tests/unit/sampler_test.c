@@ -10,7 +10,9 @@
 
 enum {
 	STACK_AT = 0x7ffc0000,
-	STACK_WORDS = 4096,
+	STACK_WORDS = 8192,
+	STACK_BYTES = 8 * STACK_WORDS,
+	CONTINUED_MAX = 4,
 	CODE_AT = 0x400000,
 	RING_BYTES = 1 << 20,
 	SEGMENT = 3,
@@ -42,6 +44,8 @@ static struct remembered remembered_rules;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
 static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_held;
+static uint8_t continued_bytes_of[CONTINUED_MAX][SAMPLE_BYTES_MAX];
+static uint32_t continued; /* records, of the sample that was sent last */
 static long kernel_bytes;
 static bool is_in_user_mode, ring_full, is_known_process, by_calls;
 static uint32_t tail_calls;
@@ -167,6 +171,12 @@ long bpf_ringbuf_output(void *ring, void *data, uint64_t size, uint64_t flags)
 	assert_true(size <= SAMPLE_BYTES_MAX);
 	if (ring_full)
 		return -11;
+	if (((struct sample_record *)data)->flags & SAMPLE_CONTINUES) {
+		assert_true(continued < CONTINUED_MAX);
+		memcpy(continued_bytes_of[continued++], data, size);
+		return 0;
+	}
+	continued = 0;
 	memcpy(sent_bytes_of, data, size);
 	sent_bytes = size;
 	return 0;
@@ -582,6 +592,49 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
 }
 
+static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **state)
+{
+	static const struct {
+		uint32_t missing; /* bytes of the stack, at its end */
+		uint32_t records, last_bytes;
+	} rows[] = {
+		{ 0, SAMPLE_STACK_RECORDS - 1, SAMPLE_STACK_BYTES_MAX },
+		{ STACK_BYTES - 2 * SAMPLE_STACK_BYTES_MAX, 1, SAMPLE_STACK_BYTES_MAX },
+		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX - 4100, 1, 4096 },
+		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		each_program(state);
+		now_ns = 1000000000;
+		is_known_process = false;
+		for (uint64_t word = 0; word < STACK_WORDS; word++)
+			stack[word] = word;
+		stack_to -= rows[i].missing;
+		tick(100, 101, 16);
+
+		assert_int_equal(continued, rows[i].records);
+		assert_int_equal(counted[TICK_SENT], 1);
+		assert_int_equal(counted[STACK_TRAVELLED], 1);
+		for (uint32_t k = 0; k < continued; k++) {
+			const struct sample_record *more = (void *)continued_bytes_of[k];
+			uint64_t at = (uint64_t)(k + 1) * SAMPLE_STACK_BYTES_MAX;
+
+			assert_int_equal(more->time_ns, sent->time_ns);
+			assert_int_equal(more->cpu, sent->cpu);
+			assert_int_equal(more->tid, 101);
+			assert_int_equal(more->kernel_frames + more->user_frames, 0);
+			assert_int_equal(more->stack_bytes, k + 1 < continued
+								    ? SAMPLE_STACK_BYTES_MAX
+								    : rows[i].last_bytes);
+			assert_int_equal(sample_registers(more)->general[UNWIND_STACK_POINTER],
+					 STACK_AT + at);
+			assert_memory_equal(sample_registers(more) + 1, stack + at / 8,
+					    more->stack_bytes);
+		}
+	}
+}
+
 static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 {
 	each_program(state);
@@ -697,6 +750,7 @@ int main(void)
 		BOTH(lets_the_stack_of_an_unknown_process_travel),
 		BOTH(lets_a_stack_travel_whose_walk_left_the_known_mappings),
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
+		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
 		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
 		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
 		BOTH(lets_no_more_stacks_travel_than_its_rate),

@@ -60,7 +60,7 @@ static uint32_t add_pages(const uint8_t *first, size_t count)
  * By hand: a program at 0x400000, whose functions are 0x100 bytes long and have frames of 16 bytes;
  * from 0x400400 on is its root, and 0x400500 tells no row.
  */
-enum { CODE = 0x400000, ROOT = 0x400, NO_ROW = 0x500, TABLELESS = 0x500000 };
+enum { CODE = 0x400000, ROOT = 0x400, NO_ROW = 0x500, TABLELESS = 0x500000, GENERATED = 0x600000 };
 
 static const struct unwind_rule call = { .cfa = UNWIND_CFA_REGISTER,
 					 .cfa_register = RSP,
@@ -74,6 +74,7 @@ static const struct unwind_rule root = { .cfa = UNWIND_CFA_REGISTER,
 static struct unwind_mapping by_hand[] = {
 	{ .start = CODE, .end = CODE + 0x1000, .bias = CODE },
 	{ .start = TABLELESS, .end = TABLELESS + 0x1000 },
+	{ .start = GENERATED, .end = GENERATED + 0x1000, .flags = UNWIND_MAPPING_ANONYMOUS },
 };
 
 static void draw_table(struct arena *arena)
@@ -231,6 +232,25 @@ static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
 	assert_ptr_equal(walk_by_hand(record), record);
 	assert_int_equal(walk.kept, 1);
 	assert_int_equal(walk.missing, TABLELESS + 0x20 - 1); /* whose table would lead on */
+}
+
+/* The code that is looked at there does not travel. */
+static void keeps_what_was_guessed_in_generated_code(void **state)
+{
+	static const uint64_t stack[] = { 1, GENERATED + 0x20, 0x1234, CODE + 0x410 };
+	static const uint64_t found[] = { CODE + 0x20, GENERATED + 0x20, CODE + 0x410 };
+	static const uint64_t others[] = { CODE + 0x20, GENERATED + 0x40, CODE + 0x410 };
+	const struct sample_record *record;
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	set_up();
+	draw_table(&arena);
+	record = travel(found, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	assert_ptr_equal(walk_by_hand(record), record);
+
+	record = travel(others, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	assert_int_equal(walk_by_hand(record)->user_frames, 2); /* that came there by mistake */
 }
 
 /* The stack begins in the middle of a page: three pieces are less than three pages. */
@@ -463,10 +483,19 @@ static void takes_a_record_only_if_it_is_as_long_as_it_says(void **state)
 	sent.record.user_end = USER_END_NONE;
 	sent.record.stack_bytes = SAMPLE_STACK_BYTES_MAX + 8;
 	assert_null(sample_parse(record, sample_bytes(record)));
+
+	sent.record.stack_bytes = 8;
+	sent.record.flags = SAMPLE_CONTINUES; /* has a stack and nothing else */
+	assert_null(sample_parse(record, sample_bytes(record)));
+	sent.record.kernel_frames = sent.record.user_frames = 0;
+	assert_ptr_equal(sample_parse(record, sample_bytes(record)), record);
+	sent.record.stack_bytes = 0;
+	assert_null(sample_parse(record, sample_bytes(record)));
 }
 
 RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_frames_that_were_astray),
 	  TEST(says_how_the_walk_ended), TEST(keeps_what_frame_pointers_found_where_no_table_is),
+	  TEST(keeps_what_was_guessed_in_generated_code),
 	  TEST(a_stack_longer_than_what_travels_is_too_deep),
 	  TEST(walks_this_programs_own_stacks_as_libgcc_does),
 	  TEST(takes_a_record_only_if_it_is_as_long_as_it_says))

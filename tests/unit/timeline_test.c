@@ -2,6 +2,7 @@
 #include "agent_limits.h"
 #include "test.h"
 #include "timeline.h"
+#include "unwind_machine.h"
 
 #include <stdio.h>
 
@@ -148,6 +149,77 @@ static void counts_what_it_has_no_room_for(void **state)
 	free(record);
 }
 
+/* A record with this much of a stack, which holds its own addresses, from an address on. */
+static const struct sample_record *travels(uint64_t time_ns, uint32_t flags, uint64_t from,
+					   uint16_t bytes)
+{
+	static union {
+		struct sample_record record;
+		uint8_t bytes[SAMPLE_BYTES_MAX];
+	} made;
+	struct sample_registers registers = { .pc = 7 };
+
+	registers.general[UNWIND_STACK_POINTER] = from;
+	made.record = (struct sample_record){
+		.time_ns = time_ns, .tid = 3, .cpu = 1, .flags = flags, .stack_bytes = bytes
+	};
+	if (!(flags & SAMPLE_CONTINUES))
+		made.record.user_frames = 1;
+
+	uint8_t *tail = made.bytes + sample_tail_at(&made.record);
+
+	memcpy(tail, &registers, sizeof(registers));
+	for (uint64_t at = from & ~7ULL; at < from + bytes; at += sizeof(at))
+		memcpy(tail + sizeof(registers) + (at - (from & ~7ULL)), &at, sizeof(at));
+	return &made.record;
+}
+
+static uint64_t stack_seen;
+
+static void see_stack(void *self, const struct sample_record *record)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)(sample_registers(record) + 1);
+
+	(void)self;
+	assert_int_equal(record->user_frames, 1);
+	assert_int_equal(sample_registers(record)->pc, 7);
+	for (uint64_t i = 0; i < record->stack_bytes / sizeof(*words); i++)
+		assert_int_equal(words[i], 0x1000 + i * sizeof(*words));
+	stack_seen = record->stack_bytes;
+}
+
+static void a_stack_that_came_in_parts_is_one(void **state)
+{
+	enum { PART = SAMPLE_STACK_BYTES_MAX };
+	static const struct {
+		uint64_t time_ns, from;
+	} rows[] = {
+		{ 10, 0x1000 + PART },     /* what follows */
+		{ 10, 0x1000 + PART },     /* that was there already */
+		{ 11, 0x1000 + 2 * PART }, /* another sample's */
+		{ 10, 0x1000 + 2 * PART }, /* in a later round */
+		{ 10, 0x1000 + 3 * PART }, /* more than there may be */
+	};
+	const struct timeline_sink see = { .event = ignore_event, .sample = see_stack };
+	struct timeline timeline = { 0 };
+	const struct sample_record *record = travels(10, 0, 0x1004, PART);
+
+	(void)state;
+	timeline_add_sample(&timeline, record, sample_bytes(record));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		timeline_add_stack(&timeline,
+				   travels(rows[i].time_ns, SAMPLE_CONTINUES, rows[i].from, PART));
+		timeline_run(&timeline, 9, &none); /* it waits, and moves */
+	}
+	timeline_run(&timeline, 10, &see);
+	assert_int_equal(stack_seen, SAMPLE_STACK_WHOLE_MAX);
+
+	timeline_add_stack(&timeline, travels(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
+	assert_int_equal(timeline.dropped_samples, 0);
+	timeline_done(&timeline);
+}
+
 RUN_TESTS(TEST(tells_an_exec_with_the_program_that_is_mapped_after_it),
 	  TEST(hands_over_in_the_order_of_time_events_first),
-	  TEST(keeps_what_is_too_new_for_the_next_round), TEST(counts_what_it_has_no_room_for))
+	  TEST(keeps_what_is_too_new_for_the_next_round), TEST(a_stack_that_came_in_parts_is_one),
+	  TEST(counts_what_it_has_no_room_for))
