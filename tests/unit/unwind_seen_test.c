@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the walk remembers from one stack to the next.
+ */
+#include "unwind_stand.h"
+
+static void remembers_rules_while_tables_are_as_they_were(void **state)
+{
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	assert_int_equal(frame_count, 2);
+	has_page[TABLE] = false;
+	run();
+	assert_int_equal(frame_count, 2);
+	assert_int_equal(walk.end, USER_END_COMPLETE);
+
+	walk.generation.tables++;
+	run();
+	assert_int_equal(walk.end, USER_END_NO_TABLE);
+}
+
+static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
+{
+	struct unwind_mapping *list = (void *)pages[LIST];
+
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	list[0].table = GO_TABLE + 5; /* which is not there */
+	walk.generation.lists++;
+	run();
+
+	assert_int_equal(walk.end, USER_END_NO_TABLE);
+}
+
+static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
+{
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	has_page[LIST] = false;
+	run();
+	assert_int_equal(walk.end, USER_END_COMPLETE);
+
+	walk.generation.lists++;
+	run();
+	assert_int_not_equal(walk.end, USER_END_COMPLETE);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+}
+
+static void remembers_no_mapping_of_another_list(void **state)
+{
+	struct unwind_process other = process;
+
+	set_up(program, ARRAY_LEN(program));
+	(void)state;
+	stack[1] = CODE_AT + ROOT_AT + 0x10;
+	run();
+	other.place += UNWIND_PAGE_BYTES; /* where no page is */
+	run_of(&other);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+	run_of(NULL);
+	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(remembers_rules_while_tables_are_as_they_were),
+		TEST(remembers_no_rule_of_another_table_at_the_same_address),
+		TEST(remembers_a_mapping_while_its_list_is_as_it_was),
+		TEST(remembers_no_mapping_of_another_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
