@@ -81,6 +81,8 @@ static const struct compact_kind merging = {
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
 		"AND arrival < to_timestamp($1::bigint / 1000.0) "
 		"ORDER BY arrival LIMIT 1 FOR UPDATE SKIP LOCKED",
+	.samples_max = COMPACT_SAMPLES_MAX,
+	.bytes_max = COMPACT_BYTES_MAX,
 	.begin = merge_begin,
 	.add = merge_add,
 	.make = merge_make,
@@ -147,6 +149,8 @@ static const struct compact_kind rolling = {
 		"first_ms - first_ms % 3600000 + 3600000 "
 		"FROM chunk WHERE rolled IS NULL AND NOT unreadable AND first_ms < $1 "
 		"ORDER BY first_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
+	.samples_max = ROLLUP_SAMPLES_MAX,
+	.bytes_max = ROLLUP_BYTES_MAX,
 	.begin = fold_begin,
 	.add = fold_add,
 	.make = fold_make,
@@ -204,6 +208,8 @@ static const struct compact_kind daying = {
 		"first_ms - first_ms % 86400000 + 86400000 "
 		"FROM rollup WHERE folded IS NULL AND NOT unreadable AND kind IN (0, 2) "
 		"AND first_ms < $1 ORDER BY first_ms LIMIT 1 FOR UPDATE SKIP LOCKED",
+	.samples_max = ROLLUP_SAMPLES_MAX,
+	.bytes_max = ROLLUP_BYTES_MAX,
 	.begin = day_begin,
 	.add = day_add,
 	.make = day_make,

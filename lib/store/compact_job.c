@@ -48,57 +48,88 @@ static bool claim(struct compact_job *job, struct err *err)
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		samples += (uint64_t)postgres_get_i64(&rows, i, 1);
-		bytes += (uint64_t)postgres_get_i64(&rows, i, 2);
+		struct compact_place place = {
+			.at = str_copy(&job->arena, postgres_get(&rows, i, 0)),
+			.bytes = (uint64_t)postgres_get_i64(&rows, i, 2),
+		};
 
-		if (i > 0 && (samples > COMPACT_SAMPLES_MAX || bytes > COMPACT_BYTES_MAX))
+		samples += (uint64_t)postgres_get_i64(&rows, i, 1);
+		bytes += place.bytes;
+		if (i > 0 && (samples > job->kind->samples_max || bytes > job->kind->bytes_max))
 			break;
-		*vec_push(&job->arena, &job->places) =
-			str_copy(&job->arena, postgres_get(&rows, i, 0));
+		*vec_push(&job->arena, &job->claimed) = place;
 	}
 	return true;
 }
 
-/*
- * Those that are read before memory is full; the others stay as they are.
- * ERR_INVALID: the row at ret_bad, by its place, is damaged.
- */
-static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
+/* ERR_INVALID: the row at ret_bad, by its place, is damaged. */
+static bool read_row(struct compact_job *job, const struct postgres_rows *rows, size_t i,
+		     str *ret_bad, struct err *err)
+{
+	const struct compact_row row = {
+		.first_ms = (uint64_t)postgres_get_i64(rows, i, 0),
+		.last_ms = (uint64_t)postgres_get_i64(rows, i, 1),
+		.samples = (uint64_t)postgres_get_i64(rows, i, 2),
+		.payload = postgres_get(rows, i, 3),
+	};
+	str place = str_copy(&job->arena, postgres_get(rows, i, 4));
+
+	if (!job->kind->add(job, &row, err)) {
+		*ret_bad = place;
+		return false;
+	}
+	*vec_push(&job->arena, &job->places) = place;
+	job->counts.rows++;
+	job->counts.bytes += row.payload.len;
+	job->counts.samples += row.samples;
+	return true;
+}
+
+static bool read_batch(struct compact_job *job, const struct compact_place *places, size_t count,
+		       str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+	str *ats = arena_array(&job->arena, str, count);
 	str sql = str_format(&job->arena,
 			     "SELECT first_ms, last_ms, samples, payload, ctid FROM " STR_FMT
 			     " WHERE ctid = ANY ($1) ORDER BY first_ms%c",
 			     STR_ARG(job->partition), '\0');
-	struct postgres_param places =
-		postgres_tids(&job->arena, job->places.items, job->places.len);
 
-	if (!postgres_query(&job->compactor->pg, sql.ptr, &places, 1, &rows, err))
+	for (size_t i = 0; i < count; i++)
+		ats[i] = places[i].at;
+
+	struct postgres_param param = postgres_tids(&job->arena, ats, count);
+
+	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
-	if (rows.count != job->places.len)
-		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone",
-			       job->places.len - rows.count, job->places.len);
-	job->kind->begin(job);
-	job->places.len = 0;
-	job->counts = (struct compact_counts){ 0 };
-	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_HELD_MAX; i++) {
-		const struct compact_row row = {
-			.first_ms = (uint64_t)postgres_get_i64(&rows, i, 0),
-			.last_ms = (uint64_t)postgres_get_i64(&rows, i, 1),
-			.samples = (uint64_t)postgres_get_i64(&rows, i, 2),
-			.payload = postgres_get(&rows, i, 3),
-		};
-
-		str place = str_copy(&job->arena, postgres_get(&rows, i, 4));
-
-		if (!job->kind->add(job, &row, err)) {
-			*ret_bad = place;
+	if (rows.count != count)
+		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone", count - rows.count,
+			       count);
+	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_HELD_MAX; i++)
+		if (!read_row(job, &rows, i, ret_bad, err))
 			return false;
+	return true;
+}
+
+/* Those that are read before memory is full, some at a time; the others stay as they are. */
+static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
+{
+	const struct compact_place *places = job->claimed.items;
+
+	job->kind->begin(job);
+	job->counts = (struct compact_counts){ 0 };
+	for (size_t at = 0, end; at < job->claimed.len; at = end) {
+		uint64_t bytes = places[at].bytes;
+
+		if (job->arena.held >= COMPACT_HELD_MAX)
+			break;
+		for (end = at + 1; end < job->claimed.len; end++) {
+			bytes += places[end].bytes;
+			if (bytes > COMPACT_BYTES_MAX)
+				break;
 		}
-		*vec_push(&job->arena, &job->places) = place;
-		job->counts.rows++;
-		job->counts.bytes += row.payload.len;
-		job->counts.samples += row.samples;
+		if (!read_batch(job, &places[at], end - at, ret_bad, err))
+			return false;
 	}
 	return true;
 }

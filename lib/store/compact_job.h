@@ -16,6 +16,11 @@
 
 struct compact_job;
 
+struct compact_place {
+	str at; /* ctid: it is locked, so nobody moves it */
+	uint64_t bytes;
+};
+
 struct compact_kind {
 	enum partition_table from, to; /* of rows as struct chunk_row is put */
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
@@ -25,6 +30,7 @@ struct compact_kind {
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;
+	uint64_t samples_max, bytes_max; /* of what one job takes */
 	void (*begin)(struct compact_job *job);
 	/* ERR_INVALID: the row is damaged, and what was added is rubbish now. */
 	bool (*add)(struct compact_job *job, const struct compact_row *row, struct err *err);
@@ -43,7 +49,8 @@ struct compact_job {
 	uint64_t end_ms;
 	str partition; /* as the server names it */
 	int32_t bucket;
-	VEC(str) places; /* ctid: they are locked, so nobody moves them */
+	VEC(struct compact_place) claimed;
+	VEC(str) places; /* of those, which were read */
 	VEC(uint64_t) days;
 	struct compact_counts counts;
 };

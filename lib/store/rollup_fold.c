@@ -4,9 +4,12 @@
 #include "store/chunk.h"
 #include "store/rollup_gauge.h"
 
+/* So few are not worth being added up in between. */
+enum { SUMS_FIRST = 1 << 16 };
+
 void rollup_fold_init(struct rollup_fold *fold, uint64_t hour_ms, struct arena *arena)
 {
-	*fold = (struct rollup_fold){ .hour_ms = hour_ms };
+	*fold = (struct rollup_fold){ .hour_ms = hour_ms, .next = SUMS_FIRST };
 	sample_set_init(&fold->sums, arena);
 	sample_set_init(&fold->gauges, arena);
 }
@@ -65,6 +68,10 @@ bool rollup_fold_add(struct rollup_fold *fold, const struct compact_row *row, st
 	add_up(&sums);
 	sample_set_merge(&fold->sums, &sums,
 			 &(struct sample_filter){ at_the_hour, &fold->hour_ms });
+	if (fold->sums.samples.len > fold->next) {
+		add_up(&fold->sums);
+		fold->next = 2 * fold->sums.samples.len + SUMS_FIRST;
+	}
 	rollup_gauge_fold(&gauges);
 	sample_set_merge(&fold->gauges, &gauges, NULL);
 	fold->samples += row->samples;

@@ -13,6 +13,7 @@ struct rollup_fold {
 	uint64_t hour_ms;               /* the time of all sums */
 	struct sample_set sums, gauges; /* after rollup_fold_end() */
 	uint64_t samples;               /* that went into them */
+	size_t next;                    /* private: sums at which they are added up again */
 };
 
 void rollup_fold_init(struct rollup_fold *fold, uint64_t hour_ms, struct arena *arena);

@@ -10,7 +10,7 @@
 
 #define HOUR_MS (UINT64_C(1790000000000) / MS_PER_HOUR * MS_PER_HOUR)
 
-enum { ROWS = 9 };
+enum { ROWS = 9, MANY = 30000 };
 
 static struct compact_row row_of(const struct sample_set *set, struct arena *arena)
 {
@@ -99,6 +99,41 @@ static void an_hour_is_the_sum_of_its_rows(void **state)
 		assert_int_equal(fold.sums.samples.items[i].time_ms, HOUR_MS);
 		assert_int_equal(fold.sums.samples.items[i].labels, 0);
 	}
+}
+
+static void many_sums_are_held_once(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct rollup_fold fold;
+	struct err err;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+
+	uint32_t series = sample_set_series(&set, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 1);
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		struct frame frame = { .type = STR("native"), .address = i };
+		uint32_t index = sample_set_frame(&set, &frame);
+
+		sample_set_add(&set, (struct sample){ .series = series,
+						      .stack = sample_set_stack(&set, &index, 1),
+						      .value = 1,
+						      .time_ms = HOUR_MS });
+	}
+
+	struct compact_row row = row_of(&set, &arena);
+
+	rollup_fold_init(&fold, HOUR_MS, &arena);
+	for (uint64_t i = 0; i < ROWS; i++) {
+		assert_true(rollup_fold_add(&fold, &row, &err));
+		assert_true(fold.sums.samples.len < 5 * MANY);
+	}
+	rollup_fold_end(&fold);
+	assert_int_equal(fold.sums.samples.len, MANY);
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(fold.sums.samples.items[i].value, ROWS);
 }
 
 /* Sums by process and stack, and times by process, said as samples of a set. */
@@ -280,6 +315,7 @@ static void a_damaged_row_is_told(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(of_a_gauge_sums_and_times_by_process_are_kept),
+RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(many_sums_are_held_once),
+	  TEST(of_a_gauge_sums_and_times_by_process_are_kept),
 	  TEST(gauges_are_kept_apart_from_what_adds_up),
 	  TEST(a_row_of_other_times_than_it_says_is_told), TEST(a_damaged_row_is_told))
