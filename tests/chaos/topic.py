@@ -14,6 +14,7 @@ import confluent_kafka
 from google.protobuf.message import DecodeError
 
 import reference
+from harness import wait_until
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ class Truth:
         try:
             topic = self.cell.topic
             partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
-            wanted = {p: consumer.get_watermark_offsets(
-                confluent_kafka.TopicPartition(topic, p), timeout=20)[1] for p in partitions}
+            wanted = {p: wait_until(lambda p=p: high_of(consumer, topic, p), deadline,
+                                    f"Kafka says where {topic}/{p} ends")[0] for p in partitions}
             consumer.assign([confluent_kafka.TopicPartition(topic, p, len(self.messages[p]))
                              for p in partitions])
             ends = time.monotonic() + deadline
@@ -161,6 +162,15 @@ class Truth:
             text = tuple(frame.text for frame in sample.stack) or ("[no stack]",)
             self.stacks[sample.get("node"), sample.get("comm"), *text] += sample.value
         return total, nanoseconds
+
+
+def high_of(consumer, topic, partition):
+    """In a list, since it may be 0; none for a moment after Kafka has come back."""
+    place = confluent_kafka.TopicPartition(topic, partition)
+    try:
+        return [consumer.get_watermark_offsets(place, timeout=20)[1]]
+    except confluent_kafka.KafkaException as e:
+        raise AssertionError(str(e)) from None
 
 
 def samples_of(message):

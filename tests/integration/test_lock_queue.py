@@ -106,8 +106,8 @@ def past(db):
     return names
 
 
-def query_for(cell, seconds):
-    """A query that has seen all tables and takes so long; the thread in which it runs."""
+def begin_query(cell):
+    """A query that has seen all tables and goes on until end_query(); its thread."""
     db = psycopg.connect(cell.postgres_address, application_name="long query")
     db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
     for table in TABLES:
@@ -115,10 +115,27 @@ def query_for(cell, seconds):
 
     def run():
         with contextlib.suppress(psycopg.OperationalError), db:
-            db.execute(f"SELECT pg_sleep({seconds})")
+            db.execute("SELECT pg_sleep(600)")
     running = threading.Thread(target=run)
     running.start()
     return running
+
+
+def end_query(cell, running):
+    assert running.is_alive(), "the query was to run all the time"
+    cell.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+              " WHERE application_name = 'long query'")
+    running.join()
+
+
+def cut_short(cell, names):
+    """Begin to detach them, as one did that died."""
+    for name in names:
+        with cell.connect() as db, contextlib.suppress(psycopg.errors.LockNotAvailable):
+            db.execute("SET lock_timeout = '50ms'")
+            db.execute(f"ALTER TABLE {name.rpartition('_')[0]} DETACH PARTITION {name}"
+                       " CONCURRENTLY")
+    assert cell.rows("SELECT count(*) FROM pg_inherits WHERE inhdetachpending") == [(len(names),)]
 
 
 def left(cell, names):
@@ -131,6 +148,7 @@ def detaching(watching):
 
 @pytest.mark.parametrize("query_s, by", [
     (5, "another ingester that starts"),
+    (6, "one that finds them half detached"),
     pytest.param(80, "the one that stores", marks=pytest.mark.long)])
 def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, query_s, by):
     """The ingester's own next round is within a minute."""
@@ -145,14 +163,17 @@ def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, qu
             before = watch(cell, 3)
             with cell.connect() as db:
                 names = past(db)
-            running = query_for(cell, query_s)
+            running = begin_query(cell)
+            if by == "one that finds them half detached":
+                cut_short(cell, names)
             load.days = list(range(1, 1 + DAYS_BACK))
-            if by == "another ingester that starts":
+            if by != "the one that stores":
                 cell.service("ingester", "other").launch({"DECIMA_POSTGRES": cell.postgres_address})
-            meanwhile = watch(cell, query_s - 1)
-            assert running.is_alive(), "the query was to run all the time"
+            meanwhile = watch(cell, query_s)
             assert len(left(cell, names)) == len(names), "the query may need them"
-            running.join()
+            end_query(cell, running)
+            if by == "one that finds them half detached":  # and does not wait for long
+                cell.service("ingester", "next").launch({"DECIMA_POSTGRES": cell.postgres_address})
             wait_until(lambda: not left(cell, names), 100, "they are dropped")
         finally:
             load.close()
@@ -178,7 +199,7 @@ def test_one_that_waits_for_a_query_stops_in_time(servers, figure):
         cell.start()
         with cell.connect() as db:
             past(db)
-        running = query_for(cell, 300)
+        running = begin_query(cell)
         other = cell.service("ingester", "other")
         other.launch({"DECIMA_POSTGRES": cell.postgres_address})
         wait_until(lambda: [query for query, _ in cell.rows(WAITING) if " DETACH " in query], 60,
@@ -189,10 +210,7 @@ def test_one_that_waits_for_a_query_stops_in_time(servers, figure):
         wait_until(lambda: other.exit_code() is not None, 60, "it has ended")
         took = time.monotonic() - began
 
-        assert running.is_alive(), "the query was to run all the time"
-        cell.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                  " WHERE application_name = 'long query'")
-        running.join()
+        end_query(cell, running)
         assert other.exit_code() == 0, other.last_words()
     figure(f"an ingester that waits for a query stops within {took:.1f} s")
     assert took < STOP_S, f"{took:.1f} s"
