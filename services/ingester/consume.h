@@ -22,7 +22,7 @@ struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
 	uint64_t topic_partitions, replication_factor;
 	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
-	uint64_t memory_limit; /* bytes; half of it is for what waits to be flushed */
+	uint64_t memory_limit; /* bytes; HELD_SHARE of it is for what waits to be flushed */
 	bool synchronous_commit;
 };
 

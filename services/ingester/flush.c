@@ -82,18 +82,23 @@ static void observe_delay(struct metric *metric, int64_t now_ms, int64_t since_m
 }
 
 /* What became visible: when, and how new it is. */
-static void count_stored(const struct part *part)
+static void count_stored(struct part *part)
 {
 	const struct sample_set *set = &part->samples;
 	int64_t now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
-	int64_t newest_ms = metric_get(&ingester_newest_sample_ms);
+	int64_t newest_ms = part->newest_ms;
 
 	observe_delay(&ingester_visible_ns, now_ms, part->oldest_ms);
 	observe_delay(&ingester_sample_delay_ns, now_ms, part->sampled_ms);
 	for (size_t i = 0; i < set->samples.len; i++)
 		if ((int64_t)set->samples.items[i].time_ms > newest_ms)
 			newest_ms = (int64_t)set->samples.items[i].time_ms;
-	metric_set(&ingester_newest_sample_ms, newest_ms);
+	part->newest_ms = newest_ms;
+	if (newest_ms > metric_get(&ingester_newest_sample_ms))
+		metric_set(&ingester_newest_sample_ms, newest_ms);
+	if (newest_ms)
+		metric_set_number(&ingester_partition_newest, (size_t)part->to.partition,
+				  (uint64_t)newest_ms / 1000);
 }
 
 /* The server refuses the data themselves: find whose they are. False: that did not help. */
@@ -198,6 +203,7 @@ static void set_paused(struct consume *consume, bool pause)
 	log_info(pause ? "memory is full, reading is paused" : "reading goes on");
 	consume->is_paused = pause;
 	metric_set(&ingester_paused, pause);
+	metric_add(&ingester_pauses, pause);
 }
 
 static void observe(struct consume *consume)
@@ -220,7 +226,7 @@ static void observe(struct consume *consume)
 
 void flush_if_due(struct consume *consume)
 {
-	uint64_t now_ns = clock_monotonic_ns(), limit = consume->options->memory_limit / 2;
+	uint64_t now_ns = clock_monotonic_ns(), limit = consume->options->memory_limit / HELD_SHARE;
 	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
 	struct err err;
 

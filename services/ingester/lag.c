@@ -52,8 +52,12 @@ void lag_observe(struct consume *consume)
 
 void lag_forget(const struct consume *consume)
 {
-	for (size_t i = 0; i < consume->part_count; i++)
-		metric_drop_number(&ingester_partition_lag, (size_t)consume->parts[i].to.partition);
+	for (size_t i = 0; i < consume->part_count; i++) {
+		size_t partition = (size_t)consume->parts[i].to.partition;
+
+		metric_drop_number(&ingester_partition_lag, partition);
+		metric_drop_number(&ingester_partition_newest, partition);
+	}
 	metric_set(&ingester_lag, 0);
 	metric_set(&ingester_lag_ms, 0);
 }

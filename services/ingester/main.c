@@ -56,7 +56,9 @@ static const struct conf_key keys[] = {
 	  .fallback = "90d", .min = 3600 * NS_PER_SECOND,
 	  .help = "Age at which the sums of whole hours are dropped, a day at a time." },
 	{ "memory-limit", CONF_BYTES, FIELD(memory_limit), .fallback = "512MB", .min = 64 << 20,
-	  .help = "Memory for what is read and not stored yet; reading pauses beyond." },
+	  .help = "Memory of the whole ingester, from 256MB up (less than that is for merging and "
+		  "for itself). A sixth may wait to be stored: beyond, it is stored at once, and "
+		  "while that fails reading pauses." },
 	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
 	  .help = "Wait for PostgreSQL's disk at each flush; not needed, since Kafka keeps it." },
 	{ "failpoints", CONF_STR, offsetof(struct settings, failpoints), .fallback = "",

@@ -92,6 +92,7 @@ GAUGE_OF_MS(
 GAUGE(ingester_buffered_bytes, "buffered_bytes", "Memory held for the next flush.");
 GAUGE(ingester_buffered_samples, "buffered_samples", "Samples held for the next flush.");
 GAUGE(ingester_hosts, "hosts", "Hosts whose numbers are held.");
+COUNTER(ingester_pauses, "pauses_total", "Times that reading was paused because memory was full.");
 GAUGE(ingester_paused, "paused", "1 while reading is paused because memory is full.");
 
 static _Atomic int64_t lag_cells[LAG_PARTITIONS_MAX];
@@ -103,6 +104,17 @@ struct metric ingester_partition_lag = {
 	.kind = METRIC_GAUGE,
 	.label = "partition",
 	.numbers_of = &lag_numbers,
+};
+
+static _Atomic int64_t newest_cells[LAG_PARTITIONS_MAX];
+static const struct metric_numbers newest_numbers = { LAG_PARTITIONS_MAX, newest_cells };
+struct metric ingester_partition_newest = {
+	.name = "decima_ingester_partition_newest_sample_timestamp_seconds",
+	.help = "Unix time of the newest sample of a partition of ours that was stored, in whole "
+		"seconds; time() - this is how fresh a query of its hosts is.",
+	.kind = METRIC_GAUGE,
+	.label = "partition",
+	.numbers_of = &newest_numbers,
 };
 
 struct metric ingester_flush_ns = {
@@ -172,10 +184,12 @@ void ingester_metrics_register(void)
 		&ingester_lag,
 		&ingester_lag_ms,
 		&ingester_partition_lag,
+		&ingester_partition_newest,
 		&ingester_buffered_bytes,
 		&ingester_buffered_samples,
 		&ingester_hosts,
 		&ingester_paused,
+		&ingester_pauses,
 		&ingester_flushes,
 		&ingester_flush_errors,
 		&ingester_flush_ns,

@@ -25,6 +25,7 @@ struct part {
 	uint64_t messages;  /* dealt with and not stored */
 	int64_t oldest_ms;  /* timestamp of the oldest of them; INT64_MAX: none had one */
 	int64_t sampled_ms; /* the newest sample of the message whose is oldest; INT64_MAX: none */
+	int64_t newest_ms;  /* of its samples that were stored, since it is ours; 0: none */
 	struct sample_set samples;
 	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
 	/* private */

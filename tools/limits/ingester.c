@@ -8,6 +8,10 @@ static const struct limit rows[] = {
 	      "it is rejected, `decima_ingester_rejected_messages_total{reason=\"bad_headers\"}`"),
 	LIMIT(HOSTS_MAX, COUNT, "hosts whose numbers are held, `decima_ingester_hosts`",
 	      "all is flushed, they are forgotten and read again"),
+	LIMIT(HELD_SHARE, COUNT,
+	      "by which `--memory-limit` is divided, for what waits to be stored",
+	      "it is stored at once; while that fails reading pauses, "
+	      "`decima_ingester_pauses_total`"),
 	LIMIT(KNOWN_SERIES_MAX, COUNT, "keys in each half of the cache of known series",
 	      "the older half is forgotten and sent again, "
 	      "`decima_ingester_series_cache_misses_total`"),
