@@ -101,7 +101,7 @@ def measure(cell, path, params, runs):
 
 
 def print_line(name, runs, goal):
-    """Whether the goal was met."""
+    """The median of the CPU's milliseconds."""
     wall, find, querier, server = (statistics.median(run[i] * 1e3 for run in runs)
                                    for i in range(4))
     cpu = statistics.median((run[2] + run[3]) * 1e3 for run in runs)
@@ -111,33 +111,31 @@ def print_line(name, runs, goal):
     print(f"{name:30} {wall:8.1f} {least:8.1f} {find:8.1f} {querier:8.1f} {server:8.1f} {cpu:8.1f} "
           f"{stats['series']:9} {stats['rows']:6} {size / 1e6:7.2f} {goal or '':>5} {mark}",
           flush=True)
-    return mark != "MISSED"
+    return cpu
 
 
-def measure_all(cell, end_ms, args):
-    """Whether every goal was met."""
+def measure_all(cell, end_ms, runs):
+    """{key of store_goals.GOALS: value}"""
     hour = {"start": end_ms / 1e3 - 12 * 3600, "end": end_ms / 1e3 - 11 * 3600}
-    met = True
+    found = {}
     print(f"\n{'':30} {'wall ms':>8} {'least':>8} {'find':>8} {'querier':>8} {'Postgr.':>8} "
           f"{'CPU ms':>8} {'series':>9} {'rows':>6} {'MB':>7} {'goal':>5}")
     for name, path, params, goal in QUESTIONS:
-        met &= print_line(name, measure(cell, path, hour | params, args.runs), goal)
+        cpu = print_line(name, measure(cell, path, hour | params, runs), goal)
+        found |= {key: cpu for key, of in (("names", "labels"), ("values", "label/node/values"))
+                  if path == of and not params}
     print("flame graphs of an hour, of")
+    worst = 0
     for name, selector, goal in SELECTORS:
         params = hour | {"query": selector, "report": "flamegraph"}
-        met &= print_line(name, measure(cell, "query", params, args.runs), goal)
-    return met
+        cpu = print_line(name, measure(cell, "query", params, runs), goal)
+        worst = max(worst, cpu) if goal == GOAL else worst
+    return found | {"matchers": worst}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--series", type=int, default=1_000_000)
-    parser.add_argument("--fail", action="store_true", help="end in failure where a goal is missed")
-    args = parser.parse_args()
+def run(fleet, args):
     end_ms = int(time.time() * 1000) // DAY_MS * DAY_MS
-    with servers_of_a_run("-bench", without=("redis",)) as fleet, \
-            Cell(fleet, "bench_labels", partitions=1) as cell:
+    with Cell(fleet, "bench_labels", partitions=1) as cell:
         cell.ingester.flags["compaction-age"] = "100ms"
         cell.start_service(cell.ingester)
         fill(cell, args.series, end_ms)
@@ -148,9 +146,16 @@ def main():
             db.execute("VACUUM ANALYZE")
         print_sizes(cell)
         cell.start_service(cell.querier)
-        met = measure_all(cell, end_ms, args)
-    if args.fail and not met:
-        sys.exit("a goal was missed")
+        return measure_all(cell, end_ms, args.runs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--series", type=int, default=1_000_000)
+    args = parser.parse_args()
+    with servers_of_a_run("-bench", without=("redis",)) as fleet:
+        run(fleet, args)
 
 
 if __name__ == "__main__":

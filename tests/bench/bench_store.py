@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a fleet's samples take to store and to keep.
+"""What a fleet's samples take to store and to keep, and what is found in them: all in one run.
 
     make bench-store
-    tests/bench/bench_store.py --minutes 10 --only 40x10m
+    tests/bench/bench_store.py --only 40x1h
+    tests/bench/bench_store.py --only labels,days,speed
 
-A simulated fleet (fleet/fleet_feed.c) sends what the agents of many hosts would: samples drawn from
-recorded programs, by processes that end and are deployed anew, on hosts that come and go. For each
-scenario it is read from Kafka, stored, merged and summed up by one ingester; the window is one that
-is over, so that its hours can be summed up.
+Parts: decoder, the scenarios below, hosts, speed, labels, days. A simulated fleet
+(fleet/fleet_feed.c) sends what the agents of many hosts would: samples drawn from recorded
+programs, by processes that end and are deployed anew, on hosts that come and go. For each scenario
+it is read from Kafka, stored, merged and summed up by one ingester; the window is one that is over,
+so that its hours can be summed up.
 
 Bytes are those of PostgreSQL's tables with TOAST and indexes, for each sample; WAL is what the
 server wrote for everything. CPU is the ingester's and that of all of PostgreSQL's processes.
 Stacks are drawn independently of each other, which is harder to compress than what programs do.
+The table at the end says what was to be reached (store_goals.py), and marks what was missed.
 """
 import argparse
 import json
@@ -25,7 +28,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / part) for part in ("integration", "recorded")]
 sys.path[:0] = [str(ROOT / "tools")]
 
-import recording  # noqa: E402  (the path comes first)
+import bench_labels  # noqa: E402  (the path comes first)
+import recording  # noqa: E402
+import store_days  # noqa: E402
+import store_goals  # noqa: E402
 from bench_ingest import cpu_of, cpu_of_server, peak_bytes  # noqa: E402
 from harness import Cell, metrics, servers_of_a_run, wait_until  # noqa: E402
 
@@ -34,12 +40,13 @@ OVER_MS = 21 * 60_000    # an hour that ended so long ago is summed up
 DAY_S = 86400
 # name: hosts, minutes, further settings of fleet_feed
 SCENARIOS = {
-    "1 host x 10 min": (1, 10, {}),
-    "40 hosts x 1 h": (40, 60, {}),
-    "1 sample/s and series": (20, 60, {"processes": 24}),
-    "10 samples/s and series": (20, 60, {"processes": 8, "cpus": 8, "busy_percent": 53}),
-    "100 samples/s and series": (4, 60, {"processes": 4, "cpus": 30, "busy_percent": 70}),
+    "1x10m": (1, 10, {}),
+    "40x1h": (40, 60, {}),
+    "1/s": (20, 15, {"processes": 24}),
+    "10/s": (20, 15, {"processes": 8, "cpus": 8, "busy_percent": 53}),
+    "100/s": (4, 15, {"processes": 4, "cpus": 30, "busy_percent": 70}),
 }
+PARTS = ("decoder", *SCENARIOS, "hosts", "speed", "labels", "days")
 WAITING = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
            " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < %s)")
 TABLES = ("chunk_raw", "chunk", "rollup", "series", "label_pair")
@@ -154,23 +161,127 @@ def print_scenario(found):
           f" ({samples / found['hosts'] / found['minutes'] / 60:.0f} samples/s each)", flush=True)
 
 
+def run_decoder(fleet, files):
+    told = json.loads(subprocess.run([fleet.build / "tests" / "ingest_feed", "decode", *files],
+                                     text=True, check=True, stdout=subprocess.PIPE).stdout)
+    speed = told["samples"] / told["cpu_seconds"]
+    print(f"decoder alone: {speed:,.0f} samples/s and core, "
+          f"{told['bytes'] / told['cpu_seconds'] / 1e6:,.0f} MB/s", flush=True)
+    return {"decoder": speed}
+
+
+def run_hosts(fleet, files, args):
+    """Rows must not grow with hosts: a minute of fleets of several sizes."""
+    most = 0
+    print("\nhosts   samples  series  flushes  rows a flush  rows/s at a flush in 10 s  "
+          "samples/s and core")
+    for hosts in (10, 100, 1000):
+        with Cell(fleet, f"store_hosts_{hosts}", partitions=8, flush_interval="2s") as cell:
+            start(cell, "0s")
+            meter = Meter(cell)
+            args.pause, pause = 2000, args.pause
+            sent = feed(fleet, cell, files, hosts, 1, {}, args)
+            args.pause = pause
+            wait_until(lambda: cell.samples() == sent["samples"], args.deadline, "all is stored")
+            ingester, server, _, _ = meter.read()
+            told = metrics(cell.ingester)
+            rows = told["decima_ingester_rows_total"] / told["decima_ingester_flushes_total"]
+            print(f"{hosts:5} {sent['samples']:9} {told['decima_ingester_series_new_total']:7.0f} "
+                  f"{told['decima_ingester_flushes_total']:8.0f} {rows:13.1f} {rows / 10:26.1f} "
+                  f"{sent['samples'] / (ingester + server):19,.0f}", flush=True)
+            most = max(most, rows)
+    return {"rows": most}
+
+
+def run_speed(fleet, files, args):
+    """As fast as it goes: Kafka is full before the ingester begins."""
+    with Cell(fleet, "store_speed", partitions=8, flush_interval="10s") as cell:
+        cell.ingester.flags["memory-limit"] = "512MB"
+        start(cell, "0s")
+        cell.ingester.stop()
+        given, args.pause = args.pause, 0
+        sent = feed(fleet, cell, files, 100, 10, {}, args)
+        args.pause = given
+        cell.ingester.flags["compaction-age"] = "5s"
+        cell.start_service(cell.ingester)
+        meter = Meter(cell)
+        wait_until(lambda: cell.samples() == sent["samples"], args.deadline, "all is stored")
+        ingester, server, _, wall = meter.read()
+        peak = peak_bytes(cell.ingester) / 1e6
+        told = metrics(cell.ingester)
+    print(f"\nfull speed, 100 hosts x 10 min that waited in Kafka, --memory-limit=512MB: "
+          f"{sent['samples'] / wall:,.0f} samples/s of wall, "
+          f"{sent['samples'] / (ingester + server):,.0f} and core with PostgreSQL's, peak RSS "
+          f"{peak:.0f} MB, {told['decima_ingester_flushes_total']:.0f} flushes, paused "
+          f"{told['decima_ingester_pauses_total']:.0f} times", flush=True)
+    return {"RSS": peak}
+
+
+def goals_of(found):
+    """{key of GOALS: value} of a scenario."""
+    samples, kept, name = found["samples"], found["kept"], found["name"]
+    sums = sum(kept["rollup"][:2])
+    size = sum(sum(kept[table][:2]) for table in TABLES if table != "chunk_raw") - sums
+    if name == "1x10m":
+        return {"kept 1 host": size / samples}
+    if name != "40x1h":
+        return {}
+    ingester, server, wal, _ = found["stored"]
+    return {"kept 40 hosts": size / samples, "sums 40 hosts": sums / samples,
+            "end to end": samples / (ingester + server), "ingester": samples / ingester,
+            "WAL": (wal + found["merged"][2]) / samples,
+            "50 nodes": (size + sums) / found["hosts"] / found["minutes"] / 60 * DAY_S * 50 / 1e9}
+
+
+def run_scenario_part(fleet, files, name, args):
+    found = run_scenario(fleet, files, name, args)
+    print_scenario(found)
+    return goals_of(found)
+
+
+def wanted_parts(only):
+    wanted = only.split(",") if only else PARTS
+    for name in wanted:
+        if name not in PARTS:
+            sys.exit(f"bench-store: no part {name}; there are {', '.join(PARTS)}")
+    return wanted
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=int, default=60, help="of fleet time at the most")
     parser.add_argument("--pause", type=int, default=500,
                         help="ms between ten seconds of the fleet; the ingester flushes as often")
     parser.add_argument("--deadline", type=int, default=600, help="seconds of each wait")
-    parser.add_argument("--only", help="a part of a scenario's name")
+    parser.add_argument("--only", help="parts, with commas: " + ", ".join(PARTS))
     parser.add_argument("--recorded", type=Path, default=recording.FILE)
+    parser.add_argument("--series", type=int, default=1_000_000, help="of the part labels")
+    parser.add_argument("--days", type=int, default=30, help="of the part days")
+    parser.add_argument("--days-hosts", type=int, default=100, help="of the part days")
+    parser.add_argument("--runs", type=int, default=5, help="of each question")
     args = parser.parse_args()
+    wanted, found = wanted_parts(args.only), {}
     with servers_of_a_run("-bench", without=("redis",)) as fleet:
         files = []
         for i, batch in enumerate(recording.read(args.recorded)):
             files.append(fleet.run_dir / f"{i}.otlp")
             files[-1].write_bytes(batch)
-        for name in SCENARIOS:
-            if not args.only or args.only in name:
-                print_scenario(run_scenario(fleet, files, name, args))
+        for name in wanted:
+            if name in SCENARIOS:
+                found |= run_scenario_part(fleet, files, name, args)
+        if "decoder" in wanted:
+            found |= run_decoder(fleet, files)
+        if "hosts" in wanted:
+            found |= run_hosts(fleet, files, args)
+        if "speed" in wanted:
+            found |= run_speed(fleet, files, args)
+        if "labels" in wanted:
+            found |= bench_labels.run(fleet, args)
+        if "days" in wanted:
+            found |= store_days.run_days(fleet, files, args)
+    missed = store_goals.print_goals(found)
+    if missed:
+        print(f"missed: {'; '.join(missed)}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
  * A BATCH is a file as an agent sent it. In each round every host sends ten seconds, numbered and
  * with its status, as an agent does; the last round ends now, or at `end_ms`. Hosts go away now
  * and then for some minutes: those that only lost their network send what they spooled when they
- * are back. The same seed gives the same fleet. What was done is said in one line of JSON.
+ * are back. With `stride_minutes` ten seconds are sent of each so many minutes. The same seed gives
+ * the same fleet. What was done is said in one line of JSON.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -25,7 +26,8 @@ enum { SPAN_MS = 10000, POLL_MS = 20, CLOSE_MS = 30000, QUEUE_KB = 64 << 10, LEA
 struct settings {
 	str brokers, topic;
 	uint64_t hosts, minutes, pause_ms, end_ms, seed;
-	uint64_t away_percent; /* of the hosts, in an hour, for five minutes */
+	uint64_t away_percent;   /* of the hosts, in an hour, for five minutes */
+	uint64_t stride_minutes; /* from one ten seconds that are sent to the next; 0: all are */
 	struct load load;
 };
 
@@ -59,12 +61,14 @@ static const struct {
 	{ "end_ms", offsetof(struct settings, end_ms), 0 },
 	{ "seed", offsetof(struct settings, seed), 1 },
 	{ "away_percent", offsetof(struct settings, away_percent), 10 },
+	{ "stride_minutes", offsetof(struct settings, stride_minutes), 0 },
 	{ "hz", offsetof(struct settings, load.hz), 19 },
 	{ "cpus", offsetof(struct settings, load.cpus), 2 },
 	{ "processes", offsetof(struct settings, load.processes), 12 },
 	{ "busy_percent", offsetof(struct settings, load.busy_percent), 60 },
 	{ "restarts_percent", offsetof(struct settings, load.restarts_percent), 20 },
 	{ "deploys", offsetof(struct settings, load.deploys), 2 },
+	{ "days_a_deploy", offsetof(struct settings, load.days_a_deploy), 0 },
 	{ "pods", offsetof(struct settings, load.with_pods), 1 },
 };
 
@@ -176,6 +180,11 @@ static void send_spool(struct fleet *fleet, struct sender *sender, struct arena 
 	sender->spool.len = sender->spooled_samples.len = 0;
 }
 
+static uint64_t stride_ms(const struct settings *settings)
+{
+	return settings->stride_minutes ? settings->stride_minutes * 60000 : SPAN_MS;
+}
+
 /* Ten seconds of one host. */
 static void play(struct fleet *fleet, struct sender *sender, uint64_t round, uint64_t start_ms)
 {
@@ -192,7 +201,8 @@ static void play(struct fleet *fleet, struct sender *sender, uint64_t round, uin
 	if (away && !sender->spools)
 		return;
 	sample_set_init(&set, &arena);
-	host_batch(&sender->host, &fleet->pool, &settings->load, start_ms, SPAN_MS, &set);
+	host_batch(&sender->host, &fleet->pool, &settings->load,
+		   &(struct span){ start_ms, SPAN_MS, stride_ms(settings) }, &set);
 
 	str value = otlp_write(&set, 0, set.samples.len, &arena);
 
@@ -207,14 +217,15 @@ static void play(struct fleet *fleet, struct sender *sender, uint64_t round, uin
 static void play_all(struct fleet *fleet)
 {
 	const struct settings *settings = &fleet->settings;
-	uint64_t rounds = settings->minutes * 60000 / SPAN_MS, next_ns = clock_monotonic_ns();
+	uint64_t stride = stride_ms(settings), rounds = settings->minutes * 60000 / stride;
+	uint64_t next_ns = clock_monotonic_ns();
 	uint64_t end_ms = settings->end_ms ? settings->end_ms : clock_unix_ns() / NS_PER_MS;
-	uint64_t start_ms = end_ms - rounds * SPAN_MS;
+	uint64_t start_ms = end_ms - rounds * stride;
 
 	fleet->epoch = clock_unix_ns();
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (uint64_t i = 0; i < settings->hosts; i++)
-			play(fleet, &fleet->senders[i], round, start_ms + round * SPAN_MS);
+			play(fleet, &fleet->senders[i], round, start_ms + round * stride);
 		next_ns += settings->pause_ms * NS_PER_MS;
 		do
 			kafka_producer_poll(&fleet->producer,

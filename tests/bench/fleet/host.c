@@ -55,10 +55,11 @@ void host_init(struct host *host, const struct pool *pool, const struct load *lo
 static uint64_t version_at(const struct host *host, const struct load *load, uint32_t program,
 			   uint64_t time_ms)
 {
-	if (!load->deploys)
+	if (!load->deploys && !load->days_a_deploy)
 		return 0;
 
-	uint64_t between_ms = MS_PER_DAY / load->deploys;
+	uint64_t between_ms =
+		load->days_a_deploy ? MS_PER_DAY * load->days_a_deploy : MS_PER_DAY / load->deploys;
 	uint64_t shift_ms = program * UINT64_C(7919000) % between_ms;
 	uint64_t late_ms = host->number * UINT64_C(104729) % 100 * between_ms / 200;
 
@@ -174,20 +175,21 @@ static void restart_some(struct host *host, const struct pool *pool, const struc
 }
 
 void host_batch(struct host *host, const struct pool *pool, const struct load *load,
-		uint64_t start_ms, uint64_t span_ms, struct sample_set *set)
+		const struct span *span, struct sample_set *set)
 {
+	uint64_t start_ms = span->start_ms;
 	struct making making = {
 		.host = host, .pool = pool, .load = load, .set = set, .start_ms = start_ms
 	};
 	uint64_t period_us = 1000000 / load->hz;
 
-	restart_some(host, pool, load, span_ms);
+	restart_some(host, pool, load, span->passed_ms);
 	for (uint32_t cpu = 0; cpu < load->cpus; cpu++) {
 		uint64_t phase_us = (cpu * UINT64_C(2654435761)) % period_us;
 		uint64_t first = (start_ms * 1000 - phase_us + period_us - 1) / period_us;
 
-		for (uint64_t n = first; n * period_us + phase_us < (start_ms + span_ms) * 1000;
-		     n++)
+		for (uint64_t n = first;
+		     n * period_us + phase_us < (start_ms + span->len_ms) * 1000; n++)
 			if (draw(host, 100) < load->busy_percent)
 				tick(&making, cpu,
 				     (n * period_us + phase_us + draw(host, 1000)) / 1000);

@@ -17,8 +17,9 @@ struct load {
 	uint64_t processes;        /* of a host */
 	uint64_t busy_percent;     /* of all ticks */
 	uint64_t restarts_percent; /* of the processes, in an hour */
-	uint64_t deploys;   /* new versions of each program, in a day; each host a little later */
-	uint64_t with_pods; /* 1: labels pod, namespace and container_id */
+	uint64_t deploys; /* new versions of each program, in a day; each host a little later */
+	uint64_t days_a_deploy; /* above 0: a version lives for so many days instead */
+	uint64_t with_pods;     /* 1: labels pod, namespace and container_id */
 };
 
 struct host_process {
@@ -43,6 +44,11 @@ struct host {
 void host_init(struct host *host, const struct pool *pool, const struct load *load, uint64_t number,
 	       uint64_t seed);
 
-/* The samples of [start_ms, start_ms + span_ms), in `set`, which borrows from pool and host. */
+struct span {
+	uint64_t start_ms, len_ms;
+	uint64_t passed_ms; /* since the batch before, in which processes come and go */
+};
+
+/* The samples of a span, in `set`, which borrows from pool and host. */
 void host_batch(struct host *host, const struct pool *pool, const struct load *load,
-		uint64_t start_ms, uint64_t span_ms, struct sample_set *set);
+		const struct span *span, struct sample_set *set);
