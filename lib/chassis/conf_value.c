@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BOUND_TEXT_MAX = 32 };
+
 /* A suffix and what it multiplies by. */
 struct unit {
 	const char *name;
@@ -87,20 +89,32 @@ bool conf_bytes(str text, uint64_t *ret_bytes, struct err *err)
 	return true;
 }
 
+/* A bound as people write it: 90s, 64KB; in the largest unit of which it is a whole number. */
+static void bound_text(const struct conf_key *key, uint64_t bound, char *room, size_t cap)
+{
+	bool is_duration = key->type == CONF_DURATION;
+	const struct unit *units = is_duration ? duration_units : bytes_units;
+	size_t at = is_duration               ? ARRAY_LEN(duration_units) - 1
+		    : key->type == CONF_BYTES ? ARRAY_LEN(bytes_units) - 1
+					      : 0; /* a number has no unit */
+
+	while (at > 0 && (bound == 0 || bound % units[at].factor != 0))
+		at--;
+	snprintf(room, cap, "%ju%s", (uintmax_t)(bound / units[at].factor),
+		 bound ? units[at].name : "");
+}
+
 static bool in_bounds(const struct conf_key *key, uint64_t value, struct err *err)
 {
+	char least[BOUND_TEXT_MAX], most[BOUND_TEXT_MAX];
+
 	if (value >= key->min && (key->max == 0 || value <= key->max))
 		return true;
-
-	const char *unit = key->type == CONF_DURATION ? " ns"
-			   : key->type == CONF_BYTES  ? " bytes"
-						      : "";
-
+	bound_text(key, key->min, least, sizeof(least));
+	bound_text(key, key->max, most, sizeof(most));
 	if (key->max == 0)
-		return err_set(err, ERR_INVALID, "must be at least %ju%s", (uintmax_t)key->min,
-			       unit);
-	return err_set(err, ERR_INVALID, "must be %ju to %ju%s", (uintmax_t)key->min,
-		       (uintmax_t)key->max, unit);
+		return err_set(err, ERR_INVALID, "must be at least %s", least);
+	return err_set(err, ERR_INVALID, "must be %s to %s", least, most);
 }
 
 static bool parse_bool(str text, bool *ret_value, struct err *err)

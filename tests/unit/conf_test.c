@@ -7,7 +7,7 @@
 
 struct settings {
 	const char *brokers;
-	uint64_t rate, interval_ns, spool_bytes;
+	uint64_t rate, interval_ns, spool_bytes, timeout_ns, room_bytes;
 	bool tracing;
 	enum log_level level;
 };
@@ -35,6 +35,19 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, spool_bytes),
 	  .fallback = "64MB",
 	  .help = "How much." },
+	{ .flag = "timeout",
+	  .type = CONF_DURATION,
+	  .offset = offsetof(struct settings, timeout_ns),
+	  .fallback = "1m",
+	  .min = 1500000000,
+	  .max = UINT64_C(36) * 3600 * 1000000000,
+	  .help = "How long." },
+	{ .flag = "room",
+	  .type = CONF_BYTES,
+	  .offset = offsetof(struct settings, room_bytes),
+	  .fallback = "64KB",
+	  .min = 1 << 16,
+	  .help = "How much of it." },
 	{ .flag = "tracing",
 	  .type = CONF_BOOL,
 	  .offset = offsetof(struct settings, tracing),
@@ -119,6 +132,10 @@ static void names_what_it_does_not_take(void **state)
 	assert_string_equal(err.msg, "flag --rate needs a value");
 	assert_false(LOAD(ARG("--rate=1001")));
 	assert_string_equal(err.msg, "flag --rate: must be 1 to 1000");
+	assert_false(LOAD(ARG("--timeout=1s")));
+	assert_string_equal(err.msg, "flag --timeout: must be 1500ms to 36h");
+	assert_false(LOAD(ARG("--room=10")));
+	assert_string_equal(err.msg, "flag --room: must be at least 64KB");
 	assert_false(LOAD(ARG("--tracing=maybe")));
 	assert_false(LOAD(ARG("--log-level=loud")));
 }
