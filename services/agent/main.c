@@ -23,7 +23,10 @@
 #include "upload.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdatomic.h>
+
+enum { MMAP_THRESHOLD = 128 << 10 };
 
 struct settings {
 	struct daemon_settings daemon;
@@ -197,6 +200,7 @@ static void work(struct profiler *profiler, struct outlet *outlet, uint64_t dura
 			continue;
 		end_interval(profiler, outlet, start_ms);
 		profiler_next_interval(profiler);
+		malloc_trim(0);
 		start_ms = clock_unix_ns() / NS_PER_MS;
 		next_ns += duration_ns;
 		if (next_ns < clock_monotonic_ns()) /* a disk that stood still, a machine asleep */
@@ -325,6 +329,8 @@ static bool run(void *self, struct err *err)
 
 int main(int argc, char **argv)
 {
+	/* Else it grows with what is freed, and what one batch took stays the agent's. */
+	(void)mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { "decima-agent",
