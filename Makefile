@@ -25,5 +25,5 @@ bench-store: build ; @$(PYTHON) tests/bench/bench_store.py
 bench-labels: build ; @$(PYTHON) tests/bench/bench_labels.py
 bench-names: build ; @ninja -C build tests/name_bench >/dev/null && build/tests/name_bench
 bench-web: build ; @$(PYTHON) tests/bench/bench_web.py
-bench-agent: build ; @$(PYTHON) tests/bench/bench_agent.py
+bench-agent: build ; @$(PYTHON) tests/bench/bench_agent.py --together $(FLAGS)
 build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build

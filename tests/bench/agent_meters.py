@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = 4096  # of an element of a segment of unwind tables
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
@@ -85,20 +86,15 @@ def programs(pid):
     return found
 
 
-def map_ids():
-    return {entry["id"] for entry in bpftool("map", "show") or []}
+def map_bytes(pid):
+    """(maps, of unwind tables) in bytes: of the BPF maps that a process holds open.
 
-
-def map_bytes(before):
-    """(maps, of unwind tables) in bytes: of the maps that were not there before.
-
-    All of the machine are asked, since a map that is mapped into memory, or is an element of
-    another, need not be open.
+    That is all of its maps: the segments of tables, too, are open as long as they are there.
     """
-    new = [entry for entry in bpftool("map", "show") or [] if entry["id"] not in before]
-    sizes = [(entry.get("name", ""), int(entry["bytes_memlock"])) for entry in new]
-    tables = sum(size for name, size in sizes if re.search("segment|page", name))
-    return sum(size for _, size in sizes) - tables, tables
+    found = {info["map_id"]: info for info in fdinfo(pid) if "map_id" in info}
+    tables = sum(int(info["memlock"]) for info in found.values()
+                 if info["value_size"] == str(PAGE_BYTES))
+    return sum(int(info["memlock"]) for info in found.values()) - tables, tables
 
 
 class Message:
