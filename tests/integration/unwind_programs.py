@@ -32,8 +32,8 @@ KINDS = {
     "plugins": ";main;by_plugins;take_turns(;|$)",
     "swaps": ";main;by_swaps;take_turns(;|$)",
     "plt": ";main;by_plt;through",
-    "vdso": ";main;by_vdso;ask",
-    "kernel": ";main;by_kernel;call_kernel",
+    "vdso": ";main;by_vdso;(ask|is_over)(;|$)",
+    "kernel": ";main;by_kernel;(call_kernel|is_over)(;|$)",
 }
 # What every form of chains.c runs; only some can load plugins or have a vdso.
 COMMON = [kind for kind in KINDS if kind not in ("plugins", "swaps", "plt", "vdso")]
@@ -50,10 +50,12 @@ class Case:
     form: str
     kind: str
     argv: list
-    chain: str
+    chain: str  # the whole of it
     roots: str = ROOTS
-    right: float = 0.95  # share of stacks that must look so; the rest is how the program starts
-    moment: float = 0.3  # of CPU time; longer where the program counts the clock's
+    right: float = 0.95  # share of stacks that must look so
+    own: str = ";(main|on_thread)(;|$)"  # what only stacks in the program's own functions have
+    also: str = "$^"  # how else these may look, on the way to the chain's end and back
+    moment: float = 0.3  # of CPU time, or of the clock's
 
     def warm(self):
         """The command, for a moment."""
@@ -79,7 +81,7 @@ def make(*command, **options):
 
 def chains_cases(form, program, seconds, kinds):
     return [Case(form, kind, [program, kind, seconds, DEEP], KINDS[kind],
-                 roots=ROOTS) for kind in kinds]
+                 also=r";main;(\w+;is_over|__isoc99_sscanf)(;|$)") for kind in kinds]
 
 
 def c_forms(place, build, seconds):
@@ -108,14 +110,17 @@ def cpp_form(place, _build, seconds):
         program = place / f"exceptions-{compiler}"
         make(tool(compiler), "-O2", "-fomit-frame-pointer", "-std=gnu++17",
              SOURCES / "exceptions.cpp", "-o", program)
-        yield Case(form, "exceptions", [program, seconds], ";main;.*catcher", right=0.9)
+        yield Case(form, "exceptions", [program, seconds], ";main;.*catcher", right=0.9,
+                   also=";main(;clock_gettime.*|;.*seconds.*|;__vdso_.*|;\\[vdso\\].*)?$")
 
 
 def rust_form(place, _build, seconds):
     make(tool("rustc"), "-O", "-C", "force-frame-pointers=no", SOURCES / "chain.rs", "-o",
          place / "chain_rs")
     yield Case("Rust", "dyn, panics", [place / "chain_rs", 4 * seconds],
-               r"_start;.*main;.*outer.*middle.*(;[^;]*deep[^;]*){20}", right=0.8, moment=3)
+               r"_start;.*main;.*outer.*middle.*(;[^;]*deep[^;]*){20}", right=0.8, own="outer",
+               also=r"_start;.*main[^;]*;[^;]*outer[^;]*(;(?!.*(middle|deep)).*"
+                    r"|;[^;]*middle[^;]*(;(?!.*deep).*|(;[^;]*(spend|deep)[^;]*)*))?$")
 
 
 def go_form(place, _build, seconds):
@@ -125,12 +130,12 @@ def go_form(place, _build, seconds):
                            "GOFLAGS": "-mod=mod", "GO111MODULE": "off"})
     yield Case("Go", "goroutines", [place / "chain_go", 4 * seconds],
                r"main\.outer;main\.middle(;main\.deep){20}", roots=f"{ROOTS}|{GO_ROOTS}", right=0.8,
-               moment=3)
+               own=r";main\.", also=r";main\.(main|main\.func1|spend|outer|"
+                                    r"middle(;main\.deep){0,21})(;(?!main\.)[^;]+)*$")
 
 
 def node_form(_place, _build, seconds):
-    yield Case("Node", "JIT", [tool("node"), SOURCES / "chain.js", 4 * seconds], "", right=0,
-               moment=3)
+    yield Case("Node", "JIT", [tool("node"), SOURCES / "chain.js", 4 * seconds], "", right=0)
 
 
 def java_form(place, _build, seconds):
@@ -138,7 +143,7 @@ def java_form(place, _build, seconds):
     make(tool("javac"), "-d", place, SOURCES / "Chain.java")
     yield Case("OpenJDK", "JIT", [tool("java"), "-Xmx64m", "-XX:+PreserveFramePointer", "-cp",
                                   place, "Chain", 4 * seconds], "", right=0,
-               roots=f"{ROOTS}|start_thread", moment=3)
+               roots=f"{ROOTS}|start_thread")
 
 
 FORMS = [c_forms, cpp_form, rust_form, go_form, node_form, java_form]
