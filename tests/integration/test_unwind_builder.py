@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that builds unwind tables: killed, hanging, bounded."""
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness import metrics, wait_until
+from unwind_agents import (  # fleet: what start() asks for
+    DEADLINE, Program, builders_of, builds, fleet, loads, outcomes, program, samples_lost,
+    start)
+
+pytestmark = pytest.mark.machine
+
+
+def test_a_builder_that_is_killed_is_started_anew(start, program):
+    agent = start()
+    program.sampled_by(agent)
+    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    before = metrics(agent)
+    for pid in builders_of(agent):
+        os.kill(pid, signal.SIGKILL)
+    other = Program(program.path.parent, "other")
+    other.sampled_by(agent)
+
+    after = metrics(agent)
+    assert builds(agent, other) == 1
+    assert after["decima_agent_unwind_builder_starts_total"] >= 2
+    assert after["decima_agent_samples_taken_total"] > before["decima_agent_samples_taken_total"]
+    assert samples_lost(agent) == 0
+    assert "crashed" not in outcomes(agent)
+
+
+def test_while_a_builder_hangs_sampling_goes_on(start, program):
+    agent = start()
+    program.sampled_by(agent)
+    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    pid = builders_of(agent)[0]
+    os.kill(pid, signal.SIGSTOP)
+    other = Program(program.path.parent, "waits")
+    with other.running():
+        wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_waiting"] >= 1, DEADLINE,
+                   "its table waits")
+        taken = metrics(agent)["decima_agent_samples_taken_total"]
+        wait_until(lambda: metrics(agent)["decima_agent_samples_taken_total"] >= taken + 40,
+                   DEADLINE, "samples are taken meanwhile")
+        assert samples_lost(agent) == 0
+        assert loads(agent, other) == 0
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: loads(agent, other), DEADLINE, "another builder has built it")
+
+
+def test_the_builder_is_nice_bounded_and_ends_with_its_agent(start, program):
+    agent = start()
+    program.sampled_by(agent)
+    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    pid = builders_of(agent)[0]
+
+    assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[16]) == 10
+    assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    assert re.search(r"Max data size +536870912 +536870912", limits)
+    agent.kill()
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), DEADLINE, "it has ended")

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The BPF programs themselves, compiled for the host: which stacks travel, how much of each, and
+ * how many.
+ */
+#include "played_kernel.h"
+
+/* What the agent has not told of yet, or what had its pid before. */
+static void lets_the_stack_of_an_unknown_process_travel(void **state)
+{
+	const struct unwind_process others[] = { { .start_ns = 76, .exec_id = 3 },
+						 { .start_ns = 77, .exec_id = 2 } };
+	const struct unwind_process before = known;
+
+	for (size_t i = 0; i < 3; i++) {
+		each_program(state);
+		now_ns = 1000000000;
+		is_known_process = i < 2;
+		known = i < 2 ? others[i] : before;
+		tick(100, 100, 16);
+		known = before;
+
+		assert_int_equal(counted[STACK_TRAVELLED], 1);
+		assert_int_equal(counted[STACK_STAYED], 0);
+		assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+		assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
+		assert_int_equal(sent_bytes, sample_bytes(sent));
+		assert_int_equal(sample_registers(sent)->pc, CODE_AT);
+		assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
+		assert_memory_equal(sample_registers(sent) + 1, stack, sent->stack_bytes);
+		assert_int_equal(sent->user_frames, 3); /* what frame pointers say goes too */
+	}
+}
+
+/* Its list was written while its libraries were still being mapped. */
+static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
+{
+	each_program(state);
+	now_ns = 1000000000;
+	tick(100, 100, 16);
+	made.walk.end = USER_END_NO_MAPPING;
+	made.walk.flags = 0;
+	made.record.flags = 0;
+	finish(&made);
+
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
+	assert_int_equal(counted[STACK_TRAVELLED], 1);
+	assert_int_equal(counted[CUT_USER_NO_MAPPING], 0);
+}
+
+static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
+{
+	static struct task_struct parent = { .tgid = 50,
+					     .start_boottime = 7,
+					     .self_exec_id = 1,
+					     .group_leader = &parent,
+					     .mm = &memory };
+	const struct unwind_process before = known;
+
+	each_program(state);
+	leader.real_parent = &parent;
+	parent.mm = &memory;
+	known_tgid = 50;
+	known.start_ns = 7;
+	known.exec_id = 1;
+	tick(100, 100, 16);
+	assert_int_equal(sent->flags & SAMPLE_STACK_TRAVELS, 0);
+	assert_int_equal(sent->owner_start_ns, 0);
+
+	each_program(state);
+	known_tgid = 51; /* the parent is not: it says who that is */
+	tick(100, 100, 16);
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_int_equal(sent->owner_start_ns, 7);
+
+	each_program(state);
+	known_tgid = 50;
+	parent.mm = NULL; /* has its own */
+	tick(100, 100, 16);
+	assert_int_equal(sent->owner_start_ns, 0);
+	known = before;
+	leader.real_parent = &orphan;
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+}
+
+static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **state)
+{
+	static const struct {
+		uint32_t missing; /* bytes of the stack, at its end */
+		uint32_t records, last_bytes;
+	} rows[] = {
+		{ 0, SAMPLE_STACK_RECORDS - 1, SAMPLE_STACK_BYTES_MAX },
+		{ STACK_BYTES - 2 * SAMPLE_STACK_BYTES_MAX, 1, SAMPLE_STACK_BYTES_MAX },
+		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX - 4100, 1, 4096 },
+		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		each_program(state);
+		now_ns = 1000000000;
+		is_known_process = false;
+		for (uint64_t word = 0; word < STACK_WORDS; word++)
+			stack[word] = word;
+		stack_to -= rows[i].missing;
+		tick(100, 101, 16);
+
+		assert_int_equal(continued, rows[i].records);
+		assert_int_equal(counted[TICK_SENT], 1);
+		assert_int_equal(counted[STACK_TRAVELLED], 1);
+		for (uint32_t k = 0; k < continued; k++) {
+			const struct sample_record *more = (void *)continued_bytes_of[k];
+			uint64_t at = (uint64_t)(k + 1) * SAMPLE_STACK_BYTES_MAX;
+
+			assert_int_equal(more->time_ns, sent->time_ns);
+			assert_int_equal(more->cpu, sent->cpu);
+			assert_int_equal(more->tid, 101);
+			assert_int_equal(more->kernel_frames + more->user_frames, 0);
+			assert_int_equal(more->stack_bytes, k + 1 < continued
+								    ? SAMPLE_STACK_BYTES_MAX
+								    : rows[i].last_bytes);
+			assert_int_equal(sample_registers(more)->general[UNWIND_STACK_POINTER],
+					 STACK_AT + at);
+			assert_memory_equal(sample_registers(more) + 1, stack + at / 8,
+					    more->stack_bytes);
+		}
+	}
+}
+
+static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
+{
+	each_program(state);
+	now_ns = 1000000000;
+	is_known_process = false;
+	stack_to = STACK_AT + 4096;
+	set_registers(CODE_AT, STACK_AT + 4096 - 24, STACK_AT);
+	stack_to = STACK_AT + 4096;
+	tick(100, 100, 16);
+
+	assert_int_equal(sent->stack_bytes, 24);
+	assert_int_equal(sent_bytes, sample_bytes(sent));
+
+	each_program(state);
+	now_ns = 1000000000;
+	is_known_process = false;
+	stack_to = stack_from;
+	tick(100, 100, 16);
+
+	assert_int_equal(sent->stack_bytes, 0);
+	assert_int_equal(sent_bytes, sample_bytes(sent));
+	assert_int_equal(counted[STACK_STAYED], 1);
+	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
+}
+
+static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state)
+{
+	each_program(state);
+	now_ns = 1000000000;
+	is_known_process = false;
+	set_registers(CODE_AT, STACK_AT, 1);
+	tick(100, 100, 16);
+
+	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
+	assert_true(sent->stack_bytes > 0);
+	assert_int_equal(counted[CUT_USER_NO_TABLE], 0);
+}
+
+static void lets_no_more_stacks_travel_than_its_rate(void **state)
+{
+	each_program(state);
+	is_known_process = false;
+	now_ns = 3600 * 1000000000ULL; /* a long time since the last */
+	for (int i = 0; i < 50; i++)
+		tick(100, 100, 16);
+	assert_int_equal(counted[STACK_TRAVELLED], TRAVELS_BURST);
+	assert_int_equal(counted[STACK_STAYED], 50 - TRAVELS_BURST);
+
+	for (int i = 0; i < 1000; i++, now_ns += 10000000)
+		tick(100, 100, 16);
+	assert_in_range(counted[STACK_TRAVELLED], TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN - 1,
+			TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN);
+	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 1050);
+	assert_int_equal(counted[TICK_SENT], 1050);
+}
+
+static void leaves_the_second_half_of_the_ring_to_samples(void **state)
+{
+	each_program(state);
+	is_known_process = false;
+	now_ns = 1000000000;
+	ring_held = RING_BYTES / 2 + 1;
+	tick(100, 100, 16);
+
+	assert_int_equal(counted[TICK_SENT], 1);
+	assert_int_equal(counted[STACK_STAYED], 1);
+	assert_int_equal(sent->stack_bytes, 0);
+	assert_true(sent->flags & SAMPLE_STACK_TRAVELS); /* that it should have */
+}
+
+static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
+{
+	each_program(state);
+	all_travel = true;
+	tick(100, 100, 16);
+
+	assert_int_equal(sent->user_end, USER_END_COMPLETE);
+	assert_int_equal(sent->user_frames, 3);
+	assert_true(sent->stack_bytes > 0);
+	assert_int_equal(sent_bytes, sample_bytes(sent));
+	assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
+	assert_false(sent->flags & SAMPLE_STACK_TRAVELS); /* nobody needs it */
+	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(lets_the_stack_of_an_unknown_process_travel),
+		BOTH(lets_a_stack_travel_whose_walk_left_the_known_mappings),
+		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
+		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
+		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
+		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
+		BOTH(lets_no_more_stacks_travel_than_its_rate),
+		BOTH(leaves_the_second_half_of_the_ring_to_samples),
+		BOTH(takes_along_what_it_has_walked_if_a_test_asks_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
