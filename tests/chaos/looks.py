@@ -24,13 +24,13 @@ from collections import Counter
 
 import psycopg
 
-from senders import LATE_S
+from senders import OLD_S
 from topic import Ledger
 from truth import HOUR_S, OFFSETS, look_at, look_faults, shown
 
 PAUSE_S = 0.1
 CONNECT_S = 5
-AGE_S = LATE_S[1] + HOUR_S  # a question is about so much, and that begins no hour
+AGE_S = OLD_S[1] + HOUR_S  # a question is about so much, and that begins no hour
 
 
 def sum_faults(host):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """senders - hosts that send batches: some by the agent's own spool, which is killed; some made up,
 which send twice, late, from a moving partition, garbage, and messages without a number. Half of
-their messages are of hours that are over, and so are summed up while more of them come.
+their messages are of hours or days that are over, and so are summed up while more of them come.
 
 In every sample the pid is the batch's number, so that a wrong sum names the batch.
 """
@@ -18,6 +18,7 @@ from otlp_messages import cpu_message, headers, heap_message
 GARBAGE = b"\x0a\x7f\x01"  # a field that ends after the message
 KEPT = 40                  # batches of a host that may come again
 LATE_S = (2 * 3600, 5 * 3600)  # of hours that are over: as they come they are summed up
+OLD_S = (50 * 3600, 60 * 3600)  # of days that are
 
 
 class Feed(Process):
@@ -112,7 +113,8 @@ class Sender(threading.Thread):
 
     def _at_ms(self):
         """Now, or long ago."""
-        ago_s = self.chance.uniform(*LATE_S) if self.chance.random() < 0.5 else 0
+        luck = self.chance.random()
+        ago_s = 0 if luck < 0.5 else self.chance.uniform(*(LATE_S if luck < 0.85 else OLD_S))
         return int((time.time() - ago_s) * 1000)
 
     def _send_plain(self):

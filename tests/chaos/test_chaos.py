@@ -202,4 +202,5 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, tally
     assert tally.looks_by["answers that were compared"] > 5 * rounds, "hardly any answer was judged"
     assert tally.merged["rows that were merged"] > rounds, "hardly anything was merged"
     assert tally.merged["sums compared"] > rounds, "hardly anything was summed up"
+    assert tally.merged["hours that were summed up by the day"] > 0, "no day was"
     assert tally.merged["gauges compared"] > rounds, "hardly any gauge was"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from harness import SAMPLES
-from senders import LATE_S
+from senders import OLD_S
 from topic import Ledger, Truth
 
 SHOWN = 20   # sentences of a list
@@ -136,7 +136,7 @@ def differences(truth: Truth, began):
     ledger.move(truth.ends)
     with truth.cell.connect() as db:
         found = list(look_faults(look_at(db, truth.cell.topic), ledger))
-    values = stored_values(truth.cell, began - LATE_S[1])
+    values = stored_values(truth.cell, began - OLD_S[1])
     for key in sorted(truth.values.keys() | values.keys()):
         if truth.values[key] == values[key]:
             continue
@@ -144,7 +144,7 @@ def differences(truth: Truth, began):
         found.append(f"node {key[0]} pid {key[1]}: {values[key]} ns are stored,"
                      f" {truth.values[key]} were sent, by {places or 'messages without a number'}"
                      )
-    return shown(found) + stack_faults(truth, began - LATE_S[1])
+    return shown(found) + stack_faults(truth, began - OLD_S[1])
 
 
 def stack_faults(truth, began):

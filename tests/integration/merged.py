@@ -108,13 +108,18 @@ def merge_faults(db, is_whole=True):
     """
     with db.transaction():
         db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
-        chunks = read_rows(db, "chunk", "NOT unreadable")
-        rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
-        alone, of_series, of_fleet, of_gauges, of_days = (
-            read_rows(db, "rollup", f"kind = {kind}")
-            for kind in (ALONE, SERIES, FLEET, GAUGES, DAY))
-        folded = read_rows(db, "rollup", "folded IS NOT NULL")
+        return faults_of(db, is_whole)
+
+
+def faults_of(db, is_whole=True):
+    """The same, in whatever transaction there is."""
+    raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
+    chunks = read_rows(db, "chunk", "NOT unreadable")
+    rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
+    alone, of_series, of_fleet, of_gauges, of_days = (
+        read_rows(db, "rollup", f"kind = {kind}")
+        for kind in (ALONE, SERIES, FLEET, GAUGES, DAY))
+    folded = read_rows(db, "rollup", "folded IS NOT NULL")
     summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
     wanted = sums(summed, by_series)
     merged, chunked = each(raw), each(chunks)
@@ -133,7 +138,8 @@ def merge_faults(db, is_whole=True):
                            "rollups of gauges": len(of_gauges),
                            "samples compared with what was merged": sum(map(len, raw)),
                            "sums compared": len(wanted),
-                           "gauges compared": sum(map(len, with_gauges))})
+                           "gauges compared": sum(map(len, with_gauges)),
+                           "hours that were summed up by the day": len(folded)})
 
 
 def differences(wanted, found, where_wanted, where_found):

@@ -10,12 +10,26 @@ import psycopg
 import pytest
 
 from harness import Cell, wait_until
-from merged import each, merge_faults, read_rows
+from merged import each, faults_of, merge_faults, read_rows
 from otlp_messages import cpu_message, headers, heap_message
 
 HOUR_MS = 3600_000
 EPOCH = 1_700_000_000_000_000_000
 HOSTS, BATCHES = 4, 40
+SPOILED = {
+    "a chunk is lost": "DELETE FROM chunk WHERE (tableoid, ctid) ="
+                       " (SELECT tableoid, ctid FROM chunk LIMIT 1)",
+    "a chunk is there twice": "INSERT INTO chunk SELECT * FROM chunk LIMIT 1",
+    "rows were merged, and nothing tells so": "UPDATE chunk_raw SET merged = NULL WHERE"
+        " (tableoid, ctid) = (SELECT tableoid, ctid FROM chunk_raw LIMIT 1)",
+    "sums are lost": "DELETE FROM rollup WHERE kind <= 1",
+    "sums are there twice": "INSERT INTO rollup SELECT * FROM rollup WHERE kind <= 1 LIMIT 1",
+    "sums of gauges are lost": "DELETE FROM rollup WHERE kind = 3",
+    "sums of a day are lost": "DELETE FROM rollup WHERE kind = 4",
+    "a chunk was summed up, and nothing came of it":
+        "UPDATE chunk SET rolled = now() WHERE (tableoid, ctid) ="
+        " (SELECT tableoid, ctid FROM chunk WHERE rolled IS NULL LIMIT 1)",
+}
 UNMERGED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
             " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < %s)")
 HOSTS_SAY = ("SELECT host, epoch, highest, missing::text, gap, taken, lost, stored,"
@@ -29,7 +43,7 @@ def messages(protos, chance):
     now_ms = int(time.time() * 1000)
     for number in range(1, BATCHES + 1):
         for host in range(HOSTS):
-            at_ms = now_ms - chance.choice([0, 0, 2, 3, 30]) * HOUR_MS - chance.randrange(60_000)
+            at_ms = now_ms - chance.choice([0, 0, 2, 3, 60]) * HOUR_MS - chance.randrange(60_000)
             ticks = {(chance.randrange(8), chance.randrange(50)): chance.randint(1, 4)
                      for _ in range(5)}
             status = protos.status.AgentStatus(node=f"host-{host}".encode(), taken=number * 1000,
@@ -85,7 +99,7 @@ def answers(cell, address):
     cell.querier.launch({"DECIMA_POSTGRES": address})
     cell.querier.wait_ready(cell.querier.ready, 30)
     now = int(time.time())
-    window = {"start": now - 40 * 3600, "end": now - now % 3600 + 3600}
+    window = {"start": now - 70 * 3600, "end": now - now % 3600 + 3600}
     return [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm,node", "pid")]
 
 
@@ -135,3 +149,23 @@ def rebuild(cell, address, flags, end):
         ingester.flags["failpoints"] = ""
         ingester.launch({"DECIMA_POSTGRES": address})
     until_settled(address, end)
+
+
+def test_what_compares_rows_finds_what_is_spoiled(servers, protos):
+    """Or else it would say nothing here and in tests/chaos."""
+    with Cell(servers, "rebuild_spoiled") as cell:
+        cell.ingester.flags["compaction-age"] = "300ms"
+        cell.start()
+        all_of_them = list(messages(protos, random.Random(9)))
+        cell.produce_all(all_of_them)
+        until_settled(cell.postgres_address, len(all_of_them))
+        wait_until(lambda: cell.rows("SELECT 1 FROM rollup WHERE kind = 4"), 60, "sums of a day")
+        cell.ingester.stop()
+
+        with cell.connect() as db:
+            assert not merge_faults(db)[0]
+            for what, sql in SPOILED.items():
+                with db.transaction(force_rollback=True):
+                    assert db.execute(sql).rowcount > 0, f"{what}: it is not"
+                    assert faults_of(db)[0], what
+            assert not merge_faults(db)[0]
