@@ -3,7 +3,7 @@ PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60
 
-.PHONY: up down clean test test-chaos test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-unwind-tables bench-web bench-agent bench-store bench-labels test-compose
+.PHONY: up down clean test test-chaos test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-unwind-tables bench-web bench-agent bench-store bench-days bench-labels test-compose
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
@@ -22,6 +22,7 @@ bench-query: build ; @$(PYTHON) tests/bench/bench_query.py
 bench-symbols: build ; @ninja -C build tests/symbol_bench >/dev/null && $(PYTHON) tests/bench/bench_symbols.py
 bench-unwind-tables: build ; @ninja -C build tests/unwind_bench >/dev/null && build/tests/unwind_bench
 bench-store: build ; @$(PYTHON) tests/bench/bench_store.py
+bench-days: build ; @$(PYTHON) tests/bench/bench_days.py
 bench-labels: build ; @$(PYTHON) tests/bench/bench_labels.py
 bench-names: build ; @ninja -C build tests/name_bench >/dev/null && build/tests/name_bench
 bench-web: build ; @$(PYTHON) tests/bench/bench_web.py

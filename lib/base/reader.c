@@ -104,3 +104,21 @@ str reader_str_prefixed(struct reader *r)
 	}
 	return reader_bytes(r, (size_t)len);
 }
+
+/* The last byte of each is below 128: eight bytes are looked at together. */
+void reader_skip_varints(struct reader *r, uint64_t count)
+{
+	size_t at = 0;
+
+	for (uint64_t word; count >= sizeof(word) && r->rest.len - at >= sizeof(word);
+	     at += sizeof(word)) {
+		memcpy(&word, r->rest.ptr + at, sizeof(word));
+		count -= (uint64_t)__builtin_popcountll(~word & UINT64_C(0x8080808080808080));
+	}
+	for (; count && at < r->rest.len; at++)
+		count -= (unsigned char)r->rest.ptr[at] < 0x80;
+	if (count)
+		reader_fail(r);
+	else
+		r->rest = str_skip(r->rest, at);
+}

@@ -40,6 +40,7 @@ uint32_t reader_u32(struct reader *r);
 uint64_t reader_u64(struct reader *r);
 uint64_t reader_varint_slow(struct reader *r);
 int64_t reader_zigzag(struct reader *r);
+void reader_skip_varints(struct reader *r, uint64_t count); /* whatever they say */
 str reader_bytes(struct reader *r, size_t n);
 str reader_str_prefixed(struct reader *r); /* varint length, bytes */
 

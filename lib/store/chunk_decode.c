@@ -249,6 +249,20 @@ static bool add_sample(struct decoder *decoder, const struct sample *sample)
 	return true;
 }
 
+/* Where nobody wants them they are not looked at. */
+static void skip_samples(struct decoder *decoder, const struct series_entry *entry)
+{
+	struct reader *columns = decoder->columns.of;
+
+	reader_skip_varints(&columns[CHUNK_TIMES], entry->count);
+	if (decoder->stacks)
+		reader_skip_varints(&columns[CHUNK_STACKS], entry->count);
+	if (decoder->label_sets)
+		reader_skip_varints(&columns[CHUNK_SAMPLE_LABELS], entry->count);
+	if (entry->has_values)
+		reader_skip_varints(&columns[CHUNK_VALUES], entry->count);
+}
+
 static void read_samples(struct decoder *decoder, const struct series_entry *entry)
 {
 	struct reader *times = &decoder->columns.of[CHUNK_TIMES];
@@ -268,8 +282,7 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 			sample.value = reader_zigzag(values);
 		if (times->failed || stacks->failed || labels->failed || values->failed)
 			return;
-		if (entry->wanted && is_in_window(decoder->filter, time_ms) &&
-		    !add_sample(decoder, &sample))
+		if (is_in_window(decoder->filter, time_ms) && !add_sample(decoder, &sample))
 			return;
 	}
 }
@@ -281,6 +294,7 @@ static void read_series(struct decoder *decoder)
 	uint64_t count = take_count(column);
 	size_t samples = decoder->set->samples.len +
 			 plausible(reader_left(&decoder->columns.of[CHUNK_TIMES]));
+	size_t wanted = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct series_entry entry = { .id = reader_u64(column) };
@@ -301,9 +315,12 @@ static void read_series(struct decoder *decoder)
 			entry.series =
 				sample_set_series(decoder->set, entry.type, labels, entry.period);
 			decoder->set->series.items[entry.series].id = entry.id;
-			sample_set_reserve(decoder->set, 0, 0, samples);
+			if (wanted++ > 0) /* one alone is small beside the row */
+				sample_set_reserve(decoder->set, 0, 0, samples);
+			read_samples(decoder, &entry);
+		} else {
+			skip_samples(decoder, &entry);
 		}
-		read_samples(decoder, &entry);
 		decoder->sample_count += entry.count;
 	}
 }

@@ -86,6 +86,34 @@ static void refuses_a_length_beyond_the_end(void **state)
 	assert_true(r.failed);
 }
 
-RUN_TESTS(TEST(reads_back_what_buf_wrote), TEST(fails_at_the_end_and_stays_failed),
-	  TEST(refuses_varints_of_more_than_64_bits), TEST(refuses_a_length_beyond_the_end),
-	  TEST(reads_nothing_from_nothing))
+static void skips_varints_as_it_reads_them(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+	uint64_t chance = 7;
+
+	(void)state;
+	for (size_t i = 0; i < 300; i++) {
+		chance = chance * UINT64_C(6364136223846793005) + 1442695040888963407;
+		buf_varint(&out, chance >> (chance >> 58));
+	}
+	for (uint64_t count = 0; count <= 300; count++) {
+		struct reader read = reader_of(buf_bytes(&out)), skip = read;
+
+		for (uint64_t i = 0; i < count; i++)
+			(void)reader_varint(&read);
+		reader_skip_varints(&skip, count);
+		assert_false(skip.failed);
+		assert_int_equal(reader_left(&skip), reader_left(&read));
+	}
+
+	struct reader past = reader_of(buf_bytes(&out));
+
+	reader_skip_varints(&past, 301);
+	assert_true(past.failed);
+	assert_int_equal(reader_left(&past), 0);
+}
+
+RUN_TESTS(TEST(skips_varints_as_it_reads_them), TEST(reads_back_what_buf_wrote),
+	  TEST(fails_at_the_end_and_stays_failed), TEST(refuses_varints_of_more_than_64_bits),
+	  TEST(refuses_a_length_beyond_the_end), TEST(reads_nothing_from_nothing))
