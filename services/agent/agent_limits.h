@@ -70,6 +70,7 @@ enum {
 	SAMPLE_TRAVEL_BYTES_TYPICAL = 10 << 10, /* of one whose stack travels */
 	SAMPLE_RING_TRAVEL_BYTES_MAX = 4 << 20, /* beyond it they get what samples leave them */
 	DRAIN_INTERVAL_MS = 250,                /* the one wake-up of the agent */
+	DRAIN_PRESSED_MS = 50,       /* the same while a ring of the side band fills faster */
 	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
 	HELD_MS_MAX = 5000,          /* for a table; then a stack is walked with what there is */
 	RESTLESS_MS = 5000,          /* a process in which code took the place of other code */

@@ -194,7 +194,7 @@ static void work(struct profiler *profiler, struct outlet *outlet, uint64_t dura
 	uint64_t start_ms = clock_unix_ns() / NS_PER_MS;
 	uint64_t next_ns = clock_monotonic_ns() + duration_ns;
 
-	while (daemon_wait(DRAIN_INTERVAL_MS)) {
+	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;

@@ -236,6 +236,11 @@ void profiler_drain(struct profiler *profiler)
 	unwind_loader_round(&profiler->unwind);
 }
 
+uint64_t profiler_pause_ms(const struct profiler *profiler)
+{
+	return profiler->side_band.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
+}
+
 /* A tick after the last look into the ring would be taken and never told. */
 void profiler_finish(struct profiler *profiler)
 {

@@ -74,6 +74,9 @@ void profiler_close(struct profiler *profiler);
 
 void profiler_drain(struct profiler *profiler);
 
+/* Until the next drain: less while processes come and go faster than the side band can hold. */
+uint64_t profiler_pause_ms(const struct profiler *profiler);
+
 /* At the end: take no more samples, and walk also what is not surely complete. */
 void profiler_finish(struct profiler *profiler);
 

@@ -12,6 +12,10 @@
 
 enum { RECORD_BYTES_MAX = 65536, HEADER_BYTES = 8 };
 
+/* A ring that is fuller than this part of it when it is drained may overflow before the next time;
+ * which comes DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS times as soon then. */
+enum { PRESSED_PART = 4, SOONER = DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS };
+
 struct side_band_ring {
 	uint32_t cpu;
 	int fd;
@@ -181,6 +185,8 @@ static void drain_ring(struct side_band *band, struct side_band_ring *ring, side
 	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = control->data_tail;
 
+	if (head - tail > band->fullest)
+		band->fullest = (size_t)(head - tail);
 	while (head - tail >= HEADER_BYTES) {
 		size_t len = side_band_record_len(ring_bytes(band, data, tail, HEADER_BYTES));
 
@@ -197,6 +203,10 @@ static void drain_ring(struct side_band *band, struct side_band_ring *ring, side
 
 void side_band_drain(struct side_band *band, side_band_take *take, void *self)
 {
+	band->fullest = 0;
 	for (size_t i = 0; i < band->ring_count; i++)
 		drain_ring(band, &band->rings[i], take, self);
+	band->is_pressed =
+		band->fullest >
+		band->ring_bytes / (band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);
 }

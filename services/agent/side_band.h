@@ -15,10 +15,12 @@ struct side_band_ring;
 struct side_band {
 	uint64_t records, lost, malformed; /* cumulative */
 	bool build_ids;                    /* the kernel tells them (5.12) */
+	bool is_pressed; /* it fills so fast that it should be drained more often */
 	/* private */
 	struct side_band_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
-	char *scratch; /* for a record that wraps around the end of its ring */
+	size_t fullest; /* bytes of the fullest ring, when it was drained last */
+	char *scratch;  /* for a record that wraps around the end of its ring */
 };
 
 typedef void side_band_take(void *self, const struct side_band_record *record);

@@ -126,6 +126,7 @@ static const struct limit rows[] = {
 	LIMIT(SAMPLE_RING_SECONDS, SECONDS, "how long the ring holds samples",
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`"),
 	LIMIT(DRAIN_INTERVAL_MS, MS, "the time between two looks at the rings", PACE),
+	LIMIT(DRAIN_PRESSED_MS, MS, "the same while processes come and go by the thousand", PACE),
 	LIMIT(HELD_MS_MAX, MS, "how long a sample waits for the unwind table of a file",
 	      "it is walked with the tables there are, "
 	      "`decima_agent_stacks_walked_late_total{end=\"timed_out\"}`"),
