@@ -354,10 +354,12 @@ static __always_inline bool walk_on(struct scratch *scratch)
 	return walk->end == USER_END_NONE;
 }
 
-/* A stack that travels never takes the ring's last half from samples. */
-static __always_inline bool has_room(void)
+/* What stacks leave of the ring to samples, and more of a long one to other stacks. */
+enum { STACK_SHARE = 2, MORE_SHARE = 4 };
+
+static __always_inline bool has_room(uint64_t share)
 {
-	return bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * 2 <=
+	return bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * share <=
 	       bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE);
 }
 
@@ -370,7 +372,7 @@ static __always_inline bool may_travel(struct scratch *scratch)
 		       (uint64_t)TRAVELS_BURST * ns_per_travel);
 	scratch->travels_at_ns = now;
 	scratch->travels_left_ns = left;
-	if (left < ns_per_travel || !has_room())
+	if (left < ns_per_travel || !has_room(STACK_SHARE))
 		return false;
 	scratch->travels_left_ns = left - ns_per_travel;
 	return true;
@@ -421,7 +423,7 @@ __attribute__((noinline)) int send_more(void)
 	struct scratch *scratch = scratch_get();
 	uint32_t pieces = 0;
 
-	if (!scratch || !scratch->stack_more || !has_room())
+	if (!scratch || !scratch->stack_more || !has_room(MORE_SHARE))
 		return 0;
 
 	struct sample_record *out = &scratch->record;

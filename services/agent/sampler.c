@@ -53,11 +53,11 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
-/* Stacks that travel have half of it, and may have some MB of their own. */
+/* Stacks that travel have half of it, for two rounds, and may have some MB of their own. */
 static uint64_t ring_bytes(const struct sampler_options *options)
 {
 	uint64_t ticks = options->hz * options->cpu_count;
-	uint64_t travels = ticks * SAMPLE_TRAVEL_BYTES_TYPICAL * DRAIN_INTERVAL_MS / 1000 * 2;
+	uint64_t travels = ticks * SAMPLE_TRAVEL_BYTES_TYPICAL * 2 * DRAIN_INTERVAL_MS / 1000 * 2;
 	uint64_t need = ticks * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
 	uint64_t bytes = SAMPLE_RING_BYTES_MIN;
 

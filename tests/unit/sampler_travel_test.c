@@ -89,11 +89,13 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 	static const struct {
 		uint32_t missing; /* bytes of the stack, at its end */
 		uint32_t records, last_bytes;
+		uint64_t held; /* bytes of the ring */
 	} rows[] = {
 		{ 0, SAMPLE_STACK_RECORDS - 1, SAMPLE_STACK_BYTES_MAX },
 		{ STACK_BYTES - 2 * SAMPLE_STACK_BYTES_MAX, 1, SAMPLE_STACK_BYTES_MAX },
 		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX - 4100, 1, 4096 },
 		{ STACK_BYTES - SAMPLE_STACK_BYTES_MAX, 0, 0 },
+		{ 0, 0, 0, RING_BYTES / 4 + 1 }, /* that others need more */
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -103,6 +105,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 		for (uint64_t word = 0; word < STACK_WORDS; word++)
 			stack[word] = word;
 		stack_to -= rows[i].missing;
+		ring_held = rows[i].held;
 		tick(100, 101, 16);
 
 		assert_int_equal(continued, rows[i].records);
