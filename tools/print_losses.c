@@ -100,9 +100,9 @@ static const struct loss losses[] = {
 	  "A 32-bit process: its user stack is not walked.",
 	  "Nothing: the process and its kernel stack are right." },
 	{ AGENT_CUT, "user_unmapped", CUT, "user_unmapped",
-	  "The walk left the code: a function keeps something else in the frame pointer. What is "
-	  "above that function is not there.",
-	  "Build with `-fno-omit-frame-pointer`." },
+	  "A caller lies in no mapping that was there when the sample was read: unmapped since, or "
+	  "never code. What is above it is not there.",
+	  "Nothing: the leaf, and what it costs, are right." },
 	{ REJECTED, "truncated", LOST, "rejected", "A message ends inside a field.",
 	  "See `decima-error` in the rejected topic; look at its producer." },
 	{ REJECTED, "malformed", LOST, "rejected", "A message is no protobuf.",

@@ -172,7 +172,7 @@ def stacks(cell, kind, seconds, count=1):
 @pytest.mark.machine
 @pytest.mark.parametrize("kind, reason", [
     pytest.param(kind, reason, marks=pytest.mark.reason(f"agent.{reason}"))
-    for kind, reason in (("deep", "user_too_deep"), ("stray", "user_unmapped"))])
+    for kind, reason in (("deep", "user_too_deep"), ("stray", "user_no_mapping"))])
 def test_stacks_that_are_not_whole_are_counted(cell, agent, moves, kind, reason):
     with moves(f"agent.{reason}", agent, told=of_node(cell, "busy")):
         stacks(cell, kind, 1)
