@@ -21,6 +21,7 @@ ROOM_BYTES = 1 << 20   # at most so many are left on PostgreSQL's disk when it i
 class ServerCards:
     def __init__(self):
         self.partitions = 0
+        self.aged = set()  # names of partitions of what was merged long ago
         self.snapshot = Snapshot(self.cell)
 
     def kill_feed(self):
@@ -86,9 +87,15 @@ class ServerCards:
             done = db.execute("UPDATE chunk_raw SET arrival = %s, merged = %s"
                               " WHERE merged IS NOT NULL", (first, first))
             aged = done.rowcount
+        self.aged.add(name)
         self.say(f"{aged} rows were merged long ago")
         self.counts["rows that were merged long ago"] += aged
         return True
+
+    def count_gone(self, db):
+        gone = [name for name in self.aged
+                if db.execute("SELECT to_regclass(%s)", (name,)).fetchone() == (None,)]
+        self.counts["partitions that were dropped"] = len(gone)
 
     def keep_postgres(self):
         """It may have ended for want of room, or not have come up: once there is some."""
