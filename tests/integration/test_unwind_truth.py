@@ -22,8 +22,8 @@ import pytest
 import unwind_programs
 from harness import wait_until
 
-HERTZ = 499
-SECONDS = 4
+HERTZ = 997
+SECONDS = 2
 EQUAL = 0.995  # of stacks, frame by frame from the leaf to the last
 BLIND = 0.02  # of which perf captured too little for libdwfl, see tests/truth/walks.h
 

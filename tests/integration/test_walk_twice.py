@@ -21,7 +21,7 @@ import unwind_programs
 from local.servers import ROOT
 
 HERTZ = 997
-SECONDS = 3
+SECONDS = 2
 DEADLINE = 100
 ENOUGH = 1000  # stacks
 EQUAL = 0.999
