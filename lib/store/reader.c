@@ -5,6 +5,7 @@
 #include "store/limits.h"
 #include "store/reader_gaps.h"
 #include "store/reader_match.h"
+#include "store/reader_steps.h"
 #include "store/reader_sums.h"
 #include "store/row_scan.h"
 
@@ -30,12 +31,18 @@ struct answer {
 	struct selector selector; /* its own: one thread per matcher */
 	struct reader_match match;
 	unsigned int without;
+	uint64_t step_ms; /* of the leader: samples are needed as sums of this; 0: by themselves */
+	struct reader_steps steps; /* of one scan of the leader's */
 };
 
 static bool wants(void *self, const struct chunk_directory *directory)
 {
-	const struct answer *answer = self;
+	struct answer *answer = self;
 	const struct reader_match *match = &answer->match;
+
+	if (answer->steps.step_ms && reader_steps_take(&answer->steps, directory))
+		return false;
+
 	uint32_t never = answer->sink->see ? 0 : reader_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
@@ -134,13 +141,23 @@ static bool read_rows(const struct store_team *team, struct answer *answers,
 	scan.helpers = helpers;
 	scan.helper_count = team->count - 1;
 	answers[0].without = without;
+	/* Of everything only payloads say what type a series is of. */
+	answers[0].steps = (struct reader_steps){
+		.start_ms = answers[0].match.window.start_ms,
+		.step_ms = without & CHUNK_NO_LABELS && !answers[0].match.everything
+				   ? answers[0].step_ms
+				   : 0,
+		.match = &answers[0].match,
+		.sink = answers[0].sink,
+		.stats = answers[0].stats,
+	};
 	for (size_t i = 1; i < team->count; i++) {
 		answers[i].without = without;
 		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
 				 arena, err))
 			return false;
 	}
-	return row_scan_run(&scan, err);
+	return reader_steps_end(&answers[0].steps, row_scan_run(&scan, err), err);
 }
 
 /* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
@@ -252,6 +269,7 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 		answers[i].sink = &sinks[i];
 	answers[0].stats = &leader->stats;
 	answers[0].asked = query->selector;
+	answers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
 	answers[0].match = (struct reader_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),

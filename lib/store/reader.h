@@ -41,6 +41,9 @@ struct store_reader {
 /* What of samples is needed: the less it is, the less is unpacked. {0}: all of it. */
 struct store_needs {
 	bool no_stacks; /* they come with the empty stack */
+	/* Above 0, with no_stacks: samples of a series and step, cut from the window's start on,
+	 * may come as their sum, with the time of the first. */
+	uint64_t step_ms;
 	/* Samples of a whole hour may come as their sum, with the hour's beginning as their time,
 	 * where labels of the series are enough; of gauges, with the times of their profiles and
 	 * their pid (rollup_gauge.h). */

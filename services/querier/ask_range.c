@@ -61,6 +61,7 @@ static bool read_sums(struct question *question, const struct selector *selector
 	}
 	question->needs = (struct store_needs){
 		.no_stacks = true,
+		.step_ms = is_gauge ? 0 : options->step_ms,
 		.no_times =
 			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
 		.no_hours =

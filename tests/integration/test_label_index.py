@@ -2,6 +2,7 @@
 """The index of labels, with the series of a day: questions find the same series as a look at all of
 them does, and no statement goes through a table of labels from its beginning to its end.
 """
+import collections
 import json
 import re
 import subprocess
@@ -85,6 +86,22 @@ def test_all_cpu_time_is_found_without_its_series(day):
     graph = ask(*day, "query", query="{}", report="flamegraph")
     assert graph["stats"]["samples"] == SERIES
     assert graph["stats"]["series"] == 0, "none was looked for"
+
+
+def test_sums_over_steps_come_out_of_directories_where_labels_of_series_are_enough(day, every):
+    def graph(sum_by, step):
+        return ask(*day, "query_range", query='{service_name=~".+"}', sum_by=sum_by, step=step)
+
+    by_service = graph("service_name", 600)
+    assert by_service["stats"]["chunks"] == by_service["stats"]["bytes"] == 0
+    assert by_service["stats"]["samples"] == SERIES
+    counts = collections.Counter(s["service_name"] for s in every)
+    period, = {sum(int(v) for _, v in line["values"]) // counts[line["metric"]["service_name"]]
+               for line in by_service["data"]["result"]}
+    by_pod = graph("pod", 86400)["data"]["result"]
+    assert {line["metric"]["pod"]: [int(v) for _, v in line["values"]] for line in by_pod} == {
+        pod: [count * period] for pod, count in
+        collections.Counter(s["pod"] for s in every).items()}
 
 
 def test_values_are_those_that_series_have(day, every):

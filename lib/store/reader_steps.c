@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/reader_steps.h"
+
+enum { SAMPLES_AT_ONCE = 1 << 14 };
+
+static const struct found_series *meant(const struct reader_steps *steps,
+					const struct directory_series *entry)
+{
+	if (!reader_match_overlaps(&steps->match->window, entry))
+		return NULL;
+	return found_get(&steps->match->found, entry->id);
+}
+
+static bool is_of_one_step(const struct reader_steps *steps, const struct directory_series *entry)
+{
+	const struct store_window *window = &steps->match->window;
+
+	return entry->first_ms >= window->start_ms && entry->last_ms < window->end_ms &&
+	       (entry->first_ms - steps->start_ms) / steps->step_ms ==
+		       (entry->last_ms - steps->start_ms) / steps->step_ms;
+}
+
+static bool suffices(const struct reader_steps *steps, const struct chunk_directory *directory)
+{
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct found_series *series = meant(steps, &directory->series[i]);
+
+		if (series && (series->open || !is_of_one_step(steps, &directory->series[i])))
+			return false;
+	}
+	return true;
+}
+
+static void give(struct reader_steps *steps)
+{
+	if (steps->has_begun && steps->set.samples.len && !steps->has_failed &&
+	    !steps->sink->take(steps->sink->self, &steps->set, &steps->err))
+		steps->has_failed = true;
+	arena_reset(&steps->arena);
+	steps->has_begun = false;
+}
+
+static void add(struct reader_steps *steps, const struct found_series *series,
+		const struct directory_series *entry)
+{
+	struct sample_set *set = &steps->set;
+
+	if (!steps->has_begun)
+		sample_set_init(set, &steps->arena);
+	steps->has_begun = true;
+	sample_set_add(set,
+		       (struct sample){
+			       .series = sample_set_series(set, series->type, series->labels, 0),
+			       .value = entry->sum,
+			       .time_ms = entry->first_ms,
+		       });
+	steps->stats->samples_read += entry->count;
+	steps->stats->samples_matched += entry->count;
+}
+
+bool reader_steps_take(struct reader_steps *steps, const struct chunk_directory *directory)
+{
+	if (steps->has_failed)
+		return true; /* it is told at the end */
+	if (!suffices(steps, directory))
+		return false;
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct found_series *series = meant(steps, &directory->series[i]);
+
+		if (series)
+			add(steps, series, &directory->series[i]);
+	}
+	if (steps->set.samples.len >= SAMPLES_AT_ONCE)
+		give(steps);
+	return true;
+}
+
+bool reader_steps_end(struct reader_steps *steps, bool good, struct err *err)
+{
+	if (good)
+		give(steps);
+	if (good && steps->has_failed)
+		*err = steps->err;
+	arena_free(&steps->arena);
+	return good && !steps->has_failed;
+}
