@@ -103,13 +103,22 @@ def test_user_frames_lie_in_mapped_files(crowd, figure):
 
 @lru_cache(maxsize=None)
 def beginnings(path):
-    """[(address, bytes)] where programs and threads begin in this file."""
+    """[(address, bytes)] where programs and threads begin in this file.
+
+    libc's clone3() has no name in a stripped file: that nobody called it says its own row.
+    """
     header = subprocess.run(["readelf", "-hW", path], capture_output=True, text=True, check=False)
     entry = re.search(r"Entry point address:\s+0x([0-9a-f]+)", header.stdout)
     names = subprocess.run(["nm", "-DS", "--defined-only", path], capture_output=True, text=True,
                            check=False).stdout
     clones = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) \w (?:__)?clone3?(?:@.*)?$", names, re.MULTILINE)
     found = [(int(at, 16), int(size, 16)) for at, size in clones]
+    rows = subprocess.run(["readelf", "--debug-dump=frames", path], capture_output=True, text=True,
+                          check=False).stdout
+    for row in rows.split("\n\n"):
+        spans = re.search(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", row)
+        if spans and re.search(r"DW_CFA_undefined: r(16|30) ", row):
+            found.append((int(spans[1], 16), int(spans[2], 16) - int(spans[1], 16)))
     return found + ([(int(entry[1], 16), ENTRY_BYTES)] if entry else [])
 
 
@@ -132,4 +141,4 @@ def test_user_stacks_are_whole(crowd, figure):
     stayed = int(re.search(r'fate="stayed"} (\d+)', crowd.counters)[1])
     figure(f"{crowd.name}: {whole} of {len(walked)} user stacks reach their root; of the whole "
            f"machine's {stayed} were beyond the rate and did not travel")
-    assert whole + stayed >= 0.9 * len(walked)
+    assert whole + stayed >= 0.97 * len(walked)
