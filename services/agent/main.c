@@ -330,6 +330,7 @@ static bool run(void *self, struct err *err)
 int main(int argc, char **argv)
 {
 	/* Else it grows with what is freed, and what one batch took stays the agent's. */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
 	(void)mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	return daemon_main(
 		&(struct daemon_program){

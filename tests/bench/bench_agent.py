@@ -204,7 +204,7 @@ class Bench:
 
     def load(self, name, rates):
         """A line of the big table for each rate, all at once; what became of the short-lived."""
-        place = self.place / f"{name}-{rates}".replace(" ", "_")
+        place = self.place / "_".join([*name.split(), *map(str, rates)])  # gcc minds commas
         place.mkdir()
         args, commands = self.args, LOADS[name](place, self.args.seconds + 2 * self.args.settle)
         agents = [Measured(self, f"{name}_{hz}", hz) for hz in rates]
