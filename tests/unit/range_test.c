@@ -172,12 +172,14 @@ static void a_limit_keeps_the_biggest_and_says_what_it_leaves_out(void **state)
 	assert_true(above < 3);
 	assert_int_equal(kept + some.left_out_sum, sum);
 
-	struct range_answer answer = { &range, &some, STR(""), &stats };
+	const str gap = STR("retention: a gap");
+	struct range_answer answer = { &range, &some, STR(""), &stats, &gap, 1 };
 
 	assert_true(range_report_write(&answer, &arena, &body, &err));
 	assert_true(str_find(body, str_format(&arena,
-					      "\"warnings\":[\"limit=3: %zu more series, whose sum "
-					      "is %jd, are left out; the biggest are here\"]",
+					      "\"warnings\":[\"retention: a gap\",\"limit=3: %zu "
+					      "more series, whose sum is %jd, are left out; the "
+					      "biggest are here\"]",
 					      some.left_out, (intmax_t)some.left_out_sum)) !=
 		    SIZE_MAX);
 }

@@ -48,7 +48,7 @@ static void reads_frames_that_are_not_aligned(void **state)
 	each_program(state);
 	memmove((char *)stack + 4, stack, sizeof(stack) - 8);
 	set_registers(CODE_AT, STACK_AT, STACK_AT + 20);
-	*(uint64_t *)(void *)((char *)stack + 20) = 0;
+	memset((char *)stack + 20, 0, sizeof(uint64_t));
 	tick(100, 101, 16);
 
 	assert_int_equal(sent->user_frames, 2);

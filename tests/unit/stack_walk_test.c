@@ -115,11 +115,19 @@ static const struct sample_record *travel(const uint64_t *found, uint16_t found_
 	return &sent.record;
 }
 
-/* The list has a page of its own for as long as the walk takes. */
+/* The list has a page of its own for as long as the walk takes: a search may look at all of it. */
 static const struct sample_record *walk_with(const struct sample_record *record,
 					     const struct unwind_mapping *mappings, size_t count)
 {
-	uint32_t page = add_pages((const uint8_t *)mappings, 1);
+	static union {
+		struct unwind_mapping list[UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping)];
+		uint8_t bytes[UNWIND_PAGE_BYTES];
+	} listed;
+	uint32_t page = add_pages(listed.bytes, 1);
+
+	assert_in_range(count, 0, ARRAY_LEN(listed.list));
+	memcpy(listed.list, mappings, count * sizeof(*mappings));
+
 	const struct sample_record *again = stack_walk_again(
 		&walk, record,
 		(struct stack_walk_list){ (uint64_t)page * UNWIND_PAGE_BYTES, (uint32_t)count },
