@@ -237,8 +237,7 @@ claim("zooms into a time by dragging over the graph, and pins a moment by a clic
 	assert.ok(Math.abs(end - start - 588) < 60, `${end - start} s of 588`);
 	await loaded(page);
 
-	const now = await graph(page).locator(".u-over").boundingBox();
-	await page.mouse.click(now.x + now.width * 0.98, now.y + 40);
+	await graph(page).locator(".u-over").click({ position: { x: box.width * 0.98, y: 40 } });
 	await says(page, "pin", "^\\d+.*\\.\\.");
 	await page.locator(".amount").waitFor();
 	await page.getByRole("button", { name: /unpin/ }).click();

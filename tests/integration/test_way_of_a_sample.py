@@ -31,7 +31,12 @@ def settle(stack):
 
 
 def program(agent, name):
-    return agent.fleet.build / "tests" / "programs" / name
+    """A copy of this run's own, so that its path tells it from what others run of the build."""
+    copy = agent.fleet.run_dir / "programs" / name
+    if not copy.exists():
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(agent.fleet.build / "tests" / "programs" / name, copy)
+    return copy
 
 
 def run(argv, timeout):
@@ -46,7 +51,7 @@ def run(argv, timeout):
 def burnt(stack, agent):
     said, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
     settle(stack)
-    query = '{comm="burn",exe="%s"}' % program(agent, "burn")  # nobody else's
+    query = '{comm="burn",exe="%s"}' % program(agent, "burn")
     return {"start": start - 1, "end": end + 1, "query": query, **said}
 
 
