@@ -26,9 +26,8 @@ struct held_sample;
 
 struct held {
 	size_t count, bytes; /* that are held now */
-	uint64_t refused;    /* cumulative: there was no room */
-	uint64_t
-		ends[HELD_END_COUNT]; /* cumulative: of waits, of which a sample may have several */
+	/* cumulative: no room; waits by how they ended, of which a sample may have several */
+	uint64_t refused, ends[HELD_END_COUNT];
 	/* private */
 	struct held_sample *first, **last;
 };
