@@ -133,10 +133,14 @@ static bool ensure_worker(struct unwind_builder *builder)
 
 	if (builder->worker.pid)
 		return true;
-	if (worker_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err))
+	if (worker_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err)) {
+		builder->is_absent = false;
 		return true;
-	log_error("no builder: stacks without frame pointers stay in pieces", "error=\"%s\"",
-		  err.msg);
+	}
+	if (!builder->is_absent)
+		log_error("no builder: stacks without frame pointers stay in pieces",
+			  "error=\"%s\"", err.msg);
+	builder->is_absent = true;
 	return false;
 }
 

@@ -28,6 +28,7 @@ struct unwind_builder {
 	/* the thread's own */
 	struct unwind_cache cache;
 	struct worker worker;
+	bool is_absent; /* said once, until there is one */
 	uint64_t used_ns;
 };
 
