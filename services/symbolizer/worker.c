@@ -185,6 +185,7 @@ int worker_main(int argc, char **argv)
 	char cache[PATH_MAX];
 
 	(void)argc;
+	prctl(PR_SET_NAME, "decima-symbolizer"); /* not "exe", as whom it was executed */
 	restrain();
 	snprintf(cache, sizeof(cache), "%s/cache", work.directory);
 	if (!str_to_u64(str_from(argv[2]), &socket_fd) || socket_fd > INT_MAX ||
