@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every suite there is, and one line of counts at the end: `N passed, N failed`.
+"""Every suite there is; at the end each failure by name, and one line: `N passed, N failed`.
 
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              and what needs minutes (`make test-long`)
@@ -13,6 +13,7 @@
                                       what waits for servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
+Integration tests that fail are run once more, alone, and named if they hold then: decision 0127.
 """
 import argparse
 import json
@@ -42,6 +43,9 @@ SANITIZERS = {
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
 MINUTES = {False: 40, True: 180}  # of the integration tests, by --long; then they are ended
 LANES = ("machine", "servers")  # run side by side: --lane of tests/integration/conftest.py
+AGAIN = 3  # failed integration tests that may be run once more; with more of them, none is
+NEVER_AGAIN = "tests/chaos/"  # what a random fault lost there is lost, and hides in a second run
+SAID_AT_END = []  # failures and second goes, where who reads only the last lines sees them
 
 
 def run_c_tests():
@@ -72,6 +76,7 @@ def count_c_test(test):
     if test["result"] == "SKIP":
         return Counter(skipped=1)
     if test["result"] != "OK":
+        SAID_AT_END.append(f"FAILED: {test['name']} ({test['result']})")
         say.line(f"FAILED: {test['name']} ({test['result']}): {' '.join(test['command'])}")
         for stream in ("stdout", "stderr"):
             for text in (test.get(stream) or "").splitlines()[-60:]:
@@ -94,7 +99,7 @@ def run_coverage():
     say.waiting("unit tests, counting lines")
     found, wrong = coverage.measure()
     for sentence in wrong:
-        say.line(f"FAILED: {sentence}")
+        SAID_AT_END.append(f"FAILED: {sentence}")
     counts = Counter(passed=len(coverage.listed() & found.keys()) - len(wrong), failed=len(wrong))
     say.step(f"pure modules that unit tests reach: {share(counts)}")
     return counts
@@ -132,31 +137,58 @@ def count_web(report):
 def run_integration_tests(long):
     """Both lanes at once; what the second said is printed when the first has ended."""
     build(ROOT / "build")
-    counts = [Counter() for _ in LANES]
-    said = []
+    found = {lane: Counter() for lane in LANES}
+    failed, said = {}, []  # the name of a test -> what it said, a line
     with tempfile.TemporaryDirectory() as scratch:
         second = threading.Thread(target=run_lane, args=(
-            LANES[1], long, Path(scratch) / LANES[1], said.append, counts[1]))
+            LANES[1], long, Path(scratch) / LANES[1], said.append, found[LANES[1]], failed))
         second.start()
         try:
-            run_lane(LANES[0], long, Path(scratch) / LANES[0], say.line, counts[0])
+            run_lane(LANES[0], long, Path(scratch) / LANES[0], say.line, found[LANES[0]], failed)
         finally:
             second.join()
-    for line in said:
-        say.line(line)
-    for lane, found in zip(LANES, counts, strict=True):
-        say.step(f"integration tests, {lane}: {share(found)}")
-    return sum(counts, Counter())
+        for line in said:
+            say.line(line)
+        for lane in LANES:
+            say.step(f"integration tests, {lane}: {share(found[lane])}")
+        counts = sum(found.values(), Counter())
+        if may_run_again(counts, failed):
+            go_again(long, Path(scratch) / "again", failed, counts)
+        else:
+            SAID_AT_END.extend(f"FAILED: {test}: {why}" for test, why in failed.items())
+    return counts
 
 
-def run_lane(lane, long, scratch, put, counts):
-    """pytest on one lane: its lines go to put(line), its counts into `counts`."""
+def may_run_again(counts, failed):
+    return (counts["failed"] == len(failed) <= AGAIN  # else a lane ended before its last test
+            and all(".py::" in test and not test.startswith(NEVER_AGAIN) for test in failed))
+
+
+def go_again(long, scratch, failed, counts):
+    """Tests that failed beside all others, alone; `counts` then says how many hold so."""
+    say.waiting(f"{len(failed)} failed: once more, alone")
+    still, found = {}, Counter()
+    run_pytest([*failed], long, scratch, say.line, found, still)
+    held = found["passed"] if found["failed"] == len(still) else 0
+    counts += Counter(passed=held, again=held)
+    counts["failed"] -= held
+    for test, why in failed.items():
+        verdict = "FAILED" if test in still or not held else "held at a second go, alone"
+        SAID_AT_END.append(f"{verdict}: {test}: {still.get(test, why)}")
+
+
+def run_lane(lane, long, scratch, put, counts, failed):
+    run_pytest([f"--lane={lane}", "--durations=25", "tests/integration", "tests/chaos",
+                "tests/compose"], long, scratch, put, counts, failed)
+
+
+def run_pytest(what, long, scratch, put, counts, failed):
+    """Lines go to put(line), counts into `counts`, what failed into `failed`, with its word."""
     scratch.mkdir()
     report = scratch / "report.xml"
     command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
                "-rN", "--color=no", "-p", "no:cacheprovider", f"--junitxml={report}",
-               f"--basetemp={scratch}/pytest", f"--lane={lane}", "--durations=25",
-               "tests/integration", "tests/chaos", "tests/compose"] + (["--long"] if long else [])
+               f"--basetemp={scratch}/pytest", *what] + (["--long"] if long else [])
     environment = {k: v for k, v in os.environ.items()
                    if not k.startswith("DECIMA_") or k == "DECIMA_TEST_DOCKER"}
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, text=True, bufsize=1,
@@ -170,22 +202,23 @@ def run_lane(lane, long, scratch, put, counts):
             if not PYTEST_SUMMARY.match(line):
                 put(line.rstrip())
         ends.cancel()
-    counts.update(count_integration(report, put))
+    count_integration(report, counts, failed)
     if pytest.returncode not in (0, 1):
         put(f"pytest ended with status {pytest.returncode}")
         counts["failed"] += 1
 
 
-def count_integration(report, put=say.line):
-    counts = Counter()
-    if report.exists():
-        for case in ElementTree.parse(report).iter("testcase"):
-            kinds = {child.tag for child in case}
-            failed = bool(kinds & {"failure", "error"})
-            if failed:
-                put(f"FAILED: {case.get('classname')}.{case.get('name')}")
-            counts["failed" if failed else "skipped" if "skipped" in kinds else "passed"] += 1
-    return counts
+def count_integration(report, counts, failed):
+    if not report.exists():
+        return
+    for case in ElementTree.parse(report).iter("testcase"):
+        wrong = [child for child in case if child.tag in ("failure", "error")]
+        if wrong:
+            counts["failed"] += 1
+            name = f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"
+            failed[name] = wrong[0].get("message", "").partition("\n")[0][:300]
+        else:
+            counts["passed" if case.find("skipped") is None else "skipped"] += 1
 
 
 def share(counts):
@@ -193,8 +226,9 @@ def share(counts):
 
 
 def summary(counts):
+    again = f", {counts['again']} of them at a second go" if counts["again"] else ""
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
-    return f"{counts['passed']} passed, {counts['failed']} failed{skipped}"
+    return f"{counts['passed']} passed{again}, {counts['failed']} failed{skipped}"
 
 
 def main():
@@ -221,6 +255,8 @@ def main():
     except KeyboardInterrupt:
         say.line("interrupted")
         counts["failed"] += 1
+    for line in SAID_AT_END:
+        say.line(line)
     say.line(summary(counts))
     return 0 if counts["passed"] and not counts["failed"] else 1
 
