@@ -210,3 +210,19 @@ static inline const char *message_text(struct message *m)
 		return str_z(&m->arena, str_from(err.msg));
 	return set_text(&set, &m->arena);
 }
+
+/* ProfilesData{resource_profiles{scope_profiles{profiles{...}}}}, without a dictionary. */
+static inline str message_around(str profile, struct arena *arena)
+{
+	str inner = profile;
+	static const uint8_t tags[] = { 0x12, 0x12, 0x0a };
+
+	for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+		struct buf outer = { .arena = arena };
+
+		buf_u8(&outer, tags[i]);
+		buf_str_prefixed(&outer, inner);
+		inner = buf_bytes(&outer);
+	}
+	return inner;
+}
