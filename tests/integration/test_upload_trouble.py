@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent's uploads where something goes wrong on the way: it costs one file, and no more."""
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import metrics, wait_until
+from local.services import Service
+from uploads import (  # fleet: what start() asks for
+    DEADLINE, SOURCE, Program, fake_service, fleet, outcomes, run, start, told, uploaders_of)
+
+pytestmark = pytest.mark.machine
+
+
+def test_what_kills_the_uploader_costs_one_file(start, tmp_path):
+    hangs = threading.Event()
+    bad, good = Program(tmp_path / "a", "bad"), Program(tmp_path / "b", "good")
+    taken = []
+
+    def answer(put):
+        if bad.id in put.path:
+            hangs.set()
+            time.sleep(DEADLINE)
+        if good.id in put.path:
+            taken.append(put.path)
+        return put.end(409)
+
+    with fake_service(answer) as url:
+        agent = start("agent", debuginfo_url=url)
+        bad.run()
+        assert hangs.wait(DEADLINE)
+        good.run()
+        for pid in uploaders_of(agent):
+            os.kill(pid, signal.SIGSEGV)
+
+        wait_until(lambda: taken, DEADLINE, "the next one is asked for")
+
+        assert told(agent, bad.id) == ["crashed"]
+        assert outcomes(agent)["crashed"] == 1
+        assert metrics(agent)["decima_agent_debuginfo_peak_bytes"] > 0
+
+
+def test_an_agent_killed_in_the_middle_leaves_nothing_behind(start, fleet, tmp_path):
+    middle = threading.Event()
+    program = Program(tmp_path / "a", "interrupted")
+
+    def answer(put):
+        if program.id not in put.path:
+            return put.end(409)
+        put.go_on()
+        middle.set()
+        return time.sleep(DEADLINE)
+
+    with fake_service(answer) as url:
+        agent = start("agent", "killed", debuginfo_url=url)
+        program.run()
+        assert middle.wait(DEADLINE)
+        pids = uploaders_of(agent)
+        agent.kill()
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), DEADLINE,
+                   "its uploader ends with it")
+    state = Path(agent.flags["state-directory"])
+    assert not state.exists() or not [f for f in state.rglob("*") if "debug" in f.name]
+
+    service = start("debuginfo")
+    start("agent", "next", debuginfo_url=service.url)
+    program.run()
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+
+
+def test_deleted_programs_take_no_more_room_than_they_may(start, fleet, tmp_path):
+    away = Service(fleet, "debuginfo", "full-debuginfo")
+    programs = [Program(tmp_path / "a", f"build{n}") for n in range(30)]
+    room = programs[0].path.stat().st_blocks * 512 * 2
+    agent = start("agent", debuginfo_url=away.url, debuginfo_held_max_bytes=room)
+
+    for running in [subprocess.Popen([p.path, "1500"]) for p in programs]:
+        assert running.wait(60) == 0
+    for program in programs:
+        program.path.unlink()
+
+    wait_until(lambda: outcomes(agent).get("disk_full", 0) >= 27, DEADLINE, "the others go")
+    assert metrics(agent)["decima_agent_debuginfo_deleted_bytes"] <= room
+    away.launch()
+    try:
+        wait_until(lambda: all("disk_full" in told(agent, p.id) or "stored" in told(agent, p.id)
+                               for p in programs), DEADLINE, "the rest is uploaded")
+        named = [p for p in programs if p.is_named_by(away, tmp_path)]
+    finally:
+        away.kill()
+    assert 1 <= len(named) <= 3  # one may be with the uploader meanwhile
+
+
+@pytest.mark.parametrize("what", ["no-sections", "sections-past-the-end", "many-sections"])
+def test_a_program_with_mad_headers_is_told_apart(start, tmp_path, what):
+    service = start("debuginfo")
+    program, sound = Program(tmp_path / "a", what), Program(tmp_path / "b", "sound")
+    image = bytearray(program.path.read_bytes())
+    if what == "no-sections":
+        image[40:48], image[60:64] = bytes(8), bytes(4)  # e_shoff; e_shnum, e_shstrndx
+    if what == "sections-past-the-end":
+        image[40:48] = (1 << 40).to_bytes(8, "little")
+    if what == "many-sections":
+        image[60:62] = (65535).to_bytes(2, "little")
+    program.path.write_bytes(image)
+    agent = start("agent", debuginfo_url=service.url)
+
+    program.run()
+    sound.run()
+
+    wait_until(lambda: sound.is_named_by(service, tmp_path), DEADLINE, "the next one")
+    assert told(agent, program.id) == ["nothing" if what == "no-sections" else "malformed"]
+    assert service.get(f"/buildid/{program.id}/debuginfo")[0] == 404
+
+
+def test_with_a_token_what_has_no_build_id_comes_too(start, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef0123\n")
+    service = start("debuginfo", upload_token_file=token)
+    source, path = tmp_path / "a.c", tmp_path / "nameless"
+    source.write_text(SOURCE % ("nameless", "nameless"))
+    run("cc", "-g", "-O1", "-Wl,--build-id=none", "-o", path, source)
+    agent = start("agent", "without", debuginfo_url=service.url)
+    subprocess.run([path], check=True)
+    wait_until(lambda: outcomes(agent).get("no_build_id") and
+               outcomes(agent, "retries").get("unauthorized"), DEADLINE, "it is not let in")
+    agent.stop()
+
+    start("agent", "with", debuginfo_url=service.url, debuginfo_token_file=token)
+    subprocess.run([path], check=True)
+
+    wait_until(lambda: "build_id=htlhash:" in service.log_file.read_text(), DEADLINE,
+               "a file that is known by its hash")
