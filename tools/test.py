@@ -42,7 +42,7 @@ SANITIZERS = {
 # What pytest says at its end, which is not our one line of counts.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
 MINUTES = {False: 40, True: 180}  # of the integration tests, by --long; then they are ended
-LANES = ("machine", "servers")  # run side by side: --lane of tests/integration/conftest.py
+LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
 AGAIN = 3  # failed integration tests that may be run once more; with more of them, none is
 NEVER_AGAIN = "tests/chaos/"  # what a random fault lost there is lost, and hides in a second run
 SAID_AT_END = []  # failures and second goes, where who reads only the last lines sees them

@@ -4,17 +4,12 @@
 The servers are this suite's own: they are killed, and nobody else's should be.
 """
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "chaos"), str(TESTS / "integration"), str(TESTS.parent / "tools")]
-
-from harness import compile_protos, servers_of_a_run  # noqa: E402  (the path comes first)
-from postgres_disk import postgres_on_its_own_disk  # noqa: E402
-from tally import Tally  # noqa: E402
+from harness import servers_of_a_run
+from postgres_disk import postgres_on_its_own_disk
+from tally import Tally
 
 TALLIES = []
 
@@ -52,8 +47,3 @@ def killed_servers():
         with postgres_on_its_own_disk(fleet) as disk:
             fleet.postgres_disk = disk
             yield fleet
-
-
-@pytest.fixture(scope="session")
-def protos(tmp_path_factory):
-    return compile_protos(tmp_path_factory.mktemp("protos"))

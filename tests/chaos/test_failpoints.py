@@ -9,9 +9,7 @@ run side by side, since most of the time goes by until somebody misses somebody.
     /usr/bin/python3 -m pytest -s tests/chaos -k "failpoint and in-copy"
 """
 import contextlib
-import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -24,12 +22,13 @@ INGESTER_POINTS = ("in-revoke", "after-series", "in-copy", "after-copy", "after-
                    "after-commit", "before-compaction", "in-compaction", "in-rollup",
                    "after-compaction")
 AGENT_POINTS = ("after-spool-file", "after-spool-fsync", "after-produce", "at-report")
-CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 
 
 def cases(points, whats):
     return pytest.mark.parametrize("point, what", [
-        pytest.param(point, what, id=f"{point}-{what}") for point in points for what in whats])
+        pytest.param(point, what, id=f"{point}-{what}",
+                     marks=[pytest.mark.machine] if point in AGENT_POINTS else [])
+        for point in points for what in whats])
 
 
 def selected(request):
@@ -42,8 +41,6 @@ def selected(request):
 def played(servers, protos, request):
     """{(point, what): (case, what failed or None)} when all cases have come to their ends."""
     names = selected(request)
-    if any(point in AGENT_POINTS for point, _ in names) and not CAN_SAMPLE:
-        pytest.skip("the agent needs root and BTF")
     before, blow = SERVERS.get(names[0][1], (contextlib.nullcontext, None))
     meeting = Meeting(len(names), lambda: blow(servers))
     with contextlib.ExitStack() as cells:

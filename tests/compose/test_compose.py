@@ -92,14 +92,14 @@ def hosts(fleet, protos):
     return Hosts(fleet, protos, 64)
 
 
-def test_a_cold_start_ends_in_a_flame_graph_with_names(fleet, burn, told):
+def test_a_cold_start_ends_in_a_flame_graph_with_names(fleet, burn, figure):
     def named():
         found = fleet.stacks(f'{{comm="burn",node="contained",pid="{burn.pid}"}}')
         return any(stack[-4:] == BURN for stack in found)
 
     wait_until(named, 100, "burn's functions by name, through the front proxy", every=0.5)
-    told(f"first flame graph with names through the front proxy: {fleet.began.seconds:.0f} s after "
-         f"`docker compose build`, {fleet.started.seconds:.0f} s after `up`")
+    figure(f"first flame graph with names through the front proxy: {fleet.began.seconds:.0f} s "
+           f"after `docker compose build`, {fleet.started.seconds:.0f} s after `up`")
 
 
 def test_what_runs_in_containers_is_known_by_its_name(fleet):
@@ -117,12 +117,12 @@ def test_what_runs_in_containers_is_known_by_its_name(fleet):
     assert {name: kafka.get(name) for name in wanted} == wanted
 
 
-def test_everything_is_said_to_be_small(fleet, told):
+def test_everything_is_said_to_be_small(fleet, figure):
     sizes, memory = fleet.sizes(), fleet.memory()
 
-    told("images: " + ", ".join(f"{name} {size}" for name, size in sorted(sizes.items())))
-    told(f"memory: {sum(memory.values()):.0f} MiB in all; "
-         + ", ".join(f"{name} {used:.0f}" for name, used in sorted(memory.items())))
+    figure("images: " + ", ".join(f"{name} {size}" for name, size in sorted(sizes.items())))
+    figure(f"memory: {sum(memory.values()):.0f} MiB in all; "
+           + ", ".join(f"{name} {used:.0f}" for name, used in sorted(memory.items())))
     assert len(sizes) == 6
     assert memory["agent"] < 100
 
@@ -155,8 +155,8 @@ def agent_on_the_host(fleet, directory):
             subprocess.run(["umount", "-q", directory / "bpf"], check=False)
 
 
-def test_the_agent_in_a_container_sees_the_stacks_that_one_on_the_host_sees(fleet, burn, tmp_path,
-                                                                           told):
+def test_the_agent_in_a_container_sees_the_stacks_that_one_on_the_host_sees(
+        fleet, burn, tmp_path, figure):
     (tmp_path / "bpf").mkdir()
     query = f'{{comm="burn",pid="{burn.pid}",node="%s"}}'
     began = time.time()
@@ -176,13 +176,13 @@ def test_the_agent_in_a_container_sees_the_stacks_that_one_on_the_host_sees(flee
         return {stack: share for stack, share in found.items() if share > 0.03}
 
     host, contained = map(often, NODES)
-    told(f"stacks of one program, by the agents on the host and in a container: "
-         f"{len(host)} and {len(contained)}, equal: {set(host) == set(contained)}")
+    figure(f"stacks of one program, by the agents on the host and in a container: "
+           f"{len(host)} and {len(contained)}, equal: {set(host) == set(contained)}")
     assert set(host) == set(contained)
     assert all(abs(host[stack] - contained[stack]) < 0.15 for stack in host)
 
 
-def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, hosts, told):
+def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, hosts, figure):
     fleet.up("--no-build", "--no-recreate", "--scale", "ingester=3", "--scale", "querier=2",
              "--scale", "symbolizer=2")
     ports = {"ingester": (7072, "decima_ingester_samples_total"),
@@ -202,7 +202,7 @@ def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, 
         return work
 
     work = wait_until(done, 100, "every replica has done work", every=1)
-    told("work of the replicas: " + "; ".join(
+    figure("work of the replicas: " + "; ".join(
         f"{service} {'/'.join(f'{n:.0f}' for n in amounts)}" for service, amounts in work.items()))
     hosts.wait_stored()
 
@@ -220,7 +220,7 @@ def test_a_link_made_by_one_querier_opens_at_the_other(fleet):
     assert b"<html" in fleet.get(f"/s/{made['id']}").lower() or made["url"].endswith(made["id"])
 
 
-def test_one_of_each_is_killed_and_no_query_fails_and_no_sample_is_lost(fleet, hosts, told):
+def test_one_of_each_is_killed_and_no_query_fails_and_no_sample_is_lost(fleet, hosts, figure):
     began, asked, victims = time.monotonic(), 0, []
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         for service in ("ingester", "querier", "symbolizer"):
@@ -238,13 +238,14 @@ def test_one_of_each_is_killed_and_no_query_fails_and_no_sample_is_lost(fleet, h
     everything = hosts.wait_stored()
     sums = hosts.sums()
     total = sum(fleet.stacks('{comm="made"}').values())
-    told(f"one ingester, querier and symbolizer killed: {asked} queries, none failed; "
-         f"{sums['taken']} samples taken, {sums['stored']} stored, {sums['duplicate']} came twice")
+    figure(f"one ingester, querier and symbolizer killed: {asked} queries, none failed; "
+           f"{sums['taken']} samples taken, {sums['stored']} stored, "
+           f"{sums['duplicate']} came twice")
     assert sums["taken"] == everything and total == everything * PERIOD
     assert not set(victims) & set(fleet.containers("ingester") + fleet.containers("querier"))
 
 
-def test_down_and_up_again_loses_nothing(fleet, hosts, told):
+def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
     hosts.send()
     hosts.flush()
     everything = hosts.wait_stored()
@@ -263,8 +264,8 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, told):
         return agent if agent["taken"] > taken and agent["in_flight"] == 0 else None
 
     agent = wait_until(goes_on, 100, "the agent's counts go on", every=0.5)
-    told(f"down and up: {agent['taken']} samples of the agent taken, {agent['stored']} stored, "
-         f"lost {agent['lost'] or 'none'}")
+    figure(f"down and up: {agent['taken']} samples of the agent taken, {agent['stored']} stored, "
+           f"lost {agent['lost'] or 'none'}")
     assert agent["taken"] == agent["stored"] + sum(agent["lost"].values())
     assert set(agent["lost"]) == set()
     hosts.send()

@@ -27,73 +27,27 @@ only, and `make test` runs it beside the others, which wait for servers most of 
 Run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
 A failing test shows the ends of the logs of what it ran.
 """
-import os
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT / "tools")]
-
-import reasons  # noqa: E402  (the path comes first)
-from harness import Cell, compile_protos, servers_of_a_run  # noqa: E402
-from local.services import Service  # noqa: E402
+import reasons
+from harness import Cell, servers_of_a_run
+from local.services import Service
 
 
 def pytest_addoption(parser):
-    parser.addoption("--long", action="store_true", help="also run tests marked long")
-    parser.addoption("--lane", choices=["machine", "servers"],
-                     help="only what samples this machine, or only what does not")
     parser.addoption("--list-reasons", action="store_true", help="print what reasons tests claim")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "long: needs minutes; only with --long")
-    config.addinivalue_line("markers", "machine: samples this machine; needs root and BTF")
     config.addinivalue_line("markers", "reason(name, ...): provokes these losses; reasons.py")
 
 
-CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
-
-
-def samples(item):
-    return item.get_closest_marker("machine") is not None or "agent" in item.fixturenames
-
-
 def pytest_collection_modifyitems(config, items):
-    lane = config.getoption("--lane")
-    if lane:
-        left = [item for item in items if samples(item) != (lane == "machine")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if samples(item) == (lane == "machine")]
-    if not CAN_SAMPLE:
-        for item in filter(samples, items):
-            item.add_marker(pytest.mark.skip(reason="the agent needs root and BTF"))
-    if not config.getoption("--long"):
-        skip = pytest.mark.skip(reason="long: make test-long")
-        for item in items:
-            if "long" in item.keywords:
-                item.add_marker(skip)
     if config.getoption("--list-reasons"):
         for name in sorted(set().union(*map(reasons.claimed, items))):
             print(f"reason: {name}")
-
-
-FIGURES = []
-
-
-def pytest_terminal_summary(terminalreporter):
-    for line in FIGURES:
-        terminalreporter.write_line(f"figure: {line}")
-
-
-@pytest.fixture(scope="session")
-def figure():
-    """figure("what was measured"): a line at the end of the run, whether it held or not."""
-    return FIGURES.append
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -155,9 +109,3 @@ def agent(stack):
         yield made
     finally:
         made.stop()
-
-
-@pytest.fixture(scope="session")
-def protos(tmp_path_factory):
-    """The modules that protoc makes of proto/*.proto, by the files' names."""
-    return compile_protos(tmp_path_factory.mktemp("protos"))

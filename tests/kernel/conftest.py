@@ -8,39 +8,19 @@ running, without QEMU. `make test-kernels` fetches and runs; one of them:
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(ROOT / "tests" / "integration"), str(ROOT / "tools")]
+import guest
+from guest import BUILD, DEADLINE
+from local.ports import any_free
+from outcome import Outcome
 
-import guest  # noqa: E402  (the path comes first)
-from guest import BUILD, DEADLINE  # noqa: E402
-from harness import compile_protos  # noqa: E402
-from local.ports import any_free  # noqa: E402
-from outcome import Outcome  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 KERNELS = ("5.10-cloud", "6.1-cloud", "6.12-cloud", "6.12-rt")
 RUNNING = "running"
-FIGURES = []
-
-
-def pytest_terminal_summary(terminalreporter):
-    for line in FIGURES:
-        terminalreporter.write_line(f"figure: {line}")
-
-
-@pytest.fixture(scope="session")
-def figure():
-    return FIGURES.append
-
-
-@pytest.fixture(scope="session")
-def protos(tmp_path_factory):
-    return compile_protos(tmp_path_factory.mktemp("protos"))
 
 
 def programs():

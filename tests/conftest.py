@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all suites of pytest share: marks, lanes, figures. Each suite's own conftest.py says more;
+tests/integration/conftest.py says how to write a test.
+"""
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TESTS / "integration"), str(TESTS.parent / "tools")]
+
+from harness import compile_protos  # noqa: E402  (the path comes first)
+
+CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
+FIGURES = []
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run tests marked long")
+    parser.addoption("--lane", choices=["machine", "servers"],
+                     help="only what samples this machine, or only what does not")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: needs minutes; only with --long")
+    config.addinivalue_line("markers", "machine: samples this machine; needs root and BTF")
+
+
+def samples(item):
+    return item.get_closest_marker("machine") is not None or "agent" in item.fixturenames
+
+
+def pytest_collection_modifyitems(config, items):
+    lane = config.getoption("--lane")
+    if lane:
+        left = [item for item in items if samples(item) != (lane == "machine")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if samples(item) == (lane == "machine")]
+    if not CAN_SAMPLE:
+        for item in filter(samples, items):
+            item.add_marker(pytest.mark.skip(reason="the agent needs root and BTF"))
+    if not config.getoption("--long"):
+        skip = pytest.mark.skip(reason="long: make test-long")
+        for item in items:
+            if "long" in item.keywords:
+                item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in FIGURES:
+        terminalreporter.write_line(f"figure: {line}")
+
+
+@pytest.fixture(scope="session")
+def figure():
+    """figure("what was measured"): a line at the end of the run, whether it held or not."""
+    return FIGURES.append
+
+
+@pytest.fixture(scope="session")
+def protos(tmp_path_factory):
+    """The modules that protoc makes of proto/*.proto, by the files' names."""
+    return compile_protos(tmp_path_factory.mktemp("protos"))
