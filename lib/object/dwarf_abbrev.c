@@ -2,6 +2,7 @@
 #include "dwarf_abbrev.h"
 
 #include "base/reader.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "dwarf_value.h"
 #include "object/limits.h"
@@ -85,20 +86,13 @@ bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max
 
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
-	size_t low = 0, high = abbrevs->len;
+	const struct dwarf_abbrev *items = abbrevs->items;
 
 	/* Compilers count from 1. */
-	if (code - 1 < high && abbrevs->items[code - 1].code == code)
-		return &abbrevs->items[code - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	if (code - 1 < abbrevs->len && items[code - 1].code == code)
+		return &items[code - 1];
 
-		if (abbrevs->items[middle].code == code)
-			return &abbrevs->items[middle];
-		if (abbrevs->items[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	size_t before = sorted_before(items, abbrevs->len, each, each->code < code);
+
+	return before < abbrevs->len && items[before].code == code ? &items[before] : NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dwarf_contexts.h"
 
+#include "base/sorted.h"
 #include "object/limits.h"
 
 #include <dwarf.h>
@@ -147,21 +148,14 @@ static struct unit_contexts *unit_find(struct dwarf_contexts *contexts,
 static struct context *context_around(struct dwarf_contexts *contexts, struct unit_contexts *found,
 				      uint64_t at)
 {
-	size_t low = 0, high = found->items.len;
+	struct context *items = found->items.items;
+	size_t number = sorted_before(items, found->items.len, each, each->start < at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (found->items.items[middle].start < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low && found->items.items[low - 1].end <= at) {
-		low = found->items.items[low - 1].parent;
+	while (number && items[number - 1].end <= at) {
+		number = items[number - 1].parent;
 		contexts->model->steps++;
 	}
-	return low ? &found->items.items[low - 1] : NULL;
+	return number ? &items[number - 1] : NULL;
 }
 
 static str name_of(const struct dwarf_unit *unit, const struct dwarf_entry *entry)

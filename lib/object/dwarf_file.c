@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dwarf_file.h"
 
+#include "base/sorted.h"
 #include "dwarf_abbrev.h"
 #include "dwarf_inflate.h"
 #include "dwarf_value.h"
@@ -231,15 +232,8 @@ bool dwarf_unit_load(struct dwarf_unit *unit)
 
 struct dwarf_unit *dwarf_unit_at(struct dwarf_file *file, uint64_t at)
 {
-	size_t low = 0, high = file->units.len;
+	struct dwarf_unit *units = file->units.items;
+	size_t begun = sorted_before(units, file->units.len, each, each->start <= at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->units.items[middle].start <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && at < file->units.items[low - 1].end ? &file->units.items[low - 1] : NULL;
+	return begun && at < units[begun - 1].end ? &units[begun - 1] : NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "go_functions.h"
 
+#include "base/sorted.h"
 #include "go_table.h"
 #include "object/limits.h"
 
@@ -22,17 +23,9 @@ struct walk {
 
 static int64_t value_at(const go_values *values, uint64_t pc)
 {
-	size_t low = 0, high = values->len;
+	size_t ended = sorted_before(values->items, values->len, each, each->end <= pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (values->items[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < values->len ? values->items[low].value : -1;
+	return ended < values->len ? values->items[ended].value : -1;
 }
 
 static uint32_t file_at(struct walk *walk, uint64_t pc)

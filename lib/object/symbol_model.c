@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol_model.h"
 
+#include "base/sorted.h"
 #include "object/limits.h"
 
 #include <elf.h>
@@ -39,17 +40,11 @@ void symbol_model_reads(struct symbol_model *model, uint64_t bytes)
 
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address)
 {
-	size_t low = 0, high = model->code.len;
+	size_t begun =
+		sorted_before(model->code.items, model->code.len, each, each->start <= address);
+	uint64_t end = begun ? model->code.items[begun - 1].end : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (model->code.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < model->code.items[low - 1].end ? model->code.items[low - 1].end : 0;
+	return address < end ? end : 0;
 }
 
 bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
@@ -66,20 +61,12 @@ bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
 
 str symbol_model_symbol(const struct symbol_model *model, uint64_t address)
 {
-	size_t low = 0, high = model->symbols.len;
+	const struct elf_symbol *symbols = model->symbols.items;
+	size_t before = sorted_before(symbols, model->symbols.len, each, each->start < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct elf_symbol *symbol = &model->symbols.items[middle];
-
-		if (symbol->start == address)
-			return symbol->name;
-		if (symbol->start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (str){ 0 };
+	return before < model->symbols.len && symbols[before].start == address
+		       ? symbols[before].name
+		       : (str){ 0 };
 }
 
 void symbol_model_sequence(struct symbol_model *model, size_t first)

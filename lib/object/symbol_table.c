@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/reader.h"
+#include "base/sorted.h"
 #include "symbol_format.h"
 
 #include <sys/mman.h>
@@ -208,17 +209,10 @@ void symbol_table_close(struct symbol_table *table)
 /* The last block that begins at the address or before; NULL: none does. */
 static const struct symbol_block *block_find(const struct symbol_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->block_count;
+	size_t begun =
+		sorted_before(table->blocks, table->block_count, each, each->address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->blocks[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &table->blocks[low - 1] : NULL;
+	return begun ? &table->blocks[begun - 1] : NULL;
 }
 
 size_t symbol_table_find(const struct symbol_table *table, uint64_t address,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind_cfi.h"
 
+#include "base/sorted.h"
 #include "dwarf_value.h"
 
 #include <dwarf.h>
@@ -123,18 +124,10 @@ static void common_add(struct unwind_cfi *cfi, const struct entry *entry, struct
 
 static const struct unwind_common *common_at(const struct unwind_cfi *cfi, uint64_t at)
 {
-	size_t low = 0, high = cfi->commons.len;
+	const struct unwind_common *commons = cfi->commons.items;
+	size_t before = sorted_before(commons, cfi->commons.len, each, each->at < at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cfi->commons.items[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < cfi->commons.len && cfi->commons.items[low].at == at ? &cfi->commons.items[low]
-									  : NULL;
+	return before < cfi->commons.len && commons[before].at == at ? &commons[before] : NULL;
 }
 
 static void function_add(const struct unwind_cfi *cfi, const struct entry *entry,

@@ -2,6 +2,7 @@
 #include "store/seen.h"
 
 #include "base/buf.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -39,17 +40,7 @@ static void give_up_beyond_max(struct seen *seen)
 /* The first range that does not end before the number, which may be none. */
 static size_t range_find(const struct seen *seen, uint64_t sequence)
 {
-	size_t low = 0, high = seen->missing_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seen->missing[middle].last < sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(seen->missing, seen->missing_count, each, each->last < sequence);
 }
 
 bool seen_has(const struct seen *seen, uint64_t sequence)

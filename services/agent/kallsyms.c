@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kallsyms.h"
 
+#include "base/sorted.h"
 #include "heap.h"
 
 /* No function is longer: an address further from every symbol is in memory nobody named. */
@@ -130,20 +131,12 @@ void kallsyms_done(struct kallsyms *table)
 
 bool kallsyms_find(const struct kallsyms *table, uint64_t address, str *ret_name, str *ret_module)
 {
-	size_t low = 0, high = table->count;
+	size_t begun = sorted_before(table->symbols, table->count, each, each->address <= address);
 
-	while (low < high) { /* the first that begins after the address */
-		size_t middle = low + (high - low) / 2;
-
-		if (table->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - table->symbols[low - 1].address >= FUNCTION_BYTES_MAX)
+	if (!begun || address - table->symbols[begun - 1].address >= FUNCTION_BYTES_MAX)
 		return false;
 
-	const struct kallsyms_symbol *symbol = &table->symbols[low - 1];
+	const struct kallsyms_symbol *symbol = &table->symbols[begun - 1];
 
 	*ret_name = (str){ table->names + symbol->name, symbol->name_len };
 	*ret_module = module_name(table, symbol->module);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/sorted.h"
 #include "heap.h"
 #include "proc.h"
 
@@ -102,18 +103,8 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 /* The first that ends after the address. */
 static size_t dynamic_after(const struct kernel_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->dynamic_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct kernel_symbols_dynamic *at = &symbols->dynamic[middle];
-
-		if (at->address + at->length <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(symbols->dynamic, symbols->dynamic_count, each,
+			     each->address + each->length <= address);
 }
 
 void kernel_symbols_apply(struct kernel_symbols *symbols, const struct side_band_record *record)

@@ -2,22 +2,13 @@
 #include "mappings.h"
 
 #include "agent_limits.h"
+#include "base/sorted.h"
 #include "heap.h"
 
 /* The first mapping that ends after the address. */
 static size_t first_after(const struct mappings *mappings, uint64_t address)
 {
-	size_t low = 0, high = mappings->len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mappings->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(mappings->items, mappings->len, each, each->end <= address);
 }
 
 /* Make room for n items at a place, or take -n away. */

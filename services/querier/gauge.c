@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gauge.h"
 
+#include "base/sorted.h"
 #include "limits.h"
 
 #include <assert.h>
@@ -112,17 +113,7 @@ struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group)
 /* How many times are before that one. */
 static size_t times_before(const struct gauge_source *source, uint64_t time_ms)
 {
-	size_t low = 0, high = source->times.len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (source->times.items[middle] < time_ms)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(source->times.items, source->times.len, each, *each < time_ms);
 }
 
 static void look_at_stretch(struct gauge_source *source, uint64_t start_ms, uint64_t end_ms)
