@@ -45,8 +45,8 @@ PURE = {
         otlp_table otlp_value otlp_writer pprof profile_type protobuf quoted regex_hint sample_set
         selector status symbolize""",
     "lib/store": """chunk_columns chunk_decode chunk_directory chunk_encode chunk_rows closing_sum
-        compact_merge compact_row known label_pair rollup_fleet rollup_fold rollup_gauge seen
-        store_bounds store_stats""",
+        compact_merge compact_row known label_pair rollup_fleet rollup_fold rollup_gauge rollup_sum
+        seen store_bounds store_stats""",
     "services/agent": """batch cgroup collect containers docker_object external_labels heap held
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_fleet.h"
 
+#include "store/rollup_sum.h"
+
 /* Ours, Prometheus', and OpenTelemetry's attributes of hosts, pods and processes. */
 static const char *const lacking[] = {
 	"node", "pod", "container_id", "cgroup", "instance", "service_instance_id",
@@ -43,23 +45,6 @@ static int compare(const void *a, const void *b)
 	if (x->labels != y->labels)
 		return x->labels < y->labels ? -1 : 1;
 	return (x->stack > y->stack) - (x->stack < y->stack);
-}
-
-static size_t add_up(struct sample *samples, size_t count)
-{
-	size_t last = 0;
-
-	if (count == 0)
-		return 0;
-	qsort(samples, count, sizeof(*samples), compare);
-	for (size_t i = 1; i < count; i++) {
-		if (compare(&samples[last], &samples[i]) == 0)
-			samples[last].value = (int64_t)((uint64_t)samples[last].value +
-							(uint64_t)samples[i].value);
-		else
-			samples[++last] = samples[i];
-	}
-	return last + 1;
 }
 
 /* What the samples of a series become. */
@@ -113,6 +98,6 @@ void rollup_fleet_fold(const struct sample_set *sums, const struct labels *label
 	fleet.series = names.series;
 	fleet.label_sets = names.label_sets;
 	fleet.samples.items = samples;
-	fleet.samples.len = fleet.samples.cap = add_up(samples, count);
+	fleet.samples.len = fleet.samples.cap = rollup_sum(samples, count, compare);
 	*ret_fleet = fleet;
 }

@@ -3,6 +3,7 @@
 
 #include "store/chunk.h"
 #include "store/rollup_gauge.h"
+#include "store/rollup_sum.h"
 
 /* So few are not worth being added up in between. */
 enum { SUMS_FIRST = 1 << 16 };
@@ -26,20 +27,7 @@ static int compare(const void *a, const void *b)
 /* Samples of one series and stack become one. */
 static void add_up(struct sample_set *set)
 {
-	struct sample *samples = set->samples.items;
-	size_t last = 0;
-
-	if (set->samples.len == 0)
-		return;
-	qsort(samples, set->samples.len, sizeof(*samples), compare);
-	for (size_t i = 1; i < set->samples.len; i++) {
-		if (compare(&samples[last], &samples[i]) == 0)
-			samples[last].value = (int64_t)((uint64_t)samples[last].value +
-							(uint64_t)samples[i].value);
-		else
-			samples[++last] = samples[i];
-	}
-	set->samples.len = last + 1;
+	set->samples.len = rollup_sum(set->samples.items, set->samples.len, compare);
 }
 
 static bool at_the_hour(void *self, const struct sample_set *from, struct sample *sample)

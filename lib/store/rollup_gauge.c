@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_gauge.h"
 
+#include "store/rollup_sum.h"
+
 /* In place: each sample's labels become its pid alone. */
 static void keep_pids(struct sample_set *set)
 {
@@ -45,23 +47,6 @@ static int compare_stacks(const void *a, const void *b)
 	return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* Sorted, and of equals one, with the sum of their values. */
-static size_t add_up(struct sample *samples, size_t count,
-		     int (*compare)(const void *, const void *))
-{
-	size_t last = 0;
-
-	qsort(samples, count, sizeof(*samples), compare);
-	for (size_t i = 1; i < count; i++) {
-		if (compare(&samples[last], &samples[i]) == 0)
-			samples[last].value = (int64_t)((uint64_t)samples[last].value +
-							(uint64_t)samples[i].value);
-		else
-			samples[++last] = samples[i];
-	}
-	return last + 1;
-}
-
 /* How many from there on are of one process. */
 static size_t run_of(const struct sample *samples, size_t count)
 {
@@ -85,8 +70,8 @@ void rollup_gauge_fold(struct sample_set *set)
 	memcpy(times, set->samples.items, count * sizeof(*times));
 	memcpy(sums, set->samples.items, count * sizeof(*sums));
 
-	size_t time_count = add_up(times, count, compare_times);
-	size_t sum_count = add_up(sums, count, compare_stacks);
+	size_t time_count = rollup_sum(times, count, compare_times);
+	size_t sum_count = rollup_sum(sums, count, compare_stacks);
 
 	/* Processes are the same in both, in the same order; none has more than it had samples. */
 	for (size_t i = 0, j = 0; i < sum_count;) {
