@@ -71,6 +71,8 @@ static bool merge_make(struct compact_job *job, struct err *err)
 
 /* All of the bucket that arrived in the same hour, whatever the times of its samples. */
 static const struct compact_kind merging = {
+	.what = "merge rows",
+	.whole_ms = 1,
 	.from = PARTITION_CHUNK_RAW,
 	.to = PARTITION_CHUNK,
 	.mark = "merged",
@@ -138,7 +140,11 @@ static bool fold_make(struct compact_job *job, struct err *err)
 	return put_sums(job, &fold->sums, err);
 }
 
+/* Of an hour of which most must have come, and been merged. */
 static const struct compact_kind rolling = {
+	.what = "sum up an hour",
+	.whole_ms = MS_PER_HOUR,
+	.wait_ms = ROLLUP_WAIT_MS,
 	.from = PARTITION_CHUNK,
 	.to = PARTITION_ROLLUP,
 	.mark = "rolled",
@@ -198,6 +204,9 @@ static bool day_make(struct compact_job *job, struct err *err)
 
 /* Of a day's sums of hours those without instances, once more for all of the day. */
 static const struct compact_kind daying = {
+	.what = "sum up a day",
+	.whole_ms = MS_PER_DAY,
+	.wait_ms = ROLLUP_WAIT_MS + ROLLUP_DAY_WAIT_MS,
 	.from = PARTITION_ROLLUP,
 	.to = PARTITION_ROLLUP,
 	.mark = "folded",
@@ -216,41 +225,24 @@ static const struct compact_kind daying = {
 };
 _Static_assert(ROLLUP_ALONE == 0 && ROLLUP_FLEET == 2, "said above");
 
-/* An hour is summed up when most of what there is of it must have come, and been merged. */
-static uint64_t hours_over(uint64_t now_ms, uint64_t age_ms)
-{
-	uint64_t before_ms = now_ms - age_ms - ROLLUP_WAIT_MS;
-
-	return before_ms - before_ms % MS_PER_HOUR;
-}
-
-/* A day, when the last of its hours must have been. */
-static uint64_t days_over(uint64_t now_ms, uint64_t age_ms)
-{
-	uint64_t before_ms = now_ms - age_ms - ROLLUP_WAIT_MS - ROLLUP_DAY_WAIT_MS;
-
-	return before_ms - before_ms % MS_PER_DAY;
-}
-
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err)
 {
-	uint64_t now_ms = clock_unix_ns() / NS_PER_MS, age_ms = compactor->options.age_ms;
+	const struct {
+		const struct compact_kind *kind;
+		struct compact_counts *counts;
+	} jobs[] = {
+		{ &merging, &compactor->merged },
+		{ &rolling, &compactor->rolled },
+		{ &daying, &compactor->dayed },
+	};
+	uint64_t old_ms = clock_unix_ns() / NS_PER_MS - compactor->options.age_ms;
 
 	*ret_found = false;
 	if (!connect(compactor, err))
 		return false;
-	if (!compact_job_run(&merging, compactor, now_ms - age_ms, &compactor->merged, ret_found,
-			     err))
-		return err_wrap(err, "merge rows");
-	if (*ret_found)
-		return true;
-	if (!compact_job_run(&rolling, compactor, hours_over(now_ms, age_ms), &compactor->rolled,
-			     ret_found, err))
-		return err_wrap(err, "sum up an hour");
-	if (*ret_found)
-		return true;
-	if (!compact_job_run(&daying, compactor, days_over(now_ms, age_ms), &compactor->dayed,
-			     ret_found, err))
-		return err_wrap(err, "sum up a day");
+	for (size_t i = 0; i < ARRAY_LEN(jobs) && !*ret_found; i++)
+		if (!compact_job_run(jobs[i].kind, compactor, old_ms, jobs[i].counts, ret_found,
+				     err))
+			return err_wrap(err, "%s", jobs[i].kind->what);
 	return true;
 }

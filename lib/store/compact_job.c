@@ -10,10 +10,12 @@
 
 enum { CHUNK_LEVEL = 3, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
-static bool find(struct compact_job *job, uint64_t older_than_ms, bool *ret_found, struct err *err)
+static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct postgres_param before = postgres_i64(&job->arena, (int64_t)older_than_ms);
+	uint64_t over_ms = old_ms - job->kind->wait_ms;
+	uint64_t whole_ms = over_ms - over_ms % job->kind->whole_ms;
+	struct postgres_param before = postgres_i64(&job->arena, (int64_t)whole_ms);
 
 	if (!postgres_query(&job->compactor->pg, job->kind->find, &before, 1, &rows, err))
 		return false;
@@ -220,13 +222,13 @@ static bool set_aside(struct compact_job *job, str place, const struct err *why,
 	return true;
 }
 
-static bool run(struct compact_job *job, uint64_t older_than_ms, bool *ret_found, struct err *err)
+static bool run(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
 {
 	struct postgres *pg = &job->compactor->pg;
 	struct err why;
 	str bad = { 0 };
 
-	if (!postgres_exec(pg, "BEGIN", err) || !find(job, older_than_ms, ret_found, err))
+	if (!postgres_exec(pg, "BEGIN", err) || !find(job, old_ms, ret_found, err))
 		return false;
 	if (!*ret_found)
 		return postgres_exec(pg, "COMMIT", err);
@@ -253,7 +255,7 @@ static bool make_days(struct compact_job *job, struct err *err)
 }
 
 bool compact_job_run(const struct compact_kind *kind, struct store_compactor *compactor,
-		     uint64_t older_than_ms, struct compact_counts *counts, bool *ret_found,
+		     uint64_t old_ms, struct compact_counts *counts, bool *ret_found,
 		     struct err *err)
 {
 	struct compact_job job = { .kind = kind, .compactor = compactor };
@@ -262,7 +264,7 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 
 	pg->sqlstate[0] = '\0';
 
-	bool good = run(&job, older_than_ms, ret_found, err);
+	bool good = run(&job, old_ms, ret_found, err);
 
 	if (good && *ret_found) {
 		counts->rows += job.counts.rows;

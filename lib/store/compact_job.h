@@ -22,6 +22,9 @@ struct compact_place {
 };
 
 struct compact_kind {
+	const char *what; /* it does, for who reads an error */
+	/* Only of whole hours, days, ... that have been over for so long. */
+	uint64_t whole_ms, wait_ms;
 	enum partition_table from, to; /* of rows as struct chunk_row is put */
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
 	const char *set;               /* what is set there beside it, from ", " on; or "" */
@@ -55,9 +58,12 @@ struct compact_job {
 	struct compact_counts counts;
 };
 
-/* ret_found false: nothing is older, or others are at it. A failure has changed nothing. */
+/*
+ * Of what is older than old_ms and as the kind wants it. ret_found false: nothing is, or others are
+ * at it. A failure has changed nothing.
+ */
 bool compact_job_run(const struct compact_kind *kind, struct store_compactor *compactor,
-		     uint64_t older_than_ms, struct compact_counts *counts, bool *ret_found,
+		     uint64_t old_ms, struct compact_counts *counts, bool *ret_found,
 		     struct err *err) MUST_CHECK;
 
 /* Rows of samples that are all of one day; `rollup`: what sums they are, of those. */
