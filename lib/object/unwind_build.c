@@ -14,12 +14,7 @@
 #include <errno.h>
 
 const char *const unwind_build_reason_names[UNWIND_BUILD_REASON_COUNT] = {
-	[UNWIND_BUILT] = "built",
-	[UNWIND_NO_ROWS] = "no_rows",
-	[UNWIND_MALFORMED] = "malformed",
-	[UNWIND_TOO_LARGE] = "too_large",
-	[UNWIND_WRONG_MACHINE] = "wrong_machine",
-	[UNWIND_IO] = "io",
+	UNWIND_BUILD_REASON_NAMES
 };
 
 struct work {

@@ -18,6 +18,12 @@ enum unwind_build_reason {
 	UNWIND_BUILD_REASON_COUNT
 };
 
+/* What they are called, for a table that may go on with others. */
+#define UNWIND_BUILD_REASON_NAMES                                                                 \
+	[UNWIND_BUILT] = "built", [UNWIND_NO_ROWS] = "no_rows", [UNWIND_MALFORMED] = "malformed", \
+	[UNWIND_TOO_LARGE] = "too_large", [UNWIND_WRONG_MACHINE] = "wrong_machine",               \
+	[UNWIND_IO] = "io"
+
 extern const char *const unwind_build_reason_names[UNWIND_BUILD_REASON_COUNT];
 
 struct unwind_build_options {

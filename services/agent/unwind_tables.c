@@ -11,15 +11,8 @@
 #include <inttypes.h>
 
 const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT] = {
-	[UNWIND_BUILT] = "built",
-	[UNWIND_NO_ROWS] = "no_rows",
-	[UNWIND_MALFORMED] = "malformed",
-	[UNWIND_TOO_LARGE] = "too_large",
-	[UNWIND_WRONG_MACHINE] = "wrong_machine",
-	[UNWIND_IO] = "io",
-	[UNWIND_UNREADABLE] = "unreadable",
-	[UNWIND_CHANGED] = "changed",
-	[UNWIND_CRASHED] = "crashed",
+	UNWIND_BUILD_REASON_NAMES,        [UNWIND_UNREADABLE] = "unreadable",
+	[UNWIND_CHANGED] = "changed",     [UNWIND_CRASHED] = "crashed",
 	[UNWIND_TIMED_OUT] = "timed_out",
 };
 
