@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * bpf_core_read - in the place of libbpf's: on the host a field is where the compiler says.
+ */
 #pragma once
+
 #define BPF_CORE_READ_2(p, member)            ((p)->member)
 #define BPF_CORE_READ_3(p, first, then)       ((p)->first->then)
 #define BPF_CORE_READ_OF(_1, _2, _3, OF, ...) OF
