@@ -22,6 +22,7 @@ struct task_struct {
 	unsigned int flags;
 	int tgid;
 	void *stack;
+	unsigned int in_execve : 1; /* from before the memory is another's until it returns */
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;

@@ -54,6 +54,7 @@ enum user_end {
 	USER_END_BAD_FRAME,   /* the frame did not grow, or returns to where no code is */
 	USER_END_UNSUPPORTED, /* a rule that nobody here reads */
 	USER_END_32BIT,
+	USER_END_EXEC, /* in an exec: the stack is gone, and the new program has not begun */
 	USER_END_COUNT,
 };
 
@@ -76,11 +77,12 @@ enum sampler_count {
 	CUT_USER_BAD_FRAME,
 	CUT_USER_UNSUPPORTED,
 	CUT_USER_32BIT,
+	CUT_USER_EXEC,
 	STACK_TRAVELLED,
 	STACK_STAYED, /* would have travelled, beyond the rate or with the ring half full */
 	SAMPLER_COUNT_COUNT,
 };
-_Static_assert(CUT_USER_32BIT - CUT_USER_TOO_DEEP == USER_END_32BIT - USER_END_TOO_DEEP,
+_Static_assert(CUT_USER_EXEC - CUT_USER_TOO_DEEP == USER_END_COUNT - 1 - USER_END_TOO_DEEP,
 	       "each end that is not the root has its count");
 
 enum {

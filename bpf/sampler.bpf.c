@@ -453,6 +453,31 @@ __attribute__((noinline)) int send_more(void)
 	       pieces == SAMPLE_STACK_PIECES;
 }
 
+/* Of the task that runs. A kernel without the bit says no. */
+static __always_inline bool is_in_exec(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+}
+
+/*
+ * While exec is at work the memory is the new program's and the registers are still the old one's:
+ * nothing is there to walk, nor to take along. Asked only of a walk that did not leave its leaf.
+ */
+static __always_inline void explain_leaf(struct scratch *scratch)
+{
+	struct unwind *walk = &scratch->walk;
+	uint64_t word, from = walk->now.general[UNWIND_STACK_POINTER];
+
+	if (walk->end <= USER_END_COMPLETE || scratch->record.user_frames != 1 || !is_in_exec() ||
+	    !bpf_probe_read_user(&word, sizeof(word), (const void *)from))
+		return;
+	unwind_stop(walk, USER_END_EXEC);
+	walk->flags = 0;
+}
+
 static __always_inline void count_cuts(const struct sample_record *out)
 {
 	if (out->kernel_frames >= frames_max)
@@ -465,6 +490,7 @@ static __always_inline int finish(struct scratch *scratch)
 {
 	struct sample_record *out = &scratch->record;
 
+	explain_leaf(scratch);
 	out->user_end = (uint16_t)scratch->walk.end;
 	out->flags |= scratch->walk.flags;
 

@@ -99,6 +99,10 @@ static const struct loss losses[] = {
 	{ AGENT_CUT, "user_32bit", CUT, "user_32bit",
 	  "A 32-bit process: its user stack is not walked.",
 	  "Nothing: the process and its kernel stack are right." },
+	{ AGENT_CUT, "user_exec", CUT, "user_exec",
+	  "A process in the middle of an exec: the stack of the old program is gone, the new one "
+	  "has not begun. The leaf is where exec was called.",
+	  "Nothing: the leaf, and what it costs, are right." },
 	{ AGENT_CUT, "user_unmapped", CUT, "user_unmapped",
 	  "A caller lies in no mapping that was there when the sample was read: unmapped since, or "
 	  "never code. What is above it is not there.",

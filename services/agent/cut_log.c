@@ -16,6 +16,7 @@ static const char *const end_names[USER_END_COUNT] = {
 	[USER_END_BAD_FRAME] = "bad_frame",
 	[USER_END_UNSUPPORTED] = "unsupported",
 	[USER_END_32BIT] = "32bit",
+	[USER_END_EXEC] = "exec",
 };
 
 /* An address as the file and the place in it; both are the mapping's if it is in none. */

@@ -22,6 +22,7 @@ const char *const profiler_cut_names[CUT_COUNT] = {
 	[CUT_OF(USER_END_BAD_FRAME)] = "user_bad_frame",
 	[CUT_OF(USER_END_UNSUPPORTED)] = "user_unsupported",
 	[CUT_OF(USER_END_32BIT)] = "user_32bit",
+	[CUT_OF(USER_END_EXEC)] = "user_exec",
 	[CUT_UNMAPPED] = "user_unmapped",
 };
 

@@ -25,11 +25,14 @@ WARM = 4  # until the tables of what the crowd maps are loaded
 ENTRY_BYTES = 64
 # Samples a second: most of a shell's 0.3 ms fall between two ticks.
 HERTZ = {"sh": 97, "gcc": 19}
+CUT = re.compile(r'msg="stack cut" pid=(\d+) .*? end=(\w+)')
 
 
 class Crowd:
-    def __init__(self, name, samples, pids, counters):
+    def __init__(self, name, samples, pids, counters, log):
         self.name, self.counters = name, counters
+        # How the walks of stacks ended that are not whole.
+        self.ends = [end for pid, end in CUT.findall(log) if pid in pids]
         self.samples = [(labels, frames) for labels, frames, _ in samples
                         if labels.get("pid") in pids]
         # What has no function is user code; leaf first.
@@ -65,12 +68,13 @@ def crowd(request, protos, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
     (place / "profiles").mkdir()
     agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", place / "profiles",
-                       f"--profiling-cpu-sampling-frequency={HERTZ[request.param]}")
+                       f"--profiling-cpu-sampling-frequency={HERTZ[request.param]}",
+                       "--log-level=debug")
     pids = run_crowd(request.param, place)
     counters = subprocess.run(["curl", "-fsS", f"http://{agent.address}/metrics"],
                               capture_output=True, text=True, check=True).stdout
     agent.stop()
-    return Crowd(request.param, agent.samples(protos), pids, counters)
+    return Crowd(request.param, agent.samples(protos), pids, counters, agent.words())
 
 
 def test_each_sample_says_who_it_was(crowd):
@@ -132,13 +136,30 @@ def in_exec(frames, kernel):
     return len(frames) == 1 and any("execve" in name for name in kernel)
 
 
+def stayed_of(crowd):
+    """Stacks of the whole machine that were beyond the rate and did not travel."""
+    return int(re.search(r'fate="stayed"} (\d+)', crowd.counters)[1])
+
+
+def test_user_stacks_in_the_middle_of_an_exec_are_told_as_such(crowd, figure):
+    stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
+              for _, frames in crowd.samples]
+    leaves = sum(in_exec(user, kernel) and not is_whole(user) for user, kernel in stacks)
+    told = crowd.ends.count("exec")
+
+    figure(f"{crowd.name}: {told} of {len(crowd.user)} user stacks end in an exec; "
+           f"{crowd.ends.count('no_table')} for want of a table")
+    assert told <= leaves <= told + stayed_of(crowd) + 0.03 * len(crowd.user)
+    assert told > 0 or crowd.name != "sh"
+
+
 def test_user_stacks_are_whole(crowd, figure):
     stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
               for _, frames in crowd.samples]
     walked = [user for user, kernel in stacks if user and not in_exec(user, kernel)]
     whole = sum(is_whole(user) for user in walked)
+    stayed = stayed_of(crowd)
 
-    stayed = int(re.search(r'fate="stayed"} (\d+)', crowd.counters)[1])
     figure(f"{crowd.name}: {whole} of {len(walked)} user stacks reach their root; of the whole "
            f"machine's {stayed} were beyond the rate and did not travel")
     assert whole + stayed >= 0.97 * len(walked)

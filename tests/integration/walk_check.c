@@ -260,6 +260,7 @@ static const char *const end_names[USER_END_COUNT] = {
 	[USER_END_BAD_FRAME] = "bad_frame",
 	[USER_END_UNSUPPORTED] = "unsupported",
 	[USER_END_32BIT] = "32bit",
+	[USER_END_EXEC] = "exec",
 };
 
 static void print_frame(const struct process *process, uint64_t address)

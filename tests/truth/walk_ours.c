@@ -15,6 +15,7 @@ static const char *const end_names[USER_END_COUNT] = {
 	[USER_END_BAD_FRAME] = "bad frame",
 	[USER_END_UNSUPPORTED] = "unsupported",
 	[USER_END_32BIT] = "32 bit",
+	[USER_END_EXEC] = "exec",
 };
 
 struct seen {

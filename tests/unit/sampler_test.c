@@ -194,6 +194,42 @@ static void keeps_a_process_whose_stacks_cannot_be_read(void **state)
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 }
 
+/* The memory is the new program's already, and the registers are still the old one's. */
+static void tells_a_process_in_the_middle_of_an_exec(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		each_program(state);
+		is_known_process = i > 0;
+		task.in_execve = true;
+		stack_to = stack_from;
+		tick(100, 100, 16);
+		task.in_execve = false;
+
+		assert_int_equal(counted[TICK_SENT], 1);
+		REASON_MOVED("agent.user_exec", counted[CUT_USER_EXEC], 1);
+		assert_int_equal(counted[CUT_USER_NO_TABLE] + counted[STACK_STAYED], 0);
+		assert_int_equal(sent->user_end, USER_END_EXEC);
+		assert_int_equal(sent->flags, 0);
+		assert_int_equal(sent->user_frames, 1); /* where exec was called */
+		assert_int_equal(sent->frames[sent->kernel_frames], CODE_AT);
+	}
+}
+
+static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state)
+{
+	each_program(state);
+	now_ns = 1000000000;
+	is_known_process = false;
+	task.in_execve = true;
+	set_registers(CODE_AT, STACK_AT, 1);
+	tick(100, 100, 16);
+	task.in_execve = false;
+
+	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
+	assert_true(sent->stack_bytes > 0); /* the agent goes on with it */
+	assert_int_equal(counted[CUT_USER_EXEC], 0);
+}
+
 static void counts_a_kernel_stack_that_fills_its_room_as_cut(void **state)
 {
 	each_program(state);
@@ -288,6 +324,8 @@ int main(void)
 		BOTH(finds_the_registers_where_no_helper_tells_them),
 		BOTH(keeps_a_32bit_process_without_its_user_stack),
 		BOTH(keeps_a_process_whose_stacks_cannot_be_read),
+		BOTH(tells_a_process_in_the_middle_of_an_exec),
+		BOTH(walks_a_process_whose_exec_has_not_taken_its_memory_yet),
 		BOTH(counts_a_kernel_stack_that_fills_its_room_as_cut),
 		BOTH(counts_a_stack_that_the_kernel_itself_cuts),
 		BOTH(walks_512_frames_in_a_loop_and_231_by_calls),

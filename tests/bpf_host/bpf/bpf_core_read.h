@@ -9,3 +9,5 @@
 #define BPF_CORE_READ_OF(_1, _2, _3, OF, ...) OF
 #define BPF_CORE_READ(...) \
 	BPF_CORE_READ_OF(__VA_ARGS__, BPF_CORE_READ_3, BPF_CORE_READ_2, 0)(__VA_ARGS__)
+#define BPF_CORE_READ_BITFIELD_PROBED(p, member) ((p)->member)
+#define bpf_core_field_exists(member)            (true)
