@@ -58,6 +58,21 @@ enum user_end {
 	USER_END_COUNT,
 };
 
+/* For people; of those that are cut also the reasons, after "user_". */
+static const char *const user_end_names[USER_END_COUNT] = {
+	[USER_END_NONE] = "none",
+	[USER_END_COMPLETE] = "complete",
+	[USER_END_TOO_DEEP] = "too_deep",
+	[USER_END_READ_FAULT] = "read_fault",
+	[USER_END_NO_ROW] = "no_row",
+	[USER_END_NO_MAPPING] = "no_mapping",
+	[USER_END_NO_TABLE] = "no_table",
+	[USER_END_BAD_FRAME] = "bad_frame",
+	[USER_END_UNSUPPORTED] = "unsupported",
+	[USER_END_32BIT] = "32bit",
+	[USER_END_EXEC] = "exec",
+};
+
 /*
  * What became of each tick, and what a kept one lacks; also the index into the counts map. Counts
  * only grow. The fates come first: their sum is the number of ticks. A stack that travels is not

@@ -5,20 +5,6 @@
 
 #include <inttypes.h>
 
-static const char *const end_names[USER_END_COUNT] = {
-	[USER_END_NONE] = "none",
-	[USER_END_COMPLETE] = "complete",
-	[USER_END_TOO_DEEP] = "too_deep",
-	[USER_END_READ_FAULT] = "read_fault",
-	[USER_END_NO_ROW] = "no_row",
-	[USER_END_NO_MAPPING] = "no_mapping",
-	[USER_END_NO_TABLE] = "no_table",
-	[USER_END_BAD_FRAME] = "bad_frame",
-	[USER_END_UNSUPPORTED] = "unsupported",
-	[USER_END_32BIT] = "32bit",
-	[USER_END_EXEC] = "exec",
-};
-
 /* An address as the file and the place in it; both are the mapping's if it is in none. */
 struct place {
 	const char *path;
@@ -52,7 +38,7 @@ void cut_log(const struct sample_record *record, const struct process *process)
 	log_debug("stack cut",
 		  "pid=%" PRIu32 " comm=\"%.*s\" end=%s frames=%zu kernel=%d travelled=%d "
 		  "flags=%" PRIu32 " leaf=\"%s+0x%" PRIx64 "\" last=\"%s+0x%" PRIx64 "\"",
-		  record->tgid, COMM_SIZE, record->comm, end_names[record->user_end], count,
+		  record->tgid, COMM_SIZE, record->comm, user_end_names[record->user_end], count,
 		  record->kernel_frames > 0, record->stack_bytes > 0, record->flags, leaf.path,
 		  leaf.offset, last.path, last.offset);
 }

@@ -249,20 +249,6 @@ struct check {
 	uint64_t hz;
 };
 
-static const char *const end_names[USER_END_COUNT] = {
-	[USER_END_NONE] = "none",
-	[USER_END_COMPLETE] = "complete",
-	[USER_END_TOO_DEEP] = "too_deep",
-	[USER_END_READ_FAULT] = "read_fault",
-	[USER_END_NO_ROW] = "no_row",
-	[USER_END_NO_MAPPING] = "no_mapping",
-	[USER_END_NO_TABLE] = "no_table",
-	[USER_END_BAD_FRAME] = "bad_frame",
-	[USER_END_UNSUPPORTED] = "unsupported",
-	[USER_END_32BIT] = "32bit",
-	[USER_END_EXEC] = "exec",
-};
-
 static void print_frame(const struct process *process, uint64_t address)
 {
 	for (size_t i = 0; i < process->count; i++) {
@@ -296,7 +282,7 @@ static void print_twin(struct check *check, const struct process *process,
 	printf("%u %s ", process->pid, words[same]);
 	if (same != WALK_DIFFERS)
 		return;
-	printf("%s %u ", end_names[twin.end], twin.flags);
+	printf("%s %u ", user_end_names[twin.end], twin.flags);
 	for (uint32_t i = 0; i < twin.count; i++)
 		print_frame(process, twin.frames[i] - (i > 0));
 	printf(" | ");
@@ -321,7 +307,7 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 		print_twin(check, process, record);
 	else if (!check->no_tables && record->flags & SAMPLE_STACK_TRAVELS)
 		printf("travels ");
-	printf("%s %u %u", end_names[record->user_end], record->flags, record->user_frames);
+	printf("%s %u %u", user_end_names[record->user_end], record->flags, record->user_frames);
 	for (size_t i = 0; i < record->user_frames; i++)
 		print_frame(process, record->frames[record->kernel_frames + i] - (i > 0));
 	printf("\n");

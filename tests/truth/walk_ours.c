@@ -4,20 +4,6 @@
 #include "unwind.h"
 #include "walks.h"
 
-static const char *const end_names[USER_END_COUNT] = {
-	[USER_END_NONE] = "none",
-	[USER_END_COMPLETE] = "complete",
-	[USER_END_TOO_DEEP] = "too deep",
-	[USER_END_READ_FAULT] = "read fault",
-	[USER_END_NO_ROW] = "no row",
-	[USER_END_NO_MAPPING] = "no mapping",
-	[USER_END_NO_TABLE] = "no table",
-	[USER_END_BAD_FRAME] = "bad frame",
-	[USER_END_UNSUPPORTED] = "unsupported",
-	[USER_END_32BIT] = "32 bit",
-	[USER_END_EXEC] = "exec",
-};
-
 struct seen {
 	const struct places *places;
 	str stack;
@@ -63,6 +49,6 @@ void walk_ours(struct places *places, struct process_places *process,
 		}
 		ret->count++;
 	}
-	ret->end = walk.end == USER_END_NONE ? "too deep" : end_names[walk.end];
+	ret->end = user_end_names[walk.end == USER_END_NONE ? USER_END_TOO_DEEP : walk.end];
 	ret->is_complete = walk.end == USER_END_COMPLETE;
 }

@@ -221,10 +221,22 @@ static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
 	tear_down(&f);
 }
 
+static void a_cut_stack_is_told_by_the_name_of_its_end(void **state)
+{
+	char name[64];
+
+	(void)state;
+	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++) {
+		snprintf(name, sizeof(name), "user_%s", user_end_names[end]);
+		assert_string_equal(profiler_cut_names[CUT_USER + end - USER_END_TOO_DEEP], name);
+	}
+}
+
 RUN_TESTS(TEST(an_interval_without_samples_and_losses_is_no_batch),
 	  TEST(losses_are_told_though_there_are_no_samples),
 	  TEST(tells_the_oldest_number_that_the_spool_still_has),
 	  TEST(what_predecessors_did_not_tell_is_booked_once),
 	  TEST(samples_that_the_spool_does_not_take_are_told_when_it_does),
 	  TEST(tells_what_the_last_batch_told),
-	  TEST(a_last_status_that_cannot_be_read_tells_nothing))
+	  TEST(a_last_status_that_cannot_be_read_tells_nothing),
+	  TEST(a_cut_stack_is_told_by_the_name_of_its_end))
