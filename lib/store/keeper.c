@@ -18,17 +18,18 @@ void store_keeper_init(struct store_keeper *keeper, const struct store_keeper_op
 		keeper->options.detach_ms = DETACH_TIMEOUT_MS;
 }
 
-/* Those of now and the next: an hour or a day before they are needed. */
+/*
+ * Those of now and of an hour from now, also where they hold a day: an empty one has its pages, and
+ * each query plans for it.
+ */
 static bool make_ahead(struct store_keeper *keeper, uint64_t now_ms, struct err *err)
 {
 	for (int table = 0; table < PARTITION_TABLE_COUNT; table++) {
-		uint64_t span_ms = partition_tables[table].span_ms;
-
 		for (unsigned int ahead = 0; ahead < 2; ahead++) {
 			bool made;
 
 			if (!partition_make(&keeper->pg, (enum partition_table)table,
-					    now_ms + ahead * span_ms, &made, err))
+					    now_ms + ahead * PARTITION_AHEAD_MS, &made, err))
 				return false;
 			keeper->partitions_made += made;
 		}

@@ -27,9 +27,10 @@ enum {
 
 	LOCK_TIMEOUT_MS = 50, /* of DDL: whoever waits longer makes inserts wait */
 	LOCK_TRIES = 200,
-	DETACH_TIMEOUT_MS = 30000, /* waiting for each query; nobody waits for who does so */
-	FINALIZE_TIMEOUT_MS = 250, /* the same, and who makes a partition waits */
-	CLOCK_APART_MS = 60000,    /* our clock ahead of the server's; more is said in the log */
+	DETACH_TIMEOUT_MS = 30000,        /* waiting for each query; nobody waits for who does so */
+	FINALIZE_TIMEOUT_MS = 250,        /* the same, and who makes a partition waits */
+	PARTITION_AHEAD_MS = 3600 * 1000, /* made so long before anybody wants it */
+	CLOCK_APART_MS = 60000, /* our clock ahead of the server's; more is said in the log */
 
 	/* What one transaction of compaction merges; more is left for another. One row alone may
 	 * have more. */

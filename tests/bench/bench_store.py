@@ -5,8 +5,10 @@
     make bench-store
     tests/bench/bench_store.py --only 40x1h
     tests/bench/bench_store.py --only labels,days,speed
+    tests/bench/bench_store.py --only 1x1h,3x10m,1x1d --minutes 1440 --pause 20
 
-Parts: decoder, the scenarios below, hosts, speed, labels, days. A simulated fleet
+Parts: decoder, the scenarios below, any number of hosts and of minutes, hours or days (3x10m),
+hosts, speed, labels, days. A simulated fleet
 (fleet/fleet_feed.c) sends what the agents of many hosts would: samples drawn from recorded
 programs, by processes that end and are deployed anew, on hosts that come and go. For each scenario
 it is read from Kafka, stored, merged and summed up by one ingester; the window is one that is over,
@@ -19,6 +21,7 @@ The table at the end says what was to be reached (store_goals.py), and marks wha
 """
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -32,6 +35,7 @@ import bench_labels  # noqa: E402  (the path comes first)
 import recording  # noqa: E402
 import store_days  # noqa: E402
 import store_goals  # noqa: E402
+import store_pages  # noqa: E402
 from bench_ingest import cpu_of, cpu_of_server, peak_bytes  # noqa: E402
 from harness import Cell, metrics, servers_of_a_run, wait_until  # noqa: E402
 
@@ -83,7 +87,8 @@ class Meter:
                 wal_of(self.cell), time.monotonic())
 
     def read(self):
-        return [after - before for after, before in zip(self.now(), self.before)]
+        """What took no tick of the clock that the kernel counts by took half of one."""
+        return [max(after - before, 0.005) for after, before in zip(self.now(), self.before)]
 
 
 def feed(fleet, cell, files, hosts, minutes, more, args):
@@ -103,12 +108,20 @@ def start(cell, age):
                "the assignment")
 
 
+def scenario_of(name):
+    """Hosts, minutes and settings; None: it is the name of none."""
+    if name in SCENARIOS:
+        return SCENARIOS[name]
+    form = re.fullmatch(r"(\d+)x(\d+)([mhd])", name)
+    return form and (int(form[1]), int(form[2]) * {"m": 1, "h": 60, "d": 1440}[form[3]], {})
+
+
 def run_scenario(fleet, files, name, args):
-    hosts, minutes, more = SCENARIOS[name]
+    hosts, minutes, more = scenario_of(name)
     minutes = min(minutes, args.minutes)
     database = "store_" + "".join(c if c.isalnum() else "_" for c in name)
     with Cell(fleet, database, partitions=8, flush_interval=f"{max(args.pause, 200)}ms") as cell:
-        start(cell, "0s")
+        start(cell, args.age)
         meter = Meter(cell)
         sent = feed(fleet, cell, files, hosts, minutes, more, args)
         samples = sent["samples"]
@@ -126,7 +139,8 @@ def run_scenario(fleet, files, name, args):
         (series,), = cell.rows("SELECT count(*) FROM series")
         return {"name": name, "samples": samples, "hosts": hosts, "minutes": minutes,
                 "series": series, "programs": sent["programs"], "wire": sent["bytes"],
-                "stored": stored, "merged": merged, "raw": raw, "kept": sizes(cell), "peak": peak}
+                "stored": stored, "merged": merged, "raw": raw, "kept": sizes(cell), "peak": peak,
+                "pages": store_pages.pages_of(cell), "indexes": store_pages.indexes_of(cell)}
 
 
 def per(value, samples):
@@ -158,7 +172,9 @@ def print_scenario(found):
     a_day = kept_bytes / found["hosts"] / found["minutes"] / 60 * DAY_S * 50
     print(f"  kept: {no_sums / samples:.2f} B a sample, and {sum(kept['rollup'][:2]) / samples:.2f}"
           f" of sums; 50 such nodes: {a_day / 1e9:.2f} GB a day"
-          f" ({samples / found['hosts'] / found['minutes'] / 60:.0f} samples/s each)", flush=True)
+          f" ({samples / found['hosts'] / found['minutes'] / 60:.0f} samples/s each)")
+    store_pages.print_pages(found["pages"], found["indexes"], samples)
+    sys.stdout.flush()
 
 
 def run_decoder(fleet, files):
@@ -242,7 +258,7 @@ def run_scenario_part(fleet, files, name, args):
 def wanted_parts(only):
     wanted = only.split(",") if only else PARTS
     for name in wanted:
-        if name not in PARTS:
+        if name not in PARTS and not scenario_of(name):
             sys.exit(f"bench-store: no part {name}; there are {', '.join(PARTS)}")
     return wanted
 
@@ -252,6 +268,8 @@ def main():
     parser.add_argument("--minutes", type=int, default=60, help="of fleet time at the most")
     parser.add_argument("--pause", type=int, default=500,
                         help="ms between ten seconds of the fleet; the ingester flushes as often")
+    parser.add_argument("--age", default="0s",
+                        help="of rows that are merged while others come; 0s: none are")
     parser.add_argument("--deadline", type=int, default=600, help="seconds of each wait")
     parser.add_argument("--only", help="parts, with commas: " + ", ".join(PARTS))
     parser.add_argument("--recorded", type=Path, default=recording.FILE)
@@ -267,7 +285,7 @@ def main():
             files.append(fleet.run_dir / f"{i}.otlp")
             files[-1].write_bytes(batch)
         for name in wanted:
-            if name in SCENARIOS:
+            if scenario_of(name):
                 found |= run_scenario_part(fleet, files, name, args)
         if "decoder" in wanted:
             found |= run_decoder(fleet, files)

@@ -125,6 +125,8 @@ int main(int argc, char **argv)
 		tests[count++] = read_tests[i];
 	for (size_t i = 0; i < write_test_count; i++)
 		tests[count++] = write_tests[i];
+	for (size_t i = 0; i < keep_test_count; i++)
+		tests[count++] = keep_tests[i];
 	for (size_t i = 0; i < team_test_count; i++)
 		tests[count++] = team_tests[i];
 	if (argc < 2) {

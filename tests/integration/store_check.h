@@ -39,5 +39,5 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 		  struct sample_set *got, struct arena *arena, struct store_stats *ret_stats);
 
 /* The tests, by file. */
-extern const struct CMUnitTest read_tests[], write_tests[], team_tests[];
-extern const size_t read_test_count, write_test_count, team_test_count;
+extern const struct CMUnitTest read_tests[], write_tests[], keep_tests[], team_tests[];
+extern const size_t read_test_count, write_test_count, keep_test_count, team_test_count;

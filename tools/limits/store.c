@@ -29,6 +29,8 @@ static const struct limit rows[] = {
 	LIMIT(FINALIZE_TIMEOUT_MS, MS,
 	      "the same where it was cut short: who makes a partition waits for that",
 	      "tried again a minute later"),
+	LIMIT(PARTITION_AHEAD_MS, MS, "a partition before its time",
+	      "who needs one sooner makes it"),
 	LIMIT(CLOCK_APART_MS, MS, "our clock ahead of PostgreSQL's",
 	      "a warning in the log; retention goes by PostgreSQL's in any case"),
 	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
