@@ -22,44 +22,36 @@ static const unsigned int parts[CHUNK_COLUMN_COUNT] = {
 	[CHUNK_SAMPLE_LABELS] = CHUNK_NO_LABELS,
 };
 
-/* The row without its checksum. */
-static bool check_row(str row, str *ret_body, struct err *err)
+/* What stands between the checksum's end and `from`, which was read up to there. */
+static bool check_sum(struct reader *r, const char *from, const char *what, struct err *err)
 {
-	if (row.len < CHUNK_CHECKSUM)
-		return err_set(err, ERR_INVALID, "a row of %zu bytes", row.len);
+	str summed = { from, (size_t)(r->rest.ptr - from) };
 
-	str body = { row.ptr, row.len - CHUNK_CHECKSUM };
-	struct reader tail = reader_of(str_skip(row, body.len));
-
-	if (hash_64(body) != reader_u64(&tail))
-		return err_set(err, ERR_INVALID, "a row's checksum is wrong");
-	*ret_body = body;
-	return true;
+	if (reader_left(r) < CHUNK_CHECKSUM)
+		return err_set(err, ERR_INVALID, "%s is cut short", what);
+	return hash_64(summed) == reader_u64(r) ||
+	       err_set(err, ERR_INVALID, "the checksum of %s is wrong", what);
 }
 
-static bool read_head(struct reader *r, uint64_t *ret_base_ms, struct packed *packed,
-		      struct err *err)
+/* Lengths and bytes of so many columns from the first on. */
+static bool read_packed(struct chunk_columns *columns, struct reader *r, size_t first, size_t end,
+			struct packed *packed, struct err *err)
 {
-	uint64_t total = 0;
-
-	if (reader_u8(r) != CHUNK_VERSION)
-		return err_set(err, ERR_INVALID, "a row of a version that is not known");
-	*ret_base_ms = reader_varint(r);
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
+	for (size_t i = first; i < end; i++) {
 		packed[i].raw_len = reader_varint(r);
 		packed[i].stored.len = reader_varint(r);
 		if (packed[i].raw_len > CHUNK_RAW_MAX ||
-		    (total += packed[i].raw_len) > CHUNK_RAW_MAX)
+		    (columns->raw_len += packed[i].raw_len) > CHUNK_RAW_MAX)
 			return err_set(err, ERR_INVALID,
 				       "a row's columns are more than %d bytes, decompressed",
 				       CHUNK_RAW_MAX);
 	}
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
+	for (size_t i = first; i < end; i++) {
 		if (packed[i].stored.len > reader_left(r))
 			return err_set(err, ERR_INVALID, "column %zu of a row is cut short", i);
 		packed[i].stored = reader_bytes(r, packed[i].stored.len);
 	}
-	return !r->failed || err_set(err, ERR_INVALID, "a row's head is cut short");
+	return !r->failed || err_set(err, ERR_INVALID, "a row's lengths are cut short");
 }
 
 static bool unpack(const struct packed *packed, size_t column, struct arena *arena,
@@ -85,19 +77,64 @@ static bool unpack(const struct packed *packed, size_t column, struct arena *are
 	return true;
 }
 
-bool chunk_columns_open(struct chunk_columns *columns, str row, unsigned int without,
-			struct arena *arena, struct err *err)
+static bool unpack_all(struct chunk_columns *columns, const struct packed *packed, size_t first,
+		       size_t end, struct arena *arena, struct err *err)
 {
-	struct packed packed[CHUNK_COLUMN_COUNT];
-	struct reader r = { 0 };
-
-	if (!check_row(row, &r.rest, err) || !read_head(&r, &columns->base_ms, packed, err))
-		return false;
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++) {
-		if (parts[i] & without)
+	for (size_t i = first; i < end; i++) {
+		if (parts[i] & columns->without)
 			continue;
 		if (!unpack(&packed[i], i, arena, &columns->of[i], err))
 			return false;
 	}
 	return true;
+}
+
+bool chunk_columns_open(struct chunk_columns *columns, str row, unsigned int without,
+			struct arena *arena, struct err *err)
+{
+	struct packed packed[CHUNK_COLUMN_COUNT];
+	struct reader r = reader_of(row);
+	size_t end = CHUNK_SHARED_COUNT;
+
+	*columns = (struct chunk_columns){ .version = reader_u8(&r), .without = without };
+	if (columns->version != CHUNK_VERSION && columns->version != CHUNK_VERSION_WHOLE)
+		return err_set(err, ERR_INVALID, "a row of %zu bytes, of a version not known",
+			       row.len);
+	columns->base_ms = reader_varint(&r);
+	columns->slice_count = 1;
+	if (columns->version == CHUNK_VERSION_WHOLE)
+		end = CHUNK_COLUMN_COUNT;
+	else
+		columns->slice_count = reader_varint(&r);
+	if (!read_packed(columns, &r, 0, end, packed, err) ||
+	    !check_sum(&r, row.ptr, "a row's head", err))
+		return false;
+	columns->rest = r;
+	return unpack_all(columns, packed, 0, end, arena, err);
+}
+
+bool chunk_columns_next(struct chunk_columns *columns, struct arena *arena, bool *ret_open,
+			struct err *err)
+{
+	struct packed packed[CHUNK_COLUMN_COUNT];
+	struct reader *r = &columns->rest;
+	const char *from = r->rest.ptr;
+	bool whole = columns->version == CHUNK_VERSION_WHOLE;
+
+	*ret_open = whole ? columns->given == 0 : reader_left(r) > 0;
+	if (!*ret_open)
+		return true;
+	columns->given++;
+	if (whole) /* it is open already */
+		return reader_left(r) == 0 ||
+		       err_set(err, ERR_INVALID, "a row ends before its bytes do");
+
+	uint64_t number = reader_varint(r);
+
+	if (number < columns->next || number >= columns->slice_count)
+		return err_set(err, ERR_INVALID, "a row's slices are not in order");
+	columns->next = number + 1;
+	return read_packed(columns, r, CHUNK_SHARED_COUNT, CHUNK_COLUMN_COUNT, packed, err) &&
+	       check_sum(r, from, "a row's slice", err) &&
+	       unpack_all(columns, packed, CHUNK_SHARED_COUNT, CHUNK_COLUMN_COUNT, arena, err);
 }

@@ -4,7 +4,8 @@
 #include "base/map.h"
 #include "base/reader.h"
 
-enum { DIRECTORY_VERSION = 1 };
+/* Version 1 has whole times, and no slices. */
+enum { DIRECTORY_VERSION = 2, DIRECTORY_VERSION_WHOLE = 1 };
 
 static int compare_series(const void *a, const void *b)
 {
@@ -83,11 +84,24 @@ struct chunk_directory chunk_directory_of(const struct sample_set *set, struct a
 	return directory;
 }
 
+static uint64_t base_of(const struct chunk_directory *directory)
+{
+	uint64_t base_ms = directory->series_count ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < directory->series_count; i++)
+		if (directory->series[i].first_ms < base_ms)
+			base_ms = directory->series[i].first_ms;
+	return base_ms;
+}
+
 str chunk_directory_write(const struct chunk_directory *directory, struct arena *arena)
 {
 	struct buf out = { .arena = arena };
+	const struct chunk_layout *layout = &directory->layout;
+	uint64_t base_ms = base_of(directory);
 
 	buf_u8(&out, DIRECTORY_VERSION);
+	buf_varint(&out, base_ms);
 	buf_varint(&out, directory->series_count);
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *series = &directory->series[i];
@@ -95,13 +109,87 @@ str chunk_directory_write(const struct chunk_directory *directory, struct arena 
 		buf_u64(&out, series->id);
 		buf_varint(&out, series->count);
 		buf_zigzag(&out, series->sum);
-		buf_varint(&out, series->first_ms);
+		buf_varint(&out, series->first_ms - base_ms);
 		buf_varint(&out, series->last_ms - series->first_ms);
 	}
 	buf_varint(&out, directory->name_count);
 	for (size_t i = 0; i < directory->name_count; i++)
 		buf_str_prefixed(&out, directory->names[i]);
+	buf_varint(&out, layout->slice_count);
+	if (layout->slice_count)
+		buf_varint(&out, layout->head_len);
+	for (size_t i = 0; i < layout->slice_count; i++) {
+		buf_varint(&out, layout->slices[i].len);
+		buf_varint(&out, layout->slices[i].series_count);
+	}
 	return buf_bytes(&out);
+}
+
+/* Each item takes a byte at least, so a count beyond what is left is a lie. */
+static size_t take_count(struct reader *r)
+{
+	uint64_t count = reader_varint(r);
+
+	if (count > reader_left(r))
+		reader_fail(r);
+	return r->failed ? 0 : (size_t)count;
+}
+
+static void read_series(struct reader *r, uint64_t base_ms, struct chunk_directory *directory,
+			struct arena *arena)
+{
+	size_t count = take_count(r);
+	struct directory_series *series = arena_array(arena, struct directory_series, count);
+
+	for (size_t i = 0; i < count; i++) {
+		series[i].id = reader_u64(r);
+		series[i].count = reader_varint(r);
+		series[i].sum = reader_zigzag(r);
+		series[i].first_ms = base_ms + reader_varint(r);
+		series[i].last_ms = series[i].first_ms + reader_varint(r);
+	}
+	directory->series = series;
+	directory->series_count = count;
+}
+
+static void read_names(struct reader *r, struct chunk_directory *directory, struct arena *arena)
+{
+	size_t count = take_count(r);
+	str *names = arena_array(arena, str, count);
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = reader_str_prefixed(r);
+	directory->names = names;
+	directory->name_count = count;
+}
+
+/* Every series must be in one of them, or its samples would not be found. */
+static void read_layout(struct reader *r, struct chunk_directory *directory, struct arena *arena)
+{
+	struct chunk_layout *layout = &directory->layout;
+	size_t left = directory->series_count;
+	uint64_t payload_len = 0;
+
+	layout->slice_count = take_count(r);
+	if (layout->slice_count)
+		layout->head_len = reader_varint(r);
+	payload_len = layout->head_len;
+	layout->slices = arena_array(arena, struct chunk_slice, layout->slice_count);
+	for (size_t i = 0; i < layout->slice_count; i++) {
+		struct chunk_slice *slice = &layout->slices[i];
+
+		slice->len = reader_varint(r);
+		slice->series_count = reader_varint(r);
+		if (!slice->len || !slice->series_count || slice->series_count > left ||
+		    __builtin_add_overflow(payload_len, slice->len, &payload_len) ||
+		    payload_len > INT32_MAX) {
+			reader_fail(r);
+			return;
+		}
+		left -= slice->series_count;
+	}
+	if (layout->slice_count && left)
+		reader_fail(r);
 }
 
 bool chunk_directory_read(str bytes, struct chunk_directory *ret_directory, struct arena *arena,
@@ -109,38 +197,15 @@ bool chunk_directory_read(str bytes, struct chunk_directory *ret_directory, stru
 {
 	struct reader r = reader_of(bytes);
 	struct chunk_directory directory = { 0 };
+	uint8_t version = reader_u8(&r);
 
-	if (reader_u8(&r) != DIRECTORY_VERSION)
+	if (version != DIRECTORY_VERSION && version != DIRECTORY_VERSION_WHOLE)
 		return err_set(err, ERR_INVALID,
 			       "a row's directory of a version that is not known");
-
-	uint64_t count = reader_varint(&r);
-
-	if (count > reader_left(&r))
-		return err_set(err, ERR_INVALID, "a row's directory names too many series");
-
-	struct directory_series *series =
-		arena_array(arena, struct directory_series, (size_t)count);
-
-	for (uint64_t i = 0; i < count; i++) {
-		series[i].id = reader_u64(&r);
-		series[i].count = reader_varint(&r);
-		series[i].sum = reader_zigzag(&r);
-		series[i].first_ms = reader_varint(&r);
-		series[i].last_ms = series[i].first_ms + reader_varint(&r);
-	}
-	directory.series = series;
-	directory.series_count = (size_t)count;
-	count = reader_varint(&r);
-	if (count > reader_left(&r))
-		return err_set(err, ERR_INVALID, "a row's directory has too many label names");
-
-	str *names = arena_array(arena, str, (size_t)count);
-
-	for (uint64_t i = 0; i < count; i++)
-		names[i] = reader_str_prefixed(&r);
-	directory.names = names;
-	directory.name_count = (size_t)count;
+	read_series(&r, version == DIRECTORY_VERSION ? reader_varint(&r) : 0, &directory, arena);
+	read_names(&r, &directory, arena);
+	if (version == DIRECTORY_VERSION)
+		read_layout(&r, &directory, arena);
 	if (r.failed || reader_left(&r))
 		return err_set(err, ERR_INVALID, "a row's directory does not hold what it should");
 	*ret_directory = directory;

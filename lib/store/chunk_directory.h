@@ -2,13 +2,14 @@
 /*
  * chunk_directory - what stands in a row, said before its payload is read.
  *
- * Series with how many samples, their sum, their first and last time; and the names of sample
- * labels. A reader that wants none of it leaves the payload alone.
+ * Series with how many samples, their sum, their first and last time; the names of sample labels;
+ * and where the slices lie that have the series. A reader that wants none of it leaves the payload
+ * alone, and one that wants little takes those slices.
  */
 #pragma once
 
 #include "base/err.h"
-#include "profile/sample_set.h"
+#include "store/chunk.h"
 
 struct directory_series {
 	uint64_t id, count;
@@ -21,9 +22,10 @@ struct chunk_directory {
 	size_t series_count;
 	const str *names; /* of sample labels, sorted */
 	size_t name_count;
+	struct chunk_layout layout; /* no slices: the row is read whole */
 };
 
-/* Of the samples of a set. Texts are borrowed from it. */
+/* Of the samples of a set, without slices. Texts are borrowed from it. */
 struct chunk_directory chunk_directory_of(const struct sample_set *set, struct arena *arena);
 
 str chunk_directory_write(const struct chunk_directory *directory, struct arena *arena);

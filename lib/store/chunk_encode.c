@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/map.h"
 #include "store/chunk.h"
-#include "store/chunk_format.h"
+#include "store/chunk_encoder.h"
 #include "store/limits.h"
 
 #include <zstd.h>
-
-/* Indexes of the set turned into those of the row, which are given out in the row's order. */
-struct ranks {
-	uint32_t *of;  /* by index of the set: index of the row + 1, 0 where unused */
-	uint32_t *all; /* by index of the row: index of the set */
-	size_t count;
-};
-
-struct encoder {
-	const struct sample_set *set;
-	struct arena scratch;
-	struct buf columns[CHUNK_COLUMN_COUNT];
-	struct map strings, origins;
-	uint32_t *frame_origins; /* by index of the set */
-	struct ranks series, stacks, frames, label_sets;
-	struct sample *samples; /* in the row's order */
-	size_t sample_count;
-	uint64_t stack_frames; /* of all stacks, written out */
-};
 
 static struct ranks ranks_new(struct arena *arena, size_t size)
 {
@@ -67,7 +47,7 @@ static uint64_t number_of(struct map *map, str key, bool *ret_new)
 	return (uintptr_t)*value - 1;
 }
 
-static uint64_t string_of(struct encoder *encoder, str text)
+uint64_t encoder_string(struct encoder *encoder, str text)
 {
 	bool is_new;
 	uint64_t number = number_of(&encoder->strings, text, &is_new);
@@ -83,9 +63,9 @@ static uint32_t origin_of(struct encoder *encoder, const struct frame *frame)
 	struct buf key = { .arena = &encoder->scratch };
 	bool is_new;
 
-	buf_varint(&key, string_of(encoder, frame->type));
-	buf_varint(&key, string_of(encoder, frame->build_id));
-	buf_varint(&key, string_of(encoder, frame->path));
+	buf_varint(&key, encoder_string(encoder, frame->type));
+	buf_varint(&key, encoder_string(encoder, frame->build_id));
+	buf_varint(&key, encoder_string(encoder, frame->path));
 
 	uint64_t number = number_of(&encoder->origins, buf_bytes(&key), &is_new);
 
@@ -206,11 +186,11 @@ static void put_frames(struct encoder *encoder)
 		if (!named)
 			continue;
 
-		uint64_t name = string_of(encoder, frame->function);
+		uint64_t name = encoder_string(encoder, frame->function);
 
 		buf_zigzag(names, (int64_t)(name - function));
-		buf_varint(names, string_of(encoder, frame->system_name));
-		buf_varint(names, string_of(encoder, frame->file));
+		buf_varint(names, encoder_string(encoder, frame->system_name));
+		buf_varint(names, encoder_string(encoder, frame->file));
 		buf_varint(names, frame->line);
 		buf_varint(names, frame->start_line);
 		function = name;
@@ -250,53 +230,10 @@ static void put_label_sets(struct encoder *encoder)
 
 		buf_varint(column, labels.len);
 		for (size_t j = 0; j < labels.len; j++) {
-			buf_varint(column, string_of(encoder, labels.items[j].name));
-			buf_varint(column, string_of(encoder, labels.items[j].value));
+			buf_varint(column, encoder_string(encoder, labels.items[j].name));
+			buf_varint(column, encoder_string(encoder, labels.items[j].value));
 		}
 	}
-}
-
-/* The samples of one series, which stand together. Returns where the next series begins. */
-static size_t put_series(struct encoder *encoder, size_t first, uint64_t base_ms)
-{
-	struct buf *column = &encoder->columns[CHUNK_SERIES];
-	uint32_t index = encoder->samples[first].series;
-	const struct series *series = &encoder->set->series.items[index];
-	bool same = true;
-	size_t end = first;
-
-	for (; end < encoder->sample_count && encoder->samples[end].series == index; end++)
-		same = same && (uint64_t)encoder->samples[end].value == series->period;
-	buf_u64(column, series->id);
-	buf_varint(column, string_of(encoder, series->type));
-	buf_varint(column, series->period);
-	buf_varint(column, end - first);
-	buf_u8(column, !same);
-	for (size_t i = first; i < end; i++) {
-		const struct sample *sample = &encoder->samples[i];
-
-		buf_varint(&encoder->columns[CHUNK_TIMES], sample->time_ms - base_ms);
-		buf_varint(&encoder->columns[CHUNK_STACKS], encoder->stacks.of[sample->stack] - 1);
-		buf_varint(&encoder->columns[CHUNK_SAMPLE_LABELS],
-			   encoder->label_sets.of[sample->labels] - 1);
-		if (!same)
-			buf_zigzag(&encoder->columns[CHUNK_VALUES], sample->value);
-		base_ms = sample->time_ms;
-	}
-	return end;
-}
-
-static uint64_t put_samples(struct encoder *encoder)
-{
-	uint64_t base_ms = encoder->sample_count ? UINT64_MAX : 0;
-
-	for (size_t i = 0; i < encoder->sample_count; i++)
-		if (encoder->samples[i].time_ms < base_ms)
-			base_ms = encoder->samples[i].time_ms;
-	buf_varint(&encoder->columns[CHUNK_SERIES], encoder->series.count);
-	for (size_t i = 0; i < encoder->sample_count;)
-		i = put_series(encoder, i, base_ms);
-	return base_ms;
 }
 
 /* A table whose count is known only at its end. */
@@ -327,32 +264,60 @@ static void put_column(struct buf *head, struct buf *body, str column, int level
 
 static bool fits(const struct encoder *encoder)
 {
-	size_t raw = 0;
+	size_t raw = encoder_raw_len(encoder->columns, 0, CHUNK_SHARED_COUNT);
 
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		raw += encoder->columns[i].len;
+	for (size_t i = 0; i < encoder->slices.len; i++)
+		raw += encoder_raw_len(encoder->slices.items[i].columns, CHUNK_SHARED_COUNT,
+				       CHUNK_COLUMN_COUNT);
 	return encoder->sample_count <= 1 ||
 	       (raw <= ROW_RAW_MAX && encoder->stack_frames <= ROW_FRAMES_MAX);
 }
 
-static str put_row(struct encoder *encoder, uint64_t base_ms, int level, struct arena *arena)
+/* Lengths and bytes of these columns, and the checksum of all since `from`. */
+static void put_columns(struct encoder *encoder, struct buf *row, size_t from,
+			const struct buf *columns, size_t count, int level)
 {
-	struct buf row = { .arena = arena }, body = { .arena = &encoder->scratch };
+	struct buf body = { .arena = &encoder->scratch };
+
+	for (size_t i = 0; i < count; i++)
+		put_column(row, &body, buf_bytes(&columns[i]), level);
+	buf_str(row, buf_bytes(&body));
+	buf_u64(row, hash_64(str_skip(buf_bytes(row), from)));
+}
+
+static str put_row(struct encoder *encoder, int level, struct arena *arena,
+		   struct chunk_layout *layout)
+{
+	struct buf row = { .arena = arena };
 
 	buf_u8(&row, CHUNK_VERSION);
-	buf_varint(&row, base_ms);
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		put_column(&row, &body, buf_bytes(&encoder->columns[i]), level);
-	buf_str(&row, buf_bytes(&body));
-	buf_u64(&row, hash_64(buf_bytes(&row)));
+	buf_varint(&row, encoder->base_ms);
+	buf_varint(&row, encoder->slices.len);
+	put_columns(encoder, &row, 0, encoder->columns, CHUNK_SHARED_COUNT, level);
+	*layout = (struct chunk_layout){
+		.head_len = row.len,
+		.slices = arena_array(arena, struct chunk_slice, encoder->slices.len),
+		.slice_count = encoder->slices.len,
+	};
+	for (size_t i = 0; i < encoder->slices.len; i++) {
+		const struct slice *slice = &encoder->slices.items[i];
+		size_t from = row.len;
+
+		buf_varint(&row, i);
+		put_columns(encoder, &row, from, slice->columns + CHUNK_SHARED_COUNT,
+			    CHUNK_COLUMN_COUNT - CHUNK_SHARED_COUNT, level);
+		layout->slices[i] = (struct chunk_slice){ row.len - from, slice->series_count };
+	}
 	return buf_bytes(&row);
 }
 
-str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
+str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
+		 struct chunk_layout *ret_layout)
 {
 	struct encoder encoder = { .set = set };
+	struct chunk_layout layout;
 
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
+	for (size_t i = 0; i < CHUNK_SHARED_COUNT; i++)
 		encoder.columns[i].arena = &encoder.scratch;
 	encoder.strings.arena = encoder.origins.arena = &encoder.scratch;
 	encoder.series = ranks_new(&encoder.scratch, set->series.len);
@@ -361,7 +326,7 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
 	encoder.label_sets = ranks_new(&encoder.scratch, set->label_sets.len);
 	encoder.frame_origins = arena_array(&encoder.scratch, uint32_t, set->frames.len);
 
-	string_of(&encoder, STR(""));
+	encoder_string(&encoder, STR(""));
 	find_used(&encoder);
 	ranks_sort(&encoder.series, compare_series, &encoder);
 	ranks_sort(&encoder.frames, compare_frames, &encoder);
@@ -371,13 +336,17 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena)
 	put_frames(&encoder);
 	put_stacks(&encoder);
 	put_label_sets(&encoder);
+	encoder_put_slices(&encoder);
 
-	uint64_t base_ms = put_samples(&encoder);
-
+	for (size_t i = 0; i < encoder.slices.len; i++)
+		put_count_before(&encoder.slices.items[i].columns[CHUNK_SERIES],
+				 encoder.slices.items[i].series_count);
 	put_count_before(&encoder.columns[CHUNK_STRINGS], encoder.strings.len);
 	put_count_before(&encoder.columns[CHUNK_ORIGINS], encoder.origins.len);
 
-	str row = fits(&encoder) ? put_row(&encoder, base_ms, level, arena) : (str){ 0 };
+	str row = fits(&encoder)
+			  ? put_row(&encoder, level, arena, ret_layout ? ret_layout : &layout)
+			  : (str){ 0 };
 
 	arena_free(&encoder.scratch);
 	return row;

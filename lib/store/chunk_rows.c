@@ -20,13 +20,16 @@ static bool make_row(const struct sample_set *set, int level, struct arena *scra
 		     const struct chunk_row_sink *sink)
 {
 	struct chunk_row row = { .set = set, .first_ms = UINT64_MAX };
+	struct chunk_layout layout;
 
-	row.payload = chunk_encode(set, level, scratch);
+	row.payload = chunk_encode(set, level, scratch, &layout);
 	if (!row.payload.len)
 		return false;
 
 	struct chunk_directory directory = chunk_directory_of(set, scratch);
 
+	if (layout.slice_count > 1)
+		directory.layout = layout;
 	row.directory = chunk_directory_write(&directory, scratch);
 	for (size_t i = 0; i < directory.series_count; i++) {
 		const struct directory_series *series = &directory.series[i];

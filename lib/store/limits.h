@@ -18,6 +18,8 @@ enum {
 	ROW_RAW_MAX =
 		1 << 23, /* bytes of all columns: what is read of them takes up to 70 times that */
 	ROW_FRAMES_MAX = 1 << 25, /* frames of all stacks, written out */
+	ROW_SLICE_RAW =
+		1 << 16, /* bytes of a slice's columns; then the next series begins another */
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 

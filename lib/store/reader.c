@@ -35,10 +35,11 @@ struct answer {
 	struct reader_steps steps; /* of one scan of the leader's */
 };
 
-static bool wants(void *self, const struct chunk_directory *directory)
+static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct answer *answer = self;
 	const struct reader_match *match = &answer->match;
+	bool any = false;
 
 	if (answer->steps.step_ms && reader_steps_take(&answer->steps, directory))
 		return false;
@@ -53,13 +54,13 @@ static bool wants(void *self, const struct chunk_directory *directory)
 
 		const struct found_series *series = found_get(&match->found, entry->id);
 
-		if (match->everything || (series && !(series->open & never)))
-			return true;
+		ret_series[i] = match->everything || (series && !(series->open & never));
+		any = any || ret_series[i];
 	}
-	return false;
+	return any;
 }
 
-static bool take(void *self, str payload, struct err *err)
+static bool take(void *self, const struct row_part *part, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct answer *answer = self;
@@ -72,10 +73,11 @@ static bool take(void *self, str payload, struct err *err)
 		.start_ms = answer->match.window.start_ms,
 		.end_ms = answer->match.window.end_ms,
 		.without = answer->without,
+		.slices = part->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(payload, &filter, &set, &samples, err))
+	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
 		return false;
 	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
 		return false;

@@ -55,22 +55,26 @@ static bool is_wanted(const struct question *question, uint64_t id)
 }
 
 static bool has_wanted_series(const struct question *question,
-			      const struct chunk_directory *directory)
+			      const struct chunk_directory *directory, bool *ret_series)
 {
-	for (size_t i = 0; i < directory->series_count; i++)
-		if (reader_match_overlaps(&question->match.window, &directory->series[i]) &&
-		    is_wanted(question, directory->series[i].id))
-			return true;
-	return false;
+	bool any = false;
+
+	for (size_t i = 0; i < directory->series_count; i++) {
+		ret_series[i] =
+			reader_match_overlaps(&question->match.window, &directory->series[i]) &&
+			is_wanted(question, directory->series[i].id);
+		any = any || ret_series[i];
+	}
+	return any;
 }
 
 /* Names come out of directories alone; values need the payloads of rows that have the name. */
-static bool wants(void *self, const struct chunk_directory *directory)
+static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct question *question = self;
 	bool has_name = false;
 
-	if (!has_wanted_series(question, directory))
+	if (!has_wanted_series(question, directory, ret_series))
 		return false;
 	for (size_t i = 0; i < directory->name_count; i++) {
 		if (!question->name.ptr)
@@ -88,7 +92,7 @@ static bool series_labels(void *self, uint64_t id, str type, struct labels *ret_
 	return is_wanted(self, id);
 }
 
-static bool take(void *self, str payload, struct err *err)
+static bool take(void *self, const struct row_part *part, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	const struct question *question = self;
@@ -100,10 +104,11 @@ static bool take(void *self, str payload, struct err *err)
 		.start_ms = question->match.window.start_ms,
 		.end_ms = question->match.window.end_ms,
 		.without = CHUNK_NO_STACKS,
+		.slices = part->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(payload, &filter, &set, &samples, err))
+	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
 		return false;
 	question->stats->samples_read += samples;
 

@@ -26,7 +26,7 @@ static void see(struct search *search, uint64_t id)
  * First and last time are of samples, so one of them in the window says it all, where no matcher is
  * left to be tested on samples. The payload is read only for series that are still in doubt.
  */
-static bool wants(void *self, const struct chunk_directory *directory)
+static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct search *search = self;
 	const struct store_window *window = &search->match.window;
@@ -45,7 +45,7 @@ static bool wants(void *self, const struct chunk_directory *directory)
 		    (entry->first_ms >= window->start_ms || entry->last_ms < window->end_ms))
 			see(search, entry->id);
 		else
-			in_doubt = true;
+			in_doubt = ret_series[i] = true;
 	}
 	return in_doubt;
 }
@@ -57,7 +57,7 @@ static bool series_in_doubt(void *self, uint64_t id, str type, struct labels *re
 	return !is_seen(search, id) && reader_match_series(&search->match, id, type, ret_labels);
 }
 
-static bool take(void *self, str payload, struct err *err)
+static bool take(void *self, const struct row_part *part, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct search *search = self;
@@ -69,10 +69,11 @@ static bool take(void *self, str payload, struct err *err)
 		.start_ms = search->match.window.start_ms,
 		.end_ms = search->match.window.end_ms,
 		.without = CHUNK_NO_STACKS,
+		.slices = part->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(payload, &filter, &set, &samples, err) ||
+	if (!chunk_decode(part->bytes, &filter, &set, &samples, err) ||
 	    (search->match.selector && !reader_match_samples(&search->match, &set, &arena, err)))
 		return false;
 	for (size_t i = 0; i < set.samples.len; i++)

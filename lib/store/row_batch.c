@@ -7,19 +7,31 @@ bool row_batch_has_room(const struct row_batch *batch, str partition)
 				     batch->count < READ_ROWS && batch->bytes < READ_PAYLOAD_BYTES);
 }
 
-void row_batch_add(struct row_batch *batch, str partition, str place, size_t payload_len)
+void row_batch_add(struct row_batch *batch, str partition, str place,
+		   const struct row_pieces *pieces)
 {
+	struct arena *arena = &batch->arena;
+	str copy = str_copy(arena, place);
+
 	if (batch->count == 0)
-		batch->partition = str_copy(&batch->arena, partition);
-	batch->places[batch->count++] = str_copy(&batch->arena, place);
-	batch->bytes += payload_len;
+		batch->partition = str_copy(arena, partition);
+	for (size_t i = 0; i < pieces->count; i++) {
+		*vec_push(arena, &batch->piece_places) = copy;
+		*vec_push(arena, &batch->piece_rows) = (int32_t)batch->count;
+		*vec_push(arena, &batch->piece_ats) = (int32_t)pieces->pieces[i].at + 1;
+		*vec_push(arena, &batch->piece_lens) = (int32_t)pieces->pieces[i].len;
+	}
+	batch->slices[batch->count] = pieces->slices;
+	batch->places[batch->count++] = copy;
+	batch->bytes += pieces->len;
+	batch->has_slices = batch->has_slices || pieces->slices;
 }
 
 /* What is invalid here is stored so: nobody's question is. */
-static bool take_row(const struct row_batch *batch, const struct row_reader *reader, str payload,
-		     struct err *err)
+static bool take_row(const struct row_batch *batch, const struct row_reader *reader,
+		     const struct row_part *part, struct err *err)
 {
-	if (reader->take(reader->self, payload, err))
+	if (reader->take(reader->self, part, err))
 		return true;
 	if (err->code == ERR_INVALID) {
 		reader->stats->unreadable++;
@@ -35,15 +47,52 @@ static bool take_rows(const struct row_batch *batch, const struct row_reader *re
 		return err_set(err, ERR_IO, "%zu of %zu rows are gone from " STR_FMT,
 			       batch->count - rows->count, batch->count, STR_ARG(batch->partition));
 	for (size_t i = 0; i < rows->count; i++) {
-		str payload = postgres_get(rows, i, 0);
+		struct row_part part = { postgres_get(rows, i, 0),
+					 batch->has_slices ? batch->slices[i] : 0 };
 
 		reader->stats->chunks++;
-		reader->stats->bytes += payload.len;
-		if (!store_bounds_hold(reader->bounds, err) ||
-		    !take_row(batch, reader, payload, err))
+		reader->stats->bytes += part.bytes.len;
+		if (!store_bounds_hold(reader->bounds, err) || !take_row(batch, reader, &part, err))
 			return false;
 	}
 	return true;
+}
+
+/* The name of the partition is the server's own, quoted where it must be. */
+static bool ask_whole(struct row_batch *batch, struct postgres *pg, struct postgres_rows *rows,
+		      struct err *err)
+{
+	str sql =
+		str_format(&batch->arena, "SELECT payload FROM " STR_FMT " WHERE ctid = ANY ($1)%c",
+			   STR_ARG(batch->partition), '\0');
+	struct postgres_param places = postgres_tids(&batch->arena, batch->places, batch->count);
+
+	return postgres_query(pg, sql.ptr, &places, 1, rows, err);
+}
+
+/*
+ * The pieces of each row put together, in the order of the batch. OFFSET keeps the row's place a
+ * parameter of the inner question: joined, the planner may go through the whole table for it.
+ */
+static bool ask_pieces(struct row_batch *batch, struct postgres *pg, struct postgres_rows *rows,
+		       struct err *err)
+{
+	struct arena *arena = &batch->arena;
+	const struct postgres_param params[] = {
+		postgres_tids(arena, batch->piece_places.items, batch->piece_places.len),
+		postgres_i32s(arena, batch->piece_rows.items, batch->piece_rows.len),
+		postgres_i32s(arena, batch->piece_ats.items, batch->piece_ats.len),
+		postgres_i32s(arena, batch->piece_lens.items, batch->piece_lens.len),
+	};
+	str sql = str_format(
+		arena,
+		"SELECT string_agg(substring(payload FROM at FOR len), '' ORDER BY at) "
+		"FROM unnest($1, $2, $3, $4) AS piece(place, n, at, len), "
+		"LATERAL (SELECT payload FROM " STR_FMT " WHERE ctid = place OFFSET 0) AS stored "
+		"GROUP BY n ORDER BY n%c",
+		STR_ARG(batch->partition), '\0');
+
+	return postgres_query(pg, sql.ptr, params, ARRAY_LEN(params), rows, err);
 }
 
 bool row_batch_read(struct row_batch *batch, const struct row_reader *reader, struct err *err)
@@ -52,14 +101,7 @@ bool row_batch_read(struct row_batch *batch, const struct row_reader *reader, st
 
 	if (batch->count == 0)
 		return true;
-
-	/* The name is the server's own, quoted where it must be. */
-	str sql =
-		str_format(&batch->arena, "SELECT payload FROM " STR_FMT " WHERE ctid = ANY ($1)%c",
-			   STR_ARG(batch->partition), '\0');
-	struct postgres_param places = postgres_tids(&batch->arena, batch->places, batch->count);
-
-	if (!postgres_query(reader->pg, sql.ptr, &places, 1, &rows, err) ||
+	if (!(batch->has_slices ? ask_pieces : ask_whole)(batch, reader->pg, &rows, err) ||
 	    !take_rows(batch, reader, &rows, err))
 		return false;
 	arena_reset(&batch->arena);

@@ -6,6 +6,7 @@
 
 #include "client/postgres.h"
 #include "store/limits.h"
+#include "store/row_pieces.h"
 #include "store/store_bounds.h"
 #include "store/store_stats.h"
 
@@ -13,7 +14,18 @@ struct row_batch {
 	struct arena arena; /* of the names and places */
 	str partition;
 	str places[READ_ROWS]; /* ctid: good within one snapshot */
+	size_t slices[READ_ROWS];
 	size_t count, bytes;
+	/* What of them: a place, the row's number, its first byte (from 1 on), how many. */
+	VEC(str) piece_places;
+	VEC(int32_t) piece_rows, piece_ats, piece_lens;
+	bool has_slices; /* of one row at least not all is read */
+};
+
+/* The payload of a row, or its head with as many of its slices. */
+struct row_part {
+	str bytes;
+	size_t slices; /* 0: all of them */
 };
 
 /* Who reads, and where payloads go. */
@@ -21,13 +33,14 @@ struct row_reader {
 	struct postgres *pg;
 	const struct store_bounds *bounds;
 	struct store_stats *stats;
-	bool (*take)(void *self, str payload, struct err *err);
+	bool (*take)(void *self, const struct row_part *part, struct err *err);
 	void *self;
 };
 
 /* Whether it has room for a row of that partition. */
 bool row_batch_has_room(const struct row_batch *batch, str partition);
-void row_batch_add(struct row_batch *batch, str partition, str place, size_t payload_len);
+void row_batch_add(struct row_batch *batch, str partition, str place,
+		   const struct row_pieces *pieces);
 
 /* It is empty afterwards. */
 bool row_batch_read(struct row_batch *batch, const struct row_reader *reader,

@@ -39,13 +39,19 @@ static bool look_at_row(struct walk *walk, const struct postgres_rows *rows, siz
 		scan->reader->stats.unreadable++;
 		return err_wrap(err, "a row in " STR_FMT, STR_ARG(partition));
 	}
-	if (!scan->wants(scan->self, &directory))
+
+	bool *series = arena_array(&arena, bool, directory.series_count);
+
+	if (!scan->wants(scan->self, &directory, series))
 		return true;
 	if (!row_batch_has_room(&walk->batch, partition) &&
 	    !row_crew_read(walk->crew, &walk->batch, err))
 		return false;
-	row_batch_add(&walk->batch, partition, postgres_get(rows, row, ROW_PLACE),
-		      (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN));
+
+	struct row_pieces pieces = row_pieces_choose(
+		&directory, series, (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN), &arena);
+
+	row_batch_add(&walk->batch, partition, postgres_get(rows, row, ROW_PLACE), &pieces);
 	return true;
 }
 

@@ -28,10 +28,13 @@ struct row_scan {
 	bool sums_alone;     /* nothing else is looked at */
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
 
-	/* Whether the row's payload is wanted. */
-	bool (*wants)(void *self, const struct chunk_directory *directory);
-	/* One payload that was wanted, unless a helper takes it. */
-	bool (*take)(void *self, str payload, struct err *err);
+	/*
+	 * Whether the row's payload is wanted, and of which series of the directory: ret_series[i],
+	 * all false before. Slices that have none of them are not read.
+	 */
+	bool (*wants)(void *self, const struct chunk_directory *directory, bool *ret_series);
+	/* What was wanted of a row, unless a helper takes it. */
+	bool (*take)(void *self, const struct row_part *part, struct err *err);
 	void *self;
 };
 

@@ -65,7 +65,7 @@ static str encode(const struct sample_set *set, uint64_t max_bytes, struct arena
 {
 	struct buf rows = { .arena = arena };
 	size_t count = set->samples.len;
-	str row = chunk_encode(set, LEVEL, arena);
+	str row = chunk_encode(set, LEVEL, arena, NULL);
 
 	if (row.len)
 		return row;
@@ -76,7 +76,7 @@ static str encode(const struct sample_set *set, uint64_t max_bytes, struct arena
 		size_t take = left < count ? left : count;
 		struct sample_set part = part_of(set, at, take);
 
-		row = chunk_encode(&part, LEVEL, &scratch);
+		row = chunk_encode(&part, LEVEL, &scratch, NULL);
 		if (row.len) {
 			buf_str_prefixed(&rows, row);
 			at += take;

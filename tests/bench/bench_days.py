@@ -30,6 +30,7 @@ from bench_store import HOUR_MS, WAITING, feed, start  # noqa: E402
 from harness import Cell, servers_of_a_run, wait_until  # noqa: E402
 
 DAY_MS = 24 * HOUR_MS
+SHARED_COLUMNS = 8
 QUESTIONS = {
     "flame graph of everything": ("query", {"query": "{}", "report": "flamegraph"}),
     "of one service": ("query", {"query": '{service_name="SERVICE"}', "report": "flamegraph"}),
@@ -63,29 +64,27 @@ xxh3.restype, xxh3.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_size_t
 
 
 def moved_payload(payload, by_ms):
-    """A row with all its times moved: they are steps from the one in its head."""
-    body = payload[:-8]
-    assert xxh3(body, len(body)) == int.from_bytes(payload[-8:], "little")
-    base_ms, rest = varint(body, 1)
-    body = body[:1] + put_varint(base_ms + by_ms) + body[rest:]
-    return body + xxh3(body, len(body)).to_bytes(8, "little")
+    """A row with all its times moved: they are steps from the one in its head (chunk_format.h)."""
+    assert payload[0] == 2
+    base_ms, after = varint(payload, 1)
+    _, at = varint(payload, after)  # slices
+    head_len = 0
+    for i in range(2 * SHARED_COLUMNS):
+        value, at = varint(payload, at)
+        head_len += value if i % 2 else 0
+    head_len += at
+    assert xxh3(payload[:head_len], head_len).to_bytes(8, "little") == \
+        payload[head_len:head_len + 8]
+    head = payload[:1] + put_varint(base_ms + by_ms) + payload[after:head_len]
+    assert len(head) == head_len  # the directory says where slices are
+    return head + xxh3(head, head_len).to_bytes(8, "little") + payload[head_len + 8:]
 
 
 def moved_directory(directory, by_ms):
-    out = bytearray(directory[:1])
-    count, at = varint(directory, 1)
-    out += put_varint(count)
-    for _ in range(count):
-        begin = at
-        _, at = varint(directory, at + 8)  # id; count
-        _, at = varint(directory, at)      # sum
-        out += directory[begin:at]
-        first_ms, at = varint(directory, at)
-        out += put_varint(first_ms + by_ms)
-        begin = at
-        _, at = varint(directory, at)
-        out += directory[begin:at]
-    return bytes(out + directory[at:])
+    """The same: the times of its series are steps from the one it begins with."""
+    assert directory[0] == 2
+    base_ms, after = varint(directory, 1)
+    return directory[:1] + put_varint(base_ms + by_ms) + directory[after:]
 
 
 def copy_days(cell, hour_ms, days):

@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(chunk_directory_read(chunk_directory_write(&directory, &arena), &again, &arena,
 				    &err));
 	assert(again.series_count == directory.series_count &&
-	       again.name_count == directory.name_count);
+	       again.name_count == directory.name_count &&
+	       again.layout.slice_count == directory.layout.slice_count);
 	return 0;
 }

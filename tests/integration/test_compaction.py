@@ -2,6 +2,8 @@
 """Rows as the flushes left them are merged into chunks: fewer rows, the same answers, each sample
 once whoever dies, and what was merged goes when no query can need it any more.
 """
+import json
+import random
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -76,6 +78,70 @@ def test_answers_are_the_same_from_fewer_rows(cell, protos, figure):
     assert told["decima_ingester_merged_samples_total"] == SAMPLES_OF_ALL
     assert told["decima_ingester_chunks_total"] == chunks
     assert told["decima_ingester_chunk_bytes_total"] == bytes_after
+
+
+NODES = [f"host-{number}" for number in range(20)]
+MESSAGES, OF_MESSAGE = 10, 500  # of a node; each sample another stack of 3,000
+
+
+def fill_wide(cell, protos):
+    """Series of one bucket with 5,000 samples each, merged into one row of several slices."""
+    chance = random.Random(7)
+    now_ms = int(time.time() * 1000)
+    span_ms = min(100_000, now_ms % 3600_000 + 1)  # all of one hour, so of one row
+    for number, node in enumerate(NODES):
+        for _ in range(MESSAGES):
+            stacks = chance.sample(range(0x1000, 0x1000 + 3000), OF_MESSAGE)
+            cell.produce(cpu_message(protos, "web", {(1, leaf): 1 for leaf in stacks}, node=node,
+                                     pid=number, at_ms=now_ms - chance.randrange(span_ms)))
+    wait_until(lambda: cell.samples() == len(NODES) * MESSAGES * OF_MESSAGE, what="all is stored")
+    merge(cell)
+    until_merged(cell)
+    (rows, size), = cell.rows("SELECT count(*), sum(length(payload)) FROM chunk")
+    assert rows == 1
+    return {"start": now_ms // 1000 - 600, "end": now_ms // 1000 + 600}, size
+
+
+def ask(cell, query, **params):
+    status, body = cell.api("query", query=query, **params)
+    return status, json.loads(body)
+
+
+def test_of_one_series_only_its_slice_is_read(cell, protos, figure):
+    window, size = fill_wide(cell, protos)
+    of_node = MESSAGES * OF_MESSAGE
+
+    for number, node in enumerate(NODES):
+        query = '{node="%s"}' % node
+        stacks = cell.collapsed(query, **window, group_by="pid")
+        assert sum(stacks.values()) == of_node * PERIOD
+        assert {frames[0] for frames in stacks} == {f"pid={number}"}
+        status, told = ask(cell, query, report="table", **window)
+        assert status == 200 and told["stats"]["samples"] == of_node
+        assert told["stats"]["samples_read"] < len(NODES) * of_node / 2
+        assert told["stats"]["bytes"] < size / 2
+    figure(f"slices: of a row of {size} bytes {told['stats']['bytes']} were read for one of"
+           f" {len(NODES)} series")
+    assert cell.total("{}", **window) == len(NODES) * of_node * PERIOD
+    pids = sorted(str(number) for number in range(len(NODES)))
+    assert cell.data("label/pid/values", **window) == pids
+
+
+def test_a_damaged_slice_is_an_error_for_who_needs_it(cell, protos):
+    window, _ = fill_wide(cell, protos)
+    with cell.connect() as db:
+        db.execute("UPDATE chunk SET payload = set_byte(payload, length(payload) - 1,"
+                   " get_byte(payload, length(payload) - 1) # 255)")
+
+    told = [ask(cell, '{node="%s"}' % node, report="table", **window) for node in NODES]
+
+    refused = [body["error"] for status, body in told if status != 200]
+    assert 0 < len(refused) < len(NODES) / 2
+    assert all("the checksum of a row's slice is wrong" in error for error in refused)
+    assert metrics(cell.querier)["decima_querier_unreadable_rows_total"] == len(refused)
+    assert all(body["stats"]["samples"] == MESSAGES * OF_MESSAGE
+               for status, body in told if status == 200)
+    assert ask(cell, "{}", report="table", **window)[0] != 200
 
 
 def test_whoever_looked_before_sees_what_was_there(cell, protos):

@@ -50,7 +50,7 @@ static struct compact_row random_row(uint64_t seed, uint64_t span_ms, struct sam
 		row.last_ms = time_ms > row.last_ms ? time_ms : row.last_ms;
 	}
 	row.samples = set.samples.len;
-	row.payload = chunk_encode(&set, 1, all->arena);
+	row.payload = chunk_encode(&set, 1, all->arena, NULL);
 	sample_set_merge(all, &set, NULL);
 	return row;
 }

@@ -22,7 +22,7 @@ static struct compact_row row_of(const struct sample_set *set, struct arena *are
 		row.first_ms = time_ms < row.first_ms ? time_ms : row.first_ms;
 		row.last_ms = time_ms > row.last_ms ? time_ms : row.last_ms;
 	}
-	row.payload = chunk_encode(set, 1, arena);
+	row.payload = chunk_encode(set, 1, arena, NULL);
 	return row;
 }
 

@@ -13,6 +13,8 @@ static const struct limit rows[] = {
 	LIMIT(ROW_SAMPLES_MAX, COUNT, "samples of a row that is written", ANOTHER_ROW),
 	LIMIT(ROW_RAW_MAX, BYTES, "all columns of a row that is written", ANOTHER_ROW),
 	LIMIT(ROW_FRAMES_MAX, COUNT, "frames of all stacks of a row that is written", ANOTHER_ROW),
+	LIMIT(ROW_SLICE_RAW, BYTES, "columns of a slice of a row, but for its last series",
+	      "another slice of the row"),
 	LIMIT(UPSERT_ROWS, COUNT, "rows of one statement", "another statement"),
 	LIMIT(SEEN_RANGES_MAX, COUNT, "ranges of missing batches of a spool",
 	      "the oldest is given up, `decima_ingester_gap_batches_total`"),
