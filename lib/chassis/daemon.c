@@ -196,3 +196,17 @@ void daemon_unserve(struct daemon_server *server)
 	http_stop(&server->http);
 	free(TAKE(server->routes));
 }
+
+bool daemon_serve_until_stop(const struct daemon_settings *settings,
+			     const struct daemon_service *service, struct err *err)
+{
+	struct daemon_server server = { 0 };
+
+	if (!daemon_serve(&server, settings, service, err))
+		return false;
+	while (daemon_wait(service->meanwhile ? service->every_ms : UINT64_MAX))
+		if (service->meanwhile)
+			service->meanwhile(service->self);
+	daemon_unserve(&server);
+	return true;
+}

@@ -68,6 +68,9 @@ struct daemon_service {
 	bool (*ready)(void *self, struct err *why);
 	http_refuse *refuse;      /* as in http_options */
 	unsigned int connections; /* as in http_options */
+	/* What daemon_serve_until_stop() does meanwhile, and how often. NULL: nothing. */
+	void (*meanwhile)(void *self);
+	uint64_t every_ms;
 };
 
 /* Handed to the server's threads: it must not move until daemon_unserve(). */
@@ -82,3 +85,7 @@ struct daemon_server {
 bool daemon_serve(struct daemon_server *server, const struct daemon_settings *settings,
 		  const struct daemon_service *service, struct err *err) MUST_CHECK;
 void daemon_unserve(struct daemon_server *server);
+
+/* For who does nothing else: serve, until a stop is asked for. */
+bool daemon_serve_until_stop(const struct daemon_settings *settings,
+			     const struct daemon_service *service, struct err *err) MUST_CHECK;

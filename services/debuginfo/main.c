@@ -90,6 +90,14 @@ static bool is_ready(void *self, struct err *why)
 	return files_usable(&service->files, why);
 }
 
+/* Others may write to the same store. */
+static void sweep(void *self)
+{
+	struct service *service = self;
+
+	files_sweep(&service->files);
+}
+
 static void register_metrics(void)
 {
 	metrics_register(files_metrics, FILES_METRICS);
@@ -99,8 +107,7 @@ static void register_metrics(void)
 	metrics_register(generations_metrics, GENERATIONS_METRICS);
 }
 
-static bool serve_until_stop(struct service *service, const struct daemon_settings *settings,
-			     struct err *err)
+static bool serve(struct service *service, const struct daemon_settings *settings, struct err *err)
 {
 	const struct http_route routes[] = {
 		{ .method = "GET",
@@ -119,21 +126,16 @@ static bool serve_until_stop(struct service *service, const struct daemon_settin
 		  .self = &service->files,
 		  .body_max = GENERATIONS_BODY_MAX },
 	};
-	struct daemon_service wanted = { .routes = routes,
-					 .route_count = ARRAY_LEN(routes),
-					 .self = service,
-					 .ready = is_ready,
-					 .refuse = answer_refusal,
-					 .connections = CONNECTIONS };
-	struct daemon_server server = { 0 };
+	const struct daemon_service wanted = { .routes = routes,
+					       .route_count = ARRAY_LEN(routes),
+					       .self = service,
+					       .ready = is_ready,
+					       .refuse = answer_refusal,
+					       .connections = CONNECTIONS,
+					       .meanwhile = sweep,
+					       .every_ms = RESCAN_SECONDS * 1000 };
 
-	if (!daemon_serve(&server, settings, &wanted, err))
-		return false;
-	/* Others may write to the same store. */
-	while (daemon_wait(RESCAN_SECONDS * 1000))
-		files_sweep(&service->files);
-	daemon_unserve(&server);
-	return true;
+	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
 /* A connection is a descriptor, and what it fetches or stores are two more. */
@@ -165,7 +167,7 @@ static bool run(void *self, struct err *err)
 	if (files_open(&service.files, settings->state_directory, settings->store_max_bytes, err) &&
 	    upload_open(&service.upload, &settings->upload, &service.files, err) &&
 	    upstream_open(&service.upstream, &settings->upstream, &service.files, err))
-		served = serve_until_stop(&service, &settings->daemon, err);
+		served = serve(&service, &settings->daemon, err);
 	upstream_close(&service.upstream);
 	files_close(&service.files);
 	return served;

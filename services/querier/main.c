@@ -113,7 +113,6 @@ static void register_metrics(void)
 static bool run(void *self, struct err *err)
 {
 	const struct settings *settings = self;
-	struct daemon_server server = { 0 };
 	struct api api;
 
 	api_init(&api,
@@ -134,11 +133,8 @@ static bool run(void *self, struct err *err)
 					  .self = &api,
 					  .ready = api_ready,
 					  .refuse = api_refuse };
-	bool served = daemon_serve(&server, &settings->daemon, &service, err);
+	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
-	while (served && daemon_wait(UINT64_MAX))
-		continue;
-	daemon_unserve(&server);
 	api_done(&api);
 	return served;
 }

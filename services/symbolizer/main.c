@@ -84,8 +84,7 @@ static void register_metrics(void)
 	metrics_register(answers_put_metrics, ANSWERS_PUT_METRICS);
 }
 
-static bool serve_until_stop(struct service *service, const struct daemon_settings *settings,
-			     struct err *err)
+static bool serve(struct service *service, const struct daemon_settings *settings, struct err *err)
 {
 	const struct http_route routes[] = {
 		{ .method = "POST",
@@ -94,19 +93,13 @@ static bool serve_until_stop(struct service *service, const struct daemon_settin
 		  .self = &service->resolver,
 		  .body_max = REQUEST_BODY_MAX },
 	};
-	struct daemon_service wanted = { .routes = routes,
-					 .route_count = ARRAY_LEN(routes),
-					 .self = service,
-					 .refuse = answer_refusal,
-					 .connections = CONNECTIONS_MAX };
-	struct daemon_server server = { 0 };
+	const struct daemon_service wanted = { .routes = routes,
+					       .route_count = ARRAY_LEN(routes),
+					       .self = service,
+					       .refuse = answer_refusal,
+					       .connections = CONNECTIONS_MAX };
 
-	if (!daemon_serve(&server, settings, &wanted, err))
-		return false;
-	while (daemon_wait(60000)) {
-	}
-	daemon_unserve(&server);
-	return true;
+	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
 /* In the directory, or where replicas share it in the first part of it that nobody else has. */
@@ -161,7 +154,7 @@ static bool run(void *self, struct err *err)
 		abort(); /* out of memory at the start */
 	settings->resolve.stop = daemon_stop_flag();
 	if (open_all(service, settings, err))
-		served = serve_until_stop(service, &settings->daemon, err);
+		served = serve(service, &settings->daemon, err);
 	crew_stop(&service->crew);
 	answers_close(&service->answers);
 	generations_close(&service->generations);

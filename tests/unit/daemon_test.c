@@ -142,6 +142,31 @@ static bool fail_to_run(void *self, struct err *err)
 	return err_set(err, ERR_IO, "nothing works");
 }
 
+static void work(void *self)
+{
+	int *times = self;
+
+	if (++*times == 3)
+		daemon_stop();
+}
+
+static bool serve_and_work(void *self, struct err *err)
+{
+	const struct settings *settings = self;
+	int times = 0;
+	const struct daemon_service service = { .self = &times, .meanwhile = work, .every_ms = 1 };
+	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
+
+	assert_int_equal(times, 3);
+	return served;
+}
+
+static void serves_and_works_until_a_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(run_main(serve_and_work, NULL), 0);
+}
+
 static void a_run_that_fails_is_exit_status_1(void **state)
 {
 	(void)state;
@@ -174,5 +199,6 @@ static void an_address_that_is_taken_is_said(void **state)
 	daemon_unserve(&first);
 }
 
-RUN_TESTS(TEST(lives_from_ready_to_a_stop_in_order), TEST(a_run_that_fails_is_exit_status_1),
-	  TEST(a_bad_flag_is_exit_status_1), TEST(an_address_that_is_taken_is_said))
+RUN_TESTS(TEST(lives_from_ready_to_a_stop_in_order), TEST(serves_and_works_until_a_stop),
+	  TEST(a_run_that_fails_is_exit_status_1), TEST(a_bad_flag_is_exit_status_1),
+	  TEST(an_address_that_is_taken_is_said))
