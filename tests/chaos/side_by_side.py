@@ -10,22 +10,15 @@ tied to the thread that started it.
 """
 import time
 
+from harness import waiting
+
 DEADLINE = 90  # on a machine that does other things too
 STEP_S = 0.05
 
 
 def until(predicate, what, deadline=DEADLINE):
     """The value of predicate() once it is true; an AssertionError in it counts as "not yet"."""
-    ends = time.monotonic() + deadline
-    while True:
-        try:
-            value = last = predicate()
-        except AssertionError as e:
-            value, last = None, e
-        if value:
-            return value
-        assert time.monotonic() < ends, f"not within {deadline} s: {what}; last seen: {last!r}"
-        yield
+    return waiting(predicate, deadline, what)
 
 
 class Meeting:

@@ -25,8 +25,8 @@ from local.services import Service
 DEADLINE = 30
 
 
-def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
-    """Wait until predicate() is true and return its value.
+def waiting(predicate, deadline, what):
+    """A generator that yields until predicate() is true, and returns its value.
 
     An AssertionError in it counts as "not yet", and is what is shown when time is up.
     """
@@ -40,6 +40,17 @@ def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
             return value
         if time.monotonic() > ends:
             raise AssertionError(f"not within {deadline} s: {what}; last seen: {last!r}")
+        yield
+
+
+def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
+    """Wait until predicate() is true and return its value; as waiting()."""
+    waits = waiting(predicate, deadline, what)
+    while True:
+        try:
+            next(waits)
+        except StopIteration as e:
+            return e.value
         time.sleep(every)
 
 
