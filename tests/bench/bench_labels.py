@@ -56,6 +56,29 @@ SELECTORS = [
     ("{} (1,000,000)", "{}", 200),
 ]
 
+# Of other windows, with many series: minutes, name, path, parameters
+WINDOWS = [
+    (15, "{} by service", "query_range", {"query": "{}", "sum_by": "service_name", "step": 15}),
+    (15, "{} by pod", "query_range", {"query": "{}", "sum_by": "pod", "step": 900}),
+    (15, "!= by service", "query_range",
+     {"query": '{service_name!="service-007"}', "sum_by": "service_name", "step": 15}),
+    (15, "=~ .+ by service", "query_range",
+     {"query": '{service_name=~".+"}', "sum_by": "service_name", "step": 15}),
+    (15, "flame graphs of {} by comm", "query",
+     {"query": "{}", "report": "flamegraph", "group_by": "comm"}),
+    (15, "flame graph of !=", "query",
+     {"query": '{service_name!="service-007"}', "report": "flamegraph"}),
+    (15, "flame graph, = (50,000)", "query",
+     {"query": '{namespace="team-07"}', "report": "flamegraph"}),
+    (15, "flame graph, = (5,000)", "query",
+     {"query": '{service_name="service-007"}', "report": "flamegraph"}),
+    (15, "names, match[] {}", "labels", {"match[]": "{}"}),
+    (15, "series, match[] = (50,000)", "series", {"match[]": '{namespace="team-07"}'}),
+    (60, "{} by service", "query_range", {"query": "{}", "sum_by": "service_name", "step": 60}),
+    (1440, "{} by service", "query_range",
+     {"query": "{}", "sum_by": "service_name", "step": 1800}),
+]
+
 
 def fill(cell, series, end_ms):
     began = time.monotonic()
@@ -130,6 +153,12 @@ def measure_all(cell, end_ms, runs):
         params = hour | {"query": selector, "report": "flamegraph"}
         cpu = print_line(name, measure(cell, "query", params, runs), goal)
         worst = max(worst, cpu) if goal == GOAL else worst
+    print("of other windows, in minutes")
+    for minutes, name, path, params in WINDOWS:
+        start = end_ms / 1e3 - (12 * 3600 if minutes < 1440 else 86400)
+        window = {"start": start, "end": start + minutes * 60}
+        few = min(runs, 3) if minutes == 1440 else runs
+        print_line(f"{minutes:4} {name}", measure(cell, path, window | params, few), None)
     return found | {"matchers": worst}
 
 
