@@ -101,6 +101,17 @@ bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bou
 	return true;
 }
 
+const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id)
+{
+	return map_get(&labels->known, key_of(&id));
+}
+
+bool pair_labels_lack(struct err *err)
+{
+	return err_set(err, ERR_INVALID,
+		       "a stored series has a label pair that is not in label_pair");
+}
+
 bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,
 		    str *ret_type, struct labels *ret_labels, struct err *err)
 {
@@ -109,12 +120,10 @@ bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size
 	size_t len = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct label *label = map_get(&labels->known, key_of(&pairs[i]));
+		const struct label *label = pair_labels_get(labels, pairs[i]);
 
 		if (!label)
-			return err_set(err, ERR_INVALID,
-				       "a stored series has a label pair that is "
-				       "not in label_pair");
+			return pair_labels_lack(err);
 		if (str_eq(label->name, PAIR_TYPE))
 			type = label->value;
 		else

@@ -38,6 +38,12 @@ void pair_labels_want(struct pair_labels *labels, int64_t day, const int64_t *pa
 bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
 		      struct err *err) MUST_CHECK;
 
+/* NULL: it was not loaded. */
+const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id);
+
+/* False, with the sentence: a pair is not there. */
+bool pair_labels_lack(struct err *err);
+
 /* ERR_INVALID: a pair is not there. */
 bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,
 		    str *ret_type, struct labels *ret_labels, struct err *err) MUST_CHECK;

@@ -277,7 +277,10 @@ bool store_team_samples(const struct store_team *team, const struct store_query 
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
 		.everything = means_everything(query, sinks),
-		.found = { .arena = &arena, .without_labels = needs_no_labels(query, sinks) },
+		.found = { .arena = &arena,
+			   .few_labels = query->needs.few_labels && !sinks->see,
+			   .label_names = query->needs.label_names,
+			   .label_count = query->needs.label_count },
 	};
 
 	bool good = reader_sums_look(query, &answers[0].match.window, leader, &arena, &sums, err);

@@ -6,7 +6,7 @@
 #include "store/label_pair.h"
 #include "store/limits.h"
 #include "store/pair_choice.h"
-#include "store/pair_labels.h"
+#include "store/pair_pick.h"
 
 _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct found *)0)->buckets), "a flag per bucket");
 
@@ -17,12 +17,12 @@ struct finder {
 	struct found *found;
 	struct arena scratch;
 	struct postgres_param days[2];
-	struct pair_labels labels;
+	struct pair_pick pick;
 	uint32_t maybe_sample; /* bit i: samples have labels of matcher i's name */
 	struct pair_choice choices[MATCHERS_MAX];
 	const struct pair_choice *sent; /* the one of several pairs that the index is asked for */
-	bool tries_values;              /* a matcher has no choice: labels must be known */
 	bool is_void;                   /* nothing can match */
+	bool has_labels;                /* some or all are looked at */
 };
 
 const struct found_series *found_get(const struct found *found, uint64_t id)
@@ -123,7 +123,6 @@ static bool make_choices(struct finder *finder, struct err *err)
 	for (size_t i = 0; i < count; i++) {
 		const struct pair_choice *choice = &finder->choices[i];
 
-		finder->tries_values = finder->tries_values || !choice->is_made;
 		if (!can_send(choice))
 			continue;
 		finder->is_void = finder->is_void || choice->count == 0;
@@ -174,23 +173,49 @@ static void build_query(struct finder *finder, struct series_query *query)
 	buf_u8(&query->sql, '\0');
 }
 
-static bool needs_labels(const struct finder *finder)
+/* Labels that the answer shows, that matchers are tried on, and that say where rows are. */
+static bool begin_pick(struct finder *finder, struct err *err)
 {
-	return finder->tries_values || !finder->found->without_labels;
+	const struct found *found = finder->found;
+	const struct selector *selector = finder->selector;
+	VEC(str) names = { 0 };
+
+	finder->has_labels = true;
+	if (!selector || !found->few_labels)
+		return true;
+	for (size_t i = 0; i < found->label_count; i++)
+		*vec_push(&finder->scratch, &names) = found->label_names[i];
+	for (size_t i = 0; i < selector->matcher_count; i++)
+		if (!finder->choices[i].is_made)
+			*vec_push(&finder->scratch, &names) = selector->matchers[i].name;
+	finder->has_labels = names.len;
+	if (names.len == 0)
+		return true;
+	*vec_push(&finder->scratch, &names) = STR("service_name");
+	return pair_pick_some(&finder->pick, names.items, names.len, finder->days, err);
 }
 
 static bool pairs_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
-			 int64_t **ret_pairs, size_t *ret_count, struct err *err)
+			 struct pick_series *ret_series, struct err *err)
 {
-	return postgres_i64s_read(postgres_get(rows, row, 1), arena, ret_pairs, ret_count) ||
-	       err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
+	struct pick_series series = {
+		.id = (uint64_t)postgres_get_i64(rows, row, 0),
+		.day = postgres_get_i64(rows, row, 2),
+	};
+	int64_t *pairs;
+
+	if (!postgres_i64s_read(postgres_get(rows, row, 1), arena, &pairs, &series.count))
+		return err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
+	series.pairs = pairs;
+	*ret_series = series;
+	return true;
 }
 
-static bool choices_admit(const struct finder *finder, const int64_t *pairs, size_t count)
+static bool choices_admit(const struct finder *finder, const struct pick_series *series)
 {
 	for (size_t i = 0; finder->selector && i < finder->selector->matcher_count; i++)
 		if (finder->choices[i].is_made &&
-		    !pair_choice_admits(&finder->choices[i], pairs, count))
+		    !pair_choice_admits(&finder->choices[i], series->pairs, series->count))
 			return false;
 	return true;
 }
@@ -245,18 +270,11 @@ static void keep(struct finder *finder, uint64_t id, const struct found_series *
 	*kept = *series;
 	*map_at(&found->by_id, str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) =
 		kept;
-	if (needs_labels(finder))
+	if (finder->has_labels)
 		found->buckets[series_bucket(series->labels)] = true;
 }
 
-/* A row of those that choices admit. */
-struct candidate {
-	uint64_t id;
-	int64_t *pairs;
-	size_t count;
-};
-
-static bool take_candidate(struct finder *finder, const struct candidate *candidate,
+static bool take_candidate(struct finder *finder, const struct pick_series *candidate,
 			   struct err *err)
 {
 	struct found_series series = { 0 };
@@ -264,9 +282,8 @@ static bool take_candidate(struct finder *finder, const struct candidate *candid
 
 	if (!store_bounds_hold(finder->bounds, err))
 		return false;
-	if (needs_labels(finder) &&
-	    (!pair_labels_of(&finder->labels, candidate->pairs, candidate->count, &series.type,
-			     &series.labels, err) ||
+	if (finder->has_labels &&
+	    (!pair_pick_of(&finder->pick, candidate, &series.type, &series.labels, err) ||
 	     !values_match(finder, &series, &matches, err)))
 		return false;
 	if (finder->selector)
@@ -276,29 +293,23 @@ static bool take_candidate(struct finder *finder, const struct candidate *candid
 	return true;
 }
 
+/* Candidates are those that choices admit. */
 static bool take_rows(struct finder *finder, const struct postgres_rows *rows, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct found *found = finder->found;
-	struct candidate *candidates = arena_array(&arena, struct candidate, rows->count);
+	struct pick_series *candidates = arena_array(&arena, struct pick_series, rows->count);
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		struct candidate *candidate = &candidates[count];
+		struct pick_series *candidate = &candidates[count];
 
-		candidate->id = (uint64_t)postgres_get_i64(rows, i, 0);
-		if (found_get(found, candidate->id))
-			continue;
-		if (!pairs_of_row(rows, i, &arena, &candidate->pairs, &candidate->count, err))
+		if (!pairs_of_row(rows, i, &arena, candidate, err))
 			return false;
-		if (!choices_admit(finder, candidate->pairs, candidate->count))
-			continue;
-		if (needs_labels(finder))
-			pair_labels_want(&finder->labels, postgres_get_i64(rows, i, 2),
-					 candidate->pairs, candidate->count);
-		count++;
+		count += !found_get(found, candidate->id) && choices_admit(finder, candidate);
 	}
-	if (!pair_labels_load(&finder->labels, finder->bounds, err))
+	if (finder->has_labels &&
+	    !pair_pick_load(&finder->pick, candidates, count, finder->bounds, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!take_candidate(finder, &candidates[i], err))
@@ -330,22 +341,22 @@ bool series_find(struct postgres *pg, const struct selector *selector, int64_t f
 	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
 
 	found->by_id.arena = found->arena;
-	pair_labels_init(&finder.labels, pg, found->arena);
+	pair_pick_begin(&finder.pick, pg, found->arena);
 	finder.days[0] = postgres_date(&finder.scratch, first_day);
 	finder.days[1] = postgres_date(&finder.scratch, last_day);
 
-	bool good =
-		find_maybe_sample(&finder, first_day, last_day, err) && make_choices(&finder, err);
+	bool good = find_maybe_sample(&finder, first_day, last_day, err) &&
+		    make_choices(&finder, err) && begin_pick(&finder, err);
 
 	if (good && !finder.is_void) {
 		build_query(&finder, &query);
-		if (!needs_labels(&finder))
+		if (!finder.has_labels)
 			add_buckets(&finder);
 		good = postgres_query(pg, query.sql.ptr, query.params, ARRAY_LEN(query.params),
 				      &declared, err) &&
 		       take_all(&finder, err);
 	}
-	pair_labels_done(&finder.labels);
+	pair_pick_done(&finder.pick);
 	arena_free(&finder.scratch);
 	return good;
 }

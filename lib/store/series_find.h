@@ -20,9 +20,13 @@ struct found_series {
 
 struct found {
 	struct arena *arena;
-	struct map by_id;    /* 8 bytes of id to struct found_series */
-	bool without_labels; /* given: none but the selector is asked for them, they may be empty */
-	bool buckets[64];    /* where their rows are */
+	struct map by_id; /* 8 bytes of id to struct found_series */
+	/* Given: of the labels only these may be looked at, of a selector's series. Others may be
+	 * missing. */
+	bool few_labels;
+	const str *label_names;
+	size_t label_count;
+	bool buckets[64]; /* where their rows are */
 };
 _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
 

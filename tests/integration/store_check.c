@@ -101,6 +101,30 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 	selector_done(&selector);
 }
 
+bool plain_keep(void *self, const struct sample_set *from, struct sample *sample)
+{
+	const struct plain *plain = self;
+	const struct series *series = &from->series.items[sample->series];
+
+	if (!str_eq(series->type, plain->selector->type) || sample->time_ms < plain->start_ms ||
+	    sample->time_ms >= plain->end_ms)
+		return false;
+	for (size_t i = 0; i < plain->selector->matcher_count; i++) {
+		const struct matcher *matcher = &plain->selector->matchers[i];
+		str value = labels_get(series->labels, matcher->name);
+		struct err err;
+		bool matches;
+
+		if (!value.ptr)
+			value = labels_get(from->label_sets.items[sample->labels], matcher->name);
+		assert_good(matcher_matches(matcher, value.ptr ? value : STR(""), &matches, &err),
+			    err);
+		if (!matches)
+			return false;
+	}
+	return true;
+}
+
 struct random_options options_at(uint64_t first_ms, uint64_t seed)
 {
 	return (struct random_options){
@@ -121,6 +145,8 @@ int main(int argc, char **argv)
 	struct CMUnitTest tests[32];
 	size_t count = 0;
 
+	for (size_t i = 0; i < label_test_count; i++)
+		tests[count++] = label_tests[i];
 	for (size_t i = 0; i < read_test_count; i++)
 		tests[count++] = read_tests[i];
 	for (size_t i = 0; i < write_test_count; i++)

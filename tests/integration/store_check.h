@@ -38,6 +38,15 @@ struct random_options options_at(uint64_t first_ms, uint64_t seed);
 void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 		  struct sample_set *got, struct arena *arena, struct store_stats *ret_stats);
 
+/* A sample_filter: what the selector means, by a plain loop; the series' label wins. */
+struct plain {
+	const struct selector *selector;
+	uint64_t start_ms, end_ms;
+};
+bool plain_keep(void *self, const struct sample_set *from, struct sample *sample);
+
 /* The tests, by file. */
-extern const struct CMUnitTest read_tests[], write_tests[], keep_tests[], team_tests[];
-extern const size_t read_test_count, write_test_count, keep_test_count, team_test_count;
+extern const struct CMUnitTest label_tests[], read_tests[], write_tests[], keep_tests[],
+	team_tests[];
+extern const size_t label_test_count, read_test_count, write_test_count, keep_test_count,
+	team_test_count;

@@ -3,36 +3,6 @@
 #include "store/partition.h"
 #include "store_check.h"
 
-/* What the selector means, by a plain loop: the series' label wins over the sample's. */
-struct plain {
-	const struct selector *selector;
-	uint64_t start_ms, end_ms;
-};
-
-static bool plain_keep(void *self, const struct sample_set *from, struct sample *sample)
-{
-	const struct plain *plain = self;
-	const struct series *series = &from->series.items[sample->series];
-
-	if (!str_eq(series->type, plain->selector->type) || sample->time_ms < plain->start_ms ||
-	    sample->time_ms >= plain->end_ms)
-		return false;
-	for (size_t i = 0; i < plain->selector->matcher_count; i++) {
-		const struct matcher *matcher = &plain->selector->matchers[i];
-		str value = labels_get(series->labels, matcher->name);
-		struct err err;
-		bool matches;
-
-		if (!value.ptr)
-			value = labels_get(from->label_sets.items[sample->labels], matcher->name);
-		assert_good(matcher_matches(matcher, value.ptr ? value : STR(""), &matches, &err),
-			    err);
-		if (!matches)
-			return false;
-	}
-	return true;
-}
-
 static void assert_finds(const char *text, uint64_t start_ms, uint64_t end_ms,
 			 const struct sample_set *all, size_t least)
 {

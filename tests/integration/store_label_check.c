@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/profile_type.h"
+#include "store_check.h"
+
+/* Of series, labels as various as series can have them; of samples, `pid` and sometimes `pod`. */
+static struct labels various_labels(struct arena *arena, size_t i, bool of_sample)
+{
+	static const char *const names[] = { "aa", "container", "node", "pod", "unit", "zone" };
+	struct label *items = arena_array(arena, struct label, ARRAY_LEN(names) + 1);
+	size_t len = 0;
+
+	if (of_sample) {
+		items[len++] = (struct label){ STR("pid"), str_format(arena, "%zu", i % 7) };
+		if (i % 3 == 0)
+			items[len++] = (struct label){ STR("pod"), STR("of-the-sample") };
+		return labels_of(items, len);
+	}
+	for (size_t j = 0; j < ARRAY_LEN(names); j++)
+		if (i * 2654435761 >> j & 1)
+			items[len++] = (struct label){ str_from(names[j]),
+						       str_format(arena, "%s-%zu", names[j],
+								  i % (20 + j)) };
+	items[len++] = (struct label){ STR("service_name"), str_format(arena, "s%zu", i % 9) };
+	return labels_of(items, len);
+}
+
+static str value_of(const struct sample_set *set, const struct sample *sample, str name)
+{
+	str value = labels_get(set->series.items[sample->series].labels, name);
+
+	return value.ptr ? value : labels_get(set->label_sets.items[sample->labels], name);
+}
+
+static bool merge_into(void *self, const struct sample_set *set, struct err *err)
+{
+	(void)err;
+	sample_set_merge(self, set, NULL);
+	return true;
+}
+
+/* Samples are told by their times, each of which is there once. */
+static void assert_few_labels(struct store_reader *reader, const char *text, const str *names,
+			      size_t name_count, const struct sample_set *all)
+{
+	AUTO_ARENA arena = { 0 };
+	struct sample_set got, expected;
+	struct selector selector;
+	struct err err;
+
+	assert_good(selector_parse(str_from(text), &arena, &selector, &err), err);
+	sample_set_init(&got, &arena);
+	sample_set_init(&expected, &arena);
+
+	struct plain plain = { &selector, 0, UINT64_MAX };
+	const struct store_query query = { .selector = &selector,
+					   .end_ms = UINT64_MAX,
+					   .needs = { .some_labels = true,
+						      .few_labels = true,
+						      .label_names = names,
+						      .label_count = name_count } };
+	const struct store_sink sink = { .take = merge_into, .self = &got };
+
+	sample_set_merge(&expected, all, &(struct sample_filter){ plain_keep, &plain });
+	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
+	assert_int_equal(got.samples.len, expected.samples.len);
+	assert_true(got.samples.len > 0);
+	for (size_t i = 0; i < got.samples.len; i++) {
+		const struct sample *sample = &got.samples.items[i];
+		const struct sample *same = all->samples.items;
+
+		while (same->time_ms != sample->time_ms)
+			same++;
+		for (size_t j = 0; j < name_count; j++)
+			if (!str_eq(value_of(&got, sample, names[j]),
+				    value_of(all, same, names[j])))
+				fail_msg("%s: a sample's " STR_FMT, text, STR_ARG(names[j]));
+	}
+	selector_done(&selector);
+}
+
+static void labels_that_are_asked_for_come_whatever_else_series_have(void **state)
+{
+	static const struct {
+		str names[2];
+		size_t count;
+	} splits[] = { { { STR("pod") }, 1 },
+		       { { STR("aa"), STR("zone") }, 2 },
+		       { { STR("pid"), STR("pod") }, 2 },
+		       { { STR("absent"), STR("unit") }, 2 },
+		       { { STR("service_name") }, 1 },
+		       { { STR("__type__"), STR("node") }, 2 } };
+	static const char *const selectors[] = {
+		"{}", "{service_name!=\"s3\"}", "{pod=~\".*[05]\"}",
+		"{pod!~\".*[05]\",unit=~\"unit-1|\"}",
+		"{service_name=\"s3\",pid=\"3\",zone=~\".*-.*\"}"
+	};
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_reader reader;
+	struct sample_set set;
+	struct store_flush result;
+	uint64_t first_ms = now_ms() - MINUTE_MS;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	for (size_t i = 0; i < 900; i++)
+		sample_set_add(
+			&set,
+			(struct sample){
+				.series = sample_set_series(&set, STR(PROFILE_TYPE_CPU),
+							    various_labels(&arena, i, false), 5),
+				.labels = sample_set_labels(&set, various_labels(&arena, i, true)),
+				.value = (int64_t)i,
+				.time_ms = first_ms + i,
+			});
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
+	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
+		for (size_t j = 0; j < ARRAY_LEN(splits); j++)
+			assert_few_labels(&reader, selectors[i], splits[j].names, splits[j].count,
+					  &set);
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+}
+
+const struct CMUnitTest label_tests[] = {
+	TEST(labels_that_are_asked_for_come_whatever_else_series_have),
+};
+const size_t label_test_count = ARRAY_LEN(label_tests);
