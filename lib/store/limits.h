@@ -46,13 +46,18 @@ enum {
 	ROLLUP_DAY_WAIT_MS = 60 * 60 * 1000, /* after that of its last hour a day is summed up */
 	COMPACT_GRACE_MS = 15 * 60 * 1000,   /* merged rows stay for queries that began before */
 
-	READ_ROWS = 256,                  /* directories taken from the server at a time */
-	READ_PAYLOAD_BYTES = 2 << 20,     /* payloads asked for at a time */
-	READ_ALONE_BYTES = 4 << 20,       /* payloads before other connections help to read */
-	READERS_MAX = 16,                 /* connections of one query */
-	MATCH_PAIRS_SENT_MAX = 4096,      /* pairs a regex may become before it is tried here */
-	MATCH_PAIRS_AT_ONCE = 32,         /* of them, asked of the index together */
-	QUERY_SERIES_BYTES_MAX = 1 << 30, /* memory of the series a query may match */
+	READ_ROWS = 256,              /* directories taken from the server at a time */
+	READ_PAYLOAD_BYTES = 2 << 20, /* payloads asked for at a time */
+	READ_ALONE_BYTES = 4 << 20,   /* payloads before other connections help to read */
+	READERS_MAX = 16,             /* connections of one query */
+	MATCH_PAIRS_SENT_MAX = 4096,  /* pairs a regex may become before it is tried here */
+	MATCH_PAIRS_AT_ONCE = 32,     /* of them, asked of the index together */
+	SERIES_AT_ONCE = 10000,       /* rows of series fetched at a time */
+	SERIES_GUESSED_BY = 256,      /* rows that say how many a selector means */
+	SERIES_MANY = 1 << 14,        /* of a day, from which on a short window is looked at */
+	SERIES_WINDOW_MS_MAX = 3 * 3600 * 1000, /* how short it is */
+	SERIES_OF_WINDOW_MAX = 1 << 19,         /* that it may have to be looked up by themselves */
+	QUERY_SERIES_BYTES_MAX = 1 << 30,       /* memory of the series a query may match */
 
 	/* The longest that all of one snapshot may take: a partition must not be dropped sooner
 	 * after it has been replaced. */

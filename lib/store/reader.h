@@ -129,7 +129,7 @@ bool store_reader_series(struct store_reader *reader, const struct store_query *
  * Names of labels, values of one, ids of profile types; sorted, each once. `queries` (may be none)
  * are alternatives that a series must match one of: the API's match[]; the window is theirs where
  * there are any. Labels of samples (pid, ...) are found too. What belongs to series is known to the
- * day (UTC), what belongs to samples to the millisecond.
+ * day (UTC) or better, what belongs to samples to the millisecond.
  */
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
 			      size_t query_count, uint64_t start_ms, uint64_t end_ms,

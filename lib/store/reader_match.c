@@ -6,8 +6,7 @@
 bool reader_match_find(struct reader_match *match, struct store_reader *reader, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	bool good = series_find(&reader->pg, match->selector, match->window.first_day,
-				match->window.last_day, match->bounds, &match->found, err);
+	bool good = series_find(reader, match->selector, &match->window, &match->found, err);
 
 	reader->stats.find_ns += clock_monotonic_ns() - began_ns;
 	reader->stats.series += match->found.by_id.len;

@@ -7,13 +7,17 @@
 #include "store/limits.h"
 #include "store/pair_choice.h"
 #include "store/pair_pick.h"
+#include "store/series_query.h"
+#include "store/series_window.h"
 
 _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct found *)0)->buckets), "a flag per bucket");
 
 struct finder {
-	struct postgres *pg;
-	const struct selector *selector;
+	struct store_reader *reader;
+	struct postgres *pg; /* the reader's, and so the next */
 	const struct store_bounds *bounds;
+	const struct selector *selector;
+	const struct store_window *window;
 	struct found *found;
 	struct arena scratch;
 	struct postgres_param days[2];
@@ -51,16 +55,16 @@ bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day
 	return true;
 }
 
-static bool find_maybe_sample(struct finder *finder, int64_t first_day, int64_t last_day,
-			      struct err *err)
+static bool find_maybe_sample(struct finder *finder, struct err *err)
 {
+	const struct store_window *window = finder->window;
 	str *names = NULL;
 	size_t count = 0;
 
 	if (!finder->selector)
 		return true;
-	if (!sample_label_names(finder->pg, first_day, last_day, &finder->scratch, &names, &count,
-				err))
+	if (!sample_label_names(finder->pg, window->first_day, window->last_day, &finder->scratch,
+				&names, &count, err))
 		return false;
 	for (size_t i = 0; i < finder->selector->matcher_count; i++)
 		for (size_t j = 0; j < count; j++)
@@ -132,45 +136,30 @@ static bool make_choices(struct finder *finder, struct err *err)
 	return true;
 }
 
-/* SELECT of the series that can match: all that the index can say. */
-struct series_query {
-	struct buf sql;
-	struct postgres_param params[5];
-	VEC(int64_t) must; /* pairs that must all be there */
-};
-
-/*
- * GIN gets slow with many keys at once, since it asks each for each series: a few at a time. The
- * type is most often that of all series, and asking the index for it would read it whole.
- */
-static void build_query(struct finder *finder, struct series_query *query)
+/* All that an index can be asked for. */
+static struct series_query make_query(struct finder *finder)
 {
-	struct arena *scratch = &finder->scratch;
 	const struct selector *selector = finder->selector;
 	const struct pair_choice *sent = finder->sent;
-	int64_t type = selector ? label_pair_id(PAIR_TYPE, selector->type, scratch) : 0;
+	struct series_query query = {
+		.pg = finder->pg,
+		.bounds = finder->bounds,
+		.first_day = finder->window->first_day,
+		.last_day = finder->window->last_day,
+		.any = sent ? sent->ids : NULL,
+		.any_count = sent ? sent->count : 0,
+		.has_type = selector,
+	};
+	VEC(int64_t) must = { 0 };
 
 	for (size_t i = 0; selector && i < selector->matcher_count; i++)
 		if (can_send(&finder->choices[i]) && finder->choices[i].count == 1)
-			*vec_push(scratch, &query->must) = finder->choices[i].ids[0];
-	if (selector && !query->must.len && !sent)
-		*vec_push(scratch, &query->must) = type;
-	query->sql.arena = scratch;
-	query->params[0] = finder->days[0];
-	query->params[1] = finder->days[1];
-	query->params[2] = postgres_i64s(scratch, query->must.items, query->must.len);
-	query->params[3] = postgres_i64(scratch, type);
-	query->params[4] = postgres_i64s(scratch, sent ? sent->ids : NULL, sent ? sent->count : 0);
-	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "said in the statement below");
-	buf_format(&query->sql,
-		   "DECLARE found_series NO SCROLL CURSOR FOR "
-		   "SELECT id, pairs, day - DATE '1970-01-01' FROM %sseries "
-		   "WHERE day BETWEEN $1 AND $2%s%s%s",
-		   sent ? "generate_series(1, cardinality($5::bigint[]), 32) AS at, " : "",
-		   sent ? " AND pairs && ($5::bigint[])[at:at + 31]" : "",
-		   query->must.len ? " AND pairs @> $3" : "",
-		   selector ? " AND $4 = ANY (pairs)" : "");
-	buf_u8(&query->sql, '\0');
+			*vec_push(&finder->scratch, &must) = finder->choices[i].ids[0];
+	if (selector)
+		query.type = label_pair_id(PAIR_TYPE, selector->type, &finder->scratch);
+	query.must = must.items;
+	query.must_count = must.len;
+	return query;
 }
 
 /* Labels that the answer shows, that matchers are tried on, and that say where rows are. */
@@ -193,22 +182,6 @@ static bool begin_pick(struct finder *finder, struct err *err)
 		return true;
 	*vec_push(&finder->scratch, &names) = STR("service_name");
 	return pair_pick_some(&finder->pick, names.items, names.len, finder->days, err);
-}
-
-static bool pairs_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
-			 struct pick_series *ret_series, struct err *err)
-{
-	struct pick_series series = {
-		.id = (uint64_t)postgres_get_i64(rows, row, 0),
-		.day = postgres_get_i64(rows, row, 2),
-	};
-	int64_t *pairs;
-
-	if (!postgres_i64s_read(postgres_get(rows, row, 1), arena, &pairs, &series.count))
-		return err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
-	series.pairs = pairs;
-	*ret_series = series;
-	return true;
 }
 
 static bool choices_admit(const struct finder *finder, const struct pick_series *series)
@@ -241,11 +214,10 @@ static bool values_match(const struct finder *finder, struct found_series *serie
 	return true;
 }
 
-/* Where rows of the series are. Without labels it is what the selector says of services, if so. */
-static void add_buckets(struct finder *finder)
+/* Where rows of the series can be: what the selector says of services, if it does. */
+static void set_buckets(const struct finder *finder, bool *buckets)
 {
 	const struct selector *selector = finder->selector;
-	struct found *found = finder->found;
 
 	for (size_t i = 0; selector && i < selector->matcher_count; i++) {
 		const struct pair_choice *choice = &finder->choices[i];
@@ -255,11 +227,11 @@ static void add_buckets(struct finder *finder)
 		for (size_t j = 0; j < choice->count; j++) {
 			struct label label = { STR("service_name"), choice->values[j] };
 
-			found->buckets[series_bucket((struct labels){ &label, 1 })] = true;
+			buckets[series_bucket((struct labels){ &label, 1 })] = true;
 		}
 		return;
 	}
-	memset(found->buckets, true, sizeof(found->buckets));
+	memset(buckets, true, SERIES_BUCKETS * sizeof(*buckets));
 }
 
 static void keep(struct finder *finder, uint64_t id, const struct found_series *series)
@@ -293,68 +265,107 @@ static bool take_candidate(struct finder *finder, const struct pick_series *cand
 	return true;
 }
 
-/* Candidates are those that choices admit. */
-static bool take_rows(struct finder *finder, const struct postgres_rows *rows, struct err *err)
+static bool take_series(void *self, struct pick_series *series, size_t count, struct err *err)
 {
-	AUTO_ARENA arena = { 0 };
+	struct finder *finder = self;
 	struct found *found = finder->found;
-	struct pick_series *candidates = arena_array(&arena, struct pick_series, rows->count);
-	size_t count = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		struct pick_series *candidate = &candidates[count];
-
-		if (!pairs_of_row(rows, i, &arena, candidate, err))
-			return false;
-		count += !found_get(found, candidate->id) && choices_admit(finder, candidate);
-	}
-	if (finder->has_labels &&
-	    !pair_pick_load(&finder->pick, candidates, count, finder->bounds, err))
-		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!take_candidate(finder, &candidates[i], err))
+		if (!found_get(found, series[i].id) && choices_admit(finder, &series[i]))
+			series[kept++] = series[i];
+	if (finder->has_labels && !pair_pick_load(&finder->pick, series, kept, finder->bounds, err))
+		return false;
+	for (size_t i = 0; i < kept; i++)
+		if (!take_candidate(finder, &series[i], err))
 			return false;
 	return found->arena->held <= QUERY_SERIES_BYTES_MAX ||
 	       err_set(err, ERR_LIMIT, "the selector means too many series for one query");
 }
 
-static bool take_all(struct finder *finder, struct err *err)
-{
-	for (;;) {
-		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+/* What the query and choices say of a series, by its pairs. */
+struct admission {
+	const struct finder *finder;
+	const struct series_query *query;
+};
 
-		if (!postgres_query(finder->pg, "FETCH 10000 FROM found_series", NULL, 0, &rows,
-				    err) ||
-		    !take_rows(finder, &rows, err))
-			return false;
-		if (rows.count == 0)
-			return postgres_exec(finder->pg, "CLOSE found_series", err);
-	}
+static bool admits(const void *self, const struct pick_series *series)
+{
+	const struct admission *admission = self;
+	bool is_of_type = !admission->query->has_type;
+
+	for (size_t i = 0; i < series->count; i++)
+		is_of_type = is_of_type || series->pairs[i] == admission->query->type;
+	return is_of_type && choices_admit(admission->finder, series);
 }
 
-bool series_find(struct postgres *pg, const struct selector *selector, int64_t first_day,
-		 int64_t last_day, const struct store_bounds *bounds, struct found *found,
-		 struct err *err)
+/*
+ * The index knows series by the day, and may name a hundred for each that a short window has. Where
+ * it would name many, the rows of the window are looked at before, and where they have few, these
+ * are looked up by their ids.
+ */
+static bool find_few(struct finder *finder, const struct series_query *query, int64_t **ret_ids,
+		     size_t *ret_count, bool *ret_is_few, struct err *err)
 {
-	struct finder finder = { .pg = pg, .selector = selector, .bounds = bounds, .found = found };
-	struct series_query query = { 0 };
-	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
+	const struct store_window *window = finder->window;
+	const struct admission admission = { finder, query };
+	uint64_t many;
+	bool buckets[SERIES_BUCKETS] = { 0 };
+	struct series_window ask = {
+		.reader = finder->reader,
+		.window = window,
+		.buckets = buckets,
+	};
+
+	*ret_is_few = false;
+	if (window->end_ms - window->start_ms > SERIES_WINDOW_MS_MAX)
+		return true;
+	if (!series_query_guess(query, admits, &admission, &many, err))
+		return false;
+	if (many < SERIES_MANY)
+		return true;
+	set_buckets(finder, buckets);
+	ask.most = many / 2 < SERIES_OF_WINDOW_MAX ? (size_t)many / 2 : SERIES_OF_WINDOW_MAX;
+	return series_window_read(&ask, &finder->scratch, ret_ids, ret_count, ret_is_few, err);
+}
+
+static bool find_all(struct finder *finder, struct err *err)
+{
+	const struct series_query query = make_query(finder);
+	int64_t *ids = NULL;
+	size_t count = 0;
+	bool is_few;
+
+	if (!find_few(finder, &query, &ids, &count, &is_few, err))
+		return false;
+	return is_few ? series_query_ids(&query, ids, count, take_series, finder, err)
+		      : series_query_pairs(&query, take_series, finder, err);
+}
+
+bool series_find(struct store_reader *reader, const struct selector *selector,
+		 const struct store_window *window, struct found *found, struct err *err)
+{
+	struct finder finder = {
+		.reader = reader,
+		.pg = &reader->pg,
+		.bounds = &reader->bounds,
+		.selector = selector,
+		.window = window,
+		.found = found,
+	};
 
 	found->by_id.arena = found->arena;
-	pair_pick_begin(&finder.pick, pg, found->arena);
-	finder.days[0] = postgres_date(&finder.scratch, first_day);
-	finder.days[1] = postgres_date(&finder.scratch, last_day);
+	pair_pick_begin(&finder.pick, finder.pg, found->arena);
+	finder.days[0] = postgres_date(&finder.scratch, window->first_day);
+	finder.days[1] = postgres_date(&finder.scratch, window->last_day);
 
-	bool good = find_maybe_sample(&finder, first_day, last_day, err) &&
-		    make_choices(&finder, err) && begin_pick(&finder, err);
+	bool good = find_maybe_sample(&finder, err) && make_choices(&finder, err) &&
+		    begin_pick(&finder, err);
 
 	if (good && !finder.is_void) {
-		build_query(&finder, &query);
 		if (!finder.has_labels)
-			add_buckets(&finder);
-		good = postgres_query(pg, query.sql.ptr, query.params, ARRAY_LEN(query.params),
-				      &declared, err) &&
-		       take_all(&finder, err);
+			set_buckets(&finder, found->buckets);
+		good = find_all(&finder, err);
 	}
 	pair_pick_done(&finder.pick);
 	arena_free(&finder.scratch);

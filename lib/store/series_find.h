@@ -10,7 +10,8 @@
 #include "base/map.h"
 #include "client/postgres.h"
 #include "profile/selector.h"
-#include "store/store_bounds.h"
+#include "store/reader.h"
+#include "store/reader_window.h"
 
 struct found_series {
 	str type;
@@ -30,9 +31,12 @@ struct found {
 };
 _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
 
-/* Days are UTC, since 1970, both included. A NULL selector: every series. */
-bool series_find(struct postgres *pg, const struct selector *selector, int64_t first_day,
-		 int64_t last_day, const struct store_bounds *bounds, struct found *found,
+/*
+ * Series of the window's days, or those of them that have a row in the window: which it is does not
+ * matter to who looks for samples in it. A NULL selector: every series.
+ */
+bool series_find(struct store_reader *reader, const struct selector *selector,
+		 const struct store_window *window, struct found *found,
 		 struct err *err) MUST_CHECK;
 
 const struct found_series *found_get(const struct found *found, uint64_t id);

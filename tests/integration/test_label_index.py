@@ -14,6 +14,7 @@ from harness import Cell
 
 DAY_MS = 86400_000
 SERIES = 20_000          # of 4,000 pods, 4 services, 201 nodes
+PERIOD_NS = 52_631_578   # the value of the one sample of each
 # What a selector means, said of the labels of one series.
 SELECTORS = {
     '{service_name="service-001"}': lambda s: s["service_name"] == "service-001",
@@ -57,7 +58,8 @@ def day(servers):
 
 
 def ask(cell, end_ms, path, **params):
-    status, body = cell.api(path, start=end_ms / 1e3 - 86400, end=end_ms / 1e3, **params)
+    window = {"start": end_ms / 1e3 - 86400, "end": end_ms / 1e3}
+    status, body = cell.api(path, **window | params)
     assert status == 200, body[:300]
     return json.loads(body)
 
@@ -104,6 +106,58 @@ def test_sums_over_steps_come_out_of_directories_where_labels_of_series_are_enou
         collections.Counter(s["pod"] for s in every).items()}
 
 
+def rounds(day, first, count):
+    """The window of some of the day's ten minutes, in each of which a 144th of all pods live."""
+    start = day[1] / 1e3 - 86400 + first * 600
+    return {"start": start, "end": start + count * 600}
+
+
+def of_rounds(series, first, count):
+    return [s for s in series if first <= int(s["pod"][-6:]) % 144 < first + count]
+
+
+# Splitting by what each series has, by what only some have, by what none has.
+SPLITS = ("service_name", "pod,comm", "node,unit", "unit")
+MANY = {
+    "{}": lambda s: True,
+    '{service_name=~".+"}': lambda s: True,
+    '{comm!="comm-000"}': lambda s: s["comm"] != "comm-000",
+    '{unit="",pod!~".*7|.*8"}': lambda s: s["pod"][-1] not in "78",
+}
+
+
+@pytest.mark.parametrize("selector", SELECTORS | MANY)
+def test_a_short_window_shows_the_series_that_it_has(day, every, selector):
+    means = (SELECTORS | MANY)[selector]
+    meant = of_rounds([s for s in every if means(s)], 31, 2)
+    window = rounds(day, 31, 2)
+    assert ask(*day, "series", **window, **{"match[]": selector})["data"] == meant
+    graph = ask(*day, "query", query=selector, report="flamegraph", **window)
+    assert graph["stats"]["samples"] == len(meant), "each series has one sample"
+    for split in SPLITS:
+        lines = ask(*day, "query_range", query=selector, sum_by=split, step=60, **window)
+        sums = collections.Counter()
+        for line in lines["data"]["result"]:
+            sums[tuple(sorted(line["metric"].items()))] += sum(int(v) for _, v in line["values"])
+        counts = collections.Counter(
+            tuple(sorted((name, s[name]) for name in split.split(",") if name in s))
+            for s in meant)
+        assert sums == {group: count * PERIOD_NS for group, count in counts.items()}
+
+
+def test_of_a_short_window_only_its_series_are_looked_up_where_the_day_has_many(day, every):
+    def looked_up(selector, first, count):
+        return ask(*day, "query_range", query=selector, sum_by="pod", step=3600,
+                   **rounds(day, first, count))["stats"]["series"]
+
+    for selector in MANY:
+        meant = [s for s in every if MANY[selector](s)]
+        assert looked_up(selector, 31, 2) == len(of_rounds(meant, 31, 2))
+        assert looked_up(selector, 30, 19) == len(meant), "of more than three hours"
+    service = [s for s in every if s["service_name"] == "service-001"]
+    assert looked_up('{service_name="service-001"}', 31, 2) == len(service), "the index is faster"
+
+
 def test_values_are_those_that_series_have(day, every):
     for name in ("node", "pod", "service_name"):
         assert ask(*day, f"label/{name}/values")["data"] == sorted({s[name] for s in every})
@@ -117,6 +171,10 @@ def test_no_statement_goes_through_a_table_of_labels(day):
         ask(cell, end_ms, "query", query=selector, report="flamegraph")
         ask(cell, end_ms, "series", **{"match[]": selector})
         ask(cell, end_ms, "labels", **{"match[]": selector})
+    for selector in MANY:
+        for split in SPLITS:
+            ask(cell, end_ms, "query_range", query=selector, sum_by=split, step=60,
+                **rounds(day, 31, 2))
     for path in ("labels", "label/pod/values", "label/service_name/values", "profile_types"):
         ask(cell, end_ms, path)
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/series_query.h"
+
+#include "store/limits.h"
+
+static bool series_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
+			  struct pick_series *ret_series, struct err *err)
+{
+	struct pick_series series = {
+		.id = (uint64_t)postgres_get_i64(rows, row, 0),
+		.day = postgres_get_i64(rows, row, 2),
+	};
+	int64_t *pairs;
+
+	if (!postgres_i64s_read(postgres_get(rows, row, 1), arena, &pairs, &series.count))
+		return err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
+	series.pairs = pairs;
+	*ret_series = series;
+	return true;
+}
+
+static bool series_of_rows(const struct postgres_rows *rows, struct arena *arena,
+			   struct pick_series **ret_series, struct err *err)
+{
+	*ret_series = arena_array(arena, struct pick_series, rows->count);
+	for (size_t i = 0; i < rows->count; i++)
+		if (!series_of_row(rows, i, arena, &(*ret_series)[i], err))
+			return false;
+	return true;
+}
+
+static bool give(const struct postgres_rows *rows, series_take *take, void *self, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct pick_series *series = NULL;
+
+	return series_of_rows(rows, &arena, &series, err) && take(self, series, rows->count, err);
+}
+
+static bool fetch_all(const struct series_query *query, series_take *take, void *self,
+		      struct err *err)
+{
+	_Static_assert(SERIES_AT_ONCE == 10000, "said in the statement below");
+	size_t count;
+
+	do {
+		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+		if (!store_bounds_hold(query->bounds, err) ||
+		    !postgres_query(query->pg, "FETCH 10000 FROM found_series", NULL, 0, &rows,
+				    err) ||
+		    !give(&rows, take, self, err))
+			return false;
+		count = rows.count;
+	} while (count);
+	return postgres_exec(query->pg, "CLOSE found_series", err);
+}
+
+/*
+ * GIN gets slow with many keys at once, since it asks each for each series: a few at a time. The
+ * type is most often that of all series, and asking the index for it would read it whole.
+ */
+bool series_query_pairs(const struct series_query *query, series_take *take, void *self,
+			struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(postgres_rows_done) struct postgres_rows declared = { 0 };
+	struct buf sql = { .arena = &arena };
+	bool by_type = query->has_type && !query->must_count && !query->any_count;
+	const struct postgres_param params[] = {
+		postgres_date(&arena, query->first_day),
+		postgres_date(&arena, query->last_day),
+		by_type ? postgres_i64s(&arena, &query->type, 1)
+			: postgres_i64s(&arena, query->must, query->must_count),
+		postgres_i64(&arena, query->type),
+		postgres_i64s(&arena, query->any, query->any_count),
+	};
+
+	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "said in the statement below");
+	buf_format(&sql,
+		   "DECLARE found_series NO SCROLL CURSOR FOR "
+		   "SELECT id, pairs, day - DATE '1970-01-01' FROM %sseries "
+		   "WHERE day BETWEEN $1 AND $2%s%s%s",
+		   query->any_count ? "generate_series(1, cardinality($5::bigint[]), 32) AS at, "
+				    : "",
+		   query->any_count ? " AND pairs && ($5::bigint[])[at:at + 31]" : "",
+		   by_type || query->must_count ? " AND pairs @> $3" : "",
+		   query->has_type ? " AND $4 = ANY (pairs)" : "");
+	buf_u8(&sql, '\0');
+	return postgres_query(query->pg, sql.ptr, params, ARRAY_LEN(params), &declared, err) &&
+	       fetch_all(query, take, self, err);
+}
+
+/* An index that begins with the day finds many ids of one day at once, but not of several. */
+bool series_query_ids(const struct series_query *query, const int64_t *ids, size_t count,
+		      series_take *take, void *self, struct err *err)
+{
+	static const char of_type[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
+				      "WHERE day = $1 AND id = ANY ($2) AND $3 = ANY (pairs)";
+	static const char of_any[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
+				     "WHERE day = $1 AND id = ANY ($2)";
+	const char *sql = query->has_type ? of_type : of_any;
+
+	for (int64_t day = query->first_day; day <= query->last_day; day++) {
+		for (size_t at = 0; at < count; at += SERIES_AT_ONCE) {
+			AUTO_ARENA arena = { 0 };
+			CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+			size_t left = count - at;
+			const struct postgres_param params[] = {
+				postgres_date(&arena, day),
+				postgres_i64s(&arena, &ids[at],
+					      left < SERIES_AT_ONCE ? left : SERIES_AT_ONCE),
+				postgres_i64(&arena, query->type),
+			};
+
+			if (!store_bounds_hold(query->bounds, err) ||
+			    !postgres_query(query->pg, sql, params, query->has_type ? 3 : 2, &rows,
+					    err) ||
+			    !give(&rows, take, self, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* From 0 on there are half of all ids. */
+static uint64_t all_of(const struct pick_series *series, size_t count, uint64_t admitted)
+{
+	if (count < SERIES_GUESSED_BY)
+		return admitted * 2;
+	return admitted * (UINT64_MAX / (series[count - 1].id + 1));
+}
+
+bool series_query_guess(const struct series_query *query,
+			bool (*admits)(const void *self, const struct pick_series *series),
+			const void *self, uint64_t *ret_count, struct err *err)
+{
+	_Static_assert(SERIES_GUESSED_BY == 256, "said in the statement below");
+	static const char sql[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
+				  "WHERE day = $1 AND id >= 0 ORDER BY id LIMIT 256";
+	uint64_t all = 0;
+
+	for (int64_t day = query->first_day; day <= query->last_day; day++) {
+		AUTO_ARENA arena = { 0 };
+		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+		const struct postgres_param param = postgres_date(&arena, day);
+		struct pick_series *series = NULL;
+		uint64_t admitted = 0;
+
+		if (!postgres_query(query->pg, sql, &param, 1, &rows, err) ||
+		    !series_of_rows(&rows, &arena, &series, err))
+			return false;
+		for (size_t i = 0; i < rows.count; i++)
+			admitted += admits(self, &series[i]);
+		all += all_of(series, rows.count, admitted);
+	}
+	*ret_count = all;
+	return true;
+}
