@@ -5,8 +5,8 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
+#include "ingester_limits.h"
 #include "lag.h"
-#include "limits.h"
 #include "metrics.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "chassis/daemon.h"
 #include "client/kafka_topic.h"
 #include "flush.h"
-#include "limits.h"
+#include "ingester_limits.h"
 #include "metrics.h"
 #include "take.h"
 

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "base/base.h"
-#include "limits.h"
+#include "ingester_limits.h"
 
 struct culprit_message {
 	int32_t partition;

@@ -4,8 +4,8 @@
 #include "assignment.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "ingester_limits.h"
 #include "lag.h"
-#include "limits.h"
 #include "metrics.h"
 
 #include <inttypes.h>

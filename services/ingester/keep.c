@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/daemon.h"
-#include "limits.h"
+#include "ingester_limits.h"
 #include "metrics.h"
 
 static void count(const struct store_keeper *now, const struct store_keeper *before)

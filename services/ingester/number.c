@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "number.h"
 
-#include "limits.h"
+#include "ingester_limits.h"
 
 static bool read_positive(const char *name, str text, uint64_t *ret_value, struct err *err)
 {

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "client/kafka_consumer.h"
 #include "hosts.h"
-#include "limits.h"
+#include "ingester_limits.h"
 #include "store/writer.h"
 
 struct part {

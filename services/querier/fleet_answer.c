@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet_answer.h"
 
-#include "limits.h"
+#include "querier_limits.h"
 
 bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page, struct err *err)
 {

@@ -2,7 +2,7 @@
 #include "gauge.h"
 
 #include "base/sorted.h"
-#include "limits.h"
+#include "querier_limits.h"
 
 #include <assert.h>
 #include <inttypes.h>

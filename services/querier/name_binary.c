@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "limits.h"
+#include "querier_limits.h"
 
 #include <sys/random.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "chassis/metrics.h"
-#include "limits.h"
+#include "querier_limits.h"
 
 #include <inttypes.h>
 

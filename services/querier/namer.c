@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "chassis/metrics.h"
-#include "limits.h"
+#include "querier_limits.h"
 
 enum { LEFT_ALONE = NAMER_UNTOLD + 1 };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "chassis/http.h"
-#include "limits.h"
+#include "querier_limits.h"
 
 /*
  * Unix seconds with or without a fraction, or RFC 3339 ("2026-08-22T10:00:00.5+02:00"), to

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "limits.h"
+#include "querier_limits.h"
 #include "store/limits.h"
 #include "store/reader.h"
 

@@ -3,7 +3,7 @@
  * number - the key and the headers of a message: any bytes are a number, no number or refused, and
  * a number fits the columns it is stored in.
  */
-#include "../../services/ingester/limits.h"
+#include "../../services/ingester/ingester_limits.h"
 #include "../../services/ingester/number.h"
 #include "base/reader.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet_answer.h"
-#include "limits.h"
+#include "querier_limits.h"
 #include "test.h"
 
 static bool read_page(const char *name, str value, struct fleet_page *ret_page, struct err *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "limits.h"
 #include "name_cache.h"
+#include "querier_limits.h"
 #include "test.h"
 
 static const uint64_t second = NS_PER_SECOND;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "limits.h"
 #include "name_search.h"
 #include "profile/profile_type.h"
+#include "querier_limits.h"
 #include "test.h"
 
 static const struct group_by ungrouped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bounds of services/ingester/limits.h. */
-#include "ingester/limits.h"
+/* Bounds of services/ingester/ingester_limits.h. */
+#include "ingester/ingester_limits.h"
 #include "limits/limit.h"
 
 static const struct limit rows[] = {
@@ -27,4 +27,4 @@ static const struct limit rows[] = {
 	LIMIT(RETRY_MS, MS, "the pause before a server that is away is tried again", PACE),
 };
 
-const struct limit_table ingester_limits = TABLE("services/ingester/limits.h", rows);
+const struct limit_table ingester_limits = TABLE("services/ingester/ingester_limits.h", rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bounds of services/querier/limits.h. */
+/* Bounds of services/querier/querier_limits.h. */
 #include "limits/limit.h"
-#include "querier/limits.h"
+#include "querier/querier_limits.h"
 
 static const struct limit rows[] = {
 	LIMIT(GROUP_BY_MAX, COUNT, "labels that an answer is split by", BAD_DATA),
@@ -38,4 +38,4 @@ static const struct limit rows[] = {
 	LIMIT(TIME_MAX_MS, UNIX_MS, "a time that can be asked for", BAD_DATA),
 };
 
-const struct limit_table querier_limits = TABLE("services/querier/limits.h", rows);
+const struct limit_table querier_limits = TABLE("services/querier/querier_limits.h", rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limits - the bounds of a question and of its answer.
+ * querier_limits - the bounds of a question and of its answer.
  *
  * How many queries run at once and how much memory each may take are settings. Refusals are counted
  * in decima_querier_errors_total by their type.

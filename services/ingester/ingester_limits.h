@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limits - the ingester's own bounds. What a message may hold is in profile/limits.h.
+ * ingester_limits - the ingester's own bounds. What a message may hold is in profile/limits.h.
  */
 #pragma once
 
