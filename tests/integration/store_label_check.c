@@ -133,7 +133,108 @@ static void labels_that_are_asked_for_come_whatever_else_series_have(void **stat
 	store_reader_close(&reader);
 }
 
+enum { MANY = 40000 }; /* series, of which the index does not name all at once */
+
+static bool add_values(void *self, const struct sample_set *set, struct err *err)
+{
+	int64_t *sum = self;
+
+	(void)err;
+	for (size_t i = 0; i < set->samples.len; i++) {
+		const struct sample *sample = &set->samples.items[i];
+
+		assert_true(labels_get(set->series.items[sample->series].labels, STR("pod")).len);
+		*sum += sample->value;
+	}
+	return true;
+}
+
+/* One sample of each series, a tenth of a second apart. */
+static void fill_many(struct sample_set *set, uint64_t first_ms)
+{
+	struct arena *arena = set->arena;
+
+	for (size_t i = 0; i < MANY; i++) {
+		struct label *items = arena_array(arena, struct label, 3);
+
+		items[0] = (struct label){ STR("pod"), str_format(arena, "p%zu", i) };
+		items[1] = (struct label){ STR("service_name"), str_format(arena, "s%zu", i % 90) };
+		items[2] = (struct label){ STR("team"), str_format(arena, "t%zu", i % 90 % 2) };
+		sample_set_add(set, (struct sample){
+					    .series = sample_set_series(set, STR(PROFILE_TYPE_CPU),
+									labels_of(items, 3), 5),
+					    .value = (int64_t)i,
+					    .time_ms = first_ms + i * 100,
+				    });
+	}
+}
+
+/* Samples [first, end) are in the window; returns how many series were looked up for them. */
+static uint64_t assert_sum(struct store_reader *reader, const char *text, uint64_t first_ms,
+			   size_t first, size_t end)
+{
+	static const str name = STR("pod");
+	AUTO_ARENA arena = { 0 };
+	struct selector selector;
+	struct err err;
+	int64_t expected = 0, sum = 0;
+	uint64_t before = reader->stats.series;
+	const struct store_query query = {
+		.selector = &selector,
+		.start_ms = first_ms + first * 100,
+		.end_ms = first_ms + end * 100,
+		.needs = { .some_labels = true,
+			   .few_labels = true,
+			   .label_names = &name,
+			   .label_count = 1 },
+	};
+	const struct store_sink sink = { .take = add_values, .self = &sum };
+
+	assert_good(selector_parse(str_from(text), &arena, &selector, &err), err);
+	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
+	selector_done(&selector);
+	for (size_t i = first; i < end; i++)
+		expected += (int64_t)(strstr(text, "t1") && i % 90 % 2 == 0 ? 0 : i);
+	assert_int_equal(sum, expected);
+	return reader->stats.series - before;
+}
+
+static void of_a_window_that_has_most_series_the_index_is_asked(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_reader reader;
+	struct sample_set set;
+	struct store_flush result;
+	uint64_t first_ms = now_ms() / DAY_MS * DAY_MS - DAY_MS + HOUR_MS;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	fill_many(&set, first_ms);
+
+	struct store_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	store_writer_close(&writer);
+	assert_good(store_reader_open(&reader,
+				      &(struct store_reader_options){ .postgres = postgres() },
+				      &err),
+		    err);
+	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	assert_int_equal(assert_sum(&reader, "{}", first_ms, 0, MANY), MANY);
+	assert_int_equal(assert_sum(&reader, "{}", first_ms, 500, MANY * 8 / 10), MANY);
+	assert_int_equal(assert_sum(&reader, "{}", first_ms, 500, 4500), 4000);
+	assert_int_equal(assert_sum(&reader, "{team=\"t1\"}", first_ms, 500, 4500), 2000);
+	assert_int_equal(assert_sum(&reader, "{team=~\"t1.*\"}", first_ms, 500, MANY), MANY / 2);
+	assert_int_equal(assert_sum(&reader, "{}", first_ms, 500, 500), 0);
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+}
+
 const struct CMUnitTest label_tests[] = {
 	TEST(labels_that_are_asked_for_come_whatever_else_series_have),
+	TEST(of_a_window_that_has_most_series_the_index_is_asked),
 };
 const size_t label_test_count = ARRAY_LEN(label_tests);
