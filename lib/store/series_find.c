@@ -162,7 +162,22 @@ static struct series_query make_query(struct finder *finder)
 	return query;
 }
 
-/* Labels that the answer shows, that matchers are tried on, and that say where rows are. */
+/* It says where rows of the series are; NULL: the selector does not. */
+static const struct pair_choice *choice_of_services(const struct finder *finder)
+{
+	const struct selector *selector = finder->selector;
+
+	for (size_t i = 0; selector && i < selector->matcher_count; i++)
+		if (can_send(&finder->choices[i]) &&
+		    str_eq(selector->matchers[i].name, STR("service_name")))
+			return &finder->choices[i];
+	return NULL;
+}
+
+/*
+ * Labels that the answer shows, and that matchers are tried on. That which says where rows are is
+ * worth a look, too, but for series that the index cannot tell, which are everywhere.
+ */
 static bool begin_pick(struct finder *finder, struct err *err)
 {
 	const struct found *found = finder->found;
@@ -177,8 +192,8 @@ static bool begin_pick(struct finder *finder, struct err *err)
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (!finder->choices[i].is_made)
 			*vec_push(&finder->scratch, &names) = selector->matchers[i].name;
-	finder->has_labels = names.len;
-	if (names.len == 0)
+	finder->has_labels = names.len || (is_indexed(finder) && !choice_of_services(finder));
+	if (!finder->has_labels)
 		return true;
 	*vec_push(&finder->scratch, &names) = STR("service_name");
 	return pair_pick_some(&finder->pick, names.items, names.len, finder->days, err);
@@ -214,24 +229,18 @@ static bool values_match(const struct finder *finder, struct found_series *serie
 	return true;
 }
 
-/* Where rows of the series can be: what the selector says of services, if it does. */
+/* Where rows of the series can be. */
 static void set_buckets(const struct finder *finder, bool *buckets)
 {
-	const struct selector *selector = finder->selector;
+	const struct pair_choice *choice = choice_of_services(finder);
 
-	for (size_t i = 0; selector && i < selector->matcher_count; i++) {
-		const struct pair_choice *choice = &finder->choices[i];
+	for (size_t i = 0; choice && i < choice->count; i++) {
+		struct label label = { STR("service_name"), choice->values[i] };
 
-		if (!can_send(choice) || !str_eq(selector->matchers[i].name, STR("service_name")))
-			continue;
-		for (size_t j = 0; j < choice->count; j++) {
-			struct label label = { STR("service_name"), choice->values[j] };
-
-			buckets[series_bucket((struct labels){ &label, 1 })] = true;
-		}
-		return;
+		buckets[series_bucket((struct labels){ &label, 1 })] = true;
 	}
-	memset(buckets, true, SERIES_BUCKETS * sizeof(*buckets));
+	if (!choice)
+		memset(buckets, true, SERIES_BUCKETS * sizeof(*buckets));
 }
 
 static void keep(struct finder *finder, uint64_t id, const struct found_series *series)

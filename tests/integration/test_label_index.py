@@ -158,6 +158,14 @@ def test_of_a_short_window_only_its_series_are_looked_up_where_the_day_has_many(
     assert looked_up('{service_name="service-001"}', 31, 2) == len(service), "the index is faster"
 
 
+def test_rows_are_of_the_services_that_pairs_lead_to(day):
+    def rows(selector):
+        return ask(*day, "query", query=selector, report="flamegraph")["stats"]["rows"]
+
+    assert 0 < rows('{service_name="service-002"}') < rows("{}")
+    assert rows('{pod=~"service-002-.*"}') == rows('{service_name="service-002"}')
+
+
 def test_values_are_those_that_series_have(day, every):
     for name in ("node", "pod", "service_name"):
         assert ask(*day, f"label/{name}/values")["data"] == sorted({s[name] for s in every})
