@@ -7,8 +7,11 @@ PostgreSQL itself says of waiting (pg_locks) is looked at all the time, and how 
 stand still, beside the same without any of that.
 """
 import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from datetime import datetime, timedelta, timezone
@@ -16,14 +19,19 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 
-from harness import Cell, metrics, wait_until
+from harness import ROOT, Cell, metrics, wait_until
 from otlp_messages import cpu_message
+
+sys.path.insert(0, str(ROOT / "tests" / "recorded"))
+
+import recording  # noqa: E402  (the path comes first)
 
 BOUND_S = 1.0
 STOP_S = 20         # the promise is 5 s; the rest is for a loaded machine
 PAUSE_S = 0.004     # between two messages
 TICKS = {(1, n): 2 for n in range(50)}
 DAYS_BACK = 6       # samples of that many days: partitions that are made for them meanwhile
+DAY_MS = 86400_000
 TABLES = ("chunk_raw", "chunk", "rollup", "series", "label_pair")
 WAITING = ("SELECT query, extract(epoch FROM clock_timestamp() - waitstart)::float8 FROM pg_locks"
            " JOIN pg_stat_activity USING (pid) WHERE NOT granted AND waitstart IS NOT NULL"
@@ -192,6 +200,58 @@ def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, qu
     assert max(others.values(), default=0) < BOUND_S, others
     assert meanwhile.still_s < BOUND_S + before.still_s
     assert flush_s["decima_ingester_flush_errors_total"] == 0
+
+
+def send_days(servers, cell, days, scratch):
+    """A simulated fleet's 20 minutes of that many days, into Kafka; how many samples."""
+    files = []
+    for number, batch in enumerate(recording.read()):
+        files.append(scratch / f"{number}.otlp")
+        files[-1].write_bytes(batch)
+    sent = 0
+    for day in reversed(range(days)):
+        end_ms = int(time.time() * 1000) - day * DAY_MS
+        done = subprocess.run([servers.build / "tests" / "fleet_feed", "hosts=100", "minutes=20",
+                               f"brokers={servers.kafka.address()}", f"topic={cell.topic}",
+                               f"end_ms={end_ms}", "--", *files],
+                              text=True, check=True, stdout=subprocess.PIPE)
+        sent += json.loads(done.stdout)["samples"]
+    return sent
+
+
+@pytest.mark.long
+def test_no_flush_waits_at_full_speed(servers, figure, tmp_path):
+    """All of it waits in Kafka when the ingester starts, so it never has nothing to store."""
+    with Cell(servers, "lock_queue_speed", partitions=8) as cell:
+        cell.ingester_flags["compaction-age"] = "500ms"
+        cell.ingester.flags["compaction-age"] = "500ms"
+        cell.start()
+        cell.ingester.kill()
+        sent = send_days(servers, cell, 1 + DAYS_BACK, tmp_path)
+        cell.ingester.launch({"DECIMA_POSTGRES": cell.postgres_address})
+        wait_until(lambda: cell.rows("SELECT 1 FROM chunk LIMIT 1"), what="rows are merged")
+        with cell.connect() as db:
+            names = past(db)
+        running = begin_query(cell)
+        first = cell.samples()
+        cell.service("ingester", "other").launch({"DECIMA_POSTGRES": cell.postgres_address})
+        meanwhile = watch(cell, 30)
+        stored = cell.samples() - first
+        assert first + stored < sent, "it was to have something to store all the time"
+        assert len(left(cell, names)) == len(names), "the query may need them"
+        made, = cell.rows("SELECT count(*) FROM pg_inherits WHERE inhparent = 'series'::regclass")
+        end_query(cell, running)
+        wait_until(lambda: not left(cell, names), 100, "they are dropped")
+        wait_until(lambda: cell.samples() == sent, 300, "all is stored")
+
+    others = {query[:60]: round(seconds, 3) for query, seconds in meanwhile.waits.items()
+              if query not in detaching(meanwhile)}
+    figure(f"beside a query of 30 s at full speed ({stored / 30:,.0f} samples/s stored): waits for"
+           f" locks but DETACH's own: {others or 'none'}; offsets stood still for"
+           f" {meanwhile.still_s:.2f} s at the longest")
+    assert detaching(meanwhile), "nobody tried to detach anything"
+    assert made[0] >= 2, "partitions were to be made"
+    assert max(others.values(), default=0) < BOUND_S, others
 
 
 def test_one_that_waits_for_a_query_stops_in_time(servers, figure):
