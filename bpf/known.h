@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * known - what the agent has told these programs (unwind_maps.h): which processes there are, their
+ * mappings, and the tables of these.
+ */
+#pragma once
+
+#include "kernel.h"
+#include "sample_scratch.h"
+#include "unwind_maps.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
+
+struct unwind_segment {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_SEGMENT_PAGES);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, UNWIND_PAGE_BYTES);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_SEGMENTS_MAX);
+	__type(key, uint32_t);
+	__array(values, struct unwind_segment);
+} unwind_segments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_PROCESSES_MAX);
+	__type(key, uint32_t);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
+static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
+{
+	uint32_t segment = (uint32_t)(number / UNWIND_SEGMENT_PAGES);
+	uint32_t page = number % UNWIND_SEGMENT_PAGES;
+	void *pages = bpf_map_lookup_elem(&unwind_segments, &segment);
+
+	(void)walk;
+	return pages ? bpf_map_lookup_elem(pages, &page) : NULL;
+}
+
+/* The mappings of a process, if they are here: its own, not those of one that had its pid. */
+static __always_inline const struct unwind_process *
+known_process_of(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
+{
+	const struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+	if (!process || process->start_ns != start_ns || process->exec_id != exec_id)
+		return NULL;
+	return process;
+}
+
+/* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
+ */
+static __always_inline const struct unwind_process *
+known_process_of_parent(struct sample_record *out, struct task_struct *task)
+{
+	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent), *leader;
+
+	if (BPF_CORE_READ(parent, mm) != BPF_CORE_READ(task, mm))
+		return NULL;
+	leader = BPF_CORE_READ(parent, group_leader);
+
+	uint64_t start_ns = BPF_CORE_READ(leader, start_boottime);
+
+	const struct unwind_process *process =
+		known_process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
+				 BPF_CORE_READ(leader, self_exec_id));
+
+	if (!process)
+		out->owner_start_ns = start_ns;
+	return process;
+}
+
+/* Most often it is the process of the last tick: where it was found last is warm. */
+static __always_inline const struct unwind_process *known_process(struct scratch *scratch,
+								  struct task_struct *task)
+{
+	struct sample_record *out = &scratch->record;
+	const struct unwind_process *process = &scratch->last.process;
+	uint32_t lists = scratch->walk.generation.lists;
+
+	if (scratch->last.tgid == out->tgid && scratch->last.generation == lists &&
+	    process->start_ns == out->start_ns && process->exec_id == out->exec_id)
+		return process;
+	process = known_process_of(out->tgid, out->start_ns, out->exec_id);
+	if (!process)
+		return known_process_of_parent(out, task);
+	scratch->last.tgid = out->tgid;
+	scratch->last.generation = lists;
+	scratch->last.process = *process;
+	return process;
+}
