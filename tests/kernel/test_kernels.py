@@ -87,6 +87,17 @@ def test_shells_that_live_for_a_moment_are_counted_by_pid(kernel):
     assert {labels["comm"] for labels, _ in crowd} <= {"sh", "spawn"}
 
 
+def test_stacks_in_the_middle_of_an_exec_are_told_as_such(kernel, figure):
+    """Emulated, an exec takes so long that some tick falls into one."""
+    pids = {str(child[0]) for child in kernel.said("spawn")["children"]}
+    ends = [end for pid, end in re.findall(r'msg="stack cut" pid=(\d+) .*? end=(\w+)',
+                                           kernel.text("agent.log")) if pid in pids]
+
+    figure(f"{kernel.name}: {ends.count('exec')} stacks end in an exec, "
+           f"{ends.count('no_table')} for want of a table")
+    assert "exec" in ends or not kernel.emulated, ends
+
+
 def test_kernel_frames_have_names(kernel):
     names = {function for _, frames, _ in kernel.samples for path, _, function in frames
              if function}
