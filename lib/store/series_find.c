@@ -221,9 +221,11 @@ static bool values_match(const struct finder *finder, struct found_series *serie
 
 		if (finder->choices[i].is_made)
 			continue;
+		/* An expression may take some milliseconds for each value. */
 		if (!value.ptr && finder->maybe_sample >> i & 1)
 			series->open |= UINT32_C(1) << i;
-		else if (!matcher_matches(matcher, value.ptr ? value : STR(""), ret_matches, err))
+		else if (!store_bounds_hold(finder->bounds, err) ||
+			 !matcher_matches(matcher, value.ptr ? value : STR(""), ret_matches, err))
 			return false;
 	}
 	return true;
@@ -261,8 +263,6 @@ static bool take_candidate(struct finder *finder, const struct pick_series *cand
 	struct found_series series = { 0 };
 	bool matches = true;
 
-	if (!store_bounds_hold(finder->bounds, err))
-		return false;
 	if (finder->has_labels &&
 	    (!pair_pick_of(&finder->pick, candidate, &series.type, &series.labels, err) ||
 	     !values_match(finder, &series, &matches, err)))
