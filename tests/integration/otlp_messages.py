@@ -5,6 +5,46 @@ import time
 PERIOD = 52_631_578
 
 
+CPU = (("samples", "count"), ("cpu", "nanoseconds"))
+HEAP = (("inuse_space", "bytes"), ("space", "bytes"))
+
+
+class Message:
+    """ProfilesData that is filled as one goes; entry 0 of each table is there."""
+
+    def __init__(self, protos):
+        self.data = protos.profiles.ProfilesData()
+        self.dictionary = self.data.dictionary
+        self.strings = {}
+        self.string("")
+        for table in ("mapping", "location", "function", "link", "attribute", "stack"):
+            getattr(self.dictionary, f"{table}_table").add()
+
+    def string(self, text):
+        if text not in self.strings:
+            self.strings[text] = len(self.strings)
+            self.dictionary.string_table.append(text.encode())
+        return self.strings[text]
+
+    def attribute(self, key, value):
+        entry = self.dictionary.attribute_table.add(key_strindex=self.string(key))
+        if isinstance(value, int):
+            entry.value.int_value = value
+        else:
+            entry.value.string_value = value.encode()
+        return len(self.dictionary.attribute_table) - 1
+
+    def profile(self, kind, attributes, **fields):
+        """A profile, CPU or HEAP, of a resource with these attributes."""
+        resource = self.data.resource_profiles.add()
+        for key, value in attributes.items():
+            resource.resource.attributes.add(key=key.encode()).value.string_value = value.encode()
+        profile = resource.scope_profiles.add().profiles.add(**fields)
+        for field, (name, unit) in zip((profile.sample_type, profile.period_type), kind):
+            field.type_strindex, field.unit_strindex = self.string(name), self.string(unit)
+        return profile
+
+
 def cpu_message(protos, comm, ticks, node="test", build_id="c0ffee", at_ms=None, path="/bin/test",
                 pid=1):
     """ProfilesData of `ticks` CPU samples of one process, each PERIOD ns.
@@ -12,50 +52,16 @@ def cpu_message(protos, comm, ticks, node="test", build_id="c0ffee", at_ms=None,
     `ticks` is {(root address, ..., leaf address): count}; samples are a millisecond apart and end
     at at_ms (now).
     """
-    profiles = protos.profiles
-    message = profiles.ProfilesData()
+    message = Message(protos)
     dictionary = message.dictionary
-    strings = {}
-
-    def string(text):
-        if text not in strings:
-            strings[text] = len(strings)
-            dictionary.string_table.append(text.encode())
-        return strings[text]
-
-    string("")
-    dictionary.mapping_table.add()
-    dictionary.location_table.add()
-    dictionary.function_table.add()
-    dictionary.link_table.add()
-    dictionary.attribute_table.add()
-    dictionary.stack_table.add()
-
-    def attribute(key, value):
-        entry = dictionary.attribute_table.add(key_strindex=string(key))
-        if isinstance(value, int):
-            entry.value.int_value = value
-        else:
-            entry.value.string_value = value.encode()
-        return len(dictionary.attribute_table) - 1
-
-    build = attribute("process.executable.build_id.gnu", build_id)
-    native = attribute("profile.frame.type", "native")
-    process = attribute("process.pid", pid)
-    dictionary.mapping_table.add(filename_strindex=string(path), attribute_indices=[build])
-
+    build = message.attribute("process.executable.build_id.gnu", build_id)
+    native = message.attribute("profile.frame.type", "native")
+    process = message.attribute("process.pid", pid)
+    dictionary.mapping_table.add(filename_strindex=message.string(path), attribute_indices=[build])
+    profile = message.profile(CPU, {"host.name": node, "process.executable.name": comm,
+                                    "process.executable.path": path},
+                              period=PERIOD, time_unix_nano=time.time_ns())
     locations = {}
-    resource = message.resource_profiles.add()
-    for key, value in (("host.name", node), ("process.executable.name", comm),
-                       ("process.executable.path", path)):
-        resource.resource.attributes.add(key=key.encode()).value.string_value = value.encode()
-    profile = resource.scope_profiles.add().profiles.add(
-        period=PERIOD, time_unix_nano=time.time_ns())
-    profile.sample_type.type_strindex = string("samples")
-    profile.sample_type.unit_strindex = string("count")
-    profile.period_type.type_strindex = string("cpu")
-    profile.period_type.unit_strindex = string("nanoseconds")
-
     at = int(time.time() * 1000) if at_ms is None else at_ms
     for stack, count in ticks.items():
         for address in stack:
@@ -67,7 +73,7 @@ def cpu_message(protos, comm, ticks, node="test", build_id="c0ffee", at_ms=None,
         times = [(at - i) * 1_000_000 for i in range(count)]
         profile.samples.add(stack_index=len(dictionary.stack_table) - 1,
                             attribute_indices=[process], timestamps_unix_nano=times)
-    return message.SerializeToString()
+    return message.data.SerializeToString()
 
 
 def heap_message(protos, comm, at_ms, sizes=None, node="n1", pid=1):

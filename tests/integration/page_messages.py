@@ -3,7 +3,7 @@
 import math
 import random
 
-from otlp_messages import PERIOD
+from otlp_messages import CPU, PERIOD, Message
 
 KERNEL = "[kernel]"
 
@@ -15,25 +15,10 @@ def page_message(protos, comm, stacks, node="web-1", path=None, build_id="c0ffee
     `stacks` is [((root, ..., leaf), ticks)], a frame is a name, (name, file), (name, file, path of
     another binary), or an address in `path`. The samples end at at_ms, apart_ms from each other.
     """
-    profiles = protos.profiles
-    message = profiles.ProfilesData()
-    dictionary = message.dictionary
+    message = Message(protos)
+    dictionary, string = message.dictionary, message.string
     path = path or f"/usr/bin/{comm}"
-    strings, locations, mappings = {}, {}, {path: 1}
-
-    def string(text):
-        if text not in strings:
-            strings[text] = len(strings)
-            dictionary.string_table.append(text.encode())
-        return strings[text]
-
-    def attribute(key, value):
-        entry = dictionary.attribute_table.add(key_strindex=string(key))
-        if isinstance(value, int):
-            entry.value.int_value = value
-        else:
-            entry.value.string_value = value.encode()
-        return len(dictionary.attribute_table) - 1
+    locations, mappings = {}, {path: 1}
 
     def mapping(binary):
         if binary not in mappings:
@@ -58,31 +43,20 @@ def page_message(protos, comm, stacks, node="web-1", path=None, build_id="c0ffee
         locations[frame] = len(dictionary.location_table) - 1
         return locations[frame]
 
-    string("")
-    for table in ("mapping", "location", "function", "link", "attribute", "stack"):
-        getattr(dictionary, f"{table}_table").add()
-    build = attribute("process.executable.build_id.gnu", build_id)
-    native = attribute("profile.frame.type", "native")
-    managed = attribute("profile.frame.type", "go")
+    build = message.attribute("process.executable.build_id.gnu", build_id)
+    native = message.attribute("profile.frame.type", "native")
+    managed = message.attribute("profile.frame.type", "go")
     dictionary.mapping_table.add(filename_strindex=string(path), attribute_indices=[build])
-
-    resource = message.resource_profiles.add()
-    for key, value in (("host.name", node), ("process.executable.name", comm),
-                       ("process.executable.path", path), ("service.name", comm)):
-        resource.resource.attributes.add(key=key.encode()).value.string_value = value.encode()
-    profile = resource.scope_profiles.add().profiles.add(period=PERIOD)
-    profile.sample_type.type_strindex = string("samples")
-    profile.sample_type.unit_strindex = string("count")
-    profile.period_type.type_strindex = string("cpu")
-    profile.period_type.unit_strindex = string("nanoseconds")
-    profile.time_unix_nano = at_ms * 1_000_000
+    profile = message.profile(CPU, {"host.name": node, "process.executable.name": comm,
+                                    "process.executable.path": path, "service.name": comm},
+                              period=PERIOD, time_unix_nano=at_ms * 1_000_000)
     for frames, ticks in stacks:
         indices = [location(frame) for frame in reversed(frames)]
         dictionary.stack_table.add(location_indices=indices)
         times = [(at_ms - i * apart_ms) * 1_000_000 for i in range(ticks)]
         profile.samples.add(stack_index=len(dictionary.stack_table) - 1,
                             timestamps_unix_nano=times)
-    return message.SerializeToString()
+    return message.data.SerializeToString()
 
 
 # Who calls whom in a small web shop: for pictures. "name @binary"; what follows `:` is called.

@@ -18,6 +18,7 @@ import pytest
 
 import reference
 from harness import Cell, wait_until
+from otlp_messages import CPU, HEAP, PERIOD, Message
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "recorded"))
 
@@ -31,33 +32,12 @@ SPAN_MS = 3 * HOUR_MS  # of the messages' times: over several hours' partitions
 NOT_ROLLED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
               " + (SELECT count(*) FROM chunk WHERE rolled IS NULL)"
               " + (SELECT count(*) FROM rollup WHERE folded IS NULL AND kind IN (0, 2))")
-PERIOD = 52_631_578
 
 
 def random_message(protos, chance, newest_ms):
     """A process's samples: names and numbers from small ranges, so that much of it comes again."""
-    message = protos.profiles.ProfilesData()
-    dictionary = message.dictionary
-    words = {}
-
-    def word(text):
-        if text not in words:
-            words[text] = len(words)
-            dictionary.string_table.append(text.encode())
-        return words[text]
-
-    def attribute(key, value):
-        entry = dictionary.attribute_table.add(key_strindex=word(key))
-        if isinstance(value, int):
-            entry.value.int_value = value
-        else:
-            entry.value.string_value = value.encode()
-        return len(dictionary.attribute_table) - 1
-
-    word("")
-    for name in ("mapping", "location", "function", "link", "attribute", "stack"):
-        getattr(dictionary, f"{name}_table").add()
-
+    message = Message(protos)
+    dictionary, word, attribute = message.dictionary, message.string, message.attribute
     comm = chance.choice(["nginx", "postgres", "redis;x", "sh\tell", "\N{GREEK SMALL LETTER PI}"])
     paths = [f"/usr/bin/{comm}", "/usr/lib/libc.so.6", "/opt/app=1/x y", "[kernel.kallsyms]"]
     for path in paths:
@@ -80,7 +60,6 @@ def random_message(protos, chance, newest_ms):
         dictionary.stack_table.add(location_indices=[
             chance.randint(1, 14) for _ in range(chance.randint(1, 9))])
 
-    resource = message.resource_profiles.add()
     given = {"host.name": chance.choice(["n1", "n2", "n3"]), "process.executable.name": comm}
     if chance.random() < 0.5:
         given["service.name"] = chance.choice(["shop", "mail"])
@@ -88,16 +67,9 @@ def random_message(protos, chance, newest_ms):
         given["rack.row"] = chance.choice(["7", "8"])
     if chance.random() < 0.2:
         given["tier"] = "series"
-    for key, value in given.items():
-        resource.resource.attributes.add(key=key.encode()).value.string_value = value.encode()
     is_heap = chance.random() < 0.15
-    profile = resource.scope_profiles.add().profiles.add(
-        period=524288 if is_heap else PERIOD, time_unix_nano=newest_ms * 1_000_000)
-    for field, (kind, unit) in zip((profile.sample_type, profile.period_type), (
-            (("inuse_space", "bytes"), ("space", "bytes")) if is_heap else
-            (("samples", "count"), ("cpu", "nanoseconds")))):
-        field.type_strindex, field.unit_strindex = word(kind), word(unit)
-
+    profile = message.profile(HEAP if is_heap else CPU, given, period=524288 if is_heap else PERIOD,
+                              time_unix_nano=newest_ms * 1_000_000)
     begins = newest_ms - chance.randint(0, SPAN_MS)
     # a heap is looked at as a whole: its samples are of some few moments
     looks = [begins - i * chance.choice([10_000, 45_000]) for i in range(chance.randint(1, 4))]
@@ -114,7 +86,7 @@ def random_message(protos, chance, newest_ms):
             stack_index=chance.randint(0, 12), attribute_indices=labels,
             timestamps_unix_nano=[at * 1_000_000 + 999 for at in times],
             values=[chance.randint(0, 9999) for _ in times] if is_heap else [])
-    return message.SerializeToString()
+    return message.data.SerializeToString()
 
 
 def recorded_message(protos, chance, newest_ms, batch):
