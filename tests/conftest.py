@@ -15,6 +15,7 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
+SHOWN = 40  # characters of a parameter that are a part of a test's name
 
 
 def pytest_addoption(parser):
@@ -26,6 +27,14 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: needs minutes; only with --long")
     config.addinivalue_line("markers", "machine: samples this machine; needs root and BTF")
+
+
+def pytest_make_parametrize_id(val):
+    """Long texts are named by their beginning: a name is printed, and is an argument of a second
+    go, where the kernel takes no more than 128 KB."""
+    if isinstance(val, (str, bytes)) and len(val) > 2 * SHOWN:
+        return f"{ascii(val[:SHOWN])}-and-{len(val) - SHOWN}-more"
+    return None
 
 
 def samples(item):
