@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -73,6 +74,19 @@ def metrics(service):
             name, _, value = line.rpartition(" ")
             found[name] = float(value)
     return found
+
+
+def open_socket(service):
+    """What is sent to a service by hand."""
+    host, port = service.address.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=60)
+
+
+def send(service, path):
+    """A question whose answer nobody has waited for yet: the socket."""
+    asker = open_socket(service)
+    asker.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return asker
 
 
 # In all rows that a query may read.

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import metrics, stays, wait_until
+from harness import metrics, open_socket, send, stays, wait_until
 from otlp_messages import PERIOD, cpu_message
 
 QUERY = "/api/v1/query?query=%7B%7D&report=collapsed"
@@ -38,17 +38,6 @@ def no_query_ends(cell):
 def waiting_backends(cell):
     return cell.rows("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND"
                      " application_name = 'decima-querier' AND state = 'active'")[0][0]
-
-
-def open_socket(service):
-    host, port = service.address.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=60)
-
-
-def send(service, path):
-    asker = open_socket(service)
-    asker.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    return asker
 
 
 def refused(answer):

@@ -8,77 +8,19 @@ import shutil
 import subprocess
 import time
 import urllib.parse
-import urllib.request
 
 import pytest
 
-from fake_symbolizer import FakeSymbolizer
-from harness import metrics, wait_until
-from otlp_messages import PERIOD, cpu_message
-from test_querier_bounds import send
+from harness import metrics, send, wait_until
+from named_querier import (  # filled: what named() asks for
+    ALPHA, BETA, LEAF, MAIN, OF_ALPHA, OF_BETA, PLAIN, STEP, WORK, Named, filled)
+from otlp_messages import PERIOD
 
 GO = shutil.which("go") or "/usr/local/go/bin/go"
-ALPHA, BETA = "aa" * 20, "bb" * 20
-TICKS = {(0x10, 0x1000): 3, (0x10, 0x1004): 2, (0x20, 0x2000): 1}
-MAIN, WORK = ("main", "/src/m.c", 7), ("work(int)", "/src/w.c", 21)
-STEP, LEAF = ("step", "/src/w.h", 3), ("leaf", "/src/w.h", 9)
-
 NO_SYMBOL = "the debug info says nothing of this address"
 NO_DEBUG_INFO = "no debug info or executable of this build id is held"
 
 BAD = ["hangs", "garbage", "fewer", "fewer_binaries", "error", "slow_bytes", "nothing"]
-
-
-@pytest.fixture(scope="module")
-def filled(cell, protos):
-    """The cell with alpha and beta, which have the same stacks, 6 ticks each."""
-    for comm, build_id in (("alpha", ALPHA), ("beta", BETA)):
-        cell.produce(cpu_message(protos, comm, TICKS, node="n1", path=f"/nowhere/{comm}",
-                                 build_id=build_id))
-    wait_until(lambda: cell.total("{}") == 12 * PERIOD, what="12 ticks")
-    return cell
-
-
-class Named:
-    """A querier with a symbolizer of its own, which names most of alpha and nothing of beta."""
-
-    def __init__(self, cell, protos, name, **flags):
-        self.cell, self.protos = cell, protos
-        self.fake = FakeSymbolizer(protos)
-        for address, lines in ((0x10, [MAIN]), (0x1000, [LEAF, STEP, WORK]), (0x1004, [WORK]),
-                               (0x20, [MAIN])):
-            self.fake.name(ALPHA, address, *lines)
-        flags = {"symbolizer-url": self.fake.url, "symbolizer-timeout": "20s"} | flags
-        self.querier = cell.service("querier", name, flags)
-
-    def __enter__(self):
-        self.fake.__enter__()
-        self.cell.start_service(self.querier)
-        return self
-
-    def __exit__(self, *_):
-        self.querier.kill()
-        self.fake.__exit__()
-
-    def ask(self, query="{}", report="collapsed", wait=60, **params):
-        """(body, headers) of an answer that must be a success."""
-        url = f"{self.querier.url}/api/v1/query?" + urllib.parse.urlencode(
-            {"query": query, "report": report} | params)
-        with urllib.request.urlopen(url, timeout=wait) as answer:
-            return answer.read(), answer.headers
-
-    def json(self, report, **params):
-        return json.loads(self.ask(report=report, **params)[0])
-
-    def stacks(self, query="{}", **params):
-        lines = self.ask(query, **params)[0].decode().splitlines()
-        return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) // PERIOD for line in lines}
-
-    def stats(self, **params):
-        return json.loads(self.ask(**params)[1]["Decima-Stats"])["names"]
-
-    def is_named(self):
-        return "main;work(int)" in self.stacks()
 
 
 @pytest.fixture
@@ -87,11 +29,6 @@ def named(filled, protos, request):
     with Named(filled, protos, f"named-{abs(hash(request.node.name))}",
                **getattr(request, "param", {})) as made:
         yield made
-
-
-PLAIN = {"alpha+0x10;alpha+0x1000": 3, "alpha+0x10;alpha+0x1004": 2, "alpha+0x20;alpha+0x2000": 1}
-OF_BETA = {stack.replace("alpha", "beta"): n for stack, n in PLAIN.items()}
-OF_ALPHA = {"main;work(int);step;leaf": 3, "main;work(int)": 2, "main;alpha+0x2000": 1}
 
 
 # what names look like

@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from harness import metrics, wait_until
+from named_querier import OF_ALPHA, Named, filled  # filled: what named() asks for
 from otlp_messages import PERIOD, cpu_message
-from test_querier_names import ALPHA, BETA, OF_ALPHA, TICKS, Named
 
 PARTITIONS = ("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent IN"
               " ('chunk_raw'::regclass, 'chunk'::regclass, 'series'::regclass,"
@@ -27,15 +27,6 @@ REPORTS = ("collapsed", "flamegraph", "table")
 def window():
     now = int(time.time())
     return {"start": now - 600, "end": now + 600}
-
-
-@pytest.fixture(scope="module")
-def filled(cell, protos):
-    for comm, build_id in (("alpha", ALPHA), ("beta", BETA)):
-        cell.produce(cpu_message(protos, comm, TICKS, node="n1", path=f"/nowhere/{comm}",
-                                 build_id=build_id))
-    wait_until(lambda: cell.total("{}") == 12 * PERIOD, what="12 ticks")
-    return cell
 
 
 @pytest.fixture(scope="module")
