@@ -63,8 +63,14 @@ static bool merge_make(struct compact_job *job, struct err *err)
 	struct compact_merge *merge = job->self;
 
 	compact_merge_end(merge);
-	for (size_t i = 0; i < merge->hours.len; i++)
-		compact_job_put(job, &merge->hours.items[i].set, ROLLUP_ALONE);
+	for (size_t i = 0; i < merge->hours.len; i++) {
+		struct compact_hour *hour = &merge->hours.items[i];
+
+		if (compact_job_may_join(job, hour->start_ms))
+			compact_job_join(job, &hour->set);
+		else
+			compact_job_put(job, &hour->set, ROLLUP_ALONE);
+	}
 	(void)err;
 	return true;
 }
@@ -78,6 +84,7 @@ static const struct compact_kind merging = {
 	.mark = "merged",
 	.set = "",
 	.only = "",
+	.fresh = "NOT joined",
 	.before_commit = FAILPOINT_IN_COMPACTION,
 	.find = "SELECT tableoid::regclass::text, bucket, 0::bigint, 9223372036854775807 "
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
@@ -150,6 +157,7 @@ static const struct compact_kind rolling = {
 	.mark = "rolled",
 	.set = ", gauges = true",
 	.only = "",
+	.fresh = "true",
 	.before_commit = FAILPOINT_IN_ROLLUP,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 3600000, "
 		"first_ms - first_ms % 3600000 + 3600000 "
@@ -212,6 +220,7 @@ static const struct compact_kind daying = {
 	.mark = "folded",
 	.set = "",
 	.only = " AND kind IN (0, 2)",
+	.fresh = "true",
 	.before_commit = FAILPOINT_IN_ROLLUP,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 86400000, "
 		"first_ms - first_ms % 86400000 + 86400000 "

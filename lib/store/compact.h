@@ -3,7 +3,8 @@
  * compact - makes fewer and larger rows of what the flushes left, and sums of whole hours.
  *
  *     chunk_raw   a row per flush and bucket
- *       │ merged  minutes later: all of a bucket that arrived in one hour
+ *       │ joined  minutes later: few samples, of an hour that is not over, stay in a row of it
+ *       │ merged  all of a bucket that arrived in one hour
  *       ▼
  *     chunk       by the hour of its samples
  *       │ rolled  when the hour is over: series and stacks, without times and samples' labels,
@@ -15,9 +16,9 @@
  *     rollup      by the day
  *
  * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample
- * once: readers take `chunk_raw` rows that were not merged, and for a whole hour of which a sum is
- * enough `rollup` and the `chunk` rows that were not rolled up. What comes late makes further rows
- * of the same hour; all of them add up.
+ * once: readers take `chunk_raw` rows that were not merged (a joined one is a row like others), and
+ * for a whole hour of which a sum is enough `rollup` and the `chunk` rows that were not rolled up.
+ * What comes late makes further rows of the same hour; all of them add up.
  *
  * Any number of ingesters may do this at once (compact_job.h). A transaction takes about a second;
  * no flush and no query waits for it. A row that cannot be read is marked so and left where it is.
@@ -36,6 +37,7 @@ struct store_compactor_options {
 struct compact_counts {
 	uint64_t rows, bytes, samples; /* that were put into others */
 	uint64_t made, made_bytes;
+	uint64_t joined, joined_samples; /* rows made that wait where the others came */
 };
 
 struct store_compactor {

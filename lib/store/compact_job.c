@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/chunk_rows.h"
 #include "store/limits.h"
+#include "store/raw_row.h"
 
 #define SQLSTATE_NO_PARTITION "23514"
 
@@ -39,12 +40,13 @@ static bool claim(struct compact_job *job, struct err *err)
 		postgres_i64(&job->arena, (int64_t)job->start_ms),
 		postgres_i64(&job->arena, (int64_t)job->end_ms),
 	};
-	str sql = str_format(&job->arena,
-			     "SELECT ctid, samples, octet_length(payload) FROM " STR_FMT
-			     " WHERE %s IS NULL AND NOT unreadable AND bucket = $1::bigint "
-			     "AND first_ms >= $2 AND first_ms < $3%s "
-			     "ORDER BY first_ms LIMIT 1024 FOR UPDATE SKIP LOCKED%c",
-			     STR_ARG(job->partition), job->kind->mark, job->kind->only, '\0');
+	str sql = str_format(
+		&job->arena,
+		"SELECT ctid, samples, octet_length(payload), (%s)::integer "
+		"FROM " STR_FMT " WHERE %s IS NULL AND NOT unreadable AND bucket = $1::bigint "
+		"AND first_ms >= $2 AND first_ms < $3%s "
+		"ORDER BY first_ms LIMIT 1024 FOR UPDATE SKIP LOCKED%c",
+		job->kind->fresh, STR_ARG(job->partition), job->kind->mark, job->kind->only, '\0');
 	uint64_t samples = 0, bytes = 0;
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
@@ -59,6 +61,7 @@ static bool claim(struct compact_job *job, struct err *err)
 		bytes += place.bytes;
 		if (i > 0 && (samples > job->kind->samples_max || bytes > job->kind->bytes_max))
 			break;
+		job->fresh += (uint64_t)postgres_get_i64(&rows, i, 3);
 		*vec_push(&job->arena, &job->claimed) = place;
 	}
 	return true;
@@ -165,6 +168,34 @@ void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollu
 	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_row, job });
 }
 
+bool compact_job_may_join(const struct compact_job *job, uint64_t hour_ms)
+{
+	uint64_t arrival_ms;
+
+	return job->kind->from == PARTITION_CHUNK_RAW && job->fresh > 0 &&
+	       job->places.len == job->claimed.len && job->counts.samples < COMPACT_FEW_SAMPLES &&
+	       job->now_ms < hour_ms + MS_PER_HOUR &&
+	       partition_name_parse(PARTITION_CHUNK_RAW, job->partition, &arrival_ms) &&
+	       job->now_ms >= arrival_ms && job->now_ms < arrival_ms + MS_PER_HOUR;
+}
+
+static void put_back(void *self, const struct chunk_row *row)
+{
+	struct compact_job *job = self;
+	const struct raw_row raw = { job->now_ms, job->bucket, .joined = true };
+
+	(void)raw_row_copy(&raw, row, &job->back);
+	job->counts.joined++;
+	job->counts.joined_samples += row->set->samples.len;
+}
+
+void compact_job_join(struct compact_job *job, struct sample_set *set)
+{
+	AUTO_ARENA scratch = { 0 };
+
+	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_back, job });
+}
+
 static bool mark(struct compact_job *job, str what, const str *places, size_t count,
 		 struct err *err)
 {
@@ -193,13 +224,16 @@ static bool replace(struct compact_job *job, struct err *err)
 			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
 	failpoint(FAILPOINT_BEFORE_COMPACTION);
-	job->copy.arena = &job->arena;
+	job->copy.arena = job->back.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
+	postgres_copy_begin(&job->back);
 	if (!job->kind->make(job, err))
 		return false;
 	postgres_copy_end(&job->copy);
+	postgres_copy_end(&job->back);
 	if (!mark(job, what, job->places.items, job->places.len, err) ||
-	    !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err))
+	    (job->counts.made && !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err)) ||
+	    (job->counts.joined && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->back), err)))
 		return false;
 	failpoint(job->kind->before_commit);
 	if (!postgres_exec(pg, "COMMIT", err))
@@ -258,7 +292,11 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 		     uint64_t old_ms, struct compact_counts *counts, bool *ret_found,
 		     struct err *err)
 {
-	struct compact_job job = { .kind = kind, .compactor = compactor };
+	struct compact_job job = {
+		.kind = kind,
+		.compactor = compactor,
+		.now_ms = clock_unix_ns() / NS_PER_MS,
+	};
 	struct postgres *pg = &compactor->pg;
 	struct err later;
 
@@ -272,6 +310,8 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 		counts->samples += job.counts.samples;
 		counts->made += job.counts.made;
 		counts->made_bytes += job.counts.made_bytes;
+		counts->joined += job.counts.joined;
+		counts->joined_samples += job.counts.joined_samples;
 	}
 	if (!good) {
 		bool lacks_day = postgres_failed_with(pg, SQLSTATE_NO_PARTITION);

@@ -29,7 +29,8 @@ struct compact_kind {
 	const char *mark;              /* the column of `from` that says when; NULL: it waits */
 	const char *set;               /* what is set there beside it, from ", " on; or "" */
 	enum failpoint before_commit;
-	const char *only; /* which rows of `from`, from " AND " on; or "" */
+	const char *only;  /* which rows of `from`, from " AND " on; or "" */
+	const char *fresh; /* whether a row of `from` was not joined of others */
 	/* The oldest one that waits: its partition, bucket, and the times in which others of it are
 	 * looked for, as first_ms of [3rd, 4th); of what is older than $1 (ms). */
 	const char *find;
@@ -52,8 +53,11 @@ struct compact_job {
 	uint64_t end_ms;
 	str partition; /* as the server names it */
 	int32_t bucket;
+	uint64_t now_ms;
 	VEC(struct compact_place) claimed;
+	uint64_t fresh;  /* rows of those that were not joined */
 	VEC(str) places; /* of those, which were read */
+	struct buf back; /* rows that are put back */
 	VEC(uint64_t) days;
 	struct compact_counts counts;
 };
@@ -65,6 +69,16 @@ struct compact_job {
 bool compact_job_run(const struct compact_kind *kind, struct store_compactor *compactor,
 		     uint64_t old_ms, struct compact_counts *counts, bool *ret_found,
 		     struct err *err) MUST_CHECK;
+
+/*
+ * Whether samples of that hour may wait in `chunk_raw` for the rest of it: it is not over, they are
+ * few, and others came since they last were joined. So what nothing comes to goes its way, and who
+ * reads finds few rows of an hour in either table.
+ */
+bool compact_job_may_join(const struct compact_job *job, uint64_t hour_ms);
+
+/* Rows that were joined of others and wait where those did. */
+void compact_job_join(struct compact_job *job, struct sample_set *set);
 
 /* Rows of samples that are all of one day; `rollup`: what sums they are, of those. */
 void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollup_kind rollup);

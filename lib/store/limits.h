@@ -38,9 +38,10 @@ enum {
 	 * have more. */
 	COMPACT_ROWS_MAX = 1024,
 	COMPACT_SAMPLES_MAX = 1 << 19,
-	COMPACT_BYTES_MAX = 8 << 20,  /* of payloads */
-	COMPACT_HELD_MAX = 64 << 20,  /* bytes of what was read; then no further row is */
-	ROLLUP_SAMPLES_MAX = 1 << 24, /* the same of summing up: only the sums are held */
+	COMPACT_FEW_SAMPLES = 1 << 14, /* fewer of a bucket wait for the rest of their hour */
+	COMPACT_BYTES_MAX = 8 << 20,   /* of payloads */
+	COMPACT_HELD_MAX = 64 << 20,   /* bytes of what was read; then no further row is */
+	ROLLUP_SAMPLES_MAX = 1 << 24,  /* the same of summing up: only the sums are held */
 	ROLLUP_BYTES_MAX = 64 << 20,
 	ROLLUP_WAIT_MS = 15 * 60 * 1000, /* after an hour and the age of its rows it is summed up */
 	ROLLUP_DAY_WAIT_MS = 60 * 60 * 1000, /* after that of its last hour a day is summed up */

@@ -7,6 +7,7 @@
 #include "store/janitor.h"
 #include "store/limits.h"
 #include "store/partition.h"
+#include "store/raw_row.h"
 #include "store/schema.h"
 #include "store/writer_flush.h"
 
@@ -200,14 +201,12 @@ static bool need_partitions(struct flush *flush, struct err *err)
  */
 static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 {
-	static const char copy[] = "COPY chunk_raw (arrival, bucket, first_ms, last_ms, late, "
-				   "samples, directory, payload) FROM STDIN (FORMAT binary)";
 	struct postgres *pg = &flush->writer->pg;
 
 	*ret_lost = false;
 	if (!postgres_exec(pg, "BEGIN", err))
 		return false;
-	if (flush->result.rows && !postgres_copy(pg, copy, buf_bytes(&flush->copy), err))
+	if (flush->result.rows && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&flush->copy), err))
 		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
 	failpoint(FAILPOINT_AFTER_COPY);
 	if (!flush_put_hosts(flush, ret_lost, err))

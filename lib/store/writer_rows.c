@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "store/chunk_rows.h"
-#include "store/limits.h"
+#include "store/raw_row.h"
 #include "store/writer_flush.h"
 
-enum { RAW_LEVEL = 1, RAW_COLUMNS = 8 };
+enum { RAW_LEVEL = 1 };
 
 /* Which samples of a part are of bucket b: order[first[b]] to order[first[b + 1] - 1]. */
 struct sorted {
@@ -76,20 +76,9 @@ static void put_row(void *self, const struct chunk_row *row)
 	for (size_t i = 0; i < row->set->samples.len; i++)
 		note_day(flush, row->set->samples.items[i].time_ms);
 
-	/* What a reader relies on must hold even when the clock was set back. */
-	uint64_t arrival_ms =
-		flush->now_ms + AHEAD_MS >= row->last_ms ? flush->now_ms : row->last_ms - AHEAD_MS;
+	const struct raw_row raw = { .now_ms = flush->now_ms, .bucket = rows->bucket };
 
-	note_hour(flush, arrival_ms);
-	postgres_copy_row(&flush->copy, RAW_COLUMNS);
-	postgres_copy_time(&flush->copy, arrival_ms);
-	postgres_copy_i32(&flush->copy, rows->bucket);
-	postgres_copy_i64(&flush->copy, (int64_t)row->first_ms);
-	postgres_copy_i64(&flush->copy, (int64_t)row->last_ms);
-	postgres_copy_bool(&flush->copy, row->first_ms + LATE_MS < arrival_ms);
-	postgres_copy_i32(&flush->copy, (int32_t)row->set->samples.len);
-	postgres_copy_bytes(&flush->copy, row->directory);
-	postgres_copy_bytes(&flush->copy, row->payload);
+	note_hour(flush, raw_row_copy(&raw, row, &flush->copy));
 	flush->result.rows++;
 	flush->result.bytes += row->payload.len;
 	flush->result.samples += row->set->samples.len;

@@ -11,7 +11,9 @@ static void measure(const struct store_compactor *store)
 {
 	metric_set(&ingester_merged_rows, (int64_t)store->merged.rows);
 	metric_set(&ingester_merged_bytes, (int64_t)store->merged.bytes);
-	metric_set(&ingester_merged_samples, (int64_t)store->merged.samples);
+	metric_set(&ingester_merged_samples,
+		   (int64_t)(store->merged.samples - store->merged.joined_samples));
+	metric_set(&ingester_joined_rows, (int64_t)store->merged.joined);
 	metric_set(&ingester_chunks, (int64_t)store->merged.made);
 	metric_set(&ingester_chunk_bytes, (int64_t)store->merged.made_bytes);
 	metric_set(&ingester_rolled_chunks, (int64_t)store->rolled.rows);

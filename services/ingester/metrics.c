@@ -49,9 +49,12 @@ COUNTER(ingester_samples_stored, "samples_stored_total", "Samples of committed f
 COUNTER(ingester_rows, "rows_total", "Rows of samples written.");
 COUNTER(ingester_row_bytes, "row_bytes_total", "Bytes of those rows.");
 COUNTER(ingester_merged_rows, "merged_rows_total",
-	"Rows as they came that were merged into chunks, the rows of an hour of a bucket.");
+	"Rows as they came that were merged into chunks, the rows of an hour of a bucket, or "
+	"joined.");
 COUNTER(ingester_merged_bytes, "merged_row_bytes_total", "Bytes of those rows.");
-COUNTER(ingester_merged_samples, "merged_samples_total", "Samples of those rows.");
+COUNTER(ingester_merged_samples, "merged_samples_total", "Samples that came into chunks by that.");
+COUNTER(ingester_joined_rows, "joined_rows_total",
+	"Rows of few samples written, joined of others, that wait for more of their hour.");
 COUNTER(ingester_chunks, "chunks_total", "Chunks written.");
 COUNTER(ingester_chunk_bytes, "chunk_bytes_total", "Bytes of those chunks.");
 COUNTER(ingester_day_rollups, "day_rollups_total",
@@ -201,6 +204,7 @@ void ingester_metrics_register(void)
 		&ingester_merged_rows,
 		&ingester_merged_bytes,
 		&ingester_merged_samples,
+		&ingester_joined_rows,
 		&ingester_chunks,
 		&ingester_chunk_bytes,
 		&ingester_day_rollups,

@@ -24,9 +24,9 @@ extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingest
 	ingester_samples_stored, ingester_rebalances, ingester_rereads, ingester_connections,
 	ingester_lag_ms, ingester_newest_sample_ms, ingester_partition_lag,
 	ingester_sample_delay_ns, ingester_visible_ns, ingester_writers_ended, ingester_merged_rows,
-	ingester_merged_bytes, ingester_merged_samples, ingester_chunks, ingester_chunk_bytes,
-	ingester_rolled_chunks, ingester_rolled_samples, ingester_day_rollups, ingester_rollups,
-	ingester_rollup_bytes, ingester_merge_errors, ingester_damaged_rows,
+	ingester_merged_bytes, ingester_merged_samples, ingester_joined_rows, ingester_chunks,
+	ingester_chunk_bytes, ingester_rolled_chunks, ingester_rolled_samples, ingester_day_rollups,
+	ingester_rollups, ingester_rollup_bytes, ingester_merge_errors, ingester_damaged_rows,
 	ingester_partition_newest;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */

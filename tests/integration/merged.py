@@ -113,7 +113,8 @@ def merge_faults(db, is_whole=True):
 
 def faults_of(db, is_whole=True):
     """The same, in whatever transaction there is."""
-    raw = read_rows(db, "chunk_raw", "merged IS NOT NULL")
+    raw = read_rows(db, "chunk_raw", "merged IS NOT NULL AND NOT joined")
+    joined = read_rows(db, "chunk_raw", "merged IS NULL AND joined AND NOT unreadable")
     chunks = read_rows(db, "chunk", "NOT unreadable")
     rolled = read_rows(db, "chunk", "rolled IS NOT NULL AND NOT unreadable")
     alone, of_series, of_fleet, of_gauges, of_days = (
@@ -122,9 +123,9 @@ def faults_of(db, is_whole=True):
     folded = read_rows(db, "rollup", "folded IS NOT NULL")
     summed, with_gauges = gauges(rolled, False), gauges(rolled, True)
     wanted = sums(summed, by_series)
-    merged, chunked = each(raw), each(chunks)
+    merged, chunked = each(raw), each(chunks + joined)
     found = differences(merged, chunked if is_whole else merged & chunked,
-                        "in rows that were merged", "in chunks")
+                        "in rows that were merged", "in chunks and joined rows")
     found += differences(wanted, sums(alone + of_series, by_series), *SUMMED)
     found += differences(sums(summed, by_stack), sums(alone + of_fleet, by_stack), *SUMMED)
     found += differences(sums(folded, by_stack_and_day), sums(of_days, by_stack_and_day),
@@ -133,6 +134,7 @@ def faults_of(db, is_whole=True):
                          sums(of_gauges, by_stack_of_process), *SUMMED)
     found += differences(times(with_gauges), times(of_gauges), *SUMMED)
     return found, Counter({"rows that were merged": len(raw), "chunks": len(chunks),
+                           "joined rows": len(joined),
                            "chunks that were summed up": len(rolled),
                            "rollups": len(alone + of_series),
                            "rollups of gauges": len(of_gauges),

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from harness import SAMPLES, Cell, metrics, wait_until
+from merged import merge_faults
 from otlp_messages import PERIOD, cpu_message
 
 SERVICES = ("web", "db", "cache")
@@ -42,7 +43,7 @@ def until_merged(cell, left=0):
 
 @pytest.fixture
 def cell(servers, request):
-    name = request.node.originalname.removeprefix("test_")[:40]
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name).removeprefix("test_")[:50]
     with Cell(servers, f"merge_{name}") as made:
         made.ingester_flags["compaction-age"] = "0s"
         made.ingester.flags["compaction-age"] = "0s"
@@ -65,7 +66,7 @@ def test_answers_are_the_same_from_fewer_rows(cell, protos, figure):
     before = answers(cell, window)
     (rows, bytes_before), = cell.rows("SELECT count(*), sum(length(payload)) FROM chunk_raw")
 
-    merge(cell)
+    merge(cell)  # joined first, and then, as nothing comes, merged
     until_merged(cell)
 
     (chunks, bytes_after), = cell.rows("SELECT count(*), sum(length(payload)) FROM chunk")
@@ -74,7 +75,8 @@ def test_answers_are_the_same_from_fewer_rows(cell, protos, figure):
     assert cell.samples() == SAMPLES_OF_ALL
     assert rows >= ROUNDS * len(SERVICES) and chunks < rows / 2 and bytes_after < bytes_before
     told = metrics(cell.ingester)
-    assert told["decima_ingester_merged_rows_total"] == rows
+    assert told["decima_ingester_merged_rows_total"] == (
+        rows + told["decima_ingester_joined_rows_total"])
     assert told["decima_ingester_merged_samples_total"] == SAMPLES_OF_ALL
     assert told["decima_ingester_chunks_total"] == chunks
     assert told["decima_ingester_chunk_bytes_total"] == bytes_after
@@ -157,6 +159,72 @@ def test_whoever_looked_before_sees_what_was_there(cell, protos):
         assert db.execute(SAMPLES).fetchone() == (SAMPLES_OF_ALL,)
         assert db.execute("SELECT count(*) FROM chunk").fetchone() == (0,)
     assert cell.samples() == SAMPLES_OF_ALL
+
+
+def until_an_hour_has_begun(seconds=60):
+    """What is done in the next minute is done within one hour."""
+    wait_until(lambda: time.time() % 3600 < 3600 - seconds, seconds + 10, "the next hour")
+
+
+def joined_and_chunks(cell):
+    """(rows, samples) of joined rows, and of chunks."""
+    return cell.rows("SELECT count(*), coalesce(sum(samples), 0)::bigint FROM chunk_raw"
+                     " WHERE joined UNION ALL"
+                     " SELECT count(*), coalesce(sum(samples), 0)::bigint FROM chunk")
+
+
+def test_few_samples_are_joined_where_they_came_until_nothing_comes(cell, protos):
+    until_an_hour_has_begun()
+    fill(cell, protos)
+
+    merge(cell)
+    until_merged(cell)
+
+    assert joined_and_chunks(cell) == [(len(SERVICES), SAMPLES_OF_ALL)] * 2
+    with cell.connect() as db:
+        assert not merge_faults(db)[0]
+
+
+def test_what_comes_is_joined_with_what_waits(cell, protos):
+    """As long as something comes they are joined again and again, and read once."""
+    until_an_hour_has_begun()
+    merge(cell, age="2s")
+    stored, ends = 0, time.monotonic() + 60
+    while joined_and_chunks(cell)[0][1] <= stored:  # a sample was joined more than once
+        assert time.monotonic() < ends, joined_and_chunks(cell)
+        cell.produce(cpu_message(protos, "web", TICKS))
+        stored += sum(TICKS.values())
+        wait_until(lambda: cell.samples() == stored, what="it is stored")
+        assert cell.total("{}") == stored * PERIOD
+        with cell.connect() as db:
+            assert not merge_faults(db)[0]
+    until_merged(cell)
+
+    assert cell.samples() == stored
+    assert joined_and_chunks(cell)[1][1] == stored
+
+
+@pytest.mark.parametrize("hour", ["of-samples", "of-arrival"])
+def test_what_is_over_is_merged_at_once(cell, protos, hour):
+    until_an_hour_has_begun()
+    at_ms = int(time.time() * 1000)
+    at_ms -= 2 * 3600_000 if hour == "of-samples" else 0
+    for _ in range(3):
+        stored = cell.samples()
+        cell.produce(cpu_message(protos, "web", TICKS, at_ms=at_ms))
+        wait_until(lambda: cell.samples() > stored, what="it is stored")
+    if hour == "of-arrival":
+        first = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
+        with cell.connect() as db:
+            db.execute(f"CREATE TABLE chunk_raw_{first - timedelta(hours=1):%Y%m%d%H} PARTITION OF"
+                       f" chunk_raw FOR VALUES FROM ('{first - timedelta(hours=1)}')"
+                       f" TO ('{first}')")
+            db.execute("UPDATE chunk_raw SET arrival = arrival - interval '1 hour'")
+
+    merge(cell)
+    until_merged(cell)
+
+    assert joined_and_chunks(cell) == [(0, 0), (1, 3 * sum(TICKS.values()))]
 
 
 def test_several_may_merge_while_samples_come(cell, protos):

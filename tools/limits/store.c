@@ -37,6 +37,8 @@ static const struct limit rows[] = {
 	      "a warning in the log; retention goes by PostgreSQL's in any case"),
 	LIMIT(COMPACT_ROWS_MAX, COUNT, "rows merged at a time", PACE),
 	LIMIT(COMPACT_SAMPLES_MAX, COUNT, "their samples", PACE),
+	LIMIT(COMPACT_FEW_SAMPLES, COUNT, "samples of a bucket that wait for more of their hour",
+	      "so many and more become a chunk when they are `--compaction-age` old"),
 	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),
 	LIMIT(COMPACT_HELD_MAX, BYTES, "what was read of them, in memory", PACE),
 	LIMIT(ROLLUP_SAMPLES_MAX, COUNT, "samples, or sums, that one transaction sums up",
