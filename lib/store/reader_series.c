@@ -103,6 +103,38 @@ static void keep_seen(const struct search *search, struct map *kept)
 	}
 }
 
+/* Sums of whole hours have the series of their samples, of which they say nothing else. */
+static bool sums_suffice(const struct found *found)
+{
+	map_for_each(&found->by_id, slot) {
+		if (((const struct found_series *)slot->value)->open)
+			return false;
+	}
+	return true;
+}
+
+static bool look(struct search *search, struct store_reader *reader, struct err *err)
+{
+	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
+	const struct store_window *window = &search->match.window;
+	const struct store_window hours = store_window_hours(window);
+	const struct row_scan scan = {
+		.reader = reader,
+		.start_ms = window->start_ms,
+		.end_ms = window->end_ms,
+		.first_hour_ms = hours.start_ms,
+		.end_hour_ms = hours.end_ms,
+		.kinds = kinds,
+		.kind_count = sums_suffice(&search->match.found) ? ARRAY_LEN(kinds) : 0,
+		.buckets = search->match.found.buckets,
+		.wants = wants,
+		.take = take,
+		.self = search,
+	};
+
+	return row_scan_run(&scan, err);
+}
+
 static bool find(struct store_reader *reader, const struct store_query *query, struct map *kept,
 		 struct err *err)
 {
@@ -115,19 +147,10 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 		.seen = { .arena = &arena },
 		.stats = &reader->stats,
 	};
-	const struct row_scan scan = {
-		.reader = reader,
-		.start_ms = search.match.window.start_ms,
-		.end_ms = search.match.window.end_ms,
-		.buckets = search.match.found.buckets,
-		.wants = wants,
-		.take = take,
-		.self = &search,
-	};
 
 	if (!reader_match_find(&search.match, reader, err))
 		return false;
-	if (search.match.found.by_id.len && !row_scan_run(&scan, err))
+	if (search.match.found.by_id.len && !look(&search, reader, err))
 		return false;
 	keep_seen(&search, kept);
 	return true;

@@ -38,14 +38,15 @@ static bool run(struct look *look, bool sums, struct err *err)
 {
 	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
 	const struct store_window *window = look->ask->window;
+	const struct store_window hours = store_window_hours(window);
 	struct store_stats *stats = &look->ask->reader->stats;
 	const struct store_stats before = *stats;
 	const struct row_scan scan = {
 		.reader = look->ask->reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms = (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR,
-		.end_hour_ms = window->end_ms / MS_PER_HOUR * MS_PER_HOUR,
+		.first_hour_ms = hours.start_ms,
+		.end_hour_ms = hours.end_ms,
 		.kinds = kinds,
 		.kind_count = sums ? ARRAY_LEN(kinds) : 0,
 		.sums_alone = sums,

@@ -382,6 +382,14 @@ def test_what_only_sums_are_left_of_is_said(cell, protos, first_ms):
     def moment(seconds):
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(old_ms // 1000 + seconds))
 
+    def series(selector, start=0, end=HOURS * 3600):
+        found = cell.data("series", **{"match[]": selector}, start=old_ms // 1000 + start,
+                          end=old_ms // 1000 + end)
+        return sorted(labels["comm"] for labels in found)
+
+    assert series("{}") == series("{}", 3600, 7200) == sorted(SERVICES)
+    assert series('{comm!="web"}') == sorted(set(SERVICES) - {"web"})
+    assert series('{pid="3"}') == series("{}", 1200, 2400) == []
     assert ask() == (count, [])
     total, (warning,) = ask(start=old_ms // 1000 + 1200)
     assert total == count * 2 // 3
