@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/map.h"
 #include "profile/limits.h"
 #include "profile/otlp_decoder.h"
+#include "profile/otlp_labels.h"
 #include "profile/profile_type.h"
 
 #include <inttypes.h>
 
 #define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
 
-/* Labels being put together: of a resource, or of a sample. */
-struct label_list {
-	struct label items[LABELS_MAX];
-	size_t len;
-};
-
 struct walk {
 	struct otlp_decoder decoder;
-	struct map label_sets;        /* from a sample's attributes to its label set + 1 */
-	struct label_list of_series;  /* the resource's */
-	struct label_list of_samples; /* the resource's, where the table says they are samples' */
-	struct label_list of_sample;  /* the one that is being read */
-	struct buf key;
+	struct otlp_labels labels;
 	struct buf joined[3]; /* room for repeated fields that come in pieces */
 };
 
@@ -32,8 +22,7 @@ struct profile {
 	int64_t period;
 	uint64_t time_ns;
 	struct otlp_packed attributes;
-	struct label_list labels; /* of every sample: the resource's and the profile's */
-	uint32_t base;            /* those as a label set */
+	struct otlp_profile_labels labels;
 	uint32_t series;
 	bool has_series;
 };
@@ -42,160 +31,6 @@ struct wire_sample {
 	uint64_t stack, link;
 	struct otlp_packed attributes, values, times;
 };
-
-/* A label without a value is the same as none. */
-static bool label_add(struct walk *walk, struct label_list *list, str name, str value)
-{
-	if (!name.len || !value.len)
-		return true;
-	if (list->len == LABELS_MAX)
-		return otlp_reject(&walk->decoder, OTLP_LIMIT, "more than %d labels of one %s",
-				   LABELS_MAX, list == &walk->of_series ? "series" : "sample");
-	list->items[list->len++] = (struct label){ name, value };
-	return true;
-}
-
-static struct labels labels_keep(struct walk *walk, const struct label_list *list)
-{
-	struct label *items = arena_array(walk->decoder.set->arena, struct label, list->len + 1);
-
-	memcpy(items, list->items, list->len * sizeof(*items));
-	return labels_of(items, list->len);
-}
-
-/*
- * A resource's attribute belongs to the series, but for what the table gives to samples: a pid as a
- * label of a series would make a series of every process.
- */
-static bool resource_label_add(struct walk *walk, const struct otlp_attribute *attribute)
-{
-	const struct label_source *of_sample = label_source_by_attribute(attribute->name, true);
-	const struct label_source *of_series = label_source_by_attribute(attribute->name, false);
-
-	if (attribute->dropped)
-		return true;
-	if (of_sample)
-		return label_add(walk, &walk->of_samples, str_from(of_sample->name),
-				 attribute->value);
-	return label_add(
-		walk, &walk->of_series,
-		of_series ? str_from(of_series->name)
-			  : label_name_of_attribute(attribute->name, walk->decoder.set->arena),
-		attribute->value);
-}
-
-static bool resource_read(struct walk *walk, str bytes)
-{
-	struct otlp_decoder *decoder = &walk->decoder;
-	struct reader r = reader_of(bytes);
-	struct field field = { 0 };
-	struct otlp_attribute attribute;
-	str name, value;
-
-	while (field_next(&r, &field)) {
-		if (!field_fits(&field, STR("lv")))
-			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "a resource is of no known kind");
-		if (field.number != 1)
-			continue;
-		if (!otlp_key_value(decoder, field.bytes, &name, &value) ||
-		    !otlp_attribute_of(decoder, name, value, &attribute) ||
-		    !resource_label_add(walk, &attribute))
-			return false;
-	}
-	return otlp_ended(decoder, &r, &field);
-}
-
-static bool attributes_add(struct walk *walk, struct label_list *list, str indexes)
-{
-	struct otlp_decoder *decoder = &walk->decoder;
-	struct reader r = reader_of(indexes);
-	struct field field = { 0 };
-	struct otlp_attribute attribute;
-	uint64_t index;
-
-	while (reader_left(&r) && field_varint(&r, &field, &index)) {
-		if (!otlp_attribute_read(decoder, index, &attribute))
-			return false;
-		if (!attribute.dropped && !label_add(walk, list, attribute.label, attribute.value))
-			return false;
-	}
-	return otlp_ended(decoder, &r, &field);
-}
-
-static bool id_label_add(struct walk *walk, struct label_list *list, str name, str id)
-{
-	bool is_zero = true;
-
-	if (id.len > LABEL_VALUE_MAX / 2)
-		return otlp_reject(&walk->decoder, OTLP_LIMIT, "a link's id of %zu bytes", id.len);
-	for (size_t i = 0; i < id.len; i++)
-		is_zero &= id.ptr[i] == 0;
-	if (is_zero)
-		return true;
-	return label_add(walk, list, name, str_hex(walk->decoder.set->arena, id));
-}
-
-static bool link_add(struct walk *walk, struct label_list *list, uint64_t index)
-{
-	struct otlp_decoder *decoder = &walk->decoder;
-	struct field field = { 0 };
-	struct reader r;
-	str entry, trace = { 0 }, span = { 0 };
-
-	if (!otlp_small_entry(decoder, OTLP_LINKS, index, &entry))
-		return false;
-	r = reader_of(entry);
-	while (field_next(&r, &field)) {
-		if (!field_fits(&field, STR("ll")))
-			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the link table is of no known kind");
-		if (field.number == 1)
-			trace = field.bytes;
-		else if (field.number == 2)
-			span = field.bytes;
-	}
-	return otlp_ended(decoder, &r, &field) &&
-	       id_label_add(walk, list, STR("trace_id"), trace) &&
-	       id_label_add(walk, list, STR("span_id"), span);
-}
-
-/* Those of the resource and the profile, then the sample's own: the last that is given wins. */
-static bool label_set_make(struct walk *walk, const struct profile *profile,
-			   const struct wire_sample *sample, uint32_t *ret_labels)
-{
-	struct label_list *list = &walk->of_sample;
-
-	memcpy(list->items, profile->labels.items, profile->labels.len * sizeof(*list->items));
-	list->len = profile->labels.len;
-	if (!attributes_add(walk, list, sample->attributes.bytes) ||
-	    (sample->link && !link_add(walk, list, sample->link)))
-		return false;
-	*ret_labels = sample_set_labels(walk->decoder.set, labels_keep(walk, list));
-	return true;
-}
-
-/* Samples with the same bytes of attributes have the same labels. */
-static bool label_set_read(struct walk *walk, const struct profile *profile,
-			   const struct wire_sample *sample, uint32_t *ret_labels)
-{
-	walk->key.len = 0;
-	buf_u32(&walk->key, profile->base);
-	buf_varint(&walk->key, sample->link);
-	buf_str(&walk->key, sample->attributes.bytes);
-
-	void *known = map_get(&walk->label_sets, buf_bytes(&walk->key));
-
-	if (known) {
-		*ret_labels = (uint32_t)(uintptr_t)known - 1;
-		return true;
-	}
-	if (!label_set_make(walk, profile, sample, ret_labels))
-		return false;
-	*map_at(&walk->label_sets, str_copy(&walk->decoder.scratch, buf_bytes(&walk->key))) =
-		(void *)(uintptr_t)(*ret_labels + 1);
-	return otlp_memory_check(&walk->decoder);
-}
 
 static bool sample_decode(struct walk *walk, str bytes, struct wire_sample *sample)
 {
@@ -242,10 +77,8 @@ static bool series_of(struct walk *walk, struct profile *profile)
 
 	if (profile->has_series)
 		return true;
-	labels = labels_with_service_name(labels_keep(walk, &walk->of_series), set->arena);
-	if (labels.len > LABELS_MAX)
-		return otlp_reject(&walk->decoder, OTLP_LIMIT, "more than %d labels of one series",
-				   LABELS_MAX);
+	if (!otlp_labels_of_series(&walk->labels, &labels))
+		return false;
 	profile->series = sample_set_series(set, profile->type, labels,
 					    profile->period > 0 ? (uint64_t)profile->period : 0);
 	profile->has_series = true;
@@ -337,7 +170,9 @@ static bool sample_read(struct walk *walk, struct profile *profile, struct wire_
 				   "samples without a dictionary: older versions had none");
 	if (!shape_check(walk, wire) ||
 	    !otlp_stack_read(&walk->decoder, wire->stack, &sample.stack) ||
-	    !label_set_read(walk, profile, wire, &sample.labels) || !series_of(walk, profile))
+	    !otlp_labels_of_sample(&walk->labels, &profile->labels, wire->attributes.bytes,
+				   wire->link, &sample.labels) ||
+	    !series_of(walk, profile))
 		return false;
 	sample.series = profile->series;
 	return sample_spread(walk, profile, wire, sample);
@@ -415,11 +250,9 @@ static bool profile_read(struct walk *walk, str bytes)
 	struct wire_sample sample;
 	struct field field = { 0 };
 
-	profile.labels = walk->of_samples;
 	if (!profile_head_read(walk, bytes, &profile) ||
-	    !attributes_add(walk, &profile.labels, profile.attributes.bytes))
+	    !otlp_labels_of_profile(&walk->labels, profile.attributes.bytes, &profile.labels))
 		return false;
-	profile.base = sample_set_labels(walk->decoder.set, labels_keep(walk, &profile.labels));
 	sample.attributes.more = walk->joined[0];
 	sample.values.more = walk->joined[1];
 	sample.times.more = walk->joined[2];
@@ -454,12 +287,12 @@ static bool resource_profiles_read(struct walk *walk, str bytes)
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 
-	walk->of_series.len = walk->of_samples.len = 0;
+	otlp_labels_begin(&walk->labels);
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lll")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
 					   "profiles of a resource are of no known kind");
-		if (field.number == 1 && !resource_read(walk, field.bytes))
+		if (field.number == 1 && !otlp_labels_of_resource(&walk->labels, field.bytes))
 			return false;
 	}
 	if (!otlp_ended(decoder, &r, &field))
@@ -501,8 +334,7 @@ bool otlp_read(str bytes, const struct otlp_options *options, struct sample_set 
 	struct arena *scratch = &walk.decoder.scratch;
 
 	*ret_result = (struct otlp_result){ .rejected = OTLP_REASON_COUNT };
-	walk.label_sets.arena = scratch;
-	walk.key.arena = scratch;
+	otlp_labels_init(&walk.labels, &walk.decoder);
 	for (size_t i = 0; i < ARRAY_LEN(walk.joined); i++)
 		walk.joined[i].arena = scratch;
 
