@@ -6,7 +6,8 @@
  * a size pinned by static assertion, because both sides are compiled apart.
  *
  *     struct sample_record up to frames; kernel frames; user frames, each leaf first;
- *     if stack_bytes: struct sample_registers; stack_bytes of the user stack from its pointer on
+ *     if stack_bytes: struct sample_registers; stack_bytes of the user stack, from its pointer or
+ *     the first page above it that is there on (unwind_stack_from())
  *
  * A stack of which there is more is gone on with in records that follow, of the same time and CPU,
  * though maybe not at once: SAMPLE_CONTINUES. They are no samples, have no frames, and their stack
@@ -106,6 +107,7 @@ enum {
 	SAMPLE_STACK_TRAVELS = 1 << 2,  /* BPF knows too little: registers and stack go along */
 	SAMPLE_GUESSED = 1 << 3,   /* a step was a guess: the next word that looks returned to */
 	SAMPLE_CONTINUES = 1 << 4, /* no sample: more of the stack of one that came before */
+	SAMPLE_SKIPPED_AT = 8,     /* from this bit on: pages of the stack that were not there */
 };
 
 struct sample_record {

@@ -42,14 +42,16 @@ static __always_inline bool travel_begin(struct scratch *scratch)
 }
 
 /*
- * The registers and the top of the stack, to the end of the first page of it that cannot be read,
- * behind the frames. Bytes that there are now.
+ * The registers and the top of the stack, up to the next page of it that cannot be read, behind the
+ * frames. A big buffer that nobody has written to is no page yet: it is skipped. Bytes that there
+ * are now.
  */
 static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64_t tail,
 						 bool has_helper)
 {
 	struct sample_record *out = &scratch->record;
 	struct sample_registers *registers;
+	uint32_t skipped = 0;
 	uint64_t bytes = 0;
 
 	tail = at_most(tail, sizeof(*out));
@@ -68,13 +70,21 @@ static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64
 
 		bytes = at_most(bytes, SAMPLE_STACK_BYTES_MAX - SAMPLE_STACK_PIECE);
 		piece = at_most(piece, SAMPLE_STACK_PIECE);
-		if (bpf_probe_read_user(to + bytes, (uint32_t)piece, (const void *)(from + bytes)))
-			break;
+		if (bpf_probe_read_user(to + bytes, (uint32_t)piece,
+					(const void *)(from + bytes))) {
+			if (bytes)
+				break;
+			from += piece;
+			skipped++;
+			continue;
+		}
 		bytes += piece;
 		if (i == SAMPLE_STACK_PIECES - 1)
 			scratch->stack_more = from + bytes;
 	}
 	out->stack_bytes = (uint16_t)bytes;
+	if (bytes)
+		out->flags |= skipped << SAMPLE_SKIPPED_AT;
 	return bytes ? tail + sizeof(*registers) + bytes : tail;
 }
 

@@ -131,3 +131,13 @@ static inline void unwind_restore(struct sample_registers *to, const uint64_t *s
 }
 
 #endif
+
+/* Where the stack begins that came with a record: at its pointer, or with the first page that is.
+ */
+static inline uint64_t unwind_stack_from(const struct sample_record *record)
+{
+	uint64_t from = sample_registers(record)->general[UNWIND_STACK_POINTER] & ~7ULL;
+	uint64_t skipped = record->flags >> SAMPLE_SKIPPED_AT;
+
+	return skipped ? (from / SAMPLE_STACK_PIECE + skipped) * SAMPLE_STACK_PIECE : from;
+}

@@ -11,7 +11,9 @@ struct travelled {
 	struct unwind_space space;
 	const uint8_t *stack;
 	uint64_t from, bytes; /* the stack's */
+	uint64_t first;       /* page of its pointer */
 	bool ran_out;         /* the walk wanted more of it */
+	bool is_absent;       /* it wanted what was not there at the tick */
 	uint64_t missing;     /* as in struct stack_walk */
 };
 
@@ -22,6 +24,8 @@ static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint
 
 	if (at > travelled->bytes || travelled->bytes - at < bytes) {
 		travelled->ran_out = from >= travelled->from;
+		travelled->is_absent =
+			!travelled->ran_out && from / SAMPLE_STACK_PIECE >= travelled->first;
 		return false;
 	}
 	memcpy(to, travelled->stack + at, bytes);
@@ -38,11 +42,10 @@ static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 /* All the pieces of a record are there, and more did not come: the end is our own bound. */
 static bool is_cut(const struct travelled *travelled)
 {
-	uint64_t first = travelled->from / SAMPLE_STACK_PIECE;
 	uint64_t end = (travelled->from + travelled->bytes) / SAMPLE_STACK_PIECE;
 
 	return travelled->bytes && (travelled->from + travelled->bytes) % SAMPLE_STACK_PIECE == 0 &&
-	       (end - first) % SAMPLE_STACK_PIECES == 0;
+	       (end - travelled->first) % SAMPLE_STACK_PIECES == 0;
 }
 
 static bool wants_table(const struct unwind *walk)
@@ -76,7 +79,8 @@ static bool walk_frames(struct unwind *walk, struct travelled *travelled,
 		unwind_stop(walk, USER_END_TOO_DEEP);
 	out->user_frames = count;
 	out->user_end = (uint16_t)walk->end;
-	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out && !is_lost_in_generated(walk))
+	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out && !travelled->is_absent &&
+	    !is_lost_in_generated(walk))
 		return true;
 	return count >= record->user_frames || memcmp(before, frames, count * sizeof(*frames)) != 0;
 }
@@ -90,8 +94,9 @@ const struct sample_record *stack_walk_again(struct stack_walk *walk,
 	struct travelled travelled = {
 		.space = space,
 		.stack = (const uint8_t *)(registers + 1),
-		.from = registers->general[UNWIND_STACK_POINTER] & ~7ULL,
+		.from = unwind_stack_from(record),
 		.bytes = record->stack_bytes,
+		.first = registers->general[UNWIND_STACK_POINTER] / SAMPLE_STACK_PIECE,
 	};
 	struct unwind unwind = { .now = *registers, .self = &travelled };
 

@@ -67,10 +67,8 @@ static struct timeline_item *continued_by(struct timeline *timeline,
 
 static bool goes_on(const struct sample_record *sample, const struct sample_record *record)
 {
-	uint64_t from = sample_registers(sample)->general[UNWIND_STACK_POINTER] & ~7ULL;
-
 	return sample->stack_bytes &&
-	       from + sample->stack_bytes ==
+	       unwind_stack_from(sample) + sample->stack_bytes ==
 		       sample_registers(record)->general[UNWIND_STACK_POINTER] &&
 	       sample->stack_bytes + record->stack_bytes <= SAMPLE_STACK_WHOLE_MAX;
 }

@@ -45,7 +45,7 @@ enum walk_same walk_host_compare(struct walk_host *host, const struct sample_rec
 	const uint32_t flags = SAMPLE_FRAME_POINTERS | SAMPLE_GUESSED;
 
 	host->stack = (const uint8_t *)(registers + 1);
-	host->from = registers->general[UNWIND_STACK_POINTER] & ~7ULL;
+	host->from = unwind_stack_from(record);
 	host->bytes = record->stack_bytes;
 	host->ran_out = false;
 	*ret_twin = (struct walk_twin){ 0 };

@@ -88,14 +88,15 @@ def test_shells_that_live_for_a_moment_are_counted_by_pid(kernel):
 
 
 def test_stacks_in_the_middle_of_an_exec_are_told_as_such(kernel, figure):
-    """Emulated, an exec takes so long that some tick falls into one."""
+    """Emulated, an exec takes so long that ticks fall into one; without the bit that tells them
+    they would want a table."""
     pids = {str(child[0]) for child in kernel.said("spawn")["children"]}
     ends = [end for pid, end in re.findall(r'msg="stack cut" pid=(\d+) .*? end=(\w+)',
                                            kernel.text("agent.log")) if pid in pids]
 
     figure(f"{kernel.name}: {ends.count('exec')} stacks end in an exec, "
            f"{ends.count('no_table')} for want of a table")
-    assert "exec" in ends or not kernel.emulated, ends
+    assert ends.count("exec") >= ends.count("no_table"), ends
 
 
 def test_kernel_frames_have_names(kernel):

@@ -155,6 +155,36 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
 }
 
+/* As below a big buffer that nobody has written to yet. */
+static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
+{
+	for (uint32_t absent = 0; absent <= SAMPLE_STACK_PIECES; absent++) {
+		const struct sample_record *more = (void *)continued_bytes_of[0];
+
+		each_program(state);
+		now_ns = 1000000000;
+		is_known_process = false;
+		set_registers(CODE_AT, STACK_AT + 8, 1);
+		stack_from += absent * SAMPLE_STACK_PIECE;
+		tick(100, 100, 16);
+
+		uint32_t bytes = (SAMPLE_STACK_PIECES - absent) * SAMPLE_STACK_PIECE;
+
+		assert_int_equal(sent->stack_bytes, absent ? bytes : bytes - 8);
+		assert_int_equal(sent->flags >> SAMPLE_SKIPPED_AT, bytes ? absent : 0);
+		assert_int_equal(sent_bytes, sample_bytes(sent));
+		if (!bytes)
+			continue;
+
+		uint64_t from = unwind_stack_from(sent);
+
+		assert_int_equal(from, absent ? stack_from : STACK_AT + 8);
+		assert_memory_equal(sample_registers(sent) + 1, stack + (from - STACK_AT) / 8,
+				    sent->stack_bytes);
+		assert_int_equal(unwind_stack_from(more), from + sent->stack_bytes);
+	}
+}
+
 static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state)
 {
 	each_program(state);
@@ -223,6 +253,7 @@ int main(void)
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
 		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
 		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
+		BOTH(skips_pages_of_the_stack_that_are_not_there_yet),
 		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
 		BOTH(lets_no_more_stacks_travel_than_its_rate),
 		BOTH(leaves_the_second_half_of_the_ring_to_samples),

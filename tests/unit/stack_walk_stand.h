@@ -74,6 +74,16 @@ static inline const struct sample_record *travel(const uint64_t *found, uint16_t
 	return &sent.record;
 }
 
+static inline void set_stack_pointer(uint64_t to)
+{
+	struct sample_registers registers;
+	uint8_t *at = sent.bytes + sample_tail_at(&sent.record);
+
+	memcpy(&registers, at, sizeof(registers));
+	registers.general[RSP] = to;
+	memcpy(at, &registers, sizeof(registers));
+}
+
 /* The list has a page of its own for as long as the walk takes: a search may look at all of it. */
 static inline const struct sample_record *
 walk_with(const struct sample_record *record, const struct unwind_mapping *mappings, size_t count)

@@ -147,6 +147,35 @@ static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
 	assert_int_equal(walk.missing, TABLELESS + 0x20 - 1); /* whose table would lead on */
 }
 
+/* Pages below its bytes that nobody has written to were not there, and did not travel. */
+static void walks_a_stack_whose_first_pages_were_not_there(void **state)
+{
+	static const uint64_t stack[] = { CODE + 0x120, 2, CODE + 0x410, 3 };
+	static const uint64_t found[] = { CODE + 0x20 };
+	static const uint64_t frames[] = { CODE + 0x20, CODE + 0x120, CODE + 0x410 };
+	const struct sample_record *again;
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	set_up();
+	draw_table(&arena);
+	travel(found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+	sent.record.flags |= 1 << SAMPLE_SKIPPED_AT;
+	set_stack_pointer(STACK + SAMPLE_STACK_PIECE - 8);
+	again = walk_by_hand(&sent.record);
+	assert_user_frames(again, frames, ARRAY_LEN(frames));
+	assert_int_equal(again->user_end, USER_END_COMPLETE);
+
+	set_stack_pointer(STACK + SAMPLE_STACK_PIECE - 16); /* the caller is in what is absent */
+	assert_int_equal(walk_by_hand(&sent.record)->user_end, USER_END_READ_FAULT);
+
+	set_up(); /* and frame pointers had led around it */
+	travel(frames, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	sent.record.flags |= 1 << SAMPLE_SKIPPED_AT;
+	set_stack_pointer(STACK + SAMPLE_STACK_PIECE - 16);
+	assert_ptr_equal(walk_by_hand(&sent.record), &sent.record);
+}
+
 /* The code that is looked at there does not travel. */
 static void keeps_what_was_guessed_in_generated_code(void **state)
 {
@@ -194,5 +223,6 @@ static void a_stack_longer_than_what_travels_is_too_deep(void **state)
 
 RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_frames_that_were_astray),
 	  TEST(says_how_the_walk_ended), TEST(keeps_what_frame_pointers_found_where_no_table_is),
+	  TEST(walks_a_stack_whose_first_pages_were_not_there),
 	  TEST(keeps_what_was_guessed_in_generated_code),
 	  TEST(a_stack_longer_than_what_travels_is_too_deep))

@@ -169,8 +169,11 @@ static const struct sample_record *travels(uint64_t time_ns, uint32_t flags, uin
 	uint8_t *tail = made.bytes + sample_tail_at(&made.record);
 
 	memcpy(tail, &registers, sizeof(registers));
-	for (uint64_t at = from & ~7ULL; at < from + bytes; at += sizeof(at))
-		memcpy(tail + sizeof(registers) + (at - (from & ~7ULL)), &at, sizeof(at));
+
+	uint64_t begin = unwind_stack_from(&made.record);
+
+	for (uint64_t at = begin; at < begin + bytes; at += sizeof(at))
+		memcpy(tail + sizeof(registers) + (at - begin), &at, sizeof(at));
 	return &made.record;
 }
 
@@ -201,22 +204,32 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 		{ 10, 0x1000 + 3 * PART }, /* more than there may be */
 	};
 	const struct timeline_sink see = { .event = ignore_event, .sample = see_stack };
-	struct timeline timeline = { 0 };
-	const struct sample_record *record = travels(10, 0, 0x1004, PART);
+	/* Its pointer, and the same bytes behind a page that was not there. */
+	static const struct {
+		uint64_t from;
+		uint32_t flags;
+	} firsts[] = { { 0x1004, 0 }, { 0x0ff8, 1 << SAMPLE_SKIPPED_AT } };
 
 	(void)state;
-	timeline_add_sample(&timeline, record, sample_bytes(record));
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		timeline_add_stack(&timeline,
-				   travels(rows[i].time_ns, SAMPLE_CONTINUES, rows[i].from, PART));
-		timeline_run(&timeline, 9, &none); /* it waits, and moves */
-	}
-	timeline_run(&timeline, 10, &see);
-	assert_int_equal(stack_seen, SAMPLE_STACK_WHOLE_MAX);
+	for (size_t k = 0; k < ARRAY_LEN(firsts); k++) {
+		struct timeline timeline = { 0 };
+		const struct sample_record *record =
+			travels(10, firsts[k].flags, firsts[k].from, PART);
 
-	timeline_add_stack(&timeline, travels(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
-	assert_int_equal(timeline.dropped_samples, 0);
-	timeline_done(&timeline);
+		timeline_add_sample(&timeline, record, sample_bytes(record));
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+			timeline_add_stack(&timeline, travels(rows[i].time_ns, SAMPLE_CONTINUES,
+							      rows[i].from, PART));
+			timeline_run(&timeline, 9, &none); /* it waits, and moves */
+		}
+		stack_seen = 0;
+		timeline_run(&timeline, 10, &see);
+		assert_int_equal(stack_seen, SAMPLE_STACK_WHOLE_MAX);
+
+		timeline_add_stack(&timeline, travels(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
+		assert_int_equal(timeline.dropped_samples, 0);
+		timeline_done(&timeline);
+	}
 }
 
 RUN_TESTS(TEST(tells_an_exec_with_the_program_that_is_mapped_after_it),
