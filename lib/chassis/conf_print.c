@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of conf: --help, and the table that docs/configuration.md is made of.
+ */
 #include "chassis/conf_parts.h"
 
 #include <stdio.h>

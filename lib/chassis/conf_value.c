@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of conf: one setting's text becomes its value, with units and bounds.
+ */
 #include "base/log.h"
 #include "chassis/conf_parts.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of symbol_table: a debug file becomes a table of names, out of all that tells any.
+ */
 #include "dwarf_functions.h"
 #include "elf_plt.h"
 #include "go_functions.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of otlp_decoder: a message's tables are indexed, and their entries decoded when something
+ * first speaks of them: attributes, mappings, locations, stacks.
+ */
 #include "profile/limits.h"
 #include "profile/otlp_decoder.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of otlp_decoder: names and AnyValues become text, arrays as in JSON.
+ */
 #include "profile/limits.h"
 #include "profile/otlp_decoder.h"
 

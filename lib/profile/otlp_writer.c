@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * otlp_write(): samples of a set become one message, grouped so that little is said twice.
+ */
 #include "profile/otlp.h"
 #include "profile/otlp_intern.h"
 #include "profile/profile_type.h"

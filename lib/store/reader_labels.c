@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of reader: which names, values and types there are. The index of pairs and the rows'
+ * directories tell most of it; only samples' own labels need payloads.
+ */
 #include "base/vec.h"
 #include "store/label_pair.h"
 #include "store/reader.h"

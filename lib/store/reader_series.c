@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of reader: which series of a selector have a sample within the window.
+ */
 #include "store/reader.h"
 #include "store/reader_match.h"
 #include "store/row_scan.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of reader: its connection, and the snapshot that one question is answered in.
+ */
 #include "base/clock.h"
 #include "store/limits.h"
 #include "store/reader.h"
 #include "store/schema.h"
 
 #include <stdio.h>
-
-/* The reader's connection, and the snapshot that one question is answered in. */
 
 enum { END_MS = 2000 };
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of a flush (writer_flush.h): the hosts' seen numbers and the partitions' offsets, whose
+ * old values are compared. They come last, so that nobody waits for a writer that stands still.
+ */
 #include "store/writer_flush.h"
 
 /*

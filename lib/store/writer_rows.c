@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of a flush (writer_flush.h): all parts' samples, by bucket, become rows of chunk_raw.
+ */
 #include "base/clock.h"
 #include "store/chunk_rows.h"
 #include "store/raw_row.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of a flush (writer_flush.h): series and label pairs that are not known to be written.
+ */
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/label_pair.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of spool: what is found at the start, after an end in order or a crash at any instant.
+ */
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/log.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/diff: two questions, or the two sides of a share, as one tree.
+ */
 #include "base/clock.h"
 #include "diff.h"
 #include "flame_report.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/fleet: what became of each host's samples.
+ */
 #include "fleet_answer.h"
 #include "question.h"
 

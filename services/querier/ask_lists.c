@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/labels, label/NAME/values and profile_types.
+ */
 #include "json_answer.h"
 #include "profile/limits.h"
 #include "question.h"

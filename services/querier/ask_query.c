@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/query: a profile in any report, read now or as it was shared.
+ */
 #include "found.h"
 #include "json_answer.h"
 #include "report.h"

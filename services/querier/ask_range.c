@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/query_range: sums by step and group.
+ */
 #include "base/clock.h"
 #include "profile/profile_type.h"
 #include "question.h"

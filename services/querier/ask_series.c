@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/series: the label sets that a selector means.
+ */
 #include "json_answer.h"
 #include "question.h"
 

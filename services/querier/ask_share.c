@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/share and /s/ID: a question, or its answer as it was then, in a row of its own.
+ */
 #include "chassis/metrics.h"
 #include "found.h"
 #include "frozen.h"

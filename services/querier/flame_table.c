@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A part of flame: the table of functions, summed over the paths.
+ */
 #include "flame_paths.h"
 
 /* Sums of the group that is being read: paths come sorted, so groups stand together. */
