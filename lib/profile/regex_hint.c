@@ -65,6 +65,111 @@ static bool is_alternation(str expression, struct arena *arena, struct regex_hin
 	return true;
 }
 
+enum { UNCLEAR = -1 };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static char char_at(str expression, size_t at)
+{
+	return at < expression.len ? expression.ptr[at] : '\0';
+}
+
+/* Where `{2}` or `{2,5}` ends. */
+static ssize_t braces_end(str expression, size_t at)
+{
+	size_t first = ++at;
+
+	while (is_digit(char_at(expression, at)))
+		at++;
+	if (at == first)
+		return UNCLEAR;
+	if (char_at(expression, at) == ',')
+		at++;
+	while (is_digit(char_at(expression, at)))
+		at++;
+	return char_at(expression, at) == '}' ? (ssize_t)at + 1 : UNCLEAR;
+}
+
+/* Where what says how often something is there ends; `at` where nothing does. */
+static ssize_t repeat_end(str expression, size_t at)
+{
+	ssize_t end = (ssize_t)at;
+	char c = char_at(expression, at);
+
+	if (c == '?' || c == '*' || c == '+')
+		end++;
+	else if (c == '{')
+		end = braces_end(expression, at);
+	if (end > (ssize_t)at && strchr("?+", char_at(expression, (size_t)end)) &&
+	    (size_t)end < expression.len)
+		end++;
+	return end;
+}
+
+/* Where `[a-z]` ends, if it is as plain as that. */
+static ssize_t class_end(str expression, size_t at)
+{
+	at++;
+	if (char_at(expression, at) == '^')
+		at++;
+	if (char_at(expression, at) == ']')
+		return UNCLEAR;
+	for (; at < expression.len; at++) {
+		char c = expression.ptr[at];
+
+		if (c == '[' || c == '\\')
+			return UNCLEAR;
+		if (c == ']')
+			return (ssize_t)at + 1;
+	}
+	return UNCLEAR;
+}
+
+/* Where one thing ends that is not text: `.`, `\d`, a class. */
+static ssize_t other_end(str expression, size_t at)
+{
+	char c = char_at(expression, at), next = char_at(expression, at + 1);
+
+	if (c == '.' || c == '^' || c == '$')
+		return (ssize_t)at + 1;
+	if (c == '\\' && next && strchr("dDsSwW", next))
+		return (ssize_t)at + 2;
+	return c == '[' ? class_end(expression, at) : UNCLEAR;
+}
+
+/* The longest text that must be there, up to what is unclear: a group may be there or not. */
+static str text_inside(str expression, struct arena *arena)
+{
+	str longest = { 0 };
+	size_t at = 0;
+
+	while (at < expression.len) {
+		struct literal literal = { .text.arena = arena };
+
+		at = read_literal(expression, at, &literal);
+
+		ssize_t end = repeat_end(expression, at);
+		str text = buf_bytes(&literal.text);
+
+		/* How often the last character is there is said: not at all, maybe. */
+		if (end != (ssize_t)at && char_at(expression, at) != '+')
+			text.len = literal.last;
+		if (text.len > longest.len)
+			longest = text;
+		if (end == (ssize_t)at) {
+			end = other_end(expression, at);
+			end = end == UNCLEAR ? UNCLEAR : repeat_end(expression, (size_t)end);
+		}
+		if (end == UNCLEAR)
+			break;
+		at = (size_t)end;
+	}
+	return longest;
+}
+
 struct regex_hint regex_hint_of(str expression, struct arena *arena)
 {
 	struct regex_hint hint = { 0 };
@@ -83,6 +188,7 @@ struct regex_hint regex_hint_of(str expression, struct arena *arena)
 	/* What follows may say how often the last character is there: not at all, maybe. */
 	if (strchr("?*{", expression.ptr[end]))
 		hint.prefix.len = literal.last;
+	hint.inside = text_inside(expression, arena);
 	return hint;
 }
 

@@ -2,9 +2,9 @@
 /*
  * regex_hint - what the text of a regular expression says of the values that it matches, anchored.
  *
- * So that an index can be asked: for a few values (`web|api`), or for those with a beginning in
- * common (`web-.*`). What the text does not say plainly is left unsaid; what is said holds for
- * every value that matches.
+ * So that an index can be asked: for a few values (`web|api`), for those with a beginning in common
+ * (`web-.*`), or with some text anywhere (`.*-canary-.*`). What the text does not say plainly is
+ * left unsaid; what is said holds for every value that matches.
  */
 #pragma once
 
@@ -14,6 +14,7 @@ struct regex_hint {
 	const str *literals; /* what matches is one of these; NULL: not said */
 	size_t literal_count;
 	str prefix; /* what matches begins with it; may be empty */
+	str inside; /* what matches has it somewhere; may be empty */
 };
 
 /* The arena holds what the hint points to. */

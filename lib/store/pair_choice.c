@@ -64,16 +64,20 @@ void pair_choice_plain(struct pair_choice *choice, const struct matcher *matcher
 	}
 }
 
+/* Whether it is values that its expression matches which are looked for, and not the others. */
+static bool looks_for_matches(const struct matcher *matcher)
+{
+	bool is_regex = matcher->op == MATCH_RE || matcher->op == MATCH_NOT_RE;
+
+	return is_regex && (matcher->op == MATCH_RE) != matcher_matches_empty(matcher);
+}
+
 static bool range_of(const struct matcher *matcher, struct arena *arena, str *ret_first,
 		     str *ret_end)
 {
-	struct regex_hint hint = regex_hint_of(matcher->value, arena);
-	bool is_regex = matcher->op == MATCH_RE || matcher->op == MATCH_NOT_RE;
-	/* Else what it does not match is looked for. */
-	bool looks_for_matches = (matcher->op == MATCH_RE) != matcher_matches_empty(matcher);
-
-	return is_regex && looks_for_matches &&
-	       regex_hint_range(hint.prefix, arena, ret_first, ret_end);
+	return looks_for_matches(matcher) &&
+	       regex_hint_range(regex_hint_of(matcher->value, arena).prefix, arena, ret_first,
+				ret_end);
 }
 
 bool pair_choice_has_prefix(const struct matcher *matcher, struct arena *arena)
@@ -83,27 +87,59 @@ bool pair_choice_has_prefix(const struct matcher *matcher, struct arena *arena)
 	return range_of(matcher, arena, &first, &end);
 }
 
-/* Values that may make the choice, sorted, each once. */
+/* A pattern of LIKE for values that its expression may match; false: all values may be. */
+static bool pattern_of(const struct matcher *matcher, struct arena *arena, str *ret_pattern)
+{
+	struct buf pattern = { .arena = arena };
+	str inside = regex_hint_of(matcher->value, arena).inside;
+
+	/* A letter or two are in most values. */
+	if (!looks_for_matches(matcher) || inside.len < 3)
+		return false;
+	buf_u8(&pattern, '%');
+	for (size_t i = 0; i < inside.len; i++) {
+		if (strchr("%_\\", inside.ptr[i]))
+			buf_u8(&pattern, '\\');
+		buf_u8(&pattern, (uint8_t)inside.ptr[i]);
+	}
+	buf_u8(&pattern, '%');
+	*ret_pattern = buf_bytes(&pattern);
+	return true;
+}
+
+#define VALUES                                                                               \
+	"SELECT DISTINCT value FROM label_pair WHERE day BETWEEN $1 AND $2 AND name = $3 %s" \
+	"ORDER BY value LIMIT nullif($4, 0)%c"
+
+/*
+ * Values that may make the choice, sorted, each once. With a bound to them it is quicker to see
+ * that there are too many than to leave some out.
+ */
 static bool read_values(const struct matcher *matcher, const struct pair_source *source,
 			size_t most, struct postgres_rows *rows, struct err *err)
 {
-	static const char all[] = "SELECT DISTINCT value FROM label_pair WHERE day BETWEEN $1 "
-				  "AND $2 AND name = $3 ORDER BY value LIMIT nullif($4, 0)";
-	static const char some[] = "SELECT DISTINCT value FROM label_pair WHERE day BETWEEN $1 "
-				   "AND $2 AND name = $3 AND value >= $5 AND value < $6 "
-				   "ORDER BY value LIMIT nullif($4, 0)";
-	str first = { 0 }, end = { 0 };
-	bool ranged = range_of(matcher, source->arena, &first, &end);
-	const struct postgres_param params[] = {
+	struct buf sql = { .arena = source->arena };
+	struct postgres_param params[6] = {
 		source->days[0],
 		source->days[1],
 		postgres_text(matcher->name),
 		postgres_i64(source->arena, most ? (int64_t)most + 1 : 0),
-		postgres_text(first),
-		postgres_text(end),
 	};
+	str first, end;
 
-	return postgres_query(source->pg, ranged ? some : all, params, ranged ? 6 : 4, rows, err);
+	if (range_of(matcher, source->arena, &first, &end)) {
+		params[4] = postgres_text(first);
+		params[5] = postgres_text(end);
+		buf_format(&sql, VALUES, "AND value >= $5 AND value < $6 ", '\0');
+		return postgres_query(source->pg, sql.ptr, params, 6, rows, err);
+	}
+	if (!most && pattern_of(matcher, source->arena, &first)) {
+		params[4] = postgres_text(first);
+		buf_format(&sql, VALUES, "AND value LIKE $5 ", '\0');
+		return postgres_query(source->pg, sql.ptr, params, 5, rows, err);
+	}
+	buf_format(&sql, VALUES, "", '\0');
+	return postgres_query(source->pg, sql.ptr, params, 4, rows, err);
 }
 
 bool pair_choice_look_up(struct pair_choice *choice, const struct matcher *matcher,

@@ -26,6 +26,7 @@ static void check_hint(str expression, str subject)
 	for (size_t i = 0; i < hint.literal_count; i++)
 		found = found || str_eq(hint.literals[i], subject);
 	assert(found && str_starts_with(subject, hint.prefix));
+	assert(hint.inside.len == 0 || str_find(subject, hint.inside) != SIZE_MAX);
 	assert(is_in_range(hint.prefix, subject, &arena));
 }
 

@@ -6,7 +6,8 @@
 static struct labels various_labels(struct arena *arena, size_t i, bool of_sample)
 {
 	static const char *const names[] = { "aa", "container", "node", "pod", "unit", "zone" };
-	struct label *items = arena_array(arena, struct label, ARRAY_LEN(names) + 1);
+	static const char *const signs[] = { "a 50%_\\b", "a 50xx\\b", "a 50%_xb", "a 50%_" };
+	struct label *items = arena_array(arena, struct label, ARRAY_LEN(names) + 2);
 	size_t len = 0;
 
 	if (of_sample) {
@@ -21,6 +22,7 @@ static struct labels various_labels(struct arena *arena, size_t i, bool of_sampl
 						       str_format(arena, "%s-%zu", names[j],
 								  i % (20 + j)) };
 	items[len++] = (struct label){ STR("service_name"), str_format(arena, "s%zu", i % 9) };
+	items[len++] = (struct label){ STR("signs"), str_from(signs[i % ARRAY_LEN(signs)]) };
 	return labels_of(items, len);
 }
 
@@ -90,7 +92,11 @@ static void labels_that_are_asked_for_come_whatever_else_series_have(void **stat
 		       { { STR("service_name") }, 1 },
 		       { { STR("__type__"), STR("node") }, 2 } };
 	static const char *const selectors[] = {
-		"{}", "{service_name!=\"s3\"}", "{pod=~\".*[05]\"}",
+		"{}",
+		"{service_name!=\"s3\"}",
+		"{pod=~\".*[05]\"}",
+		"{signs=~\".*50%_\\\\\\\\b\"}",
+		"{signs!~\".*50%_.*\"}",
 		"{pod!~\".*[05]\",unit=~\"unit-1|\"}",
 		"{service_name=\"s3\",pid=\"3\",zone=~\".*-.*\"}"
 	};

@@ -65,6 +65,45 @@ static void says_what_values_begin_with_and_no_more(void **state)
 	}
 }
 
+static void says_what_values_have_inside_and_no_more(void **state)
+{
+	static const struct {
+		const char *expression, *inside;
+	} rows[] = {
+		{ ".*-7", "-7" },
+		{ ".*-canary-.*", "-canary-" },
+		{ "web-.*-canary-[a-f0-9]+-x", "-canary-" },
+		{ ".+\\.example\\.com$", ".example.com" },
+		{ "\\d+-web\\w*", "-web" },
+		{ "^.*webs?.*", "web" },
+		{ ".*webs+?x.*", "webs" },
+		{ "a{2}bcd{1,3}?ef", "bc" },
+		{ "a{,2}bcd", "" },
+		{ ".*h\xc3\xa4*", "h" },
+		{ ".*+abc", "abc" },
+		{ "ab(cdef)gh", "ab" },
+		{ "ab(?i)cdef", "ab" },
+		{ "(?i)abc", "" },
+		{ "ab\\Qc.def\\E", "ab" },
+		{ "a[]b]cdef", "a" },
+		{ "a[^]b]cdef", "a" },
+		{ "a[[:alpha:]]cdef", "a" },
+		{ "a[\\]]cdef", "a" },
+		{ "a[bcdef", "a" },
+		{ "abc.*|def", "" },
+		{ "ab\\", "ab" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct regex_hint hint = regex_hint_of(str_from(rows[i].expression), &arena);
+
+		if (!str_eq(hint.inside, str_from(rows[i].inside)))
+			fail_msg("%s: " STR_FMT, rows[i].expression, STR_ARG(hint.inside));
+	}
+}
+
 static void a_range_holds_all_that_begins_with_the_prefix(void **state)
 {
 	static const struct {
@@ -90,4 +129,5 @@ static void a_range_holds_all_that_begins_with_the_prefix(void **state)
 
 RUN_TESTS(TEST(names_the_few_values_of_an_alternation),
 	  TEST(says_what_values_begin_with_and_no_more),
+	  TEST(says_what_values_have_inside_and_no_more),
 	  TEST(a_range_holds_all_that_begins_with_the_prefix))
