@@ -140,6 +140,28 @@ static ssize_t other_end(str expression, size_t at)
 	return c == '[' ? class_end(expression, at) : UNCLEAR;
 }
 
+/*
+ * Whether the last character of text that ends here must be there. What follows may say how often;
+ * and PCRE takes some things away before, as a comment or a lone \\E.
+ */
+static bool is_sure(str expression, size_t at)
+{
+	char c = char_at(expression, at), next = char_at(expression, at + 1);
+
+	switch (c) {
+	case '?':
+	case '*':
+	case '{':
+		return false;
+	case '\\':
+		return next && strchr("dDsSwW", next);
+	case '(':
+		return next != '?' && next != '*';
+	default:
+		return true;
+	}
+}
+
 /* The longest text that must be there, up to what is unclear: a group may be there or not. */
 static str text_inside(str expression, struct arena *arena)
 {
@@ -154,8 +176,7 @@ static str text_inside(str expression, struct arena *arena)
 		ssize_t end = repeat_end(expression, at);
 		str text = buf_bytes(&literal.text);
 
-		/* How often the last character is there is said: not at all, maybe. */
-		if (end != (ssize_t)at && char_at(expression, at) != '+')
+		if (!is_sure(expression, at))
 			text.len = literal.last;
 		if (text.len > longest.len)
 			longest = text;
@@ -185,8 +206,7 @@ struct regex_hint regex_hint_of(str expression, struct arena *arena)
 	size_t end = read_literal(expression, 0, &literal);
 
 	hint.prefix = buf_bytes(&literal.text);
-	/* What follows may say how often the last character is there: not at all, maybe. */
-	if (strchr("?*{", expression.ptr[end]))
+	if (!is_sure(expression, end))
 		hint.prefix.len = literal.last;
 	hint.inside = text_inside(expression, arena);
 	return hint;
