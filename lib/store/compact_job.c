@@ -9,7 +9,8 @@
 
 #define SQLSTATE_NO_PARTITION "23514"
 
-enum { CHUNK_LEVEL = 3, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
+/* Levels of zstd: what is joined is soon written again, a chunk is kept. */
+enum { JOINED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
 static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
 {
@@ -193,7 +194,7 @@ void compact_job_join(struct compact_job *job, struct sample_set *set)
 {
 	AUTO_ARENA scratch = { 0 };
 
-	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_back, job });
+	chunk_rows_make(set, JOINED_LEVEL, &scratch, &(struct chunk_row_sink){ put_back, job });
 }
 
 static bool mark(struct compact_job *job, str what, const str *places, size_t count,
