@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_read(): the walk over a message's resources, profiles and samples. What samples speak of is
- * otlp_dictionary.c's, what they are called by otlp_labels.c's.
+ * otlp_read(): the walk over a message's resources, profiles and samples. Their stacks are
+ * otlp_stacks.c's, their labels otlp_labels.c's.
  */
 #include "profile/limits.h"
 #include "profile/otlp_decoder.h"

@@ -176,8 +176,43 @@ static void unpacked_numbers_and_unknown_fields_are_taken(void **state)
 	arena_free(&m.arena);
 }
 
+static void numbers_of_a_field_may_come_in_pieces(void **state)
+{
+	struct message m;
+	struct otlp_result result;
+	struct sample_set set;
+	struct err err;
+
+	(void)state;
+	message_init(&m);
+
+	struct buf sample = { .arena = &m.arena }, profile = { .arena = &m.arena };
+	struct buf all = { .arena = &m.arena };
+
+	/* stack 1, attribute 1 and 1 again, values of 5 and of 6; then a time, and another */
+	buf_str(&sample, STR("\x08\x01\x12\x01\x01\x12\x01\x01\x22\x01\x05\x22\x01\x06"));
+	for (uint64_t ms = 1; ms <= 2; ms++) {
+		buf_u8(&sample, 0x29);
+		buf_u64(&sample, ms * 1000000);
+	}
+	buf_str(&profile, STR("\x0a\x04\x08\x03\x10\x04\x12"));
+	buf_str_prefixed(&profile, buf_bytes(&sample));
+	buf_str(&all, protobuf_pack(&m.data.base, &m.arena));
+	buf_str(&all, message_around(buf_bytes(&profile), &m.arena));
+	if (!try_read(buf_bytes(&all), &set, &result, &err, &m.arena))
+		fail_msg("%s", err.msg);
+	assert_int_equal(set.samples.len, 3);
+	for (size_t i = 1; i <= 2; i++) {
+		assert_int_equal(set.samples.items[i].value, 4 + i);
+		assert_int_equal(set.samples.items[i].time_ms, i);
+		assert_int_equal(set.samples.items[i].labels, set.samples.items[0].labels);
+	}
+	arena_free(&m.arena);
+}
+
 RUN_TESTS(TEST(what_was_written_comes_back_sample_for_sample),
 	  TEST(timestamps_count_one_period_each), TEST(one_value_without_a_time_is_at_the_profiles),
 	  TEST(a_value_beside_a_time_is_its_own), TEST(values_of_other_types_are_taken_as_they_are),
 	  TEST(resource_attributes_are_labels_by_the_table), TEST(lines_and_links_are_read),
-	  TEST(arrays_are_text_as_in_json), TEST(unpacked_numbers_and_unknown_fields_are_taken))
+	  TEST(arrays_are_text_as_in_json), TEST(unpacked_numbers_and_unknown_fields_are_taken),
+	  TEST(numbers_of_a_field_may_come_in_pieces))
