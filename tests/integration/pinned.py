@@ -8,6 +8,7 @@ import subprocess
 
 BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 SENT, RING_FULL = 0, 2  # in the map of counts: enum sampler_count
+SHAPE = 15  # behind these, enum counts_slot: what the slots mean
 
 
 def bpftool(*words):

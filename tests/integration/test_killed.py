@@ -18,7 +18,7 @@ import pytest
 from harness import metrics, servers_of_a_run, wait_until
 from local.process import before_exec
 from local.services import Service
-from pinned import RING_FULL, bpftool, counted, pin_of, slots_of
+from pinned import RING_FULL, SHAPE, bpftool, counted, pin_of, slots_of
 
 pytestmark = pytest.mark.machine
 
@@ -328,7 +328,7 @@ def make_other_type(host):
 
 
 def make_other_version(host):
-    bpftool("map", "update", "pinned", host.pin, "key", 14, 0, 0, 0,
+    bpftool("map", "update", "pinned", host.pin, "key", SHAPE, 0, 0, 0,
             "value", 9, 0, 0, 0, 0, 0, 0, 0)
 
 
