@@ -74,7 +74,9 @@ static bool is_digit(char c)
 
 static char char_at(str expression, size_t at)
 {
-	return at < expression.len ? expression.ptr[at] : '\0';
+	if (at >= expression.len)
+		return '\0';
+	return expression.ptr[at];
 }
 
 /* Where `{2}` or `{2,5}` ends. */
