@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * chunk_decode - strings, label sets and samples of a row: chunk_decode() of chunk.h.
+ */
 #include "profile/limits.h"
 #include "store/chunk_decoder.h"
 #include "store/limits.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * chunk_encode - the tables of a row, and the row put together: chunk_encode() of chunk.h.
+ */
 #include "store/chunk.h"
 #include "store/chunk_encoder.h"
 #include "store/limits.h"

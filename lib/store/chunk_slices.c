@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * chunk_slices - samples by series, cut into slices: for chunk_encode.c.
+ */
 #include "store/chunk_encoder.h"
 #include "store/limits.h"
 

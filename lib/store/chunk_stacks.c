@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * chunk_stacks - stacks and frames of a row, as far as samples speak of them: for chunk_decode.c.
+ */
 #include "profile/limits.h"
 #include "store/chunk_decoder.h"
 #include "store/limits.h"
