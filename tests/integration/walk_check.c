@@ -340,15 +340,18 @@ static void follow_cpus(struct check *check)
 	}
 }
 
+enum { ROUNDS_PER_SECOND = 50 };
+
 static void run(struct check *check, double seconds)
 {
-	struct timespec rest = { .tv_nsec = 20000000 };
+	struct timespec rest = { .tv_nsec = NS_PER_SECOND / ROUNDS_PER_SECOND };
+	uint64_t rounds = (uint64_t)(seconds * ROUNDS_PER_SECOND);
 
 	if (!check->only_these)
 		follow_cpus(check);
 	for (size_t i = 0; check->only_these && i < process_count; i++)
 		follow_process(check, processes[i].pid);
-	for (double slept = 0; slept < seconds; slept += 0.02) {
+	for (uint64_t round = 0; round < rounds; round++) {
 		nanosleep(&rest, NULL);
 		sampler_drain(&check->sampler, take, check);
 	}

@@ -27,7 +27,7 @@ uint64_t bpf_ktime_get_ns(void);
 uint32_t bpf_get_smp_processor_id(void);
 long bpf_get_current_comm(void *to, uint32_t room);
 struct task_struct *bpf_get_current_task_btf(void);
-long bpf_task_pt_regs(struct task_struct *task);
+long bpf_task_pt_regs(struct task_struct *of);
 long bpf_loop(uint32_t rounds, void *callback, void *data, uint64_t flags);
 long bpf_tail_call(void *ctx, void *programs, uint32_t index);
 uint64_t bpf_ringbuf_query(void *ring, uint64_t flags);
