@@ -136,41 +136,60 @@ static void many_sums_are_held_once(void **state)
 		assert_int_equal(fold.sums.samples.items[i].value, ROWS);
 }
 
+/* What samples say of one process: sums by the stack's address, and times. */
+struct process_sums {
+	int64_t sums[8];
+	bool seen[8], at[64];
+};
+
+static uint32_t pid_of(const struct sample_set *set, const struct sample *sample)
+{
+	str text = labels_get(set->label_sets.items[sample->labels], STR("pid"));
+
+	return text.len ? (uint32_t)(text.ptr[0] - '0') : 0;
+}
+
+static void add_sample(const struct sample_set *set, const struct sample *sample,
+		       struct process_sums *process)
+{
+	struct stack stack = set->stacks.items[sample->stack];
+	uint64_t address = stack.len ? set->frames.items[stack.frames[0]].address : 0;
+
+	process->sums[address] += sample->value;
+	process->seen[address] = true;
+	process->at[sample->time_ms - HOUR_MS] = true;
+}
+
+static void put_process(const struct process_sums *process, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(process->sums); i++)
+		if (process->seen[i])
+			buf_format(out, " %zu=%jd", i, (intmax_t)process->sums[i]);
+	for (size_t i = 0; i < ARRAY_LEN(process->at); i++)
+		if (process->at[i])
+			buf_format(out, " @%zu", i);
+	buf_format(out, "\n");
+}
+
 /* Sums by process and stack, and times by process, said as samples of a set. */
 static str gauge_text(const struct sample_set *set, struct arena *arena)
 {
+	struct process_sums processes[4][3] = { 0 };
 	struct buf out = { .arena = arena };
 
-	for (uint64_t series = 0; series < 4; series++) {
-		for (uint32_t pid = 0; pid < 3; pid++) {
-			int64_t sums[8] = { 0 };
-			bool seen[8] = { 0 }, at[64] = { 0 };
+	for (size_t i = 0; i < set->samples.len; i++) {
+		const struct sample *sample = &set->samples.items[i];
+		uint64_t series = set->series.items[sample->series].id;
+		uint32_t pid = pid_of(set, sample);
 
-			for (size_t i = 0; i < set->samples.len; i++) {
-				const struct sample *sample = &set->samples.items[i];
-				struct labels labels = set->label_sets.items[sample->labels];
-				str text = labels_get(labels, STR("pid"));
-				uint32_t is = text.len ? (uint32_t)(text.ptr[0] - '0') : 0;
-				struct stack stack = set->stacks.items[sample->stack];
-				uint64_t address =
-					stack.len ? set->frames.items[stack.frames[0]].address : 0;
-
-				if (set->series.items[sample->series].id != series || is != pid)
-					continue;
-				sums[address] += sample->value;
-				seen[address] = true;
-				at[sample->time_ms - HOUR_MS] = true;
-			}
-			buf_format(&out, "%d/%d:", (int)series, (int)pid);
-			for (size_t i = 0; i < ARRAY_LEN(sums); i++)
-				if (seen[i])
-					buf_format(&out, " %zu=%jd", i, (intmax_t)sums[i]);
-			for (size_t i = 0; i < ARRAY_LEN(at); i++)
-				if (at[i])
-					buf_format(&out, " @%zu", i);
-			buf_format(&out, "\n");
-		}
+		if (series < ARRAY_LEN(processes) && pid < ARRAY_LEN(processes[0]))
+			add_sample(set, sample, &processes[series][pid]);
 	}
+	for (size_t series = 0; series < ARRAY_LEN(processes); series++)
+		for (size_t pid = 0; pid < ARRAY_LEN(processes[0]); pid++) {
+			buf_format(&out, "%zu/%zu:", series, pid);
+			put_process(&processes[series][pid], &out);
+		}
 	return buf_bytes(&out);
 }
 

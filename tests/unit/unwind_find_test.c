@@ -19,18 +19,18 @@ enum { LIST_PAGE = 10, TABLE_PAGE = 100, RULES = 600 };
 static const uint8_t *table_pages;
 static uint32_t table_page_count;
 static struct unwind_mapping list[UNWIND_MAPPINGS_MAX] __attribute__((aligned(4096)));
-static struct unwind walk;
+static struct unwind walker;
 
-static bool unwind_read_user(struct unwind *of, void *to, uint32_t bytes, uint64_t from)
+static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
 {
-	(void)of, (void)to, (void)bytes, (void)from;
+	(void)walk, (void)to, (void)bytes, (void)from;
 	fail_msg("a search reads no stack");
 	return false;
 }
 
-static const uint8_t *unwind_page(struct unwind *of, uint64_t number)
+static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 {
-	(void)of;
+	(void)walk;
 	if (number >= TABLE_PAGE && number < TABLE_PAGE + table_page_count)
 		return table_pages + (number - TABLE_PAGE) * UNWIND_PAGE_BYTES;
 	if (number >= LIST_PAGE && number < LIST_PAGE + sizeof(list) / UNWIND_PAGE_BYTES)
@@ -41,10 +41,10 @@ static const uint8_t *unwind_page(struct unwind *of, uint64_t number)
 static void begin(uint32_t mappings)
 {
 	(void)unwind_read_user; /* no search calls it */
-	memset(&walk, 0, sizeof(walk));
-	walk.list = LIST_PAGE * UNWIND_PAGE_BYTES;
-	walk.list_count = mappings;
-	walk.mapping.table = TABLE_PAGE;
+	memset(&walker, 0, sizeof(walker));
+	walker.list = LIST_PAGE * UNWIND_PAGE_BYTES;
+	walker.list_count = mappings;
+	walker.mapping.table = TABLE_PAGE;
 }
 
 static void agree_at(const struct unwind_file *file, uint64_t address)
@@ -52,7 +52,7 @@ static void agree_at(const struct unwind_file *file, uint64_t address)
 	struct unwind_rule ours, theirs = { .cfa = UNWIND_CFA_NONE };
 
 	(void)!unwind_file_find(file, address, &theirs);
-	assert_true(unwind_search_table(&walk, address, &ours));
+	assert_true(unwind_search_table(&walker, address, &ours));
 	assert_memory_equal(&ours, &theirs, sizeof(ours));
 }
 
@@ -123,7 +123,7 @@ static void finds_each_row_of_a_large_table(void **state)
 
 	assert_int_equal(((const struct unwind_header *)(const void *)table_pages)->depth, 2);
 	for (uint32_t i = 0; i < ROWS * STRIDE; i++) {
-		assert_true(unwind_search_table(&walk, 0x1000 + i, &found));
+		assert_true(unwind_search_table(&walker, 0x1000 + i, &found));
 		assert_int_equal(found.cfa_offset, i / STRIDE % RULES);
 	}
 }
@@ -151,7 +151,7 @@ static void finds_nothing_where_a_page_is_missing(void **state)
 	table_pages = (const uint8_t *)pages.ptr;
 	for (table_page_count = 0; table_page_count <= pages.len / UNWIND_PAGE_BYTES;
 	     table_page_count++)
-		if (unwind_search_table(&walk, 4999, &found))
+		if (unwind_search_table(&walker, 4999, &found))
 			assert_int_equal(found.cfa_offset, 4999 % RULES);
 		else
 			missing++;
@@ -170,9 +170,9 @@ static void agree_on_mapping(uint32_t count, uint64_t address)
 {
 	const struct unwind_mapping *mapping = look_at_all(count, address);
 
-	assert_int_equal(unwind_find_mapping(&walk, address), mapping != NULL);
+	assert_int_equal(unwind_find_mapping(&walker, address), mapping != NULL);
 	if (mapping)
-		assert_memory_equal(&walk.mapping, mapping, sizeof(*mapping));
+		assert_memory_equal(&walker.mapping, mapping, sizeof(*mapping));
 }
 
 /* Also where the list goes on in another page, and after any other mapping. */
@@ -206,11 +206,11 @@ static void finds_no_mapping_where_the_list_is_missing(void **state)
 	(void)state;
 	list[0] = (struct unwind_mapping){ .start = 0x1000, .end = 0x2000 };
 	begin(1);
-	walk.list = UNWIND_PAGE_BYTES;
-	assert_false(unwind_find_mapping(&walk, 0x1000));
+	walker.list = UNWIND_PAGE_BYTES;
+	assert_false(unwind_find_mapping(&walker, 0x1000));
 	begin(300);
-	walk.list = (LIST_PAGE + sizeof(list) / UNWIND_PAGE_BYTES - 1) * UNWIND_PAGE_BYTES;
-	assert_false(unwind_find_mapping(&walk, UINT64_MAX));
+	walker.list = (LIST_PAGE + sizeof(list) / UNWIND_PAGE_BYTES - 1) * UNWIND_PAGE_BYTES;
+	assert_false(unwind_find_mapping(&walker, UINT64_MAX));
 }
 
 RUN_TESTS(TEST(finds_each_row_of_a_real_library), TEST(finds_each_row_of_a_large_table),

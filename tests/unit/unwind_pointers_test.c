@@ -16,7 +16,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	stack[12 + 3] = IN_ROOT;
 	run();
 	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
-	assert_int_equal(walk.now.general[FP], at(50));
+	assert_int_equal(walker.now.general[FP], at(50));
 
 	stand_at(CODE_AT + PLAIN_AT);
 	has_page[TABLE] = false; /* it was taken away meanwhile */
@@ -24,7 +24,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	stack[11] = OTHER_AT + 1;
 	run();
 	ends(USER_END_COMPLETE, 2);
-	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS);
 }
 
 static void lets_travel_what_will_be_known_better(void **state)
@@ -45,7 +45,7 @@ static void lets_travel_what_will_be_known_better(void **state)
 	process.flags = UNWIND_PROCESS_RESTLESS; /* its mappings may be others by now */
 	run();
 	process.flags = 0;
-	assert_int_equal(walk.flags & SAMPLE_STACK_TRAVELS, SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags & SAMPLE_STACK_TRAVELS, SAMPLE_STACK_TRAVELS);
 }
 
 static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
@@ -94,8 +94,8 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	reaches_the_root(4, SAMPLE_GUESSED | SAMPLE_FRAME_POINTERS);
 	assert_int_equal(frames[1], JIT_AT + 0x400);
 	assert_int_equal(frames[2], JIT_AT + 0x500);
-	assert_int_equal(walk.now.general[SP], at(15 + 200));
-	assert_int_equal(walk.now.general[FP], 77);
+	assert_int_equal(walker.now.general[SP], at(15 + 200));
+	assert_int_equal(walker.now.general[FP], 77);
 }
 
 static void gives_up_guessing_after_8_kilobytes(void **state)
@@ -181,7 +181,7 @@ static void says_why_frame_pointers_led_nowhere(void **state)
 		stack[11] = 0x1234; /* no code */
 		run();
 		ends(places[i].end, 1);
-		assert_int_equal(walk.flags & ~(uint32_t)SAMPLE_STACK_TRAVELS,
+		assert_int_equal(walker.flags & ~(uint32_t)SAMPLE_STACK_TRAVELS,
 				 places[i].pc == JIT_AT ? 0 : SAMPLE_FRAME_POINTERS);
 	}
 	REASON_MOVED("agent.user_no_row", places[1].end, USER_END_NO_ROW);
@@ -194,7 +194,7 @@ static void a_frame_pointer_of_0_is_the_root_of_a_caller(void **state)
 	stack[1] = OTHER_AT + 1;
 	run();
 	ends(USER_END_COMPLETE, 2);
-	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS);
 }
 
 /* Its functions keep it, and calls on the system's stack lead back to a goroutine's, anywhere. */
@@ -213,7 +213,7 @@ static void follows_the_frame_pointers_of_go_from_stack_to_stack(void **state)
 	stack[11] = GO_AT + 0x250;
 	run();
 	ends(USER_END_COMPLETE, 3);
-	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS);
 
 	registers.general[FP] = 0; /* also in a leaf */
 	run();
@@ -235,7 +235,7 @@ static void lets_travel_what_begins_in_no_mapping(void **state)
 
 	run_of(NULL); /* and all of a process without a list */
 	ends(USER_END_COMPLETE, 2);
-	assert_int_equal(walk.flags, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
 
 	process.count = 0;
 	run();

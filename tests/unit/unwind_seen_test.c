@@ -14,11 +14,11 @@ static void remembers_rules_while_tables_are_as_they_were(void **state)
 	has_page[TABLE] = false;
 	run();
 	assert_int_equal(frame_count, 2);
-	assert_int_equal(walk.end, USER_END_COMPLETE);
+	assert_int_equal(walker.end, USER_END_COMPLETE);
 
-	walk.generation.tables++;
+	walker.generation.tables++;
 	run();
-	assert_int_equal(walk.end, USER_END_NO_TABLE);
+	assert_int_equal(walker.end, USER_END_NO_TABLE);
 }
 
 static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
@@ -30,10 +30,10 @@ static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
 	stack[1] = CODE_AT + ROOT_AT + 0x10;
 	run();
 	list[0].table = GO_TABLE + 5; /* which is not there */
-	walk.generation.lists++;
+	walker.generation.lists++;
 	run();
 
-	assert_int_equal(walk.end, USER_END_NO_TABLE);
+	assert_int_equal(walker.end, USER_END_NO_TABLE);
 }
 
 static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
@@ -44,12 +44,12 @@ static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
 	run();
 	has_page[LIST] = false;
 	run();
-	assert_int_equal(walk.end, USER_END_COMPLETE);
+	assert_int_equal(walker.end, USER_END_COMPLETE);
 
-	walk.generation.lists++;
+	walker.generation.lists++;
 	run();
-	assert_int_not_equal(walk.end, USER_END_COMPLETE);
-	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+	assert_int_not_equal(walker.end, USER_END_COMPLETE);
+	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
 }
 
 static void remembers_no_mapping_of_another_list(void **state)
@@ -62,9 +62,9 @@ static void remembers_no_mapping_of_another_list(void **state)
 	run();
 	other.place += UNWIND_PAGE_BYTES; /* where no page is */
 	run_of(&other);
-	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
 	run_of(NULL);
-	assert_true(walk.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
 }
 
 int main(void)

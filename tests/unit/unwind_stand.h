@@ -55,7 +55,7 @@ static struct unwind_process process = { .place = LIST * UNWIND_PAGE_BYTES };
 static struct sample_registers registers;
 static uint64_t frames[FRAMES_MAX];
 static uint32_t frame_count, reads;
-static struct unwind walk;
+static struct unwind walker;
 static struct unwind_seen seen[UNWIND_SEEN];
 static uint64_t called_from; /* the one place in memory where a call ends */
 
@@ -65,9 +65,9 @@ static uint64_t called_from; /* the one place in memory where a call ends */
 #define CALL "\0\0\0\0\0\x41\xff\xd2" /* call *%r10 */
 #endif
 
-static inline bool unwind_read_user(struct unwind *of, void *to, uint32_t bytes, uint64_t from)
+static inline bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
 {
-	assert_ptr_equal(of, &walk);
+	assert_ptr_equal(walk, &walker);
 	reads++;
 	if (bytes == sizeof(uint64_t) && from + bytes == called_from) {
 		memcpy(to, CALL, bytes);
@@ -86,9 +86,9 @@ static inline struct unwind_seen *seen_at(uint64_t number)
 	return &seen[number];
 }
 
-static inline const uint8_t *unwind_page(struct unwind *of, uint64_t number)
+static inline const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 {
-	assert_ptr_equal(of, &walk);
+	assert_ptr_equal(walk, &walker);
 	return number < PAGES && has_page[number] ? pages[number] : NULL;
 }
 
@@ -140,7 +140,7 @@ static inline void set_up(const struct row *rows, size_t count)
 	called_from = 0;
 	memset(stack, 0, sizeof(stack));
 	memset(has_page, 0, sizeof(has_page));
-	memset(&walk, 0xee, sizeof(walk));
+	memset(&walker, 0xee, sizeof(walker));
 	memset(seen, 0, sizeof(seen));
 	registers = (struct sample_registers){ .pc = CODE_AT };
 	registers.general[SP] = STACK_AT;
@@ -151,11 +151,11 @@ static inline void set_up(const struct row *rows, size_t count)
 static inline void run_of(const struct unwind_process *of)
 {
 	frame_count = reads = 0;
-	walk.now = registers;
-	unwind_begin(&walk, of);
-	while (walk.end == USER_END_NONE && frame_count < FRAMES_MAX) {
-		unwind_step(&walk);
-		frames[frame_count++] = walk.shown;
+	walker.now = registers;
+	unwind_begin(&walker, of);
+	while (walker.end == USER_END_NONE && frame_count < FRAMES_MAX) {
+		unwind_step(&walker);
+		frames[frame_count++] = walker.shown;
 	}
 }
 
@@ -246,15 +246,15 @@ static inline void stand_at(uint64_t pc)
 
 static inline void reaches_the_root(uint32_t count, uint32_t flags)
 {
-	assert_int_equal(walk.end, USER_END_COMPLETE);
+	assert_int_equal(walker.end, USER_END_COMPLETE);
 	assert_int_equal(frame_count, count);
 	assert_int_equal(frames[0], registers.pc);
 	assert_int_equal(frames[count - 1], IN_ROOT);
-	assert_int_equal(walk.flags, flags);
+	assert_int_equal(walker.flags, flags);
 }
 
 static inline void ends(enum user_end end, uint32_t count)
 {
-	assert_int_equal(walk.end, end);
+	assert_int_equal(walker.end, end);
 	assert_int_equal(frame_count, count);
 }

@@ -31,7 +31,7 @@ static void finds_the_caller_by_the_stack_pointer(void **state)
 	run();
 	reaches_the_root(3, 0);
 	assert_int_equal(frames[1], CODE_AT + PLAIN_AT + 0x20);
-	assert_int_equal(walk.now.general[SP], at(4));
+	assert_int_equal(walker.now.general[SP], at(4));
 }
 
 static void finds_the_caller_by_the_frame_pointer_in_one_read(void **state)
@@ -46,8 +46,8 @@ static void finds_the_caller_by_the_frame_pointer_in_one_read(void **state)
 	run();
 	reaches_the_root(3, 0);
 	assert_int_equal(reads, 2);
-	assert_int_equal(walk.now.general[FP], 77);
-	assert_int_equal(walk.now.general[SP], at(22));
+	assert_int_equal(walker.now.general[FP], 77);
+	assert_int_equal(walker.now.general[SP], at(22));
 }
 
 static void reads_a_frame_pointer_that_lies_apart(void **state)
@@ -148,7 +148,7 @@ static void does_not_take_a_leafs_registers_for_its_callers(void **state)
 	stack[1] = CODE_AT + POINTER_AT + 1;
 	stack[11] = IN_ROOT;
 	run();
-	REASON_MOVED("agent.user_unsupported", walk.end, USER_END_UNSUPPORTED);
+	REASON_MOVED("agent.user_unsupported", walker.end, USER_END_UNSUPPORTED);
 }
 
 static void looks_up_a_return_address_one_before_it(void **state)
@@ -246,7 +246,7 @@ static void a_return_address_in_a_register_needs_no_room_on_the_stack(void **sta
 	stand_at(CODE_AT + PLAIN_AT); /* a caller's register is not known */
 	stack[1] = CODE_AT + POPPED_AT + 1;
 	run();
-	assert_int_not_equal(walk.end, USER_END_COMPLETE);
+	assert_int_not_equal(walker.end, USER_END_COMPLETE);
 	assert_int_equal(frame_count, 2);
 }
 
@@ -256,7 +256,7 @@ static void says_that_a_frame_does_not_grow(void **state)
 	stand_at(CODE_AT + STUCK_AT);
 	run();
 	ends(USER_END_BAD_FRAME, 1);
-	REASON_MOVED("agent.user_bad_frame", walk.end, USER_END_BAD_FRAME);
+	REASON_MOVED("agent.user_bad_frame", walker.end, USER_END_BAD_FRAME);
 }
 
 static void ends_at_the_first_read_that_fails(void **state)
@@ -275,7 +275,7 @@ static void ends_at_the_first_read_that_fails(void **state)
 	registers.general[FP] = 0x666000;
 	run();
 	ends(USER_END_READ_FAULT, 1);
-	REASON_MOVED("agent.user_read_fault", walk.end, USER_END_READ_FAULT);
+	REASON_MOVED("agent.user_read_fault", walker.end, USER_END_READ_FAULT);
 }
 
 static void leaves_out_a_return_address_in_no_mapping(void **state)
@@ -285,8 +285,8 @@ static void leaves_out_a_return_address_in_no_mapping(void **state)
 	stack[1] = CODE_AT + CODE_BYTES + 1;
 	run();
 	ends(USER_END_NO_MAPPING, 1);
-	assert_int_equal(walk.flags, 0); /* its leaf was known: it does not travel */
-	REASON_MOVED("agent.user_no_mapping", walk.end, USER_END_NO_MAPPING);
+	assert_int_equal(walker.flags, 0); /* its leaf was known: it does not travel */
+	REASON_MOVED("agent.user_no_mapping", walker.end, USER_END_NO_MAPPING);
 }
 
 #if defined(__TARGET_ARCH_arm64)
