@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-bool decoder_has_room(struct decoder *decoder, uint64_t count, size_t size)
+bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)
 {
 	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
 
@@ -32,14 +32,14 @@ static uint64_t take_count(struct reader *column)
 	return count;
 }
 
-uint64_t decoder_take_table(struct decoder *decoder, struct reader *column, size_t size)
+uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column, size_t size)
 {
 	uint64_t count = take_count(column);
 
-	return decoder_has_room(decoder, count, size) ? count : 0;
+	return chunk_decoder_has_room(decoder, count, size) ? count : 0;
 }
 
-uint64_t decoder_take_index(struct reader *column, uint64_t count)
+uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count)
 {
 	uint64_t index = reader_varint(column);
 
@@ -50,28 +50,28 @@ uint64_t decoder_take_index(struct reader *column, uint64_t count)
 	return index;
 }
 
-str decoder_take_string(struct decoder *decoder, struct reader *column)
+str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column)
 {
-	uint64_t index = decoder_take_index(column, decoder->string_count);
+	uint64_t index = chunk_decoder_take_index(column, decoder->string_count);
 
 	return column->failed ? (str){ 0 } : decoder->strings[index];
 }
 
-static void read_strings(struct decoder *decoder)
+static void read_strings(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STRINGS];
 
-	decoder->string_count = decoder_take_table(decoder, column, sizeof(str));
+	decoder->string_count = chunk_decoder_take_table(decoder, column, sizeof(str));
 	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
 	for (uint64_t i = 0; i < decoder->string_count; i++)
 		decoder->strings[i] = reader_str_prefixed(column);
 }
 
-static void read_label_sets(struct decoder *decoder)
+static void read_label_sets(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_LABEL_SETS];
 	uint64_t count =
-		decoder_take_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
+		chunk_decoder_take_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
 
 	decoder->label_sets = arena_array(&decoder->scratch, struct labels, count);
 	decoder->labels_used = arena_array(&decoder->scratch, uint32_t, count);
@@ -79,7 +79,8 @@ static void read_label_sets(struct decoder *decoder)
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t len = take_count(column);
 
-		if (len > LABELS_MAX || !decoder_has_room(decoder, len, sizeof(struct label))) {
+		if (len > LABELS_MAX ||
+		    !chunk_decoder_has_room(decoder, len, sizeof(struct label))) {
 			reader_fail(column);
 			return;
 		}
@@ -87,8 +88,8 @@ static void read_label_sets(struct decoder *decoder)
 		struct label *items = arena_array(&decoder->scratch, struct label, len);
 
 		for (uint64_t j = 0; j < len; j++) {
-			items[j].name = decoder_take_string(decoder, column);
-			items[j].value = decoder_take_string(decoder, column);
+			items[j].name = chunk_decoder_take_string(decoder, column);
+			items[j].value = chunk_decoder_take_string(decoder, column);
 		}
 		decoder->label_sets[i] = (struct labels){ items, (size_t)len };
 	}
@@ -102,7 +103,7 @@ struct series_entry {
 };
 
 /* The set's index of a label set of the row. */
-static uint32_t use_labels(struct decoder *decoder, uint64_t index)
+static uint32_t use_labels(struct chunk_decoder *decoder, uint64_t index)
 {
 	uint32_t *used = &decoder->labels_used[index];
 	struct labels labels = decoder->label_sets[index];
@@ -118,7 +119,7 @@ static uint32_t use_labels(struct decoder *decoder, uint64_t index)
 	return *used - 1;
 }
 
-static void use_stack(struct decoder *decoder, uint32_t index)
+static void use_stack(struct chunk_decoder *decoder, uint32_t index)
 {
 	decoder->stacks_used_count += !decoder->stacks_used[index];
 	decoder->stacks_used[index] = true;
@@ -129,16 +130,16 @@ static bool is_in_window(const struct chunk_filter *filter, uint64_t time_ms)
 	return time_ms >= filter->start_ms && time_ms < filter->end_ms;
 }
 
-static bool has_room_for_sample(struct decoder *decoder)
+static bool has_room_for_sample(struct chunk_decoder *decoder)
 {
 	const struct sample_set *set = decoder->set;
 
 	return set->samples.len < set->samples.cap || /* else it will double */
-	       decoder_has_room(decoder, 2 * set->samples.cap, sizeof(struct sample));
+	       chunk_decoder_has_room(decoder, 2 * set->samples.cap, sizeof(struct sample));
 }
 
 /* Where nobody wants them they are not looked at. */
-static void skip_samples(struct decoder *decoder, const struct series_entry *entry)
+static void skip_samples(struct chunk_decoder *decoder, const struct series_entry *entry)
 {
 	struct reader *columns = decoder->columns.of;
 
@@ -152,7 +153,7 @@ static void skip_samples(struct decoder *decoder, const struct series_entry *ent
 }
 
 /* Of several samples of one time only the first says its stack whole. */
-static uint32_t take_stack(struct decoder *decoder, bool is_step, uint32_t before)
+static uint32_t take_stack(struct chunk_decoder *decoder, bool is_step, uint32_t before)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STACKS];
 	uint64_t index = reader_varint(column);
@@ -165,8 +166,8 @@ static uint32_t take_stack(struct decoder *decoder, bool is_step, uint32_t befor
 }
 
 /* The next sample of the series, after the one that `sample` is; its label set is the row's. */
-static bool next_sample(struct decoder *decoder, const struct series_entry *entry, bool is_first,
-			struct sample *sample)
+static bool next_sample(struct chunk_decoder *decoder, const struct series_entry *entry,
+			bool is_first, struct sample *sample)
 {
 	struct reader *times = &decoder->columns.of[CHUNK_TIMES];
 	struct reader *stacks = &decoder->columns.of[CHUNK_STACKS];
@@ -178,14 +179,15 @@ static bool next_sample(struct decoder *decoder, const struct series_entry *entr
 	if (decoder->stacks_used)
 		sample->stack = take_stack(decoder, !is_first && !step_ms, sample->stack);
 	if (decoder->label_sets)
-		sample->labels = (uint32_t)decoder_take_index(labels, decoder->label_set_count);
+		sample->labels =
+			(uint32_t)chunk_decoder_take_index(labels, decoder->label_set_count);
 	if (entry->unit != CHUNK_ALL_PERIOD)
 		sample->value = (int64_t)(entry->unit * (uint64_t)reader_zigzag(values));
 	return !times->failed && !stacks->failed && !labels->failed && !values->failed;
 }
 
 /* Its label set is put into the set, its stack not yet. False: there is no room. */
-static bool take_sample(struct decoder *decoder, struct sample sample)
+static bool take_sample(struct chunk_decoder *decoder, struct sample sample)
 {
 	if (!has_room_for_sample(decoder))
 		return false;
@@ -197,7 +199,7 @@ static bool take_sample(struct decoder *decoder, struct sample sample)
 	return true;
 }
 
-static void read_samples(struct decoder *decoder, const struct series_entry *entry)
+static void read_samples(struct chunk_decoder *decoder, const struct series_entry *entry)
 {
 	struct sample sample = { .series = entry->series,
 				 .value = (int64_t)entry->period,
@@ -211,22 +213,22 @@ static void read_samples(struct decoder *decoder, const struct series_entry *ent
 }
 
 /* For what the slice may still have; never less than double, for there are many slices. */
-static void reserve_samples(struct decoder *decoder)
+static void reserve_samples(struct chunk_decoder *decoder)
 {
 	struct sample_set *set = decoder->set;
 	size_t needed = set->samples.len +
-			decoder_plausible(reader_left(&decoder->columns.of[CHUNK_TIMES]));
+			chunk_decoder_plausible(reader_left(&decoder->columns.of[CHUNK_TIMES]));
 
 	if (needed <= set->samples.cap)
 		return;
 	if (needed < 2 * set->samples.cap)
 		needed = 2 * set->samples.cap;
-	if (decoder_has_room(decoder, needed, sizeof(struct sample)))
+	if (chunk_decoder_has_room(decoder, needed, sizeof(struct sample)))
 		sample_set_reserve(set, 0, 0, needed);
 }
 
 /* Of a slice. */
-static void read_series(struct decoder *decoder)
+static void read_series(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
@@ -237,13 +239,13 @@ static void read_series(struct decoder *decoder)
 		struct series_entry entry = { .id = reader_u64(column) };
 		struct labels labels = { 0 };
 
-		entry.type = decoder_take_string(decoder, column);
+		entry.type = chunk_decoder_take_string(decoder, column);
 		entry.period = reader_varint(column);
 		entry.count = reader_varint(column);
 		entry.unit = reader_varint(column);
 		if (column->failed ||
 		    entry.count > reader_left(&decoder->columns.of[CHUNK_TIMES]) ||
-		    !decoder_has_room(decoder, 1, sizeof(struct series))) {
+		    !chunk_decoder_has_room(decoder, 1, sizeof(struct series))) {
 			reader_fail(column);
 			return;
 		}
@@ -261,7 +263,7 @@ static void read_series(struct decoder *decoder)
 }
 
 /* What a table refers to must be whole before the table is read. */
-static bool columns_hold(const struct decoder *decoder, struct err *err)
+static bool columns_hold(const struct chunk_decoder *decoder, struct err *err)
 {
 	if (decoder->too_large)
 		return err_set(err, ERR_INVALID, "a row needs more than %d bytes of memory",
@@ -273,7 +275,8 @@ static bool columns_hold(const struct decoder *decoder, struct err *err)
 	return true;
 }
 
-static bool are_used_up(const struct decoder *decoder, size_t first, size_t end, struct err *err)
+static bool are_used_up(const struct chunk_decoder *decoder, size_t first, size_t end,
+			struct err *err)
 {
 	for (size_t i = first; i < end; i++)
 		if (reader_left(&decoder->columns.of[i]))
@@ -281,7 +284,7 @@ static bool are_used_up(const struct decoder *decoder, size_t first, size_t end,
 	return true;
 }
 
-static bool read_slices(struct decoder *decoder, struct err *err)
+static bool read_slices(struct chunk_decoder *decoder, struct err *err)
 {
 	struct chunk_columns *columns = &decoder->columns;
 	uint64_t wanted = decoder->filter->slices ? decoder->filter->slices : columns->slice_count;
@@ -302,7 +305,7 @@ static bool read_slices(struct decoder *decoder, struct err *err)
 		       columns->given, wanted);
 }
 
-static bool decode(struct decoder *decoder, struct err *err)
+static bool decode(struct chunk_decoder *decoder, struct err *err)
 {
 	unsigned int without = decoder->filter->without;
 
@@ -310,21 +313,21 @@ static bool decode(struct decoder *decoder, struct err *err)
 	if (!(without & CHUNK_NO_LABELS) && columns_hold(decoder, err))
 		read_label_sets(decoder);
 	if (!(without & CHUNK_NO_STACKS))
-		decoder_count_stacks(decoder);
+		chunk_decoder_count_stacks(decoder);
 	if (!columns_hold(decoder, err) || !read_slices(decoder, err))
 		return false;
 	if (decoder->stacks_used)
-		decoder_read_stacks(decoder);
+		chunk_decoder_read_stacks(decoder);
 	return columns_hold(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
 }
 
 bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
 		  uint64_t *ret_samples, struct err *err)
 {
-	struct decoder decoder = { .set = set,
-				   .filter = filter,
-				   .first_sample = set->samples.len,
-				   .held_before = set->arena->held };
+	struct chunk_decoder decoder = { .set = set,
+					 .filter = filter,
+					 .first_sample = set->samples.len,
+					 .held_before = set->arena->held };
 	bool good = chunk_columns_open(&decoder.columns, row, filter->without, set->arena, err) &&
 		    decode(&decoder, err);
 

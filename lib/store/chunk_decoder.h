@@ -15,7 +15,7 @@ enum { RESERVED_MAX = 1 << 16 }; /* entries of a table for which room is made be
  * stacks, and until then speak of them as the row does: so what no wanted sample speaks of is
  * never put into the set.
  */
-struct decoder {
+struct chunk_decoder {
 	struct sample_set *set;
 	const struct chunk_filter *filter;
 	struct arena scratch;
@@ -33,24 +33,25 @@ struct decoder {
 };
 
 /* Whether so much more may be taken. False: every column counts as failed from here on. */
-bool decoder_has_room(struct decoder *decoder, uint64_t count, size_t size);
+bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size);
 
 /* The count of a table that becomes an array of items so large. */
-uint64_t decoder_take_table(struct decoder *decoder, struct reader *column, size_t size);
+uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column,
+				  size_t size);
 
 /* 0 where it is none. */
-uint64_t decoder_take_index(struct reader *column, uint64_t count);
+uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count);
 
-str decoder_take_string(struct decoder *decoder, struct reader *column);
+str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column);
 
 /* What is counted at the head of a table comes, unless the row lies: not all of it is believed. */
-static inline size_t decoder_plausible(uint64_t count)
+static inline size_t chunk_decoder_plausible(uint64_t count)
 {
 	return count < RESERVED_MAX ? (size_t)count : RESERVED_MAX;
 }
 
 /* How many stacks there are; their columns are left to be read. */
-void decoder_count_stacks(struct decoder *decoder);
+void chunk_decoder_count_stacks(struct chunk_decoder *decoder);
 
 /* Stacks that are used, into the set with their frames; the row's samples then speak of those. */
-void decoder_read_stacks(struct decoder *decoder);
+void chunk_decoder_read_stacks(struct chunk_decoder *decoder);

@@ -26,7 +26,7 @@ static void ranks_use(struct ranks *ranks, uint32_t index)
 
 /* The order of use was not the row's: number them anew. */
 static void ranks_sort(struct ranks *ranks, int (*compare)(const void *, const void *, void *),
-		       struct encoder *encoder)
+		       struct chunk_encoder *encoder)
 {
 	if (ranks->count)
 		qsort_r(ranks->all, ranks->count, sizeof(*ranks->all), compare, encoder);
@@ -50,7 +50,7 @@ static uint64_t number_of(struct map *map, str key, bool *ret_new)
 	return (uintptr_t)*value - 1;
 }
 
-uint64_t encoder_string(struct encoder *encoder, str text)
+uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text)
 {
 	bool is_new;
 	uint64_t number = number_of(&encoder->strings, text, &is_new);
@@ -60,15 +60,15 @@ uint64_t encoder_string(struct encoder *encoder, str text)
 	return number;
 }
 
-static uint32_t origin_of(struct encoder *encoder, const struct frame *frame)
+static uint32_t origin_of(struct chunk_encoder *encoder, const struct frame *frame)
 {
 	struct buf *column = &encoder->columns[CHUNK_ORIGINS];
 	struct buf key = { .arena = &encoder->scratch };
 	bool is_new;
 
-	buf_varint(&key, encoder_string(encoder, frame->type));
-	buf_varint(&key, encoder_string(encoder, frame->build_id));
-	buf_varint(&key, encoder_string(encoder, frame->path));
+	buf_varint(&key, chunk_encoder_string(encoder, frame->type));
+	buf_varint(&key, chunk_encoder_string(encoder, frame->build_id));
+	buf_varint(&key, chunk_encoder_string(encoder, frame->path));
 
 	uint64_t number = number_of(&encoder->origins, buf_bytes(&key), &is_new);
 
@@ -77,7 +77,7 @@ static uint32_t origin_of(struct encoder *encoder, const struct frame *frame)
 	return (uint32_t)number;
 }
 
-static void find_used(struct encoder *encoder)
+static void find_used(struct chunk_encoder *encoder)
 {
 	const struct sample_set *set = encoder->set;
 
@@ -100,14 +100,14 @@ static void find_used(struct encoder *encoder)
 
 static int compare_series(const void *a, const void *b, void *self)
 {
-	const struct series *series = ((const struct encoder *)self)->set->series.items;
+	const struct series *series = ((const struct chunk_encoder *)self)->set->series.items;
 
 	return order(series[*(const uint32_t *)a].id, series[*(const uint32_t *)b].id);
 }
 
 static int compare_frames(const void *a, const void *b, void *self)
 {
-	const struct encoder *encoder = self;
+	const struct chunk_encoder *encoder = self;
 	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
 	const struct frame *x = &encoder->set->frames.items[first];
 	const struct frame *y = &encoder->set->frames.items[second];
@@ -121,7 +121,7 @@ static int compare_frames(const void *a, const void *b, void *self)
 
 static int compare_stacks(const void *a, const void *b, void *self)
 {
-	const struct encoder *encoder = self;
+	const struct chunk_encoder *encoder = self;
 	const struct stack *x = &encoder->set->stacks.items[*(const uint32_t *)a];
 	const struct stack *y = &encoder->set->stacks.items[*(const uint32_t *)b];
 
@@ -136,7 +136,7 @@ static int compare_stacks(const void *a, const void *b, void *self)
 
 static int compare_samples(const void *a, const void *b, void *self)
 {
-	const struct encoder *encoder = self;
+	const struct chunk_encoder *encoder = self;
 	const struct sample *x = a, *y = b;
 	int by = order(encoder->series.of[x->series], encoder->series.of[y->series]);
 
@@ -146,7 +146,7 @@ static int compare_samples(const void *a, const void *b, void *self)
 	return by ? by : order((uint64_t)x->value, (uint64_t)y->value);
 }
 
-static void sort_samples(struct encoder *encoder)
+static void sort_samples(struct chunk_encoder *encoder)
 {
 	size_t count = encoder->set->samples.len;
 
@@ -166,7 +166,7 @@ static bool frame_is_named(const struct frame *frame)
 	       frame->start_line;
 }
 
-static void put_frames(struct encoder *encoder)
+static void put_frames(struct chunk_encoder *encoder)
 {
 	struct buf *frames = &encoder->columns[CHUNK_FRAMES];
 	struct buf *names = &encoder->columns[CHUNK_NAMES];
@@ -189,18 +189,18 @@ static void put_frames(struct encoder *encoder)
 		if (!named)
 			continue;
 
-		uint64_t name = encoder_string(encoder, frame->function);
+		uint64_t name = chunk_encoder_string(encoder, frame->function);
 
 		buf_zigzag(names, (int64_t)(name - function));
-		buf_varint(names, encoder_string(encoder, frame->system_name));
-		buf_varint(names, encoder_string(encoder, frame->file));
+		buf_varint(names, chunk_encoder_string(encoder, frame->system_name));
+		buf_varint(names, chunk_encoder_string(encoder, frame->file));
 		buf_varint(names, frame->line);
 		buf_varint(names, frame->start_line);
 		function = name;
 	}
 }
 
-static void put_stacks(struct encoder *encoder)
+static void put_stacks(struct chunk_encoder *encoder)
 {
 	struct buf *shapes = &encoder->columns[CHUNK_STACK_SHAPES];
 	struct stack before = { 0 };
@@ -223,7 +223,7 @@ static void put_stacks(struct encoder *encoder)
 	}
 }
 
-static void put_label_sets(struct encoder *encoder)
+static void put_label_sets(struct chunk_encoder *encoder)
 {
 	struct buf *column = &encoder->columns[CHUNK_LABEL_SETS];
 
@@ -233,8 +233,8 @@ static void put_label_sets(struct encoder *encoder)
 
 		buf_varint(column, labels.len);
 		for (size_t j = 0; j < labels.len; j++) {
-			buf_varint(column, encoder_string(encoder, labels.items[j].name));
-			buf_varint(column, encoder_string(encoder, labels.items[j].value));
+			buf_varint(column, chunk_encoder_string(encoder, labels.items[j].name));
+			buf_varint(column, chunk_encoder_string(encoder, labels.items[j].value));
 		}
 	}
 }
@@ -265,19 +265,19 @@ static void put_column(struct buf *head, struct buf *body, str column, int level
 	buf_varint(head, len ? len : column.len);
 }
 
-static bool fits(const struct encoder *encoder)
+static bool fits(const struct chunk_encoder *encoder)
 {
-	size_t raw = encoder_raw_len(encoder->columns, 0, CHUNK_SHARED_COUNT);
+	size_t raw = chunk_encoder_raw_len(encoder->columns, 0, CHUNK_SHARED_COUNT);
 
 	for (size_t i = 0; i < encoder->slices.len; i++)
-		raw += encoder_raw_len(encoder->slices.items[i].columns, CHUNK_SHARED_COUNT,
-				       CHUNK_COLUMN_COUNT);
+		raw += chunk_encoder_raw_len(encoder->slices.items[i].columns, CHUNK_SHARED_COUNT,
+					     CHUNK_COLUMN_COUNT);
 	return encoder->sample_count <= 1 ||
 	       (raw <= ROW_RAW_MAX && encoder->stack_frames <= ROW_FRAMES_MAX);
 }
 
 /* Lengths and bytes of these columns, and the checksum of all since `from`. */
-static void put_columns(struct encoder *encoder, struct buf *row, size_t from,
+static void put_columns(struct chunk_encoder *encoder, struct buf *row, size_t from,
 			const struct buf *columns, size_t count, int level)
 {
 	struct buf body = { .arena = &encoder->scratch };
@@ -288,7 +288,7 @@ static void put_columns(struct encoder *encoder, struct buf *row, size_t from,
 	buf_u64(row, hash_64(str_skip(buf_bytes(row), from)));
 }
 
-static str put_row(struct encoder *encoder, int level, struct arena *arena,
+static str put_row(struct chunk_encoder *encoder, int level, struct arena *arena,
 		   struct chunk_layout *layout)
 {
 	struct buf row = { .arena = arena };
@@ -317,7 +317,7 @@ static str put_row(struct encoder *encoder, int level, struct arena *arena,
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 		 struct chunk_layout *ret_layout)
 {
-	struct encoder encoder = { .set = set };
+	struct chunk_encoder encoder = { .set = set };
 	struct chunk_layout layout;
 
 	for (size_t i = 0; i < CHUNK_SHARED_COUNT; i++)
@@ -329,7 +329,7 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 	encoder.label_sets = ranks_new(&encoder.scratch, set->label_sets.len);
 	encoder.frame_origins = arena_array(&encoder.scratch, uint32_t, set->frames.len);
 
-	encoder_string(&encoder, STR(""));
+	chunk_encoder_string(&encoder, STR(""));
 	find_used(&encoder);
 	ranks_sort(&encoder.series, compare_series, &encoder);
 	ranks_sort(&encoder.frames, compare_frames, &encoder);
@@ -339,7 +339,7 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 	put_frames(&encoder);
 	put_stacks(&encoder);
 	put_label_sets(&encoder);
-	encoder_put_slices(&encoder);
+	chunk_encoder_put_slices(&encoder);
 
 	for (size_t i = 0; i < encoder.slices.len; i++)
 		put_count_before(&encoder.slices.items[i].columns[CHUNK_SERIES],

@@ -21,7 +21,7 @@ struct slice {
 	size_t series_count;
 };
 
-struct encoder {
+struct chunk_encoder {
 	const struct sample_set *set;
 	struct arena scratch;
 	struct buf columns[CHUNK_SHARED_COUNT];
@@ -36,10 +36,10 @@ struct encoder {
 };
 
 /* The number of a text; it is written when it is first asked for. */
-uint64_t encoder_string(struct encoder *encoder, str text);
+uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text);
 
 /* Bytes of these columns. */
-static inline size_t encoder_raw_len(const struct buf *columns, size_t first, size_t end)
+static inline size_t chunk_encoder_raw_len(const struct buf *columns, size_t first, size_t end)
 {
 	size_t raw = 0;
 
@@ -49,4 +49,4 @@ static inline size_t encoder_raw_len(const struct buf *columns, size_t first, si
 }
 
 /* Of the samples, which are in the row's order; base_ms with them. */
-void encoder_put_slices(struct encoder *encoder);
+void chunk_encoder_put_slices(struct chunk_encoder *encoder);

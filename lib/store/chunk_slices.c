@@ -36,8 +36,8 @@ static uint64_t unit_of(const struct sample *samples, size_t count, uint64_t per
 	return unit ? unit : 1;
 }
 
-static void put_samples(struct encoder *encoder, struct slice *slice, const struct sample *samples,
-			size_t count, uint64_t unit)
+static void put_samples(struct chunk_encoder *encoder, struct slice *slice,
+			const struct sample *samples, size_t count, uint64_t unit)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &samples[i];
@@ -57,15 +57,15 @@ static void put_samples(struct encoder *encoder, struct slice *slice, const stru
 }
 
 /* The samples of one series, which stand together. */
-static void put_series(struct encoder *encoder, struct slice *slice, const struct sample *samples,
-		       size_t count)
+static void put_series(struct chunk_encoder *encoder, struct slice *slice,
+		       const struct sample *samples, size_t count)
 {
 	struct buf *column = &slice->columns[CHUNK_SERIES];
 	const struct series *series = &encoder->set->series.items[samples->series];
 	uint64_t unit = unit_of(samples, count, series->period);
 
 	buf_u64(column, series->id);
-	buf_varint(column, encoder_string(encoder, series->type));
+	buf_varint(column, chunk_encoder_string(encoder, series->type));
 	buf_varint(column, series->period);
 	buf_varint(column, count);
 	buf_varint(column, unit);
@@ -73,7 +73,7 @@ static void put_series(struct encoder *encoder, struct slice *slice, const struc
 	slice->series_count++;
 }
 
-static struct slice *slice_new(struct encoder *encoder)
+static struct slice *slice_new(struct chunk_encoder *encoder)
 {
 	struct slice *slice = vec_push(&encoder->scratch, &encoder->slices);
 
@@ -83,7 +83,7 @@ static struct slice *slice_new(struct encoder *encoder)
 }
 
 /* Series of one id stay together: the directory's order says nothing of which comes first. */
-void encoder_put_slices(struct encoder *encoder)
+void chunk_encoder_put_slices(struct chunk_encoder *encoder)
 {
 	const struct sample *samples = encoder->samples;
 	const struct series *series = encoder->set->series.items;
@@ -97,8 +97,8 @@ void encoder_put_slices(struct encoder *encoder)
 		for (end = i + 1; end < encoder->sample_count; end++)
 			if (samples[end].series != samples[i].series)
 				break;
-		if (!slice || (encoder_raw_len(slice->columns, CHUNK_SHARED_COUNT,
-					       CHUNK_COLUMN_COUNT) >= ROW_SLICE_RAW &&
+		if (!slice || (chunk_encoder_raw_len(slice->columns, CHUNK_SHARED_COUNT,
+						     CHUNK_COLUMN_COUNT) >= ROW_SLICE_RAW &&
 			       series[samples[i].series].id != series[samples[i - 1].series].id))
 			slice = slice_new(encoder);
 		put_series(encoder, slice, &samples[i], end - i);

@@ -8,7 +8,7 @@
 
 /* What a table of the row holds, indexed as the row does. */
 struct stacks {
-	struct decoder *decoder;
+	struct chunk_decoder *decoder;
 	struct frame *origins; /* type, build id and path filled */
 	uint32_t *frames;      /* their index in the set */
 	bool *frames_used;     /* NULL: all are */
@@ -27,20 +27,20 @@ static uint32_t take_u32(struct reader *column)
 
 static void read_origins(struct stacks *stacks)
 {
-	struct decoder *decoder = stacks->decoder;
+	struct chunk_decoder *decoder = stacks->decoder;
 	struct reader *column = &decoder->columns.of[CHUNK_ORIGINS];
 
-	stacks->origin_count = decoder_take_table(decoder, column, sizeof(struct frame));
+	stacks->origin_count = chunk_decoder_take_table(decoder, column, sizeof(struct frame));
 	stacks->origins = arena_array(&decoder->scratch, struct frame, stacks->origin_count);
 	for (uint64_t i = 0; i < stacks->origin_count; i++) {
-		stacks->origins[i].type = decoder_take_string(decoder, column);
-		stacks->origins[i].build_id = decoder_take_string(decoder, column);
-		stacks->origins[i].path = decoder_take_string(decoder, column);
+		stacks->origins[i].type = chunk_decoder_take_string(decoder, column);
+		stacks->origins[i].build_id = chunk_decoder_take_string(decoder, column);
+		stacks->origins[i].path = chunk_decoder_take_string(decoder, column);
 	}
 }
 
 /* Function, file and lines of a frame that has some. */
-static void read_names(struct decoder *decoder, uint64_t *function, struct frame *frame)
+static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct frame *frame)
 {
 	struct reader *names = &decoder->columns.of[CHUNK_NAMES];
 
@@ -50,15 +50,15 @@ static void read_names(struct decoder *decoder, uint64_t *function, struct frame
 		return;
 	}
 	frame->function = decoder->strings[*function];
-	frame->system_name = decoder_take_string(decoder, names);
-	frame->file = decoder_take_string(decoder, names);
+	frame->system_name = chunk_decoder_take_string(decoder, names);
+	frame->file = chunk_decoder_take_string(decoder, names);
 	frame->line = take_u32(names);
 	frame->start_line = take_u32(names);
 }
 
 static void read_frames(struct stacks *stacks)
 {
-	struct decoder *decoder = stacks->decoder;
+	struct chunk_decoder *decoder = stacks->decoder;
 	struct reader *column = &decoder->columns.of[CHUNK_FRAMES];
 	uint64_t origin = 0, address = 0, function = 0;
 
@@ -67,7 +67,7 @@ static void read_frames(struct stacks *stacks)
 
 		if (__builtin_add_overflow(origin, step, &origin) || column->failed ||
 		    origin >= stacks->origin_count ||
-		    !decoder_has_room(decoder, 1, sizeof(struct frame))) {
+		    !chunk_decoder_has_room(decoder, 1, sizeof(struct frame))) {
 			reader_fail(column);
 			return;
 		}
@@ -113,7 +113,7 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 
 	if (shared > cursor->depth || fresh > STACK_DEPTH_MAX - shared ||
 	    fresh > reader_left(frames) || cursor->total > CHUNK_FRAMES_MAX ||
-	    !decoder_has_room(stacks->decoder, STACK_DEPTH_MAX, sizeof(uint32_t))) {
+	    !chunk_decoder_has_room(stacks->decoder, STACK_DEPTH_MAX, sizeof(uint32_t))) {
 		reader_fail(shapes);
 		return false;
 	}
@@ -121,14 +121,14 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 	cursor->depth = shared + fresh;
 	cursor->total += cursor->depth;
 	for (uint64_t i = shared; i < cursor->depth; i++)
-		cursor->frames[i] = (uint32_t)decoder_take_index(frames, stacks->frame_count);
+		cursor->frames[i] = (uint32_t)chunk_decoder_take_index(frames, stacks->frame_count);
 	return !frames->failed;
 }
 
 static void go_through(struct stacks *stacks, enum pass pass, struct reader *shapes,
 		       struct reader *frames)
 {
-	struct decoder *decoder = stacks->decoder;
+	struct chunk_decoder *decoder = stacks->decoder;
 	struct cursor cursor = { .depth = 0 };
 	uint32_t of_set[STACK_DEPTH_MAX] = { 0 };
 	uint64_t settled = 0; /* frames of the cursor that were seen to */
@@ -161,15 +161,16 @@ static void mark_frames(struct stacks *stacks)
 		reader_fail(&columns->of[CHUNK_STACK_SHAPES]);
 }
 
-void decoder_count_stacks(struct decoder *decoder)
+void chunk_decoder_count_stacks(struct chunk_decoder *decoder)
 {
 	struct reader *shapes = &decoder->columns.of[CHUNK_STACK_SHAPES];
 
-	decoder->stack_count = decoder_take_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
+	decoder->stack_count =
+		chunk_decoder_take_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
 	decoder->stacks_used = arena_array(&decoder->scratch, bool, decoder->stack_count);
 }
 
-void decoder_read_stacks(struct decoder *decoder)
+void chunk_decoder_read_stacks(struct chunk_decoder *decoder)
 {
 	struct chunk_columns *columns = &decoder->columns;
 	struct sample_set *set = decoder->set;
@@ -177,19 +178,19 @@ void decoder_read_stacks(struct decoder *decoder)
 	bool all = decoder->stacks_used_count == decoder->stack_count;
 
 	read_origins(&stacks);
-	stacks.frame_count = decoder_take_table(decoder, &columns->of[CHUNK_FRAMES],
-						sizeof(uint32_t) + sizeof(bool));
+	stacks.frame_count = chunk_decoder_take_table(decoder, &columns->of[CHUNK_FRAMES],
+						      sizeof(uint32_t) + sizeof(bool));
 	stacks.frames = arena_array(&decoder->scratch, uint32_t, stacks.frame_count);
 	stacks.stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);
 	if (all)
-		sample_set_reserve(set, set->frames.len + decoder_plausible(stacks.frame_count), 0,
-				   0);
+		sample_set_reserve(
+			set, set->frames.len + chunk_decoder_plausible(stacks.frame_count), 0, 0);
 	else
 		mark_frames(&stacks);
 	if (columns->of[CHUNK_STACK_SHAPES].failed || columns->of[CHUNK_ORIGINS].failed)
 		return;
-	sample_set_reserve(set, 0, set->stacks.len + decoder_plausible(decoder->stacks_used_count),
-			   0);
+	sample_set_reserve(
+		set, 0, set->stacks.len + chunk_decoder_plausible(decoder->stacks_used_count), 0);
 	read_frames(&stacks);
 	if (columns->of[CHUNK_FRAMES].failed || columns->of[CHUNK_NAMES].failed)
 		return;
