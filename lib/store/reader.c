@@ -117,21 +117,18 @@ static struct row_scan scan_of(const struct store_team *team, struct answer *lea
 			       const int32_t *kinds, size_t kind_count)
 {
 	const struct store_window *window = &leader->match.window;
-	const struct store_window hours = store_window_hours(window);
-
-	return (struct row_scan){
+	struct row_scan scan = {
 		.reader = &team->readers[0],
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms = hours.start_ms,
-		.end_hour_ms = hours.end_ms,
-		.kinds = kinds,
-		.kind_count = kind_count,
 		.buckets = leader->match.everything ? NULL : leader->match.found.buckets,
 		.wants = wants,
 		.take = take,
 		.self = leader,
 	};
+
+	row_scan_take_sums(&scan, kinds, kind_count);
+	return scan;
 }
 
 static bool read_rows(const struct store_team *team, struct answer *answers,

@@ -118,23 +118,19 @@ static bool sums_suffice(const struct found *found)
 
 static bool look(struct search *search, struct store_reader *reader, struct err *err)
 {
-	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
 	const struct store_window *window = &search->match.window;
-	const struct store_window hours = store_window_hours(window);
-	const struct row_scan scan = {
+	struct row_scan scan = {
 		.reader = reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms = hours.start_ms,
-		.end_hour_ms = hours.end_ms,
-		.kinds = kinds,
-		.kind_count = sums_suffice(&search->match.found) ? ARRAY_LEN(kinds) : 0,
 		.buckets = search->match.found.buckets,
 		.wants = wants,
 		.take = take,
 		.self = search,
 	};
 
+	if (sums_suffice(&search->match.found))
+		row_scan_take_series(&scan);
 	return row_scan_run(&scan, err);
 }
 

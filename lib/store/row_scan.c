@@ -6,6 +6,21 @@
 #include "store/row_crew.h"
 #include "store/row_source.h"
 
+void row_scan_take_sums(struct row_scan *scan, const int32_t *kinds, size_t count)
+{
+	scan->first_hour_ms = (scan->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR;
+	scan->end_hour_ms = scan->end_ms / MS_PER_HOUR * MS_PER_HOUR;
+	scan->kinds = kinds;
+	scan->kind_count = count;
+}
+
+void row_scan_take_series(struct row_scan *scan)
+{
+	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
+
+	row_scan_take_sums(scan, kinds, ARRAY_LEN(kinds));
+}
+
 static bool open_cursor(const struct row_scan *scan, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };

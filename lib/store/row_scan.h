@@ -38,6 +38,12 @@ struct row_scan {
 	void *self;
 };
 
+/* Sums of these kinds are enough for the whole hours of its window; kinds must outlive the scan. */
+void row_scan_take_sums(struct row_scan *scan, const int32_t *kinds, size_t count);
+
+/* The same, of sums that together have every series of their samples. */
+void row_scan_take_series(struct row_scan *scan);
+
 bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;
 
 /* The buckets, as a parameter of a query. */

@@ -36,26 +36,23 @@ static bool see_row(void *self, const struct chunk_directory *directory, bool *r
 /* What is seen here is seen again by who asks: it counts there. */
 static bool run(struct look *look, bool sums, struct err *err)
 {
-	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
 	const struct store_window *window = look->ask->window;
-	const struct store_window hours = store_window_hours(window);
 	struct store_stats *stats = &look->ask->reader->stats;
 	const struct store_stats before = *stats;
-	const struct row_scan scan = {
+	struct row_scan scan = {
 		.reader = look->ask->reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.first_hour_ms = hours.start_ms,
-		.end_hour_ms = hours.end_ms,
-		.kinds = kinds,
-		.kind_count = sums ? ARRAY_LEN(kinds) : 0,
 		.sums_alone = sums,
 		.buckets = look->buckets,
 		.wants = see_row,
 		.self = look,
 	};
-	bool good = (sums && scan.first_hour_ms >= scan.end_hour_ms) || row_scan_run(&scan, err);
+	bool good;
 
+	if (sums)
+		row_scan_take_series(&scan);
+	good = (sums && scan.first_hour_ms >= scan.end_hour_ms) || row_scan_run(&scan, err);
 	stats->rows = before.rows;
 	stats->read_ns = before.read_ns;
 	return good;
