@@ -34,6 +34,15 @@ void open_writer(struct store_writer *writer)
 	assert_good(store_writer_open(writer, &options, &err), err);
 }
 
+void begin_reader(struct store_reader *reader)
+{
+	const struct store_reader_options options = { .postgres = postgres() };
+	struct err err;
+
+	assert_good(store_reader_open(reader, &options, &err), err);
+	assert_good(store_reader_begin(reader, NULL, &err), err);
+}
+
 void init_keeper(struct store_keeper *keeper)
 {
 	const struct store_keeper_options options = {
@@ -83,11 +92,7 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 
 	sample_set_init(got, arena);
 	assert_good(selector_parse(str_from(selector_text), arena, &selector, &err), err);
-	assert_good(store_reader_open(&reader,
-				      &(struct store_reader_options){ .postgres = postgres() },
-				      &err),
-		    err);
-	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	begin_reader(&reader);
 
 	const struct store_query query = { &selector, start_ms, end_ms };
 	const struct store_sink sink = { collect, got };

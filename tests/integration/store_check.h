@@ -25,6 +25,9 @@ const char *postgres(void);
 uint64_t now_ms(void);
 
 void open_writer(struct store_writer *writer);
+
+/* Connected, and in a snapshot. */
+void begin_reader(struct store_reader *reader);
 void init_keeper(struct store_keeper *keeper); /* samples are kept for a week */
 struct store_part part_from(int32_t partition, int64_t from, int64_t to,
 			    const struct sample_set *set);

@@ -106,7 +106,6 @@ static void labels_that_are_asked_for_come_whatever_else_series_have(void **stat
 	struct sample_set set;
 	struct store_flush result;
 	uint64_t first_ms = now_ms() - MINUTE_MS;
-	struct err err;
 
 	(void)state;
 	open_writer(&writer);
@@ -126,11 +125,7 @@ static void labels_that_are_asked_for_come_whatever_else_series_have(void **stat
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
-	assert_good(store_reader_open(&reader,
-				      &(struct store_reader_options){ .postgres = postgres() },
-				      &err),
-		    err);
-	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	begin_reader(&reader);
 	for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
 		for (size_t j = 0; j < ARRAY_LEN(splits); j++)
 			assert_few_labels(&reader, selectors[i], splits[j].names, splits[j].count,
@@ -214,7 +209,6 @@ static void of_a_window_that_has_most_series_the_index_is_asked(void **state)
 	struct store_flush result;
 	/* 50 minutes before a midnight: the 30,000th sample is the first of its day. */
 	uint64_t first_ms = now_ms() / DAY_MS * DAY_MS - DAY_MS - 50 * MINUTE_MS;
-	struct err err;
 
 	(void)state;
 	open_writer(&writer);
@@ -225,11 +219,7 @@ static void of_a_window_that_has_most_series_the_index_is_asked(void **state)
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
-	assert_good(store_reader_open(&reader,
-				      &(struct store_reader_options){ .postgres = postgres() },
-				      &err),
-		    err);
-	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	begin_reader(&reader);
 	assert_int_equal(assert_sum(&reader, "{}", first_ms, 0, MANY), MANY);
 	assert_int_equal(assert_sum(&reader, "{}", first_ms, 500, MANY * 8 / 10), MANY);
 	assert_int_equal(assert_sum(&reader, "{}", first_ms, 500, 4500), 4000);

@@ -222,11 +222,7 @@ static void lists_labels_of_series_and_of_samples(void **state)
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
 
-	assert_good(store_reader_open(&reader,
-				      &(struct store_reader_options){ .postgres = postgres() },
-				      &err),
-		    err);
-	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	begin_reader(&reader);
 	assert_good(store_reader_label_names(&reader, NULL, 0, 0, UINT64_MAX, &arena, &items,
 					     &count, &err),
 		    err);
@@ -323,11 +319,7 @@ static void what_the_snapshot_shows_is_there_until_the_end(void **state)
 	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, at_ms, &made, &err), err);
 	assert_good(postgres_exec(&writer.pg, age, &err), err);
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
-	assert_good(store_reader_open(&reader,
-				      &(struct store_reader_options){ .postgres = postgres() },
-				      &err),
-		    err);
-	assert_good(store_reader_begin(&reader, NULL, &err), err);
+	begin_reader(&reader);
 	assert_good(store_reader_export(&reader, snapshot, sizeof(snapshot), &err), err);
 
 	assert_good(store_keeper_run(&keeper, &err), err);
