@@ -169,7 +169,8 @@ def go_again(long, scratch, failed, counts):
     say.waiting(f"{len(failed)} failed: once more, alone")
     still, found = {}, Counter()
     run_pytest([*failed], long, scratch, say.line, found, still)
-    held = found["passed"] if found["failed"] == len(still) else 0
+    whole = found["failed"] == len(still) and found["passed"] + len(still) == len(failed)
+    held = found["passed"] if whole else 0  # else it broke off, or skipped what had failed
     counts += Counter(passed=held, again=held)
     counts["failed"] -= held
     for test, why in failed.items():
