@@ -51,7 +51,7 @@ PURE = {
     "services/agent": """batch cgroup collect containers docker_object external_labels heap held
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
-    "services/debuginfo": "misses question",
+    "services/debuginfo": "misses request_path",
     "services/ingester": "culprit number part unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
         frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
@@ -64,7 +64,7 @@ APART = {
     "lib/store/row_source": "SQL, which PostgreSQL alone can judge; test_rollup.py",
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
     "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
-    "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
+    "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
     "services/symbolizer/resolve_work": "counts, and asks tables; test_symbolizer.py",

@@ -22,8 +22,8 @@ enum {
 	SECTION_NAME_MAX = 255,
 	SOURCE_PATH_MAX = 4096,
 	UPSTREAMS_MAX = 16,
-	FORWARDS_MAX = 8, /* debuginfod servers that one question may pass */
-	NEGATIVES =
+	FORWARDED_HOPS_MAX = 8, /* debuginfod servers that one question may pass */
+	MISSES_MAX =
 		64 << 10, /* misses that are remembered; a newer one takes an older one's place */
 	FAILURE_SECONDS = 30, /* an upstream server that failed for a file is asked again after */
 	TOKEN_MAX = 4096,     /* bytes of the file with the token */

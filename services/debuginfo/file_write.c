@@ -4,9 +4,11 @@
  * remove its predecessor. A crash in between leaves the old one, or both, of which the newer
  * counts.
  */
+#include "file_write.h"
+
 #include "base/clock.h"
-#include "files.h"
 #include "files_path.h"
+#include "files_sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +26,7 @@ static void temp_path(const struct file_key *key, char *path, size_t cap)
 
 /* Whether the name still leads to what we have locked: its last owner may have renamed it into
  * place between our open and our lock. */
-static bool is_there(const struct files *files, const char *path, int fd)
+static bool is_same_file(const struct files *files, const char *path, int fd)
 {
 	struct stat own, named;
 
@@ -49,7 +51,7 @@ bool file_write_begin(struct file_write *write, struct files *files, const struc
 				break;
 			return err_errno(err, "lock a temporary file");
 		}
-		if (!is_there(files, path, fd))
+		if (!is_same_file(files, path, fd))
 			continue;
 		if (ftruncate(fd, 0))
 			return err_errno(err, "empty a temporary file");
@@ -124,9 +126,9 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 
 		AUTO_FD directory =
 			openat(root, path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		uint64_t held = files_generation(write->files, &write->key);
+		uint64_t current = files_generation(write->files, &write->key);
 		uint64_t now = clock_unix_ns() / NS_PER_MS;
-		uint64_t generation = held >= now ? held + 1 : now;
+		uint64_t generation = current >= now ? current + 1 : now;
 
 		snprintf(to, sizeof(to), "%s-%" PRIu64, write->key.name, generation);
 		if (directory >= 0 && renameat(root, from, directory, to) == 0) {
@@ -140,11 +142,38 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 	return err_errno(err, "put a file into the store");
 }
 
+struct removal {
+	const char *name;
+	uint64_t newest, bytes, count;
+};
+
+static void remove_other(void *self, int directory, const char *entry)
+{
+	struct removal *removal = self;
+	uint64_t generation = files_path_generation(entry, removal->name);
+	struct stat stat;
+
+	if (!generation || generation >= removal->newest || fstatat(directory, entry, &stat, 0) ||
+	    unlinkat(directory, entry, 0))
+		return;
+	removal->bytes += (uint64_t)stat.st_size;
+	removal->count++;
+}
+
+static uint64_t remove_others(int directory, const char *name, uint64_t newest, uint64_t *ret_count)
+{
+	struct removal removal = { .name = name, .newest = newest };
+
+	files_path_each_entry(directory, ".", remove_other, &removal);
+	*ret_count = removal.count;
+	return removal.bytes;
+}
+
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struct err *err)
 {
 	struct files *files = write->files;
 	AUTO_FD directory = -1;
-	uint64_t generation, gone_bytes, gone_files;
+	uint64_t generation, removed_bytes, removed_files;
 
 	if (fsync(write->fd)) {
 		err_errno(err, "sync a file of the store");
@@ -162,8 +191,8 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 		*write = (struct file_write){ 0 };
 		return false;
 	}
-	gone_bytes = files_remove_others(directory, write->key.name, generation, &gone_files);
-	files_account(files, write->len - gone_bytes, 1 - gone_files);
+	removed_bytes = remove_others(directory, write->key.name, generation, &removed_files);
+	files_account(files, write->len - removed_bytes, 1 - removed_files);
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 	*ret_generation = generation;

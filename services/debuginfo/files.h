@@ -41,10 +41,7 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes,
 void files_close(struct files *files);
 
 /* Whether the directory can be written to. */
-bool files_usable(const struct files *files, struct err *why);
-
-/* Count what is there, remove the least recently read until the quota holds. */
-void files_sweep(struct files *files);
+bool files_is_writable(const struct files *files, struct err *why);
 
 /* Which file of a build id. */
 struct file_key {
@@ -56,37 +53,20 @@ struct file_key file_key_debuginfo(const struct build_id *id);
 struct file_key file_key_executable(const struct build_id *id);
 struct file_key file_key_source(const struct build_id *id, str path);
 
-struct held_file {
+struct stored_file {
 	int fd; /* yours to close */
 	uint64_t size, generation;
 };
 
 /* False: it is not held. Counts as being read. */
-bool files_find(const struct files *files, const struct file_key *key, struct held_file *ret_file);
+bool files_find(const struct files *files, const struct file_key *key,
+		struct stored_file *ret_file);
 
 /* 0: it is not held. */
 uint64_t files_generation(const struct files *files, const struct file_key *key);
 
-/* A file while it is written. Zero is none. */
-struct file_write {
-	struct files *files; /* NULL: none */
-	struct file_key key;
-	int fd;
-	uint64_t len;
-};
+/* Add to what is held; both may be negative numbers, modulo 2^64. */
+void files_account(struct files *files, uint64_t bytes, uint64_t count);
 
-/* False with ERR_LIMIT: another one writes it just now. */
-bool file_write_begin(struct file_write *write, struct files *files, const struct file_key *key,
-		      struct err *err) MUST_CHECK;
-bool file_write_add(struct file_write *write, str piece, struct err *err) MUST_CHECK;
-
-/* Without what was written so far. */
-bool file_write_restart(struct file_write *write, struct err *err) MUST_CHECK;
-
-/* In place of what was held. False: what was held still is. The write is over in any case. */
-bool file_write_commit(struct file_write *write, uint64_t *ret_generation,
-		       struct err *err) MUST_CHECK;
-void file_write_abandon(struct file_write *write);
-
-enum { FILES_METRICS = 5 };
+enum { FILES_METRICS = 2 };
 extern struct metric *const files_metrics[FILES_METRICS];

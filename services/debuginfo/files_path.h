@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * files_path - where the store keeps a file; private to files*.c.
+ * files_path - where the store keeps a file.
  */
 #pragma once
 
-#include "files.h"
+#include "object/build_id.h"
 
 #include <limits.h>
 
@@ -21,14 +21,5 @@ struct files_path files_path_of(const struct build_id *id);
 uint64_t files_path_generation(const char *entry, const char *name);
 
 /* Every entry of a directory that is given by its path below another one. */
-typedef void files_visit(void *self, int directory, const char *name);
-void files_each_entry(int above, const char *path, files_visit *visit, void *self);
-
-/* Add to what is held; both may be negative numbers, modulo 2^64. */
-void files_account(struct files *files, uint64_t bytes, uint64_t count);
-
-/* Bytes that were freed by removing the files of that name but one generation. */
-uint64_t files_remove_others(int directory, const char *name, uint64_t but, uint64_t *ret_count);
-
-/* Remove what writers that died left behind. */
-void files_remove_leftovers(struct files *files);
+typedef void files_path_visit(void *self, int directory, const char *name);
+void files_path_each_entry(int above, const char *path, files_path_visit *visit, void *self);

@@ -3,14 +3,14 @@
  * decima-debuginfo - a debuginfod server for what agents and pipelines upload, and what other
  * debuginfod servers have.
  */
-#include "answer.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "debuginfo_limits.h"
-#include "files.h"
-#include "generations.h"
-#include "serve.h"
-#include "upload.h"
+#include "error_response.h"
+#include "files_sweep.h"
+#include "handler_buildid.h"
+#include "handler_generations.h"
+#include "handler_upload.h"
 #include "upstream.h"
 
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ struct settings {
 	struct daemon_settings daemon;
 	const char *state_directory;
 	uint64_t store_max_bytes;
-	struct upload_options upload;
+	struct handler_upload_options upload;
 	struct upstream_options upstream;
 };
 
@@ -76,24 +76,24 @@ static const struct conf_key keys[] = {
 };
 
 /* What the threads of the server work on. */
-struct service {
+struct debuginfo_service {
 	struct files files;
 	struct upstream upstream;
-	struct upload upload;
-	struct serve serve;
+	struct handler_upload upload;
+	struct handler_buildid buildid;
 };
 
 static bool is_ready(void *self, struct err *why)
 {
-	const struct service *service = self;
+	const struct debuginfo_service *service = self;
 
-	return files_usable(&service->files, why);
+	return files_is_writable(&service->files, why);
 }
 
 /* Others may write to the same store. */
 static void sweep(void *self)
 {
-	struct service *service = self;
+	struct debuginfo_service *service = self;
 
 	files_sweep(&service->files);
 }
@@ -101,28 +101,30 @@ static void sweep(void *self)
 static void register_metrics(void)
 {
 	metrics_register(files_metrics, FILES_METRICS);
-	metrics_register(serve_metrics, SERVE_METRICS);
-	metrics_register(upload_metrics, UPLOAD_METRICS);
+	metrics_register(files_sweep_metrics, FILES_SWEEP_METRICS);
+	metrics_register(handler_buildid_metrics, HANDLER_BUILDID_METRICS);
+	metrics_register(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
 	metrics_register(upstream_metrics, UPSTREAM_METRICS);
-	metrics_register(generations_metrics, GENERATIONS_METRICS);
+	metrics_register(handler_generations_metrics, HANDLER_GENERATIONS_METRICS);
 }
 
-static bool serve(struct service *service, const struct daemon_settings *settings, struct err *err)
+static bool serve_until_stop(struct debuginfo_service *service,
+			     const struct daemon_settings *settings, struct err *err)
 {
 	const struct http_route routes[] = {
 		{ .method = "GET",
 		  .path = "/buildid/",
-		  .handle = serve_buildid,
-		  .self = &service->serve },
+		  .handle = handler_buildid,
+		  .self = &service->buildid },
 		{ .method = "PUT",
 		  .path = "/buildid/",
-		  .handle = upload_finish,
+		  .handle = handler_upload_finish,
 		  .self = &service->upload,
 		  .body_max = service->upload.max_bytes,
 		  .stream = &service->upload.stream },
 		{ .method = "POST",
 		  .path = "/api/v1/generations",
-		  .handle = generations_answer,
+		  .handle = handler_generations,
 		  .self = &service->files,
 		  .body_max = GENERATIONS_BODY_MAX },
 	};
@@ -130,7 +132,7 @@ static bool serve(struct service *service, const struct daemon_settings *setting
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
 					       .ready = is_ready,
-					       .refuse = answer_refusal,
+					       .refuse = error_response_unhandled,
 					       .connections = CONNECTIONS,
 					       .meanwhile = sweep,
 					       .every_ms = RESCAN_SECONDS * 1000 };
@@ -154,7 +156,7 @@ static void raise_descriptors(void)
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct service service = { .files = { .directory = -1 } };
+	struct debuginfo_service service = { .files = { .directory = -1 } };
 	bool served = false;
 
 	raise_descriptors();
@@ -163,11 +165,12 @@ static bool run(void *self, struct err *err)
 			       "--upload-max-bytes is more than --store-max-bytes");
 	settings->upstream.max_bytes = settings->upload.max_bytes;
 	settings->upstream.stop = daemon_stop_flag();
-	service.serve = (struct serve){ .files = &service.files, .upstream = &service.upstream };
+	service.buildid =
+		(struct handler_buildid){ .files = &service.files, .upstream = &service.upstream };
 	if (files_open(&service.files, settings->state_directory, settings->store_max_bytes, err) &&
-	    upload_open(&service.upload, &settings->upload, &service.files, err) &&
+	    handler_upload_open(&service.upload, &settings->upload, &service.files, err) &&
 	    upstream_open(&service.upstream, &settings->upstream, &service.files, err))
-		served = serve(&service, &settings->daemon, err);
+		served = serve_until_stop(&service, &settings->daemon, err);
 	upstream_close(&service.upstream);
 	files_close(&service.files);
 	return served;

@@ -13,7 +13,7 @@
 
 enum miss { MISS_NONE, MISS_ABSENT, MISS_FAILED }; /* not remembered; 404; no answer */
 
-struct miss_place {
+struct miss_slot {
 	hash128 key;
 	uint64_t until_ns; /* monotonic */
 	enum miss miss;
@@ -22,7 +22,7 @@ struct miss_place {
 struct misses {
 	/* private */
 	pthread_mutex_t lock;
-	struct miss_place *places;
+	struct miss_slot *slots;
 	uint64_t seed;
 };
 

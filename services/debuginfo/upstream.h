@@ -36,19 +36,19 @@ bool upstream_open(struct upstream *upstream, const struct upstream_options *opt
 		   struct files *files, struct err *err) MUST_CHECK;
 void upstream_close(struct upstream *upstream);
 
-enum upstream_answer { UPSTREAM_CAME, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };
+enum upstream_result { UPSTREAM_STORED, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };
 
-struct upstream_ask {
+struct upstream_request {
 	struct file_key key;
-	str path;                /* below /buildid/ID/, decoded */
-	bool is_elf;             /* else a source, which is not looked at */
-	uint64_t newer;          /* than this generation: 0 where nothing is held */
-	const struct stop *gone; /* asked once nobody waits for the answer any more */
-	str forwarded;           /* the X-Forwarded-For that came with the question */
+	str path;                       /* below /buildid/ID/, decoded */
+	bool is_elf;                    /* else a source, which is not looked at */
+	uint64_t newer_than;            /* than this generation: 0 where nothing is held */
+	const struct stop *client_gone; /* asked once nobody waits for the answer any more */
+	str forwarded;                  /* the X-Forwarded-For that came with the question */
 };
 
 /* CAME: the store has it now. UNAVAILABLE: nobody could say, with a sentence. */
-enum upstream_answer upstream_get(struct upstream *upstream, const struct upstream_ask *ask,
+enum upstream_result upstream_get(struct upstream *upstream, const struct upstream_request *request,
 				  struct err *why);
 
 enum { UPSTREAM_METRICS = 5 };

@@ -44,7 +44,7 @@ bool verify_file(int fd, const struct build_id *id, bool is_stated,
 	return true;
 }
 
-struct debug_contents contents_of(int fd)
+struct debug_contents verified_contents(int fd)
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;

@@ -15,4 +15,4 @@ bool verify_file(int fd, const struct build_id *id, bool is_stated,
 		 struct debug_contents *ret_contents, struct err *err) MUST_CHECK;
 
 /* What a file holds that was verified when it came. */
-struct debug_contents contents_of(int fd);
+struct debug_contents verified_contents(int fd);

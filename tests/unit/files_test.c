@@ -4,7 +4,8 @@
  * locks are as strange to each other as those of two.
  */
 #include "base/buf.h"
-#include "files.h"
+#include "file_write.h"
+#include "files_sweep.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -77,7 +78,7 @@ static uint64_t put(struct files *store, const struct file_key *of, str bytes)
 
 static str get(const struct files *store, const struct file_key *of, char *room, size_t cap)
 {
-	struct held_file held;
+	struct stored_file held;
 
 	if (!files_find(store, of, &held))
 		return (str){ 0 };
@@ -231,7 +232,7 @@ static void what_the_dead_left_goes_and_what_the_living_write_stays(void **state
 static void read_at(const struct file_key *of, time_t second)
 {
 	struct timespec times[2] = { { .tv_sec = second }, { .tv_nsec = UTIME_OMIT } };
-	struct held_file held;
+	struct stored_file held;
 
 	assert_true(files_find(&files, of, &held));
 	assert_int_equal(futimens(held.fd, times), 0);
@@ -275,7 +276,7 @@ static void what_another_process_wrote_is_counted_at_the_next_sweep(void **state
 static void a_link_out_of_the_store_is_not_followed(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct held_file held;
+	struct stored_file held;
 	const char *link = str_z(&arena, str_format(&arena,
 						    "%s/files/01/23456789abcdef/debuginfo-"
 						    "9999999999999",
@@ -296,9 +297,9 @@ static void says_when_it_cannot_be_written_to(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_true(files_usable(&files, &err));
+	assert_true(files_is_writable(&files, &err));
 	assert_int_equal(rmdir(temp), 0);
-	assert_false(files_usable(&files, &err));
+	assert_false(files_is_writable(&files, &err));
 	assert_false(file_write_begin(&write, &files, &key, &err));
 	assert_int_not_equal(err.code, ERR_LIMIT);
 	assert_false(files_open(&none, "", 1000, &err));

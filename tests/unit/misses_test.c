@@ -32,15 +32,15 @@ static void newer_ones_take_the_places_of_older_ones(void **state)
 
 	(void)state;
 	misses_init(&misses);
-	for (int i = 0; i < 2 * NEGATIVES; i++) {
+	for (int i = 0; i < 2 * MISSES_MAX; i++) {
 		str key = str_format(&arena, "%d", i);
 
 		misses_put(&misses, key, MISS_ABSENT, 3600 * NS_PER_SECOND);
 		assert_int_equal(misses_get(&misses, key), MISS_ABSENT);
 	}
-	for (int i = 0; i < 2 * NEGATIVES; i++)
+	for (int i = 0; i < 2 * MISSES_MAX; i++)
 		there += misses_get(&misses, str_format(&arena, "%d", i)) == MISS_ABSENT;
-	assert_true(there <= NEGATIVES && there > NEGATIVES / 2);
+	assert_true(there <= MISSES_MAX && there > MISSES_MAX / 2);
 	misses_done(&misses);
 }
 

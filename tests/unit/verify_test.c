@@ -111,8 +111,8 @@ static void what_is_no_elf_file_holds_nothing(void **state)
 
 	(void)state;
 	assert_false(verify_file(fd, &id, true, &contents, &err));
-	assert_int_equal(contents_of(fd).rank, DEBUG_NOTHING);
-	assert_false(contents_of(fd).has_code);
+	assert_int_equal(verified_contents(fd).rank, DEBUG_NOTHING);
+	assert_false(verified_contents(fd).has_code);
 }
 
 int main(void)

@@ -12,13 +12,13 @@
 #include "chassis/http.h"
 #include "upstream.h"
 
-struct serve {
+struct handler_buildid {
 	struct files *files;
 	struct upstream *upstream;
 };
 
 /* An http_handler; the route ends at /buildid/. */
-void serve_buildid(void *service, const struct http_request *req, struct http_response *res);
+void handler_buildid(void *service, const struct http_request *req, struct http_response *res);
 
-enum { SERVE_METRICS = 2 };
-extern struct metric *const serve_metrics[SERVE_METRICS];
+enum { HANDLER_BUILDID_METRICS = 2 };
+extern struct metric *const handler_buildid_metrics[HANDLER_BUILDID_METRICS];

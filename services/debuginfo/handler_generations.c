@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generations.h"
+#include "handler_generations.h"
 
-#include "answer.h"
 #include "base/map.h"
 #include "chassis/json.h"
 #include "chassis/json_read.h"
 #include "chassis/metrics.h"
 #include "debuginfo_limits.h"
+#include "error_response.h"
 #include "files.h"
 
 #include <pthread.h>
 
-static struct metric asked = { .name = "decima_debuginfo_generations_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Build ids whose generation was asked for." };
-struct metric *const generations_metrics[GENERATIONS_METRICS] = { &asked };
+static struct metric requested = { .name = "decima_debuginfo_generations_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Build ids whose generation was asked for." };
+struct metric *const handler_generations_metrics[HANDLER_GENERATIONS_METRICS] = { &requested };
 
 static bool read_ids(const struct http_request *req, struct build_id **ret_ids, size_t *ret_count,
 		     struct err *err)
@@ -42,7 +42,7 @@ static bool read_ids(const struct http_request *req, struct build_id **ret_ids, 
 	return true;
 }
 
-void generations_answer(void *service, const struct http_request *req, struct http_response *res)
+void handler_generations(void *service, const struct http_request *req, struct http_response *res)
 {
 	struct files *files = service;
 	struct map seen = { .arena = req->arena };
@@ -55,8 +55,8 @@ void generations_answer(void *service, const struct http_request *req, struct ht
 	if (!read_ids(req, &ids, &count, &err)) {
 		bool is_limit = err.code == ERR_LIMIT;
 
-		answer_error(req->arena, res, is_limit ? 422 : 400,
-			     is_limit ? "execution" : "bad_data", err.msg);
+		error_response_write(req->arena, res, is_limit ? 422 : 400,
+				     is_limit ? "execution" : "bad_data", err.msg);
 		return;
 	}
 	json_object(&json);
@@ -68,11 +68,11 @@ void generations_answer(void *service, const struct http_request *req, struct ht
 	json_object(&json);
 	for (size_t i = 0; i < count; i++) {
 		struct file_key key = file_key_debuginfo(&ids[i]);
-		void **place = map_at(&seen, str_from(ids[i].text));
+		void **entry = map_at(&seen, str_from(ids[i].text));
 
-		if (*place)
+		if (*entry)
 			continue; /* a name stands in an object once */
-		*place = &ids[i];
+		*entry = &ids[i];
 		json_key(&json, str_from(ids[i].text));
 		json_u64(&json, files_generation(files, &key));
 	}
@@ -80,7 +80,7 @@ void generations_answer(void *service, const struct http_request *req, struct ht
 	json_end_object(&json);
 	json_end_object(&json);
 	buf_u8(&out, '\n');
-	metric_add(&asked, count);
+	metric_add(&requested, count);
 	res->content_type = "application/json";
 	res->body = buf_bytes(&out);
 }

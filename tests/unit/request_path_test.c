@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "debuginfo_limits.h"
-#include "question.h"
+#include "request_path.h"
 #include "test.h"
 
 #define ID "0123456789abcdef"
@@ -9,27 +9,27 @@ static void takes_apart_what_debuginfod_clients_ask(void **state)
 {
 	static const struct {
 		const char *below;
-		enum question_kind kind;
-		const char *rest;
+		enum request_kind kind;
+		const char *name;
 	} rows[] = {
-		{ ID "/debuginfo", ASK_DEBUGINFO, "" },
-		{ ID "/executable", ASK_EXECUTABLE, "" },
-		{ ID "/section/.text", ASK_SECTION, ".text" },
-		{ ID "/section/a/b", ASK_SECTION, "a/b" },
-		{ ID "/source/usr/src/a.c", ASK_SOURCE, "/usr/src/a.c" },
-		{ ID "/source/../a.c", ASK_SOURCE, "/../a.c" },
-		{ ID "/source//a", ASK_SOURCE, "//a" },
+		{ ID "/debuginfo", REQUEST_DEBUGINFO, "" },
+		{ ID "/executable", REQUEST_EXECUTABLE, "" },
+		{ ID "/section/.text", REQUEST_SECTION, ".text" },
+		{ ID "/section/a/b", REQUEST_SECTION, "a/b" },
+		{ ID "/source/usr/src/a.c", REQUEST_SOURCE, "/usr/src/a.c" },
+		{ ID "/source/../a.c", REQUEST_SOURCE, "/../a.c" },
+		{ ID "/source//a", REQUEST_SOURCE, "//a" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct question question;
+		struct request_path path;
 		struct err err = { 0 };
 
-		assert_true(question_parse(str_from(rows[i].below), &question, &err));
-		assert_string_equal(question.id.text, ID);
-		assert_int_equal(question.kind, rows[i].kind);
-		assert_true(str_eq(question.rest, str_from(rows[i].rest)));
+		assert_true(request_path_parse(str_from(rows[i].below), &path, &err));
+		assert_string_equal(path.id.text, ID);
+		assert_int_equal(path.kind, rows[i].kind);
+		assert_true(str_eq(path.name, str_from(rows[i].name)));
 	}
 }
 
@@ -58,10 +58,10 @@ static void refuses_the_rest(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct question question;
+		struct request_path path;
 		struct err err = { 0 };
 
-		assert_false(question_parse(str_from(rows[i].below), &question, &err));
+		assert_false(request_path_parse(str_from(rows[i].below), &path, &err));
 		assert_int_equal(err.code, rows[i].code);
 		assert_true(strlen(err.msg) > 10);
 	}
@@ -70,23 +70,23 @@ static void refuses_the_rest(void **state)
 static void what_follows_is_bounded_and_has_no_nul(void **state)
 {
 	char below[SOURCE_PATH_MAX + 64];
-	struct question question;
+	struct request_path path;
 	size_t head = strlen(ID "/source");
 	struct err err;
 
 	(void)state;
 	memset(below, 'a', sizeof(below));
 	memcpy(below, ID "/source/", head + 1);
-	assert_true(question_parse((str){ below, head + SOURCE_PATH_MAX }, &question, &err));
-	assert_false(question_parse((str){ below, head + SOURCE_PATH_MAX + 1 }, &question, &err));
+	assert_true(request_path_parse((str){ below, head + SOURCE_PATH_MAX }, &path, &err));
+	assert_false(request_path_parse((str){ below, head + SOURCE_PATH_MAX + 1 }, &path, &err));
 	below[head + 2] = 0;
-	assert_false(question_parse((str){ below, head + 4 }, &question, &err));
+	assert_false(request_path_parse((str){ below, head + 4 }, &path, &err));
 
 	head = strlen(ID "/section/");
 	memset(below, 'a', sizeof(below));
 	memcpy(below, ID "/section/", head);
-	assert_true(question_parse((str){ below, head + SECTION_NAME_MAX }, &question, &err));
-	assert_false(question_parse((str){ below, head + SECTION_NAME_MAX + 1 }, &question, &err));
+	assert_true(request_path_parse((str){ below, head + SECTION_NAME_MAX }, &path, &err));
+	assert_false(request_path_parse((str){ below, head + SECTION_NAME_MAX + 1 }, &path, &err));
 }
 
 RUN_TESTS(TEST(takes_apart_what_debuginfod_clients_ask), TEST(refuses_the_rest),

@@ -12,7 +12,7 @@
 #include "chassis/http.h"
 
 /* An http_handler; the service is the struct files. */
-void generations_answer(void *service, const struct http_request *req, struct http_response *res);
+void handler_generations(void *service, const struct http_request *req, struct http_response *res);
 
-enum { GENERATIONS_METRICS = 1 };
-extern struct metric *const generations_metrics[GENERATIONS_METRICS];
+enum { HANDLER_GENERATIONS_METRICS = 1 };
+extern struct metric *const handler_generations_metrics[HANDLER_GENERATIONS_METRICS];

@@ -14,12 +14,12 @@
 #include "chassis/http.h"
 #include "files.h"
 
-struct upload_options {
+struct handler_upload_options {
 	uint64_t max_bytes, timeout_ns;
 	const char *token_file; /* empty: everyone may upload */
 };
 
-struct upload {
+struct handler_upload {
 	struct http_stream stream; /* for the route */
 	size_t max_bytes;
 	/* private */
@@ -28,11 +28,13 @@ struct upload {
 	_Atomic unsigned int running;
 };
 
-bool upload_open(struct upload *upload, const struct upload_options *options, struct files *files,
-		 struct err *err) MUST_CHECK;
+bool handler_upload_open(struct handler_upload *upload,
+			 const struct handler_upload_options *options, struct files *files,
+			 struct err *err) MUST_CHECK;
 
 /* An http_handler, after the stream. */
-void upload_finish(void *service, const struct http_request *req, struct http_response *res);
+void handler_upload_finish(void *service, const struct http_request *req,
+			   struct http_response *res);
 
-enum { UPLOAD_METRICS = 3 };
-extern struct metric *const upload_metrics[UPLOAD_METRICS];
+enum { HANDLER_UPLOAD_METRICS = 3 };
+extern struct metric *const handler_upload_metrics[HANDLER_UPLOAD_METRICS];
