@@ -19,10 +19,10 @@ enum { RACES_MAX = 4 };
 
 static struct metric stored_bytes = { .name = "decima_debuginfo_store_bytes",
 				      .kind = METRIC_GAUGE,
-				      .help = "Bytes of the files in the store." };
+				      .help = "Total size of the files in the store." };
 static struct metric stored_files = { .name = "decima_debuginfo_store_files",
 				      .kind = METRIC_GAUGE,
-				      .help = "Files in the store." };
+				      .help = "Number of files in the store." };
 struct metric *const files_metrics[FILES_METRICS] = { &stored_bytes, &stored_files };
 
 void files_account(struct files *files, uint64_t bytes, uint64_t count)
@@ -33,7 +33,7 @@ void files_account(struct files *files, uint64_t bytes, uint64_t count)
 	metric_set(&stored_files, (int64_t)files->count);
 }
 
-/* Made by the first one to open the store, for all. */
+/* The first process that opens the store creates its name. */
 static bool read_name(struct files *files, struct err *err)
 {
 	AUTO_FD fd = openat(files->directory, "name", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
@@ -41,14 +41,14 @@ static bool read_name(struct files *files, struct err *err)
 	uint64_t number;
 
 	if (fd < 0 || flock(fd, LOCK_EX))
-		return err_errno(err, "open the store's name");
+		return err_errno(err, "open the name of the store");
 	if (pread(fd, text, FILES_NAME_LEN, 0) != FILES_NAME_LEN ||
 	    !str_hex_to_u64(str_from(text), &number)) {
 		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-			return err_errno(err, "make the store's name");
+			return err_errno(err, "create the name of the store");
 		snprintf(text, sizeof(text), "%016" PRIx64, number);
 		if (pwrite(fd, text, FILES_NAME_LEN, 0) != FILES_NAME_LEN || fsync(fd))
-			return err_errno(err, "write the store's name");
+			return err_errno(err, "write the name of the store");
 	}
 	memcpy(files->name, text, sizeof(text));
 	return true;
@@ -123,7 +123,7 @@ struct file_key file_key_source(const struct build_id *id, str path)
 
 struct newest {
 	const char *name;
-	uint64_t generation; /* 0: none */
+	uint64_t generation; /* 0: not stored */
 };
 
 static void visit_entry(void *self, int directory, const char *entry)
@@ -186,10 +186,10 @@ bool files_find(const struct files *files, const struct file_key *key, struct st
 
 	if (directory < 0)
 		return false;
-	/* A better one may come between the look and the opening: look again. */
+	/* A newer generation may replace the file between the listing and the open: retry. */
 	for (int race = 0; race < RACES_MAX; race++)
 		if (open_newest(directory, key, ret_file)) {
-			(void)futimens(ret_file->fd, now_read); /* a read-only store serves too */
+			(void)futimens(ret_file->fd, now_read); /* may fail: a read-only store */
 			return true;
 		}
 	return false;

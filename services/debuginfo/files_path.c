@@ -18,13 +18,14 @@ struct files_path files_path_of(const struct build_id *id)
 
 uint64_t files_path_generation(const char *entry, const char *name)
 {
-	str rest = str_from(entry);
+	str remainder = str_from(entry);
 	uint64_t generation;
 
-	if (!str_starts_with(rest, str_from(name)))
+	if (!str_starts_with(remainder, str_from(name)))
 		return 0;
-	rest = str_skip(rest, strlen(name));
-	if (!str_starts_with(rest, STR("-")) || !str_to_u64(str_skip(rest, 1), &generation))
+	remainder = str_skip(remainder, strlen(name));
+	if (!str_starts_with(remainder, STR("-")) ||
+	    !str_to_u64(str_skip(remainder, 1), &generation))
 		return 0;
 	return generation;
 }

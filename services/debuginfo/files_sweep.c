@@ -13,17 +13,19 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-static struct metric evicted_files = { .name = "decima_debuginfo_evicted_files_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Files removed, the least recently read first, "
-					       "because of --store-max-bytes." };
+static struct metric evicted_files = {
+	.name = "decima_debuginfo_evicted_files_total",
+	.kind = METRIC_COUNTER,
+	.help = "Files evicted because of --store-max-bytes, the least "
+		"recently read first."
+};
 static struct metric evicted_bytes = { .name = "decima_debuginfo_evicted_bytes_total",
 				       .kind = METRIC_COUNTER,
-				       .help = "Bytes of these." };
+				       .help = "Total size of the evicted files." };
 static struct metric leftovers = { .name = "decima_debuginfo_leftovers_total",
 				   .kind = METRIC_COUNTER,
-				   .help = "Unfinished files found at the start and removed: a "
-					   "writer was killed." };
+				   .help = "Unfinished files removed at startup: their writers "
+					   "were killed." };
 struct metric *const files_sweep_metrics[FILES_SWEEP_METRICS] = { &evicted_files, &evicted_bytes,
 								  &leftovers };
 
@@ -32,7 +34,7 @@ static void remove_leftover(void *self, int directory, const char *name)
 	AUTO_FD fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
 	(void)self;
-	/* One that is locked belongs to another process that shares the store. */
+	/* A locked file belongs to another process that shares the store. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(directory, name, 0) == 0)
 		metric_add(&leftovers, 1);
 }
@@ -97,21 +99,21 @@ static int by_last_read(const void *a, const void *b)
 	return 0;
 }
 
-/* The number of files that were removed. */
+/* Returns the number of removed files. */
 static size_t evict(struct files *files, struct scan *scan)
 {
 	uint64_t keep = files->max_bytes / 100 * KEEP_PERCENT;
 	size_t removed = 0;
 
 	qsort(scan->files.items, scan->files.len, sizeof(*scan->files.items), by_last_read);
-	/* The last one, which was read or came just now, is not taken for its own sake. */
+	/* Never evict the most recently read file: it may just have been stored. */
 	for (size_t i = 0; i + 1 < scan->files.len && scan->bytes > keep; i++) {
 		const struct scanned_file *file = &scan->files.items[i];
 		AUTO_FD directory = openat(files->directory, file->directory,
 					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (directory < 0 || unlinkat(directory, file->name, 0))
-			continue; /* another process was faster */
+			continue; /* another process removed it first */
 		unlinkat(files->directory, file->directory, AT_REMOVEDIR); /* if it is empty */
 		scan->bytes -= file->size;
 		metric_add(&evicted_bytes, file->size);

@@ -9,29 +9,29 @@
 
 #include <inttypes.h>
 
-enum buildid_outcome { HELD, FETCHED, ABSENT, MALFORMED, UNAVAILABLE, OUTCOMES };
+enum buildid_outcome { STORED, FETCHED, ABSENT, MALFORMED, UNAVAILABLE, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
-	[HELD] = "held",           [FETCHED] = "fetched",         [ABSENT] = "absent",
+	[STORED] = "held",         [FETCHED] = "fetched",         [ABSENT] = "absent",
 	[MALFORMED] = "malformed", [UNAVAILABLE] = "unavailable",
 };
 
 static struct metric responses = {
 	.name = "decima_debuginfo_answers_total",
 	.kind = METRIC_COUNTER,
-	.help = "Questions of debuginfod clients, by what was answered: a "
-		"held file, one that was fetched for it, none, ...",
+	.help = "Requests of debuginfod clients, by outcome: held files were served from the "
+		"store, fetched files were first fetched from upstream.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
 static struct metric seconds = { .name = "decima_debuginfo_answer_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time until the answer to a debuginfod client began, "
-					 "downloads from upstream servers included.",
+				 .help = "Time until the response to a debuginfod client started, "
+					 "including downloads from upstream servers.",
 				 METRIC_IN_SECONDS };
 struct metric *const handler_buildid_metrics[HANDLER_BUILDID_METRICS] = { &responses, &seconds };
 
-/* A question while it is answered. */
+/* A request while it is handled. */
 struct buildid_request {
 	struct handler_buildid *handler;
 	const struct http_request *req;
@@ -40,7 +40,7 @@ struct buildid_request {
 	struct err why;
 };
 
-/* From upstream into the store. False: it is not there now. */
+/* Fetch a file from upstream into the store. False: it was not fetched. */
 static bool fetch(struct buildid_request *request, const struct file_key *key, uint64_t newer_than)
 {
 	bool is_source = request->path.kind == REQUEST_SOURCE;
@@ -83,11 +83,11 @@ static bool find_debuginfo(struct buildid_request *request, struct stored_file *
 		close(ret_file->fd);
 		*ret_file = better;
 	}
-	request->is_unavailable = false; /* there is something to answer with */
+	request->is_unavailable = false; /* the stored file can be served */
 	return true;
 }
 
-/* An uploaded file that holds the code is one, too. */
+/* An uploaded debug file that contains the code can be served as the executable. */
 static bool find_executable(struct buildid_request *request, bool may_fetch,
 			    struct stored_file *ret_file)
 {
@@ -125,8 +125,8 @@ static enum section_lookup find_section(struct buildid_request *request,
 	return SECTION_FOUND;
 }
 
-/* From the debug file; what was left out of that, from the executable. A debug file that knows no
- * such section at all is no reason to fetch one. */
+/* Look for the section in the debug file, then in the executable. The executable is fetched only if
+ * there is no debug file, or if the debug file has the section without its bytes. */
 static bool open_section(struct buildid_request *request, struct http_file *ret_range)
 {
 	struct stored_file file;
@@ -210,15 +210,14 @@ void handler_buildid(void *service, const struct http_request *req, struct http_
 		error_response_write(req->arena, res, is_absent ? 404 : 400,
 				     is_absent ? "not_found" : "bad_data", err.msg);
 	} else if (open_file(&request, &range, &generation)) {
-		outcome = request.is_fetched ? FETCHED : HELD;
+		outcome = request.is_fetched ? FETCHED : STORED;
 		respond(&request, &range, generation, res);
 	} else if (request.is_unavailable) {
 		outcome = UNAVAILABLE;
 		error_response_write_retry(req->arena, res, 503, "unavailable", request.why.msg);
 	} else {
 		outcome = ABSENT;
-		error_response_write(req->arena, res, 404, "not_found",
-				     "there is no such file here");
+		error_response_write(req->arena, res, 404, "not_found", "no such file");
 	}
 	metric_add_at(&responses, outcome, 1);
 	metric_observe(&seconds, clock_monotonic_ns() - began_ns);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * serve - GET /buildid/...: what debuginfod clients ask for, from the store or through upstream.
+ * handler_buildid - GET /buildid/...: serves debuginfod clients from the store or from upstream.
  *
- * A debug file that holds the program's code too (an unstripped binary that was uploaded) answers
- * for the executable. A held file without DWARF is asked for upstream as well, since a better one
- * may be there. Sections are pieces of held files, as they stand in them. Sources come from
- * upstream.
+ * - An uploaded debug file that also contains the program's code (an unstripped binary) is served
+ * as the executable, too.
+ * - If the stored debug file has no DWARF, the upstream servers are queried for a better one.
+ * - A section is a byte range of a stored file.
+ * - Sources come from upstream.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ struct handler_buildid {
 	struct upstream *upstream;
 };
 
-/* An http_handler; the route ends at /buildid/. */
+/* An http_handler for the route /buildid/; the service is a struct handler_buildid. */
 void handler_buildid(void *service, const struct http_request *req, struct http_response *res);
 
 enum { HANDLER_BUILDID_METRICS = 2 };

@@ -13,13 +13,13 @@
 
 static struct metric requested = { .name = "decima_debuginfo_generations_total",
 				   .kind = METRIC_COUNTER,
-				   .help = "Build ids whose generation was asked for." };
+				   .help = "Build ids in requests for generations." };
 struct metric *const handler_generations_metrics[HANDLER_GENERATIONS_METRICS] = { &requested };
 
 static bool read_ids(const struct http_request *req, struct build_id **ret_ids, size_t *ret_count,
 		     struct err *err)
 {
-	/* The tree of one text takes much memory: one at a time. */
+	/* Parsing needs much memory: one request at a time. */
 	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	size_t count = 0;
 	str *texts = NULL;
@@ -71,7 +71,7 @@ void handler_generations(void *service, const struct http_request *req, struct h
 		void **entry = map_at(&seen, str_from(ids[i].text));
 
 		if (*entry)
-			continue; /* a name stands in an object once */
+			continue; /* a JSON object must not repeat a key */
 		*entry = &ids[i];
 		json_key(&json, str_from(ids[i].text));
 		json_u64(&json, files_generation(files, &key));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * generations - POST /api/v1/generations: which generation of each debug file is held.
+ * handler_generations - POST /api/v1/generations: the stored generation of each debug file.
  *
  *     {"build_ids":["6f3c...","htlhash:..."]}
  *     -> {"status":"success","data":{"generations":{"6f3c...":1787479200123,"htlhash:...":0}}}
  *
- * 0: none is held. It is how a symbolizer learns that what it made of a file is out of date.
+ * 0: no debug file of that build id is stored. A symbolizer polls this to learn that a table it
+ * built from a file is out of date.
  */
 #pragma once
 

@@ -36,27 +36,27 @@ static const char *const outcome_names[OUTCOMES] = {
 static struct metric uploads = {
 	.name = "decima_debuginfo_uploads_total",
 	.kind = METRIC_COUNTER,
-	.help = "Uploads that were offered, by what became of them. Broken "
-		"off are those that stalled, went away or were too long.",
+	.help = "Upload requests, by outcome. broken_off: the upload stalled, the client "
+		"disconnected, or the body was too long.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
 static struct metric bytes = { .name = "decima_debuginfo_upload_bytes_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Bytes of bodies that were taken." };
+			       .help = "Bytes received in the bodies of uploads." };
 static struct metric running = { .name = "decima_debuginfo_uploads_running",
 				 .kind = METRIC_GAUGE,
-				 .help = "Uploads that are being taken just now." };
+				 .help = "Uploads in progress." };
 struct metric *const handler_upload_metrics[HANDLER_UPLOAD_METRICS] = { &uploads, &bytes,
 									&running };
 
-/* An upload while it comes: the stream of its request. */
+/* An upload in progress: the stream of its request. */
 struct incoming_upload {
 	struct request_path path;
 	struct file_write write;
 	bool is_trusted, is_forced;
-	size_t magic_len; /* of the ELF magic that was seen */
+	size_t magic_len; /* bytes of the ELF magic checked so far */
 };
 
 static void reject(const struct http_request *req, struct http_response *res,
@@ -80,27 +80,27 @@ static void reject(const struct http_request *req, struct http_response *res,
 		req->arena, res, rows[outcome].status, rows[outcome].type, sentence);
 }
 
-/* In a time that does not tell how much of it was right. */
-static bool token_is(const char *token, str given)
+/* In constant time: the duration must not reveal how many characters match. */
+static bool token_is(const char *token, str candidate)
 {
 	size_t len = strlen(token);
-	unsigned int differ = given.len != len;
+	unsigned int differ = candidate.len != len;
 
 	for (size_t i = 0; i < len; i++)
-		differ |= (unsigned int)(token[i] ^ (i < given.len ? given.ptr[i] : 0));
+		differ |= (unsigned int)(token[i] ^ (i < candidate.len ? candidate.ptr[i] : 0));
 	return !differ;
 }
 
 static bool check_token(const struct handler_upload *handler, const struct http_request *req,
 			struct incoming_upload *upload)
 {
-	str given = http_header(req, "Authorization");
+	str header = http_header(req, "Authorization");
 
 	if (!*handler->token)
 		return true;
-	if (!str_starts_with(given, STR("Bearer ")))
+	if (!str_starts_with(header, STR("Bearer ")))
 		return false;
-	upload->is_trusted = token_is(handler->token, str_skip(given, strlen("Bearer ")));
+	upload->is_trusted = token_is(handler->token, str_skip(header, strlen("Bearer ")));
 	return upload->is_trusted;
 }
 
@@ -114,17 +114,17 @@ static bool check_request(const struct http_request *req, struct incoming_upload
 	if (!request_path_parse(req->below, &upload->path, err))
 		return false;
 	if (upload->path.kind != REQUEST_DEBUGINFO)
-		return err_set(err, ERR_INVALID, "only PUT /buildid/ID/debuginfo is taken");
+		return err_set(err, ERR_INVALID, "only PUT /buildid/ID/debuginfo is supported");
 	if (rank.ptr && !debug_rank_parse(rank, ret_rank))
 		return err_set(err, ERR_INVALID,
-			       "rank is one of nothing, dynsym, mini, symtab, go, dwarf");
+			       "rank must be one of nothing, dynsym, mini, symtab, go, dwarf");
 	upload->is_forced = str_eq(force, STR("true")) || str_eq(force, STR("1"));
 	if (upload->is_forced && !upload->is_trusted)
-		return err_set(err, ERR_INVALID, "only who has the token may use force");
+		return err_set(err, ERR_INVALID, "force requires the upload token");
 	return true;
 }
 
-/* How good the held one is; -1: there is none. */
+/* The rank of the stored file; -1: no file is stored. */
 static int stored_rank(const struct handler_upload *handler, const struct build_id *id)
 {
 	struct file_key key = file_key_debuginfo(id);
@@ -162,7 +162,8 @@ static bool begin(void *service, struct http_request *req, struct http_response 
 	struct err err = { 0 };
 
 	if (!check_token(handler, req, upload)) {
-		reject(req, res, UNAUTHORIZED, "an upload needs Authorization: Bearer TOKEN");
+		reject(req, res, UNAUTHORIZED,
+		       "an upload requires the header Authorization: Bearer TOKEN");
 		return false;
 	}
 	if (!check_request(req, upload, &claimed, &err)) {
@@ -170,11 +171,11 @@ static bool begin(void *service, struct http_request *req, struct http_response 
 		return false;
 	}
 	if (!upload->is_forced && (int)claimed <= stored_rank(handler, &upload->path.id)) {
-		reject(req, res, HAVE_IT, "a file that is as good is held already");
+		reject(req, res, HAVE_IT, "a file that is at least as good is stored already");
 		return false;
 	}
 	if (!enter(handler)) {
-		reject(req, res, BUSY, "too many files are being uploaded; try again later");
+		reject(req, res, BUSY, "too many concurrent uploads; try again later");
 		return false;
 	}
 
@@ -189,7 +190,7 @@ static bool begin(void *service, struct http_request *req, struct http_response 
 	return true;
 }
 
-/* What is no ELF file is known by its first bytes: the rest need not come. */
+/* A file that is not ELF is rejected after its first bytes, before the client sends it all. */
 static bool check_magic(struct incoming_upload *upload, str piece)
 {
 	static const char magic[] = { 0x7f, 'E', 'L', 'F' };
@@ -277,7 +278,7 @@ void handler_upload_finish(void *service, const struct http_request *req, struct
 	}
 	if (!upload->is_forced && (int)contents.rank <= current) {
 		file_write_abandon(&upload->write);
-		reject(req, res, HAVE_IT, "a file that is as good is held already");
+		reject(req, res, HAVE_IT, "a file that is at least as good is stored already");
 		return;
 	}
 	if (!file_write_commit(&upload->write, &generation, &err)) {
@@ -303,7 +304,7 @@ static bool read_token(struct handler_upload *handler, const char *path, struct 
 	str token = str_trim((str){ text, (size_t)n });
 
 	if (n > TOKEN_MAX || token.len < TOKEN_MIN)
-		return err_set(err, ERR_INVALID, "%s: a token has %d to %d characters", path,
+		return err_set(err, ERR_INVALID, "%s: a token must have %d to %d characters", path,
 			       TOKEN_MIN, TOKEN_MAX);
 	memcpy(handler->token, token.ptr, token.len);
 	return true;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * upload - PUT /buildid/ID/debuginfo: a file comes into the store, or is told that it need not.
+ * handler_upload - PUT /buildid/ID/debuginfo: stores an uploaded debug file.
  *
- * Whether it is wanted is decided by the headers, before the client is told to go on: 409 have_it
- * where what is held is as good, 409 in_progress while another one sends the same. A client may say
- * how good its file is (?rank=symtab); who does not say is taken to bring DWARF. Nothing that it
- * says is believed in the end: the file must be a whole ELF file of that build id, and better than
- * what is held. With a token set, only who has it may upload, and may then state the id of a file
- * that has none, or replace a better file (?force=true).
+ * The request's headers decide whether the upload is accepted, before the client sends the body:
+ * 409 have_it if the stored file is at least as good, 409 in_progress if another client is
+ * uploading the same file. The query parameter `rank` states how good the file is (?rank=symtab);
+ * the default is dwarf. The claim is not trusted: at the end the file must be a complete ELF file
+ * with the stated build id, and better than the stored file.
+ *
+ * If a token is configured, an upload must carry it. Only an upload with the token may state a
+ * build id for a file that contains none, or replace a better file (?force=true).
+ *
+ * Any thread; a stream belongs to its connection's thread.
  */
 #pragma once
 
@@ -16,7 +20,7 @@
 
 struct handler_upload_options {
 	uint64_t max_bytes, timeout_ns;
-	const char *token_file; /* empty: everyone may upload */
+	const char *token_file; /* empty: uploads need no token */
 };
 
 struct handler_upload {
@@ -24,15 +28,18 @@ struct handler_upload {
 	size_t max_bytes;
 	/* private */
 	struct files *files;
-	char token[4097]; /* empty: none */
+	char token[4097]; /* empty: no token is configured */
 	_Atomic unsigned int running;
 };
 
-bool handler_upload_open(struct handler_upload *upload,
+/* ERR_IO or ERR_NOT_FOUND: the token file cannot be read. ERR_INVALID: the token is too short or
+ * too long. There is nothing to close. */
+bool handler_upload_open(struct handler_upload *handler,
 			 const struct handler_upload_options *options, struct files *files,
 			 struct err *err) MUST_CHECK;
 
-/* An http_handler, after the stream. */
+/* An http_handler, called after the stream has received the whole body; the service is a struct
+ * handler_upload. */
 void handler_upload_finish(void *service, const struct http_request *req,
 			   struct http_response *res);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-debuginfo - a debuginfod server for what agents and pipelines upload, and what other
- * debuginfod servers have.
+ * decima-debuginfo - a debuginfod server for files that agents and build pipelines upload, and a
+ * proxy for other debuginfod servers.
  */
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
@@ -35,47 +35,49 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, store_max_bytes),
 	  .fallback = "20GB",
 	  .min = 1 << 20,
-	  .help = "Disk space for held files; beyond, those that were not read for longest go. "
-		  "Files that are just coming are not counted." },
+	  .help = "Disk space for stored files; beyond it, the least recently read files are "
+		  "evicted. "
+		  "Files that are being received are not counted." },
 	{ .flag = "upload-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, upload.max_bytes),
 	  .fallback = "1GB",
 	  .min = 1,
-	  .help = "Longest file that is taken, in an upload or from upstream." },
+	  .help = "Maximum size of a file, in an upload or from upstream." },
 	{ .flag = "upload-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upload.timeout_ns),
 	  .fallback = "15m",
 	  .min = 1000000000,
-	  .help = "Time that one upload may take; one that sends nothing for 30 s is ended before "
-		  "that." },
+	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s is aborted "
+		  "earlier." },
 	{ .flag = "upload-token-file",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, upload.token_file),
 	  .fallback = "",
-	  .help = "File with the token that uploads must carry (Authorization: Bearer); without "
-		  "one everyone may upload, but only files that carry their own build id." },
+	  .help = "File with the token that uploads must carry (Authorization: Bearer). If empty, "
+		  "every client may upload, but only files that contain their build id." },
 	{ .flag = "debuginfod-upstream-servers",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, upstream.servers),
 	  .fallback = "",
-	  .help = "Other debuginfod servers to ask for what is not held: URLs, separated by "
+	  .help = "Other debuginfod servers to query for files that are not stored: URLs, "
+		  "separated by "
 		  "spaces or commas." },
 	{ .flag = "upstream-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upstream.timeout_ns),
 	  .fallback = "10m",
 	  .min = 1000000000,
-	  .help = "Time that one download from an upstream server may take." },
+	  .help = "Maximum duration of a download from an upstream server." },
 	{ .flag = "upstream-missing-for",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upstream.missing_ns),
 	  .fallback = "10m",
-	  .help = "Time for which it is remembered that no upstream server has a file." },
+	  .help = "How long a miss on all upstream servers is cached." },
 };
 
-/* What the threads of the server work on. */
+/* Shared by the threads of the HTTP server. */
 struct debuginfo_service {
 	struct files files;
 	struct upstream upstream;
@@ -90,7 +92,7 @@ static bool is_ready(void *self, struct err *why)
 	return files_is_writable(&service->files, why);
 }
 
-/* Others may write to the same store. */
+/* Other processes may write to the same store. */
 static void sweep(void *self)
 {
 	struct debuginfo_service *service = self;
@@ -140,7 +142,7 @@ static bool serve_until_stop(struct debuginfo_service *service,
 	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
-/* A connection is a descriptor, and what it fetches or stores are two more. */
+/* A connection uses one descriptor, and up to two more for files that it fetches or stores. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -149,8 +151,8 @@ static void raise_descriptors(void)
 		return;
 	limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
 	if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < DESCRIPTORS)
-		log_warn("few descriptors", "allowed=%ju wanted=%d", (uintmax_t)limit.rlim_cur,
-			 DESCRIPTORS);
+		log_warn("file descriptor limit is low", "allowed=%ju wanted=%d",
+			 (uintmax_t)limit.rlim_cur, DESCRIPTORS);
 }
 
 static bool run(void *self, struct err *err)
@@ -183,7 +185,7 @@ int main(int argc, char **argv)
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-debuginfo",
-				  .summary = "Keeps debug files, and gives them to debuginfod "
+				  .summary = "Stores debug files and serves them to debuginfod "
 					     "clients.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },

@@ -12,10 +12,11 @@ void misses_init(struct misses *misses)
 	misses->slots = calloc(MISSES_MAX, sizeof(*misses->slots));
 	if (!misses->slots)
 		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
-	/* Who asks must not be able to choose whose place is taken. */
+	/* A client must not be able to choose which slot its key overwrites. */
 	if (getrandom(&misses->seed, sizeof(misses->seed), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(misses->seed))
-		misses->seed = clock_unix_ns(); /* GCOVR_EXCL_LINE: at the boot of a machine */
+		misses->seed =
+			clock_unix_ns(); /* GCOVR_EXCL_LINE: early in the boot of the machine */
 }
 
 void misses_done(struct misses *misses)

@@ -27,18 +27,18 @@ static bool name_check(enum request_kind kind, str name, struct err *err)
 	switch (kind) {
 	case REQUEST_DEBUGINFO:
 	case REQUEST_EXECUTABLE:
-		return name.len == 0 ||
-		       err_set(err, ERR_NOT_FOUND, "there is nothing below a build id's %s",
-			       request_kind_names[kind]);
+		return name.len == 0 || err_set(err, ERR_NOT_FOUND, "a path must end after %s",
+						request_kind_names[kind]);
 	case REQUEST_SECTION:
 		return (name.len > 0 && name.len <= SECTION_NAME_MAX && !has_nul) ||
-		       err_set(err, ERR_INVALID, "a section's name has 1 to %d characters",
+		       err_set(err, ERR_INVALID, "a section name must have 1 to %d characters",
 			       SECTION_NAME_MAX);
 	case REQUEST_SOURCE:
 		return (name.len > 1 && name.len <= SOURCE_PATH_MAX && !has_nul) ||
-		       err_set(err, ERR_INVALID, "a source has an absolute path of up to %d bytes",
+		       err_set(err, ERR_INVALID,
+			       "a source must have an absolute path of at most %d bytes",
 			       SOURCE_PATH_MAX);
-	case REQUEST_KIND_COUNT: /* GCOVR_EXCL_START: no question has it */
+	case REQUEST_KIND_COUNT: /* GCOVR_EXCL_START: request_path_parse() never sets it */
 		break;
 	}
 	return false;
@@ -48,18 +48,18 @@ static bool name_check(enum request_kind kind, str name, struct err *err)
 bool request_path_parse(str below, struct request_path *ret_path, struct err *err)
 {
 	struct request_path path = { 0 };
-	str rest = below;
-	str id = str_cut(&rest, '/');
-	size_t slash = rest.len ? str_find(rest, STR("/")) : SIZE_MAX;
-	str name = { rest.ptr, slash == SIZE_MAX ? rest.len : slash };
+	str remainder = below;
+	str id = str_cut(&remainder, '/');
+	size_t slash = remainder.len ? str_find(remainder, STR("/")) : SIZE_MAX;
+	str name = { remainder.ptr, slash == SIZE_MAX ? remainder.len : slash };
 
 	if (!build_id_parse(id, &path.id, err))
 		return false;
 	if (!kind_parse(name, &path.kind))
-		return err_set(
-			err, ERR_NOT_FOUND,
-			"a build id has debuginfo, executable, section/NAME and source/PATH");
-	path.name = str_skip(rest, name.len);
+		return err_set(err, ERR_NOT_FOUND,
+			       "expected debuginfo, executable, section/NAME or source/PATH below "
+			       "a build id");
+	path.name = str_skip(remainder, name.len);
 	if (path.kind == REQUEST_SECTION)
 		path.name = str_skip(path.name, 1);
 	if (!name_check(path.kind, path.name, err))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * question - what a debuginfod client asks for: the path below /buildid/, taken apart.
+ * request_path - the parsed path of a debuginfod request, below /buildid/.
  *
  *     ID/debuginfo    ID/executable    ID/section/NAME    ID/source/ABSOLUTE/PATH
  */
@@ -21,8 +21,8 @@ extern const char *const request_kind_names[REQUEST_KIND_COUNT];
 struct request_path {
 	struct build_id id;
 	enum request_kind kind;
-	str name; /* a section's name, or a source's path with its first slash; borrowed */
+	str name; /* section name, or source path with its leading slash; borrowed; else empty */
 };
 
-/* ERR_INVALID: malformed; ERR_NOT_FOUND: nothing of that kind is ever here. */
+/* ERR_INVALID: malformed. ERR_NOT_FOUND: the path names no resource of this API. */
 bool request_path_parse(str below, struct request_path *ret_path, struct err *err) MUST_CHECK;

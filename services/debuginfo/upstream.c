@@ -32,23 +32,25 @@ static const char *const outcome_names[OUTCOMES] = {
 
 static struct metric queries = { .name = "decima_debuginfo_upstream_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Questions to upstream servers, by what became of them.",
+				 .help = "Queries to upstream servers, by outcome.",
 				 .label = "outcome",
 				 .values = outcome_names,
 				 .value_count = OUTCOMES };
 static struct metric bytes = { .name = "decima_debuginfo_upstream_bytes_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Bytes that came from upstream servers." };
+			       .help = "Bytes received from upstream servers." };
 static struct metric fetches = { .name = "decima_debuginfo_upstream_fetches",
 				 .kind = METRIC_GAUGE,
-				 .help = "Downloads from upstream servers just now." };
-static struct metric waiters = { .name = "decima_debuginfo_upstream_waiters",
-				 .kind = METRIC_GAUGE,
-				 .help = "Requests that wait for one of them." };
+				 .help = "Downloads from upstream servers in progress." };
+static struct metric waiters = {
+	.name = "decima_debuginfo_upstream_waiters",
+	.kind = METRIC_GAUGE,
+	.help = "Requests waiting for a download from an upstream server."
+};
 static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time that one upstream server took for one answer, with "
-					 "its file.",
+				 .help = "Time of one query to an upstream server, including the "
+					 "download.",
 				 METRIC_IN_SECONDS };
 struct metric *const upstream_metrics[UPSTREAM_METRICS] = { &queries, &bytes, &fetches, &waiters,
 							    &seconds };
@@ -57,7 +59,7 @@ static bool add_server(struct upstream *upstream, str url, struct err *err)
 {
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
-			       "upstream server \"" STR_FMT "\" is no http:// or https:// address",
+			       "upstream server \"" STR_FMT "\" is not an http:// or https:// URL",
 			       STR_ARG(url));
 	if (upstream->server_count == UPSTREAMS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d upstream servers", UPSTREAMS_MAX);
@@ -114,7 +116,7 @@ static bool on_piece(void *self, str piece, struct err *err)
 	return file_write_add(self, piece, err);
 }
 
-/* What one server answers; FETCHED: it is in the write. */
+/* Query one server. FETCHED: the file is in `write`. */
 static enum upstream_outcome query_server(struct upstream *upstream,
 					  const struct upstream_request *request,
 					  const char *server, struct file_write *write,
@@ -151,7 +153,8 @@ static enum upstream_outcome query_server(struct upstream *upstream,
 	return FETCHED;
 }
 
-/* Whether what came is what was asked for, and better than what is held. */
+/* Verify the fetched file. WRONG: malformed, or another build id. NO_BETTER: the stored file is as
+ * good. */
 static enum upstream_outcome check_file(struct upstream *upstream,
 					const struct upstream_request *request,
 					const struct file_write *write, struct err *err)
@@ -184,12 +187,12 @@ static enum upstream_outcome query_and_check(struct upstream *upstream,
 		outcome = check_file(upstream, request, write, &err);
 	metric_add_at(&queries, outcome, 1);
 	if (outcome == FAILED || outcome == WRONG)
-		log_warn("upstream server not believed", "server=%s outcome=%s error=\"%s\"",
+		log_warn("no usable file from upstream server", "server=%s outcome=%s error=\"%s\"",
 			 server, outcome_names[outcome], err.msg);
 	return outcome;
 }
 
-/* One server after the other, with the write lock held. */
+/* Query one server after the other. The caller holds the write lock. */
 static enum upstream_result fetch_file(struct upstream *upstream,
 				       const struct upstream_request *request,
 				       struct file_write *write, str key, struct err *why)
@@ -207,7 +210,7 @@ static enum upstream_result fetch_file(struct upstream *upstream,
 			return UPSTREAM_STORED;
 		}
 		if (outcome == FETCHED)
-			return UPSTREAM_UNAVAILABLE; /* our own disk: nothing to remember */
+			return UPSTREAM_UNAVAILABLE; /* our own disk failed: not a miss */
 		failed |= outcome == FAILED;
 	}
 	file_write_abandon(write);
@@ -215,11 +218,11 @@ static enum upstream_result fetch_file(struct upstream *upstream,
 		   failed ? FAILURE_SECONDS * NS_PER_SECOND : upstream->options.missing_ns);
 	if (!failed)
 		return UPSTREAM_ABSENT;
-	err_set(why, ERR_IO, "an upstream server did not answer; try again later");
+	err_set(why, ERR_IO, "an upstream server did not respond; try again later");
 	return UPSTREAM_UNAVAILABLE;
 }
 
-/* What can be said without asking anybody. False: nothing. */
+/* Look into the store and the negative cache. False: a server must be queried. */
 static bool lookup_known(struct upstream *upstream, const struct upstream_request *request, str key,
 			 enum upstream_result *ret_result, struct err *why)
 {
@@ -235,11 +238,12 @@ static bool lookup_known(struct upstream *upstream, const struct upstream_reques
 	metric_add_at(&queries, REMEMBERED, 1);
 	*ret_result = miss == MISS_ABSENT ? UPSTREAM_ABSENT : UPSTREAM_UNAVAILABLE;
 	if (miss == MISS_FAILED)
-		err_set(why, ERR_IO, "an upstream server did not answer a moment ago");
+		err_set(why, ERR_IO, "an upstream server did not respond a moment ago");
 	return true;
 }
 
-/* Take one of the few places for a download, and the file's lock, and download. False: not now. */
+/* Acquire one of the FETCHES_MAX download slots and the file's lock, then download. False: the
+ * slots are in use, or another writer has the lock: retry later. */
 static bool try_fetch(struct upstream *upstream, const struct upstream_request *request, str key,
 		      enum upstream_result *ret_result, struct err *why)
 {
@@ -255,10 +259,10 @@ static bool try_fetch(struct upstream *upstream, const struct upstream_request *
 	metric_set(&fetches, upstream->running);
 	if (!file_write_begin(&write, upstream->files, &request->key, &err)) {
 		*ret_result = UPSTREAM_UNAVAILABLE;
-		is_known = err.code != ERR_LIMIT; /* that is: not because another one writes it */
+		is_known = err.code != ERR_LIMIT; /* LIMIT: another writer has the lock */
 		*why = err;
 	} else if (lookup_known(upstream, request, key, ret_result, why)) {
-		/* Who had the lock before has brought it, or learned that there is none. */
+		/* The previous owner of the lock stored the file, or recorded a miss. */
 		file_write_abandon(&write);
 		is_known = true;
 	} else {
@@ -270,8 +274,8 @@ static bool try_fetch(struct upstream *upstream, const struct upstream_request *
 	return is_known;
 }
 
-/* Servers may name each other. Then our own question comes back to us, and would wait for itself.
- */
+/* Servers may be configured in a loop. Then our own query returns to us, and would wait for
+ * itself. */
 static bool is_forwarding_loop(const struct upstream *upstream, str forwarded)
 {
 	unsigned int count = forwarded.len > 0;
@@ -297,7 +301,7 @@ static enum upstream_result wait_for(struct upstream *upstream,
 		if (may_wait && clock_monotonic_ns() < deadline)
 			continue;
 		metric_add_at(&queries, BUSY, 1);
-		err_set(why, ERR_IO, "the file did not come in time; try again later");
+		err_set(why, ERR_IO, "the file was not fetched in time; try again later");
 		return UPSTREAM_UNAVAILABLE;
 	}
 	return result;
@@ -321,7 +325,8 @@ enum upstream_result upstream_get(struct upstream *upstream, const struct upstre
 		result = wait_for(upstream, request, key, why);
 	} else {
 		metric_add_at(&queries, BUSY, 1);
-		err_set(why, ERR_IO, "too many wait for upstream servers; try again later");
+		err_set(why, ERR_IO,
+			"too many requests wait for upstream servers; try again later");
 	}
 	upstream->waiting--;
 	metric_set(&waiters, upstream->waiting);

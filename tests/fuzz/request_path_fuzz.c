@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * question - whatever stands below /buildid/, what is taken is bounded and names nothing outside.
+ * request_path - for any path below /buildid/, an accepted path is bounded and stays in the store.
  */
 #include "debuginfo_limits.h"
 #include "files_path.h"

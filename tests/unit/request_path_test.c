@@ -5,7 +5,7 @@
 
 #define ID "0123456789abcdef"
 
-static void takes_apart_what_debuginfod_clients_ask(void **state)
+static void parses_the_paths_of_debuginfod_clients(void **state)
 {
 	static const struct {
 		const char *below;
@@ -33,7 +33,7 @@ static void takes_apart_what_debuginfod_clients_ask(void **state)
 	}
 }
 
-static void refuses_the_rest(void **state)
+static void rejects_other_paths(void **state)
 {
 	static const struct {
 		const char *below;
@@ -67,7 +67,7 @@ static void refuses_the_rest(void **state)
 	}
 }
 
-static void what_follows_is_bounded_and_has_no_nul(void **state)
+static void a_name_is_bounded_and_has_no_nul(void **state)
 {
 	char below[SOURCE_PATH_MAX + 64];
 	struct request_path path;
@@ -89,5 +89,5 @@ static void what_follows_is_bounded_and_has_no_nul(void **state)
 	assert_false(request_path_parse((str){ below, head + SECTION_NAME_MAX + 1 }, &path, &err));
 }
 
-RUN_TESTS(TEST(takes_apart_what_debuginfod_clients_ask), TEST(refuses_the_rest),
-	  TEST(what_follows_is_bounded_and_has_no_nul))
+RUN_TESTS(TEST(parses_the_paths_of_debuginfod_clients), TEST(rejects_other_paths),
+	  TEST(a_name_is_bounded_and_has_no_nul))
