@@ -56,7 +56,7 @@ PURE = {
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
         frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
         name_search name_wanted namer page params range range_report report share_wish stats""",
-    "services/symbolizer": "answer_value name pages servers tables",
+    "services/symbolizer": "address_pages cache_value location_builder servers tables",
 }
 
 # What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
@@ -67,8 +67,6 @@ APART = {
     "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
-    "services/symbolizer/resolve_work": "counts, and asks tables; test_symbolizer.py",
-    "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer_replicas.py",
 }
 
 # The world: what asks a file, a socket, a process, a thread, the kernel or a server.

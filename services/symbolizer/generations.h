@@ -20,7 +20,7 @@ struct generations {
 	/* private */
 	const struct stop *stop;
 	pthread_mutex_t lock;
-	struct generation_place *places;
+	struct generation_slot *slots;
 	_Atomic uint64_t foreign_until_ns[SERVERS_MAX], failed_until_ns[SERVERS_MAX];
 };
 
@@ -34,7 +34,7 @@ void generations_get(struct generations *generations, const struct build_id *con
 		     size_t count, uint64_t *generations_of);
 
 /* Of one, asked for anew. */
-uint64_t generations_ask(struct generations *generations, const struct build_id *id);
+uint64_t generations_refresh(struct generations *generations, const struct build_id *id);
 
 /* Whether a server does not tell generations, as far as is known. */
 bool generations_has_foreign(const struct generations *generations);

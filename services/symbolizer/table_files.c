@@ -23,7 +23,7 @@ static void name_of(const struct build_id *id, const struct table_file *file, ch
 		    size_t cap)
 {
 	snprintf(name, cap, "%s-%" PRIu64 "%s", id->text, file->generation,
-		 endings[file->is_second_best]);
+		 endings[file->is_fallback]);
 }
 
 static bool name_parse(str name, struct build_id *ret_id, struct table_file *ret_file)
@@ -34,11 +34,12 @@ static bool name_parse(str name, struct build_id *ret_id, struct table_file *ret
 		if (!str_ends_with(name, str_from(endings[i])))
 			continue;
 
-		str rest = { name.ptr, name.len - strlen(endings[i]) };
-		str id = str_cut(&rest, '-');
+		str remainder = { name.ptr, name.len - strlen(endings[i]) };
+		str id = str_cut(&remainder, '-');
 
-		ret_file->is_second_best = i == 1;
-		return build_id_parse(id, ret_id, &err) && str_to_u64(rest, &ret_file->generation);
+		ret_file->is_fallback = i == 1;
+		return build_id_parse(id, ret_id, &err) &&
+		       str_to_u64(remainder, &ret_file->generation);
 	}
 	return false;
 }
@@ -73,7 +74,7 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 }
 
 /* The files of a directory, by when they were last used. */
-struct found {
+struct listed_table {
 	struct build_id id;
 	struct table_file file;
 	struct timespec used;
@@ -81,8 +82,8 @@ struct found {
 
 static int by_use(const void *a, const void *b)
 {
-	const struct timespec *x = &((const struct found *)a)->used;
-	const struct timespec *y = &((const struct found *)b)->used;
+	const struct timespec *x = &((const struct listed_table *)a)->used;
+	const struct timespec *y = &((const struct listed_table *)b)->used;
 
 	if (x->tv_sec != y->tv_sec)
 		return x->tv_sec < y->tv_sec ? -1 : 1;
@@ -110,25 +111,25 @@ void table_files_each(int directory,
 		      void *self)
 {
 	AUTO_ARENA arena = { 0 };
-	VEC(struct found) files = { 0 };
+	VEC(struct listed_table) files = { 0 };
 	DIR *entries = list(directory, ".");
 
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's own */
 	for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-		struct found found = { 0 };
+		struct listed_table listed = { 0 };
 		struct stat stat;
 
 		if (is_dots(entry->d_name))
 			continue;
 		if (fstatat(directory, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(stat.st_mode) || !stat.st_size ||
-		    !name_parse(str_from(entry->d_name), &found.id, &found.file)) {
+		    !name_parse(str_from(entry->d_name), &listed.id, &listed.file)) {
 			unlinkat(directory, entry->d_name, 0);
 			continue;
 		}
-		found.file.size = (uint64_t)stat.st_size;
-		found.used = stat.st_mtim;
-		*vec_push(&arena, &files) = found;
+		listed.file.size = (uint64_t)stat.st_size;
+		listed.used = stat.st_mtim;
+		*vec_push(&arena, &files) = listed;
 	}
 	if (entries)
 		closedir(entries);
@@ -140,7 +141,7 @@ void table_files_each(int directory,
 
 bool table_file_eq(const struct table_file *a, const struct table_file *b)
 {
-	return a->generation == b->generation && a->is_second_best == b->is_second_best;
+	return a->generation == b->generation && a->is_fallback == b->is_fallback;
 }
 
 int table_file_load(int directory, const struct build_id *id, const struct table_file *file,

@@ -9,7 +9,7 @@
 
 struct table_file {
 	uint64_t size, generation;
-	bool is_second_best; /* of an executable */
+	bool is_fallback; /* of an executable */
 };
 
 /* Make the directories that lack, take the lock that says that they are ours, empty work/. */

@@ -25,12 +25,12 @@
 /* Nobody could say which. */
 #define GENERATION_UNKNOWN UINT64_MAX
 
-struct held_table {
+struct mapped_table {
 	struct symbol_table symbols;
 	uint64_t generation;
-	bool is_second_best;
+	bool is_fallback;
 	/* private */
-	unsigned int holders; /* under the lock */
+	unsigned int references; /* under the lock */
 };
 
 struct tables {
@@ -51,23 +51,23 @@ bool tables_open(struct tables *tables, const char *directory, uint64_t max_byte
 void tables_close(struct tables *tables);
 
 enum table_state {
-	TABLE_READY,    /* held is the one */
+	TABLE_READY,    /* mapped is the one */
 	TABLE_NEGATIVE, /* reason is why there is none */
-	TABLE_WORKING,  /* somebody is at it: wait */
-	TABLE_COLD,     /* somebody must begin */
+	TABLE_BUILDING, /* somebody is at it: wait */
+	TABLE_MISSING,  /* somebody must begin */
 };
 
-struct table_look {
+struct table_lookup {
 	enum table_state state;
 	enum name_reason reason;
-	struct held_table
-		*held; /* if not ready: one of another generation, or NULL; give it back */
-	bool is_due;   /* ready, but worth to be sought again */
+	struct mapped_table
+		*mapped;     /* if not ready: one of another generation, or NULL; give it back */
+	bool is_refresh_due; /* ready, but worth to be sought again */
 };
 
-struct table_look tables_look(struct tables *tables, const struct build_id *id,
-			      uint64_t generation);
-void tables_give(struct tables *tables, struct held_table *held);
+struct table_lookup tables_lookup(struct tables *tables, const struct build_id *id,
+				  uint64_t generation);
+void tables_release(struct tables *tables, struct mapped_table *mapped);
 
 /* Whether it is the caller's to do it, and then to call tables_finish(). */
 bool tables_begin(struct tables *tables, const struct build_id *id);
@@ -77,8 +77,8 @@ struct table_result {
 	enum name_reason reason; /* NAME_KNOWN: there is a table. NAME_PENDING: nothing was done */
 	uint64_t generation;
 	const char *file; /* the table, below DIR; it is moved */
-	bool is_second_best;
-	uint64_t holds_ns; /* how long a reason holds */
+	bool is_fallback;
+	uint64_t ttl_ns; /* how long a reason holds */
 };
 
 /* False: the table could not be kept; then that is the result (err). */

@@ -51,13 +51,13 @@ static uint64_t put(struct tables *tables, const char *text, uint64_t generation
 	return len;
 }
 
-static enum table_state look(struct tables *tables, const char *text, uint64_t generation)
+static enum table_state state_of(struct tables *tables, const char *text, uint64_t generation)
 {
 	struct build_id id = id_of(text);
-	struct table_look look = tables_look(tables, &id, generation);
+	struct table_lookup lookup = tables_lookup(tables, &id, generation);
 
-	tables_give(tables, look.held);
-	return look.state;
+	tables_release(tables, lookup.mapped);
+	return lookup.state;
 }
 
 static void open_tables(struct tables *tables, uint64_t max_bytes)
@@ -74,13 +74,13 @@ static void a_table_holds_for_its_generation_and_where_none_is_known(void **stat
 
 	(void)state;
 	open_tables(&tables, 1 << 30);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_MISSING);
 	put(&tables, "c0ffee00", 7);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", GENERATION_UNKNOWN), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", 0), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", 8), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee01", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", GENERATION_UNKNOWN), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 0), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 8), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee01", 7), TABLE_MISSING);
 	tables_close(&tables);
 }
 
@@ -88,20 +88,20 @@ static void who_holds_a_table_keeps_it_while_a_newer_one_comes(void **state)
 {
 	struct build_id id = id_of("c0ffee00");
 	struct symbol_line lines[SYMBOL_LINES_MAX];
-	struct table_look held;
+	struct table_lookup lookup;
 	struct tables tables;
 
 	(void)state;
 	open_tables(&tables, 1 << 30);
 	put(&tables, "c0ffee00", 7);
-	held = tables_look(&tables, &id, 7);
+	lookup = tables_lookup(&tables, &id, 7);
 	put(&tables, "c0ffee00", 8);
-	assert_int_equal(held.held->generation, 7);
-	assert_true(held.held->symbols.row_count > 10);
-	(void)symbol_table_find(&held.held->symbols, 4096, lines); /* it is still mapped */
-	tables_give(&tables, held.held);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee00", 8), TABLE_READY);
+	assert_int_equal(lookup.mapped->generation, 7);
+	assert_true(lookup.mapped->symbols.row_count > 10);
+	(void)symbol_table_find(&lookup.mapped->symbols, 4096, lines); /* it is still mapped */
+	tables_release(&tables, lookup.mapped);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 8), TABLE_READY);
 	tables_close(&tables);
 }
 
@@ -110,7 +110,7 @@ static void one_begins_and_the_others_wait(void **state)
 	struct build_id id = id_of("c0ffee00");
 	struct table_result nothing = { .reason = NAME_NO_DEBUG_INFO,
 					.generation = 5,
-					.holds_ns = 3600 * NS_PER_SECOND };
+					.ttl_ns = 3600 * NS_PER_SECOND };
 	struct tables tables;
 	uint64_t changes;
 	struct err err;
@@ -119,13 +119,13 @@ static void one_begins_and_the_others_wait(void **state)
 	open_tables(&tables, 1 << 30);
 	assert_true(tables_begin(&tables, &id));
 	assert_false(tables_begin(&tables, &id));
-	assert_int_equal(look(&tables, "c0ffee00", 5), TABLE_WORKING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 5), TABLE_BUILDING);
 	changes = tables_changes(&tables);
 	assert_false(tables_wait(&tables, changes, clock_monotonic_ns() + NS_PER_MS));
 	assert_true(tables_finish(&tables, &id, &nothing, &err));
 	assert_true(tables_wait(&tables, changes, clock_monotonic_ns()));
-	assert_int_equal(tables_look(&tables, &id, 5).reason, NAME_NO_DEBUG_INFO);
-	assert_int_equal(look(&tables, "c0ffee00", 6), TABLE_COLD); /* something has come */
+	assert_int_equal(tables_lookup(&tables, &id, 5).reason, NAME_NO_DEBUG_INFO);
+	assert_int_equal(state_of(&tables, "c0ffee00", 6), TABLE_MISSING); /* something has come */
 	tables_close(&tables);
 }
 
@@ -143,8 +143,8 @@ static void tables_are_found_again_and_the_spoiled_go(void **state)
 	assert_int_equal(truncate(path, 100), 0);
 
 	open_tables(&tables, 1 << 30);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee01", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee01", 7), TABLE_MISSING);
 	snprintf(path, sizeof(path), "%s/tables/c0ffee01-7.table", scratch.path);
 	assert_int_equal(access(path, F_OK), -1);
 	tables_close(&tables);
@@ -163,11 +163,12 @@ static void the_least_recently_used_go_when_there_are_too_many_bytes(void **stat
 	put(&tables, "c0ffee00", 1);
 	put(&tables, "c0ffee01", 1);
 	put(&tables, "c0ffee02", 1);
-	assert_int_equal(look(&tables, "c0ffee00", 1), TABLE_READY); /* used: 01 is the oldest */
+	assert_int_equal(state_of(&tables, "c0ffee00", 1),
+			 TABLE_READY); /* used: 01 is the oldest */
 	put(&tables, "c0ffee03", 1);
-	assert_int_equal(look(&tables, "c0ffee01", 1), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee00", 1), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee03", 1), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee01", 1), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 1), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee03", 1), TABLE_READY);
 	assert_true(tables.bytes <= 3 * len + len / 2);
 	tables_close(&tables);
 	open_tables(&tables, len + len / 2); /* less, by now */
@@ -190,7 +191,7 @@ static void one_that_is_longer_than_all_may_be_is_not_kept(void **state)
 	assert_true(tables_begin(&tables, &id));
 	assert_false(tables_finish(&tables, &id, &result, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
-	assert_int_equal(tables_look(&tables, &id, 1).reason, NAME_TOO_LARGE);
+	assert_int_equal(tables_lookup(&tables, &id, 1).reason, NAME_TOO_LARGE);
 	tables_close(&tables);
 }
 
@@ -235,7 +236,7 @@ static void the_same_generation_once_more_replaces_itself(void **state)
 	uint64_t len = put(&tables, "c0ffee00", 7);
 
 	put(&tables, "c0ffee00", 7);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
 	assert_int_equal(tables.bytes, len);
 	tables_close(&tables);
 }

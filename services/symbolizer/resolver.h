@@ -8,28 +8,26 @@
  */
 #pragma once
 
-#include "answers.h"
-#include "crew.h"
+#include "shared_cache.h"
+#include "worker_pool.h"
 
-struct resolve_options {
+struct resolver_options {
 	uint64_t timeout_ns;
 	const struct stop *stop;
 };
 
 struct resolver {
-	struct resolve_options options;
+	struct resolver_options options;
 	struct tables *tables;
 	struct generations *generations;
-	struct crew *crew;
-	struct answers *answers;
+	struct worker_pool *pool;
+	struct shared_cache *cache;
 };
 
 /* `gone` is asked once nobody waits for the answer any more; may be NULL. */
-struct symbolize_response resolve(const struct resolver *resolver,
-				  const struct symbolize_request *request, const struct stop *gone,
-				  struct arena *arena);
+struct symbolize_response resolver_resolve(const struct resolver *resolver,
+					   const struct symbolize_request *request,
+					   const struct stop *client_gone, struct arena *arena);
 
-enum { RESOLVE_METRICS = 1, RESOLVE_WORK_METRICS = 2, RESOLVE_SHARED_METRICS = 1 };
-extern struct metric *const resolve_metrics[RESOLVE_METRICS];
-extern struct metric *const resolve_work_metrics[RESOLVE_WORK_METRICS];
-extern struct metric *const resolve_shared_metrics[RESOLVE_SHARED_METRICS];
+enum { RESOLVER_METRICS = 4 };
+extern struct metric *const resolver_metrics[RESOLVER_METRICS];

@@ -2,7 +2,7 @@
 /*
  * What comes out of Redis: what is accepted can be written and read again.
  */
-#include "answer_value.h"
+#include "cache_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -10,11 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA arena = { 0 };
 	struct symbolized_location location, again;
-	struct namer namer;
+	struct location_builder builder;
 
-	namer_init(&namer, &arena);
-	if (answer_value_read((str){ (const char *)data, size }, &namer, &location) &&
-	    (!answer_value_read(answer_value_write(&location, &arena), &namer, &again) ||
+	location_builder_init(&builder, &arena);
+	if (cache_value_decode((str){ (const char *)data, size }, &builder, &location) &&
+	    (!cache_value_decode(cache_value_encode(&location, &arena), &builder, &again) ||
 	     again.line_count != location.line_count))
 		abort();
 	return 0;

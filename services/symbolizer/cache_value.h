@@ -10,9 +10,10 @@
  */
 #pragma once
 
-#include "name.h"
+#include "location_builder.h"
 
-str answer_value_write(const struct symbolized_location *location, struct arena *arena);
+str cache_value_encode(const struct symbolized_location *location, struct arena *arena);
 
 /* False: no such value, or one of another version. */
-bool answer_value_read(str bytes, struct namer *namer, struct symbolized_location *ret_location);
+bool cache_value_decode(str bytes, struct location_builder *builder,
+			struct symbolized_location *ret_location);

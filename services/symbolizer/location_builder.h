@@ -9,7 +9,7 @@
 #include "profile/symbolize.h"
 
 /* What one answer may still hold, and the names that stand in it already. */
-struct namer {
+struct location_builder {
 	struct arena *arena;
 	size_t lines_left, bytes_left;
 	/* private */
@@ -17,10 +17,11 @@ struct namer {
 	struct map texts;     /* paths, and names that are shown as they are -> the copy, a str */
 };
 
-void namer_init(struct namer *namer, struct arena *arena);
+void location_builder_init(struct location_builder *builder, struct arena *arena);
 
 /* Innermost first. All texts are copied: what they are borrowed from may go. */
-struct symbolized_location namer_lines(struct namer *namer, const struct symbol_line *found,
-				       size_t count);
-struct symbolized_location namer_find(struct namer *namer, const struct symbol_table *table,
-				      uint64_t address);
+struct symbolized_location location_builder_add(struct location_builder *builder,
+						const struct symbol_line *found, size_t count);
+struct symbolized_location location_builder_lookup(struct location_builder *builder,
+						   const struct symbol_table *table,
+						   uint64_t address);

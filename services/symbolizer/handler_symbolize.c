@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "answer.h"
+#include "handler_symbolize.h"
 
 #include "chassis/conf.h"
 #include "chassis/json.h"
@@ -7,7 +7,7 @@
 #include "chassis/json_read.h"
 #include "symbolizer_limits.h"
 
-static void refuse(const struct http_request *req, struct http_response *res, const struct err *err)
+static void reject(const struct http_request *req, struct http_response *res, const struct err *err)
 {
 	bool is_limit = err->code == ERR_LIMIT;
 
@@ -15,8 +15,8 @@ static void refuse(const struct http_request *req, struct http_response *res, co
 	json_error(req->arena, is_limit ? "execution" : "bad_data", err->msg, res);
 }
 
-void answer_refusal(void *service, const struct http_request *req, const char *why,
-		    struct http_response *res)
+void handler_symbolize_unhandled(void *service, const struct http_request *req, const char *why,
+				 struct http_response *res)
 {
 	(void)service;
 	json_error(req->arena, res->status == 404 ? "not_found" : "bad_data", why, res);
@@ -25,13 +25,13 @@ void answer_refusal(void *service, const struct http_request *req, const char *w
 /* "application/json; charset=utf-8" is application/json. */
 static bool is_type(const struct http_request *req, str type)
 {
-	str given = http_header(req, "Content-Type");
+	str header = http_header(req, "Content-Type");
 
-	given = str_trim(str_cut(&given, ';'));
-	if (given.len != type.len)
+	header = str_trim(str_cut(&header, ';'));
+	if (header.len != type.len)
 		return false;
 	for (size_t i = 0; i < type.len; i++)
-		if ((given.ptr[i] | 0x20) != (type.ptr[i] | 0x20))
+		if ((header.ptr[i] | 0x20) != (type.ptr[i] | 0x20))
 			return false;
 	return true;
 }
@@ -139,7 +139,7 @@ static bool write_json(const struct symbolize_response *response, struct buf *ou
 }
 
 /* The caller's own timeout, where it is shorter: it does not hear what comes later. */
-static bool hurry(struct resolver *resolver, const struct http_request *req, struct err *err)
+static bool read_timeout(struct resolver *resolver, const struct http_request *req, struct err *err)
 {
 	str text = http_query(req, "timeout");
 	uint64_t timeout_ns = 0;
@@ -153,7 +153,7 @@ static bool hurry(struct resolver *resolver, const struct http_request *req, str
 	return true;
 }
 
-void answer_symbolize(void *service, const struct http_request *req, struct http_response *res)
+void handler_symbolize(void *service, const struct http_request *req, struct http_response *res)
 {
 	bool is_protobuf = is_type(req, STR("application/x-protobuf"));
 	struct resolver resolver = *(const struct resolver *)service;
@@ -166,17 +166,18 @@ void answer_symbolize(void *service, const struct http_request *req, struct http
 			   "Content-Type is application/x-protobuf or application/json", res);
 		return;
 	}
-	if (!hurry(&resolver, req, &err)) {
-		refuse(req, res, &err);
+	if (!read_timeout(&resolver, req, &err)) {
+		reject(req, res, &err);
 		return;
 	}
 	if (is_protobuf ? !symbolize_request_read(req->body, &request, req->arena, &err)
 			: !read_json(req, &request, &err)) {
-		refuse(req, res, &err);
+		reject(req, res, &err);
 		return;
 	}
 
-	struct symbolize_response response = resolve(&resolver, &request, req->gone, req->arena);
+	struct symbolize_response response =
+		resolver_resolve(&resolver, &request, req->gone, req->arena);
 	struct buf out = { .arena = req->arena };
 
 	if (is_protobuf) {
@@ -186,6 +187,6 @@ void answer_symbolize(void *service, const struct http_request *req, struct http
 		res->content_type = "application/json";
 		res->body = buf_bytes(&out);
 	} else {
-		refuse(req, res, &err);
+		reject(req, res, &err);
 	}
 }

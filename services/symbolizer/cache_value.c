@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "answer_value.h"
+#include "cache_value.h"
 
 #include "base/buf.h"
 #include "base/reader.h"
@@ -16,7 +16,7 @@ static str name_of(const struct symbolized_line *line)
 	return line->function;
 }
 
-str answer_value_write(const struct symbolized_location *location, struct arena *arena)
+str cache_value_encode(const struct symbolized_location *location, struct arena *arena)
 {
 	struct buf out = { .arena = arena };
 
@@ -34,29 +34,30 @@ str answer_value_write(const struct symbolized_location *location, struct arena 
 	return buf_bytes(&out);
 }
 
-bool answer_value_read(str bytes, struct namer *namer, struct symbolized_location *ret_location)
+bool cache_value_decode(str bytes, struct location_builder *builder,
+			struct symbolized_location *ret_location)
 {
 	struct reader r = reader_of(bytes);
-	struct symbol_line found[SYMBOL_LINES_MAX];
+	struct symbol_line lines[SYMBOL_LINES_MAX];
 	uint64_t version = reader_u8(&r), count = reader_varint(&r);
 
 	if (r.failed || version != VERSION || count > SYMBOL_LINES_MAX)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		found[i].system_name = reader_str_prefixed(&r);
-		found[i].name = reader_str_prefixed(&r);
-		found[i].file = reader_str_prefixed(&r);
+		lines[i].system_name = reader_str_prefixed(&r);
+		lines[i].name = reader_str_prefixed(&r);
+		lines[i].file = reader_str_prefixed(&r);
 
 		uint64_t line = reader_varint(&r), start_line = reader_varint(&r);
 
-		if (r.failed || !found[i].system_name.len || line > UINT32_MAX ||
+		if (r.failed || !lines[i].system_name.len || line > UINT32_MAX ||
 		    start_line > UINT32_MAX)
 			return false;
-		found[i].line = (uint32_t)line;
-		found[i].start_line = (uint32_t)start_line;
+		lines[i].line = (uint32_t)line;
+		lines[i].start_line = (uint32_t)start_line;
 	}
 	if (reader_left(&r))
 		return false;
-	*ret_location = namer_lines(namer, found, count);
+	*ret_location = location_builder_add(builder, lines, count);
 	return true;
 }

@@ -14,10 +14,10 @@
 
 #include "base/queue.h"
 #include "client/redis.h"
-#include "name.h"
+#include "location_builder.h"
 #include "object/build_id.h"
 
-struct answers {
+struct shared_cache {
 	bool is_on; /* read freely */
 	/* private */
 	struct redis redis;
@@ -29,39 +29,39 @@ struct answers {
 };
 
 /* Address empty: there is no Redis, which is no error. */
-bool answers_open(struct answers *answers, const char *address, struct err *err) MUST_CHECK;
-void answers_close(struct answers *answers);
+bool shared_cache_open(struct shared_cache *cache, const char *address, struct err *err) MUST_CHECK;
+void shared_cache_close(struct shared_cache *cache);
 
-enum answers_found { ANSWERS_MISSED, ANSWERS_WHOLE, ANSWERS_REASON };
+enum shared_cache_result { SHARED_CACHE_MISS, SHARED_CACHE_HIT, SHARED_CACHE_REASON };
 
 /* A build id that Redis is asked for. */
-struct answers_ask {
+struct shared_cache_lookup {
 	const struct build_id *id;
 	uint64_t generation;
 	const uint64_t *addresses;
 	size_t count;
 	/* told: */
-	enum answers_found found;
+	enum shared_cache_result result;
 	struct symbolized_location *locations; /* of WHOLE: one for each address */
 	enum name_reason reason;               /* of REASON */
-	bool is_ours; /* it is this replica's turn to build it: then unlock it */
+	bool has_lock; /* it is this replica's turn to build it: then unlock it */
 };
 
 /*
  * One round for all of them: whose turn it is, and what is there. A turn that is ours was nobody
  * else's before, so that what he had found is seen. Where Redis does not say, it is ours.
  */
-void answers_get(struct answers *answers, struct answers_ask *asks, size_t count,
-		 struct namer *namer);
+void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lookups, size_t count,
+		      struct location_builder *builder);
 
 /* These wait for nothing. */
-void answers_put(struct answers *answers, const struct build_id *id, uint64_t generation,
-		 const uint64_t *addresses, const struct symbolized_location *locations,
-		 size_t count);
-void answers_put_reason(struct answers *answers, const struct build_id *id, uint64_t generation,
-			enum name_reason reason);
-void answers_unlock(struct answers *answers, const struct build_id *id, uint64_t generation);
+void shared_cache_put(struct shared_cache *cache, const struct build_id *id, uint64_t generation,
+		      const uint64_t *addresses, const struct symbolized_location *locations,
+		      size_t count);
+void shared_cache_put_reason(struct shared_cache *cache, const struct build_id *id,
+			     uint64_t generation, enum name_reason reason);
+void shared_cache_unlock(struct shared_cache *cache, const struct build_id *id,
+			 uint64_t generation);
 
-enum { ANSWERS_METRICS = 2, ANSWERS_PUT_METRICS = 1 };
-extern struct metric *const answers_metrics[ANSWERS_METRICS];
-extern struct metric *const answers_put_metrics[ANSWERS_PUT_METRICS];
+enum { SHARED_CACHE_METRICS = 3 };
+extern struct metric *const shared_cache_metrics[SHARED_CACHE_METRICS];

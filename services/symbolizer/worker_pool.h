@@ -13,29 +13,30 @@
 #include "generations.h"
 #include "tables.h"
 
-struct crew_options {
+struct worker_pool_options {
 	const char *directory; /* absolute; of the tables */
 	const char *servers;
 	const struct stop *stop;
 };
 
-struct crew {
+struct worker_pool {
 	/* private */
-	struct crew_options options;
+	struct worker_pool_options options;
 	struct tables *tables;
 	struct generations *generations;
 	struct queue queue;
 	_Atomic unsigned int next_number, thread_count;
-	_Atomic uint64_t alone_until_ns[SERVERS_MAX]; /* servers that hung */
+	_Atomic uint64_t skip_until_ns[SERVERS_MAX]; /* servers that hung */
 	pthread_t threads[8];
 };
 
-bool crew_start(struct crew *crew, const struct crew_options *options, struct tables *tables,
-		struct generations *generations, struct err *err) MUST_CHECK;
-void crew_stop(struct crew *crew);
+bool worker_pool_start(struct worker_pool *pool, const struct worker_pool_options *options,
+		       struct tables *tables, struct generations *generations,
+		       struct err *err) MUST_CHECK;
+void worker_pool_stop(struct worker_pool *pool);
 
 /* False: too many wait already; the build id is given back to the tables as it was. */
-bool crew_put(struct crew *crew, const struct build_id *id);
+bool worker_pool_submit(struct worker_pool *pool, const struct build_id *id);
 
-enum { CREW_METRICS = 6 };
-extern struct metric *const crew_metrics[CREW_METRICS];
+enum { WORKER_POOL_METRICS = 6 };
+extern struct metric *const worker_pool_metrics[WORKER_POOL_METRICS];

@@ -14,37 +14,37 @@
 #include "object/build_id.h"
 #include "profile/symbolize.h"
 
-struct work_order {
+struct build_job {
 	struct build_id id;
-	uint32_t left_alone; /* servers not to ask: bit i is the i-th */
+	uint32_t skipped_servers; /* servers not to ask: bit i is the i-th */
 };
 
-enum work_stage { WORK_FETCHED, WORK_DONE };
+enum build_stage { BUILD_FETCHED, BUILD_DONE };
 
-struct work_report {
-	enum work_stage stage;
-	enum name_reason reason; /* of WORK_DONE; NAME_KNOWN: DIR/table is the table */
-	bool is_second_best;     /* of an executable */
+struct build_report {
+	enum build_stage stage;
+	enum name_reason reason; /* of BUILD_DONE; NAME_KNOWN: DIR/table is the table */
+	bool is_fallback;        /* of an executable */
 	uint32_t hung;           /* servers that took long to say nothing */
 	uint64_t bytes, took_ns; /* of the file that was fetched; of this stage */
 	char why[256];
 };
 
 /* Whether this process was started as one. */
-bool worker_is_meant(int argc, char **argv);
-int worker_main(int argc, char **argv);
+bool build_worker_is_requested(int argc, char **argv);
+int build_worker_main(int argc, char **argv);
 
 /*
  * From the other side: a process, or none yet (pid 0). The thread that starts it must live longer
  * than it does.
  */
-struct worker {
+struct build_worker {
 	int pid, socket;
 };
 
 /* In its directory, which is emptied: an absolute path. */
-bool worker_start(struct worker *worker, const char *directory, const char *servers,
-		  struct err *err) MUST_CHECK;
+bool build_worker_start(struct build_worker *worker, const char *directory, const char *servers,
+			struct err *err) MUST_CHECK;
 
 /* Ends it, however it is. What it ended of, if it had ended: a wait status; 0: it had not. */
-int worker_end(struct worker *worker);
+int build_worker_stop(struct build_worker *worker);

@@ -12,11 +12,11 @@
 #pragma once
 
 #include "chassis/http.h"
-#include "resolve.h"
+#include "resolver.h"
 
 /* An http_handler; the service is the struct resolver. */
-void answer_symbolize(void *service, const struct http_request *req, struct http_response *res);
+void handler_symbolize(void *service, const struct http_request *req, struct http_response *res);
 
 /* For what no handler saw (http_refuse). */
-void answer_refusal(void *service, const struct http_request *req, const char *why,
-		    struct http_response *res);
+void handler_symbolize_unhandled(void *service, const struct http_request *req, const char *why,
+				 struct http_response *res);
