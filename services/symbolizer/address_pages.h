@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pages - addresses by the 4 KiB that they lie in.
+ * address_pages - groups addresses by their 4 KiB page.
  *
  *     struct address_pages pages = address_pages_of(addresses, count, arena);
  *     struct address_page page;
@@ -16,8 +16,8 @@ enum { PAGE_BITS = 12 };
 
 struct address_pages {
 	/* private */
-	const uint64_t *addresses;
-	size_t *indexes; /* sorted by address */
+	const uint64_t *addresses; /* borrowed */
+	size_t *indexes;           /* sorted by address; in the arena */
 	size_t left;
 };
 
@@ -29,5 +29,5 @@ struct address_page {
 
 struct address_pages address_pages_of(const uint64_t *addresses, size_t count, struct arena *arena);
 
-/* False: there are no more. */
+/* False: there are no more pages. */
 bool address_pages_next(struct address_pages *pages, struct address_page *ret_page);

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The inside of a worker.
- */
 #include "build_worker.h"
 
 #include "base/clock.h"
@@ -28,7 +25,7 @@ struct worker_context {
 	const char *directory;
 	struct servers servers;
 	struct debuginfod debuginfod;
-	uint32_t skipped_servers; /* by the order that is worked on */
+	uint32_t skipped_servers; /* of the current job; bit i is server i */
 };
 
 bool build_worker_is_requested(int argc, char **argv)
@@ -40,20 +37,21 @@ static void set_limit(__rlimit_resource_t resource, uint64_t max)
 {
 	struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
 
-	(void)setrlimit(resource, &limit); /* a lower one of whoever started us holds */
+	(void)setrlimit(resource, &limit); /* fails if the parent set a lower limit, which stays */
 }
 
 static void set_limits(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGXFSZ, SIG_IGN); /* a write beyond fails instead */
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails instead */
 	(void)setpriority(PRIO_PROCESS, 0, 10);
 	set_limit(RLIMIT_CORE, 0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they reserve terabytes */
 	set_limit(RLIMIT_AS, BUILD_MEMORY_MAX);
 #endif
 	set_limit(RLIMIT_FSIZE, DEBUG_FILE_MAX);
-	/* All of a worker's life: it ends with its first table, and a miss costs a millisecond. */
+	/* For the worker's whole life: it exits after its first table, and a miss costs only 1 ms.
+	 */
 	set_limit(RLIMIT_CPU, BUILD_SECONDS);
 }
 
@@ -63,8 +61,8 @@ static bool send_report(const struct worker_context *context, const struct build
 	       (ssize_t)sizeof(*report);
 }
 
-/* One server's answer. One that hung is not asked again for this file, nor soon for others: each
- * question would take FETCH_STALL_SECONDS, and other files wait. */
+/* Query one server. A server that hung is skipped for the remainder of this job and for a while
+ * afterwards: each query would take FETCH_STALL_SECONDS while other files wait. */
 static enum debuginfod_answer query_server(struct worker_context *context, size_t server,
 					   const struct build_id *id, enum debuginfod_kind kind,
 					   int *ret_fd, struct build_report *report)
@@ -74,7 +72,7 @@ static enum debuginfod_answer query_server(struct worker_context *context, size_
 	enum debuginfod_answer result;
 
 	if (context->skipped_servers >> server & 1) {
-		snprintf(report->why, sizeof(report->why), "%s did not answer a moment ago",
+		snprintf(report->why, sizeof(report->why), "%s did not respond a moment ago",
 			 context->servers.urls[server]);
 		return DEBUGINFOD_UNAVAILABLE;
 	}
@@ -90,8 +88,8 @@ static enum debuginfod_answer query_server(struct worker_context *context, size_
 	return result;
 }
 
-/* The file that dwz moved parts of this one's DWARF to; -1: it needs none, or there is none. Then
- * names are lacking, and it is worth to look again later. */
+/* Fetch the file to which dwz moved parts of this file's DWARF. -1: the file needs no such file, or
+ * no server has it. In the second case names are missing, so the table is a fallback. */
 static int fetch_alt(struct worker_context *context, int fd, struct build_report *report)
 {
 	struct build_id id;
@@ -107,7 +105,8 @@ static int fetch_alt(struct worker_context *context, int fd, struct build_report
 	return -1;
 }
 
-/* From the first server that has it; one that failed leaves open whether there is a better file. */
+/* Fetch from the first server that has the debug file, else the executable. If a server failed, it
+ * may have a debug file, so the executable is not fetched. */
 static bool fetch(struct worker_context *context, const struct build_id *id, int *ret_fd,
 		  struct build_report *report)
 {
@@ -156,7 +155,7 @@ static void build(const struct worker_context *context, int fd, int alt_fd,
 	snprintf(report->why, sizeof(report->why), "%s", err.msg);
 }
 
-/* False: this was the last one. */
+/* False: this was the last job. */
 static bool run_job(struct worker_context *context, const struct build_job *job)
 {
 	struct build_report report = { .stage = BUILD_DONE };
@@ -171,13 +170,13 @@ static bool run_job(struct worker_context *context, const struct build_job *job)
 	alt_fd = fetch_alt(context, fd, &report);
 	report.stage = BUILD_FETCHED;
 	report.bytes = fstat(fd, &stat) == 0 ? (uint64_t)stat.st_size : 0;
-	report.took_ns = clock_monotonic_ns() - began_ns;
+	report.duration_ns = clock_monotonic_ns() - began_ns;
 	if (!send_report(context, &report))
 		return false;
 	began_ns = clock_monotonic_ns();
 	report.stage = BUILD_DONE;
 	build(context, fd, alt_fd, &report);
-	report.took_ns = clock_monotonic_ns() - began_ns;
+	report.duration_ns = clock_monotonic_ns() - began_ns;
 	send_report(context, &report);
 	return false;
 }
@@ -191,7 +190,7 @@ int build_worker_main(int argc, char **argv)
 	char cache[PATH_MAX];
 
 	(void)argc;
-	prctl(PR_SET_NAME, "decima-symbolizer"); /* not "exe", as whom it was executed */
+	prctl(PR_SET_NAME, "decima-symbolizer"); /* instead of "exe", from /proc/self/exe */
 	set_limits();
 	snprintf(cache, sizeof(cache), "%s/cache", context.directory);
 	if (!str_to_u64(str_from(argv[2]), &socket_fd) || socket_fd > INT_MAX ||
@@ -211,7 +210,7 @@ int build_worker_main(int argc, char **argv)
 	while (recv(context.socket, &job, sizeof(job), 0) == (ssize_t)sizeof(job) &&
 	       run_job(&context, &job)) {
 	}
-	return 0; /* whatever it holds goes with it */
+	return 0; /* the exit frees all resources */
 }
 
 bool build_worker_start(struct build_worker *worker, const char *directory, const char *servers,
@@ -221,13 +220,13 @@ bool build_worker_start(struct build_worker *worker, const char *directory, cons
 	char number[16];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return err_errno(err, "make a worker's socket");
+		return err_errno(err, "create a socket for a worker");
 	snprintf(number, sizeof(number), "%d", ends[1]);
 
 	const char *argv[] = { "decima-symbolizer", mode, number, directory, servers, NULL };
 	pid_t pid = fork();
 
-	if (pid == 0) { /* only what is safe after a fork from many threads */
+	if (pid == 0) { /* only functions that are safe after a fork from a multithreaded process */
 		sigset_t none;
 
 		sigemptyset(&none);

@@ -6,7 +6,7 @@
 
 enum { VERSION = 2 };
 
-/* What the system name does not say: a mangled one says all, see symbol_line. */
+/* The name, or empty if it follows from the system name: a mangled name is demangled again. */
 static str name_of(const struct symbolized_line *line)
 {
 	if (str_starts_with(line->system_name, STR("_Z")) ||

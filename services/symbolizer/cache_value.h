@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * answer_value - what is known of one address, as it stands in Redis.
+ * cache_value - the encoding of a symbolized address in Redis.
  *
- *     version (1), number of lines, then of each: system name, name, file, line, start line
+ *     version (1 byte), number of lines, then for each line:
+ *     system name, name, file, line, start line
  *
- * The name is empty where the system name says it. Numbers are varints, texts have their length
- * before them. No lines: it is known that nothing is. What comes back may be anybody's: it is read
- * within bounds, and what is wrong with it is a miss.
+ * Numbers are varints, texts are prefixed with their length. The name is empty if it follows from
+ * the system name. No lines: the address is known to have no symbol. Redis is untrusted: the
+ * decoder checks all bounds, and a malformed value is a cache miss.
  */
 #pragma once
 
 #include "location_builder.h"
 
+/* The bytes are in the arena. */
 str cache_value_encode(const struct symbolized_location *location, struct arena *arena);
 
-/* False: no such value, or one of another version. */
+/* False: malformed, or of another version. The texts are copied into the builder's arena. */
 bool cache_value_decode(str bytes, struct location_builder *builder,
 			struct symbolized_location *ret_location);

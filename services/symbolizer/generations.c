@@ -18,9 +18,9 @@ static const char *const outcome_names[OUTCOMES] = {
 static struct metric lookups = {
 	.name = "decima_symbolizer_generations_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids whose generation was wanted: told by a server, not "
-		"told by one that knows none, not told by one that failed, "
-		"known from seconds ago.",
+	.help = "Build ids whose generation was looked up, by outcome. told: a server reported it; "
+		"foreign: the server does not know generations; failed: the server failed; known: "
+		"it was in the cache.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
@@ -28,7 +28,7 @@ static struct metric lookups = {
 struct metric *const generations_metrics[GENERATIONS_METRICS] = { &lookups };
 
 struct generation_slot {
-	hash128 key; /* of the build id */
+	hash128 key; /* hash of the build id */
 	uint64_t generation, updated_ns;
 };
 
@@ -50,13 +50,13 @@ void generations_close(struct generations *generations)
 	pthread_mutex_destroy(&generations->lock);
 }
 
-/* A build id's only slot; a newer one takes it over, and the older is asked for again. */
+/* A build id has exactly one slot. A newer one overwrites it; the older one is queried again. */
 static struct generation_slot *slot_of(const struct generations *generations, hash128 key)
 {
 	return &generations->slots[key.low % GENERATIONS_KEPT];
 }
 
-/* Build ids while they are asked for. */
+/* A query for the generations of some build ids. */
 struct generation_query {
 	struct arena *arena;
 	const struct build_id *const *ids;
@@ -92,14 +92,15 @@ static void add_reported(struct generation_query *query, const struct json_count
 	}
 }
 
-/* Nobody is behind a gateway, who might be ours. 503 is also what elfutils' debuginfod says. */
+/* A gateway responded instead of a server, which may be ours. 503 is not in the list because
+ * elfutils' debuginfod sends it, too. */
 static bool is_gateway(int status)
 {
 	return status == 429 || status == 502 || status == 504;
 }
 
-/* elfutils' debuginfod takes no body and hangs up on one; to a GET it says something, and ours that
- * it wants a POST. */
+/* elfutils' debuginfod closes the connection when it gets a body, so the POST fails. It responds to
+ * a GET; our service responds 405 to a GET. */
 static enum generation_outcome probe_server(const struct fetch *request)
 {
 	struct fetch fetch = *request;
@@ -112,8 +113,8 @@ static enum generation_outcome probe_server(const struct fetch *request)
 	return FOREIGN;
 }
 
-/* Ours say {"data":{"generations":...}}; whatever else comes is from somebody who does not know the
- * question, unless it is a gateway that says that nobody is there. */
+/* Our service responds {"data":{"generations":...}}. Any other response comes from a server without
+ * this endpoint (FOREIGN), or from a gateway (FAILED). */
 static enum generation_outcome query_server(const struct generations *generations,
 					    struct generation_query *query, const char *server,
 					    str body)
@@ -138,7 +139,7 @@ static enum generation_outcome query_server(const struct generations *generation
 	if (!fetch_post(&fetch, body, &status, &err)) {
 		bool is_quick = clock_monotonic_ns() - began_ns < NS_PER_SECOND;
 
-		log_debug("no generations", "error=\"%s\"", err.msg);
+		log_debug("generations not reported", "error=\"%s\"", err.msg);
 		if (err.code == ERR_LIMIT)
 			return FOREIGN;
 		return is_quick ? probe_server(&fetch) : FAILED;
@@ -177,7 +178,8 @@ static void query_servers(struct generations *generations, struct generation_que
 	}
 }
 
-/* What the servers said into the slots; what none said stays as it was. */
+/* Store the reported generations in the slots. If a server failed, a higher cached generation
+ * stays. */
 static void store_reported(struct generations *generations, const struct generation_query *query,
 			   uint64_t *ret_generations)
 {
@@ -192,7 +194,7 @@ static void store_reported(struct generations *generations, const struct generat
 		uintptr_t reported = (uintptr_t)map_get(&query->reported, text);
 		uint64_t generation = reported ? reported - 1 : 0;
 
-		/* One that failed may have had a higher one. */
+		/* The server that failed may have a higher one. */
 		if (query->has_failed && is_known && slot->generation > generation)
 			generation = slot->generation;
 		else if (query->has_failed && !is_known && !reported)

@@ -22,7 +22,7 @@ void handler_symbolize_unhandled(void *service, const struct http_request *req, 
 	json_error(req->arena, res->status == 404 ? "not_found" : "bad_data", why, res);
 }
 
-/* "application/json; charset=utf-8" is application/json. */
+/* Ignore parameters: "application/json; charset=utf-8" is application/json. */
 static bool is_type(const struct http_request *req, str type)
 {
 	str header = http_header(req, "Content-Type");
@@ -44,7 +44,7 @@ static bool read_json(const struct http_request *req, struct symbolize_request *
 							 .numbers = "addresses",
 							 .list_max = SYMBOLIZE_BINARIES_MAX,
 							 .numbers_max = SYMBOLIZE_ADDRESSES_MAX };
-	/* The tree of one text takes much memory: one at a time. */
+	/* Parsing needs much memory: one request at a time. */
 	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	struct json_numbers *lists;
 	size_t count;
@@ -52,7 +52,7 @@ static bool read_json(const struct http_request *req, struct symbolize_request *
 
 	if (req->body.len > JSON_BODY_MAX)
 		return err_set(err, ERR_LIMIT,
-			       "a request of %zu bytes in JSON, at most %d are read; in protobuf "
+			       "a JSON request of %zu bytes, limit %d; in protobuf "
 			       "there may be %d addresses",
 			       req->body.len, JSON_BODY_MAX, SYMBOLIZE_ADDRESSES_MAX);
 	pthread_mutex_lock(&one_at_a_time);
@@ -101,7 +101,7 @@ static void write_location(struct json *json, const struct symbolized_location *
 	json_end_object(json);
 }
 
-/* Every name is written out here, which a short request for long names can make much of. */
+/* JSON repeats each name at each use, so a short request can make a long response. */
 static bool write_json(const struct symbolize_response *response, struct buf *out, struct err *err)
 {
 	struct json json = { .out = out };
@@ -125,8 +125,8 @@ static bool write_json(const struct symbolize_response *response, struct buf *ou
 			write_location(&json, &binary->locations[j]);
 			if (out->len > SYMBOLIZE_BYTES_MAX)
 				return err_set(err, ERR_LIMIT,
-					       "the answer is longer than %d bytes in JSON: ask "
-					       "for fewer addresses, or in protobuf",
+					       "the JSON response is longer than %d bytes: request "
+					       "fewer addresses, or use protobuf",
 					       SYMBOLIZE_BYTES_MAX);
 		}
 		json_end_array(&json);
@@ -138,7 +138,7 @@ static bool write_json(const struct symbolize_response *response, struct buf *ou
 	return true;
 }
 
-/* The caller's own timeout, where it is shorter: it does not hear what comes later. */
+/* Apply the client's timeout if it is shorter: the client has gone after it. */
 static bool read_timeout(struct resolver *resolver, const struct http_request *req, struct err *err)
 {
 	str text = http_query(req, "timeout");

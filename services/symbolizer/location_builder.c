@@ -4,7 +4,7 @@
 #include "object/demangle.h"
 #include "symbolizer_limits.h"
 
-/* A name of the linker's in the answer. */
+/* A function name in the response, as the linker knows it and demangled. */
 struct demangled_name {
 	str system_name, function;
 };
@@ -26,7 +26,7 @@ static bool reserve_bytes(struct location_builder *builder, size_t len)
 	return true;
 }
 
-/* The one copy of a text. */
+/* Copy each distinct text once. False: NAME_BYTES_MAX is exceeded. */
 static bool intern_text(struct location_builder *builder, str bytes, str *ret_text)
 {
 	str *copy = bytes.len ? map_get(&builder->texts, bytes) : NULL;

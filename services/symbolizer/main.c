@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-symbolizer - names for addresses: functions, files, lines and what was inlined.
+ * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
 #include "build_worker.h"
 #include "chassis/daemon.h"
@@ -31,37 +31,37 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, debuginfod_urls),
 	  .fallback = "http://127.0.0.1:8002",
 	  .help = "Debuginfod servers to fetch debug files from: URLs, separated by spaces or "
-		  "commas; the first that has a file is believed." },
+		  "commas. The first server that has a file is used." },
 	{ .flag = "redis",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, redis),
 	  .fallback = "",
-	  .help = "Redis that replicas share answers through: HOST:PORT, or "
-		  "redis://USER:PASSWORD@HOST:PORT/NUMBER; without one each works for itself." },
+	  .help = "Redis that replicas use to share names: HOST:PORT, or "
+		  "redis://USER:PASSWORD@HOST:PORT/NUMBER. If empty, replicas share nothing." },
 	{ .flag = "state-directory",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, state_directory),
 	  .fallback = "/var/lib/decima-symbolizer",
-	  .help = "Directory of the tables of names; replicas that are given the same one take a "
-		  "part of it each, which the next one after them goes on with." },
+	  .help = "Directory of the symbol tables. Replicas with the same directory each lock a "
+		  "part of it; a replica that starts reuses the first unlocked part." },
 	{ .flag = "cache-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, cache_max_bytes),
 	  .fallback = "10GB",
 	  .min = 1 << 16,
-	  .help = "Disk space for tables of names, of each replica; beyond, those that were not "
-		  "used for longest go. Files that are just being fetched or read are not "
+	  .help = "Disk space for the symbol tables of each replica; beyond it, the least recently "
+		  "used tables are evicted. Files that are being fetched or read are not "
 		  "counted." },
 	{ .flag = "symbolize-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, resolve.timeout_ns),
 	  .fallback = "10s",
 	  .max = UINT64_C(240000000000),
-	  .help = "Time within which a request is answered; names that are not ready then are "
-		  "pending, and the work goes on." },
+	  .help = "Timeout of a request. Names that are not ready by then are pending, and their "
+		  "build continues." },
 };
 
-/* What the threads of the server work on. */
+/* Shared by the threads of the HTTP server. */
 struct symbolizer_service {
 	struct servers servers;
 	struct tables tables;
@@ -100,7 +100,7 @@ static bool serve_until_stop(struct symbolizer_service *service,
 	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
-/* In the directory, or where replicas share it in the first part of it that nobody else has. */
+/* Use the directory itself, or, if replicas share it, the first subdirectory that is not locked. */
 static bool open_tables(struct symbolizer_service *service, const struct settings *settings,
 			struct err *err)
 {
@@ -114,7 +114,7 @@ static bool open_tables(struct symbolizer_service *service, const struct setting
 		if (len < 0 || (size_t)len >= sizeof(path))
 			return err_set(err, ERR_INVALID, "--state-directory is too long");
 		if (tables_open(&service->tables, path, settings->cache_max_bytes, err)) {
-			log_info("tables are kept", "directory=%s", path);
+			log_info("tables opened", "directory=%s", path);
 			return realpath(path, service->directory) ||
 			       err_errno(err, "find %s", path);
 		}
@@ -174,8 +174,8 @@ int main(int argc, char **argv)
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-symbolizer",
-				  .summary = "Names addresses: functions, files, lines and inlined "
-					     "calls.",
+				  .summary = "Resolves addresses to functions, files, lines and "
+					     "inlined calls.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,

@@ -6,9 +6,10 @@
 #include "location_builder.h"
 #include "symbolizer_limits.h"
 
-enum { WAIT_MS = 100 }; /* for what nobody announces: other replicas, generations */
+/* Poll interval for changes that send no notification: other replicas, generations. */
+enum { WAIT_MS = 100 };
 
-/* Where the answer came from. */
+/* Where the response to a build id came from. */
 enum resolve_source {
 	SOURCE_WARM,
 	SOURCE_NEGATIVE,
@@ -26,21 +27,22 @@ static const char *const source_names[SOURCE_COUNT] = {
 
 static struct metric addresses = { .name = "decima_symbolizer_addresses_total",
 				   .kind = METRIC_COUNTER,
-				   .help = "Addresses that names were asked for, by what was "
-					   "answered.",
+				   .help = "Addresses in requests, by outcome.",
 				   .label = "outcome",
 				   .values = name_reason_names,
 				   .value_count = NAME_REASON_COUNT };
 static struct metric binaries = {
 	.name = "decima_symbolizer_binaries_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids in requests, by where the answer came from: a table that was there, the "
-		"knowledge that there is none, Redis, one that was waited for, one of an older "
-		"generation because the wait was too long, nowhere for the same reason.",
+	.help = "Build ids in requests, by source of the response. warm: a table was ready; "
+		"negative: a cached failure; shared: Redis; built: a table, after a wait; older: "
+		"the wait timed out, a table of an older generation; late: the wait timed out, no "
+		"table.",
 	.label = "found",
 	.values = source_names,
 	.value_count = SOURCE_COUNT
 };
+
 enum lock_outcome { ACQUIRED, HELD_ELSEWHERE, TIMED_OUT, LOCK_OUTCOMES };
 static const char *const lock_outcome_names[LOCK_OUTCOMES] = {
 	[ACQUIRED] = "ours", [HELD_ELSEWHERE] = "anothers", [TIMED_OUT] = "too_long"
@@ -48,31 +50,32 @@ static const char *const lock_outcome_names[LOCK_OUTCOMES] = {
 
 static struct metric locks = { .name = "decima_symbolizer_redis_turns_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Tables that were to be built, by whose turn it was; too "
-				       "long: another replica's, for longer than we wait.",
+			       .help = "Tables to build, by owner of the build lock in Redis. "
+				       "ours: this replica; anothers: another replica; too_long: "
+				       "another replica, and the wait for it timed out.",
 			       .label = "whose",
 			       .values = lock_outcome_names,
 			       .value_count = LOCK_OUTCOMES };
 static struct metric seconds = { .name = "decima_symbolizer_request_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of a request, waiting for debug files included.",
+				 .help = "Time of a request, including the wait for debug files.",
 				 METRIC_IN_SECONDS };
 struct metric *const resolver_metrics[RESOLVER_METRICS] = { &seconds, &addresses, &binaries,
 							    &locks };
 
-/* A build id of the request. */
+/* One build id of the request. */
 struct resolve_item {
 	const struct symbolize_binary *binary;
 	struct symbolized_binary *response;
 	struct build_id id;
 	uint64_t generation;
 	bool is_done, has_waited;
-	/* Its table is not here, nor begun: Redis may know. */
+	/* is_missing: this replica has no table and no build of it; the shared cache may know. */
 	bool is_missing, has_started, has_lock;
-	uint64_t wait_until_ns; /* for the replica that has the lock; 0: for none */
+	uint64_t wait_until_ns; /* deadline of the wait for the owner of the lock; 0: not waiting */
 };
 
-/* A request while it is answered. */
+/* A request in progress. */
 struct resolution {
 	const struct resolver *resolver;
 	const struct stop *client_gone;
@@ -83,6 +86,7 @@ struct resolution {
 	uint64_t deadline_ns;
 };
 
+/* The response is complete. */
 static void item_finish(struct resolve_item *item, enum resolve_source source)
 {
 	metric_add_at(&binaries, source, 1);
@@ -125,9 +129,10 @@ static void item_start_build(const struct resolution *resolution, struct resolve
 	item->has_started = true;
 	if (tables_begin(resolution->resolver->tables, &item->id))
 		(void)worker_pool_submit(resolution->resolver->pool,
-					 &item->id); /* full: again at the next look */
+					 &item->id); /* queue full: retried at the next check */
 }
 
+/* Release the build lock, so that the replicas that wait for it continue. */
 static void item_unlock(const struct resolution *resolution, struct resolve_item *item)
 {
 	if (item->has_lock)
@@ -147,7 +152,7 @@ static void item_respond_shared(struct resolution *resolution, struct resolve_it
 	item_unlock(resolution, item);
 }
 
-/* One that Redis does not know: one replica's turn, while the others wait for a bounded time. */
+/* A miss in the shared cache. The owner of the lock builds; other replicas wait LOCK_WAIT_MS. */
 static void item_wait_or_build(const struct resolution *resolution, struct resolve_item *item)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -207,18 +212,18 @@ static void respond_with_table(struct resolution *resolution, struct resolve_ite
 		locations[i] = location_builder_lookup(&resolution->builder, &mapped->symbols,
 						       item->binary->addresses[i]);
 	item_respond(item, locations, mapped->generation);
-	if (!mapped->is_fallback) /* what may soon be named better stays here */
+	if (!mapped->is_fallback) /* better names may follow: do not share these */
 		shared_cache_put(resolution->resolver->cache, &item->id, mapped->generation,
 				 item->binary->addresses, locations, len);
 }
 
-/* Reasons that hold for all replicas. */
+/* True for reasons that are valid for all replicas. */
 static bool is_shared(enum name_reason reason)
 {
 	return reason == NAME_NO_DEBUG_INFO || reason == NAME_MALFORMED || reason == NAME_TOO_LARGE;
 }
 
-/* One look at what there is for it. */
+/* Check the state of one build id, and finish it if possible. */
 static void check_item(struct resolution *resolution, struct resolve_item *item)
 {
 	struct tables *tables = resolution->resolver->tables;
@@ -255,7 +260,7 @@ static void check_item(struct resolution *resolution, struct resolve_item *item)
 	tables_release(tables, lookup.mapped);
 }
 
-/* Not in time: names of an older file are better than none. */
+/* The request timed out: names of an older file are better than no names. */
 static void time_out(struct resolution *resolution, struct resolve_item *item)
 {
 	struct tables *tables = resolution->resolver->tables;
@@ -305,7 +310,7 @@ static size_t check_items(struct resolution *resolution)
 	return left;
 }
 
-/* Which are to be answered by a table at all. */
+/* Finish the build ids that need no table: malformed ids, and requests for a generation only. */
 static void prepare(struct resolution *resolution, const struct symbolize_request *request,
 		    struct symbolized_binary *responses)
 {
@@ -326,7 +331,7 @@ static void prepare(struct resolution *resolution, const struct symbolize_reques
 
 		if (item->is_done || item->binary->address_count)
 			continue;
-		item->is_done = true; /* only the generation was asked for */
+		item->is_done = true; /* a request for the generation only */
 		item->response->generation =
 			item->generation == GENERATION_UNKNOWN ? 0 : item->generation;
 	}
@@ -339,7 +344,7 @@ static bool may_continue(const struct resolution *resolution)
 	       !stop_is_asked(resolution->resolver->options.stop);
 }
 
-/* Wait for what is being built, and look again, but not at every single change. */
+/* Wait for builds and check again, but at most once in POLL_INTERVAL_MS. */
 static void wait_for_tables(struct resolution *resolution)
 {
 	struct tables *tables = resolution->resolver->tables;
@@ -348,7 +353,7 @@ static void wait_for_tables(struct resolution *resolution)
 		uint64_t changes = tables_changes(tables);
 		uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
 
-		get_generations(resolution); /* the crew may have learned of another one */
+		get_generations(resolution); /* a worker may have found a newer one */
 		if (!check_items(resolution))
 			return;
 		tables_wait(tables, changes,

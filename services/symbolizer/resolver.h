@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * resolve - a request for names into its answer: what generation, which table, which lines.
+ * resolver - turns a symbolize request into its response.
  *
- * Tables that are there answer at once; those that are not are begun, and waited for until the
- * request's time is over. What is not ready then is NAME_PENDING, or answered by the table of an
- * older generation, which the answer names; the work goes on, and the next request finds it done.
+ * For each build id the resolver finds out the current generation, gets the symbol table, and looks
+ * up the addresses. If a table is ready, the response is immediate. If not, the resolver looks into
+ * the shared cache or starts a build, and waits for it until the request times out. Then the build
+ * id is answered from a table of an older generation, which the response states, or it is
+ * NAME_PENDING. The build continues, and a later request finds its result. Any thread.
  */
 #pragma once
 
@@ -24,7 +26,8 @@ struct resolver {
 	struct shared_cache *cache;
 };
 
-/* `gone` is asked once nobody waits for the answer any more; may be NULL. */
+/* The response is in the arena. `client_gone` is set when the client has disconnected, which ends
+ * the wait; it may be NULL. */
 struct symbolize_response resolver_resolve(const struct resolver *resolver,
 					   const struct symbolize_request *request,
 					   const struct stop *client_gone, struct arena *arena);

@@ -6,7 +6,7 @@ static bool add(struct servers *servers, str url, struct err *err)
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
 			       "debuginfod server \"" STR_FMT
-			       "\" is no http:// or https:// address",
+			       "\" is not an http:// or https:// URL",
 			       STR_ARG(url));
 	if (servers->count == SERVERS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d debuginfod servers", SERVERS_MAX);

@@ -27,17 +27,18 @@ static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "wh
 static struct metric lookup_count = {
 	.name = "decima_symbolizer_redis_asked_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids that Redis was asked for: all addresses were there, "
-		"or the reason why none is, or not; Redis failed, or was left "
-		"alone since it had just failed or was busy.",
+	.help = "Build ids looked up in Redis, by outcome. whole: all addresses were found; "
+		"reason: a failure reason was found; missed: neither was found; failed: Redis "
+		"failed; left_alone: Redis was not queried, since it had just failed or was busy.",
 	.label = "outcome",
 	.values = lookup_outcome_names,
 	.value_count = LOOKUP_OUTCOMES
 };
 static struct metric seconds = { .name = "decima_symbolizer_redis_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of one round of questions to Redis.",
+				 .help = "Time of one round of lookups in Redis.",
 				 METRIC_IN_SECONDS };
+
 enum put_outcome { PUT, PUT_FAILED, PUT_DROPPED, PUT_OUTCOMES };
 static const char *const put_outcome_names[PUT_OUTCOMES] = {
 	[PUT] = "put", [PUT_FAILED] = "failed", [PUT_DROPPED] = "dropped"
@@ -46,8 +47,7 @@ static const char *const put_outcome_names[PUT_OUTCOMES] = {
 static struct metric put_commands = {
 	.name = "decima_symbolizer_redis_put_total",
 	.kind = METRIC_COUNTER,
-	.help = "Commands that put something into Redis; dropped: too many "
-		"waited.",
+	.help = "Commands that write to Redis, by outcome. dropped: too many commands waited.",
 	.label = "outcome",
 	.values = put_outcome_names,
 	.value_count = PUT_OUTCOMES
@@ -55,18 +55,20 @@ static struct metric put_commands = {
 struct metric *const shared_cache_metrics[SHARED_CACHE_METRICS] = { &lookup_count, &seconds,
 								    &put_commands };
 
-/* Commands to Redis while they are put together. */
+/* Commands for one or more rounds to Redis. */
 struct command_batch {
 	struct arena *arena;
 	VEC(struct redis_command) commands;
 };
 
+/* The key of a reason or a lock. */
 static str entry_key(struct arena *arena, const char *kind, const struct build_id *id,
 		     uint64_t generation)
 {
 	return str_format(arena, "decima:%s:1:%s:%" PRIu64, kind, id->text, generation);
 }
 
+/* The key of the names of one page. */
 static str page_key(struct arena *arena, const struct build_id *id, uint64_t generation,
 		    uint64_t page)
 {
@@ -74,11 +76,13 @@ static str page_key(struct arena *arena, const struct build_id *id, uint64_t gen
 			  page);
 }
 
+/* The field of an address within its page. */
 static str page_field(struct arena *arena, uint64_t address)
 {
 	return str_format(arena, "%x", (unsigned int)(address & ((1u << PAGE_BITS) - 1)));
 }
 
+/* Append a command; the array of words is copied. */
 static void batch_add(struct command_batch *batch, const str *words, size_t count)
 {
 	str *copy = arena_array(batch->arena, str, count);
@@ -91,6 +95,7 @@ static void batch_add(struct command_batch *batch, const str *words, size_t coun
 	batch_add((batch), (const str[]){ __VA_ARGS__ }, \
 		  sizeof((const str[]){ __VA_ARGS__ }) / sizeof(str))
 
+/* Append the commands of one lookup. The lock comes first: see shared_cache_get(). */
 static void add_lookup(const struct shared_cache *cache, struct command_batch *batch,
 		       const struct shared_cache_lookup *lookup)
 {
@@ -127,7 +132,7 @@ static bool read_reason(const struct redis_reply *reply, enum name_reason *ret_r
 	return true;
 }
 
-/* The replies of one ask, as many as add_lookup() made commands; how many. */
+/* Read the replies to the commands of add_lookup(). Returns the number of replies read. */
 static size_t read_replies(struct shared_cache_lookup *lookup, const struct redis_reply *replies,
 			   struct location_builder *builder, struct arena *scratch)
 {
@@ -166,7 +171,7 @@ void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lo
 
 	for (size_t i = 0; i < count; i++)
 		lookups[i].has_lock = true;
-	/* What does not fit into a round is not asked for. */
+	/* Lookups that do not fit into the round are skipped. */
 	for (; fitting < count && addresses + lookups[fitting].count <= REDIS_ADDRESSES_MAX;
 	     fitting++) {
 		addresses += lookups[fitting].count;
@@ -181,7 +186,7 @@ void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lo
 			 &err)) {
 		metric_add_at(&lookup_count, err.code == ERR_LIMIT ? SUSPENDED : FAILED, fitting);
 		if (err.code != ERR_LIMIT)
-			log_warn("Redis is left alone for a while", "error=\"%s\"", err.msg);
+			log_warn("Redis failed; pausing its use", "error=\"%s\"", err.msg);
 		return;
 	}
 	for (size_t i = 0; i < fitting; i++) {
@@ -195,7 +200,7 @@ void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lo
 	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
 }
 
-/* Commands on their way to Redis. */
+/* Commands that wait for the publisher thread. */
 struct publication {
 	struct arena arena;
 	struct redis_command *commands;
@@ -209,7 +214,7 @@ static void publication_free(struct shared_cache *cache, struct publication *pub
 	free(publication);
 }
 
-/* The arena is the publication's from now on. */
+/* Queue the commands. The publication takes ownership of the arena. */
 static void publish(struct shared_cache *cache, struct command_batch *batch, struct arena *arena)
 {
 	struct publication *publication = malloc(sizeof(*publication));
@@ -226,8 +231,8 @@ static void publish(struct shared_cache *cache, struct command_batch *batch, str
 	publication_free(cache, publication);
 }
 
-/* Whether it is the first time, today. An address that takes another one's place makes that be put
- * there again, which harms nobody. */
+/* True if the address was not published today, as far as is known. An address that overwrites the
+ * slot of another one causes a harmless second publication of that one. */
 static bool is_first_put(struct shared_cache *cache, uint64_t base, uint64_t address)
 {
 	uint64_t mark[2] = { base, address };
@@ -258,7 +263,7 @@ void shared_cache_put(struct shared_cache *cache, const struct build_id *id, uin
 		      const uint64_t *addresses, const struct symbolized_location *locations,
 		      size_t count)
 {
-	struct arena arena = { 0 }; /* the publication's in the end */
+	struct arena arena = { 0 }; /* owned by the publication at the end */
 	struct command_batch batch = { .arena = &arena };
 	uint64_t day = clock_unix_ns() / NS_PER_SECOND / REDIS_TTL_SECONDS;
 	uint64_t base = hash_64(str_from(id->text)) ^ generation * 31 ^ day << 48;
@@ -320,7 +325,7 @@ void shared_cache_unlock(struct shared_cache *cache, const struct build_id *id, 
 	publish(cache, &batch, &arena);
 }
 
-/* In rounds: one of a hundred thousand addresses would take longer than a round may. */
+/* Split into rounds: 100,000 addresses at once would exceed the timeout of a round. */
 static void send_publication(struct shared_cache *cache, const struct publication *publication)
 {
 	AUTO_ARENA scratch = { 0 };

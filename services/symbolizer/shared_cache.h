@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * answers - what replicas share through Redis: answers, reasons, and who is at a file.
+ * shared_cache - what replicas share through Redis: names, failure reasons, and build locks.
  *
- *     decima:names:1:ID:GENERATION:PAGE    hash: address within the 4 KiB -> answer_value; a day
- *     decima:reason:1:ID:GENERATION        why there are no names; seconds
+ *     decima:names:1:ID:GENERATION:PAGE    hash: address within the 4 KiB page -> cache_value; a
+ * day decima:reason:1:ID:GENERATION        why a build id has no names; seconds
  *     decima:lock:1:ID:GENERATION          the replica that builds the table; seconds
  *
- * It is asked only where the table is not here, which is faster (decision 0066).
- * Each address that is answered by a table is put there once, by a thread of its own. Nothing waits
- * for Redis longer than a round (REDIS_MS), and without one all of this does nothing. Any thread.
+ * Redis is queried only if this replica has no table, because a local table is faster (decision
+ * 0066). Each address that a table resolved is published once, by a separate thread. No call waits
+ * longer for Redis than one round (REDIS_MS). Without a
+ * configured Redis is_on is false: then shared_cache_get() must not be called, and the other
+ * functions do nothing. Any thread.
  */
 #pragma once
 
@@ -25,36 +27,40 @@ struct shared_cache {
 	_Atomic size_t queued_bytes;
 	pthread_t thread;
 	_Atomic uint64_t *seen;
-	char token[17]; /* of our locks */
+	char token[17]; /* the value of our locks */
 };
 
-/* Address empty: there is no Redis, which is no error. */
+/* An empty address: no Redis is configured, which is no error. ERR_INVALID: malformed address. */
 bool shared_cache_open(struct shared_cache *cache, const char *address, struct err *err) MUST_CHECK;
 void shared_cache_close(struct shared_cache *cache);
 
 enum shared_cache_result { SHARED_CACHE_MISS, SHARED_CACHE_HIT, SHARED_CACHE_REASON };
 
-/* A build id that Redis is asked for. */
+/* The lookup of one build id. */
 struct shared_cache_lookup {
 	const struct build_id *id;
 	uint64_t generation;
 	const uint64_t *addresses;
 	size_t count;
-	/* told: */
+	/* set by shared_cache_get(): */
 	enum shared_cache_result result;
-	struct symbolized_location *locations; /* of WHOLE: one for each address */
-	enum name_reason reason;               /* of REASON */
-	bool has_lock; /* it is this replica's turn to build it: then unlock it */
+	struct symbolized_location *locations; /* of a HIT: one for each address */
+	enum name_reason reason;               /* of a REASON */
+	bool has_lock; /* this replica may build the table, and must then call shared_cache_unlock()
+			*/
 };
 
 /*
- * One round for all of them: whose turn it is, and what is there. A turn that is ours was nobody
- * else's before, so that what he had found is seen. Where Redis does not say, it is ours.
+ * Perform all lookups in one round of commands. For each build id, acquire the build lock, then
+ * read what is cached: in this order a new owner of the lock sees the results of the previous
+ * owner. If Redis does not respond, each lookup is a MISS with has_lock set. The locations are in
+ * the builder's arena.
  */
 void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lookups, size_t count,
 		      struct location_builder *builder);
 
-/* These wait for nothing. */
+/* These functions queue their commands for the publisher thread and never block. If the queue is
+ * full, the commands are dropped and counted. */
 void shared_cache_put(struct shared_cache *cache, const struct build_id *id, uint64_t generation,
 		      const uint64_t *addresses, const struct symbolized_location *locations,
 		      size_t count);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * No fsync: what a power cut leaves half written is found spoiled when it is mapped, and built
- * again.
- */
 #include "table_files.h"
 
 #include "base/directory.h"
@@ -60,7 +56,7 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 		return err_set(err, ERR_LIMIT, "another process uses %s", path);
 	if ((mkdirat(root, "tables", 0750) && errno != EEXIST) ||
 	    (mkdirat(root, "work", 0750) && errno != EEXIST))
-		return err_errno(err, "make the directories of %s", path);
+		return err_errno(err, "create the directories of %s", path);
 
 	int directory = openat(root, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -73,7 +69,7 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 	return true;
 }
 
-/* The files of a directory, by when they were last used. */
+/* A table file, with the time of its last use. */
 struct listed_table {
 	struct build_id id;
 	struct table_file file;
@@ -157,7 +153,7 @@ int table_file_load(int directory, const struct build_id *id, const struct table
 	if (fd < 0)
 		err_errno(err, "open table %s", name);
 	else
-		(void)futimens(fd, now); /* only the order of eviction after a restart */
+		(void)futimens(fd, now); /* only affects the order of eviction after a restart */
 	return fd;
 }
 
@@ -175,7 +171,7 @@ bool table_file_put(int root, int directory, const char *from, const struct buil
 	char name[NAME_MAX + 1];
 
 	name_of(id, file, name, sizeof(name));
-	return renameat(root, from, directory, name) == 0 || err_errno(err, "keep table %s", name);
+	return renameat(root, from, directory, name) == 0 || err_errno(err, "store table %s", name);
 }
 
 void table_files_empty(int directory, const char *name)

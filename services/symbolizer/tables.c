@@ -23,37 +23,36 @@ static const char *const drop_names[DROPS] = {
 
 static struct metric dropped = { .name = "decima_symbolizer_tables_dropped_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Tables that went: for want of space, for a newer "
-					 "generation, or because they were spoiled on disk.",
+				 .help = "Tables removed, by reason: evicted for space, replaced "
+					 "by a newer generation, or corrupt on disk.",
 				 .label = "why",
 				 .values = drop_names,
 				 .value_count = DROPS };
 static struct metric table_bytes = { .name = "decima_symbolizer_table_bytes",
 				     .kind = METRIC_GAUGE,
-				     .help = "Disk space of the tables." };
+				     .help = "Disk space used by symbol tables." };
 static struct metric build_ids = { .name = "decima_symbolizer_build_ids",
 				   .kind = METRIC_GAUGE,
-				   .help = "Build ids that a table, or the lack of one, is known "
-					   "of." };
+				   .help = "Build ids with a table or a cached failure." };
 static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
 				.kind = METRIC_COUNTER,
-				.help = "Tables that were found on disk and mapped." };
+				.help = "Tables on disk that were mapped." };
 struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids,
 							&loaded };
 
 struct table_entry {
 	struct build_id id;
-	struct table_entry *next;          /* in its bucket */
-	struct table_entry *newer, *older; /* by use */
+	struct table_entry *next;          /* in the same bucket */
+	struct table_entry *newer, *older; /* ordered by last use */
 	struct mapped_table *mapped;       /* NULL: not mapped */
-	struct table_file file;            /* size 0: none */
-	uint64_t refresh_ns;               /* when a better one is sought; 0: never */
-	bool is_busy;                      /* somebody maps it, or works on it */
-	enum name_reason reason;           /* NAME_KNOWN: none */
+	struct table_file file;            /* size 0: no file */
+	uint64_t refresh_ns;               /* when to look for a better file; 0: never */
+	bool is_busy;                      /* being mapped or built */
+	enum name_reason reason;           /* NAME_KNOWN: no cached failure */
 	uint64_t reason_generation, reason_until_ns;
 };
 
-/* ---- entries, under the lock ---- */
+/* ---- entries; called with the lock ---- */
 
 static struct table_entry **bucket_of(const struct tables *tables, const struct build_id *id)
 {
@@ -97,7 +96,7 @@ static void release(struct mapped_table *mapped)
 	free(mapped);
 }
 
-/* Away with the entry's table, mapped or not. */
+/* Remove the entry's table. Other references to the mapping stay valid. */
 static void drop_table(struct tables *tables, struct table_entry *entry, enum drop_reason why)
 {
 	if (entry->mapped)
@@ -123,7 +122,7 @@ static void entry_remove(struct tables *tables, struct table_entry *entry)
 	free(entry);
 }
 
-/* Make room: first those that were not used for longest, never the one just come. */
+/* Evict the least recently used entries, but never the newest one. */
 static void evict(struct tables *tables)
 {
 	struct table_entry *entry = tables->oldest;
@@ -178,7 +177,7 @@ static void notify(struct tables *tables)
 	pthread_cond_broadcast(&tables->changed);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static void add_from_disk(void *self, const struct build_id *id, const struct table_file *file)
 {
@@ -234,16 +233,16 @@ void tables_close(struct tables *tables)
 	pthread_mutex_destroy(&tables->lock);
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
 static bool file_matches(const struct table_entry *entry, uint64_t generation)
 {
-	/* A server that has let go of a file does not make its table wrong. */
+	/* Generation 0: the server evicted the file, but its table is still correct. */
 	return entry->file.size && (generation == GENERATION_UNKNOWN || generation == 0 ||
 				    generation == entry->file.generation);
 }
 
-/* Not under the lock. NULL: it is spoiled. */
+/* Called without the lock. NULL: the file is corrupt. */
 static struct mapped_table *map_file(int fd, const struct table_file *file, struct err *err)
 {
 	struct mapped_table *mapped = calloc(1, sizeof(*mapped));
@@ -259,7 +258,7 @@ static struct mapped_table *map_file(int fd, const struct table_file *file, stru
 	return NULL;
 }
 
-/* Map what is on disk; the lock is let go of meanwhile. */
+/* Map the table file. The lock is released meanwhile. */
 static void load(struct tables *tables, struct table_entry *entry)
 {
 	struct table_file file = entry->file;
@@ -280,7 +279,7 @@ static void load(struct tables *tables, struct table_entry *entry)
 	if (mapped) {
 		metric_add(&loaded, 1);
 	} else {
-		log_warn("table on disk not believed", "build_id=%s error=\"%s\"", entry->id.text,
+		log_warn("unusable table on disk", "build_id=%s error=\"%s\"", entry->id.text,
 			 err.msg);
 		drop_table(tables, entry, CORRUPT);
 	}
@@ -330,7 +329,7 @@ void tables_release(struct tables *tables, struct mapped_table *mapped)
 	pthread_mutex_unlock(&tables->lock);
 }
 
-/* ---- work ---- */
+/* ---- builds ---- */
 
 bool tables_begin(struct tables *tables, const struct build_id *id)
 {
@@ -345,7 +344,7 @@ bool tables_begin(struct tables *tables, const struct build_id *id)
 	return is_ours;
 }
 
-/* The table into its place. NULL: it cannot be read after all, or not be kept. */
+/* Map a new table and move it to its place. NULL: it is corrupt or cannot be stored. */
 static struct mapped_table *install(struct tables *tables, const struct build_id *id,
 				    const struct table_result *result, struct table_file *ret_file,
 				    struct err *err)
@@ -378,12 +377,12 @@ static struct mapped_table *install(struct tables *tables, const struct build_id
 	return NULL;
 }
 
-/* Under the lock: the entry has another table now. */
+/* Called with the lock: set the table of the entry. */
 static void replace_table(struct tables *tables, struct table_entry *entry,
 			  struct mapped_table *mapped, const struct table_file *file)
 {
 	if (entry->file.size && table_file_eq(&entry->file, file)) {
-		/* its file has been replaced already */
+		/* the file itself has been replaced by a rename */
 		tables->bytes -= entry->file.size;
 		entry->file.size = 0;
 	}
@@ -401,7 +400,7 @@ static void note_reason(struct table_entry *entry, const struct table_result *re
 	entry->reason = reason;
 	entry->reason_generation = result->generation;
 	entry->reason_until_ns = now_ns + ttl_ns;
-	if (reason != NAME_KNOWN && entry->refresh_ns) /* nothing better yet */
+	if (reason != NAME_KNOWN && entry->refresh_ns) /* no better file yet */
 		entry->refresh_ns = now_ns + FALLBACK_REFRESH_SECONDS * NS_PER_SECOND;
 }
 

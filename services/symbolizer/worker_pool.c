@@ -21,7 +21,7 @@
 enum {
 	POP_MS = 500,
 	ATTEMPTS_MAX = 3,
-	FETCHES_PER_FILE = 3 /* debuginfo, executable, dwz's */
+	FETCHES_PER_FILE = 3 /* debuginfo, executable, dwz file */
 };
 
 enum build_outcome {
@@ -44,30 +44,31 @@ static const char *const outcome_names[OUTCOMES] = {
 static struct metric builds = {
 	.name = "decima_symbolizer_works_total",
 	.kind = METRIC_COUNTER,
-	.help = "Debug files that were sought and read, by what became of them. Crashed and late "
-		"are workers that died of a file or took too long; outrun, files that were "
-		"replaced while they were fetched.",
+	.help = "Builds of symbol tables, by outcome. crashed: the worker died; late: the worker "
+		"took too long; outrun: the file was replaced during the fetch.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
 static struct metric fetched = { .name = "decima_symbolizer_fetched_files_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Files that came from debuginfod servers." };
-static struct metric fetched_bytes = { .name = "decima_symbolizer_fetched_bytes_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Their bytes." };
+				 .help = "Files fetched from debuginfod servers." };
+static struct metric fetched_bytes = {
+	.name = "decima_symbolizer_fetched_bytes_total",
+	.kind = METRIC_COUNTER,
+	.help = "Bytes of the files fetched from debuginfod servers."
+};
 static struct metric fetch_seconds = { .name = "decima_symbolizer_fetch_duration_seconds",
 				       .kind = METRIC_HISTOGRAM,
-				       .help = "Time to fetch one of them.",
+				       .help = "Time to fetch a debug file.",
 				       METRIC_IN_SECONDS };
 static struct metric build_seconds = { .name = "decima_symbolizer_build_duration_seconds",
 				       .kind = METRIC_HISTOGRAM,
-				       .help = "Time to make a table of one of them.",
+				       .help = "Time to build the symbol table of a fetched file.",
 				       METRIC_IN_SECONDS };
 static struct metric waiting = { .name = "decima_symbolizer_waiting_files",
 				 .kind = METRIC_GAUGE,
-				 .help = "Files that wait for a worker." };
+				 .help = "Files waiting for a worker." };
 struct metric *const worker_pool_metrics[WORKER_POOL_METRICS] = { &builds,        &fetched,
 								  &fetched_bytes, &fetch_seconds,
 								  &build_seconds, &waiting };
@@ -80,15 +81,16 @@ static const enum build_outcome outcome_of[NAME_REASON_COUNT] = {
 	[NAME_TOO_LARGE] = TOO_LARGE,
 };
 
-/* A thread of the crew, and its worker. */
+/* A thread of the pool, with its worker process. */
 struct worker_thread {
 	struct worker_pool *pool;
 	struct build_worker worker;
-	char directory[PATH_MAX]; /* of the worker */
-	char table[32];           /* what it builds, below the tables' */
+	char directory[PATH_MAX]; /* the working directory of the worker */
+	char table[32];           /* the table that it builds, a path below the tables' directory */
 };
 
-/* Wait for what it says next. False: it died, took too long, or we are stopping. */
+/* Wait for the next report. False: the worker died, the deadline passed, or the service is
+ * stopping. */
 static bool receive_report(const struct worker_thread *thread, uint64_t deadline_ns,
 			   struct build_report *report, bool *ret_late)
 {
@@ -112,7 +114,8 @@ static bool receive_report(const struct worker_thread *thread, uint64_t deadline
 	return false;
 }
 
-/* Its own process ended of it: the file's fault once it has come, else nobody's. */
+/* The worker died or was too late. If the file had been fetched, the file is to blame (MALFORMED or
+ * TOO_LARGE); else it is UNAVAILABLE. */
 static void handle_exit(struct worker_thread *thread, const struct build_id *id, bool is_late,
 			bool has_fetched, struct build_report *report)
 {
@@ -120,7 +123,7 @@ static void handle_exit(struct worker_thread *thread, const struct build_id *id,
 	int status = 0;
 
 	if (!is_late && !is_stopping)
-		clock_sleep_ms(10); /* its end is heard before it is over */
+		clock_sleep_ms(10); /* the socket closes before the process can be waited for */
 	status = build_worker_stop(&thread->worker);
 	is_late |= WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
 	*report = (struct build_report){ .stage = BUILD_DONE, .reason = NAME_UNAVAILABLE };
@@ -155,7 +158,7 @@ static void note_hung(struct worker_pool *pool, const struct build_report *repor
 			pool->skip_until_ns[i] = until_ns;
 }
 
-/* An idle one has nothing to say, but that it is gone: its end of the socket is closed. */
+/* Start a worker if there is none. An idle worker sends nothing, so an event means that it died. */
 static bool ensure_worker(struct worker_thread *thread, struct err *err)
 {
 	struct pollfd fd = { .fd = thread->worker.socket, .events = POLLIN };
@@ -169,7 +172,7 @@ static bool ensure_worker(struct worker_thread *thread, struct err *err)
 				  err);
 }
 
-/* One file by the worker. */
+/* Let the worker fetch and read one file. */
 static void run_job(struct worker_thread *thread, const struct build_id *id,
 		    struct build_report *report)
 {
@@ -183,7 +186,7 @@ static void run_job(struct worker_thread *thread, const struct build_id *id,
 	if (stop_is_asked(thread->pool->options.stop))
 		return;
 	if (!ensure_worker(thread, &err)) {
-		log_error("no worker", "error=\"%s\"", err.msg);
+		log_error("worker not started", "error=\"%s\"", err.msg);
 		report->reason = NAME_UNAVAILABLE;
 		return;
 	}
@@ -197,13 +200,13 @@ static void run_job(struct worker_thread *thread, const struct build_id *id,
 		has_fetched = true;
 		metric_add(&fetched, 1);
 		metric_add(&fetched_bytes, report->bytes);
-		metric_observe(&fetch_seconds, report->took_ns);
+		metric_observe(&fetch_seconds, report->duration_ns);
 		if (!receive_report(thread, clock_monotonic_ns() + BUILD_SECONDS * NS_PER_SECOND,
 				    report, &is_late)) {
 			handle_exit(thread, id, is_late, true, report);
 			return;
 		}
-		metric_observe(&build_seconds, report->took_ns);
+		metric_observe(&build_seconds, report->duration_ns);
 	}
 	if (has_fetched)
 		build_worker_stop(&thread->worker);
@@ -213,7 +216,7 @@ static void run_job(struct worker_thread *thread, const struct build_id *id,
 			 name_reason_names[report->reason], report->why);
 }
 
-/* How long it holds that there is no table. */
+/* How long a failure is cached. */
 static uint64_t negative_ttl_ns(const struct worker_pool *pool, enum name_reason reason)
 {
 	uint64_t seconds = FAILED_SECONDS;
@@ -249,7 +252,7 @@ static void build_table(struct worker_thread *thread, const struct build_id *id)
 		result.reason = NAME_PENDING;
 	}
 	if (!tables_finish(pool->tables, id, &result, &err))
-		log_error("table not kept", "build_id=%s error=\"%s\"", id->text, err.msg);
+		log_error("table not stored", "build_id=%s error=\"%s\"", id->text, err.msg);
 	else if (result.reason == NAME_KNOWN)
 		log_info("table built", "build_id=%s generation=%ju of=%s", id->text,
 			 (uintmax_t)result.generation,
@@ -267,7 +270,7 @@ static void *worker_thread_main(void *self)
 	snprintf(thread.directory, sizeof(thread.directory), "%s/work/%u", pool->options.directory,
 		 number);
 	if (mkdir(thread.directory, 0750) && errno != EEXIST)
-		log_error("no directory for a worker", "directory=%s", thread.directory);
+		log_error("working directory not created", "directory=%s", thread.directory);
 	while (!queue_is_closed(&pool->queue) || queue_len(&pool->queue)) {
 		if (!queue_pop(&pool->queue, &item, POP_MS))
 			continue;
@@ -285,7 +288,7 @@ bool worker_pool_start(struct worker_pool *pool, const struct worker_pool_option
 	*pool = (struct worker_pool){ .options = *options,
 				      .tables = tables,
 				      .generations = generations };
-	_Static_assert(WORKERS <= ARRAY_LEN(pool->threads), "a thread for each worker");
+	_Static_assert(WORKERS <= ARRAY_LEN(pool->threads), "one thread for each worker");
 	queue_init(&pool->queue, BUILD_QUEUE_MAX);
 	for (; pool->thread_count < WORKERS; pool->thread_count++) {
 		errno = pthread_create(&pool->threads[pool->thread_count], NULL, worker_thread_main,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * crew - a few threads, each with a worker, and the queue of the files that are to be read.
+ * worker_pool - a queue of files to read, and threads that each control one build worker.
  *
- * Who has begun a build id in the tables puts it here; the crew ends it there (tables_finish),
- * whatever happens. Before and after a file is fetched its generation is asked for: only where both
- * are the same is it known which file the table is of.
+ * The caller starts a build with tables_begin() and then submits the build id. The pool always
+ * calls tables_finish(), also after a failure. The pool queries the file's generation before and
+ * after the fetch: only if both are the same is it known which generation the table belongs to. Any
+ * thread may submit.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "tables.h"
 
 struct worker_pool_options {
-	const char *directory; /* absolute; of the tables */
+	const char *directory; /* absolute path of the tables' directory */
 	const char *servers;
 	const struct stop *stop;
 };
@@ -35,7 +36,8 @@ bool worker_pool_start(struct worker_pool *pool, const struct worker_pool_option
 		       struct err *err) MUST_CHECK;
 void worker_pool_stop(struct worker_pool *pool);
 
-/* False: too many wait already; the build id is given back to the tables as it was. */
+/* False: the queue is full. Then tables_finish() was called with NAME_PENDING, so the build id is
+ * as it was before tables_begin(). */
 bool worker_pool_submit(struct worker_pool *pool, const struct build_id *id);
 
 enum { WORKER_POOL_METRICS = 6 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What comes out of Redis: what is accepted can be written and read again.
+ * A value from Redis: if the decoder accepts it, it can be encoded and decoded again.
  */
 #include "cache_value.h"
 

@@ -2,7 +2,7 @@
 #include "address_pages.h"
 #include "test.h"
 
-static void addresses_are_given_page_by_page(void **state)
+static void groups_addresses_by_page(void **state)
 {
 	static const uint64_t addresses[] = { 0x1fff, 5, UINT64_MAX, 0x1000, 5, 0xfff };
 	AUTO_ARENA arena = { 0 };
@@ -25,4 +25,4 @@ static void addresses_are_given_page_by_page(void **state)
 	assert_false(address_pages_next(&pages, &page));
 }
 
-RUN_TESTS(TEST(addresses_are_given_page_by_page))
+RUN_TESTS(TEST(groups_addresses_by_page))

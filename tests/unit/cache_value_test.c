@@ -34,7 +34,7 @@ static void reads_back_what_it_wrote(void **state)
 	assert_true(got.line_count == 0 && got.reason == NAME_NO_SYMBOL);
 }
 
-static void what_is_cut_too_long_or_of_another_version_is_none(void **state)
+static void rejects_a_truncated_too_long_or_other_version_value(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct symbolized_location location, got;
@@ -56,7 +56,7 @@ static void what_is_cut_too_long_or_of_another_version_is_none(void **state)
 					&got)); /* no name */
 }
 
-static void beyond_the_bounds_of_an_answer_there_are_no_names(void **state)
+static void beyond_the_limits_of_a_response_there_are_no_names(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct location_builder builder;
@@ -72,7 +72,7 @@ static void beyond_the_bounds_of_an_answer_there_are_no_names(void **state)
 	assert_int_equal(location_builder_add(&builder, lines, 1).reason, NAME_TOO_LARGE);
 }
 
-static void a_system_name_and_what_it_is_shown_as_count_both(void **state)
+static void a_system_name_and_its_demangled_name_both_count(void **state)
 {
 	static const struct symbol_line line = { .system_name = STR("_Z3foov") }; /* foo() */
 	AUTO_ARENA arena = { 0 };
@@ -89,10 +89,10 @@ static void a_system_name_and_what_it_is_shown_as_count_both(void **state)
 	builder.bytes_left = 7 + 5;
 	assert_int_equal(location_builder_add(&builder, &line, 1).reason, NAME_KNOWN);
 	assert_int_equal(location_builder_add(&builder, &line, 1).reason,
-			 NAME_KNOWN); /* it is there */
+			 NAME_KNOWN); /* not copied again */
 	assert_int_equal(location_builder_add(&builder, &line, 0).reason, NAME_NO_SYMBOL);
 }
 
-RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(what_is_cut_too_long_or_of_another_version_is_none),
-	  TEST(beyond_the_bounds_of_an_answer_there_are_no_names),
-	  TEST(a_system_name_and_what_it_is_shown_as_count_both))
+RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(rejects_a_truncated_too_long_or_other_version_value),
+	  TEST(beyond_the_limits_of_a_response_there_are_no_names),
+	  TEST(a_system_name_and_its_demangled_name_both_count))
