@@ -25,9 +25,9 @@ enum {
 	SOURCE_PATH_MAX = 4096,
 	UPSTREAMS_MAX = 16,
 	FORWARDED_HOPS_MAX = 8, /* debuginfod servers that a request may have passed */
-	MISSES_MAX = 64 << 10, /* upstream misses remembered; a newer one overwrites an older one */
-	FAILURE_SECONDS = 30,  /* pause after an upstream server failed for a file */
-	TOKEN_MAX = 4096,      /* length of the upload token, in bytes */
+	MISSES_MAX = 64 << 10,  /* upstream misses cached; a newer one overwrites an older one */
+	FAILURE_SECONDS = 30,   /* pause after an upstream server failed for a file */
+	TOKEN_MAX = 4096,       /* length of the upload token, in bytes */
 	TOKEN_MIN = 16,
 	KEEP_PERCENT = 95,    /* of the quota that an eviction leaves: not one scan per upload */
 	RESCAN_SECONDS = 300, /* interval of scans: other processes may write to the same store */

@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-enum upload_outcome {
+enum handler_upload_outcome {
 	STORED,
 	REPLACED,
 	HAVE_IT,
@@ -60,7 +60,7 @@ struct incoming_upload {
 };
 
 static void reject(const struct http_request *req, struct http_response *res,
-		   enum upload_outcome outcome, const char *sentence)
+		   enum handler_upload_outcome outcome, const char *sentence)
 {
 	static const struct {
 		const char *type;

@@ -2,16 +2,16 @@
 /*
  * handler_upload - PUT /buildid/ID/debuginfo: stores an uploaded debug file.
  *
- * The request's headers decide whether the upload is accepted, before the client sends the body:
- * 409 have_it if the stored file is at least as good, 409 in_progress if another client is
- * uploading the same file. The query parameter `rank` states how good the file is (?rank=symtab);
- * the default is dwarf. The claim is not trusted: at the end the file must be a complete ELF file
- * with the stated build id, and better than the stored file.
+ * The request's headers decide whether the upload is accepted, before the client is told to send
+ * the body (100 Continue): 409 have_it if the stored file is at least as good, 409 in_progress if
+ * another client is uploading the same file. The query parameter `rank` states how good the file is
+ * (?rank=symtab); the default is dwarf. The claim is not trusted: at the end the file must be a
+ * complete ELF file with the stated build id, and better than the stored file.
  *
  * If a token is configured, an upload must carry it. Only an upload with the token may state a
  * build id for a file that contains none, or replace a better file (?force=true).
  *
- * Any thread; a stream belongs to its connection's thread.
+ * Any thread.
  */
 #pragma once
 

@@ -353,7 +353,7 @@ static void wait_for_tables(struct resolution *resolution)
 		uint64_t changes = tables_changes(tables);
 		uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
 
-		get_generations(resolution); /* a worker may have found a newer one */
+		get_generations(resolution); /* a worker may have fetched a newer one */
 		if (!check_items(resolution))
 			return;
 		tables_wait(tables, changes,
