@@ -10,8 +10,7 @@
 #pragma once
 
 enum {
-	CONNECTIONS =
-		2048, /* concurrent HTTP connections: a fleet may upload a new build at once */
+	CONNECTIONS = 2048,        /* of HTTP, concurrent: a fleet sees a new build at once */
 	DESCRIPTORS = 8192,        /* file descriptors requested at startup (RLIMIT_NOFILE) */
 	UPLOADS_MAX = 8,           /* concurrent uploads; beyond: 503 with Retry-After */
 	FETCHES_MAX = 8,           /* concurrent downloads from upstream */

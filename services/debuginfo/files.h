@@ -6,15 +6,14 @@
  *     DIR/files/6f/3c1e8a.../executable-...
  *     DIR/files/01/htlhash-23.../debuginfo-...
  *     DIR/temp/6f3c1e8a....debuginfo                    a file being written, locked by its writer
- *     DIR/name                                          16 random hex digits that identify the
- * store
+ *     DIR/name                                          16 random hex digits: identify the store
  *
  * - The directory is the only state; memory holds only the sums of files and bytes.
  * - A file appears complete, by a rename after its fsync, and is never modified. A better file gets
  *   a higher generation and is stored beside the old one; then the old one is removed.
- * - A generation is the Unix time in milliseconds at which the file was stored, or the
- * predecessor's generation + 1 if that is higher. So a generation is never reused, even after an
- * eviction.
+ * - A generation is the Unix time in milliseconds at which the file was stored, or the generation
+ *   of its predecessor + 1 if that is higher. So a generation is never reused, even after an
+ *   eviction.
  * - The temporary file is the lock: the process that has flock() on it is the only writer of that
  *   file, in all processes. If the writer dies, the kernel releases the lock.
  * - If the quota is exceeded, the least recently read files are evicted first. The time of the last

@@ -3,7 +3,7 @@
  * handler_buildid - GET /buildid/...: serves debuginfod clients from the store or from upstream.
  *
  * - An uploaded debug file that also contains the program's code (an unstripped binary) is served
- * as the executable, too.
+ *   as the executable, too.
  * - If the stored debug file has no DWARF, the upstream servers are queried for a better one.
  * - A section is a byte range of a stored file.
  * - Sources come from upstream.

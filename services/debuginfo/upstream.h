@@ -46,10 +46,10 @@ struct upstream_request {
 	str forwarded;                  /* X-Forwarded-For of the client's request */
 };
 
-/* Blocks for at most FETCH_WAIT_SECONDS plus the downloads. STORED: the file is in the store now.
- * ABSENT: no upstream server has it, no upstream
- * server is configured, or the request went in a loop. UNAVAILABLE: unknown, `why`
- * has the reason. */
+/* Blocks for at most FETCH_WAIT_SECONDS plus the downloads.
+ * STORED: the file is in the store now.
+ * ABSENT: no upstream server has it or is configured, or the request went in a loop.
+ * UNAVAILABLE: it is not known whether a server has it; `why` has the reason. */
 enum upstream_result upstream_get(struct upstream *upstream, const struct upstream_request *request,
 				  struct err *why);
 

@@ -50,8 +50,7 @@ static void set_limits(void)
 	set_limit(RLIMIT_AS, BUILD_MEMORY_MAX);
 #endif
 	set_limit(RLIMIT_FSIZE, DEBUG_FILE_MAX);
-	/* For the worker's whole life: it exits after its first table, and a miss costs only 1 ms.
-	 */
+	/* For the worker's whole life: it exits after its first file, and a miss costs 1 ms. */
 	set_limit(RLIMIT_CPU, BUILD_SECONDS);
 }
 

@@ -7,7 +7,7 @@
  * with a hidden argument, at a lower priority, with limits on memory, CPU time and file sizes. It
  * dies with the thread that started it.
  *
- * Jobs and reports are one record each on a socket. A worker exits after it has built a table, so
+ * Jobs and reports are one record each on a socket. A worker exits after it has read a file, so
  * its memory does not grow; a worker that found no file accepts the next job.
  */
 #pragma once

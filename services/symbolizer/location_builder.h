@@ -22,8 +22,7 @@ struct location_builder {
 
 void location_builder_init(struct location_builder *builder, struct arena *arena);
 
-/* The location with these lines, innermost first. The texts of `symbols` may be freed afterwards.
- */
+/* The location with these lines, innermost first. The texts of `symbols` are copied. */
 struct symbolized_location location_builder_add(struct location_builder *builder,
 						const struct symbol_line *symbols, size_t count);
 

@@ -2,15 +2,14 @@
 /*
  * shared_cache - what replicas share through Redis: names, failure reasons, and build locks.
  *
- *     decima:names:1:ID:GENERATION:PAGE    hash: address within the 4 KiB page -> cache_value; a
- * day decima:reason:1:ID:GENERATION        why a build id has no names; seconds
+ *     decima:names:1:ID:GENERATION:PAGE    hash: address in the 4 KiB page -> cache_value; a day
+ *     decima:reason:1:ID:GENERATION        why a build id has no names; seconds
  *     decima:lock:1:ID:GENERATION          the replica that builds the table; seconds
  *
  * Redis is queried only if this replica has no table, because a local table is faster (decision
  * 0066). Each address that a table resolved is published once, by a separate thread. No call waits
- * longer for Redis than one round (REDIS_MS). Without a
- * configured Redis is_on is false: then shared_cache_get() must not be called, and the other
- * functions do nothing. Any thread.
+ * longer for Redis than one round (REDIS_MS). Without a configured Redis is_on is false: then
+ * shared_cache_get() must not be called, and the other functions do nothing. Any thread.
  */
 #pragma once
 
@@ -46,8 +45,8 @@ struct shared_cache_lookup {
 	enum shared_cache_result result;
 	struct symbolized_location *locations; /* of a HIT: one for each address */
 	enum name_reason reason;               /* of a REASON */
-	bool has_lock; /* this replica may build the table, and must then call shared_cache_unlock()
-			*/
+	/* This replica may build the table, and must then call shared_cache_unlock(). */
+	bool has_lock;
 };
 
 /*

@@ -12,7 +12,7 @@
 
 struct table_file {
 	uint64_t size, generation;
-	bool is_fallback; /* built from an executable: a debug file is better */
+	bool is_fallback; /* built from an executable, or without its dwz file: may be improved */
 };
 
 /* Create missing directories, lock the directory for this process, and empty work/. ERR_LIMIT:

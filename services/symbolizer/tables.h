@@ -3,7 +3,7 @@
  * tables - the symbol tables of this process: on disk, mapped, or known to be unavailable.
  *
  *     DIR/tables/6f3c1e8a...-1787479200123.table       built from a debug file of that generation
- *     DIR/tables/6f3c1e8a...-0.second                  built from an executable: a fallback
+ *     DIR/tables/6f3c1e8a...-0.second                  a fallback: built from an executable
  *     DIR/work/0/                                      what worker 0 fetches and builds
  *     DIR/lock                                         one process at a time
  *
@@ -71,8 +71,7 @@ struct table_lookup tables_lookup(struct tables *tables, const struct build_id *
 /* `mapped` may be NULL. */
 void tables_release(struct tables *tables, struct mapped_table *mapped);
 
-/* True: the caller must build the table and then call tables_finish(). False: another caller does.
- */
+/* True: the caller must build the table, then call tables_finish(). False: another caller does. */
 bool tables_begin(struct tables *tables, const struct build_id *id);
 
 /* The result of a build. */
