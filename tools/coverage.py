@@ -51,12 +51,12 @@ PURE = {
     "services/agent": """batch cgroup collect containers docker_object external_labels heap held
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
-    "services/debuginfo": "misses question",
+    "services/debuginfo": "misses request_path",
     "services/ingester": "culprit number part unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
         frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
         name_search name_wanted namer page params range range_report report share_wish stats""",
-    "services/symbolizer": "answer_value name pages servers tables",
+    "services/symbolizer": "address_pages cache_value location_builder servers tables",
 }
 
 # What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
@@ -64,11 +64,9 @@ APART = {
     "lib/store/row_source": "SQL, which PostgreSQL alone can judge; test_rollup.py",
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
     "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
-    "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
+    "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
-    "services/symbolizer/resolve_work": "counts, and asks tables; test_symbolizer.py",
-    "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer_replicas.py",
 }
 
 # The world: what asks a file, a socket, a process, a thread, the kernel or a server.

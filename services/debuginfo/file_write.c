@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Writing into the store. The order of a commit: fsync the file, rename it, fsync its directory,
- * remove its predecessor. A crash in between leaves the old one, or both, of which the newer
- * counts.
- */
+#include "file_write.h"
+
 #include "base/clock.h"
-#include "files.h"
 #include "files_path.h"
+#include "files_sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +19,9 @@ static void temp_path(const struct file_key *key, char *path, size_t cap)
 	snprintf(path, cap, "temp/%s.%s", key->id.text, key->name);
 }
 
-/* Whether the name still leads to what we have locked: its last owner may have renamed it into
+/* True if the path still names the locked file. Its previous owner may have renamed the file into
  * place between our open and our lock. */
-static bool is_there(const struct files *files, const char *path, int fd)
+static bool is_same_file(const struct files *files, const char *path, int fd)
 {
 	struct stat own, named;
 
@@ -49,14 +46,14 @@ bool file_write_begin(struct file_write *write, struct files *files, const struc
 				break;
 			return err_errno(err, "lock a temporary file");
 		}
-		if (!is_there(files, path, fd))
+		if (!is_same_file(files, path, fd))
 			continue;
 		if (ftruncate(fd, 0))
 			return err_errno(err, "empty a temporary file");
 		*write = (struct file_write){ .files = files, .key = *key, .fd = fd_take(&fd) };
 		return true;
 	}
-	return err_set(err, ERR_LIMIT, "the same file is being written just now");
+	return err_set(err, ERR_LIMIT, "another client is writing the same file");
 }
 
 bool file_write_add(struct file_write *write_, str piece, struct err *err)
@@ -89,7 +86,7 @@ void file_write_abandon(struct file_write *write)
 	if (!write->files)
 		return;
 	temp_path(&write->key, path, sizeof(path));
-	unlinkat(write->files->directory, path, 0); /* before the lock is let go */
+	unlinkat(write->files->directory, path, 0); /* before close() releases the lock */
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 }
@@ -104,8 +101,8 @@ static bool make_directory(int root, const char *path, const char *above)
 	return parent >= 0 && fsync(parent) == 0;
 }
 
-/* Into the build id's directory, which goes to ret_directory. An eviction may remove the directory
- * when it has just been made, because it is empty. */
+/* Rename the temporary file into the build id's directory, which is returned open in ret_directory.
+ * An eviction may remove the directory right after its creation, because it is empty: retry. */
 static bool rename_into(const struct file_write *write, uint64_t *ret_generation,
 			int *ret_directory, struct err *err)
 {
@@ -124,9 +121,9 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 
 		AUTO_FD directory =
 			openat(root, path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		uint64_t held = files_generation(write->files, &write->key);
+		uint64_t current = files_generation(write->files, &write->key);
 		uint64_t now = clock_unix_ns() / NS_PER_MS;
-		uint64_t generation = held >= now ? held + 1 : now;
+		uint64_t generation = current >= now ? current + 1 : now;
 
 		snprintf(to, sizeof(to), "%s-%" PRIu64, write->key.name, generation);
 		if (directory >= 0 && renameat(root, from, directory, to) == 0) {
@@ -140,11 +137,40 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 	return err_errno(err, "put a file into the store");
 }
 
+struct removal {
+	const char *name;
+	uint64_t newest;       /* the generation to keep */
+	uint64_t bytes, count; /* removed so far */
+};
+
+static void remove_if_older(void *self, int directory, const char *entry)
+{
+	struct removal *removal = self;
+	uint64_t generation = files_path_generation(entry, removal->name);
+	struct stat stat;
+
+	if (!generation || generation >= removal->newest || fstatat(directory, entry, &stat, 0) ||
+	    unlinkat(directory, entry, 0))
+		return;
+	removal->bytes += (uint64_t)stat.st_size;
+	removal->count++;
+}
+
+/* Remove the older generations of a file; returns the bytes that this freed. */
+static uint64_t remove_older(int directory, const char *name, uint64_t newest, uint64_t *ret_count)
+{
+	struct removal removal = { .name = name, .newest = newest };
+
+	files_path_each_entry(directory, ".", remove_if_older, &removal);
+	*ret_count = removal.count;
+	return removal.bytes;
+}
+
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struct err *err)
 {
 	struct files *files = write->files;
 	AUTO_FD directory = -1;
-	uint64_t generation, gone_bytes, gone_files;
+	uint64_t generation, removed_bytes, removed_files;
 
 	if (fsync(write->fd)) {
 		err_errno(err, "sync a file of the store");
@@ -156,14 +182,14 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 		return false;
 	}
 	if (fsync(directory)) {
-		/* It is there now, and may not be after a power cut: do not promise it. */
+		/* The file is stored, but a power failure may lose it: report an error. */
 		err_errno(err, "sync a directory of the store");
 		close(write->fd);
 		*write = (struct file_write){ 0 };
 		return false;
 	}
-	gone_bytes = files_remove_others(directory, write->key.name, generation, &gone_files);
-	files_account(files, write->len - gone_bytes, 1 - gone_files);
+	removed_bytes = remove_older(directory, write->key.name, generation, &removed_files);
+	files_account(files, write->len - removed_bytes, 1 - removed_files);
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 	*ret_generation = generation;

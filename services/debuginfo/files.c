@@ -3,7 +3,9 @@
 
 #include "base/directory.h"
 #include "base/hash.h"
+#include "chassis/metrics.h"
 #include "files_path.h"
+#include "files_sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,24 +17,40 @@
 
 enum { RACES_MAX = 4 };
 
-/* Made by the first one to open the store, for all. */
+static struct metric stored_bytes = { .name = "decima_debuginfo_store_bytes",
+				      .kind = METRIC_GAUGE,
+				      .help = "Total size of the files in the store." };
+static struct metric stored_files = { .name = "decima_debuginfo_store_files",
+				      .kind = METRIC_GAUGE,
+				      .help = "Number of files in the store." };
+struct metric *const files_metrics[FILES_METRICS] = { &stored_bytes, &stored_files };
+
+void files_account(struct files *files, uint64_t bytes, uint64_t count)
+{
+	files->bytes += bytes;
+	files->count += count;
+	metric_set(&stored_bytes, (int64_t)files->bytes);
+	metric_set(&stored_files, (int64_t)files->count);
+}
+
+/* The first process that opens the store creates its name. */
 static bool read_name(struct files *files, struct err *err)
 {
 	AUTO_FD fd = openat(files->directory, "name", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-	char room[FILES_NAME_LEN + 1] = "";
+	char text[FILES_NAME_LEN + 1] = "";
 	uint64_t number;
 
 	if (fd < 0 || flock(fd, LOCK_EX))
-		return err_errno(err, "open the store's name");
-	if (pread(fd, room, FILES_NAME_LEN, 0) != FILES_NAME_LEN ||
-	    !str_hex_to_u64(str_from(room), &number)) {
+		return err_errno(err, "open the name of the store");
+	if (pread(fd, text, FILES_NAME_LEN, 0) != FILES_NAME_LEN ||
+	    !str_hex_to_u64(str_from(text), &number)) {
 		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-			return err_errno(err, "make the store's name");
-		snprintf(room, sizeof(room), "%016" PRIx64, number);
-		if (pwrite(fd, room, FILES_NAME_LEN, 0) != FILES_NAME_LEN || fsync(fd))
-			return err_errno(err, "write the store's name");
+			return err_errno(err, "create the name of the store");
+		snprintf(text, sizeof(text), "%016" PRIx64, number);
+		if (pwrite(fd, text, FILES_NAME_LEN, 0) != FILES_NAME_LEN || fsync(fd))
+			return err_errno(err, "write the name of the store");
 	}
-	memcpy(files->name, room, sizeof(room));
+	memcpy(files->name, text, sizeof(text));
 	return true;
 }
 
@@ -53,7 +71,7 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes, struc
 		files_close(files);
 		return false;
 	}
-	files_remove_leftovers(files);
+	files_sweep_leftovers(files);
 	files_sweep(files);
 	return true;
 }
@@ -67,7 +85,7 @@ void files_close(struct files *files)
 	pthread_mutex_destroy(&files->evicting);
 }
 
-bool files_usable(const struct files *files, struct err *why)
+bool files_is_writable(const struct files *files, struct err *why)
 {
 	if (faccessat(files->directory, "temp", W_OK | X_OK, AT_EACCESS) ||
 	    faccessat(files->directory, "files", W_OK | X_OK, AT_EACCESS))
@@ -105,10 +123,10 @@ struct file_key file_key_source(const struct build_id *id, str path)
 
 struct newest {
 	const char *name;
-	uint64_t generation; /* 0: none */
+	uint64_t generation; /* 0: not stored */
 };
 
-static void look_at(void *self, int directory, const char *entry)
+static void visit_entry(void *self, int directory, const char *entry)
 {
 	struct newest *newest = self;
 	uint64_t generation = files_path_generation(entry, newest->name);
@@ -122,7 +140,7 @@ static uint64_t newest_of(int directory, const char *name)
 {
 	struct newest newest = { .name = name };
 
-	files_each_entry(directory, ".", look_at, &newest);
+	files_path_each_entry(directory, ".", visit_entry, &newest);
 	return newest.generation;
 }
 
@@ -140,7 +158,7 @@ uint64_t files_generation(const struct files *files, const struct file_key *key)
 	return directory < 0 ? 0 : newest_of(directory, key->name);
 }
 
-static bool open_newest(int directory, const struct file_key *key, struct held_file *ret_file)
+static bool open_newest(int directory, const struct file_key *key, struct stored_file *ret_file)
 {
 	uint64_t generation = newest_of(directory, key->name);
 	char entry[NAME_MAX + 1];
@@ -154,13 +172,13 @@ static bool open_newest(int directory, const struct file_key *key, struct held_f
 
 	if (fd < 0 || fstat(fd, &stat) || !S_ISREG(stat.st_mode))
 		return false;
-	*ret_file = (struct held_file){ .fd = fd_take(&fd),
-					.size = (uint64_t)stat.st_size,
-					.generation = generation };
+	*ret_file = (struct stored_file){ .fd = fd_take(&fd),
+					  .size = (uint64_t)stat.st_size,
+					  .generation = generation };
 	return true;
 }
 
-bool files_find(const struct files *files, const struct file_key *key, struct held_file *ret_file)
+bool files_find(const struct files *files, const struct file_key *key, struct stored_file *ret_file)
 {
 	static const struct timespec now_read[2] = { { .tv_nsec = UTIME_NOW },
 						     { .tv_nsec = UTIME_OMIT } };
@@ -168,10 +186,10 @@ bool files_find(const struct files *files, const struct file_key *key, struct he
 
 	if (directory < 0)
 		return false;
-	/* A better one may come between the look and the opening: look again. */
+	/* A newer generation may replace the file between the listing and the open: retry. */
 	for (int race = 0; race < RACES_MAX; race++)
 		if (open_newest(directory, key, ret_file)) {
-			(void)futimens(ret_file->fd, now_read); /* a read-only store serves too */
+			(void)futimens(ret_file->fd, now_read); /* may fail: a read-only store */
 			return true;
 		}
 	return false;

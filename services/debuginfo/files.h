@@ -2,20 +2,24 @@
 /*
  * files - the store of debug files: a directory that several processes may share.
  *
- *     DIR/files/6f/3c1e8a.../debuginfo-1787479200123    a file, and its generation
+ *     DIR/files/6f/3c1e8a.../debuginfo-1787479200123    a file, with its generation
  *     DIR/files/6f/3c1e8a.../executable-...
  *     DIR/files/01/htlhash-23.../debuginfo-...
- *     DIR/temp/6f3c1e8a....debuginfo                    while it is written, locked by its writer
- *     DIR/name                                          16 random digits: which store this is
+ *     DIR/temp/6f3c1e8a....debuginfo                    a file being written, locked by its writer
+ *     DIR/name                                          16 random hex digits: identify the store
  *
- * The disk is the truth; nothing but a sum is kept in memory. A file appears whole, by a rename
- * after its fsync, and is never changed: a better one comes beside it with a higher generation, and
- * then the old one goes. A generation is the time in milliseconds at which a file came, or one more
- * than its predecessor's, so it never comes back, also after an eviction. The temporary file is the
- * lock: who has flock() on it is the one writer of that file, in all processes, and a writer that
- * dies lets go. The least recently read go first when the quota is exceeded (atime, set by us).
+ * - The directory is the only state; memory holds only the sums of files and bytes.
+ * - A file appears complete, by a rename after its fsync, and is never modified. A better file gets
+ *   a higher generation and is stored beside the old one; then the old one is removed.
+ * - A generation is the Unix time in milliseconds at which the file was stored, or the generation
+ *   of its predecessor + 1 if that is higher. So a generation is never reused, even after an
+ *   eviction.
+ * - The temporary file is the lock: the process that has flock() on it is the only writer of that
+ *   file, in all processes. If the writer dies, the kernel releases the lock.
+ * - If the quota is exceeded, the least recently read files are evicted first. The time of the last
+ *   read is the atime, which files_find() sets.
  *
- * Any thread. Only a file_write belongs to one.
+ * Any thread.
  */
 #pragma once
 
@@ -28,25 +32,23 @@
 enum { FILES_NAME_LEN = 16 };
 
 struct files {
-	_Atomic uint64_t bytes, count; /* of held files, as far as this process knows */
-	char name[FILES_NAME_LEN + 1]; /* of this store and no other, whoever works on it */
+	_Atomic uint64_t bytes, count; /* of stored files, as far as this process knows */
+	char name[FILES_NAME_LEN + 1]; /* of this store; the same in all processes that share it */
 	/* private */
 	int directory; /* -1: closed */
 	uint64_t max_bytes;
 	pthread_mutex_t evicting;
 };
 
+/* Creates the directory if needed, removes leftovers, and sweeps the store. */
 bool files_open(struct files *files, const char *path, uint64_t max_bytes,
 		struct err *err) MUST_CHECK;
 void files_close(struct files *files);
 
-/* Whether the directory can be written to. */
-bool files_usable(const struct files *files, struct err *why);
+/* False, with the reason: the directory cannot be written to. */
+bool files_is_writable(const struct files *files, struct err *why);
 
-/* Count what is there, remove the least recently read until the quota holds. */
-void files_sweep(struct files *files);
-
-/* Which file of a build id. */
+/* Identifies a file of a build id. */
 struct file_key {
 	struct build_id id;
 	char name[48]; /* debuginfo, executable, source.HASH */
@@ -56,37 +58,20 @@ struct file_key file_key_debuginfo(const struct build_id *id);
 struct file_key file_key_executable(const struct build_id *id);
 struct file_key file_key_source(const struct build_id *id, str path);
 
-struct held_file {
-	int fd; /* yours to close */
+struct stored_file {
+	int fd; /* the caller closes it */
 	uint64_t size, generation;
 };
 
-/* False: it is not held. Counts as being read. */
-bool files_find(const struct files *files, const struct file_key *key, struct held_file *ret_file);
+/* Open the newest generation of a file and set its time of last read. False: it is not stored. */
+bool files_find(const struct files *files, const struct file_key *key,
+		struct stored_file *ret_file);
 
-/* 0: it is not held. */
+/* The newest stored generation; 0: the file is not stored. */
 uint64_t files_generation(const struct files *files, const struct file_key *key);
 
-/* A file while it is written. Zero is none. */
-struct file_write {
-	struct files *files; /* NULL: none */
-	struct file_key key;
-	int fd;
-	uint64_t len;
-};
+/* Add to the counters, for file_write and files_sweep. A negative number is passed modulo 2^64. */
+void files_account(struct files *files, uint64_t bytes, uint64_t count);
 
-/* False with ERR_LIMIT: another one writes it just now. */
-bool file_write_begin(struct file_write *write, struct files *files, const struct file_key *key,
-		      struct err *err) MUST_CHECK;
-bool file_write_add(struct file_write *write, str piece, struct err *err) MUST_CHECK;
-
-/* Without what was written so far. */
-bool file_write_restart(struct file_write *write, struct err *err) MUST_CHECK;
-
-/* In place of what was held. False: what was held still is. The write is over in any case. */
-bool file_write_commit(struct file_write *write, uint64_t *ret_generation,
-		       struct err *err) MUST_CHECK;
-void file_write_abandon(struct file_write *write);
-
-enum { FILES_METRICS = 5 };
+enum { FILES_METRICS = 2 };
 extern struct metric *const files_metrics[FILES_METRICS];

@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * files_path - where the store keeps a file; private to files*.c.
+ * files_path - the layout of the store: paths and file names. Used only by files*.c and
+ * file_write.c.
  */
 #pragma once
 
-#include "files.h"
+#include "object/build_id.h"
 
 #include <limits.h>
 
 enum { FILES_PATH_MAX = 320 };
 
-/* files/AB/REST: a build id's directory, and files/AB above it. */
+/* Relative to the store: the directory of a build id (files/AB/REST), and its parent (files/AB). */
 struct files_path {
 	char shard[FILES_PATH_MAX], directory[FILES_PATH_MAX];
 };
 
 struct files_path files_path_of(const struct build_id *id);
 
-/* The generation of NAME-GENERATION; 0 when it is another file's name. */
+/* The generation in the entry name NAME-GENERATION; 0 if the entry has another NAME. */
 uint64_t files_path_generation(const char *entry, const char *name);
 
-/* Every entry of a directory that is given by its path below another one. */
-typedef void files_visit(void *self, int directory, const char *name);
-void files_each_entry(int above, const char *path, files_visit *visit, void *self);
-
-/* Add to what is held; both may be negative numbers, modulo 2^64. */
-void files_account(struct files *files, uint64_t bytes, uint64_t count);
-
-/* Bytes that were freed by removing the files of that name but one generation. */
-uint64_t files_remove_others(int directory, const char *name, uint64_t but, uint64_t *ret_count);
-
-/* Remove what writers that died left behind. */
-void files_remove_leftovers(struct files *files);
+/* Call visit() for each entry of the directory `path`, which is relative to the directory `above`.
+ * A directory that cannot be opened has no entries. */
+typedef void files_path_visit(void *self, int directory, const char *name);
+void files_path_each_entry(int above, const char *path, files_path_visit *visit, void *self);

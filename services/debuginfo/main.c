@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-debuginfo - a debuginfod server for what agents and pipelines upload, and what other
- * debuginfod servers have.
+ * decima-debuginfo - a debuginfod server for files that agents and build pipelines upload, and a
+ * proxy for other debuginfod servers.
  */
-#include "answer.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "debuginfo_limits.h"
-#include "files.h"
-#include "generations.h"
-#include "serve.h"
-#include "upload.h"
+#include "error_response.h"
+#include "files_sweep.h"
+#include "handler_buildid.h"
+#include "handler_generations.h"
+#include "handler_upload.h"
 #include "upstream.h"
 
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ struct settings {
 	struct daemon_settings daemon;
 	const char *state_directory;
 	uint64_t store_max_bytes;
-	struct upload_options upload;
+	struct handler_upload_options upload;
 	struct upstream_options upstream;
 };
 
@@ -35,65 +35,67 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, store_max_bytes),
 	  .fallback = "20GB",
 	  .min = 1 << 20,
-	  .help = "Disk space for held files; beyond, those that were not read for longest go. "
-		  "Files that are just coming are not counted." },
+	  .help = "Disk space for stored files; beyond it, the least recently read files are "
+		  "evicted. "
+		  "Files that are being received are not counted." },
 	{ .flag = "upload-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, upload.max_bytes),
 	  .fallback = "1GB",
 	  .min = 1,
-	  .help = "Longest file that is taken, in an upload or from upstream." },
+	  .help = "Maximum size of a file, in an upload or from upstream." },
 	{ .flag = "upload-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upload.timeout_ns),
 	  .fallback = "15m",
 	  .min = 1000000000,
-	  .help = "Time that one upload may take; one that sends nothing for 30 s is ended before "
-		  "that." },
+	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s is aborted "
+		  "earlier." },
 	{ .flag = "upload-token-file",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, upload.token_file),
 	  .fallback = "",
-	  .help = "File with the token that uploads must carry (Authorization: Bearer); without "
-		  "one everyone may upload, but only files that carry their own build id." },
+	  .help = "File with the token that uploads must carry (Authorization: Bearer). If empty, "
+		  "every client may upload, but only files that contain their build id." },
 	{ .flag = "debuginfod-upstream-servers",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, upstream.servers),
 	  .fallback = "",
-	  .help = "Other debuginfod servers to ask for what is not held: URLs, separated by "
+	  .help = "Other debuginfod servers to query for files that are not stored: URLs, "
+		  "separated by "
 		  "spaces or commas." },
 	{ .flag = "upstream-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upstream.timeout_ns),
 	  .fallback = "10m",
 	  .min = 1000000000,
-	  .help = "Time that one download from an upstream server may take." },
+	  .help = "Maximum duration of a download from an upstream server." },
 	{ .flag = "upstream-missing-for",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, upstream.missing_ns),
 	  .fallback = "10m",
-	  .help = "Time for which it is remembered that no upstream server has a file." },
+	  .help = "How long a miss on all upstream servers is cached." },
 };
 
-/* What the threads of the server work on. */
-struct service {
+/* Shared by the threads of the HTTP server. */
+struct debuginfo_service {
 	struct files files;
 	struct upstream upstream;
-	struct upload upload;
-	struct serve serve;
+	struct handler_upload upload;
+	struct handler_buildid buildid;
 };
 
 static bool is_ready(void *self, struct err *why)
 {
-	const struct service *service = self;
+	const struct debuginfo_service *service = self;
 
-	return files_usable(&service->files, why);
+	return files_is_writable(&service->files, why);
 }
 
-/* Others may write to the same store. */
+/* Other processes may write to the same store. */
 static void sweep(void *self)
 {
-	struct service *service = self;
+	struct debuginfo_service *service = self;
 
 	files_sweep(&service->files);
 }
@@ -101,28 +103,30 @@ static void sweep(void *self)
 static void register_metrics(void)
 {
 	metrics_register(files_metrics, FILES_METRICS);
-	metrics_register(serve_metrics, SERVE_METRICS);
-	metrics_register(upload_metrics, UPLOAD_METRICS);
+	metrics_register(files_sweep_metrics, FILES_SWEEP_METRICS);
+	metrics_register(handler_buildid_metrics, HANDLER_BUILDID_METRICS);
+	metrics_register(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
 	metrics_register(upstream_metrics, UPSTREAM_METRICS);
-	metrics_register(generations_metrics, GENERATIONS_METRICS);
+	metrics_register(handler_generations_metrics, HANDLER_GENERATIONS_METRICS);
 }
 
-static bool serve(struct service *service, const struct daemon_settings *settings, struct err *err)
+static bool serve_until_stop(struct debuginfo_service *service,
+			     const struct daemon_settings *settings, struct err *err)
 {
 	const struct http_route routes[] = {
 		{ .method = "GET",
 		  .path = "/buildid/",
-		  .handle = serve_buildid,
-		  .self = &service->serve },
+		  .handle = handler_buildid,
+		  .self = &service->buildid },
 		{ .method = "PUT",
 		  .path = "/buildid/",
-		  .handle = upload_finish,
+		  .handle = handler_upload_finish,
 		  .self = &service->upload,
 		  .body_max = service->upload.max_bytes,
 		  .stream = &service->upload.stream },
 		{ .method = "POST",
 		  .path = "/api/v1/generations",
-		  .handle = generations_answer,
+		  .handle = handler_generations,
 		  .self = &service->files,
 		  .body_max = GENERATIONS_BODY_MAX },
 	};
@@ -130,7 +134,7 @@ static bool serve(struct service *service, const struct daemon_settings *setting
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
 					       .ready = is_ready,
-					       .refuse = answer_refusal,
+					       .refuse = error_response_unhandled,
 					       .connections = CONNECTIONS,
 					       .meanwhile = sweep,
 					       .every_ms = RESCAN_SECONDS * 1000 };
@@ -138,7 +142,7 @@ static bool serve(struct service *service, const struct daemon_settings *setting
 	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
-/* A connection is a descriptor, and what it fetches or stores are two more. */
+/* A connection uses one descriptor, and up to two more for files that it fetches or stores. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -147,14 +151,14 @@ static void raise_descriptors(void)
 		return;
 	limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
 	if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < DESCRIPTORS)
-		log_warn("few descriptors", "allowed=%ju wanted=%d", (uintmax_t)limit.rlim_cur,
-			 DESCRIPTORS);
+		log_warn("file descriptor limit is low", "allowed=%ju wanted=%d",
+			 (uintmax_t)limit.rlim_cur, DESCRIPTORS);
 }
 
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct service service = { .files = { .directory = -1 } };
+	struct debuginfo_service service = { .files = { .directory = -1 } };
 	bool served = false;
 
 	raise_descriptors();
@@ -163,11 +167,12 @@ static bool run(void *self, struct err *err)
 			       "--upload-max-bytes is more than --store-max-bytes");
 	settings->upstream.max_bytes = settings->upload.max_bytes;
 	settings->upstream.stop = daemon_stop_flag();
-	service.serve = (struct serve){ .files = &service.files, .upstream = &service.upstream };
+	service.buildid =
+		(struct handler_buildid){ .files = &service.files, .upstream = &service.upstream };
 	if (files_open(&service.files, settings->state_directory, settings->store_max_bytes, err) &&
-	    upload_open(&service.upload, &settings->upload, &service.files, err) &&
+	    handler_upload_open(&service.upload, &settings->upload, &service.files, err) &&
 	    upstream_open(&service.upstream, &settings->upstream, &service.files, err))
-		served = serve(&service, &settings->daemon, err);
+		served = serve_until_stop(&service, &settings->daemon, err);
 	upstream_close(&service.upstream);
 	files_close(&service.files);
 	return served;
@@ -180,7 +185,7 @@ int main(int argc, char **argv)
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-debuginfo",
-				  .summary = "Keeps debug files, and gives them to debuginfod "
+				  .summary = "Stores debug files and serves them to debuginfod "
 					     "clients.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },

@@ -9,37 +9,38 @@
 void misses_init(struct misses *misses)
 {
 	pthread_mutex_init(&misses->lock, NULL);
-	misses->places = calloc(NEGATIVES, sizeof(*misses->places));
-	if (!misses->places)
+	misses->slots = calloc(MISSES_MAX, sizeof(*misses->slots));
+	if (!misses->slots)
 		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
-	/* Who asks must not be able to choose whose place is taken. */
+	/* A client must not be able to choose which slot its key overwrites. */
 	if (getrandom(&misses->seed, sizeof(misses->seed), GRND_NONBLOCK) !=
 	    (ssize_t)sizeof(misses->seed))
-		misses->seed = clock_unix_ns(); /* GCOVR_EXCL_LINE: at the boot of a machine */
+		misses->seed =
+			clock_unix_ns(); /* GCOVR_EXCL_LINE: early in the boot of the machine */
 }
 
 void misses_done(struct misses *misses)
 {
-	if (!misses->places)
+	if (!misses->slots)
 		return;
-	free(TAKE(misses->places));
+	free(TAKE(misses->slots));
 	pthread_mutex_destroy(&misses->lock);
 }
 
-static struct miss_place *place_of(struct misses *misses, hash128 hash)
+static struct miss_slot *slot_of(struct misses *misses, hash128 hash)
 {
-	return &misses->places[(hash.low ^ misses->seed * hash.high) % NEGATIVES];
+	return &misses->slots[(hash.low ^ misses->seed * hash.high) % MISSES_MAX];
 }
 
 enum miss misses_get(struct misses *misses, str key)
 {
 	hash128 hash = hash_128(key);
-	const struct miss_place *place = place_of(misses, hash);
+	const struct miss_slot *slot = slot_of(misses, hash);
 	enum miss miss = MISS_NONE;
 
 	pthread_mutex_lock(&misses->lock);
-	if (hash128_eq(place->key, hash) && clock_monotonic_ns() < place->until_ns)
-		miss = place->miss;
+	if (hash128_eq(slot->key, hash) && clock_monotonic_ns() < slot->until_ns)
+		miss = slot->miss;
 	pthread_mutex_unlock(&misses->lock);
 	return miss;
 }
@@ -49,7 +50,7 @@ void misses_put(struct misses *misses, str key, enum miss miss, uint64_t for_ns)
 	hash128 hash = hash_128(key);
 
 	pthread_mutex_lock(&misses->lock);
-	*place_of(misses, hash) = (struct miss_place){
+	*slot_of(misses, hash) = (struct miss_slot){
 		.key = hash,
 		.until_ns = clock_monotonic_ns() + for_ns,
 		.miss = miss,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * misses - what upstream servers did not have, remembered for a while.
+ * misses - a negative cache: which files the upstream servers do not have.
  *
- * A fixed number of places; a key has one of them, and a newer key takes it over. So it is bounded
- * without anything to clean up, and what is forgotten early is asked for once more. Any thread.
+ * It has a fixed number of slots (MISSES_MAX). A key has exactly one slot; a newer key with the
+ * same slot overwrites it. So memory is bounded and nothing has to be cleaned up; a miss that is
+ * overwritten early only costs one more query. Any thread.
  */
 #pragma once
 
@@ -11,9 +12,13 @@
 
 #include <pthread.h>
 
-enum miss { MISS_NONE, MISS_ABSENT, MISS_FAILED }; /* not remembered; 404; no answer */
+enum miss {
+	MISS_NONE,   /* not in the cache */
+	MISS_ABSENT, /* the servers responded 404 */
+	MISS_FAILED, /* a server did not respond */
+};
 
-struct miss_place {
+struct miss_slot {
 	hash128 key;
 	uint64_t until_ns; /* monotonic */
 	enum miss miss;
@@ -22,7 +27,7 @@ struct miss_place {
 struct misses {
 	/* private */
 	pthread_mutex_t lock;
-	struct miss_place *places;
+	struct miss_slot *slots;
 	uint64_t seed;
 };
 
@@ -30,4 +35,6 @@ void misses_init(struct misses *misses);
 void misses_done(struct misses *misses);
 
 enum miss misses_get(struct misses *misses, str key);
+
+/* Remember a miss for `for_ns` nanoseconds. */
 void misses_put(struct misses *misses, str key, enum miss miss, uint64_t for_ns);

@@ -6,47 +6,60 @@
 #include "base/log.h"
 #include "chassis/metrics.h"
 #include "client/fetch.h"
+#include "file_write.h"
 #include "verify.h"
 
 #include <inttypes.h>
 
-enum { LOOK_EVERY_MS = 50, STALL_MS = 30000 };
+enum { POLL_INTERVAL_MS = 50, STALL_MS = 30000 };
 
-enum outcome { FETCHED, ABSENT, FAILED, WRONG, NO_BETTER, REMEMBERED, BUSY, IN_CIRCLES, OUTCOMES };
+enum upstream_outcome {
+	FETCHED,
+	ABSENT,
+	FAILED,
+	WRONG,
+	NO_BETTER,
+	REMEMBERED,
+	BUSY,
+	IN_CIRCLES,
+	OUTCOMES
+};
 static const char *const outcome_names[OUTCOMES] = {
 	[FETCHED] = "fetched", [ABSENT] = "absent",         [FAILED] = "failed",
 	[WRONG] = "wrong",     [NO_BETTER] = "no_better",   [REMEMBERED] = "remembered",
 	[BUSY] = "busy",       [IN_CIRCLES] = "in_circles",
 };
 
-static struct metric asked = { .name = "decima_debuginfo_upstream_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Questions to upstream servers, by what became of them.",
-			       .label = "outcome",
-			       .values = outcome_names,
-			       .value_count = OUTCOMES };
+static struct metric queries = { .name = "decima_debuginfo_upstream_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Queries to upstream servers, by outcome.",
+				 .label = "outcome",
+				 .values = outcome_names,
+				 .value_count = OUTCOMES };
 static struct metric bytes = { .name = "decima_debuginfo_upstream_bytes_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Bytes that came from upstream servers." };
+			       .help = "Bytes received from upstream servers." };
 static struct metric fetches = { .name = "decima_debuginfo_upstream_fetches",
 				 .kind = METRIC_GAUGE,
-				 .help = "Downloads from upstream servers just now." };
-static struct metric waiters = { .name = "decima_debuginfo_upstream_waiters",
-				 .kind = METRIC_GAUGE,
-				 .help = "Requests that wait for one of them." };
+				 .help = "Downloads from upstream servers in progress." };
+static struct metric waiters = {
+	.name = "decima_debuginfo_upstream_waiters",
+	.kind = METRIC_GAUGE,
+	.help = "Requests waiting for a download from an upstream server."
+};
 static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time that one upstream server took for one answer, with "
-					 "its file.",
+				 .help = "Time of one query to an upstream server, including the "
+					 "download.",
 				 METRIC_IN_SECONDS };
-struct metric *const upstream_metrics[UPSTREAM_METRICS] = { &asked, &bytes, &fetches, &waiters,
+struct metric *const upstream_metrics[UPSTREAM_METRICS] = { &queries, &bytes, &fetches, &waiters,
 							    &seconds };
 
 static bool add_server(struct upstream *upstream, str url, struct err *err)
 {
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
-			       "upstream server \"" STR_FMT "\" is no http:// or https:// address",
+			       "upstream server \"" STR_FMT "\" is not an http:// or https:// URL",
 			       STR_ARG(url));
 	if (upstream->server_count == UPSTREAMS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d upstream servers", UPSTREAMS_MAX);
@@ -97,34 +110,36 @@ static void escape(struct buf *out, str path)
 	}
 }
 
-static bool take(void *self, str piece, struct err *err)
+static bool on_piece(void *self, str piece, struct err *err)
 {
 	metric_add(&bytes, piece.len);
 	return file_write_add(self, piece, err);
 }
 
-/* What one server answers; FETCHED: it is in the write. */
-static enum outcome ask_server(struct upstream *upstream, const struct upstream_ask *ask,
-			       const char *server, struct file_write *write, struct err *err)
+/* Query one server. FETCHED: the file is in `write`. */
+static enum upstream_outcome query_server(struct upstream *upstream,
+					  const struct upstream_request *request,
+					  const char *server, struct file_write *write,
+					  struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf url = { .arena = &arena };
-	const char *hops =
-		str_z(&arena, str_format(&arena, "X-Forwarded-For: " STR_FMT "%sdecima-%s",
-					 STR_ARG(ask->forwarded), ask->forwarded.len ? ", " : "",
-					 upstream->files->name));
+	const char *hops = str_z(
+		&arena, str_format(&arena, "X-Forwarded-For: " STR_FMT "%sdecima-%s",
+				   STR_ARG(request->forwarded), request->forwarded.len ? ", " : "",
+				   upstream->files->name));
 	struct fetch fetch = { .headers = &hops,
 			       .header_count = 1,
 			       .timeout_ms = upstream->options.timeout_ns / NS_PER_MS,
 			       .stall_ms = STALL_MS,
 			       .body_max = upstream->options.max_bytes,
-			       .take = take,
+			       .take = on_piece,
 			       .stop = upstream->options.stop,
 			       .self = write };
 	int status = 0;
 
-	buf_format(&url, "%s/buildid/%s/", server, ask->key.id.text);
-	escape(&url, ask->path);
+	buf_format(&url, "%s/buildid/%s/", server, request->key.id.text);
+	escape(&url, request->path);
 	buf_u8(&url, 0);
 	fetch.url = url.ptr;
 	if (!file_write_restart(write, err) || !fetch_get(&fetch, &status, err))
@@ -138,59 +153,64 @@ static enum outcome ask_server(struct upstream *upstream, const struct upstream_
 	return FETCHED;
 }
 
-/* Whether what came is what was asked for, and better than what is held. */
-static enum outcome look_at(struct upstream *upstream, const struct upstream_ask *ask,
-			    const struct file_write *write, struct err *err)
+/* Verify the fetched file. WRONG: malformed, or another build id. NO_BETTER: the stored file is as
+ * good. */
+static enum upstream_outcome check_file(struct upstream *upstream,
+					const struct upstream_request *request,
+					const struct file_write *write, struct err *err)
 {
-	struct debug_contents came, own;
-	struct held_file held;
+	struct debug_contents fetched, current;
+	struct stored_file stored;
 
-	if (!ask->is_elf)
+	if (!request->is_elf)
 		return FETCHED;
-	if (!verify_file(write->fd, &ask->key.id, false, &came, err))
+	if (!verify_file(write->fd, &request->key.id, false, &fetched, err))
 		return WRONG;
-	if (!files_find(upstream->files, &ask->key, &held))
+	if (!files_find(upstream->files, &request->key, &stored))
 		return FETCHED;
-	own = contents_of(held.fd);
-	close(held.fd);
-	return came.rank > own.rank ? FETCHED : NO_BETTER;
+	current = verified_contents(stored.fd);
+	close(stored.fd);
+	return fetched.rank > current.rank ? FETCHED : NO_BETTER;
 }
 
-static enum outcome ask_and_look(struct upstream *upstream, const struct upstream_ask *ask,
-				 const char *server, struct file_write *write)
+static enum upstream_outcome query_and_check(struct upstream *upstream,
+					     const struct upstream_request *request,
+					     const char *server, struct file_write *write)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 	struct err err = { 0 };
-	enum outcome outcome = ask_server(upstream, ask, server, write, &err);
+	enum upstream_outcome outcome = query_server(upstream, request, server, write, &err);
 
 	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
 
 	if (outcome == FETCHED)
-		outcome = look_at(upstream, ask, write, &err);
-	metric_add_at(&asked, outcome, 1);
+		outcome = check_file(upstream, request, write, &err);
+	metric_add_at(&queries, outcome, 1);
 	if (outcome == FAILED || outcome == WRONG)
-		log_warn("upstream server not believed", "server=%s outcome=%s error=\"%s\"",
+		log_warn("no usable file from upstream server", "server=%s outcome=%s error=\"%s\"",
 			 server, outcome_names[outcome], err.msg);
 	return outcome;
 }
 
-/* One server after the other, with the write lock held. */
-static enum upstream_answer fetch_file(struct upstream *upstream, const struct upstream_ask *ask,
+/* Query one server after the other. The caller holds the write lock. */
+static enum upstream_result fetch_file(struct upstream *upstream,
+				       const struct upstream_request *request,
 				       struct file_write *write, str key, struct err *why)
 {
 	bool failed = false;
 	uint64_t generation;
 
 	for (size_t i = 0; i < upstream->server_count; i++) {
-		enum outcome outcome = ask_and_look(upstream, ask, upstream->servers[i], write);
+		enum upstream_outcome outcome =
+			query_and_check(upstream, request, upstream->servers[i], write);
 
 		if (outcome == FETCHED && file_write_commit(write, &generation, why)) {
 			log_info("fetched from upstream", "build_id=%s name=%s server=%s",
-				 ask->key.id.text, ask->key.name, upstream->servers[i]);
-			return UPSTREAM_CAME;
+				 request->key.id.text, request->key.name, upstream->servers[i]);
+			return UPSTREAM_STORED;
 		}
 		if (outcome == FETCHED)
-			return UPSTREAM_UNAVAILABLE; /* our own disk: nothing to remember */
+			return UPSTREAM_UNAVAILABLE; /* our own disk failed: not a miss */
 		failed |= outcome == FAILED;
 	}
 	file_write_abandon(write);
@@ -198,33 +218,34 @@ static enum upstream_answer fetch_file(struct upstream *upstream, const struct u
 		   failed ? FAILURE_SECONDS * NS_PER_SECOND : upstream->options.missing_ns);
 	if (!failed)
 		return UPSTREAM_ABSENT;
-	err_set(why, ERR_IO, "an upstream server did not answer; try again later");
+	err_set(why, ERR_IO, "an upstream server did not respond; try again later");
 	return UPSTREAM_UNAVAILABLE;
 }
 
-/* What can be said without asking anybody. False: nothing. */
-static bool know_already(struct upstream *upstream, const struct upstream_ask *ask, str key,
-			 enum upstream_answer *ret_answer, struct err *why)
+/* Look into the store and the negative cache. False: a server must be queried. */
+static bool lookup_known(struct upstream *upstream, const struct upstream_request *request, str key,
+			 enum upstream_result *ret_result, struct err *why)
 {
 	enum miss miss;
 
-	if (files_generation(upstream->files, &ask->key) > ask->newer) {
-		*ret_answer = UPSTREAM_CAME;
+	if (files_generation(upstream->files, &request->key) > request->newer_than) {
+		*ret_result = UPSTREAM_STORED;
 		return true;
 	}
 	miss = misses_get(&upstream->misses, key);
 	if (miss == MISS_NONE)
 		return false;
-	metric_add_at(&asked, REMEMBERED, 1);
-	*ret_answer = miss == MISS_ABSENT ? UPSTREAM_ABSENT : UPSTREAM_UNAVAILABLE;
+	metric_add_at(&queries, REMEMBERED, 1);
+	*ret_result = miss == MISS_ABSENT ? UPSTREAM_ABSENT : UPSTREAM_UNAVAILABLE;
 	if (miss == MISS_FAILED)
-		err_set(why, ERR_IO, "an upstream server did not answer a moment ago");
+		err_set(why, ERR_IO, "an upstream server did not respond a moment ago");
 	return true;
 }
 
-/* Take one of the few places for a download, and the file's lock, and download. False: not now. */
-static bool try_fetch(struct upstream *upstream, const struct upstream_ask *ask, str key,
-		      enum upstream_answer *ret_answer, struct err *why)
+/* Acquire one of the FETCHES_MAX download slots and the file's lock, then download. False: the
+ * slots are in use, or another writer has the lock: retry later. */
+static bool try_fetch(struct upstream *upstream, const struct upstream_request *request, str key,
+		      enum upstream_result *ret_result, struct err *why)
 {
 	struct file_write write = { 0 };
 	bool is_known = false;
@@ -236,16 +257,16 @@ static bool try_fetch(struct upstream *upstream, const struct upstream_ask *ask,
 		return false;
 	}
 	metric_set(&fetches, upstream->running);
-	if (!file_write_begin(&write, upstream->files, &ask->key, &err)) {
-		*ret_answer = UPSTREAM_UNAVAILABLE;
-		is_known = err.code != ERR_LIMIT; /* that is: not because another one writes it */
+	if (!file_write_begin(&write, upstream->files, &request->key, &err)) {
+		*ret_result = UPSTREAM_UNAVAILABLE;
+		is_known = err.code != ERR_LIMIT; /* LIMIT: another writer has the lock */
 		*why = err;
-	} else if (know_already(upstream, ask, key, ret_answer, why)) {
-		/* Who had the lock before has brought it, or learned that there is none. */
+	} else if (lookup_known(upstream, request, key, ret_result, why)) {
+		/* The previous owner of the lock stored the file, or recorded a miss. */
 		file_write_abandon(&write);
 		is_known = true;
 	} else {
-		*ret_answer = fetch_file(upstream, ask, &write, key, why);
+		*ret_result = fetch_file(upstream, request, &write, key, why);
 		is_known = true;
 	}
 	upstream->running--;
@@ -253,59 +274,61 @@ static bool try_fetch(struct upstream *upstream, const struct upstream_ask *ask,
 	return is_known;
 }
 
-/* Servers may name each other. Then our own question comes back to us, and would wait for itself.
- */
-static bool went_in_circles(const struct upstream *upstream, str forwarded)
+/* Servers may be configured in a loop. Then our own query returns to us, and would wait for
+ * itself. */
+static bool is_forwarding_loop(const struct upstream *upstream, str forwarded)
 {
 	unsigned int count = forwarded.len > 0;
 
 	for (size_t i = 0; i < forwarded.len; i++)
 		count += forwarded.ptr[i] == ',';
-	return count >= FORWARDS_MAX ||
+	return count >= FORWARDED_HOPS_MAX ||
 	       str_find(forwarded, str_from(upstream->files->name)) != SIZE_MAX;
 }
 
-static enum upstream_answer wait_for(struct upstream *upstream, const struct upstream_ask *ask,
-				     str key, struct err *why)
+static enum upstream_result wait_for(struct upstream *upstream,
+				     const struct upstream_request *request, str key,
+				     struct err *why)
 {
 	uint64_t deadline = clock_monotonic_ns() + FETCH_WAIT_SECONDS * NS_PER_SECOND;
-	enum upstream_answer answer;
+	enum upstream_result result;
 
-	while (!know_already(upstream, ask, key, &answer, why) &&
-	       !try_fetch(upstream, ask, key, &answer, why)) {
-		bool going_on = !stop_is_asked(ask->gone) &&
-				stop_wait(upstream->options.stop, LOOK_EVERY_MS);
+	while (!lookup_known(upstream, request, key, &result, why) &&
+	       !try_fetch(upstream, request, key, &result, why)) {
+		bool may_wait = !stop_is_asked(request->client_gone) &&
+				stop_wait(upstream->options.stop, POLL_INTERVAL_MS);
 
-		if (going_on && clock_monotonic_ns() < deadline)
+		if (may_wait && clock_monotonic_ns() < deadline)
 			continue;
-		metric_add_at(&asked, BUSY, 1);
-		err_set(why, ERR_IO, "the file did not come in time; try again later");
+		metric_add_at(&queries, BUSY, 1);
+		err_set(why, ERR_IO, "the file was not fetched in time; try again later");
 		return UPSTREAM_UNAVAILABLE;
 	}
-	return answer;
+	return result;
 }
 
-enum upstream_answer upstream_get(struct upstream *upstream, const struct upstream_ask *ask,
+enum upstream_result upstream_get(struct upstream *upstream, const struct upstream_request *request,
 				  struct err *why)
 {
-	enum upstream_answer answer = UPSTREAM_UNAVAILABLE;
+	enum upstream_result result = UPSTREAM_UNAVAILABLE;
 	AUTO_ARENA arena = { 0 };
-	str key = str_format(&arena, "%s/%s", ask->key.id.text, ask->key.name);
+	str key = str_format(&arena, "%s/%s", request->key.id.text, request->key.name);
 
 	if (!upstream->server_count)
 		return UPSTREAM_ABSENT;
-	if (went_in_circles(upstream, ask->forwarded)) {
-		metric_add_at(&asked, IN_CIRCLES, 1);
+	if (is_forwarding_loop(upstream, request->forwarded)) {
+		metric_add_at(&queries, IN_CIRCLES, 1);
 		return UPSTREAM_ABSENT;
 	}
 	if (++upstream->waiting <= FETCH_WAITERS_MAX) {
 		metric_set(&waiters, upstream->waiting);
-		answer = wait_for(upstream, ask, key, why);
+		result = wait_for(upstream, request, key, why);
 	} else {
-		metric_add_at(&asked, BUSY, 1);
-		err_set(why, ERR_IO, "too many wait for upstream servers; try again later");
+		metric_add_at(&queries, BUSY, 1);
+		err_set(why, ERR_IO,
+			"too many requests wait for upstream servers; try again later");
 	}
 	upstream->waiting--;
 	metric_set(&waiters, upstream->waiting);
-	return answer;
+	return result;
 }

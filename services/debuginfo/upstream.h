@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * upstream - other debuginfod servers, which are asked for what the store does not have.
+ * upstream - fetches files that the store lacks from other debuginfod servers.
  *
- * What they have comes into the store, verified as an upload is; what they do not have is
- * remembered for a while. However many ask for one file at once, it is one download: they all try
- * for the file's write lock, and who did not get it looks again until the file or the answer is
- * there.
+ * A fetched file is verified as an upload is, then stored. A miss is cached for a while. Concurrent
+ * requests for one file cause one download: all of them try to acquire the file's write lock, and a
+ * request that fails to acquire it polls until the file or the miss is there. Any thread.
  */
 #pragma once
 
@@ -16,7 +15,7 @@
 
 struct upstream_options {
 	const char *servers; /* URLs, separated by spaces or commas; may be empty */
-	uint64_t timeout_ns, missing_ns, max_bytes;
+	uint64_t timeout_ns, missing_ns, max_bytes; /* missing_ns: how long a miss is cached */
 	const struct stop *stop;
 };
 
@@ -31,24 +30,27 @@ struct upstream {
 	_Atomic unsigned int running, waiting;
 };
 
-/* ERR_INVALID: not a list of addresses. */
+/* ERR_INVALID: a server is not an http:// or https:// URL. ERR_LIMIT: more than UPSTREAMS_MAX. */
 bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
 		   struct files *files, struct err *err) MUST_CHECK;
 void upstream_close(struct upstream *upstream);
 
-enum upstream_answer { UPSTREAM_CAME, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };
+enum upstream_result { UPSTREAM_STORED, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };
 
-struct upstream_ask {
+struct upstream_request {
 	struct file_key key;
-	str path;                /* below /buildid/ID/, decoded */
-	bool is_elf;             /* else a source, which is not looked at */
-	uint64_t newer;          /* than this generation: 0 where nothing is held */
-	const struct stop *gone; /* asked once nobody waits for the answer any more */
-	str forwarded;           /* the X-Forwarded-For that came with the question */
+	str path;            /* below /buildid/ID/, decoded */
+	bool is_elf;         /* verify the file; false for a source, which is stored unverified */
+	uint64_t newer_than; /* the stored generation to improve on; 0: no file is stored */
+	const struct stop *client_gone; /* set when the client has closed the connection */
+	str forwarded;                  /* X-Forwarded-For of the client's request */
 };
 
-/* CAME: the store has it now. UNAVAILABLE: nobody could say, with a sentence. */
-enum upstream_answer upstream_get(struct upstream *upstream, const struct upstream_ask *ask,
+/* Blocks for at most FETCH_WAIT_SECONDS plus the downloads.
+ * STORED: the file is in the store now.
+ * ABSENT: no upstream server has it or is configured, or the request went in a loop.
+ * UNAVAILABLE: it is not known whether a server has it; `why` has the reason. */
+enum upstream_result upstream_get(struct upstream *upstream, const struct upstream_request *request,
 				  struct err *why);
 
 enum { UPSTREAM_METRICS = 5 };

@@ -16,18 +16,18 @@ static bool verify_id(int fd, const struct build_id *id, bool is_stated, struct 
 		str own = str_hex(&arena, (str){ (char *)elf.build_id, elf.build_id_len });
 
 		return build_id_is(id, elf.build_id, elf.build_id_len) ||
-		       err_set(err, ERR_INVALID, "the file's own build id is " STR_FMT,
+		       err_set(err, ERR_INVALID, "the build id of the file is " STR_FMT,
 			       STR_ARG(own));
 	}
 	if (is_stated)
 		return true;
 	if (!id->is_hash)
 		return err_set(err, ERR_INVALID,
-			       "the file has no build id; only who has the token may state one");
+			       "the file has no build id; stating one requires the upload token");
 	if (!htlhash_of_fd(fd, &hash, err))
 		return false;
 	return str_ends_with(str_from(id->text), (str){ hash.hex, sizeof(hash.hex) }) ||
-	       err_set(err, ERR_INVALID, "the file's own hash is htlhash:%.*s",
+	       err_set(err, ERR_INVALID, "the hash of the file is htlhash:%.*s",
 		       (int)sizeof(hash.hex), hash.hex);
 }
 
@@ -37,14 +37,14 @@ bool verify_file(int fd, const struct build_id *id, bool is_stated,
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;
 
-	/* First by our own reader, which bounds the headers that libelf then allocates for. */
+	/* Our own reader runs first: it bounds the headers for which libelf then allocates. */
 	if (!elf_sections_read(fd, &arena, &sections, err) || !verify_id(fd, id, is_stated, err))
 		return false;
 	*ret_contents = debug_contents_of(fd, &sections);
 	return true;
 }
 
-struct debug_contents contents_of(int fd)
+struct debug_contents verified_contents(int fd)
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;

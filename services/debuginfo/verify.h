@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * verify - whether a file is what it came as: an ELF file, whole, of that build id.
+ * verify - checks that a file is a complete ELF file with the stated build id.
  */
 #pragma once
 
@@ -8,11 +8,12 @@
 #include "object/debug_rank.h"
 
 /*
- * What the file at fd holds. ERR_INVALID: it is no such file. A file that carries no build id
- * passes under the htlhash that is its own, or where somebody who may do so stated the id.
+ * Returns in ret_contents what debug information the file has. ERR_INVALID: it is not a complete
+ * ELF file with that build id. A file without a build id is accepted in two cases: `id` is the
+ * file's own htlhash, or `is_stated` is true because an authorized client stated the id.
  */
 bool verify_file(int fd, const struct build_id *id, bool is_stated,
 		 struct debug_contents *ret_contents, struct err *err) MUST_CHECK;
 
-/* What a file holds that was verified when it came. */
-struct debug_contents contents_of(int fd);
+/* The contents of a stored file, which was verified before it was stored. */
+struct debug_contents verified_contents(int fd);

@@ -10,26 +10,26 @@
 #include "chassis/metrics.h"
 #include "client/fetch.h"
 
-enum outcome { TOLD, FOREIGN, FAILED, KNOWN, OUTCOMES };
+enum generation_outcome { REPORTED, FOREIGN, FAILED, KNOWN, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
-	[TOLD] = "told", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "known"
+	[REPORTED] = "told", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "known"
 };
 
-static struct metric asked = {
+static struct metric lookups = {
 	.name = "decima_symbolizer_generations_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids whose generation was wanted: told by a server, not "
-		"told by one that knows none, not told by one that failed, "
-		"known from seconds ago.",
+	.help = "Build ids whose generation was looked up, by outcome. told: a server reported it; "
+		"foreign: the server does not know generations; failed: the server failed; known: "
+		"it was in the cache.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
-struct metric *const generations_metrics[GENERATIONS_METRICS] = { &asked };
+struct metric *const generations_metrics[GENERATIONS_METRICS] = { &lookups };
 
-struct generation_place {
-	hash128 key; /* of the build id */
-	uint64_t generation, asked_ns;
+struct generation_slot {
+	hash128 key; /* hash of the build id */
+	uint64_t generation, updated_ns;
 };
 
 void generations_open(struct generations *generations, const struct servers *servers,
@@ -37,71 +37,73 @@ void generations_open(struct generations *generations, const struct servers *ser
 {
 	*generations = (struct generations){ .servers = servers, .stop = stop };
 	pthread_mutex_init(&generations->lock, NULL);
-	generations->places = calloc(GENERATIONS_KEPT, sizeof(*generations->places));
-	if (!generations->places)
+	generations->slots = calloc(GENERATIONS_KEPT, sizeof(*generations->slots));
+	if (!generations->slots)
 		abort(); /* out of memory at the start */
 }
 
 void generations_close(struct generations *generations)
 {
-	if (!generations->places)
+	if (!generations->slots)
 		return;
-	free(TAKE(generations->places));
+	free(TAKE(generations->slots));
 	pthread_mutex_destroy(&generations->lock);
 }
 
-/* A build id's only place; a newer one takes it over, and the older is asked for again. */
-static struct generation_place *place_of(const struct generations *generations, hash128 key)
+/* A build id has exactly one slot. A newer one overwrites it; the older one is queried again. */
+static struct generation_slot *slot_of(const struct generations *generations, hash128 key)
 {
-	return &generations->places[key.low % GENERATIONS_KEPT];
+	return &generations->slots[key.low % GENERATIONS_KEPT];
 }
 
-/* Build ids while they are asked for. */
-struct ask {
+/* A query for the generations of some build ids. */
+struct generation_query {
 	struct arena *arena;
 	const struct build_id *const *ids;
 	size_t count;
-	struct map told; /* id -> its generation + 1, the highest so far */
+	struct map reported; /* id -> its generation + 1, the highest so far */
 	bool has_failed;
 };
 
-static str body_of(const struct ask *ask)
+static str body_of(const struct generation_query *query)
 {
-	struct buf out = { .arena = ask->arena };
+	struct buf out = { .arena = query->arena };
 	struct json json = { .out = &out };
 
 	json_object(&json);
 	json_key(&json, STR("build_ids"));
 	json_array(&json);
-	for (size_t i = 0; i < ask->count; i++)
-		json_str(&json, str_from(ask->ids[i]->text));
+	for (size_t i = 0; i < query->count; i++)
+		json_str(&json, str_from(query->ids[i]->text));
 	json_end_array(&json);
 	json_end_object(&json);
 	return buf_bytes(&out);
 }
 
-static void note(struct ask *ask, const struct json_count *counts, size_t count)
+static void add_reported(struct generation_query *query, const struct json_count *counts,
+			 size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		void **place = map_at(&ask->told, counts[i].name);
-		uintptr_t told = (uintptr_t)counts[i].number + 1;
+		void **slot = map_at(&query->reported, counts[i].name);
+		uintptr_t reported = (uintptr_t)counts[i].number + 1;
 
-		if (told > (uintptr_t)*place)
-			*place = (void *)told;
+		if (reported > (uintptr_t)*slot)
+			*slot = (void *)reported;
 	}
 }
 
-/* Nobody is behind a gateway, who might be ours. 503 is also what elfutils' debuginfod says. */
+/* A gateway responded instead of a server, which may be ours. 503 is not in the list because
+ * elfutils' debuginfod sends it, too. */
 static bool is_gateway(int status)
 {
 	return status == 429 || status == 502 || status == 504;
 }
 
-/* elfutils' debuginfod takes no body and hangs up on one; to a GET it says something, and ours that
- * it wants a POST. */
-static enum outcome ask_who_it_is(const struct fetch *question)
+/* elfutils' debuginfod closes the connection when it gets a body, so the POST fails. It responds to
+ * a GET; our service responds 405 to a GET. */
+static enum generation_outcome probe_server(const struct fetch *request)
 {
-	struct fetch fetch = *question;
+	struct fetch fetch = *request;
 	int status = 0;
 	struct err err = { 0 };
 
@@ -111,109 +113,114 @@ static enum outcome ask_who_it_is(const struct fetch *question)
 	return FOREIGN;
 }
 
-/* Ours say {"data":{"generations":...}}; whatever else comes is from somebody who does not know the
- * question, unless it is a gateway that says that nobody is there. */
-static enum outcome ask_server(const struct generations *generations, struct ask *ask,
-			       const char *server, str body)
+/* Our service responds {"data":{"generations":...}}. Any other response comes from a server without
+ * this endpoint (FOREIGN), or from a gateway (FAILED). */
+static enum generation_outcome query_server(const struct generations *generations,
+					    struct generation_query *query, const char *server,
+					    str body)
 {
 	static const char *const headers[] = { "Content-Type: application/json" };
-	struct buf answer = { .arena = ask->arena };
+	struct buf response = { .arena = query->arena };
 	struct fetch fetch = { .headers = headers,
 			       .header_count = ARRAY_LEN(headers),
 			       .timeout_ms = GENERATION_WAIT_MS,
 			       .stall_ms = GENERATION_WAIT_MS,
-			       .body_max = GENERATIONS_ANSWER_MAX,
+			       .body_max = GENERATIONS_RESPONSE_MAX,
 			       .take = fetch_keep,
 			       .stop = generations->stop,
-			       .self = &answer };
+			       .self = &response };
 	struct json_count *counts;
 	size_t count;
 	int status = 0;
 	uint64_t began_ns = clock_monotonic_ns();
 	struct err err = { 0 };
 
-	fetch.url = str_z(ask->arena, str_format(ask->arena, "%s/api/v1/generations", server));
+	fetch.url = str_z(query->arena, str_format(query->arena, "%s/api/v1/generations", server));
 	if (!fetch_post(&fetch, body, &status, &err)) {
 		bool is_quick = clock_monotonic_ns() - began_ns < NS_PER_SECOND;
 
-		log_debug("no generations", "error=\"%s\"", err.msg);
+		log_debug("generations not reported", "error=\"%s\"", err.msg);
 		if (err.code == ERR_LIMIT)
 			return FOREIGN;
-		return is_quick ? ask_who_it_is(&fetch) : FAILED;
+		return is_quick ? probe_server(&fetch) : FAILED;
 	}
 	if (status == 200 &&
-	    json_read_counts(buf_bytes(&answer), "data", "generations", GENERATIONS_ASKED_MAX,
-			     ask->arena, &counts, &count, &err)) {
-		note(ask, counts, count);
-		return TOLD;
+	    json_read_counts(buf_bytes(&response), "data", "generations", GENERATIONS_QUERY_MAX,
+			     query->arena, &counts, &count, &err)) {
+		add_reported(query, counts, count);
+		return REPORTED;
 	}
 	return is_gateway(status) ? FAILED : FOREIGN;
 }
 
-static void ask_servers(struct generations *generations, struct ask *ask)
+static void query_servers(struct generations *generations, struct generation_query *query)
 {
-	str body = body_of(ask);
+	str body = body_of(query);
 
 	for (size_t i = 0; i < generations->servers->count; i++) {
 		uint64_t now_ns = clock_monotonic_ns();
-		enum outcome outcome = FAILED;
+		enum generation_outcome outcome = FAILED;
 
 		if (now_ns < generations->foreign_until_ns[i])
 			outcome = FOREIGN;
 		else if (now_ns >= generations->failed_until_ns[i])
-			outcome = ask_server(generations, ask, generations->servers->urls[i], body);
+			outcome = query_server(generations, query, generations->servers->urls[i],
+					       body);
 		now_ns = clock_monotonic_ns();
 		if (outcome == FOREIGN && now_ns >= generations->foreign_until_ns[i])
 			generations->foreign_until_ns[i] = now_ns + FOREIGN_SECONDS * NS_PER_SECOND;
-		if (outcome == TOLD)
+		if (outcome == REPORTED)
 			generations->foreign_until_ns[i] = 0;
 		if (outcome == FAILED && now_ns >= generations->failed_until_ns[i])
 			generations->failed_until_ns[i] = now_ns + SERVER_RETRY_MS * NS_PER_MS;
-		ask->has_failed |= outcome == FAILED;
-		metric_add_at(&asked, outcome, ask->count);
+		query->has_failed |= outcome == FAILED;
+		metric_add_at(&lookups, outcome, query->count);
 	}
 }
 
-/* What the servers said into the places; what none said stays as it was. */
-static void keep(struct generations *generations, const struct ask *ask, uint64_t *answers)
+/* Store the reported generations in the slots. If a server failed, a higher cached generation
+ * stays. */
+static void store_reported(struct generations *generations, const struct generation_query *query,
+			   uint64_t *ret_generations)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
 	pthread_mutex_lock(&generations->lock);
-	for (size_t i = 0; i < ask->count; i++) {
-		str text = str_from(ask->ids[i]->text);
+	for (size_t i = 0; i < query->count; i++) {
+		str text = str_from(query->ids[i]->text);
 		hash128 key = hash_128(text);
-		struct generation_place *place = place_of(generations, key);
-		bool is_known = hash128_eq(place->key, key) && place->asked_ns;
-		uintptr_t told = (uintptr_t)map_get(&ask->told, text);
-		uint64_t generation = told ? told - 1 : 0;
+		struct generation_slot *slot = slot_of(generations, key);
+		bool is_known = hash128_eq(slot->key, key) && slot->updated_ns;
+		uintptr_t reported = (uintptr_t)map_get(&query->reported, text);
+		uint64_t generation = reported ? reported - 1 : 0;
 
-		/* One that failed may have had a higher one. */
-		if (ask->has_failed && is_known && place->generation > generation)
-			generation = place->generation;
-		else if (ask->has_failed && !is_known && !told)
+		/* The server that failed may have a higher one. */
+		if (query->has_failed && is_known && slot->generation > generation)
+			generation = slot->generation;
+		else if (query->has_failed && !is_known && !reported)
 			generation = GENERATION_UNKNOWN;
-		answers[i] = generation;
+		ret_generations[i] = generation;
 		if (generation != GENERATION_UNKNOWN)
-			*place = (struct generation_place){ key, generation, now_ns };
+			*slot = (struct generation_slot){ key, generation, now_ns };
 	}
 	pthread_mutex_unlock(&generations->lock);
 }
 
-static void ask_anew(struct generations *generations, const struct build_id *const *ids,
-		     size_t count, uint64_t *answers)
+static void query_generations(struct generations *generations, const struct build_id *const *ids,
+			      size_t count, uint64_t *ret_generations)
 {
-	for (size_t i = 0; i < count; i += GENERATIONS_ASKED_MAX) {
+	for (size_t i = 0; i < count; i += GENERATIONS_QUERY_MAX) {
 		size_t left = count - i;
 		AUTO_ARENA arena = { 0 };
-		struct ask ask = { .arena = &arena,
-				   .ids = ids + i,
-				   .count = left < GENERATIONS_ASKED_MAX ? left
-									 : GENERATIONS_ASKED_MAX,
-				   .told = { .arena = &arena } };
+		struct generation_query query = { .arena = &arena,
+						  .ids = ids + i,
+						  .count = left < GENERATIONS_QUERY_MAX
+								   ? left
+								   : GENERATIONS_QUERY_MAX,
+						  .reported = { .arena = &arena } };
 
-		ask_servers(generations, &ask);
-		keep(generations, &ask, answers + i);
+		query_servers(generations, &query);
+		store_reported(generations, &query, ret_generations + i);
 	}
 }
 
@@ -223,37 +230,37 @@ void generations_get(struct generations *generations, const struct build_id *con
 	AUTO_ARENA arena = { 0 };
 	uint64_t now_ns = clock_monotonic_ns();
 	const struct build_id **stale = arena_array(&arena, const struct build_id *, count);
-	size_t *places = arena_array(&arena, size_t, count);
+	size_t *indexes = arena_array(&arena, size_t, count);
 	size_t stale_count = 0;
 
 	pthread_mutex_lock(&generations->lock);
 	for (size_t i = 0; i < count; i++) {
 		hash128 key = hash_128(str_from(ids[i]->text));
-		const struct generation_place *place = place_of(generations, key);
+		const struct generation_slot *slot = slot_of(generations, key);
 
-		if (place->asked_ns && hash128_eq(place->key, key) &&
-		    now_ns - place->asked_ns < GENERATION_FRESH_MS * NS_PER_MS) {
-			generations_of[i] = place->generation;
+		if (slot->updated_ns && hash128_eq(slot->key, key) &&
+		    now_ns - slot->updated_ns < GENERATION_FRESH_MS * NS_PER_MS) {
+			generations_of[i] = slot->generation;
 			continue;
 		}
-		places[stale_count] = i;
+		indexes[stale_count] = i;
 		stale[stale_count++] = ids[i];
 	}
 	pthread_mutex_unlock(&generations->lock);
-	metric_add_at(&asked, KNOWN, count - stale_count);
+	metric_add_at(&lookups, KNOWN, count - stale_count);
 
-	uint64_t *answers = arena_array(&arena, uint64_t, stale_count);
+	uint64_t *fresh = arena_array(&arena, uint64_t, stale_count);
 
-	ask_anew(generations, stale, stale_count, answers);
+	query_generations(generations, stale, stale_count, fresh);
 	for (size_t i = 0; i < stale_count; i++)
-		generations_of[places[i]] = answers[i];
+		generations_of[indexes[i]] = fresh[i];
 }
 
-uint64_t generations_ask(struct generations *generations, const struct build_id *id)
+uint64_t generations_refresh(struct generations *generations, const struct build_id *id)
 {
 	uint64_t generation = GENERATION_UNKNOWN;
 
-	ask_anew(generations, &id, 1, &generation);
+	query_generations(generations, &id, 1, &generation);
 	return generation;
 }
 

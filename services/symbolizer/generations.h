@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * generations - which generation of a debug file the servers have, known for a few seconds.
+ * generations - a short-lived cache of the generations of debug files on the servers.
  *
- * A table holds for one generation. Our debuginfo service says which it has
- * (POST /api/v1/generations); another debuginfod server does not know the question, which is
- * remembered of it, and its files are of generation 0. Where several say, the highest counts: one
- * is a time, so what comes later raises it. A server that does not answer leaves what was known.
- * Any thread.
+ * A table is valid for one generation of a debug file. Our debuginfo service reports its
+ * generations (POST /api/v1/generations). Other debuginfod servers do not have this endpoint; this
+ * is cached per server (FOREIGN_SECONDS), and their files have generation 0. If several servers
+ * report a generation, the highest counts: a generation is a time, so a later file has a higher
+ * one. If a server does not respond, the cached generation stays. Any thread.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct generations {
 	/* private */
 	const struct stop *stop;
 	pthread_mutex_t lock;
-	struct generation_place *places;
+	struct generation_slot *slots;
 	_Atomic uint64_t foreign_until_ns[SERVERS_MAX], failed_until_ns[SERVERS_MAX];
 };
 
@@ -28,15 +28,15 @@ void generations_open(struct generations *generations, const struct servers *ser
 		      const struct stop *stop);
 void generations_close(struct generations *generations);
 
-/* Of each id: GENERATION_UNKNOWN where no server said, now or before. Waits GENERATION_WAIT_MS for
- * each server at most. */
+/* Writes the generation of each id to generations_of; GENERATION_UNKNOWN: a server failed, and no
+ * generation was reported or cached. Blocks at most GENERATION_WAIT_MS for each server. */
 void generations_get(struct generations *generations, const struct build_id *const *ids,
 		     size_t count, uint64_t *generations_of);
 
-/* Of one, asked for anew. */
-uint64_t generations_ask(struct generations *generations, const struct build_id *id);
+/* The generation of one id, queried from the servers without using the cache. */
+uint64_t generations_refresh(struct generations *generations, const struct build_id *id);
 
-/* Whether a server does not tell generations, as far as is known. */
+/* True if a server is known to report no generations. */
 bool generations_has_foreign(const struct generations *generations);
 
 enum { GENERATIONS_METRICS = 1 };

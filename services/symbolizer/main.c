@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-symbolizer - names for addresses: functions, files, lines and what was inlined.
+ * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
-#include "answer.h"
-#include "answers.h"
+#include "build_worker.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
-#include "crew.h"
 #include "generations.h"
-#include "resolve.h"
+#include "handler_symbolize.h"
+#include "resolver.h"
 #include "servers.h"
+#include "shared_cache.h"
 #include "symbolizer_limits.h"
 #include "tables.h"
-#include "worker.h"
+#include "worker_pool.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct settings {
 	struct daemon_settings daemon;
 	const char *debuginfod_urls, *state_directory, *redis;
 	uint64_t cache_max_bytes;
-	struct resolve_options resolve;
+	struct resolver_options resolve;
 };
 
 static const struct conf_key keys[] = {
@@ -31,79 +31,78 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, debuginfod_urls),
 	  .fallback = "http://127.0.0.1:8002",
 	  .help = "Debuginfod servers to fetch debug files from: URLs, separated by spaces or "
-		  "commas; the first that has a file is believed." },
+		  "commas. The first server that has a file is used." },
 	{ .flag = "redis",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, redis),
 	  .fallback = "",
-	  .help = "Redis that replicas share answers through: HOST:PORT, or "
-		  "redis://USER:PASSWORD@HOST:PORT/NUMBER; without one each works for itself." },
+	  .help = "Redis that replicas use to share names: HOST:PORT, or "
+		  "redis://USER:PASSWORD@HOST:PORT/NUMBER. If empty, replicas share nothing." },
 	{ .flag = "state-directory",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, state_directory),
 	  .fallback = "/var/lib/decima-symbolizer",
-	  .help = "Directory of the tables of names; replicas that are given the same one take a "
-		  "part of it each, which the next one after them goes on with." },
+	  .help = "Directory of the symbol tables. Replicas with the same directory each lock a "
+		  "part of it; a replica that starts reuses the first unlocked part." },
 	{ .flag = "cache-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, cache_max_bytes),
 	  .fallback = "10GB",
 	  .min = 1 << 16,
-	  .help = "Disk space for tables of names, of each replica; beyond, those that were not "
-		  "used for longest go. Files that are just being fetched or read are not "
+	  .help = "Disk space for the symbol tables of each replica; beyond it, the least recently "
+		  "used tables are evicted. Files that are being fetched or read are not "
 		  "counted." },
 	{ .flag = "symbolize-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, resolve.timeout_ns),
 	  .fallback = "10s",
 	  .max = UINT64_C(240000000000),
-	  .help = "Time within which a request is answered; names that are not ready then are "
-		  "pending, and the work goes on." },
+	  .help = "Timeout of a request. Names that are not ready by then are pending, and their "
+		  "build continues." },
 };
 
-/* What the threads of the server work on. */
-struct service {
+/* Shared by the threads of the HTTP server. */
+struct symbolizer_service {
 	struct servers servers;
 	struct tables tables;
 	struct generations generations;
-	struct crew crew;
-	struct answers answers;
+	struct worker_pool pool;
+	struct shared_cache cache;
 	struct resolver resolver;
 	char directory[PATH_MAX];
 };
 
 static void register_metrics(void)
 {
-	metrics_register(resolve_metrics, RESOLVE_METRICS);
-	metrics_register(resolve_work_metrics, RESOLVE_WORK_METRICS);
-	metrics_register(resolve_shared_metrics, RESOLVE_SHARED_METRICS);
+	metrics_register(resolver_metrics, RESOLVER_METRICS);
 	metrics_register(generations_metrics, GENERATIONS_METRICS);
 	metrics_register(tables_metrics, TABLES_METRICS);
-	metrics_register(crew_metrics, CREW_METRICS);
-	metrics_register(answers_metrics, ANSWERS_METRICS);
-	metrics_register(answers_put_metrics, ANSWERS_PUT_METRICS);
+	metrics_register(worker_pool_metrics, WORKER_POOL_METRICS);
+	metrics_register(shared_cache_metrics, SHARED_CACHE_METRICS);
 }
 
-static bool serve(struct service *service, const struct daemon_settings *settings, struct err *err)
+static bool serve_until_stop(struct symbolizer_service *service,
+			     const struct daemon_settings *settings, struct err *err)
 {
 	const struct http_route routes[] = {
 		{ .method = "POST",
 		  .path = "/symbolize",
-		  .handle = answer_symbolize,
+		  .handle = handler_symbolize,
 		  .self = &service->resolver,
 		  .body_max = REQUEST_BODY_MAX },
 	};
 	const struct daemon_service wanted = { .routes = routes,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
-					       .refuse = answer_refusal,
+					       .refuse = handler_symbolize_unhandled,
 					       .connections = CONNECTIONS_MAX };
 
 	return daemon_serve_until_stop(settings, &wanted, err);
 }
 
-/* In the directory, or where replicas share it in the first part of it that nobody else has. */
-static bool open_tables(struct service *service, const struct settings *settings, struct err *err)
+/* Use the directory itself, or, if replicas share it, the first subdirectory that is not locked. */
+static bool open_tables(struct symbolizer_service *service, const struct settings *settings,
+			struct err *err)
 {
 	for (unsigned int replica = 1; replica <= REPLICAS_MAX; replica++) {
 		char path[PATH_MAX];
@@ -115,7 +114,7 @@ static bool open_tables(struct service *service, const struct settings *settings
 		if (len < 0 || (size_t)len >= sizeof(path))
 			return err_set(err, ERR_INVALID, "--state-directory is too long");
 		if (tables_open(&service->tables, path, settings->cache_max_bytes, err)) {
-			log_info("tables are kept", "directory=%s", path);
+			log_info("tables opened", "directory=%s", path);
 			return realpath(path, service->directory) ||
 			       err_errno(err, "find %s", path);
 		}
@@ -125,38 +124,40 @@ static bool open_tables(struct service *service, const struct settings *settings
 	return false;
 }
 
-static bool open_all(struct service *service, const struct settings *settings, struct err *err)
+static bool open_all(struct symbolizer_service *service, const struct settings *settings,
+		     struct err *err)
 {
-	struct crew_options crew = { .directory = service->directory,
-				     .servers = settings->debuginfod_urls,
-				     .stop = daemon_stop_flag() };
+	struct worker_pool_options pool = { .directory = service->directory,
+					    .servers = settings->debuginfod_urls,
+					    .stop = daemon_stop_flag() };
 
 	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
 	    !open_tables(service, settings, err) ||
-	    !answers_open(&service->answers, settings->redis, err))
+	    !shared_cache_open(&service->cache, settings->redis, err))
 		return false;
 	generations_open(&service->generations, &service->servers, daemon_stop_flag());
 	service->resolver = (struct resolver){ .options = settings->resolve,
 					       .tables = &service->tables,
 					       .generations = &service->generations,
-					       .crew = &service->crew,
-					       .answers = &service->answers };
-	return crew_start(&service->crew, &crew, &service->tables, &service->generations, err);
+					       .pool = &service->pool,
+					       .cache = &service->cache };
+	return worker_pool_start(&service->pool, &pool, &service->tables, &service->generations,
+				 err);
 }
 
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct service *service = calloc(1, sizeof(*service));
+	struct symbolizer_service *service = calloc(1, sizeof(*service));
 	bool served = false;
 
 	if (!service)
 		abort(); /* out of memory at the start */
 	settings->resolve.stop = daemon_stop_flag();
 	if (open_all(service, settings, err))
-		served = serve(service, &settings->daemon, err);
-	crew_stop(&service->crew);
-	answers_close(&service->answers);
+		served = serve_until_stop(service, &settings->daemon, err);
+	worker_pool_stop(&service->pool);
+	shared_cache_close(&service->cache);
 	generations_close(&service->generations);
 	tables_close(&service->tables);
 	servers_done(&service->servers);
@@ -168,13 +169,13 @@ int main(int argc, char **argv)
 {
 	static struct settings settings;
 
-	if (worker_is_meant(argc, argv))
-		return worker_main(argc, argv);
+	if (build_worker_is_requested(argc, argv))
+		return build_worker_main(argc, argv);
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-symbolizer",
-				  .summary = "Names addresses: functions, files, lines and inlined "
-					     "calls.",
+				  .summary = "Resolves addresses to functions, files, lines and "
+					     "inlined calls.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,

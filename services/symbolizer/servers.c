@@ -6,7 +6,7 @@ static bool add(struct servers *servers, str url, struct err *err)
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
 			       "debuginfod server \"" STR_FMT
-			       "\" is no http:// or https:// address",
+			       "\" is not an http:// or https:// URL",
 			       STR_ARG(url));
 	if (servers->count == SERVERS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d debuginfod servers", SERVERS_MAX);
@@ -18,19 +18,19 @@ static bool add(struct servers *servers, str url, struct err *err)
 
 bool servers_parse(struct servers *servers, const char *text, struct err *err)
 {
-	str rest = str_from(text);
+	str remainder = str_from(text);
 
 	*servers = (struct servers){ 0 };
-	while (rest.len) {
+	while (remainder.len) {
 		size_t len = 0;
 
-		while (len < rest.len && !strchr(" ,\t\n", rest.ptr[len]))
+		while (len < remainder.len && !strchr(" ,\t\n", remainder.ptr[len]))
 			len++;
-		if (len && !add(servers, (str){ rest.ptr, len }, err)) {
+		if (len && !add(servers, (str){ remainder.ptr, len }, err)) {
 			servers_done(servers);
 			return false;
 		}
-		rest = str_skip(rest, len + 1);
+		remainder = str_skip(remainder, len + 1);
 	}
 	return true;
 }

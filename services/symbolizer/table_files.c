@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * No fsync: what a power cut leaves half written is found spoiled when it is mapped, and built
- * again.
- */
 #include "table_files.h"
 
 #include "base/directory.h"
@@ -23,7 +19,7 @@ static void name_of(const struct build_id *id, const struct table_file *file, ch
 		    size_t cap)
 {
 	snprintf(name, cap, "%s-%" PRIu64 "%s", id->text, file->generation,
-		 endings[file->is_second_best]);
+		 endings[file->is_fallback]);
 }
 
 static bool name_parse(str name, struct build_id *ret_id, struct table_file *ret_file)
@@ -34,11 +30,12 @@ static bool name_parse(str name, struct build_id *ret_id, struct table_file *ret
 		if (!str_ends_with(name, str_from(endings[i])))
 			continue;
 
-		str rest = { name.ptr, name.len - strlen(endings[i]) };
-		str id = str_cut(&rest, '-');
+		str remainder = { name.ptr, name.len - strlen(endings[i]) };
+		str id = str_cut(&remainder, '-');
 
-		ret_file->is_second_best = i == 1;
-		return build_id_parse(id, ret_id, &err) && str_to_u64(rest, &ret_file->generation);
+		ret_file->is_fallback = i == 1;
+		return build_id_parse(id, ret_id, &err) &&
+		       str_to_u64(remainder, &ret_file->generation);
 	}
 	return false;
 }
@@ -59,7 +56,7 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 		return err_set(err, ERR_LIMIT, "another process uses %s", path);
 	if ((mkdirat(root, "tables", 0750) && errno != EEXIST) ||
 	    (mkdirat(root, "work", 0750) && errno != EEXIST))
-		return err_errno(err, "make the directories of %s", path);
+		return err_errno(err, "create the directories of %s", path);
 
 	int directory = openat(root, "tables", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -72,8 +69,8 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 	return true;
 }
 
-/* The files of a directory, by when they were last used. */
-struct found {
+/* A table file, with the time of its last use. */
+struct listed_table {
 	struct build_id id;
 	struct table_file file;
 	struct timespec used;
@@ -81,8 +78,8 @@ struct found {
 
 static int by_use(const void *a, const void *b)
 {
-	const struct timespec *x = &((const struct found *)a)->used;
-	const struct timespec *y = &((const struct found *)b)->used;
+	const struct timespec *x = &((const struct listed_table *)a)->used;
+	const struct timespec *y = &((const struct listed_table *)b)->used;
 
 	if (x->tv_sec != y->tv_sec)
 		return x->tv_sec < y->tv_sec ? -1 : 1;
@@ -110,25 +107,25 @@ void table_files_each(int directory,
 		      void *self)
 {
 	AUTO_ARENA arena = { 0 };
-	VEC(struct found) files = { 0 };
+	VEC(struct listed_table) files = { 0 };
 	DIR *entries = list(directory, ".");
 
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's own */
 	for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-		struct found found = { 0 };
+		struct listed_table listed = { 0 };
 		struct stat stat;
 
 		if (is_dots(entry->d_name))
 			continue;
 		if (fstatat(directory, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(stat.st_mode) || !stat.st_size ||
-		    !name_parse(str_from(entry->d_name), &found.id, &found.file)) {
+		    !name_parse(str_from(entry->d_name), &listed.id, &listed.file)) {
 			unlinkat(directory, entry->d_name, 0);
 			continue;
 		}
-		found.file.size = (uint64_t)stat.st_size;
-		found.used = stat.st_mtim;
-		*vec_push(&arena, &files) = found;
+		listed.file.size = (uint64_t)stat.st_size;
+		listed.used = stat.st_mtim;
+		*vec_push(&arena, &files) = listed;
 	}
 	if (entries)
 		closedir(entries);
@@ -140,7 +137,7 @@ void table_files_each(int directory,
 
 bool table_file_eq(const struct table_file *a, const struct table_file *b)
 {
-	return a->generation == b->generation && a->is_second_best == b->is_second_best;
+	return a->generation == b->generation && a->is_fallback == b->is_fallback;
 }
 
 int table_file_load(int directory, const struct build_id *id, const struct table_file *file,
@@ -156,7 +153,7 @@ int table_file_load(int directory, const struct build_id *id, const struct table
 	if (fd < 0)
 		err_errno(err, "open table %s", name);
 	else
-		(void)futimens(fd, now); /* only the order of eviction after a restart */
+		(void)futimens(fd, now); /* only affects the order of eviction after a restart */
 	return fd;
 }
 
@@ -174,7 +171,7 @@ bool table_file_put(int root, int directory, const char *from, const struct buil
 	char name[NAME_MAX + 1];
 
 	name_of(id, file, name, sizeof(name));
-	return renameat(root, from, directory, name) == 0 || err_errno(err, "keep table %s", name);
+	return renameat(root, from, directory, name) == 0 || err_errno(err, "store table %s", name);
 }
 
 void table_files_empty(int directory, const char *name)

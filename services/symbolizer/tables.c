@@ -16,44 +16,43 @@
 
 enum { BUCKETS = 1 << 14 };
 
-enum drop { EVICTED, OUTDATED, SPOILED, DROPS };
+enum drop_reason { EVICTED, OUTDATED, CORRUPT, DROPS };
 static const char *const drop_names[DROPS] = {
-	[EVICTED] = "evicted", [OUTDATED] = "outdated", [SPOILED] = "spoiled"
+	[EVICTED] = "evicted", [OUTDATED] = "outdated", [CORRUPT] = "spoiled"
 };
 
 static struct metric dropped = { .name = "decima_symbolizer_tables_dropped_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Tables that went: for want of space, for a newer "
-					 "generation, or because they were spoiled on disk.",
+				 .help = "Tables removed, by reason: evicted for space, replaced "
+					 "by a newer generation, or corrupt on disk.",
 				 .label = "why",
 				 .values = drop_names,
 				 .value_count = DROPS };
-static struct metric held_bytes = { .name = "decima_symbolizer_table_bytes",
-				    .kind = METRIC_GAUGE,
-				    .help = "Disk space of the tables." };
-static struct metric held_count = { .name = "decima_symbolizer_build_ids",
-				    .kind = METRIC_GAUGE,
-				    .help = "Build ids that a table, or the lack of one, is known "
-					    "of." };
+static struct metric table_bytes = { .name = "decima_symbolizer_table_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Disk space used by symbol tables." };
+static struct metric build_ids = { .name = "decima_symbolizer_build_ids",
+				   .kind = METRIC_GAUGE,
+				   .help = "Build ids with a table or a cached failure." };
 static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
 				.kind = METRIC_COUNTER,
-				.help = "Tables that were found on disk and mapped." };
-struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &held_bytes, &held_count,
+				.help = "Tables on disk that were mapped." };
+struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids,
 							&loaded };
 
 struct table_entry {
 	struct build_id id;
-	struct table_entry *next;          /* in its bucket */
-	struct table_entry *newer, *older; /* by use */
-	struct held_table *held;           /* NULL: not mapped */
-	struct table_file file;            /* size 0: none */
-	uint64_t due_ns;                   /* when a better one is sought; 0: never */
-	bool is_busy;                      /* somebody maps it, or works on it */
-	enum name_reason reason;           /* NAME_KNOWN: none */
+	struct table_entry *next;          /* in the same bucket */
+	struct table_entry *newer, *older; /* ordered by last use */
+	struct mapped_table *mapped;       /* NULL: not mapped */
+	struct table_file file;            /* size 0: no file */
+	uint64_t refresh_ns;               /* when to look for a better file; 0: never */
+	bool is_busy;                      /* being mapped or built */
+	enum name_reason reason;           /* NAME_KNOWN: no cached failure */
 	uint64_t reason_generation, reason_until_ns;
 };
 
-/* ---- entries, under the lock ---- */
+/* ---- entries; called with the lock ---- */
 
 static struct table_entry **bucket_of(const struct tables *tables, const struct build_id *id)
 {
@@ -83,25 +82,25 @@ static void link_as_newest(struct tables *tables, struct table_entry *entry)
 	tables->newest = entry;
 }
 
-static void entry_use(struct tables *tables, struct table_entry *entry)
+static void entry_touch(struct tables *tables, struct table_entry *entry)
 {
 	unlink_from_use(tables, entry);
 	link_as_newest(tables, entry);
 }
 
-static void give(struct held_table *held)
+static void release(struct mapped_table *mapped)
 {
-	if (--held->holders)
+	if (--mapped->references)
 		return;
-	symbol_table_close(&held->symbols);
-	free(held);
+	symbol_table_close(&mapped->symbols);
+	free(mapped);
 }
 
-/* Away with the entry's table, mapped or not. */
-static void drop_table(struct tables *tables, struct table_entry *entry, enum drop why)
+/* Remove the entry's table. Other references to the mapping stay valid. */
+static void drop_table(struct tables *tables, struct table_entry *entry, enum drop_reason why)
 {
-	if (entry->held)
-		give(TAKE(entry->held));
+	if (entry->mapped)
+		release(TAKE(entry->mapped));
 	if (!entry->file.size)
 		return;
 	table_file_remove(tables->directory, &entry->id, &entry->file);
@@ -123,7 +122,7 @@ static void entry_remove(struct tables *tables, struct table_entry *entry)
 	free(entry);
 }
 
-/* Make room: first those that were not used for longest, never the one just come. */
+/* Evict the least recently used entries, but never the newest one. */
 static void evict(struct tables *tables)
 {
 	struct table_entry *entry = tables->oldest;
@@ -140,8 +139,8 @@ static void evict(struct tables *tables)
 			entry_remove(tables, entry);
 		entry = next;
 	}
-	metric_set(&held_bytes, (int64_t)tables->bytes);
-	metric_set(&held_count, (int64_t)tables->count);
+	metric_set(&table_bytes, (int64_t)tables->bytes);
+	metric_set(&build_ids, (int64_t)tables->count);
 }
 
 static struct table_entry *entry_get(struct tables *tables, const struct build_id *id)
@@ -166,21 +165,21 @@ static void set_file(struct tables *tables, struct table_entry *entry,
 		     const struct table_file *file)
 {
 	entry->file = *file;
-	entry->due_ns = file->is_second_best
-				? clock_monotonic_ns() + SECOND_BEST_SECONDS * NS_PER_SECOND
-				: 0;
+	entry->refresh_ns =
+		file->is_fallback ? clock_monotonic_ns() + FALLBACK_REFRESH_SECONDS * NS_PER_SECOND
+				  : 0;
 	tables->bytes += file->size;
 }
 
-static void changed(struct tables *tables)
+static void notify(struct tables *tables)
 {
 	tables->changes++;
 	pthread_cond_broadcast(&tables->changed);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
-static void found_on_disk(void *self, const struct build_id *id, const struct table_file *file)
+static void add_from_disk(void *self, const struct build_id *id, const struct table_file *file)
 {
 	struct tables *tables = self;
 	struct table_entry *entry = entry_get(tables, id);
@@ -211,7 +210,7 @@ bool tables_open(struct tables *tables, const char *directory, uint64_t max_byte
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&tables->changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	table_files_each(tables->directory, found_on_disk, tables);
+	table_files_each(tables->directory, add_from_disk, tables);
 	evict(tables);
 	return true;
 }
@@ -222,8 +221,8 @@ void tables_close(struct tables *tables)
 		return;
 	for (struct table_entry *entry = tables->newest, *older; entry; entry = older) {
 		older = entry->older;
-		if (entry->held)
-			give(entry->held);
+		if (entry->mapped)
+			release(entry->mapped);
 		free(entry);
 	}
 	free(TAKE(tables->buckets));
@@ -234,36 +233,36 @@ void tables_close(struct tables *tables)
 	pthread_mutex_destroy(&tables->lock);
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
-static bool file_holds(const struct table_entry *entry, uint64_t generation)
+static bool file_matches(const struct table_entry *entry, uint64_t generation)
 {
-	/* A server that has let go of a file does not make its table wrong. */
+	/* Generation 0: the server evicted the file, but its table is still correct. */
 	return entry->file.size && (generation == GENERATION_UNKNOWN || generation == 0 ||
 				    generation == entry->file.generation);
 }
 
-/* Not under the lock. NULL: it is spoiled. */
-static struct held_table *map_file(int fd, const struct table_file *file, struct err *err)
+/* Called without the lock. NULL: the file is corrupt. */
+static struct mapped_table *map_file(int fd, const struct table_file *file, struct err *err)
 {
-	struct held_table *held = calloc(1, sizeof(*held));
+	struct mapped_table *mapped = calloc(1, sizeof(*mapped));
 
-	if (!held)
+	if (!mapped)
 		abort(); /* GCOVR_EXCL_LINE: out of memory, as an arena would */
-	held->generation = file->generation;
-	held->is_second_best = file->is_second_best;
-	held->holders = 1;
-	if (symbol_table_open(&held->symbols, fd, err))
-		return held;
-	free(held);
+	mapped->generation = file->generation;
+	mapped->is_fallback = file->is_fallback;
+	mapped->references = 1;
+	if (symbol_table_open(&mapped->symbols, fd, err))
+		return mapped;
+	free(mapped);
 	return NULL;
 }
 
-/* Map what is on disk; the lock is let go of meanwhile. */
+/* Map the table file. The lock is released meanwhile. */
 static void load(struct tables *tables, struct table_entry *entry)
 {
 	struct table_file file = entry->file;
-	struct held_table *held = NULL;
+	struct mapped_table *mapped = NULL;
 	struct err err = { 0 };
 
 	entry->is_busy = true;
@@ -272,63 +271,65 @@ static void load(struct tables *tables, struct table_entry *entry)
 		AUTO_FD fd = table_file_load(tables->directory, &entry->id, &file, &err);
 
 		if (fd >= 0)
-			held = map_file(fd, &file, &err);
+			mapped = map_file(fd, &file, &err);
 	}
 	pthread_mutex_lock(&tables->lock);
 	entry->is_busy = false;
-	entry->held = held;
-	if (held) {
+	entry->mapped = mapped;
+	if (mapped) {
 		metric_add(&loaded, 1);
 	} else {
-		log_warn("table on disk not believed", "build_id=%s error=\"%s\"", entry->id.text,
+		log_warn("unusable table on disk", "build_id=%s error=\"%s\"", entry->id.text,
 			 err.msg);
-		drop_table(tables, entry, SPOILED);
+		drop_table(tables, entry, CORRUPT);
 	}
-	changed(tables);
+	notify(tables);
 }
 
-struct table_look tables_look(struct tables *tables, const struct build_id *id, uint64_t generation)
+struct table_lookup tables_lookup(struct tables *tables, const struct build_id *id,
+				  uint64_t generation)
 {
-	struct table_look look = { .state = TABLE_COLD };
+	struct table_lookup lookup = { .state = TABLE_MISSING };
 	struct table_entry *entry;
 
 	pthread_mutex_lock(&tables->lock);
 	entry = entry_find(tables, id);
-	if (entry && file_holds(entry, generation) && !entry->held && !entry->is_busy)
+	if (entry && file_matches(entry, generation) && !entry->mapped && !entry->is_busy)
 		load(tables, entry);
 	if (entry) {
 		uint64_t now_ns = clock_monotonic_ns();
 
-		entry_use(tables, entry);
-		look.held = entry->held;
-		if (look.held)
-			look.held->holders++;
-		if (entry->held && file_holds(entry, generation)) {
-			look.state = TABLE_READY;
-			look.is_due = entry->due_ns && now_ns >= entry->due_ns && !entry->is_busy;
+		entry_touch(tables, entry);
+		lookup.mapped = entry->mapped;
+		if (lookup.mapped)
+			lookup.mapped->references++;
+		if (entry->mapped && file_matches(entry, generation)) {
+			lookup.state = TABLE_READY;
+			lookup.is_refresh_due =
+				entry->refresh_ns && now_ns >= entry->refresh_ns && !entry->is_busy;
 		} else if (entry->is_busy) {
-			look.state = TABLE_WORKING;
+			lookup.state = TABLE_BUILDING;
 		} else if (entry->reason != NAME_KNOWN && now_ns < entry->reason_until_ns &&
 			   (generation == GENERATION_UNKNOWN ||
 			    generation == entry->reason_generation)) {
-			look.state = TABLE_NEGATIVE;
-			look.reason = entry->reason;
+			lookup.state = TABLE_NEGATIVE;
+			lookup.reason = entry->reason;
 		}
 	}
 	pthread_mutex_unlock(&tables->lock);
-	return look;
+	return lookup;
 }
 
-void tables_give(struct tables *tables, struct held_table *held)
+void tables_release(struct tables *tables, struct mapped_table *mapped)
 {
-	if (!held)
+	if (!mapped)
 		return;
 	pthread_mutex_lock(&tables->lock);
-	give(held);
+	release(mapped);
 	pthread_mutex_unlock(&tables->lock);
 }
 
-/* ---- work ---- */
+/* ---- builds ---- */
 
 bool tables_begin(struct tables *tables, const struct build_id *id)
 {
@@ -343,13 +344,13 @@ bool tables_begin(struct tables *tables, const struct build_id *id)
 	return is_ours;
 }
 
-/* The table into its place. NULL: it cannot be read after all, or not be kept. */
-static struct held_table *keep(struct tables *tables, const struct build_id *id,
-			       const struct table_result *result, struct table_file *ret_file,
-			       struct err *err)
+/* Map a new table and move it to its place. NULL: it is corrupt or cannot be stored. */
+static struct mapped_table *install(struct tables *tables, const struct build_id *id,
+				    const struct table_result *result, struct table_file *ret_file,
+				    struct err *err)
 {
 	struct table_file file = { .generation = result->generation,
-				   .is_second_best = result->is_second_best };
+				   .is_fallback = result->is_fallback };
 	AUTO_FD fd = openat(tables->root, result->file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat stat;
 
@@ -364,55 +365,56 @@ static struct held_table *keep(struct tables *tables, const struct build_id *id,
 		return NULL;
 	}
 
-	struct held_table *held = map_file(fd, &file, err);
+	struct mapped_table *mapped = map_file(fd, &file, err);
 
-	if (held && table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
+	if (mapped &&
+	    table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
 		*ret_file = file;
-		return held;
+		return mapped;
 	}
-	if (held)
-		give(held);
+	if (mapped)
+		release(mapped);
 	return NULL;
 }
 
-/* Under the lock: the entry has another table now. */
-static void replace_table(struct tables *tables, struct table_entry *entry, struct held_table *held,
-			  const struct table_file *file)
+/* Called with the lock: set the table of the entry. */
+static void replace_table(struct tables *tables, struct table_entry *entry,
+			  struct mapped_table *mapped, const struct table_file *file)
 {
 	if (entry->file.size && table_file_eq(&entry->file, file)) {
-		/* its file has been replaced already */
+		/* the file itself has been replaced by a rename */
 		tables->bytes -= entry->file.size;
 		entry->file.size = 0;
 	}
 	drop_table(tables, entry, OUTDATED);
 	set_file(tables, entry, file);
-	entry->held = held;
+	entry->mapped = mapped;
 }
 
 static void note_reason(struct table_entry *entry, const struct table_result *result,
 			enum name_reason reason)
 {
 	uint64_t now_ns = clock_monotonic_ns();
-	uint64_t holds_ns = result->holds_ns ? result->holds_ns : FAILED_SECONDS * NS_PER_SECOND;
+	uint64_t ttl_ns = result->ttl_ns ? result->ttl_ns : FAILED_SECONDS * NS_PER_SECOND;
 
 	entry->reason = reason;
 	entry->reason_generation = result->generation;
-	entry->reason_until_ns = now_ns + holds_ns;
-	if (reason != NAME_KNOWN && entry->due_ns) /* nothing better yet */
-		entry->due_ns = now_ns + SECOND_BEST_SECONDS * NS_PER_SECOND;
+	entry->reason_until_ns = now_ns + ttl_ns;
+	if (reason != NAME_KNOWN && entry->refresh_ns) /* no better file yet */
+		entry->refresh_ns = now_ns + FALLBACK_REFRESH_SECONDS * NS_PER_SECOND;
 }
 
 bool tables_finish(struct tables *tables, const struct build_id *id,
 		   const struct table_result *result, struct err *err)
 {
 	enum name_reason reason = result->reason;
-	struct held_table *held = NULL;
+	struct mapped_table *mapped = NULL;
 	struct table_file file = { 0 };
 	struct err why = { 0 };
 
 	if (reason == NAME_KNOWN) {
-		held = keep(tables, id, result, &file, &why);
-		if (!held)
+		mapped = install(tables, id, result, &file, &why);
+		if (!mapped)
 			reason = why.code == ERR_LIMIT ? NAME_TOO_LARGE : NAME_UNAVAILABLE;
 	}
 	pthread_mutex_lock(&tables->lock);
@@ -420,14 +422,14 @@ bool tables_finish(struct tables *tables, const struct build_id *id,
 	struct table_entry *entry = entry_get(tables, id);
 
 	entry->is_busy = false;
-	if (held)
-		replace_table(tables, entry, held, &file);
+	if (mapped)
+		replace_table(tables, entry, mapped, &file);
 	if (reason != NAME_PENDING) {
 		note_reason(entry, result, reason);
-		entry_use(tables, entry);
+		entry_touch(tables, entry);
 	}
 	evict(tables);
-	changed(tables);
+	notify(tables);
 	pthread_mutex_unlock(&tables->lock);
 	if (why.code != ERR_NONE)
 		*err = why;

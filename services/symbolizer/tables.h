@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tables - the tables of names that this process has: on disk, mapped, or known not to be had.
+ * tables - the symbol tables of this process: on disk, mapped, or known to be unavailable.
  *
- *     DIR/tables/6f3c1e8a...-1787479200123.table       of a debug file of that generation
- *     DIR/tables/6f3c1e8a...-0.second                  of an executable: a debug file is better
- *     DIR/work/0/                                      what the worker 0 fetches and builds
+ *     DIR/tables/6f3c1e8a...-1787479200123.table       built from a debug file of that generation
+ *     DIR/tables/6f3c1e8a...-0.second                  a fallback: built from an executable
+ *     DIR/work/0/                                      what worker 0 fetches and builds
  *     DIR/lock                                         one process at a time
  *
- * A build id has one entry. A look at it says whether there is a table that holds for a generation;
- * if not, one of the callers begins the work, the others wait for it. The least recently used go
- * first when there are too many bytes; who has taken a table keeps it mapped until it is given
- * back. A table is checked when it is mapped; one that is spoiled goes, and is built again. Any
- * thread.
+ * A build id has one entry. tables_lookup() finds a table for a generation. If there is no table,
+ * one caller starts the build with tables_begin() and the other callers wait. If there are too many
+ * bytes or entries, the least recently used are evicted. A table that a caller has looked up stays
+ * mapped until the caller releases it, even after an eviction. A table is verified when it is
+ * mapped; a corrupt table is removed and built again. Any thread.
  */
 #pragma once
 
@@ -22,19 +22,19 @@
 
 #include <pthread.h>
 
-/* Nobody could say which. */
+/* No server could report the generation. */
 #define GENERATION_UNKNOWN UINT64_MAX
 
-struct held_table {
+struct mapped_table {
 	struct symbol_table symbols;
 	uint64_t generation;
-	bool is_second_best;
+	bool is_fallback;
 	/* private */
-	unsigned int holders; /* under the lock */
+	unsigned int references; /* protected by the lock */
 };
 
 struct tables {
-	/* private, under the lock but for the directories and max_bytes */
+	/* private; protected by the lock, except the directories and max_bytes */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int root, directory; /* -1: closed */
@@ -45,47 +45,51 @@ struct tables {
 	struct table_entry *newest, *oldest;
 };
 
-/* ERR_LIMIT: another process has the directory. */
+/* ERR_LIMIT: another process uses the directory. */
 bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes,
 		 struct err *err) MUST_CHECK;
 void tables_close(struct tables *tables);
 
 enum table_state {
-	TABLE_READY,    /* held is the one */
-	TABLE_NEGATIVE, /* reason is why there is none */
-	TABLE_WORKING,  /* somebody is at it: wait */
-	TABLE_COLD,     /* somebody must begin */
+	TABLE_READY,    /* `mapped` is the table */
+	TABLE_NEGATIVE, /* `reason` is why there is no table */
+	TABLE_BUILDING, /* it is being mapped or built: wait */
+	TABLE_MISSING,  /* a caller must start the build */
 };
 
-struct table_look {
+struct table_lookup {
 	enum table_state state;
 	enum name_reason reason;
-	struct held_table
-		*held; /* if not ready: one of another generation, or NULL; give it back */
-	bool is_due;   /* ready, but worth to be sought again */
+	struct mapped_table *mapped; /* unless READY: a table of another generation, or NULL */
+	bool is_refresh_due;         /* READY, but a better file should be looked for */
 };
 
-struct table_look tables_look(struct tables *tables, const struct build_id *id,
-			      uint64_t generation);
-void tables_give(struct tables *tables, struct held_table *held);
+/* The caller must release `mapped` with tables_release(). May map a table from disk. */
+struct table_lookup tables_lookup(struct tables *tables, const struct build_id *id,
+				  uint64_t generation);
 
-/* Whether it is the caller's to do it, and then to call tables_finish(). */
+/* `mapped` may be NULL. */
+void tables_release(struct tables *tables, struct mapped_table *mapped);
+
+/* True: the caller must build the table, then call tables_finish(). False: another caller does. */
 bool tables_begin(struct tables *tables, const struct build_id *id);
 
-/* What the work came to. */
+/* The result of a build. */
 struct table_result {
-	enum name_reason reason; /* NAME_KNOWN: there is a table. NAME_PENDING: nothing was done */
+	enum name_reason reason; /* NAME_KNOWN: a table was built. NAME_PENDING: nothing was done */
 	uint64_t generation;
-	const char *file; /* the table, below DIR; it is moved */
-	bool is_second_best;
-	uint64_t holds_ns; /* how long a reason holds */
+	const char *file; /* the built table, a path below DIR; tables_finish() moves it */
+	bool is_fallback;
+	uint64_t ttl_ns; /* how long the reason is cached; 0: FAILED_SECONDS */
 };
 
-/* False: the table could not be kept; then that is the result (err). */
+/* End a build and wake all waiters. False, with the error: the table could not be stored. Then its
+ * reason is NAME_TOO_LARGE (ERR_LIMIT) or NAME_UNAVAILABLE. */
 bool tables_finish(struct tables *tables, const struct build_id *id,
 		   const struct table_result *result, struct err *err);
 
-/* A count of what has finished, and a wait until it is another one. False: the deadline. */
+/* The number of changes so far. tables_wait() blocks until it is no longer `changes`; false: the
+ * deadline (CLOCK_MONOTONIC) passed first. */
 uint64_t tables_changes(struct tables *tables);
 bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A store in a directory of its own. Two `struct files` over one directory are two processes: their
- * locks are as strange to each other as those of two.
+ * Each test has a store in a directory of its own. Two `struct files` over one directory act like
+ * two processes: their locks exclude each other in the same way.
  */
 #include "base/buf.h"
-#include "files.h"
+#include "file_write.h"
+#include "files_sweep.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -75,22 +76,22 @@ static uint64_t put(struct files *store, const struct file_key *of, str bytes)
 	return generation;
 }
 
-static str get(const struct files *store, const struct file_key *of, char *room, size_t cap)
+static str get(const struct files *store, const struct file_key *of, char *text, size_t cap)
 {
-	struct held_file held;
+	struct stored_file stored;
 
-	if (!files_find(store, of, &held))
+	if (!files_find(store, of, &stored))
 		return (str){ 0 };
 
-	AUTO_FD fd = held.fd;
-	ssize_t n = read(fd, room, cap);
+	AUTO_FD fd = stored.fd;
+	ssize_t n = read(fd, text, cap);
 
-	assert_int_equal(n, (ssize_t)held.size);
-	assert_int_equal(held.generation, files_generation(store, of));
-	return (str){ room, (size_t)n };
+	assert_int_equal(n, (ssize_t)stored.size);
+	assert_int_equal(stored.generation, files_generation(store, of));
+	return (str){ text, (size_t)n };
 }
 
-/* The names in a directory of the store, or -1 when there is none. */
+/* The number of entries in a directory of the store; -1 if there is no such directory. */
 static int entries(const char *below)
 {
 	AUTO_ARENA arena = { 0 };
@@ -105,20 +106,20 @@ static int entries(const char *below)
 	return count;
 }
 
-static void a_file_is_there_once_it_is_whole(void **state)
+static void a_file_appears_when_it_is_complete(void **state)
 {
 	struct file_write write = begin(&files, &key);
 	uint64_t generation;
-	char room[64];
+	char text[64];
 	struct err err;
 
 	(void)state;
 	assert_true(file_write_add(&write, STR("he"), &err));
 	assert_true(file_write_add(&write, STR("llo"), &err));
-	assert_int_equal(get(&files, &key, room, sizeof(room)).len, 0);
+	assert_int_equal(get(&files, &key, text, sizeof(text)).len, 0);
 	assert_int_equal(files_generation(&files, &key), 0);
 	assert_true(file_write_commit(&write, &generation, &err));
-	assert_true(str_eq(get(&others, &key, room, sizeof(room)), STR("hello")));
+	assert_true(str_eq(get(&others, &key, text, sizeof(text)), STR("hello")));
 	assert_true(generation > UINT64_C(1700000000000));
 	assert_int_equal(files.bytes, 5);
 	assert_int_equal(entries("temp"), 0);
@@ -139,24 +140,24 @@ static void names_follow_the_build_id(void **state)
 	assert_int_equal(entries("files/01/htlhash-23456789abcdef0123456789abcdef"), 1);
 }
 
-static void a_newer_file_takes_the_place_of_the_older_one(void **state)
+static void a_newer_file_replaces_the_older_one(void **state)
 {
-	char room[64];
+	char text[64];
 	uint64_t first = put(&files, &key, STR("first"));
 	uint64_t second = put(&files, &key, STR("second"));
 	uint64_t third = put(&others, &key, STR("third"));
 
 	(void)state;
 	assert_true(first < second && second < third);
-	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("third")));
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("third")));
 	assert_int_equal(entries("files/01/23456789abcdef"), 1);
 }
 
-/* Killed between the rename and the removal, a writer leaves both. */
-static void of_two_files_the_newer_counts(void **state)
+/* A writer that is killed between the rename and the removal leaves both files. */
+static void the_newer_of_two_files_counts(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	char room[64];
+	char text[64];
 	uint64_t generation = put(&files, &key, STR("newer"));
 	const char *older =
 		str_z(&arena, str_format(&arena, "%s/files/01/23456789abcdef/debuginfo-%ju",
@@ -164,12 +165,12 @@ static void of_two_files_the_newer_counts(void **state)
 
 	(void)state;
 	close(open(older, O_CREAT | O_WRONLY, 0600));
-	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("newer")));
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("newer")));
 	put(&files, &key, STR("newest"));
 	assert_int_equal(entries("files/01/23456789abcdef"), 1);
 }
 
-static void one_writes_at_a_time(void **state)
+static void a_file_has_one_writer_at_a_time(void **state)
 {
 	struct file_write first = begin(&files, &key), second = { 0 };
 	struct file_key other = key_of("1111111111111111");
@@ -191,11 +192,11 @@ static void one_writes_at_a_time(void **state)
 	assert_int_equal(files_generation(&files, &key), generation);
 }
 
-static void writing_may_begin_again(void **state)
+static void a_write_can_be_restarted(void **state)
 {
 	struct file_write write = begin(&files, &key);
 	uint64_t generation;
-	char room[64];
+	char text[64];
 	struct err err;
 
 	(void)state;
@@ -203,10 +204,10 @@ static void writing_may_begin_again(void **state)
 	assert_true(file_write_restart(&write, &err));
 	assert_true(file_write_add(&write, STR("short"), &err));
 	assert_true(file_write_commit(&write, &generation, &err));
-	assert_true(str_eq(get(&files, &key, room, sizeof(room)), STR("short")));
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("short")));
 }
 
-static void what_the_dead_left_goes_and_what_the_living_write_stays(void **state)
+static void leftovers_are_removed_but_a_running_write_stays(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct file_write alive = begin(&files, &key);
@@ -227,18 +228,18 @@ static void what_the_dead_left_goes_and_what_the_living_write_stays(void **state
 	files_close(&third);
 }
 
-/* Read at that second. */
+/* Set the time of the last read. */
 static void read_at(const struct file_key *of, time_t second)
 {
 	struct timespec times[2] = { { .tv_sec = second }, { .tv_nsec = UTIME_OMIT } };
-	struct held_file held;
+	struct stored_file stored;
 
-	assert_true(files_find(&files, of, &held));
-	assert_int_equal(futimens(held.fd, times), 0);
-	close(held.fd);
+	assert_true(files_find(&files, of, &stored));
+	assert_int_equal(futimens(stored.fd, times), 0);
+	close(stored.fd);
 }
 
-static void the_least_recently_read_go_when_it_is_full(void **state)
+static void evicts_the_least_recently_read_files_when_full(void **state)
 {
 	static const char bytes[300];
 	struct file_key keys[] = { key_of("aa11111111111111"), key_of("bb11111111111111"),
@@ -257,12 +258,12 @@ static void the_least_recently_read_go_when_it_is_full(void **state)
 	assert_true(files_generation(&files, &keys[3]) > 0);
 	assert_int_equal(files.bytes, 900);
 	assert_int_equal(files.count, 3);
-	assert_int_equal(entries("files/bb"), 0); /* its directory went along */
+	assert_int_equal(entries("files/bb"), 0); /* its directory is removed, too */
 	put(&files, &keys[1], STR("again"));
 	assert_true(files_generation(&files, &keys[1]) > 0);
 }
 
-static void what_another_process_wrote_is_counted_at_the_next_sweep(void **state)
+static void a_sweep_counts_files_of_other_processes(void **state)
 {
 	(void)state;
 	put(&others, &key, STR("12345"));
@@ -272,10 +273,10 @@ static void what_another_process_wrote_is_counted_at_the_next_sweep(void **state
 	assert_int_equal(files.count, 1);
 }
 
-static void a_link_out_of_the_store_is_not_followed(void **state)
+static void does_not_follow_a_link_out_of_the_store(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct held_file held;
+	struct stored_file stored;
 	const char *link = str_z(&arena, str_format(&arena,
 						    "%s/files/01/23456789abcdef/debuginfo-"
 						    "9999999999999",
@@ -284,10 +285,10 @@ static void a_link_out_of_the_store_is_not_followed(void **state)
 	(void)state;
 	put(&files, &key, STR("x"));
 	assert_int_equal(symlink("/etc/passwd", link), 0);
-	assert_false(files_find(&files, &key, &held));
+	assert_false(files_find(&files, &key, &stored));
 }
 
-static void says_when_it_cannot_be_written_to(void **state)
+static void reports_a_store_that_cannot_be_written_to(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	const char *temp = str_z(&arena, str_format(&arena, "%s/temp", scratch.path));
@@ -296,9 +297,9 @@ static void says_when_it_cannot_be_written_to(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_true(files_usable(&files, &err));
+	assert_true(files_is_writable(&files, &err));
 	assert_int_equal(rmdir(temp), 0);
-	assert_false(files_usable(&files, &err));
+	assert_false(files_is_writable(&files, &err));
 	assert_false(file_write_begin(&write, &files, &key, &err));
 	assert_int_not_equal(err.code, ERR_LIMIT);
 	assert_false(files_open(&none, "", 1000, &err));
@@ -311,17 +312,17 @@ static void says_when_it_cannot_be_written_to(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STORE_TEST(a_file_is_there_once_it_is_whole),
+		STORE_TEST(a_file_appears_when_it_is_complete),
 		STORE_TEST(names_follow_the_build_id),
-		STORE_TEST(a_newer_file_takes_the_place_of_the_older_one),
-		STORE_TEST(of_two_files_the_newer_counts),
-		STORE_TEST(one_writes_at_a_time),
-		STORE_TEST(writing_may_begin_again),
-		STORE_TEST(what_the_dead_left_goes_and_what_the_living_write_stays),
-		STORE_TEST(the_least_recently_read_go_when_it_is_full),
-		STORE_TEST(what_another_process_wrote_is_counted_at_the_next_sweep),
-		STORE_TEST(a_link_out_of_the_store_is_not_followed),
-		STORE_TEST(says_when_it_cannot_be_written_to),
+		STORE_TEST(a_newer_file_replaces_the_older_one),
+		STORE_TEST(the_newer_of_two_files_counts),
+		STORE_TEST(a_file_has_one_writer_at_a_time),
+		STORE_TEST(a_write_can_be_restarted),
+		STORE_TEST(leftovers_are_removed_but_a_running_write_stays),
+		STORE_TEST(evicts_the_least_recently_read_files_when_full),
+		STORE_TEST(a_sweep_counts_files_of_other_processes),
+		STORE_TEST(does_not_follow_a_link_out_of_the_store),
+		STORE_TEST(reports_a_store_that_cannot_be_written_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "misses.h"
 #include "test.h"
 
-static void what_is_put_is_there_for_its_time(void **state)
+static void a_miss_is_cached_for_its_time(void **state)
 {
 	struct misses misses;
 
@@ -23,8 +23,8 @@ static void what_is_put_is_there_for_its_time(void **state)
 	misses_done(&misses);
 }
 
-/* As many again as there are places: the newest are there, memory is what it was. */
-static void newer_ones_take_the_places_of_older_ones(void **state)
+/* Twice as many misses as slots: the newest are cached, and memory does not grow. */
+static void newer_misses_overwrite_older_ones(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct misses misses;
@@ -32,16 +32,16 @@ static void newer_ones_take_the_places_of_older_ones(void **state)
 
 	(void)state;
 	misses_init(&misses);
-	for (int i = 0; i < 2 * NEGATIVES; i++) {
+	for (int i = 0; i < 2 * MISSES_MAX; i++) {
 		str key = str_format(&arena, "%d", i);
 
 		misses_put(&misses, key, MISS_ABSENT, 3600 * NS_PER_SECOND);
 		assert_int_equal(misses_get(&misses, key), MISS_ABSENT);
 	}
-	for (int i = 0; i < 2 * NEGATIVES; i++)
+	for (int i = 0; i < 2 * MISSES_MAX; i++)
 		there += misses_get(&misses, str_format(&arena, "%d", i)) == MISS_ABSENT;
-	assert_true(there <= NEGATIVES && there > NEGATIVES / 2);
+	assert_true(there <= MISSES_MAX && there > MISSES_MAX / 2);
 	misses_done(&misses);
 }
 
-RUN_TESTS(TEST(what_is_put_is_there_for_its_time), TEST(newer_ones_take_the_places_of_older_ones))
+RUN_TESTS(TEST(a_miss_is_cached_for_its_time), TEST(newer_misses_overwrite_older_ones))

@@ -2,7 +2,7 @@
 #include "servers.h"
 #include "test.h"
 
-static void urls_are_taken_apart_in_their_order(void **state)
+static void parses_urls_in_their_order(void **state)
 {
 	struct servers servers;
 	struct err err;
@@ -14,12 +14,12 @@ static void urls_are_taken_apart_in_their_order(void **state)
 	assert_string_equal(servers.urls[1], "https://b/x");
 	assert_string_equal(servers.urls[2], "http://c");
 	servers_done(&servers);
-	assert_true(servers_parse(&servers, "", &err)); /* none: nothing is named */
+	assert_true(servers_parse(&servers, "", &err)); /* no servers */
 	assert_int_equal(servers.count, 0);
 	servers_done(&servers);
 }
 
-static void what_is_no_url_or_one_too_many_is_refused(void **state)
+static void rejects_a_malformed_url_or_one_too_many(void **state)
 {
 	static const char *const wrong[] = { "a:8002", "ftp://a", "http://a file:///etc/passwd" };
 	AUTO_ARENA arena = { 0 };
@@ -38,5 +38,4 @@ static void what_is_no_url_or_one_too_many_is_refused(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(urls_are_taken_apart_in_their_order),
-	  TEST(what_is_no_url_or_one_too_many_is_refused))
+RUN_TESTS(TEST(parses_urls_in_their_order), TEST(rejects_a_malformed_url_or_one_too_many))

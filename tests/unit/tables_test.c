@@ -18,7 +18,7 @@ static struct build_id id_of(const char *text)
 	return id;
 }
 
-/* This test's own table, as a worker leaves it behind; its length. */
+/* Build a table of this test's executable, as a worker does. Returns its length. */
 static uint64_t build_table(void)
 {
 	char path[128];
@@ -51,13 +51,13 @@ static uint64_t put(struct tables *tables, const char *text, uint64_t generation
 	return len;
 }
 
-static enum table_state look(struct tables *tables, const char *text, uint64_t generation)
+static enum table_state state_of(struct tables *tables, const char *text, uint64_t generation)
 {
 	struct build_id id = id_of(text);
-	struct table_look look = tables_look(tables, &id, generation);
+	struct table_lookup lookup = tables_lookup(tables, &id, generation);
 
-	tables_give(tables, look.held);
-	return look.state;
+	tables_release(tables, lookup.mapped);
+	return lookup.state;
 }
 
 static void open_tables(struct tables *tables, uint64_t max_bytes)
@@ -68,49 +68,49 @@ static void open_tables(struct tables *tables, uint64_t max_bytes)
 		fail_msg("%s", err.msg);
 }
 
-static void a_table_holds_for_its_generation_and_where_none_is_known(void **state)
+static void a_table_is_valid_for_its_generation_and_an_unknown_one(void **state)
 {
 	struct tables tables;
 
 	(void)state;
 	open_tables(&tables, 1 << 30);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_MISSING);
 	put(&tables, "c0ffee00", 7);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", GENERATION_UNKNOWN), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", 0), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee00", 8), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee01", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", GENERATION_UNKNOWN), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 0), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 8), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee01", 7), TABLE_MISSING);
 	tables_close(&tables);
 }
 
-static void who_holds_a_table_keeps_it_while_a_newer_one_comes(void **state)
+static void a_looked_up_table_stays_mapped_when_a_newer_one_is_stored(void **state)
 {
 	struct build_id id = id_of("c0ffee00");
 	struct symbol_line lines[SYMBOL_LINES_MAX];
-	struct table_look held;
+	struct table_lookup lookup;
 	struct tables tables;
 
 	(void)state;
 	open_tables(&tables, 1 << 30);
 	put(&tables, "c0ffee00", 7);
-	held = tables_look(&tables, &id, 7);
+	lookup = tables_lookup(&tables, &id, 7);
 	put(&tables, "c0ffee00", 8);
-	assert_int_equal(held.held->generation, 7);
-	assert_true(held.held->symbols.row_count > 10);
-	(void)symbol_table_find(&held.held->symbols, 4096, lines); /* it is still mapped */
-	tables_give(&tables, held.held);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee00", 8), TABLE_READY);
+	assert_int_equal(lookup.mapped->generation, 7);
+	assert_true(lookup.mapped->symbols.row_count > 10);
+	(void)symbol_table_find(&lookup.mapped->symbols, 4096, lines); /* it is still mapped */
+	tables_release(&tables, lookup.mapped);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 8), TABLE_READY);
 	tables_close(&tables);
 }
 
-static void one_begins_and_the_others_wait(void **state)
+static void one_caller_builds_and_the_others_wait(void **state)
 {
 	struct build_id id = id_of("c0ffee00");
 	struct table_result nothing = { .reason = NAME_NO_DEBUG_INFO,
 					.generation = 5,
-					.holds_ns = 3600 * NS_PER_SECOND };
+					.ttl_ns = 3600 * NS_PER_SECOND };
 	struct tables tables;
 	uint64_t changes;
 	struct err err;
@@ -119,17 +119,17 @@ static void one_begins_and_the_others_wait(void **state)
 	open_tables(&tables, 1 << 30);
 	assert_true(tables_begin(&tables, &id));
 	assert_false(tables_begin(&tables, &id));
-	assert_int_equal(look(&tables, "c0ffee00", 5), TABLE_WORKING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 5), TABLE_BUILDING);
 	changes = tables_changes(&tables);
 	assert_false(tables_wait(&tables, changes, clock_monotonic_ns() + NS_PER_MS));
 	assert_true(tables_finish(&tables, &id, &nothing, &err));
 	assert_true(tables_wait(&tables, changes, clock_monotonic_ns()));
-	assert_int_equal(tables_look(&tables, &id, 5).reason, NAME_NO_DEBUG_INFO);
-	assert_int_equal(look(&tables, "c0ffee00", 6), TABLE_COLD); /* something has come */
+	assert_int_equal(tables_lookup(&tables, &id, 5).reason, NAME_NO_DEBUG_INFO);
+	assert_int_equal(state_of(&tables, "c0ffee00", 6), TABLE_MISSING); /* another generation */
 	tables_close(&tables);
 }
 
-static void tables_are_found_again_and_the_spoiled_go(void **state)
+static void tables_survive_a_restart_and_corrupt_ones_are_removed(void **state)
 {
 	struct tables tables;
 	char path[128];
@@ -143,14 +143,14 @@ static void tables_are_found_again_and_the_spoiled_go(void **state)
 	assert_int_equal(truncate(path, 100), 0);
 
 	open_tables(&tables, 1 << 30);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee01", 7), TABLE_COLD);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee01", 7), TABLE_MISSING);
 	snprintf(path, sizeof(path), "%s/tables/c0ffee01-7.table", scratch.path);
 	assert_int_equal(access(path, F_OK), -1);
 	tables_close(&tables);
 }
 
-static void the_least_recently_used_go_when_there_are_too_many_bytes(void **state)
+static void evicts_the_least_recently_used_beyond_the_maximum(void **state)
 {
 	uint64_t len;
 	struct tables tables;
@@ -163,19 +163,20 @@ static void the_least_recently_used_go_when_there_are_too_many_bytes(void **stat
 	put(&tables, "c0ffee00", 1);
 	put(&tables, "c0ffee01", 1);
 	put(&tables, "c0ffee02", 1);
-	assert_int_equal(look(&tables, "c0ffee00", 1), TABLE_READY); /* used: 01 is the oldest */
+	assert_int_equal(state_of(&tables, "c0ffee00", 1),
+			 TABLE_READY); /* used: 01 is the oldest */
 	put(&tables, "c0ffee03", 1);
-	assert_int_equal(look(&tables, "c0ffee01", 1), TABLE_COLD);
-	assert_int_equal(look(&tables, "c0ffee00", 1), TABLE_READY);
-	assert_int_equal(look(&tables, "c0ffee03", 1), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee01", 1), TABLE_MISSING);
+	assert_int_equal(state_of(&tables, "c0ffee00", 1), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee03", 1), TABLE_READY);
 	assert_true(tables.bytes <= 3 * len + len / 2);
 	tables_close(&tables);
-	open_tables(&tables, len + len / 2); /* less, by now */
+	open_tables(&tables, len + len / 2); /* a smaller maximum */
 	assert_true(tables.bytes <= len + len / 2);
 	tables_close(&tables);
 }
 
-static void one_that_is_longer_than_all_may_be_is_not_kept(void **state)
+static void a_table_larger_than_the_maximum_is_not_stored(void **state)
 {
 	struct build_id id = id_of("c0ffee00");
 	struct table_result result = { .reason = NAME_KNOWN,
@@ -190,11 +191,11 @@ static void one_that_is_longer_than_all_may_be_is_not_kept(void **state)
 	assert_true(tables_begin(&tables, &id));
 	assert_false(tables_finish(&tables, &id, &result, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
-	assert_int_equal(tables_look(&tables, &id, 1).reason, NAME_TOO_LARGE);
+	assert_int_equal(tables_lookup(&tables, &id, 1).reason, NAME_TOO_LARGE);
 	tables_close(&tables);
 }
 
-static void a_directory_belongs_to_one(void **state)
+static void a_directory_belongs_to_one_process(void **state)
 {
 	struct tables tables, others;
 	struct err err;
@@ -207,8 +208,8 @@ static void a_directory_belongs_to_one(void **state)
 	tables_close(&tables);
 }
 
-/* What a worker says it built is not there: it died, or its disk was full. */
-static void a_table_that_is_not_there_is_an_error_and_may_be_built_again(void **state)
+/* The worker died, or its disk was full. */
+static void a_missing_table_is_an_error_and_can_be_built_again(void **state)
 {
 	struct build_id id = id_of("c0ffee00");
 	struct table_result result = { .reason = NAME_KNOWN, .generation = 1, .file = "work/none" };
@@ -216,7 +217,7 @@ static void a_table_that_is_not_there_is_an_error_and_may_be_built_again(void **
 	struct err err;
 
 	(void)state;
-	tables_close(&tables); /* one that was never open */
+	tables_close(&tables); /* never opened */
 	open_tables(&tables, 1 << 30);
 	assert_true(tables_begin(&tables, &id));
 	assert_false(tables_finish(&tables, &id, &result, &err));
@@ -225,7 +226,7 @@ static void a_table_that_is_not_there_is_an_error_and_may_be_built_again(void **
 	tables_close(&tables);
 }
 
-static void the_same_generation_once_more_replaces_itself(void **state)
+static void the_same_generation_replaces_itself(void **state)
 {
 	struct tables tables;
 
@@ -235,7 +236,7 @@ static void the_same_generation_once_more_replaces_itself(void **state)
 	uint64_t len = put(&tables, "c0ffee00", 7);
 
 	put(&tables, "c0ffee00", 7);
-	assert_int_equal(look(&tables, "c0ffee00", 7), TABLE_READY);
+	assert_int_equal(state_of(&tables, "c0ffee00", 7), TABLE_READY);
 	assert_int_equal(tables.bytes, len);
 	tables_close(&tables);
 }
@@ -259,15 +260,15 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OWN(a_table_holds_for_its_generation_and_where_none_is_known),
-		OWN(who_holds_a_table_keeps_it_while_a_newer_one_comes),
-		OWN(one_begins_and_the_others_wait),
-		OWN(tables_are_found_again_and_the_spoiled_go),
-		OWN(the_least_recently_used_go_when_there_are_too_many_bytes),
-		OWN(one_that_is_longer_than_all_may_be_is_not_kept),
-		OWN(a_directory_belongs_to_one),
-		OWN(a_table_that_is_not_there_is_an_error_and_may_be_built_again),
-		OWN(the_same_generation_once_more_replaces_itself),
+		OWN(a_table_is_valid_for_its_generation_and_an_unknown_one),
+		OWN(a_looked_up_table_stays_mapped_when_a_newer_one_is_stored),
+		OWN(one_caller_builds_and_the_others_wait),
+		OWN(tables_survive_a_restart_and_corrupt_ones_are_removed),
+		OWN(evicts_the_least_recently_used_beyond_the_maximum),
+		OWN(a_table_larger_than_the_maximum_is_not_stored),
+		OWN(a_directory_belongs_to_one_process),
+		OWN(a_missing_table_is_an_error_and_can_be_built_again),
+		OWN(the_same_generation_replaces_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

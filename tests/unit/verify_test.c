@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * This very test as an upload, with its build id and without one.
+ * Verifies the executable of this test, with its build id and without one.
  */
 #include "object/elf_file.h"
 #include "object/htlhash.h"
@@ -58,7 +58,7 @@ static bool verifies(const char *path, str id, bool is_stated)
 	return ok;
 }
 
-static void its_own_build_id_is_the_only_one(void **state)
+static void accepts_only_the_build_id_of_the_file(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -73,18 +73,18 @@ static void its_own_build_id_is_the_only_one(void **state)
 	assert_true(verifies("/proc/self/exe", own, false));
 	assert_false(verifies("/proc/self/exe", STR("0123456789abcdef"), false));
 	assert_false(verifies("/proc/self/exe", STR("0123456789abcdef"), true));
-	own.len -= 2; /* a prefix is another one */
+	own.len -= 2; /* a prefix is another build id */
 	assert_false(verifies("/proc/self/exe", own, true));
 }
 
-static void one_may_be_stated_where_there_is_none(void **state)
+static void a_build_id_may_be_stated_for_a_file_without_one(void **state)
 {
 	(void)state;
 	assert_false(verifies(without_id, STR("0123456789abcdef"), false));
 	assert_true(verifies(without_id, STR("0123456789abcdef"), true));
 }
 
-static void a_hash_is_the_name_of_a_file_without_a_build_id_alone(void **state)
+static void only_a_file_without_a_build_id_is_known_by_its_hash(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	AUTO_FD fd = open(without_id, O_RDONLY | O_CLOEXEC);
@@ -102,7 +102,7 @@ static void a_hash_is_the_name_of_a_file_without_a_build_id_alone(void **state)
 			      false));
 }
 
-static void what_is_no_elf_file_holds_nothing(void **state)
+static void a_file_that_is_not_elf_has_no_contents(void **state)
 {
 	AUTO_FD fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	struct build_id id = id_of(STR("0123456789abcdef"));
@@ -111,17 +111,17 @@ static void what_is_no_elf_file_holds_nothing(void **state)
 
 	(void)state;
 	assert_false(verify_file(fd, &id, true, &contents, &err));
-	assert_int_equal(contents_of(fd).rank, DEBUG_NOTHING);
-	assert_false(contents_of(fd).has_code);
+	assert_int_equal(verified_contents(fd).rank, DEBUG_NOTHING);
+	assert_false(verified_contents(fd).has_code);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(its_own_build_id_is_the_only_one),
-		TEST(one_may_be_stated_where_there_is_none),
-		TEST(a_hash_is_the_name_of_a_file_without_a_build_id_alone),
-		TEST(what_is_no_elf_file_holds_nothing),
+		TEST(accepts_only_the_build_id_of_the_file),
+		TEST(a_build_id_may_be_stated_for_a_file_without_one),
+		TEST(only_a_file_without_a_build_id_is_known_by_its_hash),
+		TEST(a_file_that_is_not_elf_has_no_contents),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * handler_buildid - GET /buildid/...: serves debuginfod clients from the store or from upstream.
+ *
+ * - An uploaded debug file that also contains the program's code (an unstripped binary) is served
+ *   as the executable, too.
+ * - If the stored debug file has no DWARF, the upstream servers are queried for a better one.
+ * - A section is a byte range of a stored file.
+ * - Sources come from upstream.
+ */
+#pragma once
+
+#include "chassis/http.h"
+#include "upstream.h"
+
+struct handler_buildid {
+	struct files *files;
+	struct upstream *upstream;
+};
+
+/* An http_handler for the route /buildid/; the service is a struct handler_buildid. */
+void handler_buildid(void *service, const struct http_request *req, struct http_response *res);
+
+enum { HANDLER_BUILDID_METRICS = 2 };
+extern struct metric *const handler_buildid_metrics[HANDLER_BUILDID_METRICS];

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * handler_upload - PUT /buildid/ID/debuginfo: stores an uploaded debug file.
+ *
+ * The request's headers decide whether the upload is accepted, before the server responds
+ * 100 Continue: 409 have_it if the stored file is at least as good, 409 in_progress if
+ * another client is uploading the same file. The query parameter `rank` states how good the file is
+ * (?rank=symtab); the default is dwarf. The claim is not trusted: at the end the file must be a
+ * complete ELF file with the stated build id, and better than the stored file.
+ *
+ * If a token is configured, an upload must carry it. Only an upload with the token may state a
+ * build id for a file that contains none, or replace a better file (?force=true).
+ *
+ * Any thread.
+ */
+#pragma once
+
+#include "chassis/http.h"
+#include "files.h"
+
+struct handler_upload_options {
+	uint64_t max_bytes, timeout_ns;
+	const char *token_file; /* empty: uploads need no token */
+};
+
+struct handler_upload {
+	struct http_stream stream; /* for the route */
+	size_t max_bytes;
+	/* private */
+	struct files *files;
+	char token[4097]; /* empty: no token is configured */
+	_Atomic unsigned int running;
+};
+
+/* ERR_IO or ERR_NOT_FOUND: the token file cannot be read. ERR_INVALID: the token is too short or
+ * too long. There is nothing to close. */
+bool handler_upload_open(struct handler_upload *handler,
+			 const struct handler_upload_options *options, struct files *files,
+			 struct err *err) MUST_CHECK;
+
+/* An http_handler, called after the stream has received the whole body; the service is a struct
+ * handler_upload. */
+void handler_upload_finish(void *service, const struct http_request *req,
+			   struct http_response *res);
+
+enum { HANDLER_UPLOAD_METRICS = 3 };
+extern struct metric *const handler_upload_metrics[HANDLER_UPLOAD_METRICS];
