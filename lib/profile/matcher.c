@@ -5,8 +5,9 @@
  * An expression comes from a stranger and so do the values, so time and memory of a match are
  * limited. Anchoring is by option, not by wrapping the text in ^(?:...)$, which `a)|(?:b` escapes.
  */
+#include "profile/matcher.h"
+
 #include "profile/limits.h"
-#include "profile/selector.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -6,23 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
-	[OTLP_TRUNCATED] = "truncated",
-	[OTLP_MALFORMED] = "malformed",
-	[OTLP_INDEX] = "index",
-	[OTLP_LIMIT] = "limit",
-	[OTLP_OLD_LAYOUT] = "old_layout",
-	[OTLP_TEXT] = "text",
-	[OTLP_SHAPE] = "shape",
-	[OTLP_TOO_OLD] = "too_old",
-	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
-	[OTLP_LABEL_DROPPED] = "label_dropped",
-	[OTLP_LABEL_RESERVED] = "label_reserved",
-	[OTLP_LABEL_CUT] = "label_cut",
-	[OTLP_STACK_CUT] = "stack_cut",
-	[OTLP_NAME_CUT] = "name_cut",
-};
-
 /* In parentheses: the function, not what the analyzer sees in its place. */
 bool(otlp_reject)(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 {
@@ -56,4 +39,21 @@ bool otlp_memory_check(struct otlp_decoder *decoder)
 				   MESSAGE_MEMORY_MAX);
 	/* GCOVR_EXCL_STOP */
 	return true;
+}
+
+void otlp_packed_add(struct otlp_packed *packed, const struct field *field)
+{
+	if (field->wire == WIRE_LEN && !packed->bytes.len) {
+		packed->bytes = field->bytes;
+		return;
+	}
+	if (packed->more.len == 0)
+		buf_str(&packed->more, packed->bytes);
+	if (field->wire == WIRE_LEN)
+		buf_str(&packed->more, field->bytes);
+	else if (field->wire == WIRE_FIXED64)
+		buf_u64(&packed->more, field->value);
+	else
+		buf_varint(&packed->more, field->value);
+	packed->bytes = buf_bytes(&packed->more);
 }

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/otlp.h"
 #include "profile/otlp_field.h"
+#include "profile/otlp_reader.h"
 #include "profile/otlp_table.h"
 
 struct otlp_slices {
@@ -90,31 +90,5 @@ bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const stru
 
 /* False: the message takes more memory than one may. */
 bool otlp_memory_check(struct otlp_decoder *decoder);
-
-/* Index the tables of every dictionary in the message. */
-bool otlp_dictionary_index(struct otlp_decoder *decoder, str message);
-
-/* False: outside its table. Index 0 of an absent table is its zero value. */
-bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
-		str *ret_entry);
-
-bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
-		      str *ret_entry);
-
-bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
-			 struct otlp_attribute *ret_attribute);
-
-/* The index in the set. */
-bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack);
-
-/* Text of a stranger: UTF-8 without NUL, or the message is refused. */
-bool otlp_text_check(struct otlp_decoder *decoder, str text);
-
-/* KeyValue: its name, by either way of saying it, and the bytes of its AnyValue. */
-bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str *ret_value);
-
-/* An attribute of a name and an AnyValue. */
-bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
-		       struct otlp_attribute *ret_attribute);
 
 void otlp_packed_add(struct otlp_packed *packed, const struct field *field);

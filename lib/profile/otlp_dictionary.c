@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: the tables of a message's dictionaries, indexed once, and their
- * attributes.
- */
+#include "profile/otlp_dictionary.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_table.h"
+#include "profile/otlp_value.h"
 
 #include <inttypes.h>
 
@@ -13,7 +12,15 @@ static const enum otlp_table table_of_field[] = {
 	[1] = OTLP_MAPPINGS, [2] = OTLP_LOCATIONS,  [3] = OTLP_FUNCTIONS, [4] = OTLP_LINKS,
 	[5] = OTLP_STRINGS,  [6] = OTLP_ATTRIBUTES, [7] = OTLP_STACKS,
 };
-enum { DICTIONARY = 2 }; /* the field of ProfilesData */
+enum { DICTIONARY = 2 };        /* the field of ProfilesData */
+enum { SMALL_ENTRY_MAX = 512 }; /* bytes; what is known of one takes 50 */
+
+static const char *const otlp_table_names[OTLP_TABLE_COUNT] = {
+	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",
+	[OTLP_MAPPINGS] = "mapping", [OTLP_LOCATIONS] = "location",
+	[OTLP_STACKS] = "stack",     [OTLP_ATTRIBUTES] = "attribute",
+	[OTLP_LINKS] = "link",
+};
 
 static bool entry_add(struct otlp_decoder *decoder, const struct field *field)
 {
@@ -88,6 +95,30 @@ bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
 	return dictionaries_walk(decoder, message, NULL);
 }
 
+bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index, str *ret_entry)
+{
+	const struct otlp_slices *slices = &decoder->tables[table];
+
+	if (index >= slices->len && index > 0)
+		return otlp_reject(decoder, OTLP_INDEX,
+				   "%s %" PRId64 " is spoken of, and there are %zu",
+				   otlp_table_names[table], (int64_t)index, slices->len);
+	*ret_entry = index < slices->len ? slices->items[index] : (str){ 0 };
+	return true;
+}
+
+/* Entries that are decoded again each time they are spoken of must not be long. */
+bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
+		      str *ret_entry)
+{
+	if (!otlp_entry(decoder, table, index, ret_entry))
+		return false;
+	if (ret_entry->len > SMALL_ENTRY_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "an entry of %zu bytes in the %s table",
+				   ret_entry->len, otlp_table_names[table]);
+	return true;
+}
+
 /* What a sample's attribute is called as a label; resources' names are known to the table too. */
 static str label_name(struct otlp_decoder *decoder, str attribute)
 {
@@ -149,21 +180,4 @@ bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
 	}
 	*ret_attribute = attribute;
 	return true;
-}
-
-void otlp_packed_add(struct otlp_packed *packed, const struct field *field)
-{
-	if (field->wire == WIRE_LEN && !packed->bytes.len) {
-		packed->bytes = field->bytes;
-		return;
-	}
-	if (packed->more.len == 0)
-		buf_str(&packed->more, packed->bytes);
-	if (field->wire == WIRE_LEN)
-		buf_str(&packed->more, field->bytes);
-	else if (field->wire == WIRE_FIXED64)
-		buf_u64(&packed->more, field->value);
-	else
-		buf_varint(&packed->more, field->value);
-	packed->bytes = buf_bytes(&packed->more);
 }

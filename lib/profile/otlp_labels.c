@@ -2,6 +2,8 @@
 #include "profile/otlp_labels.h"
 
 #include "profile/limits.h"
+#include "profile/otlp_dictionary.h"
+#include "profile/otlp_value.h"
 
 void otlp_labels_init(struct otlp_labels *labels, struct otlp_decoder *decoder)
 {

@@ -3,14 +3,34 @@
  * otlp_read(): the walk over a message's resources, profiles and samples. Their stacks are
  * otlp_stacks.c's, their labels otlp_labels.c's.
  */
+#include "profile/otlp_reader.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_dictionary.h"
 #include "profile/otlp_labels.h"
+#include "profile/otlp_stacks.h"
 #include "profile/profile_type.h"
 
 #include <inttypes.h>
 
 #define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
+
+const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
+	[OTLP_TRUNCATED] = "truncated",
+	[OTLP_MALFORMED] = "malformed",
+	[OTLP_INDEX] = "index",
+	[OTLP_LIMIT] = "limit",
+	[OTLP_OLD_LAYOUT] = "old_layout",
+	[OTLP_TEXT] = "text",
+	[OTLP_SHAPE] = "shape",
+	[OTLP_TOO_OLD] = "too_old",
+	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
+	[OTLP_LABEL_DROPPED] = "label_dropped",
+	[OTLP_LABEL_RESERVED] = "label_reserved",
+	[OTLP_LABEL_CUT] = "label_cut",
+	[OTLP_STACK_CUT] = "stack_cut",
+	[OTLP_NAME_CUT] = "name_cut",
+};
 
 struct walk {
 	struct otlp_decoder decoder;

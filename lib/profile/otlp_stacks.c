@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: a stack's locations become frames, with their mappings, functions and
- * lines, each once.
- */
+#include "profile/otlp_stacks.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_dictionary.h"
 
 /* The first of a list of attributes that has this name; empty: none. */
 static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packed *indexes,

@@ -14,5 +14,3 @@ enum otlp_table {
 	OTLP_LINKS,
 	OTLP_TABLE_COUNT,
 };
-
-extern const char *const otlp_table_names[OTLP_TABLE_COUNT];

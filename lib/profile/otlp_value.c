@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: names and AnyValues become text, arrays as in JSON.
- */
+#include "profile/otlp_value.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_dictionary.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,8 @@
 /*
  * otlp_write(): samples of a set become one message, grouped so that little is said twice.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
+
 #include "profile/otlp_intern.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"

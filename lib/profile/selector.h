@@ -9,24 +9,8 @@
  */
 #pragma once
 
-#include "base/err.h"
-#include "profile/labels.h"
 #include "profile/limits.h"
-
-enum matcher_op { MATCH_EQ, MATCH_NE, MATCH_RE, MATCH_NOT_RE, MATCH_OP_COUNT };
-
-/* "=", "!=", "=~", "!~", by op. */
-extern const char *const matcher_op_names[MATCH_OP_COUNT];
-
-struct matcher {
-	enum matcher_op op;
-	str name, value;
-	/* private */
-	bool matches_empty;
-	struct pcre2_real_code_8 *code; /* this and what follows: MATCH_RE, MATCH_NOT_RE */
-	struct pcre2_real_match_data_8 *match;
-	struct pcre2_real_match_context_8 *limits;
-};
+#include "profile/matcher.h"
 
 struct selector {
 	str text; /* as it was parsed */
@@ -42,15 +26,3 @@ struct selector {
 bool selector_parse(str text, struct arena *arena, struct selector *ret_selector,
 		    struct err *err) MUST_CHECK;
 void selector_done(struct selector *selector);
-
-/* One matcher by itself. The texts are borrowed. ERR_INVALID: not a regular expression. */
-bool matcher_init(struct matcher *matcher, enum matcher_op op, str name, str value,
-		  struct err *err) MUST_CHECK;
-void matcher_done(struct matcher *matcher);
-
-/* ERR_LIMIT when an expression ran into its match limit on this value. One thread per matcher. */
-bool matcher_matches(const struct matcher *matcher, str value, bool *ret_matches,
-		     struct err *err) MUST_CHECK;
-
-/* Whether the empty value matches: then the label may be absent. */
-bool matcher_matches_empty(const struct matcher *matcher);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "chassis/metrics.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
 
 /* Why a message went to the rejected topic: the decoder's reasons, and two of ours. */
 enum { REJECT_HEADERS = OTLP_PART_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "metrics.h"
 #include "profile/limits.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
 #include "profile/status.h"
 
 #include <inttypes.h>

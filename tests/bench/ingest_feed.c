@@ -16,7 +16,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_producer.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/status.h"
 
 #include <inttypes.h>

@@ -8,7 +8,8 @@
  * name looked up, nothing interned.
  */
 #include "base/clock.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 

@@ -2,7 +2,8 @@
 /*
  * OTLP profiles. What is taken must be writable, and taken again as the same number of samples.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,6 +3,7 @@
  * What of a message is cut or left out, and counted; the rest of it is taken.
  */
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
 /* An AnyValue of arrays in arrays, `depth` of them. */
 static str nested_value(int depth, struct arena *arena)

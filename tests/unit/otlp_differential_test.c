@@ -3,7 +3,8 @@
  * The streaming reader beside protobuf-c: what protobuf-c unpacks of the same bytes, resolved as
  * plainly as can be, says the same samples.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 #include "random_set.h"

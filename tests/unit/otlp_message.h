@@ -6,7 +6,7 @@
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
 #include "profile/protobuf.h"
 #include "profiles.h"
 #include "test.h"

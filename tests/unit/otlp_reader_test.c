@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
 static void what_was_written_comes_back_sample_for_sample(void **state)
 {

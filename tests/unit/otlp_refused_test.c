@@ -3,6 +3,7 @@
  * Messages that are refused, and the reasons that are told.
  */
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
 static void expect_refused(struct message *m, enum otlp_reason reason)
 {

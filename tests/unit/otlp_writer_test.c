@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 #include "profile/protobuf.h"
 #include "profiles.h"
 #include "test.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/buf.h"
 #include "profile/profile_type.h"
 #include "profile/selector.h"
 #include "test.h"

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "client/kafka_producer.h"
 #include "host.h"
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 #include "profile/status.h"
 
 #include <inttypes.h>

@@ -50,9 +50,3 @@ struct otlp_result {
  */
 bool otlp_read(str bytes, const struct otlp_options *options, struct sample_set *set,
 	       struct otlp_result *ret_result, struct err *err) MUST_CHECK;
-
-/*
- * Encode the samples [first, first + count) and no more than they speak of. CPU samples whose value
- * is their series' period go as timestamps only.
- */
-str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena);
