@@ -52,7 +52,7 @@ PURE = {
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses question",
-    "services/ingester": "culprit number part unreadable",
+    "services/ingester": "batch_number partition_buffer poison unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
         frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
         name_search name_wanted namer page params range range_report report share_wish stats""",

@@ -12,9 +12,9 @@
  */
 #pragma once
 
-#include "culprit.h"
 #include "hosts.h"
-#include "part.h"
+#include "partition_buffer.h"
+#include "poison.h"
 #include "reject.h"
 #include "unreadable.h"
 
@@ -22,7 +22,7 @@ struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
 	uint64_t topic_partitions, replication_factor;
 	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
-	uint64_t memory_limit; /* bytes; HELD_SHARE of it is for what waits to be flushed */
+	uint64_t memory_limit; /* bytes; BUFFER_SHARE of it is for what waits to be flushed */
 	bool synchronous_commit;
 };
 
@@ -37,7 +37,7 @@ enum consume_state {
 };
 
 /* Where a partition goes on when the topic no longer has what was next. */
-struct detour {
+struct seek_override {
 	int32_t partition;
 	int64_t offset;
 };
@@ -51,16 +51,16 @@ struct consume {
 	struct store_writer store;
 	struct hosts hosts;
 	struct arena assignment; /* lives as long as the parts */
-	struct part *parts;
-	size_t part_count;
+	struct partition_buffer *buffers;
+	size_t buffer_count;
 	uint64_t connections;                    /* of the store, as their offsets were read */
 	uint64_t partitions_made, writers_ended; /* of the store, as they were counted */
-	struct part **by_partition;              /* [0, partition_end) */
+	struct partition_buffer **by_partition;  /* [0, partition_end) */
 	size_t partition_end;
-	struct arena message; /* of the one being decoded */
-	struct detour detour; /* partition -1: none */
+	struct arena message_arena;         /* of the one being decoded */
+	struct seek_override seek_override; /* partition -1: none */
 	struct unreadable unreadable;
-	struct culprit culprit;
+	struct poison poison;
 	bool is_paused;
 	uint64_t next_flush_ns, backoff_ms;
 };

@@ -12,47 +12,48 @@
 
 enum { BACKOFF_MAX_MS = 10000 };
 
-static size_t held(const struct consume *consume)
+static size_t memory_used(const struct consume *consume)
 {
-	size_t bytes = hosts_held(&consume->hosts);
+	size_t bytes = hosts_memory(&consume->hosts);
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		bytes += consume->parts[i].arena.held;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		bytes += consume->buffers[i].arena.held;
 	return bytes;
 }
 
-static uint64_t messages_held(const struct consume *consume)
+static uint64_t buffered_messages(const struct consume *consume)
 {
 	uint64_t messages = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		messages += consume->parts[i].messages;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		messages += consume->buffers[i].messages;
 	return messages;
 }
 
 /* The dirty parts as the store wants them. */
-static struct store_part *dirty_parts(const struct consume *consume, struct arena *arena,
-				      struct part ***ret_parts, size_t *ret_count)
+static struct store_part *dirty_buffers(const struct consume *consume, struct arena *arena,
+					struct partition_buffer ***ret_buffers, size_t *ret_count)
 {
-	struct store_part *dirty = arena_array(arena, struct store_part, consume->part_count);
-	struct part **parts = arena_array(arena, struct part *, consume->part_count);
+	struct store_part *dirty = arena_array(arena, struct store_part, consume->buffer_count);
+	struct partition_buffer **buffers =
+		arena_array(arena, struct partition_buffer *, consume->buffer_count);
 	size_t count = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++) {
-		struct part *part = &consume->parts[i];
+	for (size_t i = 0; i < consume->buffer_count; i++) {
+		struct partition_buffer *buffer = &consume->buffers[i];
 
-		if (!part->is_dirty)
+		if (!buffer->is_dirty)
 			continue;
-		parts[count] = part;
+		buffers[count] = buffer;
 		dirty[count++] = (struct store_part){
-			.from = part->from,
-			.to = part->to,
-			.samples = part->samples.samples.len ? &part->samples : NULL,
-			.hosts = part->hosts.items,
-			.host_count = part->hosts.len,
+			.from = buffer->from,
+			.to = buffer->to,
+			.samples = buffer->samples.samples.len ? &buffer->samples : NULL,
+			.hosts = buffer->hosts.items,
+			.host_count = buffer->hosts.len,
 		};
 	}
-	*ret_parts = parts;
+	*ret_buffers = buffers;
 	*ret_count = count;
 	return dirty;
 }
@@ -82,48 +83,48 @@ static void observe_delay(struct metric *metric, int64_t now_ms, int64_t since_m
 }
 
 /* What became visible: when, and how new it is. */
-static void count_stored(struct part *part)
+static void count_stored(struct partition_buffer *buffer)
 {
-	const struct sample_set *set = &part->samples;
+	const struct sample_set *set = &buffer->samples;
 	int64_t now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
-	int64_t newest_ms = part->newest_ms;
+	int64_t newest_ms = buffer->newest_ms;
 
-	observe_delay(&ingester_visible_ns, now_ms, part->oldest_ms);
-	observe_delay(&ingester_sample_delay_ns, now_ms, part->sampled_ms);
+	observe_delay(&ingester_visible_ns, now_ms, buffer->oldest_ms);
+	observe_delay(&ingester_sample_delay_ns, now_ms, buffer->sampled_ms);
 	for (size_t i = 0; i < set->samples.len; i++)
 		if ((int64_t)set->samples.items[i].time_ms > newest_ms)
 			newest_ms = (int64_t)set->samples.items[i].time_ms;
-	part->newest_ms = newest_ms;
+	buffer->newest_ms = newest_ms;
 	if (newest_ms > metric_get(&ingester_newest_sample_ms))
 		metric_set(&ingester_newest_sample_ms, newest_ms);
 	if (newest_ms)
-		metric_set_number(&ingester_partition_newest, (size_t)part->to.partition,
+		metric_set_number(&ingester_partition_newest, (size_t)buffer->to.partition,
 				  (uint64_t)newest_ms / 1000);
 }
 
 /* The server refuses the data themselves: find whose they are. False: that did not help. */
-static bool on_refused(struct consume *consume, struct part *const *parts, size_t count,
-		       const struct err *err)
+static bool on_rejected(struct consume *consume, struct partition_buffer *const *buffers,
+			size_t count, const struct err *err)
 {
 	uint64_t messages = 0;
-	const struct part *last = parts[0];
+	const struct partition_buffer *last = buffers[0];
 
 	for (size_t i = 0; i < count; i++) {
-		messages += parts[i]->messages;
-		last = parts[i]->messages ? parts[i] : last;
+		messages += buffers[i]->messages;
+		last = buffers[i]->messages ? buffers[i] : last;
 	}
-	switch (culprit_refused(&consume->culprit, messages, last->to.partition,
-				last->to.next - 1)) {
-	case CULPRIT_SEARCH:
+	switch (poison_flush_rejected(&consume->poison, messages, last->to.partition,
+				      last->to.next - 1)) {
+	case POISON_BISECT:
 		log_warn("data refused, looking for whose they are",
 			 "messages=%" PRIu64 " error=\"%s\"", messages, err->msg);
 		break;
-	case CULPRIT_FOUND:
+	case POISON_FOUND:
 		log_warn("data refused, the message will be rejected",
 			 "partition=%" PRId32 " offset=%" PRId64 " error=\"%s\"",
 			 last->to.partition, last->to.next - 1, err->msg);
 		break;
-	case CULPRIT_LOST:
+	case POISON_NOT_FOUND:
 		return false;
 	}
 	metric_add(&ingester_flush_errors, 1);
@@ -135,10 +136,10 @@ static bool on_refused(struct consume *consume, struct part *const *parts, size_
  * A PostgreSQL that was away may have come back older than it was, a crash or a failover ago. A
  * partition that brings nothing new would never find out at its fence: so all of them begin again.
  */
-static bool begin_again(struct consume *consume, bool *ret_again, struct err *err)
+static bool reread_if_reconnected(struct consume *consume, bool *ret_again, struct err *err)
 {
 	*ret_again = false;
-	if (consume->part_count == 0)
+	if (consume->buffer_count == 0)
 		return true;
 	if (!store_writer_connect(&consume->store, err))
 		return false;
@@ -154,33 +155,33 @@ bool flush_all(struct consume *consume, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_flush result = { 0 };
-	struct part **parts;
+	struct partition_buffer **buffers;
 	size_t count, lost = 0;
 	uint64_t messages = 0;
 	bool again;
 
-	if (!begin_again(consume, &again, err))
+	if (!reread_if_reconnected(consume, &again, err))
 		return false;
 	if (again)
 		return true;
 
-	struct store_part *dirty = dirty_parts(consume, &arena, &parts, &count);
+	struct store_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
 	uint64_t start_ns = clock_monotonic_ns();
 
 	if (count == 0)
 		return true;
 	if (!store_writer_flush(&consume->store, dirty, count, &result, err))
-		return err->code == ERR_INVALID && on_refused(consume, parts, count, err);
+		return err->code == ERR_INVALID && on_rejected(consume, buffers, count, err);
 	for (size_t i = 0; i < count; i++) {
 		lost += dirty[i].lost;
 		if (dirty[i].lost)
 			continue;
-		count_stored(parts[i]);
-		messages += parts[i]->messages;
-		culprit_pass(&consume->culprit, parts[i]->to.partition, parts[i]->to.next);
-		part_stored(parts[i]);
+		count_stored(buffers[i]);
+		messages += buffers[i]->messages;
+		poison_advance(&consume->poison, buffers[i]->to.partition, buffers[i]->to.next);
+		partition_buffer_stored(buffers[i]);
 	}
-	culprit_stored(&consume->culprit, messages);
+	poison_flush_stored(&consume->poison, messages);
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
 		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
@@ -210,12 +211,12 @@ static void observe(struct consume *consume)
 {
 	size_t samples = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		samples += consume->parts[i].samples.samples.len;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		samples += consume->buffers[i].samples.samples.len;
 	lag_observe(consume);
 	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
-	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
+	metric_set(&ingester_buffered_bytes, (int64_t)memory_used(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
 	metric_add(&ingester_partitions_made,
 		   consume->store.partitions_made - consume->partitions_made);
@@ -226,11 +227,12 @@ static void observe(struct consume *consume)
 
 void flush_if_due(struct consume *consume)
 {
-	uint64_t now_ns = clock_monotonic_ns(), limit = consume->options->memory_limit / HELD_SHARE;
-	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
+	uint64_t now_ns = clock_monotonic_ns(),
+		 limit = consume->options->memory_limit / BUFFER_SHARE;
+	bool is_full = memory_used(consume) > limit || consume->hosts.count >= HOSTS_MAX;
 	struct err err;
 
-	if (consume->culprit.limit && messages_held(consume) >= consume->culprit.limit &&
+	if (consume->poison.limit && buffered_messages(consume) >= consume->poison.limit &&
 	    !consume->backoff_ms)
 		consume->next_flush_ns = now_ns;
 	if (now_ns < consume->next_flush_ns && (!is_full || consume->backoff_ms))

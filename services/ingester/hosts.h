@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "number.h"
+#include "batch_number.h"
 #include "store/writer.h"
 
 struct host;
@@ -26,7 +26,7 @@ struct host {
 	struct store_host store;
 	/* private */
 	struct host *next;
-	char *words; /* what store.status, node and version point into */
+	char *texts; /* what store.status, node and version point into */
 };
 
 void hosts_init(struct hosts *hosts);
@@ -34,14 +34,14 @@ void hosts_clear(struct hosts *hosts); /* forget all of them */
 
 /* The host of that number, out of the table where it is new to us. NULL: the table cannot be read.
  */
-struct host *hosts_find(struct hosts *hosts, const struct number *number,
+struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 			struct store_writer *writer, struct err *err);
 
 /* Remember its last word. False: it is not a status; what was remembered stays. */
-bool host_speak(struct host *host, str status, struct err *err) MUST_CHECK;
+bool host_update(struct host *host, str status, struct err *err) MUST_CHECK;
 
 /* Count a batch of its that was rejected: as many samples as the status of that batch says. */
-void host_reject(struct host *host, str status);
+void host_count_rejected(struct host *host, str status);
 
 /* Memory held. */
-size_t hosts_held(const struct hosts *hosts);
+size_t hosts_memory(const struct hosts *hosts);

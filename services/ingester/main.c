@@ -7,7 +7,7 @@
 #include "chassis/daemon.h"
 #include "compact.h"
 #include "consume.h"
-#include "keep.h"
+#include "maintenance.h"
 #include "metrics.h"
 
 #include <malloc.h>
@@ -72,7 +72,7 @@ static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
 	struct compact compact = { 0 };
-	struct keep keep = { 0 };
+	struct maintenance maintenance = { 0 };
 	struct daemon_server server = { 0 };
 	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
@@ -87,17 +87,18 @@ static bool run(void *self, struct err *err)
 
 	const struct compact_options compaction = { .postgres = loaded->consume.postgres,
 						    .age_ns = loaded->compaction_age_ns };
-	const struct keep_options keeping = {
+	const struct maintenance_options maintenance_options = {
 		.postgres = loaded->consume.postgres,
 		.retention_raw_ns = loaded->consume.retention_raw_ns,
 		.retention_rollup_ns = loaded->retention_rollup_ns,
 	};
-	bool done = compact_start(&compact, &compaction, err) && keep_start(&keep, &keeping, err) &&
+	bool done = compact_start(&compact, &compaction, err) &&
+		    maintenance_start(&maintenance, &maintenance_options, err) &&
 		    consume_run(&consume, &loaded->consume, err);
 
 	daemon_stop();
 	compact_stop(&compact);
-	keep_stop(&keep);
+	maintenance_stop(&maintenance);
 	daemon_unserve(&server);
 	return done;
 }

@@ -10,7 +10,7 @@
 /* Why a message went to the rejected topic: the decoder's reasons, and two of ours. */
 enum { REJECT_HEADERS = OTLP_PART_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
 
-/* What the decoder left out of messages that were taken, or took in part. */
+/* What the decoder left out of messages that were taken, or took in buffer. */
 enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,

@@ -22,12 +22,12 @@ struct unreadable {
 	int64_t first;     /* of the messages that cannot be read */
 	/* private */
 	int64_t base, inside, beyond, step;
-	bool checking;
+	bool is_verifying;
 };
 
 enum unreadable_step {
-	UNREADABLE_ASK,  /* for `next` */
-	UNREADABLE_DONE, /* messages from `first` to before `next` are lost; go on at `next` */
+	UNREADABLE_FETCH, /* for `next` */
+	UNREADABLE_DONE,  /* messages from `first` to before `next` are lost; go on at `next` */
 };
 
 #define UNREADABLE_NONE ((struct unreadable){ .partition = -1 })
@@ -36,8 +36,8 @@ enum unreadable_step {
  * The batch that begins at `base` holds the offset that was asked for: `wanted`, when nothing is
  * sought yet. `end`: the topic's end, where no batch can reach beyond.
  */
-enum unreadable_step unreadable_met(struct unreadable *unreadable, int32_t partition, int64_t base,
-				    int64_t wanted, int64_t end);
+enum unreadable_step unreadable_inside(struct unreadable *unreadable, int32_t partition,
+				       int64_t base, int64_t wanted, int64_t end);
 
 /* A message came, or the beginning of another batch: `offset` is outside. */
-enum unreadable_step unreadable_passed(struct unreadable *unreadable, int64_t offset);
+enum unreadable_step unreadable_outside(struct unreadable *unreadable, int64_t offset);

@@ -12,18 +12,18 @@ static int64_t search(struct world *world, unsigned int *ret_asked)
 {
 	struct unreadable unreadable = UNREADABLE_NONE;
 	enum unreadable_step step =
-		unreadable_met(&unreadable, 3, world->first, world->first, world->end);
+		unreadable_inside(&unreadable, 3, world->first, world->first, world->end);
 
 	*ret_asked = 0;
-	while (step == UNREADABLE_ASK) {
+	while (step == UNREADABLE_FETCH) {
 		int64_t asked = unreadable.next;
 
 		assert_true(asked > world->first && asked < world->end);
 		assert_true(++*ret_asked < 1000);
 		if (asked <= world->last)
-			step = unreadable_met(&unreadable, 3, world->first, asked, world->end);
+			step = unreadable_inside(&unreadable, 3, world->first, asked, world->end);
 		else
-			step = unreadable_passed(&unreadable, asked);
+			step = unreadable_outside(&unreadable, asked);
 	}
 	assert_true(unreadable.first == world->first);
 	return unreadable.next;
@@ -68,15 +68,15 @@ static void an_answer_to_an_earlier_question_skips_nothing(void **state)
 	struct unreadable unreadable = UNREADABLE_NONE;
 
 	(void)state;
-	assert_int_equal(unreadable_met(&unreadable, 0, 2, 2, 50), UNREADABLE_ASK);
+	assert_int_equal(unreadable_inside(&unreadable, 0, 2, 2, 50), UNREADABLE_FETCH);
 	assert_int_equal(unreadable.next, 3);
-	assert_int_equal(unreadable_met(&unreadable, 0, 2, 3, 50), UNREADABLE_ASK); /* late */
+	assert_int_equal(unreadable_inside(&unreadable, 0, 2, 3, 50), UNREADABLE_FETCH); /* late */
 	assert_int_equal(unreadable.next, 5);
-	assert_int_equal(unreadable_passed(&unreadable, 5), UNREADABLE_ASK);
+	assert_int_equal(unreadable_outside(&unreadable, 5), UNREADABLE_FETCH);
 	assert_int_equal(unreadable.next, 4);
-	assert_int_equal(unreadable_passed(&unreadable, 4), UNREADABLE_ASK);
+	assert_int_equal(unreadable_outside(&unreadable, 4), UNREADABLE_FETCH);
 	assert_int_equal(unreadable.next, 3); /* once more */
-	assert_int_equal(unreadable_passed(&unreadable, 3), UNREADABLE_DONE);
+	assert_int_equal(unreadable_outside(&unreadable, 3), UNREADABLE_DONE);
 	assert_int_equal(unreadable.next, 3);
 }
 
@@ -85,7 +85,7 @@ static void begins_where_the_batch_was_entered(void **state)
 	struct unreadable unreadable = UNREADABLE_NONE;
 
 	(void)state;
-	assert_int_equal(unreadable_met(&unreadable, 0, 10, 15, 16), UNREADABLE_DONE);
+	assert_int_equal(unreadable_inside(&unreadable, 0, 10, 15, 16), UNREADABLE_DONE);
 	assert_int_equal(unreadable.first, 15);
 	assert_int_equal(unreadable.next, 16);
 }
@@ -95,9 +95,9 @@ static void another_batch_that_cannot_be_read_ends_this_one(void **state)
 	struct unreadable unreadable = UNREADABLE_NONE;
 
 	(void)state;
-	assert_int_equal(unreadable_met(&unreadable, 0, 2, 2, 50), UNREADABLE_ASK);
-	assert_int_equal(unreadable_passed(&unreadable, 3), UNREADABLE_DONE);
-	assert_int_equal(unreadable_met(&unreadable, 0, 3, 3, 50), UNREADABLE_ASK);
+	assert_int_equal(unreadable_inside(&unreadable, 0, 2, 2, 50), UNREADABLE_FETCH);
+	assert_int_equal(unreadable_outside(&unreadable, 3), UNREADABLE_DONE);
+	assert_int_equal(unreadable_inside(&unreadable, 0, 3, 3, 50), UNREADABLE_FETCH);
 	assert_int_equal(unreadable.first, 3);
 	assert_int_equal(unreadable.next, 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "take.h"
+#include "message.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,18 +11,18 @@
 #include <inttypes.h>
 
 /* A batch that is neither stored nor refused yet, and the host it moves on (NULL: not numbered). */
-struct take {
+struct message {
 	struct consume *consume;
-	struct part *part;
+	struct partition_buffer *buffer;
 	const struct kafka_record *record;
 	struct host *host;
 };
 
-static bool reject(struct take *take, size_t reason, const struct err *why, struct err *err)
+static bool reject(struct message *message, size_t reason, const struct err *why, struct err *err)
 {
-	const struct kafka_record *record = take->record;
+	const struct kafka_record *record = message->record;
 
-	if (!reject_message(&take->consume->reject, record, reject_reason_name(reason), why->msg,
+	if (!reject_message(&message->consume->reject, record, reject_reason_name(reason), why->msg,
 			    err))
 		return false;
 	log_warn("message rejected",
@@ -33,30 +33,30 @@ static bool reject(struct take *take, size_t reason, const struct err *why, stru
 }
 
 /* It may be read several times before its rejection is stored. */
-static bool reject_found(struct take *take, struct culprit_message *found, struct err *err)
+static bool reject_found(struct message *message, struct poison_message *found, struct err *err)
 {
 	struct err why;
 
 	err_set(&why, ERR_INVALID, "PostgreSQL refuses what this message holds");
-	found->is_told = found->is_told || reject(take, REJECT_BY_STORE, &why, err);
-	return found->is_told;
+	found->is_reported = found->is_reported || reject(message, REJECT_BY_STORE, &why, err);
+	return found->is_reported;
 }
 
-static void count_skipped(struct take *take, const struct otlp_result *result)
+static void count_skipped(struct message *message, const struct otlp_result *result)
 {
 	for (size_t i = 0; i < SKIPPED_REASON_COUNT; i++)
 		metric_add_at(&ingester_skipped, i, result->counts[OTLP_PART_REASON + i]);
-	if (!take->host)
+	if (!message->host)
 		return;
-	take->host->store.skipped +=
+	message->host->store.skipped +=
 		result->counts[OTLP_TOO_OLD] + result->counts[OTLP_TOO_FAR_AHEAD];
-	take->host->store.too_far_ahead += result->counts[OTLP_TOO_FAR_AHEAD];
+	message->host->store.too_far_ahead += result->counts[OTLP_TOO_FAR_AHEAD];
 }
 
 /* Decode into a set of the message's own, so that one that is refused leaves nothing behind. */
-static bool decode(struct take *take, bool *ret_rejected, struct err *err)
+static bool decode(struct message *message, bool *ret_rejected, struct err *err)
 {
-	struct consume *consume = take->consume;
+	struct consume *consume = message->consume;
 	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
 	uint64_t kept_ms = consume->options->retention_raw_ns / NS_PER_MS;
 	struct otlp_options options = {
@@ -66,25 +66,25 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
 	struct otlp_result result = { 0 };
 	struct sample_set set;
 	struct err why;
-	struct culprit_message *found =
-		culprit_find(&consume->culprit, take->record->partition, take->record->offset);
+	struct poison_message *found =
+		poison_find(&consume->poison, message->record->partition, message->record->offset);
 
 	if (found) {
 		*ret_rejected = true;
-		return reject_found(take, found, err);
+		return reject_found(message, found, err);
 	}
-	arena_reset(&consume->message);
-	sample_set_init(&set, &consume->message);
-	if (!otlp_read(take->record->value, &options, &set, &result, &why)) {
+	arena_reset(&consume->message_arena);
+	sample_set_init(&set, &consume->message_arena);
+	if (!otlp_read(message->record->value, &options, &set, &result, &why)) {
 		*ret_rejected = true;
-		return reject(take, result.rejected, &why, err);
+		return reject(message, result.rejected, &why, err);
 	}
 	*ret_rejected = false;
-	count_skipped(take, &result);
-	part_add_samples(take->part, &set);
+	count_skipped(message, &result);
+	partition_buffer_add_samples(message->buffer, &set);
 	metric_add(&ingester_samples, set.samples.len);
-	if (take->host)
-		take->host->store.stored += set.samples.len;
+	if (message->host)
+		message->host->store.stored += set.samples.len;
 	return true;
 }
 
@@ -93,29 +93,30 @@ static bool decode(struct take *take, bool *ret_rejected, struct err *err)
  * of the same record must not find its own number, so they move only when nothing can fail any
  * more.
  */
-static bool take_numbered(struct take *take, const struct number *number, struct err *err)
+static bool process_numbered(struct message *message, const struct batch_number *number,
+			     struct err *err)
 {
-	struct consume *consume = take->consume;
-	str status = kafka_record_header(take->record, "decima-status");
+	struct consume *consume = message->consume;
+	str status = kafka_record_header(message->record, "decima-status");
 	bool rejected;
 
-	take->host = hosts_find(&consume->hosts, number, &consume->store, err);
-	if (!take->host)
+	message->host = hosts_find(&consume->hosts, number, &consume->store, err);
+	if (!message->host)
 		return false;
 
-	struct store_host *host = &take->host->store;
+	struct store_host *host = &message->host->store;
 	struct arena *arena = &consume->hosts.arena;
 
-	part_add_host(take->part, host);
+	partition_buffer_add_host(message->buffer, host);
 	if (seen_has(&host->seen, number->sequence)) {
 		host->duplicate_batches++;
 		metric_add(&ingester_duplicates, 1);
 		return true;
 	}
-	if (!decode(take, &rejected, err))
+	if (!decode(message, &rejected, err))
 		return false;
 	if (rejected)
-		host_reject(take->host, status);
+		host_count_rejected(message->host, status);
 
 	uint64_t gap = host->seen.gap;
 	enum seen_verdict verdict = seen_take(&host->seen, number->sequence, arena);
@@ -128,32 +129,32 @@ static bool take_numbered(struct take *take, const struct number *number, struct
 
 	struct err why;
 
-	if (status.ptr && !host_speak(take->host, status, &why)) {
+	if (status.ptr && !host_update(message->host, status, &why)) {
 		metric_add(&ingester_bad_status, 1);
 		log_debug("status not read", "error=\"%s\"", why.msg);
 	}
 	return true;
 }
 
-bool take_record(struct consume *consume, struct part *part, const struct kafka_record *record,
-		 struct err *err)
+bool message_process(struct consume *consume, struct partition_buffer *buffer,
+		     const struct kafka_record *record, struct err *err)
 {
-	struct take take = { .consume = consume, .part = part, .record = record };
-	struct number number;
+	struct message message = { .consume = consume, .buffer = buffer, .record = record };
+	struct batch_number number;
 	struct err why;
 	bool rejected, done;
 
-	if (!number_read(record->key, kafka_record_header(record, "decima-epoch"),
-			 kafka_record_header(record, "decima-seq"), &number, &why))
-		done = reject(&take, REJECT_HEADERS, &why, err);
-	else if (number.is_given)
-		done = take_numbered(&take, &number, err);
+	if (!batch_number_parse(record->key, kafka_record_header(record, "decima-epoch"),
+				kafka_record_header(record, "decima-seq"), &number, &why))
+		done = reject(&message, REJECT_HEADERS, &why, err);
+	else if (number.is_present)
+		done = process_numbered(&message, &number, err);
 	else
-		done = decode(&take, &rejected, err);
+		done = decode(&message, &rejected, err);
 	if (!done)
 		return false;
 	metric_add(&ingester_messages, 1);
 	metric_add(&ingester_bytes, record->value.len);
-	part_advance(part, record);
+	partition_buffer_advance(buffer, record);
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "number.h"
+#include "batch_number.h"
 
 #include "ingester_limits.h"
 
@@ -15,12 +15,13 @@ static bool read_positive(const char *name, str text, uint64_t *ret_value, struc
 	return true;
 }
 
-bool number_read(str key, str epoch, str sequence, struct number *ret_number, struct err *err)
+bool batch_number_parse(str key, str epoch, str sequence, struct batch_number *ret_number,
+			struct err *err)
 {
-	struct number number = { .is_given = true, .host = key };
+	struct batch_number number = { .is_present = true, .host = key };
 
 	if (!epoch.ptr && !sequence.ptr) {
-		*ret_number = (struct number){ 0 };
+		*ret_number = (struct batch_number){ 0 };
 		return true;
 	}
 	if (key.len == 0 || key.len > HOST_ID_MAX || !str_is_utf8(key) ||

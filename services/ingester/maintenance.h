@@ -12,19 +12,20 @@
 
 #include <pthread.h>
 
-struct keep_options {
+struct maintenance_options {
 	const char *postgres;
 	uint64_t retention_raw_ns, retention_rollup_ns;
 };
 
-struct keep {
+struct maintenance {
 	/* private */
 	struct store_keeper store; /* the thread's own */
 	pthread_t thread;
 	bool is_running;
 };
 
-bool keep_start(struct keep *keep, const struct keep_options *options, struct err *err) MUST_CHECK;
+bool maintenance_start(struct maintenance *maintenance, const struct maintenance_options *options,
+		       struct err *err) MUST_CHECK;
 
 /* After daemon_stopping() is true; waits for the thread. */
-void keep_stop(struct keep *keep);
+void maintenance_stop(struct maintenance *maintenance);

@@ -2,7 +2,7 @@
 /*
  * Where a partition stands between what is stored and what was read of it.
  */
-#include "../../services/ingester/part.h"
+#include "../../services/ingester/partition_buffer.h"
 #include "test.h"
 
 static struct store_offset offset_at(int64_t next, const char *key, int64_t timestamp_ms)
@@ -32,11 +32,11 @@ static void begins_at_the_message_that_it_remembers(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct store_offset offset = offset_at(rows[i].next, "k", rows[i].timestamp_ms);
-		struct part part;
+		struct partition_buffer buffer;
 
-		part_init(&part, &offset);
-		assert_int_equal(part_start(&part), rows[i].start);
-		part_done(&part);
+		partition_buffer_init(&buffer, &offset);
+		assert_int_equal(partition_buffer_start(&buffer), rows[i].start);
+		partition_buffer_done(&buffer);
 	}
 }
 
@@ -47,36 +47,38 @@ static void knows_the_remembered_message_by_its_key_and_time(void **state)
 		int64_t offset;
 		str key;
 		int64_t timestamp_ms;
-		enum part_check check;
+		enum partition_check check;
 	} rows[] = {
-		{ 41, STR("host"), 7, PART_KNOWN },   { 41, STR("other"), 7, PART_FOREIGN },
-		{ 41, STR("host"), 8, PART_FOREIGN }, { 42, STR("host"), 7, PART_BEYOND },
-		{ 50, STR("x"), 9, PART_BEYOND },
+		{ 41, STR("host"), 7, PARTITION_SAME },
+		{ 41, STR("other"), 7, PARTITION_FOREIGN },
+		{ 41, STR("host"), 8, PARTITION_FOREIGN },
+		{ 42, STR("host"), 7, PARTITION_BEYOND },
+		{ 50, STR("x"), 9, PARTITION_BEYOND },
 	};
 	struct store_offset offset = offset_at(42, "host", 7);
-	struct part part;
+	struct partition_buffer buffer;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct kafka_record record =
 			record_at(rows[i].offset, rows[i].key, rows[i].timestamp_ms);
 
-		part_init(&part, &offset);
-		assert_int_equal(part_check(&part, &record), rows[i].check);
-		assert_false(part.must_check);
-		part_done(&part);
+		partition_buffer_init(&buffer, &offset);
+		assert_int_equal(partition_buffer_check(&buffer, &record), rows[i].check);
+		assert_false(buffer.must_check);
+		partition_buffer_done(&buffer);
 	}
 
 	/* Of a longer key the beginning is remembered, and compared. */
 	memset(longer, 'k', sizeof(longer));
-	part_init(&part, &offset);
+	partition_buffer_init(&buffer, &offset);
 
 	struct kafka_record record = record_at(42, (str){ longer, sizeof(longer) }, 9);
 
-	part_advance(&part, &record);
-	part_stored(&part);
-	assert_int_equal(part_check(&part, &record), PART_KNOWN);
-	part_done(&part);
+	partition_buffer_advance(&buffer, &record);
+	partition_buffer_stored(&buffer);
+	assert_int_equal(partition_buffer_check(&buffer, &record), PARTITION_SAME);
+	partition_buffer_done(&buffer);
 }
 
 static void advances_with_each_message_and_is_done_with_them_when_they_are_stored(void **state)
@@ -84,39 +86,39 @@ static void advances_with_each_message_and_is_done_with_them_when_they_are_store
 	struct store_offset offset = offset_at(5, "a", 100);
 	struct kafka_record records[] = { record_at(5, STR("b"), 300), record_at(6, STR("c"), -1),
 					  record_at(7, STR("d"), 200) };
-	struct part part;
+	struct partition_buffer buffer;
 
 	(void)state;
-	part_init(&part, &offset);
-	assert_false(part.is_dirty);
+	partition_buffer_init(&buffer, &offset);
+	assert_false(buffer.is_dirty);
 	for (size_t i = 0; i < ARRAY_LEN(records); i++)
-		part_advance(&part, &records[i]);
-	assert_true(part.is_dirty);
-	assert_int_equal(part.messages, 3);
-	assert_int_equal(part.oldest_ms, 200);
-	assert_true(part.from.next == 5 && part.to.next == 8);
-	assert_true(str_eq(part.to.last_key, STR("d")) && part.to.last_timestamp_ms == 200);
+		partition_buffer_advance(&buffer, &records[i]);
+	assert_true(buffer.is_dirty);
+	assert_int_equal(buffer.messages, 3);
+	assert_int_equal(buffer.oldest_ms, 200);
+	assert_true(buffer.from.next == 5 && buffer.to.next == 8);
+	assert_true(str_eq(buffer.to.last_key, STR("d")) && buffer.to.last_timestamp_ms == 200);
 
-	part_stored(&part);
-	assert_false(part.is_dirty);
-	assert_true(part.messages == 0 && part.oldest_ms == INT64_MAX);
-	assert_true(part.from.next == 8 && str_eq(part.from.last_key, STR("d")));
-	part_done(&part);
+	partition_buffer_stored(&buffer);
+	assert_false(buffer.is_dirty);
+	assert_true(buffer.messages == 0 && buffer.oldest_ms == INT64_MAX);
+	assert_true(buffer.from.next == 8 && str_eq(buffer.from.last_key, STR("d")));
+	partition_buffer_done(&buffer);
 }
 
 static void skips_to_where_the_topic_goes_on(void **state)
 {
 	struct store_offset offset = offset_at(5, "a", 100);
-	struct part part;
+	struct partition_buffer buffer;
 
 	(void)state;
-	part_init(&part, &offset);
-	part_skip_to(&part, 90);
-	assert_int_equal(part_start(&part), 90);
-	assert_true(part.is_dirty && !part.must_check);
-	assert_true(part.from.next == 5); /* the fence is what the table says */
-	assert_true(part.to.last_key.len == 0 && part.to.last_timestamp_ms == -1);
-	part_done(&part);
+	partition_buffer_init(&buffer, &offset);
+	partition_buffer_skip_to(&buffer, 90);
+	assert_int_equal(partition_buffer_start(&buffer), 90);
+	assert_true(buffer.is_dirty && !buffer.must_check);
+	assert_true(buffer.from.next == 5); /* the fence is what the table says */
+	assert_true(buffer.to.last_key.len == 0 && buffer.to.last_timestamp_ms == -1);
+	partition_buffer_done(&buffer);
 }
 
 static void keeps_samples_and_hosts_until_they_are_stored(void **state)
@@ -125,7 +127,7 @@ static void keeps_samples_and_hosts_until_they_are_stored(void **state)
 	struct sample_set set;
 	struct store_offset offset = offset_at(0, "", -1);
 	struct store_host host, other;
-	struct part part;
+	struct partition_buffer buffer;
 
 	(void)state;
 	sample_set_init(&set, &arena);
@@ -141,20 +143,20 @@ static void keeps_samples_and_hosts_until_they_are_stored(void **state)
 						      .stack = stack,
 						      .time_ms = time_ms,
 						      .value = 1 });
-	part_init(&part, &offset);
-	part_add_samples(&part, &set);
-	part_add_samples(&part, &set);
-	part_add_host(&part, &host);
-	part_add_host(&part, &other);
-	part_add_host(&part, &host);
-	assert_int_equal(part.samples.samples.len, 6);
-	assert_int_equal(part.sampled_ms, 3000); /* the newest of the message */
-	assert_int_equal(part.hosts.len, 2);
-	part_stored(&part);
-	assert_int_equal(part.samples.samples.len, 0);
-	assert_int_equal(part.hosts.len, 0);
-	assert_int_equal(part.sampled_ms, INT64_MAX);
-	part_done(&part);
+	partition_buffer_init(&buffer, &offset);
+	partition_buffer_add_samples(&buffer, &set);
+	partition_buffer_add_samples(&buffer, &set);
+	partition_buffer_add_host(&buffer, &host);
+	partition_buffer_add_host(&buffer, &other);
+	partition_buffer_add_host(&buffer, &host);
+	assert_int_equal(buffer.samples.samples.len, 6);
+	assert_int_equal(buffer.sampled_ms, 3000); /* the newest of the message */
+	assert_int_equal(buffer.hosts.len, 2);
+	partition_buffer_stored(&buffer);
+	assert_int_equal(buffer.samples.samples.len, 0);
+	assert_int_equal(buffer.hosts.len, 0);
+	assert_int_equal(buffer.sampled_ms, INT64_MAX);
+	partition_buffer_done(&buffer);
 }
 
 RUN_TESTS(TEST(begins_at_the_message_that_it_remembers),

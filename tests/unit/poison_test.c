@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../services/ingester/culprit.h"
+#include "../../services/ingester/poison.h"
 #include "test.h"
 
 #include <string.h>
 
 enum { PARTITIONS_MAX = 4, MESSAGES_MAX = 1024 };
 
-/* A topic, what is stored of it, and an ingester that reads it as culprit.h wants. */
+/* A topic, what is stored of it, and an ingester that reads it as poison.h wants. */
 struct world {
-	struct culprit culprit;
+	struct poison poison;
 	size_t partitions, len[PARTITIONS_MAX], stored[PARTITIONS_MAX];
 	bool is_bad[PARTITIONS_MAX][MESSAGES_MAX];
 	size_t rejected, flushes, most; /* most: messages of the largest flush that was stored */
@@ -34,19 +34,19 @@ static size_t left(const struct world *world)
 static void flush_once(struct world *world)
 {
 	size_t next[PARTITIONS_MAX], held = 0, partition = 0;
-	size_t all = left(world), limit = world->culprit.limit;
+	size_t all = left(world), limit = world->poison.limit;
 	bool is_refused = false;
 
 	memcpy(next, world->stored, sizeof(next));
 	for (; held < all && (!limit || held < limit); held++) {
-		struct culprit_message *found;
+		struct poison_message *found;
 
 		do
 			partition = draw(world, world->partitions);
 		while (next[partition] == world->len[partition]);
-		found = culprit_find(&world->culprit, (int32_t)partition, (int64_t)next[partition]);
-		if (found && !found->is_told) {
-			found->is_told = true;
+		found = poison_find(&world->poison, (int32_t)partition, (int64_t)next[partition]);
+		if (found && !found->is_reported) {
+			found->is_reported = true;
 			world->rejected++;
 		}
 		if (!found)
@@ -55,16 +55,16 @@ static void flush_once(struct world *world)
 	}
 	world->flushes++;
 	if (is_refused) {
-		assert_int_not_equal(culprit_refused(&world->culprit, held, (int32_t)partition,
-						     (int64_t)next[partition] - 1),
-				     CULPRIT_LOST);
+		assert_int_not_equal(poison_flush_rejected(&world->poison, held, (int32_t)partition,
+							   (int64_t)next[partition] - 1),
+				     POISON_NOT_FOUND);
 		return;
 	}
 	for (size_t i = 0; i < world->partitions; i++) {
-		culprit_pass(&world->culprit, (int32_t)i, (int64_t)next[i]);
+		poison_advance(&world->poison, (int32_t)i, (int64_t)next[i]);
 		world->stored[i] = next[i];
 	}
-	culprit_stored(&world->culprit, held);
+	poison_flush_stored(&world->poison, held);
 	world->most = held > world->most ? held : world->most;
 }
 
@@ -139,7 +139,7 @@ static void goes_back_to_whole_flushes_after_the_last_one(void **state)
 	run(&world);
 
 	assert_int_equal(world.most, 800);
-	assert_int_equal(world.culprit.limit, 0);
+	assert_int_equal(world.poison.limit, 0);
 }
 
 static void more_than_are_remembered_are_found_all_the_same(void **state)
@@ -147,46 +147,46 @@ static void more_than_are_remembered_are_found_all_the_same(void **state)
 	struct world world = { .partitions = 1, .len = { 600 } };
 
 	(void)state;
-	for (size_t i = 0; i < 2 * CULPRITS_MAX; i++)
+	for (size_t i = 0; i < 2 * POISON_MESSAGES_MAX; i++)
 		world.is_bad[0][600 - 1 - i] = true;
 	run(&world);
 
-	assert_true(world.rejected >= 2 * CULPRITS_MAX);
+	assert_true(world.rejected >= 2 * POISON_MESSAGES_MAX);
 }
 
 static void one_that_was_rejected_in_vain_is_not_searched_for_again(void **state)
 {
-	struct culprit culprit = { 0 };
+	struct poison poison = { 0 };
 
 	(void)state;
-	assert_int_equal(culprit_refused(&culprit, 1, 4, 5), CULPRIT_FOUND);
-	assert_int_equal(culprit_refused(&culprit, 1, 4, 5), CULPRIT_LOST);
+	assert_int_equal(poison_flush_rejected(&poison, 1, 4, 5), POISON_FOUND);
+	assert_int_equal(poison_flush_rejected(&poison, 1, 4, 5), POISON_NOT_FOUND);
 }
 
 static void a_refusal_of_no_message_is_nobodys_fault(void **state)
 {
-	struct culprit culprit = { 0 };
+	struct poison poison = { 0 };
 
 	(void)state;
-	assert_int_equal(culprit_refused(&culprit, 0, 4, 5), CULPRIT_LOST);
-	assert_int_equal(culprit.limit, 0);
+	assert_int_equal(poison_flush_rejected(&poison, 0, 4, 5), POISON_NOT_FOUND);
+	assert_int_equal(poison.limit, 0);
 }
 
 static void what_is_passed_is_forgotten_and_no_other(void **state)
 {
-	struct culprit culprit = { 0 };
+	struct poison poison = { 0 };
 
 	(void)state;
-	(void)!culprit_refused(&culprit, 1, 0, 7);
-	(void)!culprit_refused(&culprit, 1, 1, 7);
-	(void)!culprit_refused(&culprit, 1, 0, 9);
+	(void)!poison_flush_rejected(&poison, 1, 0, 7);
+	(void)!poison_flush_rejected(&poison, 1, 1, 7);
+	(void)!poison_flush_rejected(&poison, 1, 0, 9);
 
-	culprit_pass(&culprit, 0, 8);
+	poison_advance(&poison, 0, 8);
 
-	assert_null(culprit_find(&culprit, 0, 7));
-	assert_non_null(culprit_find(&culprit, 1, 7));
-	assert_non_null(culprit_find(&culprit, 0, 9));
-	assert_null(culprit_find(&culprit, 0, 8));
+	assert_null(poison_find(&poison, 0, 7));
+	assert_non_null(poison_find(&poison, 1, 7));
+	assert_non_null(poison_find(&poison, 0, 9));
+	assert_null(poison_find(&poison, 0, 8));
 }
 
 RUN_TESTS(TEST(finds_one_among_512_in_as_many_flushes_as_its_logarithm),

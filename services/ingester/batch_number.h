@@ -11,12 +11,12 @@
 #include "base/err.h"
 #include "base/str.h"
 
-struct number {
-	bool is_given;
+struct batch_number {
+	bool is_present;
 	str host;
 	uint64_t epoch, sequence;
 };
 
 /* The three texts as they came; a NULL ptr is an absent header. */
-bool number_read(str key, str epoch, str sequence, struct number *ret_number,
-		 struct err *err) MUST_CHECK;
+bool batch_number_parse(str key, str epoch, str sequence, struct batch_number *ret_number,
+			struct err *err) MUST_CHECK;

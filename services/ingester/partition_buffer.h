@@ -18,7 +18,7 @@
 #include "ingester_limits.h"
 #include "store/writer.h"
 
-struct part {
+struct partition_buffer {
 	struct store_offset from, to;
 	bool must_check;    /* the next record has to be the remembered one */
 	bool is_dirty;      /* `to` or the samples are ahead of the table */
@@ -34,32 +34,34 @@ struct part {
 };
 
 /* Begin at the offset row (its texts are copied). */
-void part_init(struct part *part, const struct store_offset *offset);
-void part_done(struct part *part);
+void partition_buffer_init(struct partition_buffer *buffer, const struct store_offset *offset);
+void partition_buffer_done(struct partition_buffer *buffer);
 
 /* Where reading begins: at the remembered message, or where the topic begins. */
-int64_t part_start(const struct part *part);
+int64_t partition_buffer_start(const struct partition_buffer *buffer);
 
 /* Begin at another offset than the table says, since the topic has no longer what was there. */
-void part_skip_to(struct part *part, int64_t offset);
+void partition_buffer_skip_to(struct partition_buffer *buffer, int64_t offset);
 
 /* The record is dealt with: the next one is to be read. */
-void part_advance(struct part *part, const struct kafka_record *record);
+void partition_buffer_advance(struct partition_buffer *buffer, const struct kafka_record *record);
 
-/* These samples are a message of the part. */
-void part_add_samples(struct part *part, const struct sample_set *samples);
+/* These samples are a message of the buffer. */
+void partition_buffer_add_samples(struct partition_buffer *buffer,
+				  const struct sample_set *samples);
 
-enum part_check {
-	PART_KNOWN,   /* the remembered record: it was counted before */
-	PART_FOREIGN, /* another one stands where it stood */
-	PART_BEYOND,  /* nothing stands there; this one comes after it */
+enum partition_check {
+	PARTITION_SAME,    /* the remembered record: it was counted before */
+	PARTITION_FOREIGN, /* another one stands where it stood */
+	PARTITION_BEYOND,  /* nothing stands there; this one comes after it */
 };
 
 /* What the first record of a part says of the topic; clears must_check. */
-enum part_check part_check(struct part *part, const struct kafka_record *record) MUST_CHECK;
+enum partition_check partition_buffer_check(struct partition_buffer *buffer,
+					    const struct kafka_record *record) MUST_CHECK;
 
-/* Note that this host's numbers move with this part. */
-void part_add_host(struct part *part, struct store_host *host);
+/* Note that this host's numbers move with this buffer. */
+void partition_buffer_add_host(struct partition_buffer *buffer, struct store_host *host);
 
 /* All of it is stored: the table says what `to` said. */
-void part_stored(struct part *part);
+void partition_buffer_stored(struct partition_buffer *buffer);

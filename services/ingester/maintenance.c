@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "keep.h"
+#include "maintenance.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,42 +17,44 @@ static void count(const struct store_keeper *now, const struct store_keeper *bef
 
 static void *run(void *self)
 {
-	struct keep *keep = self;
+	struct maintenance *maintenance = self;
 	bool had_tables = false;
 
 	while (!daemon_stopping()) {
-		struct store_keeper before = keep->store;
+		struct store_keeper before = maintenance->store;
 		struct err err;
-		bool good = store_keeper_run(&keep->store, &err);
+		bool good = store_keeper_run(&maintenance->store, &err);
 
-		count(&keep->store, &before);
+		count(&maintenance->store, &before);
 		had_tables = had_tables || good;
 		/* At the first start the consumer is about to make the tables. */
 		if (!good && !daemon_stopping() && (had_tables || err.code != ERR_NOT_FOUND))
 			log_warn("partitions not maintained, trying again", "error=\"%s\"",
 				 err.msg);
-		(void)daemon_wait(had_tables ? KEEP_WAIT_MS : RETRY_MS);
+		(void)daemon_wait(had_tables ? MAINTENANCE_WAIT_MS : RETRY_MS);
 	}
 	return NULL;
 }
 
-bool keep_start(struct keep *keep, const struct keep_options *options, struct err *err)
+bool maintenance_start(struct maintenance *maintenance, const struct maintenance_options *options,
+		       struct err *err)
 {
-	store_keeper_init(&keep->store, &(struct store_keeper_options){
-						.postgres = options->postgres,
-						.retention_raw_ns = options->retention_raw_ns,
-						.retention_rollup_ns = options->retention_rollup_ns,
-						.stop = daemon_stop_flag(),
-					});
-	if (pthread_create(&keep->thread, NULL, run, keep) != 0)
+	store_keeper_init(&maintenance->store,
+			  &(struct store_keeper_options){
+				  .postgres = options->postgres,
+				  .retention_raw_ns = options->retention_raw_ns,
+				  .retention_rollup_ns = options->retention_rollup_ns,
+				  .stop = daemon_stop_flag(),
+			  });
+	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
 		return err_set(err, ERR_IO, "cannot start the thread that looks after partitions");
-	keep->is_running = true;
+	maintenance->is_running = true;
 	return true;
 }
 
-void keep_stop(struct keep *keep)
+void maintenance_stop(struct maintenance *maintenance)
 {
-	if (keep->is_running)
-		pthread_join(keep->thread, NULL);
-	keep->is_running = false;
+	if (maintenance->is_running)
+		pthread_join(maintenance->thread, NULL);
+	maintenance->is_running = false;
 }
