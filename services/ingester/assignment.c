@@ -31,7 +31,7 @@ void assignment_on_revoked(void *self)
 
 	failpoint(FAILPOINT_IN_REVOKE);
 	assignment_drop(consume);
-	consume->is_paused = false; /* a new assignment is not */
+	consume->is_paused = false; /* a new assignment starts unpaused */
 	metric_set(&ingester_paused, 0);
 	consume->state = CONSUME_JOINING;
 }
@@ -47,7 +47,7 @@ static void index_buffers(struct consume *consume)
 		consume->by_partition[consume->buffers[i].to.partition] = &consume->buffers[i];
 }
 
-/* Where each partition begins is in PostgreSQL alone: without it there is nothing to begin with. */
+/* The start offsets are stored only in PostgreSQL: wait until it responds. */
 bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t count)
 {
 	struct consume *consume = self;
@@ -81,7 +81,8 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 		}
 	}
 	if (!is_seeking)
-		consume->unreadable = UNREADABLE_NONE; /* another member's concern now */
+		consume->unreadable =
+			UNREADABLE_NONE; /* the partition belongs to another ingester now */
 	index_buffers(consume);
 	consume->seek_override.partition = -1;
 	metric_add(&ingester_rebalances, 1);
@@ -90,14 +91,13 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 	return true;
 }
 
-/* Drop everything and read it again from the offsets in PostgreSQL. */
 void assignment_restart(struct consume *consume, bool is_stopped)
 {
 	struct err err;
 
 	metric_add(&ingester_rereads, 1);
 	while (!kafka_consumer_restart(&consume->consumer, is_stopped, &err)) {
-		log_warn("cannot begin again, trying again", "error=\"%s\"", err.msg);
+		log_warn("cannot restart reading, trying again", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))
 			return;
 	}
@@ -111,7 +111,7 @@ static void override_seek(struct consume *consume, const struct partition_buffer
 
 	consume->seek_override = (struct seek_override){ partition, first };
 	if (first > wanted) {
-		log_warn("messages gone before they were read",
+		log_warn("messages were removed before they were read",
 			 "partition=%" PRId32 " from=%" PRId64 " to=%" PRId64, partition, wanted,
 			 first);
 		metric_add(&ingester_missed, (uint64_t)(first - wanted));
@@ -125,8 +125,8 @@ static void override_seek(struct consume *consume, const struct partition_buffer
 }
 
 /*
- * A broker that is just coming up may say "out of range" of what it has. So only what the range
- * itself shows is believed, unless another message stands where a known one stood.
+ * A starting broker may report "out of range" for offsets that it has. So the error alone is not
+ * trusted: the topic's range decides, unless another message is at a remembered offset.
  */
 void assignment_seek(struct consume *consume, const struct partition_buffer *buffer,
 		     bool is_foreign)
@@ -148,12 +148,12 @@ void assignment_seek(struct consume *consume, const struct partition_buffer *buf
 	assignment_restart(consume, !is_foreign);
 }
 
-/* Count what is lost; the next assignment begins behind it. */
+/* Count the lost messages; the next assignment starts after them. */
 static void skip_unreadable(struct consume *consume)
 {
 	struct unreadable found = consume->unreadable;
 
-	log_warn("messages that cannot be unpacked were left out",
+	log_warn("messages that cannot be decompressed were skipped",
 		 "partition=%" PRId32 " from=%" PRId64 " to=%" PRId64, found.partition, found.first,
 		 found.next);
 	metric_add(&ingester_unreadable, (uint64_t)(found.next - found.first));
@@ -164,22 +164,22 @@ static void skip_unreadable(struct consume *consume)
 bool assignment_readable(struct consume *consume, int64_t offset)
 {
 	struct unreadable *unreadable = &consume->unreadable;
-	int64_t asked = unreadable->next;
+	int64_t fetched = unreadable->next;
 
 	if (unreadable_outside(unreadable, offset) == UNREADABLE_FETCH)
 		return false;
 
-	bool is_there = unreadable->next == asked;
+	bool is_next = unreadable->next == fetched;
 
 	skip_unreadable(consume);
-	if (is_there)
+	if (is_next)
 		consume->seek_override.partition = -1;
-	return is_there;
+	return is_next;
 }
 
 /*
- * What is held would be dropped with each question, and messages before the batch are part of it:
- * so all is flushed first. The batch will be told again.
+ * Each fetch drops all buffers, and they hold the messages before the batch. So the buffers are
+ * flushed first; Kafka reports the batch again afterwards.
  */
 void assignment_unreadable(struct consume *consume, const struct partition_buffer *buffer,
 			   int64_t base)
@@ -194,7 +194,7 @@ void assignment_unreadable(struct consume *consume, const struct partition_buffe
 			return;
 		}
 	if (unreadable->partition >= 0 && unreadable->partition != buffer->to.partition)
-		return; /* one after the other */
+		return; /* one partition at a time */
 	if (unreadable->partition >= 0 && unreadable->base != base &&
 	    !assignment_readable(consume, base)) {
 		assignment_restart(consume, false);

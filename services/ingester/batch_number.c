@@ -7,7 +7,7 @@ static bool read_positive(const char *name, str text, uint64_t *ret_value, struc
 {
 	uint64_t value;
 
-	/* Both are stored as PostgreSQL's bigint, and one past the sequence as a range's end. */
+	/* Both are stored as bigint, and sequence + 1 as the exclusive end of a range. */
 	if (!text.ptr || !str_to_u64(text, &value) || value == 0 || value >= INT64_MAX)
 		return err_set(err, ERR_INVALID, "header %s is not a positive decimal number",
 			       name);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * number - the number of a batch, out of a message's headers.
+ * batch_number - the sequence number of a batch, parsed from the headers of a Kafka message.
  *
- * Our agents say who they are (the key), which spool (decima-epoch) and the how-manieth batch of it
- * (decima-seq). Others' producers say none of it: their messages are stored once per offset. Saying
- * only part of it, or something that is no number, is an error. Pure.
+ * Our agents send the host id (the message's key), the epoch of their spool (`decima-epoch`) and
+ * the batch's sequence number within that spool (`decima-seq`). Third-party producers send no such
+ * header: their messages are deduplicated by Kafka offset alone. A message with only one of the two
+ * headers, or with a malformed one, is an error. Pure.
  */
 #pragma once
 
@@ -12,11 +13,15 @@
 #include "base/str.h"
 
 struct batch_number {
-	bool is_present;
+	bool is_present; /* false: the message has neither header */
 	str host;
 	uint64_t epoch, sequence;
 };
 
-/* The three texts as they came; a NULL ptr is an absent header. */
+/*
+ * The three texts as received; a NULL ptr is an absent header. `ret_number->host` borrows from
+ * `key`. ERR_INVALID: one header is missing, is not a positive decimal number below INT64_MAX, or
+ * the key is not a host id (1 to HOST_ID_MAX bytes of UTF-8 without NUL).
+ */
 bool batch_number_parse(str key, str epoch, str sequence, struct batch_number *ret_number,
 			struct err *err) MUST_CHECK;

@@ -20,14 +20,14 @@ enum {
 };
 
 #define TOPIC_RETENTION_MS UINT64_C(86400000)
-#define QUEUE_SHARE        8 /* of the memory limit, for what librdkafka fetches ahead */
+#define QUEUE_SHARE        8 /* divides the memory limit; for messages prefetched by librdkafka */
 
 static const char *const state_texts[CONSUME_STATE_COUNT] = {
 	[CONSUME_OPENING_STORE] = "waiting for PostgreSQL",
 	[CONSUME_OPENING_TOPIC] = "waiting for Kafka",
 	[CONSUME_JOINING] = "waiting for Kafka to assign partitions",
 	[CONSUME_RUNNING] = "running",
-	[CONSUME_STORE_AWAY] = "PostgreSQL takes no data; it stays in Kafka meanwhile",
+	[CONSUME_STORE_AWAY] = "PostgreSQL does not accept data; it stays in Kafka meanwhile",
 };
 
 bool consume_ready(void *self, struct err *why)
@@ -40,14 +40,14 @@ bool consume_ready(void *self, struct err *why)
 	return err_set(why, ERR_IO, "%s", state_texts[state]);
 }
 
-/* Until it is dealt with, or we are stopping. */
+/* Retry until the record is processed or the daemon stops. */
 static void process(struct consume *consume, struct partition_buffer *buffer,
 		    const struct kafka_record *record)
 {
 	struct err err;
 
 	while (!message_process(consume, buffer, record, &err)) {
-		log_warn("message waits", "error=\"%s\"", err.msg);
+		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
 		consume->state = CONSUME_STORE_AWAY;
 		if (!daemon_wait(RETRY_MS))
 			return;
@@ -56,14 +56,14 @@ static void process(struct consume *consume, struct partition_buffer *buffer,
 		consume->state = CONSUME_RUNNING;
 }
 
-/* The part whose topic is not the one we knew, or NULL. */
+/* The buffer whose topic was replaced by another one, or NULL. */
 static struct partition_buffer *on_record(struct consume *consume,
 					  const struct kafka_record *record)
 {
 	struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
 
 	if (!buffer)
-		return NULL; /* of an assignment that has gone */
+		return NULL; /* of an earlier assignment */
 	switch (buffer->must_check ? partition_buffer_check(buffer, record) : PARTITION_BEYOND) {
 	case PARTITION_SAME:
 		break;
@@ -86,7 +86,7 @@ static void step(struct consume *consume)
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_NOTHING:
 		if (consume->poison.limit)
-			consume->next_flush_ns = 0; /* no more are coming: try those that came */
+			consume->next_flush_ns = 0; /* no more messages: flush those received */
 		break;
 	case KAFKA_RECORD:
 		again = record.partition == consume->unreadable.partition &&
@@ -109,7 +109,7 @@ static void step(struct consume *consume)
 			assignment_unreadable(consume, buffer, record.offset);
 		break;
 	case KAFKA_TROUBLE:
-		log_warn("reading from Kafka", "error=\"%s\"", err.msg);
+		log_warn("cannot read from Kafka", "error=\"%s\"", err.msg);
 		break;
 	}
 	flush_if_due(consume);
@@ -182,7 +182,7 @@ static bool open_kafka(struct consume *consume, struct err *err)
 		       err);
 }
 
-/* What is held is flushed once more; if that fails, the next owner reads it again. */
+/* Flush the buffers once more. If that fails, the next owner of the partitions reads them again. */
 static void finish(struct consume *consume)
 {
 	struct err err;

@@ -30,7 +30,7 @@ static uint64_t buffered_messages(const struct consume *consume)
 	return messages;
 }
 
-/* The dirty parts as the store wants them. */
+/* The dirty buffers in the form that store_writer_flush() needs. */
 static struct store_part *dirty_buffers(const struct consume *consume, struct arena *arena,
 					struct partition_buffer ***ret_buffers, size_t *ret_count)
 {
@@ -82,7 +82,7 @@ static void observe_delay(struct metric *metric, int64_t now_ms, int64_t since_m
 			       now_ms < since_ms ? 0 : (uint64_t)(now_ms - since_ms) * NS_PER_MS);
 }
 
-/* What became visible: when, and how new it is. */
+/* Observe the delays of data that the flush has made visible to queries. */
 static void count_stored(struct partition_buffer *buffer)
 {
 	const struct sample_set *set = &buffer->samples;
@@ -102,7 +102,7 @@ static void count_stored(struct partition_buffer *buffer)
 				  (uint64_t)newest_ms / 1000);
 }
 
-/* The server refuses the data themselves: find whose they are. False: that did not help. */
+/* PostgreSQL rejected the data itself: find the message. False: no message could be found. */
 static bool on_rejected(struct consume *consume, struct partition_buffer *const *buffers,
 			size_t count, const struct err *err)
 {
@@ -116,11 +116,11 @@ static bool on_rejected(struct consume *consume, struct partition_buffer *const 
 	switch (poison_flush_rejected(&consume->poison, messages, last->to.partition,
 				      last->to.next - 1)) {
 	case POISON_BISECT:
-		log_warn("data refused, looking for whose they are",
+		log_warn("data rejected, searching for the message",
 			 "messages=%" PRIu64 " error=\"%s\"", messages, err->msg);
 		break;
 	case POISON_FOUND:
-		log_warn("data refused, the message will be rejected",
+		log_warn("data rejected, found the message",
 			 "partition=%" PRId32 " offset=%" PRId64 " error=\"%s\"",
 			 last->to.partition, last->to.next - 1, err->msg);
 		break;
@@ -133,19 +133,20 @@ static bool on_rejected(struct consume *consume, struct partition_buffer *const 
 }
 
 /*
- * A PostgreSQL that was away may have come back older than it was, a crash or a failover ago. A
- * partition that brings nothing new would never find out at its fence: so all of them begin again.
+ * After a crash or a failover PostgreSQL may have lost its last commits. The fence of a flush
+ * detects that only in partitions with new messages. So after a reconnect all partitions are read
+ * again.
  */
-static bool reread_if_reconnected(struct consume *consume, bool *ret_again, struct err *err)
+static bool reread_if_reconnected(struct consume *consume, bool *ret_rereading, struct err *err)
 {
-	*ret_again = false;
+	*ret_rereading = false;
 	if (consume->buffer_count == 0)
 		return true;
 	if (!store_writer_connect(&consume->store, err))
 		return false;
-	*ret_again = consume->connections != consume->store.connections;
-	if (*ret_again) {
-		log_info("a new connection to PostgreSQL, reading again from what it holds");
+	*ret_rereading = consume->connections != consume->store.connections;
+	if (*ret_rereading) {
+		log_info("new connection to PostgreSQL, reading again from its offsets");
 		assignment_restart(consume, false);
 	}
 	return true;
@@ -158,11 +159,11 @@ bool flush_all(struct consume *consume, struct err *err)
 	struct partition_buffer **buffers;
 	size_t count, lost = 0;
 	uint64_t messages = 0;
-	bool again;
+	bool is_rereading;
 
-	if (!reread_if_reconnected(consume, &again, err))
+	if (!reread_if_reconnected(consume, &is_rereading, err))
 		return false;
-	if (again)
+	if (is_rereading)
 		return true;
 
 	struct store_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
@@ -184,8 +185,8 @@ bool flush_all(struct consume *consume, struct err *err)
 	poison_flush_stored(&consume->poison, messages);
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
-		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
-			 lost);
+		log_warn("another ingester stored these partitions, reading them again",
+			 "count=%zu", lost);
 		assignment_restart(consume, false);
 	}
 	return true;
@@ -198,10 +199,10 @@ static void set_paused(struct consume *consume, bool pause)
 	if (pause == consume->is_paused)
 		return;
 	if (!kafka_consumer_pause(&consume->consumer, pause, &err)) {
-		log_warn("reading goes on", "error=\"%s\"", err.msg);
+		log_warn("cannot pause or resume reading", "error=\"%s\"", err.msg);
 		return;
 	}
-	log_info(pause ? "memory is full, reading is paused" : "reading goes on");
+	log_info(pause ? "memory is full, reading is paused" : "reading is resumed");
 	consume->is_paused = pause;
 	metric_set(&ingester_paused, pause);
 	metric_add(&ingester_pauses, pause);
@@ -218,9 +219,10 @@ static void observe(struct consume *consume)
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)memory_used(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
-	metric_add(&ingester_partitions_made,
+	metric_add(&ingester_partitions_created,
 		   consume->store.partitions_made - consume->partitions_made);
-	metric_add(&ingester_writers_ended, consume->store.writers_ended - consume->writers_ended);
+	metric_add(&ingester_writers_terminated,
+		   consume->store.writers_ended - consume->writers_ended);
 	consume->partitions_made = consume->store.partitions_made;
 	consume->writers_ended = consume->store.writers_ended;
 }
@@ -244,7 +246,7 @@ void flush_if_due(struct consume *consume)
 		if (consume->state == CONSUME_STORE_AWAY)
 			consume->state = CONSUME_RUNNING;
 		if (consume->hosts.count >= HOSTS_MAX)
-			hosts_clear(&consume->hosts); /* all of it is in the table now */
+			hosts_clear(&consume->hosts); /* the table has all of them now */
 		set_paused(consume, false);
 		return;
 	}

@@ -63,7 +63,9 @@ static uint64_t sum(const struct status_count *counts, size_t len)
 	return samples;
 }
 
-/* One block for the three texts, exchanged whole at each word: hosts speak for months. */
+/*
+ * The three texts share one heap block, which each status replaces. An arena would grow for months.
+ */
 static void copy_status(struct host *host, str status, const struct agent_status *agent)
 {
 	const str from[] = { status, agent->node, agent->version };
@@ -100,7 +102,7 @@ bool host_update(struct host *host, str status, struct err *err)
 	return true;
 }
 
-/* Of a batch without a readable status nobody knows how many samples it held. */
+/* Without a readable status, the number of samples in the batch is unknown. */
 void host_count_rejected(struct host *host, str status)
 {
 	AUTO_ARENA scratch = { 0 };

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "metrics.h"
 
-/* Messages of a part that were not read. An end of -1 is not known. */
+/* Messages of a partition that were not read. An end of -1 is unknown. */
 static int64_t lag_of(const struct partition_buffer *buffer, int64_t end)
 {
 	int64_t next = buffer->to.next < 0 ? 0 : buffer->to.next;
@@ -12,7 +12,7 @@ static int64_t lag_of(const struct partition_buffer *buffer, int64_t end)
 	return end > next ? end - next : 0;
 }
 
-/* Who fetches hears of the end with each fetch; who is paused does not fetch. */
+/* librdkafka learns the ends with each fetch, but a paused consumer does not fetch. */
 static const struct kafka_position *find_ends(struct consume *consume, struct arena *arena)
 {
 	struct kafka_position *ends =

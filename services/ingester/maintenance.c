@@ -9,10 +9,10 @@
 
 static void count(const struct store_keeper *now, const struct store_keeper *before)
 {
-	metric_add(&ingester_partitions_made, now->partitions_made - before->partitions_made);
+	metric_add(&ingester_partitions_created, now->partitions_made - before->partitions_made);
 	metric_add(&ingester_partitions_dropped,
 		   now->partitions_dropped - before->partitions_dropped);
-	metric_add(&ingester_writers_ended, now->writers_ended - before->writers_ended);
+	metric_add(&ingester_writers_terminated, now->writers_ended - before->writers_ended);
 }
 
 static void *run(void *self)
@@ -27,7 +27,7 @@ static void *run(void *self)
 
 		count(&maintenance->store, &before);
 		had_tables = had_tables || good;
-		/* At the first start the consumer is about to make the tables. */
+		/* At the first start the consumer has not created the tables yet. */
 		if (!good && !daemon_stopping() && (had_tables || err.code != ERR_NOT_FOUND))
 			log_warn("partitions not maintained, trying again", "error=\"%s\"",
 				 err.msg);
@@ -47,7 +47,7 @@ bool maintenance_start(struct maintenance *maintenance, const struct maintenance
 				  .stop = daemon_stop_flag(),
 			  });
 	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
-		return err_set(err, ERR_IO, "cannot start the thread that looks after partitions");
+		return err_set(err, ERR_IO, "cannot start the maintenance thread");
 	maintenance->is_running = true;
 	return true;
 }

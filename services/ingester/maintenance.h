@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * keep - the thread that makes partitions ahead, drops those past their time and ends writers that
- * stand still, about once a minute: store/keeper.h.
+ * maintenance - the thread that maintains the tables about once a minute (store/keeper.h).
  *
- * What it waits for (queries that are still running, mostly) no flush waits for.
+ * It creates table partitions ahead of time, drops those past their retention and terminates stuck
+ * writers. It has a connection of its own, because it may wait for long queries to end; a flush
+ * must not wait for them.
  */
 #pragma once
 
@@ -24,8 +25,9 @@ struct maintenance {
 	bool is_running;
 };
 
+/* ERR_IO: the thread cannot be created. */
 bool maintenance_start(struct maintenance *maintenance, const struct maintenance_options *options,
 		       struct err *err) MUST_CHECK;
 
-/* After daemon_stopping() is true; waits for the thread. */
+/* Wait for the thread to end. Call it only when daemon_stopping() is true. */
 void maintenance_stop(struct maintenance *maintenance);

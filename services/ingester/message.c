@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* A batch that is neither stored nor refused yet, and the host it moves on (NULL: not numbered). */
+/* A message being processed, and its host (NULL: the message has no batch number). */
 struct message {
 	struct consume *consume;
 	struct partition_buffer *buffer;
@@ -32,12 +32,12 @@ static bool reject(struct message *message, size_t reason, const struct err *why
 	return true;
 }
 
-/* It may be read several times before its rejection is stored. */
-static bool reject_found(struct message *message, struct poison_message *found, struct err *err)
+/* A poison message may be read several times before its rejection is stored; report it once. */
+static bool reject_poison(struct message *message, struct poison_message *found, struct err *err)
 {
 	struct err why;
 
-	err_set(&why, ERR_INVALID, "PostgreSQL refuses what this message holds");
+	err_set(&why, ERR_INVALID, "PostgreSQL rejects the data of this message");
 	found->is_reported = found->is_reported || reject(message, REJECT_BY_STORE, &why, err);
 	return found->is_reported;
 }
@@ -53,14 +53,14 @@ static void count_skipped(struct message *message, const struct otlp_result *res
 	message->host->store.too_far_ahead += result->counts[OTLP_TOO_FAR_AHEAD];
 }
 
-/* Decode into a set of the message's own, so that one that is refused leaves nothing behind. */
+/* Decode into a separate set, so that a rejected message leaves nothing in the buffer. */
 static bool decode(struct message *message, bool *ret_rejected, struct err *err)
 {
 	struct consume *consume = message->consume;
 	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
-	uint64_t kept_ms = consume->options->retention_raw_ns / NS_PER_MS;
+	uint64_t retention_ms = consume->options->retention_raw_ns / NS_PER_MS;
 	struct otlp_options options = {
-		.min_time_ms = now_ms > kept_ms ? now_ms - kept_ms : 0,
+		.min_time_ms = now_ms > retention_ms ? now_ms - retention_ms : 0,
 		.max_time_ms = now_ms + AHEAD_MAX_MS,
 	};
 	struct otlp_result result = { 0 };
@@ -71,7 +71,7 @@ static bool decode(struct message *message, bool *ret_rejected, struct err *err)
 
 	if (found) {
 		*ret_rejected = true;
-		return reject_found(message, found, err);
+		return reject_poison(message, found, err);
 	}
 	arena_reset(&consume->message_arena);
 	sample_set_init(&set, &consume->message_arena);
@@ -89,9 +89,9 @@ static bool decode(struct message *message, bool *ret_rejected, struct err *err)
 }
 
 /*
- * The numbers move first here and last in the table, in one transaction with the samples. A retry
- * of the same record must not find its own number, so they move only when nothing can fail any
- * more.
+ * The sequence number is recorded here first, and in the table by the flush, in one transaction
+ * with the samples. It is recorded only after the last step that can fail, so that a retry of the
+ * same record does not find its own number and drop itself as a duplicate.
  */
 static bool process_numbered(struct message *message, const struct batch_number *number,
 			     struct err *err)
@@ -124,14 +124,14 @@ static bool process_numbered(struct message *message, const struct batch_number 
 	metric_add(&ingester_gap, host->seen.gap - gap);
 	if (verdict == SEEN_LATE) {
 		metric_add(&ingester_late, 1);
-		return true; /* its status is older than the one we have */
+		return true; /* its status is older than the current one */
 	}
 
 	struct err why;
 
 	if (status.ptr && !host_update(message->host, status, &why)) {
 		metric_add(&ingester_bad_status, 1);
-		log_debug("status not read", "error=\"%s\"", why.msg);
+		log_debug("status not decoded", "error=\"%s\"", why.msg);
 	}
 	return true;
 }

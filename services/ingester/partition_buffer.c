@@ -74,7 +74,7 @@ void partition_buffer_advance(struct partition_buffer *buffer, const struct kafk
 	copy_key(&buffer->to, buffer->to_key, record->key);
 }
 
-/* A key longer than what is kept is compared by its beginning. */
+/* Of a key longer than HOST_ID_MAX only the first bytes are stored and compared. */
 enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 					    const struct kafka_record *record)
 {

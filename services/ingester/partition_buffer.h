@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * part - what was read of one Kafka partition and is not stored yet.
+ * partition_buffer - the data of one Kafka partition that was read and is not stored yet.
  *
  *     table:  from.next ─┐                        ┌─ to.next
  *     topic:  ... 41 [42]│ 43 44 45 ... messages  │ 51 ...
  *              remembered └── in `samples` ───────┘
  *
- * `from` is the offset row as PostgreSQL has it, the fence of the next flush; `to` what the row
- * will be. The message at from.next - 1 is read once more at the start: another key or timestamp
- * than the remembered one means that the topic is not the one we knew. Consumer thread only.
+ * `from` is the offset row as PostgreSQL has it, and the fence of the next flush; `to` is the row
+ * after that flush. At the start the message at from.next - 1 is read once more. If its key or
+ * timestamp differs from the remembered one, the topic is not the one that was read before. The
+ * buffer owns its memory; partition_buffer_done() frees it. Consumer thread only.
  */
 #pragma once
 
@@ -20,48 +21,48 @@
 
 struct partition_buffer {
 	struct store_offset from, to;
-	bool must_check;    /* the next record has to be the remembered one */
+	bool must_check;    /* compare the next record with the remembered one */
 	bool is_dirty;      /* `to` or the samples are ahead of the table */
-	uint64_t messages;  /* dealt with and not stored */
-	int64_t oldest_ms;  /* timestamp of the oldest of them; INT64_MAX: none had one */
-	int64_t sampled_ms; /* the newest sample of the message whose is oldest; INT64_MAX: none */
-	int64_t newest_ms;  /* of its samples that were stored, since it is ours; 0: none */
+	uint64_t messages;  /* processed and not stored */
+	int64_t oldest_ms;  /* the oldest Kafka timestamp of them; INT64_MAX: none has one */
+	int64_t sampled_ms; /* the smallest of each message's newest sample time; INT64_MAX: none */
+	int64_t newest_ms;  /* the newest sample stored since the assignment; 0: none */
 	struct sample_set samples;
-	VEC(struct store_host *) hosts; /* whose numbers moved with it, each once */
+	VEC(struct store_host *) hosts; /* the hosts of these messages, each once */
 	/* private */
 	struct arena arena;
 	char from_key[HOST_ID_MAX], to_key[HOST_ID_MAX];
 };
 
-/* Begin at the offset row (its texts are copied). */
+/* Start at the offset row (its texts are copied). */
 void partition_buffer_init(struct partition_buffer *buffer, const struct store_offset *offset);
 void partition_buffer_done(struct partition_buffer *buffer);
 
-/* Where reading begins: at the remembered message, or where the topic begins. */
+/* The offset to start reading at: the remembered message's, or KAFKA_FROM_BEGINNING. */
 int64_t partition_buffer_start(const struct partition_buffer *buffer);
 
-/* Begin at another offset than the table says, since the topic has no longer what was there. */
+/* Start at another offset than the table's, because the topic no longer has the message there. */
 void partition_buffer_skip_to(struct partition_buffer *buffer, int64_t offset);
 
-/* The record is dealt with: the next one is to be read. */
+/* The record is processed: read the next one. */
 void partition_buffer_advance(struct partition_buffer *buffer, const struct kafka_record *record);
 
-/* These samples are a message of the buffer. */
+/* Add the samples of one message; they are copied. */
 void partition_buffer_add_samples(struct partition_buffer *buffer,
 				  const struct sample_set *samples);
 
 enum partition_check {
-	PARTITION_SAME,    /* the remembered record: it was counted before */
-	PARTITION_FOREIGN, /* another one stands where it stood */
-	PARTITION_BEYOND,  /* nothing stands there; this one comes after it */
+	PARTITION_SAME,    /* the remembered record, which is stored already */
+	PARTITION_FOREIGN, /* another record at the remembered offset */
+	PARTITION_BEYOND,  /* a later record; the remembered offset has none */
 };
 
-/* What the first record of a part says of the topic; clears must_check. */
+/* Compare the first record read with the remembered one; clears must_check. */
 enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 					    const struct kafka_record *record) MUST_CHECK;
 
-/* Note that this host's numbers move with this buffer. */
+/* Note that the messages in the buffer changed this host's row; it is stored with them. */
 void partition_buffer_add_host(struct partition_buffer *buffer, struct store_host *host);
 
-/* All of it is stored: the table says what `to` said. */
+/* The flush was committed: the table now has `to`. Empties the buffer. */
 void partition_buffer_stored(struct partition_buffer *buffer);

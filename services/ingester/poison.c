@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poison.h"
 
-static void search_among(struct poison *poison, uint64_t suspects)
+static void set_suspects(struct poison *poison, uint64_t suspects)
 {
 	poison->suspects = suspects;
 	poison->limit = suspects > 1 ? suspects / 2 : suspects;
@@ -11,15 +11,15 @@ enum poison_step poison_flush_rejected(struct poison *poison, uint64_t messages,
 				       int64_t offset)
 {
 	if (messages == 0)
-		return POISON_NOT_FOUND; /* no message's fault */
+		return POISON_NOT_FOUND; /* no message is at fault */
 	if (messages > 1) {
-		search_among(poison, messages);
+		set_suspects(poison, messages);
 		return POISON_BISECT;
 	}
-	search_among(poison, 0);
+	set_suspects(poison, 0);
 	if (poison_find(poison, partition, offset))
 		return POISON_NOT_FOUND;
-	poison->known[poison->found++ % POISON_MESSAGES_MAX] =
+	poison->messages[poison->found++ % POISON_MESSAGES_MAX] =
 		(struct poison_message){ .partition = partition, .offset = offset };
 	return POISON_FOUND;
 }
@@ -27,21 +27,22 @@ enum poison_step poison_flush_rejected(struct poison *poison, uint64_t messages,
 void poison_flush_stored(struct poison *poison, uint64_t messages)
 {
 	if (poison->limit)
-		search_among(poison, poison->suspects > messages ? poison->suspects - messages : 0);
+		set_suspects(poison, poison->suspects > messages ? poison->suspects - messages : 0);
 }
 
-/* An offset of -1 is no message's. */
+/* An offset of -1 marks a free entry. */
 void poison_advance(struct poison *poison, int32_t partition, int64_t next)
 {
 	for (size_t i = 0; i < POISON_MESSAGES_MAX; i++)
-		if (poison->known[i].partition == partition && poison->known[i].offset < next)
-			poison->known[i].offset = -1;
+		if (poison->messages[i].partition == partition && poison->messages[i].offset < next)
+			poison->messages[i].offset = -1;
 }
 
 struct poison_message *poison_find(struct poison *poison, int32_t partition, int64_t offset)
 {
 	for (size_t i = 0; i < POISON_MESSAGES_MAX && i < poison->found; i++)
-		if (poison->known[i].partition == partition && poison->known[i].offset == offset)
-			return &poison->known[i];
+		if (poison->messages[i].partition == partition &&
+		    poison->messages[i].offset == offset)
+			return &poison->messages[i];
 	return NULL;
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * culprit - finds the messages whose data PostgreSQL refuses.
+ * poison - finds poison messages by bisection: messages whose data PostgreSQL rejects.
  *
- * Nothing that the decoder lets through should be refused; but if it were, the flush that holds it
- * would fail for ever, and all partitions with it. So all is dropped and read again, and half as
- * many messages are flushed; of the half that must hold the culprit then again half, down to the
- * one that is refused alone. It is read once more and rejected, and flushes are whole again until
- * the next one is refused: some log2(messages) flushes for each poison.
+ * PostgreSQL should accept all data that the decoder accepts. If it rejects one message anyway, the
+ * flush of that message would fail forever, and with it the flushes of all partitions. So the
+ * caller drops all buffers, reads again, and flushes half as many messages. The half that must hold
+ * the poison message is halved again, down to the one message that is rejected alone. That message
+ * is read once more and sent to the rejected topic. Then flushes have no limit again until the next
+ * one is rejected. Each poison message costs about log2(messages) flushes.
  *
- *     refused 8:  [1 2 3 4] stored  [5 6] refused  [5] stored  [6] refused: the culprit  [7 8 ...]
+ *     8 rejected:  [1 2 3 4] stored  [5 6] rejected  [5] stored  [6] rejected: poison  [7 8 ...]
  *
- * Kafka may bring the partitions in another order each time, so "the half that must hold it" is
- * only likely to. Whatever is stored is progress, and whatever is refused is halved: it ends all
- * the same. Pure; consumer thread only.
+ * Kafka may deliver the partitions in another order each time, so the chosen half only probably
+ * holds the poison message. The search ends in any case: a stored flush is progress, and a rejected
+ * one is halved. Pure; consumer thread only.
  */
 #pragma once
 
@@ -22,34 +23,37 @@
 struct poison_message {
 	int32_t partition;
 	int64_t offset;
-	bool is_reported; /* it is in the rejected topic: once is enough, however often it is read
-			   */
+	bool is_reported; /* sent to the rejected topic already; it may be read several times */
 };
 
 struct poison {
-	uint64_t limit; /* messages that the next flush may hold; 0: as many as there are */
+	uint64_t limit; /* messages that the next flush may hold; 0: no limit */
 	/* private */
-	uint64_t suspects;                                /* messages, one of which is refused */
-	struct poison_message known[POISON_MESSAGES_MAX]; /* a ring: found, and not stored yet */
-	size_t found;                                     /* so far */
+	uint64_t suspects; /* messages of which at least one is poison */
+	struct poison_message messages[POISON_MESSAGES_MAX]; /* a ring: found, and not passed yet */
+	size_t found;                                        /* messages found since the start */
 };
 
 enum poison_step {
-	POISON_BISECT,    /* drop all and read it again: less will be flushed at a time */
-	POISON_FOUND,     /* drop all and read it again: the culprit will be rejected */
-	POISON_NOT_FOUND, /* it was rejected and the flush is refused still: wait, as for an outage
-			   */
+	POISON_BISECT, /* drop all buffers and read them again; the next flush is smaller */
+	POISON_FOUND,  /* drop all buffers and read them again; poison_find() has the message */
+	/* No message is at fault, or the found one is rejected already: back off as in an outage.
+	 */
+	POISON_NOT_FOUND,
 };
 
-/* A flush of `messages` was refused; the last of them, if it is one, stands at the offset. */
+/*
+ * PostgreSQL rejected a flush of `messages`. If it is one message, `partition` and `offset` are its
+ * own; otherwise they are not used.
+ */
 enum poison_step poison_flush_rejected(struct poison *poison, uint64_t messages, int32_t partition,
 				       int64_t offset);
 
 /* A flush of `messages` was stored. */
 void poison_flush_stored(struct poison *poison, uint64_t messages);
 
-/* The partition is stored up to there: what was found below it will not be read again. */
+/* The partition is stored up to `next`: forget the messages found below it. */
 void poison_advance(struct poison *poison, int32_t partition, int64_t next);
 
-/* The message, where it is one that was found; else NULL. */
+/* The found poison message at this offset, or NULL. */
 struct poison_message *poison_find(struct poison *poison, int32_t partition, int64_t offset);

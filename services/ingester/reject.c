@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { OWN_HEADERS = 4 }; /* headers of ours */
+enum { OWN_HEADERS = 4 }; /* headers that the rejection adds */
 enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 500, POLL_MS = 100 };
 
 static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
@@ -43,7 +43,7 @@ void reject_close(struct reject *reject)
 	kafka_producer_close(&reject->producer, CLOSE_TIMEOUT_MS);
 }
 
-/* ERR_INVALID: Kafka will never take it. */
+/* ERR_INVALID: Kafka will never accept this message. */
 static bool send(struct reject *reject, const struct kafka_message *message, struct err *err)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + DELIVERY_TIMEOUT_MS * NS_PER_MS;
@@ -56,7 +56,7 @@ static bool send(struct reject *reject, const struct kafka_message *message, str
 		kafka_producer_poll(&reject->producer, POLL_MS);
 	return reject->fate == KAFKA_DELIVERED ||
 	       err_set(err, reject->fate == KAFKA_REFUSED ? ERR_INVALID : ERR_IO,
-		       "Kafka did not take a rejected message into %s", reject->topic);
+		       "Kafka did not accept a rejected message into %s", reject->topic);
 }
 
 bool reject_message(struct reject *reject, const struct kafka_record *record, const char *reason,
@@ -89,7 +89,8 @@ bool reject_message(struct reject *reject, const struct kafka_record *record, co
 	if (err->code != ERR_INVALID)
 		return false;
 
-	/* It was packed, or taken within another limit. What is said of it always fits. */
+	/* The broker's limit is on the compressed size, or was changed. The four headers always
+	 * fit. */
 	metric_add(&ingester_rejected_stripped, 1);
 	message = (struct kafka_message){ .headers = headers, .header_count = OWN_HEADERS };
 	return send(reject, &message, err) || err->code == ERR_INVALID;

@@ -46,10 +46,10 @@ enum unreadable_step unreadable_outside(struct unreadable *unreadable, int64_t o
 	int64_t outside = offset < unreadable->next ? offset : unreadable->next;
 
 	if (outside <= unreadable->first)
-		outside = unreadable->first + 1; /* what was told before was of this batch */
+		outside = unreadable->first + 1; /* the error before was of this batch */
 	unreadable->beyond = outside;
 	if (unreadable->inside >= outside) {
-		/* It was not in it after all: only the first is sure to be. */
+		/* That response was of an earlier fetch. Only `first` is certain to be inside. */
 		unreadable->inside = unreadable->first;
 		unreadable->step = 1;
 	}
