@@ -25,7 +25,7 @@ const char *const matcher_op_names[MATCH_OP_COUNT] = {
 	[MATCH_NOT_RE] = "!~",
 };
 
-static bool say(int code, const char *doing, struct err *err)
+static bool set_error(int code, const char *doing, struct err *err)
 {
 	char why[160];
 	bool limit = code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT ||
@@ -44,7 +44,7 @@ static bool compile(struct matcher *matcher, struct err *err)
 		(PCRE2_SPTR)(matcher->value.len ? matcher->value.ptr : ""), matcher->value.len,
 		(uint32_t)REGEX_OPTIONS | PCRE2_ANCHORED | PCRE2_ENDANCHORED, &code, &at, NULL);
 	if (!matcher->code) {
-		say(code, "regular expression", err);
+		set_error(code, "regular expression", err);
 		return err_wrap(err, "at its position %zu", at + 1);
 	}
 	matcher->match = pcre2_match_data_create(1, NULL);
@@ -65,7 +65,7 @@ static bool regex_matches(const struct matcher *matcher, str value, bool *ret_ma
 			       0, 0, matcher->match, matcher->limits);
 
 	if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
-		say(code, "regular expression", err);
+		set_error(code, "regular expression", err);
 		return err_wrap(err, "label " STR_FMT, STR_ARG(matcher->name));
 	}
 	*ret_matches = code >= 0;

@@ -20,7 +20,7 @@ bool(otlp_reject)(struct otlp_decoder *decoder, enum otlp_reason reason, const c
 		       "profiles refused (%s): %s", otlp_reason_names[reason], why);
 }
 
-bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field)
+bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r, const struct field *field)
 {
 	if (!r->failed)
 		return true;
@@ -31,10 +31,10 @@ bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const stru
 
 bool otlp_memory_check(struct otlp_decoder *decoder)
 {
-	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
+	size_t memory = decoder->scratch.held + decoder->set->arena->held - decoder->memory_before;
 
 	/* GCOVR_EXCL_START: half a gigabyte is too much for a unit test */
-	if (held > MESSAGE_MEMORY_MAX)
+	if (memory > MESSAGE_MEMORY_MAX)
 		return otlp_reject(decoder, OTLP_LIMIT, "decoding takes more than %d bytes",
 				   MESSAGE_MEMORY_MAX);
 	/* GCOVR_EXCL_STOP */

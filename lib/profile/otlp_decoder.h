@@ -48,16 +48,16 @@ struct otlp_location {
 };
 
 /* Frames of a stack while it is put together, leaf first, filled from the end. */
-struct otlp_unwound {
+struct otlp_stack_frames {
 	uint32_t frames[STACK_DEPTH_MAX];
 	size_t first; /* frames[first..] are there, root first */
-	bool is_cut;
+	bool is_truncated;
 };
 
 /* Kept from one to the next: as variables of a function they would be zeroed each time. */
-struct otlp_rooms {
+struct otlp_stack_scratch {
 	struct otlp_location location;
-	struct otlp_unwound unwound;
+	struct otlp_stack_frames stack;
 };
 
 struct otlp_decoder {
@@ -66,7 +66,7 @@ struct otlp_decoder {
 	struct otlp_result *result;
 	struct err *err;
 	struct arena scratch; /* dies with the decoder; what lives goes into the set's arena */
-	size_t held_before;
+	size_t memory_before;
 	bool has_dictionary;
 	struct otlp_slices tables[OTLP_TABLE_COUNT];
 	uint32_t *memo[OTLP_TABLE_COUNT];
@@ -75,7 +75,7 @@ struct otlp_decoder {
 	VEC(struct otlp_range) locations; /* into location_frames, root side first */
 	VEC(uint32_t) location_frames;
 	uint64_t stack_frames; /* of all stacks */
-	struct otlp_rooms *rooms;
+	struct otlp_stack_scratch *stack_scratch;
 };
 
 /* Refuse the message. Always false. */
@@ -86,7 +86,8 @@ bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const ch
 #endif
 
 /* After a loop over fields: false where it did not end at the end. */
-bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field);
+bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r,
+		    const struct field *field);
 
 /* False: the message takes more memory than one may. */
 bool otlp_memory_check(struct otlp_decoder *decoder);

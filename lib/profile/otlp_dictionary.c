@@ -15,7 +15,7 @@ static const enum otlp_table table_of_field[] = {
 enum { DICTIONARY = 2 };        /* the field of ProfilesData */
 enum { SMALL_ENTRY_MAX = 512 }; /* bytes; what is known of one takes 50 */
 
-static const char *const otlp_table_names[OTLP_TABLE_COUNT] = {
+static const char *const table_names[OTLP_TABLE_COUNT] = {
 	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",
 	[OTLP_MAPPINGS] = "mapping", [OTLP_LOCATIONS] = "location",
 	[OTLP_STACKS] = "stack",     [OTLP_ATTRIBUTES] = "attribute",
@@ -55,7 +55,7 @@ static bool dictionary_walk(struct otlp_decoder *decoder, str dictionary, size_t
 		else if (!entry_add(decoder, &field))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 /* A message may be put together of several: their tables follow each other. */
@@ -73,7 +73,7 @@ static bool dictionaries_walk(struct otlp_decoder *decoder, str message, size_t 
 		if (!dictionary_walk(decoder, field.bytes, counts))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
@@ -82,11 +82,11 @@ bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
 
 	if (!dictionaries_walk(decoder, message, counts))
 		return false;
-	decoder->rooms = arena_new(&decoder->scratch, struct otlp_rooms);
+	decoder->stack_scratch = arena_new(&decoder->scratch, struct otlp_stack_scratch);
 	for (size_t i = 0; i < OTLP_TABLE_COUNT; i++) {
 		if (counts[i] > MESSAGE_TABLE_MAX)
 			return otlp_reject(decoder, OTLP_LIMIT, "%zu entries of the %s table",
-					   counts[i], otlp_table_names[i]);
+					   counts[i], table_names[i]);
 		decoder->tables[i].items = arena_array(&decoder->scratch, str, counts[i]);
 		decoder->memo[i] = arena_array(&decoder->scratch, uint32_t, counts[i] + 1);
 		if (!otlp_memory_check(decoder))
@@ -102,7 +102,7 @@ bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t in
 	if (index >= slices->len && index > 0)
 		return otlp_reject(decoder, OTLP_INDEX,
 				   "%s %" PRId64 " is spoken of, and there are %zu",
-				   otlp_table_names[table], (int64_t)index, slices->len);
+				   table_names[table], (int64_t)index, slices->len);
 	*ret_entry = index < slices->len ? slices->items[index] : (str){ 0 };
 	return true;
 }
@@ -115,7 +115,7 @@ bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint6
 		return false;
 	if (ret_entry->len > SMALL_ENTRY_MAX)
 		return otlp_reject(decoder, OTLP_LIMIT, "an entry of %zu bytes in the %s table",
-				   ret_entry->len, otlp_table_names[table]);
+				   ret_entry->len, table_names[table]);
 	return true;
 }
 
@@ -149,7 +149,7 @@ static bool attribute_decode(struct otlp_decoder *decoder, str bytes,
 		if (field.number == 2)
 			value = field.bytes;
 	}
-	if (!otlp_ended(decoder, &r, &field) ||
+	if (!otlp_end_check(decoder, &r, &field) ||
 	    !otlp_attribute_of(decoder, name, value, ret_attribute))
 		return false;
 	ret_attribute->label = label_name(decoder, name);

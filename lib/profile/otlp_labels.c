@@ -77,7 +77,7 @@ bool otlp_labels_of_resource(struct otlp_labels *labels, str resource)
 		    !resource_label_add(labels, &attribute))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool attributes_add(struct otlp_labels *labels, struct otlp_label_list *list, str indexes)
@@ -95,7 +95,7 @@ static bool attributes_add(struct otlp_labels *labels, struct otlp_label_list *l
 		    !label_add(labels, list, attribute.label, attribute.value))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool id_label_add(struct otlp_labels *labels, struct otlp_label_list *list, str name, str id)
@@ -130,7 +130,7 @@ static bool link_add(struct otlp_labels *labels, struct otlp_label_list *list, u
 		else if (field.number == 2)
 			span = field.bytes;
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       id_label_add(labels, list, STR("trace_id"), trace) &&
 	       id_label_add(labels, list, STR("span_id"), span);
 }

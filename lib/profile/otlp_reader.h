@@ -14,22 +14,22 @@
 
 /* Why a message, or something in it, was not taken as it is. Names are labels of metrics. */
 enum otlp_reason {
-	OTLP_TRUNCATED,      /* message: ends inside a field */
-	OTLP_MALFORMED,      /* message: wire type, varint or length that cannot be */
-	OTLP_INDEX,          /* message: an index outside its table */
-	OTLP_LIMIT,          /* message: more of something than limits.h allows */
-	OTLP_OLD_LAYOUT,     /* message: tables where older versions had them */
-	OTLP_TEXT,           /* message: text that is not UTF-8 or holds NUL */
-	OTLP_SHAPE,          /* message: values and timestamps that do not fit each other */
-	OTLP_TOO_OLD,        /* sample: before the oldest time that is stored */
-	OTLP_TOO_FAR_AHEAD,  /* sample: after the latest */
-	OTLP_LABEL_DROPPED,  /* label: name too long or empty */
-	OTLP_LABEL_RESERVED, /* label: a name that label_name_is_reserved() */
-	OTLP_LABEL_CUT,      /* label: value too long */
-	OTLP_STACK_CUT,      /* stack: deeper than STACK_DEPTH_MAX */
-	OTLP_NAME_CUT,       /* name of a function or file: too long */
+	OTLP_TRUNCATED,       /* message: ends inside a field */
+	OTLP_MALFORMED,       /* message: wire type, varint or length that cannot be */
+	OTLP_INDEX,           /* message: an index outside its table */
+	OTLP_LIMIT,           /* message: more of something than limits.h allows */
+	OTLP_OLD_LAYOUT,      /* message: tables where older versions had them */
+	OTLP_TEXT,            /* message: text that is not UTF-8 or holds NUL */
+	OTLP_SHAPE,           /* message: values and timestamps that do not fit each other */
+	OTLP_TOO_OLD,         /* sample: before the oldest time that is stored */
+	OTLP_TOO_FAR_AHEAD,   /* sample: after the latest */
+	OTLP_LABEL_DROPPED,   /* label: name too long or empty */
+	OTLP_LABEL_RESERVED,  /* label: a name that label_name_is_reserved() */
+	OTLP_LABEL_TRUNCATED, /* label: value too long */
+	OTLP_STACK_TRUNCATED, /* stack: deeper than STACK_DEPTH_MAX */
+	OTLP_NAME_TRUNCATED,  /* name of a function or file: too long */
 	OTLP_REASON_COUNT,
-	OTLP_PART_REASON = OTLP_TOO_OLD, /* the reasons before it refuse the whole message */
+	OTLP_PARTIAL_REASON = OTLP_TOO_OLD, /* the reasons before it refuse the whole message */
 };
 extern const char *const otlp_reason_names[OTLP_REASON_COUNT];
 

@@ -22,7 +22,7 @@ static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packe
 			return true;
 		}
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 /* The build id that most tools know comes first; others say what they are. */
@@ -63,7 +63,7 @@ static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_nam
 		ret_name->len = NAME_MAX_BYTES;
 		while (((unsigned char)ret_name->ptr[ret_name->len] & 0xc0) == 0x80)
 			ret_name->len--;
-		decoder->result->counts[OTLP_NAME_CUT]++;
+		decoder->result->counts[OTLP_NAME_TRUNCATED]++;
 	}
 	return true;
 }
@@ -85,7 +85,7 @@ static bool mapping_decode(struct otlp_decoder *decoder, str bytes,
 		if (field.number == 5)
 			otlp_packed_add(&attributes, &field);
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       build_id_find(decoder, &attributes, &ret_mapping->build_id);
 }
 
@@ -129,7 +129,7 @@ static bool function_decode(struct otlp_decoder *decoder, uint64_t index, struct
 		else if (field.number < 4 && !name_read(decoder, field.value, texts[field.number]))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *frame)
@@ -146,7 +146,7 @@ static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *f
 		if (field.number == 2)
 			frame->line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp_location *location)
@@ -173,7 +173,7 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp
 			otlp_packed_add(&location->attributes, &field);
 		}
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       mapping_read(decoder, mapping, &location->mapping);
 }
 
@@ -212,7 +212,7 @@ static bool location_frames_add(struct otlp_decoder *decoder, struct otlp_locati
 static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 			  struct otlp_range *ret_range)
 {
-	struct otlp_location *location = &decoder->rooms->location;
+	struct otlp_location *location = &decoder->stack_scratch->location;
 	uint32_t *memo;
 	str entry;
 
@@ -235,19 +235,19 @@ static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 	return otlp_memory_check(decoder);
 }
 
-static void unwound_add(struct otlp_unwound *unwound, const uint32_t *frames, size_t len)
+static void frames_add(struct otlp_stack_frames *stack, const uint32_t *frames, size_t len)
 {
 	while (len > 0) {
-		if (unwound->first == 0) {
-			unwound->is_cut = true;
+		if (stack->first == 0) {
+			stack->is_truncated = true;
 			return;
 		}
-		unwound->frames[--unwound->first] = frames[--len];
+		stack->frames[--stack->first] = frames[--len];
 	}
 }
 
-static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed *locations,
-			 struct otlp_unwound *unwound)
+static bool stack_collect(struct otlp_decoder *decoder, const struct otlp_packed *locations,
+			  struct otlp_stack_frames *stack)
 {
 	struct reader r = reader_of(locations->bytes);
 	struct field field = { 0 };
@@ -257,15 +257,15 @@ static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed 
 	while (reader_left(&r) && field_varint(&r, &field, &index)) {
 		if (!location_read(decoder, index, &range))
 			return false;
-		unwound_add(unwound, decoder->location_frames.items + range.first, range.len);
+		frames_add(stack, decoder->location_frames.items + range.first, range.len);
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_stack)
 {
 	struct otlp_packed locations = { .more = { .arena = &decoder->scratch } };
-	struct otlp_unwound *unwound = &decoder->rooms->unwound;
+	struct otlp_stack_frames *stack = &decoder->stack_scratch->stack;
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 
@@ -276,19 +276,19 @@ static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_
 		if (field.number == 1)
 			otlp_packed_add(&locations, &field);
 	}
-	unwound->first = STACK_DEPTH_MAX;
-	unwound->is_cut = false;
-	if (!otlp_ended(decoder, &r, &field) || !stack_unwind(decoder, &locations, unwound))
+	stack->first = STACK_DEPTH_MAX;
+	stack->is_truncated = false;
+	if (!otlp_end_check(decoder, &r, &field) || !stack_collect(decoder, &locations, stack))
 		return false;
 
-	size_t len = STACK_DEPTH_MAX - unwound->first;
+	size_t len = STACK_DEPTH_MAX - stack->first;
 
-	decoder->result->counts[OTLP_STACK_CUT] += unwound->is_cut;
+	decoder->result->counts[OTLP_STACK_TRUNCATED] += stack->is_truncated;
 	decoder->stack_frames += len;
 	if (decoder->stack_frames > MESSAGE_FRAMES_MAX)
 		return otlp_reject(decoder, OTLP_LIMIT, "more than %d frames in all stacks",
 				   MESSAGE_FRAMES_MAX);
-	*ret_stack = sample_set_stack(decoder->set, unwound->frames + unwound->first, len);
+	*ret_stack = sample_set_stack(decoder->set, stack->frames + stack->first, len);
 	return true;
 }
 

@@ -102,7 +102,7 @@ static bool array_write(struct otlp_decoder *decoder, struct text *text, str arr
 			return false;
 	}
 	buf_u8(&text->out, ']');
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str *ret_value)
@@ -129,7 +129,7 @@ bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str 
 	}
 	*ret_name = name;
 	*ret_value = value;
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str list, int depth)
@@ -156,7 +156,7 @@ static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str li
 			return false;
 	}
 	buf_u8(&text->out, '}');
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static void bytes_write(struct text *text, str bytes, int depth)
@@ -190,7 +190,7 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 		if (field.number <= VALUE_STRINDEX)
 			last = field;
 	}
-	if (!otlp_ended(decoder, &r, &field))
+	if (!otlp_end_check(decoder, &r, &field))
 		return false;
 	if (depth > VALUE_DEPTH_MAX) {
 		text->too_deep = true;
@@ -233,7 +233,7 @@ static str value_cut(struct otlp_decoder *decoder, str value)
 {
 	if (value.len <= LABEL_VALUE_MAX)
 		return value;
-	decoder->result->counts[OTLP_LABEL_CUT]++;
+	decoder->result->counts[OTLP_LABEL_TRUNCATED]++;
 	value.len = LABEL_VALUE_MAX;
 	while (value.len && ((unsigned char)value.ptr[value.len] & 0xc0) == 0x80)
 		value.len--;

@@ -11,7 +11,7 @@
 #define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
 
 /* What is being written; samples are pointed to in the order they are grouped in. */
-struct writer {
+struct otlp_writer {
 	struct arena *arena;
 	const struct sample_set *set;
 	struct otlp_intern intern;
@@ -20,7 +20,7 @@ struct writer {
 	VEC(Otlp__ResourceProfiles *) resources;
 };
 
-static const struct series *series_of(const struct writer *writer, const struct sample *sample)
+static const struct series *series_of(const struct otlp_writer *writer, const struct sample *sample)
 {
 	return &writer->set->series.items[sample->series];
 }
@@ -42,7 +42,7 @@ static bool is_ticks(const struct series *series, const struct sample *sample)
 /* Resources together, then series, shape, stack and labels; in time within that. */
 static int sample_compare(const void *a, const void *b, void *self)
 {
-	const struct writer *writer = self;
+	const struct otlp_writer *writer = self;
 	const struct sample *x = *(const struct sample *const *)a;
 	const struct sample *y = *(const struct sample *const *)b;
 
@@ -62,7 +62,7 @@ static int sample_compare(const void *a, const void *b, void *self)
 }
 
 /* Samples of one stack and one set of labels, all ticks or none. */
-static Otlp__Sample *sample_write(struct writer *writer, const struct sample *const *samples,
+static Otlp__Sample *sample_write(struct otlp_writer *writer, const struct sample *const *samples,
 				  size_t len)
 {
 	const struct series *series = series_of(writer, samples[0]);
@@ -91,7 +91,7 @@ static Otlp__Sample *sample_write(struct writer *writer, const struct sample *co
 	return message;
 }
 
-static Otlp__ValueType *value_type(struct writer *writer, str type, str unit)
+static Otlp__ValueType *value_type(struct otlp_writer *writer, str type, str unit)
 {
 	Otlp__ValueType *message = arena_new(writer->arena, Otlp__ValueType);
 
@@ -101,7 +101,7 @@ static Otlp__ValueType *value_type(struct writer *writer, str type, str unit)
 	return message;
 }
 
-static void profile_head(struct writer *writer, Otlp__Profile *profile,
+static void profile_head(struct otlp_writer *writer, Otlp__Profile *profile,
 			 const struct sample *const *samples, size_t len)
 {
 	const struct series *series = series_of(writer, samples[0]);
@@ -127,7 +127,7 @@ static bool same_group(const struct sample *a, const struct sample *b)
 	return a->stack == b->stack && a->labels == b->labels;
 }
 
-static Otlp__Profile *profile_write(struct writer *writer, const struct sample *const *samples,
+static Otlp__Profile *profile_write(struct otlp_writer *writer, const struct sample *const *samples,
 				    size_t len)
 {
 	Otlp__Profile *profile = arena_new(writer->arena, Otlp__Profile);
@@ -146,7 +146,7 @@ static Otlp__Profile *profile_write(struct writer *writer, const struct sample *
 	return profile;
 }
 
-static Otlp__Resource *resource_write(struct writer *writer, struct labels labels)
+static Otlp__Resource *resource_write(struct otlp_writer *writer, struct labels labels)
 {
 	Otlp__Resource *resource = arena_new(writer->arena, Otlp__Resource);
 
@@ -167,7 +167,7 @@ static Otlp__Resource *resource_write(struct writer *writer, struct labels label
 	return resource;
 }
 
-static bool same_profile(const struct writer *writer, const struct sample *a,
+static bool same_profile(const struct otlp_writer *writer, const struct sample *a,
 			 const struct sample *b)
 {
 	return a->series == b->series &&
@@ -175,7 +175,8 @@ static bool same_profile(const struct writer *writer, const struct sample *a,
 }
 
 /* Samples of one label set of series: a profile for each series and shape. */
-static void resource_add(struct writer *writer, const struct sample *const *samples, size_t len)
+static void resource_add(struct otlp_writer *writer, const struct sample *const *samples,
+			 size_t len)
 {
 	Otlp__ResourceProfiles *resource = arena_new(writer->arena, Otlp__ResourceProfiles);
 	Otlp__ScopeProfiles *scope = arena_new(writer->arena, Otlp__ScopeProfiles);
@@ -204,7 +205,7 @@ static void resource_add(struct writer *writer, const struct sample *const *samp
 	*vec_push(writer->arena, &writer->resources) = resource;
 }
 
-static void samples_sort(struct writer *writer, size_t first, size_t count)
+static void samples_sort(struct otlp_writer *writer, size_t first, size_t count)
 {
 	writer->samples = arena_array(writer->arena, const struct sample *, count);
 	writer->len = count;
@@ -217,7 +218,7 @@ static void samples_sort(struct writer *writer, size_t first, size_t count)
 str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct writer writer = { .arena = &scratch, .set = set };
+	struct otlp_writer writer = { .arena = &scratch, .set = set };
 	Otlp__ProfilesData message;
 
 	otlp_intern_init(&writer.intern, set, &scratch);

@@ -33,7 +33,7 @@ static ProtobufCBinaryData binary(str s)
 }
 
 /* The place of the key's value; the key is copied when it is new. */
-static void **place(struct builder *builder, struct map *map, str key)
+static void **slot_of(struct builder *builder, struct map *map, str key)
 {
 	void *found = map_get(map, key);
 
@@ -42,7 +42,7 @@ static void **place(struct builder *builder, struct map *map, str key)
 
 static int64_t string_id(struct builder *builder, str s)
 {
-	void **at = place(builder, &builder->strings, s.ptr ? s : STR(""));
+	void **at = slot_of(builder, &builder->strings, s.ptr ? s : STR(""));
 
 	if (!*at) {
 		*vec_push(builder->arena, &builder->string_table) = binary(s);
@@ -59,7 +59,7 @@ static uint64_t function_id(struct builder *builder, const struct frame *frame)
 	buf_str_prefixed(&builder->key, frame->file);
 	buf_u32(&builder->key, frame->start_line);
 
-	void **at = place(builder, &builder->functions, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->functions, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Function *function = arena_new(builder->arena, Pprof__Function);
@@ -87,7 +87,7 @@ static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *f
 	buf_str_prefixed(&builder->key, frame->build_id);
 	buf_str_prefixed(&builder->key, frame->path);
 
-	void **at = place(builder, &builder->mappings, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->mappings, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Mapping *mapping = arena_new(builder->arena, Pprof__Mapping);
@@ -113,8 +113,8 @@ static Pprof__Line *line_of(struct builder *builder, const struct frame *frame)
 }
 
 /* What a mapping says it has, all of its locations have: who finds it there looks no further. */
-static void tell_mapping(Pprof__Mapping *mapping, bool is_new, const struct frame *const *frames,
-			 size_t count)
+static void describe_mapping(Pprof__Mapping *mapping, bool is_new,
+			     const struct frame *const *frames, size_t count)
 {
 	bool functions = true, filenames = true, line_numbers = true;
 
@@ -145,7 +145,7 @@ static uint64_t location_new(struct builder *builder, const struct frame *const 
 		Pprof__Mapping *mapping = mapping_of(builder, frames[0]);
 
 		location->mapping_id = mapping->id;
-		tell_mapping(mapping, builder->mapping_table.len > mappings, frames, count);
+		describe_mapping(mapping, builder->mapping_table.len > mappings, frames, count);
 	}
 	location->line = arena_array(builder->arena, Pprof__Line *, count);
 	for (size_t i = 0; i < count; i++)
@@ -166,7 +166,7 @@ static uint64_t location_id(struct builder *builder, const uint32_t *indexes, si
 	if (count > 1) {
 		str key = { (const char *)indexes, count * sizeof(*indexes) };
 
-		inlines = place(builder, &builder->inlines, key);
+		inlines = slot_of(builder, &builder->inlines, key);
 		if (*inlines)
 			return (uint64_t)(uintptr_t)*inlines;
 	}
@@ -248,7 +248,7 @@ static void add_sample(struct builder *builder, const struct sample *from,
 	buf_u32(&builder->key, options->series_labels ? from->series : 0);
 	buf_u32(&builder->key, options->sample_labels ? from->labels : 0);
 
-	void **at = place(builder, &builder->samples, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->samples, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Sample *sample =

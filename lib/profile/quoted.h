@@ -12,4 +12,4 @@
  * without NUL. On ERR_INVALID the rest begins where it went wrong and the message says what is
  * wrong there.
  */
-bool quoted_take(str *rest, struct arena *arena, str *ret_text, struct err *err) MUST_CHECK;
+bool quoted_parse(str *rest, struct arena *arena, str *ret_text, struct err *err) MUST_CHECK;

@@ -146,7 +146,7 @@ static ssize_t other_end(str expression, size_t at)
  * Whether the last character of text that ends here must be there. What follows may say how often;
  * and PCRE takes some things away before, as a comment or a lone \\E.
  */
-static bool is_sure(str expression, size_t at)
+static bool is_certain(str expression, size_t at)
 {
 	char c = char_at(expression, at), next = char_at(expression, at + 1);
 
@@ -178,7 +178,7 @@ static str text_inside(str expression, struct arena *arena)
 		ssize_t end = repeat_end(expression, at);
 		str text = buf_bytes(&literal.text);
 
-		if (!is_sure(expression, at))
+		if (!is_certain(expression, at))
 			text.len = literal.last;
 		if (text.len > longest.len)
 			longest = text;
@@ -208,7 +208,7 @@ struct regex_hint regex_hint_of(str expression, struct arena *arena)
 	size_t end = read_literal(expression, 0, &literal);
 
 	hint.prefix = buf_bytes(&literal.text);
-	if (!is_sure(expression, end))
+	if (!is_certain(expression, end))
 		hint.prefix.len = literal.last;
 	hint.inside = text_inside(expression, arena);
 	return hint;

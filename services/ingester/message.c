@@ -45,7 +45,7 @@ static bool reject_poison(struct message *message, struct poison_message *found,
 static void count_skipped(struct message *message, const struct otlp_result *result)
 {
 	for (size_t i = 0; i < SKIPPED_REASON_COUNT; i++)
-		metric_add_at(&ingester_skipped, i, result->counts[OTLP_PART_REASON + i]);
+		metric_add_at(&ingester_skipped, i, result->counts[OTLP_PARTIAL_REASON + i]);
 	if (!message->host)
 		return;
 	message->host->store.skipped +=

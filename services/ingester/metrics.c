@@ -94,7 +94,7 @@ GAUGE_OF_MS(ingester_lag_ms, "lag_seconds",
 	    "Age of the last message read from the partition furthest behind; 0: all were read.");
 GAUGE_OF_MS(
 	ingester_newest_sample_ms, "newest_sample_timestamp_seconds",
-	"Unix time of the newest sample that was stored. `time() -` this value is the age of the "
+	"Unix time of the newest sample that was stored. time() minus this value is the age of the "
 	"newest data in a query.");
 GAUGE(ingester_buffered_bytes, "buffered_bytes",
       "Memory of the data that waits for the next flush.");
@@ -107,8 +107,7 @@ static _Atomic int64_t lag_cells[LAG_PARTITIONS_MAX];
 static const struct metric_numbers lag_numbers = { LAG_PARTITIONS_MAX, lag_cells };
 struct metric ingester_partition_lag = {
 	.name = "decima_ingester_partition_lag_messages",
-	.help = "Messages of an assigned partition that were not read yet: Kafka's end offset "
-		"minus "
+	.help = "Messages of an assigned partition that were not read yet: Kafka's end offset less "
 		"the next offset, at the last attempt to flush.",
 	.kind = METRIC_GAUGE,
 	.label = "partition",
@@ -120,7 +119,7 @@ static const struct metric_numbers newest_numbers = { LAG_PARTITIONS_MAX, newest
 struct metric ingester_partition_newest = {
 	.name = "decima_ingester_partition_newest_sample_timestamp_seconds",
 	.help = "Unix time of the newest stored sample of an assigned partition, in whole seconds. "
-		"`time() -` this value is the age of the newest data of its hosts.",
+		"time() minus this value is the age of the newest data of its hosts.",
 	.kind = METRIC_GAUGE,
 	.label = "partition",
 	.numbers_of = &newest_numbers,
@@ -142,8 +141,8 @@ struct metric ingester_visible_ns = {
 struct metric ingester_sample_delay_ns = {
 	.name = "decima_ingester_sample_delay_seconds",
 	.help = "Time from a message's newest sample, after which its host spooled it, to the "
-		"commit "
-		"that makes it visible to queries; the oldest message of each partition and flush.",
+		"commit that makes it visible to queries; the oldest message of each partition "
+		"and flush.",
 	.kind = METRIC_HISTOGRAM,
 	METRIC_IN_SECONDS,
 };
@@ -152,7 +151,7 @@ struct metric ingester_skipped = {
 	.help = "Samples, labels, stacks and names that were skipped or truncated, by reason.",
 	.kind = METRIC_COUNTER,
 	.label = "reason",
-	.values = otlp_reason_names + OTLP_PART_REASON,
+	.values = otlp_reason_names + OTLP_PARTIAL_REASON,
 	.value_count = SKIPPED_REASON_COUNT,
 };
 struct metric ingester_rejected = {

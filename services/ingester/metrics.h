@@ -8,10 +8,10 @@
 #include "profile/otlp_reader.h"
 
 /* Why a message was sent to the rejected topic: the decoder's reasons and two of the ingester. */
-enum { REJECT_HEADERS = OTLP_PART_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
+enum { REJECT_HEADERS = OTLP_PARTIAL_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
 
 /* What the decoder left out of messages that were taken, or took in buffer. */
-enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
+enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
 	ingester_duplicates, ingester_late, ingester_rejected, ingester_gap,

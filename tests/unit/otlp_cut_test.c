@@ -98,7 +98,7 @@ static void long_labels_are_cut_and_long_names_dropped(void **state)
 	}
 	m.attributes[1].key = protobuf_bytes((str){ name, sizeof(name) });
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_LABEL_CUT], 1);
+	assert_int_equal(result.counts[OTLP_LABEL_TRUNCATED], 1);
 	assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 1);
 
 	str kept = labels_get(set.series.items[0].labels, STR("k"));
@@ -163,7 +163,7 @@ static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
 	m.location.n_lines = 1;
 	m.lines[0] = &m.line;
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_NAME_CUT], 1);
+	assert_int_equal(result.counts[OTLP_NAME_TRUNCATED], 1);
 
 	struct stack stack = set.stacks.items[set.samples.items[0].stack];
 
@@ -187,7 +187,7 @@ static void a_stack_too_deep_loses_its_root_side(void **state)
 	m.stack.location_indices = deep;
 	m.stack.n_location_indices = ARRAY_LEN(deep);
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_STACK_CUT], 1);
+	assert_int_equal(result.counts[OTLP_STACK_TRUNCATED], 1);
 
 	struct stack stack = set.stacks.items[set.samples.items[0].stack];
 

@@ -140,7 +140,7 @@ static void a_long_value_inside_a_list_is_cut_and_counted(void **state)
 	buf_u8(&any_value, 0x3a); /* bytes, of which each is two characters */
 	buf_str_prefixed(&any_value, (str){ text, sizeof(text) });
 	assert_true(read_value(buf_bytes(&any_value), &set, &result, &err));
-	assert_int_equal(result.counts[OTLP_LABEL_CUT], 1);
+	assert_int_equal(result.counts[OTLP_LABEL_TRUNCATED], 1);
 	assert_int_equal(labels_get(set.series.items[0].labels, STR("k")).len, LABEL_VALUE_MAX);
 	arena_free(&message.arena);
 }
