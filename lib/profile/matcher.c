@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * matcher - one condition on a label; regular expressions by PCRE2.
- *
- * An expression comes from a stranger and so do the values, so time and memory of a match are
- * limited. Anchoring is by option, not by wrapping the text in ^(?:...)$, which `a)|(?:b` escapes.
+ * Expressions and values are untrusted, so the time and memory of a match are limited. Anchoring is
+ * a compile option: a wrapper like ^(?:...)$ around the text can be escaped with `a)|(?:b`.
  */
 #include "profile/matcher.h"
 
@@ -12,7 +10,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* A dot takes newlines too, as Prometheus' does: `.*` is any value. */
+/* A dot matches newlines too, as in Prometheus: `.*` matches any value. */
 enum {
 	REGEX_OPTIONS = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
 			PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * matcher - one condition on a label's value: equal, or a regular expression, or its negation.
+ * matcher - one condition on a label's value: a text or a regular expression, or its negation.
  *
  * Regular expressions are PCRE2's, anchored at both ends as Prometheus' are, with match limits. An
  * absent label has the value "".
@@ -12,7 +12,7 @@
 
 enum matcher_op { MATCH_EQ, MATCH_NE, MATCH_RE, MATCH_NOT_RE, MATCH_OP_COUNT };
 
-/* "=", "!=", "=~", "!~", by op. */
+/* "=", "!=", "=~", "!~". */
 extern const char *const matcher_op_names[MATCH_OP_COUNT];
 
 struct matcher {
@@ -20,19 +20,22 @@ struct matcher {
 	str name, value;
 	/* private */
 	bool matches_empty;
-	struct pcre2_real_code_8 *code; /* this and what follows: MATCH_RE, MATCH_NOT_RE */
+	struct pcre2_real_code_8 *code; /* code, match and limits: for MATCH_RE, MATCH_NOT_RE */
 	struct pcre2_real_match_data_8 *match;
 	struct pcre2_real_match_context_8 *limits;
 };
 
-/* One matcher by itself. The texts are borrowed. ERR_INVALID: not a regular expression. */
+/*
+ * The texts are borrowed; matcher_done() frees the compiled expression. ERR_INVALID: not a regular
+ * expression.
+ */
 bool matcher_init(struct matcher *matcher, enum matcher_op op, str name, str value,
 		  struct err *err) MUST_CHECK;
 void matcher_done(struct matcher *matcher);
 
-/* ERR_LIMIT when an expression ran into its match limit on this value. One thread per matcher. */
+/* ERR_LIMIT: the expression reached a match limit on this value. One thread per matcher. */
 bool matcher_matches(const struct matcher *matcher, str value, bool *ret_matches,
 		     struct err *err) MUST_CHECK;
 
-/* Whether the empty value matches: then the label may be absent. */
+/* True if the empty value matches, so that the label may be absent. */
 bool matcher_matches_empty(const struct matcher *matcher);

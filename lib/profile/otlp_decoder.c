@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* In parentheses: the function, not what the analyzer sees in its place. */
+/* The parentheses prevent the expansion of the analyzer's macro of the same name. */
 bool(otlp_reject)(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 {
 	char why[200];
@@ -17,7 +17,7 @@ bool(otlp_reject)(struct otlp_decoder *decoder, enum otlp_reason reason, const c
 	va_end(args);
 	decoder->result->rejected = reason;
 	return err_set(decoder->err, reason == OTLP_LIMIT ? ERR_LIMIT : ERR_INVALID,
-		       "profiles refused (%s): %s", otlp_reason_names[reason], why);
+		       "profiles rejected (%s): %s", otlp_reason_names[reason], why);
 }
 
 bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r, const struct field *field)
@@ -25,7 +25,7 @@ bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r, const 
 	if (!r->failed)
 		return true;
 	if (field->is_malformed)
-		return otlp_reject(decoder, OTLP_MALFORMED, "bytes that are no protobuf");
+		return otlp_reject(decoder, OTLP_MALFORMED, "the bytes are not protobuf");
 	return otlp_reject(decoder, OTLP_TRUNCATED, "the message ends inside a field");
 }
 
@@ -35,7 +35,8 @@ bool otlp_memory_check(struct otlp_decoder *decoder)
 
 	/* GCOVR_EXCL_START: half a gigabyte is too much for a unit test */
 	if (memory > MESSAGE_MEMORY_MAX)
-		return otlp_reject(decoder, OTLP_LIMIT, "decoding takes more than %d bytes",
+		return otlp_reject(decoder, OTLP_LIMIT,
+				   "decoding needs more than %d bytes of memory",
 				   MESSAGE_MEMORY_MAX);
 	/* GCOVR_EXCL_STOP */
 	return true;

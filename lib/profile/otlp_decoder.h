@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_decoder - what the parts of the OTLP reader share: the message's tables and what became of
- * their entries.
+ * otlp_decoder - the state of one otlp_read(): the message's tables and their decoded entries.
  *
- * A table is indexed once as slices of the message; an entry is decoded when something first speaks
- * of it, and memo[] remembers what it became (index + 1). So the work for a sample is look-ups, and
- * nothing is done for what nobody uses. Whatever fails, fails the message: otlp_reject() says why.
+ * Each table is indexed once as slices of the message. An entry is decoded when it is first
+ * referenced, and memo[] stores the index of the result + 1. So a sample costs only look-ups, and
+ * unused entries cost nothing. Any error rejects the whole message: otlp_reject().
  */
 #pragma once
 
@@ -19,10 +18,10 @@ struct otlp_slices {
 	size_t len;
 };
 
-/* An attribute as text. `dropped`: it cannot be a label. `label`: what a sample's is called. */
+/* A decoded attribute: the value as text, and the label name of a sample's attribute. */
 struct otlp_attribute {
 	str name, value, label;
-	bool dropped;
+	bool dropped; /* it cannot be a label */
 };
 
 struct otlp_mapping {
@@ -33,10 +32,10 @@ struct otlp_range {
 	uint32_t first, len;
 };
 
-/* Indexes of a repeated field, packed or not: one after another. */
+/* The values of a repeated numeric field, concatenated, packed or not. */
 struct otlp_packed {
 	str bytes;       /* varints (or fixed64s) without tags */
-	struct buf more; /* where they came in several pieces */
+	struct buf more; /* memory of `bytes` if the field came in several pieces */
 };
 
 struct otlp_location {
@@ -47,14 +46,14 @@ struct otlp_location {
 	size_t line_count;
 };
 
-/* Frames of a stack while it is put together, leaf first, filled from the end. */
+/* A stack being assembled: the wire has the leaf first, so it is filled from the end. */
 struct otlp_stack_frames {
 	uint32_t frames[STACK_DEPTH_MAX];
-	size_t first; /* frames[first..] are there, root first */
+	size_t first; /* frames[first..] are filled, root first */
 	bool is_truncated;
 };
 
-/* Kept from one to the next: as variables of a function they would be zeroed each time. */
+/* Reused for each stack: as local variables they would be zeroed each time. */
 struct otlp_stack_scratch {
 	struct otlp_location location;
 	struct otlp_stack_frames stack;
@@ -65,8 +64,8 @@ struct otlp_decoder {
 	struct sample_set *set;
 	struct otlp_result *result;
 	struct err *err;
-	struct arena scratch; /* dies with the decoder; what lives goes into the set's arena */
-	size_t memory_before;
+	struct arena scratch; /* freed with the decoder; results are in the set's arena */
+	size_t memory_before; /* of the set's arena */
 	bool has_dictionary;
 	struct otlp_slices tables[OTLP_TABLE_COUNT];
 	uint32_t *memo[OTLP_TABLE_COUNT];
@@ -78,18 +77,19 @@ struct otlp_decoder {
 	struct otlp_stack_scratch *stack_scratch;
 };
 
-/* Refuse the message. Always false. */
+/* Reject the message. Always false. */
 bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 #ifdef __clang_analyzer__ /* as for err_set() */
 #define otlp_reject(...) err_false(otlp_reject(__VA_ARGS__))
 #endif
 
-/* After a loop over fields: false where it did not end at the end. */
+/* Call it after a loop over fields. False: the loop ended before the end of the bytes. */
 bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r,
 		    const struct field *field);
 
-/* False: the message takes more memory than one may. */
+/* False: decoding the message uses more than MESSAGE_MEMORY_MAX. */
 bool otlp_memory_check(struct otlp_decoder *decoder);
 
+/* Append the values of one field. */
 void otlp_packed_add(struct otlp_packed *packed, const struct field *field);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_read(): the walk over a message's resources, profiles and samples. Their stacks are
- * otlp_stacks.c's, their labels otlp_labels.c's.
+ * Reads the resources, profiles and samples of a message. otlp_stacks.c decodes their stacks,
+ * otlp_labels.c their labels.
  */
 #include "profile/otlp_reader.h"
 
@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-#define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
+#define NS_PER_TIME UINT64_C(1000000) /* sample times are in milliseconds */
 
 const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
 	[OTLP_TRUNCATED] = "truncated",
@@ -35,10 +35,10 @@ const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
 struct otlp_reader {
 	struct otlp_decoder decoder;
 	struct otlp_labels labels;
-	struct buf pieces[3]; /* room for repeated fields that come in pieces */
+	struct buf pieces[3]; /* memory for repeated fields that come in pieces */
 };
 
-/* One Profile, as far as its samples need it. */
+/* The fields of one Profile that its samples need. */
 struct profile {
 	str sample_type, period_type; /* ValueType */
 	str type;                     /* five parts */
@@ -68,7 +68,7 @@ static bool sample_decode(struct otlp_reader *reader, str bytes, struct wire_sam
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vpvpP")))
 			return otlp_reject(decoder, OTLP_OLD_LAYOUT,
-					   "field %" PRIu64 " of a sample is that of an older "
+					   "field %" PRIu64 " of a sample has the type of an older "
 					   "version of the format",
 					   field.number);
 		if (field.number == 1)
@@ -123,7 +123,7 @@ static bool value_convert(struct otlp_reader *reader, const struct profile *prof
 	return true;
 }
 
-/* One timestamp or one aggregate. */
+/* Add one timestamp or one aggregate, if its time is in the accepted range. */
 static void sample_store(struct otlp_reader *reader, struct sample sample)
 {
 	struct otlp_decoder *decoder = &reader->decoder;
@@ -136,7 +136,7 @@ static void sample_store(struct otlp_reader *reader, struct sample sample)
 		sample_set_add(decoder->set, sample);
 }
 
-/* A value of 1 for each time, or the values beside them; no time at all: the profile's. */
+/* Each timestamp has its value, or 1 if there are no values. Without timestamps: the profile's. */
 static bool sample_spread(struct otlp_reader *reader, const struct profile *profile,
 			  const struct wire_sample *wire, struct sample sample)
 {
@@ -167,11 +167,11 @@ static bool shape_check(struct otlp_reader *reader, const struct wire_sample *sa
 
 	if (sample->times.bytes.len % sizeof(uint64_t))
 		return otlp_reject(decoder, OTLP_MALFORMED,
-				   "timestamps of a sample that do not fill 8 bytes each");
+				   "the timestamps of a sample are not 8 bytes each");
 	if (sample->values.bytes.len &&
 	    (unsigned char)sample->values.bytes.ptr[sample->values.bytes.len - 1] >= 0x80)
 		return otlp_reject(decoder, OTLP_TRUNCATED,
-				   "the values of a sample end inside one");
+				   "the values of a sample end inside a varint");
 	if (times ? values && values != times : values != 1)
 		return otlp_reject(decoder, OTLP_SHAPE,
 				   "a sample with %zu values and %zu timestamps", values, times);
@@ -190,8 +190,9 @@ static bool sample_read(struct otlp_reader *reader, struct profile *profile,
 	if (!sample_decode(reader, bytes, wire))
 		return false;
 	if (!reader->decoder.has_dictionary)
-		return otlp_reject(&reader->decoder, OTLP_OLD_LAYOUT,
-				   "samples without a dictionary: older versions had none");
+		return otlp_reject(
+			&reader->decoder, OTLP_OLD_LAYOUT,
+			"samples without a dictionary, as in older versions of the format");
 	if (!shape_check(reader, wire) ||
 	    !otlp_stack_read(&reader->decoder, wire->stack, &sample.stack) ||
 	    !otlp_labels_of_sample(&reader->labels, &profile->labels, wire->attributes.bytes,
@@ -211,7 +212,7 @@ static bool value_type_read(struct otlp_reader *reader, str bytes, str *ret_type
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vv")))
 			return otlp_reject(&reader->decoder, OTLP_MALFORMED,
-					   "a value type is of no known kind");
+					   "a field of a value type has a wrong wire type");
 		if (field.number <= 2 &&
 		    !otlp_entry(&reader->decoder, OTLP_STRINGS, field.value, &texts[field.number]))
 			return false;
@@ -235,12 +236,11 @@ static bool profile_type_find(struct otlp_reader *reader, struct profile *profil
 	profile->type = profile_type_of_otlp(type, unit, period_type, period_unit,
 					     &profile->multiply, reader->decoder.set->arena);
 	if (profile->multiply && profile->period <= 0)
-		return otlp_reject(&reader->decoder, OTLP_SHAPE,
-				   "CPU samples of a period that is not said");
+		return otlp_reject(&reader->decoder, OTLP_SHAPE, "CPU samples without a period");
 	return true;
 }
 
-/* The head may stand behind the samples, so it is read before them. */
+/* The other fields may follow the samples on the wire, so they are read first. */
 static bool profile_head_read(struct otlp_reader *reader, str bytes, struct profile *profile)
 {
 	struct otlp_decoder *decoder = &reader->decoder;
@@ -250,7 +250,8 @@ static bool profile_head_read(struct otlp_reader *reader, str bytes, struct prof
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("ll8vlvlvllp")))
 			return otlp_reject(decoder, OTLP_OLD_LAYOUT,
-					   "field %" PRIu64 " of a profile is that of an older "
+					   "field %" PRIu64
+					   " of a profile has the type of an older "
 					   "version of the format",
 					   field.number);
 		if (field.number == 1)
@@ -286,7 +287,7 @@ static bool profile_read(struct otlp_reader *reader, str bytes)
 	reader->pieces[0] = sample.attributes.more;
 	reader->pieces[1] = sample.values.more;
 	reader->pieces[2] = sample.times.more;
-	return true; /* the head's walk came to the end already */
+	return true; /* profile_head_read() has checked the end already */
 }
 
 static bool scope_read(struct otlp_reader *reader, str bytes)
@@ -297,14 +298,14 @@ static bool scope_read(struct otlp_reader *reader, str bytes)
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lll")))
 			return otlp_reject(&reader->decoder, OTLP_MALFORMED,
-					   "profiles of a scope are of no known kind");
+					   "a field of ScopeProfiles has a wrong wire type");
 		if (field.number == 2 && !profile_read(reader, field.bytes))
 			return false;
 	}
 	return otlp_end_check(&reader->decoder, &r, &field);
 }
 
-/* The resource may stand behind its profiles, so it is read before them. */
+/* The resource may follow its profiles on the wire, so it is read first. */
 static bool resource_profiles_read(struct otlp_reader *reader, str bytes)
 {
 	struct otlp_decoder *decoder = &reader->decoder;
@@ -315,7 +316,7 @@ static bool resource_profiles_read(struct otlp_reader *reader, str bytes)
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lll")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "profiles of a resource are of no known kind");
+					   "a field of ResourceProfiles has a wrong wire type");
 		if (field.number == 1 && !otlp_labels_of_resource(&reader->labels, field.bytes))
 			return false;
 	}

@@ -4,7 +4,7 @@
 #include "profile/limits.h"
 #include "profile/otlp_dictionary.h"
 
-/* The first of a list of attributes that has this name; empty: none. */
+/* The value of the first attribute of this name in a list; empty: there is none. */
 static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packed *indexes,
 			   str name, str *ret_value)
 {
@@ -25,7 +25,7 @@ static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packe
 	return otlp_end_check(decoder, &r, &field);
 }
 
-/* The build id that most tools know comes first; others say what they are. */
+/* GNU build ids are preferred, as most tools know them. Other kinds get a prefix. */
 static bool build_id_find(struct otlp_decoder *decoder, const struct otlp_packed *attributes,
 			  str *ret_build_id)
 {
@@ -54,7 +54,7 @@ static bool build_id_find(struct otlp_decoder *decoder, const struct otlp_packed
 	return true;
 }
 
-/* Names are cut where they are longer than any that people read. */
+/* Truncate a name that is too long, at a character boundary. */
 static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_name)
 {
 	if (!otlp_entry(decoder, OTLP_STRINGS, index, ret_name))
@@ -79,7 +79,7 @@ static bool mapping_decode(struct otlp_decoder *decoder, str bytes,
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvvvp")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the mapping table is of no known kind");
+					   "a field in the mapping table has a wrong wire type");
 		if (field.number == 4 && !name_read(decoder, field.value, &ret_mapping->path))
 			return false;
 		if (field.number == 5)
@@ -123,7 +123,7 @@ static bool function_decode(struct otlp_decoder *decoder, uint64_t index, struct
 
 		if (!field_fits(&field, STR("vvvv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the function table is of no known kind");
+					   "a field in the function table has a wrong wire type");
 		if (field.number == 4)
 			frame->start_line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
 		else if (field.number < 4 && !name_read(decoder, field.value, texts[field.number]))
@@ -140,7 +140,7 @@ static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *f
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "a location's line is of no known kind");
+					   "a field of a location's line has a wrong wire type");
 		if (field.number == 1 && !function_decode(decoder, field.value, frame))
 			return false;
 		if (field.number == 2)
@@ -158,7 +158,7 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvlp")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the location table is of no known kind");
+					   "a field in the location table has a wrong wire type");
 		if (field.number == 1) {
 			mapping = field.value;
 		} else if (field.number == 2) {
@@ -178,11 +178,11 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp
 }
 
 /*
- * The frames of one location, the outermost first; the others were inlined into it.
+ * Add the frames of one location, the outermost first; the others were inlined into it.
  *
- * The address is taken as one of the ELF file, as our agent and OpenTelemetry's profiler give it.
- * A producer that gives runtime addresses tells them by a mapping whose memory_start is one; here
- * is where they would be turned.
+ * The address is used as an address in the ELF file, as our agent and OpenTelemetry's profiler send
+ * it. A producer of runtime addresses would send a mapping with a runtime memory_start; this
+ * function would have to convert such addresses.
  */
 static bool location_frames_add(struct otlp_decoder *decoder, struct otlp_location *location)
 {
@@ -272,7 +272,7 @@ static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("p")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the stack table is of no known kind");
+					   "a field in the stack table has a wrong wire type");
 		if (field.number == 1)
 			otlp_packed_add(&locations, &field);
 	}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_stacks - decodes a stack of a message's dictionary, with its locations, mappings and
- * functions.
+ * otlp_stacks - decodes the stacks of a message: their locations, mappings, functions and lines.
  */
 #pragma once
 
 #include "profile/otlp_decoder.h"
 
-/* The index in the set. */
+/* Decode a stack of the stack table, once. `ret_stack` is its index in the sample_set. */
 bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack);

@@ -20,7 +20,7 @@ enum {
 	VALUE_STRINDEX,
 };
 
-/* Being written: a value, or what stands inside one, as in JSON. */
+/* The text of a value being written. Nested values are JSON. */
 struct text {
 	struct buf out;
 	bool too_deep;
@@ -75,7 +75,8 @@ static void string_write(struct text *text, str string, int depth)
 {
 	if (depth)
 		json_string(&text->out, string);
-	else if (string.len > TEXT_ROOM) /* one string may be the value of many: no copies of it */
+	else if (string.len >
+		 TEXT_ROOM) /* many attributes may share one string: do not copy all of it */
 		buf_str(&text->out, (str){ string.ptr, TEXT_ROOM });
 	else
 		buf_str(&text->out, string);
@@ -94,7 +95,8 @@ static bool array_write(struct otlp_decoder *decoder, struct text *text, str arr
 		if (field.number != 1)
 			continue;
 		if (!field_fits(&field, STR("l")))
-			return otlp_reject(decoder, OTLP_MALFORMED, "an array of no values");
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an element of an array has a wrong wire type");
 		if (!is_first)
 			buf_u8(&text->out, ',');
 		is_first = false;
@@ -114,7 +116,8 @@ bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str 
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("llv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "field %" PRIu64 " of an attribute is of no known kind",
+					   "field %" PRIu64
+					   " of an attribute has a wrong wire type",
 					   field.number);
 		if (field.number == 1) {
 			name = field.bytes;
@@ -144,7 +147,8 @@ static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str li
 		if (field.number != 1)
 			continue;
 		if (!field_fits(&field, STR("l")))
-			return otlp_reject(decoder, OTLP_MALFORMED, "a list of no attributes");
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an element of a list has a wrong wire type");
 		if (!otlp_key_value(decoder, field.bytes, &name, &value))
 			return false;
 		if (!is_first)
@@ -173,10 +177,10 @@ static void double_write(struct text *text, uint64_t bits)
 	double number;
 
 	memcpy(&number, &bits, sizeof(number));
-	buf_format(&text->out, "%.15g", number); /* what people wrote comes back as they did */
+	buf_format(&text->out, "%.15g", number); /* so that 0.1 stays 0.1 */
 }
 
-/* The last member of the oneof that is given is the value. */
+/* As in protobuf, the last field of the oneof on the wire is the value. */
 static bool value_write(struct otlp_decoder *decoder, struct text *text, str any_value, int depth)
 {
 	struct reader r = reader_of(any_value);
@@ -186,7 +190,7 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lvv8lllv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an attribute's value is of no known kind");
+					   "a field of an attribute's value has a wrong wire type");
 		if (field.number <= VALUE_STRINDEX)
 			last = field;
 	}
@@ -228,8 +232,8 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 	}
 }
 
-/* Cut at a character: never inside one. */
-static str value_cut(struct otlp_decoder *decoder, str value)
+/* Truncate at a character boundary. */
+static str value_truncate(struct otlp_decoder *decoder, str value)
 {
 	if (value.len <= LABEL_VALUE_MAX)
 		return value;
@@ -240,7 +244,7 @@ static str value_cut(struct otlp_decoder *decoder, str value)
 	return value;
 }
 
-/* Most values are strings of the message, which need no room of their own. */
+/* Most values are strings of the message: borrow them instead of copying. */
 static bool value_borrow(struct otlp_decoder *decoder, str any_value, str *ret_text,
 			 bool *ret_found)
 {
@@ -262,8 +266,7 @@ static bool value_borrow(struct otlp_decoder *decoder, str any_value, str *ret_t
 	return true;
 }
 
-/* Both the resource's and the sample's attributes get their names by the dots becoming underscores.
- */
+/* Dots become underscores in label names, so `..`, `._` and `_.` at the start are reserved too. */
 static bool label_is_reserved(struct otlp_decoder *decoder, str attribute)
 {
 	str start = { attribute.ptr, attribute.len < 2 ? attribute.len : 2 };
@@ -293,7 +296,7 @@ bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
 		ret_attribute->dropped = true;
 		decoder->result->counts[OTLP_LABEL_RESERVED]++;
 	} else {
-		ret_attribute->value = value_cut(decoder, value);
+		ret_attribute->value = value_truncate(decoder, value);
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_write(): samples of a set become one message, grouped so that little is said twice.
+ * The samples are sorted and grouped by resource, profile, stack and labels, so that the message
+ * repeats little.
  */
 #include "profile/otlp_writer.h"
 
@@ -8,9 +9,9 @@
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 
-#define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
+#define NS_PER_TIME UINT64_C(1000000) /* sample times are in milliseconds */
 
-/* What is being written; samples are pointed to in the order they are grouped in. */
+/* The message being written; `samples` is in the order of the groups. */
 struct otlp_writer {
 	struct arena *arena;
 	const struct sample_set *set;
@@ -25,7 +26,7 @@ static const struct series *series_of(const struct otlp_writer *writer, const st
 	return &writer->set->series.items[sample->series];
 }
 
-/* A sample of CPU time that is so many ticks goes as their number. */
+/* True if the sample is CPU time of a whole number of ticks: then that number is written. */
 static bool is_ticks(const struct series *series, const struct sample *sample)
 {
 	return series->period && series->period <= INT64_MAX && sample->value >= 0 &&
@@ -39,7 +40,7 @@ static bool is_ticks(const struct series *series, const struct sample *sample)
 			return (a) < (b) ? -1 : 1; \
 	} while (0)
 
-/* Resources together, then series, shape, stack and labels; in time within that. */
+/* By resource, series, is_ticks(), stack and labels; then by time. */
 static int sample_compare(const void *a, const void *b, void *self)
 {
 	const struct otlp_writer *writer = self;
@@ -61,7 +62,7 @@ static int sample_compare(const void *a, const void *b, void *self)
 	return 0;
 }
 
-/* Samples of one stack and one set of labels, all ticks or none. */
+/* Samples with the same stack, labels and is_ticks() become one message. */
 static Otlp__Sample *sample_write(struct otlp_writer *writer, const struct sample *const *samples,
 				  size_t len)
 {
@@ -174,7 +175,7 @@ static bool same_profile(const struct otlp_writer *writer, const struct sample *
 	       is_ticks(series_of(writer, a), a) == is_ticks(series_of(writer, b), b);
 }
 
-/* Samples of one label set of series: a profile for each series and shape. */
+/* Samples whose series have the same labels: one profile for each series and is_ticks(). */
 static void resource_add(struct otlp_writer *writer, const struct sample *const *samples,
 			 size_t len)
 {
@@ -214,7 +215,7 @@ static void samples_sort(struct otlp_writer *writer, size_t first, size_t count)
 	qsort_r(writer->samples, count, sizeof(*writer->samples), sample_compare, writer);
 }
 
-/* What is needed beside the message itself dies here; the arena gets only the bytes. */
+/* Temporary memory is in `scratch`; the caller's arena gets only the bytes. */
 str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena)
 {
 	AUTO_ARENA scratch = { 0 };

@@ -10,7 +10,8 @@
 #include "profile/sample_set.h"
 
 /*
- * Encode the samples [first, first + count) and no more than they speak of. CPU samples whose value
- * is their series' period go as timestamps only.
+ * Encode the samples [first, first + count) with only the series, stacks and labels that they use.
+ * If the values of CPU samples are their series' period, only the timestamps are written. The bytes
+ * are in the arena.
  */
 str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena);

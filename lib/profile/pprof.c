@@ -10,11 +10,11 @@
 #include <zlib.h>
 
 /*
- * Everything pprof speaks of by number is interned here: strings by their bytes, functions,
- * mappings, locations and samples by what identifies them. Ids are from 1; string 0 is "".
+ * Interns everything that pprof references by number: strings by their bytes; functions, mappings,
+ * locations and samples by their identifying fields. Ids start at 1; string 0 is "".
  */
 struct builder {
-	struct arena *arena; /* of all that is built; gone when the bytes are written */
+	struct arena *arena; /* temporary memory, freed when the bytes are written */
 	const struct sample_set *set;
 	struct map strings, functions, mappings, samples;
 	struct map inlines; /* locations of more than one line, by the indexes of their frames */
@@ -23,8 +23,8 @@ struct builder {
 	VEC(Pprof__Mapping *) mapping_table;
 	VEC(Pprof__Location *) location_table;
 	VEC(Pprof__Sample *) sample_table;
-	uint64_t *locations; /* by the only frame; 0: not made yet */
-	struct buf key;      /* of what is being looked up */
+	uint64_t *locations; /* locations of one line, by their frame; 0: not created yet */
+	struct buf key;      /* of the item being looked up */
 };
 
 static ProtobufCBinaryData binary(str s)
@@ -32,7 +32,7 @@ static ProtobufCBinaryData binary(str s)
 	return (ProtobufCBinaryData){ .len = s.len, .data = (uint8_t *)(uintptr_t)s.ptr };
 }
 
-/* The place of the key's value; the key is copied when it is new. */
+/* The slot of the key's value. A new key is copied into the arena. */
 static void **slot_of(struct builder *builder, struct map *map, str key)
 {
 	void *found = map_get(map, key);
@@ -78,8 +78,8 @@ static uint64_t function_id(struct builder *builder, const struct frame *frame)
 }
 
 /*
- * One mapping per binary. Addresses are those of the ELF file, so the mapping spans all of them:
- * memory_start 0 and offset 0 tell a symbolizer that nothing has to be added or taken away.
+ * One mapping per binary. Addresses are addresses in the ELF file, so the mapping covers all of
+ * them: memory_start 0 and offset 0 mean that a symbolizer must not convert them.
  */
 static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *frame)
 {
@@ -112,7 +112,8 @@ static Pprof__Line *line_of(struct builder *builder, const struct frame *frame)
 	return line;
 }
 
-/* What a mapping says it has, all of its locations have: who finds it there looks no further. */
+/* A has_* flag is set only if all locations of the mapping have it: readers then skip symbolizing.
+ */
 static void describe_mapping(Pprof__Mapping *mapping, bool is_new,
 			     const struct frame *const *frames, size_t count)
 {
@@ -154,7 +155,7 @@ static uint64_t location_new(struct builder *builder, const struct frame *const 
 	return location->id;
 }
 
-/* `frames`: one and what was inlined into it, innermost first. */
+/* `indexes`: one frame and the frames inlined into it, innermost first. */
 static uint64_t location_id(struct builder *builder, const uint32_t *indexes, size_t count)
 {
 	const struct frame *frames[STACK_DEPTH_MAX];
@@ -182,7 +183,7 @@ static uint64_t location_id(struct builder *builder, const uint32_t *indexes, si
 	return id;
 }
 
-/* Ours are root first, and an inlined frame follows the one it is inlined into. */
+/* Our stacks are root first, and an inlined frame follows the frame it is inlined into. */
 static void add_locations(struct builder *builder, Pprof__Sample *sample, struct stack stack)
 {
 	uint32_t indexes[STACK_DEPTH_MAX];
@@ -269,7 +270,7 @@ static Pprof__ValueType *value_type(struct builder *builder, str type, str unit)
 	return value;
 }
 
-/* zlib's own gzip wrapping; the input is memory of ours, so it cannot fail but for our own bug. */
+/* With zlib's gzip header. The input is in memory, so an error can only be a bug of ours. */
 static str compress_gzip(str bytes, struct arena *arena)
 {
 	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
@@ -287,7 +288,7 @@ static str compress_gzip(str bytes, struct arena *arena)
 	stream.next_out = (Bytef *)out;
 	stream.avail_out = (uInt)bound;
 	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-		abort(); /* deflateBound() promised the room */
+		abort(); /* deflateBound() guarantees that the output fits */
 	deflateEnd(&stream);
 	return (str){ out, stream.total_out };
 }

@@ -3,14 +3,13 @@
 
 #include "base/buf.h"
 
-/* \n and its like: the letter, and what it stands for. */
+/* Escapes of one letter, as \n: the letter and its character. */
 static const char simple_escapes[][2] = {
 	{ 'a', '\a' }, { 'b', '\b' }, { 'f', '\f' },  { 'n', '\n' }, { 'r', '\r' },
 	{ 't', '\t' }, { 'v', '\v' }, { '\\', '\\' }, { '"', '"' },  { '\'', '\'' },
 };
 
-/* \x41 and its like: the letter, how many digits follow, and whether they are bytes or characters.
- */
+/* Escapes with hex digits, as \x41: the letter, the number of digits, a byte or a character. */
 static const struct {
 	char letter;
 	size_t digits;
@@ -48,7 +47,7 @@ static bool parse_hex(str *rest, char letter, struct buf *out, struct err *err)
 			return err_set(err, ERR_INVALID, "expected %zu hex digits after \\%c",
 				       digits, letter);
 		if (value > 0x10ffff)
-			return err_set(err, ERR_INVALID, "\\%c names no character", letter);
+			return err_set(err, ERR_INVALID, "\\%c is not a valid character", letter);
 		*rest = str_skip(*rest, digits);
 		if (hex_escapes[i].is_character)
 			put_character(out, value);
@@ -56,7 +55,7 @@ static bool parse_hex(str *rest, char letter, struct buf *out, struct err *err)
 			buf_u8(out, (uint8_t)value);
 		return true;
 	}
-	return err_set(err, ERR_INVALID, "there is no escape \\%c", letter);
+	return err_set(err, ERR_INVALID, "unknown escape \\%c", letter);
 }
 
 static bool parse_octal(str *rest, struct buf *out, struct err *err)

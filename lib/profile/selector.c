@@ -4,7 +4,7 @@
 #include "profile/profile_type.h"
 #include "profile/quoted.h"
 
-/* `rest` always begins at the position an error is to speak of. */
+/* `rest` always begins at the position that an error message must name. */
 struct parser {
 	str text, rest;
 	struct arena *arena;
@@ -60,7 +60,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* An identifier, whose other characters are those in `more`. Empty: there is none here. */
+/* An identifier, which may also have the characters in `more`. Empty: there is none here. */
 static str parse_word(struct parser *parser, const char *more)
 {
 	str word = { parser->rest.ptr, 0 };
@@ -77,7 +77,7 @@ static str parse_word(struct parser *parser, const char *more)
 	return word;
 }
 
-/* The error is at `where`, which the parser may have passed. */
+/* An error is reported at `where`, a position before the parser's. */
 static bool set_type(struct parser *parser, str where, str type, struct err *err)
 {
 	parser->rest = parser->has_type ? where : parser->rest;
@@ -202,7 +202,7 @@ static bool parse(struct parser *parser, struct err *err)
 	skip_space(parser);
 
 	str where = parser->rest;
-	/* Types of others may hold more than identifiers do. */
+	/* Types of other producers may have more characters than identifiers. */
 	str type = parse_word(parser, ":.-/");
 	bool opened;
 

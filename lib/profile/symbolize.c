@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * By hand, as OTLP is read (decision 0020): what the bytes ask for is counted before room is made
- * for it, and an answer needs no tree of messages. Tested against protobuf-c.
+ * Encoded and decoded by hand, like OTLP (decision 0020): items are counted before memory is
+ * allocated for them, and a response needs no tree of messages. Tested against protobuf-c.
  */
 #include "profile/symbolize.h"
 
@@ -20,14 +20,14 @@ const char *const name_reason_names[NAME_REASON_COUNT] = {
 
 const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = "",
-	[NAME_NO_DEBUG_INFO] = "no debug info or executable of this build id is held",
-	[NAME_NO_SYMBOL] = "the debug info says nothing of this address",
-	[NAME_UNAVAILABLE] = "the debuginfod server could not be asked just now",
-	[NAME_MALFORMED] = "the debug info cannot be read",
-	[NAME_TOO_LARGE] = "the debug info, or the work to read it, is beyond a limit",
-	[NAME_PENDING] = "the debug info is being fetched or read: ask again",
-	[NAME_BAD_BUILD_ID] = "not a build id that anything is kept under",
-	[NAME_NOT_ASKED] = "the symbolizer did not answer just now",
+	[NAME_NO_DEBUG_INFO] = "no debug info or executable with this build id is known",
+	[NAME_NO_SYMBOL] = "the debug info has no symbol for this address",
+	[NAME_UNAVAILABLE] = "the debuginfod server is unavailable",
+	[NAME_MALFORMED] = "the debug info cannot be parsed",
+	[NAME_TOO_LARGE] = "the debug info, or the work to read it, exceeds a limit",
+	[NAME_PENDING] = "the debug info is being fetched or read: retry",
+	[NAME_BAD_BUILD_ID] = "not a valid build id",
+	[NAME_NOT_ASKED] = "the symbolizer did not respond",
 };
 
 /* ---- writing ---- */
@@ -72,10 +72,10 @@ str symbolize_request_write(const struct symbolize_request *request, struct aren
 	return buf_bytes(&out);
 }
 
-/* An answer while it is written: a buffer for each depth, and the place of each text. */
+/* A response being written: a buffer for each depth, and the index of each text. */
 struct response_writer {
 	struct buf out, binaries, binary, location, line;
-	struct map indexes; /* text -> its index + 1 */
+	struct map indexes; /* text -> its index, from 1; index 0 is the empty text */
 	uint64_t string_count;
 };
 
@@ -145,7 +145,7 @@ static bool too_many(const char *what, size_t max, struct err *err)
 	return err_set(err, ERR_LIMIT, "more than %zu %s in one request", max, what);
 }
 
-/* How many fields of that number a message has; packed numbers each. */
+/* Count the fields of that number; of packed numbers, each number. */
 static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret_count)
 {
 	struct reader r = reader_of(bytes);
@@ -166,9 +166,7 @@ static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret
 	return !r.failed;
 }
 
-/* One field with addresses: a single one, or packed ones. Room is there for as many as were
- * counted.
- */
+/* One field with addresses, a single or packed ones. The array has the counted size. */
 static bool read_addresses(const struct field *field, uint64_t *addresses, size_t *len)
 {
 	struct reader packed = reader_of(field->bytes);
@@ -239,7 +237,7 @@ bool symbolize_request_read(str bytes, struct symbolize_request *ret_request, st
 	return true;
 }
 
-/* An answer while it is read. */
+/* A response being read. */
 struct response_reader {
 	struct arena *arena;
 	VEC(str) strings;
@@ -248,7 +246,7 @@ struct response_reader {
 
 static bool malformed(struct err *err)
 {
-	return err_set(err, ERR_INVALID, "not an answer with names");
+	return err_set(err, ERR_INVALID, "not a response with names");
 }
 
 static bool read_line(const struct response_reader *reader, str bytes, struct symbolized_line *line)
@@ -273,7 +271,7 @@ static bool read_line(const struct response_reader *reader, str bytes, struct sy
 	return !r.failed;
 }
 
-/* What a newer symbolizer may say is not known to be final. */
+/* A newer symbolizer may send unknown reasons; do not treat them as final. */
 static enum name_reason reason_of(uint64_t value)
 {
 	return value < NAME_REASON_COUNT ? (enum name_reason)value : NAME_UNAVAILABLE;
@@ -336,7 +334,7 @@ static bool read_symbolized(struct response_reader *reader, str bytes,
 	return true;
 }
 
-/* All texts first: nothing says that they stand before what names them. */
+/* Read all texts first: they may follow the lines that reference them. */
 static bool read_strings(struct response_reader *reader, str bytes, size_t *ret_binaries)
 {
 	struct reader r = reader_of(bytes);
@@ -363,7 +361,7 @@ bool symbolize_response_read(str bytes, struct symbolize_response *ret_response,
 	size_t count = 0, len = 0;
 
 	if (bytes.len > SYMBOLIZE_BYTES_MAX)
-		return err_set(err, ERR_LIMIT, "an answer of %zu bytes, limit %d", bytes.len,
+		return err_set(err, ERR_LIMIT, "a response of %zu bytes, limit %d", bytes.len,
 			       SYMBOLIZE_BYTES_MAX);
 	if (!read_strings(&reader, bytes, &count) || count > SYMBOLIZE_BINARIES_MAX)
 		return malformed(err);

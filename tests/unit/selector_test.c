@@ -82,11 +82,11 @@ static void says_where_a_bad_selector_goes_wrong(void **state)
 		{ "a:b:c:d:e x", "11: expected { or nothing more, found 'x'" },
 		{ "a:b:c:d:e{__name__=\"a:b:c:d:e\"}", "20: the profile type is given twice" },
 		{ "{__name__=~\"a:b:c:d:e\"}", "2: the profile type can only be compared with =" },
-		{ "{a=\"\\q\"}", "7: there is no escape \\q" },
+		{ "{a=\"\\q\"}", "7: unknown escape \\q" },
 		{ "{a=\"\\x4\"}", "7: expected 2 hex digits after \\x" },
 		{ "{a=\"\\40\"}", "6: expected three octal digits after \\" },
 		{ "{a=\"\\777\"}", "6: octal escape beyond \\377" },
-		{ "{a=\"\\U00110000\"}", "7: \\U names no character" },
+		{ "{a=\"\\U00110000\"}", "7: \\U is not a valid character" },
 		{ "{a=\"\\ud800\"}", "4: the text that begins here is not UTF-8 or has a NUL in "
 				     "it" },
 		{ "{a=\"\\x00\"}", "4: the text that begins here is not UTF-8 or has a NUL in it" },
