@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * OTLP profiles. What is taken must be writable, and taken again as the same number of samples.
+ * OTLP profiles. A decoded message can be encoded, and decodes again to the same number of samples.
  */
 #include "profile/otlp_reader.h"
 #include "profile/otlp_writer.h"

@@ -28,7 +28,7 @@ static void a_message_without_headers_has_no_number(void **state)
 	assert_false(number.is_present);
 }
 
-static void refuses_what_is_only_half_a_number(void **state)
+static void rejects_an_incomplete_or_invalid_number(void **state)
 {
 	static const struct {
 		str key, epoch, sequence;
@@ -59,4 +59,4 @@ static void refuses_what_is_only_half_a_number(void **state)
 }
 
 RUN_TESTS(TEST(reads_host_epoch_and_sequence), TEST(a_message_without_headers_has_no_number),
-	  TEST(refuses_what_is_only_half_a_number))
+	  TEST(rejects_an_incomplete_or_invalid_number))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_message - a small message of OTLP profiles that each test changes before it is packed, and
- * what was read of one as text.
+ * otlp_message - a small OTLP profiles message that each test changes before it is packed, and the
+ * samples decoded from it as text.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a partition stands between what is stored and what was read of it.
+ * A partition's position and samples between the last flush and the last message read.
  */
 #include "../../services/ingester/partition_buffer.h"
 #include "test.h"
@@ -18,15 +18,15 @@ static struct kafka_record record_at(int64_t offset, str key, int64_t timestamp_
 	return (struct kafka_record){ .offset = offset, .key = key, .timestamp_ms = timestamp_ms };
 }
 
-static void begins_at_the_message_that_it_remembers(void **state)
+static void starts_at_the_remembered_message(void **state)
 {
 	static const struct {
 		int64_t next, timestamp_ms, start;
 	} rows[] = {
-		{ -1, -1, KAFKA_FROM_BEGINNING }, /* nothing of it was ever stored */
-		{ 0, 7, 0 },                      /* there is none before it */
+		{ -1, -1, KAFKA_FROM_BEGINNING }, /* never stored */
+		{ 0, 7, 0 },                      /* there is no message before it */
 		{ 42, 7, 41 },
-		{ 42, -1, 42 }, /* it had no time: nothing to know it by */
+		{ 42, -1, 42 }, /* without a timestamp it cannot be compared */
 	};
 
 	(void)state;
@@ -40,7 +40,7 @@ static void begins_at_the_message_that_it_remembers(void **state)
 	}
 }
 
-static void knows_the_remembered_message_by_its_key_and_time(void **state)
+static void recognizes_the_remembered_message_by_its_key_and_timestamp(void **state)
 {
 	static char longer[HOST_ID_MAX + 10];
 	static const struct {
@@ -69,7 +69,7 @@ static void knows_the_remembered_message_by_its_key_and_time(void **state)
 		partition_buffer_done(&buffer);
 	}
 
-	/* Of a longer key the beginning is remembered, and compared. */
+	/* Only the first bytes of a longer key are stored and compared. */
 	memset(longer, 'k', sizeof(longer));
 	partition_buffer_init(&buffer, &offset);
 
@@ -81,7 +81,7 @@ static void knows_the_remembered_message_by_its_key_and_time(void **state)
 	partition_buffer_done(&buffer);
 }
 
-static void advances_with_each_message_and_is_done_with_them_when_they_are_stored(void **state)
+static void advances_with_each_message_and_is_empty_when_they_are_stored(void **state)
 {
 	struct store_offset offset = offset_at(5, "a", 100);
 	struct kafka_record records[] = { record_at(5, STR("b"), 300), record_at(6, STR("c"), -1),
@@ -106,7 +106,7 @@ static void advances_with_each_message_and_is_done_with_them_when_they_are_store
 	partition_buffer_done(&buffer);
 }
 
-static void skips_to_where_the_topic_goes_on(void **state)
+static void skips_to_another_offset(void **state)
 {
 	struct store_offset offset = offset_at(5, "a", 100);
 	struct partition_buffer buffer;
@@ -116,12 +116,12 @@ static void skips_to_where_the_topic_goes_on(void **state)
 	partition_buffer_skip_to(&buffer, 90);
 	assert_int_equal(partition_buffer_start(&buffer), 90);
 	assert_true(buffer.is_dirty && !buffer.must_check);
-	assert_true(buffer.from.next == 5); /* the fence is what the table says */
+	assert_true(buffer.from.next == 5); /* the fence is the row in the table */
 	assert_true(buffer.to.last_key.len == 0 && buffer.to.last_timestamp_ms == -1);
 	partition_buffer_done(&buffer);
 }
 
-static void keeps_samples_and_hosts_until_they_are_stored(void **state)
+static void holds_samples_and_hosts_until_they_are_stored(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -159,8 +159,7 @@ static void keeps_samples_and_hosts_until_they_are_stored(void **state)
 	partition_buffer_done(&buffer);
 }
 
-RUN_TESTS(TEST(begins_at_the_message_that_it_remembers),
-	  TEST(knows_the_remembered_message_by_its_key_and_time),
-	  TEST(advances_with_each_message_and_is_done_with_them_when_they_are_stored),
-	  TEST(skips_to_where_the_topic_goes_on),
-	  TEST(keeps_samples_and_hosts_until_they_are_stored))
+RUN_TESTS(TEST(starts_at_the_remembered_message),
+	  TEST(recognizes_the_remembered_message_by_its_key_and_timestamp),
+	  TEST(advances_with_each_message_and_is_empty_when_they_are_stored),
+	  TEST(skips_to_another_offset), TEST(holds_samples_and_hosts_until_they_are_stored))

@@ -6,7 +6,7 @@
 
 enum { PARTITIONS_MAX = 4, MESSAGES_MAX = 1024 };
 
-/* A topic, what is stored of it, and an ingester that reads it as poison.h wants. */
+/* A topic, how much of it is stored, and an ingester that follows poison.h. */
 struct world {
 	struct poison poison;
 	size_t partitions, len[PARTITIONS_MAX], stored[PARTITIONS_MAX];
@@ -15,7 +15,7 @@ struct world {
 	uint32_t chance;
 };
 
-static uint32_t draw(struct world *world, size_t below)
+static uint32_t random_below(struct world *world, size_t below)
 {
 	world->chance = world->chance * 1664525u + 1013904223u;
 	return (world->chance >> 8) % (uint32_t)below;
@@ -30,19 +30,19 @@ static size_t left(const struct world *world)
 	return messages;
 }
 
-/* Read from what is stored, partitions in an order of chance, as many as may be flushed at once. */
+/* Read after the stored messages, partitions in random order, up to the limit of one flush. */
 static void flush_once(struct world *world)
 {
-	size_t next[PARTITIONS_MAX], held = 0, partition = 0;
+	size_t next[PARTITIONS_MAX], buffered = 0, partition = 0;
 	size_t all = left(world), limit = world->poison.limit;
-	bool is_refused = false;
+	bool is_rejected = false;
 
 	memcpy(next, world->stored, sizeof(next));
-	for (; held < all && (!limit || held < limit); held++) {
+	for (; buffered < all && (!limit || buffered < limit); buffered++) {
 		struct poison_message *found;
 
 		do
-			partition = draw(world, world->partitions);
+			partition = random_below(world, world->partitions);
 		while (next[partition] == world->len[partition]);
 		found = poison_find(&world->poison, (int32_t)partition, (int64_t)next[partition]);
 		if (found && !found->is_reported) {
@@ -50,12 +50,13 @@ static void flush_once(struct world *world)
 			world->rejected++;
 		}
 		if (!found)
-			is_refused |= world->is_bad[partition][next[partition]];
+			is_rejected |= world->is_bad[partition][next[partition]];
 		next[partition]++;
 	}
 	world->flushes++;
-	if (is_refused) {
-		assert_int_not_equal(poison_flush_rejected(&world->poison, held, (int32_t)partition,
+	if (is_rejected) {
+		assert_int_not_equal(poison_flush_rejected(&world->poison, buffered,
+							   (int32_t)partition,
 							   (int64_t)next[partition] - 1),
 				     POISON_NOT_FOUND);
 		return;
@@ -64,8 +65,8 @@ static void flush_once(struct world *world)
 		poison_advance(&world->poison, (int32_t)i, (int64_t)next[i]);
 		world->stored[i] = next[i];
 	}
-	poison_flush_stored(&world->poison, held);
-	world->most = held > world->most ? held : world->most;
+	poison_flush_stored(&world->poison, buffered);
+	world->most = buffered > world->most ? buffered : world->most;
 }
 
 static void run(struct world *world)
@@ -76,7 +77,7 @@ static void run(struct world *world)
 	}
 }
 
-static void finds_one_among_512_in_as_many_flushes_as_its_logarithm(void **state)
+static void finds_one_among_512_in_log2_flushes(void **state)
 {
 	(void)state;
 	for (size_t at = 0; at < 512; at++) {
@@ -86,12 +87,12 @@ static void finds_one_among_512_in_as_many_flushes_as_its_logarithm(void **state
 		run(&world);
 
 		assert_int_equal(world.rejected, 1);
-		/* the refused one, nine halves, the culprit alone, and the rest */
+		/* the rejected flush, nine halves, the poison message alone, and the remainder */
 		assert_in_range(world.flushes, 1, 1 + 9 + 1 + 1);
 	}
 }
 
-static void finds_several_of_one_flush_each_by_its_logarithm(void **state)
+static void finds_several_in_one_flush_in_log2_flushes_each(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 0; seed < 200; seed++) {
@@ -99,7 +100,7 @@ static void finds_several_of_one_flush_each_by_its_logarithm(void **state)
 		size_t bad = 1 + seed % 9;
 
 		for (size_t i = 0; i < bad;) {
-			bool *is_bad = &world.is_bad[0][draw(&world, 1000)];
+			bool *is_bad = &world.is_bad[0][random_below(&world, 1000)];
 
 			i += !*is_bad;
 			*is_bad = true;
@@ -111,7 +112,7 @@ static void finds_several_of_one_flush_each_by_its_logarithm(void **state)
 	}
 }
 
-static void finds_all_in_whatever_order_partitions_are_read(void **state)
+static void finds_all_in_any_order_of_the_partitions(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 0; seed < 200; seed++) {
@@ -119,18 +120,18 @@ static void finds_all_in_whatever_order_partitions_are_read(void **state)
 				       .len = { 300, 1, 70, 129 },
 				       .chance = seed };
 
-		world.is_bad[0][draw(&world, 300)] = true;
+		world.is_bad[0][random_below(&world, 300)] = true;
 		world.is_bad[1][0] = true;
 		world.is_bad[2][69] = true;
 		world.is_bad[3][0] = world.is_bad[3][1] = true;
 		run(&world);
 
 		assert_int_equal(world.rejected, 5);
-		assert_in_range(world.flushes, 1, 200); /* one by one it would be 500 and more */
+		assert_in_range(world.flushes, 1, 200); /* a linear search would need 500 or more */
 	}
 }
 
-static void goes_back_to_whole_flushes_after_the_last_one(void **state)
+static void flushes_without_a_limit_after_the_last_one(void **state)
 {
 	struct world world = { .partitions = 1, .len = { 800 } };
 
@@ -142,7 +143,7 @@ static void goes_back_to_whole_flushes_after_the_last_one(void **state)
 	assert_int_equal(world.poison.limit, 0);
 }
 
-static void more_than_are_remembered_are_found_all_the_same(void **state)
+static void finds_more_than_it_can_remember(void **state)
 {
 	struct world world = { .partitions = 1, .len = { 600 } };
 
@@ -154,7 +155,7 @@ static void more_than_are_remembered_are_found_all_the_same(void **state)
 	assert_true(world.rejected >= 2 * POISON_MESSAGES_MAX);
 }
 
-static void one_that_was_rejected_in_vain_is_not_searched_for_again(void **state)
+static void a_rejected_message_is_not_searched_for_again(void **state)
 {
 	struct poison poison = { 0 };
 
@@ -163,7 +164,7 @@ static void one_that_was_rejected_in_vain_is_not_searched_for_again(void **state
 	assert_int_equal(poison_flush_rejected(&poison, 1, 4, 5), POISON_NOT_FOUND);
 }
 
-static void a_refusal_of_no_message_is_nobodys_fault(void **state)
+static void a_rejected_flush_without_messages_finds_no_message(void **state)
 {
 	struct poison poison = { 0 };
 
@@ -172,7 +173,7 @@ static void a_refusal_of_no_message_is_nobodys_fault(void **state)
 	assert_int_equal(poison.limit, 0);
 }
 
-static void what_is_passed_is_forgotten_and_no_other(void **state)
+static void forgets_only_messages_below_the_stored_offset(void **state)
 {
 	struct poison poison = { 0 };
 
@@ -189,11 +190,10 @@ static void what_is_passed_is_forgotten_and_no_other(void **state)
 	assert_null(poison_find(&poison, 0, 8));
 }
 
-RUN_TESTS(TEST(finds_one_among_512_in_as_many_flushes_as_its_logarithm),
-	  TEST(finds_several_of_one_flush_each_by_its_logarithm),
-	  TEST(finds_all_in_whatever_order_partitions_are_read),
-	  TEST(goes_back_to_whole_flushes_after_the_last_one),
-	  TEST(more_than_are_remembered_are_found_all_the_same),
-	  TEST(one_that_was_rejected_in_vain_is_not_searched_for_again),
-	  TEST(a_refusal_of_no_message_is_nobodys_fault),
-	  TEST(what_is_passed_is_forgotten_and_no_other))
+RUN_TESTS(TEST(finds_one_among_512_in_log2_flushes),
+	  TEST(finds_several_in_one_flush_in_log2_flushes_each),
+	  TEST(finds_all_in_any_order_of_the_partitions),
+	  TEST(flushes_without_a_limit_after_the_last_one), TEST(finds_more_than_it_can_remember),
+	  TEST(a_rejected_message_is_not_searched_for_again),
+	  TEST(a_rejected_flush_without_messages_finds_no_message),
+	  TEST(forgets_only_messages_below_the_stored_offset))

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static void understands_good_selectors(void **state)
+static void parses_valid_selectors(void **state)
 {
 	static const struct {
 		const char *text, *type;
@@ -55,7 +55,7 @@ static void understands_good_selectors(void **state)
 	}
 }
 
-static void says_where_a_bad_selector_goes_wrong(void **state)
+static void reports_the_position_of_an_error(void **state)
 {
 	static const struct {
 		const char *text, *error; /* after "selector, position " */
@@ -108,7 +108,7 @@ static void says_where_a_bad_selector_goes_wrong(void **state)
 	}
 }
 
-static void refuses_types_and_expressions_that_are_none(void **state)
+static void rejects_invalid_types_and_expressions(void **state)
 {
 	static const char *const rows[] = {
 		"cpu",
@@ -134,7 +134,7 @@ static void refuses_types_and_expressions_that_are_none(void **state)
 	}
 }
 
-static void refuses_more_matchers_and_bytes_than_its_limits(void **state)
+static void rejects_more_matchers_and_bytes_than_its_limits(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf text = { .arena = &arena };
@@ -164,6 +164,6 @@ static void refuses_more_matchers_and_bytes_than_its_limits(void **state)
 	assert_string_equal(err.msg, "selector of 16385 bytes, limit 16384");
 }
 
-RUN_TESTS(TEST(understands_good_selectors), TEST(says_where_a_bad_selector_goes_wrong),
-	  TEST(refuses_types_and_expressions_that_are_none),
-	  TEST(refuses_more_matchers_and_bytes_than_its_limits))
+RUN_TESTS(TEST(parses_valid_selectors), TEST(reports_the_position_of_an_error),
+	  TEST(rejects_invalid_types_and_expressions),
+	  TEST(rejects_more_matchers_and_bytes_than_its_limits))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What of a message is cut or left out, and counted; the rest of it is taken.
+ * Parts of a message that are truncated or skipped, and counted; its other parts are decoded.
  */
 #include "otlp_message.h"
 #include "profile/otlp_writer.h"
@@ -56,7 +56,7 @@ static void a_value_nested_too_deep_is_dropped_and_counted(void **state)
 	assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 1);
 }
 
-static void times_outside_are_left_out_and_counted(void **state)
+static void samples_outside_the_time_range_are_skipped_and_counted(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -76,7 +76,7 @@ static void times_outside_are_left_out_and_counted(void **state)
 	assert_int_equal(result.samples, 8);
 }
 
-static void long_labels_are_cut_and_long_names_dropped(void **state)
+static void long_labels_are_truncated_and_long_names_dropped(void **state)
 {
 	static char value[LABEL_VALUE_MAX + 2], name[LABEL_NAME_MAX + 1];
 	struct otlp_result result;
@@ -108,7 +108,7 @@ static void long_labels_are_cut_and_long_names_dropped(void **state)
 	arena_free(&m.arena);
 }
 
-static void a_label_with_a_reserved_name_is_left_out_and_counted(void **state)
+static void a_label_with_a_reserved_name_is_dropped_and_counted(void **state)
 {
 	static const struct {
 		str attribute;
@@ -146,7 +146,7 @@ static void a_label_with_a_reserved_name_is_left_out_and_counted(void **state)
 	}
 }
 
-static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
+static void a_name_too_long_is_truncated_at_a_character_and_counted(void **state)
 {
 	static char name[NAME_MAX_BYTES + 2];
 	struct otlp_result result;
@@ -171,7 +171,7 @@ static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
 	arena_free(&m.arena);
 }
 
-static void a_stack_too_deep_loses_its_root_side(void **state)
+static void a_stack_too_deep_loses_the_frames_nearest_the_root(void **state)
 {
 	static int32_t deep[STACK_DEPTH_MAX + 10];
 	struct otlp_result result;
@@ -198,8 +198,8 @@ static void a_stack_too_deep_loses_its_root_side(void **state)
 }
 
 RUN_TESTS(TEST(a_value_nested_too_deep_is_dropped_and_counted),
-	  TEST(times_outside_are_left_out_and_counted),
-	  TEST(long_labels_are_cut_and_long_names_dropped),
-	  TEST(a_label_with_a_reserved_name_is_left_out_and_counted),
-	  TEST(a_name_too_long_is_cut_at_a_character_and_counted),
-	  TEST(a_stack_too_deep_loses_its_root_side))
+	  TEST(samples_outside_the_time_range_are_skipped_and_counted),
+	  TEST(long_labels_are_truncated_and_long_names_dropped),
+	  TEST(a_label_with_a_reserved_name_is_dropped_and_counted),
+	  TEST(a_name_too_long_is_truncated_at_a_character_and_counted),
+	  TEST(a_stack_too_deep_loses_the_frames_nearest_the_root))
