@@ -10,7 +10,7 @@
 /* Why a message was sent to the rejected topic: the decoder's reasons and two of the ingester. */
 enum { REJECT_HEADERS = OTLP_PARTIAL_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
 
-/* What the decoder left out of messages that were taken, or took in buffer. */
+/* Why the decoder skipped or truncated something in a message that was accepted. */
 enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,

@@ -101,10 +101,10 @@ static void long_labels_are_truncated_and_long_names_dropped(void **state)
 	assert_int_equal(result.counts[OTLP_LABEL_TRUNCATED], 1);
 	assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 1);
 
-	str kept = labels_get(set.series.items[0].labels, STR("k"));
+	str label = labels_get(set.series.items[0].labels, STR("k"));
 
-	assert_true(kept.len <= LABEL_VALUE_MAX && kept.len >= LABEL_VALUE_MAX - 3);
-	assert_true(str_is_utf8(kept));
+	assert_true(label.len <= LABEL_VALUE_MAX && label.len >= LABEL_VALUE_MAX - 3);
+	assert_true(str_is_utf8(label));
 	arena_free(&m.arena);
 }
 
@@ -136,12 +136,12 @@ static void a_label_with_a_reserved_name_is_dropped_and_counted(void **state)
 		assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err,
 				     &m.arena));
 
-		size_t kept = rows[i].reserved ? 0 : 1;
+		size_t stored = rows[i].reserved ? 0 : 1;
 
-		assert_int_equal(result.counts[OTLP_LABEL_RESERVED], 2 * (1 - kept));
+		assert_int_equal(result.counts[OTLP_LABEL_RESERVED], 2 * (1 - stored));
 		assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 0);
-		assert_int_equal(set.series.items[0].labels.len, 1 + kept); /* and service_name */
-		assert_int_equal(set.label_sets.items[set.samples.items[0].labels].len, kept);
+		assert_int_equal(set.series.items[0].labels.len, 1 + stored); /* and service_name */
+		assert_int_equal(set.label_sets.items[set.samples.items[0].labels].len, stored);
 		arena_free(&m.arena);
 	}
 }
