@@ -11,8 +11,7 @@ enum {
 	/* Bytes; longer: truncated at a character boundary and counted. Fits a b-tree entry. */
 	LABEL_VALUE_MAX = 2048,
 	LABELS_MAX = 64, /* labels of a series or a sample; more: the message is rejected */
-	/* Frames of a stack; deeper: the frames nearest the root are dropped, counted as too_deep.
-	 */
+	/* Frames of a stack; more: those nearest the root are dropped, counted as too_deep. */
 	STACK_DEPTH_MAX = 1024,
 	/* Bytes of the name of a function or a file; longer: truncated and counted. */
 	NAME_MAX_BYTES = 16384,
@@ -22,16 +21,14 @@ enum {
 enum {
 	STATUS_REASONS_MAX = 32, /* loss reasons in an AgentStatus, and truncation reasons */
 	STATUS_BYTES_MAX = 8192, /* bytes of an AgentStatus; larger: ignored and counted */
-	VALUE_DEPTH_MAX =
-		8, /* nesting of an attribute's value; deeper: the label is dropped, counted */
+	VALUE_DEPTH_MAX = 8,     /* nesting of an attribute's value; deeper: the label is dropped */
 };
 
 /* Of a selector. Beyond them the selector is rejected with an error sentence. */
 enum {
 	SELECTOR_MAX = 16384, /* bytes */
 	MATCHERS_MAX = 32,
-	/* Limits of one regular expression match: steps, backtracking depth, heap. 10 ms at worst.
-	 */
+	/* Of one regular expression match: steps, backtracking depth, heap. 10 ms at worst. */
 	REGEX_MATCH_MAX = 500000,
 	REGEX_DEPTH_MAX = 20000,
 	REGEX_HEAP_MAX_KIB = 4096,

@@ -13,7 +13,7 @@ static const enum otlp_table table_of_field[] = {
 	[5] = OTLP_STRINGS,  [6] = OTLP_ATTRIBUTES, [7] = OTLP_STACKS,
 };
 enum { DICTIONARY = 2 };        /* its field number in ProfilesData */
-enum { SMALL_ENTRY_MAX = 512 }; /* bytes; a real entry has about 50 */
+enum { SMALL_ENTRY_MAX = 512 }; /* bytes; the known fields have about 50 */
 
 static const char *const table_names[OTLP_TABLE_COUNT] = {
 	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",

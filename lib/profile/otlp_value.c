@@ -75,8 +75,7 @@ static void string_write(struct text *text, str string, int depth)
 {
 	if (depth)
 		json_string(&text->out, string);
-	else if (string.len >
-		 TEXT_ROOM) /* many attributes may share one string: do not copy all of it */
+	else if (string.len > TEXT_ROOM) /* many attributes may share it: do not copy it all */
 		buf_str(&text->out, (str){ string.ptr, TEXT_ROOM });
 	else
 		buf_str(&text->out, string);

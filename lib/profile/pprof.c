@@ -17,13 +17,13 @@ struct builder {
 	struct arena *arena; /* temporary memory, freed when the bytes are written */
 	const struct sample_set *set;
 	struct map strings, functions, mappings, samples;
-	struct map inlines; /* locations of more than one line, by the indexes of their frames */
+	struct map inlines; /* locations of several frames, by the indexes of these frames */
 	VEC(ProtobufCBinaryData) string_table;
 	VEC(Pprof__Function *) function_table;
 	VEC(Pprof__Mapping *) mapping_table;
 	VEC(Pprof__Location *) location_table;
 	VEC(Pprof__Sample *) sample_table;
-	uint64_t *locations; /* locations of one line, by their frame; 0: not created yet */
+	uint64_t *locations; /* locations of a single frame, by that frame; 0: not created yet */
 	struct buf key;      /* of the item being looked up */
 };
 
@@ -112,7 +112,9 @@ static Pprof__Line *line_of(struct builder *builder, const struct frame *frame)
 	return line;
 }
 
-/* A has_* flag is set only if all locations of the mapping have it: readers then skip symbolizing.
+/*
+ * has_functions, has_filenames and has_line_numbers are set only if all locations of the mapping
+ * have them, because readers then do not symbolize the mapping.
  */
 static void describe_mapping(Pprof__Mapping *mapping, bool is_new,
 			     const struct frame *const *frames, size_t count)

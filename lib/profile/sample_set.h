@@ -3,15 +3,16 @@
  * sample_set - profile data in memory: samples with their series, labels, stacks and frames.
  *
  * The OTLP reader makes a set from a message, the agent from ten seconds, the store from a row, the
- * querier from a query's result. Every item is interned: stored once and referenced by its index.
+ * querier from a query's result. Series, label sets, stacks and frames are interned: each is stored
+ * once and referenced by its index.
  *
  *     samples[i] ──► series[]      profile type and labels, indexed in the store
  *          ├───────► label_sets[]  labels of the sample (pid, thread, ...); 0 is the empty set
  *          └───────► stacks[] ───► frames[]  root first; 0 is the empty stack
  *
  * Values are in the unit of the series' type (CPU: nanoseconds), times are Unix milliseconds.
- * Interning borrows strings: they must live as long as the set. Only sample_set_merge() copies
- * them. All memory is in the arena given to sample_set_init(). Single-threaded.
+ * Interning borrows strings: they must live as long as the set. Merging copies them. All memory is
+ * in the arena given to sample_set_init(). Single-threaded.
  */
 #pragma once
 
@@ -25,8 +26,7 @@
  */
 struct frame {
 	str type;     /* OTLP's profile.frame.type: native, kernel, cpython, jvm, ... */
-	str build_id; /* GNU: hex text. Other kinds have a prefix, "go:" or "htlhash:". May be empty
-		       */
+	str build_id; /* GNU: hex text. Others have the prefix "go:" or "htlhash:". May be empty */
 	str path;     /* of the executable, or "[kernel.kallsyms]", "[vdso]", a module's "[name]" */
 	uint64_t address; /* native: virtual address in the ELF file; 0: none */
 	str function, system_name, file;

@@ -61,7 +61,7 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 		offsets[i].partition = positions[i].partition;
 	while (!store_writer_offsets(&consume->store, offsets, count, &consume->assignment, &err)) {
 		log_warn("offsets not read, trying again", "error=\"%s\"", err.msg);
-		consume->state = CONSUME_STORE_AWAY;
+		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
 			return false;
 	}

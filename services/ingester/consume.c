@@ -27,7 +27,8 @@ static const char *const state_texts[CONSUME_STATE_COUNT] = {
 	[CONSUME_OPENING_TOPIC] = "waiting for Kafka",
 	[CONSUME_JOINING] = "waiting for Kafka to assign partitions",
 	[CONSUME_RUNNING] = "running",
-	[CONSUME_STORE_AWAY] = "PostgreSQL does not accept data; it stays in Kafka meanwhile",
+	[CONSUME_STORE_UNAVAILABLE] =
+		"PostgreSQL does not accept data; it stays in Kafka meanwhile",
 };
 
 bool consume_ready(void *self, struct err *why)
@@ -48,11 +49,11 @@ static void process(struct consume *consume, struct partition_buffer *buffer,
 
 	while (!message_process(consume, buffer, record, &err)) {
 		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
-		consume->state = CONSUME_STORE_AWAY;
+		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
 			return;
 	}
-	if (consume->state == CONSUME_STORE_AWAY && !consume->backoff_ms)
+	if (consume->state == CONSUME_STORE_UNAVAILABLE && !consume->backoff_ms)
 		consume->state = CONSUME_RUNNING;
 }
 

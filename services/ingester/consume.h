@@ -22,8 +22,7 @@ struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
 	uint64_t topic_partitions, replication_factor;
 	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
-	uint64_t
-		memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for data that waits for a flush */
+	uint64_t memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for the buffers */
 	bool synchronous_commit;
 };
 
@@ -33,7 +32,7 @@ enum consume_state {
 	CONSUME_OPENING_TOPIC,
 	CONSUME_JOINING,
 	CONSUME_RUNNING,
-	CONSUME_STORE_AWAY,
+	CONSUME_STORE_UNAVAILABLE,
 	CONSUME_STATE_COUNT,
 };
 

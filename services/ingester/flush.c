@@ -243,7 +243,7 @@ void flush_if_due(struct consume *consume)
 	if (flush_all(consume, &err)) {
 		consume->backoff_ms = 0;
 		consume->next_flush_ns = now_ns + consume->options->flush_interval_ns;
-		if (consume->state == CONSUME_STORE_AWAY)
+		if (consume->state == CONSUME_STORE_UNAVAILABLE)
 			consume->state = CONSUME_RUNNING;
 		if (consume->hosts.count >= HOSTS_MAX)
 			hosts_clear(&consume->hosts); /* the table has all of them now */
@@ -252,7 +252,7 @@ void flush_if_due(struct consume *consume)
 	}
 	metric_add(&ingester_flush_errors, 1);
 	log_warn("flush failed, trying again", "error=\"%s\"", err.msg);
-	consume->state = CONSUME_STORE_AWAY;
+	consume->state = CONSUME_STORE_UNAVAILABLE;
 	consume->backoff_ms = consume->backoff_ms ? consume->backoff_ms * 2 : RETRY_MS;
 	if (consume->backoff_ms > BACKOFF_MAX_MS)
 		consume->backoff_ms = BACKOFF_MAX_MS;

@@ -61,9 +61,8 @@ static const struct conf_key keys[] = {
 		  "a flush. Beyond that share the data is flushed at once; while that fails, "
 		  "reading is paused." },
 	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
-	  .help = "Wait for PostgreSQL's disk at each flush. Not needed: after a crash the data is "
-		  "read "
-		  "from Kafka again." },
+	  .help = "Wait for PostgreSQL's disk at each flush. Not needed: after a crash the data "
+		  "is read from Kafka again." },
 	{ "failpoints", CONF_STR, offsetof(struct settings, failpoints), .fallback = "",
 	  .help = "For tests: kill or stop this process at failpoints, NAME=kill|stop[:VISIT], "
 		  "separated by commas; docs/failpoints.md lists them." },

@@ -38,7 +38,10 @@ struct partition_buffer {
 void partition_buffer_init(struct partition_buffer *buffer, const struct store_offset *offset);
 void partition_buffer_done(struct partition_buffer *buffer);
 
-/* The offset to start reading at: the remembered message's, or KAFKA_FROM_BEGINNING. */
+/*
+ * The offset to start reading at: the remembered message's; without one, the next offset; if
+ * nothing was ever stored, KAFKA_FROM_BEGINNING.
+ */
 int64_t partition_buffer_start(const struct partition_buffer *buffer);
 
 /* Start at another offset than the table's, because the topic no longer has the message there. */

@@ -37,8 +37,7 @@ struct poison {
 enum poison_step {
 	POISON_BISECT, /* drop all buffers and read them again; the next flush is smaller */
 	POISON_FOUND,  /* drop all buffers and read them again; poison_find() has the message */
-	/* No message is at fault, or the found one is rejected already: back off as in an outage.
-	 */
+	/* No message is at fault, or it is rejected already: back off as in an outage. */
 	POISON_NOT_FOUND,
 };
 
