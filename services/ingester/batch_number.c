@@ -26,11 +26,8 @@ bool batch_number_parse(str key, str epoch, str sequence, struct batch_number *r
 	}
 	if (key.len == 0 || key.len > HOST_ID_MAX || !str_is_utf8(key) ||
 	    memchr(key.ptr, 0, key.len))
-		return err_set(
-			err, ERR_INVALID,
-			"the key of a message with a batch number is not a host id of 1 to %d "
-			"bytes",
-			HOST_ID_MAX);
+		return err_set(err, ERR_INVALID,
+			       "the message's key is not a host id of 1 to %d bytes", HOST_ID_MAX);
 	if (!read_positive("decima-epoch", epoch, &number.epoch, err) ||
 	    !read_positive("decima-seq", sequence, &number.sequence, err))
 		return false;
