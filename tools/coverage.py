@@ -42,7 +42,7 @@ PURE = {
         unwind_follow unwind_frames unwind_go unwind_pointer unwind_program unwind_rows
         unwind_rules unwind_state unwind_stretches unwind_writer x86_instruction""",
     "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern
-        otlp_labels otlp_reader otlp_stacks otlp_table otlp_value otlp_writer pprof profile_type
+        otlp_labels otlp_reader otlp_stacks otlp_value otlp_writer pprof profile_type
         protobuf quoted regex_hint sample_set selector status symbolize""",
     "lib/store": """chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode
         chunk_encoder chunk_rows chunk_slices chunk_stacks closing_sum compact_merge compact_row
@@ -52,7 +52,7 @@ PURE = {
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses request_path",
-    "services/ingester": "culprit number part unreadable",
+    "services/ingester": "batch_number partition_buffer poison unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
         frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
         name_search name_wanted namer page params range range_report report share_wish stats""",

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/labels.h"
 
-/* The order is that of the documentation: what a person looks for first comes first. */
+/* In the order of the documentation: the most used labels first. */
 const struct label_source label_sources[] = {
 	{ "node", "host.name", false, false, "The host's name." },
 	{ "comm", "process.executable.name", false, false,
-	  "The process's name: its group leader's comm, as the kernel had it at the tick." },
+	  "The process's name: the comm of its main thread when the sample was taken." },
 	{ "exe", "process.executable.path", false, false, "Path of the program." },
 	{ "service_name", "service.name", false, false,
-	  "The service. Where nobody says: the service of Compose, the container, the unit or the "
+	  "The service. If it is not set: the Compose service, the container, the unit or the "
 	  "comm." },
 	{ "container_id", "container.id", false, false, "The container runtime's id." },
 	{ "container", "container.name", false, false, "The container's name." },
-	{ "image", "container.image.name", false, false,
-	  "The image that the container was made of." },
+	{ "image", "container.image.name", false, false, "The container's image." },
 	{ "compose_service", "decima.compose.service", false, false,
-	  "The service of Docker Compose; its replicas are containers." },
+	  "The service of Docker Compose; each replica is a container." },
 	{ "compose_project", "decima.compose.project", false, false,
 	  "The project of Docker Compose." },
 	{ "pod", "k8s.pod.name", false, false, "The Kubernetes pod." },
@@ -25,7 +24,7 @@ const struct label_source label_sources[] = {
 	{ "pid", "process.pid", true, true, "The process's id on its host." },
 	{ "thread_id", "thread.id", true, true, "The thread's id on its host." },
 	{ "thread_name", "thread.name", true, false, "The thread's own comm." },
-	{ "cpu", "cpu.logical_number", true, true, "The CPU it ran on." },
+	{ "cpu", "cpu.logical_number", true, true, "The CPU that the thread ran on." },
 };
 const size_t label_source_count = ARRAY_LEN(label_sources);
 
@@ -63,14 +62,14 @@ bool label_name_is_reserved(str name)
 	return str_starts_with(name, STR("__"));
 }
 
-/* Label sets are small, and an insertion sort keeps equal names in the order they were given. */
+/* Label sets are small. An insertion sort is stable, so the last of equal names is known. */
 struct labels labels_of(struct label *items, size_t len)
 {
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		struct label label = items[i];
-		size_t at = kept;
+		size_t at = count;
 
 		while (at > 0 && str_compare(items[at - 1].name, label.name) > 0)
 			at--;
@@ -78,11 +77,11 @@ struct labels labels_of(struct label *items, size_t len)
 			items[at - 1] = label;
 			continue;
 		}
-		memmove(&items[at + 1], &items[at], (kept - at) * sizeof(*items));
+		memmove(&items[at + 1], &items[at], (count - at) * sizeof(*items));
 		items[at] = label;
-		kept++;
+		count++;
 	}
-	return (struct labels){ items, kept };
+	return (struct labels){ items, count };
 }
 
 str labels_get(struct labels labels, str name)
@@ -133,13 +132,13 @@ void labels_hash_input(struct labels labels, struct buf *buf)
 
 struct labels labels_with_service_name(struct labels labels, struct arena *arena)
 {
-	static const char *const stand_ins[] = { "compose_service", "container", "unit", "comm" };
+	static const char *const fallbacks[] = { "compose_service", "container", "unit", "comm" };
 	str service = labels_get(labels, STR("service_name"));
 
 	if (service.len)
 		return labels;
-	for (size_t i = 0; i < ARRAY_LEN(stand_ins) && !service.len; i++)
-		service = labels_get(labels, str_from(stand_ins[i]));
+	for (size_t i = 0; i < ARRAY_LEN(fallbacks) && !service.len; i++)
+		service = labels_get(labels, str_from(fallbacks[i]));
 	if (!service.len)
 		service = STR("unknown");
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * matcher - one condition on a label; regular expressions by PCRE2.
- *
- * An expression comes from a stranger and so do the values, so time and memory of a match are
- * limited. Anchoring is by option, not by wrapping the text in ^(?:...)$, which `a)|(?:b` escapes.
+ * Expressions and values are untrusted, so the time and memory of a match are limited. Anchoring is
+ * a compile option: a wrapper like ^(?:...)$ around the text can be escaped with `a)|(?:b`.
  */
+#include "profile/matcher.h"
+
 #include "profile/limits.h"
-#include "profile/selector.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* A dot takes newlines too, as Prometheus' does: `.*` is any value. */
+/* A dot matches newlines too, as in Prometheus: `.*` matches any value. */
 enum {
 	REGEX_OPTIONS = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
 			PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP
@@ -24,7 +23,7 @@ const char *const matcher_op_names[MATCH_OP_COUNT] = {
 	[MATCH_NOT_RE] = "!~",
 };
 
-static bool say(int code, const char *doing, struct err *err)
+static bool set_error(int code, const char *doing, struct err *err)
 {
 	char why[160];
 	bool limit = code == PCRE2_ERROR_MATCHLIMIT || code == PCRE2_ERROR_DEPTHLIMIT ||
@@ -43,7 +42,7 @@ static bool compile(struct matcher *matcher, struct err *err)
 		(PCRE2_SPTR)(matcher->value.len ? matcher->value.ptr : ""), matcher->value.len,
 		(uint32_t)REGEX_OPTIONS | PCRE2_ANCHORED | PCRE2_ENDANCHORED, &code, &at, NULL);
 	if (!matcher->code) {
-		say(code, "regular expression", err);
+		set_error(code, "regular expression", err);
 		return err_wrap(err, "at its position %zu", at + 1);
 	}
 	matcher->match = pcre2_match_data_create(1, NULL);
@@ -64,7 +63,7 @@ static bool regex_matches(const struct matcher *matcher, str value, bool *ret_ma
 			       0, 0, matcher->match, matcher->limits);
 
 	if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
-		say(code, "regular expression", err);
+		set_error(code, "regular expression", err);
 		return err_wrap(err, "label " STR_FMT, STR_ARG(matcher->name));
 	}
 	*ret_matches = code >= 0;

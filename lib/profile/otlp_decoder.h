@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_decoder - what the parts of the OTLP reader share: the message's tables and what became of
- * their entries.
+ * otlp_decoder - the state of one otlp_read(): the message's tables and their decoded entries.
  *
- * A table is indexed once as slices of the message; an entry is decoded when something first speaks
- * of it, and memo[] remembers what it became (index + 1). So the work for a sample is look-ups, and
- * nothing is done for what nobody uses. Whatever fails, fails the message: otlp_reject() says why.
+ * Each table is indexed once as slices of the message. An entry is decoded when it is first
+ * referenced, and memo[] stores the index of the result + 1. So a sample costs only look-ups, and
+ * unused entries cost nothing. Any error rejects the whole message: otlp_reject().
  */
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/otlp.h"
 #include "profile/otlp_field.h"
+#include "profile/otlp_reader.h"
 #include "profile/otlp_table.h"
 
 struct otlp_slices {
@@ -19,10 +18,10 @@ struct otlp_slices {
 	size_t len;
 };
 
-/* An attribute as text. `dropped`: it cannot be a label. `label`: what a sample's is called. */
+/* A decoded attribute: the value as text, and the label name of a sample's attribute. */
 struct otlp_attribute {
 	str name, value, label;
-	bool dropped;
+	bool dropped; /* it cannot be a label */
 };
 
 struct otlp_mapping {
@@ -33,10 +32,10 @@ struct otlp_range {
 	uint32_t first, len;
 };
 
-/* Indexes of a repeated field, packed or not: one after another. */
+/* The values of a repeated numeric field, concatenated, packed or not. */
 struct otlp_packed {
 	str bytes;       /* varints (or fixed64s) without tags */
-	struct buf more; /* where they came in several pieces */
+	struct buf more; /* memory of `bytes` if the field came in several pieces */
 };
 
 struct otlp_location {
@@ -47,17 +46,17 @@ struct otlp_location {
 	size_t line_count;
 };
 
-/* Frames of a stack while it is put together, leaf first, filled from the end. */
-struct otlp_unwound {
+/* A stack being assembled: the wire has the leaf first, so it is filled from the end. */
+struct otlp_stack_frames {
 	uint32_t frames[STACK_DEPTH_MAX];
-	size_t first; /* frames[first..] are there, root first */
-	bool is_cut;
+	size_t first; /* frames[first..] are filled, root first */
+	bool is_truncated;
 };
 
-/* Kept from one to the next: as variables of a function they would be zeroed each time. */
-struct otlp_rooms {
+/* Reused for each stack: as local variables they would be zeroed each time. */
+struct otlp_stack_scratch {
 	struct otlp_location location;
-	struct otlp_unwound unwound;
+	struct otlp_stack_frames stack;
 };
 
 struct otlp_decoder {
@@ -65,8 +64,8 @@ struct otlp_decoder {
 	struct sample_set *set;
 	struct otlp_result *result;
 	struct err *err;
-	struct arena scratch; /* dies with the decoder; what lives goes into the set's arena */
-	size_t held_before;
+	struct arena scratch; /* freed with the decoder; results are in the set's arena */
+	size_t memory_before; /* of the set's arena */
 	bool has_dictionary;
 	struct otlp_slices tables[OTLP_TABLE_COUNT];
 	uint32_t *memo[OTLP_TABLE_COUNT];
@@ -75,46 +74,22 @@ struct otlp_decoder {
 	VEC(struct otlp_range) locations; /* into location_frames, root side first */
 	VEC(uint32_t) location_frames;
 	uint64_t stack_frames; /* of all stacks */
-	struct otlp_rooms *rooms;
+	struct otlp_stack_scratch *stack_scratch;
 };
 
-/* Refuse the message. Always false. */
+/* Reject the message. Always false. */
 bool otlp_reject(struct otlp_decoder *decoder, enum otlp_reason reason, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 #ifdef __clang_analyzer__ /* as for err_set() */
 #define otlp_reject(...) err_false(otlp_reject(__VA_ARGS__))
 #endif
 
-/* After a loop over fields: false where it did not end at the end. */
-bool otlp_ended(struct otlp_decoder *decoder, const struct reader *r, const struct field *field);
+/* Call it after a loop over fields. False: the loop ended before the end of the bytes. */
+bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r,
+		    const struct field *field);
 
-/* False: the message takes more memory than one may. */
+/* False: decoding the message uses more than MESSAGE_MEMORY_MAX. */
 bool otlp_memory_check(struct otlp_decoder *decoder);
 
-/* Index the tables of every dictionary in the message. */
-bool otlp_dictionary_index(struct otlp_decoder *decoder, str message);
-
-/* False: outside its table. Index 0 of an absent table is its zero value. */
-bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
-		str *ret_entry);
-
-bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
-		      str *ret_entry);
-
-bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
-			 struct otlp_attribute *ret_attribute);
-
-/* The index in the set. */
-bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack);
-
-/* Text of a stranger: UTF-8 without NUL, or the message is refused. */
-bool otlp_text_check(struct otlp_decoder *decoder, str text);
-
-/* KeyValue: its name, by either way of saying it, and the bytes of its AnyValue. */
-bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str *ret_value);
-
-/* An attribute of a name and an AnyValue. */
-bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
-		       struct otlp_attribute *ret_attribute);
-
+/* Append the values of one field. */
 void otlp_packed_add(struct otlp_packed *packed, const struct field *field);

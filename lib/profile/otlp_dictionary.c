@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: the tables of a message's dictionaries, indexed once, and their
- * attributes.
- */
+#include "profile/otlp_dictionary.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_table.h"
+#include "profile/otlp_value.h"
 
 #include <inttypes.h>
 
-/* Which field of ProfilesDictionary each table is. */
+/* The table of each field number of ProfilesDictionary. */
 static const enum otlp_table table_of_field[] = {
 	[1] = OTLP_MAPPINGS, [2] = OTLP_LOCATIONS,  [3] = OTLP_FUNCTIONS, [4] = OTLP_LINKS,
 	[5] = OTLP_STRINGS,  [6] = OTLP_ATTRIBUTES, [7] = OTLP_STACKS,
 };
-enum { DICTIONARY = 2 }; /* the field of ProfilesData */
+enum { DICTIONARY = 2 };        /* its field number in ProfilesData */
+enum { SMALL_ENTRY_MAX = 512 }; /* bytes; the known fields have about 50 */
+
+static const char *const table_names[OTLP_TABLE_COUNT] = {
+	[OTLP_STRINGS] = "string",   [OTLP_FUNCTIONS] = "function",
+	[OTLP_MAPPINGS] = "mapping", [OTLP_LOCATIONS] = "location",
+	[OTLP_STACKS] = "stack",     [OTLP_ATTRIBUTES] = "attribute",
+	[OTLP_LINKS] = "link",
+};
 
 static bool entry_add(struct otlp_decoder *decoder, const struct field *field)
 {
@@ -29,8 +36,8 @@ static bool entry_add(struct otlp_decoder *decoder, const struct field *field)
 	return true;
 }
 
-/* Count the entries of one dictionary, or take them where there is room for them already. */
-static bool dictionary_walk(struct otlp_decoder *decoder, str dictionary, size_t *counts)
+/* Count the entries of one dictionary; or, without `counts`, add them to the tables. */
+static bool dictionary_read(struct otlp_decoder *decoder, str dictionary, size_t *counts)
 {
 	struct reader r = reader_of(dictionary);
 	struct field field = { 0 };
@@ -39,7 +46,7 @@ static bool dictionary_walk(struct otlp_decoder *decoder, str dictionary, size_t
 		if (!field_fits(&field, STR("lllllll")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
 					   "table %" PRIu64
-					   " of the dictionary is of no known kind",
+					   " of the dictionary has a wrong wire type",
 					   field.number);
 		if (field.number >= ARRAY_LEN(table_of_field))
 			continue;
@@ -48,47 +55,70 @@ static bool dictionary_walk(struct otlp_decoder *decoder, str dictionary, size_t
 		else if (!entry_add(decoder, &field))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
-/* A message may be put together of several: their tables follow each other. */
-static bool dictionaries_walk(struct otlp_decoder *decoder, str message, size_t *counts)
+/* A message may hold several dictionaries, by concatenation: their tables are concatenated. */
+static bool dictionaries_read(struct otlp_decoder *decoder, str message, size_t *counts)
 {
 	struct reader r = reader_of(message);
 	struct field field = { 0 };
 
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("ll")))
-			return otlp_reject(decoder, OTLP_MALFORMED, "no message of profiles");
+			return otlp_reject(decoder, OTLP_MALFORMED, "not a message of profiles");
 		if (field.number != DICTIONARY)
 			continue;
 		decoder->has_dictionary = true;
-		if (!dictionary_walk(decoder, field.bytes, counts))
+		if (!dictionary_read(decoder, field.bytes, counts))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 bool otlp_dictionary_index(struct otlp_decoder *decoder, str message)
 {
 	size_t counts[OTLP_TABLE_COUNT] = { 0 };
 
-	if (!dictionaries_walk(decoder, message, counts))
+	if (!dictionaries_read(decoder, message, counts))
 		return false;
-	decoder->rooms = arena_new(&decoder->scratch, struct otlp_rooms);
+	decoder->stack_scratch = arena_new(&decoder->scratch, struct otlp_stack_scratch);
 	for (size_t i = 0; i < OTLP_TABLE_COUNT; i++) {
 		if (counts[i] > MESSAGE_TABLE_MAX)
 			return otlp_reject(decoder, OTLP_LIMIT, "%zu entries of the %s table",
-					   counts[i], otlp_table_names[i]);
+					   counts[i], table_names[i]);
 		decoder->tables[i].items = arena_array(&decoder->scratch, str, counts[i]);
 		decoder->memo[i] = arena_array(&decoder->scratch, uint32_t, counts[i] + 1);
 		if (!otlp_memory_check(decoder))
 			return false;
 	}
-	return dictionaries_walk(decoder, message, NULL);
+	return dictionaries_read(decoder, message, NULL);
 }
 
-/* What a sample's attribute is called as a label; resources' names are known to the table too. */
+bool otlp_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index, str *ret_entry)
+{
+	const struct otlp_slices *slices = &decoder->tables[table];
+
+	if (index >= slices->len && index > 0)
+		return otlp_reject(decoder, OTLP_INDEX,
+				   "%s %" PRId64 " does not exist, the table has %zu entries",
+				   table_names[table], (int64_t)index, slices->len);
+	*ret_entry = index < slices->len ? slices->items[index] : (str){ 0 };
+	return true;
+}
+
+bool otlp_small_entry(struct otlp_decoder *decoder, enum otlp_table table, uint64_t index,
+		      str *ret_entry)
+{
+	if (!otlp_entry(decoder, table, index, ret_entry))
+		return false;
+	if (ret_entry->len > SMALL_ENTRY_MAX)
+		return otlp_reject(decoder, OTLP_LIMIT, "an entry of %zu bytes in the %s table",
+				   ret_entry->len, table_names[table]);
+	return true;
+}
+
+/* The label name of a sample's attribute. It may also be one that the table lists for resources. */
 static str label_name(struct otlp_decoder *decoder, str attribute)
 {
 	const struct label_source *source = label_source_by_attribute(attribute, true);
@@ -112,20 +142,19 @@ static bool attribute_decode(struct otlp_decoder *decoder, str bytes,
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vlv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the attribute table is of no known kind");
+					   "a field in the attribute table has a wrong wire type");
 		if (field.number == 1 && !otlp_entry(decoder, OTLP_STRINGS, field.value, &name))
 			return false;
 		if (field.number == 2)
 			value = field.bytes;
 	}
-	if (!otlp_ended(decoder, &r, &field) ||
+	if (!otlp_end_check(decoder, &r, &field) ||
 	    !otlp_attribute_of(decoder, name, value, ret_attribute))
 		return false;
 	ret_attribute->label = label_name(decoder, name);
 	return true;
 }
 
-/* Attribute 0 is none. */
 bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
 			 struct otlp_attribute *ret_attribute)
 {
@@ -149,21 +178,4 @@ bool otlp_attribute_read(struct otlp_decoder *decoder, uint64_t index,
 	}
 	*ret_attribute = attribute;
 	return true;
-}
-
-void otlp_packed_add(struct otlp_packed *packed, const struct field *field)
-{
-	if (field->wire == WIRE_LEN && !packed->bytes.len) {
-		packed->bytes = field->bytes;
-		return;
-	}
-	if (packed->more.len == 0)
-		buf_str(&packed->more, packed->bytes);
-	if (field->wire == WIRE_LEN)
-		buf_str(&packed->more, field->bytes);
-	else if (field->wire == WIRE_FIXED64)
-		buf_u64(&packed->more, field->value);
-	else
-		buf_varint(&packed->more, field->value);
-	packed->bytes = buf_bytes(&packed->more);
 }

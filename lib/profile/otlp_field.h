@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_field - protobuf's fields, one after another, over the bounds-checked reader.
+ * otlp_field - reads the fields of a protobuf message one by one, over the bounds-checked reader.
  *
  *     struct field field = { 0 };
  *     while (field_next(&r, &field))
  *             ...
- *     if (r.failed) the message ends inside a field, or is_malformed says that it is no message
+ *     if (r.failed) the message ends inside a field, or, if field.is_malformed, is not protobuf
  */
 #pragma once
 
@@ -16,9 +16,9 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2, WIRE_FIXED32 = 5 };
 struct field {
 	uint64_t number;
 	unsigned int wire;
-	uint64_t value;    /* of a varint or fixed one */
-	str bytes;         /* of one with a length */
-	bool is_malformed; /* why the reader failed, if not for the end */
+	uint64_t value;    /* of a varint or fixed field */
+	str bytes;         /* of a field with a length */
+	bool is_malformed; /* the reader failed for another reason than the end of the bytes */
 };
 
 static inline bool field_broken(struct reader *r, struct field *field)
@@ -28,7 +28,7 @@ static inline bool field_broken(struct reader *r, struct field *field)
 	return false;
 }
 
-/* A varint that fails with ten bytes before it was none, and not cut short. */
+/* If a varint fails although ten bytes were left, it is malformed, not truncated. */
 static inline bool field_varint(struct reader *r, struct field *field, uint64_t *ret_value)
 {
 	size_t left = reader_left(r);
@@ -67,15 +67,15 @@ static inline bool field_next(struct reader *r, struct field *field)
 		}
 		field->bytes = reader_bytes(r, (size_t)len);
 		return true;
-	default: /* groups are gone from protobuf, 6 and 7 never were */
+	default: /* 3 and 4 are groups, removed from protobuf; 6 and 7 never existed */
 		return field_broken(r, field);
 	}
 }
 
 /*
- * Whether a field has the wire type its number calls for: one letter per number from 1 on. v
- * varint, 8 fixed64, l length, p varints (packed or not), P fixed64s (packed or not). Numbers
- * beyond are unknown, and fit.
+ * True if a field has the wire type that its number requires. `wires` has one letter for each
+ * number from 1: v varint, 8 fixed64, l length, p varints (packed or not), P fixed64s (packed or
+ * not). Higher numbers are unknown fields and always fit.
  */
 static inline bool field_fits(const struct field *field, str wires)
 {

@@ -5,7 +5,7 @@
 
 enum { TRACE_ID_LEN = 16, SPAN_ID_LEN = 8 };
 
-/* The index of a key; a new one is the table's next, and the caller fills it. */
+/* The index of a key. A new key gets the index `next`, and the caller must add the entry. */
 static int32_t index_of(struct otlp_intern *intern, enum otlp_table table, str key, size_t next,
 			bool *ret_is_new)
 {
@@ -19,7 +19,7 @@ static int32_t index_of(struct otlp_intern *intern, enum otlp_table table, str k
 	return (int32_t)next;
 }
 
-/* As index_of(), with intern->key as the key; `message` gets the new one's place. */
+/* As index_of() of intern->key. `message`: the memory of a new entry, or NULL. */
 static int32_t message_of(struct otlp_intern *intern, enum otlp_table table, void **message,
 			  size_t size)
 {
@@ -86,7 +86,7 @@ static int32_t attribute_index(struct otlp_intern *intern, str name, str value, 
 	return index;
 }
 
-/* The bytes of hexadecimal text of just that length. */
+/* Decode hexadecimal text of exactly `len` bytes. */
 static bool hex_bytes(str text, size_t len, struct arena *arena, ProtobufCBinaryData *ret_bytes)
 {
 	uint8_t *bytes = arena_array(arena, uint8_t, len);
@@ -103,7 +103,7 @@ static bool hex_bytes(str text, size_t len, struct arena *arena, ProtobufCBinary
 	return true;
 }
 
-/* A trace's and a span's id are a link, where they are ids at all; 0: they are labels then. */
+/* Valid ids of a trace and a span become a link. 0: they are not valid and stay labels. */
 static int32_t link_index(struct otlp_intern *intern, struct labels labels)
 {
 	str trace = labels_get(labels, STR("trace_id")), span = labels_get(labels, STR("span_id"));
@@ -157,7 +157,7 @@ struct otlp_label_refs otlp_intern_labels(struct otlp_intern *intern, uint32_t l
 	return *refs;
 }
 
-/* "go:..." and "htlhash:..." say what kind of id they are; others are GNU's. */
+/* The prefix "go:" or "htlhash:" is the kind of the id; without one it is a GNU build id. */
 static int32_t build_id_attribute(struct otlp_intern *intern, str build_id)
 {
 	static const struct {
@@ -178,8 +178,8 @@ static int32_t build_id_attribute(struct otlp_intern *intern, str build_id)
 }
 
 /*
- * Addresses are those of the ELF file, so the mapping begins at 0 of the same space, as in what
- * OpenTelemetry's own profiler sends.
+ * Addresses are addresses in the ELF file, so the mapping begins at 0, as OpenTelemetry's own
+ * profiler sends it.
  */
 static int32_t mapping_index(struct otlp_intern *intern, const struct frame *frame)
 {
@@ -236,7 +236,7 @@ static int32_t function_index(struct otlp_intern *intern, const struct frame *fr
 	return index;
 }
 
-/* Leaf first: those inlined, then the one they were inlined into. */
+/* Lines are leaf first: the inlined frames, then the frame they are inlined into. */
 static void location_fill(struct otlp_intern *intern, Otlp__Location *location,
 			  const uint32_t *frames, size_t len)
 {
@@ -253,7 +253,7 @@ static void location_fill(struct otlp_intern *intern, Otlp__Location *location,
 	}
 	if (len == 1 && !outer->function.len && !outer->system_name.len && !outer->file.len &&
 	    !outer->line)
-		return; /* only an address is known */
+		return; /* only the address is known */
 	location->lines = arena_array(intern->arena, Otlp__Line *, len);
 	for (size_t i = len; i-- > 0;) {
 		Otlp__Line *line = arena_new(intern->arena, Otlp__Line);
@@ -265,7 +265,7 @@ static void location_fill(struct otlp_intern *intern, Otlp__Location *location,
 	}
 }
 
-/* Frames of one place in the code, root side first; all but the first were inlined. */
+/* Frames at one address, root side first; all but the first are inlined. */
 static int32_t location_index(struct otlp_intern *intern, const uint32_t *frames, size_t len)
 {
 	void *message;
@@ -298,7 +298,7 @@ static void stack_fill(struct otlp_intern *intern, Otlp__Stack *message, struct 
 	}
 }
 
-/* Stacks of the set differ from one another, so their index is key enough. */
+/* Stacks are interned in the set, so their index in the set is the key. */
 int32_t otlp_intern_stack(struct otlp_intern *intern, uint32_t stack)
 {
 	struct stack of_set = intern->set->stacks.items[stack];
@@ -316,7 +316,7 @@ int32_t otlp_intern_stack(struct otlp_intern *intern, uint32_t stack)
 	return intern->stacks[stack];
 }
 
-/* The zero value of a table of messages. */
+/* Add the zero value of a table. */
 static void zero_add(struct otlp_intern *intern, enum otlp_table table,
 		     const ProtobufCMessageDescriptor *descriptor)
 {

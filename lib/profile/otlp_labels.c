@@ -2,6 +2,8 @@
 #include "profile/otlp_labels.h"
 
 #include "profile/limits.h"
+#include "profile/otlp_dictionary.h"
+#include "profile/otlp_value.h"
 
 void otlp_labels_init(struct otlp_labels *labels, struct otlp_decoder *decoder)
 {
@@ -15,7 +17,7 @@ void otlp_labels_begin(struct otlp_labels *labels)
 	labels->of_series.len = labels->of_samples.len = 0;
 }
 
-/* A label without a value is the same as none. */
+/* A label without a value equals an absent label: skip it. */
 static bool label_add(struct otlp_labels *labels, struct otlp_label_list *list, str name, str value)
 {
 	if (!name.len || !value.len)
@@ -27,7 +29,7 @@ static bool label_add(struct otlp_labels *labels, struct otlp_label_list *list, 
 	return true;
 }
 
-static struct labels labels_keep(struct otlp_labels *labels, const struct otlp_label_list *list)
+static struct labels labels_store(struct otlp_labels *labels, const struct otlp_label_list *list)
 {
 	struct label *items = arena_array(labels->decoder->set->arena, struct label, list->len + 1);
 
@@ -36,8 +38,8 @@ static struct labels labels_keep(struct otlp_labels *labels, const struct otlp_l
 }
 
 /*
- * A resource's attribute belongs to the series, but for what the table gives to samples: a pid as a
- * label of a series would make a series of every process.
+ * A resource's attribute belongs to the series, unless the table lists it for samples: with a pid
+ * as a label of the series, every process would be a series.
  */
 static bool resource_label_add(struct otlp_labels *labels, const struct otlp_attribute *attribute)
 {
@@ -67,7 +69,7 @@ bool otlp_labels_of_resource(struct otlp_labels *labels, str resource)
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "a resource is of no known kind");
+					   "a field of a resource has a wrong wire type");
 		if (field.number != 1)
 			continue;
 		if (!otlp_key_value(decoder, field.bytes, &name, &value) ||
@@ -75,7 +77,7 @@ bool otlp_labels_of_resource(struct otlp_labels *labels, str resource)
 		    !resource_label_add(labels, &attribute))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool attributes_add(struct otlp_labels *labels, struct otlp_label_list *list, str indexes)
@@ -93,7 +95,7 @@ static bool attributes_add(struct otlp_labels *labels, struct otlp_label_list *l
 		    !label_add(labels, list, attribute.label, attribute.value))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool id_label_add(struct otlp_labels *labels, struct otlp_label_list *list, str name, str id)
@@ -122,18 +124,18 @@ static bool link_add(struct otlp_labels *labels, struct otlp_label_list *list, u
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("ll")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the link table is of no known kind");
+					   "a field in the link table has a wrong wire type");
 		if (field.number == 1)
 			trace = field.bytes;
 		else if (field.number == 2)
 			span = field.bytes;
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       id_label_add(labels, list, STR("trace_id"), trace) &&
 	       id_label_add(labels, list, STR("span_id"), span);
 }
 
-/* Those of the resource and the profile, then the sample's own: the last that is given wins. */
+/* Labels of the resource, the profile, then the sample: of equal names the last one wins. */
 static bool label_set_make(struct otlp_labels *labels, const struct otlp_profile_labels *profile,
 			   str attributes, uint64_t link, uint32_t *ret_labels)
 {
@@ -143,11 +145,11 @@ static bool label_set_make(struct otlp_labels *labels, const struct otlp_profile
 	list->len = profile->list.len;
 	if (!attributes_add(labels, list, attributes) || (link && !link_add(labels, list, link)))
 		return false;
-	*ret_labels = sample_set_labels(labels->decoder->set, labels_keep(labels, list));
+	*ret_labels = sample_set_labels(labels->decoder->set, labels_store(labels, list));
 	return true;
 }
 
-/* Samples with the same bytes of attributes have the same labels. */
+/* The cache key is the encoded attributes: equal bytes mean equal labels. */
 bool otlp_labels_of_sample(struct otlp_labels *labels, const struct otlp_profile_labels *profile,
 			   str attributes, uint64_t link, uint32_t *ret_labels)
 {
@@ -156,10 +158,10 @@ bool otlp_labels_of_sample(struct otlp_labels *labels, const struct otlp_profile
 	buf_varint(&labels->key, link);
 	buf_str(&labels->key, attributes);
 
-	void *known = map_get(&labels->label_sets, buf_bytes(&labels->key));
+	void *cached = map_get(&labels->label_sets, buf_bytes(&labels->key));
 
-	if (known) {
-		*ret_labels = (uint32_t)(uintptr_t)known - 1;
+	if (cached) {
+		*ret_labels = (uint32_t)(uintptr_t)cached - 1;
 		return true;
 	}
 	if (!label_set_make(labels, profile, attributes, link, ret_labels))
@@ -176,13 +178,13 @@ bool otlp_labels_of_profile(struct otlp_labels *labels, str attributes,
 	if (!attributes_add(labels, &ret_labels->list, attributes))
 		return false;
 	ret_labels->base =
-		sample_set_labels(labels->decoder->set, labels_keep(labels, &ret_labels->list));
+		sample_set_labels(labels->decoder->set, labels_store(labels, &ret_labels->list));
 	return true;
 }
 
 bool otlp_labels_of_series(struct otlp_labels *labels, struct labels *ret_labels)
 {
-	*ret_labels = labels_with_service_name(labels_keep(labels, &labels->of_series),
+	*ret_labels = labels_with_service_name(labels_store(labels, &labels->of_series),
 					       labels->decoder->set->arena);
 	if (ret_labels->len > LABELS_MAX)
 		return otlp_reject(labels->decoder, OTLP_LIMIT, "more than %d labels of one series",

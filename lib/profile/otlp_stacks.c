@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: a stack's locations become frames, with their mappings, functions and
- * lines, each once.
- */
-#include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_stacks.h"
 
-/* The first of a list of attributes that has this name; empty: none. */
+#include "profile/limits.h"
+#include "profile/otlp_dictionary.h"
+
+/* The value of the first attribute of this name in a list; empty: there is none. */
 static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packed *indexes,
 			   str name, str *ret_value)
 {
@@ -24,10 +22,10 @@ static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packe
 			return true;
 		}
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
-/* The build id that most tools know comes first; others say what they are. */
+/* GNU build ids are preferred, as most tools know them. Other kinds get a prefix. */
 static bool build_id_find(struct otlp_decoder *decoder, const struct otlp_packed *attributes,
 			  str *ret_build_id)
 {
@@ -56,7 +54,7 @@ static bool build_id_find(struct otlp_decoder *decoder, const struct otlp_packed
 	return true;
 }
 
-/* Names are cut where they are longer than any that people read. */
+/* Truncate a name that is too long, at a character boundary. */
 static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_name)
 {
 	if (!otlp_entry(decoder, OTLP_STRINGS, index, ret_name))
@@ -65,7 +63,7 @@ static bool name_read(struct otlp_decoder *decoder, uint64_t index, str *ret_nam
 		ret_name->len = NAME_MAX_BYTES;
 		while (((unsigned char)ret_name->ptr[ret_name->len] & 0xc0) == 0x80)
 			ret_name->len--;
-		decoder->result->counts[OTLP_NAME_CUT]++;
+		decoder->result->counts[OTLP_NAME_TRUNCATED]++;
 	}
 	return true;
 }
@@ -81,13 +79,13 @@ static bool mapping_decode(struct otlp_decoder *decoder, str bytes,
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvvvp")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the mapping table is of no known kind");
+					   "a field in the mapping table has a wrong wire type");
 		if (field.number == 4 && !name_read(decoder, field.value, &ret_mapping->path))
 			return false;
 		if (field.number == 5)
 			otlp_packed_add(&attributes, &field);
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       build_id_find(decoder, &attributes, &ret_mapping->build_id);
 }
 
@@ -125,13 +123,13 @@ static bool function_decode(struct otlp_decoder *decoder, uint64_t index, struct
 
 		if (!field_fits(&field, STR("vvvv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the function table is of no known kind");
+					   "a field in the function table has a wrong wire type");
 		if (field.number == 4)
 			frame->start_line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
 		else if (field.number < 4 && !name_read(decoder, field.value, texts[field.number]))
 			return false;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *frame)
@@ -142,13 +140,13 @@ static bool line_decode(struct otlp_decoder *decoder, str bytes, struct frame *f
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "a location's line is of no known kind");
+					   "a field of a location's line has a wrong wire type");
 		if (field.number == 1 && !function_decode(decoder, field.value, frame))
 			return false;
 		if (field.number == 2)
 			frame->line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp_location *location)
@@ -160,7 +158,7 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvlp")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the location table is of no known kind");
+					   "a field in the location table has a wrong wire type");
 		if (field.number == 1) {
 			mapping = field.value;
 		} else if (field.number == 2) {
@@ -175,16 +173,16 @@ static bool location_decode(struct otlp_decoder *decoder, str bytes, struct otlp
 			otlp_packed_add(&location->attributes, &field);
 		}
 	}
-	return otlp_ended(decoder, &r, &field) &&
+	return otlp_end_check(decoder, &r, &field) &&
 	       mapping_read(decoder, mapping, &location->mapping);
 }
 
 /*
- * The frames of one location, the outermost first; the others were inlined into it.
+ * Add the frames of one location, the outermost first; the others were inlined into it.
  *
- * The address is taken as one of the ELF file, as our agent and OpenTelemetry's profiler give it.
- * A producer that gives runtime addresses tells them by a mapping whose memory_start is one; here
- * is where they would be turned.
+ * The address is used as an address in the ELF file, as our agent and OpenTelemetry's profiler send
+ * it. A producer of runtime addresses would send a mapping with a runtime memory_start; this
+ * function would have to convert such addresses.
  */
 static bool location_frames_add(struct otlp_decoder *decoder, struct otlp_location *location)
 {
@@ -214,7 +212,7 @@ static bool location_frames_add(struct otlp_decoder *decoder, struct otlp_locati
 static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 			  struct otlp_range *ret_range)
 {
-	struct otlp_location *location = &decoder->rooms->location;
+	struct otlp_location *location = &decoder->stack_scratch->location;
 	uint32_t *memo;
 	str entry;
 
@@ -237,19 +235,19 @@ static bool location_read(struct otlp_decoder *decoder, uint64_t index,
 	return otlp_memory_check(decoder);
 }
 
-static void unwound_add(struct otlp_unwound *unwound, const uint32_t *frames, size_t len)
+static void frames_add(struct otlp_stack_frames *stack, const uint32_t *frames, size_t len)
 {
 	while (len > 0) {
-		if (unwound->first == 0) {
-			unwound->is_cut = true;
+		if (stack->first == 0) {
+			stack->is_truncated = true;
 			return;
 		}
-		unwound->frames[--unwound->first] = frames[--len];
+		stack->frames[--stack->first] = frames[--len];
 	}
 }
 
-static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed *locations,
-			 struct otlp_unwound *unwound)
+static bool stack_collect(struct otlp_decoder *decoder, const struct otlp_packed *locations,
+			  struct otlp_stack_frames *stack)
 {
 	struct reader r = reader_of(locations->bytes);
 	struct field field = { 0 };
@@ -259,38 +257,38 @@ static bool stack_unwind(struct otlp_decoder *decoder, const struct otlp_packed 
 	while (reader_left(&r) && field_varint(&r, &field, &index)) {
 		if (!location_read(decoder, index, &range))
 			return false;
-		unwound_add(unwound, decoder->location_frames.items + range.first, range.len);
+		frames_add(stack, decoder->location_frames.items + range.first, range.len);
 	}
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_stack)
 {
 	struct otlp_packed locations = { .more = { .arena = &decoder->scratch } };
-	struct otlp_unwound *unwound = &decoder->rooms->unwound;
+	struct otlp_stack_frames *stack = &decoder->stack_scratch->stack;
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("p")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an entry of the stack table is of no known kind");
+					   "a field in the stack table has a wrong wire type");
 		if (field.number == 1)
 			otlp_packed_add(&locations, &field);
 	}
-	unwound->first = STACK_DEPTH_MAX;
-	unwound->is_cut = false;
-	if (!otlp_ended(decoder, &r, &field) || !stack_unwind(decoder, &locations, unwound))
+	stack->first = STACK_DEPTH_MAX;
+	stack->is_truncated = false;
+	if (!otlp_end_check(decoder, &r, &field) || !stack_collect(decoder, &locations, stack))
 		return false;
 
-	size_t len = STACK_DEPTH_MAX - unwound->first;
+	size_t len = STACK_DEPTH_MAX - stack->first;
 
-	decoder->result->counts[OTLP_STACK_CUT] += unwound->is_cut;
+	decoder->result->counts[OTLP_STACK_TRUNCATED] += stack->is_truncated;
 	decoder->stack_frames += len;
 	if (decoder->stack_frames > MESSAGE_FRAMES_MAX)
 		return otlp_reject(decoder, OTLP_LIMIT, "more than %d frames in all stacks",
 				   MESSAGE_FRAMES_MAX);
-	*ret_stack = sample_set_stack(decoder->set, unwound->frames + unwound->first, len);
+	*ret_stack = sample_set_stack(decoder->set, stack->frames + stack->first, len);
 	return true;
 }
 

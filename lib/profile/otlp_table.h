@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_table - the tables of a message's dictionary.
+ * otlp_table - the tables of a message's dictionary, for the reader and the writer.
  */
 #pragma once
 
@@ -14,5 +14,3 @@ enum otlp_table {
 	OTLP_LINKS,
 	OTLP_TABLE_COUNT,
 };
-
-extern const char *const otlp_table_names[OTLP_TABLE_COUNT];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of otlp_decoder: names and AnyValues become text, arrays as in JSON.
- */
+#include "profile/otlp_value.h"
+
 #include "profile/limits.h"
-#include "profile/otlp_decoder.h"
+#include "profile/otlp_dictionary.h"
 
 #include <inttypes.h>
 
@@ -21,7 +20,7 @@ enum {
 	VALUE_STRINDEX,
 };
 
-/* Being written: a value, or what stands inside one, as in JSON. */
+/* The text of a value being written. Nested values are JSON. */
 struct text {
 	struct buf out;
 	bool too_deep;
@@ -76,7 +75,7 @@ static void string_write(struct text *text, str string, int depth)
 {
 	if (depth)
 		json_string(&text->out, string);
-	else if (string.len > TEXT_ROOM) /* one string may be the value of many: no copies of it */
+	else if (string.len > TEXT_ROOM) /* many attributes may share it: do not copy it all */
 		buf_str(&text->out, (str){ string.ptr, TEXT_ROOM });
 	else
 		buf_str(&text->out, string);
@@ -95,7 +94,8 @@ static bool array_write(struct otlp_decoder *decoder, struct text *text, str arr
 		if (field.number != 1)
 			continue;
 		if (!field_fits(&field, STR("l")))
-			return otlp_reject(decoder, OTLP_MALFORMED, "an array of no values");
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an element of an array has a wrong wire type");
 		if (!is_first)
 			buf_u8(&text->out, ',');
 		is_first = false;
@@ -103,7 +103,7 @@ static bool array_write(struct otlp_decoder *decoder, struct text *text, str arr
 			return false;
 	}
 	buf_u8(&text->out, ']');
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str *ret_value)
@@ -115,7 +115,8 @@ bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str 
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("llv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "field %" PRIu64 " of an attribute is of no known kind",
+					   "field %" PRIu64
+					   " of an attribute has a wrong wire type",
 					   field.number);
 		if (field.number == 1) {
 			name = field.bytes;
@@ -130,7 +131,7 @@ bool otlp_key_value(struct otlp_decoder *decoder, str bytes, str *ret_name, str 
 	}
 	*ret_name = name;
 	*ret_value = value;
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str list, int depth)
@@ -145,7 +146,8 @@ static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str li
 		if (field.number != 1)
 			continue;
 		if (!field_fits(&field, STR("l")))
-			return otlp_reject(decoder, OTLP_MALFORMED, "a list of no attributes");
+			return otlp_reject(decoder, OTLP_MALFORMED,
+					   "an element of a list has a wrong wire type");
 		if (!otlp_key_value(decoder, field.bytes, &name, &value))
 			return false;
 		if (!is_first)
@@ -157,7 +159,7 @@ static bool kvlist_write(struct otlp_decoder *decoder, struct text *text, str li
 			return false;
 	}
 	buf_u8(&text->out, '}');
-	return otlp_ended(decoder, &r, &field);
+	return otlp_end_check(decoder, &r, &field);
 }
 
 static void bytes_write(struct text *text, str bytes, int depth)
@@ -174,10 +176,10 @@ static void double_write(struct text *text, uint64_t bits)
 	double number;
 
 	memcpy(&number, &bits, sizeof(number));
-	buf_format(&text->out, "%.15g", number); /* what people wrote comes back as they did */
+	buf_format(&text->out, "%.15g", number); /* so that 0.1 stays 0.1 */
 }
 
-/* The last member of the oneof that is given is the value. */
+/* As in protobuf, the last field of the oneof on the wire is the value. */
 static bool value_write(struct otlp_decoder *decoder, struct text *text, str any_value, int depth)
 {
 	struct reader r = reader_of(any_value);
@@ -187,11 +189,11 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lvv8lllv")))
 			return otlp_reject(decoder, OTLP_MALFORMED,
-					   "an attribute's value is of no known kind");
+					   "a field of an attribute's value has a wrong wire type");
 		if (field.number <= VALUE_STRINDEX)
 			last = field;
 	}
-	if (!otlp_ended(decoder, &r, &field))
+	if (!otlp_end_check(decoder, &r, &field))
 		return false;
 	if (depth > VALUE_DEPTH_MAX) {
 		text->too_deep = true;
@@ -229,19 +231,19 @@ static bool value_write(struct otlp_decoder *decoder, struct text *text, str any
 	}
 }
 
-/* Cut at a character: never inside one. */
-static str value_cut(struct otlp_decoder *decoder, str value)
+/* Truncate at a character boundary. */
+static str value_truncate(struct otlp_decoder *decoder, str value)
 {
 	if (value.len <= LABEL_VALUE_MAX)
 		return value;
-	decoder->result->counts[OTLP_LABEL_CUT]++;
+	decoder->result->counts[OTLP_LABEL_TRUNCATED]++;
 	value.len = LABEL_VALUE_MAX;
 	while (value.len && ((unsigned char)value.ptr[value.len] & 0xc0) == 0x80)
 		value.len--;
 	return value;
 }
 
-/* Most values are strings of the message, which need no room of their own. */
+/* Most values are strings of the message: borrow them instead of copying. */
 static bool value_borrow(struct otlp_decoder *decoder, str any_value, str *ret_text,
 			 bool *ret_found)
 {
@@ -263,8 +265,7 @@ static bool value_borrow(struct otlp_decoder *decoder, str any_value, str *ret_t
 	return true;
 }
 
-/* Both the resource's and the sample's attributes get their names by the dots becoming underscores.
- */
+/* Dots become underscores in label names, so `..`, `._` and `_.` at the start are reserved too. */
 static bool label_is_reserved(struct otlp_decoder *decoder, str attribute)
 {
 	str start = { attribute.ptr, attribute.len < 2 ? attribute.len : 2 };
@@ -294,7 +295,7 @@ bool otlp_attribute_of(struct otlp_decoder *decoder, str name, str any_value,
 		ret_attribute->dropped = true;
 		decoder->result->counts[OTLP_LABEL_RESERVED]++;
 	} else {
-		ret_attribute->value = value_cut(decoder, value);
+		ret_attribute->value = value_truncate(decoder, value);
 	}
 	return true;
 }

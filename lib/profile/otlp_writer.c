@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_write(): samples of a set become one message, grouped so that little is said twice.
+ * The samples are sorted and grouped by resource, profile, stack and labels, so that the message
+ * repeats little.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
+
 #include "profile/otlp_intern.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 
-#define NS_PER_TIME UINT64_C(1000000) /* our times are milliseconds */
+#define NS_PER_TIME UINT64_C(1000000) /* sample times are in milliseconds */
 
-/* What is being written; samples are pointed to in the order they are grouped in. */
-struct writer {
+/* The message being written; `samples` is in the order of the groups. */
+struct otlp_writer {
 	struct arena *arena;
 	const struct sample_set *set;
 	struct otlp_intern intern;
@@ -19,12 +21,12 @@ struct writer {
 	VEC(Otlp__ResourceProfiles *) resources;
 };
 
-static const struct series *series_of(const struct writer *writer, const struct sample *sample)
+static const struct series *series_of(const struct otlp_writer *writer, const struct sample *sample)
 {
 	return &writer->set->series.items[sample->series];
 }
 
-/* A sample of CPU time that is so many ticks goes as their number. */
+/* True if the sample is CPU time of a whole number of ticks: then that number is written. */
 static bool is_ticks(const struct series *series, const struct sample *sample)
 {
 	return series->period && series->period <= INT64_MAX && sample->value >= 0 &&
@@ -38,10 +40,10 @@ static bool is_ticks(const struct series *series, const struct sample *sample)
 			return (a) < (b) ? -1 : 1; \
 	} while (0)
 
-/* Resources together, then series, shape, stack and labels; in time within that. */
+/* By resource, series, is_ticks(), stack and labels; then by time. */
 static int sample_compare(const void *a, const void *b, void *self)
 {
-	const struct writer *writer = self;
+	const struct otlp_writer *writer = self;
 	const struct sample *x = *(const struct sample *const *)a;
 	const struct sample *y = *(const struct sample *const *)b;
 
@@ -60,8 +62,8 @@ static int sample_compare(const void *a, const void *b, void *self)
 	return 0;
 }
 
-/* Samples of one stack and one set of labels, all ticks or none. */
-static Otlp__Sample *sample_write(struct writer *writer, const struct sample *const *samples,
+/* Samples with the same stack, labels and is_ticks() become one message. */
+static Otlp__Sample *sample_write(struct otlp_writer *writer, const struct sample *const *samples,
 				  size_t len)
 {
 	const struct series *series = series_of(writer, samples[0]);
@@ -90,7 +92,7 @@ static Otlp__Sample *sample_write(struct writer *writer, const struct sample *co
 	return message;
 }
 
-static Otlp__ValueType *value_type(struct writer *writer, str type, str unit)
+static Otlp__ValueType *value_type(struct otlp_writer *writer, str type, str unit)
 {
 	Otlp__ValueType *message = arena_new(writer->arena, Otlp__ValueType);
 
@@ -100,7 +102,7 @@ static Otlp__ValueType *value_type(struct writer *writer, str type, str unit)
 	return message;
 }
 
-static void profile_head(struct writer *writer, Otlp__Profile *profile,
+static void profile_head(struct otlp_writer *writer, Otlp__Profile *profile,
 			 const struct sample *const *samples, size_t len)
 {
 	const struct series *series = series_of(writer, samples[0]);
@@ -126,7 +128,7 @@ static bool same_group(const struct sample *a, const struct sample *b)
 	return a->stack == b->stack && a->labels == b->labels;
 }
 
-static Otlp__Profile *profile_write(struct writer *writer, const struct sample *const *samples,
+static Otlp__Profile *profile_write(struct otlp_writer *writer, const struct sample *const *samples,
 				    size_t len)
 {
 	Otlp__Profile *profile = arena_new(writer->arena, Otlp__Profile);
@@ -145,7 +147,7 @@ static Otlp__Profile *profile_write(struct writer *writer, const struct sample *
 	return profile;
 }
 
-static Otlp__Resource *resource_write(struct writer *writer, struct labels labels)
+static Otlp__Resource *resource_write(struct otlp_writer *writer, struct labels labels)
 {
 	Otlp__Resource *resource = arena_new(writer->arena, Otlp__Resource);
 
@@ -166,15 +168,16 @@ static Otlp__Resource *resource_write(struct writer *writer, struct labels label
 	return resource;
 }
 
-static bool same_profile(const struct writer *writer, const struct sample *a,
+static bool same_profile(const struct otlp_writer *writer, const struct sample *a,
 			 const struct sample *b)
 {
 	return a->series == b->series &&
 	       is_ticks(series_of(writer, a), a) == is_ticks(series_of(writer, b), b);
 }
 
-/* Samples of one label set of series: a profile for each series and shape. */
-static void resource_add(struct writer *writer, const struct sample *const *samples, size_t len)
+/* Samples whose series have the same labels: one profile for each series and is_ticks(). */
+static void resource_add(struct otlp_writer *writer, const struct sample *const *samples,
+			 size_t len)
 {
 	Otlp__ResourceProfiles *resource = arena_new(writer->arena, Otlp__ResourceProfiles);
 	Otlp__ScopeProfiles *scope = arena_new(writer->arena, Otlp__ScopeProfiles);
@@ -203,7 +206,7 @@ static void resource_add(struct writer *writer, const struct sample *const *samp
 	*vec_push(writer->arena, &writer->resources) = resource;
 }
 
-static void samples_sort(struct writer *writer, size_t first, size_t count)
+static void samples_sort(struct otlp_writer *writer, size_t first, size_t count)
 {
 	writer->samples = arena_array(writer->arena, const struct sample *, count);
 	writer->len = count;
@@ -212,11 +215,11 @@ static void samples_sort(struct writer *writer, size_t first, size_t count)
 	qsort_r(writer->samples, count, sizeof(*writer->samples), sample_compare, writer);
 }
 
-/* What is needed beside the message itself dies here; the arena gets only the bytes. */
+/* Temporary memory is in `scratch`; the caller's arena gets only the bytes. */
 str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct writer writer = { .arena = &scratch, .set = set };
+	struct otlp_writer writer = { .arena = &scratch, .set = set };
 	Otlp__ProfilesData message;
 
 	otlp_intern_init(&writer.intern, set, &scratch);

@@ -10,21 +10,21 @@
 #include <zlib.h>
 
 /*
- * Everything pprof speaks of by number is interned here: strings by their bytes, functions,
- * mappings, locations and samples by what identifies them. Ids are from 1; string 0 is "".
+ * Interns everything that pprof references by number: strings by their bytes; functions, mappings,
+ * locations and samples by their identifying fields. Ids start at 1; string 0 is "".
  */
 struct builder {
-	struct arena *arena; /* of all that is built; gone when the bytes are written */
+	struct arena *arena; /* temporary memory, freed when the bytes are written */
 	const struct sample_set *set;
 	struct map strings, functions, mappings, samples;
-	struct map inlines; /* locations of more than one line, by the indexes of their frames */
+	struct map inlines; /* locations of several frames, by the indexes of these frames */
 	VEC(ProtobufCBinaryData) string_table;
 	VEC(Pprof__Function *) function_table;
 	VEC(Pprof__Mapping *) mapping_table;
 	VEC(Pprof__Location *) location_table;
 	VEC(Pprof__Sample *) sample_table;
-	uint64_t *locations; /* by the only frame; 0: not made yet */
-	struct buf key;      /* of what is being looked up */
+	uint64_t *locations; /* locations of a single frame, by that frame; 0: not created yet */
+	struct buf key;      /* of the item being looked up */
 };
 
 static ProtobufCBinaryData binary(str s)
@@ -32,8 +32,8 @@ static ProtobufCBinaryData binary(str s)
 	return (ProtobufCBinaryData){ .len = s.len, .data = (uint8_t *)(uintptr_t)s.ptr };
 }
 
-/* The place of the key's value; the key is copied when it is new. */
-static void **place(struct builder *builder, struct map *map, str key)
+/* The slot of the key's value. A new key is copied into the arena. */
+static void **slot_of(struct builder *builder, struct map *map, str key)
 {
 	void *found = map_get(map, key);
 
@@ -42,7 +42,7 @@ static void **place(struct builder *builder, struct map *map, str key)
 
 static int64_t string_id(struct builder *builder, str s)
 {
-	void **at = place(builder, &builder->strings, s.ptr ? s : STR(""));
+	void **at = slot_of(builder, &builder->strings, s.ptr ? s : STR(""));
 
 	if (!*at) {
 		*vec_push(builder->arena, &builder->string_table) = binary(s);
@@ -59,7 +59,7 @@ static uint64_t function_id(struct builder *builder, const struct frame *frame)
 	buf_str_prefixed(&builder->key, frame->file);
 	buf_u32(&builder->key, frame->start_line);
 
-	void **at = place(builder, &builder->functions, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->functions, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Function *function = arena_new(builder->arena, Pprof__Function);
@@ -78,8 +78,8 @@ static uint64_t function_id(struct builder *builder, const struct frame *frame)
 }
 
 /*
- * One mapping per binary. Addresses are those of the ELF file, so the mapping spans all of them:
- * memory_start 0 and offset 0 tell a symbolizer that nothing has to be added or taken away.
+ * One mapping per binary. Addresses are addresses in the ELF file, so the mapping covers all of
+ * them: memory_start 0 and offset 0 mean that a symbolizer must not convert them.
  */
 static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *frame)
 {
@@ -87,7 +87,7 @@ static Pprof__Mapping *mapping_of(struct builder *builder, const struct frame *f
 	buf_str_prefixed(&builder->key, frame->build_id);
 	buf_str_prefixed(&builder->key, frame->path);
 
-	void **at = place(builder, &builder->mappings, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->mappings, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Mapping *mapping = arena_new(builder->arena, Pprof__Mapping);
@@ -112,9 +112,12 @@ static Pprof__Line *line_of(struct builder *builder, const struct frame *frame)
 	return line;
 }
 
-/* What a mapping says it has, all of its locations have: who finds it there looks no further. */
-static void tell_mapping(Pprof__Mapping *mapping, bool is_new, const struct frame *const *frames,
-			 size_t count)
+/*
+ * has_functions, has_filenames and has_line_numbers are set only if all locations of the mapping
+ * have them, because readers then do not symbolize the mapping.
+ */
+static void describe_mapping(Pprof__Mapping *mapping, bool is_new,
+			     const struct frame *const *frames, size_t count)
 {
 	bool functions = true, filenames = true, line_numbers = true;
 
@@ -145,7 +148,7 @@ static uint64_t location_new(struct builder *builder, const struct frame *const 
 		Pprof__Mapping *mapping = mapping_of(builder, frames[0]);
 
 		location->mapping_id = mapping->id;
-		tell_mapping(mapping, builder->mapping_table.len > mappings, frames, count);
+		describe_mapping(mapping, builder->mapping_table.len > mappings, frames, count);
 	}
 	location->line = arena_array(builder->arena, Pprof__Line *, count);
 	for (size_t i = 0; i < count; i++)
@@ -154,7 +157,7 @@ static uint64_t location_new(struct builder *builder, const struct frame *const 
 	return location->id;
 }
 
-/* `frames`: one and what was inlined into it, innermost first. */
+/* `indexes`: one frame and the frames inlined into it, innermost first. */
 static uint64_t location_id(struct builder *builder, const uint32_t *indexes, size_t count)
 {
 	const struct frame *frames[STACK_DEPTH_MAX];
@@ -166,7 +169,7 @@ static uint64_t location_id(struct builder *builder, const uint32_t *indexes, si
 	if (count > 1) {
 		str key = { (const char *)indexes, count * sizeof(*indexes) };
 
-		inlines = place(builder, &builder->inlines, key);
+		inlines = slot_of(builder, &builder->inlines, key);
 		if (*inlines)
 			return (uint64_t)(uintptr_t)*inlines;
 	}
@@ -182,7 +185,7 @@ static uint64_t location_id(struct builder *builder, const uint32_t *indexes, si
 	return id;
 }
 
-/* Ours are root first, and an inlined frame follows the one it is inlined into. */
+/* Our stacks are root first, and an inlined frame follows the frame it is inlined into. */
 static void add_locations(struct builder *builder, Pprof__Sample *sample, struct stack stack)
 {
 	uint32_t indexes[STACK_DEPTH_MAX];
@@ -248,7 +251,7 @@ static void add_sample(struct builder *builder, const struct sample *from,
 	buf_u32(&builder->key, options->series_labels ? from->series : 0);
 	buf_u32(&builder->key, options->sample_labels ? from->labels : 0);
 
-	void **at = place(builder, &builder->samples, buf_bytes(&builder->key));
+	void **at = slot_of(builder, &builder->samples, buf_bytes(&builder->key));
 
 	if (!*at) {
 		Pprof__Sample *sample =
@@ -269,7 +272,7 @@ static Pprof__ValueType *value_type(struct builder *builder, str type, str unit)
 	return value;
 }
 
-/* zlib's own gzip wrapping; the input is memory of ours, so it cannot fail but for our own bug. */
+/* With zlib's gzip header. The input is in memory, so an error can only be a bug of ours. */
 static str compress_gzip(str bytes, struct arena *arena)
 {
 	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
@@ -287,7 +290,7 @@ static str compress_gzip(str bytes, struct arena *arena)
 	stream.next_out = (Bytef *)out;
 	stream.avail_out = (uInt)bound;
 	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-		abort(); /* deflateBound() promised the room */
+		abort(); /* deflateBound() guarantees that the output fits */
 	deflateEnd(&stream);
 	return (str){ out, stream.total_out };
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pprof - a sample_set of one profile type as a gzip'd pprof profile.
+ * pprof - encodes the samples of one profile type as a gzip-compressed pprof profile.
  *
- * Samples of equal stack and labels become one. Native frames keep their ELF addresses, in mappings
- * with path and build id. Source: perftools.profiles.Profile, `proto/pprof.proto`.
+ * Samples with the same stack and labels are added up. Native frames keep their ELF addresses, in
+ * mappings with path and build id. Source: perftools.profiles.Profile, `proto/pprof.proto`.
  */
 #pragma once
 
@@ -12,12 +12,15 @@
 struct pprof_options {
 	str type;                  /* five-part id: sample type, units, period type */
 	uint64_t start_ms, end_ms; /* the window: time_nanos and duration_nanos */
-	uint64_t period;           /* 0: not said */
-	bool series_labels;        /* write the series' labels on each sample too */
+	uint64_t period;           /* 0: unknown */
+	bool series_labels;        /* also write the series' labels on each sample */
 	bool sample_labels;        /* write the samples' own labels */
-	size_t memory_max;         /* bytes that making it may take; 0: as many as it needs */
+	size_t memory_max;         /* bytes of memory for the encoding; 0: no limit */
 };
 
-/* Only the samples of series of `options->type` are written. A NULL ptr: beyond memory_max. */
+/*
+ * Only samples whose series has `options->type` are written. The bytes are in the arena. A NULL
+ * ptr: the encoding needs more than memory_max.
+ */
 str pprof_write(const struct sample_set *set, const struct pprof_options *options,
 		struct arena *arena);

@@ -6,11 +6,11 @@
 
 enum { PARTS = 5 };
 
-/* What Parca, pprof's tools and OpenTelemetry send under these names. */
+/* The types that Parca, pprof's tools and OpenTelemetry send. */
 const struct profile_type profile_types[] = {
 	{ PROFILE_TYPE_CPU, "process_cpu:cpu:nanoseconds", TEMPORALITY_DELTA, "CPU time." },
 	{ "process_cpu:samples:count:cpu:nanoseconds", "process_cpu:samples:count",
-	  TEMPORALITY_DELTA, "CPU samples, where a profiler sends them beside CPU time." },
+	  TEMPORALITY_DELTA, "CPU samples, if a profiler sends them in addition to CPU time." },
 	{ "off_cpu:off_cpu:nanoseconds:cpu:nanoseconds", "off_cpu:off_cpu:nanoseconds",
 	  TEMPORALITY_DELTA, "Time spent waiting." },
 	{ "wall:wall:nanoseconds:wall:nanoseconds", "wall:wall:nanoseconds", TEMPORALITY_DELTA,
@@ -24,17 +24,17 @@ const struct profile_type profile_types[] = {
 	{ "memory:inuse_space:bytes:space:bytes", "memory:inuse_space:bytes", TEMPORALITY_GAUGE,
 	  "Bytes in use." },
 	{ "goroutine:goroutine:count:goroutine:count", "goroutine:goroutine:count",
-	  TEMPORALITY_GAUGE, "Goroutines there are." },
+	  TEMPORALITY_GAUGE, "Number of goroutines." },
 	{ "threadcreate:threadcreate:count:threadcreate:count", "threadcreate:threadcreate:count",
-	  TEMPORALITY_GAUGE, "Threads there are, by where they were made." },
+	  TEMPORALITY_GAUGE, "Number of threads, by the place of their creation." },
 	{ "block:contentions:count:contentions:count", "block:contentions:count", TEMPORALITY_DELTA,
 	  "Waits on channels and locks." },
 	{ "block:delay:nanoseconds:contentions:count", "block:delay:nanoseconds", TEMPORALITY_DELTA,
-	  "Time spent in those waits." },
+	  "Time spent in waits on channels and locks." },
 	{ "mutex:contentions:count:contentions:count", "mutex:contentions:count", TEMPORALITY_DELTA,
 	  "Contended locks." },
 	{ "mutex:delay:nanoseconds:contentions:count", "mutex:delay:nanoseconds", TEMPORALITY_DELTA,
-	  "Time others waited for those locks." },
+	  "Time spent waiting for contended locks." },
 };
 const size_t profile_type_count = ARRAY_LEN(profile_types);
 
@@ -44,7 +44,7 @@ static bool is_part_char(char c)
 	       c == '_' || c == '.' || c == '/' || c == '-';
 }
 
-/* How many parts, or 0 where it has a character that no part has. */
+/* The number of parts; 0: the id has an invalid character. */
 static size_t parts_count(str id)
 {
 	size_t parts = 1;
@@ -68,13 +68,13 @@ bool profile_type_parse(str text, str *ret_id, struct err *err)
 			return true;
 		}
 	}
-	/* Parca marks those that add up; here the table knows. */
+	/* Parca marks delta types with this suffix; here the table has the temporality. */
 	if (str_ends_with(text, STR(":delta")) && parts_count(text) == PARTS + 1)
 		text.len -= STR(":delta").len;
 	if (text.len > TYPE_MAX || parts_count(text) != PARTS ||
 	    profile_type_part(text, 0).len == 0)
 		return err_set(err, ERR_INVALID,
-			       "\"%.*s\" is no profile type: it wants five parts, as "
+			       "\"%.*s\" is not a profile type: expected five parts, "
 			       "name:sample_type:sample_unit:period_type:period_unit",
 			       (int)(text.len < 80 ? text.len : 80), text.ptr);
 	*ret_id = text;
@@ -103,12 +103,12 @@ enum temporality profile_type_temporality(str id)
 	return TEMPORALITY_DELTA;
 }
 
-/* The one listed type with these parts; NULL where there is none or more than one. */
+/* The only listed type with these parts; NULL: none, or more than one. */
 static const char *listed_find(const str parts[static PARTS])
 {
 	const char *found = NULL;
 
-	/* With the period of CPU time they are that; without, they are samples of anything. */
+	/* Without the period of CPU time, samples can be of any type. */
 	if (str_eq(parts[1], STR("samples")))
 		return NULL;
 	for (size_t i = 0; i < profile_type_count; i++) {
@@ -116,7 +116,7 @@ static const char *listed_find(const str parts[static PARTS])
 		bool same = str_eq(profile_type_part(id, 1), parts[1]) &&
 			    str_eq(profile_type_part(id, 2), parts[2]);
 
-		/* Many say no period: then the sample's type alone has to tell. */
+		/* Many producers send no period: then the sample's type alone must be unique. */
 		if (same && (parts[3].len || parts[4].len))
 			same = str_eq(profile_type_part(id, 3), parts[3]) &&
 			       str_eq(profile_type_part(id, 4), parts[4]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * protobuf - protobuf-c in an arena: nothing it allocates is freed one by one.
+ * protobuf - protobuf-c with an arena as its allocator.
  *
- * Only for messages of ours and small ones: protobuf-c recurses without limit and inflates empty
- * messages, so what strangers write goes through a bounded reader instead (otlp_reader.c).
+ * Only for trusted or small messages: protobuf-c recurses without limit and allocates a struct for
+ * each empty message. Untrusted messages are read by a decoder with bounds (otlp_reader.c).
  */
 #pragma once
 
@@ -26,7 +26,7 @@ static inline ProtobufCAllocator protobuf_allocator(struct arena *arena)
 	return (ProtobufCAllocator){ protobuf_alloc, protobuf_free, arena };
 }
 
-/* Fields of type bytes, which is how text is declared, from ours and to ours. */
+/* Text fields are declared as bytes; convert them from and to str, without a copy. */
 static inline ProtobufCBinaryData protobuf_bytes(str s)
 {
 	return (ProtobufCBinaryData){ s.len, (uint8_t *)(uintptr_t)s.ptr };

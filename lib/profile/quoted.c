@@ -3,14 +3,13 @@
 
 #include "base/buf.h"
 
-/* \n and its like: the letter, and what it stands for. */
+/* Escapes of one letter, as \n: the letter and its character. */
 static const char simple_escapes[][2] = {
 	{ 'a', '\a' }, { 'b', '\b' }, { 'f', '\f' },  { 'n', '\n' }, { 'r', '\r' },
 	{ 't', '\t' }, { 'v', '\v' }, { '\\', '\\' }, { '"', '"' },  { '\'', '\'' },
 };
 
-/* \x41 and its like: the letter, how many digits follow, and whether they are bytes or characters.
- */
+/* Escapes with hex digits, as \x41: the letter, the number of digits, a byte or a character. */
 static const struct {
 	char letter;
 	size_t digits;
@@ -36,7 +35,7 @@ static void put_character(struct buf *out, uint64_t c)
 	}
 }
 
-static bool take_hex(str *rest, char letter, struct buf *out, struct err *err)
+static bool parse_hex(str *rest, char letter, struct buf *out, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(hex_escapes); i++) {
 		size_t digits = hex_escapes[i].digits;
@@ -48,7 +47,7 @@ static bool take_hex(str *rest, char letter, struct buf *out, struct err *err)
 			return err_set(err, ERR_INVALID, "expected %zu hex digits after \\%c",
 				       digits, letter);
 		if (value > 0x10ffff)
-			return err_set(err, ERR_INVALID, "\\%c names no character", letter);
+			return err_set(err, ERR_INVALID, "\\%c is not a valid character", letter);
 		*rest = str_skip(*rest, digits);
 		if (hex_escapes[i].is_character)
 			put_character(out, value);
@@ -56,10 +55,10 @@ static bool take_hex(str *rest, char letter, struct buf *out, struct err *err)
 			buf_u8(out, (uint8_t)value);
 		return true;
 	}
-	return err_set(err, ERR_INVALID, "there is no escape \\%c", letter);
+	return err_set(err, ERR_INVALID, "unknown escape \\%c", letter);
 }
 
-static bool take_octal(str *rest, struct buf *out, struct err *err)
+static bool parse_octal(str *rest, struct buf *out, struct err *err)
 {
 	unsigned int value = 0;
 
@@ -76,12 +75,12 @@ static bool take_octal(str *rest, struct buf *out, struct err *err)
 }
 
 /* After the backslash. */
-static bool take_escape(str *rest, struct buf *out, struct err *err)
+static bool parse_escape(str *rest, struct buf *out, struct err *err)
 {
 	char letter = (char)(rest->len ? rest->ptr[0] : 0);
 
 	if (letter >= '0' && letter <= '7')
-		return take_octal(rest, out, err);
+		return parse_octal(rest, out, err);
 	for (size_t i = 0; i < ARRAY_LEN(simple_escapes); i++) {
 		if (letter == simple_escapes[i][0]) {
 			buf_u8(out, (uint8_t)simple_escapes[i][1]);
@@ -92,10 +91,10 @@ static bool take_escape(str *rest, struct buf *out, struct err *err)
 	if (letter < ' ' || letter > '~')
 		return err_set(err, ERR_INVALID, "expected an escape after \\");
 	*rest = str_skip(*rest, 1);
-	return take_hex(rest, letter, out, err);
+	return parse_hex(rest, letter, out, err);
 }
 
-bool quoted_take(str *rest, struct arena *arena, str *ret_text, struct err *err)
+bool quoted_parse(str *rest, struct arena *arena, str *ret_text, struct err *err)
 {
 	str begin = *rest;
 	char quote = begin.ptr[0];
@@ -110,7 +109,7 @@ bool quoted_take(str *rest, struct arena *arena, str *ret_text, struct err *err)
 		*rest = str_skip(*rest, 1);
 		if (c != '\\' || quote == '`')
 			buf_u8(&out, (uint8_t)c);
-		else if (!take_escape(rest, &out, err))
+		else if (!parse_escape(rest, &out, err))
 			return false;
 	}
 	if (rest->len == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * quoted - text in "double", 'single' or `back` quotes, with the escapes of Go and Prometheus.
+ * quoted - parses a text in "double", 'single' or `back` quotes, with the escapes of Go and
+ * Prometheus.
  */
 #pragma once
 
@@ -8,8 +9,8 @@
 #include "base/str.h"
 
 /*
- * Take a quoted text off the front of `rest`, which begins with its quote. What it says is UTF-8
- * without NUL. On ERR_INVALID the rest begins where it went wrong and the message says what is
- * wrong there.
+ * Parse a quoted text at the start of `rest`, which must begin with the quote, and remove it from
+ * `rest`. `ret_text` is UTF-8 without NUL, in the arena. ERR_INVALID: `rest` begins at the position
+ * of the error.
  */
-bool quoted_take(str *rest, struct arena *arena, str *ret_text, struct err *err) MUST_CHECK;
+bool quoted_parse(str *rest, struct arena *arena, str *ret_text, struct err *err) MUST_CHECK;

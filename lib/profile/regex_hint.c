@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* Text that stands for itself, up to what does not. */
+/* A literal text within an expression. */
 struct literal {
 	struct buf text;
-	size_t last; /* where its last character begins */
+	size_t last; /* where the last character of the text begins */
 };
 
 static bool is_punctuation(char c)
@@ -23,8 +23,7 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* From `at` on; returns where it ends. A backslash before punctuation makes that stand for itself.
- */
+/* Read the literal at `at`; returns its end. A backslash makes a punctuation character literal. */
 static size_t read_literal(str expression, size_t at, struct literal *literal)
 {
 	while (at < expression.len) {
@@ -79,7 +78,7 @@ static char char_at(str expression, size_t at)
 	return expression.ptr[at];
 }
 
-/* Where `{2}` or `{2,5}` ends. */
+/* The end of a repetition `{2}` or `{2,5}`. */
 static ssize_t braces_end(str expression, size_t at)
 {
 	size_t first = ++at;
@@ -95,7 +94,7 @@ static ssize_t braces_end(str expression, size_t at)
 	return char_at(expression, at) == '}' ? (ssize_t)at + 1 : UNCLEAR;
 }
 
-/* Where what says how often something is there ends; `at` where nothing does. */
+/* The end of a quantifier at `at`; `at` itself if there is none. */
 static ssize_t repeat_end(str expression, size_t at)
 {
 	ssize_t end = (ssize_t)at;
@@ -111,7 +110,7 @@ static ssize_t repeat_end(str expression, size_t at)
 	return end;
 }
 
-/* Where `[a-z]` ends, if it is as plain as that. */
+/* The end of a character class like `[a-z]`; UNCLEAR: a more complex class. */
 static ssize_t class_end(str expression, size_t at)
 {
 	at++;
@@ -130,7 +129,7 @@ static ssize_t class_end(str expression, size_t at)
 	return UNCLEAR;
 }
 
-/* Where one thing ends that is not text: `.`, `\d`, a class. */
+/* The end of one item that is not literal: `.`, `\d`, a class. */
 static ssize_t other_end(str expression, size_t at)
 {
 	char c = char_at(expression, at), next = char_at(expression, at + 1);
@@ -143,10 +142,10 @@ static ssize_t other_end(str expression, size_t at)
 }
 
 /*
- * Whether the last character of text that ends here must be there. What follows may say how often;
- * and PCRE takes some things away before, as a comment or a lone \\E.
+ * True if the last character of the literal that ends at `at` must be in each match. A quantifier
+ * may follow, even behind something that PCRE removes, as a comment or a lone \\E.
  */
-static bool is_sure(str expression, size_t at)
+static bool is_certain(str expression, size_t at)
 {
 	char c = char_at(expression, at), next = char_at(expression, at + 1);
 
@@ -164,7 +163,7 @@ static bool is_sure(str expression, size_t at)
 	}
 }
 
-/* The longest text that must be there, up to what is unclear: a group may be there or not. */
+/* The longest literal in each match, up to the first unclear item: a group may be optional. */
 static str text_inside(str expression, struct arena *arena)
 {
 	str longest = { 0 };
@@ -178,7 +177,7 @@ static str text_inside(str expression, struct arena *arena)
 		ssize_t end = repeat_end(expression, at);
 		str text = buf_bytes(&literal.text);
 
-		if (!is_sure(expression, at))
+		if (!is_certain(expression, at))
 			text.len = literal.last;
 		if (text.len > longest.len)
 			longest = text;
@@ -200,7 +199,7 @@ struct regex_hint regex_hint_of(str expression, struct arena *arena)
 
 	if (is_alternation(expression, arena, &hint))
 		return hint;
-	/* An alternative may begin with something else, wherever it is. */
+	/* Another alternative may have another prefix, wherever the `|` is. */
 	for (size_t i = 0; i < expression.len; i++)
 		if (expression.ptr[i] == '|')
 			return hint;
@@ -208,7 +207,7 @@ struct regex_hint regex_hint_of(str expression, struct arena *arena)
 	size_t end = read_literal(expression, 0, &literal);
 
 	hint.prefix = buf_bytes(&literal.text);
-	if (!is_sure(expression, end))
+	if (!is_certain(expression, end))
 		hint.prefix.len = literal.last;
 	hint.inside = text_inside(expression, arena);
 	return hint;
@@ -219,7 +218,7 @@ bool regex_hint_range(str prefix, struct arena *arena, str *ret_first, str *ret_
 	struct buf end = { .arena = arena };
 	size_t len = prefix.len;
 
-	/* The next character is one byte, too, as long as it is ASCII. */
+	/* The last character must be below 0x7f, so that the next one is one byte too. */
 	while (len && ((unsigned char)prefix.ptr[len - 1] >= 0x7f))
 		len--;
 	if (len == 0)

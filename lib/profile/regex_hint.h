@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * regex_hint - what the text of a regular expression says of the values that it matches, anchored.
+ * regex_hint - facts about all values that an anchored regular expression can match.
  *
- * So that an index can be asked: for a few values (`web|api`), for those with a beginning in common
- * (`web-.*`), or with some text anywhere (`.*-canary-.*`). What the text does not say plainly is
- * left unsaid; what is said holds for every value that matches.
+ * They let a caller use an index: for a few values (`web|api`), for values with a common prefix
+ * (`web-.*`), or for values that contain a text (`.*-canary-.*`). The parser is conservative: a
+ * fact that is not obvious is left out, and each fact holds for every value that matches.
  */
 #pragma once
 
 #include "base/str.h"
 
 struct regex_hint {
-	const str *literals; /* what matches is one of these; NULL: not said */
+	const str *literals; /* each match is one of these; NULL: unknown */
 	size_t literal_count;
-	str prefix; /* what matches begins with it; may be empty */
-	str inside; /* what matches has it somewhere; may be empty */
+	str prefix; /* each match begins with it; may be empty */
+	str inside; /* each match contains it; may be empty */
 };
 
-/* The arena holds what the hint points to. */
+/* The texts of the hint are in the arena. */
 struct regex_hint regex_hint_of(str expression, struct arena *arena);
 
 /*
- * All texts that begin with the prefix are from `ret_first` to before `ret_end`, by bytes, both
- * UTF-8. There may be others between them. False: the prefix has no character to count on with.
+ * A byte range that holds all texts that begin with the prefix: from `ret_first` to before
+ * `ret_end`, both UTF-8. The range may hold other texts too. False: the prefix has no ASCII
+ * character that can be incremented, so there is no such range.
  */
 bool regex_hint_range(str prefix, struct arena *arena, str *ret_first, str *ret_end);

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* From a hash to the index of the item that has it. Half full at most. */
+/* A hash table from an item's hash to its index. At most half full. */
 struct sample_index {
 	uint32_t *slots; /* index + 1; 0 is free */
 	size_t cap, len; /* cap: a power of two */
@@ -18,7 +18,7 @@ static struct sample_index *index_new(struct arena *arena)
 	return index;
 }
 
-/* The slot of the item with that id, or the free one where it belongs. */
+/* The slot of the item with that id, or the free slot for it. */
 static uint32_t *index_slot(const struct sample_index *index, const hash128 *ids, hash128 id)
 {
 	for (size_t i = id.low & (index->cap - 1);; i = (i + 1) & (index->cap - 1)) {
@@ -41,7 +41,7 @@ static void index_grow(struct arena *arena, struct sample_index *index, const ha
 	*index = bigger;
 }
 
-/* Room for one more, so that the slot found next stays good for writing. */
+/* Grow first, so that the caller can write the new item into the returned slot. */
 static uint32_t *index_find(struct arena *arena, struct sample_index *index, const hash128 *ids,
 			    hash128 id)
 {
@@ -97,9 +97,9 @@ void sample_set_init(struct sample_set *set, struct arena *arena)
 }
 
 /*
- * Every frame of a message comes by here, so its input is put together in one piece: the numbers
- * and the lengths of the texts, then the texts. The id is never stored, so it may be made
- * otherwise.
+ * This runs for every frame of every message, so the input of the hash is written in one piece: the
+ * numbers, the lengths of the texts, then the texts. The id is never stored, so its input may
+ * change.
  */
 static hash128 frame_id(const struct frame *frame, struct buf *scratch)
 {
@@ -145,7 +145,7 @@ uint32_t sample_set_frame(struct sample_set *set, const struct frame *frame)
 	return *slot - 1;
 }
 
-/* Of the ids of its frames, so that it is the same in every set. */
+/* The hash of the ids of its frames, so that it is the same in every set. */
 static hash128 stack_id(struct sample_set *set, const uint32_t *frames, size_t len)
 {
 	struct buf *scratch = &set->scratch;
@@ -160,7 +160,7 @@ static hash128 stack_id(struct sample_set *set, const uint32_t *frames, size_t l
 	return hash_128(buf_bytes(scratch));
 }
 
-/* A stack that is not there yet; returns its index + 1. */
+/* Add a stack that is not in the set; returns its index + 1. */
 static uint32_t stack_push(struct sample_set *set, const uint32_t *frames, size_t len, hash128 id)
 {
 	*vec_push(set->arena, &set->stacks) = (struct stack){ frames, len };
@@ -201,7 +201,7 @@ uint32_t sample_set_labels(struct sample_set *set, struct labels labels)
 	return *slot - 1;
 }
 
-/* A series that is found again keeps the first period that anybody said. */
+/* A series keeps its first period that is not 0. */
 uint32_t sample_set_series(struct sample_set *set, str type, struct labels labels, uint64_t period)
 {
 	struct buf *scratch = &set->scratch;
@@ -256,8 +256,8 @@ hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack)
 }
 
 /*
- * Merging. A table per kind remembers what an index of `from` became in `into` (index + 1), so that
- * each series, stack, frame and label set is looked up and copied once, not once per sample.
+ * Merging. One table for each kind of item maps an index of `from` to the index in `into`, plus 1.
+ * So each series, stack, frame and label set is looked up and copied once, not once per sample.
  */
 void sample_merge_begin(struct sample_merge *merge, struct sample_set *into,
 			const struct sample_set *from)
@@ -301,8 +301,7 @@ static uint32_t merge_frame(struct sample_merge *merge, uint32_t index)
 	return *slot - 1;
 }
 
-/* The id of a stack is the same in every set, so frames are looked at only of those that are new.
- */
+/* The id of a stack is the same in every set, so only the frames of new stacks are merged. */
 uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t index)
 {
 	struct sample_set *into = merge->into;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sample_set - samples and all they speak of: the one shape of profile data in memory.
+ * sample_set - profile data in memory: samples with their series, labels, stacks and frames.
  *
- * The decoder of the wire makes one of a message, the agent of ten seconds, the store of a row, the
- * querier of an answer. Everything is said once (interned) and spoken of by index:
+ * The OTLP reader makes a set from a message, the agent from ten seconds, the store from a row, the
+ * querier from a query's result. Series, label sets, stacks and frames are interned: each is stored
+ * once and referenced by its index.
  *
  *     samples[i] ──► series[]      profile type and labels, indexed in the store
- *          ├───────► label_sets[]  labels of the sample itself (pid, thread, ...); 0 is none
+ *          ├───────► label_sets[]  labels of the sample (pid, thread, ...); 0 is the empty set
  *          └───────► stacks[] ───► frames[]  root first; 0 is the empty stack
  *
  * Values are in the unit of the series' type (CPU: nanoseconds), times are Unix milliseconds.
- * Interning borrows strings: what is added must live as long as the set, or be copied by
- * sample_set_merge(), which owns all it takes. Single-threaded; grows in the arena given to
- * sample_set_init() and goes with it.
+ * Interning borrows strings: they must live as long as the set. Merging copies them. All memory is
+ * in the arena given to sample_set_init(). Single-threaded.
  */
 #pragma once
 
@@ -21,17 +21,17 @@
 #include "profile/labels.h"
 
 /*
- * Native code: build_id, path and address say where; function is empty until a symbolizer says it.
- * Kernel, interpreted and JIT code: function is known, by who took the sample.
+ * Native code has build_id, path and address; function is empty until the frame is symbolized.
+ * Kernel, interpreted and JIT code has its function from the profiler.
  */
 struct frame {
 	str type;     /* OTLP's profile.frame.type: native, kernel, cpython, jvm, ... */
-	str build_id; /* GNU: hex text. Others: "go:..." or "htlhash:..." in front. May be empty */
+	str build_id; /* GNU: hex text. Others have the prefix "go:" or "htlhash:". May be empty */
 	str path;     /* of the executable, or "[kernel.kallsyms]", "[vdso]", a module's "[name]" */
-	uint64_t address; /* native: virtual address in the ELF file; 0 where there is none */
+	uint64_t address; /* native: virtual address in the ELF file; 0: none */
 	str function, system_name, file;
 	uint32_t line, start_line;
-	bool inlined; /* into the frame before it (the next one towards the root) */
+	bool inlined; /* into the frame before it, its caller */
 };
 
 /* Root first. */
@@ -44,7 +44,7 @@ struct series {
 	uint64_t id; /* XXH3 of type and labels: series_id() */
 	str type;    /* five parts, as profile_type.h */
 	struct labels labels;
-	uint64_t period; /* what one tick counts, in the type's unit; 0: not said */
+	uint64_t period; /* the value of one tick, in the type's unit; 0: unknown */
 };
 
 struct sample {
@@ -67,7 +67,7 @@ struct sample_set {
 	VEC(hash128) stack_ids;
 	VEC(hash128) label_set_ids;
 	VEC(hash128) series_ids;
-	struct buf scratch; /* input of the hash that is being made */
+	struct buf scratch; /* input of the hash being computed */
 	struct sample_index *frame_index, *stack_index, *label_set_index, *series_index;
 };
 
@@ -75,12 +75,12 @@ enum { SERIES_BUCKETS = 64 };
 
 uint64_t series_id(str type, struct labels labels, struct arena *scratch);
 
-/* 0 <= bucket < SERIES_BUCKETS: the hash of its service_name. Stored rows are cut by it. */
+/* 0 <= bucket < SERIES_BUCKETS, by the hash of service_name. Each stored row has one bucket. */
 unsigned int series_bucket(struct labels labels);
 
 void sample_set_init(struct sample_set *set, struct arena *arena);
 
-/* Each returns the index of an equal one that is there, or of the new one. */
+/* Intern an item: return the index of the equal item in the set, or add it. */
 uint32_t sample_set_frame(struct sample_set *set, const struct frame *frame);
 uint32_t sample_set_stack(struct sample_set *set, const uint32_t *frames, size_t len);
 uint32_t sample_set_labels(struct sample_set *set, struct labels labels);
@@ -88,29 +88,30 @@ uint32_t sample_set_series(struct sample_set *set, str type, struct labels label
 
 void sample_set_add(struct sample_set *set, struct sample sample);
 
-/* Room for so many frames, stacks and samples in all: who knows it saves the growing. */
+/* Reserve memory for these total numbers of items, if the caller knows them. */
 void sample_set_reserve(struct sample_set *set, size_t frames, size_t stacks, size_t samples);
 
-/* 128-bit XXH3 of a stack's frames, for merging; never stored. */
+/* 128-bit XXH3 of a stack's frames, to compare stacks of different sets; never stored. */
 hash128 sample_set_stack_id(const struct sample_set *set, uint32_t stack);
 
-/* Which samples sample_set_merge() takes, and what it makes of their indexes and times. */
+/* Selects the samples that sample_set_merge() copies, and may change them. */
 struct sample_filter {
-	/* False: leave the sample out. May change the sample's time, value, labels. NULL: all. */
+	/* False: skip the sample. May change the sample's time, value, labels. NULL: keep all. */
 	bool (*keep)(void *self, const struct sample_set *from, struct sample *sample);
 	void *self;
 };
 
 /*
- * Add the samples of `from` that the filter keeps, with the series, stacks and labels they use.
- * Everything is copied into the arena of `into`; `from` may go. NULL filter: all.
+ * Add the samples of `from` that the filter keeps, with the series, stacks and labels that they
+ * use. Everything is copied into the arena of `into`; `from` may be freed. NULL filter: all
+ * samples.
  */
 void sample_set_merge(struct sample_set *into, const struct sample_set *from,
 		      const struct sample_filter *filter);
 
 /*
- * The same by hand, for who folds samples into its own sums: what stacks of `from` are in `into`.
- * Each stack and frame is looked up and copied once.
+ * Merge only the stacks, for callers that add up samples themselves: sample_merge_stack() returns
+ * the index in `into` of a stack of `from`. Each stack and frame is looked up and copied once.
  *
  *     struct sample_merge merge = { 0 };
  *     sample_merge_begin(&merge, into, from);

@@ -4,7 +4,7 @@
 #include "profile/profile_type.h"
 #include "profile/quoted.h"
 
-/* `rest` always begins at the position an error is to speak of. */
+/* `rest` always begins at the position that an error message must name. */
 struct parser {
 	str text, rest;
 	struct arena *arena;
@@ -41,7 +41,7 @@ static bool next_is(const struct parser *parser, char c)
 	return parser->rest.len && parser->rest.ptr[0] == c;
 }
 
-static bool take_char(struct parser *parser, char c)
+static bool accept_char(struct parser *parser, char c)
 {
 	if (!next_is(parser, c))
 		return false;
@@ -60,8 +60,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* An identifier, whose other characters are those in `more`. Empty: there is none here. */
-static str take_word(struct parser *parser, const char *more)
+/* An identifier, which may also have the characters in `more`. Empty: there is none here. */
+static str parse_word(struct parser *parser, const char *more)
 {
 	str word = { parser->rest.ptr, 0 };
 
@@ -77,7 +77,7 @@ static str take_word(struct parser *parser, const char *more)
 	return word;
 }
 
-/* The error is at `where`, which the parser may have passed. */
+/* An error is reported at `where`, a position before the parser's. */
 static bool set_type(struct parser *parser, str where, str type, struct err *err)
 {
 	parser->rest = parser->has_type ? where : parser->rest;
@@ -96,7 +96,7 @@ static bool set_type(struct parser *parser, str where, str type, struct err *err
 	return true;
 }
 
-static bool take_op(struct parser *parser, enum matcher_op *ret_op, struct err *err)
+static bool parse_op(struct parser *parser, enum matcher_op *ret_op, struct err *err)
 {
 	/* Longer ones first. */
 	static const enum matcher_op order[] = { MATCH_NE, MATCH_RE, MATCH_NOT_RE, MATCH_EQ };
@@ -119,29 +119,29 @@ static bool at_quote(const struct parser *parser)
 	return next_is(parser, '"') || next_is(parser, '\'') || next_is(parser, '`');
 }
 
-static bool take_quoted(struct parser *parser, str *ret_text, struct err *err)
+static bool parse_quoted(struct parser *parser, str *ret_text, struct err *err)
 {
-	if (!quoted_take(&parser->rest, parser->arena, ret_text, err))
+	if (!quoted_parse(&parser->rest, parser->arena, ret_text, err))
 		return fail(parser, err);
 	skip_space(parser);
 	return true;
 }
 
-static bool take_label_name(struct parser *parser, str *ret_name, struct err *err)
+static bool parse_label_name(struct parser *parser, str *ret_name, struct err *err)
 {
 	str name;
 
 	if (at_quote(parser)) {
 		str where = parser->rest;
 
-		if (!take_quoted(parser, &name, err))
+		if (!parse_quoted(parser, &name, err))
 			return false;
 		if (name.len == 0) {
 			parser->rest = where;
 			return expected(parser, "a label name that is not empty", err);
 		}
 	} else {
-		name = take_word(parser, "");
+		name = parse_word(parser, "");
 		if (name.len == 0)
 			return expected(parser, "a label name or }", err);
 		name = str_copy(parser->arena, name);
@@ -151,7 +151,7 @@ static bool take_label_name(struct parser *parser, str *ret_name, struct err *er
 	return true;
 }
 
-static bool take_matcher(struct parser *parser, struct err *err)
+static bool parse_matcher(struct parser *parser, struct err *err)
 {
 	struct selector *selector = parser->selector;
 	str where = parser->rest, name = { 0 }, value = { 0 };
@@ -161,14 +161,14 @@ static bool take_matcher(struct parser *parser, struct err *err)
 		err_set(err, ERR_INVALID, "more than %d matchers", MATCHERS_MAX);
 		return fail(parser, err);
 	}
-	if (!take_label_name(parser, &name, err) || !take_op(parser, &op, err))
+	if (!parse_label_name(parser, &name, err) || !parse_op(parser, &op, err))
 		return false;
 	if (!at_quote(parser))
 		return expected(parser, "a value in quotes", err);
 
 	str value_at = parser->rest;
 
-	if (!take_quoted(parser, &value, err))
+	if (!parse_quoted(parser, &value, err))
 		return false;
 	if (str_eq(name, STR("__name__"))) {
 		if (op == MATCH_EQ)
@@ -186,12 +186,12 @@ static bool take_matcher(struct parser *parser, struct err *err)
 }
 
 /* After the opening brace. */
-static bool take_matchers(struct parser *parser, struct err *err)
+static bool parse_matchers(struct parser *parser, struct err *err)
 {
-	while (!take_char(parser, '}')) {
-		if (!take_matcher(parser, err))
+	while (!accept_char(parser, '}')) {
+		if (!parse_matcher(parser, err))
 			return false;
-		if (!take_char(parser, ',') && !next_is(parser, '}'))
+		if (!accept_char(parser, ',') && !next_is(parser, '}'))
 			return expected(parser, ", or }", err);
 	}
 	return true;
@@ -202,17 +202,17 @@ static bool parse(struct parser *parser, struct err *err)
 	skip_space(parser);
 
 	str where = parser->rest;
-	/* Types of others may hold more than identifiers do. */
-	str type = take_word(parser, ":.-/");
+	/* Types of other producers may have more characters than identifiers. */
+	str type = parse_word(parser, ":.-/");
 	bool opened;
 
 	skip_space(parser);
-	opened = take_char(parser, '{');
+	opened = accept_char(parser, '{');
 	if (type.len == 0 && !opened)
 		return expected(parser, "a profile type or {", err);
 	if (type.len && !set_type(parser, where, str_copy(parser->arena, type), err))
 		return false;
-	if (opened && !take_matchers(parser, err))
+	if (opened && !parse_matchers(parser, err))
 		return false;
 	if (parser->rest.len)
 		return expected(parser, opened ? "nothing after }" : "{ or nothing more", err);

@@ -46,7 +46,8 @@ static bool text_read(ProtobufCBinaryData bytes, str *ret_text, struct arena *ar
 	str text = protobuf_str(bytes);
 
 	if (!str_is_utf8(text) || (text.len && memchr(text.ptr, 0, text.len)))
-		return err_set(err, ERR_INVALID, "an agent's status holds bytes that are no text");
+		return err_set(err, ERR_INVALID,
+			       "an agent's status has a text that is not UTF-8 or holds NUL");
 	*ret_text = str_copy(arena, text);
 	return true;
 }
@@ -66,7 +67,7 @@ static bool counts_read(Decima__Count *const *messages, size_t len, struct statu
 	return true;
 }
 
-/* Flat messages of bounded size, so protobuf-c may read them. */
+/* The message is flat and of bounded size, so protobuf-c is safe. */
 bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };

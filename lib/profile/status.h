@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * status - what an agent says of itself with each batch (header `decima-status`, AgentStatus).
+ * status - an agent's status, sent with each batch in the header `decima-status` (AgentStatus).
  */
 #pragma once
 
@@ -17,13 +17,16 @@ struct agent_status {
 	str node, version;
 	uint32_t frequency_hz;
 	uint64_t taken, batch_samples, time_unix_ns;
-	uint64_t spool_oldest; /* number; what is below it will not be sent again. 0: not said */
+	uint64_t spool_oldest; /* sequence number; lower ones are not sent again. 0: unknown */
 	struct status_count lost[STATUS_REASONS_MAX], truncated[STATUS_REASONS_MAX];
 	size_t lost_count, truncated_count;
 };
 
 str status_write(const struct agent_status *status, struct arena *arena);
 
-/* Texts are copied into the arena. ERR_INVALID: not an AgentStatus, or too many reasons. */
+/*
+ * Texts are copied into the arena. ERR_INVALID: not an AgentStatus, longer than STATUS_BYTES_MAX,
+ * or more than STATUS_REASONS_MAX reasons.
+ */
 bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena,
 		 struct err *err) MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * By hand, as OTLP is read (decision 0020): what the bytes ask for is counted before room is made
- * for it, and an answer needs no tree of messages. Tested against protobuf-c.
+ * Encoded and decoded by hand, like OTLP (decision 0020): items are counted before memory is
+ * allocated for them, and a response needs no tree of messages. Tested against protobuf-c.
  */
 #include "profile/symbolize.h"
 
@@ -20,14 +20,14 @@ const char *const name_reason_names[NAME_REASON_COUNT] = {
 
 const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = "",
-	[NAME_NO_DEBUG_INFO] = "no debug info or executable of this build id is held",
-	[NAME_NO_SYMBOL] = "the debug info says nothing of this address",
-	[NAME_UNAVAILABLE] = "the debuginfod server could not be asked just now",
-	[NAME_MALFORMED] = "the debug info cannot be read",
-	[NAME_TOO_LARGE] = "the debug info, or the work to read it, is beyond a limit",
-	[NAME_PENDING] = "the debug info is being fetched or read: ask again",
-	[NAME_BAD_BUILD_ID] = "not a build id that anything is kept under",
-	[NAME_NOT_ASKED] = "the symbolizer did not answer just now",
+	[NAME_NO_DEBUG_INFO] = "no debug info or executable with this build id is known",
+	[NAME_NO_SYMBOL] = "the debug info has no symbol for this address",
+	[NAME_UNAVAILABLE] = "the debuginfod server is unavailable",
+	[NAME_MALFORMED] = "the debug info cannot be parsed",
+	[NAME_TOO_LARGE] = "the debug info, or the work to read it, exceeds a limit",
+	[NAME_PENDING] = "the debug info is being fetched or read: retry",
+	[NAME_BAD_BUILD_ID] = "not a valid build id",
+	[NAME_NOT_ASKED] = "the symbolizer did not respond",
 };
 
 /* ---- writing ---- */
@@ -72,37 +72,38 @@ str symbolize_request_write(const struct symbolize_request *request, struct aren
 	return buf_bytes(&out);
 }
 
-/* An answer while it is written: a buffer for each depth, and the place of each text. */
-struct writer {
+/* A response being written: a buffer for each depth, and the index of each text. */
+struct response_writer {
 	struct buf out, binaries, binary, location, line;
-	struct map places; /* text -> its index + 1 */
+	struct map indexes; /* text -> its index, from 1; index 0 is the empty text */
 	uint64_t string_count;
 };
 
-static uint64_t place_of(struct writer *writer, str text)
+static uint64_t string_index(struct response_writer *writer, str text)
 {
 	if (!text.len)
 		return 0;
 
-	void **place = map_at(&writer->places, text);
+	void **index = map_at(&writer->indexes, text);
 
-	if (!*place) {
-		*place = (void *)(uintptr_t)(writer->string_count++);
+	if (!*index) {
+		*index = (void *)(uintptr_t)(writer->string_count++);
 		put_bytes(&writer->out, 1, text);
 	}
-	return (uint64_t)(uintptr_t)*place;
+	return (uint64_t)(uintptr_t)*index;
 }
 
-static void write_location(struct writer *writer, const struct symbolized_location *location)
+static void write_location(struct response_writer *writer,
+			   const struct symbolized_location *location)
 {
 	writer->location.len = 0;
 	for (size_t i = 0; i < location->line_count; i++) {
 		const struct symbolized_line *line = &location->lines[i];
 
 		writer->line.len = 0;
-		put_number(&writer->line, 1, place_of(writer, line->function));
-		put_number(&writer->line, 2, place_of(writer, line->system_name));
-		put_number(&writer->line, 3, place_of(writer, line->file));
+		put_number(&writer->line, 1, string_index(writer, line->function));
+		put_number(&writer->line, 2, string_index(writer, line->system_name));
+		put_number(&writer->line, 3, string_index(writer, line->file));
 		put_number(&writer->line, 4, line->line);
 		put_number(&writer->line, 5, line->start_line);
 		put_bytes(&writer->location, 1, buf_bytes(&writer->line));
@@ -114,13 +115,13 @@ static void write_location(struct writer *writer, const struct symbolized_locati
 str symbolize_response_write(const struct symbolize_response *response, struct arena *arena)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct writer writer = { .out = { .arena = arena },
-				 .binaries = { .arena = &scratch },
-				 .binary = { .arena = &scratch },
-				 .location = { .arena = &scratch },
-				 .line = { .arena = &scratch },
-				 .places = { .arena = &scratch },
-				 .string_count = 1 };
+	struct response_writer writer = { .out = { .arena = arena },
+					  .binaries = { .arena = &scratch },
+					  .binary = { .arena = &scratch },
+					  .location = { .arena = &scratch },
+					  .line = { .arena = &scratch },
+					  .indexes = { .arena = &scratch },
+					  .string_count = 1 };
 
 	put_bytes(&writer.out, 1, (str){ 0 });
 	for (size_t i = 0; i < response->binary_count; i++) {
@@ -144,7 +145,7 @@ static bool too_many(const char *what, size_t max, struct err *err)
 	return err_set(err, ERR_LIMIT, "more than %zu %s in one request", max, what);
 }
 
-/* How many fields of that number a message has; packed numbers each. */
+/* Count the fields of that number; of packed numbers, each number. */
 static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret_count)
 {
 	struct reader r = reader_of(bytes);
@@ -165,9 +166,7 @@ static bool count_fields(str bytes, uint64_t number, bool is_packed, size_t *ret
 	return !r.failed;
 }
 
-/* One field with addresses: a single one, or packed ones. Room is there for as many as were
- * counted.
- */
+/* One field with addresses, a single or packed ones. The array has the counted size. */
 static bool read_addresses(const struct field *field, uint64_t *addresses, size_t *len)
 {
 	struct reader packed = reader_of(field->bytes);
@@ -238,8 +237,8 @@ bool symbolize_request_read(str bytes, struct symbolize_request *ret_request, st
 	return true;
 }
 
-/* An answer while it is read. */
-struct answer {
+/* A response being read. */
+struct response_reader {
 	struct arena *arena;
 	VEC(str) strings;
 	size_t locations_left, lines_left;
@@ -247,10 +246,10 @@ struct answer {
 
 static bool malformed(struct err *err)
 {
-	return err_set(err, ERR_INVALID, "not an answer with names");
+	return err_set(err, ERR_INVALID, "not a response with names");
 }
 
-static bool read_line(const struct answer *answer, str bytes, struct symbolized_line *line)
+static bool read_line(const struct response_reader *reader, str bytes, struct symbolized_line *line)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
@@ -260,9 +259,9 @@ static bool read_line(const struct answer *answer, str bytes, struct symbolized_
 		if (!field_fits(&field, STR("vvvvv")))
 			return false;
 		if (field.number <= ARRAY_LEN(texts)) {
-			if (field.value >= answer->strings.len)
+			if (field.value >= reader->strings.len)
 				return false;
-			*texts[field.number - 1] = answer->strings.items[field.value];
+			*texts[field.number - 1] = reader->strings.items[field.value];
 		}
 		if (field.number == 4)
 			line->line = (uint32_t)field.value;
@@ -272,29 +271,30 @@ static bool read_line(const struct answer *answer, str bytes, struct symbolized_
 	return !r.failed;
 }
 
-/* What a newer symbolizer may say is not known to be final. */
+/* A newer symbolizer may send unknown reasons; do not treat them as final. */
 static enum name_reason reason_of(uint64_t value)
 {
 	return value < NAME_REASON_COUNT ? (enum name_reason)value : NAME_UNAVAILABLE;
 }
 
-static bool read_location(struct answer *answer, str bytes, struct symbolized_location *location)
+static bool read_location(struct response_reader *reader, str bytes,
+			  struct symbolized_location *location)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 	size_t count;
 
-	if (!count_fields(bytes, 1, false, &count) || count > answer->lines_left)
+	if (!count_fields(bytes, 1, false, &count) || count > reader->lines_left)
 		return false;
-	answer->lines_left -= count;
+	reader->lines_left -= count;
 
-	struct symbolized_line *lines = arena_array(answer->arena, struct symbolized_line, count);
+	struct symbolized_line *lines = arena_array(reader->arena, struct symbolized_line, count);
 
 	location->lines = lines;
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("lv")) ||
 		    (field.number == 1 &&
-		     !read_line(answer, field.bytes, &lines[location->line_count++])))
+		     !read_line(reader, field.bytes, &lines[location->line_count++])))
 			return false;
 		if (field.number == 2)
 			location->reason = reason_of(field.value);
@@ -306,24 +306,25 @@ static bool read_location(struct answer *answer, str bytes, struct symbolized_lo
 	return true;
 }
 
-static bool read_symbolized(struct answer *answer, str bytes, struct symbolized_binary *binary)
+static bool read_symbolized(struct response_reader *reader, str bytes,
+			    struct symbolized_binary *binary)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 	size_t count;
 
-	if (!count_fields(bytes, 3, false, &count) || count > answer->locations_left)
+	if (!count_fields(bytes, 3, false, &count) || count > reader->locations_left)
 		return false;
-	answer->locations_left -= count;
+	reader->locations_left -= count;
 
 	struct symbolized_location *locations =
-		arena_array(answer->arena, struct symbolized_location, count);
+		arena_array(reader->arena, struct symbolized_location, count);
 
 	binary->locations = locations;
 	while (field_next(&r, &field)) {
 		if (!field_fits(&field, STR("vvl")) ||
 		    (field.number == 3 &&
-		     !read_location(answer, field.bytes, &locations[binary->location_count++])))
+		     !read_location(reader, field.bytes, &locations[binary->location_count++])))
 			return false;
 		if (field.number == 1)
 			binary->generation = field.value;
@@ -333,8 +334,8 @@ static bool read_symbolized(struct answer *answer, str bytes, struct symbolized_
 	return true;
 }
 
-/* All texts first: nothing says that they stand before what names them. */
-static bool read_strings(struct answer *answer, str bytes, size_t *ret_binaries)
+/* Read all texts first: they may follow the lines that reference them. */
+static bool read_strings(struct response_reader *reader, str bytes, size_t *ret_binaries)
 {
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
@@ -343,7 +344,7 @@ static bool read_strings(struct answer *answer, str bytes, size_t *ret_binaries)
 		if (!field_fits(&field, STR("ll")))
 			return false;
 		if (field.number == 1)
-			*vec_push(answer->arena, &answer->strings) = field.bytes;
+			*vec_push(reader->arena, &reader->strings) = field.bytes;
 		*ret_binaries += field.number == 2;
 	}
 	return !r.failed;
@@ -352,23 +353,23 @@ static bool read_strings(struct answer *answer, str bytes, size_t *ret_binaries)
 bool symbolize_response_read(str bytes, struct symbolize_response *ret_response,
 			     struct arena *arena, struct err *err)
 {
-	struct answer answer = { .arena = arena,
-				 .locations_left = SYMBOLIZE_ADDRESSES_MAX,
-				 .lines_left = SYMBOLIZE_LINES_MAX };
+	struct response_reader reader = { .arena = arena,
+					  .locations_left = SYMBOLIZE_ADDRESSES_MAX,
+					  .lines_left = SYMBOLIZE_LINES_MAX };
 	struct reader r = reader_of(bytes);
 	struct field field = { 0 };
 	size_t count = 0, len = 0;
 
 	if (bytes.len > SYMBOLIZE_BYTES_MAX)
-		return err_set(err, ERR_LIMIT, "an answer of %zu bytes, limit %d", bytes.len,
+		return err_set(err, ERR_LIMIT, "a response of %zu bytes, limit %d", bytes.len,
 			       SYMBOLIZE_BYTES_MAX);
-	if (!read_strings(&answer, bytes, &count) || count > SYMBOLIZE_BINARIES_MAX)
+	if (!read_strings(&reader, bytes, &count) || count > SYMBOLIZE_BINARIES_MAX)
 		return malformed(err);
 
 	struct symbolized_binary *binaries = arena_array(arena, struct symbolized_binary, count);
 
 	while (field_next(&r, &field))
-		if (field.number == 2 && !read_symbolized(&answer, field.bytes, &binaries[len++]))
+		if (field.number == 2 && !read_symbolized(&reader, field.bytes, &binaries[len++]))
 			return malformed(err);
 	*ret_response = (struct symbolize_response){ binaries, len };
 	return true;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/metrics.h"
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 
 #include <inttypes.h>
 

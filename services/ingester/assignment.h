@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * assignment - which partitions are ours, and where reading begins in each.
+ * assignment - the Kafka partitions assigned to this ingester, and the offset to read each from.
  *
- * Kafka gives and takes partitions; where to begin is in PostgreSQL alone. What was read of them
- * and not flushed goes with them. Called on the consumer thread, inside the poll.
+ * Kafka assigns and revokes partitions. PostgreSQL alone stores the offsets to start from. When an
+ * assignment ends, the messages that were read and not yet flushed are dropped. Consumer thread
+ * only; Kafka's callbacks run inside kafka_consumer_poll().
  */
 #pragma once
 
 #include "consume.h"
 
-/* Callbacks of the consumer; self is the struct consume. */
-bool assignment_given(void *self, struct kafka_position *positions, size_t count);
-void assignment_revoked(void *self);
+/*
+ * Callbacks of the Kafka consumer; `self` is the struct consume. assignment_on_assigned() sets each
+ * position's offset and waits until PostgreSQL can be read; false: the daemon is stopping.
+ */
+bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t count);
+void assignment_on_revoked(void *self);
 
-/* The part of a partition; NULL: it is not ours (any more). */
-struct part *assignment_part(const struct consume *consume, int32_t partition);
+/* The buffer of a partition; NULL: the partition is not assigned to us, or no longer. */
+struct partition_buffer *assignment_buffer(const struct consume *consume, int32_t partition);
 
 /*
- * Drop everything and read it again from the offsets in PostgreSQL. `is_stopped`: a partition is
- * out of range, so that Kafka has to assign anew.
+ * Drop all buffered data and read it again from the offsets in PostgreSQL. `is_stopped`: the offset
+ * of a partition is out of range, so Kafka has to assign the partitions again.
  */
 void assignment_restart(struct consume *consume, bool is_stopped);
 
 /*
- * The topic does not have what is next in this part, or (`is_foreign`) has another message where we
- * knew one: say why, and go on where the topic begins.
+ * The topic does not have the next offset of this partition, or (`is_foreign`) has another message
+ * at a remembered offset. Log and count the reason, then continue at the topic's first offset.
  */
-void assignment_detour(struct consume *consume, const struct part *part, bool is_foreign);
+void assignment_seek(struct consume *consume, const struct partition_buffer *buffer,
+		     bool is_foreign);
 
 /*
- * The batch that begins at `base` cannot be unpacked: find where it ends, and go on there. Takes
- * some questions to Kafka, each an assignment_restart(); what is met on the way comes back here or
- * goes to assignment_passed().
+ * The record batch that begins at `base` cannot be decompressed: find its end and continue there.
+ * This takes several fetches, and each is an assignment_restart(). Kafka's response to a fetch is
+ * either this error again, or a message, which goes to assignment_readable().
  */
-void assignment_unreadable(struct consume *consume, const struct part *part, int64_t base);
+void assignment_unreadable(struct consume *consume, const struct partition_buffer *buffer,
+			   int64_t base);
 
 /*
- * A message of the partition that consume->unreadable is about. True: it is to be taken, reading
- * goes on with it. False: call assignment_restart().
+ * A message of the partition in consume->unreadable was received. True: the search has ended and
+ * the message must be processed. False: the caller must call assignment_restart().
  */
-bool assignment_passed(struct consume *consume, int64_t offset);
+bool assignment_readable(struct consume *consume, int64_t offset);
 
-/* Forget all that is held. */
+/* Release all buffers and forget all hosts. */
 void assignment_drop(struct consume *consume);

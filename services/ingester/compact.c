@@ -9,18 +9,18 @@
 
 static void measure(const struct store_compactor *store)
 {
-	metric_set(&ingester_merged_rows, (int64_t)store->merged.rows);
-	metric_set(&ingester_merged_bytes, (int64_t)store->merged.bytes);
-	metric_set(&ingester_merged_samples,
+	metric_set(&ingester_compacted_rows, (int64_t)store->merged.rows);
+	metric_set(&ingester_compacted_bytes, (int64_t)store->merged.bytes);
+	metric_set(&ingester_compacted_samples,
 		   (int64_t)(store->merged.samples - store->merged.joined_samples));
-	metric_set(&ingester_joined_rows, (int64_t)store->merged.joined);
+	metric_set(&ingester_coalesced_rows, (int64_t)store->merged.joined);
 	metric_set(&ingester_chunks, (int64_t)store->merged.made);
 	metric_set(&ingester_chunk_bytes, (int64_t)store->merged.made_bytes);
-	metric_set(&ingester_rolled_chunks, (int64_t)store->rolled.rows);
-	metric_set(&ingester_rolled_samples, (int64_t)store->rolled.samples);
+	metric_set(&ingester_rolled_up_chunks, (int64_t)store->rolled.rows);
+	metric_set(&ingester_rolled_up_samples, (int64_t)store->rolled.samples);
 	metric_set(&ingester_rollups, (int64_t)store->rolled.made);
 	metric_set(&ingester_rollup_bytes, (int64_t)store->rolled.made_bytes);
-	metric_set(&ingester_day_rollups, (int64_t)store->dayed.made);
+	metric_set(&ingester_daily_rollups, (int64_t)store->dayed.made);
 	metric_set(&ingester_damaged_rows, (int64_t)store->unreadable);
 }
 
@@ -34,10 +34,10 @@ static void *run(void *self)
 		bool found = false, good = store_compact(&compact->store, &found, &err);
 
 		measure(&compact->store);
-		/* At the first start the consumer is about to make the tables. */
+		/* At the first start the consumer has not created the tables yet. */
 		if (!good && !daemon_stopping() && (had_tables || err.code != ERR_NOT_FOUND)) {
-			metric_add(&ingester_merge_errors, 1);
-			log_warn("trying again", "error=\"%s\"", err.msg);
+			metric_add(&ingester_compaction_errors, 1);
+			log_warn("compaction failed, trying again", "error=\"%s\"", err.msg);
 		}
 		had_tables = had_tables || good;
 		if (!found)
@@ -57,7 +57,7 @@ bool compact_start(struct compact *compact, const struct compact_options *option
 						      .stop = daemon_stop_flag(),
 					      });
 	if (pthread_create(&compact->thread, NULL, run, compact) != 0)
-		return err_set(err, ERR_IO, "cannot start the thread that merges rows");
+		return err_set(err, ERR_IO, "cannot start the compaction thread");
 	compact->is_running = true;
 	return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact - the thread that merges rows as they came into larger ones: store/compact.h.
+ * compact - the thread that compacts raw rows into larger ones (store/compact.h).
  *
- * It has a connection of its own and nothing to do with what is being read from Kafka. What fails
- * is tried again for ever; a stop is heeded within a statement.
+ * The thread has a PostgreSQL connection of its own and does not touch the consumer's state. A
+ * failed compaction is retried without limit. Cancellation takes effect within one SQL statement.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct compact_options {
 	const char *postgres;
-	uint64_t age_ns; /* of the oldest row of a bucket before its rows are merged; 0: never */
+	uint64_t age_ns; /* compact a bucket when its oldest raw row has this age; 0: never */
 };
 
 struct compact {
@@ -24,8 +24,9 @@ struct compact {
 	bool is_running;
 };
 
+/* With an age of 0 no thread is started. ERR_IO: the thread cannot be created. */
 bool compact_start(struct compact *compact, const struct compact_options *options,
 		   struct err *err) MUST_CHECK;
 
-/* After daemon_stopping() is true; waits for the thread. */
+/* Wait for the thread to end. Call it only when daemon_stopping() is true. */
 void compact_stop(struct compact *compact);

@@ -8,8 +8,8 @@
 #include "client/kafka_topic.h"
 #include "flush.h"
 #include "ingester_limits.h"
+#include "message.h"
 #include "metrics.h"
-#include "take.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,14 +20,15 @@ enum {
 };
 
 #define TOPIC_RETENTION_MS UINT64_C(86400000)
-#define QUEUE_SHARE        8 /* of the memory limit, for what librdkafka fetches ahead */
+#define QUEUE_SHARE        8 /* divides the memory limit; for messages prefetched by librdkafka */
 
 static const char *const state_texts[CONSUME_STATE_COUNT] = {
 	[CONSUME_OPENING_STORE] = "waiting for PostgreSQL",
 	[CONSUME_OPENING_TOPIC] = "waiting for Kafka",
 	[CONSUME_JOINING] = "waiting for Kafka to assign partitions",
 	[CONSUME_RUNNING] = "running",
-	[CONSUME_STORE_AWAY] = "PostgreSQL takes no data; it stays in Kafka meanwhile",
+	[CONSUME_STORE_UNAVAILABLE] =
+		"PostgreSQL does not accept data; it stays in Kafka meanwhile",
 };
 
 bool consume_ready(void *self, struct err *why)
@@ -40,35 +41,37 @@ bool consume_ready(void *self, struct err *why)
 	return err_set(why, ERR_IO, "%s", state_texts[state]);
 }
 
-/* Until it is dealt with, or we are stopping. */
-static void take(struct consume *consume, struct part *part, const struct kafka_record *record)
+/* Retry until the record is processed or the daemon stops. */
+static void process(struct consume *consume, struct partition_buffer *buffer,
+		    const struct kafka_record *record)
 {
 	struct err err;
 
-	while (!take_record(consume, part, record, &err)) {
-		log_warn("message waits", "error=\"%s\"", err.msg);
-		consume->state = CONSUME_STORE_AWAY;
+	while (!message_process(consume, buffer, record, &err)) {
+		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
+		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
 			return;
 	}
-	if (consume->state == CONSUME_STORE_AWAY && !consume->backoff_ms)
+	if (consume->state == CONSUME_STORE_UNAVAILABLE && !consume->backoff_ms)
 		consume->state = CONSUME_RUNNING;
 }
 
-/* The part whose topic is not the one we knew, or NULL. */
-static struct part *on_record(struct consume *consume, const struct kafka_record *record)
+/* The buffer whose topic was replaced by another one, or NULL. */
+static struct partition_buffer *on_record(struct consume *consume,
+					  const struct kafka_record *record)
 {
-	struct part *part = assignment_part(consume, record->partition);
+	struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
 
-	if (!part)
-		return NULL; /* of an assignment that has gone */
-	switch (part->must_check ? part_check(part, record) : PART_BEYOND) {
-	case PART_KNOWN:
+	if (!buffer)
+		return NULL; /* of an earlier assignment */
+	switch (buffer->must_check ? partition_buffer_check(buffer, record) : PARTITION_BEYOND) {
+	case PARTITION_SAME:
 		break;
-	case PART_FOREIGN:
-		return part;
-	case PART_BEYOND:
-		take(consume, part, record);
+	case PARTITION_FOREIGN:
+		return buffer;
+	case PARTITION_BEYOND:
+		process(consume, buffer, record);
 		break;
 	}
 	return NULL;
@@ -77,37 +80,37 @@ static struct part *on_record(struct consume *consume, const struct kafka_record
 static void step(struct consume *consume)
 {
 	struct kafka_record record;
-	struct part *part;
+	struct partition_buffer *buffer;
 	struct err err;
 	bool again;
 
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_NOTHING:
-		if (consume->culprit.limit)
-			consume->next_flush_ns = 0; /* no more are coming: try those that came */
+		if (consume->poison.limit)
+			consume->next_flush_ns = 0; /* no more messages: flush those received */
 		break;
 	case KAFKA_RECORD:
 		again = record.partition == consume->unreadable.partition &&
-			!assignment_passed(consume, record.offset);
-		part = again ? NULL : on_record(consume, &record);
+			!assignment_readable(consume, record.offset);
+		buffer = again ? NULL : on_record(consume, &record);
 		kafka_record_done(&record); /* before the consumer may be closed */
 		if (again)
 			assignment_restart(consume, false);
-		else if (part)
-			assignment_detour(consume, part, true);
+		else if (buffer)
+			assignment_seek(consume, buffer, true);
 		break;
 	case KAFKA_OUT_OF_RANGE:
-		part = assignment_part(consume, record.partition);
-		if (part)
-			assignment_detour(consume, part, false);
+		buffer = assignment_buffer(consume, record.partition);
+		if (buffer)
+			assignment_seek(consume, buffer, false);
 		break;
 	case KAFKA_UNREADABLE:
-		part = assignment_part(consume, record.partition);
-		if (part)
-			assignment_unreadable(consume, part, record.offset);
+		buffer = assignment_buffer(consume, record.partition);
+		if (buffer)
+			assignment_unreadable(consume, buffer, record.offset);
 		break;
 	case KAFKA_TROUBLE:
-		log_warn("reading from Kafka", "error=\"%s\"", err.msg);
+		log_warn("cannot read from Kafka", "error=\"%s\"", err.msg);
 		break;
 	}
 	flush_if_due(consume);
@@ -172,15 +175,15 @@ static bool open_kafka(struct consume *consume, struct err *err)
 			       .client_id = "decima-ingester",
 			       .queue_max_kbytes = options->memory_limit / QUEUE_SHARE / 1024,
 			       .session_ms = options->session_ns / NS_PER_MS,
-			       .assigned = assignment_given,
-			       .revoked = assignment_revoked,
+			       .assigned = assignment_on_assigned,
+			       .revoked = assignment_on_revoked,
 			       .self = consume,
 			       .stop = daemon_stop_flag(),
 		       },
 		       err);
 }
 
-/* What is held is flushed once more; if that fails, the next owner reads it again. */
+/* Flush the buffers once more. If that fails, the next owner of the partitions reads them again. */
 static void finish(struct consume *consume)
 {
 	struct err err;
@@ -193,7 +196,7 @@ static void finish(struct consume *consume)
 	store_writer_close(&consume->store);
 	assignment_drop(consume);
 	arena_free(&consume->assignment);
-	arena_free(&consume->message);
+	arena_free(&consume->message_arena);
 }
 
 bool consume_run(struct consume *consume, const struct consume_options *options, struct err *err)
@@ -201,7 +204,7 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 	bool done = true;
 
 	consume->options = options;
-	consume->detour.partition = -1;
+	consume->seek_override.partition = -1;
 	consume->unreadable = UNREADABLE_NONE;
 	hosts_init(&consume->hosts);
 	consume->state = CONSUME_OPENING_STORE;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * consume - the ingester's one loop: read, decode, hold, flush.
+ * consume - the ingester's main loop: read, decode, buffer, flush.
  *
- *     kafka ──► number ──► otlp_read ──► part (one per partition) ──► store_writer_flush
- *                 │            └──► reject
- *                 └──► seen before: dropped, counted
+ *     kafka ──► batch_number ──► otlp_read ──► partition_buffer ──► store_writer_flush
+ *                    │               └──► reject
+ *                    └──► duplicate: dropped, counted
  *
- * Everything runs on one thread, so nothing here is locked; librdkafka fetches ahead meanwhile.
- * What is read and not flushed exists in Kafka still: whenever in doubt, all of it is dropped and
- * read again from the offsets that PostgreSQL holds. HTTP threads see only `state`.
+ * The loop runs on one thread and needs no lock; librdkafka's threads prefetch meanwhile. Messages
+ * that were read and not flushed are still in Kafka. After any doubtful failure all buffers are
+ * dropped, and reading starts again from the offsets in PostgreSQL. HTTP threads read only `state`.
  */
 #pragma once
 
-#include "culprit.h"
 #include "hosts.h"
-#include "part.h"
+#include "partition_buffer.h"
+#include "poison.h"
 #include "reject.h"
 #include "unreadable.h"
 
@@ -22,22 +22,22 @@ struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
 	uint64_t topic_partitions, replication_factor;
 	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
-	uint64_t memory_limit; /* bytes; HELD_SHARE of it is for what waits to be flushed */
+	uint64_t memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for the buffers */
 	bool synchronous_commit;
 };
 
-/* What it is waiting for, or nothing. */
+/* What the loop waits for. */
 enum consume_state {
 	CONSUME_OPENING_STORE,
 	CONSUME_OPENING_TOPIC,
 	CONSUME_JOINING,
 	CONSUME_RUNNING,
-	CONSUME_STORE_AWAY,
+	CONSUME_STORE_UNAVAILABLE,
 	CONSUME_STATE_COUNT,
 };
 
-/* Where a partition goes on when the topic no longer has what was next. */
-struct detour {
+/* Where to continue a partition, instead of at the stored offset, which the topic does not have. */
+struct seek_override {
 	int32_t partition;
 	int64_t offset;
 };
@@ -50,24 +50,27 @@ struct consume {
 	struct reject reject;
 	struct store_writer store;
 	struct hosts hosts;
-	struct arena assignment; /* lives as long as the parts */
-	struct part *parts;
-	size_t part_count;
-	uint64_t connections;                    /* of the store, as their offsets were read */
-	uint64_t partitions_made, writers_ended; /* of the store, as they were counted */
-	struct part **by_partition;              /* [0, partition_end) */
+	struct arena assignment; /* memory of the buffers; reset with each assignment */
+	struct partition_buffer *buffers;
+	size_t buffer_count;
+	uint64_t connections;                    /* store.connections when the offsets were read */
+	uint64_t partitions_made, writers_ended; /* of the store, already in the metrics */
+	struct partition_buffer **by_partition;  /* [0, partition_end) */
 	size_t partition_end;
-	struct arena message; /* of the one being decoded */
-	struct detour detour; /* partition -1: none */
+	struct arena message_arena;         /* memory of the message being decoded */
+	struct seek_override seek_override; /* partition -1: unused */
 	struct unreadable unreadable;
-	struct culprit culprit;
+	struct poison poison;
 	bool is_paused;
 	uint64_t next_flush_ns, backoff_ms;
 };
 
-/* Work until daemon_stopping(). What is away at the start is waited for. */
+/*
+ * Run until daemon_stopping(). If PostgreSQL or Kafka is unavailable at the start, wait for it.
+ * False: the Kafka clients cannot be created.
+ */
 bool consume_run(struct consume *consume, const struct consume_options *options,
 		 struct err *err) MUST_CHECK;
 
-/* For /ready: any thread. */
+/* For /ready. Any thread. False: `why` names what the loop waits for. */
 bool consume_ready(void *self, struct err *why);

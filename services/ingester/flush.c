@@ -12,47 +12,48 @@
 
 enum { BACKOFF_MAX_MS = 10000 };
 
-static size_t held(const struct consume *consume)
+static size_t memory_used(const struct consume *consume)
 {
-	size_t bytes = hosts_held(&consume->hosts);
+	size_t bytes = hosts_memory(&consume->hosts);
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		bytes += consume->parts[i].arena.held;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		bytes += consume->buffers[i].arena.held;
 	return bytes;
 }
 
-static uint64_t messages_held(const struct consume *consume)
+static uint64_t buffered_messages(const struct consume *consume)
 {
 	uint64_t messages = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		messages += consume->parts[i].messages;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		messages += consume->buffers[i].messages;
 	return messages;
 }
 
-/* The dirty parts as the store wants them. */
-static struct store_part *dirty_parts(const struct consume *consume, struct arena *arena,
-				      struct part ***ret_parts, size_t *ret_count)
+/* The dirty buffers in the form that store_writer_flush() needs. */
+static struct store_part *dirty_buffers(const struct consume *consume, struct arena *arena,
+					struct partition_buffer ***ret_buffers, size_t *ret_count)
 {
-	struct store_part *dirty = arena_array(arena, struct store_part, consume->part_count);
-	struct part **parts = arena_array(arena, struct part *, consume->part_count);
+	struct store_part *dirty = arena_array(arena, struct store_part, consume->buffer_count);
+	struct partition_buffer **buffers =
+		arena_array(arena, struct partition_buffer *, consume->buffer_count);
 	size_t count = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++) {
-		struct part *part = &consume->parts[i];
+	for (size_t i = 0; i < consume->buffer_count; i++) {
+		struct partition_buffer *buffer = &consume->buffers[i];
 
-		if (!part->is_dirty)
+		if (!buffer->is_dirty)
 			continue;
-		parts[count] = part;
+		buffers[count] = buffer;
 		dirty[count++] = (struct store_part){
-			.from = part->from,
-			.to = part->to,
-			.samples = part->samples.samples.len ? &part->samples : NULL,
-			.hosts = part->hosts.items,
-			.host_count = part->hosts.len,
+			.from = buffer->from,
+			.to = buffer->to,
+			.samples = buffer->samples.samples.len ? &buffer->samples : NULL,
+			.hosts = buffer->hosts.items,
+			.host_count = buffer->hosts.len,
 		};
 	}
-	*ret_parts = parts;
+	*ret_buffers = buffers;
 	*ret_count = count;
 	return dirty;
 }
@@ -81,49 +82,49 @@ static void observe_delay(struct metric *metric, int64_t now_ms, int64_t since_m
 			       now_ms < since_ms ? 0 : (uint64_t)(now_ms - since_ms) * NS_PER_MS);
 }
 
-/* What became visible: when, and how new it is. */
-static void count_stored(struct part *part)
+/* Observe the delays of data that the flush has made visible to queries. */
+static void count_stored(struct partition_buffer *buffer)
 {
-	const struct sample_set *set = &part->samples;
+	const struct sample_set *set = &buffer->samples;
 	int64_t now_ms = (int64_t)(clock_unix_ns() / NS_PER_MS);
-	int64_t newest_ms = part->newest_ms;
+	int64_t newest_ms = buffer->newest_ms;
 
-	observe_delay(&ingester_visible_ns, now_ms, part->oldest_ms);
-	observe_delay(&ingester_sample_delay_ns, now_ms, part->sampled_ms);
+	observe_delay(&ingester_visible_ns, now_ms, buffer->oldest_ms);
+	observe_delay(&ingester_sample_delay_ns, now_ms, buffer->sampled_ms);
 	for (size_t i = 0; i < set->samples.len; i++)
 		if ((int64_t)set->samples.items[i].time_ms > newest_ms)
 			newest_ms = (int64_t)set->samples.items[i].time_ms;
-	part->newest_ms = newest_ms;
+	buffer->newest_ms = newest_ms;
 	if (newest_ms > metric_get(&ingester_newest_sample_ms))
 		metric_set(&ingester_newest_sample_ms, newest_ms);
 	if (newest_ms)
-		metric_set_number(&ingester_partition_newest, (size_t)part->to.partition,
+		metric_set_number(&ingester_partition_newest, (size_t)buffer->to.partition,
 				  (uint64_t)newest_ms / 1000);
 }
 
-/* The server refuses the data themselves: find whose they are. False: that did not help. */
-static bool on_refused(struct consume *consume, struct part *const *parts, size_t count,
-		       const struct err *err)
+/* PostgreSQL rejected the data itself: find the message. False: no message could be found. */
+static bool on_rejected(struct consume *consume, struct partition_buffer *const *buffers,
+			size_t count, const struct err *err)
 {
 	uint64_t messages = 0;
-	const struct part *last = parts[0];
+	const struct partition_buffer *last = buffers[0];
 
 	for (size_t i = 0; i < count; i++) {
-		messages += parts[i]->messages;
-		last = parts[i]->messages ? parts[i] : last;
+		messages += buffers[i]->messages;
+		last = buffers[i]->messages ? buffers[i] : last;
 	}
-	switch (culprit_refused(&consume->culprit, messages, last->to.partition,
-				last->to.next - 1)) {
-	case CULPRIT_SEARCH:
-		log_warn("data refused, looking for whose they are",
+	switch (poison_flush_rejected(&consume->poison, messages, last->to.partition,
+				      last->to.next - 1)) {
+	case POISON_BISECT:
+		log_warn("data rejected, searching for the message",
 			 "messages=%" PRIu64 " error=\"%s\"", messages, err->msg);
 		break;
-	case CULPRIT_FOUND:
-		log_warn("data refused, the message will be rejected",
+	case POISON_FOUND:
+		log_warn("data rejected, found the message",
 			 "partition=%" PRId32 " offset=%" PRId64 " error=\"%s\"",
 			 last->to.partition, last->to.next - 1, err->msg);
 		break;
-	case CULPRIT_LOST:
+	case POISON_NOT_FOUND:
 		return false;
 	}
 	metric_add(&ingester_flush_errors, 1);
@@ -132,19 +133,20 @@ static bool on_refused(struct consume *consume, struct part *const *parts, size_
 }
 
 /*
- * A PostgreSQL that was away may have come back older than it was, a crash or a failover ago. A
- * partition that brings nothing new would never find out at its fence: so all of them begin again.
+ * After a crash or a failover PostgreSQL may have lost its last commits. The fence of a flush
+ * detects that only in partitions with new messages. So after a reconnect all partitions are read
+ * again.
  */
-static bool begin_again(struct consume *consume, bool *ret_again, struct err *err)
+static bool reread_if_reconnected(struct consume *consume, bool *ret_rereading, struct err *err)
 {
-	*ret_again = false;
-	if (consume->part_count == 0)
+	*ret_rereading = false;
+	if (consume->buffer_count == 0)
 		return true;
 	if (!store_writer_connect(&consume->store, err))
 		return false;
-	*ret_again = consume->connections != consume->store.connections;
-	if (*ret_again) {
-		log_info("a new connection to PostgreSQL, reading again from what it holds");
+	*ret_rereading = consume->connections != consume->store.connections;
+	if (*ret_rereading) {
+		log_info("new connection to PostgreSQL, reading again from its offsets");
 		assignment_restart(consume, false);
 	}
 	return true;
@@ -154,37 +156,37 @@ bool flush_all(struct consume *consume, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_flush result = { 0 };
-	struct part **parts;
+	struct partition_buffer **buffers;
 	size_t count, lost = 0;
 	uint64_t messages = 0;
-	bool again;
+	bool is_rereading;
 
-	if (!begin_again(consume, &again, err))
+	if (!reread_if_reconnected(consume, &is_rereading, err))
 		return false;
-	if (again)
+	if (is_rereading)
 		return true;
 
-	struct store_part *dirty = dirty_parts(consume, &arena, &parts, &count);
+	struct store_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
 	uint64_t start_ns = clock_monotonic_ns();
 
 	if (count == 0)
 		return true;
 	if (!store_writer_flush(&consume->store, dirty, count, &result, err))
-		return err->code == ERR_INVALID && on_refused(consume, parts, count, err);
+		return err->code == ERR_INVALID && on_rejected(consume, buffers, count, err);
 	for (size_t i = 0; i < count; i++) {
 		lost += dirty[i].lost;
 		if (dirty[i].lost)
 			continue;
-		count_stored(parts[i]);
-		messages += parts[i]->messages;
-		culprit_pass(&consume->culprit, parts[i]->to.partition, parts[i]->to.next);
-		part_stored(parts[i]);
+		count_stored(buffers[i]);
+		messages += buffers[i]->messages;
+		poison_advance(&consume->poison, buffers[i]->to.partition, buffers[i]->to.next);
+		partition_buffer_stored(buffers[i]);
 	}
-	culprit_stored(&consume->culprit, messages);
+	poison_flush_stored(&consume->poison, messages);
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
-		log_warn("partitions were stored by somebody else, reading them again", "count=%zu",
-			 lost);
+		log_warn("another ingester stored these partitions, reading them again",
+			 "count=%zu", lost);
 		assignment_restart(consume, false);
 	}
 	return true;
@@ -197,10 +199,10 @@ static void set_paused(struct consume *consume, bool pause)
 	if (pause == consume->is_paused)
 		return;
 	if (!kafka_consumer_pause(&consume->consumer, pause, &err)) {
-		log_warn("reading goes on", "error=\"%s\"", err.msg);
+		log_warn("cannot pause or resume reading", "error=\"%s\"", err.msg);
 		return;
 	}
-	log_info(pause ? "memory is full, reading is paused" : "reading goes on");
+	log_info(pause ? "memory is full, reading is paused" : "reading is resumed");
 	consume->is_paused = pause;
 	metric_set(&ingester_paused, pause);
 	metric_add(&ingester_pauses, pause);
@@ -210,27 +212,29 @@ static void observe(struct consume *consume)
 {
 	size_t samples = 0;
 
-	for (size_t i = 0; i < consume->part_count; i++)
-		samples += consume->parts[i].samples.samples.len;
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		samples += consume->buffers[i].samples.samples.len;
 	lag_observe(consume);
 	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
-	metric_set(&ingester_buffered_bytes, (int64_t)held(consume));
+	metric_set(&ingester_buffered_bytes, (int64_t)memory_used(consume));
 	metric_set(&ingester_hosts, (int64_t)consume->hosts.count);
-	metric_add(&ingester_partitions_made,
+	metric_add(&ingester_partitions_created,
 		   consume->store.partitions_made - consume->partitions_made);
-	metric_add(&ingester_writers_ended, consume->store.writers_ended - consume->writers_ended);
+	metric_add(&ingester_writers_terminated,
+		   consume->store.writers_ended - consume->writers_ended);
 	consume->partitions_made = consume->store.partitions_made;
 	consume->writers_ended = consume->store.writers_ended;
 }
 
 void flush_if_due(struct consume *consume)
 {
-	uint64_t now_ns = clock_monotonic_ns(), limit = consume->options->memory_limit / HELD_SHARE;
-	bool is_full = held(consume) > limit || consume->hosts.count >= HOSTS_MAX;
+	uint64_t now_ns = clock_monotonic_ns(),
+		 limit = consume->options->memory_limit / BUFFER_SHARE;
+	bool is_full = memory_used(consume) > limit || consume->hosts.count >= HOSTS_MAX;
 	struct err err;
 
-	if (consume->culprit.limit && messages_held(consume) >= consume->culprit.limit &&
+	if (consume->poison.limit && buffered_messages(consume) >= consume->poison.limit &&
 	    !consume->backoff_ms)
 		consume->next_flush_ns = now_ns;
 	if (now_ns < consume->next_flush_ns && (!is_full || consume->backoff_ms))
@@ -239,16 +243,16 @@ void flush_if_due(struct consume *consume)
 	if (flush_all(consume, &err)) {
 		consume->backoff_ms = 0;
 		consume->next_flush_ns = now_ns + consume->options->flush_interval_ns;
-		if (consume->state == CONSUME_STORE_AWAY)
+		if (consume->state == CONSUME_STORE_UNAVAILABLE)
 			consume->state = CONSUME_RUNNING;
 		if (consume->hosts.count >= HOSTS_MAX)
-			hosts_clear(&consume->hosts); /* all of it is in the table now */
+			hosts_clear(&consume->hosts); /* the table has all of them now */
 		set_paused(consume, false);
 		return;
 	}
 	metric_add(&ingester_flush_errors, 1);
 	log_warn("flush failed, trying again", "error=\"%s\"", err.msg);
-	consume->state = CONSUME_STORE_AWAY;
+	consume->state = CONSUME_STORE_UNAVAILABLE;
 	consume->backoff_ms = consume->backoff_ms ? consume->backoff_ms * 2 : RETRY_MS;
 	if (consume->backoff_ms > BACKOFF_MAX_MS)
 		consume->backoff_ms = BACKOFF_MAX_MS;

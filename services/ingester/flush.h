@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * flush - hands what is held to the store, when it is time or memory is short.
+ * flush - writes the partition buffers to the store, at an interval or when memory is short.
  *
- * While the store takes nothing, what is held stays; when there is too much of it, reading pauses.
+ * While the store fails, the buffers keep their data and flushes are retried with a growing delay.
+ * If the buffers exceed their share of the memory limit meanwhile, reading from Kafka is paused.
  * Consumer thread only.
  */
 #pragma once
 
 #include "consume.h"
 
-/* Flush when it is time or memory is short; after a failure, later. */
+/* Flush if the interval has passed or memory is short. A failure is logged and retried later. */
 void flush_if_due(struct consume *consume);
 
-/* True when everything is stored, or was dropped to be read again. */
+/*
+ * True: all buffers are stored, or were dropped and will be read again. False: the store failed and
+ * the buffers are unchanged.
+ */
 bool flush_all(struct consume *consume, struct err *err) MUST_CHECK;

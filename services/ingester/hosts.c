@@ -14,17 +14,17 @@ void hosts_init(struct hosts *hosts)
 void hosts_clear(struct hosts *hosts)
 {
 	for (struct host *host = hosts->all; host; host = host->next)
-		free(host->words);
+		free(host->texts);
 	arena_free(&hosts->arena);
 	hosts_init(hosts);
 }
 
-size_t hosts_held(const struct hosts *hosts)
+size_t hosts_memory(const struct hosts *hosts)
 {
 	return hosts->arena.held;
 }
 
-struct host *hosts_find(struct hosts *hosts, const struct number *number,
+struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 			struct store_writer *writer, struct err *err)
 {
 	struct buf id = { .arena = &hosts->arena };
@@ -63,51 +63,53 @@ static uint64_t sum(const struct status_count *counts, size_t len)
 	return samples;
 }
 
-/* One block for the three texts, exchanged whole at each word: hosts speak for months. */
-static void keep_words(struct host *host, str status, const struct agent_status *said)
+/*
+ * The three texts share one heap block, which each status replaces. An arena would grow for months.
+ */
+static void copy_status(struct host *host, str status, const struct agent_status *agent)
 {
-	const str from[] = { status, said->node, said->version };
+	const str from[] = { status, agent->node, agent->version };
 	str *const to[] = { &host->store.status, &host->store.node, &host->store.version };
-	char *words = malloc(status.len + said->node.len + said->version.len + 1);
+	char *texts = malloc(status.len + agent->node.len + agent->version.len + 1);
 	size_t at = 0;
 
-	if (!words) {
+	if (!texts) {
 		fputs("out of memory\n", stderr);
 		abort();
 	}
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		if (from[i].len)
-			memcpy(words + at, from[i].ptr, from[i].len);
-		*to[i] = (str){ words + at, from[i].len };
+			memcpy(texts + at, from[i].ptr, from[i].len);
+		*to[i] = (str){ texts + at, from[i].len };
 		at += from[i].len;
 	}
-	free(host->words);
-	host->words = words;
+	free(host->texts);
+	host->texts = texts;
 }
 
-bool host_speak(struct host *host, str status, struct err *err)
+bool host_update(struct host *host, str status, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct agent_status said;
+	struct agent_status agent;
 
-	if (!status_read(status, &said, &scratch, err))
+	if (!status_read(status, &agent, &scratch, err))
 		return false;
-	keep_words(host, status, &said);
-	host->store.taken = said.taken;
-	host->store.lost = sum(said.lost, said.lost_count);
-	host->store.truncated = sum(said.truncated, said.truncated_count);
-	host->store.last_seen_ms = said.time_unix_ns / 1000000;
+	copy_status(host, status, &agent);
+	host->store.taken = agent.taken;
+	host->store.lost = sum(agent.lost, agent.lost_count);
+	host->store.truncated = sum(agent.truncated, agent.truncated_count);
+	host->store.last_seen_ms = agent.time_unix_ns / 1000000;
 	return true;
 }
 
-/* Of a batch without a readable status nobody knows how many samples it held. */
-void host_reject(struct host *host, str status)
+/* Without a readable status, the number of samples in the batch is unknown. */
+void host_count_rejected(struct host *host, str status)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct agent_status said;
+	struct agent_status agent;
 	struct err err;
 
 	host->store.rejected_batches++;
-	if (status_read(status, &said, &scratch, &err))
-		host->store.rejected_samples += said.batch_samples;
+	if (status_read(status, &agent, &scratch, &err))
+		host->store.rejected_samples += agent.batch_samples;
 }

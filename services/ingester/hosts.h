@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hosts - the hosts whose batches are being counted, each with its numbers and its last word.
+ * hosts - a cache of the hosts table: received sequence numbers, counters and last status.
  *
- * Read from PostgreSQL when a host is first met and kept as long as our partitions are. The numbers
- * here run ahead of the table by what is not flushed: where that is dropped, the host must be
- * forgotten too and read again. Consumer thread only.
+ * A host is loaded from PostgreSQL when its first batch is read and stays until the assignment
+ * ends. The cache is ahead of the table by all batches that are not flushed. If those batches are
+ * dropped, the hosts must be dropped too, with hosts_clear(), and loaded again. Consumer thread
+ * only.
  */
 #pragma once
 
 #include "base/map.h"
-#include "number.h"
+#include "batch_number.h"
 #include "store/writer.h"
 
 struct host;
@@ -26,22 +27,32 @@ struct host {
 	struct store_host store;
 	/* private */
 	struct host *next;
-	char *words; /* what store.status, node and version point into */
+	char *texts; /* heap; store.status, node and version point into it */
 };
 
 void hosts_init(struct hosts *hosts);
-void hosts_clear(struct hosts *hosts); /* forget all of them */
 
-/* The host of that number, out of the table where it is new to us. NULL: the table cannot be read.
+/* Forget all hosts and free their memory. */
+void hosts_clear(struct hosts *hosts);
+
+/*
+ * The host of that host id and epoch, loaded from the table when it is not in the cache. NULL: the
+ * table cannot be read.
  */
-struct host *hosts_find(struct hosts *hosts, const struct number *number,
+struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 			struct store_writer *writer, struct err *err);
 
-/* Remember its last word. False: it is not a status; what was remembered stays. */
-bool host_speak(struct host *host, str status, struct err *err) MUST_CHECK;
+/*
+ * Replace the host's last status, a `decima-status` header; the bytes are copied. False: it cannot
+ * be decoded, and the previous status stays.
+ */
+bool host_update(struct host *host, str status, struct err *err) MUST_CHECK;
 
-/* Count a batch of its that was rejected: as many samples as the status of that batch says. */
-void host_reject(struct host *host, str status);
+/*
+ * Count a rejected batch of this host. The batch's status says how many samples it held; if it
+ * cannot be decoded, only the batch is counted.
+ */
+void host_count_rejected(struct host *host, str status);
 
-/* Memory held. */
-size_t hosts_held(const struct hosts *hosts);
+/* Bytes of memory used, without the status texts. */
+size_t hosts_memory(const struct hosts *hosts);

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ingester_limits - the ingester's own bounds. What a message may hold is in profile/limits.h.
+ * ingester_limits - the ingester's own bounds. The bounds of a message are in profile/limits.h.
  */
 #pragma once
 
 enum {
 	HOST_ID_MAX = 512,   /* bytes of a message's key; longer: the message is rejected */
-	HOSTS_MAX = 1 << 16, /* hosts whose numbers are held; beyond: flushed and read again */
-	HELD_SHARE = 6,      /* of the memory limit, for what waits to be flushed: making rows of it
-			      * takes      up to three times as much again, where all is one service's */
-	AHEAD_MAX_MS = 600000,      /* a sample further ahead of our clock is skipped, counted */
-	CULPRITS_MAX = 64,          /* messages found to be refused, held until they are passed;
-				     * beyond: the oldest is looked for again */
-	LAG_PARTITIONS_MAX = 4096,  /* whose lag is told one by one; beyond: in the sum alone */
-	KNOWN_SERIES_MAX = 1000000, /* keys in each half of the cache; beyond: sent again */
-	COMPACT_WAIT_MS = 1000,     /* between two looks for rows to merge */
-	KEEP_WAIT_MS = 60000,       /* between two rounds of partitions and retention */
-	RETRY_MS = 1000,            /* between two tries at a server that is away */
+	HOSTS_MAX = 1 << 16, /* hosts in the cache; more: all is flushed and the cache is cleared */
+	/*
+	 * Divides the memory limit; the quotient is for data that waits for a flush. Encoding it
+	 * into rows needs up to three times as much again when all of it belongs to one service.
+	 */
+	BUFFER_SHARE = 6,
+	AHEAD_MAX_MS = 600000,    /* a sample further ahead of our clock is skipped and counted */
+	POISON_MESSAGES_MAX = 64, /* remembered until their partition is stored past them; more: the
+				   * oldest is searched for again */
+	LAG_PARTITIONS_MAX = 4096,   /* with a lag metric each; higher ones are only in the sum */
+	KNOWN_SERIES_MAX = 1000000,  /* keys in each half of the seen-ids cache; more: sent again */
+	COMPACT_WAIT_MS = 1000,      /* between two searches for rows to compact */
+	MAINTENANCE_WAIT_MS = 60000, /* between two rounds of table partitions and retention */
+	RETRY_MS = 1000,             /* between two attempts at an unavailable server */
 };

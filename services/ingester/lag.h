@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lag - how far behind Kafka each partition is, for the metrics.
+ * lag - metrics of how far each assigned partition is behind the end of the Kafka topic.
  *
  * Consumer thread only.
  */
@@ -8,8 +8,11 @@
 
 #include "consume.h"
 
-/* Tell it of all partitions that are ours. While reading is paused Kafka is asked, for a second. */
+/*
+ * Update the metrics of all assigned partitions. While reading is paused, Kafka is queried for the
+ * ends of the partitions, which may take up to a second.
+ */
 void lag_observe(struct consume *consume);
 
-/* They are ours no more. */
+/* Remove the metrics of all partitions: they are no longer assigned to us. */
 void lag_forget(const struct consume *consume);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-ingester - reads profiles from Kafka and puts them into PostgreSQL, each exactly once.
+ * decima-ingester - reads profiles from Kafka and stores each in PostgreSQL exactly once.
  */
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "chassis/daemon.h"
 #include "compact.h"
 #include "consume.h"
-#include "keep.h"
+#include "maintenance.h"
 #include "metrics.h"
 
 #include <malloc.h>
@@ -28,17 +28,18 @@ static const struct conf_key keys[] = {
 	{ "kafka-brokers", CONF_STR, FIELD(brokers), .fallback = "127.0.0.1:9092",
 	  .help = "Kafka bootstrap servers, separated by commas." },
 	{ "kafka-topic", CONF_STR, FIELD(topic), .fallback = "otlp_profiles",
-	  .help = "Topic that profiles are read from; refused ones go to TOPIC.rejected." },
+	  .help = "Topic that profiles are read from; rejected messages go to TOPIC.rejected." },
 	{ "kafka-partitions", CONF_U64, FIELD(topic_partitions), .fallback = "64", .min = 1,
-	  .max = 4096, .help = "Partitions of the topic where it has to be created." },
+	  .max = 4096, .help = "Partitions of the topic, if the ingester has to create it." },
 	{ "kafka-replication-factor", CONF_U64, FIELD(replication_factor), .fallback = "1",
-	  .min = 1, .max = 15, .help = "Replicas of the topic where it has to be created." },
+	  .min = 1, .max = 15, .help = "Replicas of the topic, if the ingester has to create it." },
 	{ "kafka-group", CONF_STR, FIELD(group), .fallback = "decima-ingester",
 	  .help = "Consumer group; ingesters of one group share the partitions." },
 	{ "kafka-session-timeout", CONF_DURATION, FIELD(session_ns), .fallback = "10s",
 	  .min = NS_PER_SECOND, .max = 300 * NS_PER_SECOND,
-	  .help = "An ingester that was silent for so long loses its partitions to the others and "
-		  "its transaction in PostgreSQL; Kafka's brokers allow 6s and more." },
+	  .help = "An ingester that sends no heartbeat for this time loses its partitions to the "
+		  "others and its open transaction in PostgreSQL. Kafka's brokers allow 6s and "
+		  "more." },
 	{ "postgres", CONF_STR, FIELD(postgres), .fallback = "postgresql://127.0.0.1:5432/decima",
 	  .help = "PostgreSQL, as a libpq URI or connection string." },
 	{ "flush-interval", CONF_DURATION, FIELD(flush_interval_ns), .fallback = "10s",
@@ -46,24 +47,25 @@ static const struct conf_key keys[] = {
 	  .help = "Time between two flushes to PostgreSQL." },
 	{ "compaction-age", CONF_DURATION, offsetof(struct settings, compaction_age_ns),
 	  .fallback = "5m", .max = 3600 * NS_PER_SECOND,
-	  .help = "Age at which rows of samples, as the flushes left them, are merged into fewer "
-		  "and "
-		  "larger ones; 0: never." },
+	  .help = "Age at which raw rows of samples are compacted into fewer and larger ones; 0: "
+		  "never." },
 	{ "retention-raw", CONF_DURATION, FIELD(retention_raw_ns), .fallback = "7d",
 	  .min = 3600 * NS_PER_SECOND,
-	  .help = "Age at which samples are dropped, an hour at a time." },
+	  .help = "Age at which samples are dropped, one hour at a time." },
 	{ "retention-rollup", CONF_DURATION, offsetof(struct settings, retention_rollup_ns),
 	  .fallback = "90d", .min = 3600 * NS_PER_SECOND,
-	  .help = "Age at which the sums of whole hours are dropped, a day at a time." },
+	  .help = "Age at which the hourly rollups are dropped, one day at a time." },
 	{ "memory-limit", CONF_BYTES, FIELD(memory_limit), .fallback = "512MB", .min = 64 << 20,
-	  .help = "Memory of the whole ingester, from 256MB up (less than that is for merging and "
-		  "for itself). A sixth may wait to be stored: beyond, it is stored at once, and "
-		  "while that fails reading pauses." },
+	  .help = "Memory of the whole ingester. The limit holds from 256MB up; compaction and the "
+		  "process itself need up to that much. A sixth of it may hold data that waits for "
+		  "a flush. Beyond that share the data is flushed at once; while that fails, "
+		  "reading is paused." },
 	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
-	  .help = "Wait for PostgreSQL's disk at each flush; not needed, since Kafka keeps it." },
+	  .help = "Wait for PostgreSQL's disk at each flush. Not needed: after a crash the data "
+		  "is read from Kafka again." },
 	{ "failpoints", CONF_STR, offsetof(struct settings, failpoints), .fallback = "",
-	  .help = "For tests: kill or stop this process at named places, NAME=kill|stop[:VISIT], "
-		  "separated by commas; docs/failpoints.md names them." },
+	  .help = "For tests: kill or stop this process at failpoints, NAME=kill|stop[:VISIT], "
+		  "separated by commas; docs/failpoints.md lists them." },
 };
 
 enum { MAPPED_FROM = 128 << 10 }; /* bytes */
@@ -72,12 +74,12 @@ static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
 	struct compact compact = { 0 };
-	struct keep keep = { 0 };
+	struct maintenance maintenance = { 0 };
 	struct daemon_server server = { 0 };
 	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
 
-	/* Left alone, malloc() would keep ever bigger blocks after a flush has freed them. */
+	/* By default malloc() keeps larger and larger freed blocks; return them to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
 	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
 	if (!failpoint_arm("ingester", loaded->failpoints, err))
@@ -87,17 +89,18 @@ static bool run(void *self, struct err *err)
 
 	const struct compact_options compaction = { .postgres = loaded->consume.postgres,
 						    .age_ns = loaded->compaction_age_ns };
-	const struct keep_options keeping = {
+	const struct maintenance_options maintenance_options = {
 		.postgres = loaded->consume.postgres,
 		.retention_raw_ns = loaded->consume.retention_raw_ns,
 		.retention_rollup_ns = loaded->retention_rollup_ns,
 	};
-	bool done = compact_start(&compact, &compaction, err) && keep_start(&keep, &keeping, err) &&
+	bool done = compact_start(&compact, &compaction, err) &&
+		    maintenance_start(&maintenance, &maintenance_options, err) &&
 		    consume_run(&consume, &loaded->consume, err);
 
 	daemon_stop();
 	compact_stop(&compact);
-	keep_stop(&keep);
+	maintenance_stop(&maintenance);
 	daemon_unserve(&server);
 	return done;
 }

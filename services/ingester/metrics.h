@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * metrics - what the ingester counts.
+ * metrics - the ingester's metrics.
  */
 #pragma once
 
 #include "chassis/metrics.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
 
-/* Why a message went to the rejected topic: the decoder's reasons, and two of ours. */
-enum { REJECT_HEADERS = OTLP_PART_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
+/* Why a message was sent to the rejected topic: the decoder's reasons and two of the ingester. */
+enum { REJECT_HEADERS = OTLP_PARTIAL_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
 
-/* What the decoder left out of messages that were taken, or took in part. */
-enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PART_REASON };
+/* Why the decoder skipped or truncated something in a message that was accepted. */
+enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 
 extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingester_skipped,
 	ingester_duplicates, ingester_late, ingester_rejected, ingester_gap,
 	ingester_rejected_stripped, ingester_bad_status, ingester_missed, ingester_unreadable,
 	ingester_topic_resets, ingester_flushes, ingester_flush_errors, ingester_flush_ns,
 	ingester_rows, ingester_row_bytes, ingester_fences_lost, ingester_series_new,
-	ingester_cache_hits, ingester_cache_misses, ingester_partitions_made,
+	ingester_cache_hits, ingester_cache_misses, ingester_partitions_created,
 	ingester_partitions_dropped, ingester_assigned, ingester_lag, ingester_buffered_bytes,
 	ingester_buffered_samples, ingester_hosts, ingester_paused, ingester_pauses,
 	ingester_samples_stored, ingester_rebalances, ingester_rereads, ingester_connections,
 	ingester_lag_ms, ingester_newest_sample_ms, ingester_partition_lag,
-	ingester_sample_delay_ns, ingester_visible_ns, ingester_writers_ended, ingester_merged_rows,
-	ingester_merged_bytes, ingester_merged_samples, ingester_joined_rows, ingester_chunks,
-	ingester_chunk_bytes, ingester_rolled_chunks, ingester_rolled_samples, ingester_day_rollups,
-	ingester_rollups, ingester_rollup_bytes, ingester_merge_errors, ingester_damaged_rows,
-	ingester_partition_newest;
+	ingester_sample_delay_ns, ingester_visible_ns, ingester_writers_terminated,
+	ingester_compacted_rows, ingester_compacted_bytes, ingester_compacted_samples,
+	ingester_coalesced_rows, ingester_chunks, ingester_chunk_bytes, ingester_rolled_up_chunks,
+	ingester_rolled_up_samples, ingester_daily_rollups, ingester_rollups, ingester_rollup_bytes,
+	ingester_compaction_errors, ingester_damaged_rows, ingester_partition_newest;
 
 /* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
 const char *reject_reason_name(size_t reason);
 
-/* Make all of them known to /metrics. */
+/* Register all of them with /metrics. */
 void ingester_metrics_register(void);

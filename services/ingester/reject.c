@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { TOLD_COUNT = 4 }; /* headers of ours */
+enum { OWN_HEADERS = 4 }; /* headers that the rejection adds */
 enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 500, POLL_MS = 100 };
 
 static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
@@ -19,7 +19,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 	(void)token;
 	reject->fate = fate;
 	if (fate != KAFKA_DELIVERED)
-		log_warn("rejected message not kept", "why=\"%s\"", why);
+		log_warn("rejected message not copied", "why=\"%s\"", why);
 }
 
 bool reject_open(struct reject *reject, const char *brokers, const char *source, struct err *err)
@@ -43,7 +43,7 @@ void reject_close(struct reject *reject)
 	kafka_producer_close(&reject->producer, CLOSE_TIMEOUT_MS);
 }
 
-/* ERR_INVALID: Kafka will never take it. */
+/* ERR_INVALID: Kafka will never accept this message. */
 static bool send(struct reject *reject, const struct kafka_message *message, struct err *err)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + DELIVERY_TIMEOUT_MS * NS_PER_MS;
@@ -56,15 +56,15 @@ static bool send(struct reject *reject, const struct kafka_message *message, str
 		kafka_producer_poll(&reject->producer, POLL_MS);
 	return reject->fate == KAFKA_DELIVERED ||
 	       err_set(err, reject->fate == KAFKA_REFUSED ? ERR_INVALID : ERR_IO,
-		       "Kafka did not take a rejected message into %s", reject->topic);
+		       "Kafka did not accept a rejected message into %s", reject->topic);
 }
 
 bool reject_message(struct reject *reject, const struct kafka_record *record, const char *reason,
 		    const char *error, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	static const char *const kept[] = { "decima-epoch", "decima-seq", "decima-status" };
-	struct kafka_header headers[TOLD_COUNT + ARRAY_LEN(kept)] = {
+	static const char *const copied[] = { "decima-epoch", "decima-seq", "decima-status" };
+	struct kafka_header headers[OWN_HEADERS + ARRAY_LEN(copied)] = {
 		{ "decima-reason", str_from(reason) },
 		{ "decima-error", str_from(error) },
 		{ "decima-source", str_format(&arena, "%s/%d/%" PRId64, reject->source,
@@ -75,22 +75,23 @@ bool reject_message(struct reject *reject, const struct kafka_record *record, co
 		.key = record->key,
 		.value = record->value,
 		.headers = headers,
-		.header_count = TOLD_COUNT,
+		.header_count = OWN_HEADERS,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-		str value = kafka_record_header(record, kept[i]);
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
+		str value = kafka_record_header(record, copied[i]);
 
 		if (value.ptr)
-			headers[message.header_count++] = (struct kafka_header){ kept[i], value };
+			headers[message.header_count++] = (struct kafka_header){ copied[i], value };
 	}
 	if (send(reject, &message, err))
 		return true;
 	if (err->code != ERR_INVALID)
 		return false;
 
-	/* It was packed, or taken within another limit. What is said of it always fits. */
+	/* The broker's limit is on the compressed size, or was changed. The four headers always
+	 * fit. */
 	metric_add(&ingester_rejected_stripped, 1);
-	message = (struct kafka_message){ .headers = headers, .header_count = TOLD_COUNT };
+	message = (struct kafka_message){ .headers = headers, .header_count = OWN_HEADERS };
 	return send(reject, &message, err) || err->code == ERR_INVALID;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reject - the topic for messages that cannot be accepted.
+ * reject - sends messages that cannot be stored to the rejected topic, TOPIC.rejected.
  *
- * A rejected message goes there as it came, with its own headers and `decima-reason`,
- * `decima-error`, `decima-source` (topic/partition/offset) and `decima-bytes` (of its value). It
- * counts as dealt with only once Kafka has it: reject_message() waits. Of one that Kafka would
- * never take (a compressed topic holds messages of any size) only those four headers are kept, for
- * nothing that a stranger sends may hold up a partition.
+ * A rejected message keeps its key, value, `decima-epoch`, `decima-seq` and `decima-status`, and
+ * gets `decima-reason`, `decima-error`, `decima-source` (topic/partition/offset) and `decima-bytes`
+ * (of its value). It counts as processed only when Kafka has acknowledged it; reject_message()
+ * waits for that. If Kafka can never accept the message, only those four headers are sent: a
+ * compressed topic holds messages of any size, and untrusted input must not block a partition.
+ * Consumer thread only.
  */
 #pragma once
 
@@ -16,15 +17,15 @@
 struct reject {
 	/* private */
 	struct kafka_producer producer;
-	const char *source; /* the topic that is read */
+	const char *source; /* the topic that we read */
 	char topic[256];
-	enum kafka_fate fate; /* of the one being sent; KAFKA_FATE_COUNT: not told yet */
+	enum kafka_fate fate; /* of the message being sent; KAFKA_FATE_COUNT: not reported yet */
 };
 
 bool reject_open(struct reject *reject, const char *brokers, const char *source,
 		 struct err *err) MUST_CHECK;
 void reject_close(struct reject *reject);
 
-/* False: Kafka did not take it in time; try again. */
+/* False: Kafka did not acknowledge the message in time; try again. */
 bool reject_message(struct reject *reject, const struct kafka_record *record, const char *reason,
 		    const char *error, struct err *err) MUST_CHECK;

@@ -11,20 +11,20 @@ static enum unreadable_step decide(struct unreadable *unreadable)
 		unreadable->next =
 			unreadable->inside + (unreadable->step < half ? unreadable->step : half);
 		unreadable->step *= 2;
-		unreadable->checking = false;
-		return UNREADABLE_ASK;
+		unreadable->is_verifying = false;
+		return UNREADABLE_FETCH;
 	}
-	if (unreadable->inside > unreadable->first && !unreadable->checking) {
+	if (unreadable->inside > unreadable->first && !unreadable->is_verifying) {
 		unreadable->next = unreadable->inside;
-		unreadable->checking = true;
-		return UNREADABLE_ASK;
+		unreadable->is_verifying = true;
+		return UNREADABLE_FETCH;
 	}
 	unreadable->next = unreadable->beyond;
 	return UNREADABLE_DONE;
 }
 
-enum unreadable_step unreadable_met(struct unreadable *unreadable, int32_t partition, int64_t base,
-				    int64_t wanted, int64_t end)
+enum unreadable_step unreadable_inside(struct unreadable *unreadable, int32_t partition,
+				       int64_t base, int64_t wanted, int64_t end)
 {
 	if (unreadable->partition != partition || unreadable->base != base) {
 		int64_t first = wanted > base ? wanted : base;
@@ -41,18 +41,18 @@ enum unreadable_step unreadable_met(struct unreadable *unreadable, int32_t parti
 	return decide(unreadable);
 }
 
-enum unreadable_step unreadable_passed(struct unreadable *unreadable, int64_t offset)
+enum unreadable_step unreadable_outside(struct unreadable *unreadable, int64_t offset)
 {
 	int64_t outside = offset < unreadable->next ? offset : unreadable->next;
 
 	if (outside <= unreadable->first)
-		outside = unreadable->first + 1; /* what was told before was of this batch */
+		outside = unreadable->first + 1; /* the error before was of this batch */
 	unreadable->beyond = outside;
 	if (unreadable->inside >= outside) {
-		/* It was not in it after all: only the first is sure to be. */
+		/* That response was of an earlier fetch. Only `first` is certain to be inside. */
 		unreadable->inside = unreadable->first;
 		unreadable->step = 1;
 	}
-	unreadable->checking = false;
+	unreadable->is_verifying = false;
 	return decide(unreadable);
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ingest_feed - a fleet of hosts that send recorded batches, for make bench-ingest and bench-query.
+ * ingest_feed - simulates a fleet that sends recorded batches, for make bench-ingest and
+ * bench-query.
  *
  *     ingest_feed decode FILE...
  *     ingest_feed send BROKERS TOPIC HOSTS ROUNDS PAUSE_MS NUMBERED SPAN_MS FILE...
  *
- * A FILE is one batch as an agent sent it (ProfilesData). `decode` says how fast one core reads
- * them. `send` gives each host one of them per round, with its own label node and times that end
- * now; NUMBERED 1 sends them as an agent does, 0 as a stranger would, without headers. Each says
- * what it did in one line of JSON.
+ * A FILE is one batch of an agent (ProfilesData). `decode` measures how fast one core decodes them.
+ * `send` sends one of them for each host and round, with the host's own label `node` and timestamps
+ * that end now. NUMBERED 1: with an agent's headers; 0: without headers, as a third-party producer.
+ * Both commands print one line of JSON with their counts.
  *
- * With a SPAN_MS above 0 a round is that long, whatever the pause: its samples are spread over it,
- * and the last round ends now. Each series has a label pod then, of its own.
+ * If SPAN_MS is above 0, the samples of a round are spread over that time, independent of the
+ * pause, and the last round ends now. Each series then has a label `pod` of its own.
  */
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_producer.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/status.h"
 
 #include <inttypes.h>
@@ -29,7 +31,7 @@ struct feed {
 	struct kafka_producer producer;
 	str files[FILES_MAX];
 	size_t file_count;
-	struct arena kept, arena;
+	struct arena files_arena, arena;
 	uint64_t hosts, rounds, pause_ms, numbered, span_ms, epoch, began_ms;
 	uint64_t samples, bytes, messages, failed;
 };
@@ -106,7 +108,7 @@ static void label_series(struct feed *feed, struct series *series, str node)
 	series->labels = labels_of(items, len);
 }
 
-/* Without a span the batch is of just now; else it fills its round's. */
+/* Without a span the batch ends now; with a span its samples are spread over its round. */
 static void set_times(const struct feed *feed, uint64_t round, struct sample_set *set)
 {
 	uint64_t first_ms = UINT64_MAX, last_ms = 0, now_ms = clock_unix_ns() / NS_PER_MS;
@@ -128,7 +130,7 @@ static void set_times(const struct feed *feed, uint64_t round, struct sample_set
 	}
 }
 
-/* The batch as this host would have sent it. */
+/* The batch with the labels and times of this host. */
 static str batch_of(struct feed *feed, str file, str node, uint64_t round, uint64_t *ret_samples)
 {
 	struct sample_set set;
@@ -214,7 +216,7 @@ static void send_all(struct feed *feed)
 static void files_read(struct feed *feed, char **paths, int count)
 {
 	for (int i = 0; i < count && i < FILES_MAX; i++)
-		feed->files[feed->file_count++] = file_read(paths[i], &feed->kept);
+		feed->files[feed->file_count++] = file_read(paths[i], &feed->files_arena);
 }
 
 int main(int argc, char **argv)

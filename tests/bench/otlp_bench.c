@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_bench - how fast OTLP profiles are read, beside protobuf-c's unpacking of the same bytes.
+ * otlp_bench - the speed of otlp_read(), compared with protobuf-c unpacking the same bytes.
  *
- * Two messages: of a busy machine (many samples of few stacks) and of one where most samples are
- * stacks not seen before. Both readers take turns, so that what else the machine does meets both;
- * medians of CPU time are told. protobuf-c only unpacks (into an arena): no index is checked, no
- * name looked up, nothing interned.
+ * Two messages: one of a busy machine (many samples, few stacks), one where most samples have a new
+ * stack. The two decoders alternate, so that other load on the machine affects both; the output is
+ * the median CPU time. protobuf-c only unpacks (into an arena): it checks no index, looks up no
+ * name and interns nothing.
  */
 #include "base/clock.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 
@@ -36,7 +37,7 @@ static uint64_t next(uint64_t *state)
 	return *state;
 }
 
-/* 0 <= it < limit. */
+/* A random number below `limit`. */
 static uint32_t below(uint64_t *state, size_t limit)
 {
 	return limit ? (uint32_t)(next(state) % limit) : 0;
@@ -51,7 +52,7 @@ static void frames_fill(struct sample_set *set, const struct shape *shape, uint6
 		frame.path =
 			str_format(set->arena, "/usr/lib/x86_64-linux-gnu/lib%" PRIu64 ".so", file);
 		frame.build_id = str_format(set->arena, "%040" PRIx64, file * 7919);
-		if (i % 4 == 0) { /* kernel and interpreted code carries its names */
+		if (i % 4 == 0) { /* kernel and interpreted code has function names */
 			frame.type = STR("kernel");
 			frame.path = STR("[kernel.kallsyms]");
 			frame.build_id = (str){ 0 };
@@ -164,7 +165,7 @@ int main(void)
 		str message = message_make(&shapes[i], &arena);
 		uint64_t ours[ROUNDS], theirs[ROUNDS];
 
-		printf("%s: %zu samples, %zu stacks, %zu bytes (%.1f a sample)\n", shapes[i].name,
+		printf("%s: %zu samples, %zu stacks, %zu bytes (%.1f per sample)\n", shapes[i].name,
 		       shapes[i].samples, shapes[i].stacks, message.len,
 		       (double)message.len / (double)shapes[i].samples);
 		for (size_t round = 0; round < ROUNDS; round++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unfenced - takes the place of lib/store/writer_fence.c in tests/ingester_unfenced, which is there
- * to be measured and not to be used: what it stores is neither fenced nor remembered as seen, so a
- * restart counts it twice.
+ * unfenced - replaces lib/store/writer_fence.c in tests/ingester_unfenced, for measurements only:
+ * it writes no fence and no received sequence numbers, so a restart stores data twice.
  */
 #include "store/writer_flush.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * labels - whatever names and values come, the set is sorted, has each name once with the value
- * that was given last, and is equal to its copy.
+ * labels - for any names and values the set is sorted, has each name once with its last value, and
+ * is equal to its copy.
  */
 #include "base/reader.h"
 #include "base/vec.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The value that a name was given last, by looking at all of them. */
+/* The last value of a name, by a linear search. */
 static str last_value(const struct label *given, size_t len, str name)
 {
 	while (len-- > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * matcher - any expression is compiled or refused, and no subject makes it run for long. What its
- * text says of what it matches is so.
+ * matcher - any expression is compiled or rejected, and no subject makes it run for long. Its
+ * regex_hint holds for every match.
  */
 #include "base/reader.h"
 #include "profile/regex_hint.h"

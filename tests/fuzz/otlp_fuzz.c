@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * OTLP profiles. What is taken must be writable, and taken again as the same number of samples.
+ * OTLP profiles. A decoded message can be encoded, and decodes again to the same number of samples.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

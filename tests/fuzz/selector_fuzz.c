@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * selector - any text is parsed or refused with a sentence, and what was parsed can be used.
+ * selector - any text is parsed or rejected with a sentence, and a parsed selector can be used.
  */
 #include "profile/selector.h"
 

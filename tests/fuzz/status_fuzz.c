@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * AgentStatus, as it comes in a header of a Kafka message.
+ * AgentStatus, the content of a header of a Kafka message.
  */
 #include "profile/status.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A request for names or an answer with them: what is accepted can be written and read again.
+ * Requests and responses of POST /symbolize: a decoded one can be encoded and decoded again.
  */
 #include "profile/symbolize.h"
 

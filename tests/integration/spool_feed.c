@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
 #include "profile/status.h"
 #include "publish.h"

@@ -28,10 +28,10 @@ __attribute__((noinline)) int outer(const char *, int x)
 }
 int main(int argc, char **argv) { std::printf("%d\\n", app::outer(*argv, argc)); }
 """
-NO_FILE = "no debug info or executable of this build id is held"
-PENDING = "the debug info is being fetched or read: ask again"
-UNAVAILABLE = "the debuginfod server could not be asked just now"
-MALFORMED = "the debug info cannot be read"
+NO_FILE = "no debug info or executable with this build id is known"
+PENDING = "the debug info is being fetched or read: retry"
+UNAVAILABLE = "the debuginfod server is unavailable"
+MALFORMED = "the debug info cannot be parsed"
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from named_querier import (  # filled: what named() asks for
 from otlp_messages import PERIOD
 
 GO = shutil.which("go") or "/usr/local/go/bin/go"
-NO_SYMBOL = "the debug info says nothing of this address"
-NO_DEBUG_INFO = "no debug info or executable of this build id is held"
+NO_SYMBOL = "the debug info has no symbol for this address"
+NO_DEBUG_INFO = "no debug info or executable with this build id is known"
 
 BAD = ["hangs", "garbage", "fewer", "fewer_binaries", "error", "slow_bytes", "nothing"]
 
@@ -173,7 +173,7 @@ def test_a_symbolizer_that_is_not_well_costs_names_alone(named, mood):
     warning = warnings_of(named)
     assert "the symbolizer cannot be asked" in warning and "10 of 10 addresses" in warning
     rows = named.json("table")["data"]["rows"]
-    assert {row["reason"] for row in rows} == {"the symbolizer did not answer just now"}
+    assert {row["reason"] for row in rows} == {"the symbolizer did not respond"}
     told = metrics(named.querier)
     assert told['decima_querier_name_requests_total{result="failed"}'] >= 1
     assert told['decima_querier_errors_total{type="timeout"}'] == 0

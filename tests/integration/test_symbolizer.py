@@ -21,7 +21,7 @@ def test_names_are_full_and_demangled(pair, program):
     assert answer["locations"][0]["lines"][-1]["function"] == OUTER
     assert answer["locations"][0]["lines"][-1]["system_name"] == "_ZN3app5outerEPKci"
     assert answer["locations"][1] == {
-        "lines": [], "reason": "the debug info says nothing of this address"}
+        "lines": [], "reason": "the debug info has no symbol for this address"}
 
 
 def test_inlined_calls_have_lines_of_their_own(known):
@@ -72,7 +72,7 @@ def test_a_file_that_comes_late_is_seen_within_ten_seconds(pair, program):
 def test_what_is_no_build_id_is_said_to_be_none(pair, build_id):
     answer = ask(pair[1], build_id, 1)
 
-    assert answer["reason"] == "not a build id that anything is kept under"
+    assert answer["reason"] == "not a valid build id"
     assert works(pair[1]) == {}
 
 

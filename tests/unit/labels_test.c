@@ -20,7 +20,7 @@ static void sorts_by_name_and_keeps_the_last_of_a_name(void **state)
 	assert_null(labels_get(labels, STR("node")).ptr);
 }
 
-static void takes_what_is_nearest_to_a_service_that_is_missing(void **state)
+static void replaces_a_missing_service_name_by_the_first_fallback(void **state)
 {
 	static const struct {
 		const char *compose_service, *container, *unit, *comm, *want;
@@ -50,7 +50,7 @@ static void takes_what_is_nearest_to_a_service_that_is_missing(void **state)
 	}
 }
 
-static void keeps_a_service_name_that_was_given(void **state)
+static void keeps_a_service_name_that_is_set(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct label items[] = { { STR("service_name"), STR("db") }, { STR("comm"), STR("x") } };
@@ -82,7 +82,7 @@ static void dots_of_an_unlisted_attribute_become_underscores(void **state)
 }
 
 RUN_TESTS(TEST(sorts_by_name_and_keeps_the_last_of_a_name),
-	  TEST(takes_what_is_nearest_to_a_service_that_is_missing),
-	  TEST(keeps_a_service_name_that_was_given),
+	  TEST(replaces_a_missing_service_name_by_the_first_fallback),
+	  TEST(keeps_a_service_name_that_is_set),
 	  TEST(a_name_belongs_either_to_the_series_or_to_the_sample),
 	  TEST(dots_of_an_unlisted_attribute_become_underscores))

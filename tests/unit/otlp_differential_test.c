@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The streaming reader beside protobuf-c: what protobuf-c unpacks of the same bytes, resolved as
- * plainly as can be, says the same samples.
+ * Compares the streaming reader with protobuf-c: the same bytes, unpacked by protobuf-c and
+ * resolved in the simplest way, must give the same samples.
  */
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
+#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
 #include "profile/protobuf.h"
 #include "random_set.h"
@@ -30,7 +31,7 @@ static str value_text(const struct plain *p, const Otlp__AnyValue *value)
 	return protobuf_str(value->string_value);
 }
 
-/* The label a table's attribute is, by the table of labels. */
+/* The label of an attribute, by the table of labels. */
 static struct label label_of(const struct plain *p, str attribute, const Otlp__AnyValue *value,
 			     bool of_sample)
 {
@@ -74,8 +75,8 @@ static void line_put(const struct plain *p, struct buf *out, const Otlp__Locatio
 		     const Otlp__Line *line, bool inlined)
 {
 	static const Otlp__Line no_line;
-	const Otlp__Line *said = line ? line : &no_line;
-	const Otlp__Function *function = p->d->function_table[said->function_index];
+	const Otlp__Line *known = line ? line : &no_line;
+	const Otlp__Function *function = p->d->function_table[known->function_index];
 	const Otlp__Mapping *mapping = p->d->mapping_table[location->mapping_index];
 	str build_id = { 0 }, type = STR("native");
 
@@ -90,7 +91,7 @@ static void line_put(const struct plain *p, struct buf *out, const Otlp__Locatio
 		   STR_ARG(string_at(p, function->name_strindex)),
 		   STR_ARG(string_at(p, function->system_name_strindex)));
 	buf_format(out, "|" STR_FMT "|%d|%d|%d", STR_ARG(string_at(p, function->filename_strindex)),
-		   (int)said->line, (int)function->start_line, inlined);
+		   (int)known->line, (int)function->start_line, inlined);
 }
 
 static void stack_put(const struct plain *p, struct buf *out, const Otlp__Stack *stack)
@@ -106,7 +107,7 @@ static void stack_put(const struct plain *p, struct buf *out, const Otlp__Stack 
 	}
 }
 
-/* As sample_set_text() says a sample. */
+/* A sample in the format of sample_set_text(). */
 static void sample_put(struct plain *p, struct labels resource, const Otlp__Profile *profile,
 		       const Otlp__Sample *sample)
 {
@@ -163,8 +164,8 @@ static str plain_text(const Otlp__ProfilesData *data, struct arena *arena)
 	return buf_bytes(&all);
 }
 
-/* Label sets of random_set may have a node as a sample's label, which is written as it is. */
-static void says_what_protobuf_c_says_of_the_same_bytes(void **state)
+/* random_set may give a sample the label node, which is written under its own name. */
+static void decodes_the_same_samples_as_protobuf_c(void **state)
 {
 	static const struct otlp_options options = { 0, UINT64_MAX };
 
@@ -199,4 +200,4 @@ static void says_what_protobuf_c_says_of_the_same_bytes(void **state)
 	}
 }
 
-RUN_TESTS(TEST(says_what_protobuf_c_says_of_the_same_bytes))
+RUN_TESTS(TEST(decodes_the_same_samples_as_protobuf_c))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * otlp_message - a small message of OTLP profiles that each test changes before it is packed, and
- * what was read of one as text.
+ * otlp_message - a small OTLP profiles message that each test changes before it is packed, and the
+ * samples decoded from it as text.
  */
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/otlp.h"
+#include "profile/otlp_reader.h"
 #include "profile/protobuf.h"
 #include "profiles.h"
 #include "test.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
-static void what_was_written_comes_back_sample_for_sample(void **state)
+static void decodes_exactly_the_samples_that_were_encoded(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, again;
@@ -35,7 +36,7 @@ static void timestamps_count_one_period_each(void **state)
 	arena_free(&m.arena);
 }
 
-static void one_value_without_a_time_is_at_the_profiles(void **state)
+static void one_value_without_a_time_has_the_profiles_time(void **state)
 {
 	struct message m;
 
@@ -48,7 +49,7 @@ static void one_value_without_a_time_is_at_the_profiles(void **state)
 	arena_free(&m.arena);
 }
 
-static void a_value_beside_a_time_is_its_own(void **state)
+static void a_timestamp_may_have_its_own_value(void **state)
 {
 	struct message m;
 
@@ -60,7 +61,7 @@ static void a_value_beside_a_time_is_its_own(void **state)
 	arena_free(&m.arena);
 }
 
-static void values_of_other_types_are_taken_as_they_are(void **state)
+static void values_of_other_types_are_not_converted(void **state)
 {
 	struct message m;
 
@@ -144,8 +145,8 @@ static void arrays_are_text_as_in_json(void **state)
 	arena_free(&m.arena);
 }
 
-/* As protobuf asks of every parser: what is not packed, and dictionaries in pieces. */
-static void unpacked_numbers_and_unknown_fields_are_taken(void **state)
+/* Protobuf requires both of every parser: unpacked numbers, and dictionaries in pieces. */
+static void unpacked_numbers_and_unknown_fields_are_accepted(void **state)
 {
 	struct message m;
 	struct otlp_result result;
@@ -210,9 +211,10 @@ static void numbers_of_a_field_may_come_in_pieces(void **state)
 	arena_free(&m.arena);
 }
 
-RUN_TESTS(TEST(what_was_written_comes_back_sample_for_sample),
-	  TEST(timestamps_count_one_period_each), TEST(one_value_without_a_time_is_at_the_profiles),
-	  TEST(a_value_beside_a_time_is_its_own), TEST(values_of_other_types_are_taken_as_they_are),
+RUN_TESTS(TEST(decodes_exactly_the_samples_that_were_encoded),
+	  TEST(timestamps_count_one_period_each),
+	  TEST(one_value_without_a_time_has_the_profiles_time),
+	  TEST(a_timestamp_may_have_its_own_value), TEST(values_of_other_types_are_not_converted),
 	  TEST(resource_attributes_are_labels_by_the_table), TEST(lines_and_links_are_read),
-	  TEST(arrays_are_text_as_in_json), TEST(unpacked_numbers_and_unknown_fields_are_taken),
+	  TEST(arrays_are_text_as_in_json), TEST(unpacked_numbers_and_unknown_fields_are_accepted),
 	  TEST(numbers_of_a_field_may_come_in_pieces))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a value of an attribute becomes as a label, and what of a spoiled message becomes of it.
+ * Attribute values as labels, and corrupt messages.
  */
 #include "otlp_message.h"
 
 static struct message message;
 
-/* What is read of a resource's attribute "k" whose value is these bytes of an AnyValue. */
+/* Decode a resource whose attribute "k" has these bytes as its AnyValue. */
 static bool read_value(str any_value, struct sample_set *set, struct otlp_result *result,
 		       struct err *err)
 {
@@ -47,8 +47,8 @@ static void a_value_becomes_text_as_in_json(void **state)
 		{ BYTES("\x21\x00\x00\x00\x00\x00\x00\xf8\x3f"), BYTES("1.5") },
 		{ BYTES("\x3a\x02\xff\x00"), BYTES("ff00") },
 		{ BYTES("\x40\x03"), BYTES("cpu") },         /* an index of the texts */
-		{ BYTES("\x10\x01\x0a\x01z"), BYTES("z") },  /* of several the last */
-		{ BYTES("\x4a\x01q\x0a\x01z"), BYTES("z") }, /* what is not known is nothing */
+		{ BYTES("\x10\x01\x0a\x01z"), BYTES("z") },  /* the last of several */
+		{ BYTES("\x4a\x01q\x0a\x01z"), BYTES("z") }, /* an unknown field is skipped */
 		{ BYTES("\x2a\x00"), BYTES("[]") },
 		{ BYTES("\x2a\x07\x0a\x02\x40\x03\x0a\x01\x48"), { NULL, 0 } },
 		{ BYTES("\x2a\x09\x12\x01x\x0a\x02\x40\x03\x0a\x00"), BYTES("[\"cpu\",null]") },
@@ -84,17 +84,18 @@ static void a_value_becomes_text_as_in_json(void **state)
 	arena_free(&message.arena);
 }
 
-static void a_value_of_another_kind_refuses_the_message(void **state)
+static void a_value_with_a_wrong_wire_type_rejects_the_message(void **state)
 {
 	static const struct {
 		str any_value;
 		enum otlp_reason reason;
 	} rows[] = {
 		{ BYTES("\x08\x01"), OTLP_MALFORMED }, /* a string that is a number */
-		{ BYTES("\x10\x01\x2a\x02\x08\x01"), OTLP_MALFORMED }, /* its own, both of them */
+		{ BYTES("\x10\x01\x2a\x02\x08\x01"),
+		  OTLP_MALFORMED }, /* a number, then an array of numbers */
 		{ BYTES("\x2a\x02\x08\x01"), OTLP_MALFORMED },         /* an array of numbers */
 		{ BYTES("\x32\x02\x08\x01"), OTLP_MALFORMED },         /* a list of numbers */
-		{ BYTES("\x32\x04\x0a\x02\x08\x01"), OTLP_MALFORMED }, /* a key that is one */
+		{ BYTES("\x32\x04\x0a\x02\x08\x01"), OTLP_MALFORMED }, /* a key that is a number */
 		{ BYTES("\x2a\x04\x0a\x02\x08\x01"), OTLP_MALFORMED },
 		{ BYTES("\x2a\x04\x0a\x02\x40\x63"), OTLP_INDEX },
 		{ BYTES("\x40\x63"), OTLP_INDEX },
@@ -126,7 +127,7 @@ static void a_value_of_another_kind_refuses_the_message(void **state)
 	arena_free(&message.arena);
 }
 
-static void a_long_value_inside_a_list_is_cut_and_counted(void **state)
+static void a_long_value_inside_a_list_is_truncated_and_counted(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf any_value = { .arena = &arena };
@@ -140,12 +141,12 @@ static void a_long_value_inside_a_list_is_cut_and_counted(void **state)
 	buf_u8(&any_value, 0x3a); /* bytes, of which each is two characters */
 	buf_str_prefixed(&any_value, (str){ text, sizeof(text) });
 	assert_true(read_value(buf_bytes(&any_value), &set, &result, &err));
-	assert_int_equal(result.counts[OTLP_LABEL_CUT], 1);
+	assert_int_equal(result.counts[OTLP_LABEL_TRUNCATED], 1);
 	assert_int_equal(labels_get(set.series.items[0].labels, STR("k")).len, LABEL_VALUE_MAX);
 	arena_free(&message.arena);
 }
 
-/* Each index of what was read is of something that is there. */
+/* All indexes in the set are valid. */
 static void assert_whole(const struct sample_set *set)
 {
 	for (size_t i = 0; i < set->samples.len; i++) {
@@ -160,8 +161,8 @@ static void assert_whole(const struct sample_set *set)
 			assert_true(set->stacks.items[i].frames[k] < set->frames.len);
 }
 
-/* A message with all there is in it, with each of its bytes changed in several ways. */
-static void a_spoiled_message_is_refused_with_a_reason_or_read_whole(void **state)
+/* A message with every kind of field, with each of its bytes changed in several ways. */
+static void a_corrupt_message_is_rejected_with_a_reason_or_decoded(void **state)
 {
 	static const char flips[] = { 0x01, 0x02, 0x05, 0x08, '\x80', '\xff' };
 	AUTO_ARENA arena = { 0 };
@@ -207,6 +208,7 @@ static void a_spoiled_message_is_refused_with_a_reason_or_read_whole(void **stat
 	arena_free(&m.arena);
 }
 
-RUN_TESTS(TEST(a_value_becomes_text_as_in_json), TEST(a_value_of_another_kind_refuses_the_message),
-	  TEST(a_long_value_inside_a_list_is_cut_and_counted),
-	  TEST(a_spoiled_message_is_refused_with_a_reason_or_read_whole))
+RUN_TESTS(TEST(a_value_becomes_text_as_in_json),
+	  TEST(a_value_with_a_wrong_wire_type_rejects_the_message),
+	  TEST(a_long_value_inside_a_list_is_truncated_and_counted),
+	  TEST(a_corrupt_message_is_rejected_with_a_reason_or_decoded))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 #include "profile/protobuf.h"
 #include "profiles.h"
 #include "test.h"
@@ -22,7 +22,7 @@ static Otlp__ProfilesData *write_and_unpack(struct sample_set *set, struct arena
 	return data;
 }
 
-static void every_table_begins_with_its_zero_value_and_says_nothing_twice(void **state)
+static void every_table_begins_with_its_zero_value_and_has_no_duplicates(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -46,7 +46,7 @@ static void every_table_begins_with_its_zero_value_and_says_nothing_twice(void *
 					    protobuf_str(d->string_table[k])));
 }
 
-static void ticks_go_as_timestamps_only_and_other_values_with_them(void **state)
+static void ticks_are_written_as_timestamps_only_and_other_values_with_them(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -75,7 +75,7 @@ static void ticks_go_as_timestamps_only_and_other_values_with_them(void **state)
 	assert_int_equal(valued, 3);
 }
 
-static void only_what_the_range_speaks_of_is_written(void **state)
+static void only_items_that_the_range_references_are_written(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -95,6 +95,6 @@ static void only_what_the_range_speaks_of_is_written(void **state)
 	assert_int_equal(data->dictionary->n_location_table, 2);
 }
 
-RUN_TESTS(TEST(every_table_begins_with_its_zero_value_and_says_nothing_twice),
-	  TEST(ticks_go_as_timestamps_only_and_other_values_with_them),
-	  TEST(only_what_the_range_speaks_of_is_written))
+RUN_TESTS(TEST(every_table_begins_with_its_zero_value_and_has_no_duplicates),
+	  TEST(ticks_are_written_as_timestamps_only_and_other_values_with_them),
+	  TEST(only_items_that_the_range_references_are_written))

@@ -8,7 +8,7 @@
 
 enum { PERIOD = 52631578 };
 
-/* What another's inflate and protobuf-c make of it. */
+/* Decode the profile with zlib's inflate and protobuf-c. */
 static Pprof__Profile *read_back(str gzip)
 {
 	static uint8_t room[1 << 20];
@@ -119,7 +119,7 @@ static void keeps_addresses_build_ids_and_names_leaf_first(void **state)
 	pprof__profile__free_unpacked(profile, NULL);
 }
 
-static void tells_samples_apart_by_the_labels_that_are_asked_for(void **state)
+static void distinguishes_samples_by_the_requested_labels(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -144,7 +144,7 @@ static void tells_samples_apart_by_the_labels_that_are_asked_for(void **state)
 }
 
 /* main called work, into which step and leaf were inlined; the same address twice; and an address
- * of another binary that nobody has named. */
+ * of another binary that has no name. */
 static void fill_inlined(struct sample_set *set)
 {
 	struct frame frames[] = {
@@ -248,7 +248,7 @@ static void an_empty_set_is_a_valid_profile(void **state)
 
 RUN_TESTS(TEST(merges_equal_stacks_and_leaves_other_types_out),
 	  TEST(keeps_addresses_build_ids_and_names_leaf_first),
-	  TEST(tells_samples_apart_by_the_labels_that_are_asked_for),
+	  TEST(distinguishes_samples_by_the_requested_labels),
 	  TEST(inlined_lines_share_a_location_innermost_first),
 	  TEST(a_mapping_claims_names_only_if_each_of_its_locations_has_one),
 	  TEST(an_empty_set_is_a_valid_profile))

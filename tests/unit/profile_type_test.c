@@ -24,7 +24,7 @@ static void parses_ids_aliases_and_parcas_delta(void **state)
 	}
 }
 
-static void refuses_what_is_no_type_with_a_sentence(void **state)
+static void rejects_invalid_types_with_a_sentence(void **state)
 {
 	static const char *const rows[] = { "",         "cpu",        "a:b:c",       "a:b:c:d:e:f",
 					    ":b:c:d:e", "a:b{:c:d:e", "a b:c:d:e:f", "a:b:c:d\"" };
@@ -52,7 +52,7 @@ static void otlps_samples_of_cpu_are_cpu_time_by_their_period(void **state)
 		{ "inuse_space", "bytes", "space", "bytes", "memory:inuse_space:bytes:space:bytes",
 		  false },
 		{ "inuse_space", "bytes", "", "", "memory:inuse_space:bytes:space:bytes", false },
-		/* block or mutex? nobody can tell */
+		/* block or mutex: ambiguous */
 		{ "contentions", "count", "contentions", "count",
 		  "otlp:contentions:count:contentions:count", false },
 		{ "samples", "count", "", "", "otlp:samples:count::", false },
@@ -87,6 +87,6 @@ static void every_listed_type_has_five_parts_and_a_unit(void **state)
 	assert_int_equal(profile_type_temporality(STR("x:y:z:a:b")), TEMPORALITY_DELTA);
 }
 
-RUN_TESTS(TEST(parses_ids_aliases_and_parcas_delta), TEST(refuses_what_is_no_type_with_a_sentence),
+RUN_TESTS(TEST(parses_ids_aliases_and_parcas_delta), TEST(rejects_invalid_types_with_a_sentence),
 	  TEST(otlps_samples_of_cpu_are_cpu_time_by_their_period),
 	  TEST(every_listed_type_has_five_parts_and_a_unit))

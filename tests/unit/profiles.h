@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * profiles - a small sample_set that has one of everything, for tests of what carries it.
+ * profiles - a small sample_set with one item of each kind, for tests of encoders and decoders.
  */
 #pragma once
 

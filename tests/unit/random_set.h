@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * random_set - sample sets nobody thought of, the same for the same seed, and their plain text.
+ * random_set - random sample sets, equal for equal seeds, and their content as plain text.
  *
- * The text says each sample with all it speaks of, sorted, so that two sets which number things
- * differently and mean the same have the same text.
+ * The text has one line for each sample with all the items that it references, sorted. So two sets
+ * with the same samples have the same text, even if their indexes differ.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 #include "profile/regex_hint.h"
 #include "test.h"
 
-static void names_the_few_values_of_an_alternation(void **state)
+static void lists_the_values_of_an_alternation(void **state)
 {
 	static const struct {
 		const char *expression;
@@ -30,7 +30,7 @@ static void names_the_few_values_of_an_alternation(void **state)
 	}
 }
 
-static void says_what_values_begin_with_and_no_more(void **state)
+static void finds_the_common_prefix_and_no_more(void **state)
 {
 	static const struct {
 		const char *expression, *prefix;
@@ -65,7 +65,7 @@ static void says_what_values_begin_with_and_no_more(void **state)
 	}
 }
 
-static void says_what_values_have_inside_and_no_more(void **state)
+static void finds_the_longest_contained_text_and_no_more(void **state)
 {
 	static const struct {
 		const char *expression, *inside;
@@ -106,7 +106,7 @@ static void says_what_values_have_inside_and_no_more(void **state)
 	}
 }
 
-static void a_range_holds_all_that_begins_with_the_prefix(void **state)
+static void a_range_holds_all_values_with_the_prefix(void **state)
 {
 	static const struct {
 		const char *prefix, *first, *end;
@@ -129,7 +129,6 @@ static void a_range_holds_all_that_begins_with_the_prefix(void **state)
 	assert_false(regex_hint_range(STR("\xc3\xa4"), &arena, &first, &end));
 }
 
-RUN_TESTS(TEST(names_the_few_values_of_an_alternation),
-	  TEST(says_what_values_begin_with_and_no_more),
-	  TEST(says_what_values_have_inside_and_no_more),
-	  TEST(a_range_holds_all_that_begins_with_the_prefix))
+RUN_TESTS(TEST(lists_the_values_of_an_alternation), TEST(finds_the_common_prefix_and_no_more),
+	  TEST(finds_the_longest_contained_text_and_no_more),
+	  TEST(a_range_holds_all_values_with_the_prefix))

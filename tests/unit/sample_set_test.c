@@ -9,7 +9,7 @@ static struct frame native(uint64_t address)
 	return (struct frame){ .type = STR("native"), .path = STR("/bin/x"), .address = address };
 }
 
-static void equal_things_get_one_index(void **state)
+static void equal_items_get_one_index(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -37,7 +37,7 @@ static void equal_things_get_one_index(void **state)
 	assert_int_not_equal(sample_set_series(&set, STR("u"), labels, 0), series);
 }
 
-static void finds_all_of_many_after_growing(void **state)
+static void finds_every_item_after_growing(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -57,7 +57,7 @@ static void finds_all_of_many_after_growing(void **state)
 	assert_int_equal(set.frames.len, 10000);
 }
 
-/* A set in an arena of its own, whose strings are overwritten when it has been merged. */
+/* A set whose strings the caller overwrites after the merge. */
 static void fill(struct sample_set *set, char *name, uint64_t address)
 {
 	struct frame frame = native(address);
@@ -78,7 +78,7 @@ static void fill(struct sample_set *set, char *name, uint64_t address)
 			    });
 }
 
-static void merging_owns_all_it_takes(void **state)
+static void merging_copies_all_strings(void **state)
 {
 	AUTO_ARENA into_arena = { 0 };
 	struct sample_set into;
@@ -115,7 +115,7 @@ static bool keep_late_without_labels(void *self, const struct sample_set *from,
 	return sample->time_ms >= *(uint64_t *)self;
 }
 
-static void a_filter_leaves_out_and_changes(void **state)
+static void a_filter_skips_and_changes_samples(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set from, into;
@@ -136,5 +136,5 @@ static void a_filter_leaves_out_and_changes(void **state)
 	assert_int_equal(into.frames.len, 1);
 }
 
-RUN_TESTS(TEST(equal_things_get_one_index), TEST(finds_all_of_many_after_growing),
-	  TEST(merging_owns_all_it_takes), TEST(a_filter_leaves_out_and_changes))
+RUN_TESTS(TEST(equal_items_get_one_index), TEST(finds_every_item_after_growing),
+	  TEST(merging_copies_all_strings), TEST(a_filter_skips_and_changes_samples))

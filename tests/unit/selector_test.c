@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/buf.h"
 #include "profile/profile_type.h"
 #include "profile/selector.h"
 #include "test.h"
 
 #include <stdio.h>
 
-static void understands_good_selectors(void **state)
+static void parses_valid_selectors(void **state)
 {
 	static const struct {
 		const char *text, *type;
@@ -54,7 +55,7 @@ static void understands_good_selectors(void **state)
 	}
 }
 
-static void says_where_a_bad_selector_goes_wrong(void **state)
+static void reports_the_position_of_an_error(void **state)
 {
 	static const struct {
 		const char *text, *error; /* after "selector, position " */
@@ -81,11 +82,11 @@ static void says_where_a_bad_selector_goes_wrong(void **state)
 		{ "a:b:c:d:e x", "11: expected { or nothing more, found 'x'" },
 		{ "a:b:c:d:e{__name__=\"a:b:c:d:e\"}", "20: the profile type is given twice" },
 		{ "{__name__=~\"a:b:c:d:e\"}", "2: the profile type can only be compared with =" },
-		{ "{a=\"\\q\"}", "7: there is no escape \\q" },
+		{ "{a=\"\\q\"}", "7: unknown escape \\q" },
 		{ "{a=\"\\x4\"}", "7: expected 2 hex digits after \\x" },
 		{ "{a=\"\\40\"}", "6: expected three octal digits after \\" },
 		{ "{a=\"\\777\"}", "6: octal escape beyond \\377" },
-		{ "{a=\"\\U00110000\"}", "7: \\U names no character" },
+		{ "{a=\"\\U00110000\"}", "7: \\U is not a valid character" },
 		{ "{a=\"\\ud800\"}", "4: the text that begins here is not UTF-8 or has a NUL in "
 				     "it" },
 		{ "{a=\"\\x00\"}", "4: the text that begins here is not UTF-8 or has a NUL in it" },
@@ -107,7 +108,7 @@ static void says_where_a_bad_selector_goes_wrong(void **state)
 	}
 }
 
-static void refuses_types_and_expressions_that_are_none(void **state)
+static void rejects_invalid_types_and_expressions(void **state)
 {
 	static const char *const rows[] = {
 		"cpu",
@@ -133,7 +134,7 @@ static void refuses_types_and_expressions_that_are_none(void **state)
 	}
 }
 
-static void refuses_more_matchers_and_bytes_than_its_limits(void **state)
+static void rejects_more_matchers_and_bytes_than_its_limits(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf text = { .arena = &arena };
@@ -163,6 +164,6 @@ static void refuses_more_matchers_and_bytes_than_its_limits(void **state)
 	assert_string_equal(err.msg, "selector of 16385 bytes, limit 16384");
 }
 
-RUN_TESTS(TEST(understands_good_selectors), TEST(says_where_a_bad_selector_goes_wrong),
-	  TEST(refuses_types_and_expressions_that_are_none),
-	  TEST(refuses_more_matchers_and_bytes_than_its_limits))
+RUN_TESTS(TEST(parses_valid_selectors), TEST(reports_the_position_of_an_error),
+	  TEST(rejects_invalid_types_and_expressions),
+	  TEST(rejects_more_matchers_and_bytes_than_its_limits))

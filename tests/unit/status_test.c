@@ -18,7 +18,7 @@ static const struct agent_status status = {
 	.truncated_count = 1,
 };
 
-static void reads_back_what_it_wrote(void **state)
+static void decodes_what_it_encoded(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct agent_status got;
@@ -34,7 +34,7 @@ static void reads_back_what_it_wrote(void **state)
 	assert_true(got.truncated_count == 1 && got.truncated[0].samples == 5);
 }
 
-static void refuses_cut_text_that_is_none_and_too_many_reasons(void **state)
+static void rejects_truncation_invalid_text_and_too_many_reasons(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct agent_status got, wrong = status;
@@ -54,4 +54,4 @@ static void refuses_cut_text_that_is_none_and_too_many_reasons(void **state)
 	assert_non_null(strstr(err.msg, "reasons"));
 }
 
-RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(refuses_cut_text_that_is_none_and_too_many_reasons))
+RUN_TESTS(TEST(decodes_what_it_encoded), TEST(rejects_truncation_invalid_text_and_too_many_reasons))

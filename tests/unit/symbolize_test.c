@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Beside protobuf-c, which reads what we write and writes what we read.
+ * Compares with protobuf-c, which decodes what we encode and encodes what we decode.
  */
 #include "profile/protobuf.h"
 #include "profile/symbolize.h"
@@ -9,12 +9,12 @@
 #include <symbolize.pb-c.h>
 
 static const uint64_t addresses[] = { 0, 127, 128, 0x401126, UINT64_MAX };
-static const struct symbolize_binary asked[] = {
+static const struct symbolize_binary requested[] = {
 	{ { "c0ffee00", 8 }, addresses, ARRAY_LEN(addresses) },
 	{ { "", 0 }, NULL, 0 },
 	{ { "htlhash:00", 10 }, addresses, 1 },
 };
-static const struct symbolize_request request = { asked, ARRAY_LEN(asked) };
+static const struct symbolize_request request = { requested, ARRAY_LEN(requested) };
 
 #define LINE(function, system_name, file, line, start)                                        \
 	{                                                                                     \
@@ -32,14 +32,14 @@ static const struct symbolized_location locations[] = {
 	{ NULL, 0, NAME_NO_SYMBOL },
 	{ lines + 2, 1, NAME_KNOWN },
 };
-static const struct symbolized_binary told[] = {
+static const struct symbolized_binary binaries[] = {
 	{ 1787479200123, NAME_KNOWN, locations, ARRAY_LEN(locations) },
 	{ 0, NAME_NO_DEBUG_INFO, NULL, 0 },
 	{ 7, NAME_PENDING, locations + 1, 1 },
 };
-static const struct symbolize_response response = { told, ARRAY_LEN(told) };
+static const struct symbolize_response response = { binaries, ARRAY_LEN(binaries) };
 
-static void reads_back_the_request_that_it_wrote(void **state)
+static void decodes_the_request_that_it_encoded(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct symbolize_request got;
@@ -48,12 +48,12 @@ static void reads_back_the_request_that_it_wrote(void **state)
 	(void)state;
 	assert_true(symbolize_request_read(symbolize_request_write(&request, &arena), &got, &arena,
 					   &err));
-	assert_int_equal(got.binary_count, ARRAY_LEN(asked));
+	assert_int_equal(got.binary_count, ARRAY_LEN(requested));
 	for (size_t i = 0; i < got.binary_count; i++) {
-		assert_true(str_eq(got.binaries[i].build_id, asked[i].build_id));
-		assert_int_equal(got.binaries[i].address_count, asked[i].address_count);
-		for (size_t j = 0; j < asked[i].address_count; j++)
-			assert_true(got.binaries[i].addresses[j] == asked[i].addresses[j]);
+		assert_true(str_eq(got.binaries[i].build_id, requested[i].build_id));
+		assert_int_equal(got.binaries[i].address_count, requested[i].address_count);
+		for (size_t j = 0; j < requested[i].address_count; j++)
+			assert_true(got.binaries[i].addresses[j] == requested[i].addresses[j]);
 	}
 }
 
@@ -71,7 +71,7 @@ static void lines_are_the_same(const struct symbolized_location *a,
 	}
 }
 
-static void reads_back_the_answer_that_it_wrote(void **state)
+static void decodes_the_response_that_it_encoded(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct symbolize_response got;
@@ -80,74 +80,74 @@ static void reads_back_the_answer_that_it_wrote(void **state)
 	(void)state;
 	assert_true(symbolize_response_read(symbolize_response_write(&response, &arena), &got,
 					    &arena, &err));
-	assert_int_equal(got.binary_count, ARRAY_LEN(told));
+	assert_int_equal(got.binary_count, ARRAY_LEN(binaries));
 	for (size_t i = 0; i < got.binary_count; i++) {
-		assert_true(got.binaries[i].generation == told[i].generation);
-		assert_int_equal(got.binaries[i].reason, told[i].reason);
-		assert_int_equal(got.binaries[i].location_count, told[i].location_count);
-		for (size_t j = 0; j < told[i].location_count; j++)
-			lines_are_the_same(&got.binaries[i].locations[j], &told[i].locations[j]);
+		assert_true(got.binaries[i].generation == binaries[i].generation);
+		assert_int_equal(got.binaries[i].reason, binaries[i].reason);
+		assert_int_equal(got.binaries[i].location_count, binaries[i].location_count);
+		for (size_t j = 0; j < binaries[i].location_count; j++)
+			lines_are_the_same(&got.binaries[i].locations[j],
+					   &binaries[i].locations[j]);
 	}
 }
 
-static void protobuf_c_reads_both(void **state)
+static void protobuf_c_decodes_both(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	ProtobufCAllocator allocator = protobuf_allocator(&arena);
 	str bytes = symbolize_request_write(&request, &arena);
-	const Decima__SymbolizeRequest *question = decima__symbolize_request__unpack(
+	const Decima__SymbolizeRequest *decoded = decima__symbolize_request__unpack(
 		&allocator, bytes.len, (const uint8_t *)bytes.ptr);
 
 	(void)state;
-	assert_non_null(question);
-	assert_int_equal(question->n_requests, 3);
-	assert_true(str_eq(protobuf_str(question->requests[2]->build_id), asked[2].build_id));
-	assert_true(question->requests[0]->n_addresses == 5 &&
-		    question->requests[0]->addresses[4] == UINT64_MAX);
-	assert_true(str_eq(protobuf_pack(&question->base, &arena), bytes));
+	assert_non_null(decoded);
+	assert_int_equal(decoded->n_requests, 3);
+	assert_true(str_eq(protobuf_str(decoded->requests[2]->build_id), requested[2].build_id));
+	assert_true(decoded->requests[0]->n_addresses == 5 &&
+		    decoded->requests[0]->addresses[4] == UINT64_MAX);
+	assert_true(str_eq(protobuf_pack(&decoded->base, &arena), bytes));
 
 	bytes = symbolize_response_write(&response, &arena);
 
-	const Decima__SymbolizeResponse *answer = decima__symbolize_response__unpack(
+	const Decima__SymbolizeResponse *decoded_response = decima__symbolize_response__unpack(
 		&allocator, bytes.len, (const uint8_t *)bytes.ptr);
 
-	assert_non_null(answer);
-	assert_int_equal(answer->n_strings, 7); /* each text once, and the empty one */
+	assert_non_null(decoded_response);
+	assert_int_equal(decoded_response->n_strings, 7); /* each text once, and the empty one */
 
-	const Decima__SymbolizedLine *line = answer->responses[0]->locations[0]->lines[1];
+	const Decima__SymbolizedLine *line = decoded_response->responses[0]->locations[0]->lines[1];
 
-	assert_true(str_eq(protobuf_str(answer->strings[line->function]), STR("main")));
+	assert_true(str_eq(protobuf_str(decoded_response->strings[line->function]), STR("main")));
 	assert_true(line->function == line->system_name && line->line == 4000000000u);
-	assert_int_equal(answer->responses[2]->reason, NAME_PENDING);
-	assert_true(str_eq(protobuf_pack(&answer->base, &arena), bytes));
+	assert_int_equal(decoded_response->responses[2]->reason, NAME_PENDING);
+	assert_true(str_eq(protobuf_pack(&decoded_response->base, &arena), bytes));
 }
 
-static void texts_may_come_after_what_names_them_and_addresses_unpacked(void **state)
+static void texts_may_follow_their_references_and_addresses_be_unpacked(void **state)
 {
 	/* a binary with a location with a line of function 1; then the strings */
 	static const char late[] = "\x12\x06\x1a\x04\x0a\x02\x08\x01\x0a\x00\x0a\x01g";
 	static const char unpacked[] = "\x0a\x08\x10\x05\x12\x02\x06\x07\x10\x08";
 	AUTO_ARENA arena = { 0 };
 	struct symbolize_response got;
-	struct symbolize_request question;
+	struct symbolize_request decoded;
 	struct err err;
 
 	(void)state;
 	assert_true(symbolize_response_read((str){ late, sizeof(late) - 1 }, &got, &arena, &err));
 	assert_true(str_eq(got.binaries[0].locations[0].lines[0].function, STR("g")));
-	assert_true(symbolize_request_read((str){ unpacked, sizeof(unpacked) - 1 }, &question,
+	assert_true(symbolize_request_read((str){ unpacked, sizeof(unpacked) - 1 }, &decoded,
 					   &arena, &err));
-	assert_int_equal(question.binaries[0].address_count, 4);
-	assert_true(question.binaries[0].addresses[0] == 5 &&
-		    question.binaries[0].addresses[3] == 8);
+	assert_int_equal(decoded.binaries[0].address_count, 4);
+	assert_true(decoded.binaries[0].addresses[0] == 5 && decoded.binaries[0].addresses[3] == 8);
 }
 
-static void every_cut_is_refused_or_shorter(void **state)
+static void every_truncation_is_rejected_or_decodes_to_less(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str whole = symbolize_response_write(&response, &arena);
 	struct symbolize_response got;
-	struct symbolize_request question;
+	struct symbolize_request decoded;
 	struct err err;
 
 	(void)state;
@@ -156,11 +156,11 @@ static void every_cut_is_refused_or_shorter(void **state)
 			assert_true(got.binary_count < response.binary_count);
 	whole = symbolize_request_write(&request, &arena);
 	for (size_t len = 0; len < whole.len; len++)
-		if (symbolize_request_read((str){ whole.ptr, len }, &question, &arena, &err))
-			assert_true(question.binary_count < request.binary_count);
+		if (symbolize_request_read((str){ whole.ptr, len }, &decoded, &arena, &err))
+			assert_true(decoded.binary_count < request.binary_count);
 }
 
-static void more_than_the_limits_is_refused_with_the_limit(void **state)
+static void more_than_a_limit_is_rejected_with_the_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct symbolize_binary many = { STR("c0ffee00"),
@@ -184,7 +184,7 @@ static void more_than_the_limits_is_refused_with_the_limit(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void a_text_that_is_not_there_is_refused(void **state)
+static void an_index_outside_the_texts_is_rejected(void **state)
 {
 	static const char bad[] = "\x0a\x00\x12\x06\x1a\x04\x0a\x02\x08\x01";
 	AUTO_ARENA arena = { 0 };
@@ -196,16 +196,17 @@ static void a_text_that_is_not_there_is_refused(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void every_reason_has_its_words(void **state)
+static void every_reason_has_a_name_and_a_sentence(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NAME_REASON_COUNT; i++)
 		assert_true(name_reason_names[i] && name_reason_text[i]);
 }
 
-RUN_TESTS(TEST(reads_back_the_request_that_it_wrote), TEST(reads_back_the_answer_that_it_wrote),
-	  TEST(protobuf_c_reads_both),
-	  TEST(texts_may_come_after_what_names_them_and_addresses_unpacked),
-	  TEST(every_cut_is_refused_or_shorter),
-	  TEST(more_than_the_limits_is_refused_with_the_limit),
-	  TEST(a_text_that_is_not_there_is_refused), TEST(every_reason_has_its_words))
+RUN_TESTS(TEST(decodes_the_request_that_it_encoded), TEST(decodes_the_response_that_it_encoded),
+	  TEST(protobuf_c_decodes_both),
+	  TEST(texts_may_follow_their_references_and_addresses_be_unpacked),
+	  TEST(every_truncation_is_rejected_or_decodes_to_less),
+	  TEST(more_than_a_limit_is_rejected_with_the_limit),
+	  TEST(an_index_outside_the_texts_is_rejected),
+	  TEST(every_reason_has_a_name_and_a_sentence))

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fleet_feed - sends what the agents of a simulated fleet would, faster than time.
+ * fleet_feed - sends the batches of a simulated fleet's agents, faster than real time.
  *
  *     fleet_feed brokers=HOST:PORT topic=NAME hosts=40 minutes=60 [NAME=NUMBER ...] -- BATCH...
  *
- * A BATCH is a file as an agent sent it. In each round every host sends ten seconds, numbered and
- * with its status, as an agent does; the last round ends now, or at `end_ms`. Hosts go away now
- * and then for some minutes: those that only lost their network send what they spooled when they
- * are back. With `stride_minutes` ten seconds are sent of each so many minutes. The same seed gives
- * the same fleet. What was done is said in one line of JSON.
+ * A BATCH is a file with one batch of an agent. In each round every host sends ten seconds of
+ * samples, with a sequence number and its status, as an agent does; the last round ends now, or at
+ * `end_ms`. Hosts are unavailable for five minutes from time to time. A host that only lost its
+ * network sends its spooled batches afterwards. With `stride_minutes`, ten seconds of each period
+ * of that many minutes are sent. The same seed gives the same fleet. The output is one line of
+ * JSON.
  */
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_producer.h"
 #include "host.h"
-#include "profile/otlp.h"
+#include "profile/otlp_writer.h"
 #include "profile/status.h"
 
 #include <inttypes.h>
@@ -26,17 +27,17 @@ enum { SPAN_MS = 10000, POLL_MS = 20, CLOSE_MS = 30000, QUEUE_KB = 64 << 10, LEA
 struct settings {
 	str brokers, topic;
 	uint64_t hosts, minutes, pause_ms, end_ms, seed;
-	uint64_t away_percent;   /* of the hosts, in an hour, for five minutes */
-	uint64_t stride_minutes; /* from one ten seconds that are sent to the next; 0: all are */
+	uint64_t away_percent;   /* of the hosts, per hour, for five minutes each */
+	uint64_t stride_minutes; /* between the starts of two rounds; 0: no gap */
 	struct load load;
 };
 
 struct sender {
 	struct host host;
-	uint64_t sequence, taken;
-	uint64_t away_until; /* round */
-	bool spools;         /* while it is away: else it does not run */
-	VEC(str) spool;      /* messages, heap */
+	uint64_t sequence, sampled;
+	uint64_t away_until; /* a round */
+	bool spools;         /* while away it samples and spools; false: the host is down */
+	VEC(str) spool;      /* messages, in the host's arena */
 	VEC(uint64_t) spooled_samples;
 };
 
@@ -95,11 +96,11 @@ static void set(struct settings *settings, str argument)
 		if (!str_eq(name, str_from(numbers[i].name)))
 			continue;
 		if (!str_to_u64(value, &number))
-			fail("no number", argument);
+			fail("not a number", argument);
 		memcpy((char *)settings + numbers[i].offset, &number, sizeof(number));
 		return;
 	}
-	fail("no such setting", argument);
+	fail("unknown setting", argument);
 }
 
 static str file_read(const char *path, struct arena *arena)
@@ -134,11 +135,11 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 static void send(struct fleet *fleet, struct sender *sender, str value, uint64_t samples,
 		 struct arena *arena)
 {
-	sender->taken += samples;
+	sender->sampled += samples;
 
 	struct agent_status status = { .node = sender->host.node,
 				       .version = STR("fleet"),
-				       .taken = sender->taken,
+				       .taken = sender->sampled,
 				       .batch_samples = samples,
 				       .time_unix_ns = clock_unix_ns() };
 	const struct kafka_header headers[] = {

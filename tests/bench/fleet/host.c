@@ -30,7 +30,7 @@ static void begin_process(struct host *host, const struct pool *pool, struct hos
 			   draw(host, UINT64_MAX));
 }
 
-/* Few programs are on all hosts, many on some. */
+/* A few programs run on all hosts, many programs on some hosts. */
 static uint32_t draw_program(struct host *host, const struct pool *pool)
 {
 	uint64_t a = draw(host, pool->programs.len), b = draw(host, pool->programs.len);
@@ -51,7 +51,7 @@ void host_init(struct host *host, const struct pool *pool, const struct load *lo
 	}
 }
 
-/* The version of a program on a host: rolled out over half of the time between two. */
+/* The version of a program on a host. A rollout takes half of the time between two versions. */
 static uint64_t version_at(const struct host *host, const struct load *load, uint32_t program,
 			   uint64_t time_ms)
 {
@@ -66,66 +66,66 @@ static uint64_t version_at(const struct host *host, const struct load *load, uin
 	return (time_ms + shift_ms - late_ms) / between_ms;
 }
 
-/* What of a batch is made once, of what the pool has. */
-struct making {
+/* The batch being generated. */
+struct batch_builder {
 	struct host *host;
 	const struct pool *pool;
 	const struct load *load;
 	struct sample_set *set;
 	uint64_t start_ms;
-	uint32_t program; /* of the tick in hand */
+	uint32_t program; /* of the current tick */
 };
 
 /* The program's own file has another build id in each version. */
-static uint32_t frame_of(struct making *making, uint32_t index)
+static uint32_t frame_of(struct batch_builder *builder, uint32_t index)
 {
-	const struct program *program = &making->pool->programs.items[making->program];
-	struct frame frame = making->pool->set.frames.items[index];
+	const struct program *program = &builder->pool->programs.items[builder->program];
+	struct frame frame = builder->pool->set.frames.items[index];
 	uint64_t version =
-		version_at(making->host, making->load, making->program, making->start_ms);
+		version_at(builder->host, builder->load, builder->program, builder->start_ms);
 
 	if (version && frame.build_id.len && str_eq(frame.path, program->exe))
-		frame.build_id = str_format(making->set->arena, "%" PRIx64 STR_FMT, version % 4096,
+		frame.build_id = str_format(builder->set->arena, "%" PRIx64 STR_FMT, version % 4096,
 					    STR_ARG(frame.build_id));
-	return sample_set_frame(making->set, &frame);
+	return sample_set_frame(builder->set, &frame);
 }
 
-static uint32_t stack_of(struct making *making, uint32_t index)
+static uint32_t stack_of(struct batch_builder *builder, uint32_t index)
 {
-	struct stack stack = making->pool->set.stacks.items[index];
-	uint32_t *frames = arena_array(making->set->arena, uint32_t, stack.len);
+	struct stack stack = builder->pool->set.stacks.items[index];
+	uint32_t *frames = arena_array(builder->set->arena, uint32_t, stack.len);
 
 	for (size_t i = 0; i < stack.len; i++)
-		frames[i] = frame_of(making, stack.frames[i]);
-	return sample_set_stack(making->set, frames, stack.len);
+		frames[i] = frame_of(builder, stack.frames[i]);
+	return sample_set_stack(builder->set, frames, stack.len);
 }
 
-static uint32_t series_of(struct making *making, const struct host_process *process,
+static uint32_t series_of(struct batch_builder *builder, const struct host_process *process,
 			  const struct sample *recorded)
 {
-	const struct program *program = &making->pool->programs.items[process->program];
-	const struct series *series = &making->pool->set.series.items[recorded->series];
-	struct label *items = arena_array(making->set->arena, struct label, LABELS);
+	const struct program *program = &builder->pool->programs.items[process->program];
+	const struct series *series = &builder->pool->set.series.items[recorded->series];
+	struct label *items = arena_array(builder->set->arena, struct label, LABELS);
 	size_t len = 0;
 
-	items[len++] = (struct label){ STR("node"), making->host->node };
+	items[len++] = (struct label){ STR("node"), builder->host->node };
 	items[len++] = (struct label){ STR("comm"), program->comm };
 	if (program->exe.len)
 		items[len++] = (struct label){ STR("exe"), program->exe };
-	if (making->load->with_pods) {
+	if (builder->load->with_pods) {
 		items[len++] = (struct label){ STR("pod"), process->pod };
 		items[len++] = (struct label){ STR("namespace"), STR("production") };
 		items[len++] = (struct label){ STR("container_id"), process->container_id };
 	}
-	return sample_set_series(making->set, series->type, labels_of(items, len), series->period);
+	return sample_set_series(builder->set, series->type, labels_of(items, len), series->period);
 }
 
-static uint32_t labels_of_sample(struct making *making, const struct host_process *process,
+static uint32_t labels_of_sample(struct batch_builder *builder, const struct host_process *process,
 				 uint32_t thread, uint32_t cpu, const struct sample *recorded)
 {
-	struct arena *arena = making->set->arena;
+	struct arena *arena = builder->set->arena;
 	struct label *items = arena_array(arena, struct label, LABELS);
-	str name = labels_get(making->pool->set.label_sets.items[recorded->labels],
+	str name = labels_get(builder->pool->set.label_sets.items[recorded->labels],
 			      STR("thread_name"));
 
 	items[0] = (struct label){ STR("cpu"), str_format(arena, "%" PRIu32, cpu) };
@@ -133,32 +133,32 @@ static uint32_t labels_of_sample(struct making *making, const struct host_proces
 	items[2] = (struct label){ STR("thread_id"),
 				   str_format(arena, "%" PRIu32, process->pid + thread) };
 	items[3] = (struct label){ STR("thread_name"), name };
-	return sample_set_labels(making->set, labels_of(items, name.len ? 4 : 3));
+	return sample_set_labels(builder->set, labels_of(items, name.len ? 4 : 3));
 }
 
-static void tick(struct making *making, uint32_t cpu, uint64_t time_ms)
+static void tick(struct batch_builder *builder, uint32_t cpu, uint64_t time_ms)
 {
-	struct host *host = making->host;
+	struct host *host = builder->host;
 	uint32_t *running = &host->running[cpu].process, *thread = &host->running[cpu].thread;
 
 	if (draw(host, 100) >= STAYS_PERCENT) {
-		*running = (uint32_t)draw(host, making->load->processes);
+		*running = (uint32_t)draw(host, builder->load->processes);
 		*thread = (uint32_t)draw(host, host->processes[*running].threads);
 	}
 
 	const struct host_process *process = &host->processes[*running];
-	const struct program *program = &making->pool->programs.items[process->program];
+	const struct program *program = &builder->pool->programs.items[process->program];
 	const struct sample *recorded =
-		&making->pool->set.samples.items[program->samples[draw(host, program->count)]];
+		&builder->pool->set.samples.items[program->samples[draw(host, program->count)]];
 
-	making->program = process->program;
+	builder->program = process->program;
 	sample_set_add(
-		making->set,
+		builder->set,
 		(struct sample){
-			.series = series_of(making, process, recorded),
-			.stack = stack_of(making, recorded->stack),
-			.labels = labels_of_sample(making, process, *thread, cpu, recorded),
-			.value = (int64_t)making->pool->set.series.items[recorded->series].period,
+			.series = series_of(builder, process, recorded),
+			.stack = stack_of(builder, recorded->stack),
+			.labels = labels_of_sample(builder, process, *thread, cpu, recorded),
+			.value = (int64_t)builder->pool->set.series.items[recorded->series].period,
 			.time_ms = time_ms,
 		});
 }
@@ -178,7 +178,7 @@ void host_batch(struct host *host, const struct pool *pool, const struct load *l
 		const struct span *span, struct sample_set *set)
 {
 	uint64_t start_ms = span->start_ms;
-	struct making making = {
+	struct batch_builder builder = {
 		.host = host, .pool = pool, .load = load, .set = set, .start_ms = start_ms
 	};
 	uint64_t period_us = 1000000 / load->hz;
@@ -191,7 +191,7 @@ void host_batch(struct host *host, const struct pool *pool, const struct load *l
 		for (uint64_t n = first;
 		     n * period_us + phase_us < (start_ms + span->len_ms) * 1000; n++)
 			if (draw(host, 100) < load->busy_percent)
-				tick(&making, cpu,
+				tick(&builder, cpu,
 				     (n * period_us + phase_us + draw(host, 1000)) / 1000);
 	}
 }

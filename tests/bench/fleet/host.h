@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * host - one simulated machine: processes of recorded programs that run on its CPUs, end, begin
- * anew and are deployed in a new version; and the batches that its agent would send.
+ * host - one simulated machine and the batches of its agent.
  *
- * A CPU runs a thread for some ticks, then another one; ticks are regular, as a timer's are, with
- * a jitter of up to a millisecond. Each tick draws a stack of the program's recorded ones.
+ * Its processes are recorded programs. They run on its CPUs, end, restart, and are deployed in new
+ * versions. A CPU runs one thread for some ticks, then another one. Ticks are regular, with a
+ * jitter of up to a millisecond. Each tick draws a random stack of the program's recorded stacks.
  */
 #pragma once
 
@@ -16,9 +16,10 @@ struct load {
 	uint64_t hz, cpus;
 	uint64_t processes;        /* of a host */
 	uint64_t busy_percent;     /* of all ticks */
-	uint64_t restarts_percent; /* of the processes, in an hour */
-	uint64_t deploys; /* new versions of each program, in a day; each host a little later */
-	uint64_t days_a_deploy; /* above 0: a version lives for so many days instead */
+	uint64_t restarts_percent; /* of the processes, per hour */
+	uint64_t deploys; /* new versions of each program per day; each host gets one a little later
+			   */
+	uint64_t days_a_deploy; /* above 0: the days between two versions, instead of `deploys` */
 	uint64_t with_pods;     /* 1: labels pod, namespace and container_id */
 };
 
@@ -26,7 +27,7 @@ struct host_process {
 	uint32_t program;
 	uint32_t pid;
 	uint32_t threads;
-	str pod, container_id; /* anew with each start */
+	str pod, container_id; /* new with each start */
 };
 
 struct host {
@@ -38,7 +39,7 @@ struct host {
 	struct {
 		uint32_t process, thread;
 	} running[CPUS_MAX];
-	struct arena arena; /* of what outlives a batch */
+	struct arena arena; /* for data that outlives a batch */
 };
 
 void host_init(struct host *host, const struct pool *pool, const struct load *load, uint64_t number,
@@ -46,7 +47,7 @@ void host_init(struct host *host, const struct pool *pool, const struct load *lo
 
 struct span {
 	uint64_t start_ms, len_ms;
-	uint64_t passed_ms; /* since the batch before, in which processes come and go */
+	uint64_t passed_ms; /* since the previous batch; processes restart in that time */
 };
 
 /* The samples of a span, in `set`, which borrows from pool and host. */

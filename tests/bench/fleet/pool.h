@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pool - what recorded programs did: their samples, to be drawn from at random.
+ * pool - the samples of recorded programs, to be drawn at random.
  */
 #pragma once
 
@@ -14,9 +14,9 @@ struct program {
 
 struct pool {
 	struct sample_set set;
-	VEC(struct program) programs; /* with the most samples first */
+	VEC(struct program) programs; /* those with the most samples first */
 };
 
-/* Of batches as an agent sent them. Programs of fewer than `least` samples are left out. */
+/* Fill the pool from batches of an agent. Programs with fewer than `least` samples are skipped. */
 void pool_init(struct pool *pool, const str *batches, size_t count, size_t least,
 	       struct arena *arena);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * series_feed - stores the series of a big fleet's day, as an ingester would, without Kafka.
+ * series_feed - stores one day of a large fleet's series as an ingester does, without Kafka.
  *
  *     series_feed POSTGRES SERIES END_MS
  *
- * A fifth as many pods as series, each with COMMS programs: pods are of services, one in 1,000 of
- * them, on nodes, one in 20; what a service runs is its own. A pod lives in one of the day's ten
- * minutes, which END_MS ends, and each of its series has one sample. The schema has to be there.
+ * There are SERIES / COMMS pods with COMMS programs each, one service for each 1,000 pods and one
+ * node for each 20 pods. Services share no code. A pod lives in one of the ten-minute rounds of the
+ * day, which ends at END_MS, and each of its series has one sample. The schema must exist.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,12 +16,12 @@
 #include <stdio.h>
 
 enum {
-	COMMS = 5, /* of a pod */
+	COMMS = 5, /* programs of a pod */
 	COMM_NAMES = 300,
-	POD_STACKS = 8, /* of a service */
+	POD_STACKS = 8, /* stacks of a service */
 	DEPTH = 12,
 	LABELS = 9,
-	ROUNDS = 144, /* of ten minutes */
+	ROUNDS = 144, /* of ten minutes each */
 	POD_SERVICE = 1000,
 	POD_NODE = 20,
 };

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../services/ingester/number.h"
+#include "../../services/ingester/batch_number.h"
 #include "test.h"
 
 #include <stdio.h>
 
 static void reads_host_epoch_and_sequence(void **state)
 {
-	struct number number;
+	struct batch_number number;
 	struct err err;
 
 	(void)state;
-	assert_true(number_read(STR("n/1"), STR("1700000000000000000"), STR("42"), &number, &err));
-	assert_true(number.is_given);
+	assert_true(batch_number_parse(STR("n/1"), STR("1700000000000000000"), STR("42"), &number,
+				       &err));
+	assert_true(number.is_present);
 	assert_true(str_eq(number.host, STR("n/1")));
 	assert_true(number.epoch == 1700000000000000000);
 	assert_int_equal(number.sequence, 42);
@@ -19,15 +20,15 @@ static void reads_host_epoch_and_sequence(void **state)
 
 static void a_message_without_headers_has_no_number(void **state)
 {
-	struct number number = { .is_given = true };
+	struct batch_number number = { .is_present = true };
 	struct err err;
 
 	(void)state;
-	assert_true(number_read(STR("key"), (str){ 0 }, (str){ 0 }, &number, &err));
-	assert_false(number.is_given);
+	assert_true(batch_number_parse(STR("key"), (str){ 0 }, (str){ 0 }, &number, &err));
+	assert_false(number.is_present);
 }
 
-static void refuses_what_is_only_half_a_number(void **state)
+static void rejects_an_incomplete_or_invalid_number(void **state)
 {
 	static const struct {
 		str key, epoch, sequence;
@@ -48,14 +49,14 @@ static void refuses_what_is_only_half_a_number(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct number number;
+		struct batch_number number;
 		struct err err;
 
-		assert_false(
-			number_read(rows[i].key, rows[i].epoch, rows[i].sequence, &number, &err));
+		assert_false(batch_number_parse(rows[i].key, rows[i].epoch, rows[i].sequence,
+						&number, &err));
 		assert_int_equal(err.code, ERR_INVALID);
 	}
 }
 
 RUN_TESTS(TEST(reads_host_epoch_and_sequence), TEST(a_message_without_headers_has_no_number),
-	  TEST(refuses_what_is_only_half_a_number))
+	  TEST(rejects_an_incomplete_or_invalid_number))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "number.h"
+#include "batch_number.h"
 
 #include "ingester_limits.h"
 
@@ -7,7 +7,7 @@ static bool read_positive(const char *name, str text, uint64_t *ret_value, struc
 {
 	uint64_t value;
 
-	/* Both are stored as PostgreSQL's bigint, and one past the sequence as a range's end. */
+	/* Both are stored as bigint, and sequence + 1 as the exclusive end of a range. */
 	if (!text.ptr || !str_to_u64(text, &value) || value == 0 || value >= INT64_MAX)
 		return err_set(err, ERR_INVALID, "header %s is not a positive decimal number",
 			       name);
@@ -15,19 +15,19 @@ static bool read_positive(const char *name, str text, uint64_t *ret_value, struc
 	return true;
 }
 
-bool number_read(str key, str epoch, str sequence, struct number *ret_number, struct err *err)
+bool batch_number_parse(str key, str epoch, str sequence, struct batch_number *ret_number,
+			struct err *err)
 {
-	struct number number = { .is_given = true, .host = key };
+	struct batch_number number = { .is_present = true, .host = key };
 
 	if (!epoch.ptr && !sequence.ptr) {
-		*ret_number = (struct number){ 0 };
+		*ret_number = (struct batch_number){ 0 };
 		return true;
 	}
 	if (key.len == 0 || key.len > HOST_ID_MAX || !str_is_utf8(key) ||
 	    memchr(key.ptr, 0, key.len))
 		return err_set(err, ERR_INVALID,
-			       "the key of a numbered message is not a host id of 1 to %d bytes",
-			       HOST_ID_MAX);
+			       "the message's key is not a host id of 1 to %d bytes", HOST_ID_MAX);
 	if (!read_positive("decima-epoch", epoch, &number.epoch, err) ||
 	    !read_positive("decima-seq", sequence, &number.sequence, err))
 		return false;

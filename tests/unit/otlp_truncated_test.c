@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What of a message is cut or left out, and counted; the rest of it is taken.
+ * Parts of a message that are truncated or skipped, and counted; its other parts are decoded.
  */
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
 /* An AnyValue of arrays in arrays, `depth` of them. */
 static str nested_value(int depth, struct arena *arena)
@@ -55,7 +56,7 @@ static void a_value_nested_too_deep_is_dropped_and_counted(void **state)
 	assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 1);
 }
 
-static void times_outside_are_left_out_and_counted(void **state)
+static void samples_outside_the_time_range_are_skipped_and_counted(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -75,7 +76,7 @@ static void times_outside_are_left_out_and_counted(void **state)
 	assert_int_equal(result.samples, 8);
 }
 
-static void long_labels_are_cut_and_long_names_dropped(void **state)
+static void long_labels_are_truncated_and_long_names_dropped(void **state)
 {
 	static char value[LABEL_VALUE_MAX + 2], name[LABEL_NAME_MAX + 1];
 	struct otlp_result result;
@@ -97,17 +98,17 @@ static void long_labels_are_cut_and_long_names_dropped(void **state)
 	}
 	m.attributes[1].key = protobuf_bytes((str){ name, sizeof(name) });
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_LABEL_CUT], 1);
+	assert_int_equal(result.counts[OTLP_LABEL_TRUNCATED], 1);
 	assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 1);
 
-	str kept = labels_get(set.series.items[0].labels, STR("k"));
+	str label = labels_get(set.series.items[0].labels, STR("k"));
 
-	assert_true(kept.len <= LABEL_VALUE_MAX && kept.len >= LABEL_VALUE_MAX - 3);
-	assert_true(str_is_utf8(kept));
+	assert_true(label.len <= LABEL_VALUE_MAX && label.len >= LABEL_VALUE_MAX - 3);
+	assert_true(str_is_utf8(label));
 	arena_free(&m.arena);
 }
 
-static void a_label_with_a_reserved_name_is_left_out_and_counted(void **state)
+static void a_label_with_a_reserved_name_is_dropped_and_counted(void **state)
 {
 	static const struct {
 		str attribute;
@@ -135,17 +136,17 @@ static void a_label_with_a_reserved_name_is_left_out_and_counted(void **state)
 		assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err,
 				     &m.arena));
 
-		size_t kept = rows[i].reserved ? 0 : 1;
+		size_t stored = rows[i].reserved ? 0 : 1;
 
-		assert_int_equal(result.counts[OTLP_LABEL_RESERVED], 2 * (1 - kept));
+		assert_int_equal(result.counts[OTLP_LABEL_RESERVED], 2 * (1 - stored));
 		assert_int_equal(result.counts[OTLP_LABEL_DROPPED], 0);
-		assert_int_equal(set.series.items[0].labels.len, 1 + kept); /* and service_name */
-		assert_int_equal(set.label_sets.items[set.samples.items[0].labels].len, kept);
+		assert_int_equal(set.series.items[0].labels.len, 1 + stored); /* and service_name */
+		assert_int_equal(set.label_sets.items[set.samples.items[0].labels].len, stored);
 		arena_free(&m.arena);
 	}
 }
 
-static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
+static void a_name_too_long_is_truncated_at_a_character_and_counted(void **state)
 {
 	static char name[NAME_MAX_BYTES + 2];
 	struct otlp_result result;
@@ -162,7 +163,7 @@ static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
 	m.location.n_lines = 1;
 	m.lines[0] = &m.line;
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_NAME_CUT], 1);
+	assert_int_equal(result.counts[OTLP_NAME_TRUNCATED], 1);
 
 	struct stack stack = set.stacks.items[set.samples.items[0].stack];
 
@@ -170,7 +171,7 @@ static void a_name_too_long_is_cut_at_a_character_and_counted(void **state)
 	arena_free(&m.arena);
 }
 
-static void a_stack_too_deep_loses_its_root_side(void **state)
+static void a_stack_too_deep_loses_the_frames_nearest_the_root(void **state)
 {
 	static int32_t deep[STACK_DEPTH_MAX + 10];
 	struct otlp_result result;
@@ -186,7 +187,7 @@ static void a_stack_too_deep_loses_its_root_side(void **state)
 	m.stack.location_indices = deep;
 	m.stack.n_location_indices = ARRAY_LEN(deep);
 	assert_true(try_read(protobuf_pack(&m.data.base, &m.arena), &set, &result, &err, &m.arena));
-	assert_int_equal(result.counts[OTLP_STACK_CUT], 1);
+	assert_int_equal(result.counts[OTLP_STACK_TRUNCATED], 1);
 
 	struct stack stack = set.stacks.items[set.samples.items[0].stack];
 
@@ -197,8 +198,8 @@ static void a_stack_too_deep_loses_its_root_side(void **state)
 }
 
 RUN_TESTS(TEST(a_value_nested_too_deep_is_dropped_and_counted),
-	  TEST(times_outside_are_left_out_and_counted),
-	  TEST(long_labels_are_cut_and_long_names_dropped),
-	  TEST(a_label_with_a_reserved_name_is_left_out_and_counted),
-	  TEST(a_name_too_long_is_cut_at_a_character_and_counted),
-	  TEST(a_stack_too_deep_loses_its_root_side))
+	  TEST(samples_outside_the_time_range_are_skipped_and_counted),
+	  TEST(long_labels_are_truncated_and_long_names_dropped),
+	  TEST(a_label_with_a_reserved_name_is_dropped_and_counted),
+	  TEST(a_name_too_long_is_truncated_at_a_character_and_counted),
+	  TEST(a_stack_too_deep_loses_the_frames_nearest_the_root))

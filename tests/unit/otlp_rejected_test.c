@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Messages that are refused, and the reasons that are told.
+ * Messages that are rejected, and their reasons.
  */
 #include "otlp_message.h"
+#include "profile/otlp_writer.h"
 
-static void expect_refused(struct message *m, enum otlp_reason reason)
+static void expect_rejected(struct message *m, enum otlp_reason reason)
 {
 	struct otlp_result result;
 	struct sample_set set;
@@ -17,15 +18,15 @@ static void expect_refused(struct message *m, enum otlp_reason reason)
 	arena_free(&m->arena);
 }
 
-/* Refused for that reason: a message of which this was changed. */
-#define REFUSED(reason, ...)                \
-	do {                                \
-		message_init(&m);           \
-		__VA_ARGS__;                \
-		expect_refused(&m, reason); \
+/* A message with these changes is rejected for this reason. */
+#define REJECTED(reason, ...)                \
+	do {                                 \
+		message_init(&m);            \
+		__VA_ARGS__;                 \
+		expect_rejected(&m, reason); \
 	} while (0)
 
-static void each_reason_to_refuse_is_told(void **state)
+static void each_reason_to_reject_is_reported(void **state)
 {
 	struct message m;
 	uint64_t times[] = { PROFILES_TIME * 1000000, PROFILES_TIME * 1000000 };
@@ -34,33 +35,33 @@ static void each_reason_to_refuse_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(many); i++)
 		many[i] = 1;
-	REFUSED(OTLP_INDEX, m.sample.stack_index = 2);
-	REFUSED(OTLP_INDEX, m.sample.stack_index = -1);
-	REFUSED(OTLP_INDEX, m.location_index = 9);
-	REFUSED(OTLP_INDEX, m.attribute_index = 9);
-	REFUSED(OTLP_INDEX, m.sample.link_index = 2);
-	REFUSED(OTLP_INDEX, m.attribute.key_strindex = 99);
-	REFUSED(OTLP_INDEX, m.strings[0] = protobuf_bytes(STR("x")));
-	REFUSED(OTLP_INDEX, m.function.system_name_strindex = 99, m.location.lines = m.lines,
-		m.location.n_lines = 1);
-	REFUSED(OTLP_INDEX, m.mapping.filename_strindex = 99);
-	REFUSED(OTLP_INDEX, m.location.mapping_index = 99);
-	REFUSED(OTLP_TEXT, m.strings[5] = protobuf_bytes(STR("a\0b")));
-	REFUSED(OTLP_TEXT, m.strings[5] = protobuf_bytes(STR("\xc3\x28")));
-	REFUSED(OTLP_SHAPE, m.sample.n_timestamps_unix_nano = 0);
-	REFUSED(OTLP_SHAPE, m.sample.timestamps_unix_nano = times,
-		m.sample.n_timestamps_unix_nano = 2, m.sample.n_values = 1);
-	REFUSED(OTLP_SHAPE, m.profile.period = 0);
-	REFUSED(OTLP_SHAPE, m.sample.n_values = 1, m.value = INT64_MAX);
-	REFUSED(OTLP_OLD_LAYOUT, m.data.dictionary = NULL,
-		m.profile.sample_type = m.profile.period_type = NULL);
-	REFUSED(OTLP_LIMIT, m.sample.attribute_indices = many,
-		m.sample.n_attribute_indices = ARRAY_LEN(many));
+	REJECTED(OTLP_INDEX, m.sample.stack_index = 2);
+	REJECTED(OTLP_INDEX, m.sample.stack_index = -1);
+	REJECTED(OTLP_INDEX, m.location_index = 9);
+	REJECTED(OTLP_INDEX, m.attribute_index = 9);
+	REJECTED(OTLP_INDEX, m.sample.link_index = 2);
+	REJECTED(OTLP_INDEX, m.attribute.key_strindex = 99);
+	REJECTED(OTLP_INDEX, m.strings[0] = protobuf_bytes(STR("x")));
+	REJECTED(OTLP_INDEX, m.function.system_name_strindex = 99, m.location.lines = m.lines,
+		 m.location.n_lines = 1);
+	REJECTED(OTLP_INDEX, m.mapping.filename_strindex = 99);
+	REJECTED(OTLP_INDEX, m.location.mapping_index = 99);
+	REJECTED(OTLP_TEXT, m.strings[5] = protobuf_bytes(STR("a\0b")));
+	REJECTED(OTLP_TEXT, m.strings[5] = protobuf_bytes(STR("\xc3\x28")));
+	REJECTED(OTLP_SHAPE, m.sample.n_timestamps_unix_nano = 0);
+	REJECTED(OTLP_SHAPE, m.sample.timestamps_unix_nano = times,
+		 m.sample.n_timestamps_unix_nano = 2, m.sample.n_values = 1);
+	REJECTED(OTLP_SHAPE, m.profile.period = 0);
+	REJECTED(OTLP_SHAPE, m.sample.n_values = 1, m.value = INT64_MAX);
+	REJECTED(OTLP_OLD_LAYOUT, m.data.dictionary = NULL,
+		 m.profile.sample_type = m.profile.period_type = NULL);
+	REJECTED(OTLP_LIMIT, m.sample.attribute_indices = many,
+		 m.sample.n_attribute_indices = ARRAY_LEN(many));
 }
 
 static void tables_and_entries_have_bounds(void **state)
 {
-	static char id[600]; /* of which 16 would be one */
+	static char id[600]; /* a valid id has 16 */
 	AUTO_ARENA arena = { 0 };
 	struct buf texts = { .arena = &arena }, bytes = { .arena = &arena };
 	struct otlp_result result;
@@ -72,7 +73,7 @@ static void tables_and_entries_have_bounds(void **state)
 	message_init(&m);
 	m.sample.link_index = 1;
 	m.link.trace_id = protobuf_bytes((str){ id, sizeof(id) });
-	expect_refused(&m, OTLP_LIMIT);
+	expect_rejected(&m, OTLP_LIMIT);
 
 	for (size_t i = 0; i <= MESSAGE_TABLE_MAX; i++)
 		buf_str(&texts, STR("\x2a\x00")); /* string_table: an empty one */
@@ -82,7 +83,7 @@ static void tables_and_entries_have_bounds(void **state)
 	assert_int_equal(result.rejected, OTLP_LIMIT);
 }
 
-static void layouts_of_older_versions_are_told(void **state)
+static void layouts_of_older_versions_have_their_own_reason(void **state)
 {
 	static const struct {
 		const char *what;
@@ -109,7 +110,7 @@ static void layouts_of_older_versions_are_told(void **state)
 	}
 }
 
-static void a_cut_message_is_truncated_and_other_bytes_are_malformed(void **state)
+static void an_incomplete_message_is_truncated_and_other_bytes_are_malformed(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct otlp_result result;
@@ -134,6 +135,6 @@ static void a_cut_message_is_truncated_and_other_bytes_are_malformed(void **stat
 	assert_int_equal(result.rejected, OTLP_MALFORMED);
 }
 
-RUN_TESTS(TEST(each_reason_to_refuse_is_told), TEST(tables_and_entries_have_bounds),
-	  TEST(layouts_of_older_versions_are_told),
-	  TEST(a_cut_message_is_truncated_and_other_bytes_are_malformed))
+RUN_TESTS(TEST(each_reason_to_reject_is_reported), TEST(tables_and_entries_have_bounds),
+	  TEST(layouts_of_older_versions_have_their_own_reason),
+	  TEST(an_incomplete_message_is_truncated_and_other_bytes_are_malformed))
