@@ -11,7 +11,7 @@
 
 #include "base/queue.h"
 #include "unwind_cache.h"
-#include "unwind_source.h"
+#include "unwind_tables.h"
 #include "worker.h"
 
 struct unwind_builder_options {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_kernel - the unwinder's memory (unwind_memory.h) in BPF maps.
+ * unwind_kernel - the unwinder's memory (struct unwind_memory) in BPF maps.
  *
  * Putting a segment into the array of maps, or taking one out, makes the kernel wait until no
  * program runs that began before: some 20 ms each time. So a thread of this module does that, and
@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/queue.h"
-#include "unwind_memory.h"
+#include "unwind_store.h"
 
 struct unwind_kernel {
 	/* private */

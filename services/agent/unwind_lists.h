@@ -11,6 +11,7 @@
 #pragma once
 
 #include "process.h"
+#include "unwind_slots.h"
 
 struct unwind_lists {
 	uint64_t processes;          /* that programs find */

@@ -16,10 +16,10 @@
  */
 #pragma once
 
+#include "stack_walk.h"
 #include "unwind_builder.h"
 #include "unwind_kernel.h"
 #include "unwind_lists.h"
-#include "unwind_space.h"
 #include "unwind_tables.h"
 
 struct unwind_loader_options {

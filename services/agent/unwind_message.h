@@ -7,7 +7,17 @@
 #pragma once
 
 #include "executable.h"
-#include "unwind_outcome.h"
+#include "object/unwind_build.h"
+
+/* What becomes of a table that is wanted. */
+/* The first ones are those of enum unwind_build_reason. */
+enum unwind_outcome {
+	UNWIND_UNREADABLE = UNWIND_BUILD_REASON_COUNT, /* the file is gone */
+	UNWIND_CHANGED,                                /* another one is there in its place */
+	UNWIND_CRASHED,                                /* its builder died of it, and again */
+	UNWIND_TIMED_OUT,
+	UNWIND_OUTCOME_COUNT
+};
 
 struct unwind_job_message {
 	char build_id[BUILD_ID_TEXT_MAX]; /* that the file must have */

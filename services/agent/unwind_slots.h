@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "unwind_fields.h"
 #include "unwind_store.h"
 
 enum { UNWIND_SLOT_BYTES_MIN = 256, UNWIND_SLOT_SIZES = 5 };
@@ -21,11 +22,6 @@ struct unwind_slot_page {
 struct unwind_slot_pages {
 	struct unwind_slot_page *items;
 	size_t len, cap;
-};
-
-struct unwind_slot {
-	uint64_t place; /* page * UNWIND_PAGE_BYTES + offset; 0: none */
-	uint32_t bytes; /* as many as were asked for */
 };
 
 struct unwind_slot_list {

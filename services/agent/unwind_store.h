@@ -13,7 +13,25 @@
 #pragma once
 
 #include "agent_limits.h"
-#include "unwind_memory.h"
+#include "base/err.h"
+#include "unwind_maps.h"
+
+/* Where the pages are: in BPF maps (unwind_kernel.c), or a test's own memory. And where programs
+ * look up a process. */
+struct unwind_memory {
+	/* A segment of UNWIND_SEGMENT_PAGES zeroed pages; programs see it a moment later. */
+	bool (*add)(void *self, uint32_t segment, struct err *err);
+	void (*drop)(void *self, uint32_t segment);
+
+	/* Its pages, to be read and written until unmap(); NULL: not now. */
+	uint8_t *(*map)(void *self, uint32_t segment);
+	void (*unmap)(void *self, uint8_t *pages);
+
+	/* False: there is no room for one more. */
+	bool (*put_process)(void *self, uint32_t tgid, const struct unwind_process *process);
+	void (*drop_process)(void *self, uint32_t tgid);
+	void *self;
+};
 
 struct unwind_run {
 	uint32_t page, count;

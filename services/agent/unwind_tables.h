@@ -9,8 +9,25 @@
 #pragma once
 
 #include "unwind_files.h"
-#include "unwind_source.h"
+#include "unwind_message.h"
 #include "unwind_store.h"
+
+extern const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT];
+
+struct unwind_answer {
+	char build_id[BUILD_ID_TEXT_MAX];
+	uint32_t outcome; /* UNWIND_BUILT, or why there is none */
+	int fd;           /* the table's file, verified and the receiver's; -1: there is none */
+	uint32_t pages;
+};
+
+struct unwind_source {
+	/* False: not now. The descriptor is the source's from then on; -1: only if it is cached. */
+	bool (*ask)(void *self, const char *build_id, int fd);
+	/* False: there is none now. */
+	bool (*answer)(void *self, struct unwind_answer *ret_answer);
+	void *self;
+};
 
 struct unwind_tables {
 	uint64_t pages;                     /* that loaded tables have */

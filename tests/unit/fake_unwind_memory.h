@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "unwind_memory.h"
+#include "unwind_store.h"
 
 #include <string.h>
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_table - what unwind_tables.c keeps of an executable, in it.
+ * unwind_fields - what the unwinder keeps in the objects of others: in an executable
+ * (unwind_tables.c), in a process's image and in a process (unwind_lists.c).
  */
 #pragma once
 
 #include "base/base.h"
+
+struct unwind_lists;
+struct process;
+struct process_image;
 
 enum unwind_table_state {
 	UNWIND_TABLE_NONE,   /* nobody wants it, or it had to leave */
@@ -14,8 +19,6 @@ enum unwind_table_state {
 	UNWIND_TABLE_LOADED,
 	UNWIND_TABLE_FAILED, /* there is none: not asked for again */
 };
-
-struct executable;
 
 struct unwind_table {
 	enum unwind_table_state state;
@@ -38,3 +41,27 @@ static inline bool unwind_table_is_coming(const struct unwind_table *table)
 	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_ASKED ||
 	       table->state == UNWIND_TABLE_THERE;
 }
+
+struct unwind_slot {
+	uint64_t place; /* page * UNWIND_PAGE_BYTES + offset; 0: none */
+	uint32_t bytes; /* as many as were asked for */
+};
+
+/* An image's mappings in the pages. They are written once: an image that changes has a new list. */
+struct unwind_list {
+	bool wanted; /* the tables of all that is mapped */
+	/* private */
+	struct unwind_slot slot; /* .place 0: it is in no pages */
+	uint32_t count;          /* of mappings */
+	uint32_t users;          /* processes that programs find it by */
+	uint64_t seen;           /* the refresh that was there last */
+};
+
+/* What programs find of a process. */
+struct unwind_listing {
+	/* private */
+	struct process_image *image; /* with a reference; NULL: they do not find it */
+	uint64_t start_ns, exec_id;  /* of the process that they find */
+	struct process *newer, *older;
+	bool is_waiting, is_restless;
+};
