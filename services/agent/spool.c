@@ -5,7 +5,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "disk_file.h"
-#include "spool_entry.h"
+#include "spool_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,34 +20,10 @@ const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
 	[SPOOL_REFUSED] = "spool_refused",
 };
 
-struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix)
-{
-	struct spool_name name;
-
-	snprintf(name.text, sizeof(name.text), "%020" PRIu64 "-%020" PRIu64 "%s", epoch, seq,
-		 suffix);
-	return name;
-}
-
 static uint64_t file_size(const struct spool_batch *batch)
 {
 	return SPOOL_HEADER_SIZE + batch->key.len + batch->status.len + batch->value.len +
 	       sizeof(uint64_t);
-}
-
-void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
-{
-	if (spool->entry_count == spool->entry_cap) {
-		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
-		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
-
-		if (!entries)
-			abort(); /* out of memory, as in arena */
-		spool->entries = entries;
-		spool->entry_cap = cap;
-	}
-	spool->entries[spool->entry_count++] = *entry;
-	spool->bytes += entry->bytes;
 }
 
 /* Those of [first, first + count) leave the index. With the lock. */
@@ -68,25 +44,6 @@ static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint6
 		if (spool->entries[i].epoch == epoch && spool->entries[i].seq == seq)
 			return &spool->entries[i];
 	return NULL;
-}
-
-bool spool_meta_store(struct spool *spool, str status, struct err *err)
-{
-	AUTO_ARENA arena = { 0 };
-	struct spool_lost lost = spool_lost_get(spool);
-	struct spool_meta meta = {
-		.epoch = spool->epoch,
-		.last_seq = spool->last_seq,
-		.given_up = spool->given_up,
-		.host_id = spool->host_id,
-		.status = status,
-	};
-
-	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
-		       "meta holds every count");
-	memcpy(meta.counts, lost.batches, sizeof(lost.batches));
-	memcpy(meta.counts + SPOOL_REASON_COUNT, lost.samples, sizeof(lost.samples));
-	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
 }
 
 /* Batches next to each other that go for one reason. */
@@ -410,4 +367,36 @@ void spool_wait(struct spool *spool, uint64_t timeout_ms)
 		if (pthread_cond_clockwait(&spool->filled, &spool->lock, CLOCK_MONOTONIC, &until))
 			break;
 	pthread_mutex_unlock(&spool->lock);
+}
+
+bool spool_open(struct spool *spool, const struct spool_options *options, struct err *err)
+{
+	*spool = (struct spool){
+		.max_bytes = options->max_bytes,
+		.state_fd = -1,
+		.spool_fd = -1,
+		.lock_fd = -1,
+		.is_open = true,
+	};
+	pthread_mutex_init(&spool->lock, NULL);
+	pthread_cond_init(&spool->filled, NULL);
+	if (!spool_directory_open(spool, options, err)) {
+		spool_close(spool);
+		return err_wrap(err, "open the spool");
+	}
+	return true;
+}
+
+void spool_close(struct spool *spool)
+{
+	if (!spool->is_open)
+		return;
+	fd_closep(&spool->spool_fd);
+	fd_closep(&spool->lock_fd);
+	fd_closep(&spool->state_fd);
+	pthread_mutex_destroy(&spool->lock);
+	pthread_cond_destroy(&spool->filled);
+	free(spool->entries);
+	arena_free(&spool->arena);
+	*spool = (struct spool){ 0 };
 }

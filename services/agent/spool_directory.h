@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spool_entry - what spool.c and spool_open.c share: one batch in the index, and its file's name.
+ * spool_directory - the spool's files and their index: opened and recovered at the start, after an
+ * end in order or a crash at any instant; for spool.c alone.
  */
 #pragma once
 
@@ -34,3 +35,7 @@ void spool_entry_add(struct spool *spool, const struct spool_entry *entry);
 
 /* Counts and numbers to disk. Only the thread that puts. */
 bool spool_meta_store(struct spool *spool, str status, struct err *err) MUST_CHECK;
+
+/* Lock the directory, find the host id, index the batches; go on with meta or begin an epoch. */
+bool spool_directory_open(struct spool *spool, const struct spool_options *options,
+			  struct err *err) MUST_CHECK;

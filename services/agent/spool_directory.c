@@ -1,23 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of spool: what is found at the start, after an end in order or a crash at any instant.
- */
+#include "spool_directory.h"
+
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "disk_file.h"
-#include "spool_entry.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
 enum { META_MAX = 64 << 10, ID_MAX = 256 };
+
+struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix)
+{
+	struct spool_name name;
+
+	snprintf(name.text, sizeof(name.text), "%020" PRIu64 "-%020" PRIu64 "%s", epoch, seq,
+		 suffix);
+	return name;
+}
+
+void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
+{
+	if (spool->entry_count == spool->entry_cap) {
+		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
+		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
+
+		if (!entries)
+			abort(); /* out of memory, as in arena */
+		spool->entries = entries;
+		spool->entry_cap = cap;
+	}
+	spool->entries[spool->entry_count++] = *entry;
+	spool->bytes += entry->bytes;
+}
+
+bool spool_meta_store(struct spool *spool, str status, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_lost lost = spool_lost_get(spool);
+	struct spool_meta meta = {
+		.epoch = spool->epoch,
+		.last_seq = spool->last_seq,
+		.given_up = spool->given_up,
+		.host_id = spool->host_id,
+		.status = status,
+	};
+
+	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
+		       "meta holds every count");
+	memcpy(meta.counts, lost.batches, sizeof(lost.batches));
+	memcpy(meta.counts + SPOOL_REASON_COUNT, lost.samples, sizeof(lost.samples));
+	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
+}
 
 static bool lock_take(struct spool *spool, const char *directory, struct err *err)
 {
@@ -263,7 +305,7 @@ static bool go_on(struct spool *spool, struct err *err)
 	       last_batch_drop(spool, last, err);
 }
 
-static bool spool_load(struct spool *spool, const struct spool_options *options, struct err *err)
+bool spool_directory_open(struct spool *spool, const struct spool_options *options, struct err *err)
 {
 	const char *directory = options->state_directory;
 
@@ -284,36 +326,4 @@ static bool spool_load(struct spool *spool, const struct spool_options *options,
 		return go_on(spool, err);
 	epoch_begin(spool);
 	return spool_meta_store(spool, spool->last_status, err);
-}
-
-bool spool_open(struct spool *spool, const struct spool_options *options, struct err *err)
-{
-	*spool = (struct spool){
-		.max_bytes = options->max_bytes,
-		.state_fd = -1,
-		.spool_fd = -1,
-		.lock_fd = -1,
-		.is_open = true,
-	};
-	pthread_mutex_init(&spool->lock, NULL);
-	pthread_cond_init(&spool->filled, NULL);
-	if (!spool_load(spool, options, err)) {
-		spool_close(spool);
-		return err_wrap(err, "open the spool");
-	}
-	return true;
-}
-
-void spool_close(struct spool *spool)
-{
-	if (!spool->is_open)
-		return;
-	fd_closep(&spool->spool_fd);
-	fd_closep(&spool->lock_fd);
-	fd_closep(&spool->state_fd);
-	pthread_mutex_destroy(&spool->lock);
-	pthread_cond_destroy(&spool->filled);
-	free(spool->entries);
-	arena_free(&spool->arena);
-	*spool = (struct spool){ 0 };
 }
