@@ -5,10 +5,92 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "pace.h"
-#include "upload_job.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
+
+static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
+	[UPLOAD_STORED] = "stored",
+	[UPLOAD_HAVE_IT] = "have_it",
+	[UPLOAD_NOTHING] = "nothing",
+	[UPLOAD_NO_BUILD_ID] = "no_build_id",
+	[UPLOAD_MALFORMED] = "malformed",
+	[UPLOAD_TOO_LARGE] = "too_large",
+	[UPLOAD_REFUSED] = "refused",
+	[UPLOAD_CRASHED] = "crashed",
+	[UPLOAD_GAVE_UP] = "gave_up",
+	[UPLOAD_DISK_FULL] = "disk_full",
+	[UPLOAD_IN_PROGRESS] = "in_progress",
+	[UPLOAD_BUSY] = "busy",
+	[UPLOAD_UNAUTHORIZED] = "unauthorized",
+	[UPLOAD_UNREACHABLE] = "unreachable",
+	[UPLOAD_BROKEN_OFF] = "broken_off",
+	[UPLOAD_TIMED_OUT] = "timed_out",
+};
+
+static struct metric uploads = {
+	.name = "decima_agent_debuginfo_uploads_total",
+	.kind = METRIC_COUNTER,
+	.help = "Files whose debug info was offered, by what became of them in the end.",
+	.label = "outcome",
+	.values = outcome_names,
+	.value_count = UPLOAD_FINAL_COUNT
+};
+static struct metric retries = { .name = "decima_agent_debuginfo_retries_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Uploads that are tried again later, by what happened.",
+				 .label = "outcome",
+				 .values = outcome_names + UPLOAD_FINAL_COUNT,
+				 .value_count = UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT };
+static struct metric postponed = {
+	.name = "decima_agent_debuginfo_postponed_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times that there was no room for a file; it is offered again when it is mapped "
+		"again, or when there is room for half of all."
+};
+static struct metric sent = { .name = "decima_agent_debuginfo_bytes_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Bytes of debug info that were sent." };
+static struct metric waiting = { .name = "decima_agent_debuginfo_waiting",
+				 .kind = METRIC_GAUGE,
+				 .help = "Files that are kept open until it is decided what "
+					 "becomes of their debug info." };
+static struct metric deleted = { .name = "decima_agent_debuginfo_deleted_bytes",
+				 .kind = METRIC_GAUGE,
+				 .help = "Disk space of those among them that were deleted." };
+static struct metric worker_cpu = { .name = "decima_agent_debuginfo_cpu_seconds_total",
+				    .kind = METRIC_COUNTER,
+				    .help = "CPU time of the uploader processes that have ended.",
+				    .unit = NS_PER_SECOND };
+static struct metric worker_peak = { .name = "decima_agent_debuginfo_peak_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Most memory that one of them used." };
+static struct metric worker_starts = { .name = "decima_agent_debuginfo_starts_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Uploader processes that were started." };
+
+struct metric *const upload_metrics[] = { &uploads,    &retries,     &postponed,
+					  &sent,       &waiting,     &deleted,
+					  &worker_cpu, &worker_peak, &worker_starts };
+const size_t upload_metric_count = ARRAY_LEN(upload_metrics);
+
+static void count_outcome(enum upload_outcome outcome)
+{
+	if (outcome < UPLOAD_FINAL_COUNT)
+		metric_add_at(&uploads, outcome, 1);
+	else
+		metric_add_at(&retries, outcome - UPLOAD_FINAL_COUNT, 1);
+}
+
+static void measure(const struct upload *upload)
+{
+	metric_set(&waiting, (int64_t)upload->queue.count);
+	metric_set(&worker_cpu, (int64_t)upload->worker.cpu_ns);
+	metric_set(&worker_peak, (int64_t)upload->worker.peak_bytes);
+	metric_set(&worker_starts, (int64_t)upload->worker.started);
+}
 
 static uint64_t now(void)
 {
@@ -37,19 +119,42 @@ static uint64_t delay_ms(unsigned int tries, uint64_t retry_after_s)
 	return ms + pace_jitter(ms) / 2;
 }
 
+static void log_outcome(const struct upload_job *job, const struct upload_answer_message *answer,
+			enum upload_outcome outcome)
+{
+	static const bool is_usual[UPLOAD_OUTCOME_COUNT] = {
+		[UPLOAD_STORED] = true,      [UPLOAD_HAVE_IT] = true, [UPLOAD_NOTHING] = true,
+		[UPLOAD_NO_BUILD_ID] = true, [UPLOAD_BUSY] = true,    [UPLOAD_IN_PROGRESS] = true,
+	};
+
+	log_write(is_usual[outcome] ? LOG_DEBUG : LOG_WARN, "debug info offered",
+		  "build_id=%s outcome=%s path=\"%s\" rank=%s bytes=%" PRIu64 " why=\"%s\"",
+		  job->build_id, outcome_names[outcome], job->path, answer->rank, answer->bytes,
+		  answer->sentence);
+}
+
+static void give_up(struct upload *upload, struct upload_job *job, enum upload_outcome outcome)
+{
+	const struct upload_answer_message nothing = { .bytes = 0 };
+
+	log_outcome(job, &nothing, outcome);
+	count_outcome(outcome);
+	upload_job_close(&upload->queue, job);
+}
+
 static void try_again(struct upload *upload, struct upload_job *job, enum upload_outcome trouble,
 		      uint64_t retry_after_s)
 {
-	upload_count(trouble);
+	count_outcome(trouble);
 	if (trouble == UPLOAD_UNREACHABLE) {
 		pause_longer(upload);
 	} else if (++job->tries < UPLOAD_TRIES_MAX) {
 		job->due_ns = now() + delay_ms(job->tries - 1, retry_after_s) * NS_PER_MS;
 	} else {
-		upload_give_up(upload, job, UPLOAD_GAVE_UP);
+		give_up(upload, job, UPLOAD_GAVE_UP);
 		return;
 	}
-	upload_append(upload, job);
+	upload_queue_append(&upload->queue, job);
 }
 
 /* Each part is counted when it is decided; the job is done when both are. */
@@ -58,18 +163,18 @@ static void take_answer(struct upload *upload, struct upload_job *job,
 {
 	enum upload_outcome trouble = UPLOAD_OUTCOME_COUNT;
 
-	upload_count_sent(answer->bytes);
+	metric_add(&sent, answer->bytes);
 	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++) {
 		enum upload_outcome outcome = answer->outcomes[i];
 
 		if (outcome == UPLOAD_OUTCOME_COUNT)
 			continue;
-		upload_tell(job, answer, outcome);
+		log_outcome(job, answer, outcome);
 		if (outcome >= UPLOAD_FINAL_COUNT) {
 			trouble = outcome;
 			continue;
 		}
-		upload_count(outcome);
+		count_outcome(outcome);
 		job->is_done[i] = true;
 	}
 	if (trouble != UPLOAD_UNREACHABLE)
@@ -77,7 +182,7 @@ static void take_answer(struct upload *upload, struct upload_job *job,
 	if (trouble != UPLOAD_OUTCOME_COUNT)
 		try_again(upload, job, trouble, answer->retry_after_s);
 	else
-		upload_job_close(upload, job);
+		upload_job_close(&upload->queue, job);
 }
 
 static bool ensure_worker(struct upload *upload)
@@ -95,6 +200,34 @@ static bool ensure_worker(struct upload *upload)
 	return false;
 }
 
+/* What was deleted and is kept open takes room that nobody can see. */
+static void evict_deleted(struct upload *upload)
+{
+	uint64_t sum = 0;
+
+	for (struct upload_job **at = &upload->queue.first; *at;) {
+		struct stat stat;
+		bool is_gone = fstat((*at)->fds[0], &stat) == 0 && stat.st_nlink == 0;
+		uint64_t bytes = is_gone ? (uint64_t)stat.st_blocks * 512 : 0;
+
+		if (bytes && sum + bytes > upload->options.held_max_bytes) {
+			give_up(upload, upload_queue_unlink(&upload->queue, at), UPLOAD_DISK_FULL);
+			continue;
+		}
+		sum += bytes;
+		at = &(*at)->next;
+	}
+	metric_set(&deleted, (int64_t)sum);
+	upload->checked_ns = clock_monotonic_ns();
+}
+
+static void check_deleted(struct upload *upload)
+{
+	measure(upload);
+	if (clock_monotonic_ns() - upload->checked_ns >= UPLOAD_LOOK_MS * NS_PER_MS)
+		evict_deleted(upload);
+}
+
 /* While it works others are offered, and their files deleted. */
 static enum worker_reply ask_worker(struct upload *upload, const struct upload_job *job,
 				    struct upload_answer_message *answer)
@@ -110,8 +243,8 @@ static enum worker_reply ask_worker(struct upload *upload, const struct upload_j
 		return reply;
 	do {
 		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop, answer);
-		upload_take_offers(upload, 0);
-		upload_look(upload);
+		upload_queue_receive(&upload->queue, 0);
+		check_deleted(upload);
 	} while (reply == WORKER_NOT_YET && now() < end_ns);
 	return reply;
 }
@@ -128,16 +261,16 @@ static void run_job(struct upload *upload, struct upload_job *job)
 		take_answer(upload, job, &answer);
 		break;
 	case WORKER_DIED:
-		upload_give_up(upload, job, UPLOAD_CRASHED);
+		give_up(upload, job, UPLOAD_CRASHED);
 		break;
 	case WORKER_NOT_YET:
-		upload_tell(job, &answer, UPLOAD_TIMED_OUT);
+		log_outcome(job, &answer, UPLOAD_TIMED_OUT);
 		job->tries += UPLOAD_TRIES_MAX / 2; /* it kept all others waiting */
 		try_again(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
 	case WORKER_STOPPED:
 	case WORKER_REPLY_COUNT:
-		upload_append(upload, job);
+		upload_queue_append(&upload->queue, job);
 		break;
 	}
 	upload->used_ns = now();
@@ -148,12 +281,12 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 {
 	uint64_t now_ns = now(), first_ns = UINT64_MAX;
 
-	for (struct upload_job **at = &upload->first; *at; at = &(*at)->next) {
+	for (struct upload_job **at = &upload->queue.first; *at; at = &(*at)->next) {
 		uint64_t due_ns = (*at)->due_ns > upload->pause_until_ns ? (*at)->due_ns
 									 : upload->pause_until_ns;
 
 		if (due_ns <= now_ns)
-			return upload_unlink(upload, at);
+			return upload_queue_unlink(&upload->queue, at);
 		if (due_ns < first_ns)
 			first_ns = due_ns;
 	}
@@ -170,11 +303,11 @@ static void rest(struct upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
 		worker_end(&upload->worker);
-	upload_measure(upload);
+	measure(upload);
 	/* With nothing to do there is nothing to look at. */
-	if (!upload->first && !upload->worker.pid)
+	if (!upload->queue.first && !upload->worker.pid)
 		wait_ms = UPLOAD_IDLE_MS;
-	upload_take_offers(upload, wait_ms);
+	upload_queue_receive(&upload->queue, wait_ms);
 }
 
 static void *upload_run(void *self)
@@ -185,18 +318,18 @@ static void *upload_run(void *self)
 	while (!stop_is_asked(&upload->stop)) {
 		struct upload_job *job;
 
-		upload_take_offers(upload, 0);
-		upload_look(upload);
+		upload_queue_receive(&upload->queue, 0);
+		check_deleted(upload);
 		job = next_job(upload, &wait_ms);
 		if (job && ensure_worker(upload))
 			run_job(upload, job);
 		else if (job)
-			upload_append(upload, job);
+			upload_queue_append(&upload->queue, job);
 		else
 			rest(upload, wait_ms);
 	}
 	worker_end(&upload->worker);
-	upload_measure(upload);
+	measure(upload);
 	return NULL;
 }
 
@@ -205,7 +338,6 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 	sigset_t all, before;
 
 	*upload = (struct upload){ .options = *options, .stop = { .fd = -1 } };
-	upload->end = &upload->first;
 	if (!*options->url)
 		return true;
 	if (!str_starts_with(str_from(options->url), STR("http://")) &&
@@ -215,7 +347,7 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 			       options->url);
 	if (!stop_open(&upload->stop, err))
 		return false;
-	queue_init(&upload->offered, UPLOADS_HELD_MAX);
+	upload_queue_init(&upload->queue);
 	upload->running = true;
 	sigfillset(&all); /* signals are the main thread's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -228,9 +360,29 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 		return true;
 	}
 	upload->running = false;
-	queue_done(&upload->offered);
+	upload_queue_done(&upload->queue);
 	stop_close(&upload->stop);
 	return err_set(err, ERR_IO, "start the uploading thread");
+}
+
+bool upload_has_room(const struct upload *upload)
+{
+	if (!upload->running)
+		return false;
+	if (upload->queue.count < UPLOADS_HELD_MAX)
+		return true;
+	metric_add(&postponed, 1);
+	return false;
+}
+
+bool upload_has_plenty(const struct upload *upload)
+{
+	return upload->running && upload->queue.count < UPLOADS_HELD_MAX / 2;
+}
+
+bool upload_offer(struct upload *upload, const struct upload_file *file, int fd)
+{
+	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file, fd);
 }
 
 void upload_stop(struct upload *upload)
@@ -238,12 +390,9 @@ void upload_stop(struct upload *upload)
 	if (!upload->running)
 		return;
 	stop_ask(&upload->stop);
-	queue_close(&upload->offered);
+	upload_queue_close(&upload->queue);
 	pthread_join(upload->thread, NULL);
 	upload->running = false;
-	upload_take_offers(upload, 0);
-	while (upload->first)
-		upload_job_close(upload, upload_unlink(upload, &upload->first));
-	queue_done(&upload->offered);
+	upload_queue_done(&upload->queue);
 	stop_close(&upload->stop);
 }

@@ -15,8 +15,8 @@
  */
 #pragma once
 
-#include "base/queue.h"
 #include "chassis/metrics.h"
+#include "upload_queue.h"
 #include "upload_worker.h"
 
 #include <pthread.h>
@@ -27,25 +27,14 @@ struct upload_options {
 	uint64_t timeout_ns, held_max_bytes;
 };
 
-struct upload_file {
-	const char *build_id;
-	str path;         /* as the process sees it */
-	uint32_t pids[2]; /* it and its parent: in whose root; 0: ours */
-};
-
-struct upload_job;
-
 struct upload {
-	/* private; of the thread while it runs, but for these */
-	struct queue offered;
+	bool running; /* false: uploads are off */
+	/* private: the thread's own, but for the queue */
+	struct upload_queue queue;
 	struct stop stop;
-	_Atomic size_t held; /* offered, and not decided */
-	bool running;
-	/* the thread's own */
 	struct upload_options options;
 	struct worker worker;
-	struct upload_job *first, **end; /* waiting, oldest first */
-	uint64_t pause_ms, pause_until_ns, used_ns, looked_ns;
+	uint64_t pause_ms, pause_until_ns, used_ns, checked_ns;
 	pthread_t thread;
 };
 
