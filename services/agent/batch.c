@@ -50,15 +50,15 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		.counts = options->counts,
 		.node = options->node,
 		.hz = options->hz,
-		.is_told = true,
+		.has_base = true,
 	};
 	if (spool->last_status.len &&
 	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err)) {
 		log_warn("counts begin at 0: the spool's last status is unreadable", "error=\"%s\"",
 			 err.msg);
-		writer->is_told = false;
+		writer->has_base = false;
 	}
-	writer->told = writer->base.taken;
+	writer->reported = writer->base.taken;
 }
 
 void batch_writer_done(struct batch_writer *writer)
@@ -94,16 +94,16 @@ bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told
 	*ret_told = (struct tally){ .taken = base->taken };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		ret_told->lost[i] = count_of(base->lost, base->lost_count, str_from(loss_names[i]));
-	return writer->is_told;
+	return writer->has_base;
 }
 
 void batch_writer_book(struct batch_writer *writer, const struct tally *untold)
 {
 	uint64_t rest = tally_rest(untold);
 
-	writer->booked.taken += untold->taken;
+	writer->carried.taken += untold->taken;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		writer->booked.lost[i] += untold->lost[i];
+		writer->carried.lost[i] += untold->lost[i];
 	metric_add(&killed, rest);
 	if (untold->taken)
 		log_warn("a predecessor had samples that it did not spool",
@@ -142,12 +142,12 @@ static struct agent_status status_now(const struct batch_writer *writer,
 {
 	struct tally now = lost_now(writer, counts);
 	const struct agent_status *base = &writer->base;
-	const struct tally *booked = &writer->booked;
+	const struct tally *carried = &writer->carried;
 	struct agent_status status = {
 		.node = str_from(writer->node),
 		.version = STR(DECIMA_VERSION),
 		.frequency_hz = (uint32_t)writer->hz,
-		.taken = base->taken + booked->taken + writer->samples + samples,
+		.taken = base->taken + carried->taken + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
 		/* Looked at before what the spool lost: what it gives up meanwhile is named later.
@@ -156,10 +156,10 @@ static struct agent_status status_now(const struct batch_writer *writer,
 	};
 
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
-		add_lost(&status, base, loss_names[i], booked->lost[i] + now.lost[i]);
+		add_lost(&status, base, loss_names[i], carried->lost[i] + now.lost[i]);
 		status.taken += now.lost[i];
 	}
-	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(booked));
+	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(carried));
 	add_spool_lost(&status, writer->spool);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		add_count(status.truncated, &status.truncated_count, base->truncated,
@@ -189,7 +189,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 		counts_keep(writer->counts, lost_now(writer, counts).lost);
 		return;
 	}
-	writer->told = status.taken;
+	writer->reported = status.taken;
 	writer->batches++;
 	writer->samples += samples;
 	writer->bytes += value.len;
@@ -211,7 +211,7 @@ void batch_write(struct batch_writer *writer, const struct sample_set *set,
 {
 	size_t first = 0, count = set->samples.len;
 
-	if (!count && status_now(writer, counts, 0).taken != writer->told) {
+	if (!count && status_now(writer, counts, 0).taken != writer->reported) {
 		put(writer, otlp_write(set, 0, 0, &writer->arena), 0, counts);
 		arena_reset(&writer->arena);
 	}

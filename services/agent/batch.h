@@ -22,9 +22,9 @@ struct batch_writer {
 	struct spool *spool;
 	struct counts *counts;
 	struct agent_status base; /* of the predecessor's last batch */
-	struct tally booked;      /* what predecessors had not told */
-	uint64_t told;            /* `taken` of the last batch */
-	bool is_told;             /* false: the predecessor's status cannot be read */
+	struct tally carried;     /* what predecessors had not told */
+	uint64_t reported;        /* `taken` of the last batch */
+	bool has_base;            /* false: the predecessor's status cannot be read */
 	struct arena base_arena, arena;
 	const char *node;
 	uint64_t hz;

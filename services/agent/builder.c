@@ -29,23 +29,23 @@ static bool is_the_one(const struct unwind_job_message *job, int fd)
 	return is;
 }
 
-static struct unwind_answer_message work(const struct unwind_job_message *job, int elf, int table)
+static struct unwind_response_message work(const struct unwind_job_message *job, int elf, int table)
 {
 	struct unwind_build_options options = { .memory_max = UNWIND_BUILDER_MEMORY_MAX / 2 };
-	struct unwind_answer_message answer = { .outcome = UNWIND_CHANGED };
+	struct unwind_response_message response = { .outcome = UNWIND_CHANGED };
 	struct unwind_build_result result = { 0 };
 	struct err err = { 0 };
 	uint64_t before_ns = clock_cpu_ns();
 
 	if (is_the_one(job, elf)) {
-		answer.outcome = UNWIND_BUILT;
+		response.outcome = UNWIND_BUILT;
 		if (!unwind_build(&options, elf, table, &result, &err))
-			answer.outcome = result.reason;
+			response.outcome = result.reason;
 	}
-	answer.rows = result.rows;
-	answer.cpu_ns = clock_cpu_ns() - before_ns;
-	snprintf(answer.sentence, sizeof(answer.sentence), "%s", err.msg);
-	return answer;
+	response.rows = result.rows;
+	response.cpu_ns = clock_cpu_ns() - before_ns;
+	snprintf(response.error, sizeof(response.error), "%s", err.msg);
+	return response;
 }
 
 int main(int argc, char **argv)
@@ -57,14 +57,14 @@ int main(int argc, char **argv)
 		fputs(UNWIND_BUILDER_NAME ": the agent starts this, nobody else\n", stderr);
 		return 2;
 	}
-	worker_step_back(
-		&(struct worker_manners){ .data_max = UNWIND_BUILDER_MEMORY_MAX, .nice = NICE });
-	while (worker_hear(&job, sizeof(job), fds) && fds[1] >= 0) {
-		struct unwind_answer_message answer = work(&job, fds[0], fds[1]);
+	worker_job_restrict(&(struct worker_restrictions){ .data_max = UNWIND_BUILDER_MEMORY_MAX,
+							   .nice = NICE });
+	while (worker_job_receive(&job, sizeof(job), fds) && fds[1] >= 0) {
+		struct unwind_response_message response = work(&job, fds[0], fds[1]);
 
 		close(fds[0]);
 		close(fds[1]);
-		if (!worker_answer(&answer, sizeof(answer)))
+		if (!worker_job_respond(&response, sizeof(response)))
 			return 1;
 	}
 	return 0;

@@ -32,7 +32,7 @@ void containers_done(struct containers *containers)
 }
 
 /* The place that points to it, or to NULL where it would be. */
-static struct container **place_of(struct containers *containers, str id)
+static struct container **link_of(struct containers *containers, str id)
 {
 	struct container **at = &containers->buckets[hash_64(id) % CONTAINERS_BUCKETS];
 
@@ -83,7 +83,7 @@ static void drop_oldest(struct containers *containers)
 
 static bool put(struct containers *containers, const struct docker_container *container)
 {
-	struct container **at = place_of(containers, container->id);
+	struct container **at = link_of(containers, container->id);
 
 	if (!*at && container->is_gone)
 		return true;
@@ -92,7 +92,7 @@ static bool put(struct containers *containers, const struct docker_container *co
 			drop_oldest(containers);
 		if (containers->count >= CONTAINERS_MAX)
 			return false;
-		at = place_of(containers, container->id); /* it may have been behind who went */
+		at = link_of(containers, container->id); /* it may have been behind who went */
 		*at = heap_new(sizeof(**at), 0);
 		memcpy((*at)->id, container->id.ptr, ID_LEN);
 		containers->count++;
@@ -146,7 +146,7 @@ bool containers_find(struct containers *containers, str id, struct container_nam
 		return false;
 	pthread_mutex_lock(&containers->lock);
 
-	const struct container *found = *place_of(containers, id);
+	const struct container *found = *link_of(containers, id);
 
 	if (found)
 		*ret_names = found->names;

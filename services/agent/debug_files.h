@@ -19,7 +19,7 @@ struct debug_file {
 	const char *path; /* in the root */
 };
 
-struct debug_question {
+struct debug_target {
 	const char *build_id, *path;
 	int fd;   /* the mapped file */
 	int root; /* a directory */
@@ -27,13 +27,13 @@ struct debug_question {
 
 /* ERR_INVALID, ERR_LIMIT: the mapped file is none to be read. Of the answer only fd is the
  * caller's. */
-bool debug_files_find(const struct debug_question *question, struct arena *arena,
+bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err) MUST_CHECK;
 
 /*
  * The file that holds what dwz moved out of this one: .fd is -1 where it has none, or it is not
  * there. Its build id goes to ret_build_id.
  */
-struct debug_file debug_files_find_common(const struct debug_question *question,
+struct debug_file debug_files_find_common(const struct debug_target *target,
 					  const struct debug_file *file, struct arena *arena,
 					  const char **ret_build_id);

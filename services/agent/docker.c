@@ -15,10 +15,18 @@
 
 enum { PIECE_BYTES = 8 << 10, REQUEST_MAX = 512 };
 
-enum outcome { TAKEN, OTHER, MALFORMED, TOO_LONG, TOO_MANY, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[TAKEN] = "taken",       [OTHER] = "other",       [MALFORMED] = "malformed",
-	[TOO_LONG] = "too_long", [TOO_MANY] = "too_many",
+enum docker_outcome {
+	OUTCOME_APPLIED,
+	OUTCOME_OTHER,
+	OUTCOME_MALFORMED,
+	OUTCOME_TOO_LONG,
+	OUTCOME_TOO_MANY,
+	DOCKER_OUTCOME_COUNT
+};
+static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
+	[OUTCOME_APPLIED] = "taken",       [OUTCOME_OTHER] = "other",
+	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
+	[OUTCOME_TOO_MANY] = "too_many",
 };
 static struct metric objects_total = {
 	.name = "decima_agent_docker_objects_total",
@@ -26,7 +34,7 @@ static struct metric objects_total = {
 	.help = "What Docker's answers said of containers, by what became of it.",
 	.label = "outcome",
 	.values = outcome_names,
-	.value_count = OUTCOMES
+	.value_count = DOCKER_OUTCOME_COUNT
 };
 static struct metric failures_total = {
 	.name = "decima_agent_docker_failures_total",
@@ -38,20 +46,20 @@ static struct metric known = { .name = "decima_agent_containers",
 			       .help = "Containers there are whose names are known." };
 struct metric *const docker_metrics[DOCKER_METRICS] = { &objects_total, &failures_total, &known };
 
-static void take_object(struct docker *docker, str object)
+static void handle_object(struct docker *docker, str object)
 {
-	static const enum outcome outcomes[DOCKER_KIND_COUNT] = {
-		[DOCKER_CONTAINER] = TAKEN,
-		[DOCKER_OTHER] = OTHER,
-		[DOCKER_MALFORMED] = MALFORMED,
+	static const enum docker_outcome outcomes[DOCKER_KIND_COUNT] = {
+		[DOCKER_CONTAINER] = OUTCOME_APPLIED,
+		[DOCKER_OTHER] = OUTCOME_OTHER,
+		[DOCKER_MALFORMED] = OUTCOME_MALFORMED,
 	};
 	AUTO_ARENA arena = { 0 };
 	struct docker_container container;
 	enum docker_kind kind = docker_object_read(object, &arena, &container);
-	enum outcome outcome = outcomes[kind];
+	enum docker_outcome outcome = outcomes[kind];
 
 	if (kind == DOCKER_CONTAINER && !containers_put(&docker->containers, &container))
-		outcome = TOO_MANY;
+		outcome = OUTCOME_TOO_MANY;
 	metric_add_at(&objects_total, outcome, 1);
 	metric_set(&known, (int64_t)containers_count(&docker->containers));
 }
@@ -134,16 +142,16 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 	}
 }
 
-static void take_bytes(struct docker *docker, struct docker_cut *cut, str bytes)
+static void split_bytes(struct docker *docker, struct docker_splitter *splitter, str bytes)
 {
-	enum docker_piece piece;
+	enum docker_split_result piece;
 	str object;
 
-	while ((piece = docker_cut(cut, &bytes, &object)) != DOCKER_MORE) {
+	while ((piece = docker_split(splitter, &bytes, &object)) != DOCKER_MORE) {
 		if (piece == DOCKER_OBJECT)
-			take_object(docker, object);
+			handle_object(docker, object);
 		else
-			metric_add_at(&objects_total, TOO_LONG, 1);
+			metric_add_at(&objects_total, OUTCOME_TOO_LONG, 1);
 	}
 }
 
@@ -151,13 +159,13 @@ static void take_bytes(struct docker *docker, struct docker_cut *cut, str bytes)
  * Ask, and take all objects of the answer, until its end. HTTP/1.0, so that it comes as it is, and
  * ends with the connection.
  */
-static bool ask(struct docker *docker, const char *question, uint64_t deadline_ns, struct err *err)
+static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, struct err *err)
 {
 	AUTO_FD fd = -1;
-	struct docker_cut cut = { 0 };
+	struct docker_splitter splitter = { 0 };
 	char request[REQUEST_MAX], room[PIECE_BYTES];
-	int len = snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\nHost: docker\r\n\r\n",
-			   question);
+	int len =
+		snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\nHost: docker\r\n\r\n", path);
 	str bytes = { 0 };
 	bool ok;
 
@@ -168,12 +176,12 @@ static bool ask(struct docker *docker, const char *question, uint64_t deadline_n
 	ok = read_head(docker, fd, clock_monotonic_ns() + DOCKER_ANSWER_MS * NS_PER_MS, room,
 		       &bytes, err);
 	while (ok) {
-		take_bytes(docker, &cut, bytes);
+		split_bytes(docker, &splitter, bytes);
 		ok = receive(docker, fd, deadline_ns, room, &bytes, err);
 		if (!bytes.len)
 			break;
 	}
-	docker_cut_done(&cut);
+	docker_splitter_done(&splitter);
 	return ok;
 }
 
@@ -181,22 +189,22 @@ static bool ask(struct docker *docker, const char *question, uint64_t deadline_n
 static bool follow(struct docker *docker, struct err *err)
 {
 	uint64_t now_ns = clock_unix_ns();
-	char question[REQUEST_MAX / 2];
+	char path[REQUEST_MAX / 2];
 
 	containers_list_begin(&docker->containers);
-	if (!ask(docker, "/containers/json?all=1",
+	if (!get(docker, "/containers/json?all=1",
 		 clock_monotonic_ns() + DOCKER_LIST_MS * NS_PER_MS, err))
 		return false;
 	containers_list_end(&docker->containers);
-	if (!atomic_exchange(&docker->is_first_over, true) || docker->has_failed)
+	if (!atomic_exchange(&docker->is_first_list_over, true) || docker->has_failed)
 		log_info("containers are named", "socket=%s containers=%zu", docker->socket,
 			 containers_count(&docker->containers));
 	docker->has_failed = false;
-	snprintf(question, sizeof(question),
+	snprintf(path, sizeof(path),
 		 "/events?since=%" PRIu64 ".%09" PRIu64
 		 "&filters=%%7B%%22type%%22%%3A%%5B%%22container%%22%%5D%%7D",
 		 now_ns / NS_PER_SECOND, now_ns % NS_PER_SECOND);
-	return ask(docker, question, UINT64_MAX, err);
+	return get(docker, path, UINT64_MAX, err);
 }
 
 static void *docker_run(void *self)
@@ -215,7 +223,7 @@ static void *docker_run(void *self)
 					 err.msg);
 			docker->has_failed = true;
 		}
-		atomic_store(&docker->is_first_over, true);
+		atomic_store(&docker->is_first_list_over, true);
 		if (clock_monotonic_ns() - began_ns > DOCKER_PAUSE_MAX_MS * NS_PER_MS)
 			pause_ms = DOCKER_PAUSE_FIRST_MS; /* it went well for a while */
 		if (!stop_wait(&docker->stop, pause_ms))
@@ -245,7 +253,7 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 		return err_set(err, ERR_IO, "start the thread that hears from Docker");
 	}
 	pthread_setname_np(docker->thread, "docker");
-	for (int i = 0; i < DOCKER_FIRST_STEPS && !atomic_load(&docker->is_first_over); i++)
+	for (int i = 0; i < DOCKER_FIRST_STEPS && !atomic_load(&docker->is_first_list_over); i++)
 		clock_sleep_ms(DOCKER_FIRST_STEP_MS);
 	return true;
 }

@@ -22,8 +22,8 @@ struct docker {
 	const char *socket;
 	struct stop stop;
 	pthread_t thread;
-	atomic_bool is_first_over; /* the first list is there, or is not to be had */
-	bool has_failed;           /* was said */
+	atomic_bool is_first_list_over; /* the first list is there, or is not to be had */
+	bool has_failed;                /* was said */
 };
 
 /* `socket` empty: not running. Waits for the first list a moment, so that samples begin named. */

@@ -16,17 +16,17 @@ enum { PACE_WINDOW_MAX = 16 };
 
 enum pace_verdict {
 	PACE_GO,
-	PACE_TOO_FAST, /* for the bytes per second */
-	PACE_UNHEARD,  /* as many are on their way as may be */
+	PACE_TOO_FAST,    /* for the bytes per second */
+	PACE_WINDOW_FULL, /* as many are on their way as may be */
 	PACE_VERDICT_COUNT,
 };
 
 struct pace {
 	uint64_t rate; /* bytes per second that hold now; 0: no bound */
 	/* private */
-	uint64_t given_rate;
+	uint64_t option_rate;
 	int64_t room; /* bytes that may go at once; below 0: to be paid for */
-	uint64_t refilled_ns, heard_ns;
+	uint64_t refilled_ns, delivered_ns;
 	size_t window;
 };
 
@@ -37,8 +37,8 @@ void pace_init(struct pace *pace, uint64_t rate, uint64_t now_ns);
  * May one more go? `live_rate` is the bytes per second that come in: the bound is never below twice
  * as many, so that what waits always becomes less.
  */
-enum pace_verdict pace_ask(struct pace *pace, uint64_t live_rate, size_t in_flight,
-			   uint64_t now_ns);
+enum pace_verdict pace_check(struct pace *pace, uint64_t live_rate, size_t in_flight,
+			     uint64_t now_ns);
 
 void pace_sent(struct pace *pace, uint64_t bytes);
 void pace_delivered(struct pace *pace, uint64_t now_ns);

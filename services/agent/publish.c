@@ -97,7 +97,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		break;
 	case KAFKA_REFUSED:
 		log_error("batch refused by kafka", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
-		spool_refused(publish->spool, slot->epoch, slot->seq);
+		spool_rejected(publish->spool, slot->epoch, slot->seq);
 		break;
 	case KAFKA_FAILED:
 	case KAFKA_FATE_COUNT:
@@ -109,7 +109,7 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		pause_longer(publish);
 		break;
 	}
-	slot->taken = false;
+	slot->in_use = false;
 	publish->in_flight--;
 }
 
@@ -137,7 +137,7 @@ static void producer_close(struct publish *publish, uint64_t timeout_ms)
 	publish->producer_is_open = false;
 	/* Whatever was not reported is not delivered, as far as anybody can know. */
 	for (size_t i = 0; i < PACE_WINDOW_MAX; i++)
-		if (publish->slots[i].taken)
+		if (publish->slots[i].in_use)
 			on_report(publish, i, KAFKA_FAILED, "the producer was closed");
 }
 
@@ -145,7 +145,7 @@ static size_t slot_free(const struct publish *publish)
 {
 	size_t i = 0;
 
-	while (i < PACE_WINDOW_MAX && publish->slots[i].taken)
+	while (i < PACE_WINDOW_MAX && publish->slots[i].in_use)
 		i++;
 	return i;
 }
@@ -180,7 +180,7 @@ static bool next_send(struct publish *publish)
 	if (slot == PACE_WINDOW_MAX || !spool_next(publish->spool, &arena, &batch))
 		return false;
 	publish->slots[slot] = (struct publish_slot){
-		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .taken = true
+		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .in_use = true
 	};
 	publish->in_flight++;
 	if (batch_send(publish, &batch, slot, &arena, &err)) {
@@ -189,7 +189,7 @@ static bool next_send(struct publish *publish)
 		return true;
 	}
 	if (err.code == ERR_LIMIT) { /* no failure: it waits its turn in the spool */
-		publish->slots[slot].taken = false;
+		publish->slots[slot].in_use = false;
 		publish->in_flight--;
 		spool_returned(publish->spool, batch.epoch, batch.seq);
 		return false;
@@ -222,12 +222,12 @@ static bool send_all(struct publish *publish)
 {
 	while (!is_paused(publish)) {
 		struct spool_level level = spool_level_get(publish->spool);
-		enum pace_verdict verdict = pace_ask(&publish->pace, level.put_rate,
-						     publish->in_flight, clock_monotonic_ns());
+		enum pace_verdict verdict = pace_check(&publish->pace, level.put_rate,
+						       publish->in_flight, clock_monotonic_ns());
 
 		if (verdict == PACE_TOO_FAST)
 			return level.batches > publish->in_flight;
-		if (verdict == PACE_UNHEARD || !next_send(publish))
+		if (verdict == PACE_WINDOW_FULL || !next_send(publish))
 			return false;
 	}
 	return false;
@@ -256,7 +256,7 @@ static void step(struct publish *publish)
 		metric_add(&spool_paced, (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 }
 
-static bool goes_on(struct publish *publish)
+static bool must_continue(struct publish *publish)
 {
 	uint64_t stop_at_ns = publish->stop_at_ns;
 
@@ -269,7 +269,7 @@ static void *publish_run(void *self)
 {
 	struct publish *publish = self;
 
-	while (goes_on(publish)) {
+	while (must_continue(publish)) {
 		step(publish);
 		gauges_set(publish);
 	}

@@ -29,7 +29,7 @@ struct publish_options {
 /* A batch that is on its way; its index is the message's token. */
 struct publish_slot {
 	uint64_t epoch, seq, bytes;
-	bool taken;
+	bool in_use;
 };
 
 struct publish {

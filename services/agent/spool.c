@@ -47,20 +47,20 @@ static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint6
 }
 
 /* Batches next to each other that go for one reason. */
-struct giving_up {
+struct spool_drop {
 	size_t first, count;
 	enum spool_reason reason;
 	struct spool_range range;
 };
 
 /* The first run that has to go so that `need` more bytes fit. With the lock. */
-static bool victims_find(struct spool *spool, uint64_t need, struct giving_up *ret_run)
+static bool victims_find(struct spool *spool, uint64_t need, struct spool_drop *ret_run)
 {
 	for (size_t i = 0; i < spool->entry_count; i++) {
 		enum spool_state state = spool->entries[i].state;
 
-		if (state == SPOOL_IS_CORRUPT || state == SPOOL_IS_REFUSED) {
-			*ret_run = (struct giving_up){ .first = i, .count = 1 };
+		if (state == SPOOL_IS_CORRUPT || state == SPOOL_IS_REJECTED) {
+			*ret_run = (struct spool_drop){ .first = i, .count = 1 };
 			ret_run->reason = state == SPOOL_IS_CORRUPT ? SPOOL_CORRUPT : SPOOL_REFUSED;
 			return true;
 		}
@@ -78,12 +78,13 @@ static bool victims_find(struct spool *spool, uint64_t need, struct giving_up *r
 			  spool->entries[end].epoch == spool->entries[first].epoch;
 	     end++)
 		bytes -= spool->entries[end].bytes;
-	*ret_run = (struct giving_up){ .first = first, .count = end - first, .reason = SPOOL_FULL };
+	*ret_run =
+		(struct spool_drop){ .first = first, .count = end - first, .reason = SPOOL_FULL };
 	return end > first;
 }
 
 /* Count a run and take it out of the index. With the lock. */
-static void victims_book(struct spool *spool, struct giving_up *run)
+static void victims_count(struct spool *spool, struct spool_drop *run)
 {
 	const struct spool_entry *entries = spool->entries + run->first;
 
@@ -95,15 +96,15 @@ static void victims_book(struct spool *spool, struct giving_up *run)
 		spool->lost.samples[run->reason] += entries[i].samples;
 	}
 	entries_remove(spool, run->first, run->count);
-	spool->given_up = run->range;
+	spool->dropped = run->range;
 }
 
 /* The files go after meta has said so. Bad ones are kept for a look, up to a number. */
-static void victims_unlink(struct spool *spool, const struct giving_up *run)
+static void victims_unlink(struct spool *spool, const struct spool_drop *run)
 {
 	for (uint64_t seq = run->range.first; seq <= run->range.last; seq++) {
-		struct spool_name name = spool_name_of(run->range.epoch, seq, ".batch");
-		struct spool_name bad = spool_name_of(run->range.epoch, seq, ".bad");
+		struct spool_name name = spool_name_format(run->range.epoch, seq, ".batch");
+		struct spool_name bad = spool_name_format(run->range.epoch, seq, ".bad");
 
 		if (run->reason == SPOOL_FULL || spool->bad_files >= SPOOL_BAD_FILES_MAX)
 			unlinkat(spool->spool_fd, name.text, 0);
@@ -116,7 +117,7 @@ static void victims_unlink(struct spool *spool, const struct giving_up *run)
 static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 {
 	for (;;) {
-		struct giving_up run;
+		struct spool_drop run;
 
 		pthread_mutex_lock(&spool->lock);
 
@@ -124,7 +125,7 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 		bool fits = spool->bytes + need <= spool->max_bytes;
 
 		if (found)
-			victims_book(spool, &run);
+			victims_count(spool, &run);
 		pthread_mutex_unlock(&spool->lock);
 		if (!found && !fits)
 			return err_set(err, ERR_LIMIT,
@@ -148,7 +149,7 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 static bool batch_store(struct spool *spool, const struct spool_batch *batch, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct spool_name name = spool_name_of(batch->epoch, batch->seq, ".batch");
+	struct spool_name name = spool_name_format(batch->epoch, batch->seq, ".batch");
 
 	if (disk_file_write(spool->spool_fd, name.text, spool_batch_write(batch, &arena), err)) {
 		failpoint(FAILPOINT_AFTER_SPOOL_FILE);
@@ -263,30 +264,29 @@ static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum sp
  */
 static struct spool_entry *waiting_find(struct spool *spool)
 {
-	uint64_t on_its_way = 0;
+	uint64_t in_flight = 0;
 
 	for (size_t i = 0; i < spool->entry_count; i++) {
 		struct spool_entry *entry = &spool->entries[i];
 
-		if (entry->state == SPOOL_ON_ITS_WAY)
-			on_its_way += entry->bytes;
+		if (entry->state == SPOOL_IN_FLIGHT)
+			in_flight += entry->bytes;
 		if (entry->state == SPOOL_WAITING)
-			return on_its_way && on_its_way + entry->bytes > spool->max_bytes / 2
-				       ? NULL
-				       : entry;
+			return in_flight && in_flight + entry->bytes > spool->max_bytes / 2 ? NULL
+											    : entry;
 	}
 	return NULL;
 }
 
 /* Mark the oldest that waits as on its way, so that nobody gives it up while it is read. */
-static bool waiting_take(struct spool *spool, struct spool_entry *ret_entry)
+static bool waiting_claim(struct spool *spool, struct spool_entry *ret_entry)
 {
 	pthread_mutex_lock(&spool->lock);
 
 	struct spool_entry *entry = waiting_find(spool);
 
 	if (entry) {
-		entry->state = SPOOL_ON_ITS_WAY;
+		entry->state = SPOOL_IN_FLIGHT;
 		*ret_entry = *entry;
 	}
 	pthread_mutex_unlock(&spool->lock);
@@ -297,7 +297,7 @@ static bool waiting_take(struct spool *spool, struct spool_entry *ret_entry)
 static bool batch_load(struct spool *spool, const struct spool_entry *entry, struct arena *arena,
 		       struct spool_batch *ret_batch, struct err *err)
 {
-	struct spool_name name = spool_name_of(entry->epoch, entry->seq, ".batch");
+	struct spool_name name = spool_name_format(entry->epoch, entry->seq, ".batch");
 	str file;
 
 	if (!disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, arena, &file,
@@ -315,7 +315,7 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 	struct spool_entry entry;
 	struct err err;
 
-	while (waiting_take(spool, &entry)) {
+	while (waiting_claim(spool, &entry)) {
 		if (batch_load(spool, &entry, arena, ret_batch, &err))
 			return true;
 		log_error("batch cannot be read", "error=\"%s\"", err.msg);
@@ -331,7 +331,7 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 /* The unlink is not synced: a batch that comes back after a crash is sent again and known. */
 void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
-	struct spool_name name = spool_name_of(epoch, seq, ".batch");
+	struct spool_name name = spool_name_format(epoch, seq, ".batch");
 
 	if (unlinkat(spool->spool_fd, name.text, 0) && errno != ENOENT)
 		log_error("batch cannot be removed", "name=%s error=\"%m\"", name.text);
@@ -349,9 +349,9 @@ void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq)
 	state_set(spool, epoch, seq, SPOOL_WAITING);
 }
 
-void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq)
+void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
-	state_set(spool, epoch, seq, SPOOL_IS_REFUSED);
+	state_set(spool, epoch, seq, SPOOL_IS_REJECTED);
 }
 
 void spool_wait(struct spool *spool, uint64_t timeout_ms)

@@ -76,7 +76,7 @@ struct spool {
 	uint64_t bytes, put_ns;
 	double put_rate;
 	struct spool_lost lost;
-	struct spool_range given_up; /* the last ones */
+	struct spool_range dropped; /* the last ones */
 	size_t bad_files;
 	char status_room[SPOOL_STATUS_MAX];
 };
@@ -111,7 +111,7 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 /* What became of a batch that was on its way. */
 void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq); /* remove it */
 void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);  /* to be sent again */
-void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq);   /* never to be sent */
+void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq);  /* never to be sent */
 
 /* Wait until there is one for spool_next(), at most timeout_ms. */
 void spool_wait(struct spool *spool, uint64_t timeout_ms);

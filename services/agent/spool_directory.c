@@ -18,7 +18,7 @@
 
 enum { META_MAX = 64 << 10, ID_MAX = 256 };
 
-struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix)
+struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix)
 {
 	struct spool_name name;
 
@@ -49,7 +49,7 @@ bool spool_meta_store(struct spool *spool, str status, struct err *err)
 	struct spool_meta meta = {
 		.epoch = spool->epoch,
 		.last_seq = spool->last_seq,
-		.given_up = spool->given_up,
+		.dropped = spool->dropped,
 		.host_id = spool->host_id,
 		.status = status,
 	};
@@ -61,7 +61,7 @@ bool spool_meta_store(struct spool *spool, str status, struct err *err)
 	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
 }
 
-static bool lock_take(struct spool *spool, const char *directory, struct err *err)
+static bool lock_acquire(struct spool *spool, const char *directory, struct err *err)
 {
 	spool->lock_fd = openat(spool->state_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (spool->lock_fd < 0)
@@ -166,7 +166,7 @@ static bool in_range(const struct spool_range *range, const struct spool_entry *
 }
 
 /* One name of the directory: index it, or clear away what a crash left. */
-static void file_take(struct spool *spool, const char *name)
+static void file_index(struct spool *spool, const char *name)
 {
 	struct spool_entry entry = { 0 };
 	str text = str_from(name);
@@ -176,7 +176,7 @@ static void file_take(struct spool *spool, const char *name)
 	} else if (str_ends_with(text, STR(".bad"))) {
 		spool->bad_files++;
 	} else if (name_parse(text, &entry)) {
-		if (in_range(&spool->given_up, &entry)) {
+		if (in_range(&spool->dropped, &entry)) {
 			unlinkat(spool->spool_fd, name, 0);
 			return;
 		}
@@ -200,7 +200,7 @@ static bool directory_scan(struct spool *spool, struct err *err)
 	}
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread so far */
 	for (const struct dirent *file; (file = readdir(directory));)
-		file_take(spool, file->d_name);
+		file_index(spool, file->d_name);
 	if (spool->entry_count)
 		qsort(spool->entries, spool->entry_count, sizeof(*spool->entries), entry_compare);
 	return true;
@@ -216,12 +216,12 @@ static void epoch_begin(struct spool *spool)
 	spool->last_seq = 0;
 	spool->last_status = (str){ 0 };
 	spool->lost = (struct spool_lost){ 0 };
-	spool->given_up = (struct spool_range){ 0 };
+	spool->dropped = (struct spool_range){ 0 };
 	log_info("spool begins", "epoch=%" PRIu64 " host=" STR_FMT, spool->epoch,
 		 STR_ARG(spool->host_id));
 }
 
-static void status_keep(struct spool *spool, str status)
+static void status_store(struct spool *spool, str status)
 {
 	memcpy(spool->status_room, status.ptr ? status.ptr : "", status.len);
 	spool->last_status = (str){ spool->status_room, status.len };
@@ -245,7 +245,7 @@ static bool meta_load(struct spool *spool)
 		return false;
 	}
 	/* Its batches are counted and on their way out, whoever the host was then. */
-	spool->given_up = meta.given_up;
+	spool->dropped = meta.dropped;
 	if (!str_eq(meta.host_id, spool->host_id)) {
 		log_warn("host id changed", "before=" STR_FMT " now=" STR_FMT,
 			 STR_ARG(meta.host_id), STR_ARG(spool->host_id));
@@ -255,14 +255,14 @@ static bool meta_load(struct spool *spool)
 	spool->last_seq = meta.last_seq;
 	memcpy(spool->lost.batches, meta.counts, sizeof(spool->lost.batches));
 	memcpy(spool->lost.samples, meta.counts + SPOOL_REASON_COUNT, sizeof(spool->lost.samples));
-	status_keep(spool, meta.status);
+	status_store(spool, meta.status);
 	return true;
 }
 
 /* A crash between the batch's rename and meta's: the batch is there and meta does not know it. */
 static void last_batch_adopt(struct spool *spool, const struct spool_entry *last)
 {
-	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
 	AUTO_ARENA arena = { 0 };
 	struct spool_batch batch;
 	struct err err;
@@ -272,7 +272,7 @@ static void last_batch_adopt(struct spool *spool, const struct spool_entry *last
 	if (disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, &arena, &file,
 			   &err) &&
 	    spool_batch_read(file, &batch, &err))
-		status_keep(spool, batch.status);
+		status_store(spool, batch.status);
 }
 
 /*
@@ -281,7 +281,7 @@ static void last_batch_adopt(struct spool *spool, const struct spool_entry *last
  */
 static bool last_batch_drop(struct spool *spool, const struct spool_entry *last, struct err *err)
 {
-	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
 
 	log_error("a batch goes for which there is no room to note its number",
 		  "name=%s samples=%" PRIu64 " error=\"%s\"", name.text, last->samples, err->msg);
@@ -293,7 +293,7 @@ static bool last_batch_drop(struct spool *spool, const struct spool_entry *last,
 }
 
 /* Where meta says all there is to say it is not written: what waits can go out on a full disk. */
-static bool go_on(struct spool *spool, struct err *err)
+static bool catch_up(struct spool *spool, struct err *err)
 {
 	const struct spool_entry *last =
 		spool->entry_count ? &spool->entries[spool->entry_count - 1] : NULL;
@@ -310,7 +310,7 @@ bool spool_directory_open(struct spool *spool, const struct spool_options *optio
 	const char *directory = options->state_directory;
 
 	if (!directory_open(directory, &spool->state_fd, err) ||
-	    !lock_take(spool, directory, err) || !host_id_find(spool, options, err))
+	    !lock_acquire(spool, directory, err) || !host_id_find(spool, options, err))
 		return false;
 
 	const char *path = str_z(&spool->arena, str_format(&spool->arena, "%s/spool", directory));
@@ -318,12 +318,12 @@ bool spool_directory_open(struct spool *spool, const struct spool_options *optio
 	if (!directory_open(path, &spool->spool_fd, err))
 		return false;
 
-	bool goes_on = meta_load(spool);
+	bool is_resumed = meta_load(spool);
 
 	if (!directory_scan(spool, err))
 		return false;
-	if (goes_on)
-		return go_on(spool, err);
+	if (is_resumed)
+		return catch_up(spool, err);
 	epoch_begin(spool);
 	return spool_meta_store(spool, spool->last_status, err);
 }

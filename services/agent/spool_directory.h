@@ -11,10 +11,10 @@
 
 enum spool_state {
 	SPOOL_WAITING,
-	SPOOL_ON_ITS_WAY,
+	SPOOL_IN_FLIGHT,
 	/* To be given up by the next spool_put(), which alone writes meta: */
 	SPOOL_IS_CORRUPT,
-	SPOOL_IS_REFUSED,
+	SPOOL_IS_REJECTED,
 };
 
 struct spool_entry {
@@ -28,7 +28,7 @@ struct spool_name {
 
 #define SPOOL_META "meta"
 
-struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix);
+struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix);
 
 /* At the end of the index, which is by age. The caller holds the lock, or is alone. */
 void spool_entry_add(struct spool *spool, const struct spool_entry *entry);

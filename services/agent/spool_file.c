@@ -15,7 +15,7 @@ static void checksum_add(struct buf *out)
 }
 
 /* The bytes before the checksum at the end, where it fits them. */
-static bool checksum_take(str file, str *ret_body, struct err *err)
+static bool checksum_verify(str file, str *ret_body, struct err *err)
 {
 	if (file.len < CHECKSUM_SIZE)
 		return err_set(err, ERR_INVALID, "%zu bytes are no file of a spool", file.len);
@@ -66,7 +66,7 @@ str spool_batch_write(const struct spool_batch *batch, struct arena *arena)
 }
 
 /* The lengths are left in the batch's strings, which point nowhere yet. */
-static bool header_take(struct reader *r, struct spool_batch *batch, struct err *err)
+static bool header_parse(struct reader *r, struct spool_batch *batch, struct err *err)
 {
 	if (!kind_check(r, BATCH_MAGIC, err))
 		return false;
@@ -94,12 +94,12 @@ bool spool_header_read(str head, struct spool_batch *ret_batch, uint64_t *ret_fi
 
 	if (head.len < SPOOL_HEADER_SIZE)
 		return err_set(err, ERR_INVALID, "it ends inside its header");
-	if (!checksum_take((str){ head.ptr, SPOOL_HEADER_SIZE }, &body, err))
+	if (!checksum_verify((str){ head.ptr, SPOOL_HEADER_SIZE }, &body, err))
 		return false;
 
 	struct reader r = reader_of(body);
 
-	if (!header_take(&r, &batch, err))
+	if (!header_parse(&r, &batch, err))
 		return false;
 	*ret_file_size = SPOOL_HEADER_SIZE + batch.key.len + batch.status.len + batch.value.len +
 			 CHECKSUM_SIZE;
@@ -118,7 +118,7 @@ bool spool_batch_read(str file, struct spool_batch *ret_batch, struct err *err)
 	if (size != file.len)
 		return err_set(err, ERR_INVALID, "%zu bytes, and its header says %" PRIu64,
 			       file.len, size);
-	if (!checksum_take(file, &body, err))
+	if (!checksum_verify(file, &body, err))
 		return false;
 
 	struct reader r = reader_of(str_skip(body, SPOOL_HEADER_SIZE));
@@ -140,9 +140,9 @@ str spool_meta_write(const struct spool_meta *meta, struct arena *arena)
 	buf_u64(&out, meta->last_seq);
 	for (size_t i = 0; i < ARRAY_LEN(meta->counts); i++)
 		buf_u64(&out, meta->counts[i]);
-	buf_u64(&out, meta->given_up.epoch);
-	buf_u64(&out, meta->given_up.first);
-	buf_u64(&out, meta->given_up.last);
+	buf_u64(&out, meta->dropped.epoch);
+	buf_u64(&out, meta->dropped.first);
+	buf_u64(&out, meta->dropped.last);
 	buf_str_prefixed(&out, meta->host_id);
 	buf_str_prefixed(&out, meta->status);
 	checksum_add(&out);
@@ -154,7 +154,7 @@ bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err)
 	struct spool_meta meta = { 0 };
 	str body;
 
-	if (!checksum_take(file, &body, err))
+	if (!checksum_verify(file, &body, err))
 		return false;
 
 	struct reader r = reader_of(body);
@@ -165,9 +165,9 @@ bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err)
 	meta.last_seq = reader_u64(&r);
 	for (size_t i = 0; i < ARRAY_LEN(meta.counts); i++)
 		meta.counts[i] = reader_u64(&r);
-	meta.given_up.epoch = reader_u64(&r);
-	meta.given_up.first = reader_u64(&r);
-	meta.given_up.last = reader_u64(&r);
+	meta.dropped.epoch = reader_u64(&r);
+	meta.dropped.first = reader_u64(&r);
+	meta.dropped.last = reader_u64(&r);
 	meta.host_id = reader_str_prefixed(&r);
 	meta.status = reader_str_prefixed(&r);
 	if (r.failed || reader_left(&r) || meta.host_id.len > SPOOL_KEY_MAX ||

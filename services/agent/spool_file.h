@@ -29,8 +29,8 @@ struct spool_range {
 
 struct spool_meta {
 	uint64_t epoch, last_seq;
-	uint64_t counts[6];          /* struct spool_lost: batches, then samples, by reason */
-	struct spool_range given_up; /* counted already: a file of it that is there must go */
+	uint64_t counts[6];         /* struct spool_lost: batches, then samples, by reason */
+	struct spool_range dropped; /* counted already: a file of it that is there must go */
 	str host_id, status;
 };
 

@@ -12,7 +12,7 @@
 #include "base/queue.h"
 #include "unwind_cache.h"
 #include "unwind_tables.h"
-#include "worker.h"
+#include "worker_process.h"
 
 struct unwind_builder_options {
 	const char *state_directory; /* NULL: no cache */
@@ -21,14 +21,14 @@ struct unwind_builder_options {
 
 struct unwind_builder {
 	/* private */
-	struct queue asked, answered;
+	struct queue requests, responses;
 	struct stop stop;
 	pthread_t thread;
 	bool running;
 	/* the thread's own */
 	struct unwind_cache cache;
-	struct worker worker;
-	bool is_absent; /* said once, until there is one */
+	struct worker_process worker;
+	bool is_missing; /* said once, until there is one */
 	uint64_t used_ns;
 };
 
@@ -36,7 +36,7 @@ bool unwind_builder_start(struct unwind_builder *builder,
 			  const struct unwind_builder_options *options, struct err *err) MUST_CHECK;
 void unwind_builder_stop(struct unwind_builder *builder);
 
-struct unwind_source unwind_builder_source(struct unwind_builder *builder);
+struct unwind_table_source unwind_builder_source(struct unwind_builder *builder);
 
 extern struct metric *const unwind_builder_metrics[];
 extern const size_t unwind_builder_metric_count;

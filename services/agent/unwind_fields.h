@@ -12,10 +12,10 @@ struct process;
 struct process_image;
 
 enum unwind_table_state {
-	UNWIND_TABLE_NONE,   /* nobody wants it, or it had to leave */
-	UNWIND_TABLE_WANTED, /* it waits to be asked for */
-	UNWIND_TABLE_ASKED,  /* for the file of it, that exists or is built now */
-	UNWIND_TABLE_THERE,  /* it waits for room */
+	UNWIND_TABLE_NONE,      /* nobody wants it, or it had to leave */
+	UNWIND_TABLE_WANTED,    /* it waits to be asked for */
+	UNWIND_TABLE_REQUESTED, /* for the file of it, that exists or is built now */
+	UNWIND_TABLE_THERE,     /* it waits for room */
 	UNWIND_TABLE_LOADED,
 	UNWIND_TABLE_FAILED, /* there is none: not asked for again */
 };
@@ -25,20 +25,20 @@ struct unwind_table {
 	uint32_t page; /* the first one; 0: it is not loaded */
 	/* private */
 	uint32_t pages;
-	uint32_t wants;    /* samples that asked for it while it waits */
+	uint32_t requests; /* samples that asked for it while it waits */
 	uint32_t tries;    /* that failed, and may not fail the next time */
 	bool is_needed;    /* a frame lies in it: others may have to leave for it */
 	uint64_t retry_ns; /* not before */
 	uint64_t spare_ns; /* only if it is needed before then: there was no room to spare */
 	uint64_t loaded_ns;
-	bool is_held;  /* the file, to be built from, by `fd` */
-	int fd;        /* the file; where it is THERE that of the table */
-	uint64_t held; /* when it was opened: a count */
+	bool has_file;   /* the file, to be built from, by `fd` */
+	int fd;          /* the file; where it is THERE that of the table */
+	uint64_t opened; /* when it was opened: a count */
 };
 
 static inline bool unwind_table_is_coming(const struct unwind_table *table)
 {
-	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_ASKED ||
+	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_REQUESTED ||
 	       table->state == UNWIND_TABLE_THERE;
 }
 
@@ -63,5 +63,5 @@ struct unwind_listing {
 	struct process_image *image; /* with a reference; NULL: they do not find it */
 	uint64_t start_ns, exec_id;  /* of the process that they find */
 	struct process *newer, *older;
-	bool is_waiting, is_restless;
+	bool is_pending, recently_remapped;
 };

@@ -19,7 +19,7 @@ void executable_set_add(struct executable_set *set, struct executable *executabl
 void executable_set_remove(struct executable_set *set, const struct executable *executable);
 
 struct unwind_files {
-	struct executable_set held; /* read its .len */
+	struct executable_set open; /* read its .len */
 	/* private */
 	uint64_t opened;
 };
@@ -32,14 +32,14 @@ struct unwind_mapper {
 };
 
 /* The first takes the descriptor. */
-void unwind_files_hold(struct unwind_files *files, struct executable *executable, int fd);
+void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd);
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper);
 
 /* The file, the caller's from now on; -1: it is not held. */
-int unwind_files_take(struct unwind_files *files, struct executable *executable);
+int unwind_files_remove(struct unwind_files *files, struct executable *executable);
 void unwind_files_close(struct unwind_files *files, struct executable *executable);
 
 /* What nobody maps is let go, and shown again when it is mapped the next time. */
-void unwind_files_let_go(struct unwind_files *files);
+void unwind_files_close_unmapped(struct unwind_files *files);
 void unwind_files_done(struct unwind_files *files);

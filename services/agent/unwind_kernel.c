@@ -13,7 +13,7 @@
 enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
 enum { CHANGES_MAX = 4 * UNWIND_SEGMENTS_MAX, BATCH_MAX = 256, CHANGES_WAIT_MS = 3600000 };
 
-struct change {
+struct segment_change {
 	uint32_t segment;
 	int fd;
 	bool drops; /* it leaves, and its descriptor with it */
@@ -35,7 +35,7 @@ static void insert(const struct unwind_kernel *kernel, const uint32_t *segments,
 				  segments[i], strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
 }
 
-static void drop(const struct unwind_kernel *kernel, const struct change *change)
+static void drop(const struct unwind_kernel *kernel, const struct segment_change *change)
 {
 	if (!kernel->stopping)
 		(void)!bpf_map_delete_elem(kernel->segments_fd, &change->segment);
@@ -53,7 +53,7 @@ static void *change_all(void *self)
 
 	for (;;) {
 		bool more = queue_pop(&kernel->changes, &item, count ? 0 : CHANGES_WAIT_MS);
-		AUTO_FREE struct change *change = more ? item : NULL;
+		AUTO_FREE struct segment_change *change = more ? item : NULL;
 
 		if (change && !change->drops) {
 			segments[count] = change->segment;
@@ -72,9 +72,9 @@ static void *change_all(void *self)
 
 static bool push(struct unwind_kernel *kernel, uint32_t segment, int fd, bool drops)
 {
-	struct change *change = heap_new(sizeof(*change), 0);
+	struct segment_change *change = heap_new(sizeof(*change), 0);
 
-	*change = (struct change){ .segment = segment, .fd = fd, .drops = drops };
+	*change = (struct segment_change){ .segment = segment, .fd = fd, .drops = drops };
 	if (queue_push(&kernel->changes, change))
 		return true;
 	free(change);
@@ -96,10 +96,12 @@ static bool add(void *self, uint32_t segment, struct err *err)
 	return true;
 }
 
-static void give_back(void *self, uint32_t segment)
+static void drop_segment(void *self, uint32_t segment)
 {
 	struct unwind_kernel *kernel = self;
-	struct change change = { .segment = segment, .fd = kernel->fds[segment], .drops = true };
+	struct segment_change change = { .segment = segment,
+					 .fd = kernel->fds[segment],
+					 .drops = true };
 
 	kernel->fds[segment] = 0;
 	if (kernel->stopping || !push(kernel, segment, change.fd, true))
@@ -138,7 +140,7 @@ static void drop_process(void *self, uint32_t tgid)
 struct unwind_memory unwind_kernel_memory(struct unwind_kernel *kernel)
 {
 	return (struct unwind_memory){ .add = add,
-				       .drop = give_back,
+				       .drop = drop_segment,
 				       .map = map,
 				       .unmap = unmap,
 				       .put_process = put_process,

@@ -88,7 +88,7 @@ static size_t run_of(const struct unwind_list *list, size_t i)
 
 static void drop_list(struct unwind_lists *lists, struct unwind_list *list)
 {
-	unwind_slots_give(&lists->slots, list->slot);
+	unwind_slots_release(&lists->slots, list->slot);
 	list->slot = (struct unwind_slot){ 0 };
 	list->count = 0;
 }
@@ -103,7 +103,7 @@ static bool write_list(struct unwind_lists *lists, struct process_image *image)
 	struct unwind_list *list = &image->list;
 	const struct mappings *mappings = &image->mappings;
 
-	list->slot = unwind_slots_take(&lists->slots, bytes_of(image));
+	list->slot = unwind_slots_alloc(&lists->slots, bytes_of(image));
 	if (!list->slot.place) {
 		lists->refused++;
 		return false;
@@ -145,7 +145,7 @@ static void link_newest(struct unwind_lists *lists, struct process *process)
 	lists->newest = process;
 }
 
-static void give_image(struct unwind_lists *lists, struct process_image *image)
+static void release_image(struct unwind_lists *lists, struct process_image *image)
 {
 	if (!--image->list.users)
 		drop_list(lists, &image->list);
@@ -161,7 +161,7 @@ static void unlist(struct unwind_lists *lists, struct process *process)
 	memory->drop_process(memory->self, process->pid);
 	lists->is_stale = true;
 	unlink_listing(lists, process);
-	give_image(lists, TAKE(process->listing.image));
+	release_image(lists, TAKE(process->listing.image));
 	lists->processes--;
 }
 
@@ -196,13 +196,13 @@ static bool put(struct unwind_lists *lists, const struct process *process)
  * What gives way rests before its room is free: the next sample will find it. Where lists have less
  * than they may, it is tables that fill the memory.
  */
-static void want_room(struct unwind_lists *lists, const struct process *process)
+static void make_room(struct unwind_lists *lists, const struct process *process)
 {
-	if (unwind_slots_is_resting(&lists->slots))
+	if (unwind_slots_has_quarantined(&lists->slots))
 		return;
 	if (!unwind_slots_is_full(&lists->slots, bytes_of(process->image)))
-		lists->is_short = true;
-	for (int i = 0; !lists->is_short && i < EVICTIONS_A_LIST && evict_oldest(lists, process);
+		lists->needs_pages = true;
+	for (int i = 0; !lists->needs_pages && i < EVICTIONS_A_LIST && evict_oldest(lists, process);
 	     i++)
 		;
 }
@@ -216,7 +216,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	    !process->start_ns || unwind_lists_has(process))
 		return;
 	if (!image->list.slot.place && !write_list(lists, image)) {
-		want_room(lists, process);
+		make_room(lists, process);
 		return;
 	}
 	image->list.users++;
@@ -228,7 +228,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	}
 	if (listing->image) {
 		lists->is_stale = true;
-		give_image(lists, TAKE(listing->image));
+		release_image(lists, TAKE(listing->image));
 	} else {
 		link_newest(lists, process);
 		lists->processes++;
@@ -236,7 +236,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	listing->image = process_image_share(image);
 	listing->start_ns = process->start_ns;
 	listing->exec_id = process->exec_id;
-	listing->is_restless = process->is_restless;
+	listing->recently_remapped = process->is_restless;
 }
 
 bool unwind_lists_has(const struct process *process)
@@ -245,26 +245,26 @@ bool unwind_lists_has(const struct process *process)
 
 	return listing->image && listing->image == process->image &&
 	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id &&
-	       listing->is_restless == process->is_restless;
+	       listing->recently_remapped == process->is_restless;
 }
 
-static void wait_for_flush(struct unwind_lists *lists, struct process *process)
+static void add_pending(struct unwind_lists *lists, struct process *process)
 {
-	if (process->listing.is_waiting)
+	if (process->listing.is_pending)
 		return;
-	if (lists->waiting_len == lists->waiting_cap) {
-		lists->waiting_cap = lists->waiting_cap ? lists->waiting_cap * 2 : 32;
-		lists->waiting =
-			heap_resize(lists->waiting, lists->waiting_cap, sizeof(struct process *));
+	if (lists->pending_len == lists->pending_cap) {
+		lists->pending_cap = lists->pending_cap ? lists->pending_cap * 2 : 32;
+		lists->pending =
+			heap_resize(lists->pending, lists->pending_cap, sizeof(struct process *));
 	}
-	lists->waiting[lists->waiting_len++] = process;
-	process->listing.is_waiting = true;
+	lists->pending[lists->pending_len++] = process;
+	process->listing.is_pending = true;
 }
 
 void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
 {
 	if (!unwind_lists_has(process))
-		wait_for_flush(lists, process);
+		add_pending(lists, process);
 	if (process->listing.image && lists->newest != process) {
 		unlink_listing(lists, process);
 		link_newest(lists, process);
@@ -274,30 +274,30 @@ void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
 void unwind_lists_changed(struct unwind_lists *lists, struct process *process)
 {
 	if (process->listing.image)
-		wait_for_flush(lists, process);
+		add_pending(lists, process);
 }
 
 void unwind_lists_forget(struct unwind_lists *lists, struct process *process)
 {
 	unlist(lists, process);
-	if (!process->listing.is_waiting)
+	if (!process->listing.is_pending)
 		return;
-	process->listing.is_waiting = false;
-	for (size_t i = 0; i < lists->waiting_len; i++)
-		if (lists->waiting[i] == process) {
-			lists->waiting[i] = lists->waiting[--lists->waiting_len];
+	process->listing.is_pending = false;
+	for (size_t i = 0; i < lists->pending_len; i++)
+		if (lists->pending[i] == process) {
+			lists->pending[i] = lists->pending[--lists->pending_len];
 			return;
 		}
 }
 
 void unwind_lists_flush(struct unwind_lists *lists)
 {
-	lists->is_short = false;
-	for (size_t i = 0; i < lists->waiting_len; i++) {
-		lists->waiting[i]->listing.is_waiting = false;
-		list_process(lists, lists->waiting[i]);
+	lists->needs_pages = false;
+	for (size_t i = 0; i < lists->pending_len; i++) {
+		lists->pending[i]->listing.is_pending = false;
+		list_process(lists, lists->pending[i]);
 	}
-	lists->waiting_len = 0;
+	lists->pending_len = 0;
 }
 
 /* A table's pages were written before, so who finds its number finds them. */
@@ -342,7 +342,7 @@ void unwind_lists_done(struct unwind_lists *lists)
 {
 	while (evict_oldest(lists, NULL))
 		;
-	free(lists->waiting);
+	free(lists->pending);
 	unwind_slots_done(&lists->slots);
 	*lists = (struct unwind_lists){ 0 };
 }

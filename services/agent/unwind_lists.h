@@ -18,12 +18,12 @@ struct unwind_lists {
 	uint64_t written, evictions; /* cumulative: lists; processes that left for others */
 	uint64_t refused;            /* cumulative: there was no room for a list */
 	struct unwind_slots slots;   /* read its .pages */
-	bool is_short;               /* of pages, in this round */
+	bool needs_pages;            /* of pages, in this round */
 	bool is_stale; /* what programs remember of lists; until it is told, by who tells them */
 	/* private */
 	struct unwind_store *store;
-	struct process **waiting;
-	size_t waiting_len, waiting_cap;
+	struct process **pending;
+	size_t pending_len, pending_cap;
 	struct process *newest, *oldest; /* listed, by their last sample */
 	uint64_t refreshes;
 };

@@ -87,7 +87,7 @@ bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader
 	}
 
 	struct unwind_memory memory = unwind_kernel_memory(&loader->kernel);
-	struct unwind_source source = unwind_builder_source(&loader->builder);
+	struct unwind_table_source source = unwind_builder_source(&loader->builder);
 
 	unwind_store_init(&loader->store, &memory, options->max_bytes);
 	unwind_lists_init(&loader->lists, &loader->store);
@@ -114,8 +114,8 @@ void unwind_loader_close(struct unwind_loader *loader)
 	*loader = (struct unwind_loader){ 0 };
 }
 
-static void want(struct unwind_loader *loader, const struct process *process,
-		 const struct mapping *mapping, bool is_needed, uint64_t now_ns)
+static void want_table(struct unwind_loader *loader, const struct process *process,
+		       const struct mapping *mapping, bool is_needed, uint64_t now_ns)
 {
 	struct unwind_mapper mapper = { .pid = process->pid,
 					.parent_pid = process->parent_pid,
@@ -135,7 +135,7 @@ static void want_all(struct unwind_loader *loader, const struct process *process
 
 	process->image->list.wanted = true;
 	for (size_t i = 0; i < mappings->len; i++)
-		want(loader, process, &mappings->items[i], false, now_ns);
+		want_table(loader, process, &mappings->items[i], false, now_ns);
 }
 
 /* What its frames lie in: tables that had to leave, or that could not be had before. */
@@ -149,7 +149,7 @@ static void want_frames(struct unwind_loader *loader, const struct process *proc
 		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
 
 		if (mapping)
-			want(loader, process, mapping, true, record->time_ns);
+			want_table(loader, process, mapping, true, record->time_ns);
 	}
 }
 
@@ -175,7 +175,7 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 
 	if (!loader->processes || !mapping || !mapping->executable)
 		return NULL;
-	want(loader, process, mapping, true, now_ns);
+	want_table(loader, process, mapping, true, now_ns);
 	return unwind_table_is_coming(&mapping->executable->unwind) ? mapping->executable : NULL;
 }
 
@@ -183,14 +183,14 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
  * What was given back is nobody's before the round after next: a program that began before it was
  * told is over by then.
  */
-static void tell_generation(struct unwind_loader *loader)
+static void publish_generation(struct unwind_loader *loader)
 {
-	struct unwind_generation *told = loader->generation;
+	struct unwind_generation *generation = loader->generation;
 
 	if (loader->lists.is_stale)
-		__atomic_store_n(&told->lists, told->lists + 1, __ATOMIC_RELEASE);
-	if (unwind_store_is_resting(&loader->store))
-		__atomic_store_n(&told->tables, told->tables + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&generation->lists, generation->lists + 1, __ATOMIC_RELEASE);
+	if (unwind_store_has_quarantined(&loader->store))
+		__atomic_store_n(&generation->tables, generation->tables + 1, __ATOMIC_RELEASE);
 	loader->lists.is_stale = false;
 }
 
@@ -204,19 +204,19 @@ void unwind_loader_round(struct unwind_loader *loader)
 	unwind_slots_round(&loader->lists.slots);
 	unwind_tables_round(&loader->tables, now_ns);
 	unwind_lists_flush(&loader->lists);
-	if (loader->lists.is_short)
+	if (loader->lists.needs_pages)
 		(void)unwind_tables_make_room(&loader->tables, UNWIND_SEGMENT_PAGES, now_ns);
 	if (loader->tables.changed)
 		unwind_lists_refresh(&loader->lists);
 	loader->tables.changed = false;
-	tell_generation(loader);
-	unwind_store_rest(&loader->store);
+	publish_generation(loader);
+	unwind_store_unmap_idle(&loader->store);
 }
 
 void unwind_loader_tidy(struct unwind_loader *loader)
 {
 	if (loader->processes)
-		unwind_tables_let_go(&loader->tables);
+		unwind_tables_close_unmapped(&loader->tables);
 }
 
 static const uint8_t *page_of(void *self, uint64_t number)
@@ -261,7 +261,7 @@ void unwind_loader_measure(const struct unwind_loader *loader)
 	const struct unwind_lists *lists = &loader->lists;
 
 	metric_set(&tables, (int64_t)from->loaded.len);
-	metric_set(&waiting, (int64_t)(from->wanted.len + from->asked + from->there.len));
+	metric_set(&waiting, (int64_t)(from->wanted.len + from->requested + from->there.len));
 	metric_set(&table_bytes, (int64_t)(from->pages * UNWIND_PAGE_BYTES));
 	metric_set(&list_bytes, (int64_t)(lists->slots.pages * UNWIND_PAGE_BYTES));
 	metric_set(&map_bytes,

@@ -23,10 +23,10 @@ struct unwind_job_message {
 	char build_id[BUILD_ID_TEXT_MAX]; /* that the file must have */
 };
 
-struct unwind_answer_message {
+struct unwind_response_message {
 	uint32_t outcome; /* enum unwind_outcome */
 	uint64_t rows, cpu_ns;
-	char sentence[256]; /* why there is none */
+	char error[256]; /* why there is none */
 };
 
 #define UNWIND_BUILDER_NAME "decima-agent-builder"

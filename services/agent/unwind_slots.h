@@ -35,19 +35,19 @@ struct unwind_slots {
 	struct unwind_store *store;
 	uint64_t pages_max;
 	struct unwind_slot_pages sizes[UNWIND_SLOT_SIZES];
-	struct unwind_slot_list given, resting;
+	struct unwind_slot_list released, quarantined;
 };
 
 void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, uint64_t max_bytes);
 void unwind_slots_done(struct unwind_slots *slots);
 
 /* A place for so many bytes, in consecutive pages; .place is 0: there is no room. */
-struct unwind_slot unwind_slots_take(struct unwind_slots *slots, uint32_t bytes);
-void unwind_slots_give(struct unwind_slots *slots, struct unwind_slot slot);
+struct unwind_slot unwind_slots_alloc(struct unwind_slots *slots, uint32_t bytes);
+void unwind_slots_release(struct unwind_slots *slots, struct unwind_slot slot);
 
 /* Whether so many more bytes are beyond what may be held; and whether some wait to be free. */
 bool unwind_slots_is_full(const struct unwind_slots *slots, uint32_t bytes);
-bool unwind_slots_is_resting(const struct unwind_slots *slots);
+bool unwind_slots_has_quarantined(const struct unwind_slots *slots);
 
 /* With unwind_store_round(). */
 void unwind_slots_round(struct unwind_slots *slots);

@@ -6,9 +6,9 @@
  * nothing in them is used. Programs may still read what was given back: it is free only after the
  * second unwind_store_round() from then, a whole round later. No more than max_bytes are ever held.
  *
- *     page = unwind_store_take(&store, 3);
- *     memcpy(unwind_store_page(&store, page), ...)      good until unwind_store_rest()
- *     unwind_store_give(&store, page, 3);
+ *     page = unwind_store_alloc(&store, 3);
+ *     memcpy(unwind_store_page(&store, page), ...)      good until unwind_store_unmap_idle()
+ *     unwind_store_release(&store, page, 3);
  */
 #pragma once
 
@@ -49,13 +49,13 @@ struct unwind_store {
 	/* private */
 	struct unwind_memory memory;
 	uint64_t segments_max;
-	uint64_t *used; /* a bit for each page: a segment's are one word */
-	uint64_t *held; /* a bit for each segment */
-	struct unwind_runs given, resting;
+	uint64_t *used;      /* a bit for each page: a segment's are one word */
+	uint64_t *allocated; /* a bit for each segment */
+	struct unwind_runs released, quarantined;
 	struct {
 		uint32_t segment;
 		uint8_t *pages; /* NULL: none */
-		bool is_used;   /* since unwind_store_rest() */
+		bool is_used;   /* since unwind_store_unmap_idle() */
 	} mapped[UNWIND_MAPPED_MAX];
 	size_t next_mapped;
 };
@@ -65,11 +65,11 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 void unwind_store_done(struct unwind_store *store);
 
 /* The first of a run of pages; 0: there is no room. What is in them is anything. */
-uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages);
-void unwind_store_give(struct unwind_store *store, uint32_t page, uint32_t pages);
+uint32_t unwind_store_alloc(struct unwind_store *store, uint32_t pages);
+void unwind_store_release(struct unwind_store *store, uint32_t page, uint32_t pages);
 
 /* Whether so many could ever be taken. */
-bool unwind_store_could_hold(const struct unwind_store *store, uint32_t pages);
+bool unwind_store_can_ever_fit(const struct unwind_store *store, uint32_t pages);
 
 /* A page's bytes; NULL: nobody's, or it cannot be mapped now. Pages of a segment are adjacent. */
 uint8_t *unwind_store_page(struct unwind_store *store, uint64_t page);
@@ -82,10 +82,10 @@ bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages
 void unwind_store_round(struct unwind_store *store);
 
 /* Whether pages that were given back are still not free. */
-bool unwind_store_is_resting(const struct unwind_store *store);
+bool unwind_store_has_quarantined(const struct unwind_store *store);
 
 /*
  * Of what is mapped UNWIND_MAPPED_KEPT segments stay, if they were used since the last time: mapped
  * pages count as the agent's own, and to map them for each round takes a quarter of its time.
  */
-void unwind_store_rest(struct unwind_store *store);
+void unwind_store_unmap_idle(struct unwind_store *store);

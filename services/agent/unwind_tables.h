@@ -14,18 +14,18 @@
 
 extern const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT];
 
-struct unwind_answer {
+struct unwind_table_response {
 	char build_id[BUILD_ID_TEXT_MAX];
 	uint32_t outcome; /* UNWIND_BUILT, or why there is none */
 	int fd;           /* the table's file, verified and the receiver's; -1: there is none */
 	uint32_t pages;
 };
 
-struct unwind_source {
+struct unwind_table_source {
 	/* False: not now. The descriptor is the source's from then on; -1: only if it is cached. */
-	bool (*ask)(void *self, const char *build_id, int fd);
+	bool (*request)(void *self, const char *build_id, int fd);
 	/* False: there is none now. */
-	bool (*answer)(void *self, struct unwind_answer *ret_answer);
+	bool (*receive)(void *self, struct unwind_table_response *ret_response);
 	void *self;
 };
 
@@ -40,14 +40,15 @@ struct unwind_tables {
 	/* private */
 	struct unwind_store *store;
 	struct executable_cache *executables;
-	struct unwind_source source;
+	struct unwind_table_source source;
 	struct unwind_files files;
-	size_t asked;
-	bool is_awaiting; /* pages that were given back, and rest */
+	size_t requested;
+	bool has_quarantined; /* pages that were given back, and rest */
 };
 
 void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store,
-			struct executable_cache *executables, const struct unwind_source *source);
+			struct executable_cache *executables,
+			const struct unwind_table_source *source);
 void unwind_tables_done(struct unwind_tables *tables);
 
 /* Of each file when it is first mapped, and when it leaves the cache of executables. */
@@ -63,4 +64,4 @@ void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns);
 bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t now_ns);
 
 /* Now and then: let files go that nobody maps. */
-void unwind_tables_let_go(struct unwind_tables *tables);
+void unwind_tables_close_unmapped(struct unwind_tables *tables);

@@ -109,18 +109,18 @@ static void pause_longer(struct upload *upload)
 static uint64_t delay_ms(unsigned int tries, uint64_t retry_after_s)
 {
 	uint64_t ms = (uint64_t)UPLOAD_RETRY_FIRST_MS << (tries < 16 ? tries : 16);
-	uint64_t told_ms = retry_after_s < UPLOAD_RETRY_MAX_MS / 1000 ? retry_after_s * 1000
-								      : UPLOAD_RETRY_MAX_MS;
+	uint64_t asked_ms = retry_after_s < UPLOAD_RETRY_MAX_MS / 1000 ? retry_after_s * 1000
+								       : UPLOAD_RETRY_MAX_MS;
 
 	if (ms > UPLOAD_RETRY_MAX_MS)
 		ms = UPLOAD_RETRY_MAX_MS;
-	if (ms < told_ms)
-		ms = told_ms;
+	if (ms < asked_ms)
+		ms = asked_ms;
 	return ms + pace_jitter(ms) / 2;
 }
 
-static void log_outcome(const struct upload_job *job, const struct upload_answer_message *answer,
-			enum upload_outcome outcome)
+static void log_outcome(const struct upload_job *job,
+			const struct upload_response_message *response, enum upload_outcome outcome)
 {
 	static const bool is_usual[UPLOAD_OUTCOME_COUNT] = {
 		[UPLOAD_STORED] = true,      [UPLOAD_HAVE_IT] = true, [UPLOAD_NOTHING] = true,
@@ -129,21 +129,21 @@ static void log_outcome(const struct upload_job *job, const struct upload_answer
 
 	log_write(is_usual[outcome] ? LOG_DEBUG : LOG_WARN, "debug info offered",
 		  "build_id=%s outcome=%s path=\"%s\" rank=%s bytes=%" PRIu64 " why=\"%s\"",
-		  job->build_id, outcome_names[outcome], job->path, answer->rank, answer->bytes,
-		  answer->sentence);
+		  job->build_id, outcome_names[outcome], job->path, response->rank, response->bytes,
+		  response->error);
 }
 
 static void give_up(struct upload *upload, struct upload_job *job, enum upload_outcome outcome)
 {
-	const struct upload_answer_message nothing = { .bytes = 0 };
+	const struct upload_response_message nothing = { .bytes = 0 };
 
 	log_outcome(job, &nothing, outcome);
 	count_outcome(outcome);
 	upload_job_close(&upload->queue, job);
 }
 
-static void try_again(struct upload *upload, struct upload_job *job, enum upload_outcome trouble,
-		      uint64_t retry_after_s)
+static void retry(struct upload *upload, struct upload_job *job, enum upload_outcome trouble,
+		  uint64_t retry_after_s)
 {
 	count_outcome(trouble);
 	if (trouble == UPLOAD_UNREACHABLE) {
@@ -158,18 +158,18 @@ static void try_again(struct upload *upload, struct upload_job *job, enum upload
 }
 
 /* Each part is counted when it is decided; the job is done when both are. */
-static void take_answer(struct upload *upload, struct upload_job *job,
-			const struct upload_answer_message *answer)
+static void handle_response(struct upload *upload, struct upload_job *job,
+			    const struct upload_response_message *response)
 {
 	enum upload_outcome trouble = UPLOAD_OUTCOME_COUNT;
 
-	metric_add(&sent, answer->bytes);
+	metric_add(&sent, response->bytes);
 	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++) {
-		enum upload_outcome outcome = answer->outcomes[i];
+		enum upload_outcome outcome = response->outcomes[i];
 
 		if (outcome == UPLOAD_OUTCOME_COUNT)
 			continue;
-		log_outcome(job, answer, outcome);
+		log_outcome(job, response, outcome);
 		if (outcome >= UPLOAD_FINAL_COUNT) {
 			trouble = outcome;
 			continue;
@@ -180,7 +180,7 @@ static void take_answer(struct upload *upload, struct upload_job *job,
 	if (trouble != UPLOAD_UNREACHABLE)
 		upload->pause_ms = 0;
 	if (trouble != UPLOAD_OUTCOME_COUNT)
-		try_again(upload, job, trouble, answer->retry_after_s);
+		retry(upload, job, trouble, response->retry_after_s);
 	else
 		upload_job_close(&upload->queue, job);
 }
@@ -229,8 +229,8 @@ static void check_deleted(struct upload *upload)
 }
 
 /* While it works others are offered, and their files deleted. */
-static enum worker_reply ask_worker(struct upload *upload, const struct upload_job *job,
-				    struct upload_answer_message *answer)
+static enum worker_reply run_worker(struct upload *upload, const struct upload_job *job,
+				    struct upload_response_message *response)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
 	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
@@ -239,36 +239,37 @@ static enum worker_reply ask_worker(struct upload *upload, const struct upload_j
 
 	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
 	snprintf(message.path, sizeof(message.path), "%s", job->path);
-	if (!upload_worker_hand(&upload->worker, &message, job->fds))
+	if (!upload_worker_send(&upload->worker, &message, job->fds))
 		return reply;
 	do {
-		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop, answer);
+		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop,
+					   response);
 		upload_queue_receive(&upload->queue, 0);
 		check_deleted(upload);
-	} while (reply == WORKER_NOT_YET && now() < end_ns);
+	} while (reply == WORKER_BUSY && now() < end_ns);
 	return reply;
 }
 
 static void run_job(struct upload *upload, struct upload_job *job)
 {
-	struct upload_answer_message answer = { .retry_after_s = 0 };
-	enum worker_reply reply = ask_worker(upload, job, &answer);
+	struct upload_response_message response = { .retry_after_s = 0 };
+	enum worker_reply reply = run_worker(upload, job, &response);
 
-	if (reply != WORKER_ANSWERED)
-		worker_end(&upload->worker);
+	if (reply != WORKER_RESPONDED)
+		worker_process_kill(&upload->worker);
 	switch (reply) {
-	case WORKER_ANSWERED:
-		take_answer(upload, job, &answer);
+	case WORKER_RESPONDED:
+		handle_response(upload, job, &response);
 		break;
 	case WORKER_DIED:
 		give_up(upload, job, UPLOAD_CRASHED);
 		break;
-	case WORKER_NOT_YET:
-		log_outcome(job, &answer, UPLOAD_TIMED_OUT);
+	case WORKER_BUSY:
+		log_outcome(job, &response, UPLOAD_TIMED_OUT);
 		job->tries += UPLOAD_TRIES_MAX / 2; /* it kept all others waiting */
-		try_again(upload, job, UPLOAD_TIMED_OUT, 0);
+		retry(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
-	case WORKER_STOPPED:
+	case WORKER_CANCELLED:
 	case WORKER_REPLY_COUNT:
 		upload_queue_append(&upload->queue, job);
 		break;
@@ -302,7 +303,7 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 static void rest(struct upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
-		worker_end(&upload->worker);
+		worker_process_kill(&upload->worker);
 	measure(upload);
 	/* With nothing to do there is nothing to look at. */
 	if (!upload->queue.first && !upload->worker.pid)
@@ -328,7 +329,7 @@ static void *upload_run(void *self)
 		else
 			rest(upload, wait_ms);
 	}
-	worker_end(&upload->worker);
+	worker_process_kill(&upload->worker);
 	measure(upload);
 	return NULL;
 }

@@ -33,7 +33,7 @@ struct upload {
 	struct upload_queue queue;
 	struct stop stop;
 	struct upload_options options;
-	struct worker worker;
+	struct worker_process worker;
 	uint64_t pause_ms, pause_until_ns, used_ns, checked_ns;
 	pthread_t thread;
 };

@@ -42,14 +42,14 @@ struct upload_job_message {
 	bool is_done[UPLOAD_PART_COUNT];
 };
 
-struct upload_answer_message {
+struct upload_response_message {
 	enum upload_outcome outcomes[UPLOAD_PART_COUNT]; /* COUNT: there is none */
 	uint64_t retry_after_s;                          /* 0: the service does not say */
 	uint64_t bytes;                                  /* that were sent */
 	char rank[16];
-	char sentence[256]; /* why not; may be empty */
+	char error[256]; /* why not; may be empty */
 };
 
-/* The uploader's arguments, after its name; its socket is worker.h's. */
+/* The uploader's arguments, after its name; its socket is worker_process.h's. */
 enum { UPLOADER_URL = 1, UPLOADER_TOKEN_FILE, UPLOADER_TIMEOUT_MS, UPLOADER_ARGUMENTS };
 #define UPLOADER_NAME "decima-agent-uploader"

@@ -30,17 +30,18 @@ struct sending {
 	const struct debug_extract *extract;
 	int fd;
 	struct stat before;
-	uint64_t given;
+	uint64_t sent;
 };
 
-static bool give(void *self, uint64_t at, char *to, size_t len, size_t *ret_len, struct err *err)
+static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
+			 struct err *err)
 {
 	struct sending *sending = self;
 	struct stat now;
 
 	if (!debug_extract_read(sending->extract, sending->fd, at, to, len, ret_len, err))
 		return false;
-	sending->given += *ret_len;
+	sending->sent += *ret_len;
 	if (at + *ret_len < sending->extract->size)
 		return true;
 	/* Before the last piece goes: half of an old file and half of a new one is neither. */
@@ -87,7 +88,7 @@ static const char *authorization(const struct settings *settings, struct arena *
 	return str_z(arena, str_format(arena, "Authorization: Bearer " STR_FMT, STR_ARG(token)));
 }
 
-static bool keep_some(void *self, str piece, struct err *err)
+static bool append_body(void *self, str piece, struct err *err)
 {
 	struct buf *kept = self;
 
@@ -99,10 +100,10 @@ static bool keep_some(void *self, str piece, struct err *err)
 
 static enum upload_outcome put(const struct settings *settings, const char *build_id,
 			       const struct debug_file *file, struct sending *sending,
-			       struct upload_answer_message *answer)
+			       struct upload_response_message *answer)
 {
 	AUTO_ARENA arena = { 0 };
-	struct buf said = { .arena = &arena };
+	struct buf body = { .arena = &arena };
 	const char *header = authorization(settings, &arena);
 	str server = str_from(settings->url);
 
@@ -117,31 +118,31 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 			       .timeout_ms = settings->timeout_ms,
 			       .stall_ms = UPLOAD_STALL_MS,
 			       .body_max = 1 << 20,
-			       .take = keep_some,
-			       .self = &said };
+			       .take = append_body,
+			       .self = &body };
 	struct fetch_source source = { .size = sending->extract->size,
-				       .give = give,
+				       .give = read_extract,
 				       .self = sending };
-	struct fetch_answer told;
+	struct fetch_answer response;
 	struct err err;
 
-	if (!fetch_put(&fetch, &source, &told, &err)) {
-		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
-		return sending->given ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
+	if (!fetch_put(&fetch, &source, &response, &err)) {
+		snprintf(answer->error, sizeof(answer->error), "%s", err.msg);
+		return sending->sent ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
 	}
-	answer->retry_after_s = told.retry_after_s;
-	if (told.status >= 300)
-		snprintf(answer->sentence, sizeof(answer->sentence), "status %d: " STR_FMT,
-			 told.status, STR_ARG(str_trim(buf_bytes(&said))));
-	for (char *c = answer->sentence; *c; c++)
+	answer->retry_after_s = response.retry_after_s;
+	if (response.status >= 300)
+		snprintf(answer->error, sizeof(answer->error), "status %d: " STR_FMT,
+			 response.status, STR_ARG(str_trim(buf_bytes(&body))));
+	for (char *c = answer->error; *c; c++)
 		if (*c == '"') /* it will stand between two of them in the log */
 			*c = '\'';
-	return outcome_of(&told);
+	return outcome_of(&response);
 }
 
 static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
 				     const struct debug_file *file, struct arena *arena,
-				     struct upload_answer_message *answer)
+				     struct upload_response_message *answer)
 {
 	struct debug_extract extract;
 	struct sending sending = { .extract = &extract, .fd = file->fd };
@@ -151,7 +152,7 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 		return UPLOAD_NOTHING;
 	if (fstat(file->fd, &sending.before) != 0 ||
 	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
-		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
+		snprintf(answer->error, sizeof(answer->error), "%s", err.msg);
 		return UPLOAD_MALFORMED;
 	}
 	if (extract.size > UPLOAD_FILE_BYTES_MAX)
@@ -159,16 +160,16 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 
 	enum upload_outcome outcome = put(settings, build_id, file, &sending, answer);
 
-	answer->bytes += sending.given;
+	answer->bytes += sending.sent;
 	return outcome;
 }
 
-static void send_common(const struct settings *settings, const struct debug_question *question,
+static void send_common(const struct settings *settings, const struct debug_target *target,
 			const struct debug_file *file, struct arena *arena,
-			struct upload_answer_message *answer)
+			struct upload_response_message *answer)
 {
 	const char *build_id;
-	struct debug_file common = debug_files_find_common(question, file, arena, &build_id);
+	struct debug_file common = debug_files_find_common(target, file, arena, &build_id);
 
 	if (common.fd < 0)
 		return;
@@ -177,13 +178,13 @@ static void send_common(const struct settings *settings, const struct debug_ques
 	close(common.fd);
 }
 
-static struct upload_answer_message work(const struct settings *settings,
-					 const struct upload_job_message *job,
-					 const struct debug_question *question)
+static struct upload_response_message work(const struct settings *settings,
+					   const struct upload_job_message *job,
+					   const struct debug_target *target)
 {
 	AUTO_ARENA arena = { 0 };
-	struct upload_answer_message answer = { .outcomes = { UPLOAD_OUTCOME_COUNT,
-							      UPLOAD_OUTCOME_COUNT } };
+	struct upload_response_message answer = { .outcomes = { UPLOAD_OUTCOME_COUNT,
+								UPLOAD_OUTCOME_COUNT } };
 	enum upload_outcome *own = &answer.outcomes[UPLOAD_PART_OWN];
 	struct debug_file file;
 	struct err err;
@@ -193,8 +194,8 @@ static struct upload_answer_message work(const struct settings *settings,
 		*own = UPLOAD_NO_BUILD_ID;
 		return answer;
 	}
-	if (!debug_files_find(question, &arena, &file, &err)) {
-		snprintf(answer.sentence, sizeof(answer.sentence), "%s", err.msg);
+	if (!debug_files_find(target, &arena, &file, &err)) {
+		snprintf(answer.error, sizeof(answer.error), "%s", err.msg);
 		*own = UPLOAD_MALFORMED;
 		return answer;
 	}
@@ -202,16 +203,16 @@ static struct upload_answer_message work(const struct settings *settings,
 	if (!job->is_done[UPLOAD_PART_OWN])
 		*own = send_file(settings, job->build_id, &file, &arena, &answer);
 	if (!job->is_done[UPLOAD_PART_COMMON])
-		send_common(settings, question, &file, &arena, &answer);
+		send_common(settings, target, &file, &arena, &answer);
 	close(file.fd);
 	return answer;
 }
 
-static bool hear(struct upload_job_message *job, int *ret_fd, int *ret_root)
+static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
 {
 	int fds[WORKER_FDS_MAX];
 
-	if (!worker_hear(job, sizeof(*job), fds))
+	if (!worker_job_receive(job, sizeof(*job), fds))
 		return false;
 	*ret_fd = fds[0];
 	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -223,15 +224,15 @@ static void serve(const struct settings *settings)
 	static struct upload_job_message job;
 	int fd, root;
 
-	while (hear(&job, &fd, &root)) {
-		struct debug_question question = {
+	while (receive_job(&job, &fd, &root)) {
+		struct debug_target target = {
 			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
 		};
-		struct upload_answer_message answer = work(settings, &job, &question);
+		struct upload_response_message answer = work(settings, &job, &target);
 
 		close(fd);
 		close(root);
-		if (!worker_answer(&answer, sizeof(answer)))
+		if (!worker_job_respond(&answer, sizeof(answer)))
 			return;
 	}
 }
@@ -247,7 +248,7 @@ int main(int argc, char **argv)
 	}
 	settings.url = argv[UPLOADER_URL];
 	settings.token_file = argv[UPLOADER_TOKEN_FILE];
-	worker_step_back(&(struct worker_manners){
+	worker_job_restrict(&(struct worker_restrictions){
 		.address_space_max = UPLOADER_MEMORY_MAX, .nice = NICE, .only_when_idle = true });
 	serve(&settings);
 	return 0;

@@ -33,7 +33,7 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 	(void)state;
 	for (size_t size = 1; size < sizeof(list); size++) {
 		AUTO_ARENA arena = { 0 };
-		struct docker_cut cut = { 0 };
+		struct docker_splitter splitter = { 0 };
 		struct docker_container found[2];
 		size_t count = 0;
 
@@ -41,7 +41,7 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 			size_t left = sizeof(list) - 1 - at;
 			str bytes = { list + at, left < size ? left : size }, object;
 
-			while (docker_cut(&cut, &bytes, &object) == DOCKER_OBJECT) {
+			while (docker_split(&splitter, &bytes, &object) == DOCKER_OBJECT) {
 				assert_true(count < ARRAY_LEN(found));
 				assert_int_equal(docker_object_read(str_copy(&arena, object),
 								    &arena, &found[count++]),
@@ -51,7 +51,7 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 		assert_int_equal(count, 2);
 		check(&found[0], "shop-web-1", "shop/web:7", "web", "shop");
 		check(&found[1], "bare", "bare", "", "");
-		docker_cut_done(&cut);
+		docker_splitter_done(&splitter);
 	}
 }
 
@@ -103,21 +103,21 @@ static void kinds_are_told_apart(void **state)
 
 static void what_is_too_long_is_passed_over_and_the_next_is_read(void **state)
 {
-	struct docker_cut cut = { 0 };
+	struct docker_splitter splitter = { 0 };
 	str open = STR("{\"x\":\""), close = STR("\"}"), next = STR("{}"), object;
 
 	(void)state;
-	assert_int_equal(docker_cut(&cut, &open, &object), DOCKER_MORE);
+	assert_int_equal(docker_split(&splitter, &open, &object), DOCKER_MORE);
 	for (size_t i = 0; i < DOCKER_OBJECT_MAX / 8 + 1; i++) {
 		str more = STR("12345678");
 
-		assert_int_equal(docker_cut(&cut, &more, &object), DOCKER_MORE);
+		assert_int_equal(docker_split(&splitter, &more, &object), DOCKER_MORE);
 	}
-	assert_true(cut.cap <= DOCKER_OBJECT_MAX);
-	assert_int_equal(docker_cut(&cut, &close, &object), DOCKER_TOO_LONG);
-	assert_int_equal(docker_cut(&cut, &next, &object), DOCKER_OBJECT);
+	assert_true(splitter.cap <= DOCKER_OBJECT_MAX);
+	assert_int_equal(docker_split(&splitter, &close, &object), DOCKER_TOO_LONG);
+	assert_int_equal(docker_split(&splitter, &next, &object), DOCKER_OBJECT);
 	assert_true(str_eq(object, STR("{}")));
-	docker_cut_done(&cut);
+	docker_splitter_done(&splitter);
 }
 
 RUN_TESTS(TEST(cuts_a_list_in_pieces_of_any_size),

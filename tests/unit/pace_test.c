@@ -12,7 +12,7 @@ static uint64_t sent_within(struct pace *pace, uint64_t *now_ns, unsigned int se
 	uint64_t sent = 0;
 
 	for (unsigned int step = 0; step < seconds * 100; step++) {
-		while (pace_ask(pace, live_rate, 0, *now_ns) == PACE_GO) {
+		while (pace_check(pace, live_rate, 0, *now_ns) == PACE_GO) {
 			pace_sent(pace, batch);
 			pace_delivered(pace, *now_ns);
 			sent += batch;
@@ -58,7 +58,7 @@ static void what_comes_in_is_caught_up_with_whatever_the_rate(void **state)
 	assert_in_range(sent_within(&pace, &now_ns, 10, 3 * (uint64_t)RATE, BATCH), 60 * RATE,
 			66 * RATE + BATCH);
 	assert_int_equal(pace.rate, 6 * RATE);
-	pace_ask(&pace, RATE / 4, 0, now_ns);
+	pace_check(&pace, RATE / 4, 0, now_ns);
 	assert_int_equal(pace.rate, RATE);
 }
 
@@ -70,10 +70,10 @@ static void without_a_rate_only_the_window_holds(void **state)
 	(void)state;
 	pace_init(&pace, 0, now_ns);
 	for (size_t i = 0; i < 1000; i++) {
-		assert_int_equal(pace_ask(&pace, BIG, 0, now_ns), PACE_GO);
+		assert_int_equal(pace_check(&pace, BIG, 0, now_ns), PACE_GO);
 		pace_sent(&pace, BIG);
 	}
-	assert_int_equal(pace_ask(&pace, BIG, 1, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, BIG, 1, now_ns), PACE_WINDOW_FULL);
 }
 
 static void the_window_opens_as_batches_arrive_and_shuts_when_none_do(void **state)
@@ -84,19 +84,19 @@ static void the_window_opens_as_batches_arrive_and_shuts_when_none_do(void **sta
 	(void)state;
 	pace_init(&pace, 0, now_ns);
 	for (size_t window = 1; window < PACE_WINDOW_MAX; window *= 2) {
-		assert_int_equal(pace_ask(&pace, 0, window - 1, now_ns), PACE_GO);
-		assert_int_equal(pace_ask(&pace, 0, window, now_ns), PACE_UNHEARD);
+		assert_int_equal(pace_check(&pace, 0, window - 1, now_ns), PACE_GO);
+		assert_int_equal(pace_check(&pace, 0, window, now_ns), PACE_WINDOW_FULL);
 		pace_delivered(&pace, now_ns);
 	}
 	pace_delivered(&pace, now_ns);
-	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX - 1, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, PACE_WINDOW_MAX - 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, PACE_WINDOW_MAX, now_ns), PACE_WINDOW_FULL);
 
 	now_ns += 3 * NS_PER_SECOND;
-	assert_int_equal(pace_ask(&pace, 0, 5, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, 5, now_ns), PACE_WINDOW_FULL);
 	pace_delivered(&pace, now_ns);
-	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, 2, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 2, now_ns), PACE_WINDOW_FULL);
 }
 
 static void silence_while_nothing_is_on_its_way_says_nothing(void **state)
@@ -108,8 +108,8 @@ static void silence_while_nothing_is_on_its_way_says_nothing(void **state)
 	pace_init(&pace, 0, now_ns);
 	pace_delivered(&pace, now_ns);
 	now_ns += 60 * NS_PER_SECOND;
-	assert_int_equal(pace_ask(&pace, 0, 0, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 0, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 1, now_ns), PACE_GO);
 }
 
 static void pauses_differ_within_their_half(void **state)

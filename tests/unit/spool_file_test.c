@@ -62,7 +62,7 @@ static void meta_comes_back_and_a_cut_one_does_not(void **state)
 	struct spool_meta meta = { .epoch = 1,
 				   .last_seq = 2,
 				   .counts = { 1, 2, 3, 4, 5, 6 },
-				   .given_up = { 1, 5, 6 },
+				   .dropped = { 1, 5, 6 },
 				   .host_id = STR("h"),
 				   .status = STR("s") },
 			  got;
@@ -71,7 +71,7 @@ static void meta_comes_back_and_a_cut_one_does_not(void **state)
 
 	(void)state;
 	assert_true(spool_meta_read(file, &got, &err));
-	assert_true(got.last_seq == 2 && got.counts[5] == 6 && got.given_up.last == 6);
+	assert_true(got.last_seq == 2 && got.counts[5] == 6 && got.dropped.last == 6);
 	assert_true(str_eq(got.host_id, meta.host_id) && str_eq(got.status, meta.status));
 	for (size_t len = 0; len < file.len; len++)
 		assert_false(spool_meta_read((str){ file.ptr, len }, &got, &err));

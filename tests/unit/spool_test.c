@@ -134,7 +134,7 @@ static void the_oldest_number_is_the_lowest_that_has_not_left(void **state)
 	fixture_open(&f, 1 << 20);
 	assert_int_equal(spool_oldest_seq(&f.spool), 3);
 	next(&f, &seq);
-	spool_refused(&f.spool, f.spool.epoch, 3);
+	spool_rejected(&f.spool, f.spool.epoch, 3);
 	assert_int_equal(spool_oldest_seq(&f.spool), 3); /* it is not counted yet */
 	put(&f, "four", 1);
 	assert_int_equal(spool_oldest_seq(&f.spool), 4);
@@ -288,7 +288,7 @@ static void a_refused_batch_is_counted_once_and_not_sent_again(void **state)
 	fixture_open(&f, 1 << 20);
 	put(&f, "one", 10);
 	next(&f, &seq);
-	spool_refused(&f.spool, f.spool.epoch, 1);
+	spool_rejected(&f.spool, f.spool.epoch, 1);
 	assert_string_equal(next(&f, &seq), "");
 	put(&f, "two", 20);
 	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_REFUSED], 10);

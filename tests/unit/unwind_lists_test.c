@@ -84,7 +84,7 @@ static void rounds(int n)
 		unwind_store_round(&store);
 		unwind_slots_round(&lists.slots);
 		unwind_lists_flush(&lists);
-		unwind_store_rest(&store);
+		unwind_store_unmap_idle(&store);
 	}
 }
 
@@ -367,7 +367,7 @@ static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
 	unwind_lists_refresh(&lists);
 	assert_true(was_stale());
 	assert_int_equal(list[1].table, 0);
-	unwind_store_rest(&store);
+	unwind_store_unmap_idle(&store);
 	assert_int_equal(lists.written, 1);
 }
 
@@ -386,14 +386,14 @@ static void what_is_on_its_way_is_marked_until_it_comes_or_does_not(void **state
 	program->unwind.state = UNWIND_TABLE_LOADED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, 0);
-	program->unwind.state = UNWIND_TABLE_ASKED;
+	program->unwind.state = UNWIND_TABLE_REQUESTED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, UNWIND_MAPPING_AWAITED);
 	program->unwind.state = UNWIND_TABLE_FAILED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, 0);
 	program->unwind.state = UNWIND_TABLE_NONE;
-	unwind_store_rest(&store);
+	unwind_store_unmap_idle(&store);
 }
 
 static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **state)

@@ -28,12 +28,12 @@ static uint64_t now_ns;
 static struct {
 	char asked[FILES][BUILD_ID_TEXT_MAX];
 	size_t asked_len, asked_in_all;
-	struct unwind_answer answers[FILES];
-	size_t answers_len;
+	struct unwind_table_response responses[FILES];
+	size_t responses_len;
 	bool is_full;
 } source;
 
-static bool fake_ask(void *self, const char *build_id, int fd)
+static bool fake_request(void *self, const char *build_id, int fd)
 {
 	(void)self;
 	if (source.is_full)
@@ -45,12 +45,12 @@ static bool fake_ask(void *self, const char *build_id, int fd)
 	return true;
 }
 
-static bool fake_answer(void *self, struct unwind_answer *ret_answer)
+static bool fake_receive(void *self, struct unwind_table_response *ret_response)
 {
 	(void)self;
-	if (!source.answers_len)
+	if (!source.responses_len)
 		return false;
-	*ret_answer = source.answers[--source.answers_len];
+	*ret_response = source.responses[--source.responses_len];
 	return true;
 }
 
@@ -71,7 +71,8 @@ static struct executable *take(uint32_t n)
 static void begin_with(uint64_t segments)
 {
 	struct unwind_memory memory = fake_unwind_memory(&fake);
-	const struct unwind_source from = { .ask = fake_ask, .answer = fake_answer };
+	const struct unwind_table_source from = { .request = fake_request,
+						  .receive = fake_receive };
 
 	memset(&source, 0, sizeof(source));
 	now_ns = 1000 * NS_PER_SECOND;
@@ -100,7 +101,7 @@ static void rounds(int n)
 		now_ns += 250 * NS_PER_MS;
 		unwind_store_round(&store);
 		unwind_tables_round(&tables, now_ns);
-		unwind_store_rest(&store);
+		unwind_store_unmap_idle(&store);
 	}
 }
 
@@ -124,14 +125,14 @@ static int table_file(uint32_t pages)
 	return fd;
 }
 
-static void answers(const struct executable *executable, uint32_t outcome, uint32_t pages)
+static void respond(const struct executable *executable, uint32_t outcome, uint32_t pages)
 {
-	struct unwind_answer *answer = &source.answers[source.answers_len++];
+	struct unwind_table_response *response = &source.responses[source.responses_len++];
 
-	*answer = (struct unwind_answer){ .outcome = outcome, .pages = pages, .fd = -1 };
-	snprintf(answer->build_id, sizeof(answer->build_id), "%s", executable->build_id);
+	*response = (struct unwind_table_response){ .outcome = outcome, .pages = pages, .fd = -1 };
+	snprintf(response->build_id, sizeof(response->build_id), "%s", executable->build_id);
 	if (outcome == UNWIND_BUILT)
-		answer->fd = table_file(pages);
+		response->fd = table_file(pages);
 	for (size_t i = 0; i < source.asked_len; i++)
 		if (strcmp(source.asked[i], executable->build_id) == 0)
 			memmove(source.asked[i], source.asked[--source.asked_len],
@@ -143,7 +144,7 @@ static void load(int i, uint32_t pages)
 {
 	want(i);
 	rounds(1);
-	answers(files[i], UNWIND_BUILT, pages);
+	respond(files[i], UNWIND_BUILT, pages);
 	rounds(1);
 }
 
@@ -156,7 +157,7 @@ static void a_table_is_asked_for_once_and_loaded(void **state)
 	rounds(2);
 	want(0);
 	assert_int_equal(source.asked_in_all, 1);
-	answers(files[0], UNWIND_BUILT, 100);
+	respond(files[0], UNWIND_BUILT, 100);
 	rounds(1);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_true(tables.changed);
@@ -216,7 +217,7 @@ static void what_cannot_be_built_is_not_tried_again(void **state)
 	for (int i = 0; i < (int)ARRAY_LEN(for_good); i++) {
 		want(i);
 		rounds(1);
-		answers(files[i], for_good[i], 0);
+		respond(files[i], for_good[i], 0);
 		rounds(1);
 		assert_int_equal(files[i]->unwind.state, UNWIND_TABLE_FAILED);
 		now_ns += 3600 * NS_PER_SECOND;
@@ -237,7 +238,7 @@ static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
 
 		want(0);
 		rounds(1);
-		answers(files[0], UNWIND_UNREADABLE, 0);
+		respond(files[0], UNWIND_UNREADABLE, 0);
 		rounds(1);
 		assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
 		now_ns += pause_ns - NS_PER_SECOND;
@@ -310,7 +311,7 @@ static void for_what_no_frame_needs_nobody_leaves(void **state)
 	now_ns += 3600 * NS_PER_SECOND;
 	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
 	rounds(1);
-	answers(files[1], UNWIND_BUILT, 60);
+	respond(files[1], UNWIND_BUILT, 60);
 	rounds(1);
 	assert_int_equal(tables.spared, 1);
 	assert_int_equal(tables.refused, 0);
@@ -349,7 +350,7 @@ static void a_large_one_is_not_passed_by_small_ones(void **state)
 	load(1, 60); /* waits for the pages of the other */
 	want(2);
 	rounds(1);
-	answers(files[2], UNWIND_BUILT, 3);
+	respond(files[2], UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[2]->unwind.state, UNWIND_TABLE_LOADED);
@@ -369,7 +370,7 @@ static void what_could_never_fit_drives_nobody_out(void **state)
 	end();
 }
 
-static void an_answer_for_a_file_that_left_is_dropped(void **state)
+static void a_response_for_a_file_that_left_is_dropped(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -379,7 +380,7 @@ static void an_answer_for_a_file_that_left_is_dropped(void **state)
 	struct executable gone = { .segment_count = 0 };
 
 	snprintf(gone.build_id, sizeof(gone.build_id), "0123");
-	answers(&gone, UNWIND_BUILT, 3);
+	respond(&gone, UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(tables.loaded.len, 0);
 	assert_int_equal(store.pages_used, 0);
@@ -409,17 +410,17 @@ static void files_are_held_while_they_are_mapped(void **state)
 	(void)state;
 	begin_with(4);
 
-	size_t before = tables.files.held.len; /* the vdso */
+	size_t before = tables.files.open.len; /* the vdso */
 	struct executable_sink sink = unwind_tables_sink(&tables);
 
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
-	assert_int_equal(tables.files.held.len, before + 1);
-	unwind_tables_let_go(&tables);
-	assert_true(files[0]->unwind.is_held);
+	assert_int_equal(tables.files.open.len, before + 1);
+	unwind_tables_close_unmapped(&tables);
+	assert_true(files[0]->unwind.has_file);
 	executable_give(files[0]);
-	unwind_tables_let_go(&tables);
-	assert_false(files[0]->unwind.is_held);
+	unwind_tables_close_unmapped(&tables);
+	assert_false(files[0]->unwind.has_file);
 	end();
 }
 
@@ -432,5 +433,5 @@ RUN_TESTS(TEST(a_table_is_asked_for_once_and_loaded),
 	  TEST(for_what_no_frame_needs_nobody_leaves), TEST(what_was_never_sampled_leaves_first),
 	  TEST(a_large_one_is_not_passed_by_small_ones),
 	  TEST(what_could_never_fit_drives_nobody_out),
-	  TEST(an_answer_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
+	  TEST(a_response_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
 	  TEST(files_are_held_while_they_are_mapped))

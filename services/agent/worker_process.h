@@ -17,7 +17,7 @@
 enum { WORKER_SOCKET = 3 };  /* the worker's end */
 enum { WORKER_FDS_MAX = 2 }; /* that go along with a job */
 
-struct worker {
+struct worker_process {
 	/* Of all of them so far that have ended. */
 	uint64_t started, cpu_ns, peak_bytes;
 	pid_t pid; /* 0: none runs */
@@ -26,25 +26,26 @@ struct worker {
 };
 
 enum worker_reply {
-	WORKER_ANSWERED,
-	WORKER_NOT_YET,
+	WORKER_RESPONDED,
+	WORKER_BUSY,
 	WORKER_DIED,
-	WORKER_STOPPED,
+	WORKER_CANCELLED,
 	WORKER_REPLY_COUNT
 };
 
 /* `name` lies beside our own program. The arguments end with NULL; argv[0] is set here. */
-bool worker_start(struct worker *worker, const char *name, char **argv, struct err *err) MUST_CHECK;
+bool worker_process_start(struct worker_process *worker, const char *name, char **argv,
+			  struct err *err) MUST_CHECK;
 
 /* Hand it a job. The descriptors stay ours; those that are -1 at the end are left out. */
-bool worker_hand(struct worker *worker, const void *job, size_t len,
-		 const int fds[WORKER_FDS_MAX]) MUST_CHECK;
+bool worker_process_send(struct worker_process *worker, const void *job, size_t len,
+			 const int fds[WORKER_FDS_MAX]) MUST_CHECK;
 
 /*
  * Wait for what became of it. An answer of another length is that of a worker gone mad: it counts
  * as dead. Who has died, or was stopped, is still to be ended.
  */
-enum worker_reply worker_wait(struct worker *worker, uint64_t timeout_ms, const struct stop *stop,
-			      void *ret_answer, size_t len);
+enum worker_reply worker_process_wait(struct worker_process *worker, uint64_t timeout_ms,
+				      const struct stop *stop, void *ret_response, size_t len);
 
-void worker_end(struct worker *worker);
+void worker_process_kill(struct worker_process *worker);
