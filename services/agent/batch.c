@@ -32,8 +32,8 @@ static struct metric spool_write = { .name = "decima_agent_spool_write_duration_
 static struct metric killed = {
 	.name = "decima_agent_samples_killed_total",
 	.kind = METRIC_COUNTER,
-	.help = "Samples that a killed agent had taken and not spooled; booked by its successor, "
-		"this one."
+	.help = "Samples that a killed agent had collected and not spooled; counted as lost by the "
+		"next agent process, this one."
 };
 
 struct metric *const batch_metrics[] = { &batches,    &batch_bytes, &batch_samples,
@@ -54,8 +54,8 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 	};
 	if (spool->last_status.len &&
 	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err)) {
-		log_warn("counts begin at 0: the spool's last status is unreadable", "error=\"%s\"",
-			 err.msg);
+		log_warn("counting from 0: the last status of the spool is unreadable",
+			 "error=\"%s\"", err.msg);
 		writer->has_base = false;
 	}
 	writer->reported = writer->base.taken;
@@ -78,7 +78,7 @@ static uint64_t count_of(const struct status_count *counts, size_t len, str reas
 	return samples;
 }
 
-/* What the predecessor had counted for this reason, and what we have. */
+/* Add the predecessor's count for this reason to ours. */
 static void add_count(struct status_count *to, size_t *len, const struct status_count *base,
 		      size_t base_len, str reason, uint64_t samples)
 {
@@ -106,7 +106,7 @@ void batch_writer_book(struct batch_writer *writer, const struct tally *untold)
 		writer->carried.lost[i] += untold->lost[i];
 	metric_add(&killed, rest);
 	if (untold->taken)
-		log_warn("a predecessor had samples that it did not spool",
+		log_warn("samples of a previous agent process were not spooled",
 			 "samples=%" PRIu64 " agent_killed=%" PRIu64, untold->taken, rest);
 }
 
@@ -117,7 +117,7 @@ static void add_lost(struct agent_status *status, const struct agent_status *bas
 		  samples);
 }
 
-/* The spool counts over restarts by itself. */
+/* The spool's own counts already continue over restarts. */
 static void add_spool_lost(struct agent_status *status, struct spool *spool)
 {
 	static const struct agent_status none;
@@ -127,7 +127,7 @@ static void add_spool_lost(struct agent_status *status, struct spool *spool)
 		add_lost(status, &none, spool_reason_names[i], lost.samples[i]);
 }
 
-/* What this agent has lost so far, here too. */
+/* Losses of this agent process, with those of this module. */
 static struct tally lost_now(const struct batch_writer *writer,
 			     const struct profiler_counts *counts)
 {
@@ -150,8 +150,7 @@ static struct agent_status status_now(const struct batch_writer *writer,
 		.taken = base->taken + carried->taken + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
-		/* Looked at before what the spool lost: what it gives up meanwhile is named later.
-		 */
+		/* Read before the losses: a drop in between is reported by the next status. */
 		.spool_oldest = spool_oldest_seq(writer->spool),
 	};
 
@@ -167,7 +166,7 @@ static struct agent_status status_now(const struct batch_writer *writer,
 	return status;
 }
 
-/* What a status tells was kept before: a successor must never find more told than counted. */
+/* The counts are stored before the status: the status must never report more than was counted. */
 static void put(struct batch_writer *writer, str value, uint64_t samples,
 		const struct profiler_counts *counts)
 {
@@ -198,7 +197,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 	metric_add(&batch_samples, samples);
 }
 
-/* So many that they fit, if the rest are like those that did not. */
+/* A number of samples that should fit into BATCH_BYTES, at the average size of the last try. */
 static size_t fewer(size_t count, size_t bytes)
 {
 	size_t fits = (size_t)((double)count * BATCH_BYTES / (double)bytes * 0.9);

@@ -14,7 +14,7 @@
 
 enum { LINK_BYTES_MAX = 8192, OWN_FD_PATH_MAX = 40 };
 
-/* Looked at before it is opened: opening a device may do something. */
+/* The type is checked before the file is opened, since opening a device may have side effects. */
 static int open_regular(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
@@ -30,7 +30,7 @@ static int open_regular(int root, const char *path)
 	return open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Headers are bounded by our own reader before libelf sees them. */
+/* Our own reader checks the headers before libelf reads them. */
 static bool has_build_id(int fd, const char *text)
 {
 	struct elf_file elf = { 0 };
@@ -46,7 +46,8 @@ static struct debug_file none(void)
 	return (struct debug_file){ .fd = -1 };
 }
 
-/* A file by its path. Without a build id to compare it must have been told by its CRC. */
+/* Open a file by its path. `build_id` NULL: the caller checks the CRC. .fd is -1 if it is unusable.
+ */
 static struct debug_file open_debug_file(const struct debug_target *target, const char *build_id,
 					 str path, struct arena *arena)
 {

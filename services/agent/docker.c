@@ -28,22 +28,20 @@ static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
 	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
 	[OUTCOME_TOO_MANY] = "too_many",
 };
-static struct metric objects_total = {
-	.name = "decima_agent_docker_objects_total",
-	.kind = METRIC_COUNTER,
-	.help = "What Docker's answers said of containers, by what became of it.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = DOCKER_OUTCOME_COUNT
-};
+static struct metric objects_total = { .name = "decima_agent_docker_objects_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Objects in Docker's responses, by outcome.",
+				       .label = "outcome",
+				       .values = outcome_names,
+				       .value_count = DOCKER_OUTCOME_COUNT };
 static struct metric failures_total = {
 	.name = "decima_agent_docker_failures_total",
 	.kind = METRIC_COUNTER,
-	.help = "Connections to Docker's socket that could not be made, or broke off."
+	.help = "Connections to Docker's socket that failed or were interrupted."
 };
 static struct metric known = { .name = "decima_agent_containers",
 			       .kind = METRIC_GAUGE,
-			       .help = "Containers there are whose names are known." };
+			       .help = "Existing containers whose names are known." };
 struct metric *const docker_metrics[DOCKER_METRICS] = { &objects_total, &failures_total, &known };
 
 static void handle_object(struct docker *docker, str object)
@@ -70,7 +68,7 @@ static bool connect_to(const char *path, int *ret_fd, struct err *err)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (fd < 0)
-		return err_errno(err, "make a socket");
+		return err_errno(err, "create a socket");
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, ERR_INVALID, "the path %s is too long for a socket", path);
 	memcpy(address.sun_path, path, strlen(path) + 1);
@@ -80,7 +78,7 @@ static bool connect_to(const char *path, int *ret_fd, struct err *err)
 	return true;
 }
 
-/* Bytes as they come; none: the end. False: a stop, the deadline, or an error. */
+/* The next bytes; empty: the end. False: cancelled, the deadline passed, or an error. */
 static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, char *room, str *ret,
 		    struct err *err)
 {
@@ -92,14 +90,14 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 			return true;
 		}
 		if (errno != EAGAIN && errno != EINTR)
-			return err_errno(err, "hear from %s", docker->socket);
+			return err_errno(err, "receive from %s", docker->socket);
 
 		struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
 					{ .fd = docker->stop.fd, .events = POLLIN } };
 		uint64_t now_ns = clock_monotonic_ns();
 
 		if (stop_is_asked(&docker->stop) || now_ns >= deadline_ns)
-			return err_set(err, ERR_IO, "%s does not answer in time", docker->socket);
+			return err_set(err, ERR_IO, "%s did not respond in time", docker->socket);
 
 		uint64_t left_ms = (deadline_ns - now_ns) / NS_PER_MS + 1;
 
@@ -107,7 +105,7 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 	}
 }
 
-/* Past the head of an answer; what came behind it stays in *bytes. */
+/* Skip the head of a response; *ret_body is what was received after it, in `room`. */
 static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns, char *room,
 		      str *ret_body, struct err *err)
 {
@@ -121,9 +119,9 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 		if (!receive(docker, fd, deadline_ns, room, &piece, err))
 			return false;
 		if (!piece.len)
-			return err_set(err, ERR_IO, "%s hung up", docker->socket);
+			return err_set(err, ERR_IO, "%s closed the connection", docker->socket);
 		if (piece.len > sizeof(head) - len)
-			return err_set(err, ERR_LIMIT, "%s answers at too great length",
+			return err_set(err, ERR_LIMIT, "the head of a response of %s is too long",
 				       docker->socket);
 		memcpy(head + len, piece.ptr, piece.len);
 		all = (str){ head, len + piece.len };
@@ -134,7 +132,7 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 		}
 		if (!str_starts_with(all, STR("HTTP/1.")) ||
 		    str_find((str){ head, end }, STR(" 200 ")) > sizeof("HTTP/1."))
-			return err_set(err, ERR_IO, "%s answers with an error", docker->socket);
+			return err_set(err, ERR_IO, "%s responded with an error", docker->socket);
 		body = str_skip(all, end + 4);
 		memmove(room, body.ptr, body.len);
 		*ret_body = (str){ room, body.len };
@@ -156,8 +154,8 @@ static void split_bytes(struct docker *docker, struct docker_splitter *splitter,
 }
 
 /*
- * Ask, and take all objects of the answer, until its end. HTTP/1.0, so that it comes as it is, and
- * ends with the connection.
+ * Send a request and handle all objects of the response, until its end. HTTP/1.0, so that the
+ * response is not chunked and ends with the connection.
  */
 static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, struct err *err)
 {
@@ -172,7 +170,7 @@ static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, s
 	if (!connect_to(docker->socket, &fd, err))
 		return false;
 	if (send(fd, request, (size_t)len, MSG_NOSIGNAL) != len)
-		return err_errno(err, "ask %s", docker->socket);
+		return err_errno(err, "send a request to %s", docker->socket);
 	ok = read_head(docker, fd, clock_monotonic_ns() + DOCKER_ANSWER_MS * NS_PER_MS, room,
 		       &bytes, err);
 	while (ok) {
@@ -185,7 +183,7 @@ static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, s
 	return ok;
 }
 
-/* Events since before the list was asked for, so that nothing falls in between. */
+/* Events are requested since a time before the list, so that no change is missed. */
 static bool follow(struct docker *docker, struct err *err)
 {
 	uint64_t now_ns = clock_unix_ns();
@@ -197,7 +195,7 @@ static bool follow(struct docker *docker, struct err *err)
 		return false;
 	containers_list_end(&docker->containers);
 	if (!atomic_exchange(&docker->is_first_list_over, true) || docker->has_failed)
-		log_info("containers are named", "socket=%s containers=%zu", docker->socket,
+		log_info("container names available", "socket=%s containers=%zu", docker->socket,
 			 containers_count(&docker->containers));
 	docker->has_failed = false;
 	snprintf(path, sizeof(path),
@@ -219,13 +217,12 @@ static void *docker_run(void *self)
 		if (!follow(docker, &err) && !stop_is_asked(&docker->stop)) {
 			metric_add(&failures_total, 1);
 			if (!docker->has_failed)
-				log_info("containers have no names for now", "error=\"%s\"",
-					 err.msg);
+				log_info("container names not available", "error=\"%s\"", err.msg);
 			docker->has_failed = true;
 		}
 		atomic_store(&docker->is_first_list_over, true);
 		if (clock_monotonic_ns() - began_ns > DOCKER_PAUSE_MAX_MS * NS_PER_MS)
-			pause_ms = DOCKER_PAUSE_FIRST_MS; /* it went well for a while */
+			pause_ms = DOCKER_PAUSE_FIRST_MS; /* the stream worked for a while */
 		if (!stop_wait(&docker->stop, pause_ms))
 			break;
 		pause_ms = pause_ms * 2 < DOCKER_PAUSE_MAX_MS ? pause_ms * 2 : DOCKER_PAUSE_MAX_MS;
@@ -250,7 +247,7 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!docker->running) {
 		stop_close(&docker->stop);
-		return err_set(err, ERR_IO, "start the thread that hears from Docker");
+		return err_set(err, ERR_IO, "start the thread that reads from Docker");
 	}
 	pthread_setname_np(docker->thread, "docker");
 	for (int i = 0; i < DOCKER_FIRST_STEPS && !atomic_load(&docker->is_first_list_over); i++)

@@ -63,8 +63,7 @@ void docker_splitter_done(struct docker_splitter *splitter)
 	*splitter = (struct docker_splitter){ 0 };
 }
 
-/* Where the reading of one object is. Once something is not as it should be nothing more is read.
- */
+/* The position of the parser in one object. After a failure nothing more is parsed. */
 struct json_cursor {
 	str rest;
 	struct arena *arena;
@@ -111,7 +110,7 @@ static size_t put_utf8(char *to, uint32_t code)
 	return 3;
 }
 
-/* What follows a backslash, never longer than it was. Half a pair of surrogates is '?'. */
+/* Decode an escape after its backslash; the result is never longer. A surrogate becomes '?'. */
 static bool unescape(str *rest, char *to, size_t *len)
 {
 	static const char from[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
@@ -166,7 +165,7 @@ static str text(struct json_cursor *cursor)
 	return (str){ plain, len };
 }
 
-/* Past an object or a list, whatever is in it. */
+/* Skip an object or a list with its content. */
 static void skip_nested(struct json_cursor *cursor)
 {
 	size_t depth = 0;
@@ -211,7 +210,7 @@ static str text_or_skip(struct json_cursor *cursor)
 	return (str){ 0 };
 }
 
-/* The name of the next member of an object, its value being next. `*is_first` begins as true. */
+/* Parse the name of the next member of an object; its value follows. `*is_first` starts as true. */
 static bool next_member(struct json_cursor *cursor, bool *is_first, str *ret_name)
 {
 	if (*is_first && !accept(cursor, '{'))
@@ -227,7 +226,8 @@ static bool next_member(struct json_cursor *cursor, bool *is_first, str *ret_nam
 	return !cursor->failed;
 }
 
-/* Of an event the attributes are the labels, and name and image among them. */
+/* The labels of a container. In an event these are the attributes, with name and image among them.
+ */
 static void read_labels(struct json_cursor *cursor, bool is_event,
 			struct docker_container *container)
 {
@@ -235,7 +235,7 @@ static void read_labels(struct json_cursor *cursor, bool is_event,
 	str name;
 
 	if (peek(cursor) != '{') {
-		skip(cursor); /* null: there are none */
+		skip(cursor); /* null: no labels */
 		return;
 	}
 	while (next_member(cursor, &is_first, &name)) {
@@ -267,7 +267,8 @@ static void read_actor(struct json_cursor *cursor, struct docker_container *cont
 	}
 }
 
-/* ["/web", "/other/alias"]: its own has one slash, others call it by their links. */
+/* ["/web", "/other/alias"]: its own name has one slash; the others are links of other containers.
+ */
 static str read_names(struct json_cursor *cursor)
 {
 	str own = { 0 };

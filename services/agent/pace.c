@@ -25,7 +25,7 @@ static void refill(struct pace *pace, uint64_t now_ns)
 	double fresh = (double)pace->rate * (double)(now_ns - pace->refilled_ns) / NS_PER_SECOND;
 	int64_t most = pace->rate < ROOM_MAX ? (int64_t)pace->rate : ROOM_MAX;
 
-	if (fresh < 1) /* not yet a byte: the time counts on */
+	if (fresh < 1) /* less than a byte: wait for more time to pass */
 		return;
 	pace->refilled_ns = now_ns;
 	pace->room = fresh < (double)(most - pace->room) ? pace->room + (int64_t)fresh : most;

@@ -26,7 +26,7 @@ static uint64_t file_size(const struct spool_batch *batch)
 	       sizeof(uint64_t);
 }
 
-/* Those of [first, first + count) leave the index. With the lock. */
+/* Remove the entries [first, first + count) from the index. With the lock. */
 static void entries_remove(struct spool *spool, size_t first, size_t count)
 {
 	struct spool_entry *at = spool->entries + first;
@@ -37,7 +37,7 @@ static void entries_remove(struct spool *spool, size_t first, size_t count)
 	memmove(at, at + count, (spool->entry_count - first) * sizeof(*at));
 }
 
-/* With the lock. Batches end in order, so it is found among the first. */
+/* With the lock. Batches are delivered in order, so the entry is one of the first. */
 static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
 	for (size_t i = 0; i < spool->entry_count; i++)
@@ -46,14 +46,14 @@ static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint6
 	return NULL;
 }
 
-/* Batches next to each other that go for one reason. */
+/* A run of adjacent batches that are dropped for the same reason. */
 struct spool_drop {
 	size_t first, count;
 	enum spool_reason reason;
 	struct spool_range range;
 };
 
-/* The first run that has to go so that `need` more bytes fit. With the lock. */
+/* The first run that has to be dropped so that `need` more bytes fit. With the lock. */
 static bool victims_find(struct spool *spool, uint64_t need, struct spool_drop *ret_run)
 {
 	for (size_t i = 0; i < spool->entry_count; i++) {
@@ -83,7 +83,7 @@ static bool victims_find(struct spool *spool, uint64_t need, struct spool_drop *
 	return end > first;
 }
 
-/* Count a run and take it out of the index. With the lock. */
+/* Count a run and remove it from the index. With the lock. */
 static void victims_count(struct spool *spool, struct spool_drop *run)
 {
 	const struct spool_entry *entries = spool->entries + run->first;
@@ -99,7 +99,7 @@ static void victims_count(struct spool *spool, struct spool_drop *run)
 	spool->dropped = run->range;
 }
 
-/* The files go after meta has said so. Bad ones are kept for a look, up to a number. */
+/* After meta is written. Up to SPOOL_BAD_FILES_MAX bad files are kept for inspection. */
 static void victims_unlink(struct spool *spool, const struct spool_drop *run)
 {
 	for (uint64_t seq = run->range.first; seq <= run->range.last; seq++) {
@@ -113,7 +113,7 @@ static void victims_unlink(struct spool *spool, const struct spool_drop *run)
 	}
 }
 
-/* Give up what has to go: what is bad, and the oldest until `need` more bytes fit. */
+/* Drop all bad batches, and the oldest batches until `need` more bytes fit. */
 static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 {
 	for (;;) {
@@ -134,18 +134,18 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 				       need, spool->max_bytes);
 		if (!found)
 			return true;
-		log_warn("batches given up", "reason=%s batches=%zu first=%" PRIu64,
+		log_warn("batches dropped", "reason=%s batches=%zu first=%" PRIu64,
 			 spool_reason_names[run.reason], run.count, run.range.first);
-		/* On a full disk meta cannot be written before something goes: then the next one
-		 * tells, unless a crash comes first. */
+		/* On a full disk meta cannot be written before a file is removed. Then the next
+		 * write of meta reports the drop, unless a crash comes first. */
 		if (!spool_meta_store(spool, spool->last_status, err))
-			log_error("what the spool gives up is not written down yet", "error=\"%s\"",
+			log_error("drop of batches not stored in meta yet", "error=\"%s\"",
 				  err->msg);
 		victims_unlink(spool, &run);
 	}
 }
 
-/* Its number is durable in meta before it may leave: else it might be given out twice. */
+/* The number is durable in meta before the batch can be sent, or it could be used twice. */
 static bool batch_store(struct spool *spool, const struct spool_batch *batch, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -162,7 +162,7 @@ static bool batch_store(struct spool *spool, const struct spool_batch *batch, st
 	return false;
 }
 
-/* An average in which a minute ago counts less than half of now. With the lock. */
+/* An average over about a minute: older values count less than half. With the lock. */
 static void put_rate_count(struct spool *spool, uint64_t bytes)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -216,7 +216,7 @@ struct spool_lost spool_lost_get(struct spool *spool)
 	return lost;
 }
 
-/* Batches of an older epoch come before. */
+/* Batches of an older epoch come first in the index. */
 uint64_t spool_oldest_seq(struct spool *spool)
 {
 	uint64_t oldest = spool->last_seq + 1;
@@ -258,9 +258,9 @@ static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum sp
 }
 
 /*
- * The oldest that may go. With the lock. What is on its way cannot be given up, so no more than
- * half of the spool's room may be: in the other half there is always something older to give up for
- * what is new.
+ * The oldest batch that may be sent. With the lock. A batch in flight cannot be dropped, so at most
+ * half of the spool's size may be in flight: the other half always has an older batch that can be
+ * dropped for a new one.
  */
 static struct spool_entry *waiting_find(struct spool *spool)
 {
@@ -278,7 +278,7 @@ static struct spool_entry *waiting_find(struct spool *spool)
 	return NULL;
 }
 
-/* Mark the oldest that waits as on its way, so that nobody gives it up while it is read. */
+/* Mark the oldest waiting batch as in flight, so that it is not dropped while it is read. */
 static bool waiting_claim(struct spool *spool, struct spool_entry *ret_entry)
 {
 	pthread_mutex_lock(&spool->lock);
@@ -293,7 +293,7 @@ static bool waiting_claim(struct spool *spool, struct spool_entry *ret_entry)
 	return entry;
 }
 
-/* ERR_IO: the file may be fine, the system is not. Anything else: the file is bad. */
+/* ERR_IO: a system error, the file may be good. Any other error: the file is bad. */
 static bool batch_load(struct spool *spool, const struct spool_entry *entry, struct arena *arena,
 		       struct spool_batch *ret_batch, struct err *err)
 {
@@ -328,7 +328,8 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 	return false;
 }
 
-/* The unlink is not synced: a batch that comes back after a crash is sent again and known. */
+/* The unlink is not synced: a batch that reappears after a crash is sent again, and the ingester
+ * recognizes its number. */
 void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
 	struct spool_name name = spool_name_format(epoch, seq, ".batch");

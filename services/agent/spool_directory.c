@@ -76,7 +76,7 @@ static bool lock_acquire(struct spool *spool, const char *directory, struct err 
 		       directory);
 }
 
-/* An id for a machine that has none; it stays with the state directory. */
+/* A random id for a machine without a machine id, stored in the state directory. */
 static bool own_id(struct spool *spool, str *ret_id, struct err *err)
 {
 	unsigned char random[16];
@@ -89,7 +89,7 @@ static bool own_id(struct spool *spool, str *ret_id, struct err *err)
 		return false;
 	}
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return err_errno(err, "make a host id");
+		return err_errno(err, "create a host id");
 	*ret_id = str_hex(&spool->arena, (str){ (const char *)random, sizeof(random) });
 	return disk_file_write(spool->state_fd, "host-id", *ret_id, err);
 }
@@ -103,7 +103,7 @@ static bool host_id_find(struct spool *spool, const struct spool_options *option
 		id = str_trim(id);
 	else
 		id = (str){ 0 };
-	/* While an image is made, systemd leaves this word there. */
+	/* systemd writes this word while an image is built. */
 	if ((id.len == 0 || str_eq(id, STR("uninitialized"))) && !own_id(spool, &id, err))
 		return false;
 	spool->host_id = str_format(&spool->arena, "%s/" STR_FMT, options->node, STR_ARG(id));
@@ -124,7 +124,7 @@ static bool name_parse(str name, struct spool_entry *entry)
 	       str_to_u64(seq, &entry->seq) && entry->seq > 0;
 }
 
-/* What a file's header tells; one that is not what its name and size say is marked for the end. */
+/* Read a file's header. A file that contradicts its name or size is marked as corrupt. */
 static void entry_fill(struct spool *spool, const char *name, struct spool_entry *entry)
 {
 	AUTO_FD fd = openat(spool->spool_fd, name, O_RDONLY | O_CLOEXEC);
@@ -165,7 +165,7 @@ static bool in_range(const struct spool_range *range, const struct spool_entry *
 	       entry->seq <= range->last;
 }
 
-/* One name of the directory: index it, or clear away what a crash left. */
+/* Handle one file of the directory: index a batch, or remove what a crash left behind. */
 static void file_index(struct spool *spool, const char *name)
 {
 	struct spool_entry entry = { 0 };
@@ -206,7 +206,7 @@ static bool directory_scan(struct spool *spool, struct err *err)
 	return true;
 }
 
-/* Nothing in meta can be gone on with: numbers begin again, under an epoch of their own. */
+/* Meta cannot be continued: numbers begin at 1 again, in a new epoch. */
 static void epoch_begin(struct spool *spool)
 {
 	uint64_t newest = spool->entry_count ? spool->entries[spool->entry_count - 1].epoch : 0;
@@ -217,7 +217,7 @@ static void epoch_begin(struct spool *spool)
 	spool->last_status = (str){ 0 };
 	spool->lost = (struct spool_lost){ 0 };
 	spool->dropped = (struct spool_range){ 0 };
-	log_info("spool begins", "epoch=%" PRIu64 " host=" STR_FMT, spool->epoch,
+	log_info("spool begins a new epoch", "epoch=%" PRIu64 " host=" STR_FMT, spool->epoch,
 		 STR_ARG(spool->host_id));
 }
 
@@ -227,7 +227,7 @@ static void status_store(struct spool *spool, str status)
 	spool->last_status = (str){ spool->status_room, status.len };
 }
 
-/* False: there is none that can be gone on with. */
+/* False: there is no meta that can be continued. */
 static bool meta_load(struct spool *spool)
 {
 	AUTO_ARENA arena = { 0 };
@@ -237,14 +237,14 @@ static bool meta_load(struct spool *spool)
 
 	if (!disk_file_read(spool->spool_fd, SPOOL_META, META_MAX, &arena, &file, &err)) {
 		if (err.code != ERR_NOT_FOUND)
-			log_error("spool begins anew", "error=\"%s\"", err.msg);
+			log_error("spool meta unusable", "error=\"%s\"", err.msg);
 		return false;
 	}
 	if (!spool_meta_read(file, &meta, &err)) {
-		log_error("spool begins anew", "error=\"meta of the spool: %s\"", err.msg);
+		log_error("spool meta unusable", "error=\"meta of the spool: %s\"", err.msg);
 		return false;
 	}
-	/* Its batches are counted and on their way out, whoever the host was then. */
+	/* These drops are counted, even if the host id was another one then. */
 	spool->dropped = meta.dropped;
 	if (!str_eq(meta.host_id, spool->host_id)) {
 		log_warn("host id changed", "before=" STR_FMT " now=" STR_FMT,
@@ -259,7 +259,7 @@ static bool meta_load(struct spool *spool)
 	return true;
 }
 
-/* A crash between the batch's rename and meta's: the batch is there and meta does not know it. */
+/* After a crash between the renames of the batch and of meta: meta does not have the batch yet. */
 static void last_batch_adopt(struct spool *spool, const struct spool_entry *last)
 {
 	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
@@ -276,14 +276,14 @@ static void last_batch_adopt(struct spool *spool, const struct spool_entry *last
 }
 
 /*
- * On a full disk meta cannot tell of it, and its number might be given out twice. Nobody has sent
- * it: so it goes, as if it had never been put. Meta stays as it is.
+ * On a full disk meta cannot be written, and the batch's number could be used twice. The batch was
+ * never sent, so it is removed as if it had never been put. Meta stays unchanged.
  */
 static bool last_batch_drop(struct spool *spool, const struct spool_entry *last, struct err *err)
 {
 	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
 
-	log_error("a batch goes for which there is no room to note its number",
+	log_error("batch removed: no disk space to store its number",
 		  "name=%s samples=%" PRIu64 " error=\"%s\"", name.text, last->samples, err->msg);
 	if (unlinkat(spool->spool_fd, name.text, 0))
 		return false;
@@ -292,7 +292,7 @@ static bool last_batch_drop(struct spool *spool, const struct spool_entry *last,
 	return meta_load(spool);
 }
 
-/* Where meta says all there is to say it is not written: what waits can go out on a full disk. */
+/* If meta is up to date it is not written, so that waiting batches can be sent on a full disk. */
 static bool catch_up(struct spool *spool, struct err *err)
 {
 	const struct spool_entry *last =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spool_directory - the spool's files and their index: opened and recovered at the start, after an
- * end in order or a crash at any instant; for spool.c alone.
+ * spool_directory - the spool's files and the index of its batches: opened and recovered at the
+ * start, after a clean stop or a crash at any instant. For spool.c only.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 enum spool_state {
 	SPOOL_WAITING,
 	SPOOL_IN_FLIGHT,
-	/* To be given up by the next spool_put(), which alone writes meta: */
+	/* Dropped by the next spool_put(), the only writer of meta: */
 	SPOOL_IS_CORRUPT,
 	SPOOL_IS_REJECTED,
 };
@@ -28,14 +28,18 @@ struct spool_name {
 
 #define SPOOL_META "meta"
 
+/* The name of a batch's file. */
 struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix);
 
-/* At the end of the index, which is by age. The caller holds the lock, or is alone. */
+/* Append to the index, which is sorted by age. The caller holds the lock, or no thread runs yet. */
 void spool_entry_add(struct spool *spool, const struct spool_entry *entry);
 
-/* Counts and numbers to disk. Only the thread that puts. */
+/* Write meta: the counters, the last number and `status`. Putting thread only. */
 bool spool_meta_store(struct spool *spool, str status, struct err *err) MUST_CHECK;
 
-/* Lock the directory, find the host id, index the batches; go on with meta or begin an epoch. */
+/*
+ * Lock the state directory, find the host id, load meta and index the batches. Continues the epoch
+ * of meta, or begins a new one. On failure spool_close() releases what was opened.
+ */
 bool spool_directory_open(struct spool *spool, const struct spool_options *options,
 			  struct err *err) MUST_CHECK;

@@ -31,8 +31,8 @@ static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total
 static struct metric cache_errors = {
 	.name = "decima_agent_unwind_cache_errors_total",
 	.kind = METRIC_COUNTER,
-	.help = "Unwind tables that the cache on disk had spoiled, or that "
-		"it could not read or write; they are built (again).",
+	.help = "Unwind tables that were corrupt in the cache on disk, or could not be "
+		"read from it or written to it; they are built again.",
 	.label = "reason",
 	.values = cache_error_names,
 	.value_count = CACHE_ERROR_COUNT
@@ -43,8 +43,8 @@ static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
 static struct metric cache_left_out = {
 	.name = "decima_agent_unwind_cache_left_out_total",
 	.kind = METRIC_COUNTER,
-	.help = "Unwind tables not kept on disk because it has little room left, which is the "
-		"spool's.",
+	.help = "Unwind tables not stored on disk because it has little free space, which is kept "
+		"for the spool.",
 };
 static struct metric cache_removed = {
 	.name = "decima_agent_unwind_cache_removed_total",
@@ -54,12 +54,12 @@ static struct metric cache_removed = {
 };
 static struct metric cpu = { .name = "decima_agent_unwind_builder_cpu_seconds_total",
 			     .kind = METRIC_COUNTER,
-			     .help = "CPU time of processes that built unwind tables and have "
-				     "ended.",
+			     .help = "CPU time of the processes that built unwind tables, counted "
+				     "when a process ends.",
 			     .unit = NS_PER_SECOND };
 static struct metric peak = { .name = "decima_agent_unwind_builder_peak_bytes",
 			      .kind = METRIC_GAUGE,
-			      .help = "Most memory that a process which built unwind tables had." };
+			      .help = "Peak memory of a process that built unwind tables." };
 static struct metric starts = { .name = "decima_agent_unwind_builder_starts_total",
 				.kind = METRIC_COUNTER,
 				.help = "Processes started to build unwind tables." };
@@ -72,7 +72,7 @@ const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
 
 struct build_job {
 	char build_id[BUILD_ID_TEXT_MAX];
-	int fd; /* -1: none */
+	int fd; /* -1: only the cache is to be read */
 };
 
 static void close_file(int *fd)
@@ -82,7 +82,7 @@ static void close_file(int *fd)
 	*fd = -1;
 }
 
-/* Nobody writes to it from now on; then it is looked at, all of it. */
+/* Once sealed, the file cannot change any more; then all of it is verified. */
 static bool seal_and_verify(int fd, uint32_t *ret_pages, struct err *err)
 {
 	struct unwind_file file = { 0 };
@@ -119,8 +119,7 @@ static bool fetch(struct unwind_builder *builder, const char *build_id,
 	} else {
 		metric_add_at(&cache_errors, CACHE_ERROR_CORRUPT, 1);
 	}
-	log_warn("a cached unwind table is of no use", "build_id=%s error=\"%s\"", build_id,
-		 err.msg);
+	log_warn("cached unwind table unusable", "build_id=%s error=\"%s\"", build_id, err.msg);
 	unwind_cache_remove(&builder->cache, build_id);
 	return false;
 }
@@ -138,13 +137,14 @@ static bool ensure_worker(struct unwind_builder *builder)
 		return true;
 	}
 	if (!builder->is_missing)
-		log_error("no builder: stacks without frame pointers stay in pieces",
+		log_error("unwind table builder not started: stacks without frame pointers stay "
+			  "incomplete",
 			  "error=\"%s\"", err.msg);
 	builder->is_missing = true;
 	return false;
 }
 
-/* What became of it, of enum unwind_outcome. */
+/* Returns an enum unwind_outcome. */
 static uint32_t build_once(struct unwind_builder *builder, const struct build_job *job, int fd)
 {
 	struct unwind_job_message message = { 0 };
@@ -176,7 +176,8 @@ static uint32_t build_once(struct unwind_builder *builder, const struct build_jo
 	return result.outcome;
 }
 
-/* Somebody may have ended the builder for no fault of this file's: it has a second chance. */
+/* The builder may have been killed for a reason other than this file, so a crash is retried once.
+ */
 static void build(struct unwind_builder *builder, const struct build_job *job,
 		  struct unwind_table_response *response)
 {
@@ -193,14 +194,14 @@ static void build(struct unwind_builder *builder, const struct build_job *job,
 		if (response->outcome != UNWIND_BUILT)
 			return;
 		if (!seal_and_verify(fd, &response->pages, &err)) {
-			log_warn("what was built is no unwind table", "build_id=%s error=\"%s\"",
+			log_warn("built unwind table is malformed", "build_id=%s error=\"%s\"",
 				 job->build_id, err.msg);
 			response->outcome = UNWIND_CRASHED;
 			return;
 		}
 		if (!unwind_cache_put(&builder->cache, job->build_id, fd, &err)) {
 			metric_add_at(&cache_errors, CACHE_ERROR_WRITE, 1);
-			log_warn("an unwind table is not kept on disk", "build_id=%s error=\"%s\"",
+			log_warn("unwind table not stored on disk", "build_id=%s error=\"%s\"",
 				 job->build_id, err.msg);
 		}
 		response->fd = fd_take(&fd);
@@ -231,7 +232,8 @@ static void run_job(struct unwind_builder *builder, struct build_job *job)
 	free(job);
 	if (queue_push(&builder->responses, response))
 		return;
-	close_file(&response->fd); /* cannot be: no more are asked for than it holds */
+	close_file(&response->fd); /* cannot happen: the queue has room for UNWIND_ASKED_MAX
+				      responses */
 	free(response);
 }
 
@@ -306,7 +308,7 @@ bool unwind_builder_start(struct unwind_builder *builder,
 		queue_done(&builder->responses);
 		unwind_cache_close(&builder->cache);
 		stop_close(&builder->stop);
-		return err_set(err, ERR_IO, "start the thread that gets unwind tables");
+		return err_set(err, ERR_IO, "start the thread that fetches unwind tables");
 	}
 	pthread_setname_np(builder->thread, "unwind_tables");
 	return true;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_fields - what the unwinder keeps in the objects of others: in an executable
- * (unwind_tables.c), in a process's image and in a process (unwind_lists.c).
+ * unwind_fields - the unwinder's data inside other objects: in an executable (unwind_tables.c), in
+ * a process image and in a process (unwind_lists.c).
+ *
+ * A header of its own, since executable.h, process_image.h and process.h embed these structs.
  */
 #pragma once
 
@@ -12,30 +14,31 @@ struct process;
 struct process_image;
 
 enum unwind_table_state {
-	UNWIND_TABLE_NONE,      /* nobody wants it, or it had to leave */
-	UNWIND_TABLE_WANTED,    /* it waits to be asked for */
-	UNWIND_TABLE_REQUESTED, /* for the file of it, that exists or is built now */
-	UNWIND_TABLE_THERE,     /* it waits for room */
+	UNWIND_TABLE_NONE,      /* not wanted, evicted, or to be retried */
+	UNWIND_TABLE_WANTED,    /* waits to be requested */
+	UNWIND_TABLE_REQUESTED, /* from the source, which fetches or builds it */
+	UNWIND_TABLE_THERE,     /* its file is open; it waits for room */
 	UNWIND_TABLE_LOADED,
-	UNWIND_TABLE_FAILED, /* there is none: not asked for again */
+	UNWIND_TABLE_FAILED, /* it cannot be built; never requested again */
 };
 
 struct unwind_table {
 	enum unwind_table_state state;
-	uint32_t page; /* the first one; 0: it is not loaded */
+	uint32_t page; /* the first one; 0: not loaded */
 	/* private */
 	uint32_t pages;
-	uint32_t requests; /* samples that asked for it while it waits */
-	uint32_t tries;    /* that failed, and may not fail the next time */
-	bool is_needed;    /* a frame lies in it: others may have to leave for it */
-	uint64_t retry_ns; /* not before */
-	uint64_t spare_ns; /* only if it is needed before then: there was no room to spare */
+	uint32_t requests; /* samples that wanted it while it waits */
+	uint32_t tries;    /* failures that may not happen again */
+	bool is_needed;    /* a frame lies in it: other tables may be evicted for it */
+	uint64_t retry_ns; /* not requested before */
+	uint64_t spare_ns; /* before then requested only if needed: there was no room to spare */
 	uint64_t loaded_ns;
-	bool has_file;   /* the file, to be built from, by `fd` */
-	int fd;          /* the file; where it is THERE that of the table */
-	uint64_t opened; /* when it was opened: a count */
+	bool has_file;   /* `fd` is the open ELF file */
+	int fd;          /* the ELF file; in state THERE the table's file */
+	uint64_t opened; /* sequence number: when the ELF file was opened */
 };
 
+/* Whether the table is on its way into the kernel. */
 static inline bool unwind_table_is_coming(const struct unwind_table *table)
 {
 	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_REQUESTED ||
@@ -43,25 +46,25 @@ static inline bool unwind_table_is_coming(const struct unwind_table *table)
 }
 
 struct unwind_slot {
-	uint64_t place; /* page * UNWIND_PAGE_BYTES + offset; 0: none */
-	uint32_t bytes; /* as many as were asked for */
+	uint64_t place; /* page * UNWIND_PAGE_BYTES + offset; 0: not allocated */
+	uint32_t bytes; /* as requested */
 };
 
-/* An image's mappings in the pages. They are written once: an image that changes has a new list. */
+/* The list of an image's mappings in the pages. An image whose mappings change has a new list. */
 struct unwind_list {
-	bool wanted; /* the tables of all that is mapped */
+	bool wanted; /* the tables of all its mappings were requested */
 	/* private */
-	struct unwind_slot slot; /* .place 0: it is in no pages */
+	struct unwind_slot slot; /* .place 0: not written */
 	uint32_t count;          /* of mappings */
-	uint32_t users;          /* processes that programs find it by */
-	uint64_t seen;           /* the refresh that was there last */
+	uint32_t users;          /* processes that are listed with it */
+	uint64_t seen;           /* the last refresh that visited it */
 };
 
-/* What programs find of a process. */
+/* What programs find for a process. */
 struct unwind_listing {
 	/* private */
-	struct process_image *image; /* with a reference; NULL: they do not find it */
-	uint64_t start_ns, exec_id;  /* of the process that they find */
-	struct process *newer, *older;
+	struct process_image *image;   /* holds a reference; NULL: not listed */
+	uint64_t start_ns, exec_id;    /* as listed */
+	struct process *newer, *older; /* of the list by last sample */
 	bool is_pending, recently_remapped;
 };

@@ -66,7 +66,7 @@ void unwind_files_add(struct unwind_files *files, struct executable *executable,
 	executable_set_add(&files->open, executable);
 }
 
-/* Of a build id as text; none of a htlhash. */
+/* Decode a build id from hex. Empty for an htlhash. */
 static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
 {
 	uint64_t byte;
@@ -80,7 +80,6 @@ static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
 	return (str){ to, len };
 }
 
-/* It left the files that are held, or was never among them. */
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper)
 {

@@ -16,10 +16,10 @@ enum { CHANGES_MAX = 4 * UNWIND_SEGMENTS_MAX, BATCH_MAX = 256, CHANGES_WAIT_MS =
 struct segment_change {
 	uint32_t segment;
 	int fd;
-	bool drops; /* it leaves, and its descriptor with it */
+	bool drops; /* delete the segment and close its descriptor; false: insert it */
 };
 
-/* Many at once on Linux 5.19; one by one before. */
+/* In one call since Linux 5.19; one by one before. */
 static void insert(const struct unwind_kernel *kernel, const uint32_t *segments, const int *fds,
 		   uint32_t count)
 {
@@ -31,8 +31,9 @@ static void insert(const struct unwind_kernel *kernel, const uint32_t *segments,
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		if (bpf_map_update_elem(kernel->segments_fd, &segments[i], &fds[i], BPF_ANY) != 0)
-			log_error("no memory for unwind tables", "segment=%u error=\"%s\"",
-				  segments[i], strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+			log_error("segment of unwind tables not inserted",
+				  "segment=%u error=\"%s\"", segments[i],
+				  strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
 }
 
 static void drop(const struct unwind_kernel *kernel, const struct segment_change *change)
@@ -42,7 +43,7 @@ static void drop(const struct unwind_kernel *kernel, const struct segment_change
 	close(change->fd);
 }
 
-/* In their order: a segment may leave and another come in its place. */
+/* Changes are applied in order: a segment may be deleted and then inserted again. */
 static void *change_all(void *self)
 {
 	struct unwind_kernel *kernel = self;
@@ -89,9 +90,9 @@ static bool add(void *self, uint32_t segment, struct err *err)
 				    UNWIND_PAGE_BYTES, UNWIND_SEGMENT_PAGES, &options);
 
 	if (fd < 0)
-		return err_errno(err, "make a segment for unwind tables");
+		return err_errno(err, "create a segment for unwind tables");
 	if (!push(kernel, segment, fd, false))
-		return err_set(err, ERR_LIMIT, "too many segments wait for the kernel");
+		return err_set(err, ERR_LIMIT, "too many changes of segments wait for the kernel");
 	kernel->fds[segment] = fd_take(&fd);
 	return true;
 }
@@ -162,7 +163,7 @@ bool unwind_kernel_open(struct unwind_kernel *kernel, int segments_fd, int proce
 	kernel->running = pthread_create(&kernel->thread, NULL, change_all, kernel) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!kernel->running)
-		return err_set(err, ERR_IO, "start the thread that changes maps");
+		return err_set(err, ERR_IO, "start the thread that updates maps");
 	pthread_setname_np(kernel->thread, "unwind_maps");
 	return true;
 }

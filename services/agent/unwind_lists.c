@@ -12,8 +12,10 @@ void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store)
 	unwind_slots_init(&lists->slots, store, UNWIND_LISTS_BYTES_MAX);
 }
 
-/* Address in memory - address as linked. The segment of code in the mapped part of the file says
- * it: a page may belong to two segments, at two addresses. */
+/*
+ * Address in memory - address as linked, by the code segment that lies in the mapped part of the
+ * file. A page of the file may belong to two segments with different addresses.
+ */
 static uint64_t bias_of(const struct mapping *mapping)
 {
 	const struct executable *executable = mapping->executable;
@@ -30,7 +32,7 @@ static uint64_t bias_of(const struct mapping *mapping)
 	return mapping->start - begin;
 }
 
-/* Memory without a file, and files that are none of code: what a compiler at run time writes. */
+/* Generated code: memory without a file, and files that are not ELF, as JIT compilers write. */
 static bool is_generated(const struct executable *executable)
 {
 	return !executable || (!executable->build_id[0] && !executable->segment_count);
@@ -67,7 +69,7 @@ void unwind_lists_fill(const struct mappings *mappings, struct unwind_mapping *t
 		to[i] = make(&mappings->items[i]);
 }
 
-/* The i-th of a list in the pages; NULL: they cannot be mapped now. */
+/* The i-th entry of a list in the pages; NULL: the page cannot be mapped. */
 static struct unwind_mapping *at(struct unwind_lists *lists, const struct unwind_list *list,
 				 size_t i)
 {
@@ -77,7 +79,7 @@ static struct unwind_mapping *at(struct unwind_lists *lists, const struct unwind
 	return page ? (struct unwind_mapping *)(void *)(page + place % UNWIND_PAGE_BYTES) : NULL;
 }
 
-/* Entries of a list from the i-th on that lie in one page. */
+/* The number of entries from the i-th on that lie in the same page. */
 static size_t run_of(const struct unwind_list *list, size_t i)
 {
 	size_t before = list->slot.place % UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping) + i;
@@ -193,8 +195,9 @@ static bool put(struct unwind_lists *lists, const struct process *process)
 }
 
 /*
- * What gives way rests before its room is free: the next sample will find it. Where lists have less
- * than they may, it is tables that fill the memory.
+ * Evict lists for a process that found no room. Evicted slots are quarantined first, so a later
+ * sample of the process will find the room. If the lists are below their own limit, the tables fill
+ * the memory, and a table has to be evicted instead.
  */
 static void make_room(struct unwind_lists *lists, const struct process *process)
 {
@@ -300,7 +303,7 @@ void unwind_lists_flush(struct unwind_lists *lists)
 	lists->pending_len = 0;
 }
 
-/* A table's pages were written before, so who finds its number finds them. */
+/* A table's pages were written before its number, so a program that reads the number finds them. */
 static void refresh_list(struct unwind_lists *lists, struct process_image *image)
 {
 	struct unwind_list *list = &image->list;

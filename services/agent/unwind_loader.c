@@ -29,15 +29,17 @@ static struct metric loads = { .name = "decima_agent_unwind_table_loads_total",
 			       .help = "Unwind tables that were put into the kernel." };
 static struct metric evictions = { .name = "decima_agent_unwind_table_evictions_total",
 				   .kind = METRIC_COUNTER,
-				   .help = "Unwind tables that left the kernel to make room." };
+				   .help = "Unwind tables evicted from the kernel to make room." };
 static struct metric refused = { .name = "decima_agent_unwind_tables_refused_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Times an unwind table found no room: it is larger than "
 					 "--unwind-table-max-bytes, or all others were in use." };
-static struct metric spared = { .name = "decima_agent_unwind_tables_spared_total",
-				.kind = METRIC_COUNTER,
-				.help = "Times an unwind table found no room that no frame needed: "
-					"others in the process did." };
+static struct metric spared = {
+	.name = "decima_agent_unwind_tables_spared_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times an unwind table found no room that no frame needed: only "
+		"other code of the process was sampled."
+};
 static struct metric errors = { .name = "decima_agent_unwind_table_build_errors_total",
 				.kind = METRIC_COUNTER,
 				.help = "Unwind tables that could not be built, by reason.",
@@ -53,16 +55,18 @@ static struct metric written = { .name = "decima_agent_unwind_lists_written_tota
 static struct metric lists_out = {
 	.name = "decima_agent_unwind_process_evictions_total",
 	.kind = METRIC_COUNTER,
-	.help = "Processes that left the kernel to make room for others, "
+	.help = "Processes evicted from the kernel to make room for others, "
 		"until they are sampled again."
 };
 static struct metric lists_refused = { .name = "decima_agent_unwind_lists_refused_total",
 				       .kind = METRIC_COUNTER,
-				       .help = "Times a process's mappings found no room; the next "
-					       "sample tries again." };
-static struct metric failures = { .name = "decima_agent_unwind_map_failures_total",
-				  .kind = METRIC_COUNTER,
-				  .help = "Times the kernel gave no memory for unwind tables." };
+				       .help = "Times a process's mappings found no room; its next "
+					       "sample retries." };
+static struct metric failures = {
+	.name = "decima_agent_unwind_map_failures_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times the kernel could not allocate memory for unwind tables."
+};
 
 struct metric *const unwind_loader_metrics[] = {
 	&tables, &waiting,   &table_bytes, &list_bytes,    &map_bytes,
@@ -71,7 +75,7 @@ struct metric *const unwind_loader_metrics[] = {
 };
 const size_t unwind_loader_metric_count = ARRAY_LEN(unwind_loader_metrics);
 
-/* Beyond any page of the store: the list that was asked for last. */
+/* Page numbers beyond the store: the list that unwind_loader_list() made last. */
 #define SCRATCH_PAGE ((uint64_t)UNWIND_SEGMENTS_MAX * UNWIND_SEGMENT_PAGES)
 
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
@@ -127,8 +131,7 @@ static void want_table(struct unwind_loader *loader, const struct process *proce
 		unwind_tables_want(&loader->tables, mapping->executable, &mapper, now_ns);
 }
 
-/* All that it maps, when it is sampled first: each would wait for the next one's table otherwise.
- */
+/* Request the tables of all mappings at the first sample; one by one, each would delay the next. */
 static void want_all(struct unwind_loader *loader, const struct process *process, uint64_t now_ns)
 {
 	const struct mappings *mappings = &process->image->mappings;
@@ -138,7 +141,8 @@ static void want_all(struct unwind_loader *loader, const struct process *process
 		want_table(loader, process, &mappings->items[i], false, now_ns);
 }
 
-/* What its frames lie in: tables that had to leave, or that could not be had before. */
+/* Request the tables that frames of the sample lie in: evicted ones, and ones that failed before.
+ */
 static void want_frames(struct unwind_loader *loader, const struct process *process,
 			const struct sample_record *record)
 {
@@ -180,8 +184,8 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 }
 
 /*
- * What was given back is nobody's before the round after next: a program that began before it was
- * told is over by then.
+ * Tell programs that lists or tables changed. Released pages are reused in the round after next at
+ * the earliest; by then every program that began before this update has ended.
  */
 static void publish_generation(struct unwind_loader *loader)
 {
@@ -261,7 +265,7 @@ void unwind_loader_measure(const struct unwind_loader *loader)
 	const struct unwind_lists *lists = &loader->lists;
 
 	metric_set(&tables, (int64_t)from->loaded.len);
-	metric_set(&waiting, (int64_t)(from->wanted.len + from->requested + from->there.len));
+	metric_set(&waiting, (int64_t)(from->wanted.len + from->requested + from->fetched.len));
 	metric_set(&table_bytes, (int64_t)(from->pages * UNWIND_PAGE_BYTES));
 	metric_set(&list_bytes, (int64_t)(lists->slots.pages * UNWIND_PAGE_BYTES));
 	metric_set(&map_bytes,

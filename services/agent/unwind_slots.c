@@ -9,7 +9,7 @@ void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, u
 		(struct unwind_slots){ .store = store, .pages_max = max_bytes / UNWIND_PAGE_BYTES };
 }
 
-/* The smallest size that holds so many bytes; UNWIND_SLOT_SIZES: none does. */
+/* The smallest slot size that holds `bytes`; UNWIND_SLOT_SIZES: larger than a page. */
 static size_t size_of(uint32_t bytes)
 {
 	size_t size = 0;
@@ -41,7 +41,7 @@ static void release_pages(struct unwind_slots *slots, uint32_t page, uint32_t pa
 	slots->pages -= pages;
 }
 
-/* A page of this size with a free slot; NULL: no page can be had. */
+/* A page of this slot size with a free slot; NULL: no page can be allocated. */
 static struct unwind_slot_page *find_page(struct unwind_slots *slots, size_t size)
 {
 	struct unwind_slot_pages *pages = &slots->sizes[size];
@@ -101,7 +101,7 @@ void unwind_slots_release(struct unwind_slots *slots, struct unwind_slot slot)
 	released->items[released->len++] = slot;
 }
 
-/* Back to its page, and the page to the store where it was the last of it. */
+/* Free a slot, and release its page to the store if no other slot of the page is used. */
 static void reclaim(struct unwind_slots *slots, struct unwind_slot slot)
 {
 	size_t size = size_of(slot.bytes);

@@ -9,8 +9,11 @@ _Static_assert(UNWIND_SEGMENT_PAGES == 64, "a segment's pages are the bits of a 
 
 enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
 
-/* Of so many pages a run has segments of its own, but for what is left of the last: when it goes,
- * they go, and whatever small runs lie about, their numbers are in nobody's way. */
+/*
+ * A run of at least this length begins at a new segment; small runs may use only the remainder of
+ * its last segment. So its segments are dropped when it is released, and small runs do not fragment
+ * the space for large ones.
+ */
 enum { LARGE_PAGES = UNWIND_SEGMENT_PAGES / 2 };
 
 static bool is_allocated(const struct unwind_store *store, size_t segment)
@@ -28,7 +31,7 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 		segments_max < UNWIND_SEGMENTS_MAX ? segments_max : UNWIND_SEGMENTS_MAX;
 	store->used = heap_new(UNWIND_SEGMENTS_MAX * sizeof(uint64_t), 0);
 	store->allocated = heap_new(UNWIND_SEGMENTS_MAX / 8, 0);
-	store->used[0] = 1; /* page 0 is nobody's */
+	store->used[0] = 1; /* page 0 is never allocated */
 }
 
 static void push(struct unwind_runs *runs, struct unwind_run run)
@@ -71,14 +74,13 @@ static void drop_segment(struct unwind_store *store, size_t segment)
 	store->segments--;
 }
 
-/* Which pages of a segment are not to be had: where none may be added, those of what is not held.
- */
+/* Bits of the pages of a segment that are in use; all of them if the segment must not be added. */
 static uint64_t unavailable(const struct unwind_store *store, size_t segment, bool may_add)
 {
 	return may_add || is_allocated(store, segment) ? store->used[segment] : UINT64_MAX;
 }
 
-/* The first run of free pages; 0: none. */
+/* The first run of free pages; 0: not found. */
 static uint64_t find_run(const struct unwind_store *store, uint32_t pages, bool may_add)
 {
 	uint64_t start = 0, len = 0;
@@ -117,7 +119,7 @@ static void mark(struct unwind_store *store, uint64_t page, uint32_t pages, bool
 	store->pages_used = used ? store->pages_used + pages : store->pages_used - pages;
 }
 
-/* Nothing of it is used. Page 0 does not count, nor does it where nothing was ever taken. */
+/* Drop segments without a used page. Page 0, which is always marked as used, does not count. */
 static void drop_empty(struct unwind_store *store, size_t first, size_t last)
 {
 	for (size_t segment = first; segment <= last; segment++)
@@ -135,7 +137,7 @@ bool unwind_store_can_ever_fit(const struct unwind_store *store, uint32_t pages)
 	return segments_of(pages) <= store->segments_max;
 }
 
-/* Where so many segments follow each other that are not held; 0: there is no room for them. */
+/* The first page of enough adjacent segments that are not allocated; 0: there is no room. */
 static uint64_t find_segments(const struct unwind_store *store, uint32_t pages)
 {
 	uint64_t len = 0, wanted = segments_of(pages);

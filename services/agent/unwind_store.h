@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_store - which pages of the unwinder's memory are whose.
+ * unwind_store - the page allocator of the unwinder's memory.
  *
- * Runs of pages are taken and given back; segments are made where they are needed and dropped when
- * nothing in them is used. Programs may still read what was given back: it is free only after the
- * second unwind_store_round() from then, a whole round later. No more than max_bytes are ever held.
+ * Runs of pages are allocated and released. Segments of UNWIND_SEGMENT_PAGES are added on demand
+ * and dropped when no page in them is used. Programs may still read released pages, so these are
+ * quarantined: they become free in the second unwind_store_round() after the release, a whole round
+ * later. At most max_bytes are allocated.
  *
  *     page = unwind_store_alloc(&store, 3);
- *     memcpy(unwind_store_page(&store, page), ...)      good until unwind_store_unmap_idle()
+ *     memcpy(unwind_store_page(&store, page), ...)      valid until unwind_store_unmap_idle()
  *     unwind_store_release(&store, page, 3);
  */
 #pragma once
@@ -16,18 +17,20 @@
 #include "base/err.h"
 #include "unwind_maps.h"
 
-/* Where the pages are: in BPF maps (unwind_kernel.c), or a test's own memory. And where programs
- * look up a process. */
+/*
+ * The memory that pages are in, and the map in which programs look up a process: BPF maps
+ * (unwind_kernel.c), or a test's own memory.
+ */
 struct unwind_memory {
-	/* A segment of UNWIND_SEGMENT_PAGES zeroed pages; programs see it a moment later. */
+	/* Add a segment of UNWIND_SEGMENT_PAGES zeroed pages. Programs see it a moment later. */
 	bool (*add)(void *self, uint32_t segment, struct err *err);
 	void (*drop)(void *self, uint32_t segment);
 
-	/* Its pages, to be read and written until unmap(); NULL: not now. */
+	/* Map its pages for reading and writing until unmap(). NULL: mmap failed. */
 	uint8_t *(*map)(void *self, uint32_t segment);
 	void (*unmap)(void *self, uint8_t *pages);
 
-	/* False: there is no room for one more. */
+	/* False: the map is full. */
 	bool (*put_process)(void *self, uint32_t tgid, const struct unwind_process *process);
 	void (*drop_process)(void *self, uint32_t tgid);
 	void *self;
@@ -43,19 +46,19 @@ struct unwind_runs {
 };
 
 struct unwind_store {
-	uint64_t segments;   /* held */
-	uint64_t pages_used; /* what was given back and rests among them */
-	uint64_t failures;   /* cumulative: the system gave no segment */
+	uint64_t segments;   /* allocated */
+	uint64_t pages_used; /* with the quarantined ones */
+	uint64_t failures;   /* cumulative: the system could not provide a segment */
 	/* private */
 	struct unwind_memory memory;
 	uint64_t segments_max;
-	uint64_t *used;      /* a bit for each page: a segment's are one word */
-	uint64_t *allocated; /* a bit for each segment */
+	uint64_t *used;      /* one bit for each page; a word for each segment */
+	uint64_t *allocated; /* one bit for each segment */
 	struct unwind_runs released, quarantined;
 	struct {
 		uint32_t segment;
-		uint8_t *pages; /* NULL: none */
-		bool is_used;   /* since unwind_store_unmap_idle() */
+		uint8_t *pages; /* NULL: unused */
+		bool is_used;   /* since the last unwind_store_unmap_idle() */
 	} mapped[UNWIND_MAPPED_MAX];
 	size_t next_mapped;
 };
@@ -64,28 +67,29 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 		       uint64_t max_bytes);
 void unwind_store_done(struct unwind_store *store);
 
-/* The first of a run of pages; 0: there is no room. What is in them is anything. */
+/* Allocate a run of pages: the first one. Their content is undefined. 0: there is no room. */
 uint32_t unwind_store_alloc(struct unwind_store *store, uint32_t pages);
 void unwind_store_release(struct unwind_store *store, uint32_t page, uint32_t pages);
 
-/* Whether so many could ever be taken. */
+/* Whether a run of this length fits into an empty store. */
 bool unwind_store_can_ever_fit(const struct unwind_store *store, uint32_t pages);
 
-/* A page's bytes; NULL: nobody's, or it cannot be mapped now. Pages of a segment are adjacent. */
+/* A page's bytes. NULL: it is not allocated, or mmap failed. Pages of a segment are adjacent. */
 uint8_t *unwind_store_page(struct unwind_store *store, uint64_t page);
 
-/* Write a run's bytes from the descriptor's position on. */
+/* Fill a run of pages from a file, from `offset` on. */
 bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages, int fd,
 		       uint64_t offset, struct err *err) MUST_CHECK;
 
-/* A round begins: what was given back before the last one is free. */
+/* Begin a round: pages that were released before the previous round become free. */
 void unwind_store_round(struct unwind_store *store);
 
-/* Whether pages that were given back are still not free. */
+/* Whether released pages are not free yet. */
 bool unwind_store_has_quarantined(const struct unwind_store *store);
 
 /*
- * Of what is mapped UNWIND_MAPPED_KEPT segments stay, if they were used since the last time: mapped
- * pages count as the agent's own, and to map them for each round takes a quarter of its time.
+ * Unmap all segments but UNWIND_MAPPED_KEPT ones that were used since the last call. Mapped pages
+ * count as the agent's memory; mapping them again in each round takes a quarter of the round's
+ * time.
  */
 void unwind_store_unmap_idle(struct unwind_store *store);

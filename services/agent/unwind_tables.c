@@ -16,7 +16,7 @@ const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT] = {
 	[UNWIND_TIMED_OUT] = "timed_out",
 };
 
-/* What may be otherwise the next time, and not only for another file. */
+/* Failures that a retry of the same file may not have. */
 static const bool is_transient[UNWIND_OUTCOME_COUNT] = {
 	[UNWIND_IO] = true, [UNWIND_UNREADABLE] = true, [UNWIND_CHANGED] = true
 };
@@ -71,14 +71,14 @@ static void sink_forget(void *self, struct executable *executable)
 		executable_set_remove(&tables->wanted, executable);
 		break;
 	case UNWIND_TABLE_THERE:
-		executable_set_remove(&tables->there, executable);
+		executable_set_remove(&tables->fetched, executable);
 		close(table->fd);
 		break;
 	case UNWIND_TABLE_LOADED:
 		unload(tables, executable);
 		break;
 	case UNWIND_TABLE_NONE:
-	case UNWIND_TABLE_REQUESTED: /* its response will find nobody */
+	case UNWIND_TABLE_REQUESTED: /* its response will find no executable */
 	case UNWIND_TABLE_FAILED:
 		break;
 	}
@@ -178,7 +178,7 @@ static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 		executable->unwind.state = UNWIND_TABLE_THERE;
 		executable->unwind.fd = response.fd;
 		executable->unwind.pages = response.pages;
-		executable_set_add(&tables->there, executable);
+		executable_set_add(&tables->fetched, executable);
 	}
 }
 
@@ -189,14 +189,14 @@ static bool is_evictable(const struct executable *executable, uint64_t now_ns)
 	return !sampled_ns || now_ns >= sampled_ns + UNWIND_KEPT_MS * NS_PER_MS;
 }
 
-/* What was never sampled first. */
+/* Never sampled first, then the least recently sampled. */
 static bool is_evicted_before(const struct executable *a, const struct executable *b)
 {
 	return a->sampled_ns != b->sampled_ns ? a->sampled_ns < b->sampled_ns
 					      : a->unwind.loaded_ns < b->unwind.loaded_ns;
 }
 
-/* NULL: all are in use. */
+/* NULL: all tables are in use. */
 static struct executable *find_oldest(const struct unwind_tables *tables, uint64_t now_ns)
 {
 	struct executable *oldest = NULL;
@@ -227,13 +227,16 @@ bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint6
 		freed += oldest->unwind.pages;
 		tables->evictions++;
 		unload(tables, oldest);
-		log_debug("unwind table left", "build_id=%s", oldest->build_id);
+		log_debug("unwind table evicted", "build_id=%s", oldest->build_id);
 		executable_offer_again(oldest, EXECUTABLE_SINK_UNWIND);
 	}
 	return true;
 }
 
-/* What is only wanted does without until it is needed; that was refused what it needs. */
+/*
+ * There is no room for a table. It is requested again after UNWIND_KEPT_MS; a table that was only
+ * wanted also as soon as it is needed.
+ */
 static void reject(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
@@ -258,7 +261,7 @@ static void put(struct unwind_tables *tables, struct executable *executable, uin
 
 	if (!unwind_store_read(tables->store, page, table->pages, table->fd,
 			       sizeof(struct unwind_file_header), &err)) {
-		log_warn("an unwind table was not loaded", "build_id=%s error=\"%s\"",
+		log_warn("unwind table not loaded", "build_id=%s error=\"%s\"",
 			 executable->build_id, err.msg);
 		unwind_store_release(tables->store, page, table->pages);
 		reject(tables, executable, now_ns);
@@ -295,16 +298,16 @@ static enum fit load(struct unwind_tables *tables, struct executable *executable
 }
 
 /*
- * First come, first served: what leaves rests before its pages are free, and until then nobody else
- * may take what becomes free, or one that needs many pages would wait for ever.
+ * First come, first served. Pages of evicted tables are quarantined before they are free. Until
+ * then no later table may take free pages, or a table that needs many pages would wait for ever.
  */
 static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 {
 	uint64_t done = 0;
 	size_t i = 0;
 
-	while (i < tables->there.len && done < UNWIND_LOAD_PAGES_MAX) {
-		struct executable *executable = tables->there.items[i];
+	while (i < tables->fetched.len && done < UNWIND_LOAD_PAGES_MAX) {
+		struct executable *executable = tables->fetched.items[i];
 
 		done += executable->unwind.pages;
 		if (load(tables, executable, now_ns) == FIT_WAITS)
@@ -313,9 +316,9 @@ static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 	}
 	if (!i)
 		return;
-	tables->there.len -= i;
-	memmove(tables->there.items, tables->there.items + i,
-		tables->there.len * sizeof(struct executable *));
+	tables->fetched.len -= i;
+	memmove(tables->fetched.items, tables->fetched.items + i,
+		tables->fetched.len * sizeof(struct executable *));
 }
 
 void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns)
@@ -333,10 +336,10 @@ void unwind_tables_close_unmapped(struct unwind_tables *tables)
 
 void unwind_tables_done(struct unwind_tables *tables)
 {
-	for (size_t i = 0; i < tables->there.len; i++)
-		close(tables->there.items[i]->unwind.fd);
+	for (size_t i = 0; i < tables->fetched.len; i++)
+		close(tables->fetched.items[i]->unwind.fd);
 	unwind_files_done(&tables->files);
-	free(tables->there.items);
+	free(tables->fetched.items);
 	free(tables->wanted.items);
 	free(tables->loaded.items);
 	*tables = (struct unwind_tables){ 0 };

@@ -30,46 +30,44 @@ static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
 	[UPLOAD_TIMED_OUT] = "timed_out",
 };
 
-static struct metric uploads = {
-	.name = "decima_agent_debuginfo_uploads_total",
-	.kind = METRIC_COUNTER,
-	.help = "Files whose debug info was offered, by what became of them in the end.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = UPLOAD_FINAL_COUNT
-};
+static struct metric uploads = { .name = "decima_agent_debuginfo_uploads_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Files whose debug info was offered, by final outcome.",
+				 .label = "outcome",
+				 .values = outcome_names,
+				 .value_count = UPLOAD_FINAL_COUNT };
 static struct metric retries = { .name = "decima_agent_debuginfo_retries_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Uploads that are tried again later, by what happened.",
+				 .help = "Uploads that are retried later, by outcome of the try.",
 				 .label = "outcome",
 				 .values = outcome_names + UPLOAD_FINAL_COUNT,
 				 .value_count = UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT };
-static struct metric postponed = {
-	.name = "decima_agent_debuginfo_postponed_total",
-	.kind = METRIC_COUNTER,
-	.help = "Times that there was no room for a file; it is offered again when it is mapped "
-		"again, or when there is room for half of all."
-};
+static struct metric postponed = { .name = "decima_agent_debuginfo_postponed_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Times that the queue of files was full; the file is "
+					   "offered again when it is mapped "
+					   "again, or when half of the queue is free." };
 static struct metric sent = { .name = "decima_agent_debuginfo_bytes_total",
 			      .kind = METRIC_COUNTER,
-			      .help = "Bytes of debug info that were sent." };
+			      .help = "Bytes of debug info sent." };
 static struct metric waiting = { .name = "decima_agent_debuginfo_waiting",
 				 .kind = METRIC_GAUGE,
-				 .help = "Files that are kept open until it is decided what "
-					 "becomes of their debug info." };
-static struct metric deleted = { .name = "decima_agent_debuginfo_deleted_bytes",
-				 .kind = METRIC_GAUGE,
-				 .help = "Disk space of those among them that were deleted." };
+				 .help = "Files kept open until their upload is decided." };
+static struct metric deleted = {
+	.name = "decima_agent_debuginfo_deleted_bytes",
+	.kind = METRIC_GAUGE,
+	.help = "Disk space of waiting files that were deleted meanwhile."
+};
 static struct metric worker_cpu = { .name = "decima_agent_debuginfo_cpu_seconds_total",
 				    .kind = METRIC_COUNTER,
 				    .help = "CPU time of the uploader processes that have ended.",
 				    .unit = NS_PER_SECOND };
 static struct metric worker_peak = { .name = "decima_agent_debuginfo_peak_bytes",
 				     .kind = METRIC_GAUGE,
-				     .help = "Most memory that one of them used." };
+				     .help = "Peak memory of an uploader process." };
 static struct metric worker_starts = { .name = "decima_agent_debuginfo_starts_total",
 				       .kind = METRIC_COUNTER,
-				       .help = "Uploader processes that were started." };
+				       .help = "Uploader processes started." };
 
 struct metric *const upload_metrics[] = { &uploads,    &retries,     &postponed,
 					  &sent,       &waiting,     &deleted,
@@ -105,7 +103,7 @@ static void pause_longer(struct upload *upload)
 	upload->pause_until_ns = now() + pace_jitter(upload->pause_ms) * NS_PER_MS;
 }
 
-/* Hosts that met the same build at the same time do not come back at the same time. */
+/* With jitter, since many hosts see a new build at the same time. */
 static uint64_t delay_ms(unsigned int tries, uint64_t retry_after_s)
 {
 	uint64_t ms = (uint64_t)UPLOAD_RETRY_FIRST_MS << (tries < 16 ? tries : 16);
@@ -157,7 +155,7 @@ static void retry(struct upload *upload, struct upload_job *job, enum upload_out
 	upload_queue_append(&upload->queue, job);
 }
 
-/* Each part is counted when it is decided; the job is done when both are. */
+/* Each part is counted when its outcome is final; the job is done when both are. */
 static void handle_response(struct upload *upload, struct upload_job *job,
 			    const struct upload_response_message *response)
 {
@@ -195,12 +193,12 @@ static bool ensure_worker(struct upload *upload)
 
 	if (upload->worker.pid || upload_worker_start(&upload->worker, &options, &err))
 		return true;
-	log_error("no uploader: no debug info goes out", "error=\"%s\"", err.msg);
+	log_error("uploader not started: no debug info is uploaded", "error=\"%s\"", err.msg);
 	pause_longer(upload);
 	return false;
 }
 
-/* What was deleted and is kept open takes room that nobody can see. */
+/* A deleted file that is kept open uses disk space that no directory shows, so it is bounded. */
 static void evict_deleted(struct upload *upload)
 {
 	uint64_t sum = 0;
@@ -228,7 +226,7 @@ static void check_deleted(struct upload *upload)
 		evict_deleted(upload);
 }
 
-/* While it works others are offered, and their files deleted. */
+/* Meanwhile other files are offered, and waiting files may be deleted. */
 static enum worker_reply run_worker(struct upload *upload, const struct upload_job *job,
 				    struct upload_response_message *response)
 {
@@ -266,7 +264,7 @@ static void run_job(struct upload *upload, struct upload_job *job)
 		break;
 	case WORKER_BUSY:
 		log_outcome(job, &response, UPLOAD_TIMED_OUT);
-		job->tries += UPLOAD_TRIES_MAX / 2; /* it kept all others waiting */
+		job->tries += UPLOAD_TRIES_MAX / 2; /* it delayed all other files */
 		retry(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
 	case WORKER_CANCELLED:
@@ -277,7 +275,7 @@ static void run_job(struct upload *upload, struct upload_job *job)
 	upload->used_ns = now();
 }
 
-/* The next one whose time has come; NULL: then how long nothing need be done goes to ret_wait. */
+/* The next job that is due. NULL: no job is due for *ret_wait_ms. */
 static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 {
 	uint64_t now_ns = now(), first_ns = UINT64_MAX;
@@ -300,12 +298,12 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 	return NULL;
 }
 
-static void rest(struct upload *upload, uint64_t wait_ms)
+static void wait_idle(struct upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
 		worker_process_kill(&upload->worker);
 	measure(upload);
-	/* With nothing to do there is nothing to look at. */
+	/* Without waiting files and without a worker nothing has to be checked. */
 	if (!upload->queue.first && !upload->worker.pid)
 		wait_ms = UPLOAD_IDLE_MS;
 	upload_queue_receive(&upload->queue, wait_ms);
@@ -327,7 +325,7 @@ static void *upload_run(void *self)
 		else if (job)
 			upload_queue_append(&upload->queue, job);
 		else
-			rest(upload, wait_ms);
+			wait_idle(upload, wait_ms);
 	}
 	worker_process_kill(&upload->worker);
 	measure(upload);
@@ -344,7 +342,7 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 	if (!str_starts_with(str_from(options->url), STR("http://")) &&
 	    !str_starts_with(str_from(options->url), STR("https://")))
 		return err_set(err, ERR_INVALID,
-			       "--debuginfo-url \"%s\" is no http:// or https:// address",
+			       "--debuginfo-url \"%s\" is not an http:// or https:// URL",
 			       options->url);
 	if (!stop_open(&upload->stop, err))
 		return false;

@@ -39,8 +39,9 @@ void upload_job_close(struct upload_queue *queue, struct upload_job *job)
 }
 
 /*
- * A root that is not our own: a container's, a chroot's. -1: it is ours, or nobody who knows it is
- * there any more. Who is gone most likely lived where its parent does.
+ * Open the root directory of the process, if it is not our own: that of a container or a chroot.
+ * If the process has ended, its parent most likely has the same root. -1: the root is our own, or
+ * both processes have ended.
  */
 static int open_root(const uint32_t pids[2])
 {
@@ -62,7 +63,7 @@ static int open_root(const uint32_t pids[2])
 
 bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file, int fd)
 {
-	atomic_fetch_add(&queue->count, 1); /* by one thread alone: the sampling one */
+	atomic_fetch_add(&queue->count, 1); /* by the sampling thread only */
 
 	str path = { file->path.ptr, file->path.len < PATH_MAX ? file->path.len : PATH_MAX - 1 };
 	struct upload_job *job = heap_new(sizeof(*job), path.len + 1);

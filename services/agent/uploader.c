@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-agent-uploader - reads the debug info out of files that strangers made, and sends it.
+ * decima-agent-uploader - extracts the debug info of untrusted files and uploads it.
  *
- * The agent starts it when there is something to upload and hands it one file at a time. It is
- * apart so that a file which was made to break its reader breaks nothing else, so that it may be
- * slowed down, bounded and ended at any time, and so that the agent itself needs no HTTP client. It
- * writes nothing: what is sent is read from the file as it is sent. It ends with its socket.
+ * The agent starts it when there is a file to upload and passes it one file at a time. It is a
+ * process of its own, so that a malformed file which breaks the parser breaks nothing else, so that
+ * its priority and memory can be limited and it can be killed at any time, and so that the agent
+ * itself needs no HTTP client. It writes no files: the extract is read from the file while it is
+ * sent. It ends when its socket is closed.
  */
 #include "agent_limits.h"
 #include "client/fetch.h"
@@ -25,7 +26,7 @@ struct settings {
 	uint64_t timeout_ms;
 };
 
-/* What fetch_put() reads from. */
+/* The source that fetch_put() reads. */
 struct sending {
 	const struct debug_extract *extract;
 	int fd;
@@ -44,11 +45,11 @@ static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *
 	sending->sent += *ret_len;
 	if (at + *ret_len < sending->extract->size)
 		return true;
-	/* Before the last piece goes: half of an old file and half of a new one is neither. */
+	/* Check before the last piece: a mix of an old and a new file must not be stored. */
 	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
 	    now.st_mtim.tv_sec != sending->before.st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != sending->before.st_mtim.tv_nsec)
-		return err_set(err, ERR_IO, "the file was changed while it was read");
+		return err_set(err, ERR_IO, "the file changed while it was read");
 	return true;
 }
 
@@ -58,7 +59,7 @@ static enum upload_outcome outcome_of(const struct fetch_answer *answer)
 	case 200:
 	case 201:
 		return UPLOAD_STORED;
-	case 409: /* who is to come back is told when */
+	case 409: /* with Retry-After: another upload of it is in progress */
 		return answer->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
 	case 413:
 		return UPLOAD_TOO_LARGE;
@@ -73,7 +74,7 @@ static enum upload_outcome outcome_of(const struct fetch_answer *answer)
 	}
 }
 
-/* The header that lets us in; read each time, since tokens change. NULL: none is needed, or had. */
+/* The authorization header. Read each time, since tokens change. NULL: no token. */
 static const char *authorization(const struct settings *settings, struct arena *arena)
 {
 	char room[TOKEN_BYTES_MAX];
@@ -135,7 +136,7 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 		snprintf(answer->error, sizeof(answer->error), "status %d: " STR_FMT,
 			 response.status, STR_ARG(str_trim(buf_bytes(&body))));
 	for (char *c = answer->error; *c; c++)
-		if (*c == '"') /* it will stand between two of them in the log */
+		if (*c == '"') /* the log puts the text between quotation marks */
 			*c = '\'';
 	return outcome_of(&response);
 }
@@ -189,7 +190,8 @@ static struct upload_response_message work(const struct settings *settings,
 	struct debug_file file;
 	struct err err;
 
-	/* The service cannot know an extract by the hash of the whole: it must believe us. */
+	/* The service cannot verify the hash of the whole file from an extract, so we must be
+	 * trusted. */
 	if (str_starts_with(str_from(job->build_id), STR("htlhash:")) && !*settings->token_file) {
 		*own = UPLOAD_NO_BUILD_ID;
 		return answer;
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
 
 	if (argc != UPLOADER_ARGUMENTS ||
 	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
-		fputs(UPLOADER_NAME ": the agent starts this, nobody else\n", stderr);
+		fputs(UPLOADER_NAME ": started by decima-agent only\n", stderr);
 		return 2;
 	}
 	settings.url = argv[UPLOADER_URL];

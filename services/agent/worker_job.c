@@ -20,7 +20,6 @@ static void bound(int resource, uint64_t max)
 	(void)!setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* Behind whatever else the machine does; first to go when its memory ends. */
 void worker_job_restrict(const struct worker_restrictions *restrictions)
 {
 	struct sched_param param = { 0 };
@@ -28,7 +27,7 @@ void worker_job_restrict(const struct worker_restrictions *restrictions)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)!syscall(SYS_close_range, WORKER_SOCKET + 1, ~0U, 0);
 
-	/* Each of them may be forbidden: then it is as it was. */
+	/* The system may forbid any of these. A failure is ignored. */
 	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	(void)!setpriority(PRIO_PROCESS, 0, restrictions->nice);

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* It lies beside our own program. */
+/* In the directory of our own program. */
 static bool find_program(const char *name, char *path, size_t cap, struct err *err)
 {
 	ssize_t len = readlink("/proc/self/exe", path, cap - 1);
@@ -34,7 +34,7 @@ static bool find_program(const char *name, char *path, size_t cap, struct err *e
 	return true;
 }
 
-/* Signals are as they are at the start of a program, but that a broken pipe is an error. */
+/* The child starts with no signal blocked. It inherits that SIGPIPE is ignored. */
 static int spawn(pid_t *ret_pid, const char *path, char *const *argv, int socket)
 {
 	posix_spawn_file_actions_t actions;
@@ -64,7 +64,7 @@ bool worker_process_start(struct worker_process *worker, const char *name, char 
 	if (!find_program(name, path, sizeof(path), err))
 		return false;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-		return err_errno(err, "make a pair of sockets");
+		return err_errno(err, "create a socket pair");
 	argv[0] = path;
 
 	int failed = spawn(&worker->pid, path, argv, sockets[1]);
@@ -89,7 +89,7 @@ void worker_process_kill(struct worker_process *worker)
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	/* It has nothing to put in order. */
+	/* The worker has no state to save. */
 	kill(worker->pid, SIGKILL);
 	while (wait4(worker->pid, NULL, 0, &used) < 0 && errno == EINTR)
 		;
