@@ -87,27 +87,29 @@ static void add_count(struct status_count *to, size_t *len, const struct status_
 		to[(*len)++] = (struct status_count){ reason, samples };
 }
 
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told)
+bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported)
 {
 	const struct agent_status *base = &writer->base;
 
-	*ret_told = (struct tally){ .taken = base->taken };
+	*ret_reported = (struct tally){ .taken = base->taken };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		ret_told->lost[i] = count_of(base->lost, base->lost_count, str_from(loss_names[i]));
+		ret_reported->lost[i] =
+			count_of(base->lost, base->lost_count, str_from(loss_names[i]));
 	return writer->has_base;
 }
 
-void batch_writer_book(struct batch_writer *writer, const struct tally *untold)
+void batch_writer_book(struct batch_writer *writer, const struct tally *unreported)
 {
-	uint64_t rest = tally_rest(untold);
+	uint64_t killed_samples = tally_rest(unreported);
 
-	writer->carried.taken += untold->taken;
+	writer->carried.taken += unreported->taken;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		writer->carried.lost[i] += untold->lost[i];
-	metric_add(&killed, rest);
-	if (untold->taken)
+		writer->carried.lost[i] += unreported->lost[i];
+	metric_add(&killed, killed_samples);
+	if (unreported->taken)
 		log_warn("samples of a previous agent process were not spooled",
-			 "samples=%" PRIu64 " agent_killed=%" PRIu64, untold->taken, rest);
+			 "samples=%" PRIu64 " agent_killed=%" PRIu64, unreported->taken,
+			 killed_samples);
 }
 
 static void add_lost(struct agent_status *status, const struct agent_status *base,
@@ -120,11 +122,11 @@ static void add_lost(struct agent_status *status, const struct agent_status *bas
 /* The spool's own counts already continue over restarts. */
 static void add_spool_lost(struct agent_status *status, struct spool *spool)
 {
-	static const struct agent_status none;
+	static const struct agent_status empty;
 	struct spool_lost lost = spool_lost_get(spool);
 
 	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++)
-		add_lost(status, &none, spool_reason_names[i], lost.samples[i]);
+		add_lost(status, &empty, spool_reason_names[i], lost.samples[i]);
 }
 
 /* Losses of this agent process, with those of this module. */

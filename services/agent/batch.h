@@ -44,13 +44,13 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 void batch_writer_done(struct batch_writer *writer);
 
 /* The counters of the predecessor's last status. False: the status could not be decoded. */
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told) MUST_CHECK;
+bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported) MUST_CHECK;
 
 /*
  * Add samples that predecessors counted and did not report to the next batch: by their loss reason,
  * or as agent_killed if they have none.
  */
-void batch_writer_book(struct batch_writer *writer, const struct tally *untold);
+void batch_writer_book(struct batch_writer *writer, const struct tally *unreported);
 
 /* Put all samples of the set into the spool. A failure is logged and counted as lost samples. */
 void batch_write(struct batch_writer *writer, const struct sample_set *set,

@@ -41,7 +41,7 @@ static bool has_build_id(int fd, const char *text)
 	       elf.build_id_len && build_id_is(&id, elf.build_id, elf.build_id_len);
 }
 
-static struct debug_file none(void)
+static struct debug_file not_found(void)
 {
 	return (struct debug_file){ .fd = -1 };
 }
@@ -58,7 +58,7 @@ static struct debug_file open_debug_file(const struct debug_target *target, cons
 
 	if (fd < 0 || !elf_sections_read(fd, arena, &file.sections, &err) ||
 	    (build_id && !has_build_id(fd, build_id)))
-		return none();
+		return not_found();
 	file.rank = debug_contents_of(fd, &file.sections).rank;
 	file.fd = fd_take(&fd);
 	return file;
@@ -73,7 +73,7 @@ static struct debug_file find_by_id(const struct debug_target *target, const cha
 				    struct arena *arena)
 {
 	if (is_hash(build_id) || strlen(build_id) <= 2)
-		return none();
+		return not_found();
 	return open_debug_file(
 		target, build_id,
 		str_format(arena, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2),
@@ -111,7 +111,7 @@ static struct debug_file find_by_link(const struct debug_target *target,
 	struct debug_link link;
 
 	if (!debug_link_parse(section_of(target->fd, sections, ".gnu_debuglink", arena), &link))
-		return none();
+		return not_found();
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		str path = str_format(arena, "%s" STR_FMT "%s/" STR_FMT, places[i][0],
 				      STR_ARG(directory), places[i][1], STR_ARG(link.name));
@@ -125,7 +125,7 @@ static struct debug_file find_by_link(const struct debug_target *target,
 			return file;
 		close(file.fd);
 	}
-	return none();
+	return not_found();
 }
 
 bool debug_files_find(const struct debug_target *target, struct arena *arena,
@@ -136,7 +136,7 @@ bool debug_files_find(const struct debug_target *target, struct arena *arena,
 	if (!elf_sections_read(target->fd, arena, &own.sections, err))
 		return false;
 	own.rank = debug_contents_of(target->fd, &own.sections).rank;
-	other = own.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena) : none();
+	other = own.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena) : not_found();
 	if (own.rank < DEBUG_DWARF && other.fd < 0)
 		other = find_by_link(target, &own.sections, arena);
 	if (other.fd >= 0 && other.rank > own.rank) {
@@ -160,7 +160,7 @@ struct debug_file debug_files_find_common(const struct debug_target *target,
 
 	if (!debug_altlink_parse(section_of(file->fd, &file->sections, ".gnu_debugaltlink", arena),
 				 &link))
-		return none();
+		return not_found();
 
 	const char *build_id = str_z(arena, str_hex(arena, link.build_id));
 	str directory = directory_of(file->path);

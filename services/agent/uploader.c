@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { NICE = 19, ANSWER_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
+enum { NICE = 19, RESPONSE_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
 
 struct settings {
 	const char *url, *token_file;
@@ -53,14 +53,14 @@ static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *
 	return true;
 }
 
-static enum upload_outcome outcome_of(const struct fetch_answer *answer)
+static enum upload_outcome outcome_of(const struct fetch_answer *response)
 {
-	switch (answer->status) {
+	switch (response->status) {
 	case 200:
 	case 201:
 		return UPLOAD_STORED;
 	case 409: /* with Retry-After: another upload of it is in progress */
-		return answer->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
+		return response->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
 	case 413:
 		return UPLOAD_TOO_LARGE;
 	case 401:
@@ -70,7 +70,7 @@ static enum upload_outcome outcome_of(const struct fetch_answer *answer)
 	case 429:
 		return UPLOAD_BUSY;
 	default:
-		return answer->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
+		return response->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
 	}
 }
 
@@ -91,17 +91,17 @@ static const char *authorization(const struct settings *settings, struct arena *
 
 static bool append_body(void *self, str piece, struct err *err)
 {
-	struct buf *kept = self;
+	struct buf *body = self;
 
 	(void)err;
-	if (kept->len + piece.len <= ANSWER_BODY_MAX)
-		buf_str(kept, piece);
+	if (body->len + piece.len <= RESPONSE_BODY_MAX)
+		buf_str(body, piece);
 	return true;
 }
 
 static enum upload_outcome put(const struct settings *settings, const char *build_id,
 			       const struct debug_file *file, struct sending *sending,
-			       struct upload_response_message *answer)
+			       struct upload_response_message *result)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf body = { .arena = &arena };
@@ -128,14 +128,14 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 	struct err err;
 
 	if (!fetch_put(&fetch, &source, &response, &err)) {
-		snprintf(answer->error, sizeof(answer->error), "%s", err.msg);
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
 		return sending->sent ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
 	}
-	answer->retry_after_s = response.retry_after_s;
+	result->retry_after_s = response.retry_after_s;
 	if (response.status >= 300)
-		snprintf(answer->error, sizeof(answer->error), "status %d: " STR_FMT,
+		snprintf(result->error, sizeof(result->error), "status %d: " STR_FMT,
 			 response.status, STR_ARG(str_trim(buf_bytes(&body))));
-	for (char *c = answer->error; *c; c++)
+	for (char *c = result->error; *c; c++)
 		if (*c == '"') /* the log puts the text between quotation marks */
 			*c = '\'';
 	return outcome_of(&response);
@@ -143,7 +143,7 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 
 static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
 				     const struct debug_file *file, struct arena *arena,
-				     struct upload_response_message *answer)
+				     struct upload_response_message *result)
 {
 	struct debug_extract extract;
 	struct sending sending = { .extract = &extract, .fd = file->fd };
@@ -153,29 +153,29 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 		return UPLOAD_NOTHING;
 	if (fstat(file->fd, &sending.before) != 0 ||
 	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
-		snprintf(answer->error, sizeof(answer->error), "%s", err.msg);
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
 		return UPLOAD_MALFORMED;
 	}
 	if (extract.size > UPLOAD_FILE_BYTES_MAX)
 		return UPLOAD_TOO_LARGE;
 
-	enum upload_outcome outcome = put(settings, build_id, file, &sending, answer);
+	enum upload_outcome outcome = put(settings, build_id, file, &sending, result);
 
-	answer->bytes += sending.sent;
+	result->bytes += sending.sent;
 	return outcome;
 }
 
 static void send_common(const struct settings *settings, const struct debug_target *target,
 			const struct debug_file *file, struct arena *arena,
-			struct upload_response_message *answer)
+			struct upload_response_message *result)
 {
 	const char *build_id;
 	struct debug_file common = debug_files_find_common(target, file, arena, &build_id);
 
 	if (common.fd < 0)
 		return;
-	answer->outcomes[UPLOAD_PART_COMMON] =
-		send_file(settings, build_id, &common, arena, answer);
+	result->outcomes[UPLOAD_PART_COMMON] =
+		send_file(settings, build_id, &common, arena, result);
 	close(common.fd);
 }
 
@@ -184,9 +184,9 @@ static struct upload_response_message work(const struct settings *settings,
 					   const struct debug_target *target)
 {
 	AUTO_ARENA arena = { 0 };
-	struct upload_response_message answer = { .outcomes = { UPLOAD_OUTCOME_COUNT,
+	struct upload_response_message result = { .outcomes = { UPLOAD_OUTCOME_COUNT,
 								UPLOAD_OUTCOME_COUNT } };
-	enum upload_outcome *own = &answer.outcomes[UPLOAD_PART_OWN];
+	enum upload_outcome *own = &result.outcomes[UPLOAD_PART_OWN];
 	struct debug_file file;
 	struct err err;
 
@@ -194,20 +194,20 @@ static struct upload_response_message work(const struct settings *settings,
 	 * trusted. */
 	if (str_starts_with(str_from(job->build_id), STR("htlhash:")) && !*settings->token_file) {
 		*own = UPLOAD_NO_BUILD_ID;
-		return answer;
+		return result;
 	}
 	if (!debug_files_find(target, &arena, &file, &err)) {
-		snprintf(answer.error, sizeof(answer.error), "%s", err.msg);
+		snprintf(result.error, sizeof(result.error), "%s", err.msg);
 		*own = UPLOAD_MALFORMED;
-		return answer;
+		return result;
 	}
-	snprintf(answer.rank, sizeof(answer.rank), "%s", debug_rank_names[file.rank]);
+	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.rank]);
 	if (!job->is_done[UPLOAD_PART_OWN])
-		*own = send_file(settings, job->build_id, &file, &arena, &answer);
+		*own = send_file(settings, job->build_id, &file, &arena, &result);
 	if (!job->is_done[UPLOAD_PART_COMMON])
-		send_common(settings, target, &file, &arena, &answer);
+		send_common(settings, target, &file, &arena, &result);
 	close(file.fd);
-	return answer;
+	return result;
 }
 
 static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
@@ -230,11 +230,11 @@ static void serve(const struct settings *settings)
 		struct debug_target target = {
 			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
 		};
-		struct upload_response_message answer = work(settings, &job, &target);
+		struct upload_response_message result = work(settings, &job, &target);
 
 		close(fd);
 		close(root);
-		if (!worker_job_respond(&answer, sizeof(answer)))
+		if (!worker_job_respond(&result, sizeof(result)))
 			return;
 	}
 }

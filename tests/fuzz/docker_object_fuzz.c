@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What Docker says of containers, whose names and labels strangers choose: never more than was
- * there.
+/* Docker's responses, in which users choose names and labels: no text is longer than the input.
  */
 #include "docker_object.h"
 

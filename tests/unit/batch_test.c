@@ -50,7 +50,7 @@ static void tear_down(struct fixture *f)
 	scratch_remove(&f->scratch);
 }
 
-/* Write an interval of so many samples; what its last batch says is in f->status. */
+/* Write an interval with `samples` samples; the status of its last batch is in f->status. */
 static void interval(struct fixture *f, size_t samples)
 {
 	struct spool_batch batch;
@@ -95,7 +95,7 @@ static void an_interval_without_samples_and_losses_is_no_batch(void **state)
 	tear_down(&f);
 }
 
-static void losses_are_told_though_there_are_no_samples(void **state)
+static void losses_are_reported_though_there_are_no_samples(void **state)
 {
 	struct fixture f;
 
@@ -114,7 +114,7 @@ static void losses_are_told_though_there_are_no_samples(void **state)
 	tear_down(&f);
 }
 
-static void tells_the_oldest_number_that_the_spool_still_has(void **state)
+static void reports_the_oldest_number_that_the_spool_still_has(void **state)
 {
 	struct fixture f;
 	struct err err;
@@ -133,7 +133,7 @@ static void tells_the_oldest_number_that_the_spool_still_has(void **state)
 	tear_down(&f);
 }
 
-static void what_predecessors_did_not_tell_is_booked_once(void **state)
+static void what_predecessors_did_not_report_is_counted_once(void **state)
 {
 	struct tally untold = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
 	struct fixture f;
@@ -164,7 +164,7 @@ static void what_predecessors_did_not_tell_is_booked_once(void **state)
 	tear_down(&f);
 }
 
-static void samples_that_the_spool_does_not_take_are_told_when_it_does(void **state)
+static void samples_lost_in_a_failed_put_are_reported_in_the_next_batch(void **state)
 {
 	struct fixture f;
 
@@ -183,7 +183,7 @@ static void samples_that_the_spool_does_not_take_are_told_when_it_does(void **st
 	tear_down(&f);
 }
 
-static void tells_what_the_last_batch_told(void **state)
+static void returns_what_the_last_batch_reported(void **state)
 {
 	struct tally told;
 	struct fixture f;
@@ -203,7 +203,7 @@ static void tells_what_the_last_batch_told(void **state)
 	tear_down(&f);
 }
 
-static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
+static void an_unreadable_last_status_reports_nothing(void **state)
 {
 	struct tally told;
 	struct fixture f;
@@ -221,7 +221,7 @@ static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
 	tear_down(&f);
 }
 
-static void a_cut_stack_is_told_by_the_name_of_its_end(void **state)
+static void a_truncated_stack_is_reported_by_the_name_of_its_end(void **state)
 {
 	char name[64];
 
@@ -233,10 +233,10 @@ static void a_cut_stack_is_told_by_the_name_of_its_end(void **state)
 }
 
 RUN_TESTS(TEST(an_interval_without_samples_and_losses_is_no_batch),
-	  TEST(losses_are_told_though_there_are_no_samples),
-	  TEST(tells_the_oldest_number_that_the_spool_still_has),
-	  TEST(what_predecessors_did_not_tell_is_booked_once),
-	  TEST(samples_that_the_spool_does_not_take_are_told_when_it_does),
-	  TEST(tells_what_the_last_batch_told),
-	  TEST(a_last_status_that_cannot_be_read_tells_nothing),
-	  TEST(a_cut_stack_is_told_by_the_name_of_its_end))
+	  TEST(losses_are_reported_though_there_are_no_samples),
+	  TEST(reports_the_oldest_number_that_the_spool_still_has),
+	  TEST(what_predecessors_did_not_report_is_counted_once),
+	  TEST(samples_lost_in_a_failed_put_are_reported_in_the_next_batch),
+	  TEST(returns_what_the_last_batch_reported),
+	  TEST(an_unreadable_last_status_reports_nothing),
+	  TEST(a_truncated_stack_is_reported_by_the_name_of_its_end))

@@ -5,7 +5,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* As engine 26 answers /containers/json and /events, shortened. */
+/* Responses of engine 26 to /containers/json and /events, shortened. */
 static const char list[] =
 	"[{\"Id\":\"" ID "\",\"Names\":[\"/db/link\",\"/shop-web-1\"],\"Image\":\"shop/web:7\","
 	"\"ImageID\":\"sha256:77\",\"Command\":\"sh -c \\\"exec }{ x\\\"\",\"Created\":1795316,"
@@ -28,7 +28,7 @@ static void check(const struct docker_container *container, const char *name, co
 	assert_true(str_eq(container->compose_project, str_from(project)));
 }
 
-static void cuts_a_list_in_pieces_of_any_size(void **state)
+static void splits_a_list_received_in_pieces_of_any_size(void **state)
 {
 	(void)state;
 	for (size_t size = 1; size < sizeof(list); size++) {
@@ -55,7 +55,7 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 	}
 }
 
-static void an_event_tells_the_name_and_texts_are_unescaped(void **state)
+static void an_event_has_the_name_and_texts_are_unescaped(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct docker_container container;
@@ -67,7 +67,7 @@ static void an_event_tells_the_name_and_texts_are_unescaped(void **state)
 	assert_false(container.is_gone);
 }
 
-static void kinds_are_told_apart(void **state)
+static void kinds_are_distinguished(void **state)
 {
 	static const struct {
 		const char *text;
@@ -101,7 +101,7 @@ static void kinds_are_told_apart(void **state)
 	}
 }
 
-static void what_is_too_long_is_passed_over_and_the_next_is_read(void **state)
+static void an_object_that_is_too_long_is_skipped_and_the_next_is_read(void **state)
 {
 	struct docker_splitter splitter = { 0 };
 	str open = STR("{\"x\":\""), close = STR("\"}"), next = STR("{}"), object;
@@ -120,6 +120,6 @@ static void what_is_too_long_is_passed_over_and_the_next_is_read(void **state)
 	docker_splitter_done(&splitter);
 }
 
-RUN_TESTS(TEST(cuts_a_list_in_pieces_of_any_size),
-	  TEST(an_event_tells_the_name_and_texts_are_unescaped), TEST(kinds_are_told_apart),
-	  TEST(what_is_too_long_is_passed_over_and_the_next_is_read))
+RUN_TESTS(TEST(splits_a_list_received_in_pieces_of_any_size),
+	  TEST(an_event_has_the_name_and_texts_are_unescaped), TEST(kinds_are_distinguished),
+	  TEST(an_object_that_is_too_long_is_skipped_and_the_next_is_read))

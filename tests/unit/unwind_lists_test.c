@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Processes in a table, told of by events as in process_test.c, and what programs find of them.
+ * Processes in a table, changed by events as in process_test.c, and what programs find for them.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -77,7 +77,7 @@ static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id
 	return sampled_at(pid, start_ns, exec_id, 0);
 }
 
-/* A round's end. */
+/* The end of a round. */
 static void rounds(int n)
 {
 	while (n--) {
@@ -141,7 +141,7 @@ static bool was_stale(void)
 	return is_stale;
 }
 
-static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **state)
+static void cached_lists_are_stale_when_a_list_changes_or_is_dropped(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -149,7 +149,7 @@ static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **s
 	sampled(PARENT, 5, 7);
 	rounds(1);
 	assert_true(is_found(PARENT));
-	assert_false(was_stale()); /* nobody can have remembered what there was not */
+	assert_false(was_stale()); /* no program can have cached a missing list */
 
 	maps(PARENT, 0x20000, "/lib/a_library");
 	rounds(1);
@@ -182,7 +182,7 @@ static void forks_share_a_list_until_one_maps_something(void **state)
 	assert_int_equal(found(CHILD).start_ns, 6);
 }
 
-static void what_is_mapped_in_one_round_is_written_once(void **state)
+static void mappings_of_one_round_are_written_once(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -218,7 +218,7 @@ static void a_list_may_be_longer_than_a_page(void **state)
 	}
 }
 
-static void exec_is_found_with_its_count_and_the_old_list_goes(void **state)
+static void exec_is_found_with_its_count_and_the_old_list_is_dropped(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -236,7 +236,7 @@ static void exec_is_found_with_its_count_and_the_old_list_goes(void **state)
 	assert_int_equal(lists.processes, 1);
 }
 
-static void who_ends_in_the_round_of_its_sample_is_never_written(void **state)
+static void a_process_that_ends_in_the_round_of_its_sample_is_never_written(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 200; i++) {
@@ -257,7 +257,7 @@ static void who_ends_in_the_round_of_its_sample_is_never_written(void **state)
 	assert_int_equal(store.pages_used, 0);
 }
 
-static void who_has_ended_is_not_found_any_more(void **state)
+static void a_process_that_has_ended_is_not_found(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -291,7 +291,7 @@ static void a_pid_used_again_is_another_process(void **state)
 	assert_int_equal(list_of(PARENT)->start, 0x70000);
 }
 
-static void where_there_is_no_room_who_was_sampled_longest_ago_goes(void **state)
+static void without_room_the_least_recently_sampled_is_evicted(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < FAKE_PROCESSES; i++) {
@@ -315,7 +315,7 @@ static void where_there_is_no_room_who_was_sampled_longest_ago_goes(void **state
 	assert_false(is_found(FIRST + 2));
 }
 
-static void an_old_list_rests_before_another_takes_its_place(void **state)
+static void an_old_list_is_quarantined_before_its_slot_is_reused(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -336,7 +336,7 @@ static void an_old_list_rests_before_another_takes_its_place(void **state)
 	assert_ptr_not_equal(list_of(CHILD), old);
 }
 
-static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
+static void loaded_and_evicted_tables_are_updated_in_the_lists(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -371,7 +371,7 @@ static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
 	assert_int_equal(lists.written, 1);
 }
 
-static void what_is_on_its_way_is_marked_until_it_comes_or_does_not(void **state)
+static void a_pending_table_is_marked_until_it_is_loaded_or_fails(void **state)
 {
 	(void)state;
 	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
@@ -457,15 +457,15 @@ static void the_bias_is_that_of_the_code_in_the_mapped_part(void **state)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 RUN_TESTS(CASE(a_process_is_found_once_it_was_sampled),
-	  CASE(what_programs_remember_is_stale_when_a_list_changes_or_goes),
+	  CASE(cached_lists_are_stale_when_a_list_changes_or_is_dropped),
 	  CASE(forks_share_a_list_until_one_maps_something),
-	  CASE(what_is_mapped_in_one_round_is_written_once), CASE(a_list_may_be_longer_than_a_page),
-	  CASE(exec_is_found_with_its_count_and_the_old_list_goes),
-	  CASE(who_ends_in_the_round_of_its_sample_is_never_written),
-	  CASE(who_has_ended_is_not_found_any_more), CASE(a_pid_used_again_is_another_process),
-	  CASE(where_there_is_no_room_who_was_sampled_longest_ago_goes),
-	  CASE(an_old_list_rests_before_another_takes_its_place),
-	  CASE(tables_that_come_and_leave_are_told_in_the_lists),
-	  CASE(what_is_on_its_way_is_marked_until_it_comes_or_does_not),
+	  CASE(mappings_of_one_round_are_written_once), CASE(a_list_may_be_longer_than_a_page),
+	  CASE(exec_is_found_with_its_count_and_the_old_list_is_dropped),
+	  CASE(a_process_that_ends_in_the_round_of_its_sample_is_never_written),
+	  CASE(a_process_that_has_ended_is_not_found), CASE(a_pid_used_again_is_another_process),
+	  CASE(without_room_the_least_recently_sampled_is_evicted),
+	  CASE(an_old_list_is_quarantined_before_its_slot_is_reused),
+	  CASE(loaded_and_evicted_tables_are_updated_in_the_lists),
+	  CASE(a_pending_table_is_marked_until_it_is_loaded_or_fails),
 	  CASE(a_process_in_which_code_is_replaced_is_marked_for_a_while),
 	  CASE(generated_code_is_marked), TEST(the_bias_is_that_of_the_code_in_the_mapped_part))

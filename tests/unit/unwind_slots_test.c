@@ -81,7 +81,7 @@ static void a_long_list_has_consecutive_pages(void **state)
 	assert_int_equal(slots.pages, 0);
 }
 
-static void what_is_given_back_rests_a_whole_round(void **state)
+static void released_slots_are_quarantined_a_whole_round(void **state)
 {
 	(void)state;
 
@@ -101,7 +101,7 @@ static void what_is_given_back_rests_a_whole_round(void **state)
 	assert_int_equal(unwind_slots_alloc(&slots, 32).place, small.place);
 }
 
-static void no_more_than_the_most_is_held(void **state)
+static void no_more_than_the_limit_is_allocated(void **state)
 {
 	int taken = 0;
 
@@ -115,5 +115,6 @@ static void no_more_than_the_most_is_held(void **state)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 RUN_TESTS(CASE(small_lists_share_a_page_and_none_overlaps), CASE(each_size_has_its_pages),
-	  CASE(a_long_list_has_consecutive_pages), CASE(what_is_given_back_rests_a_whole_round),
-	  CASE(no_more_than_the_most_is_held))
+	  CASE(a_long_list_has_consecutive_pages),
+	  CASE(released_slots_are_quarantined_a_whole_round),
+	  CASE(no_more_than_the_limit_is_allocated))

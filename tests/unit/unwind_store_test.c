@@ -28,7 +28,7 @@ static void rounds(int n)
 		unwind_store_round(&store);
 }
 
-static void page_0_is_nobodys(void **state)
+static void page_0_is_never_allocated(void **state)
 {
 	(void)state;
 	begin(1);
@@ -63,7 +63,7 @@ static void a_run_crosses_segments(void **state)
 	end();
 }
 
-static void no_more_than_the_most_is_held(void **state)
+static void no_more_than_the_limit_is_allocated(void **state)
 {
 	(void)state;
 	begin(2);
@@ -79,7 +79,7 @@ static void no_more_than_the_most_is_held(void **state)
 	end();
 }
 
-static void what_is_given_back_rests_a_whole_round(void **state)
+static void released_pages_are_quarantined_a_whole_round(void **state)
 {
 	(void)state;
 	begin(1);
@@ -134,7 +134,7 @@ static void gaps_are_filled_before_segments_are_added(void **state)
 	end();
 }
 
-static void a_large_run_takes_the_place_of_another_whatever_lies_between(void **state)
+static void a_large_run_replaces_another_despite_small_runs_between(void **state)
 {
 	uint32_t large[3];
 
@@ -153,7 +153,7 @@ static void a_large_run_takes_the_place_of_another_whatever_lies_between(void **
 	end();
 }
 
-static void without_memory_nothing_is_taken_or_kept(void **state)
+static void without_memory_nothing_is_allocated_or_kept(void **state)
 {
 	(void)state;
 	begin(8);
@@ -166,7 +166,7 @@ static void without_memory_nothing_is_taken_or_kept(void **state)
 	end();
 }
 
-static void few_segments_are_mapped_at_a_time_and_fewer_while_it_rests(void **state)
+static void few_segments_are_mapped_at_a_time_and_fewer_between_rounds(void **state)
 {
 	(void)state;
 	begin(32);
@@ -215,11 +215,12 @@ static void a_table_is_read_into_its_run(void **state)
 	end();
 }
 
-RUN_TESTS(TEST(page_0_is_nobodys), TEST(a_run_crosses_segments),
-	  TEST(no_more_than_the_most_is_held), TEST(what_is_given_back_rests_a_whole_round),
+RUN_TESTS(TEST(page_0_is_never_allocated), TEST(a_run_crosses_segments),
+	  TEST(no_more_than_the_limit_is_allocated),
+	  TEST(released_pages_are_quarantined_a_whole_round),
 	  TEST(a_segment_without_pages_in_use_is_dropped),
 	  TEST(gaps_are_filled_before_segments_are_added),
-	  TEST(a_large_run_takes_the_place_of_another_whatever_lies_between),
-	  TEST(without_memory_nothing_is_taken_or_kept),
-	  TEST(few_segments_are_mapped_at_a_time_and_fewer_while_it_rests),
+	  TEST(a_large_run_replaces_another_despite_small_runs_between),
+	  TEST(without_memory_nothing_is_allocated_or_kept),
+	  TEST(few_segments_are_mapped_at_a_time_and_fewer_between_rounds),
 	  TEST(a_table_is_read_into_its_run))

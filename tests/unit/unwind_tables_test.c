@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Executables that are told of by build id, and a source that answers what the test says.
+ * Executables with known build ids, and a source whose responses the test chooses.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -24,7 +24,7 @@ static const struct unwind_mapper nobody = { .pid = UINT32_MAX, .is_needed = tru
 static const struct unwind_mapper maps_it = { .pid = UINT32_MAX };
 static uint64_t now_ns;
 
-/* What was asked for and not answered yet, and what is to be answered. */
+/* Requests without a response yet, and the responses to return. */
 static struct {
 	char asked[FILES][BUILD_ID_TEXT_MAX];
 	size_t asked_len, asked_in_all;
@@ -139,7 +139,7 @@ static void respond(const struct executable *executable, uint32_t outcome, uint3
 				BUILD_ID_TEXT_MAX);
 }
 
-/* Wanted, asked for, answered, loaded. */
+/* Want a table, request it, respond, load it. */
 static void load(int i, uint32_t pages)
 {
 	want(i);
@@ -148,7 +148,7 @@ static void load(int i, uint32_t pages)
 	rounds(1);
 }
 
-static void a_table_is_asked_for_once_and_loaded(void **state)
+static void a_table_is_requested_once_and_loaded(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -174,7 +174,7 @@ static void a_table_is_asked_for_once_and_loaded(void **state)
 	end();
 }
 
-static void what_more_samples_want_is_asked_for_first(void **state)
+static void the_table_that_most_samples_want_is_requested_first(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -191,7 +191,7 @@ static void what_more_samples_want_is_asked_for_first(void **state)
 	end();
 }
 
-static void while_the_source_is_full_it_waits(void **state)
+static void while_the_source_is_full_requests_wait(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -206,7 +206,7 @@ static void while_the_source_is_full_it_waits(void **state)
 	end();
 }
 
-static void what_cannot_be_built_is_not_tried_again(void **state)
+static void a_table_that_cannot_be_built_is_not_retried(void **state)
 {
 	static const uint32_t for_good[] = { UNWIND_NO_ROWS,   UNWIND_MALFORMED,
 					     UNWIND_TOO_LARGE, UNWIND_WRONG_MACHINE,
@@ -229,7 +229,7 @@ static void what_cannot_be_built_is_not_tried_again(void **state)
 	end();
 }
 
-static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
+static void an_unreadable_file_is_retried_after_growing_pauses(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -251,7 +251,7 @@ static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
 	end();
 }
 
-static void the_one_sampled_longest_ago_leaves_for_another(void **state)
+static void the_least_recently_sampled_table_is_evicted(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -267,7 +267,8 @@ static void the_one_sampled_longest_ago_leaves_for_another(void **state)
 	assert_int_equal(tables.evictions, 1);
 	assert_int_equal(files[1]->unwind.page, 0);
 	assert_true(tables.changed);
-	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_THERE); /* its pages rest */
+	assert_int_equal(files[3]->unwind.state,
+			 UNWIND_TABLE_THERE); /* the pages it needs are quarantined */
 	rounds(2);
 	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(tables.evictions, 1);
@@ -282,7 +283,7 @@ static void the_one_sampled_longest_ago_leaves_for_another(void **state)
 	end();
 }
 
-static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state)
+static void while_all_tables_are_in_use_another_is_rejected(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -294,7 +295,7 @@ static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	want(1);
 	rounds(1);
-	assert_int_equal(source.asked_in_all, 2); /* not so soon */
+	assert_int_equal(source.asked_in_all, 2); /* too early */
 	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
 	load(1, 60);
 	rounds(2);
@@ -303,7 +304,7 @@ static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state
 	end();
 }
 
-static void for_what_no_frame_needs_nobody_leaves(void **state)
+static void nothing_is_evicted_for_a_table_that_no_frame_needs(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -317,15 +318,15 @@ static void for_what_no_frame_needs_nobody_leaves(void **state)
 	assert_int_equal(tables.refused, 0);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
-	assert_int_equal(tables.wanted.len, 0); /* not so soon, */
-	load(1, 60);                            /* but when it is needed */
+	assert_int_equal(tables.wanted.len, 0); /* too early, */
+	load(1, 60);                            /* but not when it is needed */
 	rounds(2);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
 	end();
 }
 
-static void what_was_never_sampled_leaves_first(void **state)
+static void a_table_that_was_never_sampled_is_evicted_first(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -341,7 +342,7 @@ static void what_was_never_sampled_leaves_first(void **state)
 	end();
 }
 
-static void a_large_one_is_not_passed_by_small_ones(void **state)
+static void a_large_table_is_not_overtaken_by_small_ones(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -357,7 +358,7 @@ static void a_large_one_is_not_passed_by_small_ones(void **state)
 	end();
 }
 
-static void what_could_never_fit_drives_nobody_out(void **state)
+static void nothing_is_evicted_for_a_table_that_can_never_fit(void **state)
 {
 	(void)state;
 	begin_with(2);
@@ -370,7 +371,7 @@ static void what_could_never_fit_drives_nobody_out(void **state)
 	end();
 }
 
-static void a_response_for_a_file_that_left_is_dropped(void **state)
+static void a_response_for_an_evicted_file_is_dropped(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -387,7 +388,7 @@ static void a_response_for_a_file_that_left_is_dropped(void **state)
 	end();
 }
 
-static void a_files_pages_go_with_it(void **state)
+static void the_pages_of_a_file_are_released_with_it(void **state)
 {
 	struct executable_sink sink;
 
@@ -402,7 +403,7 @@ static void a_files_pages_go_with_it(void **state)
 	end();
 }
 
-static void files_are_held_while_they_are_mapped(void **state)
+static void files_stay_open_while_they_are_mapped(void **state)
 {
 	struct executable_claim claim = { .path = STR("/x") };
 	AUTO_FD fd = memfd_create("file", MFD_CLOEXEC);
@@ -424,14 +425,17 @@ static void files_are_held_while_they_are_mapped(void **state)
 	end();
 }
 
-RUN_TESTS(TEST(a_table_is_asked_for_once_and_loaded),
-	  TEST(what_more_samples_want_is_asked_for_first), TEST(while_the_source_is_full_it_waits),
-	  TEST(what_cannot_be_built_is_not_tried_again),
-	  TEST(what_could_not_be_read_is_tried_again_ever_more_seldom),
-	  TEST(the_one_sampled_longest_ago_leaves_for_another),
-	  TEST(while_all_are_in_use_another_is_refused_and_none_leaves),
-	  TEST(for_what_no_frame_needs_nobody_leaves), TEST(what_was_never_sampled_leaves_first),
-	  TEST(a_large_one_is_not_passed_by_small_ones),
-	  TEST(what_could_never_fit_drives_nobody_out),
-	  TEST(a_response_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
-	  TEST(files_are_held_while_they_are_mapped))
+RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
+	  TEST(the_table_that_most_samples_want_is_requested_first),
+	  TEST(while_the_source_is_full_requests_wait),
+	  TEST(a_table_that_cannot_be_built_is_not_retried),
+	  TEST(an_unreadable_file_is_retried_after_growing_pauses),
+	  TEST(the_least_recently_sampled_table_is_evicted),
+	  TEST(while_all_tables_are_in_use_another_is_rejected),
+	  TEST(nothing_is_evicted_for_a_table_that_no_frame_needs),
+	  TEST(a_table_that_was_never_sampled_is_evicted_first),
+	  TEST(a_large_table_is_not_overtaken_by_small_ones),
+	  TEST(nothing_is_evicted_for_a_table_that_can_never_fit),
+	  TEST(a_response_for_an_evicted_file_is_dropped),
+	  TEST(the_pages_of_a_file_are_released_with_it),
+	  TEST(files_stay_open_while_they_are_mapped))
