@@ -31,8 +31,8 @@ static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total
 static struct metric cache_errors = {
 	.name = "decima_agent_unwind_cache_errors_total",
 	.kind = METRIC_COUNTER,
-	.help = "Unwind tables that were corrupt in the cache on disk, or could not be "
-		"read from it or written to it; they are built again.",
+	.help = "Unwind tables that were corrupt in the cache on disk, or could not be read "
+		"from it or written to it; a table that cannot be read is built again.",
 	.label = "reason",
 	.values = cache_error_names,
 	.value_count = CACHE_ERROR_COUNT

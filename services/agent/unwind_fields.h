@@ -27,11 +27,11 @@ struct unwind_table {
 	uint32_t page; /* the first one; 0: not loaded */
 	/* private */
 	uint32_t pages;
-	uint32_t requests; /* samples that wanted it while it waits */
-	uint32_t tries;    /* failures that may not happen again */
-	bool is_needed;    /* a frame lies in it: other tables may be evicted for it */
-	uint64_t retry_ns; /* not requested before */
-	uint64_t spare_ns; /* before then requested only if needed: there was no room to spare */
+	uint32_t requests;      /* samples that wanted it while it waits */
+	uint32_t tries;         /* failures that may not happen again */
+	bool is_needed;         /* a frame lies in it: other tables may be evicted for it */
+	uint64_t retry_ns;      /* not requested before */
+	uint64_t skip_until_ns; /* before then requested only if needed: there was no room */
 	uint64_t loaded_ns;
 	bool has_file;   /* `fd` is the open ELF file */
 	int fd;          /* the ELF file; in state THERE the table's file */

@@ -34,7 +34,7 @@ static struct metric refused = { .name = "decima_agent_unwind_tables_refused_tot
 				 .kind = METRIC_COUNTER,
 				 .help = "Times an unwind table found no room: it is larger than "
 					 "--unwind-table-max-bytes, or all others were in use." };
-static struct metric spared = {
+static struct metric skipped = {
 	.name = "decima_agent_unwind_tables_spared_total",
 	.kind = METRIC_COUNTER,
 	.help = "Times an unwind table found no room that no frame needed: only "
@@ -70,7 +70,7 @@ static struct metric failures = {
 
 struct metric *const unwind_loader_metrics[] = {
 	&tables, &waiting,   &table_bytes, &list_bytes,    &map_bytes,
-	&loads,  &evictions, &refused,     &spared,        &errors,
+	&loads,  &evictions, &refused,     &skipped,       &errors,
 	&listed, &written,   &lists_out,   &lists_refused, &failures,
 };
 const size_t unwind_loader_metric_count = ARRAY_LEN(unwind_loader_metrics);
@@ -273,7 +273,7 @@ void unwind_loader_measure(const struct unwind_loader *loader)
 	metric_set(&loads, (int64_t)from->loads);
 	metric_set(&evictions, (int64_t)from->evictions);
 	metric_set(&refused, (int64_t)from->refused);
-	metric_set(&spared, (int64_t)from->spared);
+	metric_set(&skipped, (int64_t)from->skipped);
 	for (size_t i = 1; i < UNWIND_OUTCOME_COUNT; i++)
 		metric_set_at(&errors, i - 1, (int64_t)from->outcomes[i]);
 	metric_set(&listed, (int64_t)lists->processes);

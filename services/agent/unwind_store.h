@@ -67,7 +67,7 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 		       uint64_t max_bytes);
 void unwind_store_done(struct unwind_store *store);
 
-/* Allocate a run of pages: the first one. Their content is undefined. 0: there is no room. */
+/* Allocate adjacent pages; returns the first. Their content is undefined. 0: there is no room. */
 uint32_t unwind_store_alloc(struct unwind_store *store, uint32_t pages);
 void unwind_store_release(struct unwind_store *store, uint32_t page, uint32_t pages);
 
@@ -88,8 +88,8 @@ void unwind_store_round(struct unwind_store *store);
 bool unwind_store_has_quarantined(const struct unwind_store *store);
 
 /*
- * Unmap all segments but UNWIND_MAPPED_KEPT ones that were used since the last call. Mapped pages
- * count as the agent's memory; mapping them again in each round takes a quarter of the round's
- * time.
+ * Unmap all segments except up to UNWIND_MAPPED_KEPT that were used since the last call. Mapped
+ * pages count as the agent's memory; mapping them again in each round takes a quarter of the
+ * round's time.
  */
 void unwind_store_unmap_idle(struct unwind_store *store);

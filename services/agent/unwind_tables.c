@@ -99,7 +99,7 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 	table->requests++;
 	table->is_needed = table->is_needed || mapper->is_needed;
 	if (table->state != UNWIND_TABLE_NONE || now_ns < table->retry_ns ||
-	    (!mapper->is_needed && now_ns < table->spare_ns) || !executable->build_id[0] ||
+	    (!mapper->is_needed && now_ns < table->skip_until_ns) || !executable->build_id[0] ||
 	    !executable->segment_count)
 		return;
 	if (!table->has_file)
@@ -245,8 +245,8 @@ static void reject(struct unwind_tables *tables, struct executable *executable, 
 	if (table->is_needed)
 		log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
 			  executable->build_id, executable->path, table->pages);
-	*(table->is_needed ? &tables->refused : &tables->spared) += 1;
-	*(table->is_needed ? &table->retry_ns : &table->spare_ns) = then_ns;
+	*(table->is_needed ? &tables->refused : &tables->skipped) += 1;
+	*(table->is_needed ? &table->retry_ns : &table->skip_until_ns) = then_ns;
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
 	tables->changed = true;

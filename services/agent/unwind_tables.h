@@ -37,7 +37,7 @@ struct unwind_table_source {
 struct unwind_tables {
 	uint64_t pages;                     /* of loaded tables */
 	uint64_t loads, evictions, refused; /* cumulative */
-	uint64_t spared;                    /* cumulative: wanted, not needed, and found no room */
+	uint64_t skipped;                   /* cumulative: wanted, not needed, and found no room */
 	uint64_t outcomes[UNWIND_OUTCOME_COUNT];       /* cumulative, of all responses */
 	struct executable_set loaded, wanted, fetched; /* read their .len */
 	bool changed; /* tables were loaded, evicted or became pending; unwind_loader resets it */

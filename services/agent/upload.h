@@ -50,7 +50,7 @@ void upload_stop(struct upload *upload);
 
 /* For the sampling thread; these never wait. False: uploads are off, or the queue is full. */
 bool upload_has_room(const struct upload *upload);
-bool upload_has_plenty(const struct upload *upload); /* at least half of the queue is free */
+bool upload_has_plenty(const struct upload *upload); /* more than half of the queue is free */
 
 /* The descriptor is duplicated and stays the caller's. False: offer the file again later. */
 bool upload_offer(struct upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
