@@ -19,7 +19,7 @@
 
 struct batch_writer {
 	uint64_t batches, samples, bytes; /* cumulative: put into the spool */
-	uint64_t lost;                    /* samples lost since spool_put() failed */
+	uint64_t lost;                    /* samples lost because spool_put() failed */
 	/* private */
 	struct spool *spool;
 	struct counts *counts;

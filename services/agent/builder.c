@@ -20,7 +20,7 @@
 enum { NICE = 10 };
 
 /* A file that was changed in place since it was mapped has another build id now. */
-static bool is_the_one(const struct unwind_job_message *job, int fd)
+static bool has_expected_build_id(const struct unwind_job_message *job, int fd)
 {
 	struct executable now = { 0 };
 	struct err err;
@@ -38,7 +38,7 @@ static struct unwind_response_message work(const struct unwind_job_message *job,
 	struct err err = { 0 };
 	uint64_t before_ns = clock_cpu_ns();
 
-	if (is_the_one(job, elf)) {
+	if (has_expected_build_id(job, elf)) {
 		response.outcome = UNWIND_BUILT;
 		if (!unwind_build(&options, elf, table, &result, &err))
 			response.outcome = result.reason;

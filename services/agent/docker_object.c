@@ -6,7 +6,7 @@
 
 enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };
 
-static void keep(struct docker_splitter *splitter, char c)
+static void append(struct docker_splitter *splitter, char c)
 {
 	if (splitter->len == DOCKER_OBJECT_MAX) {
 		splitter->is_too_long = true;
@@ -43,7 +43,7 @@ enum docker_split_result docker_split(struct docker_splitter *splitter, str *byt
 			continue; /* between objects */
 		if (!splitter->depth)
 			splitter->len = 0;
-		keep(splitter, c);
+		append(splitter, c);
 		step(splitter, c);
 		if (splitter->depth)
 			continue;

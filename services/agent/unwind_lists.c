@@ -176,7 +176,7 @@ static bool evict_oldest(struct unwind_lists *lists, const struct process *but)
 	return true;
 }
 
-static bool put(struct unwind_lists *lists, const struct process *process)
+static bool publish(struct unwind_lists *lists, const struct process *process)
 {
 	const struct unwind_memory *memory = &lists->store->memory;
 	const struct unwind_list *list = &process->image->list;
@@ -223,7 +223,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 		return;
 	}
 	image->list.users++;
-	if (!put(lists, process)) {
+	if (!publish(lists, process)) {
 		lists->refused++;
 		if (!--image->list.users)
 			drop_list(lists, &image->list);

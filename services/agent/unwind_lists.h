@@ -18,7 +18,7 @@ struct unwind_lists {
 	uint64_t written, evictions; /* cumulative: lists; processes unlisted to make room */
 	uint64_t refused;            /* cumulative: lists that found no room */
 	struct unwind_slots slots;   /* read its .pages */
-	bool needs_pages;            /* in this round a list found no free page */
+	bool needs_pages;            /* in this round a list within its limit found no free page */
 	bool is_stale; /* lists changed that programs may have cached; unwind_loader resets it */
 	/* private */
 	struct unwind_store *store;

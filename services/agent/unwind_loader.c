@@ -184,8 +184,8 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 }
 
 /*
- * Tell programs that lists or tables changed. Released pages are reused in the round after next at
- * the earliest; by then every program that began before this update has ended.
+ * Report to programs that lists or tables changed. Released pages are reused in the round after
+ * next at the earliest; by then every program that began before this update has ended.
  */
 static void publish_generation(struct unwind_loader *loader)
 {

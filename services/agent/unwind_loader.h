@@ -46,8 +46,7 @@ struct unwind_loader {
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
 			struct process_table *processes, struct err *err) MUST_CHECK;
 
-/* Call it after the process table is emptied or freed, since the table uses the loader until then.
- */
+/* Call it after the process table is emptied or freed: until then the table uses the loader. */
 void unwind_loader_close(struct unwind_loader *loader);
 
 void unwind_loader_sampled(struct unwind_loader *loader, struct process *process,

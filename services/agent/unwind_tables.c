@@ -253,8 +253,8 @@ static void reject(struct unwind_tables *tables, struct executable *executable, 
 	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 }
 
-static void put(struct unwind_tables *tables, struct executable *executable, uint32_t page,
-		uint64_t now_ns)
+static void load_pages(struct unwind_tables *tables, struct executable *executable, uint32_t page,
+		       uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 	struct err err;
@@ -287,7 +287,7 @@ static enum fit load(struct unwind_tables *tables, struct executable *executable
 	uint32_t page = unwind_store_alloc(tables->store, pages);
 
 	if (page) {
-		put(tables, executable, page, now_ns);
+		load_pages(tables, executable, page, now_ns);
 		return FIT_LOADED;
 	}
 	if (executable->unwind.is_needed && unwind_store_can_ever_fit(tables->store, pages) &&

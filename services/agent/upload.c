@@ -140,11 +140,11 @@ static void give_up(struct upload *upload, struct upload_job *job, enum upload_o
 	upload_job_close(&upload->queue, job);
 }
 
-static void retry(struct upload *upload, struct upload_job *job, enum upload_outcome trouble,
+static void retry(struct upload *upload, struct upload_job *job, enum upload_outcome retry_reason,
 		  uint64_t retry_after_s)
 {
-	count_outcome(trouble);
-	if (trouble == UPLOAD_UNREACHABLE) {
+	count_outcome(retry_reason);
+	if (retry_reason == UPLOAD_UNREACHABLE) {
 		pause_longer(upload);
 	} else if (++job->tries < UPLOAD_TRIES_MAX) {
 		job->due_ns = now() + delay_ms(job->tries - 1, retry_after_s) * NS_PER_MS;
@@ -159,7 +159,7 @@ static void retry(struct upload *upload, struct upload_job *job, enum upload_out
 static void handle_response(struct upload *upload, struct upload_job *job,
 			    const struct upload_response_message *response)
 {
-	enum upload_outcome trouble = UPLOAD_OUTCOME_COUNT;
+	enum upload_outcome retry_reason = UPLOAD_OUTCOME_COUNT;
 
 	metric_add(&sent, response->bytes);
 	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++) {
@@ -169,16 +169,16 @@ static void handle_response(struct upload *upload, struct upload_job *job,
 			continue;
 		log_outcome(job, response, outcome);
 		if (outcome >= UPLOAD_FINAL_COUNT) {
-			trouble = outcome;
+			retry_reason = outcome;
 			continue;
 		}
 		count_outcome(outcome);
 		job->is_done[i] = true;
 	}
-	if (trouble != UPLOAD_UNREACHABLE)
+	if (retry_reason != UPLOAD_UNREACHABLE)
 		upload->pause_ms = 0;
-	if (trouble != UPLOAD_OUTCOME_COUNT)
-		retry(upload, job, trouble, response->retry_after_s);
+	if (retry_reason != UPLOAD_OUTCOME_COUNT)
+		retry(upload, job, retry_reason, response->retry_after_s);
 	else
 		upload_job_close(&upload->queue, job);
 }

@@ -2,9 +2,10 @@
 /*
  * upload_queue - the files that wait for their upload, each kept open by a descriptor.
  *
- * The sampling thread adds files with upload_queue_offer(). All other functions belong to the
- * uploading thread: it moves offered files into a list of its own (first to end, oldest first) and
- * takes jobs out of that list. A job is memory of the heap; upload_job_close() frees it.
+ * The sampling thread adds files with upload_queue_offer(). The uploading thread moves offered
+ * files into a list of its own (first to end, oldest first) and removes jobs from that list. The
+ * thread that starts and stops uploads calls init, close and done; done after the uploading thread
+ * has ended. Jobs are heap memory; upload_job_close() frees one.
  */
 #pragma once
 
@@ -44,7 +45,7 @@ void upload_queue_done(struct upload_queue *queue);
 
 /*
  * Add a file. Never waits. Duplicates the descriptor; `fd` stays the caller's. False: the queue is
- * full, or no descriptor could be had. One thread only.
+ * full, or the descriptor cannot be duplicated. One thread only.
  */
 bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file,
 			int fd) MUST_CHECK;
@@ -52,7 +53,7 @@ bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *fi
 /* Move what was offered to the end of the list. Waits at most wait_ms for the first file. */
 void upload_queue_receive(struct upload_queue *queue, uint64_t wait_ms);
 
-/* Put a job at the end of the list; remove the one that `at` points to from it. */
+/* Append a job to the list; remove the job that `at` points to from the list. */
 void upload_queue_append(struct upload_queue *queue, struct upload_job *job);
 struct upload_job *upload_queue_unlink(struct upload_queue *queue, struct upload_job **at);
 

@@ -103,12 +103,12 @@ static void released_slots_are_quarantined_a_whole_round(void **state)
 
 static void no_more_than_the_limit_is_allocated(void **state)
 {
-	int taken = 0;
+	int allocated = 0;
 
 	(void)state;
 	while (unwind_slots_alloc(&slots, 4096).place)
-		taken++;
-	assert_int_equal(taken, 2 * UNWIND_SEGMENT_PAGES);
+		allocated++;
+	assert_int_equal(allocated, 2 * UNWIND_SEGMENT_PAGES);
 	assert_int_equal(unwind_slots_alloc(&slots, 100000).place, 0);
 }
 

@@ -20,14 +20,14 @@ static struct unwind_store store;
 static struct unwind_tables tables;
 static struct executable_cache cache;
 static struct executable *files[FILES];
-static const struct unwind_mapper nobody = { .pid = UINT32_MAX, .is_needed = true };
+static const struct unwind_mapper no_process = { .pid = UINT32_MAX, .is_needed = true };
 static const struct unwind_mapper maps_it = { .pid = UINT32_MAX };
 static uint64_t now_ns;
 
 /* Requests without a response yet, and the responses to return. */
 static struct {
-	char asked[FILES][BUILD_ID_TEXT_MAX];
-	size_t asked_len, asked_in_all;
+	char requested[FILES][BUILD_ID_TEXT_MAX];
+	size_t requested_len, requests;
 	struct unwind_table_response responses[FILES];
 	size_t responses_len;
 	bool is_full;
@@ -40,8 +40,8 @@ static bool fake_request(void *self, const char *build_id, int fd)
 		return false;
 	if (fd >= 0)
 		close(fd);
-	snprintf(source.asked[source.asked_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
-	source.asked_in_all++;
+	snprintf(source.requested[source.requested_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
+	source.requests++;
 	return true;
 }
 
@@ -54,7 +54,7 @@ static bool fake_receive(void *self, struct unwind_table_response *ret_response)
 	return true;
 }
 
-static struct executable *take(uint32_t n)
+static struct executable *acquire(uint32_t n)
 {
 	struct executable_claim claim = { .pid = UINT32_MAX,
 					  .path = STR("/nowhere"),
@@ -84,7 +84,7 @@ static void begin_with(uint64_t segments)
 
 	executable_cache_set_sink(&cache, EXECUTABLE_SINK_UNWIND, &sink);
 	for (uint32_t i = 0; i < FILES; i++)
-		files[i] = take(1000 + i);
+		files[i] = acquire(1000 + i);
 }
 
 static void end(void)
@@ -107,7 +107,7 @@ static void rounds(int n)
 
 static void want(int i)
 {
-	unwind_tables_want(&tables, files[i], &nobody, now_ns);
+	unwind_tables_want(&tables, files[i], &no_process, now_ns);
 }
 
 /* Each page of the file's i-th page begins with its number. */
@@ -133,9 +133,9 @@ static void respond(const struct executable *executable, uint32_t outcome, uint3
 	snprintf(response->build_id, sizeof(response->build_id), "%s", executable->build_id);
 	if (outcome == UNWIND_BUILT)
 		response->fd = table_file(pages);
-	for (size_t i = 0; i < source.asked_len; i++)
-		if (strcmp(source.asked[i], executable->build_id) == 0)
-			memmove(source.asked[i], source.asked[--source.asked_len],
+	for (size_t i = 0; i < source.requested_len; i++)
+		if (strcmp(source.requested[i], executable->build_id) == 0)
+			memmove(source.requested[i], source.requested[--source.requested_len],
 				BUILD_ID_TEXT_MAX);
 }
 
@@ -156,7 +156,7 @@ static void a_table_is_requested_once_and_loaded(void **state)
 	want(0);
 	rounds(2);
 	want(0);
-	assert_int_equal(source.asked_in_all, 1);
+	assert_int_equal(source.requests, 1);
 	respond(files[0], UNWIND_BUILT, 100);
 	rounds(1);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
@@ -170,7 +170,7 @@ static void a_table_is_requested_once_and_loaded(void **state)
 	}
 	want(0);
 	rounds(2);
-	assert_int_equal(source.asked_in_all, 1);
+	assert_int_equal(source.requests, 1);
 	end();
 }
 
@@ -184,10 +184,10 @@ static void the_table_that_most_samples_want_is_requested_first(void **state)
 	for (int i = 0; i < 3; i++)
 		want(1);
 	rounds(1);
-	assert_int_equal(source.asked_len, 3);
-	assert_string_equal(source.asked[0], files[2]->build_id);
-	assert_string_equal(source.asked[1], files[1]->build_id);
-	assert_string_equal(source.asked[2], files[0]->build_id);
+	assert_int_equal(source.requested_len, 3);
+	assert_string_equal(source.requested[0], files[2]->build_id);
+	assert_string_equal(source.requested[1], files[1]->build_id);
+	assert_string_equal(source.requested[2], files[0]->build_id);
 	end();
 }
 
@@ -202,7 +202,7 @@ static void while_the_source_is_full_requests_wait(void **state)
 	source.is_full = false;
 	rounds(1);
 	assert_int_equal(tables.wanted.len, 0);
-	assert_int_equal(source.asked_len, 1);
+	assert_int_equal(source.requested_len, 1);
 	end();
 }
 
@@ -223,7 +223,7 @@ static void a_table_that_cannot_be_built_is_not_retried(void **state)
 		now_ns += 3600 * NS_PER_SECOND;
 		want(i);
 		rounds(1);
-		assert_int_equal(source.asked_in_all, i + 1);
+		assert_int_equal(source.requests, i + 1);
 		REASON_MOVED(unwind_outcome_names[for_good[i]], tables.outcomes[for_good[i]], 1);
 	}
 	end();
@@ -295,7 +295,7 @@ static void while_all_tables_are_in_use_another_is_rejected(void **state)
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	want(1);
 	rounds(1);
-	assert_int_equal(source.asked_in_all, 2); /* too early */
+	assert_int_equal(source.requests, 2); /* too early */
 	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
 	load(1, 60);
 	rounds(2);
@@ -378,10 +378,10 @@ static void a_response_for_an_evicted_file_is_dropped(void **state)
 	want(0);
 	rounds(1);
 
-	struct executable gone = { .segment_count = 0 };
+	struct executable evicted = { .segment_count = 0 };
 
-	snprintf(gone.build_id, sizeof(gone.build_id), "0123");
-	respond(&gone, UNWIND_BUILT, 3);
+	snprintf(evicted.build_id, sizeof(evicted.build_id), "0123");
+	respond(&evicted, UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(tables.loaded.len, 0);
 	assert_int_equal(store.pages_used, 0);
