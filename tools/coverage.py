@@ -63,7 +63,6 @@ PURE = {
 APART = {
     "lib/store/row_source": "SQL, which PostgreSQL alone can judge; test_rollup.py",
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
-    "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
     "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",

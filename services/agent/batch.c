@@ -32,8 +32,8 @@ static struct metric spool_write = { .name = "decima_agent_spool_write_duration_
 static struct metric killed = {
 	.name = "decima_agent_samples_killed_total",
 	.kind = METRIC_COUNTER,
-	.help = "Samples that a killed agent had taken and not spooled; booked by its successor, "
-		"this one."
+	.help = "Samples that a killed agent had collected and not spooled; counted as lost by the "
+		"next agent process, this one."
 };
 
 struct metric *const batch_metrics[] = { &batches,    &batch_bytes, &batch_samples,
@@ -50,15 +50,15 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		.counts = options->counts,
 		.node = options->node,
 		.hz = options->hz,
-		.is_told = true,
+		.has_base = true,
 	};
 	if (spool->last_status.len &&
 	    !status_read(spool->last_status, &writer->base, &writer->base_arena, &err)) {
-		log_warn("counts begin at 0: the spool's last status is unreadable", "error=\"%s\"",
-			 err.msg);
-		writer->is_told = false;
+		log_warn("counting from 0: the last status of the spool is unreadable",
+			 "error=\"%s\"", err.msg);
+		writer->has_base = false;
 	}
-	writer->told = writer->base.taken;
+	writer->reported = writer->base.taken;
 }
 
 void batch_writer_done(struct batch_writer *writer)
@@ -78,7 +78,7 @@ static uint64_t count_of(const struct status_count *counts, size_t len, str reas
 	return samples;
 }
 
-/* What the predecessor had counted for this reason, and what we have. */
+/* Add the predecessor's count for this reason to ours. */
 static void add_count(struct status_count *to, size_t *len, const struct status_count *base,
 		      size_t base_len, str reason, uint64_t samples)
 {
@@ -87,27 +87,29 @@ static void add_count(struct status_count *to, size_t *len, const struct status_
 		to[(*len)++] = (struct status_count){ reason, samples };
 }
 
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told)
+bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported)
 {
 	const struct agent_status *base = &writer->base;
 
-	*ret_told = (struct tally){ .taken = base->taken };
+	*ret_reported = (struct tally){ .taken = base->taken };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		ret_told->lost[i] = count_of(base->lost, base->lost_count, str_from(loss_names[i]));
-	return writer->is_told;
+		ret_reported->lost[i] =
+			count_of(base->lost, base->lost_count, str_from(loss_names[i]));
+	return writer->has_base;
 }
 
-void batch_writer_book(struct batch_writer *writer, const struct tally *untold)
+void batch_writer_book(struct batch_writer *writer, const struct tally *unreported)
 {
-	uint64_t rest = tally_rest(untold);
+	uint64_t killed_samples = tally_rest(unreported);
 
-	writer->booked.taken += untold->taken;
+	writer->carried.taken += unreported->taken;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		writer->booked.lost[i] += untold->lost[i];
-	metric_add(&killed, rest);
-	if (untold->taken)
-		log_warn("a predecessor had samples that it did not spool",
-			 "samples=%" PRIu64 " agent_killed=%" PRIu64, untold->taken, rest);
+		writer->carried.lost[i] += unreported->lost[i];
+	metric_add(&killed, killed_samples);
+	if (unreported->taken)
+		log_warn("samples of a previous agent process were not spooled",
+			 "samples=%" PRIu64 " agent_killed=%" PRIu64, unreported->taken,
+			 killed_samples);
 }
 
 static void add_lost(struct agent_status *status, const struct agent_status *base,
@@ -117,17 +119,17 @@ static void add_lost(struct agent_status *status, const struct agent_status *bas
 		  samples);
 }
 
-/* The spool counts over restarts by itself. */
+/* The spool's own counts already continue over restarts. */
 static void add_spool_lost(struct agent_status *status, struct spool *spool)
 {
-	static const struct agent_status none;
+	static const struct agent_status empty;
 	struct spool_lost lost = spool_lost_get(spool);
 
 	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++)
-		add_lost(status, &none, spool_reason_names[i], lost.samples[i]);
+		add_lost(status, &empty, spool_reason_names[i], lost.samples[i]);
 }
 
-/* What this agent has lost so far, here too. */
+/* Losses of this agent process, with those of this module. */
 static struct tally lost_now(const struct batch_writer *writer,
 			     const struct profiler_counts *counts)
 {
@@ -142,24 +144,23 @@ static struct agent_status status_now(const struct batch_writer *writer,
 {
 	struct tally now = lost_now(writer, counts);
 	const struct agent_status *base = &writer->base;
-	const struct tally *booked = &writer->booked;
+	const struct tally *carried = &writer->carried;
 	struct agent_status status = {
 		.node = str_from(writer->node),
 		.version = STR(DECIMA_VERSION),
 		.frequency_hz = (uint32_t)writer->hz,
-		.taken = base->taken + booked->taken + writer->samples + samples,
+		.taken = base->taken + carried->taken + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
-		/* Looked at before what the spool lost: what it gives up meanwhile is named later.
-		 */
+		/* Read before the losses: a drop in between is reported by the next status. */
 		.spool_oldest = spool_oldest_seq(writer->spool),
 	};
 
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
-		add_lost(&status, base, loss_names[i], booked->lost[i] + now.lost[i]);
+		add_lost(&status, base, loss_names[i], carried->lost[i] + now.lost[i]);
 		status.taken += now.lost[i];
 	}
-	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(booked));
+	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(carried));
 	add_spool_lost(&status, writer->spool);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		add_count(status.truncated, &status.truncated_count, base->truncated,
@@ -167,7 +168,7 @@ static struct agent_status status_now(const struct batch_writer *writer,
 	return status;
 }
 
-/* What a status tells was kept before: a successor must never find more told than counted. */
+/* The counts are stored before the status: the status must never report more than was counted. */
 static void put(struct batch_writer *writer, str value, uint64_t samples,
 		const struct profiler_counts *counts)
 {
@@ -189,7 +190,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 		counts_keep(writer->counts, lost_now(writer, counts).lost);
 		return;
 	}
-	writer->told = status.taken;
+	writer->reported = status.taken;
 	writer->batches++;
 	writer->samples += samples;
 	writer->bytes += value.len;
@@ -198,7 +199,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 	metric_add(&batch_samples, samples);
 }
 
-/* So many that they fit, if the rest are like those that did not. */
+/* A number of samples that should fit into BATCH_BYTES, at the average size of the last try. */
 static size_t fewer(size_t count, size_t bytes)
 {
 	size_t fits = (size_t)((double)count * BATCH_BYTES / (double)bytes * 0.9);
@@ -211,7 +212,7 @@ void batch_write(struct batch_writer *writer, const struct sample_set *set,
 {
 	size_t first = 0, count = set->samples.len;
 
-	if (!count && status_now(writer, counts, 0).taken != writer->told) {
+	if (!count && status_now(writer, counts, 0).taken != writer->reported) {
 		put(writer, otlp_write(set, 0, 0, &writer->arena), 0, counts);
 		arena_reset(&writer->arena);
 	}

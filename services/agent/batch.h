@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * batch - an interval's samples become numbered messages in the spool, with the agent's status.
+ * batch - encodes the samples of an interval into numbered messages in the spool, with the agent's
+ * status.
  *
- * A set is cut into messages of at most BATCH_BYTES. The status that goes with each counts from the
- * spool's beginning, over restarts: what a predecessor told last is where we go on. `taken` is what
- * was put into the spool and what was lost, so the sum closes at every batch; what a predecessor
- * had taken and not told is booked by batch_writer_book(). An interval that has losses to tell and
- * no samples is a batch too. Agent thread only.
+ * A sample set is split into messages of at most BATCH_BYTES. The status in each message counts
+ * from the beginning of the spool's epoch, over restarts: counting continues from the last status
+ * of the previous agent process (the predecessor). `taken` of the status is the samples that were
+ * put into the spool plus the samples that were lost, so sampled = stored + lost holds at every
+ * batch. Samples that the predecessor counted and did not report are added by batch_writer_book().
+ * An interval that has losses to report and no samples is a batch, too. Agent thread only.
  */
 #pragma once
 
@@ -17,14 +19,14 @@
 
 struct batch_writer {
 	uint64_t batches, samples, bytes; /* cumulative: put into the spool */
-	uint64_t lost;                    /* samples that the spool did not take */
+	uint64_t lost;                    /* samples lost because spool_put() failed */
 	/* private */
 	struct spool *spool;
 	struct counts *counts;
 	struct agent_status base; /* of the predecessor's last batch */
-	struct tally booked;      /* what predecessors had not told */
-	uint64_t told;            /* `taken` of the last batch */
-	bool is_told;             /* false: the predecessor's status cannot be read */
+	struct tally carried;     /* what predecessors had not reported */
+	uint64_t reported;        /* `taken` of the last batch */
+	bool has_base;            /* false: the predecessor's status cannot be read */
 	struct arena base_arena, arena;
 	const char *node;
 	uint64_t hz;
@@ -33,21 +35,24 @@ struct batch_writer {
 struct batch_options {
 	const char *node;
 	uint64_t hz;
-	struct counts *counts; /* keeps what is lost here for a successor */
+	struct counts *counts; /* receives our losses, for the next agent process */
 };
 
-/* A predecessor's status that cannot be read is said in the log: counting begins at 0. */
+/* If the predecessor's status cannot be decoded, logs a warning and counts from 0. */
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		       const struct batch_options *options);
 void batch_writer_done(struct batch_writer *writer);
 
-/* What the predecessor's last batch told. False: it cannot be read. */
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_told) MUST_CHECK;
+/* The counters of the predecessor's last status. False: the status could not be decoded. */
+bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported) MUST_CHECK;
 
-/* What predecessors had taken and not told goes into the next batch: named, or as agent_killed. */
-void batch_writer_book(struct batch_writer *writer, const struct tally *untold);
+/*
+ * Add samples that predecessors counted and did not report to the next batch: by their loss reason,
+ * or as agent_killed if they have none.
+ */
+void batch_writer_book(struct batch_writer *writer, const struct tally *unreported);
 
-/* Put all samples of the set; what fails is logged and counted as lost. */
+/* Put all samples of the set into the spool. A failure is logged and counted as lost samples. */
 void batch_write(struct batch_writer *writer, const struct sample_set *set,
 		 const struct profiler_counts *counts);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-agent-builder - reads the unwind rows out of ELF files that strangers made.
+ * decima-agent-builder - builds unwind tables from untrusted ELF files.
  *
- * The agent starts it when a table is wanted that is in no cache, and hands it one file at a time,
- * and where to write. It is apart so that a file which was made to break its reader breaks nothing
- * else, and so that it may be slowed down, bounded and ended at any time. It ends with its socket.
+ * The agent starts it when a table is not in the cache, and passes it one ELF file at a time and an
+ * empty file to write the table to. It is a process of its own, so that a malformed file which
+ * breaks the parser breaks nothing else, and so that its priority and memory can be limited and it
+ * can be killed at any time. It ends when its socket is closed.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -14,12 +15,12 @@
 
 #include <stdio.h>
 
-/* Behind the work of the machine, but not behind all of it: on a host that is never idle stacks
- * would stay in pieces for good. */
+/* Lower priority than other work, but not idle priority: on a host that is never idle, stacks would
+ * stay incomplete for ever. */
 enum { NICE = 10 };
 
-/* A file that was changed in place has another build id than when it was mapped. */
-static bool is_the_one(const struct unwind_job_message *job, int fd)
+/* A file that was changed in place since it was mapped has another build id now. */
+static bool has_expected_build_id(const struct unwind_job_message *job, int fd)
 {
 	struct executable now = { 0 };
 	struct err err;
@@ -29,23 +30,23 @@ static bool is_the_one(const struct unwind_job_message *job, int fd)
 	return is;
 }
 
-static struct unwind_answer_message work(const struct unwind_job_message *job, int elf, int table)
+static struct unwind_response_message work(const struct unwind_job_message *job, int elf, int table)
 {
 	struct unwind_build_options options = { .memory_max = UNWIND_BUILDER_MEMORY_MAX / 2 };
-	struct unwind_answer_message answer = { .outcome = UNWIND_CHANGED };
+	struct unwind_response_message response = { .outcome = UNWIND_CHANGED };
 	struct unwind_build_result result = { 0 };
 	struct err err = { 0 };
 	uint64_t before_ns = clock_cpu_ns();
 
-	if (is_the_one(job, elf)) {
-		answer.outcome = UNWIND_BUILT;
+	if (has_expected_build_id(job, elf)) {
+		response.outcome = UNWIND_BUILT;
 		if (!unwind_build(&options, elf, table, &result, &err))
-			answer.outcome = result.reason;
+			response.outcome = result.reason;
 	}
-	answer.rows = result.rows;
-	answer.cpu_ns = clock_cpu_ns() - before_ns;
-	snprintf(answer.sentence, sizeof(answer.sentence), "%s", err.msg);
-	return answer;
+	response.rows = result.rows;
+	response.cpu_ns = clock_cpu_ns() - before_ns;
+	snprintf(response.error, sizeof(response.error), "%s", err.msg);
+	return response;
 }
 
 int main(int argc, char **argv)
@@ -54,17 +55,17 @@ int main(int argc, char **argv)
 	int fds[WORKER_FDS_MAX];
 
 	if (argc != 2 || strcmp(argv[1], "--for-the-agent") != 0) {
-		fputs(UNWIND_BUILDER_NAME ": the agent starts this, nobody else\n", stderr);
+		fputs(UNWIND_BUILDER_NAME ": started by decima-agent only\n", stderr);
 		return 2;
 	}
-	worker_step_back(
-		&(struct worker_manners){ .data_max = UNWIND_BUILDER_MEMORY_MAX, .nice = NICE });
-	while (worker_hear(&job, sizeof(job), fds) && fds[1] >= 0) {
-		struct unwind_answer_message answer = work(&job, fds[0], fds[1]);
+	worker_job_restrict(&(struct worker_restrictions){ .data_max = UNWIND_BUILDER_MEMORY_MAX,
+							   .nice = NICE });
+	while (worker_job_receive(&job, sizeof(job), fds) && fds[1] >= 0) {
+		struct unwind_response_message response = work(&job, fds[0], fds[1]);
 
 		close(fds[0]);
 		close(fds[1]);
-		if (!worker_answer(&answer, sizeof(answer)))
+		if (!worker_job_respond(&response, sizeof(response)))
 			return 1;
 	}
 	return 0;

@@ -9,8 +9,8 @@ enum { ID_LEN = 64 };
 struct container {
 	char id[ID_LEN];
 	struct container_names names;
-	uint64_t list; /* the last one that it was in */
-	uint64_t gone; /* 0: it is there; else a number that grows */
+	uint64_t list; /* sequence number of the last list that had it */
+	uint64_t gone; /* 0: not removed; else the sequence number of its removal */
 	struct container *next;
 };
 
@@ -31,8 +31,8 @@ void containers_done(struct containers *containers)
 	*containers = (struct containers){ 0 };
 }
 
-/* The place that points to it, or to NULL where it would be. */
-static struct container **place_of(struct containers *containers, str id)
+/* The link that points to the container, or to NULL where it would be inserted. */
+static struct container **link_of(struct containers *containers, str id)
 {
 	struct container **at = &containers->buckets[hash_64(id) % CONTAINERS_BUCKETS];
 
@@ -45,7 +45,7 @@ static void copy_text(char *to, str from)
 {
 	size_t len = from.len < CONTAINER_TEXT_MAX ? from.len : CONTAINER_TEXT_MAX - 1;
 
-	/* Not within a character. */
+	/* Do not truncate within a UTF-8 character. */
 	while (len < from.len && len && ((unsigned char)from.ptr[len] & 0xc0) == 0x80)
 		len--;
 	if (len)
@@ -61,7 +61,7 @@ static void set_gone(struct containers *containers, struct container *container,
 	containers->gone_count += is_gone ? 1 : (size_t)-1;
 }
 
-/* Who went first. */
+/* Evict the container that was removed first. */
 static void drop_oldest(struct containers *containers)
 {
 	struct container **oldest = NULL;
@@ -83,7 +83,7 @@ static void drop_oldest(struct containers *containers)
 
 static bool put(struct containers *containers, const struct docker_container *container)
 {
-	struct container **at = place_of(containers, container->id);
+	struct container **at = link_of(containers, container->id);
 
 	if (!*at && container->is_gone)
 		return true;
@@ -92,7 +92,7 @@ static bool put(struct containers *containers, const struct docker_container *co
 			drop_oldest(containers);
 		if (containers->count >= CONTAINERS_MAX)
 			return false;
-		at = place_of(containers, container->id); /* it may have been behind who went */
+		at = link_of(containers, container->id); /* the eviction may have changed it */
 		*at = heap_new(sizeof(**at), 0);
 		memcpy((*at)->id, container->id.ptr, ID_LEN);
 		containers->count++;
@@ -105,7 +105,7 @@ static bool put(struct containers *containers, const struct docker_container *co
 	if (containers->gone_count > CONTAINERS_GONE_MAX)
 		drop_oldest(containers);
 	if (container->is_gone)
-		return true; /* an event that has nothing new */
+		return true; /* the event has no names */
 	copy_text(kept->names.name, container->name);
 	copy_text(kept->names.image, container->image);
 	copy_text(kept->names.compose_service, container->compose_service);
@@ -146,7 +146,7 @@ bool containers_find(struct containers *containers, str id, struct container_nam
 		return false;
 	pthread_mutex_lock(&containers->lock);
 
-	const struct container *found = *place_of(containers, id);
+	const struct container *found = *link_of(containers, id);
 
 	if (found)
 		*ret_names = found->names;

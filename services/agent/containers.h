@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * containers - what the host's containers are called, by their ids.
+ * containers - the names of the host's containers, by container id.
  *
- * Told by docker's thread, asked by the agent's: a lock that nobody holds while it waits for
- * anything. One that is gone is kept a while, for samples of its last moments.
+ * Written by docker's thread, read by the agent thread, under a lock that is never held across a
+ * wait. A removed container is kept for a while, for samples of its last moments: up to
+ * CONTAINERS_GONE_MAX of them, the first removed is evicted first.
  */
 #pragma once
 
@@ -24,20 +25,24 @@ struct containers {
 	pthread_mutex_t lock;
 	struct container *buckets[CONTAINERS_BUCKETS];
 	size_t count, gone_count;
-	uint64_t list, gone; /* numbers of the list, of who went last */
+	uint64_t list, gone; /* sequence numbers: of the current list, of the last removal */
 };
 
 void containers_init(struct containers *containers);
 void containers_done(struct containers *containers);
 
-/* False: there are too many already. */
+/* Add or update a container. False: CONTAINERS_MAX containers exist already. */
 bool containers_put(struct containers *containers, const struct docker_container *container);
 
-/* A list of all that are there begins; at its end who was not in it is gone. */
+/*
+ * Put all containers of a new list between these two calls. A container that was not put is marked
+ * as removed at the end.
+ */
 void containers_list_begin(struct containers *containers);
 void containers_list_end(struct containers *containers);
 
-/* A copy of its names, ended by 0. False: not known. */
+/* A copy of the names, NUL-terminated. False: the container is unknown. */
 bool containers_find(struct containers *containers, str id, struct container_names *ret_names);
 
+/* Containers that are not removed. */
 size_t containers_count(struct containers *containers);

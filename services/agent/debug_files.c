@@ -14,7 +14,7 @@
 
 enum { LINK_BYTES_MAX = 8192, OWN_FD_PATH_MAX = 40 };
 
-/* Looked at before it is opened: opening a device may do something. */
+/* The type is checked before the file is opened, since opening a device may have side effects. */
 static int open_regular(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
@@ -30,7 +30,7 @@ static int open_regular(int root, const char *path)
 	return open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Headers are bounded by our own reader before libelf sees them. */
+/* Our own reader checks the headers before libelf reads them. */
 static bool has_build_id(int fd, const char *text)
 {
 	struct elf_file elf = { 0 };
@@ -41,23 +41,24 @@ static bool has_build_id(int fd, const char *text)
 	       elf.build_id_len && build_id_is(&id, elf.build_id, elf.build_id_len);
 }
 
-static struct debug_file none(void)
+static struct debug_file not_found(void)
 {
 	return (struct debug_file){ .fd = -1 };
 }
 
-/* A file by its path. Without a build id to compare it must have been told by its CRC. */
-static struct debug_file look_at(const struct debug_question *question, const char *build_id,
-				 str path, struct arena *arena)
+/* Open a file by its path. `build_id` NULL: the caller checks the CRC. .fd is -1 if it is unusable.
+ */
+static struct debug_file open_debug_file(const struct debug_target *target, const char *build_id,
+					 str path, struct arena *arena)
 {
 	const char *z = str_z(arena, path);
-	AUTO_FD fd = open_regular(question->root, z);
+	AUTO_FD fd = open_regular(target->root, z);
 	struct debug_file file = { .path = z };
 	struct err err;
 
 	if (fd < 0 || !elf_sections_read(fd, arena, &file.sections, &err) ||
 	    (build_id && !has_build_id(fd, build_id)))
-		return none();
+		return not_found();
 	file.rank = debug_contents_of(fd, &file.sections).rank;
 	file.fd = fd_take(&fd);
 	return file;
@@ -68,13 +69,13 @@ static bool is_hash(const char *build_id)
 	return str_starts_with(str_from(build_id), STR("htlhash:"));
 }
 
-static struct debug_file find_by_id(const struct debug_question *question, const char *build_id,
+static struct debug_file find_by_id(const struct debug_target *target, const char *build_id,
 				    struct arena *arena)
 {
 	if (is_hash(build_id) || strlen(build_id) <= 2)
-		return none();
-	return look_at(
-		question, build_id,
+		return not_found();
+	return open_debug_file(
+		target, build_id,
 		str_format(arena, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2),
 		arena);
 }
@@ -99,22 +100,22 @@ static str section_of(int fd, const struct elf_sections *sections, const char *n
 	return bytes;
 }
 
-static struct debug_file find_by_link(const struct debug_question *question,
+static struct debug_file find_by_link(const struct debug_target *target,
 				      const struct elf_sections *sections, struct arena *arena)
 {
 	static const char *const places[][2] = { { "", "" },
 						 { "", "/.debug" },
 						 { "/usr/lib/debug", "" } };
-	str directory = directory_of(question->path);
-	const char *id = is_hash(question->build_id) ? NULL : question->build_id;
+	str directory = directory_of(target->path);
+	const char *id = is_hash(target->build_id) ? NULL : target->build_id;
 	struct debug_link link;
 
-	if (!debug_link_parse(section_of(question->fd, sections, ".gnu_debuglink", arena), &link))
-		return none();
+	if (!debug_link_parse(section_of(target->fd, sections, ".gnu_debuglink", arena), &link))
+		return not_found();
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		str path = str_format(arena, "%s" STR_FMT "%s/" STR_FMT, places[i][0],
 				      STR_ARG(directory), places[i][1], STR_ARG(link.name));
-		struct debug_file file = look_at(question, id, path, arena);
+		struct debug_file file = open_debug_file(target, id, path, arena);
 		struct err err;
 		uint32_t crc;
 
@@ -124,34 +125,34 @@ static struct debug_file find_by_link(const struct debug_question *question,
 			return file;
 		close(file.fd);
 	}
-	return none();
+	return not_found();
 }
 
-bool debug_files_find(const struct debug_question *question, struct arena *arena,
+bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err)
 {
-	struct debug_file own = { .path = question->path }, other;
+	struct debug_file own = { .path = target->path }, other;
 
-	if (!elf_sections_read(question->fd, arena, &own.sections, err))
+	if (!elf_sections_read(target->fd, arena, &own.sections, err))
 		return false;
-	own.rank = debug_contents_of(question->fd, &own.sections).rank;
-	other = own.rank < DEBUG_DWARF ? find_by_id(question, question->build_id, arena) : none();
+	own.rank = debug_contents_of(target->fd, &own.sections).rank;
+	other = own.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena) : not_found();
 	if (own.rank < DEBUG_DWARF && other.fd < 0)
-		other = find_by_link(question, &own.sections, arena);
+		other = find_by_link(target, &own.sections, arena);
 	if (other.fd >= 0 && other.rank > own.rank) {
 		*ret_file = other;
 		return true;
 	}
 	if (other.fd >= 0)
 		close(other.fd);
-	own.fd = fcntl(question->fd, F_DUPFD_CLOEXEC, 0);
+	own.fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0);
 	if (own.fd < 0)
 		return err_errno(err, "duplicate a descriptor");
 	*ret_file = own;
 	return true;
 }
 
-struct debug_file debug_files_find_common(const struct debug_question *question,
+struct debug_file debug_files_find_common(const struct debug_target *target,
 					  const struct debug_file *file, struct arena *arena,
 					  const char **ret_build_id)
 {
@@ -159,7 +160,7 @@ struct debug_file debug_files_find_common(const struct debug_question *question,
 
 	if (!debug_altlink_parse(section_of(file->fd, &file->sections, ".gnu_debugaltlink", arena),
 				 &link))
-		return none();
+		return not_found();
 
 	const char *build_id = str_z(arena, str_hex(arena, link.build_id));
 	str directory = directory_of(file->path);
@@ -167,8 +168,8 @@ struct debug_file debug_files_find_common(const struct debug_question *question,
 			   ? link.path
 			   : str_format(arena, STR_FMT "/" STR_FMT, STR_ARG(directory),
 					STR_ARG(link.path));
-	struct debug_file found = look_at(question, build_id, path, arena);
+	struct debug_file found = open_debug_file(target, build_id, path, arena);
 
 	*ret_build_id = build_id;
-	return found.fd >= 0 ? found : find_by_id(question, build_id, arena);
+	return found.fd >= 0 ? found : find_by_id(target, build_id, arena);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_files - where the debug info of a mapped file is: in itself, or in a file beside it.
+ * debug_files - finds the debug info of a mapped file: in the file itself, or in a separate file.
  *
- * Looked for as gdb does: by build id and by .gnu_debuglink, below the root of the process that
- * mapped it and never outside of it. What is found counts only if it is a regular file of that
- * build id, and tells more than the mapped one. Pipes and devices are not opened.
+ * Separate files are searched as gdb does it: by build id, then by .gnu_debuglink. The search stays
+ * below the root directory of the process that mapped the file. A separate file is used only if it
+ * is a regular file, has the same build id (or the CRC of the link), and has more debug info than
+ * the mapped file. Pipes and devices are never opened.
  */
 #pragma once
 
@@ -13,27 +14,30 @@
 #include "upload_message.h"
 
 struct debug_file {
-	int fd; /* -1: there is none */
+	int fd; /* -1: not found */
 	enum debug_rank rank;
 	struct elf_sections sections;
-	const char *path; /* in the root */
+	const char *path; /* below the root */
 };
 
-struct debug_question {
+/* The mapped file. */
+struct debug_target {
 	const char *build_id, *path;
-	int fd;   /* the mapped file */
-	int root; /* a directory */
+	int fd;
+	int root; /* the root directory of its process */
 };
 
-/* ERR_INVALID, ERR_LIMIT: the mapped file is none to be read. Of the answer only fd is the
- * caller's. */
-bool debug_files_find(const struct debug_question *question, struct arena *arena,
+/*
+ * ERR_INVALID, ERR_LIMIT: the mapped file cannot be parsed. ret_file->fd is the caller's to close;
+ * the rest is in the arena or borrowed from `target`.
+ */
+bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err) MUST_CHECK;
 
 /*
- * The file that holds what dwz moved out of this one: .fd is -1 where it has none, or it is not
- * there. Its build id goes to ret_build_id.
+ * The common file of dwz that `file` refers to. .fd is -1 if `file` refers to no common file, or
+ * the common file is missing. *ret_build_id is set if `file` refers to one.
  */
-struct debug_file debug_files_find_common(const struct debug_question *question,
+struct debug_file debug_files_find_common(const struct debug_target *target,
 					  const struct debug_file *file, struct arena *arena,
 					  const char **ret_build_id);

@@ -30,7 +30,7 @@ bool disk_file_read(int directory_fd, const char *name, size_t max, struct arena
 		if (n < 0)
 			return err_errno(err, "read %s", name);
 		if (n == 0)
-			break; /* it became shorter: the reader's checksum will tell */
+			break; /* the file became shorter: the caller's checksum detects it */
 		have += (size_t)n;
 	}
 	*ret_bytes = (str){ bytes, have };

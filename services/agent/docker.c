@@ -15,43 +15,49 @@
 
 enum { PIECE_BYTES = 8 << 10, REQUEST_MAX = 512 };
 
-enum outcome { TAKEN, OTHER, MALFORMED, TOO_LONG, TOO_MANY, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[TAKEN] = "taken",       [OTHER] = "other",       [MALFORMED] = "malformed",
-	[TOO_LONG] = "too_long", [TOO_MANY] = "too_many",
+enum docker_outcome {
+	OUTCOME_APPLIED,
+	OUTCOME_OTHER,
+	OUTCOME_MALFORMED,
+	OUTCOME_TOO_LONG,
+	OUTCOME_TOO_MANY,
+	DOCKER_OUTCOME_COUNT
 };
-static struct metric objects_total = {
-	.name = "decima_agent_docker_objects_total",
-	.kind = METRIC_COUNTER,
-	.help = "What Docker's answers said of containers, by what became of it.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
+static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
+	[OUTCOME_APPLIED] = "taken",       [OUTCOME_OTHER] = "other",
+	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
+	[OUTCOME_TOO_MANY] = "too_many",
 };
+static struct metric objects_total = { .name = "decima_agent_docker_objects_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Objects in Docker's responses, by outcome.",
+				       .label = "outcome",
+				       .values = outcome_names,
+				       .value_count = DOCKER_OUTCOME_COUNT };
 static struct metric failures_total = {
 	.name = "decima_agent_docker_failures_total",
 	.kind = METRIC_COUNTER,
-	.help = "Connections to Docker's socket that could not be made, or broke off."
+	.help = "Connections to Docker's socket that failed or were interrupted."
 };
 static struct metric known = { .name = "decima_agent_containers",
 			       .kind = METRIC_GAUGE,
-			       .help = "Containers there are whose names are known." };
+			       .help = "Existing containers whose names are known." };
 struct metric *const docker_metrics[DOCKER_METRICS] = { &objects_total, &failures_total, &known };
 
-static void take_object(struct docker *docker, str object)
+static void handle_object(struct docker *docker, str object)
 {
-	static const enum outcome outcomes[DOCKER_KIND_COUNT] = {
-		[DOCKER_CONTAINER] = TAKEN,
-		[DOCKER_OTHER] = OTHER,
-		[DOCKER_MALFORMED] = MALFORMED,
+	static const enum docker_outcome outcomes[DOCKER_KIND_COUNT] = {
+		[DOCKER_CONTAINER] = OUTCOME_APPLIED,
+		[DOCKER_OTHER] = OUTCOME_OTHER,
+		[DOCKER_MALFORMED] = OUTCOME_MALFORMED,
 	};
 	AUTO_ARENA arena = { 0 };
 	struct docker_container container;
 	enum docker_kind kind = docker_object_read(object, &arena, &container);
-	enum outcome outcome = outcomes[kind];
+	enum docker_outcome outcome = outcomes[kind];
 
 	if (kind == DOCKER_CONTAINER && !containers_put(&docker->containers, &container))
-		outcome = TOO_MANY;
+		outcome = OUTCOME_TOO_MANY;
 	metric_add_at(&objects_total, outcome, 1);
 	metric_set(&known, (int64_t)containers_count(&docker->containers));
 }
@@ -62,7 +68,7 @@ static bool connect_to(const char *path, int *ret_fd, struct err *err)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (fd < 0)
-		return err_errno(err, "make a socket");
+		return err_errno(err, "create a socket");
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, ERR_INVALID, "the path %s is too long for a socket", path);
 	memcpy(address.sun_path, path, strlen(path) + 1);
@@ -72,7 +78,7 @@ static bool connect_to(const char *path, int *ret_fd, struct err *err)
 	return true;
 }
 
-/* Bytes as they come; none: the end. False: a stop, the deadline, or an error. */
+/* The next bytes; empty: the end. False: cancelled, the deadline passed, or an error. */
 static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, char *room, str *ret,
 		    struct err *err)
 {
@@ -84,14 +90,14 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 			return true;
 		}
 		if (errno != EAGAIN && errno != EINTR)
-			return err_errno(err, "hear from %s", docker->socket);
+			return err_errno(err, "receive from %s", docker->socket);
 
 		struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
 					{ .fd = docker->stop.fd, .events = POLLIN } };
 		uint64_t now_ns = clock_monotonic_ns();
 
 		if (stop_is_asked(&docker->stop) || now_ns >= deadline_ns)
-			return err_set(err, ERR_IO, "%s does not answer in time", docker->socket);
+			return err_set(err, ERR_IO, "%s did not respond in time", docker->socket);
 
 		uint64_t left_ms = (deadline_ns - now_ns) / NS_PER_MS + 1;
 
@@ -99,7 +105,7 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 	}
 }
 
-/* Past the head of an answer; what came behind it stays in *bytes. */
+/* Skip the head of a response; *ret_body is what was received after it, in `room`. */
 static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns, char *room,
 		      str *ret_body, struct err *err)
 {
@@ -113,9 +119,9 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 		if (!receive(docker, fd, deadline_ns, room, &piece, err))
 			return false;
 		if (!piece.len)
-			return err_set(err, ERR_IO, "%s hung up", docker->socket);
+			return err_set(err, ERR_IO, "%s closed the connection", docker->socket);
 		if (piece.len > sizeof(head) - len)
-			return err_set(err, ERR_LIMIT, "%s answers at too great length",
+			return err_set(err, ERR_LIMIT, "the head of a response of %s is too long",
 				       docker->socket);
 		memcpy(head + len, piece.ptr, piece.len);
 		all = (str){ head, len + piece.len };
@@ -126,7 +132,7 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 		}
 		if (!str_starts_with(all, STR("HTTP/1.")) ||
 		    str_find((str){ head, end }, STR(" 200 ")) > sizeof("HTTP/1."))
-			return err_set(err, ERR_IO, "%s answers with an error", docker->socket);
+			return err_set(err, ERR_IO, "%s responded with an error", docker->socket);
 		body = str_skip(all, end + 4);
 		memmove(room, body.ptr, body.len);
 		*ret_body = (str){ room, body.len };
@@ -134,69 +140,69 @@ static bool read_head(const struct docker *docker, int fd, uint64_t deadline_ns,
 	}
 }
 
-static void take_bytes(struct docker *docker, struct docker_cut *cut, str bytes)
+static void split_bytes(struct docker *docker, struct docker_splitter *splitter, str bytes)
 {
-	enum docker_piece piece;
+	enum docker_split_result piece;
 	str object;
 
-	while ((piece = docker_cut(cut, &bytes, &object)) != DOCKER_MORE) {
+	while ((piece = docker_split(splitter, &bytes, &object)) != DOCKER_MORE) {
 		if (piece == DOCKER_OBJECT)
-			take_object(docker, object);
+			handle_object(docker, object);
 		else
-			metric_add_at(&objects_total, TOO_LONG, 1);
+			metric_add_at(&objects_total, OUTCOME_TOO_LONG, 1);
 	}
 }
 
 /*
- * Ask, and take all objects of the answer, until its end. HTTP/1.0, so that it comes as it is, and
- * ends with the connection.
+ * Send a request and handle all objects of the response, until its end. HTTP/1.0, so that the
+ * response is not chunked and ends with the connection.
  */
-static bool ask(struct docker *docker, const char *question, uint64_t deadline_ns, struct err *err)
+static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, struct err *err)
 {
 	AUTO_FD fd = -1;
-	struct docker_cut cut = { 0 };
+	struct docker_splitter splitter = { 0 };
 	char request[REQUEST_MAX], room[PIECE_BYTES];
-	int len = snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\nHost: docker\r\n\r\n",
-			   question);
+	int len =
+		snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\nHost: docker\r\n\r\n", path);
 	str bytes = { 0 };
 	bool ok;
 
 	if (!connect_to(docker->socket, &fd, err))
 		return false;
 	if (send(fd, request, (size_t)len, MSG_NOSIGNAL) != len)
-		return err_errno(err, "ask %s", docker->socket);
+		return err_errno(err, "send a request to %s", docker->socket);
 	ok = read_head(docker, fd, clock_monotonic_ns() + DOCKER_ANSWER_MS * NS_PER_MS, room,
 		       &bytes, err);
 	while (ok) {
-		take_bytes(docker, &cut, bytes);
+		split_bytes(docker, &splitter, bytes);
 		ok = receive(docker, fd, deadline_ns, room, &bytes, err);
 		if (!bytes.len)
 			break;
 	}
-	docker_cut_done(&cut);
+	docker_splitter_done(&splitter);
 	return ok;
 }
 
-/* Events since before the list was asked for, so that nothing falls in between. */
+/* Events are requested since a time before the list, so that no change is missed. */
 static bool follow(struct docker *docker, struct err *err)
 {
 	uint64_t now_ns = clock_unix_ns();
-	char question[REQUEST_MAX / 2];
+	char path[REQUEST_MAX / 2];
 
 	containers_list_begin(&docker->containers);
-	if (!ask(docker, "/containers/json?all=1",
+	if (!get(docker, "/containers/json?all=1",
 		 clock_monotonic_ns() + DOCKER_LIST_MS * NS_PER_MS, err))
 		return false;
 	containers_list_end(&docker->containers);
-	if (!atomic_exchange(&docker->is_first_over, true) || docker->has_failed)
-		log_info("containers are named", "socket=%s containers=%zu", docker->socket,
+	if (!atomic_exchange(&docker->is_first_list_over, true) || docker->has_failed)
+		log_info("container names available", "socket=%s containers=%zu", docker->socket,
 			 containers_count(&docker->containers));
 	docker->has_failed = false;
-	snprintf(question, sizeof(question),
+	snprintf(path, sizeof(path),
 		 "/events?since=%" PRIu64 ".%09" PRIu64
 		 "&filters=%%7B%%22type%%22%%3A%%5B%%22container%%22%%5D%%7D",
 		 now_ns / NS_PER_SECOND, now_ns % NS_PER_SECOND);
-	return ask(docker, question, UINT64_MAX, err);
+	return get(docker, path, UINT64_MAX, err);
 }
 
 static void *docker_run(void *self)
@@ -211,13 +217,12 @@ static void *docker_run(void *self)
 		if (!follow(docker, &err) && !stop_is_asked(&docker->stop)) {
 			metric_add(&failures_total, 1);
 			if (!docker->has_failed)
-				log_info("containers have no names for now", "error=\"%s\"",
-					 err.msg);
+				log_info("container names not available", "error=\"%s\"", err.msg);
 			docker->has_failed = true;
 		}
-		atomic_store(&docker->is_first_over, true);
+		atomic_store(&docker->is_first_list_over, true);
 		if (clock_monotonic_ns() - began_ns > DOCKER_PAUSE_MAX_MS * NS_PER_MS)
-			pause_ms = DOCKER_PAUSE_FIRST_MS; /* it went well for a while */
+			pause_ms = DOCKER_PAUSE_FIRST_MS; /* the stream worked for a while */
 		if (!stop_wait(&docker->stop, pause_ms))
 			break;
 		pause_ms = pause_ms * 2 < DOCKER_PAUSE_MAX_MS ? pause_ms * 2 : DOCKER_PAUSE_MAX_MS;
@@ -242,10 +247,10 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!docker->running) {
 		stop_close(&docker->stop);
-		return err_set(err, ERR_IO, "start the thread that hears from Docker");
+		return err_set(err, ERR_IO, "start the thread that reads from Docker");
 	}
 	pthread_setname_np(docker->thread, "docker");
-	for (int i = 0; i < DOCKER_FIRST_STEPS && !atomic_load(&docker->is_first_over); i++)
+	for (int i = 0; i < DOCKER_FIRST_STEPS && !atomic_load(&docker->is_first_list_over); i++)
 		clock_sleep_ms(DOCKER_FIRST_STEP_MS);
 	return true;
 }

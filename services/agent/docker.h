@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * docker - hears from Docker what containers there are, and what they are called.
+ * docker - learns from the Docker engine which containers exist, and their names.
  *
- * A thread reads the list of containers once and then the stream of events, over the engine's
- * socket (Podman's speaks the same); when that ends it begins anew after a pause. A container is
- * told of before it is started, so its first sample is named. Whatever the other side answers, or
- * does not, nobody waits for it but this thread.
+ * A thread reads the list of containers once, and then the stream of events, from the engine's Unix
+ * socket (Podman's API is the same). When the stream ends, it starts again after a pause. Docker
+ * reports a container before it starts, so its first sample already has its name. Only this thread
+ * waits for Docker; a slow or failing Docker delays no other thread.
  */
 #pragma once
 
@@ -16,17 +16,20 @@
 #include <stdatomic.h>
 
 struct docker {
-	struct containers containers; /* for containers_find(): the agent's thread */
+	struct containers containers; /* for containers_find() by the agent thread */
 	bool running;
 	/* private */
 	const char *socket;
 	struct stop stop;
 	pthread_t thread;
-	atomic_bool is_first_over; /* the first list is there, or is not to be had */
-	bool has_failed;           /* was said */
+	atomic_bool is_first_list_over; /* the first list was read, or failed */
+	bool has_failed;                /* logged already */
 };
 
-/* `socket` empty: not running. Waits for the first list a moment, so that samples begin named. */
+/*
+ * `socket` is borrowed. Empty: Docker is not used. Waits up to 2 seconds for the first list, so
+ * that the first samples have container names.
+ */
 bool docker_start(struct docker *docker, const char *socket, struct err *err) MUST_CHECK;
 void docker_stop(struct docker *docker);
 

@@ -6,72 +6,71 @@
 
 enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };
 
-static void keep(struct docker_cut *cut, char c)
+static void append(struct docker_splitter *splitter, char c)
 {
-	if (cut->len == DOCKER_OBJECT_MAX) {
-		cut->is_too_long = true;
+	if (splitter->len == DOCKER_OBJECT_MAX) {
+		splitter->is_too_long = true;
 		return;
 	}
-	if (cut->len == cut->cap) {
-		cut->cap = cut->cap ? cut->cap * 2 : CAP_FIRST;
-		cut->bytes = heap_resize(cut->bytes, cut->cap, 1);
+	if (splitter->len == splitter->cap) {
+		splitter->cap = splitter->cap ? splitter->cap * 2 : CAP_FIRST;
+		splitter->bytes = heap_resize(splitter->bytes, splitter->cap, 1);
 	}
-	cut->bytes[cut->len++] = c;
+	splitter->bytes[splitter->len++] = c;
 }
 
-static void step(struct docker_cut *cut, char c)
+static void step(struct docker_splitter *splitter, char c)
 {
-	if (cut->in_text) {
-		cut->in_text = cut->escaped || c != '"';
-		cut->escaped = !cut->escaped && c == '\\';
+	if (splitter->in_text) {
+		splitter->in_text = splitter->escaped || c != '"';
+		splitter->escaped = !splitter->escaped && c == '\\';
 	} else if (c == '"') {
-		cut->in_text = true;
+		splitter->in_text = true;
 	} else if (c == '{') {
-		cut->depth++;
+		splitter->depth++;
 	} else if (c == '}') {
-		cut->depth--;
+		splitter->depth--;
 	}
 }
 
-enum docker_piece docker_cut(struct docker_cut *cut, str *bytes, str *ret_object)
+enum docker_split_result docker_split(struct docker_splitter *splitter, str *bytes, str *ret_object)
 {
 	while (bytes->len) {
 		char c = *bytes->ptr;
 
 		*bytes = str_skip(*bytes, 1);
-		if (!cut->depth && c != '{')
+		if (!splitter->depth && c != '{')
 			continue; /* between objects */
-		if (!cut->depth)
-			cut->len = 0;
-		keep(cut, c);
-		step(cut, c);
-		if (cut->depth)
+		if (!splitter->depth)
+			splitter->len = 0;
+		append(splitter, c);
+		step(splitter, c);
+		if (splitter->depth)
 			continue;
-		if (cut->is_too_long) {
-			cut->is_too_long = false;
+		if (splitter->is_too_long) {
+			splitter->is_too_long = false;
 			return DOCKER_TOO_LONG;
 		}
-		*ret_object = (str){ cut->bytes, cut->len };
+		*ret_object = (str){ splitter->bytes, splitter->len };
 		return DOCKER_OBJECT;
 	}
 	return DOCKER_MORE;
 }
 
-void docker_cut_done(struct docker_cut *cut)
+void docker_splitter_done(struct docker_splitter *splitter)
 {
-	free(cut->bytes);
-	*cut = (struct docker_cut){ 0 };
+	free(splitter->bytes);
+	*splitter = (struct docker_splitter){ 0 };
 }
 
-/* Where the reading of one object is. Once something is not as it should be nothing more is read.
- */
-struct cursor {
+/* The position of the parser in one object. After a failure nothing more is parsed. */
+struct json_cursor {
 	str rest;
 	struct arena *arena;
 	bool failed;
 };
 
-static char peek(struct cursor *cursor)
+static char peek(struct json_cursor *cursor)
 {
 	while (cursor->rest.len && strchr(" \t\r\n", *cursor->rest.ptr))
 		cursor->rest = str_skip(cursor->rest, 1);
@@ -80,7 +79,7 @@ static char peek(struct cursor *cursor)
 	return *cursor->rest.ptr;
 }
 
-static bool take(struct cursor *cursor, char wanted)
+static bool accept(struct json_cursor *cursor, char wanted)
 {
 	if (peek(cursor) != wanted)
 		return false;
@@ -88,7 +87,7 @@ static bool take(struct cursor *cursor, char wanted)
 	return true;
 }
 
-static str fail(struct cursor *cursor)
+static str fail(struct json_cursor *cursor)
 {
 	cursor->failed = true;
 	return (str){ 0 };
@@ -111,7 +110,7 @@ static size_t put_utf8(char *to, uint32_t code)
 	return 3;
 }
 
-/* What follows a backslash, never longer than it was. Half a pair of surrogates is '?'. */
+/* Decode an escape after its backslash; the result is never longer. A surrogate becomes '?'. */
 static bool unescape(str *rest, char *to, size_t *len)
 {
 	static const char from[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
@@ -135,9 +134,9 @@ static bool unescape(str *rest, char *to, size_t *len)
 	return true;
 }
 
-static str text(struct cursor *cursor)
+static str text(struct json_cursor *cursor)
 {
-	if (!take(cursor, '"'))
+	if (!accept(cursor, '"'))
 		return fail(cursor);
 
 	str rest = cursor->rest;
@@ -166,8 +165,8 @@ static str text(struct cursor *cursor)
 	return (str){ plain, len };
 }
 
-/* Past an object or a list, whatever is in it. */
-static void skip_nested(struct cursor *cursor)
+/* Skip an object or a list with its content. */
+static void skip_nested(struct json_cursor *cursor)
 {
 	size_t depth = 0;
 
@@ -188,7 +187,7 @@ static void skip_nested(struct cursor *cursor)
 	} while (depth);
 }
 
-static void skip(struct cursor *cursor)
+static void skip(struct json_cursor *cursor)
 {
 	char c = peek(cursor);
 
@@ -203,7 +202,7 @@ static void skip(struct cursor *cursor)
 			cursor->rest = str_skip(cursor->rest, 1);
 }
 
-static str text_or_skip(struct cursor *cursor)
+static str text_or_skip(struct json_cursor *cursor)
 {
 	if (peek(cursor) == '"')
 		return text(cursor);
@@ -211,30 +210,32 @@ static str text_or_skip(struct cursor *cursor)
 	return (str){ 0 };
 }
 
-/* The name of the next member of an object, its value being next. `*is_first` begins as true. */
-static bool next_member(struct cursor *cursor, bool *is_first, str *ret_name)
+/* Parse the name of the next member of an object; its value follows. `*is_first` starts as true. */
+static bool next_member(struct json_cursor *cursor, bool *is_first, str *ret_name)
 {
-	if (*is_first && !take(cursor, '{'))
+	if (*is_first && !accept(cursor, '{'))
 		fail(cursor);
-	if (take(cursor, '}'))
+	if (accept(cursor, '}'))
 		return false;
-	if (!*is_first && !take(cursor, ','))
+	if (!*is_first && !accept(cursor, ','))
 		fail(cursor);
 	*is_first = false;
 	*ret_name = text(cursor);
-	if (!take(cursor, ':'))
+	if (!accept(cursor, ':'))
 		fail(cursor);
 	return !cursor->failed;
 }
 
-/* Of an event the attributes are the labels, and name and image among them. */
-static void read_labels(struct cursor *cursor, bool is_event, struct docker_container *container)
+/* The labels of a container. In an event these are the attributes, with name and image among them.
+ */
+static void read_labels(struct json_cursor *cursor, bool is_event,
+			struct docker_container *container)
 {
 	bool is_first = true;
 	str name;
 
 	if (peek(cursor) != '{') {
-		skip(cursor); /* null: there are none */
+		skip(cursor); /* null: no labels */
 		return;
 	}
 	while (next_member(cursor, &is_first, &name)) {
@@ -251,7 +252,7 @@ static void read_labels(struct cursor *cursor, bool is_event, struct docker_cont
 	}
 }
 
-static void read_actor(struct cursor *cursor, struct docker_container *container)
+static void read_actor(struct json_cursor *cursor, struct docker_container *container)
 {
 	bool is_first = true;
 	str name;
@@ -266,23 +267,24 @@ static void read_actor(struct cursor *cursor, struct docker_container *container
 	}
 }
 
-/* ["/web", "/other/alias"]: its own has one slash, others call it by their links. */
-static str read_names(struct cursor *cursor)
+/* ["/web", "/other/alias"]: its own name has one slash; the others are links of other containers.
+ */
+static str read_names(struct json_cursor *cursor)
 {
 	str own = { 0 };
 
-	if (!take(cursor, '[')) {
+	if (!accept(cursor, '[')) {
 		skip(cursor);
 		return own;
 	}
-	while (!take(cursor, ']') && !cursor->failed) {
+	while (!accept(cursor, ']') && !cursor->failed) {
 		str name = text_or_skip(cursor);
 
 		if (str_starts_with(name, STR("/")))
 			name = str_skip(name, 1);
 		if (!own.len && str_find(name, STR("/")) == SIZE_MAX)
 			own = name;
-		if (peek(cursor) != ']' && !take(cursor, ','))
+		if (peek(cursor) != ']' && !accept(cursor, ','))
 			fail(cursor);
 	}
 	return own;
@@ -311,7 +313,7 @@ static enum docker_kind kind_of(const struct docker_container *container, str ac
 enum docker_kind docker_object_read(str object, struct arena *arena,
 				    struct docker_container *ret_container)
 {
-	struct cursor cursor = { .rest = object, .arena = arena };
+	struct json_cursor cursor = { .rest = object, .arena = arena };
 	struct docker_container container = { 0 };
 	bool is_first = true;
 	str name, action = { 0 };

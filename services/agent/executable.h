@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 #include "object/elf_file.h"
-#include "unwind_table.h"
+#include "unwind_fields.h"
 
 enum { BUILD_ID_TEXT_MAX = BUILD_ID_BYTES_MAX * 2 + 1 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * local_store - profiles as files: one gzip'd pprof file per interval, and no server at all.
+ * local_store - writes profiles to local files without any server: one gzipped pprof file per
+ * interval.
  *
- *     DIR/1790000000000.pb.gz     its name is the start of its interval, Unix ms
+ *     DIR/1790000000000.pb.gz     named after the start of its interval, Unix time in ms
  *
- * Labels of the series and of the sample are labels of pprof; `go tool pprof FILE` reads it. A file
- * appears under its name when it is whole. Nothing is ever removed: whoever asks for the files
- * takes them away. One thread.
+ * Series labels and sample labels become pprof labels; `go tool pprof FILE` reads the file. A file
+ * appears under its name only when it is complete. Files are never removed: the user removes them.
+ * One thread.
  */
 #pragma once
 
@@ -21,11 +22,14 @@ struct local_store {
 	bool is_open;
 };
 
-/* Makes the directory (not its parents) if it is not there. */
+/* Creates the directory (not its parents) if it is missing. */
 bool local_store_open(struct local_store *store, const char *directory, struct err *err) MUST_CHECK;
 void local_store_close(struct local_store *store);
 
-/* The CPU samples of [start_ms, end_ms). An empty set writes no file. False: they are lost. */
+/*
+ * Write the CPU samples of [start_ms, end_ms). An empty set writes no file. False: the samples are
+ * lost, and counted in local_store_metrics.
+ */
 bool local_store_write(struct local_store *store, const struct sample_set *set, uint64_t start_ms,
 		       uint64_t end_ms, struct err *err) MUST_CHECK;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pace - how fast the spool is emptied, so that a fleet whose Kafka comes back does not bury it.
+ * pace - limits how fast the spool is emptied, so that a fleet does not overload a Kafka that has
+ * just come back.
  *
- * Two bounds. Bytes per second: what was not used is kept for one second, and one batch may always
- * go, to be paid for afterwards. And a window: batches that may be on their way at once, one at
- * first, twice as many with each that arrives, and one again when none has arrived for a while; so
- * what meets a Kafka that has just come back is one batch of each host, not all that fits into
- * the producer's queue. Pure; times are CLOCK_MONOTONIC.
+ * Two limits. A token bucket of bytes per second: unused tokens are kept for one second, and one
+ * batch may always go and put the bucket into debt. And a window of batches in flight: one at
+ * first, doubled with each delivery, and one again after two seconds without a delivery. So a Kafka
+ * that has just come back receives one batch of each host, not a full producer queue of each host.
+ * Pure; times are CLOCK_MONOTONIC, in ns.
  */
 #pragma once
 
@@ -16,32 +17,32 @@ enum { PACE_WINDOW_MAX = 16 };
 
 enum pace_verdict {
 	PACE_GO,
-	PACE_TOO_FAST, /* for the bytes per second */
-	PACE_UNHEARD,  /* as many are on their way as may be */
+	PACE_TOO_FAST,    /* the bucket is in debt */
+	PACE_WINDOW_FULL, /* wait for a delivery */
 	PACE_VERDICT_COUNT,
 };
 
 struct pace {
-	uint64_t rate; /* bytes per second that hold now; 0: no bound */
+	uint64_t rate; /* the current limit in bytes per second; 0: unlimited */
 	/* private */
-	uint64_t given_rate;
-	int64_t room; /* bytes that may go at once; below 0: to be paid for */
-	uint64_t refilled_ns, heard_ns;
+	uint64_t option_rate;
+	int64_t room; /* tokens in bytes; below 0: debt */
+	uint64_t refilled_ns, delivered_ns;
 	size_t window;
 };
 
-/* `rate` 0: no bound on bytes. */
+/* `rate` in bytes per second; 0: unlimited. */
 void pace_init(struct pace *pace, uint64_t rate, uint64_t now_ns);
 
 /*
- * May one more go? `live_rate` is the bytes per second that come in: the bound is never below twice
- * as many, so that what waits always becomes less.
+ * Whether one more batch may be sent. `live_rate` is the rate in bytes per second at which batches
+ * are put into the spool: the limit is at least twice that rate, so that the backlog shrinks.
  */
-enum pace_verdict pace_ask(struct pace *pace, uint64_t live_rate, size_t in_flight,
-			   uint64_t now_ns);
+enum pace_verdict pace_check(struct pace *pace, uint64_t live_rate, size_t in_flight,
+			     uint64_t now_ns);
 
 void pace_sent(struct pace *pace, uint64_t bytes);
 void pace_delivered(struct pace *pace, uint64_t now_ns);
 
-/* A pause of at most ms and at least half of it: hosts that failed together do not try together. */
+/* A random pause from ms / 2 to ms, so that hosts which failed together do not retry together. */
 uint64_t pace_jitter(uint64_t ms);

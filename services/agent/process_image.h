@@ -6,7 +6,7 @@
 
 #include "cgroup.h"
 #include "mappings.h"
-#include "unwind_list.h"
+#include "unwind_fields.h"
 
 /* One program in memory, from exec to exec. Shared by forks until one of them maps something. */
 struct process_image {

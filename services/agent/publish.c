@@ -18,35 +18,43 @@ enum {
 
 static struct metric batches_sent_total = { .name = "decima_agent_batches_sent_total",
 					    .help = "Batches that Kafka has acknowledged." };
-static struct metric bytes_sent_total = { .name = "decima_agent_bytes_sent_total",
-					  .help = "Bytes of those batches, uncompressed." };
+static struct metric bytes_sent_total = {
+	.name = "decima_agent_bytes_sent_total",
+	.help = "Bytes of the batches that Kafka has acknowledged, uncompressed."
+};
 static struct metric sends_failed_total = { .name = "decima_agent_sends_failed_total",
-					    .help = "Sends that failed; the batch goes again." };
+					    .help = "Sends that failed; the batch is sent again." };
 static struct metric spool_batches = { .name = "decima_agent_spool_batches",
 				       .kind = METRIC_GAUGE,
 				       .help = "Batches in the spool." };
 static struct metric spool_bytes = { .name = "decima_agent_spool_bytes",
 				     .kind = METRIC_GAUGE,
-				     .help = "Bytes of the spool." };
+				     .help = "Bytes of the batches in the spool." };
 static struct metric spool_oldest = { .name = "decima_agent_spool_oldest_seconds",
 				      .kind = METRIC_GAUGE,
 				      .help = "Age of the oldest batch in the spool." };
-static struct metric spool_rate = { .name = "decima_agent_spool_max_rate_bytes",
-				    .kind = METRIC_GAUGE,
-				    .help = "Bytes per second that may leave the spool now." };
-static struct metric spool_paced = { .name = "decima_agent_spool_paced_seconds_total",
-				     .help = "Time for which batches waited for that bound.",
-				     .unit = NS_PER_SECOND };
+static struct metric spool_rate = {
+	.name = "decima_agent_spool_max_rate_bytes",
+	.kind = METRIC_GAUGE,
+	.help = "Current limit of bytes per second sent from the spool."
+};
+static struct metric spool_paced = {
+	.name = "decima_agent_spool_paced_seconds_total",
+	.help = "Time that batches waited for the limit of bytes per second.",
+	.unit = NS_PER_SECOND
+};
 static struct metric spool_lost_batches = { .name = "decima_agent_spool_lost_batches_total",
-					    .help = "Batches the spool gave up, by reason.",
+					    .help = "Batches dropped by the spool, by reason.",
 					    .label = "reason",
 					    .values = spool_reason_names,
 					    .value_count = SPOOL_REASON_COUNT };
-static struct metric spool_lost_samples = { .name = "decima_agent_spool_lost_samples_total",
-					    .help = "Samples of those batches, by reason.",
-					    .label = "reason",
-					    .values = spool_reason_names,
-					    .value_count = SPOOL_REASON_COUNT };
+static struct metric spool_lost_samples = {
+	.name = "decima_agent_spool_lost_samples_total",
+	.help = "Samples of batches dropped by the spool, by reason.",
+	.label = "reason",
+	.values = spool_reason_names,
+	.value_count = SPOOL_REASON_COUNT
+};
 
 struct metric *const publish_metrics[] = {
 	&batches_sent_total, &bytes_sent_total,   &sends_failed_total, &spool_batches, &spool_bytes,
@@ -96,20 +104,20 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		publish->pause_until_ns = 0;
 		break;
 	case KAFKA_REFUSED:
-		log_error("batch refused by kafka", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
-		spool_refused(publish->spool, slot->epoch, slot->seq);
+		log_error("batch rejected by kafka", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
+		spool_rejected(publish->spool, slot->epoch, slot->seq);
 		break;
 	case KAFKA_FAILED:
 	case KAFKA_FATE_COUNT:
 		spool_returned(publish->spool, slot->epoch, slot->seq);
-		if (publish->stop_at_ns) /* it stays in the spool, as it should */
+		if (publish->stop_at_ns) /* expected: it stays in the spool */
 			break;
 		log_warn("batch not delivered", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
 		metric_add(&sends_failed_total, 1);
 		pause_longer(publish);
 		break;
 	}
-	slot->taken = false;
+	slot->in_use = false;
 	publish->in_flight--;
 }
 
@@ -135,9 +143,9 @@ static void producer_close(struct publish *publish, uint64_t timeout_ms)
 	if (publish->producer_is_open)
 		kafka_producer_close(&publish->producer, timeout_ms);
 	publish->producer_is_open = false;
-	/* Whatever was not reported is not delivered, as far as anybody can know. */
+	/* A message without a delivery report counts as not delivered. */
 	for (size_t i = 0; i < PACE_WINDOW_MAX; i++)
-		if (publish->slots[i].taken)
+		if (publish->slots[i].in_use)
 			on_report(publish, i, KAFKA_FAILED, "the producer was closed");
 }
 
@@ -145,12 +153,12 @@ static size_t slot_free(const struct publish *publish)
 {
 	size_t i = 0;
 
-	while (i < PACE_WINDOW_MAX && publish->slots[i].taken)
+	while (i < PACE_WINDOW_MAX && publish->slots[i].in_use)
 		i++;
 	return i;
 }
 
-/* Hand a batch to the client. ERR_LIMIT: its queue is full. */
+/* Pass a batch to the Kafka client. ERR_LIMIT: its queue is full. */
 static bool batch_send(struct publish *publish, const struct spool_batch *batch, size_t slot,
 		       struct arena *arena, struct err *err)
 {
@@ -169,7 +177,7 @@ static bool batch_send(struct publish *publish, const struct spool_batch *batch,
 				   err);
 }
 
-/* False: there is nothing to send, or no room for it. */
+/* False: there is no batch to send, or no room in the client. */
 static bool next_send(struct publish *publish)
 {
 	AUTO_ARENA arena = { 0 };
@@ -180,7 +188,7 @@ static bool next_send(struct publish *publish)
 	if (slot == PACE_WINDOW_MAX || !spool_next(publish->spool, &arena, &batch))
 		return false;
 	publish->slots[slot] = (struct publish_slot){
-		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .taken = true
+		.epoch = batch.epoch, .seq = batch.seq, .bytes = batch.value.len, .in_use = true
 	};
 	publish->in_flight++;
 	if (batch_send(publish, &batch, slot, &arena, &err)) {
@@ -188,8 +196,8 @@ static bool next_send(struct publish *publish)
 		failpoint(FAILPOINT_AFTER_PRODUCE);
 		return true;
 	}
-	if (err.code == ERR_LIMIT) { /* no failure: it waits its turn in the spool */
-		publish->slots[slot].taken = false;
+	if (err.code == ERR_LIMIT) { /* not a failure: it waits in the spool */
+		publish->slots[slot].in_use = false;
 		publish->in_flight--;
 		spool_returned(publish->spool, batch.epoch, batch.seq);
 		return false;
@@ -198,7 +206,7 @@ static bool next_send(struct publish *publish)
 	return true;
 }
 
-/* A producer that has met a fatal error is replaced. */
+/* Replace a producer that had a fatal error. */
 static void producer_heal(struct publish *publish)
 {
 	struct err err;
@@ -207,7 +215,7 @@ static void producer_heal(struct publish *publish)
 		return;
 	producer_close(publish, CLOSE_MS);
 	if (!producer_open(publish, &err)) {
-		log_error("no kafka producer", "error=\"%s\"", err.msg);
+		log_error("kafka producer not opened", "error=\"%s\"", err.msg);
 		pause_longer(publish);
 	}
 }
@@ -217,17 +225,18 @@ static bool is_paused(const struct publish *publish)
 	return clock_monotonic_ns() < publish->pause_until_ns;
 }
 
-/* Hand over all that may go now. True: what is left waits for the bound on bytes per second. */
+/* Send all batches that may be sent now. True: the others wait for the limit of bytes per second.
+ */
 static bool send_all(struct publish *publish)
 {
 	while (!is_paused(publish)) {
 		struct spool_level level = spool_level_get(publish->spool);
-		enum pace_verdict verdict = pace_ask(&publish->pace, level.put_rate,
-						     publish->in_flight, clock_monotonic_ns());
+		enum pace_verdict verdict = pace_check(&publish->pace, level.put_rate,
+						       publish->in_flight, clock_monotonic_ns());
 
 		if (verdict == PACE_TOO_FAST)
 			return level.batches > publish->in_flight;
-		if (verdict == PACE_UNHEARD || !next_send(publish))
+		if (verdict == PACE_WINDOW_FULL || !next_send(publish))
 			return false;
 	}
 	return false;
@@ -256,7 +265,7 @@ static void step(struct publish *publish)
 		metric_add(&spool_paced, (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 }
 
-static bool goes_on(struct publish *publish)
+static bool must_continue(struct publish *publish)
 {
 	uint64_t stop_at_ns = publish->stop_at_ns;
 
@@ -269,7 +278,7 @@ static void *publish_run(void *self)
 {
 	struct publish *publish = self;
 
-	while (goes_on(publish)) {
+	while (must_continue(publish)) {
 		step(publish);
 		gauges_set(publish);
 	}

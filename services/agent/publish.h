@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * publish - one thread that takes batches out of the spool, in order, and puts them into Kafka.
+ * publish - a thread that moves batches from the spool to Kafka, in order.
  *
- * A batch leaves the spool when Kafka has acknowledged it, never before. What fails goes again, for
- * ever, with growing pauses that differ from host to host; batches put meanwhile wait behind. The
- * number of messages and bytes on their way is bounded, so memory does not grow with the spool, and
- * so are the bytes per second (pace.h). After a crash a batch may be sent twice: its number tells
- * the ingester.
+ * A batch is removed from the spool only after Kafka has acknowledged it. A failed send is retried
+ * without limit, after growing pauses with jitter; newer batches wait in the spool meanwhile. The
+ * messages and bytes in flight are bounded, so memory does not grow with the spool, and so is the
+ * rate in bytes per second (pace.h). After a crash a batch may be sent twice: the ingester
+ * recognizes it by its number.
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct publish_options {
 	const char *brokers;
 	const char *topic;         /* NULL: PUBLISH_TOPIC */
 	uint64_t queue_max_kbytes; /* of librdkafka's queue; 0: its default */
-	uint64_t max_rate;         /* bytes per second out of the spool; 0: no bound. See pace.h */
+	uint64_t max_rate;         /* bytes per second out of the spool; 0: unlimited. See pace.h */
 };
 
-/* A batch that is on its way; its index is the message's token. */
+/* A batch in flight; the index of its slot is the message's token. */
 struct publish_slot {
 	uint64_t epoch, seq, bytes;
-	bool taken;
+	bool in_use;
 };
 
 struct publish {
@@ -41,22 +41,22 @@ struct publish {
 	struct publish_slot slots[PACE_WINDOW_MAX];
 	size_t in_flight;
 	struct pace pace;
-	uint64_t pause_ms, pause_until_ns; /* after a failure; 0: none */
+	uint64_t pause_ms, pause_until_ns; /* after a failure; 0: no pause */
 	pthread_t thread;
 	bool running;
-	_Atomic uint64_t stop_at_ns; /* 0: not asked to stop */
+	_Atomic uint64_t stop_at_ns; /* deadline of publish_stop(); 0: not stopping */
 };
 
-/* Needs no Kafka: it is waited for. The spool must outlive the thread. */
+/* Does not need Kafka to be up: the thread retries. The spool must outlive the thread. */
 bool publish_start(struct publish *publish, struct spool *spool,
 		   const struct publish_options *options, struct err *err) MUST_CHECK;
 
 /*
- * Send what the spool still holds, for at most timeout_ms and a second; what is not delivered by
- * then stays in the spool.
+ * Send the batches of the spool for at most timeout_ms, plus up to a second to end the thread. A
+ * batch that is not delivered by then stays in the spool.
  */
 void publish_stop(struct publish *publish, uint64_t timeout_ms);
 
-/* Of the spool and of this thread; for metrics_register(). */
+/* The metrics of the spool and of this thread, for metrics_register(). */
 extern struct metric *const publish_metrics[];
 extern const size_t publish_metric_count;

@@ -5,7 +5,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "disk_file.h"
-#include "spool_entry.h"
+#include "spool_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,37 +20,13 @@ const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
 	[SPOOL_REFUSED] = "spool_refused",
 };
 
-struct spool_name spool_name_of(uint64_t epoch, uint64_t seq, const char *suffix)
-{
-	struct spool_name name;
-
-	snprintf(name.text, sizeof(name.text), "%020" PRIu64 "-%020" PRIu64 "%s", epoch, seq,
-		 suffix);
-	return name;
-}
-
 static uint64_t file_size(const struct spool_batch *batch)
 {
 	return SPOOL_HEADER_SIZE + batch->key.len + batch->status.len + batch->value.len +
 	       sizeof(uint64_t);
 }
 
-void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
-{
-	if (spool->entry_count == spool->entry_cap) {
-		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
-		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
-
-		if (!entries)
-			abort(); /* out of memory, as in arena */
-		spool->entries = entries;
-		spool->entry_cap = cap;
-	}
-	spool->entries[spool->entry_count++] = *entry;
-	spool->bytes += entry->bytes;
-}
-
-/* Those of [first, first + count) leave the index. With the lock. */
+/* Remove the entries [first, first + count) from the index. With the lock. */
 static void entries_remove(struct spool *spool, size_t first, size_t count)
 {
 	struct spool_entry *at = spool->entries + first;
@@ -61,7 +37,7 @@ static void entries_remove(struct spool *spool, size_t first, size_t count)
 	memmove(at, at + count, (spool->entry_count - first) * sizeof(*at));
 }
 
-/* With the lock. Batches end in order, so it is found among the first. */
+/* With the lock. Batches are delivered in order, so the entry is one of the first. */
 static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
 	for (size_t i = 0; i < spool->entry_count; i++)
@@ -70,40 +46,21 @@ static struct spool_entry *entry_find(struct spool *spool, uint64_t epoch, uint6
 	return NULL;
 }
 
-bool spool_meta_store(struct spool *spool, str status, struct err *err)
-{
-	AUTO_ARENA arena = { 0 };
-	struct spool_lost lost = spool_lost_get(spool);
-	struct spool_meta meta = {
-		.epoch = spool->epoch,
-		.last_seq = spool->last_seq,
-		.given_up = spool->given_up,
-		.host_id = spool->host_id,
-		.status = status,
-	};
-
-	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
-		       "meta holds every count");
-	memcpy(meta.counts, lost.batches, sizeof(lost.batches));
-	memcpy(meta.counts + SPOOL_REASON_COUNT, lost.samples, sizeof(lost.samples));
-	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
-}
-
-/* Batches next to each other that go for one reason. */
-struct giving_up {
+/* A run of adjacent batches that are dropped for the same reason. */
+struct spool_drop {
 	size_t first, count;
 	enum spool_reason reason;
 	struct spool_range range;
 };
 
-/* The first run that has to go so that `need` more bytes fit. With the lock. */
-static bool victims_find(struct spool *spool, uint64_t need, struct giving_up *ret_run)
+/* The first run that has to be dropped so that `need` more bytes fit. With the lock. */
+static bool victims_find(struct spool *spool, uint64_t need, struct spool_drop *ret_run)
 {
 	for (size_t i = 0; i < spool->entry_count; i++) {
 		enum spool_state state = spool->entries[i].state;
 
-		if (state == SPOOL_IS_CORRUPT || state == SPOOL_IS_REFUSED) {
-			*ret_run = (struct giving_up){ .first = i, .count = 1 };
+		if (state == SPOOL_IS_CORRUPT || state == SPOOL_IS_REJECTED) {
+			*ret_run = (struct spool_drop){ .first = i, .count = 1 };
 			ret_run->reason = state == SPOOL_IS_CORRUPT ? SPOOL_CORRUPT : SPOOL_REFUSED;
 			return true;
 		}
@@ -121,12 +78,13 @@ static bool victims_find(struct spool *spool, uint64_t need, struct giving_up *r
 			  spool->entries[end].epoch == spool->entries[first].epoch;
 	     end++)
 		bytes -= spool->entries[end].bytes;
-	*ret_run = (struct giving_up){ .first = first, .count = end - first, .reason = SPOOL_FULL };
+	*ret_run =
+		(struct spool_drop){ .first = first, .count = end - first, .reason = SPOOL_FULL };
 	return end > first;
 }
 
-/* Count a run and take it out of the index. With the lock. */
-static void victims_book(struct spool *spool, struct giving_up *run)
+/* Count a run and remove it from the index. With the lock. */
+static void victims_count(struct spool *spool, struct spool_drop *run)
 {
 	const struct spool_entry *entries = spool->entries + run->first;
 
@@ -138,15 +96,15 @@ static void victims_book(struct spool *spool, struct giving_up *run)
 		spool->lost.samples[run->reason] += entries[i].samples;
 	}
 	entries_remove(spool, run->first, run->count);
-	spool->given_up = run->range;
+	spool->dropped = run->range;
 }
 
-/* The files go after meta has said so. Bad ones are kept for a look, up to a number. */
-static void victims_unlink(struct spool *spool, const struct giving_up *run)
+/* After meta is written. Up to SPOOL_BAD_FILES_MAX bad files are kept for inspection. */
+static void victims_unlink(struct spool *spool, const struct spool_drop *run)
 {
 	for (uint64_t seq = run->range.first; seq <= run->range.last; seq++) {
-		struct spool_name name = spool_name_of(run->range.epoch, seq, ".batch");
-		struct spool_name bad = spool_name_of(run->range.epoch, seq, ".bad");
+		struct spool_name name = spool_name_format(run->range.epoch, seq, ".batch");
+		struct spool_name bad = spool_name_format(run->range.epoch, seq, ".bad");
 
 		if (run->reason == SPOOL_FULL || spool->bad_files >= SPOOL_BAD_FILES_MAX)
 			unlinkat(spool->spool_fd, name.text, 0);
@@ -155,11 +113,11 @@ static void victims_unlink(struct spool *spool, const struct giving_up *run)
 	}
 }
 
-/* Give up what has to go: what is bad, and the oldest until `need` more bytes fit. */
+/* Drop all bad batches, and the oldest batches until `need` more bytes fit. */
 static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 {
 	for (;;) {
-		struct giving_up run;
+		struct spool_drop run;
 
 		pthread_mutex_lock(&spool->lock);
 
@@ -167,7 +125,7 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 		bool fits = spool->bytes + need <= spool->max_bytes;
 
 		if (found)
-			victims_book(spool, &run);
+			victims_count(spool, &run);
 		pthread_mutex_unlock(&spool->lock);
 		if (!found && !fits)
 			return err_set(err, ERR_LIMIT,
@@ -176,22 +134,22 @@ static bool make_room(struct spool *spool, uint64_t need, struct err *err)
 				       need, spool->max_bytes);
 		if (!found)
 			return true;
-		log_warn("batches given up", "reason=%s batches=%zu first=%" PRIu64,
+		log_warn("batches dropped", "reason=%s batches=%zu first=%" PRIu64,
 			 spool_reason_names[run.reason], run.count, run.range.first);
-		/* On a full disk meta cannot be written before something goes: then the next one
-		 * tells, unless a crash comes first. */
+		/* On a full disk meta cannot be written before a file is removed. Then the next
+		 * write of meta reports the drop, unless a crash comes first. */
 		if (!spool_meta_store(spool, spool->last_status, err))
-			log_error("what the spool gives up is not written down yet", "error=\"%s\"",
+			log_error("drop of batches not stored in meta yet", "error=\"%s\"",
 				  err->msg);
 		victims_unlink(spool, &run);
 	}
 }
 
-/* Its number is durable in meta before it may leave: else it might be given out twice. */
+/* The number is durable in meta before the batch can be sent, or it could be used twice. */
 static bool batch_store(struct spool *spool, const struct spool_batch *batch, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct spool_name name = spool_name_of(batch->epoch, batch->seq, ".batch");
+	struct spool_name name = spool_name_format(batch->epoch, batch->seq, ".batch");
 
 	if (disk_file_write(spool->spool_fd, name.text, spool_batch_write(batch, &arena), err)) {
 		failpoint(FAILPOINT_AFTER_SPOOL_FILE);
@@ -204,7 +162,7 @@ static bool batch_store(struct spool *spool, const struct spool_batch *batch, st
 	return false;
 }
 
-/* An average in which a minute ago counts less than half of now. With the lock. */
+/* An average over about a minute: older values count less than half. With the lock. */
 static void put_rate_count(struct spool *spool, uint64_t bytes)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -258,7 +216,7 @@ struct spool_lost spool_lost_get(struct spool *spool)
 	return lost;
 }
 
-/* Batches of an older epoch come before. */
+/* Batches of an older epoch come first in the index. */
 uint64_t spool_oldest_seq(struct spool *spool)
 {
 	uint64_t oldest = spool->last_seq + 1;
@@ -300,47 +258,46 @@ static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum sp
 }
 
 /*
- * The oldest that may go. With the lock. What is on its way cannot be given up, so no more than
- * half of the spool's room may be: in the other half there is always something older to give up for
- * what is new.
+ * The oldest batch that may be sent. With the lock. A batch in flight cannot be dropped, so at most
+ * half of the spool's size may be in flight: the other half always has an older batch that can be
+ * dropped for a new one.
  */
 static struct spool_entry *waiting_find(struct spool *spool)
 {
-	uint64_t on_its_way = 0;
+	uint64_t in_flight = 0;
 
 	for (size_t i = 0; i < spool->entry_count; i++) {
 		struct spool_entry *entry = &spool->entries[i];
 
-		if (entry->state == SPOOL_ON_ITS_WAY)
-			on_its_way += entry->bytes;
+		if (entry->state == SPOOL_IN_FLIGHT)
+			in_flight += entry->bytes;
 		if (entry->state == SPOOL_WAITING)
-			return on_its_way && on_its_way + entry->bytes > spool->max_bytes / 2
-				       ? NULL
-				       : entry;
+			return in_flight && in_flight + entry->bytes > spool->max_bytes / 2 ? NULL
+											    : entry;
 	}
 	return NULL;
 }
 
-/* Mark the oldest that waits as on its way, so that nobody gives it up while it is read. */
-static bool waiting_take(struct spool *spool, struct spool_entry *ret_entry)
+/* Mark the oldest waiting batch as in flight, so that it is not dropped while it is read. */
+static bool waiting_claim(struct spool *spool, struct spool_entry *ret_entry)
 {
 	pthread_mutex_lock(&spool->lock);
 
 	struct spool_entry *entry = waiting_find(spool);
 
 	if (entry) {
-		entry->state = SPOOL_ON_ITS_WAY;
+		entry->state = SPOOL_IN_FLIGHT;
 		*ret_entry = *entry;
 	}
 	pthread_mutex_unlock(&spool->lock);
 	return entry;
 }
 
-/* ERR_IO: the file may be fine, the system is not. Anything else: the file is bad. */
+/* ERR_IO: a system error, the file may be good. Any other error: the file is bad. */
 static bool batch_load(struct spool *spool, const struct spool_entry *entry, struct arena *arena,
 		       struct spool_batch *ret_batch, struct err *err)
 {
-	struct spool_name name = spool_name_of(entry->epoch, entry->seq, ".batch");
+	struct spool_name name = spool_name_format(entry->epoch, entry->seq, ".batch");
 	str file;
 
 	if (!disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, arena, &file,
@@ -358,7 +315,7 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 	struct spool_entry entry;
 	struct err err;
 
-	while (waiting_take(spool, &entry)) {
+	while (waiting_claim(spool, &entry)) {
 		if (batch_load(spool, &entry, arena, ret_batch, &err))
 			return true;
 		log_error("batch cannot be read", "error=\"%s\"", err.msg);
@@ -371,10 +328,11 @@ bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *re
 	return false;
 }
 
-/* The unlink is not synced: a batch that comes back after a crash is sent again and known. */
+/* The unlink is not synced: a batch that reappears after a crash is sent again, and the ingester
+ * recognizes its number. */
 void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
-	struct spool_name name = spool_name_of(epoch, seq, ".batch");
+	struct spool_name name = spool_name_format(epoch, seq, ".batch");
 
 	if (unlinkat(spool->spool_fd, name.text, 0) && errno != ENOENT)
 		log_error("batch cannot be removed", "name=%s error=\"%m\"", name.text);
@@ -392,9 +350,9 @@ void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq)
 	state_set(spool, epoch, seq, SPOOL_WAITING);
 }
 
-void spool_refused(struct spool *spool, uint64_t epoch, uint64_t seq)
+void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq)
 {
-	state_set(spool, epoch, seq, SPOOL_IS_REFUSED);
+	state_set(spool, epoch, seq, SPOOL_IS_REJECTED);
 }
 
 void spool_wait(struct spool *spool, uint64_t timeout_ms)
@@ -410,4 +368,36 @@ void spool_wait(struct spool *spool, uint64_t timeout_ms)
 		if (pthread_cond_clockwait(&spool->filled, &spool->lock, CLOCK_MONOTONIC, &until))
 			break;
 	pthread_mutex_unlock(&spool->lock);
+}
+
+bool spool_open(struct spool *spool, const struct spool_options *options, struct err *err)
+{
+	*spool = (struct spool){
+		.max_bytes = options->max_bytes,
+		.state_fd = -1,
+		.spool_fd = -1,
+		.lock_fd = -1,
+		.is_open = true,
+	};
+	pthread_mutex_init(&spool->lock, NULL);
+	pthread_cond_init(&spool->filled, NULL);
+	if (!spool_directory_open(spool, options, err)) {
+		spool_close(spool);
+		return err_wrap(err, "open the spool");
+	}
+	return true;
+}
+
+void spool_close(struct spool *spool)
+{
+	if (!spool->is_open)
+		return;
+	fd_closep(&spool->spool_fd);
+	fd_closep(&spool->lock_fd);
+	fd_closep(&spool->state_fd);
+	pthread_mutex_destroy(&spool->lock);
+	pthread_cond_destroy(&spool->filled);
+	free(spool->entries);
+	arena_free(&spool->arena);
+	*spool = (struct spool){ 0 };
 }

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* "DSPB" and "DSPM" as they stand in the file. */
+/* In the file: "DSPB" and "DSPM". */
 enum { BATCH_MAGIC = 0x42505344, META_MAGIC = 0x4d505344, VERSION = 1, CHECKSUM_SIZE = 8 };
 
 static void checksum_add(struct buf *out)
@@ -14,17 +14,18 @@ static void checksum_add(struct buf *out)
 	buf_u64(out, hash_64(buf_bytes(out)));
 }
 
-/* The bytes before the checksum at the end, where it fits them. */
-static bool checksum_take(str file, str *ret_body, struct err *err)
+/* Verify the checksum at the end; returns the bytes before it. */
+static bool checksum_verify(str file, str *ret_body, struct err *err)
 {
 	if (file.len < CHECKSUM_SIZE)
-		return err_set(err, ERR_INVALID, "%zu bytes are no file of a spool", file.len);
+		return err_set(err, ERR_INVALID, "%zu bytes are too short for a file of the spool",
+			       file.len);
 
 	str body = { file.ptr, file.len - CHECKSUM_SIZE };
 	struct reader end = reader_of(str_skip(file, body.len));
 
 	if (reader_u64(&end) != hash_64(body))
-		return err_set(err, ERR_INVALID, "its checksum does not fit its bytes");
+		return err_set(err, ERR_INVALID, "checksum mismatch");
 	*ret_body = body;
 	return true;
 }
@@ -34,9 +35,9 @@ static bool kind_check(struct reader *r, uint32_t magic, struct err *err)
 	uint32_t found = reader_u32(r), version = reader_u32(r);
 
 	if (found != magic)
-		return err_set(err, ERR_INVALID, "it does not begin as such a file does");
+		return err_set(err, ERR_INVALID, "wrong magic number");
 	if (version != VERSION)
-		return err_set(err, ERR_INVALID, "version %" PRIu32 ", and this agent knows %d",
+		return err_set(err, ERR_INVALID, "version %" PRIu32 ", this agent supports %d",
 			       version, VERSION);
 	return true;
 }
@@ -57,7 +58,7 @@ str spool_batch_write(const struct spool_batch *batch, struct arena *arena)
 	buf_u32(&out, (uint32_t)batch->status.len);
 	buf_u32(&out, (uint32_t)batch->value.len);
 	buf_u32(&out, 0);
-	checksum_add(&out); /* the header's own: an index may believe it without the rest */
+	checksum_add(&out); /* of the header, so that an index can trust it without the rest */
 	buf_str(&out, batch->key);
 	buf_str(&out, batch->status);
 	buf_str(&out, batch->value);
@@ -65,8 +66,8 @@ str spool_batch_write(const struct spool_batch *batch, struct arena *arena)
 	return buf_bytes(&out);
 }
 
-/* The lengths are left in the batch's strings, which point nowhere yet. */
-static bool header_take(struct reader *r, struct spool_batch *batch, struct err *err)
+/* Sets only the lengths of the batch's strings; the caller sets the pointers. */
+static bool header_parse(struct reader *r, struct spool_batch *batch, struct err *err)
 {
 	if (!kind_check(r, BATCH_MAGIC, err))
 		return false;
@@ -80,9 +81,9 @@ static bool header_take(struct reader *r, struct spool_batch *batch, struct err 
 	reader_u32(r);
 	if (batch->key.len > SPOOL_KEY_MAX || batch->status.len > SPOOL_STATUS_MAX ||
 	    batch->value.len > SPOOL_VALUE_MAX)
-		return err_set(err, ERR_INVALID, "it claims parts larger than a batch may have");
+		return err_set(err, ERR_INVALID, "a field is longer than a batch allows");
 	if (batch->seq == 0)
-		return err_set(err, ERR_INVALID, "its number is 0, and numbers begin with 1");
+		return err_set(err, ERR_INVALID, "sequence number 0; numbers begin with 1");
 	return true;
 }
 
@@ -93,13 +94,13 @@ bool spool_header_read(str head, struct spool_batch *ret_batch, uint64_t *ret_fi
 	str body;
 
 	if (head.len < SPOOL_HEADER_SIZE)
-		return err_set(err, ERR_INVALID, "it ends inside its header");
-	if (!checksum_take((str){ head.ptr, SPOOL_HEADER_SIZE }, &body, err))
+		return err_set(err, ERR_INVALID, "truncated header");
+	if (!checksum_verify((str){ head.ptr, SPOOL_HEADER_SIZE }, &body, err))
 		return false;
 
 	struct reader r = reader_of(body);
 
-	if (!header_take(&r, &batch, err))
+	if (!header_parse(&r, &batch, err))
 		return false;
 	*ret_file_size = SPOOL_HEADER_SIZE + batch.key.len + batch.status.len + batch.value.len +
 			 CHECKSUM_SIZE;
@@ -116,9 +117,9 @@ bool spool_batch_read(str file, struct spool_batch *ret_batch, struct err *err)
 	if (!spool_header_read(file, &batch, &size, err))
 		return false;
 	if (size != file.len)
-		return err_set(err, ERR_INVALID, "%zu bytes, and its header says %" PRIu64,
-			       file.len, size);
-	if (!checksum_take(file, &body, err))
+		return err_set(err, ERR_INVALID, "%zu bytes, the header says %" PRIu64, file.len,
+			       size);
+	if (!checksum_verify(file, &body, err))
 		return false;
 
 	struct reader r = reader_of(str_skip(body, SPOOL_HEADER_SIZE));
@@ -140,9 +141,9 @@ str spool_meta_write(const struct spool_meta *meta, struct arena *arena)
 	buf_u64(&out, meta->last_seq);
 	for (size_t i = 0; i < ARRAY_LEN(meta->counts); i++)
 		buf_u64(&out, meta->counts[i]);
-	buf_u64(&out, meta->given_up.epoch);
-	buf_u64(&out, meta->given_up.first);
-	buf_u64(&out, meta->given_up.last);
+	buf_u64(&out, meta->dropped.epoch);
+	buf_u64(&out, meta->dropped.first);
+	buf_u64(&out, meta->dropped.last);
 	buf_str_prefixed(&out, meta->host_id);
 	buf_str_prefixed(&out, meta->status);
 	checksum_add(&out);
@@ -154,7 +155,7 @@ bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err)
 	struct spool_meta meta = { 0 };
 	str body;
 
-	if (!checksum_take(file, &body, err))
+	if (!checksum_verify(file, &body, err))
 		return false;
 
 	struct reader r = reader_of(body);
@@ -165,14 +166,14 @@ bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err)
 	meta.last_seq = reader_u64(&r);
 	for (size_t i = 0; i < ARRAY_LEN(meta.counts); i++)
 		meta.counts[i] = reader_u64(&r);
-	meta.given_up.epoch = reader_u64(&r);
-	meta.given_up.first = reader_u64(&r);
-	meta.given_up.last = reader_u64(&r);
+	meta.dropped.epoch = reader_u64(&r);
+	meta.dropped.first = reader_u64(&r);
+	meta.dropped.last = reader_u64(&r);
 	meta.host_id = reader_str_prefixed(&r);
 	meta.status = reader_str_prefixed(&r);
 	if (r.failed || reader_left(&r) || meta.host_id.len > SPOOL_KEY_MAX ||
 	    meta.status.len > SPOOL_STATUS_MAX)
-		return err_set(err, ERR_INVALID, "its parts do not fit its length");
+		return err_set(err, ERR_INVALID, "fields do not match the length");
 	*ret_meta = meta;
 	return true;
 }

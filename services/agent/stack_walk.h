@@ -14,7 +14,13 @@
 #pragma once
 
 #include "sample.h"
-#include "unwind_space.h"
+
+/* The pages of tables and lists by their numbers, as BPF programs see them. */
+struct unwind_space {
+	/* NULL: nobody's. Good until the round's end. */
+	const uint8_t *(*page)(void *self, uint64_t number);
+	void *self;
+};
 
 struct stack_walk {
 	uint64_t walked, kept; /* cumulative: by us, and those that are as BPF left them */

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-enum trouble { TROUBLE_CORRUPT, TROUBLE_READ, TROUBLE_WRITE, TROUBLE_COUNT };
-static const char *const trouble_names[TROUBLE_COUNT] = { "corrupt", "read", "write" };
+enum cache_error { CACHE_ERROR_CORRUPT, CACHE_ERROR_READ, CACHE_ERROR_WRITE, CACHE_ERROR_COUNT };
+static const char *const cache_error_names[CACHE_ERROR_COUNT] = { "corrupt", "read", "write" };
 
 static struct metric built = { .name = "decima_agent_unwind_table_build_seconds",
 			       .kind = METRIC_HISTOGRAM,
@@ -28,14 +28,14 @@ static struct metric rows = { .name = "decima_agent_unwind_rows_built_total",
 static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total",
 				.kind = METRIC_COUNTER,
 				.help = "Unwind tables that came from the cache on disk." };
-static struct metric troubles = {
+static struct metric cache_errors = {
 	.name = "decima_agent_unwind_cache_errors_total",
 	.kind = METRIC_COUNTER,
-	.help = "Unwind tables that the cache on disk had spoiled, or that "
-		"it could not read or write; they are built (again).",
+	.help = "Unwind tables that were corrupt in the cache on disk, or could not be read "
+		"from it or written to it; a table that cannot be read is built again.",
 	.label = "reason",
-	.values = trouble_names,
-	.value_count = TROUBLE_COUNT
+	.values = cache_error_names,
+	.value_count = CACHE_ERROR_COUNT
 };
 static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
 				     .kind = METRIC_GAUGE,
@@ -43,8 +43,8 @@ static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
 static struct metric cache_left_out = {
 	.name = "decima_agent_unwind_cache_left_out_total",
 	.kind = METRIC_COUNTER,
-	.help = "Unwind tables not kept on disk because it has little room left, which is the "
-		"spool's.",
+	.help = "Unwind tables not stored on disk because it has little free space, which is kept "
+		"for the spool.",
 };
 static struct metric cache_removed = {
 	.name = "decima_agent_unwind_cache_removed_total",
@@ -54,25 +54,25 @@ static struct metric cache_removed = {
 };
 static struct metric cpu = { .name = "decima_agent_unwind_builder_cpu_seconds_total",
 			     .kind = METRIC_COUNTER,
-			     .help = "CPU time of processes that built unwind tables and have "
-				     "ended.",
+			     .help = "CPU time of the processes that built unwind tables, counted "
+				     "when a process ends.",
 			     .unit = NS_PER_SECOND };
 static struct metric peak = { .name = "decima_agent_unwind_builder_peak_bytes",
 			      .kind = METRIC_GAUGE,
-			      .help = "Most memory that a process which built unwind tables had." };
+			      .help = "Peak memory of a process that built unwind tables." };
 static struct metric starts = { .name = "decima_agent_unwind_builder_starts_total",
 				.kind = METRIC_COUNTER,
 				.help = "Processes started to build unwind tables." };
 
 struct metric *const unwind_builder_metrics[] = {
-	&built,         &rows,           &cached, &troubles, &cache_bytes,
-	&cache_removed, &cache_left_out, &cpu,    &peak,     &starts,
+	&built,         &rows,           &cached, &cache_errors, &cache_bytes,
+	&cache_removed, &cache_left_out, &cpu,    &peak,         &starts,
 };
 const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
 
-struct job {
+struct build_job {
 	char build_id[BUILD_ID_TEXT_MAX];
-	int fd; /* -1: none */
+	int fd; /* -1: only the cache is to be read */
 };
 
 static void close_file(int *fd)
@@ -82,7 +82,7 @@ static void close_file(int *fd)
 	*fd = -1;
 }
 
-/* Nobody writes to it from now on; then it is looked at, all of it. */
+/* Once sealed, the file cannot change any more; then all of it is verified. */
 static bool seal_and_verify(int fd, uint32_t *ret_pages, struct err *err)
 {
 	struct unwind_file file = { 0 };
@@ -102,7 +102,7 @@ static int make_file(void)
 }
 
 static bool fetch(struct unwind_builder *builder, const char *build_id,
-		  struct unwind_answer *answer)
+		  struct unwind_table_response *response)
 {
 	AUTO_FD kept = unwind_cache_get(&builder->cache, build_id);
 	AUTO_FD fd = kept < 0 ? -1 : make_file();
@@ -111,16 +111,15 @@ static bool fetch(struct unwind_builder *builder, const char *build_id,
 	if (fd < 0)
 		return false;
 	if (!unwind_cache_copy(kept, fd, &err)) {
-		metric_add_at(&troubles, TROUBLE_READ, 1);
-	} else if (seal_and_verify(fd, &answer->pages, &err)) {
+		metric_add_at(&cache_errors, CACHE_ERROR_READ, 1);
+	} else if (seal_and_verify(fd, &response->pages, &err)) {
 		metric_add(&cached, 1);
-		answer->fd = fd_take(&fd);
+		response->fd = fd_take(&fd);
 		return true;
 	} else {
-		metric_add_at(&troubles, TROUBLE_CORRUPT, 1);
+		metric_add_at(&cache_errors, CACHE_ERROR_CORRUPT, 1);
 	}
-	log_warn("a cached unwind table is of no use", "build_id=%s error=\"%s\"", build_id,
-		 err.msg);
+	log_warn("cached unwind table unusable", "build_id=%s error=\"%s\"", build_id, err.msg);
 	unwind_cache_remove(&builder->cache, build_id);
 	return false;
 }
@@ -133,22 +132,23 @@ static bool ensure_worker(struct unwind_builder *builder)
 
 	if (builder->worker.pid)
 		return true;
-	if (worker_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err)) {
-		builder->is_absent = false;
+	if (worker_process_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err)) {
+		builder->is_missing = false;
 		return true;
 	}
-	if (!builder->is_absent)
-		log_error("no builder: stacks without frame pointers stay in pieces",
+	if (!builder->is_missing)
+		log_error("unwind table builder not started: stacks without frame pointers stay "
+			  "incomplete",
 			  "error=\"%s\"", err.msg);
-	builder->is_absent = true;
+	builder->is_missing = true;
 	return false;
 }
 
-/* What became of it, of enum unwind_outcome. */
-static uint32_t build_once(struct unwind_builder *builder, const struct job *job, int fd)
+/* Returns an enum unwind_outcome. */
+static uint32_t build_once(struct unwind_builder *builder, const struct build_job *job, int fd)
 {
 	struct unwind_job_message message = { 0 };
-	struct unwind_answer_message said = { 0 };
+	struct unwind_response_message result = { 0 };
 	uint64_t began_ns = clock_monotonic_ns();
 
 	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
@@ -158,52 +158,53 @@ static uint32_t build_once(struct unwind_builder *builder, const struct job *job
 	const int fds[WORKER_FDS_MAX] = { job->fd, fd };
 	enum worker_reply reply = WORKER_DIED;
 
-	if (worker_hand(&builder->worker, &message, sizeof(message), fds))
-		reply = worker_wait(&builder->worker, UNWIND_BUILD_MS, &builder->stop, &said,
-				    sizeof(said));
+	if (worker_process_send(&builder->worker, &message, sizeof(message), fds))
+		reply = worker_process_wait(&builder->worker, UNWIND_BUILD_MS, &builder->stop,
+					    &result, sizeof(result));
 	builder->used_ns = clock_monotonic_ns();
-	if (reply != WORKER_ANSWERED || said.outcome >= UNWIND_OUTCOME_COUNT) {
-		worker_end(&builder->worker);
-		return reply == WORKER_NOT_YET ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
+	if (reply != WORKER_RESPONDED || result.outcome >= UNWIND_OUTCOME_COUNT) {
+		worker_process_kill(&builder->worker);
+		return reply == WORKER_BUSY ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
 	}
 	metric_observe(&built, builder->used_ns - began_ns);
-	metric_add(&rows, said.rows);
-	said.sentence[sizeof(said.sentence) - 1] = 0;
+	metric_add(&rows, result.rows);
+	result.error[sizeof(result.error) - 1] = 0;
 	log_debug("unwind table built",
 		  "build_id=%s outcome=%s rows=%" PRIu64 " cpu_us=%" PRIu64 " why=\"%s\"",
-		  job->build_id, unwind_outcome_names[said.outcome], said.rows, said.cpu_ns / 1000,
-		  said.sentence);
-	return said.outcome;
+		  job->build_id, unwind_outcome_names[result.outcome], result.rows,
+		  result.cpu_ns / 1000, result.error);
+	return result.outcome;
 }
 
-/* Somebody may have ended the builder for no fault of this file's: it has a second chance. */
-static void build(struct unwind_builder *builder, const struct job *job,
-		  struct unwind_answer *answer)
+/* The builder may have been killed for a reason other than this file, so a crash is retried once.
+ */
+static void build(struct unwind_builder *builder, const struct build_job *job,
+		  struct unwind_table_response *response)
 {
-	answer->outcome = UNWIND_UNREADABLE;
+	response->outcome = UNWIND_UNREADABLE;
 	for (int i = 0; i < UNWIND_BUILD_TRIES && job->fd >= 0; i++) {
 		AUTO_FD fd = make_file();
 		struct err err;
 
-		answer->outcome = fd < 0 ? UNWIND_IO : build_once(builder, job, fd);
+		response->outcome = fd < 0 ? UNWIND_IO : build_once(builder, job, fd);
 		if (stop_is_asked(&builder->stop))
 			return;
-		if (answer->outcome == UNWIND_CRASHED)
+		if (response->outcome == UNWIND_CRASHED)
 			continue;
-		if (answer->outcome != UNWIND_BUILT)
+		if (response->outcome != UNWIND_BUILT)
 			return;
-		if (!seal_and_verify(fd, &answer->pages, &err)) {
-			log_warn("what was built is no unwind table", "build_id=%s error=\"%s\"",
+		if (!seal_and_verify(fd, &response->pages, &err)) {
+			log_warn("built unwind table is malformed", "build_id=%s error=\"%s\"",
 				 job->build_id, err.msg);
-			answer->outcome = UNWIND_CRASHED;
+			response->outcome = UNWIND_CRASHED;
 			return;
 		}
 		if (!unwind_cache_put(&builder->cache, job->build_id, fd, &err)) {
-			metric_add_at(&troubles, TROUBLE_WRITE, 1);
-			log_warn("an unwind table is not kept on disk", "build_id=%s error=\"%s\"",
+			metric_add_at(&cache_errors, CACHE_ERROR_WRITE, 1);
+			log_warn("unwind table not stored on disk", "build_id=%s error=\"%s\"",
 				 job->build_id, err.msg);
 		}
-		answer->fd = fd_take(&fd);
+		response->fd = fd_take(&fd);
 		return;
 	}
 }
@@ -218,21 +219,22 @@ static void measure(const struct unwind_builder *builder)
 	metric_set(&starts, (int64_t)builder->worker.started);
 }
 
-static void run_job(struct unwind_builder *builder, struct job *job)
+static void run_job(struct unwind_builder *builder, struct build_job *job)
 {
-	struct unwind_answer *answer = heap_new(sizeof(*answer), 0);
+	struct unwind_table_response *response = heap_new(sizeof(*response), 0);
 
-	answer->fd = -1;
-	memcpy(answer->build_id, job->build_id, sizeof(answer->build_id));
-	if (!fetch(builder, job->build_id, answer))
-		build(builder, job, answer);
+	response->fd = -1;
+	memcpy(response->build_id, job->build_id, sizeof(response->build_id));
+	if (!fetch(builder, job->build_id, response))
+		build(builder, job, response);
 	measure(builder);
 	close_file(&job->fd);
 	free(job);
-	if (queue_push(&builder->answered, answer))
+	if (queue_push(&builder->responses, response))
 		return;
-	close_file(&answer->fd); /* cannot be: no more are asked for than it holds */
-	free(answer);
+	close_file(&response->fd); /* cannot happen: the queue has room for UNWIND_ASKED_MAX
+				      responses */
+	free(response);
 }
 
 static void *builder_run(void *self)
@@ -243,45 +245,47 @@ static void *builder_run(void *self)
 	while (!stop_is_asked(&builder->stop)) {
 		uint64_t wait_ms = builder->worker.pid ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
 
-		if (queue_pop(&builder->asked, &item, wait_ms))
+		if (queue_pop(&builder->requests, &item, wait_ms))
 			run_job(builder, item);
 		else if (builder->worker.pid && clock_monotonic_ns() - builder->used_ns >=
 							UNWIND_BUILDER_IDLE_MS * NS_PER_MS)
-			worker_end(&builder->worker);
+			worker_process_kill(&builder->worker);
 		measure(builder);
 	}
-	worker_end(&builder->worker);
+	worker_process_kill(&builder->worker);
 	return NULL;
 }
 
-static bool ask(void *self, const char *build_id, int fd)
+static bool request(void *self, const char *build_id, int fd)
 {
 	struct unwind_builder *builder = self;
-	struct job *job = heap_new(sizeof(*job), 0);
+	struct build_job *job = heap_new(sizeof(*job), 0);
 
 	job->fd = fd;
 	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);
-	if (queue_push(&builder->asked, job))
+	if (queue_push(&builder->requests, job))
 		return true;
 	free(job);
 	return false;
 }
 
-static bool answer(void *self, struct unwind_answer *ret_answer)
+static bool receive(void *self, struct unwind_table_response *ret_response)
 {
 	struct unwind_builder *builder = self;
 	void *item;
 
-	if (!queue_pop(&builder->answered, &item, 0))
+	if (!queue_pop(&builder->responses, &item, 0))
 		return false;
-	*ret_answer = *(struct unwind_answer *)item;
+	*ret_response = *(struct unwind_table_response *)item;
 	free(item);
 	return true;
 }
 
-struct unwind_source unwind_builder_source(struct unwind_builder *builder)
+struct unwind_table_source unwind_builder_source(struct unwind_builder *builder)
 {
-	return (struct unwind_source){ .ask = ask, .answer = answer, .self = builder };
+	return (struct unwind_table_source){ .request = request,
+					     .receive = receive,
+					     .self = builder };
 }
 
 bool unwind_builder_start(struct unwind_builder *builder,
@@ -293,18 +297,18 @@ bool unwind_builder_start(struct unwind_builder *builder,
 	if (!stop_open(&builder->stop, err))
 		return false;
 	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
-	queue_init(&builder->asked, UNWIND_ASKED_MAX);
-	queue_init(&builder->answered, UNWIND_ASKED_MAX);
+	queue_init(&builder->requests, UNWIND_ASKED_MAX);
+	queue_init(&builder->responses, UNWIND_ASKED_MAX);
 	sigfillset(&all); /* signals are the main thread's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	builder->running = pthread_create(&builder->thread, NULL, builder_run, builder) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!builder->running) {
-		queue_done(&builder->asked);
-		queue_done(&builder->answered);
+		queue_done(&builder->requests);
+		queue_done(&builder->responses);
 		unwind_cache_close(&builder->cache);
 		stop_close(&builder->stop);
-		return err_set(err, ERR_IO, "start the thread that gets unwind tables");
+		return err_set(err, ERR_IO, "start the thread that fetches unwind tables");
 	}
 	pthread_setname_np(builder->thread, "unwind_tables");
 	return true;
@@ -312,25 +316,25 @@ bool unwind_builder_start(struct unwind_builder *builder,
 
 void unwind_builder_stop(struct unwind_builder *builder)
 {
-	struct unwind_answer unread;
+	struct unwind_table_response unread;
 	void *item;
 
 	if (!builder->running)
 		return;
 	stop_ask(&builder->stop);
-	queue_close(&builder->asked);
+	queue_close(&builder->requests);
 	pthread_join(builder->thread, NULL);
 	builder->running = false;
-	while (queue_pop(&builder->asked, &item, 0)) {
-		struct job *job = item;
+	while (queue_pop(&builder->requests, &item, 0)) {
+		struct build_job *job = item;
 
 		close_file(&job->fd);
 		free(job);
 	}
-	while (answer(builder, &unread))
+	while (receive(builder, &unread))
 		close_file(&unread.fd);
-	queue_done(&builder->asked);
-	queue_done(&builder->answered);
+	queue_done(&builder->requests);
+	queue_done(&builder->responses);
 	unwind_cache_close(&builder->cache);
 	stop_close(&builder->stop);
 }

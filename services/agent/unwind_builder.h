@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_builder - gets the tables that are asked for: out of the cache, or built now.
+ * unwind_builder - fetches unwind tables: from the cache on disk, or newly built.
  *
- * A thread of this module takes one at a time. What is not in the cache it hands to the builder
- * (decima-agent-builder), a process that it starts when there is something to build and ends when
- * there is nothing more. A table is verified before it is handed out, in memory that nobody can
- * change any more. Asking and answering never wait.
+ * A thread of this module handles one request at a time. If a table is not in the cache, the thread
+ * sends the ELF file to decima-agent-builder, a worker process that it starts on demand and kills
+ * when it is idle. Before a table is handed out, its memory is sealed against changes and verified.
+ * The functions of unwind_builder_source() never wait.
  */
 #pragma once
 
 #include "base/queue.h"
 #include "unwind_cache.h"
-#include "unwind_source.h"
-#include "worker.h"
+#include "unwind_tables.h"
+#include "worker_process.h"
 
 struct unwind_builder_options {
 	const char *state_directory; /* NULL: no cache */
@@ -21,22 +21,25 @@ struct unwind_builder_options {
 
 struct unwind_builder {
 	/* private */
-	struct queue asked, answered;
+	struct queue requests, responses;
 	struct stop stop;
 	pthread_t thread;
 	bool running;
-	/* the thread's own */
+	/* owned by the thread */
 	struct unwind_cache cache;
-	struct worker worker;
-	bool is_absent; /* said once, until there is one */
+	struct worker_process worker;
+	bool is_missing; /* the builder program; logged once */
 	uint64_t used_ns;
 };
 
 bool unwind_builder_start(struct unwind_builder *builder,
 			  const struct unwind_builder_options *options, struct err *err) MUST_CHECK;
+
+/* Kills a running build. Requests and responses that are left are closed. */
 void unwind_builder_stop(struct unwind_builder *builder);
 
-struct unwind_source unwind_builder_source(struct unwind_builder *builder);
+/* The source for unwind_tables_init(). Valid until unwind_builder_stop(). */
+struct unwind_table_source unwind_builder_source(struct unwind_builder *builder);
 
 extern struct metric *const unwind_builder_metrics[];
 extern const size_t unwind_builder_metric_count;

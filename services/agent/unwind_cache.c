@@ -23,7 +23,7 @@ static void name_of(const char *build_id, char name[NAME_MAX + 1])
 	snprintf(name, NAME_MAX + 1, "%s.v%d", build_id, UNWIND_FILE_VERSION);
 }
 
-/* Calls `each` for all files. */
+/* Call `each` for every file. */
 static void walk(struct unwind_cache *cache,
 		 void (*each)(struct unwind_cache *cache, const char *name, const struct stat *stat,
 			      void *self),
@@ -46,8 +46,8 @@ static void walk(struct unwind_cache *cache,
 	closedir(directory);
 }
 
-/* Of another version, or half of a file: a predecessor's. */
-static void take_stock(struct unwind_cache *cache, const char *name, const struct stat *stat,
+/* Count a file, or remove it if it is of another version or a leftover temporary file. */
+static void index_file(struct unwind_cache *cache, const char *name, const struct stat *stat,
 		       void *self)
 {
 	char ours[16];
@@ -71,11 +71,11 @@ void unwind_cache_open(struct unwind_cache *cache, const char *state_directory, 
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		cache->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (cache->directory < 0) {
-		log_warn("unwind tables are not kept on disk", "directory=%s error=\"%s\"", path,
+		log_warn("unwind tables not stored on disk", "directory=%s error=\"%s\"", path,
 			 strerror(errno)); /* NOLINT(concurrency-mt-unsafe): glibc's is safe */
 		return;
 	}
-	walk(cache, take_stock, NULL);
+	walk(cache, index_file, NULL);
 }
 
 void unwind_cache_close(struct unwind_cache *cache)
@@ -96,7 +96,7 @@ int unwind_cache_get(struct unwind_cache *cache, const char *build_id)
 	int fd = openat(cache->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd >= 0)
-		(void)!futimens(fd, NULL); /* it is used */
+		(void)!futimens(fd, NULL); /* the time of last use */
 	return fd;
 }
 
@@ -124,7 +124,7 @@ static uint64_t used_ns(const struct stat *stat)
 	return (uint64_t)stat->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)stat->st_mtim.tv_nsec;
 }
 
-/* What it counts is what is there: others may have removed something. */
+/* Sums up the sizes anew, since files may have been removed by others. */
 static void find_oldest(struct unwind_cache *cache, const char *name, const struct stat *stat,
 			void *self)
 {
@@ -183,7 +183,7 @@ bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, 
 	if (cache->directory < 0)
 		return true;
 	if (fstat(fd, &stat) != 0)
-		return err_errno(err, "look at a table");
+		return err_errno(err, "stat a table");
 	if ((uint64_t)stat.st_size > cache->max_bytes)
 		return true;
 	if (!leaves_room(cache, (uint64_t)stat.st_size)) {
@@ -198,7 +198,7 @@ bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, 
 	if (temp < 0)
 		return err_errno(err, "create a file for a table");
 	name_of(build_id, name);
-	/* Not synced: what a crash leaves is found out by its checksum, and built again. */
+	/* Not synced: a file that a crash truncated fails its checksum and is built again. */
 	if (!unwind_cache_copy(fd, temp, err)) {
 		unlinkat(cache->directory, "next.tmp", 0);
 		return false;

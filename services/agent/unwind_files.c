@@ -23,50 +23,50 @@ void executable_set_remove(struct executable_set *set, const struct executable *
 		}
 }
 
-int unwind_files_take(struct unwind_files *files, struct executable *executable)
+int unwind_files_remove(struct unwind_files *files, struct executable *executable)
 {
-	if (!executable->unwind.is_held)
+	if (!executable->unwind.has_file)
 		return -1;
-	executable->unwind.is_held = false;
-	executable_set_remove(&files->held, executable);
+	executable->unwind.has_file = false;
+	executable_set_remove(&files->open, executable);
 	return executable->unwind.fd;
 }
 
 void unwind_files_close(struct unwind_files *files, struct executable *executable)
 {
-	int fd = unwind_files_take(files, executable);
+	int fd = unwind_files_remove(files, executable);
 
 	if (fd >= 0)
 		close(fd);
 }
 
-static void let_go(struct unwind_files *files, struct executable *executable)
+static void evict(struct unwind_files *files, struct executable *executable)
 {
 	unwind_files_close(files, executable);
 	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 }
 
-static void let_oldest_go(struct unwind_files *files)
+static void evict_oldest(struct unwind_files *files)
 {
-	struct executable *oldest = files->held.items[0];
+	struct executable *oldest = files->open.items[0];
 
-	for (size_t i = 1; i < files->held.len; i++)
-		if (files->held.items[i]->unwind.held < oldest->unwind.held)
-			oldest = files->held.items[i];
-	let_go(files, oldest);
+	for (size_t i = 1; i < files->open.len; i++)
+		if (files->open.items[i]->unwind.opened < oldest->unwind.opened)
+			oldest = files->open.items[i];
+	evict(files, oldest);
 }
 
-void unwind_files_hold(struct unwind_files *files, struct executable *executable, int fd)
+void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd)
 {
-	if (files->held.len >= UNWIND_FILES_HELD_MAX)
-		let_oldest_go(files);
+	if (files->open.len >= UNWIND_FILES_HELD_MAX)
+		evict_oldest(files);
 	executable->unwind.fd = fd;
-	executable->unwind.is_held = true;
-	executable->unwind.held = ++files->opened;
-	executable_set_add(&files->held, executable);
+	executable->unwind.has_file = true;
+	executable->unwind.opened = ++files->opened;
+	executable_set_add(&files->open, executable);
 }
 
-/* Of a build id as text; none of a htlhash. */
+/* Decode a build id from hex. Empty for an htlhash. */
 static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
 {
 	uint64_t byte;
@@ -80,7 +80,6 @@ static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
 	return (str){ to, len };
 }
 
-/* It left the files that are held, or was never among them. */
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper)
 {
@@ -96,23 +95,23 @@ void unwind_files_open(struct unwind_files *files, struct executable *executable
 	int fd = executable_file_open(&claim, &stat);
 
 	if (fd >= 0)
-		unwind_files_hold(files, executable, fd);
+		unwind_files_add(files, executable, fd);
 }
 
-void unwind_files_let_go(struct unwind_files *files)
+void unwind_files_close_unmapped(struct unwind_files *files)
 {
-	for (size_t i = files->held.len; i > 0; i--) {
-		struct executable *executable = files->held.items[i - 1];
+	for (size_t i = files->open.len; i > 0; i--) {
+		struct executable *executable = files->open.items[i - 1];
 
 		if (!executable->references && executable->unwind.state == UNWIND_TABLE_NONE)
-			let_go(files, executable);
+			evict(files, executable);
 	}
 }
 
 void unwind_files_done(struct unwind_files *files)
 {
-	while (files->held.len)
-		unwind_files_close(files, files->held.items[0]);
-	free(files->held.items);
+	while (files->open.len)
+		unwind_files_close(files, files->open.items[0]);
+	free(files->open.items);
 	*files = (struct unwind_files){ 0 };
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_files - files of executables that are kept open until their table is wanted.
+ * unwind_files - open files of executables, kept until their unwind table is requested.
  *
- * Who maps them may be gone by then, and the file deleted. Bounded: the oldest are let go, and so
- * is what nobody maps. Agent thread only.
+ * By that time the process that mapped a file may have ended, and the file may be deleted. At most
+ * UNWIND_FILES_HELD_MAX files are open; beyond that, the one opened first is closed. Agent thread
+ * only.
  */
 #pragma once
 
 #include "executable.h"
 
-/* A few executables, in no order. */
+/* A set of executables, unordered; a heap array of borrowed pointers. */
 struct executable_set {
 	struct executable **items;
 	size_t len, cap;
@@ -19,27 +20,27 @@ void executable_set_add(struct executable_set *set, struct executable *executabl
 void executable_set_remove(struct executable_set *set, const struct executable *executable);
 
 struct unwind_files {
-	struct executable_set held; /* read its .len */
+	struct executable_set open; /* read its .len */
 	/* private */
 	uint64_t opened;
 };
 
-/* Who maps it: where the file is found should it not be open any more. */
+/* A process that maps a file: through it the file is opened again if it is not open any more. */
 struct unwind_mapper {
 	uint32_t pid, parent_pid;
-	uint64_t start, end; /* of a mapping of it */
-	bool is_needed;      /* a frame of it lies there */
+	uint64_t start, end; /* of a mapping of the file */
+	bool is_needed;      /* a frame of a sample lies in the file */
 };
 
-/* The first takes the descriptor. */
-void unwind_files_hold(struct unwind_files *files, struct executable *executable, int fd);
+/* Add an open file, and take over the descriptor; or open it by way of a process that maps it. */
+void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd);
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper);
 
-/* The file, the caller's from now on; -1: it is not held. */
-int unwind_files_take(struct unwind_files *files, struct executable *executable);
+/* Remove a file and return its descriptor, which is the caller's from now on; -1: not open. */
+int unwind_files_remove(struct unwind_files *files, struct executable *executable);
 void unwind_files_close(struct unwind_files *files, struct executable *executable);
 
-/* What nobody maps is let go, and shown again when it is mapped the next time. */
-void unwind_files_let_go(struct unwind_files *files);
+/* Close files that no process maps. They are offered again when they are mapped again. */
+void unwind_files_close_unmapped(struct unwind_files *files);
 void unwind_files_done(struct unwind_files *files);

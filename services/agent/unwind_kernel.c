@@ -13,13 +13,13 @@
 enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
 enum { CHANGES_MAX = 4 * UNWIND_SEGMENTS_MAX, BATCH_MAX = 256, CHANGES_WAIT_MS = 3600000 };
 
-struct change {
+struct segment_change {
 	uint32_t segment;
 	int fd;
-	bool drops; /* it leaves, and its descriptor with it */
+	bool drops; /* delete the segment and close its descriptor; false: insert it */
 };
 
-/* Many at once on Linux 5.19; one by one before. */
+/* In one call since Linux 5.19; one by one before. */
 static void insert(const struct unwind_kernel *kernel, const uint32_t *segments, const int *fds,
 		   uint32_t count)
 {
@@ -31,18 +31,19 @@ static void insert(const struct unwind_kernel *kernel, const uint32_t *segments,
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		if (bpf_map_update_elem(kernel->segments_fd, &segments[i], &fds[i], BPF_ANY) != 0)
-			log_error("no memory for unwind tables", "segment=%u error=\"%s\"",
-				  segments[i], strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+			log_error("segment of unwind tables not inserted",
+				  "segment=%u error=\"%s\"", segments[i],
+				  strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
 }
 
-static void drop(const struct unwind_kernel *kernel, const struct change *change)
+static void drop(const struct unwind_kernel *kernel, const struct segment_change *change)
 {
 	if (!kernel->stopping)
 		(void)!bpf_map_delete_elem(kernel->segments_fd, &change->segment);
 	close(change->fd);
 }
 
-/* In their order: a segment may leave and another come in its place. */
+/* Changes are applied in order: a segment may be deleted and then inserted again. */
 static void *change_all(void *self)
 {
 	struct unwind_kernel *kernel = self;
@@ -53,7 +54,7 @@ static void *change_all(void *self)
 
 	for (;;) {
 		bool more = queue_pop(&kernel->changes, &item, count ? 0 : CHANGES_WAIT_MS);
-		AUTO_FREE struct change *change = more ? item : NULL;
+		AUTO_FREE struct segment_change *change = more ? item : NULL;
 
 		if (change && !change->drops) {
 			segments[count] = change->segment;
@@ -72,9 +73,9 @@ static void *change_all(void *self)
 
 static bool push(struct unwind_kernel *kernel, uint32_t segment, int fd, bool drops)
 {
-	struct change *change = heap_new(sizeof(*change), 0);
+	struct segment_change *change = heap_new(sizeof(*change), 0);
 
-	*change = (struct change){ .segment = segment, .fd = fd, .drops = drops };
+	*change = (struct segment_change){ .segment = segment, .fd = fd, .drops = drops };
 	if (queue_push(&kernel->changes, change))
 		return true;
 	free(change);
@@ -89,17 +90,19 @@ static bool add(void *self, uint32_t segment, struct err *err)
 				    UNWIND_PAGE_BYTES, UNWIND_SEGMENT_PAGES, &options);
 
 	if (fd < 0)
-		return err_errno(err, "make a segment for unwind tables");
+		return err_errno(err, "create a segment for unwind tables");
 	if (!push(kernel, segment, fd, false))
-		return err_set(err, ERR_LIMIT, "too many segments wait for the kernel");
+		return err_set(err, ERR_LIMIT, "too many changes of segments wait for the kernel");
 	kernel->fds[segment] = fd_take(&fd);
 	return true;
 }
 
-static void give_back(void *self, uint32_t segment)
+static void drop_segment(void *self, uint32_t segment)
 {
 	struct unwind_kernel *kernel = self;
-	struct change change = { .segment = segment, .fd = kernel->fds[segment], .drops = true };
+	struct segment_change change = { .segment = segment,
+					 .fd = kernel->fds[segment],
+					 .drops = true };
 
 	kernel->fds[segment] = 0;
 	if (kernel->stopping || !push(kernel, segment, change.fd, true))
@@ -138,7 +141,7 @@ static void drop_process(void *self, uint32_t tgid)
 struct unwind_memory unwind_kernel_memory(struct unwind_kernel *kernel)
 {
 	return (struct unwind_memory){ .add = add,
-				       .drop = give_back,
+				       .drop = drop_segment,
 				       .map = map,
 				       .unmap = unmap,
 				       .put_process = put_process,
@@ -160,7 +163,7 @@ bool unwind_kernel_open(struct unwind_kernel *kernel, int segments_fd, int proce
 	kernel->running = pthread_create(&kernel->thread, NULL, change_all, kernel) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!kernel->running)
-		return err_set(err, ERR_IO, "start the thread that changes maps");
+		return err_set(err, ERR_IO, "start the thread that updates maps");
 	pthread_setname_np(kernel->thread, "unwind_maps");
 	return true;
 }

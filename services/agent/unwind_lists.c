@@ -12,8 +12,10 @@ void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store)
 	unwind_slots_init(&lists->slots, store, UNWIND_LISTS_BYTES_MAX);
 }
 
-/* Address in memory - address as linked. The segment of code in the mapped part of the file says
- * it: a page may belong to two segments, at two addresses. */
+/*
+ * Address in memory - address as linked, by the code segment that lies in the mapped part of the
+ * file. A page of the file may belong to two segments with different addresses.
+ */
 static uint64_t bias_of(const struct mapping *mapping)
 {
 	const struct executable *executable = mapping->executable;
@@ -30,7 +32,7 @@ static uint64_t bias_of(const struct mapping *mapping)
 	return mapping->start - begin;
 }
 
-/* Memory without a file, and files that are none of code: what a compiler at run time writes. */
+/* Generated code: memory without a file, and files that are not ELF, as JIT compilers write. */
 static bool is_generated(const struct executable *executable)
 {
 	return !executable || (!executable->build_id[0] && !executable->segment_count);
@@ -67,7 +69,7 @@ void unwind_lists_fill(const struct mappings *mappings, struct unwind_mapping *t
 		to[i] = make(&mappings->items[i]);
 }
 
-/* The i-th of a list in the pages; NULL: they cannot be mapped now. */
+/* The i-th entry of a list in the pages; NULL: the page cannot be mapped. */
 static struct unwind_mapping *at(struct unwind_lists *lists, const struct unwind_list *list,
 				 size_t i)
 {
@@ -77,7 +79,7 @@ static struct unwind_mapping *at(struct unwind_lists *lists, const struct unwind
 	return page ? (struct unwind_mapping *)(void *)(page + place % UNWIND_PAGE_BYTES) : NULL;
 }
 
-/* Entries of a list from the i-th on that lie in one page. */
+/* The number of entries from the i-th on that lie in the same page. */
 static size_t run_of(const struct unwind_list *list, size_t i)
 {
 	size_t before = list->slot.place % UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping) + i;
@@ -88,7 +90,7 @@ static size_t run_of(const struct unwind_list *list, size_t i)
 
 static void drop_list(struct unwind_lists *lists, struct unwind_list *list)
 {
-	unwind_slots_give(&lists->slots, list->slot);
+	unwind_slots_release(&lists->slots, list->slot);
 	list->slot = (struct unwind_slot){ 0 };
 	list->count = 0;
 }
@@ -103,7 +105,7 @@ static bool write_list(struct unwind_lists *lists, struct process_image *image)
 	struct unwind_list *list = &image->list;
 	const struct mappings *mappings = &image->mappings;
 
-	list->slot = unwind_slots_take(&lists->slots, bytes_of(image));
+	list->slot = unwind_slots_alloc(&lists->slots, bytes_of(image));
 	if (!list->slot.place) {
 		lists->refused++;
 		return false;
@@ -145,7 +147,7 @@ static void link_newest(struct unwind_lists *lists, struct process *process)
 	lists->newest = process;
 }
 
-static void give_image(struct unwind_lists *lists, struct process_image *image)
+static void release_image(struct unwind_lists *lists, struct process_image *image)
 {
 	if (!--image->list.users)
 		drop_list(lists, &image->list);
@@ -161,7 +163,7 @@ static void unlist(struct unwind_lists *lists, struct process *process)
 	memory->drop_process(memory->self, process->pid);
 	lists->is_stale = true;
 	unlink_listing(lists, process);
-	give_image(lists, TAKE(process->listing.image));
+	release_image(lists, TAKE(process->listing.image));
 	lists->processes--;
 }
 
@@ -174,7 +176,7 @@ static bool evict_oldest(struct unwind_lists *lists, const struct process *but)
 	return true;
 }
 
-static bool put(struct unwind_lists *lists, const struct process *process)
+static bool publish(struct unwind_lists *lists, const struct process *process)
 {
 	const struct unwind_memory *memory = &lists->store->memory;
 	const struct unwind_list *list = &process->image->list;
@@ -193,16 +195,17 @@ static bool put(struct unwind_lists *lists, const struct process *process)
 }
 
 /*
- * What gives way rests before its room is free: the next sample will find it. Where lists have less
- * than they may, it is tables that fill the memory.
+ * Evict lists for a process that found no room. Evicted slots are quarantined first, so a later
+ * sample of the process will find the room. If the lists are below their own limit, the tables fill
+ * the memory, and a table has to be evicted instead.
  */
-static void want_room(struct unwind_lists *lists, const struct process *process)
+static void make_room(struct unwind_lists *lists, const struct process *process)
 {
-	if (unwind_slots_is_resting(&lists->slots))
+	if (unwind_slots_has_quarantined(&lists->slots))
 		return;
 	if (!unwind_slots_is_full(&lists->slots, bytes_of(process->image)))
-		lists->is_short = true;
-	for (int i = 0; !lists->is_short && i < EVICTIONS_A_LIST && evict_oldest(lists, process);
+		lists->needs_pages = true;
+	for (int i = 0; !lists->needs_pages && i < EVICTIONS_A_LIST && evict_oldest(lists, process);
 	     i++)
 		;
 }
@@ -216,11 +219,11 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	    !process->start_ns || unwind_lists_has(process))
 		return;
 	if (!image->list.slot.place && !write_list(lists, image)) {
-		want_room(lists, process);
+		make_room(lists, process);
 		return;
 	}
 	image->list.users++;
-	if (!put(lists, process)) {
+	if (!publish(lists, process)) {
 		lists->refused++;
 		if (!--image->list.users)
 			drop_list(lists, &image->list);
@@ -228,7 +231,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	}
 	if (listing->image) {
 		lists->is_stale = true;
-		give_image(lists, TAKE(listing->image));
+		release_image(lists, TAKE(listing->image));
 	} else {
 		link_newest(lists, process);
 		lists->processes++;
@@ -236,7 +239,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 	listing->image = process_image_share(image);
 	listing->start_ns = process->start_ns;
 	listing->exec_id = process->exec_id;
-	listing->is_restless = process->is_restless;
+	listing->recently_remapped = process->is_restless;
 }
 
 bool unwind_lists_has(const struct process *process)
@@ -245,26 +248,26 @@ bool unwind_lists_has(const struct process *process)
 
 	return listing->image && listing->image == process->image &&
 	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id &&
-	       listing->is_restless == process->is_restless;
+	       listing->recently_remapped == process->is_restless;
 }
 
-static void wait_for_flush(struct unwind_lists *lists, struct process *process)
+static void add_pending(struct unwind_lists *lists, struct process *process)
 {
-	if (process->listing.is_waiting)
+	if (process->listing.is_pending)
 		return;
-	if (lists->waiting_len == lists->waiting_cap) {
-		lists->waiting_cap = lists->waiting_cap ? lists->waiting_cap * 2 : 32;
-		lists->waiting =
-			heap_resize(lists->waiting, lists->waiting_cap, sizeof(struct process *));
+	if (lists->pending_len == lists->pending_cap) {
+		lists->pending_cap = lists->pending_cap ? lists->pending_cap * 2 : 32;
+		lists->pending =
+			heap_resize(lists->pending, lists->pending_cap, sizeof(struct process *));
 	}
-	lists->waiting[lists->waiting_len++] = process;
-	process->listing.is_waiting = true;
+	lists->pending[lists->pending_len++] = process;
+	process->listing.is_pending = true;
 }
 
 void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
 {
 	if (!unwind_lists_has(process))
-		wait_for_flush(lists, process);
+		add_pending(lists, process);
 	if (process->listing.image && lists->newest != process) {
 		unlink_listing(lists, process);
 		link_newest(lists, process);
@@ -274,33 +277,33 @@ void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
 void unwind_lists_changed(struct unwind_lists *lists, struct process *process)
 {
 	if (process->listing.image)
-		wait_for_flush(lists, process);
+		add_pending(lists, process);
 }
 
 void unwind_lists_forget(struct unwind_lists *lists, struct process *process)
 {
 	unlist(lists, process);
-	if (!process->listing.is_waiting)
+	if (!process->listing.is_pending)
 		return;
-	process->listing.is_waiting = false;
-	for (size_t i = 0; i < lists->waiting_len; i++)
-		if (lists->waiting[i] == process) {
-			lists->waiting[i] = lists->waiting[--lists->waiting_len];
+	process->listing.is_pending = false;
+	for (size_t i = 0; i < lists->pending_len; i++)
+		if (lists->pending[i] == process) {
+			lists->pending[i] = lists->pending[--lists->pending_len];
 			return;
 		}
 }
 
 void unwind_lists_flush(struct unwind_lists *lists)
 {
-	lists->is_short = false;
-	for (size_t i = 0; i < lists->waiting_len; i++) {
-		lists->waiting[i]->listing.is_waiting = false;
-		list_process(lists, lists->waiting[i]);
+	lists->needs_pages = false;
+	for (size_t i = 0; i < lists->pending_len; i++) {
+		lists->pending[i]->listing.is_pending = false;
+		list_process(lists, lists->pending[i]);
 	}
-	lists->waiting_len = 0;
+	lists->pending_len = 0;
 }
 
-/* A table's pages were written before, so who finds its number finds them. */
+/* A table's pages were written before its number, so a program that reads the number finds them. */
 static void refresh_list(struct unwind_lists *lists, struct process_image *image)
 {
 	struct unwind_list *list = &image->list;
@@ -342,7 +345,7 @@ void unwind_lists_done(struct unwind_lists *lists)
 {
 	while (evict_oldest(lists, NULL))
 		;
-	free(lists->waiting);
+	free(lists->pending);
 	unwind_slots_done(&lists->slots);
 	*lists = (struct unwind_lists){ 0 };
 }

@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_lists - the mappings of processes where BPF programs find them.
+ * unwind_lists - lists of the mappings of processes, where BPF programs find them.
  *
- * A process is listed once it is sampled, since only a sample tells when it began to the
- * nanosecond, and most that live for a millisecond never are. What it maps from then on is told as
- * it happens. A list belongs to an image, shared by forks; it is written once, and only the tables
- * in it change. Nothing is written before the round's end: a process that is gone by then costs
- * nothing. Agent thread only.
+ * A process is listed after its first sample: only a sample has the process's start time in
+ * nanoseconds, and most processes that live for a millisecond are never sampled. From then on its
+ * new mappings are reported as they happen. A list belongs to a process image, which forks share.
+ * It is written once; only the tables in it change. Nothing is written before the end of the round,
+ * so a process that has ended by then costs nothing. Agent thread only.
  */
 #pragma once
 
 #include "process.h"
+#include "unwind_slots.h"
 
 struct unwind_lists {
-	uint64_t processes;          /* that programs find */
-	uint64_t written, evictions; /* cumulative: lists; processes that left for others */
-	uint64_t refused;            /* cumulative: there was no room for a list */
+	uint64_t processes;          /* listed */
+	uint64_t written, evictions; /* cumulative: lists; processes unlisted to make room */
+	uint64_t refused;            /* cumulative: lists that found no room */
 	struct unwind_slots slots;   /* read its .pages */
-	bool is_short;               /* of pages, in this round */
-	bool is_stale; /* what programs remember of lists; until it is told, by who tells them */
+	bool needs_pages;            /* in this round a list within its limit found no free page */
+	bool is_stale; /* lists changed that programs may have cached; unwind_loader resets it */
 	/* private */
 	struct unwind_store *store;
-	struct process **waiting;
-	size_t waiting_len, waiting_cap;
-	struct process *newest, *oldest; /* listed, by their last sample */
+	struct process **pending;
+	size_t pending_len, pending_cap;
+	struct process *newest, *oldest; /* listed processes, by their last sample */
 	uint64_t refreshes;
 };
 
 void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store);
 void unwind_lists_done(struct unwind_lists *lists);
 
-/* Whether programs find the process as it is now. */
+/* Whether programs find the current state of the process. */
 bool unwind_lists_has(const struct process *process);
 
-/* It was sampled; and it maps something more, or is another program. */
+/* The process was sampled; it has a new mapping, or has called exec. */
 void unwind_lists_sampled(struct unwind_lists *lists, struct process *process);
 void unwind_lists_changed(struct unwind_lists *lists, struct process *process);
 
-/* It is no more, or another process. */
+/* The process has ended, or its pid is another process now. */
 void unwind_lists_forget(struct unwind_lists *lists, struct process *process);
 
-/* At a round's end: write what changed. */
+/* At the end of a round: write the pending lists. */
 void unwind_lists_flush(struct unwind_lists *lists);
 
-/* Tables came or left: tell it in all lists. */
+/* Tables were loaded or evicted: update all lists. */
 void unwind_lists_refresh(struct unwind_lists *lists);
 
-/* One for each mapping, in their order. */
+/* Fill `to` with one entry for each mapping, in the same order. */
 void unwind_lists_fill(const struct mappings *mappings, struct unwind_mapping *to);

@@ -3,9 +3,79 @@
 
 #include "agent_limits.h"
 #include "base/clock.h"
+#include "chassis/metrics.h"
 #include "heap.h"
 
-/* Beyond any page of the store: the list that was asked for last. */
+static struct metric tables = { .name = "decima_agent_unwind_tables",
+				.kind = METRIC_GAUGE,
+				.help = "Unwind tables in the kernel." };
+static struct metric waiting = {
+	.name = "decima_agent_unwind_tables_waiting",
+	.kind = METRIC_GAUGE,
+	.help = "Unwind tables that are wanted and not in the kernel yet."
+};
+static struct metric table_bytes = { .name = "decima_agent_unwind_table_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Bytes of the unwind tables in the kernel." };
+static struct metric list_bytes = { .name = "decima_agent_unwind_list_bytes",
+				    .kind = METRIC_GAUGE,
+				    .help = "Bytes of the processes' mappings in the kernel." };
+static struct metric map_bytes = { .name = "decima_agent_unwind_map_bytes",
+				   .kind = METRIC_GAUGE,
+				   .help = "Bytes of the BPF maps that hold both; what "
+					   "--unwind-table-max-bytes bounds." };
+static struct metric loads = { .name = "decima_agent_unwind_table_loads_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Unwind tables that were put into the kernel." };
+static struct metric evictions = { .name = "decima_agent_unwind_table_evictions_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Unwind tables evicted from the kernel to make room." };
+static struct metric refused = { .name = "decima_agent_unwind_tables_refused_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Times an unwind table found no room: it is larger than "
+					 "--unwind-table-max-bytes, or all others were in use." };
+static struct metric skipped = {
+	.name = "decima_agent_unwind_tables_spared_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times an unwind table found no room that no frame needed: only "
+		"other code of the process was sampled."
+};
+static struct metric errors = { .name = "decima_agent_unwind_table_build_errors_total",
+				.kind = METRIC_COUNTER,
+				.help = "Unwind tables that could not be built, by reason.",
+				.label = "reason",
+				.values = unwind_outcome_names + 1,
+				.value_count = UNWIND_OUTCOME_COUNT - 1 };
+static struct metric listed = { .name = "decima_agent_unwind_processes",
+				.kind = METRIC_GAUGE,
+				.help = "Processes whose mappings the BPF program finds." };
+static struct metric written = { .name = "decima_agent_unwind_lists_written_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Lists of mappings that were put into the kernel." };
+static struct metric lists_out = {
+	.name = "decima_agent_unwind_process_evictions_total",
+	.kind = METRIC_COUNTER,
+	.help = "Processes evicted from the kernel to make room for others, "
+		"until they are sampled again."
+};
+static struct metric lists_refused = { .name = "decima_agent_unwind_lists_refused_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Times a process's mappings found no room; its next "
+					       "sample retries." };
+static struct metric failures = {
+	.name = "decima_agent_unwind_map_failures_total",
+	.kind = METRIC_COUNTER,
+	.help = "Times the kernel could not allocate memory for unwind tables."
+};
+
+struct metric *const unwind_loader_metrics[] = {
+	&tables, &waiting,   &table_bytes, &list_bytes,    &map_bytes,
+	&loads,  &evictions, &refused,     &skipped,       &errors,
+	&listed, &written,   &lists_out,   &lists_refused, &failures,
+};
+const size_t unwind_loader_metric_count = ARRAY_LEN(unwind_loader_metrics);
+
+/* Page numbers beyond the store: the list that unwind_loader_list() made last. */
 #define SCRATCH_PAGE ((uint64_t)UNWIND_SEGMENTS_MAX * UNWIND_SEGMENT_PAGES)
 
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
@@ -21,7 +91,7 @@ bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader
 	}
 
 	struct unwind_memory memory = unwind_kernel_memory(&loader->kernel);
-	struct unwind_source source = unwind_builder_source(&loader->builder);
+	struct unwind_table_source source = unwind_builder_source(&loader->builder);
 
 	unwind_store_init(&loader->store, &memory, options->max_bytes);
 	unwind_lists_init(&loader->lists, &loader->store);
@@ -48,8 +118,8 @@ void unwind_loader_close(struct unwind_loader *loader)
 	*loader = (struct unwind_loader){ 0 };
 }
 
-static void want(struct unwind_loader *loader, const struct process *process,
-		 const struct mapping *mapping, bool is_needed, uint64_t now_ns)
+static void want_table(struct unwind_loader *loader, const struct process *process,
+		       const struct mapping *mapping, bool is_needed, uint64_t now_ns)
 {
 	struct unwind_mapper mapper = { .pid = process->pid,
 					.parent_pid = process->parent_pid,
@@ -61,18 +131,18 @@ static void want(struct unwind_loader *loader, const struct process *process,
 		unwind_tables_want(&loader->tables, mapping->executable, &mapper, now_ns);
 }
 
-/* All that it maps, when it is sampled first: each would wait for the next one's table otherwise.
- */
+/* Request the tables of all mappings at the first sample; one by one, each would delay the next. */
 static void want_all(struct unwind_loader *loader, const struct process *process, uint64_t now_ns)
 {
 	const struct mappings *mappings = &process->image->mappings;
 
 	process->image->list.wanted = true;
 	for (size_t i = 0; i < mappings->len; i++)
-		want(loader, process, &mappings->items[i], false, now_ns);
+		want_table(loader, process, &mappings->items[i], false, now_ns);
 }
 
-/* What its frames lie in: tables that had to leave, or that could not be had before. */
+/* Request the tables that frames of the sample lie in: evicted ones, and ones that failed before.
+ */
 static void want_frames(struct unwind_loader *loader, const struct process *process,
 			const struct sample_record *record)
 {
@@ -83,7 +153,7 @@ static void want_frames(struct unwind_loader *loader, const struct process *proc
 		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
 
 		if (mapping)
-			want(loader, process, mapping, true, record->time_ns);
+			want_table(loader, process, mapping, true, record->time_ns);
 	}
 }
 
@@ -109,22 +179,22 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 
 	if (!loader->processes || !mapping || !mapping->executable)
 		return NULL;
-	want(loader, process, mapping, true, now_ns);
+	want_table(loader, process, mapping, true, now_ns);
 	return unwind_table_is_coming(&mapping->executable->unwind) ? mapping->executable : NULL;
 }
 
 /*
- * What was given back is nobody's before the round after next: a program that began before it was
- * told is over by then.
+ * Report to programs that lists or tables changed. Released pages are reused in the round after
+ * next at the earliest; by then every program that began before this update has ended.
  */
-static void tell_generation(struct unwind_loader *loader)
+static void publish_generation(struct unwind_loader *loader)
 {
-	struct unwind_generation *told = loader->generation;
+	struct unwind_generation *generation = loader->generation;
 
 	if (loader->lists.is_stale)
-		__atomic_store_n(&told->lists, told->lists + 1, __ATOMIC_RELEASE);
-	if (unwind_store_is_resting(&loader->store))
-		__atomic_store_n(&told->tables, told->tables + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&generation->lists, generation->lists + 1, __ATOMIC_RELEASE);
+	if (unwind_store_has_quarantined(&loader->store))
+		__atomic_store_n(&generation->tables, generation->tables + 1, __ATOMIC_RELEASE);
 	loader->lists.is_stale = false;
 }
 
@@ -138,19 +208,19 @@ void unwind_loader_round(struct unwind_loader *loader)
 	unwind_slots_round(&loader->lists.slots);
 	unwind_tables_round(&loader->tables, now_ns);
 	unwind_lists_flush(&loader->lists);
-	if (loader->lists.is_short)
+	if (loader->lists.needs_pages)
 		(void)unwind_tables_make_room(&loader->tables, UNWIND_SEGMENT_PAGES, now_ns);
 	if (loader->tables.changed)
 		unwind_lists_refresh(&loader->lists);
 	loader->tables.changed = false;
-	tell_generation(loader);
-	unwind_store_rest(&loader->store);
+	publish_generation(loader);
+	unwind_store_unmap_idle(&loader->store);
 }
 
 void unwind_loader_tidy(struct unwind_loader *loader)
 {
 	if (loader->processes)
-		unwind_tables_let_go(&loader->tables);
+		unwind_tables_close_unmapped(&loader->tables);
 }
 
 static const uint8_t *page_of(void *self, uint64_t number)
@@ -187,4 +257,28 @@ bool unwind_loader_list(struct unwind_loader *loader, const struct process *proc
 	*ret_place = SCRATCH_PAGE * UNWIND_PAGE_BYTES;
 	*ret_count = (uint32_t)mappings->len;
 	return true;
+}
+
+void unwind_loader_measure(const struct unwind_loader *loader)
+{
+	const struct unwind_tables *from = &loader->tables;
+	const struct unwind_lists *lists = &loader->lists;
+
+	metric_set(&tables, (int64_t)from->loaded.len);
+	metric_set(&waiting, (int64_t)(from->wanted.len + from->requested + from->fetched.len));
+	metric_set(&table_bytes, (int64_t)(from->pages * UNWIND_PAGE_BYTES));
+	metric_set(&list_bytes, (int64_t)(lists->slots.pages * UNWIND_PAGE_BYTES));
+	metric_set(&map_bytes,
+		   (int64_t)(loader->store.segments * UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES));
+	metric_set(&loads, (int64_t)from->loads);
+	metric_set(&evictions, (int64_t)from->evictions);
+	metric_set(&refused, (int64_t)from->refused);
+	metric_set(&skipped, (int64_t)from->skipped);
+	for (size_t i = 1; i < UNWIND_OUTCOME_COUNT; i++)
+		metric_set_at(&errors, i - 1, (int64_t)from->outcomes[i]);
+	metric_set(&listed, (int64_t)lists->processes);
+	metric_set(&written, (int64_t)lists->written);
+	metric_set(&lists_out, (int64_t)lists->evictions);
+	metric_set(&lists_refused, (int64_t)lists->refused);
+	metric_set(&failures, (int64_t)loader->store.failures);
 }

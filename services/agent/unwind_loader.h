@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_loader - keeps what BPF programs unwind with: tables, and lists of mappings.
+ * unwind_loader - maintains the memory that BPF programs unwind with: tables, and lists of
+ * mappings.
  *
- * Told of each sample, and of what becomes of processes (process_table.lists), it works once a
- * round. Agent thread only; what takes long is done by others (unwind_builder, unwind_kernel).
+ * It receives each sample, and changes of processes (process_table.lists), and works once a round.
+ * Agent thread only; slow operations run in the threads of unwind_builder and unwind_kernel.
  *
  *     unwind_loader_open(&loader, &options, &processes, &err)
  *     unwind_loader_sampled(&loader, process, record)   for each sample, in the order of time
- *     unwind_loader_round(&loader)                      when a round is walked
+ *     unwind_loader_round(&loader)                      at the end of a round
  *
- * The stacks that travelled are walked with the same pages:
+ * Stacks that were deferred to user space are walked with the same pages:
  *
  *     unwind_loader_list(&loader, process, address, &place, &count)
  *     space = unwind_loader_space(&loader); space.page(space.self, place / UNWIND_PAGE_BYTES)
  */
 #pragma once
 
+#include "stack_walk.h"
 #include "unwind_builder.h"
 #include "unwind_kernel.h"
 #include "unwind_lists.h"
-#include "unwind_space.h"
 #include "unwind_tables.h"
 
 struct unwind_loader_options {
-	uint64_t max_bytes;
+	uint64_t max_bytes; /* of the BPF maps, --unwind-table-max-bytes */
 	struct unwind_builder_options builder;
 	int segments_fd, processes_fd; /* the maps unwind_segments and unwind_processes */
 	struct unwind_generation *generation;
@@ -37,7 +38,7 @@ struct unwind_loader {
 	struct unwind_kernel kernel;
 	struct unwind_builder builder;
 	struct unwind_generation *generation;
-	struct process_table *processes; /* NULL: it is not open */
+	struct process_table *processes; /* NULL: the loader is not open */
 	struct unwind_mapping *scratch;
 	size_t scratch_pages;
 };
@@ -45,30 +46,30 @@ struct unwind_loader {
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
 			struct process_table *processes, struct err *err) MUST_CHECK;
 
-/* The table of processes is empty, or no more: it speaks to the loader until then. */
+/* Call it after the process table is emptied or freed: until then the table uses the loader. */
 void unwind_loader_close(struct unwind_loader *loader);
 
 void unwind_loader_sampled(struct unwind_loader *loader, struct process *process,
 			   const struct sample_record *record);
 void unwind_loader_round(struct unwind_loader *loader);
 
-/* Once an interval. */
+/* Once an interval: close files that no process maps. */
 void unwind_loader_tidy(struct unwind_loader *loader);
 
-/* The pages of tables and lists. */
+/* The pages of tables and lists. Valid until unwind_loader_close(). */
 struct unwind_space unwind_loader_space(struct unwind_loader *loader);
 
 /*
- * The list of a process's mappings as of now, where unwind_loader_space() finds it, be it known to
- * programs or not; those in which this address lies, should exec be at work. Good until the next
- * call. False: there are none.
+ * The list of a process's current mappings, at a place of unwind_loader_space(), even if the
+ * process is not listed for programs. During an exec: the image in which `address` lies. Valid
+ * until the next call. False: the process has no mappings.
  */
 bool unwind_loader_list(struct unwind_loader *loader, const struct process *process,
 			uint64_t address, uint64_t *ret_place, uint32_t *ret_count) MUST_CHECK;
 
 /*
- * The executable that this address of a process is in, if its table is on its way; it is asked for,
- * if need be, since a frame lies there. NULL: none will come.
+ * The executable that `address` of a process is in, if its table is pending. Requests the table if
+ * necessary, since a frame lies in it. NULL: no table will come.
  */
 const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 					      const struct process *process, uint64_t leaf,
@@ -76,4 +77,6 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 
 extern struct metric *const unwind_loader_metrics[];
 extern const size_t unwind_loader_metric_count;
+
+/* Copy the counters to the metrics. */
 void unwind_loader_measure(const struct unwind_loader *loader);

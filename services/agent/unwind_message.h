@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_message - what the agent and its builder tell each other, a datagram each.
+ * unwind_message - the datagrams between the agent and its builder process.
  *
- * With a job come two descriptors: the ELF file, and an empty one that its table is written to.
+ * A job passes two descriptors: the ELF file, and an empty file that the table is written to.
  */
 #pragma once
 
 #include "executable.h"
-#include "unwind_outcome.h"
+#include "object/unwind_build.h"
 
-struct unwind_job_message {
-	char build_id[BUILD_ID_TEXT_MAX]; /* that the file must have */
+/* The result of a request for a table. The first values are those of enum unwind_build_reason. */
+enum unwind_outcome {
+	UNWIND_UNREADABLE = UNWIND_BUILD_REASON_COUNT, /* the file cannot be opened */
+	UNWIND_CHANGED,                                /* the file has another build id now */
+	UNWIND_CRASHED,                                /* the builder died of it, in each try */
+	UNWIND_TIMED_OUT,
+	UNWIND_OUTCOME_COUNT
 };
 
-struct unwind_answer_message {
+struct unwind_job_message {
+	char build_id[BUILD_ID_TEXT_MAX]; /* expected */
+};
+
+struct unwind_response_message {
 	uint32_t outcome; /* enum unwind_outcome */
 	uint64_t rows, cpu_ns;
-	char sentence[256]; /* why there is none */
+	char error[256]; /* why the build failed */
 };
 
 #define UNWIND_BUILDER_NAME "decima-agent-builder"

@@ -9,7 +9,7 @@ void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, u
 		(struct unwind_slots){ .store = store, .pages_max = max_bytes / UNWIND_PAGE_BYTES };
 }
 
-/* The smallest size that holds so many bytes; UNWIND_SLOT_SIZES: none does. */
+/* The smallest slot size that holds `bytes`; UNWIND_SLOT_SIZES: larger than a page. */
 static size_t size_of(uint32_t bytes)
 {
 	size_t size = 0;
@@ -24,10 +24,10 @@ static uint16_t all_slots(size_t size)
 	return (uint16_t)((1U << (UNWIND_PAGE_BYTES / (UNWIND_SLOT_BYTES_MIN << size))) - 1);
 }
 
-static uint32_t take_pages(struct unwind_slots *slots, uint32_t pages)
+static uint32_t alloc_pages(struct unwind_slots *slots, uint32_t pages)
 {
 	uint32_t page = slots->pages + pages <= slots->pages_max
-				? unwind_store_take(slots->store, pages)
+				? unwind_store_alloc(slots->store, pages)
 				: 0;
 
 	if (page)
@@ -35,13 +35,13 @@ static uint32_t take_pages(struct unwind_slots *slots, uint32_t pages)
 	return page;
 }
 
-static void give_pages(struct unwind_slots *slots, uint32_t page, uint32_t pages)
+static void release_pages(struct unwind_slots *slots, uint32_t page, uint32_t pages)
 {
-	unwind_store_give(slots->store, page, pages);
+	unwind_store_release(slots->store, page, pages);
 	slots->pages -= pages;
 }
 
-/* A page of this size with a free slot; NULL: no page can be had. */
+/* A page of this slot size with a free slot; NULL: no page can be allocated. */
 static struct unwind_slot_page *find_page(struct unwind_slots *slots, size_t size)
 {
 	struct unwind_slot_pages *pages = &slots->sizes[size];
@@ -50,7 +50,7 @@ static struct unwind_slot_page *find_page(struct unwind_slots *slots, size_t siz
 		if (pages->items[i].used != all_slots(size))
 			return &pages->items[i];
 
-	uint32_t page = take_pages(slots, 1);
+	uint32_t page = alloc_pages(slots, 1);
 
 	if (!page)
 		return NULL;
@@ -62,14 +62,14 @@ static struct unwind_slot_page *find_page(struct unwind_slots *slots, size_t siz
 	return &pages->items[pages->len++];
 }
 
-struct unwind_slot unwind_slots_take(struct unwind_slots *slots, uint32_t bytes)
+struct unwind_slot unwind_slots_alloc(struct unwind_slots *slots, uint32_t bytes)
 {
 	struct unwind_slot none = { 0 };
 	size_t size = size_of(bytes);
 
 	if (size == UNWIND_SLOT_SIZES) {
 		uint32_t pages = (bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES;
-		uint64_t page = take_pages(slots, pages);
+		uint64_t page = alloc_pages(slots, pages);
 
 		return page ? (struct unwind_slot){ page * UNWIND_PAGE_BYTES, bytes } : none;
 	}
@@ -88,27 +88,28 @@ struct unwind_slot unwind_slots_take(struct unwind_slots *slots, uint32_t bytes)
 				     bytes };
 }
 
-void unwind_slots_give(struct unwind_slots *slots, struct unwind_slot slot)
+void unwind_slots_release(struct unwind_slots *slots, struct unwind_slot slot)
 {
-	struct unwind_slot_list *given = &slots->given;
+	struct unwind_slot_list *released = &slots->released;
 
 	if (!slot.place)
 		return;
-	if (given->len == given->cap) {
-		given->cap = given->cap ? given->cap * 2 : 64;
-		given->items = heap_resize(given->items, given->cap, sizeof(slot));
+	if (released->len == released->cap) {
+		released->cap = released->cap ? released->cap * 2 : 64;
+		released->items = heap_resize(released->items, released->cap, sizeof(slot));
 	}
-	given->items[given->len++] = slot;
+	released->items[released->len++] = slot;
 }
 
-/* Back to its page, and the page to the store where it was the last of it. */
-static void release(struct unwind_slots *slots, struct unwind_slot slot)
+/* Free a slot, and release its page to the store if no other slot of the page is used. */
+static void reclaim(struct unwind_slots *slots, struct unwind_slot slot)
 {
 	size_t size = size_of(slot.bytes);
 	uint32_t page = (uint32_t)(slot.place / UNWIND_PAGE_BYTES);
 
 	if (size == UNWIND_SLOT_SIZES) {
-		give_pages(slots, page, (slot.bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES);
+		release_pages(slots, page,
+			      (slot.bytes + UNWIND_PAGE_BYTES - 1) / UNWIND_PAGE_BYTES);
 		return;
 	}
 
@@ -124,7 +125,7 @@ static void release(struct unwind_slots *slots, struct unwind_slot slot)
 	pages->items[i].used = (uint16_t)(pages->items[i].used & ~(1U << index));
 	if (pages->items[i].used)
 		return;
-	give_pages(slots, page, 1);
+	release_pages(slots, page, 1);
 	pages->items[i] = pages->items[--pages->len];
 }
 
@@ -134,28 +135,29 @@ bool unwind_slots_is_full(const struct unwind_slots *slots, uint32_t bytes)
 	       slots->pages_max;
 }
 
-bool unwind_slots_is_resting(const struct unwind_slots *slots)
+bool unwind_slots_has_quarantined(const struct unwind_slots *slots)
 {
-	return slots->given.len || slots->resting.len || unwind_store_is_resting(slots->store);
+	return slots->released.len || slots->quarantined.len ||
+	       unwind_store_has_quarantined(slots->store);
 }
 
 void unwind_slots_round(struct unwind_slots *slots)
 {
-	for (size_t i = 0; i < slots->resting.len; i++)
-		release(slots, slots->resting.items[i]);
+	for (size_t i = 0; i < slots->quarantined.len; i++)
+		reclaim(slots, slots->quarantined.items[i]);
 
-	struct unwind_slot_list released = slots->resting;
+	struct unwind_slot_list reclaimed = slots->quarantined;
 
-	slots->resting = slots->given;
-	slots->given = released;
-	slots->given.len = 0;
+	slots->quarantined = slots->released;
+	slots->released = reclaimed;
+	slots->released.len = 0;
 }
 
 void unwind_slots_done(struct unwind_slots *slots)
 {
 	for (size_t i = 0; i < UNWIND_SLOT_SIZES; i++)
 		free(slots->sizes[i].items);
-	free(slots->given.items);
-	free(slots->resting.items);
+	free(slots->released.items);
+	free(slots->quarantined.items);
 	*slots = (struct unwind_slots){ 0 };
 }

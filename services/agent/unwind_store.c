@@ -9,13 +9,16 @@ _Static_assert(UNWIND_SEGMENT_PAGES == 64, "a segment's pages are the bits of a 
 
 enum { SEGMENT_BYTES = UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES };
 
-/* Of so many pages a run has segments of its own, but for what is left of the last: when it goes,
- * they go, and whatever small runs lie about, their numbers are in nobody's way. */
+/*
+ * A run of at least this length begins at a new segment; small runs may use only the remainder of
+ * its last segment. So its segments are dropped when it is released, and small runs do not fragment
+ * the space for large ones.
+ */
 enum { LARGE_PAGES = UNWIND_SEGMENT_PAGES / 2 };
 
-static bool is_held(const struct unwind_store *store, size_t segment)
+static bool is_allocated(const struct unwind_store *store, size_t segment)
 {
-	return store->held[segment / 64] >> (segment % 64) & 1;
+	return store->allocated[segment / 64] >> (segment % 64) & 1;
 }
 
 void unwind_store_init(struct unwind_store *store, const struct unwind_memory *memory,
@@ -27,8 +30,8 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 	store->segments_max =
 		segments_max < UNWIND_SEGMENTS_MAX ? segments_max : UNWIND_SEGMENTS_MAX;
 	store->used = heap_new(UNWIND_SEGMENTS_MAX * sizeof(uint64_t), 0);
-	store->held = heap_new(UNWIND_SEGMENTS_MAX / 8, 0);
-	store->used[0] = 1; /* page 0 is nobody's */
+	store->allocated = heap_new(UNWIND_SEGMENTS_MAX / 8, 0);
+	store->used[0] = 1; /* page 0 is never allocated */
 }
 
 static void push(struct unwind_runs *runs, struct unwind_run run)
@@ -50,7 +53,7 @@ static bool add_segment(struct unwind_store *store, size_t segment)
 		store->failures++;
 		return false;
 	}
-	store->held[segment / 64] |= 1ULL << (segment % 64);
+	store->allocated[segment / 64] |= 1ULL << (segment % 64);
 	store->segments++;
 	return true;
 }
@@ -67,24 +70,23 @@ static void drop_segment(struct unwind_store *store, size_t segment)
 		if (store->mapped[i].pages && store->mapped[i].segment == segment)
 			unmap(store, i);
 	store->memory.drop(store->memory.self, (uint32_t)segment);
-	store->held[segment / 64] &= ~(1ULL << (segment % 64));
+	store->allocated[segment / 64] &= ~(1ULL << (segment % 64));
 	store->segments--;
 }
 
-/* Which pages of a segment are not to be had: where none may be added, those of what is not held.
- */
-static uint64_t taken(const struct unwind_store *store, size_t segment, bool may_add)
+/* Bits of the pages of a segment that are in use; all of them if the segment must not be added. */
+static uint64_t unavailable(const struct unwind_store *store, size_t segment, bool may_add)
 {
-	return may_add || is_held(store, segment) ? store->used[segment] : UINT64_MAX;
+	return may_add || is_allocated(store, segment) ? store->used[segment] : UINT64_MAX;
 }
 
-/* The first run of free pages; 0: none. */
+/* The first run of free pages; 0: not found. */
 static uint64_t find_run(const struct unwind_store *store, uint32_t pages, bool may_add)
 {
 	uint64_t start = 0, len = 0;
 
 	for (size_t segment = 0; segment < UNWIND_SEGMENTS_MAX; segment++) {
-		uint64_t bits = taken(store, segment, may_add);
+		uint64_t bits = unavailable(store, segment, may_add);
 
 		if (bits == UINT64_MAX) {
 			len = 0;
@@ -117,11 +119,11 @@ static void mark(struct unwind_store *store, uint64_t page, uint32_t pages, bool
 	store->pages_used = used ? store->pages_used + pages : store->pages_used - pages;
 }
 
-/* Nothing of it is used. Page 0 does not count, nor does it where nothing was ever taken. */
+/* Drop segments without a used page. Page 0, which is always marked as used, does not count. */
 static void drop_empty(struct unwind_store *store, size_t first, size_t last)
 {
 	for (size_t segment = first; segment <= last; segment++)
-		if (is_held(store, segment) && store->used[segment] == (segment == 0))
+		if (is_allocated(store, segment) && store->used[segment] == (segment == 0))
 			drop_segment(store, segment);
 }
 
@@ -130,12 +132,12 @@ static uint64_t segments_of(uint32_t pages)
 	return (pages + UNWIND_SEGMENT_PAGES - 1) / UNWIND_SEGMENT_PAGES;
 }
 
-bool unwind_store_could_hold(const struct unwind_store *store, uint32_t pages)
+bool unwind_store_can_ever_fit(const struct unwind_store *store, uint32_t pages)
 {
 	return segments_of(pages) <= store->segments_max;
 }
 
-/* Where so many segments follow each other that are not held; 0: there is no room for them. */
+/* The first page of enough adjacent segments that are not allocated; 0: there is no room. */
 static uint64_t find_segments(const struct unwind_store *store, uint32_t pages)
 {
 	uint64_t len = 0, wanted = segments_of(pages);
@@ -143,7 +145,7 @@ static uint64_t find_segments(const struct unwind_store *store, uint32_t pages)
 	if (store->segments + wanted > store->segments_max)
 		return 0;
 	for (size_t segment = 1; segment < UNWIND_SEGMENTS_MAX; segment++) {
-		len = is_held(store, segment) ? 0 : len + 1;
+		len = is_allocated(store, segment) ? 0 : len + 1;
 		if (len == wanted)
 			return (segment + 1 - wanted) * UNWIND_SEGMENT_PAGES;
 	}
@@ -159,9 +161,9 @@ static uint64_t find_place(const struct unwind_store *store, uint32_t pages)
 	return page ? page : find_run(store, pages, true);
 }
 
-uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
+uint32_t unwind_store_alloc(struct unwind_store *store, uint32_t pages)
 {
-	if (!pages || !unwind_store_could_hold(store, pages))
+	if (!pages || !unwind_store_can_ever_fit(store, pages))
 		return 0;
 
 	uint64_t page = find_place(store, pages);
@@ -173,7 +175,7 @@ uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
 	size_t last = (page + pages - 1) / UNWIND_SEGMENT_PAGES;
 
 	for (size_t segment = first; segment <= last; segment++)
-		if (!is_held(store, segment) && !add_segment(store, segment)) {
+		if (!is_allocated(store, segment) && !add_segment(store, segment)) {
 			drop_empty(store, first, segment);
 			return 0;
 		}
@@ -181,31 +183,31 @@ uint32_t unwind_store_take(struct unwind_store *store, uint32_t pages)
 	return (uint32_t)page;
 }
 
-void unwind_store_give(struct unwind_store *store, uint32_t page, uint32_t pages)
+void unwind_store_release(struct unwind_store *store, uint32_t page, uint32_t pages)
 {
-	push(&store->given, (struct unwind_run){ page, pages });
+	push(&store->released, (struct unwind_run){ page, pages });
 }
 
 void unwind_store_round(struct unwind_store *store)
 {
-	for (size_t i = 0; i < store->resting.len; i++) {
-		struct unwind_run run = store->resting.items[i];
+	for (size_t i = 0; i < store->quarantined.len; i++) {
+		struct unwind_run run = store->quarantined.items[i];
 
 		mark(store, run.page, run.count, false);
 		drop_empty(store, run.page / UNWIND_SEGMENT_PAGES,
 			   (run.page + run.count - 1) / UNWIND_SEGMENT_PAGES);
 	}
 
-	struct unwind_runs freed = store->resting;
+	struct unwind_runs freed = store->quarantined;
 
-	store->resting = store->given;
-	store->given = freed;
-	store->given.len = 0;
+	store->quarantined = store->released;
+	store->released = freed;
+	store->released.len = 0;
 }
 
-bool unwind_store_is_resting(const struct unwind_store *store)
+bool unwind_store_has_quarantined(const struct unwind_store *store)
 {
-	return store->given.len || store->resting.len;
+	return store->released.len || store->quarantined.len;
 }
 
 static uint8_t *map_segment(struct unwind_store *store, uint32_t segment)
@@ -229,7 +231,7 @@ uint8_t *unwind_store_page(struct unwind_store *store, uint64_t page)
 {
 	uint64_t segment = page / UNWIND_SEGMENT_PAGES;
 
-	if (segment >= UNWIND_SEGMENTS_MAX || !is_held(store, segment))
+	if (segment >= UNWIND_SEGMENTS_MAX || !is_allocated(store, segment))
 		return NULL;
 
 	uint8_t *pages = map_segment(store, (uint32_t)segment);
@@ -273,7 +275,7 @@ bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages
 	return true;
 }
 
-void unwind_store_rest(struct unwind_store *store)
+void unwind_store_unmap_idle(struct unwind_store *store)
 {
 	size_t kept = 0;
 
@@ -290,12 +292,12 @@ void unwind_store_done(struct unwind_store *store)
 {
 	for (size_t i = 0; i < UNWIND_MAPPED_MAX; i++)
 		unmap(store, i);
-	for (size_t segment = 0; store->held && segment < UNWIND_SEGMENTS_MAX; segment++)
-		if (is_held(store, segment))
+	for (size_t segment = 0; store->allocated && segment < UNWIND_SEGMENTS_MAX; segment++)
+		if (is_allocated(store, segment))
 			drop_segment(store, segment);
 	free(store->used);
-	free(store->held);
-	free(store->given.items);
-	free(store->resting.items);
+	free(store->allocated);
+	free(store->released.items);
+	free(store->quarantined.items);
 	*store = (struct unwind_store){ 0 };
 }

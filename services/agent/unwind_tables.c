@@ -16,13 +16,14 @@ const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT] = {
 	[UNWIND_TIMED_OUT] = "timed_out",
 };
 
-/* What may be otherwise the next time, and not only for another file. */
-static const bool is_passing[UNWIND_OUTCOME_COUNT] = {
+/* Failures that a retry of the same file may not have. */
+static const bool is_transient[UNWIND_OUTCOME_COUNT] = {
 	[UNWIND_IO] = true, [UNWIND_UNREADABLE] = true, [UNWIND_CHANGED] = true
 };
 
 void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store,
-			struct executable_cache *executables, const struct unwind_source *source)
+			struct executable_cache *executables,
+			const struct unwind_table_source *source)
 {
 	*tables = (struct unwind_tables){ .store = store,
 					  .executables = executables,
@@ -36,14 +37,14 @@ static bool sink_offer(void *self, struct executable *executable,
 	struct unwind_table *table = &executable->unwind;
 
 	(void)claim;
-	if (table->is_held || (table->state != UNWIND_TABLE_NONE))
+	if (table->has_file || (table->state != UNWIND_TABLE_NONE))
 		return true;
 
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (copy < 0)
 		return false;
-	unwind_files_hold(&tables->files, executable, copy);
+	unwind_files_add(&tables->files, executable, copy);
 	return true;
 }
 
@@ -51,9 +52,9 @@ static void unload(struct unwind_tables *tables, struct executable *executable)
 {
 	struct unwind_table *table = &executable->unwind;
 
-	unwind_store_give(tables->store, table->page, table->pages);
+	unwind_store_release(tables->store, table->page, table->pages);
 	tables->pages -= table->pages;
-	tables->changed = tables->is_awaiting = true;
+	tables->changed = tables->has_quarantined = true;
 	table->page = 0;
 	table->state = UNWIND_TABLE_NONE;
 	executable_set_remove(&tables->loaded, executable);
@@ -70,14 +71,14 @@ static void sink_forget(void *self, struct executable *executable)
 		executable_set_remove(&tables->wanted, executable);
 		break;
 	case UNWIND_TABLE_THERE:
-		executable_set_remove(&tables->there, executable);
+		executable_set_remove(&tables->fetched, executable);
 		close(table->fd);
 		break;
 	case UNWIND_TABLE_LOADED:
 		unload(tables, executable);
 		break;
 	case UNWIND_TABLE_NONE:
-	case UNWIND_TABLE_ASKED: /* its answer will find nobody */
+	case UNWIND_TABLE_REQUESTED: /* its response will find no executable */
 	case UNWIND_TABLE_FAILED:
 		break;
 	}
@@ -95,44 +96,44 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 {
 	struct unwind_table *table = &executable->unwind;
 
-	table->wants++;
+	table->requests++;
 	table->is_needed = table->is_needed || mapper->is_needed;
 	if (table->state != UNWIND_TABLE_NONE || now_ns < table->retry_ns ||
-	    (!mapper->is_needed && now_ns < table->spare_ns) || !executable->build_id[0] ||
+	    (!mapper->is_needed && now_ns < table->skip_until_ns) || !executable->build_id[0] ||
 	    !executable->segment_count)
 		return;
-	if (!table->is_held)
+	if (!table->has_file)
 		unwind_files_open(&tables->files, executable, mapper);
 	table->state = UNWIND_TABLE_WANTED;
 	tables->changed = true;
-	table->wants = 1;
+	table->requests = 1;
 	table->is_needed = mapper->is_needed;
 	executable_set_add(&tables->wanted, executable);
 }
 
-static bool goes_first(const struct unwind_table *a, const struct unwind_table *b)
+static bool is_more_urgent(const struct unwind_table *a, const struct unwind_table *b)
 {
-	return a->is_needed != b->is_needed ? a->is_needed : a->wants > b->wants;
+	return a->is_needed != b->is_needed ? a->is_needed : a->requests > b->requests;
 }
 
-static void ask_some(struct unwind_tables *tables)
+static void request_some(struct unwind_tables *tables)
 {
-	while (tables->wanted.len && tables->asked < UNWIND_ASKED_MAX) {
+	while (tables->wanted.len && tables->requested < UNWIND_ASKED_MAX) {
 		struct executable *most = tables->wanted.items[0];
 
 		for (size_t i = 1; i < tables->wanted.len; i++)
-			if (goes_first(&tables->wanted.items[i]->unwind, &most->unwind))
+			if (is_more_urgent(&tables->wanted.items[i]->unwind, &most->unwind))
 				most = tables->wanted.items[i];
 
 		struct unwind_table *table = &most->unwind;
 
-		if (!tables->source.ask(tables->source.self, most->build_id,
-					table->is_held ? table->fd : -1))
+		if (!tables->source.request(tables->source.self, most->build_id,
+					    table->has_file ? table->fd : -1))
 			return;
-		tables->asked++;
+		tables->requested++;
 		executable_set_remove(&tables->wanted, most);
-		(void)unwind_files_take(&tables->files, most); /* the source's now */
-		table->state = UNWIND_TABLE_ASKED;
+		(void)unwind_files_remove(&tables->files, most); /* the source's now */
+		table->state = UNWIND_TABLE_REQUESTED;
 	}
 }
 
@@ -144,7 +145,7 @@ static void fail(struct unwind_tables *tables, struct executable *executable, ui
 	log_debug("no unwind table", "build_id=%s path=\"%s\" reason=%s", executable->build_id,
 		  executable->path, unwind_outcome_names[outcome]);
 	tables->changed = true;
-	if (is_passing[outcome]) {
+	if (is_transient[outcome]) {
 		unsigned int longer = table->tries < 5 ? table->tries++ : 5;
 
 		table->state = UNWIND_TABLE_NONE;
@@ -155,47 +156,47 @@ static void fail(struct unwind_tables *tables, struct executable *executable, ui
 	}
 }
 
-static void take_answers(struct unwind_tables *tables, uint64_t now_ns)
+static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 {
-	struct unwind_answer answer;
+	struct unwind_table_response response;
 
-	while (tables->source.answer(tables->source.self, &answer)) {
+	while (tables->source.receive(tables->source.self, &response)) {
 		struct executable *executable =
-			executable_cache_find(tables->executables, str_from(answer.build_id));
+			executable_cache_find(tables->executables, str_from(response.build_id));
 
-		tables->asked--;
-		tables->outcomes[answer.outcome]++;
-		if (!executable || executable->unwind.state != UNWIND_TABLE_ASKED) {
-			if (answer.fd >= 0)
-				close(answer.fd);
+		tables->requested--;
+		tables->outcomes[response.outcome]++;
+		if (!executable || executable->unwind.state != UNWIND_TABLE_REQUESTED) {
+			if (response.fd >= 0)
+				close(response.fd);
 			continue;
 		}
-		if (answer.fd < 0) {
-			fail(tables, executable, answer.outcome, now_ns);
+		if (response.fd < 0) {
+			fail(tables, executable, response.outcome, now_ns);
 			continue;
 		}
 		executable->unwind.state = UNWIND_TABLE_THERE;
-		executable->unwind.fd = answer.fd;
-		executable->unwind.pages = answer.pages;
-		executable_set_add(&tables->there, executable);
+		executable->unwind.fd = response.fd;
+		executable->unwind.pages = response.pages;
+		executable_set_add(&tables->fetched, executable);
 	}
 }
 
-static bool may_leave(const struct executable *executable, uint64_t now_ns)
+static bool is_evictable(const struct executable *executable, uint64_t now_ns)
 {
 	uint64_t sampled_ns = executable->sampled_ns;
 
 	return !sampled_ns || now_ns >= sampled_ns + UNWIND_KEPT_MS * NS_PER_MS;
 }
 
-/* What was never sampled first. */
-static bool leaves_first(const struct executable *a, const struct executable *b)
+/* Never sampled first, then the least recently sampled. */
+static bool is_evicted_before(const struct executable *a, const struct executable *b)
 {
 	return a->sampled_ns != b->sampled_ns ? a->sampled_ns < b->sampled_ns
 					      : a->unwind.loaded_ns < b->unwind.loaded_ns;
 }
 
-/* NULL: all are in use. */
+/* NULL: all tables are in use. */
 static struct executable *find_oldest(const struct unwind_tables *tables, uint64_t now_ns)
 {
 	struct executable *oldest = NULL;
@@ -203,7 +204,7 @@ static struct executable *find_oldest(const struct unwind_tables *tables, uint64
 	for (size_t i = 0; i < tables->loaded.len; i++) {
 		struct executable *at = tables->loaded.items[i];
 
-		if (may_leave(at, now_ns) && (!oldest || leaves_first(at, oldest)))
+		if (is_evictable(at, now_ns) && (!oldest || is_evicted_before(at, oldest)))
 			oldest = at;
 	}
 	return oldest;
@@ -214,7 +215,7 @@ bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint6
 	uint64_t all = 0, freed = 0;
 
 	for (size_t i = 0; i < tables->loaded.len; i++)
-		if (may_leave(tables->loaded.items[i], now_ns))
+		if (is_evictable(tables->loaded.items[i], now_ns))
 			all += tables->loaded.items[i]->unwind.pages;
 	if (all < pages)
 		return false;
@@ -226,14 +227,17 @@ bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint6
 		freed += oldest->unwind.pages;
 		tables->evictions++;
 		unload(tables, oldest);
-		log_debug("unwind table left", "build_id=%s", oldest->build_id);
+		log_debug("unwind table evicted", "build_id=%s", oldest->build_id);
 		executable_offer_again(oldest, EXECUTABLE_SINK_UNWIND);
 	}
 	return true;
 }
 
-/* What is only wanted does without until it is needed; that was refused what it needs. */
-static void refuse(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
+/*
+ * There is no room for a table. It is requested again after UNWIND_KEPT_MS; a table that was only
+ * wanted also as soon as it is needed.
+ */
+static void reject(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 	uint64_t then_ns = now_ns + UNWIND_KEPT_MS * NS_PER_MS;
@@ -241,26 +245,26 @@ static void refuse(struct unwind_tables *tables, struct executable *executable, 
 	if (table->is_needed)
 		log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
 			  executable->build_id, executable->path, table->pages);
-	*(table->is_needed ? &tables->refused : &tables->spared) += 1;
-	*(table->is_needed ? &table->retry_ns : &table->spare_ns) = then_ns;
+	*(table->is_needed ? &tables->refused : &tables->skipped) += 1;
+	*(table->is_needed ? &table->retry_ns : &table->skip_until_ns) = then_ns;
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
 	tables->changed = true;
 	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
 }
 
-static void put(struct unwind_tables *tables, struct executable *executable, uint32_t page,
-		uint64_t now_ns)
+static void load_pages(struct unwind_tables *tables, struct executable *executable, uint32_t page,
+		       uint64_t now_ns)
 {
 	struct unwind_table *table = &executable->unwind;
 	struct err err;
 
 	if (!unwind_store_read(tables->store, page, table->pages, table->fd,
 			       sizeof(struct unwind_file_header), &err)) {
-		log_warn("an unwind table was not loaded", "build_id=%s error=\"%s\"",
+		log_warn("unwind table not loaded", "build_id=%s error=\"%s\"",
 			 executable->build_id, err.msg);
-		unwind_store_give(tables->store, page, table->pages);
-		refuse(tables, executable, now_ns);
+		unwind_store_release(tables->store, page, table->pages);
+		reject(tables, executable, now_ns);
 		return;
 	}
 	close(table->fd);
@@ -275,35 +279,35 @@ static void put(struct unwind_tables *tables, struct executable *executable, uin
 		  executable->build_id, executable->path, page, table->pages);
 }
 
-enum fit { FIT_LOADED, FIT_WAITS, FIT_REFUSED };
+enum fit { FIT_LOADED, FIT_WAITS, FIT_REJECTED };
 
 static enum fit load(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
 {
 	uint32_t pages = executable->unwind.pages;
-	uint32_t page = unwind_store_take(tables->store, pages);
+	uint32_t page = unwind_store_alloc(tables->store, pages);
 
 	if (page) {
-		put(tables, executable, page, now_ns);
+		load_pages(tables, executable, page, now_ns);
 		return FIT_LOADED;
 	}
-	if (executable->unwind.is_needed && unwind_store_could_hold(tables->store, pages) &&
-	    (tables->is_awaiting || unwind_tables_make_room(tables, pages, now_ns)))
+	if (executable->unwind.is_needed && unwind_store_can_ever_fit(tables->store, pages) &&
+	    (tables->has_quarantined || unwind_tables_make_room(tables, pages, now_ns)))
 		return FIT_WAITS;
-	refuse(tables, executable, now_ns);
-	return FIT_REFUSED;
+	reject(tables, executable, now_ns);
+	return FIT_REJECTED;
 }
 
 /*
- * First come, first served: what leaves rests before its pages are free, and until then nobody else
- * may take what becomes free, or one that needs many pages would wait for ever.
+ * First come, first served. Pages of evicted tables are quarantined before they are free. Until
+ * then no later table may take free pages, or a table that needs many pages would wait for ever.
  */
 static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 {
 	uint64_t done = 0;
 	size_t i = 0;
 
-	while (i < tables->there.len && done < UNWIND_LOAD_PAGES_MAX) {
-		struct executable *executable = tables->there.items[i];
+	while (i < tables->fetched.len && done < UNWIND_LOAD_PAGES_MAX) {
+		struct executable *executable = tables->fetched.items[i];
 
 		done += executable->unwind.pages;
 		if (load(tables, executable, now_ns) == FIT_WAITS)
@@ -312,30 +316,30 @@ static void load_some(struct unwind_tables *tables, uint64_t now_ns)
 	}
 	if (!i)
 		return;
-	tables->there.len -= i;
-	memmove(tables->there.items, tables->there.items + i,
-		tables->there.len * sizeof(struct executable *));
+	tables->fetched.len -= i;
+	memmove(tables->fetched.items, tables->fetched.items + i,
+		tables->fetched.len * sizeof(struct executable *));
 }
 
 void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns)
 {
-	tables->is_awaiting = unwind_store_is_resting(tables->store);
-	take_answers(tables, now_ns);
+	tables->has_quarantined = unwind_store_has_quarantined(tables->store);
+	receive_responses(tables, now_ns);
 	load_some(tables, now_ns);
-	ask_some(tables);
+	request_some(tables);
 }
 
-void unwind_tables_let_go(struct unwind_tables *tables)
+void unwind_tables_close_unmapped(struct unwind_tables *tables)
 {
-	unwind_files_let_go(&tables->files);
+	unwind_files_close_unmapped(&tables->files);
 }
 
 void unwind_tables_done(struct unwind_tables *tables)
 {
-	for (size_t i = 0; i < tables->there.len; i++)
-		close(tables->there.items[i]->unwind.fd);
+	for (size_t i = 0; i < tables->fetched.len; i++)
+		close(tables->fetched.items[i]->unwind.fd);
 	unwind_files_done(&tables->files);
-	free(tables->there.items);
+	free(tables->fetched.items);
 	free(tables->wanted.items);
 	free(tables->loaded.items);
 	*tables = (struct unwind_tables){ 0 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * upload - the debug info of what this host runs goes to the debuginfo service, each build once.
+ * upload - uploads the debug info of the executables that this host runs to the debuginfo service,
+ * each build once.
  *
- * A file is offered by the sampling thread while it is open, so a program that is gone a moment
- * later keeps its names: the descriptor is kept until it is decided what becomes of it. A thread of
- * this module hands one file at a time to the uploader (upload_worker.h), which asks the service
- * whether it wants it before it sends anything. What fails is tried again, ever more seldom; while
- * the service cannot be reached everything waits. Bounded are the files that wait and the disk
- * space of those among them that were deleted.
+ * The sampling thread offers a file while it is open. The descriptor is kept until the file's
+ * upload is decided, so a short-lived program keeps its symbols. A thread of this module sends one
+ * file at a time to the uploader process (upload_worker.h), which asks the service whether it wants
+ * the file before it sends any data. A failed upload is retried after growing pauses. While the
+ * service cannot be reached, all files wait. The number of waiting files is bounded
+ * (UPLOADS_HELD_MAX), and so is the disk space of waiting files that were deleted meanwhile.
  *
  *     upload_start(&upload, &options, &err)
  *     upload_offer(&upload, &(struct upload_file){ .build_id = id, .path = path, .pids = { pid,
@@ -15,50 +16,43 @@
  */
 #pragma once
 
-#include "base/queue.h"
 #include "chassis/metrics.h"
+#include "upload_queue.h"
 #include "upload_worker.h"
 
 #include <pthread.h>
 
 struct upload_options {
-	const char *url;        /* empty: there are no uploads */
-	const char *token_file; /* empty: no token */
-	uint64_t timeout_ns, held_max_bytes;
+	const char *url;         /* empty: uploads are off */
+	const char *token_file;  /* empty: no token */
+	uint64_t timeout_ns;     /* of one upload */
+	uint64_t held_max_bytes; /* disk space of waiting files that were deleted */
 };
-
-struct upload_file {
-	const char *build_id;
-	str path;         /* as the process sees it */
-	uint32_t pids[2]; /* it and its parent: in whose root; 0: ours */
-};
-
-struct upload_job;
 
 struct upload {
-	/* private; of the thread while it runs, but for these */
-	struct queue offered;
+	bool running; /* false: uploads are off */
+	/* private: the thread's own, except the queue */
+	struct upload_queue queue;
 	struct stop stop;
-	_Atomic size_t held; /* offered, and not decided */
-	bool running;
-	/* the thread's own */
 	struct upload_options options;
-	struct worker worker;
-	struct upload_job *first, **end; /* waiting, oldest first */
-	uint64_t pause_ms, pause_until_ns, used_ns, looked_ns;
+	struct worker_process worker;
+	uint64_t pause_ms, pause_until_ns, used_ns, checked_ns;
 	pthread_t thread;
 };
 
+/* ERR_INVALID: the URL is not http:// or https://. The texts of `options` must outlive the thread.
+ */
 bool upload_start(struct upload *upload, const struct upload_options *options,
 		  struct err *err) MUST_CHECK;
 
-/* What waits is forgotten: after the next start it is offered again. */
+/* Drops all waiting files; after the next start they are offered again. */
 void upload_stop(struct upload *upload);
 
-/* From the sampling thread; never waits. False: not now, there is no room. The descriptor stays the
- * caller's. */
+/* For the sampling thread; these never wait. False: uploads are off, or the queue is full. */
 bool upload_has_room(const struct upload *upload);
-bool upload_has_plenty(const struct upload *upload); /* half of all */
+bool upload_has_plenty(const struct upload *upload); /* more than half of the queue is free */
+
+/* The descriptor is duplicated and stays the caller's. False: offer the file again later. */
 bool upload_offer(struct upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
 
 extern struct metric *const upload_metrics[];

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool upload_worker_start(struct worker *worker, const struct upload_worker_options *options,
+bool upload_worker_start(struct worker_process *worker, const struct upload_worker_options *options,
 			 struct err *err)
 {
 	char timeout[24];
@@ -20,31 +20,31 @@ bool upload_worker_start(struct worker *worker, const struct upload_worker_optio
 		[UPLOADER_TIMEOUT_MS] = timeout,
 	};
 
-	return worker_start(worker, UPLOADER_NAME, argv, err);
+	return worker_process_start(worker, UPLOADER_NAME, argv, err);
 }
 
-bool upload_worker_hand(struct worker *worker, const struct upload_job_message *job,
+bool upload_worker_send(struct worker_process *worker, const struct upload_job_message *job,
 			const int fds[2])
 {
-	return worker_hand(worker, job, sizeof(*job), fds);
+	return worker_process_send(worker, job, sizeof(*job), fds);
 }
 
-static bool is_sound(const struct upload_answer_message *answer)
+static bool is_sound(const struct upload_response_message *response)
 {
-	bool sound = memchr(answer->sentence, 0, sizeof(answer->sentence)) &&
-		     memchr(answer->rank, 0, sizeof(answer->rank));
+	bool sound = memchr(response->error, 0, sizeof(response->error)) &&
+		     memchr(response->rank, 0, sizeof(response->rank));
 
 	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++)
-		sound = sound && answer->outcomes[i] <= UPLOAD_OUTCOME_COUNT;
+		sound = sound && response->outcomes[i] <= UPLOAD_OUTCOME_COUNT;
 	return sound;
 }
 
-enum worker_reply upload_worker_wait(struct worker *worker, uint64_t timeout_ms,
+enum worker_reply upload_worker_wait(struct worker_process *worker, uint64_t timeout_ms,
 				     const struct stop *stop,
-				     struct upload_answer_message *ret_answer)
+				     struct upload_response_message *ret_response)
 {
 	enum worker_reply reply =
-		worker_wait(worker, timeout_ms, stop, ret_answer, sizeof(*ret_answer));
+		worker_process_wait(worker, timeout_ms, stop, ret_response, sizeof(*ret_response));
 
-	return reply == WORKER_ANSWERED && !is_sound(ret_answer) ? WORKER_DIED : reply;
+	return reply == WORKER_RESPONDED && !is_sound(ret_response) ? WORKER_DIED : reply;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-agent-uploader - reads the debug info out of files that strangers made, and sends it.
+ * decima-agent-uploader - extracts the debug info of untrusted files and uploads it.
  *
- * The agent starts it when there is something to upload and hands it one file at a time. It is
- * apart so that a file which was made to break its reader breaks nothing else, so that it may be
- * slowed down, bounded and ended at any time, and so that the agent itself needs no HTTP client. It
- * writes nothing: what is sent is read from the file as it is sent. It ends with its socket.
+ * The agent starts it when there is a file to upload and passes it one file at a time. It is a
+ * process of its own, so that a malformed file which breaks the parser breaks nothing else, so that
+ * its priority and memory can be limited and it can be killed at any time, and so that the agent
+ * itself needs no HTTP client. It writes no files: the extract is read from the file while it is
+ * sent. It ends when its socket is closed.
  */
 #include "agent_limits.h"
 #include "client/fetch.h"
@@ -18,47 +19,48 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { NICE = 19, ANSWER_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
+enum { NICE = 19, RESPONSE_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
 
 struct settings {
 	const char *url, *token_file;
 	uint64_t timeout_ms;
 };
 
-/* What fetch_put() reads from. */
+/* The source that fetch_put() reads. */
 struct sending {
 	const struct debug_extract *extract;
 	int fd;
 	struct stat before;
-	uint64_t given;
+	uint64_t sent;
 };
 
-static bool give(void *self, uint64_t at, char *to, size_t len, size_t *ret_len, struct err *err)
+static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
+			 struct err *err)
 {
 	struct sending *sending = self;
 	struct stat now;
 
 	if (!debug_extract_read(sending->extract, sending->fd, at, to, len, ret_len, err))
 		return false;
-	sending->given += *ret_len;
+	sending->sent += *ret_len;
 	if (at + *ret_len < sending->extract->size)
 		return true;
-	/* Before the last piece goes: half of an old file and half of a new one is neither. */
+	/* Check before the last piece: a mix of an old and a new file must not be stored. */
 	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
 	    now.st_mtim.tv_sec != sending->before.st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != sending->before.st_mtim.tv_nsec)
-		return err_set(err, ERR_IO, "the file was changed while it was read");
+		return err_set(err, ERR_IO, "the file changed while it was read");
 	return true;
 }
 
-static enum upload_outcome outcome_of(const struct fetch_answer *answer)
+static enum upload_outcome outcome_of(const struct fetch_answer *response)
 {
-	switch (answer->status) {
+	switch (response->status) {
 	case 200:
 	case 201:
 		return UPLOAD_STORED;
-	case 409: /* who is to come back is told when */
-		return answer->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
+	case 409: /* with Retry-After: another upload of it is in progress */
+		return response->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
 	case 413:
 		return UPLOAD_TOO_LARGE;
 	case 401:
@@ -68,11 +70,11 @@ static enum upload_outcome outcome_of(const struct fetch_answer *answer)
 	case 429:
 		return UPLOAD_BUSY;
 	default:
-		return answer->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
+		return response->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
 	}
 }
 
-/* The header that lets us in; read each time, since tokens change. NULL: none is needed, or had. */
+/* The authorization header. Read each time, since tokens change. NULL: no token. */
 static const char *authorization(const struct settings *settings, struct arena *arena)
 {
 	char room[TOKEN_BYTES_MAX];
@@ -87,22 +89,22 @@ static const char *authorization(const struct settings *settings, struct arena *
 	return str_z(arena, str_format(arena, "Authorization: Bearer " STR_FMT, STR_ARG(token)));
 }
 
-static bool keep_some(void *self, str piece, struct err *err)
+static bool append_body(void *self, str piece, struct err *err)
 {
-	struct buf *kept = self;
+	struct buf *body = self;
 
 	(void)err;
-	if (kept->len + piece.len <= ANSWER_BODY_MAX)
-		buf_str(kept, piece);
+	if (body->len + piece.len <= RESPONSE_BODY_MAX)
+		buf_str(body, piece);
 	return true;
 }
 
 static enum upload_outcome put(const struct settings *settings, const char *build_id,
 			       const struct debug_file *file, struct sending *sending,
-			       struct upload_answer_message *answer)
+			       struct upload_response_message *result)
 {
 	AUTO_ARENA arena = { 0 };
-	struct buf said = { .arena = &arena };
+	struct buf body = { .arena = &arena };
 	const char *header = authorization(settings, &arena);
 	str server = str_from(settings->url);
 
@@ -117,31 +119,31 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 			       .timeout_ms = settings->timeout_ms,
 			       .stall_ms = UPLOAD_STALL_MS,
 			       .body_max = 1 << 20,
-			       .take = keep_some,
-			       .self = &said };
+			       .take = append_body,
+			       .self = &body };
 	struct fetch_source source = { .size = sending->extract->size,
-				       .give = give,
+				       .give = read_extract,
 				       .self = sending };
-	struct fetch_answer told;
+	struct fetch_answer response;
 	struct err err;
 
-	if (!fetch_put(&fetch, &source, &told, &err)) {
-		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
-		return sending->given ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
+	if (!fetch_put(&fetch, &source, &response, &err)) {
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
+		return sending->sent ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
 	}
-	answer->retry_after_s = told.retry_after_s;
-	if (told.status >= 300)
-		snprintf(answer->sentence, sizeof(answer->sentence), "status %d: " STR_FMT,
-			 told.status, STR_ARG(str_trim(buf_bytes(&said))));
-	for (char *c = answer->sentence; *c; c++)
-		if (*c == '"') /* it will stand between two of them in the log */
+	result->retry_after_s = response.retry_after_s;
+	if (response.status >= 300)
+		snprintf(result->error, sizeof(result->error), "status %d: " STR_FMT,
+			 response.status, STR_ARG(str_trim(buf_bytes(&body))));
+	for (char *c = result->error; *c; c++)
+		if (*c == '"') /* the log puts the text between quotation marks */
 			*c = '\'';
-	return outcome_of(&told);
+	return outcome_of(&response);
 }
 
 static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
 				     const struct debug_file *file, struct arena *arena,
-				     struct upload_answer_message *answer)
+				     struct upload_response_message *result)
 {
 	struct debug_extract extract;
 	struct sending sending = { .extract = &extract, .fd = file->fd };
@@ -151,67 +153,68 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 		return UPLOAD_NOTHING;
 	if (fstat(file->fd, &sending.before) != 0 ||
 	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
-		snprintf(answer->sentence, sizeof(answer->sentence), "%s", err.msg);
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
 		return UPLOAD_MALFORMED;
 	}
 	if (extract.size > UPLOAD_FILE_BYTES_MAX)
 		return UPLOAD_TOO_LARGE;
 
-	enum upload_outcome outcome = put(settings, build_id, file, &sending, answer);
+	enum upload_outcome outcome = put(settings, build_id, file, &sending, result);
 
-	answer->bytes += sending.given;
+	result->bytes += sending.sent;
 	return outcome;
 }
 
-static void send_common(const struct settings *settings, const struct debug_question *question,
+static void send_common(const struct settings *settings, const struct debug_target *target,
 			const struct debug_file *file, struct arena *arena,
-			struct upload_answer_message *answer)
+			struct upload_response_message *result)
 {
 	const char *build_id;
-	struct debug_file common = debug_files_find_common(question, file, arena, &build_id);
+	struct debug_file common = debug_files_find_common(target, file, arena, &build_id);
 
 	if (common.fd < 0)
 		return;
-	answer->outcomes[UPLOAD_PART_COMMON] =
-		send_file(settings, build_id, &common, arena, answer);
+	result->outcomes[UPLOAD_PART_COMMON] =
+		send_file(settings, build_id, &common, arena, result);
 	close(common.fd);
 }
 
-static struct upload_answer_message work(const struct settings *settings,
-					 const struct upload_job_message *job,
-					 const struct debug_question *question)
+static struct upload_response_message work(const struct settings *settings,
+					   const struct upload_job_message *job,
+					   const struct debug_target *target)
 {
 	AUTO_ARENA arena = { 0 };
-	struct upload_answer_message answer = { .outcomes = { UPLOAD_OUTCOME_COUNT,
-							      UPLOAD_OUTCOME_COUNT } };
-	enum upload_outcome *own = &answer.outcomes[UPLOAD_PART_OWN];
+	struct upload_response_message result = { .outcomes = { UPLOAD_OUTCOME_COUNT,
+								UPLOAD_OUTCOME_COUNT } };
+	enum upload_outcome *own = &result.outcomes[UPLOAD_PART_OWN];
 	struct debug_file file;
 	struct err err;
 
-	/* The service cannot know an extract by the hash of the whole: it must believe us. */
+	/* The service cannot verify the hash of the whole file from an extract, so we must be
+	 * trusted. */
 	if (str_starts_with(str_from(job->build_id), STR("htlhash:")) && !*settings->token_file) {
 		*own = UPLOAD_NO_BUILD_ID;
-		return answer;
+		return result;
 	}
-	if (!debug_files_find(question, &arena, &file, &err)) {
-		snprintf(answer.sentence, sizeof(answer.sentence), "%s", err.msg);
+	if (!debug_files_find(target, &arena, &file, &err)) {
+		snprintf(result.error, sizeof(result.error), "%s", err.msg);
 		*own = UPLOAD_MALFORMED;
-		return answer;
+		return result;
 	}
-	snprintf(answer.rank, sizeof(answer.rank), "%s", debug_rank_names[file.rank]);
+	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.rank]);
 	if (!job->is_done[UPLOAD_PART_OWN])
-		*own = send_file(settings, job->build_id, &file, &arena, &answer);
+		*own = send_file(settings, job->build_id, &file, &arena, &result);
 	if (!job->is_done[UPLOAD_PART_COMMON])
-		send_common(settings, question, &file, &arena, &answer);
+		send_common(settings, target, &file, &arena, &result);
 	close(file.fd);
-	return answer;
+	return result;
 }
 
-static bool hear(struct upload_job_message *job, int *ret_fd, int *ret_root)
+static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
 {
 	int fds[WORKER_FDS_MAX];
 
-	if (!worker_hear(job, sizeof(*job), fds))
+	if (!worker_job_receive(job, sizeof(*job), fds))
 		return false;
 	*ret_fd = fds[0];
 	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -223,15 +226,15 @@ static void serve(const struct settings *settings)
 	static struct upload_job_message job;
 	int fd, root;
 
-	while (hear(&job, &fd, &root)) {
-		struct debug_question question = {
+	while (receive_job(&job, &fd, &root)) {
+		struct debug_target target = {
 			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
 		};
-		struct upload_answer_message answer = work(settings, &job, &question);
+		struct upload_response_message result = work(settings, &job, &target);
 
 		close(fd);
 		close(root);
-		if (!worker_answer(&answer, sizeof(answer)))
+		if (!worker_job_respond(&result, sizeof(result)))
 			return;
 	}
 }
@@ -242,12 +245,12 @@ int main(int argc, char **argv)
 
 	if (argc != UPLOADER_ARGUMENTS ||
 	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
-		fputs(UPLOADER_NAME ": the agent starts this, nobody else\n", stderr);
+		fputs(UPLOADER_NAME ": started by decima-agent only\n", stderr);
 		return 2;
 	}
 	settings.url = argv[UPLOADER_URL];
 	settings.token_file = argv[UPLOADER_TOKEN_FILE];
-	worker_step_back(&(struct worker_manners){
+	worker_job_restrict(&(struct worker_restrictions){
 		.address_space_max = UPLOADER_MEMORY_MAX, .nice = NICE, .only_when_idle = true });
 	serve(&settings);
 	return 0;

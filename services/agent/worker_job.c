@@ -20,33 +20,32 @@ static void bound(int resource, uint64_t max)
 	(void)!setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* Behind whatever else the machine does; first to go when its memory ends. */
-void worker_step_back(const struct worker_manners *manners)
+void worker_job_restrict(const struct worker_restrictions *restrictions)
 {
 	struct sched_param param = { 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)!syscall(SYS_close_range, WORKER_SOCKET + 1, ~0U, 0);
 
-	/* Each of them may be forbidden: then it is as it was. */
+	/* The system may forbid any of these. A failure is ignored. */
 	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	(void)!setpriority(PRIO_PROCESS, 0, manners->nice);
-	if (manners->only_when_idle) {
+	(void)!setpriority(PRIO_PROCESS, 0, restrictions->nice);
+	if (restrictions->only_when_idle) {
 		(void)!sched_setscheduler(0, SCHED_IDLE, &param);
 		(void)!syscall(SYS_ioprio_set, IOPRIO_PROCESS, 0, IOPRIO_IDLE);
 	}
-	if (manners->address_space_max)
-		bound(RLIMIT_AS, manners->address_space_max);
-	if (manners->data_max)
-		bound(RLIMIT_DATA, manners->data_max);
+	if (restrictions->address_space_max)
+		bound(RLIMIT_AS, restrictions->address_space_max);
+	if (restrictions->data_max)
+		bound(RLIMIT_DATA, restrictions->data_max);
 	bound(RLIMIT_CORE, 0);
 	(void)!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (fd >= 0)
 		(void)!write(fd, "1000", 4);
 }
 
-bool worker_hear(void *ret_job, size_t len, int ret_fds[WORKER_FDS_MAX])
+bool worker_job_receive(void *ret_job, size_t len, int ret_fds[WORKER_FDS_MAX])
 {
 	union {
 		struct cmsghdr header;
@@ -62,16 +61,16 @@ bool worker_hear(void *ret_job, size_t len, int ret_fds[WORKER_FDS_MAX])
 	if (recvmsg(WORKER_SOCKET, &message, MSG_CMSG_CLOEXEC) != (ssize_t)len)
 		return false;
 
-	const struct cmsghdr *given = CMSG_FIRSTHDR(&message);
+	const struct cmsghdr *passed = CMSG_FIRSTHDR(&message);
 
-	if (given && given->cmsg_level == SOL_SOCKET && given->cmsg_type == SCM_RIGHTS)
-		memcpy(fds, CMSG_DATA(given),
-		       given->cmsg_len == CMSG_LEN(sizeof(fds)) ? sizeof(fds) : sizeof(int));
+	if (passed && passed->cmsg_level == SOL_SOCKET && passed->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(passed),
+		       passed->cmsg_len == CMSG_LEN(sizeof(fds)) ? sizeof(fds) : sizeof(int));
 	memcpy(ret_fds, fds, sizeof(fds));
 	return true;
 }
 
-bool worker_answer(const void *answer, size_t len)
+bool worker_job_respond(const void *response, size_t len)
 {
-	return send(WORKER_SOCKET, answer, len, MSG_NOSIGNAL) == (ssize_t)len;
+	return send(WORKER_SOCKET, response, len, MSG_NOSIGNAL) == (ssize_t)len;
 }

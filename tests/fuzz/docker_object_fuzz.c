@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What Docker says of containers, whose names and labels strangers choose: never more than was
- * there.
+/* Docker's responses, in which users choose names and labels: no text is longer than the input.
  */
 #include "docker_object.h"
 
@@ -22,17 +21,17 @@ static void check(str object)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	str bytes = { (const char *)data, size }, object;
-	struct docker_cut cut = { 0 };
-	enum docker_piece piece;
+	struct docker_splitter splitter = { 0 };
+	enum docker_split_result piece;
 
 	check(bytes);
-	while ((piece = docker_cut(&cut, &bytes, &object)) != DOCKER_MORE) {
+	while ((piece = docker_split(&splitter, &bytes, &object)) != DOCKER_MORE) {
 		if (piece == DOCKER_OBJECT) {
 			if (object.ptr[0] != '{' || object.ptr[object.len - 1] != '}')
 				__builtin_trap();
 			check(object);
 		}
 	}
-	docker_cut_done(&cut);
+	docker_splitter_done(&splitter);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The files of a spool. The input is also given a right checksum, or no change would get past it.
+ * The files of a spool. The input is also tried with correct checksums, or the checksum would
+ * reject every change.
  */
 #include "base/hash.h"
 #include "spool_file.h"
@@ -9,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* With a right checksum at the end, and one of the header where a batch has it. */
+/* With a correct checksum at the end, and one where the header of a batch has it. */
 static str summed(const uint8_t *data, size_t size, struct arena *arena)
 {
 	char *copy = arena_array(arena, char, size + 1);

@@ -5,9 +5,9 @@
  *
  *     spool_feed STATE_DIRECTORY BROKERS TOPIC LAST [NODE [PAUSE_MS [FAILPOINTS]]]
  *
- * Each batch has one sample, whose pid is the batch's number, at the time it is put. It goes on
- * after the last number in the spool, until LAST, and ends when Kafka has all of them. What it
- * prints: "put NUMBER" for each, "done" at the end.
+ * Each batch has one sample, whose pid is the batch's number and whose time is the time of the put.
+ * It continues after the last number in the spool, until LAST, and ends when Kafka has all batches.
+ * It prints "put NUMBER" for each batch, and "done" at the end.
  */
 #include "base/clock.h"
 #include "base/failpoint.h"

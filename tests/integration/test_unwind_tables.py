@@ -103,7 +103,7 @@ def test_within_the_bound_tables_leave_by_their_last_sample_and_come_back(start,
     most = []
 
     def left(made):
-        return agent.log_file.read_text().count(f'"unwind table left" build_id={made.id}')
+        return agent.log_file.read_text().count(f'"unwind table evicted" build_id={made.id}')
 
     for made in programs:
         made.sampled_by(agent)

@@ -13,7 +13,7 @@ struct fixture {
 	struct batch_writer writer;
 	struct arena arena;
 	struct sample_set set;
-	struct profiler_counts told;
+	struct profiler_counts profiled;
 	struct agent_status status; /* of the batch that was put last */
 	size_t batches;
 };
@@ -50,7 +50,7 @@ static void tear_down(struct fixture *f)
 	scratch_remove(&f->scratch);
 }
 
-/* Write an interval of so many samples; what its last batch says is in f->status. */
+/* Write an interval with `samples` samples; the status of its last batch is in f->status. */
 static void interval(struct fixture *f, size_t samples)
 {
 	struct spool_batch batch;
@@ -66,7 +66,7 @@ static void interval(struct fixture *f, size_t samples)
 					 .labels = sample_set_labels(&f->set, (struct labels){ 0 }),
 					 .value = 1000,
 					 .time_ms = 1000000 });
-	batch_write(&f->writer, &f->set, &f->told);
+	batch_write(&f->writer, &f->set, &f->profiled);
 	for (f->batches = 0; spool_next(&f->spool, &f->arena, &batch); f->batches++) {
 		assert_true(status_read(batch.status, &f->status, &f->arena, &err));
 		spool_delivered(&f->spool, batch.epoch, batch.seq);
@@ -95,13 +95,13 @@ static void an_interval_without_samples_and_losses_is_no_batch(void **state)
 	tear_down(&f);
 }
 
-static void losses_are_told_though_there_are_no_samples(void **state)
+static void losses_are_reported_though_there_are_no_samples(void **state)
 {
 	struct fixture f;
 
 	(void)state;
 	set_up(&f, ROOM);
-	f.told.tally.lost[LOSS_RING_FULL] = 5;
+	f.profiled.tally.lost[LOSS_RING_FULL] = 5;
 
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
@@ -114,7 +114,7 @@ static void losses_are_told_though_there_are_no_samples(void **state)
 	tear_down(&f);
 }
 
-static void tells_the_oldest_number_that_the_spool_still_has(void **state)
+static void reports_the_oldest_number_that_the_spool_still_has(void **state)
 {
 	struct fixture f;
 	struct err err;
@@ -127,15 +127,15 @@ static void tells_the_oldest_number_that_the_spool_still_has(void **state)
 	assert_int_equal(f.status.spool_oldest, 2); /* likewise: Kafka has the first */
 
 	assert_true(spool_put(&f.spool, STR("waits"), STR(""), 1, &err));
-	batch_write(&f.writer, &f.set, &f.told);
+	batch_write(&f.writer, &f.set, &f.profiled);
 	interval(&f, 3);
 	assert_int_equal(f.status.spool_oldest, 3);
 	tear_down(&f);
 }
 
-static void what_predecessors_did_not_tell_is_booked_once(void **state)
+static void what_predecessors_did_not_report_is_counted_once(void **state)
 {
-	struct tally untold = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
+	struct tally unreported = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
 	struct fixture f;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void what_predecessors_did_not_tell_is_booked_once(void **state)
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
-	batch_writer_book(&f.writer, &untold);
+	batch_writer_book(&f.writer, &unreported);
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
 	assert_int_equal(f.status.taken, 12);
@@ -156,7 +156,7 @@ static void what_predecessors_did_not_tell_is_booked_once(void **state)
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
-	f.told.tally.lost[LOSS_RING_FULL] = 1;
+	f.profiled.tally.lost[LOSS_RING_FULL] = 1;
 	interval(&f, 1);
 	assert_int_equal(f.status.taken, 18);
 	assert_int_equal(lost(&f, "ring_full"), 4);
@@ -164,7 +164,7 @@ static void what_predecessors_did_not_tell_is_booked_once(void **state)
 	tear_down(&f);
 }
 
-static void samples_that_the_spool_does_not_take_are_told_when_it_does(void **state)
+static void samples_lost_in_a_failed_put_are_reported_in_the_next_batch(void **state)
 {
 	struct fixture f;
 
@@ -183,29 +183,29 @@ static void samples_that_the_spool_does_not_take_are_told_when_it_does(void **st
 	tear_down(&f);
 }
 
-static void tells_what_the_last_batch_told(void **state)
+static void returns_what_the_last_batch_reported(void **state)
 {
-	struct tally told;
+	struct tally reported;
 	struct fixture f;
 
 	(void)state;
 	set_up(&f, ROOM);
-	f.told.tally.lost[LOSS_TIMELINE_FULL] = 2;
+	f.profiled.tally.lost[LOSS_TIMELINE_FULL] = 2;
 	interval(&f, 3);
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
 
-	assert_true(batch_writer_told(&f.writer, &told));
-	assert_int_equal(told.taken, 5);
-	assert_int_equal(told.lost[LOSS_TIMELINE_FULL], 2);
-	assert_int_equal(told.lost[LOSS_RING_FULL], 0);
+	assert_true(batch_writer_told(&f.writer, &reported));
+	assert_int_equal(reported.taken, 5);
+	assert_int_equal(reported.lost[LOSS_TIMELINE_FULL], 2);
+	assert_int_equal(reported.lost[LOSS_RING_FULL], 0);
 	tear_down(&f);
 }
 
-static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
+static void an_unreadable_last_status_reports_nothing(void **state)
 {
-	struct tally told;
+	struct tally reported;
 	struct fixture f;
 	struct err err;
 
@@ -216,12 +216,12 @@ static void a_last_status_that_cannot_be_read_tells_nothing(void **state)
 
 	agent_begin(&f, ROOM);
 
-	assert_false(batch_writer_told(&f.writer, &told));
-	assert_int_equal(told.taken, 0);
+	assert_false(batch_writer_told(&f.writer, &reported));
+	assert_int_equal(reported.taken, 0);
 	tear_down(&f);
 }
 
-static void a_cut_stack_is_told_by_the_name_of_its_end(void **state)
+static void a_truncated_stack_is_reported_by_the_name_of_its_end(void **state)
 {
 	char name[64];
 
@@ -233,10 +233,10 @@ static void a_cut_stack_is_told_by_the_name_of_its_end(void **state)
 }
 
 RUN_TESTS(TEST(an_interval_without_samples_and_losses_is_no_batch),
-	  TEST(losses_are_told_though_there_are_no_samples),
-	  TEST(tells_the_oldest_number_that_the_spool_still_has),
-	  TEST(what_predecessors_did_not_tell_is_booked_once),
-	  TEST(samples_that_the_spool_does_not_take_are_told_when_it_does),
-	  TEST(tells_what_the_last_batch_told),
-	  TEST(a_last_status_that_cannot_be_read_tells_nothing),
-	  TEST(a_cut_stack_is_told_by_the_name_of_its_end))
+	  TEST(losses_are_reported_though_there_are_no_samples),
+	  TEST(reports_the_oldest_number_that_the_spool_still_has),
+	  TEST(what_predecessors_did_not_report_is_counted_once),
+	  TEST(samples_lost_in_a_failed_put_are_reported_in_the_next_batch),
+	  TEST(returns_what_the_last_batch_reported),
+	  TEST(an_unreadable_last_status_reports_nothing),
+	  TEST(a_truncated_stack_is_reported_by_the_name_of_its_end))

@@ -38,7 +38,7 @@ static bool is_called(struct containers *containers, unsigned int number, const 
 	return containers_find(containers, str_from(room), &names) && strcmp(names.name, name) == 0;
 }
 
-static void names_follow_what_is_told(void **state)
+static void names_follow_updates(void **state)
 {
 	struct containers containers;
 	struct container_names names;
@@ -58,7 +58,7 @@ static void names_follow_what_is_told(void **state)
 	containers_done(&containers);
 }
 
-static void who_is_not_in_a_later_list_is_gone(void **state)
+static void a_container_missing_in_a_later_list_is_removed(void **state)
 {
 	struct containers containers;
 
@@ -76,7 +76,7 @@ static void who_is_not_in_a_later_list_is_gone(void **state)
 	containers_done(&containers);
 }
 
-static void the_first_to_go_is_forgotten_first(void **state)
+static void the_first_removed_is_evicted_first(void **state)
 {
 	struct containers containers;
 
@@ -92,7 +92,7 @@ static void the_first_to_go_is_forgotten_first(void **state)
 	containers_done(&containers);
 }
 
-static void there_is_room_for_so_many(void **state)
+static void there_is_room_for_containers_max(void **state)
 {
 	struct containers containers;
 	char room[ID_ROOM];
@@ -110,7 +110,7 @@ static void there_is_room_for_so_many(void **state)
 	containers_done(&containers);
 }
 
-static void a_long_text_is_cut_at_a_character(void **state)
+static void a_long_text_is_truncated_at_a_character(void **state)
 {
 	struct containers containers;
 	struct container_names names;
@@ -129,6 +129,6 @@ static void a_long_text_is_cut_at_a_character(void **state)
 	containers_done(&containers);
 }
 
-RUN_TESTS(TEST(names_follow_what_is_told), TEST(who_is_not_in_a_later_list_is_gone),
-	  TEST(the_first_to_go_is_forgotten_first), TEST(there_is_room_for_so_many),
-	  TEST(a_long_text_is_cut_at_a_character))
+RUN_TESTS(TEST(names_follow_updates), TEST(a_container_missing_in_a_later_list_is_removed),
+	  TEST(the_first_removed_is_evicted_first), TEST(there_is_room_for_containers_max),
+	  TEST(a_long_text_is_truncated_at_a_character))

@@ -5,7 +5,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* As engine 26 answers /containers/json and /events, shortened. */
+/* Responses of engine 26 to /containers/json and /events, shortened. */
 static const char list[] =
 	"[{\"Id\":\"" ID "\",\"Names\":[\"/db/link\",\"/shop-web-1\"],\"Image\":\"shop/web:7\","
 	"\"ImageID\":\"sha256:77\",\"Command\":\"sh -c \\\"exec }{ x\\\"\",\"Created\":1795316,"
@@ -28,12 +28,12 @@ static void check(const struct docker_container *container, const char *name, co
 	assert_true(str_eq(container->compose_project, str_from(project)));
 }
 
-static void cuts_a_list_in_pieces_of_any_size(void **state)
+static void splits_a_list_received_in_pieces_of_any_size(void **state)
 {
 	(void)state;
 	for (size_t size = 1; size < sizeof(list); size++) {
 		AUTO_ARENA arena = { 0 };
-		struct docker_cut cut = { 0 };
+		struct docker_splitter splitter = { 0 };
 		struct docker_container found[2];
 		size_t count = 0;
 
@@ -41,7 +41,7 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 			size_t left = sizeof(list) - 1 - at;
 			str bytes = { list + at, left < size ? left : size }, object;
 
-			while (docker_cut(&cut, &bytes, &object) == DOCKER_OBJECT) {
+			while (docker_split(&splitter, &bytes, &object) == DOCKER_OBJECT) {
 				assert_true(count < ARRAY_LEN(found));
 				assert_int_equal(docker_object_read(str_copy(&arena, object),
 								    &arena, &found[count++]),
@@ -51,11 +51,11 @@ static void cuts_a_list_in_pieces_of_any_size(void **state)
 		assert_int_equal(count, 2);
 		check(&found[0], "shop-web-1", "shop/web:7", "web", "shop");
 		check(&found[1], "bare", "bare", "", "");
-		docker_cut_done(&cut);
+		docker_splitter_done(&splitter);
 	}
 }
 
-static void an_event_tells_the_name_and_texts_are_unescaped(void **state)
+static void an_event_has_the_name_and_texts_are_unescaped(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct docker_container container;
@@ -67,7 +67,7 @@ static void an_event_tells_the_name_and_texts_are_unescaped(void **state)
 	assert_false(container.is_gone);
 }
 
-static void kinds_are_told_apart(void **state)
+static void kinds_are_distinguished(void **state)
 {
 	static const struct {
 		const char *text;
@@ -101,25 +101,25 @@ static void kinds_are_told_apart(void **state)
 	}
 }
 
-static void what_is_too_long_is_passed_over_and_the_next_is_read(void **state)
+static void an_object_that_is_too_long_is_skipped_and_the_next_is_read(void **state)
 {
-	struct docker_cut cut = { 0 };
+	struct docker_splitter splitter = { 0 };
 	str open = STR("{\"x\":\""), close = STR("\"}"), next = STR("{}"), object;
 
 	(void)state;
-	assert_int_equal(docker_cut(&cut, &open, &object), DOCKER_MORE);
+	assert_int_equal(docker_split(&splitter, &open, &object), DOCKER_MORE);
 	for (size_t i = 0; i < DOCKER_OBJECT_MAX / 8 + 1; i++) {
 		str more = STR("12345678");
 
-		assert_int_equal(docker_cut(&cut, &more, &object), DOCKER_MORE);
+		assert_int_equal(docker_split(&splitter, &more, &object), DOCKER_MORE);
 	}
-	assert_true(cut.cap <= DOCKER_OBJECT_MAX);
-	assert_int_equal(docker_cut(&cut, &close, &object), DOCKER_TOO_LONG);
-	assert_int_equal(docker_cut(&cut, &next, &object), DOCKER_OBJECT);
+	assert_true(splitter.cap <= DOCKER_OBJECT_MAX);
+	assert_int_equal(docker_split(&splitter, &close, &object), DOCKER_TOO_LONG);
+	assert_int_equal(docker_split(&splitter, &next, &object), DOCKER_OBJECT);
 	assert_true(str_eq(object, STR("{}")));
-	docker_cut_done(&cut);
+	docker_splitter_done(&splitter);
 }
 
-RUN_TESTS(TEST(cuts_a_list_in_pieces_of_any_size),
-	  TEST(an_event_tells_the_name_and_texts_are_unescaped), TEST(kinds_are_told_apart),
-	  TEST(what_is_too_long_is_passed_over_and_the_next_is_read))
+RUN_TESTS(TEST(splits_a_list_received_in_pieces_of_any_size),
+	  TEST(an_event_has_the_name_and_texts_are_unescaped), TEST(kinds_are_distinguished),
+	  TEST(an_object_that_is_too_long_is_skipped_and_the_next_is_read))

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fake_unwind_memory - the unwinder's pages and processes in a test's own memory.
+ * fake_unwind_memory - a struct unwind_memory in the test's own memory.
  */
 #pragma once
 
-#include "unwind_memory.h"
+#include "unwind_store.h"
 
 #include <string.h>
 
 enum { FAKE_SEGMENTS = 64, FAKE_PROCESSES = 8 };
 
 struct fake_unwind_memory {
-	uint8_t *segments[FAKE_SEGMENTS]; /* NULL: not there */
+	uint8_t *segments[FAKE_SEGMENTS]; /* NULL: not allocated */
 	size_t segment_count, mapped, most_mapped;
-	bool fails; /* no segment can be had */
+	bool fails; /* no segment can be added */
 	struct {
-		uint32_t tgid; /* 0: none */
+		uint32_t tgid; /* 0: unused */
 		struct unwind_process value;
 	} processes[FAKE_PROCESSES];
 	size_t puts, drops;
@@ -100,7 +100,7 @@ static inline const struct unwind_process *fake_process(const struct fake_unwind
 	return NULL;
 }
 
-/* What a program would read there. */
+/* The bytes that a program would read there. */
 static inline const void *fake_at(const struct fake_unwind_memory *fake, uint64_t place)
 {
 	uint8_t *segment = fake->segments[place / FAKE_SEGMENT_BYTES];

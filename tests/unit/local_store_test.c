@@ -36,7 +36,7 @@ static void writes_one_gzip_file_per_interval_under_its_start(void **state)
 	scratch_remove(&scratch);
 }
 
-static void says_why_it_cannot_write(void **state)
+static void reports_why_it_cannot_write(void **state)
 {
 	struct local_store store = { 0 };
 	struct err err;
@@ -47,4 +47,5 @@ static void says_why_it_cannot_write(void **state)
 	local_store_close(&store);
 }
 
-RUN_TESTS(TEST(writes_one_gzip_file_per_interval_under_its_start), TEST(says_why_it_cannot_write))
+RUN_TESTS(TEST(writes_one_gzip_file_per_interval_under_its_start),
+	  TEST(reports_why_it_cannot_write))

@@ -5,14 +5,14 @@
 
 enum { RATE = 100000, BATCH = 25000, BIG = 1000000 };
 
-/* Bytes that go within so many seconds when all that may go does, in steps of 10 ms. */
+/* Bytes sent within `seconds` if every allowed batch is sent, in steps of 10 ms. */
 static uint64_t sent_within(struct pace *pace, uint64_t *now_ns, unsigned int seconds,
 			    uint64_t live_rate, uint64_t batch)
 {
 	uint64_t sent = 0;
 
 	for (unsigned int step = 0; step < seconds * 100; step++) {
-		while (pace_ask(pace, live_rate, 0, *now_ns) == PACE_GO) {
+		while (pace_check(pace, live_rate, 0, *now_ns) == PACE_GO) {
 			pace_sent(pace, batch);
 			pace_delivered(pace, *now_ns);
 			sent += batch;
@@ -22,7 +22,7 @@ static uint64_t sent_within(struct pace *pace, uint64_t *now_ns, unsigned int se
 	return sent;
 }
 
-static void no_more_than_the_rate_goes_and_no_less(void **state)
+static void exactly_the_rate_is_sent(void **state)
 {
 	uint64_t now_ns = 5 * NS_PER_SECOND;
 	struct pace pace;
@@ -38,7 +38,7 @@ static void no_more_than_the_rate_goes_and_no_less(void **state)
 	assert_in_range(sent_within(&pace, &now_ns, 10, 0, BATCH), 10 * RATE, 11 * RATE + BATCH);
 }
 
-static void a_batch_larger_than_a_second_goes_and_is_paid_for(void **state)
+static void a_batch_larger_than_a_second_is_sent_and_leaves_a_debt(void **state)
 {
 	uint64_t now_ns = 5 * NS_PER_SECOND;
 	struct pace pace;
@@ -48,7 +48,7 @@ static void a_batch_larger_than_a_second_goes_and_is_paid_for(void **state)
 	assert_in_range(sent_within(&pace, &now_ns, 100, 0, BIG), 100 * RATE, 101 * RATE + BIG);
 }
 
-static void what_comes_in_is_caught_up_with_whatever_the_rate(void **state)
+static void the_backlog_shrinks_at_any_rate_of_new_batches(void **state)
 {
 	uint64_t now_ns = 5 * NS_PER_SECOND;
 	struct pace pace;
@@ -58,11 +58,11 @@ static void what_comes_in_is_caught_up_with_whatever_the_rate(void **state)
 	assert_in_range(sent_within(&pace, &now_ns, 10, 3 * (uint64_t)RATE, BATCH), 60 * RATE,
 			66 * RATE + BATCH);
 	assert_int_equal(pace.rate, 6 * RATE);
-	pace_ask(&pace, RATE / 4, 0, now_ns);
+	pace_check(&pace, RATE / 4, 0, now_ns);
 	assert_int_equal(pace.rate, RATE);
 }
 
-static void without_a_rate_only_the_window_holds(void **state)
+static void without_a_rate_only_the_window_limits(void **state)
 {
 	uint64_t now_ns = NS_PER_SECOND;
 	struct pace pace;
@@ -70,13 +70,13 @@ static void without_a_rate_only_the_window_holds(void **state)
 	(void)state;
 	pace_init(&pace, 0, now_ns);
 	for (size_t i = 0; i < 1000; i++) {
-		assert_int_equal(pace_ask(&pace, BIG, 0, now_ns), PACE_GO);
+		assert_int_equal(pace_check(&pace, BIG, 0, now_ns), PACE_GO);
 		pace_sent(&pace, BIG);
 	}
-	assert_int_equal(pace_ask(&pace, BIG, 1, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, BIG, 1, now_ns), PACE_WINDOW_FULL);
 }
 
-static void the_window_opens_as_batches_arrive_and_shuts_when_none_do(void **state)
+static void the_window_grows_with_deliveries_and_closes_without(void **state)
 {
 	uint64_t now_ns = NS_PER_SECOND;
 	struct pace pace;
@@ -84,22 +84,22 @@ static void the_window_opens_as_batches_arrive_and_shuts_when_none_do(void **sta
 	(void)state;
 	pace_init(&pace, 0, now_ns);
 	for (size_t window = 1; window < PACE_WINDOW_MAX; window *= 2) {
-		assert_int_equal(pace_ask(&pace, 0, window - 1, now_ns), PACE_GO);
-		assert_int_equal(pace_ask(&pace, 0, window, now_ns), PACE_UNHEARD);
+		assert_int_equal(pace_check(&pace, 0, window - 1, now_ns), PACE_GO);
+		assert_int_equal(pace_check(&pace, 0, window, now_ns), PACE_WINDOW_FULL);
 		pace_delivered(&pace, now_ns);
 	}
 	pace_delivered(&pace, now_ns);
-	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX - 1, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, PACE_WINDOW_MAX, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, PACE_WINDOW_MAX - 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, PACE_WINDOW_MAX, now_ns), PACE_WINDOW_FULL);
 
 	now_ns += 3 * NS_PER_SECOND;
-	assert_int_equal(pace_ask(&pace, 0, 5, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, 5, now_ns), PACE_WINDOW_FULL);
 	pace_delivered(&pace, now_ns);
-	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, 2, now_ns), PACE_UNHEARD);
+	assert_int_equal(pace_check(&pace, 0, 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 2, now_ns), PACE_WINDOW_FULL);
 }
 
-static void silence_while_nothing_is_on_its_way_says_nothing(void **state)
+static void silence_with_nothing_in_flight_is_ignored(void **state)
 {
 	uint64_t now_ns = NS_PER_SECOND;
 	struct pace pace;
@@ -108,8 +108,8 @@ static void silence_while_nothing_is_on_its_way_says_nothing(void **state)
 	pace_init(&pace, 0, now_ns);
 	pace_delivered(&pace, now_ns);
 	now_ns += 60 * NS_PER_SECOND;
-	assert_int_equal(pace_ask(&pace, 0, 0, now_ns), PACE_GO);
-	assert_int_equal(pace_ask(&pace, 0, 1, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 0, now_ns), PACE_GO);
+	assert_int_equal(pace_check(&pace, 0, 1, now_ns), PACE_GO);
 }
 
 static void pauses_differ_within_their_half(void **state)
@@ -128,10 +128,9 @@ static void pauses_differ_within_their_half(void **state)
 	assert_in_range(pace_jitter(1), 1, 1);
 }
 
-RUN_TESTS(TEST(no_more_than_the_rate_goes_and_no_less),
-	  TEST(a_batch_larger_than_a_second_goes_and_is_paid_for),
-	  TEST(what_comes_in_is_caught_up_with_whatever_the_rate),
-	  TEST(without_a_rate_only_the_window_holds),
-	  TEST(the_window_opens_as_batches_arrive_and_shuts_when_none_do),
-	  TEST(silence_while_nothing_is_on_its_way_says_nothing),
-	  TEST(pauses_differ_within_their_half))
+RUN_TESTS(TEST(exactly_the_rate_is_sent),
+	  TEST(a_batch_larger_than_a_second_is_sent_and_leaves_a_debt),
+	  TEST(the_backlog_shrinks_at_any_rate_of_new_batches),
+	  TEST(without_a_rate_only_the_window_limits),
+	  TEST(the_window_grows_with_deliveries_and_closes_without),
+	  TEST(silence_with_nothing_in_flight_is_ignored), TEST(pauses_differ_within_their_half))

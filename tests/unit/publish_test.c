@@ -61,7 +61,7 @@ static bool spool_empties(struct fixture *f)
 	return false;
 }
 
-/* The text of a header, in one room. */
+/* The text of a header, in a static buffer. */
 static const char *header(rd_kafka_message_t *message, const char *name)
 {
 	static char room[64];
@@ -131,7 +131,7 @@ static void waits_for_kafka_and_stops_in_time_without_it(void **state)
 	fixture_close(&f);
 }
 
-static void a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes(void **state)
+static void a_batch_that_kafka_rejects_is_counted_and_the_next_one_is_sent(void **state)
 {
 	struct fixture f = { 0 };
 
@@ -152,7 +152,7 @@ static void a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes(void **s
 	fixture_close(&f);
 }
 
-static void a_failed_send_goes_again(void **state)
+static void a_failed_send_is_retried(void **state)
 {
 	struct fixture f = { 0 };
 
@@ -168,7 +168,7 @@ static void a_failed_send_goes_again(void **state)
 	fixture_close(&f);
 }
 
-/* A fleet whose Kafka comes back is not to bury it. */
+/* A fleet must not overload a Kafka that comes back. */
 static void a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind(void **state)
 {
 	enum { RATE = 50000, BATCH = 10000, COUNT = 16 };
@@ -191,7 +191,8 @@ static void a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behin
 	put(&f, "live");
 	assert_true(spool_empties(&f));
 
-	/* All but what goes at once, of a second and of one batch, takes its time. */
+	/* All bytes but those sent at once, of one second and one batch, are limited by the rate.
+	 */
 	uint64_t least_ns = (COUNT * BATCH - RATE - BATCH) * NS_PER_SECOND / RATE;
 
 	assert_true(clock_monotonic_ns() - start_ns >= least_ns);
@@ -212,6 +213,6 @@ static void a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behin
 
 RUN_SIDE_BY_SIDE(TEST(sends_old_and_live_batches_in_order_with_their_numbers),
 		 TEST(waits_for_kafka_and_stops_in_time_without_it),
-		 TEST(a_batch_that_kafka_refuses_is_counted_and_the_next_one_goes),
-		 TEST(a_failed_send_goes_again),
+		 TEST(a_batch_that_kafka_rejects_is_counted_and_the_next_one_is_sent),
+		 TEST(a_failed_send_is_retried),
 		 TEST(a_spool_is_sent_no_faster_than_the_bound_and_live_batches_wait_behind))

@@ -24,7 +24,7 @@ static void reads_back_what_it_wrote(void **state)
 	assert_true(str_eq(got.value, batch.value));
 }
 
-static void knows_every_cut_and_every_changed_byte(void **state)
+static void detects_every_truncation_and_every_changed_byte(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str file = spool_batch_write(&batch, &arena);
@@ -43,7 +43,7 @@ static void knows_every_cut_and_every_changed_byte(void **state)
 	}
 }
 
-static void the_header_alone_tells_samples_and_size(void **state)
+static void the_header_alone_has_samples_and_size(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str file = spool_batch_write(&batch, &arena);
@@ -56,13 +56,13 @@ static void the_header_alone_tells_samples_and_size(void **state)
 	assert_true(size == file.len && got.samples == 190 && got.seq == 3);
 }
 
-static void meta_comes_back_and_a_cut_one_does_not(void **state)
+static void meta_is_read_back_and_a_truncated_one_is_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct spool_meta meta = { .epoch = 1,
 				   .last_seq = 2,
 				   .counts = { 1, 2, 3, 4, 5, 6 },
-				   .given_up = { 1, 5, 6 },
+				   .dropped = { 1, 5, 6 },
 				   .host_id = STR("h"),
 				   .status = STR("s") },
 			  got;
@@ -71,13 +71,13 @@ static void meta_comes_back_and_a_cut_one_does_not(void **state)
 
 	(void)state;
 	assert_true(spool_meta_read(file, &got, &err));
-	assert_true(got.last_seq == 2 && got.counts[5] == 6 && got.given_up.last == 6);
+	assert_true(got.last_seq == 2 && got.counts[5] == 6 && got.dropped.last == 6);
 	assert_true(str_eq(got.host_id, meta.host_id) && str_eq(got.status, meta.status));
 	for (size_t len = 0; len < file.len; len++)
 		assert_false(spool_meta_read((str){ file.ptr, len }, &got, &err));
 }
 
-/* The bytes with another one at that place, and a checksum that fits. */
+/* The bytes with one byte replaced, and a matching checksum. */
 static str forged(str file, size_t at, char byte, struct arena *arena)
 {
 	char *copy = arena_array(arena, char, file.len);
@@ -90,17 +90,17 @@ static str forged(str file, size_t at, char byte, struct arena *arena)
 	return (str){ copy, file.len };
 }
 
-static void what_makes_no_sense_is_refused_though_its_checksum_fits(void **state)
+static void a_malformed_header_is_rejected_though_its_checksum_matches(void **state)
 {
 	static const struct {
 		size_t at;
 		char byte;
-		const char *says;
+		const char *message;
 	} rows[] = {
-		{ 0, 'x', "does not begin" },
+		{ 0, 'x', "magic number" },
 		{ 4, 99, "version 99" },
-		{ 16, 0, "its number is 0" },
-		{ 43, 99, "larger than a batch" },
+		{ 16, 0, "sequence number 0" },
+		{ 43, 99, "longer than a batch" },
 	};
 	AUTO_ARENA arena = { 0 };
 	str head = { spool_batch_write(&batch, &arena).ptr, SPOOL_HEADER_SIZE };
@@ -113,12 +113,12 @@ static void what_makes_no_sense_is_refused_though_its_checksum_fits(void **state
 		assert_false(spool_header_read(forged(head, rows[i].at, rows[i].byte, &arena), &got,
 					       &size, &err));
 		assert_int_equal(err.code, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].says))
+		if (!strstr(err.msg, rows[i].message))
 			fail_msg("%zu: %s", rows[i].at, err.msg);
 	}
 }
 
-static void meta_of_another_kind_or_length_is_refused(void **state)
+static void meta_of_another_kind_or_length_is_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct spool_meta meta = { .epoch = 1, .host_id = STR("h") }, got;
@@ -132,8 +132,8 @@ static void meta_of_another_kind_or_length_is_refused(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(knows_every_cut_and_every_changed_byte),
-	  TEST(the_header_alone_tells_samples_and_size),
-	  TEST(meta_comes_back_and_a_cut_one_does_not),
-	  TEST(what_makes_no_sense_is_refused_though_its_checksum_fits),
-	  TEST(meta_of_another_kind_or_length_is_refused))
+RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(detects_every_truncation_and_every_changed_byte),
+	  TEST(the_header_alone_has_samples_and_size),
+	  TEST(meta_is_read_back_and_a_truncated_one_is_rejected),
+	  TEST(a_malformed_header_is_rejected_though_its_checksum_matches),
+	  TEST(meta_of_another_kind_or_length_is_rejected))

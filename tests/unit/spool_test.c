@@ -44,7 +44,7 @@ static void put(struct fixture *f, const char *value, uint64_t samples)
 	assert_true(spool_put(&f->spool, str_from(value), str_from("status"), samples, &err));
 }
 
-/* The value of the next batch, or "" where there is none. */
+/* The value of the next batch, or "" if there is no batch. */
 static const char *next(struct fixture *f, uint64_t *ret_seq)
 {
 	struct spool_batch batch;
@@ -62,7 +62,7 @@ static const char *batch_path(struct fixture *f, uint64_t seq, const char *suffi
 					   f->scratch.path, f->spool.epoch, seq, suffix));
 }
 
-static void numbers_go_on_after_a_restart_and_batches_come_in_order(void **state)
+static void numbers_continue_after_a_restart_and_batches_come_in_order(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -134,14 +134,14 @@ static void the_oldest_number_is_the_lowest_that_has_not_left(void **state)
 	fixture_open(&f, 1 << 20);
 	assert_int_equal(spool_oldest_seq(&f.spool), 3);
 	next(&f, &seq);
-	spool_refused(&f.spool, f.spool.epoch, 3);
+	spool_rejected(&f.spool, f.spool.epoch, 3);
 	assert_int_equal(spool_oldest_seq(&f.spool), 3); /* it is not counted yet */
 	put(&f, "four", 1);
 	assert_int_equal(spool_oldest_seq(&f.spool), 4);
 	fixture_close(&f);
 }
 
-static void what_was_on_its_way_comes_again_when_returned_and_after_a_crash(void **state)
+static void a_batch_in_flight_is_sent_again_when_returned_and_after_a_crash(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -160,7 +160,7 @@ static void what_was_on_its_way_comes_again_when_returned_and_after_a_crash(void
 	fixture_close(&f);
 }
 
-static void a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it(void **state)
+static void a_full_spool_drops_the_oldest_batch_not_in_flight_and_counts_it(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -173,7 +173,7 @@ static void a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_i
 	put(&f, large, 10);
 	put(&f, large, 20);
 	put(&f, large, 30);
-	next(&f, &seq); /* 1 is on its way */
+	next(&f, &seq); /* 1 is in flight */
 	put(&f, large, 40);
 	put(&f, large, 50);
 
@@ -193,7 +193,7 @@ static void a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_i
 	fixture_close(&f);
 }
 
-static void half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room(void **state)
+static void at_most_half_of_the_spool_is_in_flight_so_that_new_batches_find_room(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -219,8 +219,8 @@ static void half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room(vo
 	fixture_close(&f);
 }
 
-/* Killed after meta counts it and before the file goes: the file must not be sent as well. */
-static void a_batch_counted_as_given_up_does_not_come_back_after_a_crash(void **state)
+/* Killed after meta counts the drop and before the file is removed: it must not be sent, too. */
+static void a_batch_counted_as_dropped_does_not_come_back_after_a_crash(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -255,7 +255,7 @@ static void spoil(const char *path, off_t at)
 	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 }
 
-static void a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes(void **state)
+static void a_corrupt_batch_is_set_aside_and_counted_and_the_next_one_is_sent(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -279,7 +279,7 @@ static void a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes(void *
 	fixture_close(&f);
 }
 
-static void a_refused_batch_is_counted_once_and_not_sent_again(void **state)
+static void a_rejected_batch_is_counted_once_and_not_sent_again(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -288,7 +288,7 @@ static void a_refused_batch_is_counted_once_and_not_sent_again(void **state)
 	fixture_open(&f, 1 << 20);
 	put(&f, "one", 10);
 	next(&f, &seq);
-	spool_refused(&f.spool, f.spool.epoch, 1);
+	spool_rejected(&f.spool, f.spool.epoch, 1);
 	assert_string_equal(next(&f, &seq), "");
 	put(&f, "two", 20);
 	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_REFUSED], 10);
@@ -299,7 +299,7 @@ static void a_refused_batch_is_counted_once_and_not_sent_again(void **state)
 	fixture_close(&f);
 }
 
-static void a_batch_that_meta_does_not_know_yet_keeps_its_number(void **state)
+static void a_batch_that_is_not_in_meta_yet_keeps_its_number(void **state)
 {
 	struct fixture f = { 0 };
 	uint64_t seq = 0;
@@ -332,7 +332,7 @@ static void disk_fill(bool is_full)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void what_waits_goes_out_though_the_disk_is_full_at_the_start(void **state)
+static void waiting_batches_are_sent_though_the_disk_is_full_at_the_start(void **state)
 {
 	struct fixture f = { 0 };
 	struct err err;
@@ -355,7 +355,7 @@ static void what_waits_goes_out_though_the_disk_is_full_at_the_start(void **stat
 	fixture_close(&f);
 }
 
-static void a_batch_that_meta_cannot_tell_of_goes_and_its_number_is_given_again(void **state)
+static void a_batch_that_meta_cannot_record_is_removed_and_its_number_reused(void **state)
 {
 	struct fixture f = { 0 };
 	const char *meta, *before;
@@ -424,7 +424,7 @@ static void another_host_id_begins_a_new_epoch(void **state)
 	fixture_close(&f);
 }
 
-static void a_second_agent_is_refused_with_a_sentence(void **state)
+static void a_second_agent_is_rejected_with_an_error(void **state)
 {
 	struct fixture f = { 0 };
 	struct spool second;
@@ -437,7 +437,7 @@ static void a_second_agent_is_refused_with_a_sentence(void **state)
 	fixture_close(&f);
 }
 
-static void a_batch_larger_than_the_spool_is_a_limit(void **state)
+static void a_batch_larger_than_the_spool_is_rejected(void **state)
 {
 	struct fixture f = { 0 };
 	struct err err;
@@ -450,18 +450,18 @@ static void a_batch_larger_than_the_spool_is_a_limit(void **state)
 	fixture_close(&f);
 }
 
-RUN_TESTS(TEST(numbers_go_on_after_a_restart_and_batches_come_in_order),
+RUN_TESTS(TEST(numbers_continue_after_a_restart_and_batches_come_in_order),
 	  TEST(a_number_is_never_used_again_after_all_batches_have_left),
 	  TEST(the_oldest_number_is_the_lowest_that_has_not_left),
-	  TEST(what_was_on_its_way_comes_again_when_returned_and_after_a_crash),
-	  TEST(a_full_spool_gives_up_the_oldest_that_is_not_on_its_way_and_counts_it),
-	  TEST(half_of_its_room_is_on_its_way_at_most_so_that_new_ones_find_room),
-	  TEST(a_batch_counted_as_given_up_does_not_come_back_after_a_crash),
-	  TEST(a_rotten_batch_is_set_aside_and_counted_and_the_next_one_goes),
-	  TEST(a_refused_batch_is_counted_once_and_not_sent_again),
-	  TEST(a_batch_that_meta_does_not_know_yet_keeps_its_number),
-	  TEST(what_waits_goes_out_though_the_disk_is_full_at_the_start),
-	  TEST(a_batch_that_meta_cannot_tell_of_goes_and_its_number_is_given_again),
+	  TEST(a_batch_in_flight_is_sent_again_when_returned_and_after_a_crash),
+	  TEST(a_full_spool_drops_the_oldest_batch_not_in_flight_and_counts_it),
+	  TEST(at_most_half_of_the_spool_is_in_flight_so_that_new_batches_find_room),
+	  TEST(a_batch_counted_as_dropped_does_not_come_back_after_a_crash),
+	  TEST(a_corrupt_batch_is_set_aside_and_counted_and_the_next_one_is_sent),
+	  TEST(a_rejected_batch_is_counted_once_and_not_sent_again),
+	  TEST(a_batch_that_is_not_in_meta_yet_keeps_its_number),
+	  TEST(waiting_batches_are_sent_though_the_disk_is_full_at_the_start),
+	  TEST(a_batch_that_meta_cannot_record_is_removed_and_its_number_reused),
 	  TEST(a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs),
-	  TEST(another_host_id_begins_a_new_epoch), TEST(a_second_agent_is_refused_with_a_sentence),
-	  TEST(a_batch_larger_than_the_spool_is_a_limit))
+	  TEST(another_host_id_begins_a_new_epoch), TEST(a_second_agent_is_rejected_with_an_error),
+	  TEST(a_batch_larger_than_the_spool_is_rejected))

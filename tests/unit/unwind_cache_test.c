@@ -47,7 +47,7 @@ static void put(const char *build_id, char fill)
 	assert_true(unwind_cache_put(&cache, build_id, fd, &err));
 }
 
-/* Whether it is there, whole; and then it is the one used last, at a time of its own. */
+/* Whether the table is stored and complete. Sets its time of last use. */
 static bool has(const char *build_id, char fill, long used_s)
 {
 	struct timespec times[2] = { { .tv_sec = used_s }, { .tv_sec = used_s } };
@@ -63,7 +63,7 @@ static bool has(const char *build_id, char fill, long used_s)
 	return true;
 }
 
-static void what_is_put_is_there_after_the_next_start(void **state)
+static void a_stored_table_survives_a_restart(void **state)
 {
 	(void)state;
 	unwind_cache_open(&cache, scratch.path, 1 << 20);
@@ -81,7 +81,7 @@ static void what_is_put_is_there_after_the_next_start(void **state)
 	assert_int_equal(cache.bytes, 0);
 }
 
-static void what_was_not_used_for_the_longest_time_makes_room(void **state)
+static void the_least_recently_used_table_makes_room(void **state)
 {
 	(void)state;
 	unwind_cache_open(&cache, scratch.path, 3 * TABLE_BYTES);
@@ -96,7 +96,7 @@ static void what_was_not_used_for_the_longest_time_makes_room(void **state)
 	assert_true(has("aa", 'a', 300) && has("cc", 'c', 200) && has("dd", 'd', 400));
 }
 
-static void what_is_larger_than_all_of_it_is_not_kept(void **state)
+static void a_table_larger_than_the_cache_is_not_stored(void **state)
 {
 	(void)state;
 	unwind_cache_open(&cache, scratch.path, TABLE_BYTES - 1);
@@ -105,7 +105,7 @@ static void what_is_larger_than_all_of_it_is_not_kept(void **state)
 	assert_int_equal(cache.bytes, 0);
 }
 
-static void what_a_predecessor_left_and_nobody_reads_is_removed(void **state)
+static void leftover_files_of_a_previous_process_are_removed(void **state)
 {
 	static const char *const names[] = { "aa.v0", "next.tmp", "something" };
 	char path[128];
@@ -128,7 +128,7 @@ static void what_a_predecessor_left_and_nobody_reads_is_removed(void **state)
 	}
 }
 
-static void without_a_directory_nothing_is_kept(void **state)
+static void without_a_directory_nothing_is_stored(void **state)
 {
 	(void)state;
 	unwind_cache_open(&cache, NULL, 1 << 20);
@@ -142,8 +142,7 @@ static void without_a_directory_nothing_is_kept(void **state)
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
-RUN_TESTS(CASE(what_is_put_is_there_after_the_next_start),
-	  CASE(what_was_not_used_for_the_longest_time_makes_room),
-	  CASE(what_is_larger_than_all_of_it_is_not_kept),
-	  CASE(what_a_predecessor_left_and_nobody_reads_is_removed),
-	  CASE(without_a_directory_nothing_is_kept))
+RUN_TESTS(CASE(a_stored_table_survives_a_restart), CASE(the_least_recently_used_table_makes_room),
+	  CASE(a_table_larger_than_the_cache_is_not_stored),
+	  CASE(leftover_files_of_a_previous_process_are_removed),
+	  CASE(without_a_directory_nothing_is_stored))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Processes in a table, told of by events as in process_test.c, and what programs find of them.
+ * Processes in a table, changed by events as in process_test.c, and what programs find for them.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -37,7 +37,7 @@ static int end(void **state)
 	return fake.segment_count || fake.mapped;
 }
 
-static void tells(enum side_band_type type, uint32_t pid, uint32_t parent, uint64_t time_ns)
+static void report(enum side_band_type type, uint32_t pid, uint32_t parent, uint64_t time_ns)
 {
 	process_table_apply(&table, &(struct side_band_record){ .type = type,
 								.pid = pid,
@@ -77,14 +77,14 @@ static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id
 	return sampled_at(pid, start_ns, exec_id, 0);
 }
 
-/* A round's end. */
+/* The end of a round. */
 static void rounds(int n)
 {
 	while (n--) {
 		unwind_store_round(&store);
 		unwind_slots_round(&lists.slots);
 		unwind_lists_flush(&lists);
-		unwind_store_rest(&store);
+		unwind_store_unmap_idle(&store);
 	}
 }
 
@@ -111,7 +111,7 @@ static const struct unwind_mapping *list_of(uint32_t pid)
 static void a_process_is_found_once_it_was_sampled(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	rounds(1);
 	assert_int_equal(fake.puts, 0);
@@ -141,15 +141,15 @@ static bool was_stale(void)
 	return is_stale;
 }
 
-static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **state)
+static void cached_lists_are_stale_when_a_list_changes_or_is_dropped(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
 	assert_true(is_found(PARENT));
-	assert_false(was_stale()); /* nobody can have remembered what there was not */
+	assert_false(was_stale()); /* no program can have cached a missing list */
 
 	maps(PARENT, 0x20000, "/lib/a_library");
 	rounds(1);
@@ -166,10 +166,10 @@ static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **s
 static void forks_share_a_list_until_one_maps_something(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
-	tells(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	report(SIDE_BAND_FORK, CHILD, PARENT, 2);
 	sampled(CHILD, 6, 1);
 	rounds(1);
 	assert_ptr_equal(list_of(CHILD), list_of(PARENT));
@@ -182,10 +182,10 @@ static void forks_share_a_list_until_one_maps_something(void **state)
 	assert_int_equal(found(CHILD).start_ns, 6);
 }
 
-static void what_is_mapped_in_one_round_is_written_once(void **state)
+static void mappings_of_one_round_are_written_once(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -204,7 +204,7 @@ static void what_is_mapped_in_one_round_is_written_once(void **state)
 static void a_list_may_be_longer_than_a_page(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	for (uint64_t i = 0; i < 1000; i++)
 		maps(PARENT, 0x100000 + i * 0x1000, "/lib/a_library");
 	sampled(PARENT, 5, 1);
@@ -218,14 +218,14 @@ static void a_list_may_be_longer_than_a_page(void **state)
 	}
 }
 
-static void exec_is_found_with_its_count_and_the_old_list_goes(void **state)
+static void exec_is_found_with_its_count_and_the_old_list_is_dropped(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
-	tells(SIDE_BAND_EXEC, PARENT, 0, 100);
+	report(SIDE_BAND_EXEC, PARENT, 0, 100);
 	maps(PARENT, 0x50000, "/bin/another_one");
 	rounds(1);
 	assert_int_equal(found(PARENT).exec_id, 8);
@@ -236,17 +236,17 @@ static void exec_is_found_with_its_count_and_the_old_list_goes(void **state)
 	assert_int_equal(lists.processes, 1);
 }
 
-static void who_ends_in_the_round_of_its_sample_is_never_written(void **state)
+static void a_process_that_ends_in_the_round_of_its_sample_is_never_written(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t pid = FIRST + i;
 
-		tells(SIDE_BAND_FORK, pid, PARENT, 1);
-		tells(SIDE_BAND_EXEC, pid, 0, 2);
+		report(SIDE_BAND_FORK, pid, PARENT, 1);
+		report(SIDE_BAND_EXEC, pid, 0, 2);
 		maps(pid, 0x10000, "/bin/a_program");
 		sampled(pid, 5 + i, 1);
-		tells(SIDE_BAND_EXIT, pid, PARENT, 3);
+		report(SIDE_BAND_EXIT, pid, PARENT, 3);
 	}
 	rounds(1);
 	process_table_retire(&table, 100);
@@ -257,14 +257,14 @@ static void who_ends_in_the_round_of_its_sample_is_never_written(void **state)
 	assert_int_equal(store.pages_used, 0);
 }
 
-static void who_has_ended_is_not_found_any_more(void **state)
+static void a_process_that_has_ended_is_not_found(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
-	tells(SIDE_BAND_EXIT, PARENT, 0, 50);
+	report(SIDE_BAND_EXIT, PARENT, 0, 50);
 	process_table_retire(&table, 100);
 	assert_false(is_found(PARENT));
 	assert_int_equal(lists.processes, 0);
@@ -276,7 +276,7 @@ static void who_has_ended_is_not_found_any_more(void **state)
 static void a_pid_used_again_is_another_process(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
@@ -291,17 +291,17 @@ static void a_pid_used_again_is_another_process(void **state)
 	assert_int_equal(list_of(PARENT)->start, 0x70000);
 }
 
-static void where_there_is_no_room_who_was_sampled_longest_ago_goes(void **state)
+static void without_room_the_least_recently_sampled_is_evicted(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < FAKE_PROCESSES; i++) {
-		tells(SIDE_BAND_EXEC, FIRST + i, 0, 1);
+		report(SIDE_BAND_EXEC, FIRST + i, 0, 1);
 		maps(FIRST + i, 0x10000, "/bin/a_program");
 		sampled(FIRST + i, 5, 1);
 		rounds(1);
 	}
 	sampled(FIRST, 5, 1);
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -315,10 +315,10 @@ static void where_there_is_no_room_who_was_sampled_longest_ago_goes(void **state
 	assert_false(is_found(FIRST + 2));
 }
 
-static void an_old_list_rests_before_another_takes_its_place(void **state)
+static void an_old_list_is_quarantined_before_its_slot_is_reused(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -329,17 +329,17 @@ static void an_old_list_rests_before_another_takes_its_place(void **state)
 	rounds(1);
 	assert_int_equal(old->start, 0x10000);
 	assert_int_equal(old->end, 0x11000);
-	tells(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	report(SIDE_BAND_FORK, CHILD, PARENT, 2);
 	maps(CHILD, 0x30000, "/lib/b_library");
 	sampled(CHILD, 6, 1);
 	unwind_lists_flush(&lists);
 	assert_ptr_not_equal(list_of(CHILD), old);
 }
 
-static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
+static void loaded_and_evicted_tables_are_updated_in_the_lists(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "/lib/a_library");
 
@@ -367,14 +367,14 @@ static void tables_that_come_and_leave_are_told_in_the_lists(void **state)
 	unwind_lists_refresh(&lists);
 	assert_true(was_stale());
 	assert_int_equal(list[1].table, 0);
-	unwind_store_rest(&store);
+	unwind_store_unmap_idle(&store);
 	assert_int_equal(lists.written, 1);
 }
 
-static void what_is_on_its_way_is_marked_until_it_comes_or_does_not(void **state)
+static void a_pending_table_is_marked_until_it_is_loaded_or_fails(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 
 	struct process *process = sampled(PARENT, 5, 1);
@@ -386,14 +386,14 @@ static void what_is_on_its_way_is_marked_until_it_comes_or_does_not(void **state
 	program->unwind.state = UNWIND_TABLE_LOADED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, 0);
-	program->unwind.state = UNWIND_TABLE_ASKED;
+	program->unwind.state = UNWIND_TABLE_REQUESTED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, UNWIND_MAPPING_AWAITED);
 	program->unwind.state = UNWIND_TABLE_FAILED;
 	unwind_lists_refresh(&lists);
 	assert_int_equal(list_of(PARENT)->flags, 0);
 	program->unwind.state = UNWIND_TABLE_NONE;
-	unwind_store_rest(&store);
+	unwind_store_unmap_idle(&store);
 }
 
 static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **state)
@@ -401,7 +401,7 @@ static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **sta
 	uint64_t over_ns = 1 + RESTLESS_MS * NS_PER_MS;
 
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "/lib/plugin_a");
 	sampled(PARENT, 5, 1);
@@ -422,7 +422,7 @@ static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **sta
 static void generated_code_is_marked(void **state)
 {
 	(void)state;
-	tells(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDE_BAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "//anon__");
 	sampled(PARENT, 5, 1);
@@ -457,15 +457,15 @@ static void the_bias_is_that_of_the_code_in_the_mapped_part(void **state)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 RUN_TESTS(CASE(a_process_is_found_once_it_was_sampled),
-	  CASE(what_programs_remember_is_stale_when_a_list_changes_or_goes),
+	  CASE(cached_lists_are_stale_when_a_list_changes_or_is_dropped),
 	  CASE(forks_share_a_list_until_one_maps_something),
-	  CASE(what_is_mapped_in_one_round_is_written_once), CASE(a_list_may_be_longer_than_a_page),
-	  CASE(exec_is_found_with_its_count_and_the_old_list_goes),
-	  CASE(who_ends_in_the_round_of_its_sample_is_never_written),
-	  CASE(who_has_ended_is_not_found_any_more), CASE(a_pid_used_again_is_another_process),
-	  CASE(where_there_is_no_room_who_was_sampled_longest_ago_goes),
-	  CASE(an_old_list_rests_before_another_takes_its_place),
-	  CASE(tables_that_come_and_leave_are_told_in_the_lists),
-	  CASE(what_is_on_its_way_is_marked_until_it_comes_or_does_not),
+	  CASE(mappings_of_one_round_are_written_once), CASE(a_list_may_be_longer_than_a_page),
+	  CASE(exec_is_found_with_its_count_and_the_old_list_is_dropped),
+	  CASE(a_process_that_ends_in_the_round_of_its_sample_is_never_written),
+	  CASE(a_process_that_has_ended_is_not_found), CASE(a_pid_used_again_is_another_process),
+	  CASE(without_room_the_least_recently_sampled_is_evicted),
+	  CASE(an_old_list_is_quarantined_before_its_slot_is_reused),
+	  CASE(loaded_and_evicted_tables_are_updated_in_the_lists),
+	  CASE(a_pending_table_is_marked_until_it_is_loaded_or_fails),
 	  CASE(a_process_in_which_code_is_replaced_is_marked_for_a_while),
 	  CASE(generated_code_is_marked), TEST(the_bias_is_that_of_the_code_in_the_mapped_part))

@@ -40,14 +40,14 @@ static void small_lists_share_a_page_and_none_overlaps(void **state)
 	(void)state;
 	memset(seen, 0, sizeof(seen));
 	for (int i = 0; i < 16; i++) {
-		struct unwind_slot slot = unwind_slots_take(&slots, 200);
+		struct unwind_slot slot = unwind_slots_alloc(&slots, 200);
 
 		assert_int_equal(slot.place / UNWIND_PAGE_BYTES, 1);
 		for (size_t at = 0; at < 200; at++)
 			assert_int_equal(seen[slot.place % UNWIND_PAGE_BYTES + at]++, 0);
 	}
 	assert_int_equal(slots.pages, 1);
-	assert_int_equal(unwind_slots_take(&slots, 256).place / UNWIND_PAGE_BYTES, 2);
+	assert_int_equal(unwind_slots_alloc(&slots, 256).place / UNWIND_PAGE_BYTES, 2);
 }
 
 static void each_size_has_its_pages(void **state)
@@ -61,7 +61,7 @@ static void each_size_has_its_pages(void **state)
 		uint64_t before = slots.pages;
 
 		for (uint32_t n = 0; n < 32 * sizes[i].per_page; n++)
-			unwind_slots_give(&slots, unwind_slots_take(&slots, sizes[i].bytes));
+			unwind_slots_release(&slots, unwind_slots_alloc(&slots, sizes[i].bytes));
 		assert_int_equal(slots.pages, before + 32);
 		rounds(4);
 		assert_int_equal(slots.pages, 0);
@@ -72,48 +72,49 @@ static void a_long_list_has_consecutive_pages(void **state)
 {
 	(void)state;
 
-	struct unwind_slot slot = unwind_slots_take(&slots, 3 * UNWIND_PAGE_BYTES + 32);
+	struct unwind_slot slot = unwind_slots_alloc(&slots, 3 * UNWIND_PAGE_BYTES + 32);
 
 	assert_int_equal(slots.pages, 4);
 	assert_int_equal(slot.place % UNWIND_PAGE_BYTES, 0);
-	unwind_slots_give(&slots, slot);
+	unwind_slots_release(&slots, slot);
 	rounds(2);
 	assert_int_equal(slots.pages, 0);
 }
 
-static void what_is_given_back_rests_a_whole_round(void **state)
+static void released_slots_are_quarantined_a_whole_round(void **state)
 {
 	(void)state;
 
-	struct unwind_slot first = unwind_slots_take(&slots, 4096);
+	struct unwind_slot first = unwind_slots_alloc(&slots, 4096);
 
-	unwind_slots_give(&slots, first);
+	unwind_slots_release(&slots, first);
 	rounds(1);
-	assert_int_not_equal(unwind_slots_take(&slots, 4096).place, first.place);
+	assert_int_not_equal(unwind_slots_alloc(&slots, 4096).place, first.place);
 
-	struct unwind_slot small = unwind_slots_take(&slots, 32);
+	struct unwind_slot small = unwind_slots_alloc(&slots, 32);
 
-	unwind_slots_take(&slots, 32);
-	unwind_slots_give(&slots, small);
+	unwind_slots_alloc(&slots, 32);
+	unwind_slots_release(&slots, small);
 	rounds(1);
-	assert_int_not_equal(unwind_slots_take(&slots, 32).place, small.place);
+	assert_int_not_equal(unwind_slots_alloc(&slots, 32).place, small.place);
 	rounds(1);
-	assert_int_equal(unwind_slots_take(&slots, 32).place, small.place);
+	assert_int_equal(unwind_slots_alloc(&slots, 32).place, small.place);
 }
 
-static void no_more_than_the_most_is_held(void **state)
+static void no_more_than_the_limit_is_allocated(void **state)
 {
-	int taken = 0;
+	int allocated = 0;
 
 	(void)state;
-	while (unwind_slots_take(&slots, 4096).place)
-		taken++;
-	assert_int_equal(taken, 2 * UNWIND_SEGMENT_PAGES);
-	assert_int_equal(unwind_slots_take(&slots, 100000).place, 0);
+	while (unwind_slots_alloc(&slots, 4096).place)
+		allocated++;
+	assert_int_equal(allocated, 2 * UNWIND_SEGMENT_PAGES);
+	assert_int_equal(unwind_slots_alloc(&slots, 100000).place, 0);
 }
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 RUN_TESTS(CASE(small_lists_share_a_page_and_none_overlaps), CASE(each_size_has_its_pages),
-	  CASE(a_long_list_has_consecutive_pages), CASE(what_is_given_back_rests_a_whole_round),
-	  CASE(no_more_than_the_most_is_held))
+	  CASE(a_long_list_has_consecutive_pages),
+	  CASE(released_slots_are_quarantined_a_whole_round),
+	  CASE(no_more_than_the_limit_is_allocated))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Executables that are told of by build id, and a source that answers what the test says.
+ * Executables with known build ids, and a source whose responses the test chooses.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -20,41 +20,41 @@ static struct unwind_store store;
 static struct unwind_tables tables;
 static struct executable_cache cache;
 static struct executable *files[FILES];
-static const struct unwind_mapper nobody = { .pid = UINT32_MAX, .is_needed = true };
+static const struct unwind_mapper no_process = { .pid = UINT32_MAX, .is_needed = true };
 static const struct unwind_mapper maps_it = { .pid = UINT32_MAX };
 static uint64_t now_ns;
 
-/* What was asked for and not answered yet, and what is to be answered. */
+/* Requests without a response yet, and the responses to return. */
 static struct {
-	char asked[FILES][BUILD_ID_TEXT_MAX];
-	size_t asked_len, asked_in_all;
-	struct unwind_answer answers[FILES];
-	size_t answers_len;
+	char requested[FILES][BUILD_ID_TEXT_MAX];
+	size_t requested_len, requests;
+	struct unwind_table_response responses[FILES];
+	size_t responses_len;
 	bool is_full;
 } source;
 
-static bool fake_ask(void *self, const char *build_id, int fd)
+static bool fake_request(void *self, const char *build_id, int fd)
 {
 	(void)self;
 	if (source.is_full)
 		return false;
 	if (fd >= 0)
 		close(fd);
-	snprintf(source.asked[source.asked_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
-	source.asked_in_all++;
+	snprintf(source.requested[source.requested_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
+	source.requests++;
 	return true;
 }
 
-static bool fake_answer(void *self, struct unwind_answer *ret_answer)
+static bool fake_receive(void *self, struct unwind_table_response *ret_response)
 {
 	(void)self;
-	if (!source.answers_len)
+	if (!source.responses_len)
 		return false;
-	*ret_answer = source.answers[--source.answers_len];
+	*ret_response = source.responses[--source.responses_len];
 	return true;
 }
 
-static struct executable *take(uint32_t n)
+static struct executable *acquire(uint32_t n)
 {
 	struct executable_claim claim = { .pid = UINT32_MAX,
 					  .path = STR("/nowhere"),
@@ -71,7 +71,8 @@ static struct executable *take(uint32_t n)
 static void begin_with(uint64_t segments)
 {
 	struct unwind_memory memory = fake_unwind_memory(&fake);
-	const struct unwind_source from = { .ask = fake_ask, .answer = fake_answer };
+	const struct unwind_table_source from = { .request = fake_request,
+						  .receive = fake_receive };
 
 	memset(&source, 0, sizeof(source));
 	now_ns = 1000 * NS_PER_SECOND;
@@ -83,7 +84,7 @@ static void begin_with(uint64_t segments)
 
 	executable_cache_set_sink(&cache, EXECUTABLE_SINK_UNWIND, &sink);
 	for (uint32_t i = 0; i < FILES; i++)
-		files[i] = take(1000 + i);
+		files[i] = acquire(1000 + i);
 }
 
 static void end(void)
@@ -100,13 +101,13 @@ static void rounds(int n)
 		now_ns += 250 * NS_PER_MS;
 		unwind_store_round(&store);
 		unwind_tables_round(&tables, now_ns);
-		unwind_store_rest(&store);
+		unwind_store_unmap_idle(&store);
 	}
 }
 
 static void want(int i)
 {
-	unwind_tables_want(&tables, files[i], &nobody, now_ns);
+	unwind_tables_want(&tables, files[i], &no_process, now_ns);
 }
 
 /* Each page of the file's i-th page begins with its number. */
@@ -124,30 +125,30 @@ static int table_file(uint32_t pages)
 	return fd;
 }
 
-static void answers(const struct executable *executable, uint32_t outcome, uint32_t pages)
+static void respond(const struct executable *executable, uint32_t outcome, uint32_t pages)
 {
-	struct unwind_answer *answer = &source.answers[source.answers_len++];
+	struct unwind_table_response *response = &source.responses[source.responses_len++];
 
-	*answer = (struct unwind_answer){ .outcome = outcome, .pages = pages, .fd = -1 };
-	snprintf(answer->build_id, sizeof(answer->build_id), "%s", executable->build_id);
+	*response = (struct unwind_table_response){ .outcome = outcome, .pages = pages, .fd = -1 };
+	snprintf(response->build_id, sizeof(response->build_id), "%s", executable->build_id);
 	if (outcome == UNWIND_BUILT)
-		answer->fd = table_file(pages);
-	for (size_t i = 0; i < source.asked_len; i++)
-		if (strcmp(source.asked[i], executable->build_id) == 0)
-			memmove(source.asked[i], source.asked[--source.asked_len],
+		response->fd = table_file(pages);
+	for (size_t i = 0; i < source.requested_len; i++)
+		if (strcmp(source.requested[i], executable->build_id) == 0)
+			memmove(source.requested[i], source.requested[--source.requested_len],
 				BUILD_ID_TEXT_MAX);
 }
 
-/* Wanted, asked for, answered, loaded. */
+/* Want a table, request it, respond, load it. */
 static void load(int i, uint32_t pages)
 {
 	want(i);
 	rounds(1);
-	answers(files[i], UNWIND_BUILT, pages);
+	respond(files[i], UNWIND_BUILT, pages);
 	rounds(1);
 }
 
-static void a_table_is_asked_for_once_and_loaded(void **state)
+static void a_table_is_requested_once_and_loaded(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -155,8 +156,8 @@ static void a_table_is_asked_for_once_and_loaded(void **state)
 	want(0);
 	rounds(2);
 	want(0);
-	assert_int_equal(source.asked_in_all, 1);
-	answers(files[0], UNWIND_BUILT, 100);
+	assert_int_equal(source.requests, 1);
+	respond(files[0], UNWIND_BUILT, 100);
 	rounds(1);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_true(tables.changed);
@@ -169,11 +170,11 @@ static void a_table_is_asked_for_once_and_loaded(void **state)
 	}
 	want(0);
 	rounds(2);
-	assert_int_equal(source.asked_in_all, 1);
+	assert_int_equal(source.requests, 1);
 	end();
 }
 
-static void what_more_samples_want_is_asked_for_first(void **state)
+static void the_table_that_most_samples_want_is_requested_first(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -183,14 +184,14 @@ static void what_more_samples_want_is_asked_for_first(void **state)
 	for (int i = 0; i < 3; i++)
 		want(1);
 	rounds(1);
-	assert_int_equal(source.asked_len, 3);
-	assert_string_equal(source.asked[0], files[2]->build_id);
-	assert_string_equal(source.asked[1], files[1]->build_id);
-	assert_string_equal(source.asked[2], files[0]->build_id);
+	assert_int_equal(source.requested_len, 3);
+	assert_string_equal(source.requested[0], files[2]->build_id);
+	assert_string_equal(source.requested[1], files[1]->build_id);
+	assert_string_equal(source.requested[2], files[0]->build_id);
 	end();
 }
 
-static void while_the_source_is_full_it_waits(void **state)
+static void while_the_source_is_full_requests_wait(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -201,11 +202,11 @@ static void while_the_source_is_full_it_waits(void **state)
 	source.is_full = false;
 	rounds(1);
 	assert_int_equal(tables.wanted.len, 0);
-	assert_int_equal(source.asked_len, 1);
+	assert_int_equal(source.requested_len, 1);
 	end();
 }
 
-static void what_cannot_be_built_is_not_tried_again(void **state)
+static void a_table_that_cannot_be_built_is_not_retried(void **state)
 {
 	static const uint32_t for_good[] = { UNWIND_NO_ROWS,   UNWIND_MALFORMED,
 					     UNWIND_TOO_LARGE, UNWIND_WRONG_MACHINE,
@@ -216,19 +217,19 @@ static void what_cannot_be_built_is_not_tried_again(void **state)
 	for (int i = 0; i < (int)ARRAY_LEN(for_good); i++) {
 		want(i);
 		rounds(1);
-		answers(files[i], for_good[i], 0);
+		respond(files[i], for_good[i], 0);
 		rounds(1);
 		assert_int_equal(files[i]->unwind.state, UNWIND_TABLE_FAILED);
 		now_ns += 3600 * NS_PER_SECOND;
 		want(i);
 		rounds(1);
-		assert_int_equal(source.asked_in_all, i + 1);
+		assert_int_equal(source.requests, i + 1);
 		REASON_MOVED(unwind_outcome_names[for_good[i]], tables.outcomes[for_good[i]], 1);
 	}
 	end();
 }
 
-static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
+static void an_unreadable_file_is_retried_after_growing_pauses(void **state)
 {
 	(void)state;
 	begin_with(4);
@@ -237,7 +238,7 @@ static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
 
 		want(0);
 		rounds(1);
-		answers(files[0], UNWIND_UNREADABLE, 0);
+		respond(files[0], UNWIND_UNREADABLE, 0);
 		rounds(1);
 		assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
 		now_ns += pause_ns - NS_PER_SECOND;
@@ -250,7 +251,7 @@ static void what_could_not_be_read_is_tried_again_ever_more_seldom(void **state)
 	end();
 }
 
-static void the_one_sampled_longest_ago_leaves_for_another(void **state)
+static void the_least_recently_sampled_table_is_evicted(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -266,7 +267,8 @@ static void the_one_sampled_longest_ago_leaves_for_another(void **state)
 	assert_int_equal(tables.evictions, 1);
 	assert_int_equal(files[1]->unwind.page, 0);
 	assert_true(tables.changed);
-	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_THERE); /* its pages rest */
+	assert_int_equal(files[3]->unwind.state,
+			 UNWIND_TABLE_THERE); /* the pages it needs are quarantined */
 	rounds(2);
 	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(tables.evictions, 1);
@@ -281,7 +283,7 @@ static void the_one_sampled_longest_ago_leaves_for_another(void **state)
 	end();
 }
 
-static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state)
+static void while_all_tables_are_in_use_another_is_rejected(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -293,7 +295,7 @@ static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	want(1);
 	rounds(1);
-	assert_int_equal(source.asked_in_all, 2); /* not so soon */
+	assert_int_equal(source.requests, 2); /* too early */
 	now_ns += UNWIND_KEPT_MS * NS_PER_MS;
 	load(1, 60);
 	rounds(2);
@@ -302,7 +304,7 @@ static void while_all_are_in_use_another_is_refused_and_none_leaves(void **state
 	end();
 }
 
-static void for_what_no_frame_needs_nobody_leaves(void **state)
+static void nothing_is_evicted_for_a_table_that_no_frame_needs(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -310,21 +312,21 @@ static void for_what_no_frame_needs_nobody_leaves(void **state)
 	now_ns += 3600 * NS_PER_SECOND;
 	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
 	rounds(1);
-	answers(files[1], UNWIND_BUILT, 60);
+	respond(files[1], UNWIND_BUILT, 60);
 	rounds(1);
-	assert_int_equal(tables.spared, 1);
+	assert_int_equal(tables.skipped, 1);
 	assert_int_equal(tables.refused, 0);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
-	assert_int_equal(tables.wanted.len, 0); /* not so soon, */
-	load(1, 60);                            /* but when it is needed */
+	assert_int_equal(tables.wanted.len, 0); /* too early, */
+	load(1, 60);                            /* but not when it is needed */
 	rounds(2);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
 	end();
 }
 
-static void what_was_never_sampled_leaves_first(void **state)
+static void a_table_that_was_never_sampled_is_evicted_first(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -340,7 +342,7 @@ static void what_was_never_sampled_leaves_first(void **state)
 	end();
 }
 
-static void a_large_one_is_not_passed_by_small_ones(void **state)
+static void a_large_table_is_not_overtaken_by_small_ones(void **state)
 {
 	(void)state;
 	begin_with(1);
@@ -349,14 +351,14 @@ static void a_large_one_is_not_passed_by_small_ones(void **state)
 	load(1, 60); /* waits for the pages of the other */
 	want(2);
 	rounds(1);
-	answers(files[2], UNWIND_BUILT, 3);
+	respond(files[2], UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[2]->unwind.state, UNWIND_TABLE_LOADED);
 	end();
 }
 
-static void what_could_never_fit_drives_nobody_out(void **state)
+static void nothing_is_evicted_for_a_table_that_can_never_fit(void **state)
 {
 	(void)state;
 	begin_with(2);
@@ -369,24 +371,24 @@ static void what_could_never_fit_drives_nobody_out(void **state)
 	end();
 }
 
-static void an_answer_for_a_file_that_left_is_dropped(void **state)
+static void a_response_for_an_evicted_file_is_dropped(void **state)
 {
 	(void)state;
 	begin_with(4);
 	want(0);
 	rounds(1);
 
-	struct executable gone = { .segment_count = 0 };
+	struct executable evicted = { .segment_count = 0 };
 
-	snprintf(gone.build_id, sizeof(gone.build_id), "0123");
-	answers(&gone, UNWIND_BUILT, 3);
+	snprintf(evicted.build_id, sizeof(evicted.build_id), "0123");
+	respond(&evicted, UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(tables.loaded.len, 0);
 	assert_int_equal(store.pages_used, 0);
 	end();
 }
 
-static void a_files_pages_go_with_it(void **state)
+static void the_pages_of_a_file_are_released_with_it(void **state)
 {
 	struct executable_sink sink;
 
@@ -401,7 +403,7 @@ static void a_files_pages_go_with_it(void **state)
 	end();
 }
 
-static void files_are_held_while_they_are_mapped(void **state)
+static void files_stay_open_while_they_are_mapped(void **state)
 {
 	struct executable_claim claim = { .path = STR("/x") };
 	AUTO_FD fd = memfd_create("file", MFD_CLOEXEC);
@@ -409,28 +411,31 @@ static void files_are_held_while_they_are_mapped(void **state)
 	(void)state;
 	begin_with(4);
 
-	size_t before = tables.files.held.len; /* the vdso */
+	size_t before = tables.files.open.len; /* the vdso */
 	struct executable_sink sink = unwind_tables_sink(&tables);
 
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
 	assert_true(sink.offer(sink.self, files[0], &claim, fd));
-	assert_int_equal(tables.files.held.len, before + 1);
-	unwind_tables_let_go(&tables);
-	assert_true(files[0]->unwind.is_held);
+	assert_int_equal(tables.files.open.len, before + 1);
+	unwind_tables_close_unmapped(&tables);
+	assert_true(files[0]->unwind.has_file);
 	executable_give(files[0]);
-	unwind_tables_let_go(&tables);
-	assert_false(files[0]->unwind.is_held);
+	unwind_tables_close_unmapped(&tables);
+	assert_false(files[0]->unwind.has_file);
 	end();
 }
 
-RUN_TESTS(TEST(a_table_is_asked_for_once_and_loaded),
-	  TEST(what_more_samples_want_is_asked_for_first), TEST(while_the_source_is_full_it_waits),
-	  TEST(what_cannot_be_built_is_not_tried_again),
-	  TEST(what_could_not_be_read_is_tried_again_ever_more_seldom),
-	  TEST(the_one_sampled_longest_ago_leaves_for_another),
-	  TEST(while_all_are_in_use_another_is_refused_and_none_leaves),
-	  TEST(for_what_no_frame_needs_nobody_leaves), TEST(what_was_never_sampled_leaves_first),
-	  TEST(a_large_one_is_not_passed_by_small_ones),
-	  TEST(what_could_never_fit_drives_nobody_out),
-	  TEST(an_answer_for_a_file_that_left_is_dropped), TEST(a_files_pages_go_with_it),
-	  TEST(files_are_held_while_they_are_mapped))
+RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
+	  TEST(the_table_that_most_samples_want_is_requested_first),
+	  TEST(while_the_source_is_full_requests_wait),
+	  TEST(a_table_that_cannot_be_built_is_not_retried),
+	  TEST(an_unreadable_file_is_retried_after_growing_pauses),
+	  TEST(the_least_recently_sampled_table_is_evicted),
+	  TEST(while_all_tables_are_in_use_another_is_rejected),
+	  TEST(nothing_is_evicted_for_a_table_that_no_frame_needs),
+	  TEST(a_table_that_was_never_sampled_is_evicted_first),
+	  TEST(a_large_table_is_not_overtaken_by_small_ones),
+	  TEST(nothing_is_evicted_for_a_table_that_can_never_fit),
+	  TEST(a_response_for_an_evicted_file_is_dropped),
+	  TEST(the_pages_of_a_file_are_released_with_it),
+	  TEST(files_stay_open_while_they_are_mapped))

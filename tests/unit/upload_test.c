@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What holds without a service and without an uploader, which lies beside the agent and not here.
- * The rest is tests/integration/test_upload.py.
+ * Without a service and without an uploader program, which is installed beside the agent only.
+ * tests/integration/test_upload.py tests the rest.
  */
 #include "agent_limits.h"
 #include "base/clock.h"
@@ -37,7 +37,7 @@ static int64_t postponed(void)
 	return -1;
 }
 
-static void without_an_address_nothing_is_taken(void **state)
+static void without_a_url_no_file_is_accepted(void **state)
 {
 	struct upload_options options = options_of("");
 	struct upload upload;
@@ -50,7 +50,7 @@ static void without_an_address_nothing_is_taken(void **state)
 	upload_stop(&upload);
 }
 
-static void an_address_of_another_kind_is_refused(void **state)
+static void a_url_of_another_scheme_is_rejected(void **state)
 {
 	static const char *const urls[] = { "debuginfo:8002", "ftp://debuginfo", "file:///x" };
 	struct upload upload;
@@ -66,7 +66,7 @@ static void an_address_of_another_kind_is_refused(void **state)
 	}
 }
 
-static void no_more_files_are_kept_than_may_be_and_all_are_let_go(void **state)
+static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **state)
 {
 	struct upload_options options = options_of("http://127.0.0.1:1");
 	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
@@ -91,5 +91,5 @@ static void no_more_files_are_kept_than_may_be_and_all_are_let_go(void **state)
 	upload_stop(&upload);
 }
 
-RUN_TESTS(TEST(without_an_address_nothing_is_taken), TEST(an_address_of_another_kind_is_refused),
-	  TEST(no_more_files_are_kept_than_may_be_and_all_are_let_go))
+RUN_TESTS(TEST(without_a_url_no_file_is_accepted), TEST(a_url_of_another_scheme_is_rejected),
+	  TEST(no_more_files_than_the_limit_are_kept_and_all_are_closed))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker.h"
+#include "worker_process.h"
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* It lies beside our own program. */
+/* In the directory of our own program. */
 static bool find_program(const char *name, char *path, size_t cap, struct err *err)
 {
 	ssize_t len = readlink("/proc/self/exe", path, cap - 1);
@@ -34,7 +34,7 @@ static bool find_program(const char *name, char *path, size_t cap, struct err *e
 	return true;
 }
 
-/* Signals are as they are at the start of a program, but that a broken pipe is an error. */
+/* The child starts with no signal blocked. It inherits that SIGPIPE is ignored. */
 static int spawn(pid_t *ret_pid, const char *path, char *const *argv, int socket)
 {
 	posix_spawn_file_actions_t actions;
@@ -55,7 +55,8 @@ static int spawn(pid_t *ret_pid, const char *path, char *const *argv, int socket
 	return failed;
 }
 
-bool worker_start(struct worker *worker, const char *name, char **argv, struct err *err)
+bool worker_process_start(struct worker_process *worker, const char *name, char **argv,
+			  struct err *err)
 {
 	char path[PATH_MAX];
 	int sockets[2];
@@ -63,7 +64,7 @@ bool worker_start(struct worker *worker, const char *name, char **argv, struct e
 	if (!find_program(name, path, sizeof(path), err))
 		return false;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-		return err_errno(err, "make a pair of sockets");
+		return err_errno(err, "create a socket pair");
 	argv[0] = path;
 
 	int failed = spawn(&worker->pid, path, argv, sockets[1]);
@@ -81,14 +82,14 @@ bool worker_start(struct worker *worker, const char *name, char **argv, struct e
 	return true;
 }
 
-void worker_end(struct worker *worker)
+void worker_process_kill(struct worker_process *worker)
 {
 	struct rusage used = { 0 };
 
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	/* It has nothing to put in order. */
+	/* The worker has no state to save. */
 	kill(worker->pid, SIGKILL);
 	while (wait4(worker->pid, NULL, 0, &used) < 0 && errno == EINTR)
 		;
@@ -99,7 +100,8 @@ void worker_end(struct worker *worker)
 		worker->peak_bytes = (uint64_t)used.ru_maxrss * 1024;
 }
 
-bool worker_hand(struct worker *worker, const void *job, size_t len, const int fds[WORKER_FDS_MAX])
+bool worker_process_send(struct worker_process *worker, const void *job, size_t len,
+			 const int fds[WORKER_FDS_MAX])
 {
 	union {
 		struct cmsghdr header;
@@ -111,26 +113,26 @@ bool worker_hand(struct worker *worker, const void *job, size_t len, const int f
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
 				  .msg_controllen = CMSG_SPACE(fds_len) };
-	struct cmsghdr *given = CMSG_FIRSTHDR(&message);
+	struct cmsghdr *passed = CMSG_FIRSTHDR(&message);
 
-	given->cmsg_level = SOL_SOCKET;
-	given->cmsg_type = SCM_RIGHTS;
-	given->cmsg_len = CMSG_LEN(fds_len);
-	memcpy(CMSG_DATA(given), fds, fds_len);
+	passed->cmsg_level = SOL_SOCKET;
+	passed->cmsg_type = SCM_RIGHTS;
+	passed->cmsg_len = CMSG_LEN(fds_len);
+	memcpy(CMSG_DATA(passed), fds, fds_len);
 	return sendmsg(worker->socket, &message, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-enum worker_reply worker_wait(struct worker *worker, uint64_t timeout_ms, const struct stop *stop,
-			      void *ret_answer, size_t len)
+enum worker_reply worker_process_wait(struct worker_process *worker, uint64_t timeout_ms,
+				      const struct stop *stop, void *ret_response, size_t len)
 {
 	struct pollfd waits[] = { { .fd = worker->socket, .events = POLLIN },
 				  { .fd = stop->fd, .events = POLLIN } };
 	int ready = poll(waits, ARRAY_LEN(waits), (int)timeout_ms);
 
 	if (stop_is_asked(stop))
-		return WORKER_STOPPED;
+		return WORKER_CANCELLED;
 	if (ready <= 0)
-		return WORKER_NOT_YET;
-	return recv(worker->socket, ret_answer, len, 0) == (ssize_t)len ? WORKER_ANSWERED
-									: WORKER_DIED;
+		return WORKER_BUSY;
+	return recv(worker->socket, ret_response, len, 0) == (ssize_t)len ? WORKER_RESPONDED
+									  : WORKER_DIED;
 }

@@ -1,25 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of spool: what is found at the start, after an end in order or a crash at any instant.
- */
+#include "spool_directory.h"
+
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "disk_file.h"
-#include "spool_entry.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
 enum { META_MAX = 64 << 10, ID_MAX = 256 };
 
-static bool lock_take(struct spool *spool, const char *directory, struct err *err)
+struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix)
+{
+	struct spool_name name;
+
+	snprintf(name.text, sizeof(name.text), "%020" PRIu64 "-%020" PRIu64 "%s", epoch, seq,
+		 suffix);
+	return name;
+}
+
+void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
+{
+	if (spool->entry_count == spool->entry_cap) {
+		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
+		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
+
+		if (!entries)
+			abort(); /* out of memory, as in arena */
+		spool->entries = entries;
+		spool->entry_cap = cap;
+	}
+	spool->entries[spool->entry_count++] = *entry;
+	spool->bytes += entry->bytes;
+}
+
+bool spool_meta_store(struct spool *spool, str status, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_lost lost = spool_lost_get(spool);
+	struct spool_meta meta = {
+		.epoch = spool->epoch,
+		.last_seq = spool->last_seq,
+		.dropped = spool->dropped,
+		.host_id = spool->host_id,
+		.status = status,
+	};
+
+	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
+		       "meta holds every count");
+	memcpy(meta.counts, lost.batches, sizeof(lost.batches));
+	memcpy(meta.counts + SPOOL_REASON_COUNT, lost.samples, sizeof(lost.samples));
+	return disk_file_write(spool->spool_fd, SPOOL_META, spool_meta_write(&meta, &arena), err);
+}
+
+static bool lock_acquire(struct spool *spool, const char *directory, struct err *err)
 {
 	spool->lock_fd = openat(spool->state_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0640);
 	if (spool->lock_fd < 0)
@@ -34,7 +76,7 @@ static bool lock_take(struct spool *spool, const char *directory, struct err *er
 		       directory);
 }
 
-/* An id for a machine that has none; it stays with the state directory. */
+/* A random id for a machine without a machine id, stored in the state directory. */
 static bool own_id(struct spool *spool, str *ret_id, struct err *err)
 {
 	unsigned char random[16];
@@ -47,7 +89,7 @@ static bool own_id(struct spool *spool, str *ret_id, struct err *err)
 		return false;
 	}
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return err_errno(err, "make a host id");
+		return err_errno(err, "create a host id");
 	*ret_id = str_hex(&spool->arena, (str){ (const char *)random, sizeof(random) });
 	return disk_file_write(spool->state_fd, "host-id", *ret_id, err);
 }
@@ -61,7 +103,7 @@ static bool host_id_find(struct spool *spool, const struct spool_options *option
 		id = str_trim(id);
 	else
 		id = (str){ 0 };
-	/* While an image is made, systemd leaves this word there. */
+	/* systemd writes this word while an image is built. */
 	if ((id.len == 0 || str_eq(id, STR("uninitialized"))) && !own_id(spool, &id, err))
 		return false;
 	spool->host_id = str_format(&spool->arena, "%s/" STR_FMT, options->node, STR_ARG(id));
@@ -82,7 +124,7 @@ static bool name_parse(str name, struct spool_entry *entry)
 	       str_to_u64(seq, &entry->seq) && entry->seq > 0;
 }
 
-/* What a file's header tells; one that is not what its name and size say is marked for the end. */
+/* Read a file's header. A file that contradicts its name or size is marked as corrupt. */
 static void entry_fill(struct spool *spool, const char *name, struct spool_entry *entry)
 {
 	AUTO_FD fd = openat(spool->spool_fd, name, O_RDONLY | O_CLOEXEC);
@@ -123,8 +165,8 @@ static bool in_range(const struct spool_range *range, const struct spool_entry *
 	       entry->seq <= range->last;
 }
 
-/* One name of the directory: index it, or clear away what a crash left. */
-static void file_take(struct spool *spool, const char *name)
+/* Handle one file of the directory: index a batch, or remove what a crash left behind. */
+static void file_index(struct spool *spool, const char *name)
 {
 	struct spool_entry entry = { 0 };
 	str text = str_from(name);
@@ -134,7 +176,7 @@ static void file_take(struct spool *spool, const char *name)
 	} else if (str_ends_with(text, STR(".bad"))) {
 		spool->bad_files++;
 	} else if (name_parse(text, &entry)) {
-		if (in_range(&spool->given_up, &entry)) {
+		if (in_range(&spool->dropped, &entry)) {
 			unlinkat(spool->spool_fd, name, 0);
 			return;
 		}
@@ -158,13 +200,13 @@ static bool directory_scan(struct spool *spool, struct err *err)
 	}
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread so far */
 	for (const struct dirent *file; (file = readdir(directory));)
-		file_take(spool, file->d_name);
+		file_index(spool, file->d_name);
 	if (spool->entry_count)
 		qsort(spool->entries, spool->entry_count, sizeof(*spool->entries), entry_compare);
 	return true;
 }
 
-/* Nothing in meta can be gone on with: numbers begin again, under an epoch of their own. */
+/* Meta cannot be continued: numbers begin at 1 again, in a new epoch. */
 static void epoch_begin(struct spool *spool)
 {
 	uint64_t newest = spool->entry_count ? spool->entries[spool->entry_count - 1].epoch : 0;
@@ -174,18 +216,18 @@ static void epoch_begin(struct spool *spool)
 	spool->last_seq = 0;
 	spool->last_status = (str){ 0 };
 	spool->lost = (struct spool_lost){ 0 };
-	spool->given_up = (struct spool_range){ 0 };
-	log_info("spool begins", "epoch=%" PRIu64 " host=" STR_FMT, spool->epoch,
+	spool->dropped = (struct spool_range){ 0 };
+	log_info("spool begins a new epoch", "epoch=%" PRIu64 " host=" STR_FMT, spool->epoch,
 		 STR_ARG(spool->host_id));
 }
 
-static void status_keep(struct spool *spool, str status)
+static void status_store(struct spool *spool, str status)
 {
 	memcpy(spool->status_room, status.ptr ? status.ptr : "", status.len);
 	spool->last_status = (str){ spool->status_room, status.len };
 }
 
-/* False: there is none that can be gone on with. */
+/* False: there is no meta that can be continued. */
 static bool meta_load(struct spool *spool)
 {
 	AUTO_ARENA arena = { 0 };
@@ -195,15 +237,15 @@ static bool meta_load(struct spool *spool)
 
 	if (!disk_file_read(spool->spool_fd, SPOOL_META, META_MAX, &arena, &file, &err)) {
 		if (err.code != ERR_NOT_FOUND)
-			log_error("spool begins anew", "error=\"%s\"", err.msg);
+			log_error("spool meta unusable", "error=\"%s\"", err.msg);
 		return false;
 	}
 	if (!spool_meta_read(file, &meta, &err)) {
-		log_error("spool begins anew", "error=\"meta of the spool: %s\"", err.msg);
+		log_error("spool meta unusable", "error=\"meta of the spool: %s\"", err.msg);
 		return false;
 	}
-	/* Its batches are counted and on their way out, whoever the host was then. */
-	spool->given_up = meta.given_up;
+	/* These drops are counted, even if the host id was another one then. */
+	spool->dropped = meta.dropped;
 	if (!str_eq(meta.host_id, spool->host_id)) {
 		log_warn("host id changed", "before=" STR_FMT " now=" STR_FMT,
 			 STR_ARG(meta.host_id), STR_ARG(spool->host_id));
@@ -213,14 +255,14 @@ static bool meta_load(struct spool *spool)
 	spool->last_seq = meta.last_seq;
 	memcpy(spool->lost.batches, meta.counts, sizeof(spool->lost.batches));
 	memcpy(spool->lost.samples, meta.counts + SPOOL_REASON_COUNT, sizeof(spool->lost.samples));
-	status_keep(spool, meta.status);
+	status_store(spool, meta.status);
 	return true;
 }
 
-/* A crash between the batch's rename and meta's: the batch is there and meta does not know it. */
+/* After a crash between the renames of the batch and of meta: meta does not have the batch yet. */
 static void last_batch_adopt(struct spool *spool, const struct spool_entry *last)
 {
-	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
 	AUTO_ARENA arena = { 0 };
 	struct spool_batch batch;
 	struct err err;
@@ -230,18 +272,18 @@ static void last_batch_adopt(struct spool *spool, const struct spool_entry *last
 	if (disk_file_read(spool->spool_fd, name.text, (size_t)SPOOL_VALUE_MAX * 2, &arena, &file,
 			   &err) &&
 	    spool_batch_read(file, &batch, &err))
-		status_keep(spool, batch.status);
+		status_store(spool, batch.status);
 }
 
 /*
- * On a full disk meta cannot tell of it, and its number might be given out twice. Nobody has sent
- * it: so it goes, as if it had never been put. Meta stays as it is.
+ * On a full disk meta cannot be written, and the batch's number could be used twice. The batch was
+ * never sent, so it is removed as if it had never been put. Meta stays unchanged.
  */
 static bool last_batch_drop(struct spool *spool, const struct spool_entry *last, struct err *err)
 {
-	struct spool_name name = spool_name_of(last->epoch, last->seq, ".batch");
+	struct spool_name name = spool_name_format(last->epoch, last->seq, ".batch");
 
-	log_error("a batch goes for which there is no room to note its number",
+	log_error("batch removed: no disk space to store its number",
 		  "name=%s samples=%" PRIu64 " error=\"%s\"", name.text, last->samples, err->msg);
 	if (unlinkat(spool->spool_fd, name.text, 0))
 		return false;
@@ -250,8 +292,8 @@ static bool last_batch_drop(struct spool *spool, const struct spool_entry *last,
 	return meta_load(spool);
 }
 
-/* Where meta says all there is to say it is not written: what waits can go out on a full disk. */
-static bool go_on(struct spool *spool, struct err *err)
+/* If meta is up to date it is not written, so that waiting batches can be sent on a full disk. */
+static bool catch_up(struct spool *spool, struct err *err)
 {
 	const struct spool_entry *last =
 		spool->entry_count ? &spool->entries[spool->entry_count - 1] : NULL;
@@ -263,12 +305,12 @@ static bool go_on(struct spool *spool, struct err *err)
 	       last_batch_drop(spool, last, err);
 }
 
-static bool spool_load(struct spool *spool, const struct spool_options *options, struct err *err)
+bool spool_directory_open(struct spool *spool, const struct spool_options *options, struct err *err)
 {
 	const char *directory = options->state_directory;
 
 	if (!directory_open(directory, &spool->state_fd, err) ||
-	    !lock_take(spool, directory, err) || !host_id_find(spool, options, err))
+	    !lock_acquire(spool, directory, err) || !host_id_find(spool, options, err))
 		return false;
 
 	const char *path = str_z(&spool->arena, str_format(&spool->arena, "%s/spool", directory));
@@ -276,44 +318,12 @@ static bool spool_load(struct spool *spool, const struct spool_options *options,
 	if (!directory_open(path, &spool->spool_fd, err))
 		return false;
 
-	bool goes_on = meta_load(spool);
+	bool is_resumed = meta_load(spool);
 
 	if (!directory_scan(spool, err))
 		return false;
-	if (goes_on)
-		return go_on(spool, err);
+	if (is_resumed)
+		return catch_up(spool, err);
 	epoch_begin(spool);
 	return spool_meta_store(spool, spool->last_status, err);
-}
-
-bool spool_open(struct spool *spool, const struct spool_options *options, struct err *err)
-{
-	*spool = (struct spool){
-		.max_bytes = options->max_bytes,
-		.state_fd = -1,
-		.spool_fd = -1,
-		.lock_fd = -1,
-		.is_open = true,
-	};
-	pthread_mutex_init(&spool->lock, NULL);
-	pthread_cond_init(&spool->filled, NULL);
-	if (!spool_load(spool, options, err)) {
-		spool_close(spool);
-		return err_wrap(err, "open the spool");
-	}
-	return true;
-}
-
-void spool_close(struct spool *spool)
-{
-	if (!spool->is_open)
-		return;
-	fd_closep(&spool->spool_fd);
-	fd_closep(&spool->lock_fd);
-	fd_closep(&spool->state_fd);
-	pthread_mutex_destroy(&spool->lock);
-	pthread_cond_destroy(&spool->filled);
-	free(spool->entries);
-	arena_free(&spool->arena);
-	*spool = (struct spool){ 0 };
 }
