@@ -53,9 +53,9 @@ PURE = {
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses question",
     "services/ingester": "culprit number part unreadable",
-    "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
-        frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
-        name_search name_wanted namer page params range range_report report share_wish stats""",
+    "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_response
+        frame_text frozen gauge grouping json_response memory merge name name_binary name_cache
+        name_search name_wanted namer params range range_report report share_request stats web_page""",
     "services/symbolizer": "answer_value name pages servers tables",
 }
 
@@ -66,7 +66,7 @@ APART = {
     "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
     "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
-    "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
+    "services/querier/error_response": "answers an HTTP request; tests/integration/test_querier.py",
     "services/symbolizer/resolve_work": "counts, and asks tables; test_symbolizer.py",
     "services/symbolizer/answers_round": "counts what Redis said; test_symbolizer_replicas.py",
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api.h"
 
-#include "page.h"
-#include "question.h"
-#include "refusal.h"
+#include "api_request.h"
+#include "error_response.h"
+#include "web_page.h"
 
 /*
  * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
@@ -20,20 +20,20 @@ static void serve_symbolz(void *self, const struct http_request *req, struct htt
 static void serve_page(void *self, const struct http_request *req, struct http_response *res)
 {
 	(void)self;
-	page_serve(&page_built, req, res);
+	web_page_serve(&web_page_built, req, res);
 }
 
 static void serve_asset(void *self, const struct http_request *req, struct http_response *res)
 {
 	(void)self;
-	if (!page_serve_asset(&page_built, req, res))
-		refusal_answer(REFUSED_NOT_FOUND, "the page has no such file", req->arena, res);
+	if (!web_page_serve_asset(&web_page_built, req, res))
+		error_response_write(ERROR_NOT_FOUND, "the page has no such file", req->arena, res);
 }
 
 /* The page for a browser; whoever opens the address by curl shall learn how to go on. */
 static void serve_root(void *self, const struct http_request *req, struct http_response *res)
 {
-	if (page_wanted(req)) {
+	if (web_page_accepted(req)) {
 		serve_page(self, req, res);
 		return;
 	}
@@ -57,21 +57,21 @@ const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/", .handle = serve_root },
 	{ .method = "GET", .path = "/fleet", .handle = serve_page },
 	{ .method = "GET", .path = "/assets/", .handle = serve_asset },
-	{ .method = "GET", .path = "/api/v1/labels", .handle = ask_labels },
-	{ .method = "GET", .path = "/api/v1/label/", .handle = ask_label_values },
-	{ .method = "GET", .path = "/api/v1/profile_types", .handle = ask_profile_types },
-	{ .method = "GET", .path = "/api/v1/series", .handle = ask_series },
-	{ .method = "GET", .path = "/api/v1/query_range", .handle = ask_query_range },
-	{ .method = "GET", .path = "/api/v1/query", .handle = ask_query },
-	{ .method = "GET", .path = "/api/v1/diff", .handle = ask_diff },
+	{ .method = "GET", .path = "/api/v1/labels", .handle = handle_labels },
+	{ .method = "GET", .path = "/api/v1/label/", .handle = handle_label_values },
+	{ .method = "GET", .path = "/api/v1/profile_types", .handle = handle_profile_types },
+	{ .method = "GET", .path = "/api/v1/series", .handle = handle_series },
+	{ .method = "GET", .path = "/api/v1/query_range", .handle = handle_query_range },
+	{ .method = "GET", .path = "/api/v1/query", .handle = handle_query },
+	{ .method = "GET", .path = "/api/v1/diff", .handle = handle_diff },
 	{ .method = "GET", .path = "/compare", .handle = serve_page },
-	{ .method = "GET", .path = "/api/v1/fleet", .handle = ask_fleet },
+	{ .method = "GET", .path = "/api/v1/fleet", .handle = handle_fleet },
 	{ .method = "POST",
 	  .path = "/api/v1/share",
-	  .handle = ask_share,
+	  .handle = handle_share,
 	  .body_max = SHARE_BODY_MAX },
-	{ .method = "GET", .path = "/api/v1/share/", .handle = ask_shared },
-	{ .method = "GET", .path = "/s/", .handle = ask_link },
+	{ .method = "GET", .path = "/api/v1/share/", .handle = handle_shared },
+	{ .method = "GET", .path = "/s/", .handle = handle_link },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",
 	  .path = "/api/v1/symbolz",

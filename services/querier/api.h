@@ -17,7 +17,7 @@ struct api {
 	/* private */
 	struct pool pool;
 	uint64_t memory_max; /* of one answer */
-	uint64_t timeout_ns; /* of one question */
+	uint64_t timeout_ns; /* of one request */
 	size_t connections;
 	struct ready ready;
 	struct symbolizer symbolizer;
@@ -35,7 +35,7 @@ struct api_options {
 	const char *symbolizer_url; /* empty: addresses have no names */
 	uint64_t names_timeout_ns, names_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes; /* of one share, of all */
-	uint64_t timeout_ns; /* from the question to its answer; at most QUERY_TIMEOUT_MAX_MS */
+	uint64_t timeout_ns; /* from the request to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };
 
 void api_init(struct api *api, const struct api_options *options);
@@ -46,5 +46,5 @@ extern const struct http_route api_routes[API_ROUTES];
 
 /* For daemon_service: `self` is the api. */
 bool api_ready(void *self, struct err *why);
-void api_refuse(void *self, const struct http_request *req, const char *why,
+void api_reject(void *self, const struct http_request *req, const char *why,
 		struct http_response *res);

@@ -2,7 +2,7 @@
 #include "flame_report.h"
 
 #include "base/map.h"
-#include "json_answer.h"
+#include "json_response.h"
 #include "profile/profile_type.h"
 
 /* What a node says beside its numbers: texts of its symbol, by the column's name. */
@@ -68,7 +68,7 @@ static struct names names_of(const struct flame *flame, struct arena *arena)
 
 /* A body being written, and whether it still may. */
 struct writing {
-	struct json_answer body;
+	struct json_response body;
 	struct merge *merge;
 	struct arena *arena;
 	struct err *err;
@@ -82,7 +82,7 @@ static void begin(struct writing *writing, const struct answer *answer, struct a
 	writing->merge = answer->merge;
 	writing->arena = arena;
 	writing->err = err;
-	json_answer_begin(&writing->body, arena);
+	json_response_begin(&writing->body, arena);
 	json_object(json);
 	json_key(json, STR("unit"));
 	json_str(json, profile_type_unit(answer->type));
@@ -97,8 +97,8 @@ static void put_number(struct writing *writing, str key, int64_t value)
 static str end(struct writing *writing, const struct answer *answer)
 {
 	json_end_object(&writing->body.json);
-	json_answer_warnings(&writing->body.json, answer->warnings, answer->warning_count);
-	return json_answer_end(&writing->body, answer->stats);
+	json_response_warnings(&writing->body.json, answer->warnings, answer->warning_count);
+	return json_response_end(&writing->body, answer->stats);
 }
 
 static bool within_memory(const struct writing *writing)
@@ -249,7 +249,7 @@ static void put_row(struct json *json, const struct merge *merge, const struct f
 	json_i64(json, row->total);
 	if (merge->group_by->len) {
 		json_key(json, STR("labels"));
-		json_answer_labels(json, merge->set.label_sets.items[row->labels]);
+		json_response_labels(json, merge->set.label_sets.items[row->labels]);
 	}
 	json_end_object(json);
 }

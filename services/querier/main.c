@@ -4,14 +4,14 @@
  * changes nothing but shared links.
  */
 #include "api.h"
+#include "api_request.h"
 #include "base/clock.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
+#include "error_response.h"
 #include "name_search.h"
-#include "question.h"
-#include "refusal.h"
 #include "report.h"
-#include "shared.h"
+#include "shared_query.h"
 #include "store/limits.h"
 
 struct settings {
@@ -99,14 +99,14 @@ static const struct conf_key keys[] = {
 
 static void register_metrics(void)
 {
-	metrics_register(question_metrics, QUESTION_METRICS);
-	metrics_register(refusal_metrics, REFUSAL_METRICS);
+	metrics_register(api_request_metrics, API_REQUEST_METRICS);
+	metrics_register(error_response_metrics, ERROR_RESPONSE_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
 	metrics_register(name_search_metrics, NAME_SEARCH_METRICS);
 	metrics_register(name_cache_metrics, NAME_CACHE_METRICS);
 	metrics_register(namer_metrics, NAMER_METRICS);
-	metrics_register(shared_metrics, SHARED_METRICS);
+	metrics_register(shared_query_metrics, SHARED_QUERY_METRICS);
 	metrics_register(share_metrics, SHARE_METRICS);
 }
 
@@ -132,7 +132,7 @@ static bool run(void *self, struct err *err)
 					  .route_count = API_ROUTES,
 					  .self = &api,
 					  .ready = api_ready,
-					  .refuse = api_refuse };
+					  .refuse = api_reject };
 	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
 	api_done(&api);

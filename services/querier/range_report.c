@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "range_report.h"
 
-#include "json_answer.h"
+#include "json_response.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static bool put_line(struct json *json, const struct range_answer *answer,
 
 	json_object(json);
 	json_key(json, STR("metric"));
-	json_answer_metric(json, answer->type, line->labels);
+	json_response_metric(json, answer->type, line->labels);
 	json_key(json, STR("values"));
 	json_array(json);
 	for (size_t i = 0; i < line->count; i++) {
@@ -48,17 +48,17 @@ static void put_warnings(struct json *json, const struct range_answer *answer, s
 				   ", are left out; the biggest are here",
 				   result->count, result->left_out, result->left_out_sum);
 	if (count)
-		json_answer_warnings(json, warnings, count);
+		json_response_warnings(json, warnings, count);
 }
 
 bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
 			struct err *err)
 {
 	const struct range_result *result = answer->result;
-	struct json_answer body;
+	struct json_response body;
 	struct json *json = &body.json;
 
-	json_answer_begin(&body, arena);
+	json_response_begin(&body, arena);
 	json_object(json);
 	json_key(json, STR("resultType"));
 	json_str(json, STR("matrix"));
@@ -70,6 +70,6 @@ bool range_report_write(const struct range_answer *answer, struct arena *arena, 
 	json_end_array(json);
 	json_end_object(json);
 	put_warnings(json, answer, arena);
-	*ret_body = json_answer_end(&body, answer->stats);
+	*ret_body = json_response_end(&body, answer->stats);
 	return true;
 }

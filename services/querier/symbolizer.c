@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 /* It is told how long we wait, so that it answers what it has by then. */
-static const char *question_url(const struct symbolizer *symbolizer, uint64_t wait_ms,
-				struct arena *arena)
+static const char *request_url(const struct symbolizer *symbolizer, uint64_t wait_ms,
+			       struct arena *arena)
 {
 	str url = str_from(symbolizer->url);
 
@@ -45,7 +45,7 @@ static bool ask(void *self, const struct symbolize_request *request,
 		return false;
 	wait_ms = 1 + (bounds->deadline_ns > now_ns ? bounds->deadline_ns - now_ns : 0) / NS_PER_MS;
 
-	struct fetch fetch = { .url = question_url(symbolizer, wait_ms, arena),
+	struct fetch fetch = { .url = request_url(symbolizer, wait_ms, arena),
 			       .headers = headers,
 			       .header_count = ARRAY_LEN(headers),
 			       .timeout_ms = wait_ms,

@@ -5,7 +5,7 @@
  *
  * A line is a parameter, NAME=VALUE.
  */
-#include "fleet_answer.h"
+#include "fleet_response.h"
 #include "params.h"
 #include "report.h"
 

@@ -10,28 +10,29 @@
 
 #include "chassis/http.h"
 
-struct page_file {
+struct web_page_file {
 	const char *path; /* "/index.html", "/assets/NAME-HASH.js" */
 	const char *content_type;
 	const char *etag; /* with its quotes */
 	str plain, gzip;  /* the same, for those who take gzip and those who do not */
 };
 
-struct page {
-	const struct page_file *files;
+struct web_page {
+	const struct web_page_file *files;
 	size_t file_count;   /* 0: the page was not built */
 	const char *why_not; /* then: a sentence */
 };
 
 /* What was built into this program. */
-extern const struct page page_built;
+extern const struct web_page web_page_built;
 
 /* Whether the one who asks wants a page to look at, not text: a browser, not curl. */
-bool page_wanted(const struct http_request *req);
+bool web_page_accepted(const struct http_request *req);
 
 /* The page itself, whatever its view: /, /fleet. Where it was not built, a page that says so. */
-void page_serve(const struct page *page, const struct http_request *req, struct http_response *res);
+void web_page_serve(const struct web_page *page, const struct http_request *req,
+		    struct http_response *res);
 
 /* The file of that path. False: there is none. */
-bool page_serve_asset(const struct page *page, const struct http_request *req,
-		      struct http_response *res) MUST_CHECK;
+bool web_page_serve_asset(const struct web_page *page, const struct http_request *req,
+			  struct http_response *res) MUST_CHECK;

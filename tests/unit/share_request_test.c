@@ -1,69 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "share_wish.h"
+#include "share_request.h"
 #include "test.h"
 
 static const uint64_t now_ms = 1787479200000;
 static struct err err;
 
-static struct share_wish read_wish(const char *body, struct arena *arena)
+static struct share_request read_request(const char *body, struct arena *arena)
 {
-	struct share_wish wish;
+	struct share_request request;
 
-	if (!share_wish_read(str_from(body), now_ms, arena, &wish, &err))
+	if (!share_request_read(str_from(body), now_ms, arena, &request, &err))
 		fail_msg("%s: %s", body, err.msg);
-	return wish;
+	return request;
 }
 
 static void a_query_alone_is_the_last_hour_frozen_for_ever(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct share_wish wish = read_wish("{\"query\": \"{}\", \"expires\": null}", &arena);
+	struct share_request request =
+		read_request("{\"query\": \"{}\", \"expires\": null}", &arena);
 
 	(void)state;
-	assert_true(str_eq(wish.sides[0].query, STR("{}")));
-	assert_int_equal(wish.sides[0].window.end_ms, now_ms);
-	assert_int_equal(wish.sides[0].window.start_ms, now_ms - 3600000);
-	assert_int_equal(wish.expires_ms, 0);
-	assert_int_equal(wish.side_count, 1);
-	assert_true(wish.freeze);
-	assert_int_equal(wish.group_by.len, 0);
+	assert_true(str_eq(request.sides[0].query, STR("{}")));
+	assert_int_equal(request.sides[0].window.end_ms, now_ms);
+	assert_int_equal(request.sides[0].window.start_ms, now_ms - 3600000);
+	assert_int_equal(request.expires_ms, 0);
+	assert_int_equal(request.side_count, 1);
+	assert_true(request.freeze);
+	assert_int_equal(request.group_by.len, 0);
 }
 
 static void times_are_numbers_or_texts(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct share_wish wish = read_wish("{\"query\":\"{}\",\"start\":1787470000.5,"
-					   "\"end\":\"2026-08-23T08:00:00Z\",\"freeze\":false,"
-					   "\"group_by\":\"comm,pid\",\"expires\":60.25}",
-					   &arena);
+	struct share_request request =
+		read_request("{\"query\":\"{}\",\"start\":1787470000.5,"
+			     "\"end\":\"2026-08-23T08:00:00Z\",\"freeze\":false,"
+			     "\"group_by\":\"comm,pid\",\"expires\":60.25}",
+			     &arena);
 
 	(void)state;
-	assert_int_equal(wish.sides[0].window.start_ms, 1787470000500);
-	assert_int_equal(wish.sides[0].window.end_ms, 1787472000000);
-	assert_int_equal(wish.expires_ms, now_ms + 60250);
-	assert_false(wish.freeze);
-	assert_true(str_eq(wish.group_by, STR("comm,pid")));
-	wish = read_wish("{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:01Z\"}", &arena);
-	assert_int_equal(wish.expires_ms, now_ms + 1000);
+	assert_int_equal(request.sides[0].window.start_ms, 1787470000500);
+	assert_int_equal(request.sides[0].window.end_ms, 1787472000000);
+	assert_int_equal(request.expires_ms, now_ms + 60250);
+	assert_false(request.freeze);
+	assert_true(str_eq(request.group_by, STR("comm,pid")));
+	request = read_request("{\"query\":\"{}\",\"expires\":\"2026-08-23T10:00:01Z\"}", &arena);
+	assert_int_equal(request.expires_ms, now_ms + 1000);
 }
 
 static void a_comparison_has_two_sides_and_one_of_all_else(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct share_wish wish =
-		read_wish("{\"a\":{\"query\":\"{comm=\\\"é\\\"}\",\"start\":1787470000.25,\"end\":"
-			  "1787470001},"
-			  "\"b\":{\"query\":\"{}\"},\"group_by\":\"comm\",\"expires\":60}",
-			  &arena);
+	struct share_request request = read_request(
+		"{\"a\":{\"query\":\"{comm=\\\"é\\\"}\",\"start\":1787470000.25,\"end\":"
+		"1787470001},"
+		"\"b\":{\"query\":\"{}\"},\"group_by\":\"comm\",\"expires\":60}",
+		&arena);
 
 	(void)state;
-	assert_int_equal(wish.side_count, 2);
-	assert_true(str_eq(wish.sides[0].query, STR("{comm=\"é\"}")));
-	assert_int_equal(wish.sides[0].window.start_ms, 1787470000250);
-	assert_true(str_eq(wish.sides[1].query, STR("{}")));
-	assert_int_equal(wish.sides[1].window.end_ms, now_ms);
-	assert_true(str_eq(wish.group_by, STR("comm")));
-	assert_int_equal(wish.expires_ms, now_ms + 60000);
+	assert_int_equal(request.side_count, 2);
+	assert_true(str_eq(request.sides[0].query, STR("{comm=\"é\"}")));
+	assert_int_equal(request.sides[0].window.start_ms, 1787470000250);
+	assert_true(str_eq(request.sides[1].query, STR("{}")));
+	assert_int_equal(request.sides[1].window.end_ms, now_ms);
+	assert_true(str_eq(request.group_by, STR("comm")));
+	assert_int_equal(request.expires_ms, now_ms + 60000);
 }
 
 static void what_is_no_wish_is_refused_in_a_sentence(void **state)
@@ -97,9 +99,10 @@ static void what_is_no_wish_is_refused_in_a_sentence(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_ARENA arena = { 0 };
-		struct share_wish wish;
+		struct share_request request;
 
-		assert_false(share_wish_read(str_from(cases[i].body), now_ms, &arena, &wish, &err));
+		assert_false(share_request_read(str_from(cases[i].body), now_ms, &arena, &request,
+						&err));
 		assert_int_equal(err.code, ERR_INVALID);
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: %s", cases[i].body, err.msg);

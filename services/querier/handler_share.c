@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/share and /s/ID: a question, or its answer as it was then, in a row of its own.
+ * /api/v1/share and /s/ID: a request, or its response as it was then, in a row of its own.
  */
 #include "chassis/metrics.h"
-#include "found.h"
 #include "frozen.h"
-#include "json_answer.h"
-#include "share_wish.h"
-#include "shared.h"
+#include "json_response.h"
+#include "query_result.h"
+#include "share_request.h"
+#include "shared_query.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -16,11 +16,11 @@ enum { KIND_LIVE, KIND_FROZEN, KIND_COUNT };
 static const char *const kind_names[KIND_COUNT] = { "live", "frozen" };
 static struct metric made = { .name = "decima_querier_shares_total",
 			      .kind = METRIC_COUNTER,
-			      .help = "Links that were made, by whether their answer was kept.",
+			      .help = "Links that were made, by whether their response was kept.",
 			      .label = "kind",
 			      .values = kind_names,
 			      .value_count = KIND_COUNT };
-enum { REFUSED_TOO_BIG, REFUSED_FULL, REASON_COUNT };
+enum { REJECTED_TOO_BIG, REJECTED_FULL, REASON_COUNT };
 static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
 static struct metric refused = { .name = "decima_querier_share_refusals_total",
 				 .kind = METRIC_COUNTER,
@@ -39,10 +39,10 @@ static void count_limit(size_t reason, const struct err *err)
 }
 
 /* Lines, each once. */
-static void add_warnings(struct buf *lines, const struct found *found)
+static void add_warnings(struct buf *lines, const struct query_result *result)
 {
-	for (size_t i = 0; i < found->warning_count; i++) {
-		str warning = found->warnings[i], known = buf_bytes(lines);
+	for (size_t i = 0; i < result->warning_count; i++) {
+		str warning = result->warnings[i], known = buf_bytes(lines);
 
 		if (str_find(known, warning) < known.len)
 			continue;
@@ -52,48 +52,48 @@ static void add_warnings(struct buf *lines, const struct found *found)
 	}
 }
 
-/* The answer as it is now, with names, addresses and lines: what any report is made of. */
-static bool freeze_side(struct question *question, struct shared *shared, size_t number,
+/* The response as it is now, with names, addresses and lines: what any report is made of. */
+static bool freeze_side(struct api_request *request, struct shared_query *shared, size_t number,
 			uint64_t max_bytes, struct buf *warnings, struct err *err)
 {
-	const struct found_options options = { .selector = &shared->selectors[number],
-					       .group_by = &shared->group_by,
-					       .keep_addresses = true,
-					       .memory_max = question->api->memory_max };
+	const struct query_result_options options = { .selector = &shared->selectors[number],
+						      .group_by = &shared->group_by,
+						      .keep_addresses = true,
+						      .memory_max = request->api->memory_max };
 	struct share_side *side = &shared->share.sides[number];
-	struct found found = { 0 };
+	struct query_result result = { 0 };
 	struct frozen frozen = { 0 };
-	struct answer_stats before = question->stats;
+	struct answer_stats before = request->stats;
 	bool good;
 
-	shared_look_at(shared, number, question);
-	question->stats.names = (struct name_stats){ 0 };
-	good = found_read(&found, question, &options, err);
+	shared_query_use_window(shared, number, request);
+	request->stats.names = (struct name_stats){ 0 };
+	good = query_result_read(&result, request, &options, err);
 	if (good) {
-		stats_add(&question->stats, &before);
-		good = frozen_make(found.merge, max_bytes, question->req->arena, &frozen, err);
+		stats_add(&request->stats, &before);
+		good = frozen_make(result.merge, max_bytes, request->req->arena, &frozen, err);
 		if (!good)
-			count_limit(REFUSED_TOO_BIG, err);
+			count_limit(REJECTED_TOO_BIG, err);
 	}
 	side->payload = frozen.payload;
 	side->reasons = frozen.reasons;
-	add_warnings(warnings, &found);
-	if (found.memory.held > question->held)
-		question->held = found.memory.held;
-	found_done(&found);
+	add_warnings(warnings, &result);
+	if (result.memory.held > request->held)
+		request->held = result.memory.held;
+	query_result_done(&result);
 	return good;
 }
 
 /* All sides together are one share: they keep to --share-max-bytes. */
-static bool freeze(struct question *question, struct shared *shared, struct err *err)
+static bool freeze(struct api_request *request, struct shared_query *shared, struct err *err)
 {
-	struct buf warnings = { .arena = question->req->arena };
-	uint64_t left = question->api->share_max_bytes;
+	struct buf warnings = { .arena = request->req->arena };
+	uint64_t left = request->api->share_max_bytes;
 
 	for (size_t i = 0; i < shared->share.side_count; i++) {
 		const struct share_side *side = &shared->share.sides[i];
 
-		if (!freeze_side(question, shared, i, left, &warnings, err))
+		if (!freeze_side(request, shared, i, left, &warnings, err))
 			return false;
 		left -= side->payload.len + side->reasons.len;
 	}
@@ -102,10 +102,10 @@ static bool freeze(struct question *question, struct shared *shared, struct err 
 }
 
 /* One at a time: each has a connection for it, beside those of the pool. */
-static bool store(struct question *question, const struct share *share, struct err *err)
+static bool store(struct api_request *request, const struct share *share, struct err *err)
 {
-	struct api *api = question->api;
-	uint64_t until_ns = question->bounds.deadline_ns;
+	struct api *api = request->api;
+	uint64_t until_ns = request->bounds.deadline_ns;
 	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
 					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
 
@@ -113,11 +113,11 @@ static bool store(struct question *question, const struct share *share, struct e
 		return err_set(err, ERR_IO, "others are being shared: try again later");
 
 	bool stored = share_store(api->postgres, share, api->share_total_max_bytes,
-				  &question->bounds, err);
+				  &request->bounds, err);
 
 	pthread_mutex_unlock(&api->sharing);
 	if (!stored)
-		count_limit(REFUSED_FULL, err);
+		count_limit(REJECTED_FULL, err);
 	return stored;
 }
 
@@ -156,13 +156,13 @@ static void put_sides(struct json *json, const struct share *share)
 	}
 }
 
-static void write_share(struct question *question, const struct share *share)
+static void write_share(struct api_request *request, const struct share *share)
 {
-	struct arena *arena = question->req->arena;
-	struct json_answer answer;
-	struct json *json = &answer.json;
+	struct arena *arena = request->req->arena;
+	struct json_response response;
+	struct json *json = &response.json;
 
-	json_answer_begin(&answer, arena);
+	json_response_begin(&response, arena);
 	json_object(json);
 	put_text(json, "id", share->id);
 	put_text(json, "url", str_format(arena, "/s/" STR_FMT, STR_ARG(share->id)));
@@ -174,8 +174,8 @@ static void write_share(struct question *question, const struct share *share)
 	json_key(json, STR("frozen"));
 	json_bool(json, share->is_frozen);
 	json_end_object(json);
-	question->res->content_type = "application/json";
-	question->res->body = json_answer_end(&answer, &question->stats);
+	request->res->content_type = "application/json";
+	request->res->body = json_response_end(&response, &request->stats);
 }
 
 /* Else a form of any page in the reader's browser could make links here. */
@@ -189,71 +189,72 @@ static bool is_json(const struct http_request *req, struct err *err)
 		       "application/json");
 }
 
-static bool give_share(struct question *question, struct err *err)
+static bool respond_share(struct api_request *request, struct err *err)
 {
-	const struct http_request *req = question->req;
+	const struct http_request *req = request->req;
 	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
-	CLEANUP(shared_done) struct shared shared = { 0 };
+	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
 	struct share *share = &shared.share;
-	struct share_wish wish;
+	struct share_request body;
 
-	if (!is_json(req, err) || !share_wish_read(req->body, now_ms, req->arena, &wish, err))
+	if (!is_json(req, err) || !share_request_read(req->body, now_ms, req->arena, &body, err))
 		return false;
-	*share = (struct share){ .group_by = wish.group_by,
-				 .side_count = wish.side_count,
+	*share = (struct share){ .group_by = body.group_by,
+				 .side_count = body.side_count,
 				 .created_ms = now_ms,
-				 .expires_ms = wish.expires_ms,
-				 .is_frozen = wish.freeze };
-	for (size_t i = 0; i < wish.side_count; i++)
-		share->sides[i] = (struct share_side){ .query = wish.sides[i].query,
-						       .start_ms = wish.sides[i].window.start_ms,
-						       .end_ms = wish.sides[i].window.end_ms };
-	if (!shared_parse(&shared, req->arena, err) ||
+				 .expires_ms = body.expires_ms,
+				 .is_frozen = body.freeze };
+	for (size_t i = 0; i < body.side_count; i++)
+		share->sides[i] = (struct share_side){ .query = body.sides[i].query,
+						       .start_ms = body.sides[i].window.start_ms,
+						       .end_ms = body.sides[i].window.end_ms };
+	if (!shared_query_parse(&shared, req->arena, err) ||
 	    !share_id_make(req->arena, &share->id, err) ||
-	    (wish.freeze && !freeze(question, &shared, err)) || !store(question, share, err))
+	    (body.freeze && !freeze(request, &shared, err)) || !store(request, share, err))
 		return false;
-	metric_add_at(&made, wish.freeze ? KIND_FROZEN : KIND_LIVE, 1);
-	write_share(question, share);
+	metric_add_at(&made, body.freeze ? KIND_FROZEN : KIND_LIVE, 1);
+	write_share(request, share);
 	return true;
 }
 
-void ask_share(void *self, const struct http_request *req, struct http_response *res)
+void handle_share(void *self, const struct http_request *req, struct http_response *res)
 {
-	question_answer(self, req, res, ASK_SHARE, give_share);
+	api_request_handle(self, req, res, ENDPOINT_SHARE, respond_share);
 }
 
-static bool give_shared(struct question *question, struct err *err)
+static bool respond_shared(struct api_request *request, struct err *err)
 {
 	struct share share;
 
-	if (!shared_find(question, question->req->below, false, &share, err))
+	if (!shared_query_find(request, request->req->below, false, &share, err))
 		return false;
-	write_share(question, &share);
+	write_share(request, &share);
 	return true;
 }
 
-void ask_shared(void *self, const struct http_request *req, struct http_response *res)
+void handle_shared(void *self, const struct http_request *req, struct http_response *res)
 {
-	question_answer(self, req, res, ASK_SHARED, give_shared);
+	api_request_handle(self, req, res, ENDPOINT_SHARED, respond_shared);
 }
 
 /* The page shows it: relative, so that the querier may live below a path. */
-static bool give_link(struct question *question, struct err *err)
+static bool respond_link(struct api_request *request, struct err *err)
 {
 	struct share share;
 
-	if (!shared_find(question, question->req->below, false, &share, err))
+	if (!shared_query_find(request, request->req->below, false, &share, err))
 		return false;
-	question->res->status = 302;
-	question_header(question, STR("Location"),
-			str_format(question->req->arena, "../%s?share=" STR_FMT,
-				   share.side_count == 2 ? "compare" : "", STR_ARG(share.id)));
-	question_header(question, STR("Cache-Control"), STR("no-store"));
-	question_header(question, STR("Referrer-Policy"), STR("no-referrer"));
+	request->res->status = 302;
+	api_request_add_header(request, STR("Location"),
+			       str_format(request->req->arena, "../%s?share=" STR_FMT,
+					  share.side_count == 2 ? "compare" : "",
+					  STR_ARG(share.id)));
+	api_request_add_header(request, STR("Cache-Control"), STR("no-store"));
+	api_request_add_header(request, STR("Referrer-Policy"), STR("no-referrer"));
 	return true;
 }
 
-void ask_link(void *self, const struct http_request *req, struct http_response *res)
+void handle_link(void *self, const struct http_request *req, struct http_response *res)
 {
-	question_answer(self, req, res, ASK_LINK, give_link);
+	api_request_handle(self, req, res, ENDPOINT_LINK, respond_link);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page.h"
+#include "web_page.h"
 
 #include <strings.h>
 
@@ -41,12 +41,12 @@ static bool has_word(str list, str word)
 	return false;
 }
 
-bool page_wanted(const struct http_request *req)
+bool web_page_accepted(const struct http_request *req)
 {
 	return has_word(http_header(req, "Accept"), STR("text/html"));
 }
 
-static const struct page_file *find(const struct page *page, str path)
+static const struct web_page_file *find(const struct web_page *page, str path)
 {
 	for (size_t i = 0; i < page->file_count; i++) {
 		if (str_eq(str_from(page->files[i].path), path))
@@ -55,8 +55,8 @@ static const struct page_file *find(const struct page *page, str path)
 	return NULL;
 }
 
-static void give(const struct page_file *file, const char *kept, const struct http_request *req,
-		 struct http_response *res)
+static void serve_file(const struct web_page_file *file, const char *kept,
+		       const struct http_request *req, struct http_response *res)
 {
 	bool packed = has_word(http_header(req, "Accept-Encoding"), STR("gzip"));
 	struct http_param *given = arena_array(req->arena, struct http_param, OWN_HEADERS);
@@ -77,7 +77,7 @@ static void give(const struct page_file *file, const char *kept, const struct ht
 }
 
 /* In place of the page: what is missing, and that the API is there all the same. */
-static void give_why_not(const struct page *page, const struct http_request *req,
+static void serve_reason(const struct web_page *page, const struct http_request *req,
 			 struct http_response *res)
 {
 	res->headers = headers;
@@ -92,22 +92,23 @@ static void give_why_not(const struct page *page, const struct http_request *req
 		page->why_not);
 }
 
-void page_serve(const struct page *page, const struct http_request *req, struct http_response *res)
+void web_page_serve(const struct web_page *page, const struct http_request *req,
+		    struct http_response *res)
 {
-	const struct page_file *file = find(page, STR("/index.html"));
+	const struct web_page_file *file = find(page, STR("/index.html"));
 
 	if (file)
-		give(file, "no-cache", req, res);
+		serve_file(file, "no-cache", req, res);
 	else
-		give_why_not(page, req, res);
+		serve_reason(page, req, res);
 }
 
-bool page_serve_asset(const struct page *page, const struct http_request *req,
-		      struct http_response *res)
+bool web_page_serve_asset(const struct web_page *page, const struct http_request *req,
+			  struct http_response *res)
 {
-	const struct page_file *file = find(page, req->path);
+	const struct web_page_file *file = find(page, req->path);
 
 	if (file)
-		give(file, "public, max-age=31536000, immutable", req, res);
+		serve_file(file, "public, max-age=31536000, immutable", req, res);
 	return file != NULL;
 }

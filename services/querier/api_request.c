@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "question.h"
+#include "api_request.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "chassis/metrics.h"
-#include "refusal.h"
+#include "error_response.h"
 
 #include <inttypes.h>
 #include <time.h>
 
-static const char *const ask_names[ASK_COUNT] = {
-	[ASK_LABELS] = "labels",
-	[ASK_LABEL_VALUES] = "label_values",
-	[ASK_PROFILE_TYPES] = "profile_types",
-	[ASK_SERIES] = "series",
-	[ASK_QUERY] = "query",
-	[ASK_QUERY_RANGE] = "query_range",
-	[ASK_DIFF] = "diff",
-	[ASK_FLEET] = "fleet",
-	[ASK_SHARE] = "share",
-	[ASK_SHARED] = "shared",
-	[ASK_LINK] = "link",
+static const char *const endpoint_names[ENDPOINT_COUNT] = {
+	[ENDPOINT_LABELS] = "labels",
+	[ENDPOINT_LABEL_VALUES] = "label_values",
+	[ENDPOINT_PROFILE_TYPES] = "profile_types",
+	[ENDPOINT_SERIES] = "series",
+	[ENDPOINT_QUERY] = "query",
+	[ENDPOINT_QUERY_RANGE] = "query_range",
+	[ENDPOINT_DIFF] = "diff",
+	[ENDPOINT_FLEET] = "fleet",
+	[ENDPOINT_SHARE] = "share",
+	[ENDPOINT_SHARED] = "shared",
+	[ENDPOINT_LINK] = "link",
 };
 
 static struct metric queries = { .name = "decima_querier_queries_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Requests to the API, by what was asked.",
 				 .label = "endpoint",
-				 .values = ask_names,
-				 .value_count = ASK_COUNT };
+				 .values = endpoint_names,
+				 .value_count = ENDPOINT_COUNT };
 static struct metric duration = { .name = "decima_querier_query_duration_seconds",
 				  .kind = METRIC_HISTOGRAM,
 				  .help = "Time of an answer of the API, refusals too.",
@@ -60,159 +60,159 @@ static struct metric unreadable = { .name = "decima_querier_unreadable_rows_tota
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Samples looked at." };
-struct metric *const question_metrics[QUESTION_METRICS] = { &queries,   &duration,   &memory,
-							    &in_flight, &rows,       &chunks,
-							    &bytes,     &unreadable, &samples };
+struct metric *const api_request_metrics[API_REQUEST_METRICS] = {
+	&queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes, &unreadable, &samples
+};
 
 /*
- * What became of it is looked at first: a question that ran out of time, or was left alone, fails
+ * What became of it is looked at first: a request that ran out of time, or was left alone, fails
  * in many ways, none of which says so.
  */
-static enum refusal refusal_of(const struct question *question, struct err *err)
+static enum error_type error_type_of(const struct api_request *request, struct err *err)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
-	if (stop_is_asked(question->bounds.stop)) {
+	if (stop_is_asked(request->bounds.stop)) {
 		err_set(err, ERR_IO, "the client left before it was answered");
-		return REFUSED_CANCELED;
+		return ERROR_CANCELED;
 	}
-	if (question->bounds.deadline_ns && now_ns >= question->bounds.deadline_ns) {
+	if (request->bounds.deadline_ns && now_ns >= request->bounds.deadline_ns) {
 		err_set(err, ERR_LIMIT,
 			"the query took longer than %" PRIu64
 			" ms: ask for less time or fewer series, or raise --query-timeout",
-			(question->bounds.deadline_ns - question->stats.began_ns) / NS_PER_MS);
-		return REFUSED_TIMEOUT;
+			(request->bounds.deadline_ns - request->stats.began_ns) / NS_PER_MS);
+		return ERROR_TIMEOUT;
 	}
-	if (question->is_unknown || question->is_gone)
-		return question->is_gone ? REFUSED_GONE : REFUSED_NOT_FOUND;
+	if (request->is_unknown || request->is_gone)
+		return request->is_gone ? ERROR_GONE : ERROR_NOT_FOUND;
 	switch (err->code) {
 	case ERR_INVALID:
 		/* Of what was asked, until something was read; then of what is stored. */
-		return question->has_read ? REFUSED_INTERNAL : REFUSED_BAD_DATA;
+		return request->has_read ? ERROR_INTERNAL : ERROR_BAD_DATA;
 	case ERR_LIMIT:
-		return REFUSED_EXECUTION;
+		return ERROR_EXECUTION;
 	case ERR_NONE:
 	case ERR_NOT_FOUND: /* tables that are not there yet */
 	case ERR_IO:
 		break;
 	}
-	return REFUSED_UNAVAILABLE;
+	return ERROR_UNAVAILABLE;
 }
 
-static void account(const struct question *question, enum ask ask, const char *error)
+static void account(const struct api_request *request, enum endpoint endpoint, const char *error)
 {
-	const struct store_stats *stats = &question->stats.store;
-	uint64_t took_ns = clock_monotonic_ns() - question->stats.began_ns;
-	str query = http_query(question->req, "query");
+	const struct store_stats *stats = &request->stats.store;
+	uint64_t took_ns = clock_monotonic_ns() - request->stats.began_ns;
+	str query = http_query(request->req, "query");
 
-	metric_add_at(&queries, ask, 1);
+	metric_add_at(&queries, endpoint, 1);
 	metric_observe(&duration, took_ns);
-	metric_observe(&memory, question->held > question->req->arena->held
-					? question->held
-					: question->req->arena->held);
+	metric_observe(&memory, request->held > request->req->arena->held
+					? request->held
+					: request->req->arena->held);
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
 	metric_add(&bytes, stats->bytes);
 	metric_add(&unreadable, stats->unreadable);
 	metric_add(&samples, stats->samples_read);
-	log_debug("question answered",
+	log_debug("request answered",
 		  "endpoint=%s query=\"" STR_FMT "\" start_ms=%" PRIu64 " end_ms=%" PRIu64
 		  " series=%" PRIu64 " rows=%" PRIu64 " chunks=%" PRIu64 " bytes=%" PRIu64
 		  " samples_read=%" PRIu64 " samples_matched=%" PRIu64 " took_ms=%" PRIu64
 		  " error=\"%s\"",
-		  ask_names[ask], (int)(query.len < 256 ? query.len : 256), query.ptr,
-		  question->window.start_ms, question->window.end_ms, stats->series, stats->rows,
+		  endpoint_names[endpoint], (int)(query.len < 256 ? query.len : 256), query.ptr,
+		  request->window.start_ms, request->window.end_ms, stats->series, stats->rows,
 		  stats->chunks, stats->bytes, stats->samples_read, stats->samples_matched,
 		  took_ns / NS_PER_MS, error);
 }
 
-static void refuse(const struct question *question, enum ask ask, struct err *err)
+static void write_error(const struct api_request *request, enum endpoint endpoint, struct err *err)
 {
-	enum refusal refusal = refusal_of(question, err);
+	enum error_type type = error_type_of(request, err);
 
-	refusal_answer(refusal, err->msg, question->req->arena, question->res);
-	if (!str_starts_with(question->req->path, STR("/api/"))) {
-		question->res->content_type = NULL;
-		question->res->body = str_format(question->req->arena, "%s\n", err->msg);
+	error_response_write(type, err->msg, request->req->arena, request->res);
+	if (!str_starts_with(request->req->path, STR("/api/"))) {
+		request->res->content_type = NULL;
+		request->res->body = str_format(request->req->arena, "%s\n", err->msg);
 	}
-	if (refusal == REFUSED_UNAVAILABLE || refusal == REFUSED_INTERNAL)
-		log_warn("question not answered", "endpoint=%s error=\"%s\"", ask_names[ask],
-			 err->msg);
+	if (type == ERROR_UNAVAILABLE || type == ERROR_INTERNAL)
+		log_warn("request not answered", "endpoint=%s error=\"%s\"",
+			 endpoint_names[endpoint], err->msg);
 }
 
-void question_answer(struct api *api, const struct http_request *req, struct http_response *res,
-		     enum ask ask, question_give *give)
+void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
+			enum endpoint endpoint, api_responder *respond)
 {
-	struct question question = { .api = api,
-				     .req = req,
-				     .res = res,
-				     .bounds.stop = req->gone,
-				     .stats.began_ns = clock_monotonic_ns() };
+	struct api_request request = { .api = api,
+				       .req = req,
+				       .res = res,
+				       .bounds.stop = req->gone,
+				       .stats.began_ns = clock_monotonic_ns() };
 	uint64_t timeout_ns = 0;
 	bool answered = false;
 	struct err err = { 0 };
 
 	metric_add(&in_flight, 1);
 	if (params_timeout(req, api->timeout_ns, &timeout_ns, &err)) {
-		question.bounds.deadline_ns = question.stats.began_ns + timeout_ns;
-		answered = params_window(req, "", clock_unix_ns() / NS_PER_MS, &question.window,
+		request.bounds.deadline_ns = request.stats.began_ns + timeout_ns;
+		answered = params_window(req, "", clock_unix_ns() / NS_PER_MS, &request.window,
 					 &err) &&
-			   give(&question, &err);
+			   respond(&request, &err);
 	}
 	if (!answered)
-		refuse(&question, ask, &err);
+		write_error(&request, endpoint, &err);
 	metric_add(&in_flight, (uint64_t)-1);
-	account(&question, ask, err.msg);
+	account(&request, endpoint, err.msg);
 }
 
-struct store_reader *question_take_reader(struct question *question, struct err *err)
+struct store_reader *api_request_acquire_reader(struct api_request *request, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	struct store_reader *reader = pool_take(&question->api->pool, &question->bounds, err);
+	struct store_reader *reader = pool_take(&request->api->pool, &request->bounds, err);
 
-	question->has_read = reader;
-	question->stats.wait_ns += clock_monotonic_ns() - began_ns;
+	request->has_read = reader;
+	request->stats.wait_ns += clock_monotonic_ns() - began_ns;
 	return reader;
 }
 
-void question_give_reader(struct question *question, struct store_reader *reader)
+void api_request_release_reader(struct api_request *request, struct store_reader *reader)
 {
-	question->stats.store = reader->stats;
-	pool_give(&question->api->pool, reader);
+	request->stats.store = reader->stats;
+	pool_give(&request->api->pool, reader);
 }
 
-bool question_selector(const struct question *question, const char *name,
-		       struct selector *ret_selector, struct err *err)
+bool api_request_selector(const struct api_request *request, const char *name,
+			  struct selector *ret_selector, struct err *err)
 {
-	str query = http_query(question->req, name);
+	str query = http_query(request->req, name);
 
 	if (!query.ptr)
 		return err_set(err, ERR_INVALID,
 			       "parameter %s is missing: a selector like "
 			       "{comm=\"nginx\"}, or {} for all CPU samples",
 			       name);
-	return selector_parse(query, question->req->arena, ret_selector, err) ||
+	return selector_parse(query, request->req->arena, ret_selector, err) ||
 	       err_wrap(err, "%s", name);
 }
 
-bool question_read(struct question *question, const struct selector *selector,
-		   const struct store_sink *sinks, struct err *err)
+bool api_request_read_samples(struct api_request *request, const struct selector *selector,
+			      const struct store_sink *sinks, struct err *err)
 {
 	struct store_query query = { .selector = selector,
-				     .start_ms = question->window.start_ms,
-				     .end_ms = question->window.end_ms,
-				     .needs = question->needs };
-	struct store_reader *reader = question_take_reader(question, err);
+				     .start_ms = request->window.start_ms,
+				     .end_ms = request->window.end_ms,
+				     .needs = request->needs };
+	struct store_reader *reader = api_request_acquire_reader(request, err);
 
 	if (!reader)
 		return false;
 
-	const struct store_team team = { reader, question->api->connections };
+	const struct store_team team = { reader, request->api->connections };
 	bool read = store_team_samples(&team, &query, sinks, err);
 
-	memcpy(question->gaps, reader->gaps, sizeof(question->gaps));
-	question->gap_count = reader->gap_count;
-	question_give_reader(question, reader);
+	memcpy(request->gaps, reader->gaps, sizeof(request->gaps));
+	request->gap_count = reader->gap_count;
+	api_request_release_reader(request, reader);
 	return read;
 }
 
@@ -226,13 +226,13 @@ static str moment(uint64_t unix_ms, struct arena *arena)
 			  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-size_t question_warnings(const struct question *question, str ret_warnings[STORE_GAPS_MAX])
+size_t api_request_warnings(const struct api_request *request, str ret_warnings[STORE_GAPS_MAX])
 {
-	struct arena *arena = question->req->arena;
+	struct arena *arena = request->req->arena;
 
-	for (size_t i = 0; i < question->gap_count; i++) {
-		str start = moment(question->gaps[i].start_ms, arena);
-		str end = moment(question->gaps[i].end_ms, arena);
+	for (size_t i = 0; i < request->gap_count; i++) {
+		str start = moment(request->gaps[i].start_ms, arena);
+		str end = moment(request->gaps[i].end_ms, arena);
 
 		ret_warnings[i] = str_format(
 			arena,
@@ -241,14 +241,14 @@ size_t question_warnings(const struct question *question, str ret_warnings[STORE
 			"nor of labels that samples have and series have not: it is left out",
 			STR_ARG(start), STR_ARG(end));
 	}
-	return question->gap_count;
+	return request->gap_count;
 }
 
-void question_header(struct question *question, str name, str value)
+void api_request_add_header(struct api_request *request, str name, str value)
 {
-	struct http_response *res = question->res;
+	struct http_response *res = request->res;
 	struct http_param *headers =
-		arena_array(question->req->arena, struct http_param, res->header_count + 1);
+		arena_array(request->req->arena, struct http_param, res->header_count + 1);
 
 	if (res->header_count)
 		memcpy(headers, res->headers, res->header_count * sizeof(*headers));
@@ -257,20 +257,21 @@ void question_header(struct question *question, str name, str value)
 	res->header_count++;
 }
 
-void matches_done(struct matches *matches)
+void match_params_done(struct match_params *matches)
 {
 	for (size_t i = 0; i < matches->len; i++)
 		selector_done(&matches->selectors[i]);
 }
 
-bool matches_parse(const struct question *question, struct matches *matches, struct err *err)
+bool match_params_parse(const struct api_request *request, struct match_params *matches,
+			struct err *err)
 {
-	struct arena *arena = question->req->arena;
+	struct arena *arena = request->req->arena;
 
 	matches->selectors = arena_array(arena, struct selector, MATCH_PARAMS_MAX);
 	matches->queries = arena_array(arena, struct store_query, MATCH_PARAMS_MAX);
-	for (size_t i = 0; i < question->req->param_count; i++) {
-		const struct http_param *param = &question->req->params[i];
+	for (size_t i = 0; i < request->req->param_count; i++) {
+		const struct http_param *param = &request->req->params[i];
 		struct selector *selector = &matches->selectors[matches->len];
 
 		if (!str_eq(param->name, STR("match[]")))
@@ -282,14 +283,14 @@ bool matches_parse(const struct question *question, struct matches *matches, str
 			return err_wrap(err, "match[]");
 		matches->queries[matches->len++] = (struct store_query){
 			.selector = selector,
-			.start_ms = question->window.start_ms,
-			.end_ms = question->window.end_ms,
+			.start_ms = request->window.start_ms,
+			.end_ms = request->window.end_ms,
 		};
 	}
 	return true;
 }
 
-void api_refuse(void *self, const struct http_request *req, const char *why,
+void api_reject(void *self, const struct http_request *req, const char *why,
 		struct http_response *res)
 {
 	(void)self;
@@ -298,6 +299,6 @@ void api_refuse(void *self, const struct http_request *req, const char *why,
 		return;
 	}
 
-	refusal_tell(res->status == 404 ? REFUSED_NOT_FOUND : REFUSED_BAD_DATA, why, req->arena,
-		     res);
+	error_response_write_body(res->status == 404 ? ERROR_NOT_FOUND : ERROR_BAD_DATA, why,
+				  req->arena, res);
 }

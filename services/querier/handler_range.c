@@ -2,9 +2,9 @@
 /*
  * /api/v1/query_range: sums by step and group.
  */
+#include "api_request.h"
 #include "base/clock.h"
 #include "profile/profile_type.h"
-#include "question.h"
 #include "range_report.h"
 #include "store/limits.h"
 
@@ -17,44 +17,44 @@ struct range_params {
 };
 
 /* A step that is shorter than gauges are taken apart would show some of the sources at a time. */
-static bool is_too_fine(const struct question *question, const struct selector *selector,
+static bool is_too_fine(const struct api_request *request, const struct selector *selector,
 			uint64_t step_ms)
 {
-	return http_query(question->req, "step").len == 0 && step_ms < GAUGE_SLOT_MS &&
+	return http_query(request->req, "step").len == 0 && step_ms < GAUGE_SLOT_MS &&
 	       profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
 }
 
-static bool params_read(const struct question *question, const struct selector *selector,
+static bool params_read(const struct api_request *request, const struct selector *selector,
 			struct range_params *ret_params, struct err *err)
 {
 	struct range_params params = { 0 };
-	str sum_by = http_query(question->req, "sum_by");
+	str sum_by = http_query(request->req, "sum_by");
 
 	params.has_sum_by = sum_by.ptr;
 	if (!params_group_by("sum_by", sum_by, &params.sum_by, err) ||
-	    !params_step(question->req, &question->window, &params.step_ms, err) ||
-	    !params_limit(question->req, &params.limit, err))
+	    !params_step(request->req, &request->window, &params.step_ms, err) ||
+	    !params_limit(request->req, &params.limit, err))
 		return false;
-	if (is_too_fine(question, selector, params.step_ms))
+	if (is_too_fine(request, selector, params.step_ms))
 		params.step_ms = GAUGE_SLOT_MS;
-	params.start_ms = params_steps_start(question->req, &question->window, params.step_ms);
+	params.start_ms = params_steps_start(request->req, &request->window, params.step_ms);
 	*ret_params = params;
 	return true;
 }
 
 /* Sums of all connections, in the first. */
-static bool read_sums(struct question *question, const struct selector *selector,
+static bool read_sums(struct api_request *request, const struct selector *selector,
 		      const struct range_options *options, struct range *ranges,
 		      struct memory *memory, struct err *err)
 {
 	bool is_gauge = profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
-	size_t count = question->api->connections;
+	size_t count = request->api->connections;
 	struct arena arenas[READERS_MAX] = { 0 };
 	struct store_sink sinks[READERS_MAX];
 	bool good;
 
 	for (size_t i = 0; i < count; i++) {
-		range_init(&ranges[i], options, i ? &arenas[i] : question->req->arena);
+		range_init(&ranges[i], options, i ? &arenas[i] : request->req->arena);
 		range_share(&ranges[i], memory);
 		if (is_gauge)
 			range_gauge(&ranges[i]);
@@ -62,7 +62,7 @@ static bool read_sums(struct question *question, const struct selector *selector
 						.see = is_gauge ? range_see : NULL,
 						.self = &ranges[i] };
 	}
-	question->needs = (struct store_needs){
+	request->needs = (struct store_needs){
 		.no_stacks = true,
 		.step_ms = is_gauge ? 0 : options->step_ms,
 		.no_times =
@@ -72,11 +72,11 @@ static bool read_sums(struct question *question, const struct selector *selector
 		.some_labels = !is_gauge,
 	};
 	if (options->sum_by) {
-		question->needs.label_names = options->sum_by->names;
-		question->needs.label_count = options->sum_by->len;
-		question->needs.few_labels = true;
+		request->needs.label_names = options->sum_by->names;
+		request->needs.label_count = options->sum_by->len;
+		request->needs.few_labels = true;
 	}
-	good = question_read(question, selector, sinks, err);
+	good = api_request_read_samples(request, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {
 		good = good && range_add(&ranges[0], &ranges[i], err);
 		arena_free(&arenas[i]);
@@ -85,15 +85,15 @@ static bool read_sums(struct question *question, const struct selector *selector
 	return good;
 }
 
-static bool give_range(struct question *question, const struct selector *selector,
-		       const struct range_params *params, struct err *err)
+static bool respond_range(struct api_request *request, const struct selector *selector,
+			  const struct range_params *params, struct err *err)
 {
-	struct arena *arena = question->req->arena;
+	struct arena *arena = request->req->arena;
 	const struct range_options options = {
 		.sum_by = params->has_sum_by ? &params->sum_by : NULL,
 		.start_ms = params->start_ms,
 		.step_ms = params->step_ms,
-		.memory_max = question->api->memory_max,
+		.memory_max = request->api->memory_max,
 	};
 	struct memory memory = { 0 };
 	struct range ranges[READERS_MAX];
@@ -103,29 +103,29 @@ static bool give_range(struct question *question, const struct selector *selecto
 		.range = &ranges[0],
 		.result = &result,
 		.type = params->has_sum_by ? STR("") : selector->type,
-		.stats = &question->stats,
+		.stats = &request->stats,
 		.warnings = warnings,
 	};
 
-	if (!read_sums(question, selector, &options, ranges, &memory, err) ||
+	if (!read_sums(request, selector, &options, ranges, &memory, err) ||
 	    !range_finish(&ranges[0], params->limit, &result, err))
 		return false;
-	answer.warning_count = question_warnings(question, warnings);
-	question->res->content_type = "application/json";
-	return range_report_write(&answer, arena, &question->res->body, err);
+	answer.warning_count = api_request_warnings(request, warnings);
+	request->res->content_type = "application/json";
+	return range_report_write(&answer, arena, &request->res->body, err);
 }
 
-static bool give(struct question *question, struct err *err)
+static bool respond(struct api_request *request, struct err *err)
 {
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	struct range_params params;
 
-	return question_selector(question, "query", &selector, err) &&
-	       params_read(question, &selector, &params, err) &&
-	       give_range(question, &selector, &params, err);
+	return api_request_selector(request, "query", &selector, err) &&
+	       params_read(request, &selector, &params, err) &&
+	       respond_range(request, &selector, &params, err);
 }
 
-void ask_query_range(void *self, const struct http_request *req, struct http_response *res)
+void handle_query_range(void *self, const struct http_request *req, struct http_response *res)
 {
-	question_answer(self, req, res, ASK_QUERY_RANGE, give);
+	api_request_handle(self, req, res, ENDPOINT_QUERY_RANGE, respond);
 }

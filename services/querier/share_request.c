@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "share_wish.h"
+#include "share_request.h"
 
 #include "chassis/json_read.h"
 
@@ -37,7 +37,7 @@ static bool read_members(str text, struct json_member *members, size_t count, st
 
 /* Times are as parameters say them. */
 static bool read_side(const struct json_member *members, uint64_t now_ms,
-		      struct share_wish_side *side, struct err *err)
+		      struct share_request_side *side, struct err *err)
 {
 	const struct http_param params[] = { { STR("start"), members[START].text },
 					     { STR("end"), members[END].text } };
@@ -52,11 +52,11 @@ static bool read_side(const struct json_member *members, uint64_t now_ms,
 }
 
 static bool read_sides(const struct json_member *members, uint64_t now_ms, struct arena *arena,
-		       struct share_wish *wish, struct err *err)
+		       struct share_request *request, struct err *err)
 {
-	wish->side_count = members[A].kind || members[B].kind ? 2 : 1;
-	if (wish->side_count == 1)
-		return read_side(members, now_ms, &wish->sides[0], err);
+	request->side_count = members[A].kind || members[B].kind ? 2 : 1;
+	if (request->side_count == 1)
+		return read_side(members, now_ms, &request->sides[0], err);
 	if (members[QUERY].kind || members[START].kind || members[END].kind)
 		return err_set(err, ERR_INVALID,
 			       "a comparison has its query, start and end in a and b");
@@ -68,7 +68,7 @@ static bool read_sides(const struct json_member *members, uint64_t now_ms, struc
 				       "a comparison has both a and b: %s is missing",
 				       shape[A + i].name);
 		if (!read_members(members[A + i].text, side, SIDE_MEMBERS, arena, err) ||
-		    !read_side(side, now_ms, &wish->sides[i], err))
+		    !read_side(side, now_ms, &request->sides[i], err))
 			return err_wrap(err, "%s", shape[A + i].name);
 	}
 	return true;
@@ -94,19 +94,19 @@ static bool read_expiry(const struct json_member *member, uint64_t now_ms, uint6
 	return true;
 }
 
-bool share_wish_read(str body, uint64_t now_ms, struct arena *arena, struct share_wish *ret_wish,
-		     struct err *err)
+bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
+			struct share_request *ret_wish, struct err *err)
 {
 	struct json_member members[MEMBERS];
-	struct share_wish wish = { .freeze = true };
+	struct share_request request = { .freeze = true };
 
 	if (!read_members(body, members, MEMBERS, arena, err) ||
-	    !read_sides(members, now_ms, arena, &wish, err) ||
-	    !read_expiry(&members[EXPIRES], now_ms, &wish.expires_ms, err))
+	    !read_sides(members, now_ms, arena, &request, err) ||
+	    !read_expiry(&members[EXPIRES], now_ms, &request.expires_ms, err))
 		return false;
-	wish.group_by = members[GROUP_BY].text;
+	request.group_by = members[GROUP_BY].text;
 	if (members[FREEZE].kind)
-		wish.freeze = members[FREEZE].truth;
-	*ret_wish = wish;
+		request.freeze = members[FREEZE].truth;
+	*ret_wish = request;
 	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * Answers look as those of Prometheus' HTTP API do.
  */
-#include "json_answer.h"
+#include "json_response.h"
 #include "test.h"
 
 static void a_list_stands_between_its_status_and_its_stats(void **state)
@@ -13,7 +13,7 @@ static void a_list_stands_between_its_status_and_its_stats(void **state)
 	struct http_response res = { 0 };
 
 	(void)state;
-	json_answer_list(&arena, items, ARRAY_LEN(items), &stats, &res);
+	json_response_list(&arena, items, ARRAY_LEN(items), &stats, &res);
 	assert_string_equal(res.content_type, "application/json");
 	assert_true(str_starts_with(
 		res.body,
@@ -30,13 +30,13 @@ static void warnings_are_there_only_if_there_are_any(void **state)
 
 	(void)state;
 	json_object(&json);
-	json_answer_warnings(&json, warnings, 0);
-	json_answer_warnings(&json, warnings, 1);
+	json_response_warnings(&json, warnings, 0);
+	json_response_warnings(&json, warnings, 1);
 	json_end_object(&json);
 	assert_true(str_eq(buf_bytes(&out), STR("{\"warnings\":[\"no symbolizer\"]}")));
-	assert_true(
-		str_eq(json_answer_warnings_text(&arena, warnings, 1), STR("[\"no symbolizer\"]")));
-	assert_true(str_eq(json_answer_warnings_text(&arena, warnings, 0), STR("[]")));
+	assert_true(str_eq(json_response_warnings_text(&arena, warnings, 1),
+			   STR("[\"no symbolizer\"]")));
+	assert_true(str_eq(json_response_warnings_text(&arena, warnings, 0), STR("[]")));
 }
 
 static void a_metric_is_its_type_and_its_labels(void **state)
@@ -48,8 +48,8 @@ static void a_metric_is_its_type_and_its_labels(void **state)
 
 	(void)state;
 	json_array(&json);
-	json_answer_metric(&json, STR("cpu"), (struct labels){ items, 1 });
-	json_answer_labels(&json, (struct labels){ items, 1 });
+	json_response_metric(&json, STR("cpu"), (struct labels){ items, 1 });
+	json_response_labels(&json, (struct labels){ items, 1 });
 	json_end_array(&json);
 	assert_true(str_eq(buf_bytes(&out), STR("[{\"__name__\":\"cpu\",\"node\":\"web-1\"},"
 						"{\"node\":\"web-1\"}]")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fleet_answer.h"
+#include "fleet_response.h"
 
 #include "querier_limits.h"
 
@@ -9,24 +9,24 @@ bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page
 	struct fleet_page page = { .after = http_query(req, "after"), .limit = FLEET_HOSTS_MAX };
 	uint64_t count = FLEET_HOSTS_MAX;
 
-	page.is_asked = limit.ptr;
-	if (page.is_asked && (!str_to_u64(limit, &count) || count == 0 || count > FLEET_HOSTS_MAX))
+	page.has_limit = limit.ptr;
+	if (page.has_limit && (!str_to_u64(limit, &count) || count == 0 || count > FLEET_HOSTS_MAX))
 		return err_set(err, ERR_INVALID, "limit: a number of hosts from 1 to %d",
 			       FLEET_HOSTS_MAX);
 	if (!str_is_utf8(page.after) ||
 	    (page.after.len && memchr(page.after.ptr, 0, page.after.len)))
-		return err_set(err, ERR_INVALID, "after: a host id as an answer gave it");
+		return err_set(err, ERR_INVALID, "after: a host id as a response has it");
 	page.limit = (size_t)count;
 	*ret_page = page;
 	return true;
 }
 
-void fleet_answer_begin(struct fleet_answer *answer, const struct fleet_page *page,
-			uint64_t memory_max, struct arena *arena)
+void fleet_response_begin(struct fleet_response *response, const struct fleet_page *page,
+			  uint64_t memory_max, struct arena *arena)
 {
-	*answer = (struct fleet_answer){ .page = *page, .memory_max = memory_max };
-	json_answer_begin(&answer->body, arena);
-	json_array(&answer->body.json);
+	*response = (struct fleet_response){ .page = *page, .memory_max = memory_max };
+	json_response_begin(&response->body, arena);
+	json_array(&response->body.json);
 }
 
 static void put_u64(struct json *json, str key, uint64_t value)
@@ -73,32 +73,33 @@ static void put_host(struct json *json, const struct fleet_host *host)
 	json_end_object(json);
 }
 
-bool fleet_answer_take(void *self, const struct fleet_host *host, bool *ret_more, struct err *err)
+bool fleet_response_add_host(void *self, const struct fleet_host *host, bool *ret_more,
+			     struct err *err)
 {
-	struct fleet_answer *answer = self;
+	struct fleet_response *response = self;
 
-	if (answer->hosts == answer->page.limit) {
+	if (response->hosts == response->page.limit) {
 		*ret_more = false;
-		return answer->page.is_asked ||
+		return response->page.has_limit ||
 		       err_set(err, ERR_LIMIT,
 			       "the fleet has more than %d hosts: ask for it in pages, limit=%d "
 			       "and then after=HOST with the last host of each page",
 			       FLEET_HOSTS_MAX, FLEET_HOSTS_MAX);
 	}
-	put_host(&answer->body.json, host);
-	answer->hosts++;
+	put_host(&response->body.json, host);
+	response->hosts++;
 	*ret_more = true;
-	return answer->body.out.arena->held <= answer->memory_max ||
+	return response->body.out.arena->held <= response->memory_max ||
 	       err_set(err, ERR_LIMIT,
-		       "the answer needs more memory than one may take (%zu hosts so far): "
+		       "the response needs more memory than one may take (%zu hosts so far): "
 		       "ask for fewer at a time with limit",
-		       answer->hosts);
+		       response->hosts);
 }
 
-void fleet_answer_end(struct fleet_answer *answer, const struct answer_stats *stats,
-		      struct http_response *res)
+void fleet_response_end(struct fleet_response *response, const struct answer_stats *stats,
+			struct http_response *res)
 {
-	json_end_array(&answer->body.json);
+	json_end_array(&response->body.json);
 	res->content_type = "application/json";
-	res->body = json_answer_end(&answer->body, stats);
+	res->body = json_response_end(&response->body, stats);
 }

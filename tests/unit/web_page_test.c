@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page.h"
 #include "test.h"
+#include "web_page.h"
 
-static const struct page_file files[] = {
+static const struct web_page_file files[] = {
 	{ .path = "/index.html",
 	  .content_type = "text/html; charset=utf-8",
 	  .etag = "\"one\"",
@@ -14,8 +14,8 @@ static const struct page_file files[] = {
 	  .plain = { "go()", 4 },
 	  .gzip = { "packed js", 9 } },
 };
-static const struct page built = { .files = files, .file_count = ARRAY_LEN(files) };
-static const struct page absent = { .why_not = "there was no Node." };
+static const struct web_page built = { .files = files, .file_count = ARRAY_LEN(files) };
+static const struct web_page absent = { .why_not = "there was no Node." };
 
 struct exchange {
 	struct arena arena;
@@ -63,7 +63,7 @@ static void gives_gzip_to_those_who_take_it(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		ask(&exchange, "/", "accept-encoding", rows[i].accepted);
-		page_serve(&built, &exchange.req, &exchange.res);
+		web_page_serve(&built, &exchange.req, &exchange.res);
 		assert_true(str_eq(exchange.res.body, rows[i].packed ? STR("packed") : STR("<p>")));
 		assert_int_equal(header(&exchange, "Content-Encoding").len > 0, rows[i].packed);
 		arena_free(&exchange.arena);
@@ -75,7 +75,7 @@ static void forbids_what_did_not_come_from_here(void **state)
 	struct exchange exchange;
 
 	(void)state;
-	page_serve(&built, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
+	web_page_serve(&built, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
 	str policy = header(&exchange, "Content-Security-Policy");
 
 	assert_true(str_starts_with(policy, STR("default-src 'none'; script-src 'self';")));
@@ -89,13 +89,14 @@ static void asks_anew_for_the_page_and_keeps_assets(void **state)
 	struct exchange exchange;
 
 	(void)state;
-	page_serve(&built, &ask(&exchange, "/fleet", "accept", "text/html")->req, &exchange.res);
+	web_page_serve(&built, &ask(&exchange, "/fleet", "accept", "text/html")->req,
+		       &exchange.res);
 	assert_true(str_eq(header(&exchange, "Cache-Control"), STR("no-cache")));
 	assert_true(str_eq(exchange.res.body, STR("<p>")));
 	arena_free(&exchange.arena);
 
 	ask(&exchange, "/assets/main-abc.js", "accept", "*/*");
-	assert_true(page_serve_asset(&built, &exchange.req, &exchange.res));
+	assert_true(web_page_serve_asset(&built, &exchange.req, &exchange.res));
 	assert_true(str_find(header(&exchange, "Cache-Control"), STR("immutable")) != SIZE_MAX);
 	assert_true(str_eq(exchange.res.body, STR("go()")));
 	arena_free(&exchange.arena);
@@ -106,12 +107,14 @@ static void sends_no_body_where_the_page_is_known(void **state)
 	struct exchange exchange;
 
 	(void)state;
-	page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"one\"")->req, &exchange.res);
+	web_page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"one\"")->req,
+		       &exchange.res);
 	assert_int_equal(exchange.res.status, 304);
 	assert_int_equal(exchange.res.body.len, 0);
 	arena_free(&exchange.arena);
 
-	page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"old\"")->req, &exchange.res);
+	web_page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"old\"")->req,
+		       &exchange.res);
 	assert_int_equal(exchange.res.status, 200);
 	arena_free(&exchange.arena);
 }
@@ -124,8 +127,8 @@ static void has_no_file_that_was_not_built(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		ask(&exchange, paths[i], "accept", "*/*");
-		assert_false(page_serve_asset(&built, &exchange.req, &exchange.res));
-		assert_false(page_serve_asset(&absent, &exchange.req, &exchange.res));
+		assert_false(web_page_serve_asset(&built, &exchange.req, &exchange.res));
+		assert_false(web_page_serve_asset(&absent, &exchange.req, &exchange.res));
 	}
 }
 
@@ -134,7 +137,7 @@ static void says_why_there_is_no_page(void **state)
 	struct exchange exchange;
 
 	(void)state;
-	page_serve(&absent, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
+	web_page_serve(&absent, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
 	assert_int_equal(exchange.res.status, 200);
 	assert_true(str_find(exchange.res.body, STR("there was no Node.")) != SIZE_MAX);
 	arena_free(&exchange.arena);
@@ -154,8 +157,9 @@ static void wants_a_page_only_where_html_is_accepted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_int_equal(page_wanted(&ask(&exchange, "/", "Accept", rows[i].accept)->req),
-				 rows[i].wanted);
+		assert_int_equal(
+			web_page_accepted(&ask(&exchange, "/", "Accept", rows[i].accept)->req),
+			rows[i].wanted);
 }
 
 RUN_TESTS(TEST(gives_gzip_to_those_who_take_it), TEST(forbids_what_did_not_come_from_here),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fleet_answer.h"
+#include "fleet_response.h"
 #include "querier_limits.h"
 #include "test.h"
 
@@ -33,10 +33,10 @@ static void reads_a_page(void **state)
 	(void)state;
 	assert_true(read_page("limit", STR("10000"), &page, &err));
 	assert_int_equal(page.limit, FLEET_HOSTS_MAX);
-	assert_true(page.is_asked);
+	assert_true(page.has_limit);
 	assert_true(read_page("after", STR("n1/x"), &page, &err));
 	assert_true(str_eq(page.after, STR("n1/x")));
-	assert_false(page.is_asked);
+	assert_false(page.has_limit);
 	assert_int_equal(page.limit, FLEET_HOSTS_MAX);
 }
 
@@ -59,20 +59,20 @@ static struct fleet_host host_of(void)
 static void writes_hosts_one_after_the_other(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	const struct fleet_page page = { .limit = 2, .is_asked = true };
+	const struct fleet_page page = { .limit = 2, .has_limit = true };
 	struct fleet_host host = host_of();
 	struct http_response res = { 0 };
-	struct fleet_answer answer;
+	struct fleet_response response;
 	struct err err;
 	bool more;
 
 	(void)state;
-	fleet_answer_begin(&answer, &page, 1 << 20, &arena);
-	assert_true(fleet_answer_take(&answer, &host, &more, &err));
+	fleet_response_begin(&response, &page, 1 << 20, &arena);
+	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	host = (struct fleet_host){ .host = STR("n2"), .sum = { .in_flight = -1, .why = "so" } };
-	assert_true(fleet_answer_take(&answer, &host, &more, &err));
+	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	assert_true(more);
-	fleet_answer_end(&answer, &(struct answer_stats){ 0 }, &res);
+	fleet_response_end(&response, &(struct answer_stats){ 0 }, &res);
 
 	assert_true(str_starts_with(
 		res.body,
@@ -93,14 +93,14 @@ static void a_page_that_was_asked_for_ends_and_one_that_was_not_fails(void **sta
 	(void)state;
 	for (int asked = 0; asked < 2; asked++) {
 		AUTO_ARENA arena = { 0 };
-		const struct fleet_page page = { .limit = 1, .is_asked = asked };
-		struct fleet_answer answer;
+		const struct fleet_page page = { .limit = 1, .has_limit = asked };
+		struct fleet_response response;
 		struct err err = { 0 };
 		bool more;
 
-		fleet_answer_begin(&answer, &page, 1 << 20, &arena);
-		assert_true(fleet_answer_take(&answer, &host, &more, &err));
-		assert_int_equal(fleet_answer_take(&answer, &host, &more, &err), asked);
+		fleet_response_begin(&response, &page, 1 << 20, &arena);
+		assert_true(fleet_response_add_host(&response, &host, &more, &err));
+		assert_int_equal(fleet_response_add_host(&response, &host, &more, &err), asked);
 		assert_int_equal(err.code, asked ? ERR_NONE : ERR_LIMIT);
 		if (asked)
 			assert_false(more);
@@ -112,14 +112,14 @@ static void ends_at_its_memory(void **state)
 	AUTO_ARENA arena = { 0 };
 	const struct fleet_page page = { .limit = FLEET_HOSTS_MAX };
 	const struct fleet_host host = host_of();
-	struct fleet_answer answer;
+	struct fleet_response response;
 	struct err err = { 0 };
 	size_t hosts = 0;
 	bool more;
 
 	(void)state;
-	fleet_answer_begin(&answer, &page, 1 << 20, &arena);
-	while (fleet_answer_take(&answer, &host, &more, &err))
+	fleet_response_begin(&response, &page, 1 << 20, &arena);
+	while (fleet_response_add_host(&response, &host, &more, &err))
 		hosts++;
 
 	assert_int_equal(err.code, ERR_LIMIT);

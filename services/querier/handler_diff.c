@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * /api/v1/diff: two questions, or the two sides of a share, as one tree.
+ */
+#include "base/clock.h"
+#include "diff.h"
+#include "flame_report.h"
+#include "query_result.h"
+#include "shared_query.h"
+
+/* One side: read now, or as it was frozen. */
+struct side {
+	struct query_result result;
+	struct arena arena; /* of a frozen one */
+	struct merge thawed;
+	struct merge *merge; /* one of both */
+	struct flame flame;
+};
+
+static void side_done(struct side *side)
+{
+	query_result_done(&side->result);
+	arena_free(&side->arena);
+}
+
+static size_t side_held(const struct side *side)
+{
+	return query_result_memory_used(&side->result) + side->arena.held;
+}
+
+/* Reads with a snapshot of its own; what it took is added to what the request took before. */
+static bool side_read(struct side *side, size_t number, struct api_request *request,
+		      const struct shared_query *shared, uint64_t memory_max, struct err *err)
+{
+	struct answer_stats before = request->stats;
+	const struct query_result_options options = { .selector = &shared->selectors[number],
+						      .group_by = &shared->group_by,
+						      .memory_max = memory_max };
+
+	shared_query_use_window(shared, number, request);
+	request->stats.names = (struct name_stats){ 0 };
+	if (!query_result_read(&side->result, request, &options, err))
+		return false;
+	side->merge = side->result.merge;
+	stats_add(&request->stats, &before);
+	return true;
+}
+
+static bool side_thaw(struct side *side, size_t number, const struct shared_query *shared,
+		      uint64_t memory_max, struct err *err)
+{
+	merge_init(&side->thawed, shared->selectors[number].type, &shared->group_by, memory_max,
+		   &side->arena);
+	side->merge = &side->thawed;
+	return shared_query_read_frozen(shared, number, &side->thawed, err);
+}
+
+/* Frozen with it, or of both sides; each sentence once. */
+static size_t warnings_of(const struct shared_query *shared,
+			  const struct side sides[SHARE_SIDES_MAX],
+			  str warnings[SHARED_QUERY_WARNINGS_MAX])
+{
+	size_t count = shared_query_warnings(shared, warnings);
+
+	for (size_t side = 0; side < SHARE_SIDES_MAX; side++) {
+		const struct query_result *result = &sides[side].result;
+
+		for (size_t i = 0; i < result->warning_count; i++) {
+			size_t j = 0;
+
+			while (j < count && !str_eq(warnings[j], result->warnings[i]))
+				j++;
+			if (j == count)
+				warnings[count++] = result->warnings[i];
+		}
+	}
+	return count;
+}
+
+static bool write_diff(struct api_request *request, const struct shared_query *shared,
+		       const struct side sides[SHARE_SIDES_MAX], struct err *err)
+{
+	struct arena *arena = request->req->arena;
+	const struct side *a = &sides[0], *b = &sides[1];
+	str warnings[SHARED_QUERY_WARNINGS_MAX];
+	struct diff diff;
+
+	if (!diff_build(&a->flame, &b->flame, b->merge, arena, &diff, err))
+		return false;
+
+	const struct answer answer = { .merge = b->merge,
+				       .type = shared->selectors[1].type,
+				       .stats = &request->stats,
+				       .warnings = warnings,
+				       .warning_count = warnings_of(shared, sides, warnings) };
+
+	request->res->content_type = "application/json";
+	return diff_report_write(&answer, &diff, arena, &request->res->body, err);
+}
+
+/* Both together keep to what one answer may hold. */
+static bool respond_both(struct api_request *request, const struct shared_query *shared,
+			 struct side sides[SHARE_SIDES_MAX], struct err *err)
+{
+	uint64_t left = request->api->memory_max;
+
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
+		struct side *side = &sides[i];
+		bool is_there = shared->share.is_frozen
+					? side_thaw(side, i, shared, left, err)
+					: side_read(side, i, request, shared, left, err);
+
+		if (!is_there || !flame_build(side->merge, request->req->arena, &side->flame, err))
+			return false;
+		left = left > side_held(side) ? left - side_held(side) : 1;
+	}
+	return write_diff(request, shared, sides, err);
+}
+
+static const char *const prefixes[SHARE_SIDES_MAX] = { "a_", "b_" };
+
+/* What parameters say is as if it had been shared, and is asked anew. */
+static bool read_params(const struct api_request *request, struct shared_query *shared,
+			struct err *err)
+{
+	const struct http_request *req = request->req;
+	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
+
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
+		const char *query =
+			str_z(req->arena, str_format(req->arena, "%squery", prefixes[i]));
+		struct window window;
+
+		if (!api_request_selector(request, query, &shared->selectors[i], err) ||
+		    !params_window(req, prefixes[i], now_ms, &window, err))
+			return false;
+		shared->share.sides[i] =
+			(struct share_side){ .start_ms = window.start_ms, .end_ms = window.end_ms };
+	}
+
+	str a = shared->selectors[0].type, b = shared->selectors[1].type;
+
+	if (!str_eq(a, b))
+		return err_set(err, ERR_INVALID,
+			       "a_query is of the type " STR_FMT " and b_query of " STR_FMT
+			       ": only profiles of one type can be compared",
+			       STR_ARG(a), STR_ARG(b));
+	return params_group_by("group_by", http_query(req, "group_by"), &shared->group_by, err);
+}
+
+/* What was shared is asked for by its id alone. */
+static bool read_share(struct api_request *request, str id, struct shared_query *shared,
+		       struct err *err)
+{
+	static const char *const others[] = { "a_query", "a_start", "a_end",   "b_query",
+					      "b_start", "b_end",   "group_by" };
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (http_query(request->req, others[i]).ptr)
+			return err_set(err, ERR_INVALID,
+				       "a share has its own queries, windows and groups: leave %s "
+				       "out",
+				       others[i]);
+	if (!shared_query_open(shared, request, id, err))
+		return false;
+	return shared->share.side_count == SHARE_SIDES_MAX ||
+	       shared_query_reject(request, err,
+				   "this share is one profile: /api/v1/query?share=ID gives it");
+}
+
+static bool respond_diff(struct api_request *request, struct err *err)
+{
+	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
+	struct side sides[SHARE_SIDES_MAX] = { 0 };
+	str id = http_query(request->req, "share");
+
+	if (id.ptr ? !read_share(request, id, &shared, err) : !read_params(request, &shared, err))
+		return false;
+
+	bool given = respond_both(request, &shared, sides, err);
+
+	request->held = side_held(&sides[0]) + side_held(&sides[1]);
+	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)
+		side_done(&sides[i]);
+	return given;
+}
+
+void handle_diff(void *self, const struct http_request *req, struct http_response *res)
+{
+	api_request_handle(self, req, res, ENDPOINT_DIFF, respond_diff);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * json_response - how JSON answers look: as those of Prometheus' HTTP API.
+ */
+#pragma once
+
+#include "chassis/http.h"
+#include "chassis/json.h"
+#include "profile/labels.h"
+#include "stats.h"
+
+/* An response being written: {"status":"success","data": what the caller puts there, "stats":...}
+ */
+struct json_response {
+	struct json json;
+	struct buf out; /* private */
+};
+
+/* It must not move until its end. */
+void json_response_begin(struct json_response *response, struct arena *arena);
+str json_response_end(struct json_response *response, const struct answer_stats *stats);
+
+/* The warnings as text alone: a JSON array. */
+str json_response_warnings_text(struct arena *arena, const str *warnings, size_t count);
+
+/* "warnings":[...] beside the data, where there are any. */
+void json_response_warnings(struct json *json, const str *warnings, size_t count);
+
+/* {"__name__":type, labels...}; a type of no length is left out. */
+void json_response_metric(struct json *json, str type, struct labels labels);
+
+/* {"name":"value",...} */
+void json_response_labels(struct json *json, struct labels labels);
+
+/* {"status":"success","data":[...],"stats":...} */
+void json_response_list(struct arena *arena, const str *items, size_t count,
+			const struct answer_stats *stats, struct http_response *res);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query_result.h"
+
+#include "base/clock.h"
+#include "profile/profile_type.h"
+
+/* The merges of all connections into the first. */
+static bool add_up(struct merge *merges, size_t count, struct err *err)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (!merge_join(&merges[0], &merges[i], err))
+			return false;
+		arena_free(merges[i].arena);
+		memory_held(&merges[i].share, 0);
+	}
+	return true;
+}
+
+static bool read_merged(struct query_result *result, struct api_request *request,
+			const struct query_result_options *options, struct err *err)
+{
+	const struct selector *selector = options->selector;
+	bool is_gauge = profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
+	size_t count = request->api->connections;
+	struct store_sink sinks[READERS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		struct merge *merge = &result->merges[i];
+
+		merge_init(merge, selector->type, options->group_by, options->memory_max,
+			   &result->arenas[i]);
+		merge_share(merge, &result->memory);
+		if (is_gauge)
+			merge_gauge(merge);
+		sinks[i] = (struct store_sink){ .take = merge_take,
+						.see = is_gauge ? merge_see : NULL,
+						.self = merge };
+	}
+	result->merge = &result->merges[0];
+	request->needs = (struct store_needs){ .no_times = true,
+					       .no_hours = true,
+					       .some_labels = !is_gauge,
+					       .few_labels = true,
+					       .label_names = options->group_by->names,
+					       .label_count = options->group_by->len };
+	return api_request_read_samples(request, selector, sinks, err) &&
+	       add_up(result->merges, count, err) &&
+	       (!is_gauge || merge_average(result->merge, &request->window, err));
+}
+
+/* Without anybody to ask, addresses stay what they are. */
+static bool give_names(struct query_result *result, struct api_request *request,
+		       const struct query_result_options *options, struct err *err)
+{
+	const struct merge *merge = &result->merges[0];
+	uint64_t began_ns = clock_monotonic_ns();
+	bool named;
+
+	if (!request->api->namer.source.ask)
+		return true;
+	if (!name_search_run(&result->search, &request->api->namer, &result->merges[0],
+			     &request->bounds, err))
+		return false;
+
+	const struct name_options given = { result->search.names, options->keep_addresses };
+
+	merge_init(&result->named, options->selector->type, merge->group_by, merge->memory_max,
+		   request->req->arena);
+	merge_share(&result->named, &result->memory);
+	named = name_merge(&result->named, merge, &given, err);
+	result->merge = &result->named;
+	request->stats.names = result->search.stats;
+	request->stats.names.ns = clock_monotonic_ns() - began_ns;
+	return named;
+}
+
+bool query_result_read(struct query_result *result, struct api_request *request,
+		       const struct query_result_options *options, struct err *err)
+{
+	if (!read_merged(result, request, options, err) ||
+	    !give_names(result, request, options, err))
+		return false;
+	result->warning_count = api_request_warnings(request, result->warnings);
+	for (size_t i = 0; i < result->search.warning_count; i++)
+		result->warnings[result->warning_count++] = result->search.warnings[i];
+	return true;
+}
+
+size_t query_result_memory_used(const struct query_result *result)
+{
+	size_t held = result->search.arena.held;
+
+	for (size_t i = 0; i < READERS_MAX; i++)
+		held += result->arenas[i].held;
+	return held;
+}
+
+void query_result_done(struct query_result *result)
+{
+	name_search_done(&result->search);
+	for (size_t i = 0; i < READERS_MAX; i++)
+		arena_free(&result->arenas[i]);
+}
