@@ -53,9 +53,10 @@ PURE = {
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses question",
     "services/ingester": "culprit number part unreadable",
-    "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_response
-        frame_text frozen gauge grouping json_response memory merge name name_binary name_cache
-        name_search name_wanted namer params range range_report report share_request stats web_page""",
+    "services/querier": """cached_binary collapsed diff flame flame_paths flame_report
+        flame_table fleet_response frame_text frozen gauge grouping json_response
+        lookup_addresses memory merge params range range_report report share_request stats
+        symbol_cache symbol_lookup symbolization symbolize_merge web_page""",
     "services/symbolizer": "answer_value name pages servers tables",
 }
 

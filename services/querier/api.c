@@ -89,18 +89,19 @@ void api_init(struct api *api, const struct api_options *options)
 	pthread_mutex_init(&api->sharing, NULL);
 	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
-	namer_init(&api->namer,
-		   &(struct namer_options){
-			   .source = symbolizer_source(&api->symbolizer, options->symbolizer_url),
-			   .timeout_ns = options->names_timeout_ns,
-			   .cache_max_bytes = options->names_max_bytes });
+	symbolization_init(&api->symbolization,
+			   &(struct symbolization_options){
+				   .source = symbolizer_client_source(&api->symbolizer,
+								      options->symbolizer_url),
+				   .timeout_ns = options->symbolizer_timeout_ns,
+				   .cache_max_bytes = options->symbol_cache_max_bytes });
 }
 
 void api_done(struct api *api)
 {
 	pool_done(&api->pool);
 	ready_done(&api->ready);
-	namer_done(&api->namer);
+	symbolization_done(&api->symbolization);
 	pthread_mutex_destroy(&api->sharing);
 }
 

@@ -8,10 +8,10 @@
 #pragma once
 
 #include "chassis/http.h"
-#include "namer.h"
 #include "pool.h"
 #include "ready.h"
-#include "symbolizer.h"
+#include "symbolization.h"
+#include "symbolizer_client.h"
 
 struct api {
 	/* private */
@@ -20,8 +20,8 @@ struct api {
 	uint64_t timeout_ns; /* of one request */
 	size_t connections;
 	struct ready ready;
-	struct symbolizer symbolizer;
-	struct namer namer;
+	struct symbolizer_client symbolizer;
+	struct symbolization symbolization;
 	const char *postgres; /* where shares are stored */
 	uint64_t share_max_bytes, share_total_max_bytes;
 	pthread_mutex_t sharing; /* one of them at a time has a connection for it */
@@ -33,7 +33,7 @@ struct api_options {
 	size_t connections;         /* of each */
 	uint64_t memory_max;        /* bytes of one answer */
 	const char *symbolizer_url; /* empty: addresses have no names */
-	uint64_t names_timeout_ns, names_max_bytes;
+	uint64_t symbolizer_timeout_ns, symbol_cache_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes; /* of one share, of all */
 	uint64_t timeout_ns; /* from the request to its answer; at most QUERY_TIMEOUT_MAX_MS */
 };

@@ -38,7 +38,7 @@ static bool side_read(struct side *side, size_t number, struct api_request *requ
 						      .memory_max = memory_max };
 
 	shared_query_use_window(shared, number, request);
-	request->stats.names = (struct name_stats){ 0 };
+	request->stats.names = (struct symbol_lookup_stats){ 0 };
 	if (!query_result_read(&side->result, request, &options, err))
 		return false;
 	side->merge = side->result.merge;

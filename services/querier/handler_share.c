@@ -67,7 +67,7 @@ static bool freeze_side(struct api_request *request, struct shared_query *shared
 	bool good;
 
 	shared_query_use_window(shared, number, request);
-	request->stats.names = (struct name_stats){ 0 };
+	request->stats.names = (struct symbol_lookup_stats){ 0 };
 	good = query_result_read(&result, request, &options, err);
 	if (good) {
 		stats_add(&request->stats, &before);

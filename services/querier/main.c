@@ -9,17 +9,17 @@
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "error_response.h"
-#include "name_search.h"
 #include "report.h"
 #include "shared_query.h"
 #include "store/limits.h"
+#include "symbol_lookup.h"
 
 struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
 	uint64_t concurrency, connections, memory_max, timeout_ns;
 	const char *symbolizer_url;
-	uint64_t names_timeout_ns, names_max_bytes;
+	uint64_t symbolizer_timeout_ns, symbol_cache_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes;
 };
 
@@ -69,7 +69,7 @@ static const struct conf_key keys[] = {
 		  "addresses." },
 	{ .flag = "symbolizer-timeout",
 	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, names_timeout_ns),
+	  .offset = offsetof(struct settings, symbolizer_timeout_ns),
 	  .fallback = "5s",
 	  .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
@@ -77,7 +77,7 @@ static const struct conf_key keys[] = {
 		  "its own; what has none by then stays an address, and the answer says so." },
 	{ .flag = "name-cache-max-bytes",
 	  .type = CONF_BYTES,
-	  .offset = offsetof(struct settings, names_max_bytes),
+	  .offset = offsetof(struct settings, symbol_cache_max_bytes),
 	  .fallback = "256MB",
 	  .min = 1 << 20,
 	  .help = "Memory for names that were asked for; beyond, the binaries that were not asked "
@@ -103,9 +103,9 @@ static void register_metrics(void)
 	metrics_register(error_response_metrics, ERROR_RESPONSE_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
-	metrics_register(name_search_metrics, NAME_SEARCH_METRICS);
-	metrics_register(name_cache_metrics, NAME_CACHE_METRICS);
-	metrics_register(namer_metrics, NAMER_METRICS);
+	metrics_register(symbol_lookup_metrics, SYMBOL_LOOKUP_METRICS);
+	metrics_register(symbol_cache_metrics, SYMBOL_CACHE_METRICS);
+	metrics_register(symbolization_metrics, SYMBOLIZATION_METRICS);
 	metrics_register(shared_query_metrics, SHARED_QUERY_METRICS);
 	metrics_register(share_metrics, SHARE_METRICS);
 }
@@ -123,8 +123,8 @@ static bool run(void *self, struct err *err)
 			 .memory_max = settings->memory_max,
 			 .timeout_ns = settings->timeout_ns,
 			 .symbolizer_url = settings->symbolizer_url,
-			 .names_timeout_ns = settings->names_timeout_ns,
-			 .names_max_bytes = settings->names_max_bytes,
+			 .symbolizer_timeout_ns = settings->symbolizer_timeout_ns,
+			 .symbol_cache_max_bytes = settings->symbol_cache_max_bytes,
 			 .share_max_bytes = settings->share_max_bytes,
 			 .share_total_max_bytes = settings->share_total_max_bytes });
 

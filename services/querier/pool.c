@@ -61,7 +61,7 @@ static struct pool_item *find_free(struct pool *pool)
 /* Under the lock. Whoever leaves is noticed between two of these. */
 static void wait_a_little(struct pool *pool)
 {
-	uint64_t until = clock_monotonic_ns() + POOL_LOOK_MS * NS_PER_MS;
+	uint64_t until = clock_monotonic_ns() + POOL_POLL_MS * NS_PER_MS;
 	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
 			       .tv_nsec = (long)(until % NS_PER_SECOND) };
 

@@ -17,13 +17,14 @@ enum {
 	POOL_MAX = 64,        /* connections to PostgreSQL that --query-concurrency may ask for */
 	POOL_WAIT_MS = 10000, /* a query waits for one that is free; then it is told to come back */
 	POOL_WAITING_MAX = 64, /* so many wait at most; others are told at once */
-	POOL_LOOK_MS = 200,    /* how often who waits looks whether its client is still there */
-	READY_KEEP_MS = 1000,  /* /ready asks PostgreSQL at most so often */
+	POOL_POLL_MS = 200,    /* how often who waits looks whether its client is still there */
+	READY_CACHE_MS = 1000, /* /ready asks PostgreSQL at most so often */
 	READY_WAIT_MS = 2000,  /* and waits so long for each answer, and for a connection */
-	NAME_FRESH_MS = 3000,  /* a generation is good so long without asking, and so is a reason */
-	NAME_PIECE_ADDRESSES_MAX = 10000, /* of one request to the symbolizer; more are several */
-	NAME_PIECE_BINARIES_MAX = 1000,
-	NAME_PAUSE_MS = 1500,            /* a symbolizer that failed is left alone for so long */
+	SYMBOLS_FRESH_MS =
+		3000, /* a generation is good so long without asking, and so is a reason */
+	SYMBOL_BATCH_ADDRESSES_MAX = 10000, /* of one request to the symbolizer; more are several */
+	SYMBOL_BATCH_BINARIES_MAX = 1000,
+	SYMBOLIZER_PAUSE_MS = 1500,      /* a symbolizer that failed is left alone for so long */
 	SYMBOLZ_BODY_MAX = 16 << 20,     /* bytes of addresses that pprof asks names for */
 	SHARE_BODY_MAX = 64 << 10,       /* bytes of what is to be shared, as JSON */
 	DEFAULT_WINDOW_MS = 3600 * 1000, /* without start: the last hour */

@@ -49,27 +49,27 @@ static bool read_merged(struct query_result *result, struct api_request *request
 }
 
 /* Without anybody to ask, addresses stay what they are. */
-static bool give_names(struct query_result *result, struct api_request *request,
-		       const struct query_result_options *options, struct err *err)
+static bool symbolize(struct query_result *result, struct api_request *request,
+		      const struct query_result_options *options, struct err *err)
 {
 	const struct merge *merge = &result->merges[0];
 	uint64_t began_ns = clock_monotonic_ns();
 	bool named;
 
-	if (!request->api->namer.source.ask)
+	if (!request->api->symbolization.source.query)
 		return true;
-	if (!name_search_run(&result->search, &request->api->namer, &result->merges[0],
-			     &request->bounds, err))
+	if (!symbol_lookup_run(&result->lookup, &request->api->symbolization, &result->merges[0],
+			       &request->bounds, err))
 		return false;
 
-	const struct name_options given = { result->search.names, options->keep_addresses };
+	const struct symbolize_options given = { result->lookup.resolved, options->keep_addresses };
 
 	merge_init(&result->named, options->selector->type, merge->group_by, merge->memory_max,
 		   request->req->arena);
 	merge_share(&result->named, &result->memory);
-	named = name_merge(&result->named, merge, &given, err);
+	named = symbolize_merge(&result->named, merge, &given, err);
 	result->merge = &result->named;
-	request->stats.names = result->search.stats;
+	request->stats.names = result->lookup.stats;
 	request->stats.names.ns = clock_monotonic_ns() - began_ns;
 	return named;
 }
@@ -78,17 +78,17 @@ bool query_result_read(struct query_result *result, struct api_request *request,
 		       const struct query_result_options *options, struct err *err)
 {
 	if (!read_merged(result, request, options, err) ||
-	    !give_names(result, request, options, err))
+	    !symbolize(result, request, options, err))
 		return false;
 	result->warning_count = api_request_warnings(request, result->warnings);
-	for (size_t i = 0; i < result->search.warning_count; i++)
-		result->warnings[result->warning_count++] = result->search.warnings[i];
+	for (size_t i = 0; i < result->lookup.warning_count; i++)
+		result->warnings[result->warning_count++] = result->lookup.warnings[i];
 	return true;
 }
 
 size_t query_result_memory_used(const struct query_result *result)
 {
-	size_t held = result->search.arena.held;
+	size_t held = result->lookup.arena.held;
 
 	for (size_t i = 0; i < READERS_MAX; i++)
 		held += result->arenas[i].held;
@@ -97,7 +97,7 @@ size_t query_result_memory_used(const struct query_result *result)
 
 void query_result_done(struct query_result *result)
 {
-	name_search_done(&result->search);
+	symbol_lookup_done(&result->lookup);
 	for (size_t i = 0; i < READERS_MAX; i++)
 		arena_free(&result->arenas[i]);
 }

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "api_request.h"
-#include "name_search.h"
 #include "store/limits.h"
+#include "symbol_lookup.h"
 
 struct query_result_options {
 	const struct selector *selector;
@@ -19,14 +19,14 @@ struct query_result_options {
 	uint64_t memory_max; /* of merges and names */
 };
 
-enum { QUERY_RESULT_WARNINGS_MAX = NAME_WARNINGS_MAX + STORE_GAPS_MAX };
+enum { QUERY_RESULT_WARNINGS_MAX = SYMBOL_LOOKUP_WARNINGS_MAX + STORE_GAPS_MAX };
 
 /* It must not move until query_result_done(), and merge borrows from it. */
 struct query_result {
 	struct merge *merge;
 	str warnings[QUERY_RESULT_WARNINGS_MAX]; /* of the answer */
 	size_t warning_count;
-	struct name_search search;
+	struct symbol_lookup lookup;
 	struct memory memory; /* of all of it */
 	/* private */
 	struct merge merges[READERS_MAX]; /* of each connection; then the first is all of them */

@@ -3,7 +3,7 @@
  * ready - whether PostgreSQL can be asked, for /ready.
  *
  * Over a connection of its own, so that busy queries do not look like a fault; at most once in
- * READY_KEEP_MS, whoever asks. Any thread.
+ * READY_CACHE_MS, whoever asks. Any thread.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct ready {
 	/* private, under the lock */
 	pthread_mutex_t lock;
 	struct store_reader_options options;
-	uint64_t asked_ns; /* 0: never */
+	uint64_t checked_ns; /* 0: never */
 	bool is_ready;
 	struct err err;
 	struct pool_item connection;

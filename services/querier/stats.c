@@ -17,7 +17,7 @@ static void put_seconds(struct json *json, str key, uint64_t ns)
 	json_double(json, (double)us / 1e6);
 }
 
-static void write_names(const struct name_stats *names, struct json *json)
+static void write_names(const struct symbol_lookup_stats *names, struct json *json)
 {
 	json_key(json, STR("names"));
 	json_object(json);
@@ -35,7 +35,7 @@ static void write_names(const struct name_stats *names, struct json *json)
 	json_end_object(json);
 }
 
-static void add_names(struct name_stats *names, const struct name_stats *other)
+static void add_names(struct symbol_lookup_stats *names, const struct symbol_lookup_stats *other)
 {
 	names->addresses += other->addresses;
 	names->cached += other->cached;
@@ -45,7 +45,7 @@ static void add_names(struct name_stats *names, const struct name_stats *other)
 	for (size_t i = 0; i < NAME_REASON_COUNT; i++)
 		names->unnamed[i] += other->unnamed[i];
 	names->ns += other->ns;
-	names->has_asked |= other->has_asked;
+	names->is_enabled |= other->is_enabled;
 }
 
 void stats_add(struct answer_stats *stats, const struct answer_stats *other)
@@ -72,7 +72,7 @@ void stats_write(const struct answer_stats *stats, struct json *json)
 	put_count(json, STR("samples_read"), store->samples_read);
 	put_count(json, STR("samples"), store->samples_matched);
 	put_count(json, STR("connections"), 1 + store->connections);
-	if (stats->names.has_asked)
+	if (stats->names.is_enabled)
 		write_names(&stats->names, json);
 	json_key(json, STR("seconds"));
 	json_object(json);

@@ -8,12 +8,12 @@
 #pragma once
 
 #include "chassis/json.h"
-#include "name_stats.h"
 #include "store/store_stats.h"
+#include "symbol_lookup.h"
 
 struct answer_stats {
 	struct store_stats store;
-	struct name_stats names;
+	struct symbol_lookup_stats names;
 	uint64_t began_ns, wait_ns;
 };
 

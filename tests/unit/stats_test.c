@@ -50,7 +50,7 @@ static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 			   .named = 14,
 			   .ns = 15000000,
 			   .unnamed[NAME_NO_DEBUG_INFO] = 16,
-			   .has_asked = true },
+			   .is_enabled = true },
 	};
 
 	(void)state;

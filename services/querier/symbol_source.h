@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * name_source - who knows names: the symbolizer, or a test in its place.
+ * symbol_source - who knows names: the symbolizer, or a test in its place.
  */
 #pragma once
 
 #include "profile/symbolize.h"
 #include "store/store_bounds.h"
 
-struct name_source {
+struct symbol_source {
 	/*
 	 * Ask, within the bounds. The answer lives in the arena; how much there is of it is not
 	 * checked against the question yet. NULL: there is nobody to ask.
 	 */
-	bool (*ask)(void *self, const struct symbolize_request *request,
-		    const struct store_bounds *bounds, struct arena *arena,
-		    struct symbolize_response *ret_response, struct err *err);
+	bool (*query)(void *self, const struct symbolize_request *request,
+		      const struct store_bounds *bounds, struct arena *arena,
+		      struct symbolize_response *ret_response, struct err *err);
 	void *self;
 };

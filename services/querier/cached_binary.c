@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "name_binary.h"
+#include "cached_binary.h"
 
 #include "base/clock.h"
 #include "base/map.h"
@@ -9,22 +9,22 @@
 
 enum { FIRST_SLOTS = 64 };
 
-struct name_slot {
+struct address_slot {
 	uint64_t address, until_ns; /* 0: known as long as the binary is */
-	const struct name_line *lines;
+	const struct function_line *lines;
 	uint32_t len, reason; /* neither: the slot is free */
 };
 
-struct name_binary *name_binary_new(str build_id)
+struct cached_binary *cached_binary_new(str build_id)
 {
 	struct arena arena = { 0 };
-	struct name_binary *binary = arena_new(&arena, struct name_binary);
+	struct cached_binary *binary = arena_new(&arena, struct cached_binary);
 
 	binary->build_id = str_copy(&arena, build_id);
 	binary->functions = arena_new(&arena, struct map);
 	binary->functions->arena = binary->key.arena = &binary->arena;
 	binary->cap = FIRST_SLOTS;
-	binary->slots = arena_array(&arena, struct name_slot, binary->cap);
+	binary->slots = arena_array(&arena, struct address_slot, binary->cap);
 	if (getrandom(&binary->secret, sizeof(binary->secret), 0) < 0)
 		binary->secret = (uintptr_t)binary;
 	binary->arena = arena;
@@ -32,7 +32,7 @@ struct name_binary *name_binary_new(str build_id)
 	return binary;
 }
 
-void name_binary_free(struct name_binary *binary)
+void cached_binary_free(struct cached_binary *binary)
 {
 	struct arena arena = binary->arena;
 
@@ -40,39 +40,39 @@ void name_binary_free(struct name_binary *binary)
 	arena_free(&arena);
 }
 
-static bool is_free(const struct name_slot *slot)
+static bool is_free(const struct address_slot *slot)
 {
 	return slot->len == 0 && slot->reason == NAME_KNOWN;
 }
 
 /* The slot of the address, or the free one where it belongs. Addresses may be chosen by strangers,
  * so where they go is secret. */
-static struct name_slot *slot_of(const struct name_binary *binary, uint64_t address)
+static struct address_slot *slot_of(const struct cached_binary *binary, uint64_t address)
 {
 	uint64_t mixed = (address ^ binary->secret) * UINT64_C(0xff51afd7ed558ccd);
 	size_t at = (mixed ^ mixed >> 32) * UINT64_C(0xc4ceb9fe1a85ec53) >> 24;
 
 	for (;; at++) {
-		struct name_slot *slot = &binary->slots[at & (binary->cap - 1)];
+		struct address_slot *slot = &binary->slots[at & (binary->cap - 1)];
 
 		if (is_free(slot) || slot->address == address)
 			return slot;
 	}
 }
 
-static void grow(struct name_binary *binary)
+static void grow(struct cached_binary *binary)
 {
-	const struct name_slot *old = binary->slots;
+	const struct address_slot *old = binary->slots;
 	size_t count = binary->cap;
 
 	binary->cap *= 2;
-	binary->slots = arena_array(&binary->arena, struct name_slot, binary->cap);
+	binary->slots = arena_array(&binary->arena, struct address_slot, binary->cap);
 	for (size_t i = 0; i < count; i++)
 		if (!is_free(&old[i]))
 			*slot_of(binary, old[i].address) = old[i];
 }
 
-static str cut(str *rest, size_t len)
+static str split_off(str *rest, size_t len)
 {
 	str part = { rest->ptr, len };
 
@@ -81,8 +81,8 @@ static str cut(str *rest, size_t len)
 }
 
 /* The key that it is found by holds its texts. */
-static const struct name_function *function_of(struct name_binary *binary,
-					       const struct symbolized_line *line)
+static const struct function_symbol *function_of(struct cached_binary *binary,
+						 const struct symbolized_line *line)
 {
 	struct buf *key = &binary->key;
 
@@ -94,31 +94,31 @@ static const struct name_function *function_of(struct name_binary *binary,
 	buf_str(key, line->system_name);
 	buf_str(key, line->file);
 
-	struct name_function *function = map_get(binary->functions, buf_bytes(key));
+	struct function_symbol *function = map_get(binary->functions, buf_bytes(key));
 
 	if (function)
 		return function;
 
 	str texts = str_copy(&binary->arena, buf_bytes(key)), rest = str_skip(texts, 12);
 
-	function = arena_new(&binary->arena, struct name_function);
-	function->function = cut(&rest, line->function.len);
-	function->system_name = cut(&rest, line->system_name.len);
+	function = arena_new(&binary->arena, struct function_symbol);
+	function->function = split_off(&rest, line->function.len);
+	function->system_name = split_off(&rest, line->system_name.len);
 	function->file = rest;
 	function->start_line = line->start_line;
 	*map_at(binary->functions, texts) = function;
 	return function;
 }
 
-static void put_lines(struct name_binary *binary, struct name_slot *slot,
+static void put_lines(struct cached_binary *binary, struct address_slot *slot,
 		      const struct symbolized_location *location)
 {
-	struct name_line *lines =
-		arena_array(&binary->arena, struct name_line, location->line_count);
+	struct function_line *lines =
+		arena_array(&binary->arena, struct function_line, location->line_count);
 
 	for (size_t i = 0; i < location->line_count; i++)
-		lines[i] = (struct name_line){ function_of(binary, &location->lines[i]),
-					       location->lines[i].line };
+		lines[i] = (struct function_line){ function_of(binary, &location->lines[i]),
+						   location->lines[i].line };
 	slot->lines = lines;
 	slot->len = (uint32_t)location->line_count;
 	slot->until_ns = 0;
@@ -127,27 +127,28 @@ static void put_lines(struct name_binary *binary, struct name_slot *slot,
 
 /* That a file does not have an address is as true as its lines are, if we would hear of another
  * file. All else may change at any time. */
-static void put_reason(const struct name_binary *binary, struct name_slot *slot,
-		       const struct symbolized_location *location, const struct name_answer *answer)
+static void put_reason(const struct cached_binary *binary, struct address_slot *slot,
+		       const struct symbolized_location *location,
+		       const struct symbolize_exchange *exchange)
 {
 	slot->reason = location->reason;
 	if (slot->reason == NAME_KNOWN)
-		slot->reason = answer->answer->reason;
+		slot->reason = exchange->response->reason;
 	if (slot->reason == NAME_KNOWN || slot->reason >= NAME_REASON_COUNT)
 		slot->reason = NAME_NO_SYMBOL;
-	slot->until_ns = answer->asked_ns + NAME_FRESH_MS * NS_PER_MS;
+	slot->until_ns = exchange->requested_ns + SYMBOLS_FRESH_MS * NS_PER_MS;
 	if (slot->reason == NAME_NO_SYMBOL && binary->generation)
 		slot->until_ns = 0;
 }
 
-static void put_location(struct name_binary *binary, uint64_t address,
+static void put_location(struct cached_binary *binary, uint64_t address,
 			 const struct symbolized_location *location,
-			 const struct name_answer *answer)
+			 const struct symbolize_exchange *exchange)
 {
 	if ((binary->len + 1) * 2 > binary->cap)
 		grow(binary);
 
-	struct name_slot *slot = slot_of(binary, address);
+	struct address_slot *slot = slot_of(binary, address);
 
 	if (slot->len)
 		return; /* another query asked for it, too */
@@ -156,72 +157,72 @@ static void put_location(struct name_binary *binary, uint64_t address,
 	if (location->line_count)
 		put_lines(binary, slot, location);
 	else
-		put_reason(binary, slot, location, answer);
+		put_reason(binary, slot, location, exchange);
 }
 
-bool name_binary_put(struct name_binary *binary, const struct name_answer *answer)
+bool cached_binary_put(struct cached_binary *binary, const struct symbolize_exchange *exchange)
 {
-	bool taken;
+	bool accepted;
 
 	pthread_rwlock_wrlock(&binary->lock);
-	taken = !binary->has_generation || binary->generation == answer->answer->generation;
-	if (taken) {
+	accepted = !binary->has_generation || binary->generation == exchange->response->generation;
+	if (accepted) {
 		binary->has_generation = true;
-		binary->generation = answer->answer->generation;
-		if (binary->asked_ns < answer->asked_ns)
-			binary->asked_ns = answer->asked_ns;
-		for (size_t i = 0; i < answer->question->address_count; i++)
-			put_location(binary, answer->question->addresses[i],
-				     &answer->answer->locations[i], answer);
+		binary->generation = exchange->response->generation;
+		if (binary->requested_ns < exchange->requested_ns)
+			binary->requested_ns = exchange->requested_ns;
+		for (size_t i = 0; i < exchange->request->address_count; i++)
+			put_location(binary, exchange->request->addresses[i],
+				     &exchange->response->locations[i], exchange);
 	}
 	pthread_rwlock_unlock(&binary->lock);
-	return taken;
+	return accepted;
 }
 
-bool name_binary_takes(struct name_binary *binary, uint64_t generation)
+bool cached_binary_accepts(struct cached_binary *binary, uint64_t generation)
 {
 	pthread_rwlock_rdlock(&binary->lock);
 
-	bool takes = !binary->has_generation || binary->generation == generation;
+	bool accepts = !binary->has_generation || binary->generation == generation;
 
 	pthread_rwlock_unlock(&binary->lock);
-	return takes;
+	return accepts;
 }
 
-uint64_t name_binary_asked_ns(struct name_binary *binary)
+uint64_t cached_binary_requested_ns(struct cached_binary *binary)
 {
 	pthread_rwlock_rdlock(&binary->lock);
 
-	uint64_t asked_ns = binary->asked_ns;
+	uint64_t requested_ns = binary->requested_ns;
 
 	pthread_rwlock_unlock(&binary->lock);
-	return asked_ns;
+	return requested_ns;
 }
 
-size_t name_binary_held(struct name_binary *binary)
+size_t cached_binary_memory_used(struct cached_binary *binary)
 {
 	pthread_rwlock_rdlock(&binary->lock);
 
-	size_t held = binary->arena.held;
+	size_t used = binary->arena.held;
 
 	pthread_rwlock_unlock(&binary->lock);
-	return held;
+	return used;
 }
 
-size_t name_binary_find(struct name_binary *binary, const uint64_t *addresses, size_t count,
-			uint64_t now_ns, struct name *names, uint32_t *ret_missing)
+size_t cached_binary_find(struct cached_binary *binary, const uint64_t *addresses, size_t count,
+			  uint64_t now_ns, struct address_lines *names, uint32_t *ret_missing)
 {
 	size_t missing = 0;
 
 	pthread_rwlock_rdlock(&binary->lock);
 	for (size_t i = 0; i < count; i++) {
-		const struct name_slot *slot = slot_of(binary, addresses[i]);
+		const struct address_slot *slot = slot_of(binary, addresses[i]);
 
 		if (is_free(slot) || (slot->until_ns && slot->until_ns <= now_ns))
 			ret_missing[missing++] = (uint32_t)i;
 		else
-			names[i] = (struct name){ slot->lines, slot->len,
-						  (enum name_reason)slot->reason };
+			names[i] = (struct address_lines){ slot->lines, slot->len,
+							   (enum name_reason)slot->reason };
 	}
 	pthread_rwlock_unlock(&binary->lock);
 	return missing;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collapsed.h"
-#include "name.h"
 #include "profile/profile_type.h"
 #include "random_set.h"
+#include "symbolize_merge.h"
 #include "test.h"
 
 #include <inttypes.h>
@@ -10,9 +10,11 @@
 static const struct group_by ungrouped;
 static struct err err;
 
-static const struct name_function work = { { "work(int)", 9 }, { "_Z4worki", 8 }, { "w.c", 3 }, 5 };
-static const struct name_function step = { { "step", 4 }, { "step", 4 }, { "s.h", 3 }, 1 };
-static const struct name_function leaf = { { "leaf", 4 }, { "leaf", 4 }, { "s.h", 3 }, 7 };
+static const struct function_symbol work = {
+	{ "work(int)", 9 }, { "_Z4worki", 8 }, { "w.c", 3 }, 5
+};
+static const struct function_symbol step = { { "step", 4 }, { "step", 4 }, { "s.h", 3 }, 1 };
+static const struct function_symbol leaf = { { "leaf", 4 }, { "leaf", 4 }, { "s.h", 3 }, 7 };
 
 static struct frame native(uint64_t address)
 {
@@ -48,8 +50,8 @@ static void assert_collapsed(struct merge *merge, const char *expected)
 
 static void lines_follow_one_another_outer_ones_first(void **state)
 {
-	static const struct name_line lines[] = { { &leaf, 9 }, { &step, 3 }, { &work, 6 } };
-	const struct name names[] = { { lines, 3, NAME_KNOWN } };
+	static const struct function_line lines[] = { { &leaf, 9 }, { &step, 3 }, { &work, 6 } };
+	const struct address_lines names[] = { { lines, 3, NAME_KNOWN } };
 	const struct frame from = native(0x1234);
 	AUTO_ARENA arena = { 0 };
 	struct merge plain, named;
@@ -58,8 +60,9 @@ static void lines_follow_one_another_outer_ones_first(void **state)
 	begin(&plain, &arena);
 	begin(&named, &arena);
 	put(&plain, &from, 1, 7);
-	assert_true(name_merge(&named, &plain,
-			       &(struct name_options){ names, .keep_addresses = true }, &err));
+	assert_true(symbolize_merge(&named, &plain,
+				    &(struct symbolize_options){ names, .keep_addresses = true },
+				    &err));
 
 	struct stack stack = named.set.stacks.items[named.set.samples.items[0].stack];
 
@@ -92,13 +95,13 @@ static void fill_two_addresses(struct merge *merge)
 	put(merge, unknown, 2, 7);
 }
 
-static const struct name_line step_line = { &step, 3 };
-static const struct name_line work_lines[] = { { &work, 6 }, { &work, 8 } };
+static const struct function_line step_line = { &step, 3 };
+static const struct function_line work_lines[] = { { &work, 6 }, { &work, 8 } };
 /* By frame of the merge above: addresses 1, 3, 4, 2. */
-static const struct name two_addresses[] = { { &step_line, 1, NAME_KNOWN },
-					     { &work_lines[0], 1, NAME_KNOWN },
-					     { &work_lines[1], 1, NAME_KNOWN },
-					     { NULL, 0, NAME_NO_SYMBOL } };
+static const struct address_lines two_addresses[] = { { &step_line, 1, NAME_KNOWN },
+						      { &work_lines[0], 1, NAME_KNOWN },
+						      { &work_lines[1], 1, NAME_KNOWN },
+						      { NULL, 0, NAME_NO_SYMBOL } };
 
 static void stacks_that_become_equal_are_added_up(void **state)
 {
@@ -110,10 +113,11 @@ static void stacks_that_become_equal_are_added_up(void **state)
 	begin(&named, &arena);
 	begin(&exact, &arena);
 	fill_two_addresses(&plain);
-	assert_true(name_merge(&named, &plain, &(struct name_options){ two_addresses }, &err));
-	assert_true(name_merge(&exact, &plain,
-			       &(struct name_options){ two_addresses, .keep_addresses = true },
-			       &err));
+	assert_true(symbolize_merge(&named, &plain, &(struct symbolize_options){ two_addresses },
+				    &err));
+	assert_true(symbolize_merge(
+		&exact, &plain,
+		&(struct symbolize_options){ two_addresses, .keep_addresses = true }, &err));
 
 	assert_int_equal(named.set.samples.len, 2);
 	assert_int_equal(exact.set.samples.len, 3);
@@ -131,7 +135,8 @@ static void what_nobody_knows_stays_an_address_with_its_reason(void **state)
 	begin(&plain, &arena);
 	begin(&named, &arena);
 	fill_two_addresses(&plain);
-	assert_true(name_merge(&named, &plain, &(struct name_options){ two_addresses }, &err));
+	assert_true(symbolize_merge(&named, &plain, &(struct symbolize_options){ two_addresses },
+				    &err));
 
 	for (size_t i = 0; i < named.set.frames.len; i++) {
 		const struct frame *frame = &named.set.frames.items[i];
@@ -158,8 +163,8 @@ static void kernel_and_interpreted_frames_are_not_asked_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
-		assert_false(name_is_wanted(&frames[i]));
-	assert_true(name_is_wanted(&wanted));
+		assert_false(frame_needs_symbol(&frames[i]));
+	assert_true(frame_needs_symbol(&wanted));
 }
 
 /*
@@ -193,9 +198,10 @@ static int compare_prefixes(const void *a, const void *b)
 }
 
 /* names: NULL if the merge is named already. */
-static void add_frame(struct prefixes *prefixes, const struct frame *frame, const struct name *name)
+static void add_frame(struct prefixes *prefixes, const struct frame *frame,
+		      const struct address_lines *name)
 {
-	uint32_t len = name && name_is_wanted(frame) ? name->len : 0;
+	uint32_t len = name && frame_needs_symbol(frame) ? name->len : 0;
 
 	if (len == 0)
 		add_prefix(prefixes, frame->function, frame->path, frame->address);
@@ -204,7 +210,7 @@ static void add_frame(struct prefixes *prefixes, const struct frame *frame, cons
 }
 
 static void add_samples(struct prefixes *prefixes, const struct merge *merge,
-			const struct name *names)
+			const struct address_lines *names)
 {
 	const struct sample_set *set = &merge->set;
 
@@ -225,7 +231,8 @@ static void add_samples(struct prefixes *prefixes, const struct merge *merge,
 	}
 }
 
-static str prefix_sums(const struct merge *merge, const struct name *names, struct arena *arena)
+static str prefix_sums(const struct merge *merge, const struct address_lines *names,
+		       struct arena *arena)
 {
 	struct prefixes all = { .arena = arena };
 	struct buf text = { .arena = arena };
@@ -247,20 +254,23 @@ static str prefix_sums(const struct merge *merge, const struct name *names, stru
 }
 
 /* Few functions for many addresses, some of them nobody knows; inlined to some depth. */
-static struct name *random_names(const struct merge *merge, uint64_t seed, struct arena *arena)
+static struct address_lines *random_names(const struct merge *merge, uint64_t seed,
+					  struct arena *arena)
 {
-	const struct name_function *functions[] = { &work, &step, &leaf };
-	struct name *names = arena_array(arena, struct name, merge->set.frames.len);
+	const struct function_symbol *functions[] = { &work, &step, &leaf };
+	struct address_lines *names =
+		arena_array(arena, struct address_lines, merge->set.frames.len);
 
 	for (size_t i = 0; i < merge->set.frames.len; i++) {
 		uint64_t draw = (i + 1) * (seed * 2 + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
 		uint32_t len = (uint32_t)(draw % 4);
-		struct name_line *lines = arena_array(arena, struct name_line, len);
+		struct function_line *lines = arena_array(arena, struct function_line, len);
 
 		for (uint32_t j = 0; j < len; j++)
-			lines[j] = (struct name_line){ functions[(draw >> (3 + j)) % 3],
-						       (uint32_t)(draw >> 10) % 4 };
-		names[i] = (struct name){ lines, len, len ? NAME_KNOWN : NAME_NO_DEBUG_INFO };
+			lines[j] = (struct function_line){ functions[(draw >> (3 + j)) % 3],
+							   (uint32_t)(draw >> 10) % 4 };
+		names[i] =
+			(struct address_lines){ lines, len, len ? NAME_KNOWN : NAME_NO_DEBUG_INFO };
 	}
 	return names;
 }
@@ -291,10 +301,10 @@ static void the_sum_below_each_prefix_of_a_stack_stays_what_it_was(void **state)
 			row.samples.items[i].value = (int64_t)(i % 11) + 1;
 		assert_true(merge_take(&plain, &row, &err));
 
-		const struct name *names = random_names(&plain, seed, &arena);
-		const struct name_options options = { names, .keep_addresses = seed % 3 == 0 };
+		const struct address_lines *names = random_names(&plain, seed, &arena);
+		const struct symbolize_options options = { names, .keep_addresses = seed % 3 == 0 };
 
-		assert_true(name_merge(&named, &plain, &options, &err));
+		assert_true(symbolize_merge(&named, &plain, &options, &err));
 		assert_string_equal(str_z(&arena, prefix_sums(&named, NULL, &arena)),
 				    str_z(&arena, prefix_sums(&plain, names, &arena)));
 		assert_true(named.set.samples.len <= plain.set.samples.len);
@@ -319,7 +329,7 @@ static void naming_counts_as_memory_of_the_answer(void **state)
 	}
 	assert_true(merge_within_memory(&plain, &arena, &err));
 
-	const struct name *names = random_names(&plain, 7, &arena);
+	const struct address_lines *names = random_names(&plain, 7, &arena);
 
 	for (size_t more = 0; !written; more += 64 << 10) {
 		AUTO_ARENA of_names = { 0 };
@@ -327,7 +337,8 @@ static void naming_counts_as_memory_of_the_answer(void **state)
 
 		merge_init(&named, STR(PROFILE_TYPE_CPU), &ungrouped, arena.held + more, &of_names);
 		merge_share(&named, &memory);
-		written = name_merge(&named, &plain, &(struct name_options){ names }, &err);
+		written =
+			symbolize_merge(&named, &plain, &(struct symbolize_options){ names }, &err);
 		if (!written) {
 			assert_int_equal(err.code, ERR_LIMIT);
 			refused++;
@@ -347,7 +358,8 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 	begin(&named, &arena);
 	fill_two_addresses(&plain);
 	plain.set.samples.items[0].value = INT64_MAX;
-	assert_false(name_merge(&named, &plain, &(struct name_options){ two_addresses }, &err));
+	assert_false(symbolize_merge(&named, &plain, &(struct symbolize_options){ two_addresses },
+				     &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 

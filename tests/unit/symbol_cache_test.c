@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "name_cache.h"
 #include "querier_limits.h"
+#include "symbol_cache.h"
 #include "test.h"
 
 static const uint64_t second = NS_PER_SECOND;
 
 /* What a symbolizer said: address A is in the function fA, inlined into outer; odd ones it does not
  * know. In memory that is gone when the cache has taken it. */
-static struct name_binary *put(struct name_cache *cache, struct name_binary *binary,
-			       uint64_t generation, uint64_t first, size_t count, uint64_t asked_ns)
+static struct cached_binary *put(struct symbol_cache *cache, struct cached_binary *binary,
+				 uint64_t generation, uint64_t first, size_t count,
+				 uint64_t requested_ns)
 {
 	AUTO_ARENA arena = { 0 };
 	uint64_t *addresses = arena_array(&arena, uint64_t, count);
@@ -31,40 +32,41 @@ static struct name_binary *put(struct name_cache *cache, struct name_binary *bin
 			locations[i] = (struct symbolized_location){ lines, 2, NAME_KNOWN };
 	}
 
-	const struct symbolize_binary question = { binary->build_id, addresses, count };
-	const struct symbolized_binary answer = { generation, NAME_KNOWN, locations, count };
+	const struct symbolize_binary request = { binary->build_id, addresses, count };
+	const struct symbolized_binary response = { generation, NAME_KNOWN, locations, count };
 
-	return name_cache_put(cache, binary, &(struct name_answer){ &question, &answer, asked_ns },
-			      &grown);
+	return symbol_cache_put(cache, binary,
+				&(struct symbolize_exchange){ &request, &response, requested_ns },
+				&grown);
 }
 
-static struct name find(struct name_binary *binary, uint64_t address, uint64_t now_ns)
+static struct address_lines find(struct cached_binary *binary, uint64_t address, uint64_t now_ns)
 {
-	struct name name = { .reason = NAME_REASON_COUNT };
+	struct address_lines name = { .reason = NAME_REASON_COUNT };
 	uint32_t missing;
 
-	(void)name_binary_find(binary, &address, 1, now_ns, &name, &missing);
+	(void)cached_binary_find(binary, &address, 1, now_ns, &name, &missing);
 	return name;
 }
 
-static bool knows(struct name_binary *binary, uint64_t address, uint64_t now_ns)
+static bool knows(struct cached_binary *binary, uint64_t address, uint64_t now_ns)
 {
 	return find(binary, address, now_ns).reason != NAME_REASON_COUNT;
 }
 
 static void keeps_what_it_was_told(void **state)
 {
-	struct name_cache cache;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, 1 << 26);
+	symbol_cache_init(&cache, 1 << 26);
 
-	struct name_binary *binary = name_cache_take(&cache, STR("aa"));
+	struct cached_binary *binary = symbol_cache_acquire(&cache, STR("aa"));
 
 	assert_false(knows(binary, 2, second));
 	binary = put(&cache, binary, 7, 0, 1000, second);
 	for (uint64_t address = 0; address < 1000; address++) {
-		struct name name = find(binary, address, second);
+		struct address_lines name = find(binary, address, second);
 
 		if (address % 2) {
 			assert_int_equal(name.len, 0);
@@ -72,7 +74,7 @@ static void keeps_what_it_was_told(void **state)
 			continue;
 		}
 		AUTO_ARENA arena = { 0 };
-		const struct name_function *function = name.lines[0].function;
+		const struct function_symbol *function = name.lines[0].function;
 
 		assert_int_equal(name.len, 2);
 		assert_int_equal(name.reason, NAME_KNOWN);
@@ -86,74 +88,75 @@ static void keeps_what_it_was_told(void **state)
 		assert_ptr_equal(name.lines[1].function, find(binary, 0, 0).lines[1].function);
 	}
 	assert_false(knows(binary, 1000, second));
-	name_cache_give(&cache, binary);
-	binary = name_cache_take(&cache, STR("aa"));
+	symbol_cache_release(&cache, binary);
+	binary = symbol_cache_acquire(&cache, STR("aa"));
 	assert_true(knows(binary, 998, second));
-	name_cache_give(&cache, binary);
-	name_cache_done(&cache);
+	symbol_cache_release(&cache, binary);
+	symbol_cache_done(&cache);
 }
 
 static void another_generation_takes_the_place_of_all_that_was_known(void **state)
 {
-	struct name_cache cache;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, 1 << 26);
+	symbol_cache_init(&cache, 1 << 26);
 
-	struct name_binary *old = name_cache_take(&cache, STR("aa"));
+	struct cached_binary *old = symbol_cache_acquire(&cache, STR("aa"));
 
 	old = put(&cache, old, 7, 0, 100, second);
 
 	/* Another query still reads by the old one. */
-	struct name_binary *other =
-		put(&cache, name_cache_take(&cache, STR("aa")), 8, 100, 10, 2 * second);
+	struct cached_binary *other =
+		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 8, 100, 10, 2 * second);
 
 	assert_ptr_not_equal(old, other);
 	assert_true(knows(old, 50, second));
 	assert_false(knows(other, 50, second));
 	assert_true(knows(other, 104, second));
-	name_cache_give(&cache, old);
-	name_cache_give(&cache, other);
-	other = name_cache_take(&cache, STR("aa"));
+	symbol_cache_release(&cache, old);
+	symbol_cache_release(&cache, other);
+	other = symbol_cache_acquire(&cache, STR("aa"));
 	assert_false(knows(other, 50, second));
 	assert_true(knows(other, 104, second));
-	name_cache_give(&cache, other);
-	name_cache_done(&cache);
+	symbol_cache_release(&cache, other);
+	symbol_cache_done(&cache);
 }
 
 static void an_answer_that_was_overtaken_is_for_its_own_query(void **state)
 {
-	struct name_cache cache;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, 1 << 26);
+	symbol_cache_init(&cache, 1 << 26);
 
-	struct name_binary *late = name_cache_take(&cache, STR("aa"));
-	struct name_binary *soon =
-		put(&cache, name_cache_take(&cache, STR("aa")), 8, 0, 10, 2 * second);
+	struct cached_binary *late = symbol_cache_acquire(&cache, STR("aa"));
+	struct cached_binary *soon =
+		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 8, 0, 10, 2 * second);
 
 	late = put(&cache, late, 7, 100, 10, second);
 	assert_true(knows(late, 104, second));
-	name_cache_give(&cache, late);
-	name_cache_give(&cache, soon);
-	soon = name_cache_take(&cache, STR("aa"));
+	symbol_cache_release(&cache, late);
+	symbol_cache_release(&cache, soon);
+	soon = symbol_cache_acquire(&cache, STR("aa"));
 	assert_true(knows(soon, 4, second));
 	assert_false(knows(soon, 104, second));
-	name_cache_give(&cache, soon);
-	name_cache_done(&cache);
+	symbol_cache_release(&cache, soon);
+	symbol_cache_done(&cache);
 }
 
 static void a_reason_is_believed_for_five_seconds_or_as_long_as_the_file(void **state)
 {
-	const uint64_t later = second + NAME_FRESH_MS * NS_PER_MS;
-	struct name_cache cache;
+	const uint64_t later = second + SYMBOLS_FRESH_MS * NS_PER_MS;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, 1 << 26);
+	symbol_cache_init(&cache, 1 << 26);
 
-	struct name_binary *held = put(&cache, name_cache_take(&cache, STR("aa")), 7, 0, 2, second);
-	struct name_binary *foreign =
-		put(&cache, name_cache_take(&cache, STR("bb")), 0, 0, 2, second);
+	struct cached_binary *held =
+		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 7, 0, 2, second);
+	struct cached_binary *foreign =
+		put(&cache, symbol_cache_acquire(&cache, STR("bb")), 0, 0, 2, second);
 
 	assert_true(knows(held, 1, later));
 	assert_true(knows(foreign, 1, later - 1));
@@ -163,9 +166,9 @@ static void a_reason_is_believed_for_five_seconds_or_as_long_as_the_file(void **
 	/* It is asked again, and now it has a name. */
 	foreign = put(&cache, foreign, 0, 0, 2, later);
 	assert_true(knows(foreign, 1, later));
-	name_cache_give(&cache, held);
-	name_cache_give(&cache, foreign);
-	name_cache_done(&cache);
+	symbol_cache_release(&cache, held);
+	symbol_cache_release(&cache, foreign);
+	symbol_cache_done(&cache);
 }
 
 static str build_id(struct arena *arena, size_t i)
@@ -182,74 +185,74 @@ static void drops_those_that_were_not_used_for_longest_and_never_those_in_use(vo
 	} looks[] = { { 0, true },  { 1, true },  { 99, true },
 		      { 98, true }, { 2, false }, { 50, false } };
 	AUTO_ARENA arena = { 0 };
-	struct name_cache cache;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, MAX);
+	symbol_cache_init(&cache, MAX);
 
-	struct name_binary *used =
-		put(&cache, name_cache_take(&cache, build_id(&arena, 0)), 7, 0, 2, second);
+	struct cached_binary *used =
+		put(&cache, symbol_cache_acquire(&cache, build_id(&arena, 0)), 7, 0, 2, second);
 
 	for (size_t i = 1; i < BINARIES; i++) {
-		struct name_binary *binary = name_cache_take(&cache, build_id(&arena, i));
+		struct cached_binary *binary = symbol_cache_acquire(&cache, build_id(&arena, i));
 
 		binary = put(&cache, binary, 7, 0, 2, second);
-		name_cache_give(&cache, binary);
+		symbol_cache_release(&cache, binary);
 		assert_true(cache.bytes <= MAX);
 		/* The second is used time and again. */
-		name_cache_give(&cache, name_cache_take(&cache, build_id(&arena, 1)));
+		symbol_cache_release(&cache, symbol_cache_acquire(&cache, build_id(&arena, 1)));
 	}
 	assert_true(knows(used, 0, second));
 	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
-		struct name_binary *binary =
-			name_cache_take(&cache, build_id(&arena, looks[i].binary));
+		struct cached_binary *binary =
+			symbol_cache_acquire(&cache, build_id(&arena, looks[i].binary));
 
 		assert_int_equal(knows(binary, 0, second), looks[i].known);
-		name_cache_give(&cache, binary);
+		symbol_cache_release(&cache, binary);
 	}
-	name_cache_give(&cache, used);
-	name_cache_done(&cache);
+	symbol_cache_release(&cache, used);
+	symbol_cache_done(&cache);
 }
 
 static void one_that_is_larger_than_the_cache_lives_as_long_as_it_is_used(void **state)
 {
-	struct name_cache cache;
+	struct symbol_cache cache;
 
 	(void)state;
-	name_cache_init(&cache, 1 << 20);
+	symbol_cache_init(&cache, 1 << 20);
 
-	struct name_binary *binary =
-		put(&cache, name_cache_take(&cache, STR("aa")), 7, 0, 50000, second);
+	struct cached_binary *binary =
+		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 7, 0, 50000, second);
 
 	assert_true(cache.bytes > 1 << 20);
 	assert_true(knows(binary, 49998, second));
-	name_cache_give(&cache, binary);
+	symbol_cache_release(&cache, binary);
 	assert_int_equal(cache.bytes, 0);
-	name_cache_done(&cache);
+	symbol_cache_done(&cache);
 }
 
 /* Threads that ask for the same few binaries while their generations change and room is short: what
  * each finds by the binary that it took is what was put into that. */
 struct crowd {
-	struct name_cache cache;
+	struct symbol_cache cache;
 	_Atomic size_t wrong;
 };
 
-static void *ask_often(void *self)
+static void *query_often(void *self)
 {
 	struct crowd *crowd = self;
 	AUTO_ARENA arena = { 0 };
 
 	for (uint64_t round = 1; round < 300; round++) {
 		str id = build_id(&arena, round * 7 % 5);
-		struct name_binary *binary = name_cache_take(&crowd->cache, id);
+		struct cached_binary *binary = symbol_cache_acquire(&crowd->cache, id);
 
 		binary = put(&crowd->cache, binary, 1 + round / 50, round * 3, 40, round * second);
 
-		struct name name = find(binary, round * 3 + round % 2, round * second);
+		struct address_lines name = find(binary, round * 3 + round % 2, round * second);
 
 		crowd->wrong += name.len != 2 || name.lines[0].line != round * 3 + round % 2 + 1;
-		name_cache_give(&crowd->cache, binary);
+		symbol_cache_release(&crowd->cache, binary);
 	}
 	return NULL;
 }
@@ -260,14 +263,14 @@ static void many_threads_share_it(void **state)
 	pthread_t threads[8];
 
 	(void)state;
-	name_cache_init(&crowd.cache, 5 << 16);
+	symbol_cache_init(&crowd.cache, 5 << 16);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &crowd), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, query_often, &crowd), 0);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(crowd.wrong, 0);
 	assert_true(crowd.cache.bytes <= 5 << 16);
-	name_cache_done(&crowd.cache);
+	symbol_cache_done(&crowd.cache);
 }
 
 RUN_TESTS(TEST(keeps_what_it_was_told),

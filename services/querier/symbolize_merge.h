@@ -12,30 +12,30 @@
 #include "merge.h"
 #include "profile/symbolize.h"
 
-struct name_function {
+struct function_symbol {
 	str function;    /* full */
 	str system_name; /* as the linker knows it */
 	str file;
 	uint32_t start_line;
 };
 
-struct name_line {
-	const struct name_function *function;
+struct function_line {
+	const struct function_symbol *function;
 	uint32_t line;
 };
 
 /* Of one address. */
-struct name {
-	const struct name_line *lines; /* innermost first */
+struct address_lines {
+	const struct function_line *lines; /* innermost first */
 	uint32_t len;
 	enum name_reason reason; /* NAME_KNOWN if and only if there are lines */
 };
 
 /* Whether the frame is an address of a binary, without a name. */
-bool name_is_wanted(const struct frame *frame);
+bool frame_needs_symbol(const struct frame *frame);
 
-struct name_options {
-	const struct name *names; /* by frame of the merge; of those that are wanted */
+struct symbolize_options {
+	const struct address_lines *resolved; /* by frame of the merge; of those that are wanted */
 	/* Keep addresses, lines and build ids. Else a frame is a function, wherever in it and in
 	 * whatever build it was, which is all that most reports show, and far fewer stacks. */
 	bool keep_addresses;
@@ -45,5 +45,5 @@ struct name_options {
  * `into`: of merge_init(), for the same type and groups, empty. It borrows texts from `from` and
  * from the names. ERR_LIMIT: as merge_take().
  */
-bool name_merge(struct merge *into, const struct merge *from, const struct name_options *options,
-		struct err *err) MUST_CHECK;
+bool symbolize_merge(struct merge *into, const struct merge *from,
+		     const struct symbolize_options *options, struct err *err) MUST_CHECK;

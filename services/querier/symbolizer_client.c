@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizer.h"
+#include "symbolizer_client.h"
 
 #include "base/buf.h"
 #include "client/fetch.h"
@@ -7,10 +7,10 @@
 #include <inttypes.h>
 
 /* It is told how long we wait, so that it answers what it has by then. */
-static const char *request_url(const struct symbolizer *symbolizer, uint64_t wait_ms,
+static const char *request_url(const struct symbolizer_client *client, uint64_t wait_ms,
 			       struct arena *arena)
 {
-	str url = str_from(symbolizer->url);
+	str url = str_from(client->url);
 
 	while (str_ends_with(url, STR("/")))
 		url.len--;
@@ -31,12 +31,12 @@ static str sentence(str body)
 	return (str){ body.ptr, len };
 }
 
-static bool ask(void *self, const struct symbolize_request *request,
-		const struct store_bounds *bounds, struct arena *arena,
-		struct symbolize_response *ret_response, struct err *err)
+static bool query(void *self, const struct symbolize_request *request,
+		  const struct store_bounds *bounds, struct arena *arena,
+		  struct symbolize_response *ret_response, struct err *err)
 {
 	static const char *const headers[] = { "Content-Type: application/x-protobuf" };
-	const struct symbolizer *symbolizer = self;
+	const struct symbolizer_client *client = self;
 	uint64_t now_ns = clock_monotonic_ns(), wait_ms;
 	struct buf body = { .arena = arena };
 	int status = 0;
@@ -45,7 +45,7 @@ static bool ask(void *self, const struct symbolize_request *request,
 		return false;
 	wait_ms = 1 + (bounds->deadline_ns > now_ns ? bounds->deadline_ns - now_ns : 0) / NS_PER_MS;
 
-	struct fetch fetch = { .url = request_url(symbolizer, wait_ms, arena),
+	struct fetch fetch = { .url = request_url(client, wait_ms, arena),
 			       .headers = headers,
 			       .header_count = ARRAY_LEN(headers),
 			       .timeout_ms = wait_ms,
@@ -60,15 +60,15 @@ static bool ask(void *self, const struct symbolize_request *request,
 	if (status != 200) {
 		str why = sentence(buf_bytes(&body));
 
-		return err_set(err, ERR_IO, "%s answers %d: " STR_FMT, symbolizer->url, status,
+		return err_set(err, ERR_IO, "%s answers %d: " STR_FMT, client->url, status,
 			       STR_ARG(why));
 	}
 	return symbolize_response_read(buf_bytes(&body), ret_response, arena, err) ||
-	       err_wrap(err, "answer of %s", symbolizer->url);
+	       err_wrap(err, "answer of %s", client->url);
 }
 
-struct name_source symbolizer_source(struct symbolizer *symbolizer, const char *url)
+struct symbol_source symbolizer_client_source(struct symbolizer_client *client, const char *url)
 {
-	symbolizer->url = url;
-	return (struct name_source){ .ask = *url ? ask : NULL, .self = symbolizer };
+	client->url = url;
+	return (struct symbol_source){ .query = *url ? query : NULL, .self = client };
 }

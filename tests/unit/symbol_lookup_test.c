@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "name_search.h"
 #include "profile/profile_type.h"
 #include "querier_limits.h"
+#include "symbol_lookup.h"
 #include "test.h"
 
 static const struct group_by ungrouped;
@@ -33,9 +33,9 @@ static struct symbolized_location locate(const struct fake *fake, str build_id, 
 	return (struct symbolized_location){ line, 1, NAME_KNOWN };
 }
 
-static bool fake_ask(void *self, const struct symbolize_request *request,
-		     const struct store_bounds *bounds, struct arena *arena,
-		     struct symbolize_response *ret_response, struct err *ask_err)
+static bool fake_query(void *self, const struct symbolize_request *request,
+		       const struct store_bounds *bounds, struct arena *arena,
+		       struct symbolize_response *ret_response, struct err *query_err)
 {
 	struct fake *fake = self;
 	struct symbolized_binary *binaries =
@@ -46,7 +46,7 @@ static bool fake_ask(void *self, const struct symbolize_request *request,
 	fake->binaries += request->binary_count;
 	assert_true(bounds->deadline_ns > clock_monotonic_ns());
 	if (fake->fails)
-		return err_set(ask_err, ERR_IO, "%s", fake->fails);
+		return err_set(query_err, ERR_IO, "%s", fake->fails);
 	for (size_t i = 0; i < request->binary_count; i++) {
 		const struct symbolize_binary *asked = &request->binaries[i];
 		struct symbolized_location *locations =
@@ -74,28 +74,29 @@ static bool fake_ask(void *self, const struct symbolize_request *request,
 
 struct scene {
 	struct fake fake;
-	struct namer namer;
+	struct symbolization symbolization;
 	struct arena arena;
 	struct merge merge;
 	struct memory memory;
-	struct name_search search;
+	struct symbol_lookup lookup;
 };
 
 static void begin(struct scene *scene)
 {
 	*scene = (struct scene){ .fake.generation = 1 };
-	namer_init(&scene->namer, &(struct namer_options){ .source = { fake_ask, &scene->fake },
-							   .timeout_ns = 60 * NS_PER_SECOND,
-							   .cache_max_bytes = 1 << 28 });
+	symbolization_init(&scene->symbolization,
+			   &(struct symbolization_options){ .source = { fake_query, &scene->fake },
+							    .timeout_ns = 60 * NS_PER_SECOND,
+							    .cache_max_bytes = 1 << 28 });
 	merge_init(&scene->merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 28, &scene->arena);
 	merge_share(&scene->merge, &scene->memory);
 }
 
 static void end(struct scene *scene)
 {
-	name_search_done(&scene->search);
+	symbol_lookup_done(&scene->lookup);
 	arena_free(&scene->arena);
-	namer_done(&scene->namer);
+	symbolization_done(&scene->symbolization);
 }
 
 static void add(struct scene *scene, str build_id, uint64_t address, str path)
@@ -113,18 +114,19 @@ static void add_many(struct scene *scene, str build_id, size_t count)
 }
 
 /* Another query over the same merge. */
-static void ask(struct scene *scene)
+static void look_up(struct scene *scene)
 {
 	const struct store_bounds unbound = { 0 };
 
-	name_search_done(&scene->search);
+	symbol_lookup_done(&scene->lookup);
 	scene->fake.requests = scene->fake.addresses = scene->fake.binaries = 0;
-	assert_true(name_search_run(&scene->search, &scene->namer, &scene->merge, &unbound, &err));
+	assert_true(symbol_lookup_run(&scene->lookup, &scene->symbolization, &scene->merge,
+				      &unbound, &err));
 }
 
 static void assert_name(struct scene *scene, size_t frame, const char *function)
 {
-	const struct name *name = &scene->search.names[frame];
+	const struct address_lines *name = &scene->lookup.resolved[frame];
 	AUTO_ARENA arena = { 0 };
 
 	assert_int_equal(name->len, 1);
@@ -141,26 +143,26 @@ static void what_is_known_is_not_asked_for_again(void **state)
 	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
 	add(&scene, STR("aa"), 0x1, STR("/bin/a"));
 	add(&scene, STR("aa"), 0x20, STR("/other/a"));
-	ask(&scene);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 1);
 	assert_int_equal(scene.fake.binaries, 2);
 	assert_int_equal(scene.fake.addresses, 3); /* one stands under two paths */
 	assert_name(&scene, 0, "aa.1.20");
 	assert_name(&scene, 1, "bb.1.20");
 	assert_name(&scene, 3, "aa.1.20");
-	assert_int_equal(scene.search.names[2].reason, NAME_NO_SYMBOL);
-	assert_int_equal(scene.search.stats.addresses, 4);
-	assert_int_equal(scene.search.stats.named, 3);
-	assert_int_equal(scene.search.stats.unnamed[NAME_NO_SYMBOL], 1);
+	assert_int_equal(scene.lookup.resolved[2].reason, NAME_NO_SYMBOL);
+	assert_int_equal(scene.lookup.stats.addresses, 4);
+	assert_int_equal(scene.lookup.stats.named, 3);
+	assert_int_equal(scene.lookup.stats.unnamed[NAME_NO_SYMBOL], 1);
 
 	add(&scene, STR("bb"), 0x30, STR("/bin/b"));
-	ask(&scene);
+	look_up(&scene);
 	assert_int_equal(scene.fake.addresses, 1);
-	assert_int_equal(scene.search.stats.cached, 4);
-	ask(&scene);
+	assert_int_equal(scene.lookup.stats.cached, 4);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 0);
 	assert_name(&scene, 4, "bb.1.30");
-	assert_int_equal(scene.search.warning_count, 0);
+	assert_int_equal(scene.lookup.warning_count, 0);
 	end(&scene);
 }
 
@@ -170,18 +172,18 @@ static void many_addresses_are_several_requests(void **state)
 
 	(void)state;
 	begin(&scene);
-	add_many(&scene, STR("aa"), 2 * NAME_PIECE_ADDRESSES_MAX + 5);
-	ask(&scene);
+	add_many(&scene, STR("aa"), 2 * SYMBOL_BATCH_ADDRESSES_MAX + 5);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 3);
-	assert_int_equal(scene.fake.most_addresses, NAME_PIECE_ADDRESSES_MAX);
-	assert_int_equal(scene.search.stats.named, 2 * NAME_PIECE_ADDRESSES_MAX + 5);
+	assert_int_equal(scene.fake.most_addresses, SYMBOL_BATCH_ADDRESSES_MAX);
+	assert_int_equal(scene.lookup.stats.named, 2 * SYMBOL_BATCH_ADDRESSES_MAX + 5);
 	end(&scene);
 	begin(&scene);
-	for (size_t i = 0; i < NAME_PIECE_BINARIES_MAX + 1; i++)
+	for (size_t i = 0; i < SYMBOL_BATCH_BINARIES_MAX + 1; i++)
 		add_many(&scene, str_format(&scene.arena, "%zx", i), 2);
-	ask(&scene);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 2);
-	assert_int_equal(scene.search.stats.named, 2 * (NAME_PIECE_BINARIES_MAX + 1));
+	assert_int_equal(scene.lookup.stats.named, 2 * (SYMBOL_BATCH_BINARIES_MAX + 1));
 	end(&scene);
 }
 
@@ -192,12 +194,12 @@ static void a_new_debug_file_names_all_of_the_same_query(void **state)
 	(void)state;
 	begin(&scene);
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
-	ask(&scene);
+	look_up(&scene);
 	assert_name(&scene, 0, "aa.1.20");
 
 	scene.fake.generation = 2;
 	add(&scene, STR("aa"), 0x30, STR("/bin/a"));
-	ask(&scene);
+	look_up(&scene);
 	assert_name(&scene, 0, "aa.2.20");
 	assert_name(&scene, 1, "aa.2.30");
 	assert_int_equal(scene.fake.requests, 2);
@@ -210,9 +212,9 @@ static void a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed
 
 	(void)state;
 	begin(&scene);
-	add_many(&scene, STR("aa"), NAME_PIECE_ADDRESSES_MAX + 1);
+	add_many(&scene, STR("aa"), SYMBOL_BATCH_ADDRESSES_MAX + 1);
 	scene.fake.next_generation = 2;
-	ask(&scene);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 3);
 	for (size_t i = 0; i < scene.merge.set.frames.len; i++) {
 		AUTO_ARENA arena = { 0 };
@@ -225,13 +227,13 @@ static void a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed
 
 static void assert_nothing_is_named(struct scene *scene, size_t requests)
 {
-	ask(scene);
+	look_up(scene);
 	assert_int_equal(scene->fake.requests, requests);
 	for (size_t i = 0; i < scene->merge.set.frames.len; i++) {
-		assert_int_equal(scene->search.names[i].len, 0);
-		assert_int_equal(scene->search.names[i].reason, NAME_NOT_ASKED);
+		assert_int_equal(scene->lookup.resolved[i].len, 0);
+		assert_int_equal(scene->lookup.resolved[i].reason, NAME_NOT_ASKED);
 	}
-	assert_int_equal(scene->search.warning_count, 1);
+	assert_int_equal(scene->lookup.warning_count, 1);
 }
 
 static void a_source_that_fails_is_told_of_and_left_alone(void **state)
@@ -240,17 +242,17 @@ static void a_source_that_fails_is_told_of_and_left_alone(void **state)
 
 	(void)state;
 	begin(&scene);
-	add_many(&scene, STR("aa"), 3 * NAME_PIECE_ADDRESSES_MAX);
+	add_many(&scene, STR("aa"), 3 * SYMBOL_BATCH_ADDRESSES_MAX);
 	scene.fake.fails = "it hangs";
 	assert_nothing_is_named(&scene, 1);
-	assert_true(str_find(scene.search.warnings[0], STR("it hangs")) != SIZE_MAX);
-	assert_true(str_find(scene.search.warnings[0], STR("30000 of 30000")) != SIZE_MAX);
+	assert_true(str_find(scene.lookup.warnings[0], STR("it hangs")) != SIZE_MAX);
+	assert_true(str_find(scene.lookup.warnings[0], STR("30000 of 30000")) != SIZE_MAX);
 
 	scene.fake.fails = NULL;
 	assert_nothing_is_named(&scene, 0);
-	clock_sleep_ms(NAME_PAUSE_MS);
-	ask(&scene);
-	assert_int_equal(scene.search.stats.named, 3 * NAME_PIECE_ADDRESSES_MAX);
+	clock_sleep_ms(SYMBOLIZER_PAUSE_MS);
+	look_up(&scene);
+	assert_int_equal(scene.lookup.stats.named, 3 * SYMBOL_BATCH_ADDRESSES_MAX);
 	end(&scene);
 }
 
@@ -277,12 +279,12 @@ static void names_of_before_are_good_while_the_source_is_away(void **state)
 	(void)state;
 	begin(&scene);
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
-	ask(&scene);
+	look_up(&scene);
 	scene.fake.fails = "gone";
 	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
-	ask(&scene);
+	look_up(&scene);
 	assert_name(&scene, 0, "aa.1.20");
-	assert_int_equal(scene.search.names[1].reason, NAME_NOT_ASKED);
+	assert_int_equal(scene.lookup.resolved[1].reason, NAME_NOT_ASKED);
 	end(&scene);
 }
 
@@ -295,18 +297,19 @@ static void a_query_that_ends_early_is_not_held_against_the_source(void **state)
 	(void)state;
 	begin(&scene);
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
-	assert_true(name_search_run(&scene.search, &scene.namer, &scene.merge, &brief, &err));
-	assert_int_equal(scene.search.names[0].reason, NAME_NOT_ASKED);
+	assert_true(
+		symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge, &brief, &err));
+	assert_int_equal(scene.lookup.resolved[0].reason, NAME_NOT_ASKED);
 	assert_int_equal(scene.fake.requests, 0);
-	name_search_done(&scene.search);
+	symbol_lookup_done(&scene.lookup);
 
 	assert_true(stop_open(&stop, &err));
 	stop_ask(&stop);
-	assert_false(name_search_run(&scene.search, &scene.namer, &scene.merge,
-				     &(struct store_bounds){ .stop = &stop }, &err));
+	assert_false(symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge,
+				       &(struct store_bounds){ .stop = &stop }, &err));
 	assert_int_equal(scene.fake.requests, 0);
 	stop_close(&stop);
-	ask(&scene);
+	look_up(&scene);
 	assert_name(&scene, 0, "aa.1.20");
 	end(&scene);
 }
@@ -319,10 +322,10 @@ static void what_is_being_fetched_is_said(void **state)
 	begin(&scene);
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
 	scene.fake.reason = NAME_PENDING;
-	ask(&scene);
-	assert_int_equal(scene.search.stats.unnamed[NAME_PENDING], 1);
-	assert_int_equal(scene.search.warning_count, 1);
-	assert_true(str_find(scene.search.warnings[0], STR("ask again")) != SIZE_MAX);
+	look_up(&scene);
+	assert_int_equal(scene.lookup.stats.unnamed[NAME_PENDING], 1);
+	assert_int_equal(scene.lookup.warning_count, 1);
+	assert_true(str_find(scene.lookup.warnings[0], STR("ask again")) != SIZE_MAX);
 	end(&scene);
 }
 
@@ -335,7 +338,8 @@ static void names_count_as_memory_of_the_answer(void **state)
 	begin(&scene);
 	add_many(&scene, STR("aa"), 30000);
 	scene.merge.memory_max = scene.arena.held + (1 << 20);
-	assert_false(name_search_run(&scene.search, &scene.namer, &scene.merge, &unbound, &err));
+	assert_false(symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge, &unbound,
+				       &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	end(&scene);
 	assert_int_equal(scene.memory.held, 0);
@@ -347,7 +351,7 @@ static void nothing_to_name_asks_nobody(void **state)
 
 	(void)state;
 	begin(&scene);
-	ask(&scene);
+	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 0);
 	end(&scene);
 }

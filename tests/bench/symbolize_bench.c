@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * name_bench - what names cost a query that finds all of them in the cache.
+ * symbolize_bench - what names cost a query that finds all of them in the cache.
  *
  * A merge of 100,000 addresses in 200 binaries, as ten minutes of a hundred hosts have it, with one
  * to four lines for each address. Told are medians of CPU time, of the look into the cache and of
  * the named merge, by function (flame graph, table, collapsed) and by address (pprof).
  *
- *     name_bench [STACKS]
+ *     symbolize_bench [STACKS]
  */
 #include "base/clock.h"
 #include "base/log.h"
-#include "name_search.h"
 #include "profile/profile_type.h"
+#include "symbol_lookup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,9 +45,9 @@ static struct symbolized_line line_of(uint64_t draw, struct arena *arena)
 }
 
 /* Five addresses of a binary lie in one function, as those of a loop do. */
-static bool tell(void *self, const struct symbolize_request *request,
-		 const struct store_bounds *bounds, struct arena *arena,
-		 struct symbolize_response *ret_response, struct err *err)
+static bool query(void *self, const struct symbolize_request *request,
+		  const struct store_bounds *bounds, struct arena *arena,
+		  struct symbolize_response *ret_response, struct err *err)
 {
 	struct symbolized_binary *binaries =
 		arena_array(arena, struct symbolized_binary, request->binary_count);
@@ -145,31 +145,32 @@ static double median_ms(uint64_t *ns)
 	return (double)ns[middle] / 1e6;
 }
 
-enum stage { SEARCH, BY_FUNCTION, BY_ADDRESS, STAGES };
+enum stage { LOOKUP, BY_FUNCTION, BY_ADDRESS, STAGES };
 
-static void run(struct namer *namer, struct merge *merge, uint64_t ns[STAGES], size_t *ret_stacks)
+static void run(struct symbolization *symbolization, struct merge *merge, uint64_t ns[STAGES],
+		size_t *ret_stacks)
 {
 	const struct store_bounds unbound = { 0 };
-	struct name_search search = { 0 };
+	struct symbol_lookup lookup = { 0 };
 	struct err err = { 0 };
 	uint64_t began_ns = clock_cpu_ns();
 
-	if (!name_search_run(&search, namer, merge, &unbound, &err))
+	if (!symbol_lookup_run(&lookup, symbolization, merge, &unbound, &err))
 		abort();
-	ns[SEARCH] = clock_cpu_ns() - began_ns;
+	ns[LOOKUP] = clock_cpu_ns() - began_ns;
 	for (enum stage stage = BY_FUNCTION; stage < STAGES; stage++) {
 		AUTO_ARENA arena = { 0 };
 		struct merge named;
-		const struct name_options options = { search.names, stage == BY_ADDRESS };
+		const struct symbolize_options options = { lookup.resolved, stage == BY_ADDRESS };
 
 		began_ns = clock_cpu_ns();
 		merge_init(&named, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_C(8) << 30, &arena);
-		if (!name_merge(&named, merge, &options, &err))
+		if (!symbolize_merge(&named, merge, &options, &err))
 			abort();
 		ns[stage] = clock_cpu_ns() - began_ns;
 		ret_stacks[stage] = named.set.stacks.len;
 	}
-	name_search_done(&search);
+	symbol_lookup_done(&lookup);
 }
 
 int main(int argc, char **argv)
@@ -179,28 +180,30 @@ int main(int argc, char **argv)
 	uint64_t stacks = 200000;
 	size_t left[STAGES] = { 0 };
 	AUTO_ARENA arena = { 0 };
-	struct namer namer;
+	struct symbolization symbolization;
 	struct merge merge;
 
 	if (argc > 1 && !str_to_u64(str_from(argv[1]), &stacks))
 		return EXIT_FAILURE;
-	namer_init(&namer, &(struct namer_options){ .source = { .ask = tell },
-						    .timeout_ns = 600 * NS_PER_SECOND,
-						    .cache_max_bytes = UINT64_C(1) << 30 });
+	symbolization_init(&symbolization,
+			   &(struct symbolization_options){ .source = { .query = query },
+							    .timeout_ns = 600 * NS_PER_SECOND,
+							    .cache_max_bytes = UINT64_C(1) << 30 });
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_C(8) << 30, &arena);
 	fill(&merge, stacks);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		uint64_t took[STAGES];
 
-		run(&namer, &merge, took, left); /* the first fills the cache: not the median */
+		run(&symbolization, &merge, took,
+		    left); /* the first fills the cache: not the median */
 		for (size_t j = 0; j < STAGES; j++)
 			ns[j][i] = took[j];
 	}
 	printf("%d addresses, %zu stacks of %d frames, cache of %zu MB\n", ADDRESSES,
-	       merge.set.stacks.len, DEPTH, namer.cache.bytes >> 20);
+	       merge.set.stacks.len, DEPTH, symbolization.cache.bytes >> 20);
 	for (size_t i = 0; i < STAGES; i++)
 		printf("%-12s %7.1f ms, %zu stacks\n", names[i], median_ms(ns[i]),
-		       i == SEARCH ? merge.set.stacks.len : left[i]);
-	namer_done(&namer);
+		       i == LOOKUP ? merge.set.stacks.len : left[i]);
+	symbolization_done(&symbolization);
 	return 0;
 }

@@ -4,12 +4,12 @@
  */
 #pragma once
 
-#include "name_source.h"
+#include "symbol_source.h"
 
-struct symbolizer {
+struct symbolizer_client {
 	/* private */
 	const char *url; /* --symbolizer-url */
 };
 
 /* url: "http://host:7073", with a path in front of /symbolize or without. It must outlive this. */
-struct name_source symbolizer_source(struct symbolizer *symbolizer, const char *url);
+struct symbol_source symbolizer_client_source(struct symbolizer_client *client, const char *url);

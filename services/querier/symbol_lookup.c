@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol_lookup.h"
+
+#include "base/log.h"
+#include "chassis/metrics.h"
+#include "querier_limits.h"
+
+#include <inttypes.h>
+
+static const char *const from_names[] = { "cache", "symbolizer" };
+static struct metric addresses_total = { .name = "decima_querier_name_addresses_total",
+					 .kind = METRIC_COUNTER,
+					 .help = "Addresses that wanted a name, by where it was "
+						 "looked for: known from before, or asked "
+						 "for.",
+					 .label = "from",
+					 .values = from_names,
+					 .value_count = ARRAY_LEN(from_names) };
+static struct metric resolved_total = {
+	.name = "decima_querier_names_total",
+	.kind = METRIC_COUNTER,
+	.help = "Addresses in answers, by whether they got a name: known, or why not.",
+	.label = "outcome",
+	.values = name_reason_names,
+	.value_count = NAME_REASON_COUNT
+};
+static struct metric duration = { .name = "decima_querier_names_duration_seconds",
+				  .kind = METRIC_HISTOGRAM,
+				  .help = "Time of a query's way to its names.",
+				  METRIC_IN_SECONDS };
+struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses_total,
+								      &resolved_total, &duration };
+
+static void report_outcome(struct symbol_lookup *lookup, bool good)
+{
+	/* A query that ends early says nothing of the source. */
+	bool is_ours = stop_is_asked(lookup->bounds.stop) ||
+		       (lookup->is_shortened && clock_monotonic_ns() >= lookup->bounds.deadline_ns);
+
+	lookup->has_failed = !good;
+	if (good) {
+		symbolization_report(lookup->symbolization, SYMBOLIZATION_ANSWERED);
+		return;
+	}
+	symbolization_report(lookup->symbolization,
+			     is_ours ? SYMBOLIZATION_ABANDONED : SYMBOLIZATION_FAILED);
+	if (!is_ours)
+		log_warn("no names", "error=\"%s\"", lookup->why.msg);
+}
+
+/* A question of some addresses of some binaries. */
+struct lookup_batch {
+	struct symbolize_binary binaries[SYMBOL_BATCH_BINARIES_MAX];
+	struct lookup_binary *of[SYMBOL_BATCH_BINARIES_MAX];
+	size_t count, addresses;
+};
+
+static bool is_valid_response(const struct lookup_batch *batch,
+			      const struct symbolize_response *response, struct err *err)
+{
+	if (response->binary_count != batch->count)
+		return err_set(err, ERR_INVALID, "asked of %zu binaries, it answered of %zu",
+			       batch->count, response->binary_count);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct symbolize_binary *asked = &batch->binaries[i];
+		size_t location_count = response->binaries[i].location_count;
+
+		if (location_count != asked->address_count)
+			return err_set(err, ERR_INVALID,
+				       "asked for %zu addresses of " STR_FMT ", it answered %zu",
+				       asked->address_count, STR_ARG(asked->build_id),
+				       location_count);
+	}
+	return true;
+}
+
+static void cache_response(struct symbol_lookup *lookup, const struct lookup_batch *batch,
+			   const struct symbolize_response *response, uint64_t requested_ns)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct symbolize_exchange exchange = { &batch->binaries[i],
+							     &response->binaries[i], requested_ns };
+		struct lookup_binary *binary = batch->of[i];
+		struct cached_binary *cached = symbol_cache_put(
+			&lookup->symbolization->cache, binary->cached, &exchange, &lookup->grown);
+
+		binary->is_replaced = binary->is_replaced || cached != binary->cached;
+		binary->cached = cached;
+	}
+}
+
+static bool within_memory(struct symbol_lookup *lookup, struct merge *merge, size_t more,
+			  struct err *err)
+{
+	size_t used = lookup->arena.held + lookup->grown + more;
+
+	return memory_held(&lookup->share, used) <= merge->memory_max || merge_too_big(merge, err);
+}
+
+/* False: nobody waits any more, or it takes more memory than the answer may. A source that fails is
+ * no failure here. */
+static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
+		       struct merge *merge, struct err *err)
+{
+	const struct symbolize_request request = { batch->binaries, batch->count };
+	const struct symbol_source *source = &lookup->symbolization->source;
+	uint64_t requested_ns = clock_monotonic_ns();
+	struct symbolize_response response;
+	AUTO_ARENA arena = { 0 };
+	bool good;
+
+	if (batch->count == 0 || lookup->has_failed) {
+		batch->count = batch->addresses = 0;
+		return true;
+	}
+	lookup->stats.requests++;
+	lookup->stats.asked += batch->addresses;
+	good = store_bounds_hold(&lookup->bounds, &lookup->why) &&
+	       source->query(source->self, &request, &lookup->bounds, &arena, &response,
+			     &lookup->why) &&
+	       is_valid_response(batch, &response, &lookup->why);
+	report_outcome(lookup, good);
+	if (good)
+		cache_response(lookup, batch, &response, requested_ns);
+	batch->count = batch->addresses = 0;
+	if (stop_is_asked(lookup->bounds.stop))
+		return err_set(err, ERR_IO, "nobody waits for the answer any more");
+	return within_memory(lookup, merge, arena.held, err);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Neighbours together, each once: two paths may be one binary. */
+static uint64_t *missing_addresses(const struct lookup_binary *binary, struct arena *arena,
+				   size_t *ret_count)
+{
+	uint64_t *addresses = arena_array(arena, uint64_t, binary->missing_count);
+	size_t count = 0;
+
+	for (size_t i = 0; i < binary->missing_count; i++)
+		addresses[i] = binary->addresses[binary->missing[i]];
+	if (binary->missing_count)
+		qsort(addresses, binary->missing_count, sizeof(*addresses), compare_addresses);
+	for (size_t i = 0; i < binary->missing_count; i++)
+		if (count == 0 || addresses[count - 1] != addresses[i])
+			addresses[count++] = addresses[i];
+	*ret_count = count;
+	return addresses;
+}
+
+/* Ask for what is missing of a binary; for its generation, if nothing is. */
+static bool request_binary(struct symbol_lookup *lookup, struct lookup_batch *batch,
+			   struct lookup_binary *binary, struct merge *merge, struct err *err)
+{
+	size_t count, done = 0;
+	const uint64_t *addresses = missing_addresses(binary, &lookup->arena, &count);
+
+	binary->was_requested = true;
+	do {
+		size_t room = SYMBOL_BATCH_ADDRESSES_MAX - batch->addresses;
+		size_t taken = count - done < room ? count - done : room;
+
+		batch->of[batch->count] = binary;
+		batch->binaries[batch->count++] =
+			(struct symbolize_binary){ binary->build_id, addresses + done, taken };
+		batch->addresses += taken;
+		done += taken;
+		if ((batch->addresses == SYMBOL_BATCH_ADDRESSES_MAX ||
+		     batch->count == SYMBOL_BATCH_BINARIES_MAX) &&
+		    !send_batch(lookup, batch, merge, err))
+			return false;
+	} while (done < count);
+	return true;
+}
+
+static void find(struct symbol_lookup *lookup, struct lookup_binary *binary)
+{
+	binary->missing_count =
+		cached_binary_find(binary->cached, binary->addresses, binary->count,
+				   lookup->began_ns, binary->resolved, binary->missing);
+}
+
+static bool is_fresh(const struct symbol_lookup *lookup, struct lookup_binary *binary)
+{
+	return cached_binary_requested_ns(binary->cached) + SYMBOLS_FRESH_MS * NS_PER_MS >
+	       lookup->began_ns;
+}
+
+/* All that is missing; and which generation those are of that were not asked for lately. */
+static bool request_missing(struct symbol_lookup *lookup, struct merge *merge, struct err *err)
+{
+	struct lookup_batch *batch = arena_new(&lookup->arena, struct lookup_batch);
+
+	for (size_t i = 0; i < lookup->addresses.binaries.len; i++) {
+		struct lookup_binary *binary = &lookup->addresses.binaries.items[i];
+
+		if ((binary->missing_count || !is_fresh(lookup, binary)) &&
+		    !request_binary(lookup, batch, binary, merge, err))
+			return false;
+	}
+	return send_batch(lookup, batch, merge, err);
+}
+
+/* Binaries whose debug file turned out to be another: what we had of them is of the old one. */
+static bool request_replaced(struct symbol_lookup *lookup, struct merge *merge, struct err *err)
+{
+	struct lookup_batch *batch = arena_new(&lookup->arena, struct lookup_batch);
+
+	for (size_t i = 0; i < lookup->addresses.binaries.len; i++) {
+		struct lookup_binary *binary = &lookup->addresses.binaries.items[i];
+
+		if (!binary->is_replaced)
+			continue;
+		find(lookup, binary);
+		if (binary->missing_count && !request_binary(lookup, batch, binary, merge, err))
+			return false;
+	}
+	return send_batch(lookup, batch, merge, err);
+}
+
+static bool query_source(struct symbol_lookup *lookup, struct merge *merge, struct err *err)
+{
+	bool is_needed = false;
+
+	for (size_t i = 0; i < lookup->addresses.binaries.len && !is_needed; i++) {
+		struct lookup_binary *binary = &lookup->addresses.binaries.items[i];
+
+		is_needed = binary->missing_count || !is_fresh(lookup, binary);
+	}
+	if (!is_needed)
+		return true;
+	if (!symbolization_may_query(lookup->symbolization)) {
+		lookup->has_failed = true;
+		err_set(&lookup->why, ERR_IO, "it failed a moment ago and is left alone");
+		return true;
+	}
+	return request_missing(lookup, merge, err) && request_replaced(lookup, merge, err);
+}
+
+static void collect(struct symbol_lookup *lookup, struct lookup_binary *binary)
+{
+	const struct address_lines unresolved = {
+		.reason = lookup->has_failed ? NAME_NOT_ASKED : NAME_PENDING,
+	};
+
+	if (binary->was_requested)
+		find(lookup, binary);
+	for (size_t i = 0; i < binary->missing_count; i++)
+		binary->resolved[binary->missing[i]] = unresolved;
+	for (size_t i = 0; i < binary->count; i++) {
+		const struct address_lines *name = &binary->resolved[i];
+
+		lookup->resolved[binary->frames[i]] = *name;
+		if (name->len)
+			lookup->stats.named++;
+		else
+			lookup->stats.unnamed[name->reason]++;
+	}
+}
+
+static void warn(struct symbol_lookup *lookup)
+{
+	const struct symbol_lookup_stats *stats = &lookup->stats;
+	uint64_t pending = stats->unnamed[NAME_PENDING];
+
+	if (lookup->has_failed)
+		lookup->warnings[lookup->warning_count++] = str_format(
+			&lookup->arena,
+			"names: the symbolizer cannot be asked: %s. %" PRIu64 " of %" PRIu64
+			" addresses have no name; the others have those of before",
+			lookup->why.msg, stats->addresses - stats->named, stats->addresses);
+	if (pending)
+		lookup->warnings[lookup->warning_count++] = str_format(
+			&lookup->arena,
+			"names: the debug info of %" PRIu64 " addresses is being fetched "
+			"or read: ask again",
+			pending);
+}
+
+static void account(struct symbol_lookup *lookup)
+{
+	struct symbol_lookup_stats *stats = &lookup->stats;
+
+	stats->ns = clock_monotonic_ns() - lookup->began_ns;
+	metric_add_at(&addresses_total, 0, stats->cached);
+	metric_add_at(&addresses_total, 1, stats->asked);
+	metric_add_at(&resolved_total, NAME_KNOWN, stats->named);
+	for (size_t i = NAME_KNOWN + 1; i < NAME_REASON_COUNT; i++)
+		metric_add_at(&resolved_total, i, stats->unnamed[i]);
+	metric_observe(&duration, stats->ns);
+}
+
+/* Half of what is left is for the answer that is made afterwards, and for being late. */
+static void bound(struct symbol_lookup *lookup, const struct store_bounds *bounds)
+{
+	uint64_t end_ns = lookup->began_ns + lookup->symbolization->timeout_ns;
+
+	lookup->bounds = *bounds;
+	if (bounds->deadline_ns) {
+		uint64_t left_ns = bounds->deadline_ns > lookup->began_ns
+					   ? bounds->deadline_ns - lookup->began_ns
+					   : 0;
+
+		lookup->is_shortened = lookup->began_ns + left_ns / 2 < end_ns;
+		if (lookup->is_shortened)
+			end_ns = lookup->began_ns + left_ns / 2;
+	}
+	lookup->bounds.deadline_ns = end_ns;
+}
+
+static void find_cached(struct symbol_lookup *lookup, struct lookup_binary *binary)
+{
+	binary->cached = symbol_cache_acquire(&lookup->symbolization->cache, binary->build_id);
+	find(lookup, binary);
+	lookup->stats.cached += binary->count - binary->missing_count;
+}
+
+bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbolization,
+		       struct merge *merge, const struct store_bounds *bounds, struct err *err)
+{
+	*lookup = (struct symbol_lookup){ .symbolization = symbolization,
+					  .share.memory = merge->share.memory,
+					  .began_ns = clock_monotonic_ns(),
+					  .stats.is_enabled = true };
+	bound(lookup, bounds);
+	lookup->addresses = lookup_addresses_of(merge, &lookup->arena);
+	lookup->resolved = arena_array(&lookup->arena, struct address_lines, merge->set.frames.len);
+	lookup->stats.addresses = lookup->addresses.address_count;
+	for (size_t i = 0; i < lookup->addresses.binaries.len; i++)
+		find_cached(lookup, &lookup->addresses.binaries.items[i]);
+	if (!within_memory(lookup, merge, 0, err) || !query_source(lookup, merge, err))
+		return false;
+	for (size_t i = 0; i < lookup->addresses.binaries.len; i++)
+		collect(lookup, &lookup->addresses.binaries.items[i]);
+	warn(lookup);
+	account(lookup);
+	return true;
+}
+
+void symbol_lookup_done(struct symbol_lookup *lookup)
+{
+	for (size_t i = 0; i < lookup->addresses.binaries.len; i++)
+		if (lookup->addresses.binaries.items[i].cached)
+			symbol_cache_release(&lookup->symbolization->cache,
+					     lookup->addresses.binaries.items[i].cached);
+	memory_held(&lookup->share, 0);
+	arena_free(&lookup->arena);
+}
