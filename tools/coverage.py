@@ -55,7 +55,7 @@ PURE = {
     "services/ingester": "culprit number part unreadable",
     "services/querier": """cached_binary collapsed diff flame flame_paths flame_report
         flame_table fleet_response frame_text frozen gauge grouping json_response
-        lookup_addresses memory merge params range range_report report share_request stats
+        lookup_addresses memory merge params query_stats range_report range_sums report share_request
         symbol_cache symbol_lookup symbolization symbolize_merge web_page""",
     "services/symbolizer": "answer_value name pages servers tables",
 }

@@ -107,8 +107,8 @@ static void account(const struct api_request *request, enum endpoint endpoint, c
 
 	metric_add_at(&queries, endpoint, 1);
 	metric_observe(&duration, took_ns);
-	metric_observe(&memory, request->held > request->req->arena->held
-					? request->held
+	metric_observe(&memory, request->memory_used > request->req->arena->held
+					? request->memory_used
 					: request->req->arena->held);
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
@@ -168,7 +168,7 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 struct store_reader *api_request_acquire_reader(struct api_request *request, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	struct store_reader *reader = pool_take(&request->api->pool, &request->bounds, err);
+	struct store_reader *reader = pool_acquire(&request->api->pool, &request->bounds, err);
 
 	request->has_read = reader;
 	request->stats.wait_ns += clock_monotonic_ns() - began_ns;
@@ -178,7 +178,7 @@ struct store_reader *api_request_acquire_reader(struct api_request *request, str
 void api_request_release_reader(struct api_request *request, struct store_reader *reader)
 {
 	request->stats.store = reader->stats;
-	pool_give(&request->api->pool, reader);
+	pool_release(&request->api->pool, reader);
 }
 
 bool api_request_selector(const struct api_request *request, const char *name,

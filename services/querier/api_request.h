@@ -9,7 +9,7 @@
 
 #include "api.h"
 #include "params.h"
-#include "stats.h"
+#include "query_stats.h"
 
 /* What is asked for, for the metrics. */
 enum endpoint {
@@ -36,10 +36,10 @@ struct api_request {
 	struct store_needs needs;   /* set before reading */
 	bool has_read;              /* it has had a reader: what is invalid now is ours */
 	bool is_unknown, is_gone;   /* why it is refused: there is no such thing, or no more */
-	struct answer_stats stats;
+	struct query_stats stats;
 	struct store_gap gaps[STORE_GAPS_MAX]; /* of what was read last */
 	size_t gap_count;
-	size_t held; /* most bytes of it, where that is more than the request's arena */
+	size_t memory_used; /* most bytes of it, where that is more than the request's arena */
 };
 
 /* False: refused; the error's code says with which status. */

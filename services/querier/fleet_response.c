@@ -96,7 +96,7 @@ bool fleet_response_add_host(void *self, const struct fleet_host *host, bool *re
 		       response->hosts);
 }
 
-void fleet_response_end(struct fleet_response *response, const struct answer_stats *stats,
+void fleet_response_end(struct fleet_response *response, const struct query_stats *stats,
 			struct http_response *res)
 {
 	json_end_array(&response->body.json);

@@ -38,5 +38,5 @@ void fleet_response_begin(struct fleet_response *response, const struct fleet_pa
  */
 bool fleet_response_add_host(void *response, const struct fleet_host *host, bool *ret_more,
 			     struct err *err) MUST_CHECK;
-void fleet_response_end(struct fleet_response *response, const struct answer_stats *stats,
+void fleet_response_end(struct fleet_response *response, const struct query_stats *stats,
 			struct http_response *res);

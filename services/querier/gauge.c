@@ -14,8 +14,8 @@ enum { MILLION = 1000000 };
 
 struct gauge_source {
 	VEC(uint64_t) times; /* of its profiles; sorted and each once when it is settled */
-	/* of the stretch that was averaged last */
-	uint64_t stretch, profiles, first_slot, last_slot;
+	/* of the interval that was averaged last */
+	uint64_t interval, profiles, first_slot, last_slot;
 };
 
 struct gauge *gauge_new(struct arena *arena)
@@ -46,40 +46,40 @@ static struct gauge_source *source_at(struct gauge *gauge, str name)
 	return source;
 }
 
-static void see_time(struct gauge *gauge, struct gauge_source *source, uint64_t time_ms)
+static void add_time(struct gauge *gauge, struct gauge_source *source, uint64_t time_ms)
 {
 	if (!source->times.len || source->times.items[source->times.len - 1] != time_ms)
 		*vec_push(gauge->arena, &source->times) = time_ms;
 }
 
-void gauge_see(struct gauge *gauge, const struct sample_set *row)
+void gauge_observe(struct gauge *gauge, const struct sample_set *row)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct gauge_source **known =
+	struct gauge_source **sources =
 		arena_array(&scratch, struct gauge_source *, row->label_sets.len);
-	uint32_t series = UINT32_MAX; /* that `known` speaks of */
+	uint32_t series = UINT32_MAX; /* that `sources` speaks of */
 
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
 
 		if (sample->series != series)
-			memset(known, 0, row->label_sets.len * sizeof(struct gauge_source *));
+			memset(sources, 0, row->label_sets.len * sizeof(struct gauge_source *));
 		series = sample->series;
-		if (!known[sample->labels])
-			known[sample->labels] =
+		if (!sources[sample->labels])
+			sources[sample->labels] =
 				source_at(gauge, gauge_source_name(row, sample, &scratch));
-		see_time(gauge, known[sample->labels], sample->time_ms);
+		add_time(gauge, sources[sample->labels], sample->time_ms);
 	}
 }
 
-void gauge_add(struct gauge *gauge, const struct gauge *other)
+void gauge_combine(struct gauge *gauge, const struct gauge *other)
 {
 	map_for_each(&other->sources, slot) {
 		const struct gauge_source *from = slot->value;
 		struct gauge_source *into = source_at(gauge, slot->key);
 
 		for (size_t i = 0; i < from->times.len; i++)
-			see_time(gauge, into, from->times.items[i]);
+			add_time(gauge, into, from->times.items[i]);
 	}
 }
 
@@ -90,7 +90,7 @@ static int compare_times(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-void gauge_settle(struct gauge *gauge)
+void gauge_sort_times(struct gauge *gauge)
 {
 	map_for_each(&gauge->sources, slot) {
 		struct gauge_source *source = slot->value;
@@ -116,7 +116,7 @@ static size_t times_before(const struct gauge_source *source, uint64_t time_ms)
 	return sorted_before(source->times.items, source->times.len, each, *each < time_ms);
 }
 
-static void look_at_stretch(struct gauge_source *source, uint64_t start_ms, uint64_t end_ms)
+static void measure_interval(struct gauge_source *source, uint64_t start_ms, uint64_t end_ms)
 {
 	size_t first = times_before(source, start_ms), end = times_before(source, end_ms);
 
@@ -152,20 +152,20 @@ static uint64_t slots_of(struct gauge_source **sources, size_t count)
 	return slots;
 }
 
-static uint64_t look_at_sources(struct gauge *gauge, const struct gauge_sum *sums, size_t count,
+static uint64_t measure_sources(struct gauge *gauge, const struct gauge_sum *sums, size_t count,
 				uint64_t start_ms, uint64_t end_ms)
 {
 	AUTO_ARENA scratch = { 0 };
 	VEC(struct gauge_source *) sources = { 0 };
 
-	gauge->stretch++;
+	gauge->interval++;
 	for (size_t i = 0; i < count; i++) {
 		struct gauge_source *source = sums[i].source;
 
-		if (source->stretch == gauge->stretch)
+		if (source->interval == gauge->interval)
 			continue;
-		source->stretch = gauge->stretch;
-		look_at_stretch(source, start_ms, end_ms);
+		source->interval = gauge->interval;
+		measure_interval(source, start_ms, end_ms);
 		*vec_push(&scratch, &sources) = source;
 	}
 	return slots_of(sources.items, sources.len);
@@ -200,7 +200,7 @@ static int compare_keys(const void *a, const void *b)
 bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, uint64_t start_ms,
 		   uint64_t end_ms, struct err *err)
 {
-	uint64_t slots = look_at_sources(gauge, sums, *count, start_ms, end_ms);
+	uint64_t slots = measure_sources(gauge, sums, *count, start_ms, end_ms);
 	size_t kept = 0;
 
 	if (*count)

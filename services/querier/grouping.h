@@ -24,9 +24,9 @@ struct grouping {
 	enum grouping_sources sources;
 	/* private: of one row */
 	const struct sample_set *row;
-	uint32_t *groups;    /* by label set, of the series below: index + 1 */
-	uint32_t series;     /* that groups speaks of */
-	bool knows_a_series; /* `series` is set */
+	uint32_t *groups; /* by label set, of the series below: index + 1 */
+	uint32_t series;  /* that groups speaks of */
+	bool has_series;  /* `series` is set */
 };
 
 /* For the samples of one row; `scratch` must live as long as they are being asked for. */

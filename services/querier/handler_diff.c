@@ -9,30 +9,30 @@
 #include "shared_query.h"
 
 /* One side: read now, or as it was frozen. */
-struct side {
+struct diff_side {
 	struct query_result result;
 	struct arena arena; /* of a frozen one */
-	struct merge thawed;
+	struct merge frozen;
 	struct merge *merge; /* one of both */
 	struct flame flame;
 };
 
-static void side_done(struct side *side)
+static void diff_side_done(struct diff_side *side)
 {
 	query_result_done(&side->result);
 	arena_free(&side->arena);
 }
 
-static size_t side_held(const struct side *side)
+static size_t diff_side_memory_used(const struct diff_side *side)
 {
 	return query_result_memory_used(&side->result) + side->arena.held;
 }
 
 /* Reads with a snapshot of its own; what it took is added to what the request took before. */
-static bool side_read(struct side *side, size_t number, struct api_request *request,
-		      const struct shared_query *shared, uint64_t memory_max, struct err *err)
+static bool diff_side_read(struct diff_side *side, size_t number, struct api_request *request,
+			   const struct shared_query *shared, uint64_t memory_max, struct err *err)
 {
-	struct answer_stats before = request->stats;
+	struct query_stats before = request->stats;
 	const struct query_result_options options = { .selector = &shared->selectors[number],
 						      .group_by = &shared->group_by,
 						      .memory_max = memory_max };
@@ -42,22 +42,23 @@ static bool side_read(struct side *side, size_t number, struct api_request *requ
 	if (!query_result_read(&side->result, request, &options, err))
 		return false;
 	side->merge = side->result.merge;
-	stats_add(&request->stats, &before);
+	query_stats_add(&request->stats, &before);
 	return true;
 }
 
-static bool side_thaw(struct side *side, size_t number, const struct shared_query *shared,
-		      uint64_t memory_max, struct err *err)
+static bool diff_side_read_frozen(struct diff_side *side, size_t number,
+				  const struct shared_query *shared, uint64_t memory_max,
+				  struct err *err)
 {
-	merge_init(&side->thawed, shared->selectors[number].type, &shared->group_by, memory_max,
+	merge_init(&side->frozen, shared->selectors[number].type, &shared->group_by, memory_max,
 		   &side->arena);
-	side->merge = &side->thawed;
-	return shared_query_read_frozen(shared, number, &side->thawed, err);
+	side->merge = &side->frozen;
+	return shared_query_read_frozen(shared, number, &side->frozen, err);
 }
 
 /* Frozen with it, or of both sides; each sentence once. */
 static size_t warnings_of(const struct shared_query *shared,
-			  const struct side sides[SHARE_SIDES_MAX],
+			  const struct diff_side sides[SHARE_SIDES_MAX],
 			  str warnings[SHARED_QUERY_WARNINGS_MAX])
 {
 	size_t count = shared_query_warnings(shared, warnings);
@@ -78,41 +79,41 @@ static size_t warnings_of(const struct shared_query *shared,
 }
 
 static bool write_diff(struct api_request *request, const struct shared_query *shared,
-		       const struct side sides[SHARE_SIDES_MAX], struct err *err)
+		       const struct diff_side sides[SHARE_SIDES_MAX], struct err *err)
 {
 	struct arena *arena = request->req->arena;
-	const struct side *a = &sides[0], *b = &sides[1];
+	const struct diff_side *a = &sides[0], *b = &sides[1];
 	str warnings[SHARED_QUERY_WARNINGS_MAX];
 	struct diff diff;
 
 	if (!diff_build(&a->flame, &b->flame, b->merge, arena, &diff, err))
 		return false;
 
-	const struct answer answer = { .merge = b->merge,
-				       .type = shared->selectors[1].type,
-				       .stats = &request->stats,
-				       .warnings = warnings,
-				       .warning_count = warnings_of(shared, sides, warnings) };
+	const struct report_input input = { .merge = b->merge,
+					    .type = shared->selectors[1].type,
+					    .stats = &request->stats,
+					    .warnings = warnings,
+					    .warning_count = warnings_of(shared, sides, warnings) };
 
 	request->res->content_type = "application/json";
-	return diff_report_write(&answer, &diff, arena, &request->res->body, err);
+	return diff_report_write(&input, &diff, arena, &request->res->body, err);
 }
 
 /* Both together keep to what one answer may hold. */
 static bool respond_both(struct api_request *request, const struct shared_query *shared,
-			 struct side sides[SHARE_SIDES_MAX], struct err *err)
+			 struct diff_side sides[SHARE_SIDES_MAX], struct err *err)
 {
 	uint64_t left = request->api->memory_max;
 
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
-		struct side *side = &sides[i];
+		struct diff_side *side = &sides[i];
 		bool is_there = shared->share.is_frozen
-					? side_thaw(side, i, shared, left, err)
-					: side_read(side, i, request, shared, left, err);
+					? diff_side_read_frozen(side, i, shared, left, err)
+					: diff_side_read(side, i, request, shared, left, err);
 
 		if (!is_there || !flame_build(side->merge, request->req->arena, &side->flame, err))
 			return false;
-		left = left > side_held(side) ? left - side_held(side) : 1;
+		left = left > diff_side_memory_used(side) ? left - diff_side_memory_used(side) : 1;
 	}
 	return write_diff(request, shared, sides, err);
 }
@@ -171,18 +172,18 @@ static bool read_share(struct api_request *request, str id, struct shared_query 
 static bool respond_diff(struct api_request *request, struct err *err)
 {
 	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
-	struct side sides[SHARE_SIDES_MAX] = { 0 };
+	struct diff_side sides[SHARE_SIDES_MAX] = { 0 };
 	str id = http_query(request->req, "share");
 
 	if (id.ptr ? !read_share(request, id, &shared, err) : !read_params(request, &shared, err))
 		return false;
 
-	bool given = respond_both(request, &shared, sides, err);
+	bool good = respond_both(request, &shared, sides, err);
 
-	request->held = side_held(&sides[0]) + side_held(&sides[1]);
+	request->memory_used = diff_side_memory_used(&sides[0]) + diff_side_memory_used(&sides[1]);
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)
-		side_done(&sides[i]);
-	return given;
+		diff_side_done(&sides[i]);
+	return good;
 }
 
 void handle_diff(void *self, const struct http_request *req, struct http_response *res)

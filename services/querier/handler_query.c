@@ -8,22 +8,23 @@
 #include "shared_query.h"
 
 static bool write_report(struct api_request *request, const struct report *report,
-			 const struct answer *given, struct err *err)
+			 const struct report_input *input, struct err *err)
 {
 	struct arena *arena = request->req->arena;
 
-	if (!report_write(report, given, arena, &request->res->body, err))
+	if (!report_write(report, input, arena, &request->res->body, err))
 		return false;
 	request->res->content_type = report->content_type;
 	if (report->file_name)
 		api_request_add_header(
 			request, STR("Content-Disposition"),
 			str_format(arena, "attachment; filename=\"%s\"", report->file_name));
-	if (given->warning_count)
+	if (input->warning_count)
 		api_request_add_header(
 			request, STR("Decima-Warnings"),
-			json_response_warnings_text(arena, given->warnings, given->warning_count));
-	api_request_add_header(request, STR("Decima-Stats"), stats_text(&request->stats, arena));
+			json_response_warnings_text(arena, input->warnings, input->warning_count));
+	api_request_add_header(request, STR("Decima-Stats"),
+			       query_stats_text(&request->stats, arena));
 	return true;
 }
 
@@ -36,21 +37,21 @@ static bool respond_report(struct api_request *request, const struct report *rep
 						      .keep_addresses = report->by_address,
 						      .memory_max = request->api->memory_max };
 	struct query_result result = { 0 };
-	bool given = query_result_read(&result, request, &options, err);
+	bool good = query_result_read(&result, request, &options, err);
 
-	if (given) {
-		const struct answer answer = { .merge = result.merge,
-					       .type = selector->type,
-					       .window = request->window,
-					       .stats = &request->stats,
-					       .warnings = result.warnings,
-					       .warning_count = result.warning_count };
+	if (good) {
+		const struct report_input input = { .merge = result.merge,
+						    .type = selector->type,
+						    .window = request->window,
+						    .stats = &request->stats,
+						    .warnings = result.warnings,
+						    .warning_count = result.warning_count };
 
-		given = write_report(request, report, &answer, err);
+		good = write_report(request, report, &input, err);
 	}
-	request->held = result.memory.held;
+	request->memory_used = result.memory.used;
 	query_result_done(&result);
-	return given;
+	return good;
 }
 
 static bool respond_frozen(struct api_request *request, const struct report *report,
@@ -65,16 +66,17 @@ static bool respond_frozen(struct api_request *request, const struct report *rep
 	if (!shared_query_read_frozen(shared, side, &merge, err))
 		return false;
 
-	const struct answer answer = { .merge = &merge,
-				       .type = type,
-				       .window = request->window,
-				       .stats = &request->stats,
-				       .warnings = warnings,
-				       .warning_count = shared_query_warnings(shared, warnings) };
-	bool given = write_report(request, report, &answer, err);
+	const struct report_input input = { .merge = &merge,
+					    .type = type,
+					    .window = request->window,
+					    .stats = &request->stats,
+					    .warnings = warnings,
+					    .warning_count =
+						    shared_query_warnings(shared, warnings) };
+	bool good = write_report(request, report, &input, err);
 
-	request->held = arena.held + request->req->arena->held;
-	return given;
+	request->memory_used = arena.held + request->req->arena->held;
+	return good;
 }
 
 /* What was shared is asked for by its id alone. */

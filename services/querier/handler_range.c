@@ -44,7 +44,7 @@ static bool params_read(const struct api_request *request, const struct selector
 
 /* Sums of all connections, in the first. */
 static bool read_sums(struct api_request *request, const struct selector *selector,
-		      const struct range_options *options, struct range *ranges,
+		      const struct range_options *options, struct range_sums *ranges,
 		      struct memory *memory, struct err *err)
 {
 	bool is_gauge = profile_type_temporality(selector->type) == TEMPORALITY_GAUGE;
@@ -54,12 +54,12 @@ static bool read_sums(struct api_request *request, const struct selector *select
 	bool good;
 
 	for (size_t i = 0; i < count; i++) {
-		range_init(&ranges[i], options, i ? &arenas[i] : request->req->arena);
-		range_share(&ranges[i], memory);
+		range_sums_init(&ranges[i], options, i ? &arenas[i] : request->req->arena);
+		range_sums_share_memory(&ranges[i], memory);
 		if (is_gauge)
-			range_gauge(&ranges[i]);
-		sinks[i] = (struct store_sink){ .take = range_take,
-						.see = is_gauge ? range_see : NULL,
+			range_sums_set_gauge(&ranges[i]);
+		sinks[i] = (struct store_sink){ .take = range_sums_add_row,
+						.see = is_gauge ? range_sums_observe_row : NULL,
 						.self = &ranges[i] };
 	}
 	request->needs = (struct store_needs){
@@ -78,9 +78,9 @@ static bool read_sums(struct api_request *request, const struct selector *select
 	}
 	good = api_request_read_samples(request, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {
-		good = good && range_add(&ranges[0], &ranges[i], err);
+		good = good && range_sums_combine(&ranges[0], &ranges[i], err);
 		arena_free(&arenas[i]);
-		memory_held(&ranges[i].share, 0);
+		memory_update(&ranges[i].memory, 0);
 	}
 	return good;
 }
@@ -96,10 +96,10 @@ static bool respond_range(struct api_request *request, const struct selector *se
 		.memory_max = request->api->memory_max,
 	};
 	struct memory memory = { 0 };
-	struct range ranges[READERS_MAX];
+	struct range_sums ranges[READERS_MAX];
 	struct range_result result;
 	str warnings[STORE_GAPS_MAX];
-	struct range_answer answer = {
+	struct range_report_input input = {
 		.range = &ranges[0],
 		.result = &result,
 		.type = params->has_sum_by ? STR("") : selector->type,
@@ -108,11 +108,11 @@ static bool respond_range(struct api_request *request, const struct selector *se
 	};
 
 	if (!read_sums(request, selector, &options, ranges, &memory, err) ||
-	    !range_finish(&ranges[0], params->limit, &result, err))
+	    !range_sums_finish(&ranges[0], params->limit, &result, err))
 		return false;
-	answer.warning_count = api_request_warnings(request, warnings);
+	input.warning_count = api_request_warnings(request, warnings);
 	request->res->content_type = "application/json";
-	return range_report_write(&answer, arena, &request->res->body, err);
+	return range_report_write(&input, arena, &request->res->body, err);
 }
 
 static bool respond(struct api_request *request, struct err *err)

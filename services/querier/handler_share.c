@@ -22,20 +22,20 @@ static struct metric made = { .name = "decima_querier_shares_total",
 			      .value_count = KIND_COUNT };
 enum { REJECTED_TOO_BIG, REJECTED_FULL, REASON_COUNT };
 static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
-static struct metric refused = { .name = "decima_querier_share_refusals_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Links that were not made, by why: one profile beyond "
-					 "--share-max-bytes, all of them beyond "
-					 "--share-total-max-bytes or too many.",
-				 .label = "reason",
-				 .values = reason_names,
-				 .value_count = REASON_COUNT };
-struct metric *const share_metrics[SHARE_METRICS] = { &made, &refused };
+static struct metric rejected = { .name = "decima_querier_share_refusals_total",
+				  .kind = METRIC_COUNTER,
+				  .help = "Links that were not made, by why: one profile beyond "
+					  "--share-max-bytes, all of them beyond "
+					  "--share-total-max-bytes or too many.",
+				  .label = "reason",
+				  .values = reason_names,
+				  .value_count = REASON_COUNT };
+struct metric *const share_metrics[SHARE_METRICS] = { &made, &rejected };
 
 static void count_limit(size_t reason, const struct err *err)
 {
 	if (err->code == ERR_LIMIT)
-		metric_add_at(&refused, reason, 1);
+		metric_add_at(&rejected, reason, 1);
 }
 
 /* Lines, each once. */
@@ -63,14 +63,14 @@ static bool freeze_side(struct api_request *request, struct shared_query *shared
 	struct share_side *side = &shared->share.sides[number];
 	struct query_result result = { 0 };
 	struct frozen frozen = { 0 };
-	struct answer_stats before = request->stats;
+	struct query_stats before = request->stats;
 	bool good;
 
 	shared_query_use_window(shared, number, request);
 	request->stats.names = (struct symbol_lookup_stats){ 0 };
 	good = query_result_read(&result, request, &options, err);
 	if (good) {
-		stats_add(&request->stats, &before);
+		query_stats_add(&request->stats, &before);
 		good = frozen_make(result.merge, max_bytes, request->req->arena, &frozen, err);
 		if (!good)
 			count_limit(REJECTED_TOO_BIG, err);
@@ -78,8 +78,8 @@ static bool freeze_side(struct api_request *request, struct shared_query *shared
 	side->payload = frozen.payload;
 	side->reasons = frozen.reasons;
 	add_warnings(warnings, &result);
-	if (result.memory.held > request->held)
-		request->held = result.memory.held;
+	if (result.memory.used > request->memory_used)
+		request->memory_used = result.memory.used;
 	query_result_done(&result);
 	return good;
 }

@@ -21,10 +21,10 @@ void json_response_begin(struct json_response *response, struct arena *arena)
 	json_key(json, STR("data"));
 }
 
-str json_response_end(struct json_response *response, const struct answer_stats *stats)
+str json_response_end(struct json_response *response, const struct query_stats *stats)
 {
 	json_key(&response->json, STR("stats"));
-	stats_write(stats, &response->json);
+	query_stats_write(stats, &response->json);
 	json_end_object(&response->json);
 	buf_u8(&response->out, '\n');
 	return buf_bytes(&response->out);
@@ -67,7 +67,7 @@ void json_response_labels(struct json *json, struct labels labels)
 }
 
 void json_response_list(struct arena *arena, const str *items, size_t count,
-			const struct answer_stats *stats, struct http_response *res)
+			const struct query_stats *stats, struct http_response *res)
 {
 	struct json_response response;
 

@@ -7,7 +7,7 @@
 #include "chassis/http.h"
 #include "chassis/json.h"
 #include "profile/labels.h"
-#include "stats.h"
+#include "query_stats.h"
 
 /* An response being written: {"status":"success","data": what the caller puts there, "stats":...}
  */
@@ -18,7 +18,7 @@ struct json_response {
 
 /* It must not move until its end. */
 void json_response_begin(struct json_response *response, struct arena *arena);
-str json_response_end(struct json_response *response, const struct answer_stats *stats);
+str json_response_end(struct json_response *response, const struct query_stats *stats);
 
 /* The warnings as text alone: a JSON array. */
 str json_response_warnings_text(struct arena *arena, const str *warnings, size_t count);
@@ -34,4 +34,4 @@ void json_response_labels(struct json *json, struct labels labels);
 
 /* {"status":"success","data":[...],"stats":...} */
 void json_response_list(struct arena *arena, const str *items, size_t count,
-			const struct answer_stats *stats, struct http_response *res);
+			const struct query_stats *stats, struct http_response *res);

@@ -9,22 +9,22 @@
 #include <stdatomic.h>
 
 struct memory {
-	_Atomic size_t held;
+	_Atomic size_t used;
 };
 
-/* A part's: what it held when it was last asked. */
-struct memory_share {
-	struct memory *memory; /* NULL: it is alone */
-	size_t held;
+/* A part's: what it used when it was last asked. */
+struct memory_part {
+	struct memory *total; /* NULL: it is alone */
+	size_t used;
 };
 
-/* Say what it holds now, and hear what all hold. */
-static inline size_t memory_held(struct memory_share *share, size_t held)
+/* Say what it uses now, and hear what all use. */
+static inline size_t memory_update(struct memory_part *part, size_t used)
 {
-	size_t grown = held - share->held; /* wraps where it shrank, as the sum does */
+	size_t grown = used - part->used; /* wraps where it shrank, as the sum does */
 
-	if (!share->memory)
-		return held;
-	share->held = held;
-	return atomic_fetch_add(&share->memory->held, grown) + grown;
+	if (!part->total)
+		return used;
+	part->used = used;
+	return atomic_fetch_add(&part->total->used, grown) + grown;
 }

@@ -23,7 +23,7 @@ struct merge {
 	const struct group_by *group_by;
 	struct gauge *gauge; /* NULL: values add up */
 	uint64_t memory_max;
-	struct memory_share share;
+	struct memory_part memory;
 	uint32_t *slots; /* of samples by (stack, labels): index + 1, half full at most */
 	size_t cap;
 };
@@ -33,17 +33,17 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 		struct arena *arena);
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
-bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+bool merge_add_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 
 /* What another connection merged. */
-bool merge_join(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
+bool merge_combine(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
 
 /*
  * For a gauge (gauge.h): to be said before the first row; a store_sink's see(); and when all rows
  * were taken, their sums become means over the window.
  */
-void merge_gauge(struct merge *merge);
-bool merge_see(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+void merge_set_gauge(struct merge *merge);
+bool merge_observe_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 bool merge_average(struct merge *merge, const struct window *window, struct err *err) MUST_CHECK;
 
 /* Add to the sum of a stack and a label set of the merge's own set. ERR_LIMIT: beyond 64 bits. */
@@ -51,10 +51,10 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
 	       struct err *err) MUST_CHECK;
 
 /* One of several that are made at once, and hold at most memory_max together. */
-void merge_share(struct merge *merge, struct memory *memory);
+void merge_share_memory(struct merge *merge, struct memory *memory);
 
 /* Bytes of the merge, of what is made of it in `arena`, and of those that share its memory. */
-size_t merge_held(struct merge *merge, const struct arena *arena);
+size_t merge_memory_used(struct merge *merge, const struct arena *arena);
 
 /* Whether the merge, and what a report makes of it in `arena`, take no more than they may. */
 bool merge_within_memory(struct merge *merge, const struct arena *arena,

@@ -21,7 +21,7 @@ struct pool_item {
 struct pool {
 	/* private: the items' flags are under the lock, a reader is its taker's */
 	pthread_mutex_t lock;
-	pthread_cond_t given;
+	pthread_cond_t released;
 	struct store_reader_options options;
 	size_t count, waiting;
 	struct pool_item items[POOL_MAX];
@@ -29,7 +29,7 @@ struct pool {
 
 /* count: questions at once; team: readers of each. No connection is made yet. */
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
-	       size_t team);
+	       size_t connections);
 void pool_done(struct pool *pool);
 
 /*
@@ -37,9 +37,9 @@ void pool_done(struct pool *pool);
  * those that may help it, as many as pool_init() was told. ERR_IO: PostgreSQL is away, or all are
  * busy.
  */
-struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
-			       struct err *err) MUST_CHECK;
-void pool_give(struct pool *pool, struct store_reader *reader);
+struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *bounds,
+				  struct err *err) MUST_CHECK;
+void pool_release(struct pool *pool, struct store_reader *reader);
 
 /* Begin a snapshot over a connection of one's own, made or made again where need be. */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,

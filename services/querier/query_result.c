@@ -8,10 +8,10 @@
 static bool add_up(struct merge *merges, size_t count, struct err *err)
 {
 	for (size_t i = 1; i < count; i++) {
-		if (!merge_join(&merges[0], &merges[i], err))
+		if (!merge_combine(&merges[0], &merges[i], err))
 			return false;
 		arena_free(merges[i].arena);
-		memory_held(&merges[i].share, 0);
+		memory_update(&merges[i].memory, 0);
 	}
 	return true;
 }
@@ -29,11 +29,11 @@ static bool read_merged(struct query_result *result, struct api_request *request
 
 		merge_init(merge, selector->type, options->group_by, options->memory_max,
 			   &result->arenas[i]);
-		merge_share(merge, &result->memory);
+		merge_share_memory(merge, &result->memory);
 		if (is_gauge)
-			merge_gauge(merge);
-		sinks[i] = (struct store_sink){ .take = merge_take,
-						.see = is_gauge ? merge_see : NULL,
+			merge_set_gauge(merge);
+		sinks[i] = (struct store_sink){ .take = merge_add_row,
+						.see = is_gauge ? merge_observe_row : NULL,
 						.self = merge };
 	}
 	result->merge = &result->merges[0];
@@ -66,7 +66,7 @@ static bool symbolize(struct query_result *result, struct api_request *request,
 
 	merge_init(&result->named, options->selector->type, merge->group_by, merge->memory_max,
 		   request->req->arena);
-	merge_share(&result->named, &result->memory);
+	merge_share_memory(&result->named, &result->memory);
 	named = symbolize_merge(&result->named, merge, &given, err);
 	result->merge = &result->named;
 	request->stats.names = result->lookup.stats;
@@ -88,11 +88,11 @@ bool query_result_read(struct query_result *result, struct api_request *request,
 
 size_t query_result_memory_used(const struct query_result *result)
 {
-	size_t held = result->lookup.arena.held;
+	size_t used = result->lookup.arena.held;
 
 	for (size_t i = 0; i < READERS_MAX; i++)
-		held += result->arenas[i].held;
-	return held;
+		used += result->arenas[i].held;
+	return used;
 }
 
 void query_result_done(struct query_result *result)

@@ -94,7 +94,8 @@ static bool within_memory(struct symbol_lookup *lookup, struct merge *merge, siz
 {
 	size_t used = lookup->arena.held + lookup->grown + more;
 
-	return memory_held(&lookup->share, used) <= merge->memory_max || merge_too_big(merge, err);
+	return memory_update(&lookup->memory, used) <= merge->memory_max ||
+	       merge_too_big(merge, err);
 }
 
 /* False: nobody waits any more, or it takes more memory than the answer may. A source that fails is
@@ -324,7 +325,7 @@ bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbo
 		       struct merge *merge, const struct store_bounds *bounds, struct err *err)
 {
 	*lookup = (struct symbol_lookup){ .symbolization = symbolization,
-					  .share.memory = merge->share.memory,
+					  .memory.total = merge->memory.total,
 					  .began_ns = clock_monotonic_ns(),
 					  .stats.is_enabled = true };
 	bound(lookup, bounds);
@@ -348,6 +349,6 @@ void symbol_lookup_done(struct symbol_lookup *lookup)
 		if (lookup->addresses.binaries.items[i].cached)
 			symbol_cache_release(&lookup->symbolization->cache,
 					     lookup->addresses.binaries.items[i].cached);
-	memory_held(&lookup->share, 0);
+	memory_update(&lookup->memory, 0);
 	arena_free(&lookup->arena);
 }

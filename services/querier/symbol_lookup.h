@@ -41,7 +41,7 @@ struct symbol_lookup {
 	/* private */
 	struct symbolization *symbolization;
 	struct arena arena; /* of all of it */
-	struct memory_share share;
+	struct memory_part memory;
 	struct lookup_addresses addresses;
 	struct store_bounds bounds;
 	uint64_t began_ns;

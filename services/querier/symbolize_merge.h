@@ -43,7 +43,7 @@ struct symbolize_options {
 
 /*
  * `into`: of merge_init(), for the same type and groups, empty. It borrows texts from `from` and
- * from the names. ERR_LIMIT: as merge_take().
+ * from the names. ERR_LIMIT: as merge_add_row().
  */
 bool symbolize_merge(struct merge *into, const struct merge *from,
 		     const struct symbolize_options *options, struct err *err) MUST_CHECK;

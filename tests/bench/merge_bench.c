@@ -13,7 +13,7 @@
 #include "base/reader.h"
 #include "merge.h"
 #include "profile/profile_type.h"
-#include "range.h"
+#include "range_sums.h"
 #include "report.h"
 #include "store/chunk.h"
 
@@ -73,7 +73,7 @@ static void row_merge(struct bench *bench, str row, struct merge *merge)
 	if (!chunk_decode(row, &all, &set, &samples, &err))
 		fail(&err);
 	lap(bench, DECODE, &began_ns);
-	if (!merge_take(merge, &set, &err))
+	if (!merge_add_row(merge, &set, &err))
 		fail(&err);
 	lap(bench, MERGE, &began_ns);
 	bench->samples += set.samples.len;
@@ -91,10 +91,10 @@ static void sum_over_time(struct bench *bench)
 	AUTO_ARENA kept = { 0 };
 	struct reader r = reader_of(bench->rows);
 	uint64_t samples, began_ns = clock_cpu_ns();
-	struct range range;
+	struct range_sums range;
 	struct err err;
 
-	range_init(&range, &every_ten_seconds, &kept);
+	range_sums_init(&range, &every_ten_seconds, &kept);
 	while (reader_left(&r)) {
 		AUTO_ARENA arena = { 0 };
 		struct sample_set set;
@@ -102,7 +102,7 @@ static void sum_over_time(struct bench *bench)
 
 		sample_set_init(&set, &arena);
 		if (!chunk_decode(row, &all, &set, &samples, &err) ||
-		    !range_take(&range, &set, &err))
+		    !range_sums_add_row(&range, &set, &err))
 			fail(&err);
 	}
 	lap(bench, OVER_TIME, &began_ns);
@@ -112,9 +112,11 @@ static void turn_run(struct bench *bench)
 {
 	AUTO_ARENA arena = { 0 };
 	struct reader r = reader_of(bench->rows);
-	const struct answer_stats stats = { 0 };
+	const struct query_stats stats = { 0 };
 	struct merge merge;
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 
 	bench->samples = bench->row_count = 0;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_MAX, &arena);
@@ -129,7 +131,7 @@ static void turn_run(struct bench *bench)
 		struct err err;
 		str body;
 
-		if (!reports[i].write(&answer, &of_report, &body, &err))
+		if (!reports[i].write(&input, &of_report, &body, &err))
 			fail(&err);
 		lap(bench, COLLAPSED + (enum stage)i, &began_ns);
 	}

@@ -24,7 +24,7 @@ static void merge_random(struct merge *merge, uint64_t seed, struct arena *arena
 							.span_ms = 1000 });
 	for (size_t i = 0; i < row.samples.len; i++)
 		row.samples.items[i].value = (int64_t)(i % 11) + 1;
-	assert_true(merge_take(merge, &row, &err));
+	assert_true(merge_add_row(merge, &row, &err));
 }
 
 /* Two merges; the second has half of the first's samples beside its own. */
@@ -36,7 +36,7 @@ static void merge_two(struct merge *merges, uint64_t seed, struct arena *arena)
 	merge_random(&merges[1], seed / 2 + 1, arena);
 	half = merges[0].set;
 	half.samples.len /= 2;
-	assert_true(merge_take(&merges[1], &half, &err));
+	assert_true(merge_add_row(&merges[1], &half, &err));
 }
 
 /* The next node of `flame` from `from` on whose total is not 0, or its end. */
@@ -144,7 +144,7 @@ static void what_vanished_and_what_is_new_stay(void **state)
 		"\"b_total\":5,\"names\":[\"\",\"main\",\"/bin/p\",\"gone\",\"new\"],"
 		"\"nodes\":{\"parent\":[-1,0,0],\"name\":[1,3,4],";
 	AUTO_ARENA arena = { 0 };
-	struct answer_stats stats = { 0 };
+	struct query_stats stats = { 0 };
 	struct merge merges[2];
 	struct flame flames[2];
 	struct diff diff;
@@ -157,16 +157,16 @@ static void what_vanished_and_what_is_new_stay(void **state)
 		merge_init(&merges[i], STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 30, &arena);
 		sample_set_init(&row, &arena);
 		add_stack(&row, i ? after : before, 2, i ? 5 : 3);
-		assert_true(merge_take(&merges[i], &row, &err));
+		assert_true(merge_add_row(&merges[i], &row, &err));
 		assert_true(flame_build(&merges[i], &arena, &flames[i], &err));
 	}
 	assert_true(diff_build(&flames[0], &flames[1], &merges[1], &arena, &diff, &err));
 
-	const struct answer answer = { .merge = &merges[1],
-				       .type = STR(PROFILE_TYPE_CPU),
-				       .stats = &stats };
+	const struct report_input input = { .merge = &merges[1],
+					    .type = STR(PROFILE_TYPE_CPU),
+					    .stats = &stats };
 
-	assert_true(diff_report_write(&answer, &diff, &arena, &body, &err));
+	assert_true(diff_report_write(&input, &diff, &arena, &body, &err));
 	assert_string_equal(str_z(&arena, (str){ body.ptr, sizeof(expected) - 1 }), expected);
 	assert_true(str_find(body, STR("\"a_self\":[0,3,0],\"a_total\":[3,3,0],"
 				       "\"b_self\":[0,0,5],\"b_total\":[5,0,5]}}")) != SIZE_MAX);

@@ -42,7 +42,7 @@ static int64_t merge_random(struct merge *merge, uint64_t seed, const struct gro
 		row.samples.items[i].value = (int64_t)(i % 11) + 1;
 		sum += row.samples.items[i].value;
 	}
-	assert_true(merge_take(merge, &row, &err));
+	assert_true(merge_add_row(merge, &row, &err));
 	return sum;
 }
 
@@ -255,7 +255,7 @@ static void begin_row(struct sample_set *row, struct arena *arena)
 static void merge_row(struct merge *merge, const struct sample_set *row, struct arena *arena)
 {
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, arena);
-	assert_true(merge_take(merge, row, &err));
+	assert_true(merge_add_row(merge, row, &err));
 }
 
 static void a_function_that_calls_itself_counts_once_in_a_stack(void **state)
@@ -304,8 +304,10 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	struct sample_set row;
 	struct merge merge;
 	struct flame flame;
-	const struct answer_stats stats = { 0 };
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	const struct query_stats stats = { 0 };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 	str body;
 
 	(void)state;
@@ -316,14 +318,14 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	assert_true(flame_build(&merge, &arena, &flame, &err));
 	assert_int_equal(flame.nodes.len, 3);
 
-	assert_true(flame_report_write(&answer, &arena, &body, &err));
+	assert_true(flame_report_write(&input, &arena, &body, &err));
 	assert_data_is(body,
 		       "{\"unit\":\"nanoseconds\",\"total\":4,"
 		       "\"names\":[\"\",\"a+0x1f\",\"/a\",\"01\",\"0x1f\",\"02\",\"f\"],\"nodes\":{"
 		       "\"parent\":[-1,-1,-1],\"name\":[1,1,6],\"binary\":[2,2,2],\"file\":[0,0,0],"
 		       "\"build_id\":[3,5,0],\"address\":[4,4,0],\"reason\":[0,0,0],"
 		       "\"reason_word\":[0,0,0],\"self\":[1,1,2],\"total\":[1,1,2]}}");
-	assert_true(flame_table_report_write(&answer, &arena, &body, &err));
+	assert_true(flame_table_report_write(&input, &arena, &body, &err));
 	assert_data_is(
 		body,
 		"{\"unit\":\"nanoseconds\",\"total\":4,\"rows\":["
@@ -374,8 +376,10 @@ static void every_report_counts_as_memory_of_the_answer(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
-	const struct answer_stats stats = { 0 };
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	const struct query_stats stats = { 0 };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 
 	(void)state;
 	merge_random(&merge, 39, &ungrouped, &arena);
@@ -389,7 +393,7 @@ static void every_report_counts_as_memory_of_the_answer(void **state)
 			str body;
 
 			merge.memory_max = arena.held + more;
-			written = report_write(&reports[i], &answer, &of_report, &body, &err);
+			written = report_write(&reports[i], &input, &of_report, &body, &err);
 			if (!written) {
 				assert_int_equal(err.code, ERR_LIMIT);
 				refused++;

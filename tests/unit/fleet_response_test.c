@@ -72,7 +72,7 @@ static void writes_hosts_one_after_the_other(void **state)
 	host = (struct fleet_host){ .host = STR("n2"), .sum = { .in_flight = -1, .why = "so" } };
 	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	assert_true(more);
-	fleet_response_end(&response, &(struct answer_stats){ 0 }, &res);
+	fleet_response_end(&response, &(struct query_stats){ 0 }, &res);
 
 	assert_true(str_starts_with(
 		res.body,

@@ -28,7 +28,7 @@ static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
 	for (size_t i = 0; i < set.samples.len; i++) /* sums shall fit */
 		set.samples.items[i].value %= 1 << 20;
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, arena);
-	assert_true(merge_take(merge, &set, &err));
+	assert_true(merge_add_row(merge, &set, &err));
 
 	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
 
@@ -40,14 +40,14 @@ static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
 
 static str report_of(const struct report *report, struct merge *merge, struct arena *arena)
 {
-	static const struct answer_stats stats;
-	const struct answer answer = { .merge = merge,
-				       .type = STR(PROFILE_TYPE_CPU),
-				       .window = { 1000, 6000 },
-				       .stats = &stats };
+	static const struct query_stats stats;
+	const struct report_input input = { .merge = merge,
+					    .type = STR(PROFILE_TYPE_CPU),
+					    .window = { 1000, 6000 },
+					    .stats = &stats };
 	str body;
 
-	assert_true(report->write(&answer, arena, &body, &err));
+	assert_true(report->write(&input, arena, &body, &err));
 	return str_copy(arena, body);
 }
 
@@ -116,7 +116,7 @@ static void fill_large(struct merge *merge, struct arena *arena)
 						      .time_ms = 1000 });
 	}
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, arena);
-	assert_true(merge_take(merge, &set, &err));
+	assert_true(merge_add_row(merge, &set, &err));
 
 	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
 

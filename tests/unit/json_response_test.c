@@ -9,7 +9,7 @@ static void a_list_stands_between_its_status_and_its_stats(void **state)
 {
 	static const str items[] = { { "cpu", 3 }, { "a\"b", 3 } };
 	AUTO_ARENA arena = { 0 };
-	struct answer_stats stats = { 0 };
+	struct query_stats stats = { 0 };
 	struct http_response res = { 0 };
 
 	(void)state;

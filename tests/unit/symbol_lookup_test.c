@@ -89,7 +89,7 @@ static void begin(struct scene *scene)
 							    .timeout_ns = 60 * NS_PER_SECOND,
 							    .cache_max_bytes = 1 << 28 });
 	merge_init(&scene->merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 28, &scene->arena);
-	merge_share(&scene->merge, &scene->memory);
+	merge_share_memory(&scene->merge, &scene->memory);
 }
 
 static void end(struct scene *scene)
@@ -342,7 +342,7 @@ static void names_count_as_memory_of_the_answer(void **state)
 				       &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	end(&scene);
-	assert_int_equal(scene.memory.held, 0);
+	assert_int_equal(scene.memory.used, 0);
 }
 
 static void nothing_to_name_asks_nobody(void **state)

@@ -299,7 +299,7 @@ static void the_sum_below_each_prefix_of_a_stack_stays_what_it_was(void **state)
 								.span_ms = 1000 });
 		for (size_t i = 0; i < row.samples.len; i++)
 			row.samples.items[i].value = (int64_t)(i % 11) + 1;
-		assert_true(merge_take(&plain, &row, &err));
+		assert_true(merge_add_row(&plain, &row, &err));
 
 		const struct address_lines *names = random_names(&plain, seed, &arena);
 		const struct symbolize_options options = { names, .keep_addresses = seed % 3 == 0 };
@@ -321,7 +321,7 @@ static void naming_counts_as_memory_of_the_answer(void **state)
 
 	(void)state;
 	begin(&plain, &arena);
-	merge_share(&plain, &memory);
+	merge_share_memory(&plain, &memory);
 	for (uint64_t i = 0; i < 5000; i++) {
 		const struct frame frames[] = { native(1), native(2 + i) };
 
@@ -336,14 +336,14 @@ static void naming_counts_as_memory_of_the_answer(void **state)
 		struct merge named;
 
 		merge_init(&named, STR(PROFILE_TYPE_CPU), &ungrouped, arena.held + more, &of_names);
-		merge_share(&named, &memory);
+		merge_share_memory(&named, &memory);
 		written =
 			symbolize_merge(&named, &plain, &(struct symbolize_options){ names }, &err);
 		if (!written) {
 			assert_int_equal(err.code, ERR_LIMIT);
 			refused++;
 		}
-		memory_held(&named.share, 0);
+		memory_update(&named.memory, 0);
 	}
 	assert_true(refused > 2);
 }

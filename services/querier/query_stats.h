@@ -11,15 +11,15 @@
 #include "store/store_stats.h"
 #include "symbol_lookup.h"
 
-struct answer_stats {
+struct query_stats {
 	struct store_stats store;
 	struct symbol_lookup_stats names;
 	uint64_t began_ns, wait_ns;
 };
 
 /* What another question took that is a part of this one. */
-void stats_add(struct answer_stats *stats, const struct answer_stats *other);
+void query_stats_add(struct query_stats *stats, const struct query_stats *other);
 
 /* {"series":...,"seconds":{...}}; `write` ends now. */
-void stats_write(const struct answer_stats *stats, struct json *json);
-str stats_text(const struct answer_stats *stats, struct arena *arena);
+void query_stats_write(const struct query_stats *stats, struct json *json);
+str query_stats_text(const struct query_stats *stats, struct arena *arena);

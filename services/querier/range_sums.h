@@ -23,11 +23,11 @@ struct range_point {
 	int64_t sum;
 };
 
-struct range {
+struct range_sums {
 	/* private */
 	struct range_options options;
 	struct gauge *gauge; /* NULL: values add up */
-	struct memory_share share;
+	struct memory_part memory;
 	struct sample_set groups; /* its label sets are the groups */
 	VEC(struct range_point) points;
 	uint32_t *slots; /* of points by (group, step): index + 1, half full at most */
@@ -50,21 +50,23 @@ struct range_result {
 };
 
 /* What `options` points to must outlive the range. */
-void range_init(struct range *range, const struct range_options *options, struct arena *arena);
+void range_sums_init(struct range_sums *range, const struct range_options *options,
+		     struct arena *arena);
 
 /* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
-bool range_take(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+bool range_sums_add_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
 /* For a gauge (gauge.h): to be said before the first row; and a store_sink's see(). */
-void range_gauge(struct range *range);
-bool range_see(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+void range_sums_set_gauge(struct range_sums *range);
+bool range_sums_observe_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
 /* One of several that are made at once, and hold at most memory_max together; and their sum. */
-void range_share(struct range *range, struct memory *memory);
-bool range_add(struct range *range, const struct range *other, struct err *err) MUST_CHECK;
+void range_sums_share_memory(struct range_sums *range, struct memory *memory);
+bool range_sums_combine(struct range_sums *range, const struct range_sums *other,
+			struct err *err) MUST_CHECK;
 
 /* Keep the `limit` lines with the greatest sums; 0: all. The range can take no more after it. */
-bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
-		  struct err *err) MUST_CHECK;
+bool range_sums_finish(struct range_sums *range, size_t limit, struct range_result *ret_result,
+		       struct err *err) MUST_CHECK;
 
-bool range_within_memory(struct range *range, struct err *err) MUST_CHECK;
+bool range_sums_within_memory(struct range_sums *range, struct err *err) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats.h"
+#include "query_stats.h"
 
 #include "base/clock.h"
 
@@ -48,7 +48,7 @@ static void add_names(struct symbol_lookup_stats *names, const struct symbol_loo
 	names->is_enabled |= other->is_enabled;
 }
 
-void stats_add(struct answer_stats *stats, const struct answer_stats *other)
+void query_stats_add(struct query_stats *stats, const struct query_stats *other)
 {
 	store_stats_add(&stats->store, &other->store);
 	stats->store.series += other->store.series;
@@ -58,7 +58,7 @@ void stats_add(struct answer_stats *stats, const struct answer_stats *other)
 	add_names(&stats->names, &other->names);
 }
 
-void stats_write(const struct answer_stats *stats, struct json *json)
+void query_stats_write(const struct query_stats *stats, struct json *json)
 {
 	const struct store_stats *store = &stats->store;
 	uint64_t all_ns = clock_monotonic_ns() - stats->began_ns;
@@ -85,11 +85,11 @@ void stats_write(const struct answer_stats *stats, struct json *json)
 	json_end_object(json);
 }
 
-str stats_text(const struct answer_stats *stats, struct arena *arena)
+str query_stats_text(const struct query_stats *stats, struct arena *arena)
 {
 	struct buf out = { .arena = arena };
 	struct json json = { .out = &out };
 
-	stats_write(stats, &json);
+	query_stats_write(stats, &json);
 	return buf_bytes(&out);
 }

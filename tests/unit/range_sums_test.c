@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "random_set.h"
-#include "range.h"
 #include "range_report.h"
+#include "range_sums.h"
 #include "test.h"
 
 static struct err err;
@@ -58,14 +58,14 @@ static void assert_is_summed(const struct group_by *by, uint64_t seed, uint64_t 
 	AUTO_ARENA arena = { 0 };
 	const struct range_options options = { by, 1000000, step_ms, 1 << 26 };
 	struct sample_set row;
-	struct range range;
+	struct range_sums range;
 	struct range_result result;
 	int64_t all = 0, expected = 0;
 
 	fill(&row, &arena, seed, 500);
-	range_init(&range, &options, &arena);
-	assert_true(range_take(&range, &row, &err));
-	assert_true(range_finish(&range, 0, &result, &err));
+	range_sums_init(&range, &options, &arena);
+	assert_true(range_sums_add_row(&range, &row, &err));
+	assert_true(range_sums_finish(&range, 0, &result, &err));
 	for (size_t i = 0; i < result.count; i++) {
 		const struct range_line *line = &result.lines[i];
 		int64_t sum = 0;
@@ -107,31 +107,32 @@ static void ranges_made_apart_add_up_to_one(void **state)
 {
 	AUTO_ARENA arena = { 0 }, others = { 0 }, more = { 0 };
 	const struct range_options options = { NULL, 1000000, 700, 1 << 26 };
-	const struct answer_stats stats = { 0 };
+	const struct query_stats stats = { 0 };
 	struct memory memory = { 0 };
 	struct sample_set rows[2];
-	struct range ranges[2], whole;
+	struct range_sums ranges[2], whole;
 	struct range_result result, expected;
 	str bodies[2];
 
 	(void)state;
-	range_init(&whole, &options, &more);
+	range_sums_init(&whole, &options, &more);
 	for (size_t i = 0; i < 2; i++) {
 		fill(&rows[i], &more, i + 1, 300);
-		range_init(&ranges[i], &options, i ? &others : &arena);
-		range_share(&ranges[i], &memory);
-		assert_true(range_take(&ranges[i], &rows[i], &err));
-		assert_true(range_take(&whole, &rows[i], &err));
+		range_sums_init(&ranges[i], &options, i ? &others : &arena);
+		range_sums_share_memory(&ranges[i], &memory);
+		assert_true(range_sums_add_row(&ranges[i], &rows[i], &err));
+		assert_true(range_sums_add_row(&whole, &rows[i], &err));
 	}
-	assert_int_equal(memory.held, arena.held + others.held);
-	assert_true(range_add(&ranges[0], &ranges[1], &err));
-	assert_true(range_finish(&ranges[0], 0, &result, &err));
-	assert_true(range_finish(&whole, 0, &expected, &err));
-	assert_true(
-		range_report_write(&(struct range_answer){ &ranges[0], &result, STR(""), &stats },
-				   &more, &bodies[0], &err));
-	assert_true(range_report_write(&(struct range_answer){ &whole, &expected, STR(""), &stats },
-				       &more, &bodies[1], &err));
+	assert_int_equal(memory.used, arena.held + others.held);
+	assert_true(range_sums_combine(&ranges[0], &ranges[1], &err));
+	assert_true(range_sums_finish(&ranges[0], 0, &result, &err));
+	assert_true(range_sums_finish(&whole, 0, &expected, &err));
+	assert_true(range_report_write(
+		&(struct range_report_input){ &ranges[0], &result, STR(""), &stats }, &more,
+		&bodies[0], &err));
+	assert_true(range_report_write(
+		&(struct range_report_input){ &whole, &expected, STR(""), &stats }, &more,
+		&bodies[1], &err));
 	for (size_t i = 0; i < 2; i++)
 		bodies[i].len = str_find(bodies[i], STR(",\"stats\""));
 	assert_true(str_eq(bodies[0], bodies[1]));
@@ -142,19 +143,19 @@ static void a_limit_keeps_the_biggest_and_says_what_it_leaves_out(void **state)
 	static const struct group_by by = { .names = { { "comm", 4 } }, .len = 1 };
 	AUTO_ARENA arena = { 0 };
 	const struct range_options options = { &by, 1000000, 1000, 1 << 26 };
-	const struct answer_stats stats = { 0 };
+	const struct query_stats stats = { 0 };
 	struct sample_set row;
-	struct range range;
+	struct range_sums range;
 	struct range_result all, some;
 	str body;
 
 	(void)state;
 	fill(&row, &arena, 3, 500);
-	range_init(&range, &options, &arena);
-	assert_true(range_take(&range, &row, &err));
-	assert_true(range_finish(&range, 0, &all, &err));
+	range_sums_init(&range, &options, &arena);
+	assert_true(range_sums_add_row(&range, &row, &err));
+	assert_true(range_sums_finish(&range, 0, &all, &err));
 	assert_true(all.count > 3);
-	assert_true(range_finish(&range, 3, &some, &err));
+	assert_true(range_sums_finish(&range, 3, &some, &err));
 	assert_int_equal(some.count, 3);
 	assert_int_equal(some.left_out, all.count - 3);
 
@@ -173,9 +174,9 @@ static void a_limit_keeps_the_biggest_and_says_what_it_leaves_out(void **state)
 	assert_int_equal(kept + some.left_out_sum, sum);
 
 	const str gap = STR("retention: a gap");
-	struct range_answer answer = { &range, &some, STR(""), &stats, &gap, 1 };
+	struct range_report_input input = { &range, &some, STR(""), &stats, &gap, 1 };
 
-	assert_true(range_report_write(&answer, &arena, &body, &err));
+	assert_true(range_report_write(&input, &arena, &body, &err));
 	assert_true(str_find(body, str_format(&arena,
 					      "\"warnings\":[\"retention: a gap\",\"limit=3: %zu "
 					      "more series, whose sum is %jd, are left out; the "
@@ -189,9 +190,9 @@ static void writes_a_matrix_as_prometheus_does(void **state)
 	static const struct label comm = { { "comm", 4 }, { "a\"b", 3 } };
 	AUTO_ARENA arena = { 0 };
 	const struct range_options options = { NULL, 1000250, 1500, 1 << 26 };
-	const struct answer_stats stats = { 0 };
+	const struct query_stats stats = { 0 };
 	struct sample_set row;
-	struct range range;
+	struct range_sums range;
 	struct range_result result;
 	str body;
 
@@ -201,19 +202,19 @@ static void writes_a_matrix_as_prometheus_does(void **state)
 	sample_set_add(&row, (struct sample){ .value = 5, .time_ms = 1000250 });
 	sample_set_add(&row, (struct sample){ .value = 6, .time_ms = 1001749 });
 	sample_set_add(&row, (struct sample){ .value = INT64_MAX, .time_ms = 1003250 });
-	range_init(&range, &options, &arena);
-	assert_true(range_take(&range, &row, &err));
-	assert_false(range_finish(&range, 0, &result, &err)); /* the line's sum */
+	range_sums_init(&range, &options, &arena);
+	assert_true(range_sums_add_row(&range, &row, &err));
+	assert_false(range_sums_finish(&range, 0, &result, &err)); /* the line's sum */
 	assert_int_equal(err.code, ERR_LIMIT);
 
 	row.samples.items[2].value = -7;
-	range_init(&range, &options, &arena);
-	assert_true(range_take(&range, &row, &err));
-	assert_true(range_finish(&range, 0, &result, &err));
+	range_sums_init(&range, &options, &arena);
+	assert_true(range_sums_add_row(&range, &row, &err));
+	assert_true(range_sums_finish(&range, 0, &result, &err));
 
-	struct range_answer answer = { &range, &result, STR("t"), &stats };
+	struct range_report_input input = { &range, &result, STR("t"), &stats };
 
-	assert_true(range_report_write(&answer, &arena, &body, &err));
+	assert_true(range_report_write(&input, &arena, &body, &err));
 	assert_true(str_starts_with(
 		body, STR("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":["
 			  "{\"metric\":{\"__name__\":\"t\",\"comm\":\"a\\\"b\"},\"values\":["
@@ -225,15 +226,15 @@ static void ends_at_its_memory_limit(void **state)
 	AUTO_ARENA arena = { 0 }, of_nothing = { 0 }, of_row = { 0 };
 	const struct range_options options = { NULL, 1000000, 1, 256 << 10 };
 	struct sample_set row;
-	struct range range;
+	struct range_sums range;
 
 	(void)state;
 	fill(&row, &of_nothing, 1, 0); /* it begins within its limit */
-	range_init(&range, &options, &arena);
-	assert_true(range_take(&range, &row, &err));
+	range_sums_init(&range, &options, &arena);
+	assert_true(range_sums_add_row(&range, &row, &err));
 
 	fill(&row, &of_row, 1, 100000);
-	assert_false(range_take(&range, &row, &err));
+	assert_false(range_sums_add_row(&range, &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(str_starts_with(str_from(err.msg),
 				    STR("the answer needs more than 262144 bytes of memory")));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "stats.h"
+#include "query_stats.h"
 #include "test.h"
 
 static void says_what_was_read_and_how_long_each_stage_took(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct answer_stats stats = {
+	struct query_stats stats = {
 		.store = { .series = 1,
 			   .rows = 20,
 			   .chunks = 3,
@@ -23,7 +23,7 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 	(void)state;
 	/* The rest would be below nothing here: it is 0. */
 	assert_string_equal(
-		str_z(&arena, stats_text(&stats, &arena)),
+		str_z(&arena, query_stats_text(&stats, &arena)),
 		"{\"series\":1,\"rows\":20,\"chunks\":3,\"bytes\":4000,"
 		"\"samples_read\":50,\"samples\":6,\"connections\":2,\"seconds\":{\"wait\":0.00025,"
 		"\"find\":0.0015,\"read\":2,\"names\":0,\"write\":0}}");
@@ -32,8 +32,8 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct answer_stats stats = { .began_ns = clock_monotonic_ns() + NS_PER_SECOND };
-	struct answer_stats part = {
+	struct query_stats stats = { .began_ns = clock_monotonic_ns() + NS_PER_SECOND };
+	struct query_stats part = {
 		.store = { .series = 1,
 			   .rows = 2,
 			   .chunks = 3,
@@ -54,10 +54,10 @@ static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 	};
 
 	(void)state;
-	stats_add(&stats, &part);
-	stats_add(&stats, &part);
+	query_stats_add(&stats, &part);
+	query_stats_add(&stats, &part);
 
-	str text = stats_text(&stats, &arena);
+	str text = query_stats_text(&stats, &arena);
 	str rest = text;
 
 	str_cut(&rest, '}'); /* of unnamed */

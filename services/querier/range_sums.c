@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "range.h"
+#include "range_sums.h"
 
 #include <inttypes.h>
 
 enum { FIRST_SLOTS = 1024 };
 
-void range_init(struct range *range, const struct range_options *options, struct arena *arena)
+void range_sums_init(struct range_sums *range, const struct range_options *options,
+		     struct arena *arena)
 {
-	*range = (struct range){ .options = *options, .cap = FIRST_SLOTS };
+	*range = (struct range_sums){ .options = *options, .cap = FIRST_SLOTS };
 	sample_set_init(&range->groups, arena);
 	range->slots = arena_array(arena, uint32_t, range->cap);
 }
 
-static struct arena *arena_of(const struct range *range)
+static struct arena *arena_of(const struct range_sums *range)
 {
 	return range->groups.arena;
 }
 
-bool range_within_memory(struct range *range, struct err *err)
+bool range_sums_within_memory(struct range_sums *range, struct err *err)
 {
-	if (memory_held(&range->share, arena_of(range)->held) <= range->options.memory_max)
+	if (memory_update(&range->memory, arena_of(range)->held) <= range->options.memory_max)
 		return true;
 	return err_set(err, ERR_LIMIT,
 		       "the answer needs more than %" PRIu64
@@ -34,7 +35,7 @@ static bool add_value(int64_t *sum, int64_t value, struct err *err)
 	       err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
 }
 
-static size_t slot_of(const struct range *range, uint32_t group, uint32_t step)
+static size_t slot_of(const struct range_sums *range, uint32_t group, uint32_t step)
 {
 	/* Fibonacci hashing: the numbers are small and dense. */
 	uint64_t key = (uint64_t)group << 32 | step;
@@ -53,7 +54,7 @@ static size_t slot_of(const struct range *range, uint32_t group, uint32_t step)
 	}
 }
 
-static void grow(struct range *range)
+static void grow(struct range_sums *range)
 {
 	range->cap *= 2;
 	range->slots = arena_array(arena_of(range), uint32_t, range->cap);
@@ -64,7 +65,8 @@ static void grow(struct range *range)
 	}
 }
 
-static bool add(struct range *range, uint32_t group, uint32_t step, int64_t value, struct err *err)
+static bool add(struct range_sums *range, uint32_t group, uint32_t step, int64_t value,
+		struct err *err)
 {
 	if ((range->points.len + 1) * 2 > range->cap)
 		grow(range);
@@ -77,77 +79,78 @@ static bool add(struct range *range, uint32_t group, uint32_t step, int64_t valu
 		*slot = (uint32_t)range->points.len;
 	}
 	return add_value(&range->points.items[*slot - 1].sum, value, err) &&
-	       range_within_memory(range, err);
+	       range_sums_within_memory(range, err);
 }
 
 /* Samples of one group and step that follow one another, which are added up first. */
-struct run {
+struct step_sum {
 	uint32_t group, step;
 	uint64_t begin_ms, end_ms; /* of the step */
 	int64_t sum;
 };
 
-static struct run run_of(const struct range *range, uint32_t group, uint64_t time_ms)
+static struct step_sum step_sum_of(const struct range_sums *range, uint32_t group, uint64_t time_ms)
 {
 	const struct range_options *options = &range->options;
 	uint64_t step = (time_ms - options->start_ms) / options->step_ms;
 	uint64_t begin_ms = options->start_ms + step * options->step_ms;
 
-	return (struct run){ .group = group,
-			     .step = (uint32_t)step,
-			     .begin_ms = begin_ms,
-			     .end_ms = begin_ms + options->step_ms };
+	return (struct step_sum){ .group = group,
+				  .step = (uint32_t)step,
+				  .begin_ms = begin_ms,
+				  .end_ms = begin_ms + options->step_ms };
 }
 
-bool range_take(void *self, const struct sample_set *row, struct err *err)
+bool range_sums_add_row(void *self, const struct sample_set *row, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct range *range = self;
+	struct range_sums *range = self;
 	struct grouping grouping = { .into = &range->groups,
 				     .by = range->options.sum_by,
 				     .sources = range->gauge ? GROUPING_SOURCES
 							     : GROUPING_NO_SOURCES };
-	struct run run = { 0 };
+	struct step_sum step_sum = { 0 };
 
 	grouping_begin(&grouping, row, &scratch);
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
 		uint32_t group = grouping_of(&grouping, sample);
 
-		if (group != run.group || sample->time_ms < run.begin_ms ||
-		    sample->time_ms >= run.end_ms) {
-			if (run.end_ms && !add(range, run.group, run.step, run.sum, err))
+		if (group != step_sum.group || sample->time_ms < step_sum.begin_ms ||
+		    sample->time_ms >= step_sum.end_ms) {
+			if (step_sum.end_ms &&
+			    !add(range, step_sum.group, step_sum.step, step_sum.sum, err))
 				return false;
-			run = run_of(range, group, sample->time_ms);
+			step_sum = step_sum_of(range, group, sample->time_ms);
 		}
-		if (!add_value(&run.sum, sample->value, err))
+		if (!add_value(&step_sum.sum, sample->value, err))
 			return false;
 	}
-	return !run.end_ms || add(range, run.group, run.step, run.sum, err);
+	return !step_sum.end_ms || add(range, step_sum.group, step_sum.step, step_sum.sum, err);
 }
 
-void range_gauge(struct range *range)
+void range_sums_set_gauge(struct range_sums *range)
 {
 	range->gauge = gauge_new(arena_of(range));
 }
 
-bool range_see(void *self, const struct sample_set *row, struct err *err)
+bool range_sums_observe_row(void *self, const struct sample_set *row, struct err *err)
 {
-	struct range *range = self;
+	struct range_sums *range = self;
 
-	gauge_see(range->gauge, row);
-	return range_within_memory(range, err);
+	gauge_observe(range->gauge, row);
+	return range_sums_within_memory(range, err);
 }
 
-void range_share(struct range *range, struct memory *memory)
+void range_sums_share_memory(struct range_sums *range, struct memory *memory)
 {
-	range->share.memory = memory;
+	range->memory.total = memory;
 }
 
-bool range_add(struct range *range, const struct range *other, struct err *err)
+bool range_sums_combine(struct range_sums *range, const struct range_sums *other, struct err *err)
 {
 	if (range->gauge)
-		gauge_add(range->gauge, other->gauge);
+		gauge_combine(range->gauge, other->gauge);
 	for (size_t i = 0; i < other->points.len; i++) {
 		const struct range_point *point = &other->points.items[i];
 		struct labels labels = other->groups.label_sets.items[point->group];
@@ -190,7 +193,7 @@ static int compare_steps(const void *a, const void *b)
 }
 
 /* The points of one step, each of one source, become one for each group, at `ret_points`. */
-static bool average_step(struct range *range, const struct grouping_origin *origins,
+static bool average_step(struct range_sums *range, const struct grouping_origin *origins,
 			 const struct range_point *points, size_t count,
 			 struct range_point *ret_points, size_t *ret_count, struct err *err)
 {
@@ -211,11 +214,11 @@ static bool average_step(struct range *range, const struct grouping_origin *orig
 						      .step = step,
 						      .sum = sums[i].value };
 	*ret_count = count;
-	return range_within_memory(range, err);
+	return range_sums_within_memory(range, err);
 }
 
 /* There are fewer points afterwards, so each step's are written over those before. */
-static bool average_steps(struct range *range, struct err *err)
+static bool average_steps(struct range_sums *range, struct err *err)
 {
 	struct range_point *points = range->points.items;
 	size_t len = range->points.len, kept = 0;
@@ -223,7 +226,7 @@ static bool average_steps(struct range *range, struct err *err)
 	const struct grouping_origin *origins =
 		grouping_origins(&range->groups, range->gauge, &scratch);
 
-	gauge_settle(range->gauge);
+	gauge_sort_times(range->gauge);
 	if (len)
 		qsort(points, len, sizeof(*points), compare_steps);
 	for (size_t i = 0, next; i < len; i = next) {
@@ -240,7 +243,7 @@ static bool average_steps(struct range *range, struct err *err)
 }
 
 /* Points that stand together become a line. */
-static bool make_lines(const struct range *range, struct range_line *lines, size_t *ret_count,
+static bool make_lines(const struct range_sums *range, struct range_line *lines, size_t *ret_count,
 		       struct err *err)
 {
 	size_t count = 0;
@@ -261,8 +264,8 @@ static bool make_lines(const struct range *range, struct range_line *lines, size
 	return true;
 }
 
-bool range_finish(struct range *range, size_t limit, struct range_result *ret_result,
-		  struct err *err)
+bool range_sums_finish(struct range_sums *range, size_t limit, struct range_result *ret_result,
+		       struct err *err)
 {
 	if (range->gauge && !average_steps(range, err))
 		return false;
@@ -287,5 +290,5 @@ bool range_finish(struct range *range, size_t limit, struct range_result *ret_re
 	if (result.count)
 		qsort(lines, result.count, sizeof(*lines), compare_labels);
 	*ret_result = result;
-	return range_within_memory(range, err);
+	return range_sums_within_memory(range, err);
 }
