@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api.h"
 
-#include "api_request.h"
 #include "error_response.h"
+#include "handlers.h"
 #include "web_page.h"
 
 /*
@@ -108,4 +108,17 @@ void api_done(struct api *api)
 bool api_ready(void *self, struct err *why)
 {
 	return ready_get(&((struct api *)self)->ready, why);
+}
+
+void api_reject(void *self, const struct http_request *req, const char *why,
+		struct http_response *res)
+{
+	(void)self;
+	if (!str_starts_with(req->path, STR("/api/"))) {
+		res->body = str_format(req->arena, "%s\n", why);
+		return;
+	}
+
+	error_response_write_body(res->status == 404 ? ERROR_NOT_FOUND : ERROR_BAD_DATA, why,
+				  req->arena, res);
 }

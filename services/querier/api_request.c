@@ -289,16 +289,3 @@ bool match_params_parse(const struct api_request *request, struct match_params *
 	}
 	return true;
 }
-
-void api_reject(void *self, const struct http_request *req, const char *why,
-		struct http_response *res)
-{
-	(void)self;
-	if (!str_starts_with(req->path, STR("/api/"))) {
-		res->body = str_format(req->arena, "%s\n", why);
-		return;
-	}
-
-	error_response_write_body(res->status == 404 ? ERROR_NOT_FOUND : ERROR_BAD_DATA, why,
-				  req->arena, res);
-}

@@ -80,10 +80,5 @@ bool match_params_parse(const struct api_request *request, struct match_params *
 			struct err *err) MUST_CHECK;
 void match_params_done(struct match_params *matches);
 
-/* For routes. */
-http_handler handle_labels, handle_label_values, handle_profile_types, handle_series;
-http_handler handle_query, handle_query_range, handle_diff, handle_fleet;
-http_handler handle_share, handle_shared, handle_link;
-
 enum { API_REQUEST_METRICS = 9 };
 extern struct metric *const api_request_metrics[API_REQUEST_METRICS];

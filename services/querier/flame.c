@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flame.h"
 
-#include "flame_paths.h"
-
 #include <assert.h>
 
 /* The way from a root to the node that was made last: paths come sorted, so it is all that the

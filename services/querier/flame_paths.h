@@ -5,7 +5,21 @@
  */
 #pragma once
 
-#include "flame.h"
+#include "merge.h"
+
+struct flame_symbol {
+	str name;     /* the function; binary+0xADDRESS; comm=nginx; [no stack] */
+	str binary;   /* path of the executable; empty where there is none */
+	str file;     /* of source code; empty where it is not known */
+	str build_id; /* this and what follows: only where the function is not known */
+	str address;  /* in the ELF file: 0x1f */
+	/* Why, a sentence and a word: of name_reason_text and _names; empty where nobody was asked.
+	 */
+	str reason, reason_word;
+};
+
+/* The order that symbols are sorted by. */
+int flame_symbol_compare(const struct flame_symbol *a, const struct flame_symbol *b);
 
 struct flame_paths {
 	struct merge *merge;

@@ -2,6 +2,7 @@
 #include "flame_report.h"
 
 #include "base/map.h"
+#include "flame_table.h"
 #include "json_response.h"
 #include "profile/profile_type.h"
 

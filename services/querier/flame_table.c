@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of flame: the table of functions, summed over the paths.
- */
-#include "flame_paths.h"
+#include "flame_table.h"
 
 /* Sums of the group that is being read: paths come sorted, so groups stand together. */
 struct table_builder {

@@ -9,8 +9,14 @@
 #pragma once
 
 #include "gauge.h"
-#include "params.h"
 #include "profile/sample_set.h"
+#include "querier_limits.h"
+
+/* The labels that an answer is grouped by; each name once. */
+struct group_by {
+	str names[GROUP_BY_MAX];
+	size_t len;
+};
 
 enum grouping_sources {
 	GROUPING_NO_SOURCES,

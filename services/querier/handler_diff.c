@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "diff.h"
 #include "flame_report.h"
+#include "handlers.h"
 #include "query_result.h"
 #include "shared_query.h"
 

@@ -4,6 +4,7 @@
  */
 #include "api_request.h"
 #include "fleet_response.h"
+#include "handlers.h"
 
 static bool respond_fleet(struct api_request *request, struct err *err)
 {

@@ -3,6 +3,7 @@
  * /api/v1/labels, label/NAME/values and profile_types.
  */
 #include "api_request.h"
+#include "handlers.h"
 #include "json_response.h"
 #include "profile/limits.h"
 

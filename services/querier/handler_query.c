@@ -2,6 +2,7 @@
 /*
  * /api/v1/query: a profile in any report, read now or as it was shared.
  */
+#include "handlers.h"
 #include "json_response.h"
 #include "query_result.h"
 #include "report.h"

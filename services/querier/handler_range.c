@@ -4,6 +4,7 @@
  */
 #include "api_request.h"
 #include "base/clock.h"
+#include "handlers.h"
 #include "profile/profile_type.h"
 #include "range_report.h"
 #include "store/limits.h"

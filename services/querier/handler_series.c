@@ -3,6 +3,7 @@
  * /api/v1/series: the label sets that a selector means.
  */
 #include "api_request.h"
+#include "handlers.h"
 #include "json_response.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
  */
 #include "chassis/metrics.h"
 #include "frozen.h"
+#include "handlers.h"
 #include "json_response.h"
 #include "query_result.h"
 #include "share_request.h"

@@ -9,6 +9,7 @@
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
 #include "error_response.h"
+#include "handlers.h"
 #include "report.h"
 #include "shared_query.h"
 #include "store/limits.h"

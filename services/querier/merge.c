@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merge.h"
 
-#include "grouping.h"
-
 #include <inttypes.h>
 
 enum { FIRST_SLOTS = 1024 };

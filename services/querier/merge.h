@@ -10,9 +10,10 @@
 
 #include "base/err.h"
 #include "gauge.h"
+#include "grouping.h"
 #include "memory.h"
-#include "params.h"
 #include "profile/sample_set.h"
+#include "window.h"
 
 struct merge {
 	struct sample_set set; /* what has been merged: one sample for each stack and group */

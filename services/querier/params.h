@@ -5,7 +5,9 @@
 #pragma once
 
 #include "chassis/http.h"
+#include "grouping.h"
 #include "querier_limits.h"
+#include "window.h"
 
 /*
  * Unix seconds with or without a fraction, or RFC 3339 ("2026-08-22T10:00:00.5+02:00"), to
@@ -16,17 +18,10 @@ bool params_time(str text, uint64_t *ret_ms, struct err *err) MUST_CHECK;
 /* start and end, with a prefix before their names; without start an hour before the end, without
  * end now. ERR_INVALID: start >= end.
  */
-struct window {
-	uint64_t start_ms, end_ms;
-};
 bool params_window(const struct http_request *req, const char *prefix, uint64_t now_ms,
 		   struct window *ret_window, struct err *err) MUST_CHECK;
 
 /* Names of labels, separated by commas; and how many. */
-struct group_by {
-	str names[GROUP_BY_MAX];
-	size_t len;
-};
 bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 		     struct err *err) MUST_CHECK;
 

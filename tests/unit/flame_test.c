@@ -2,6 +2,7 @@
 #include "collapsed.h"
 #include "flame.h"
 #include "flame_report.h"
+#include "flame_table.h"
 #include "profile/profile_type.h"
 #include "random_set.h"
 #include "test.h"

@@ -2,6 +2,7 @@
 /*
  * Reports are found by their names, and who asks for another one is told which there are.
  */
+#include "chassis/metrics.h"
 #include "report.h"
 #include "test.h"
 
