@@ -86,7 +86,7 @@ void api_init(struct api *api, const struct api_options *options)
 	api->postgres = options->store.postgres;
 	api->share_max_bytes = options->share_max_bytes;
 	api->share_total_max_bytes = options->share_total_max_bytes;
-	pthread_mutex_init(&api->sharing, NULL);
+	pthread_mutex_init(&api->share_lock, NULL);
 	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
 	symbolization_init(&api->symbolization,
@@ -102,7 +102,7 @@ void api_done(struct api *api)
 	pool_done(&api->pool);
 	ready_done(&api->ready);
 	symbolization_done(&api->symbolization);
-	pthread_mutex_destroy(&api->sharing);
+	pthread_mutex_destroy(&api->share_lock);
 }
 
 bool api_ready(void *self, struct err *why)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request - a request to the API on its way to an answer: its window, a reader, what it took.
+ * api_request - one request to the API while it is handled: its window, its reader, its statistics.
  *
- * Every request goes through api_request_handle(): one place for the window, for refusals and for
- * the books. Each ask_*.c holds the answers to one kind. Any thread.
+ * Every handler calls api_request_handle(). It parses the window and the timeout, calls the
+ * responder of the endpoint, writes error responses, updates metrics and the log. Any thread; one
+ * request is handled by one thread.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "params.h"
 #include "query_stats.h"
 
-/* What is asked for, for the metrics. */
+/* A label value of the metric for requests. */
 enum endpoint {
 	ENDPOINT_LABELS,
 	ENDPOINT_LABEL_VALUES,
@@ -32,45 +33,51 @@ struct api_request {
 	const struct http_request *req;
 	struct http_response *res;
 	struct window window;
-	struct store_bounds bounds; /* --query-timeout, and while the client waits */
-	struct store_needs needs;   /* set before reading */
-	bool has_read;              /* it has had a reader: what is invalid now is ours */
-	bool is_unknown, is_gone;   /* why it is refused: there is no such thing, or no more */
+	struct store_bounds bounds; /* the deadline, and the token that a closed connection sets */
+	struct store_needs needs;   /* set before api_request_read_samples() */
+	bool has_read;              /* a reader was acquired: ERR_INVALID is a fault of ours now */
+	bool is_unknown, is_gone;   /* the error response is 404, or 410 */
 	struct query_stats stats;
-	struct store_gap gaps[STORE_GAPS_MAX]; /* of what was read last */
+	struct store_gap gaps[STORE_GAPS_MAX]; /* of the last api_request_read_samples() */
 	size_t gap_count;
-	size_t memory_used; /* most bytes of it, where that is more than the request's arena */
+	size_t memory_used; /* peak bytes, if more than the arena of `req` has */
 };
 
-/* False: refused; the error's code says with which status. */
+/* Writes the response to one endpoint. On false the code of `err` selects the status. */
 typedef bool api_responder(struct api_request *request, struct err *err);
 
 void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
 			enum endpoint endpoint, api_responder *respond);
 
-/* A reader with a snapshot of its own; NULL with a sentence. What it read goes into the stats. */
+/*
+ * A reader with a snapshot of its own, or NULL and an error. The caller must release it, which adds
+ * the reader's counts to the request's statistics.
+ */
 struct store_reader *api_request_acquire_reader(struct api_request *request,
 						struct err *err) MUST_CHECK;
 void api_request_release_reader(struct api_request *request, struct store_reader *reader);
 
-/* The parameter `query`, or of another name. Give it to selector_done(), also where it was refused.
+/*
+ * Parse the selector in the parameter `name`. The selector lives in the request's arena. The caller
+ * must call selector_done(), on failure as well. ERR_INVALID: missing or malformed.
  */
 bool api_request_selector(const struct api_request *request, const char *name,
 			  struct selector *ret_selector, struct err *err) MUST_CHECK;
 
 /*
- * Samples of the window that the selector means, into sinks: one for each of --query-connections,
- * each called by one thread, a sample to one of them.
+ * Read the samples of the window that match the selector. `sinks` has one sink for each of
+ * --query-connections. Each sink is called by one thread; each sample goes to one sink.
  */
 bool api_request_read_samples(struct api_request *request, const struct selector *selector,
 			      const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
-/* What is to be said of the gaps; returns how many sentences. */
+/* One warning for each gap of the last read; returns their number. */
 size_t api_request_warnings(const struct api_request *request, str ret_warnings[STORE_GAPS_MAX]);
 
+/* Append a header to the response. */
 void api_request_add_header(struct api_request *request, str name, str value);
 
-/* The match[] parameters: alternatives, each with the window. */
+/* The selectors of the match[] parameters, and a query over the window for each. */
 struct match_params {
 	struct selector *selectors;
 	struct store_query *queries;

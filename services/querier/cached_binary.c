@@ -210,7 +210,7 @@ size_t cached_binary_memory_used(struct cached_binary *binary)
 }
 
 size_t cached_binary_find(struct cached_binary *binary, const uint64_t *addresses, size_t count,
-			  uint64_t now_ns, struct address_lines *names, uint32_t *ret_missing)
+			  uint64_t now_ns, struct address_lines *resolved, uint32_t *ret_missing)
 {
 	size_t missing = 0;
 
@@ -221,8 +221,8 @@ size_t cached_binary_find(struct cached_binary *binary, const uint64_t *addresse
 		if (is_free(slot) || (slot->until_ns && slot->until_ns <= now_ns))
 			ret_missing[missing++] = (uint32_t)i;
 		else
-			names[i] = (struct address_lines){ slot->lines, slot->len,
-							   (enum name_reason)slot->reason };
+			resolved[i] = (struct address_lines){ slot->lines, slot->len,
+							      (enum name_reason)slot->reason };
 	}
 	pthread_rwlock_unlock(&binary->lock);
 	return missing;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cached_binary - what is known of one binary's addresses, in one generation of its debug file.
+ * cached_binary - the cached symbols of one binary, for one generation of its debug file.
  *
- * It only grows: what was found stays where it is until the whole is freed. It is of one generation
- * as long as it lives; for another one there is another object, so that an answer never mixes the
- * names of two. Any thread; symbol_cache says how long it lives.
+ * It only grows: pointers to its lines stay valid until it is freed. It has the same generation for
+ * all its life. The cache holds another object for another generation, so that a response never
+ * mixes symbols of two debug files. Any thread; symbol_cache decides when it is freed.
  */
 #pragma once
 
@@ -14,15 +14,15 @@
 
 struct cached_binary {
 	str build_id; /* read freely */
-	/* private to cached_binary.c: the lock is of the rest of these */
+	/* private to cached_binary.c, guarded by this lock */
 	pthread_rwlock_t lock;
-	struct arena arena; /* all of it, this too */
+	struct arena arena; /* of everything here, this struct included */
 	uint64_t generation, requested_ns, secret;
 	bool has_generation;
-	struct address_slot *slots; /* by address; half full at most */
+	struct address_slot *slots; /* hash table by address; at most half full */
 	size_t cap, len;            /* cap: a power of two */
 	struct map *functions;      /* each once */
-	struct buf key;             /* of the one that is looked up */
+	struct buf key;             /* of the function that is looked up */
 	/* private to symbol_cache.c, under its lock */
 	size_t counted_bytes;
 	unsigned int references;
@@ -30,31 +30,33 @@ struct cached_binary {
 	struct cached_binary *chain, *newer, *older;
 };
 
-/* What the symbolizer said of some addresses, and when it was asked. */
+/* The symbolizer's response for some addresses of a binary, and the time of the request. */
 struct symbolize_exchange {
 	const struct symbolize_binary *request;
 	const struct symbolized_binary *response; /* as many locations as addresses */
-	uint64_t requested_ns;
+	uint64_t requested_ns;                    /* monotonic */
 };
 
 struct cached_binary *cached_binary_new(str build_id);
 void cached_binary_free(struct cached_binary *binary);
 
-/* Copy an answer in. False: it is of another generation. */
+/* Copy a response into it. False: the response is of another generation; nothing is copied. */
 bool cached_binary_put(struct cached_binary *binary, const struct symbolize_exchange *exchange);
 
-/* Whether answers of that generation can be put in. */
+/* True if a response of that generation can be put. */
 bool cached_binary_accepts(struct cached_binary *binary, uint64_t generation);
 
-/* When its generation was last asked for; 0: never. */
+/* Time of the last request whose response was put; 0: never. */
 uint64_t cached_binary_requested_ns(struct cached_binary *binary);
 
-/* Bytes that it holds. */
+/* Bytes of the whole object. */
 size_t cached_binary_memory_used(struct cached_binary *binary);
 
 /*
- * What is known of each address at now_ns; the indexes of the others go into ret_missing, which has
- * room for all. How many those are. Lines are never kept out of date here: see the generation.
+ * Write the symbols that are known at now_ns into `resolved`, by index of the address. Returns the
+ * number of addresses that are unknown or whose reason has expired; their indexes are in
+ * ret_missing, which must have room for `count`. Lines never expire: a new debug file has another
+ * generation.
  */
 size_t cached_binary_find(struct cached_binary *binary, const uint64_t *addresses, size_t count,
-			  uint64_t now_ns, struct address_lines *names, uint32_t *ret_missing);
+			  uint64_t now_ns, struct address_lines *resolved, uint32_t *ret_missing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * type - why a question has no answer: Prometheus' words, and the status that goes with each.
+ * error_response - the error responses of the API: Prometheus' error types and their status codes.
  */
 #pragma once
 
@@ -18,11 +18,12 @@ enum error_type {
 	ERROR_TYPE_COUNT,
 };
 
-/* Count it, and answer with its status and the sentence. */
+/* Count the error, and write a response with the status of its type and the sentence. */
 void error_response_write(enum error_type type, const char *sentence, struct arena *arena,
 			  struct http_response *res);
 
-/* The same with the status and the headers that `res` has: those of a door, 414 and the like. */
+/* The same, but keep the status and the headers of `res`: the server has set them, 414 for
+ * example. */
 void error_response_write_body(enum error_type type, const char *sentence, struct arena *arena,
 			       struct http_response *res);
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * flame - merged stacks as a tree for a flame graph, and as a table of functions.
+ * flame - builds the tree of a flame graph from a merge.
  *
- * Pure: a merge goes in, values in an arena come out. Frames become symbols: what is one bar, one
- * row. A frame with a function is that function of a binary and a source file, at whatever address
- * and in whatever build; one without is an address in one build of a binary. Where the merge is
- * grouped, each label is a level above the stacks, as `name=value`. Samples without a stack are
- * under a symbol of their own, so nothing is missing from a sum.
+ * Pure. Nodes are symbols (flame_paths.h). If the merge is grouped, each label is a level above the
+ * stacks, with the name `name=value`. Samples without a stack have a symbol of their own, so that
+ * every sample is part of the total.
  *
- * Nodes come in preorder, children sorted by symbol:
+ * Nodes are in preorder, children are sorted by symbol, and
  *
- *     parent < node, total = self + the children's totals, the selves' sum = the flame's total
+ *     parent < node; total = self + totals of the children; sum of all selves = total of the flame
  */
 #pragma once
 
@@ -25,12 +23,13 @@ struct flame_node {
 };
 
 struct flame {
-	const struct flame_symbol *symbols; /* each once, sorted by name and the rest */
+	const struct flame_symbol *symbols; /* each once, sorted by flame_symbol_compare() */
 	size_t symbol_count;
 	VEC(struct flame_node) nodes;
 	int64_t total;
 };
 
-/* ERR_LIMIT: merge and tree need more memory than the merge may, or a sum is beyond 64 bits. */
+/* The flame lives in the arena; texts of symbols are borrowed from the merge. ERR_LIMIT: merge and
+ * tree use more memory than the merge may, or a sum is beyond 64 bits. */
 bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame,
 		 struct err *err) MUST_CHECK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fleet_response - the response to /api/v1/fleet, written host by host.
+ * fleet_response - the response of /api/v1/fleet, written host by host.
  *
- * A fleet larger than one response may be is asked for in pages: `limit` hosts that come after the
+ * A fleet that is too large for one response is requested in pages: `limit` hosts that follow the
  * host `after`.
  */
 #pragma once
@@ -14,10 +14,10 @@
 struct fleet_page {
 	str after;
 	size_t limit;
-	bool has_limit; /* false: no limit was given, so what does not fit is an error */
+	bool has_limit; /* false: no limit was given, so more hosts than fit are an error */
 };
 
-/* ERR_INVALID: a limit that is none, a host id that is no text. */
+/* ERR_INVALID: `limit` is not a number from 1 to FLEET_HOSTS_MAX, or `after` is not text. */
 bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page,
 		     struct err *err) MUST_CHECK;
 
@@ -33,8 +33,8 @@ void fleet_response_begin(struct fleet_response *response, const struct fleet_pa
 			  uint64_t memory_max, struct arena *arena);
 
 /*
- * A fleet_sink's take(). ret_more false: the page is full. ERR_LIMIT: more hosts, or more bytes,
- * than one response may have.
+ * The callback of a fleet_sink. *ret_more is false when the page is full. ERR_LIMIT: more hosts
+ * than FLEET_HOSTS_MAX without a limit, or more than memory_max bytes.
  */
 bool fleet_response_add_host(void *response, const struct fleet_host *host, bool *ret_more,
 			     struct err *err) MUST_CHECK;

@@ -39,7 +39,7 @@ static bool diff_side_read(struct diff_side *side, size_t number, struct api_req
 						      .memory_max = memory_max };
 
 	shared_query_use_window(shared, number, request);
-	request->stats.names = (struct symbol_lookup_stats){ 0 };
+	request->stats.symbols = (struct symbol_lookup_stats){ 0 };
 	if (!query_result_read(&side->result, request, &options, err))
 		return false;
 	side->merge = side->result.merge;

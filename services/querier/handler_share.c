@@ -68,7 +68,7 @@ static bool freeze_side(struct api_request *request, struct shared_query *shared
 	bool good;
 
 	shared_query_use_window(shared, number, request);
-	request->stats.names = (struct symbol_lookup_stats){ 0 };
+	request->stats.symbols = (struct symbol_lookup_stats){ 0 };
 	good = query_result_read(&result, request, &options, err);
 	if (good) {
 		query_stats_add(&request->stats, &before);
@@ -110,13 +110,13 @@ static bool store(struct api_request *request, const struct share *share, struct
 	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
 					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
 
-	if (pthread_mutex_clocklock(&api->sharing, CLOCK_MONOTONIC, &until) != 0)
+	if (pthread_mutex_clocklock(&api->share_lock, CLOCK_MONOTONIC, &until) != 0)
 		return err_set(err, ERR_IO, "others are being shared: try again later");
 
 	bool stored = share_store(api->postgres, share, api->share_total_max_bytes,
 				  &request->bounds, err);
 
-	pthread_mutex_unlock(&api->sharing);
+	pthread_mutex_unlock(&api->share_lock);
 	if (!stored)
 		count_limit(REJECTED_FULL, err);
 	return stored;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * handlers - the endpoints of /api/v1, for the table of routes: each handler_*.c holds one kind.
+ * handlers - the handlers of the API's endpoints, for the table of routes in api.c.
+ *
+ * Each is defined in a handler_*.c, which holds one kind of endpoint. `self` is the api. Any
+ * thread.
  */
 #pragma once
 

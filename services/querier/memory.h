@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * memory - what the parts of one answer hold together, each in a thread and an arena of its own.
+ * memory - the memory that the parts of one response use together.
+ *
+ * Each part belongs to one thread and has an arena of its own; the total is atomic.
  */
 #pragma once
 
@@ -9,19 +11,19 @@
 #include <stdatomic.h>
 
 struct memory {
-	_Atomic size_t used;
+	_Atomic size_t used; /* bytes */
 };
 
-/* A part's: what it used when it was last asked. */
+/* One part, and the bytes that it reported last. Zero is a valid part without a total. */
 struct memory_part {
-	struct memory *total; /* NULL: it is alone */
+	struct memory *total; /* NULL: the part stands alone */
 	size_t used;
 };
 
-/* Say what it uses now, and hear what all use. */
+/* Report the bytes that the part uses now; returns the bytes of all parts. */
 static inline size_t memory_update(struct memory_part *part, size_t used)
 {
-	size_t grown = used - part->used; /* wraps where it shrank, as the sum does */
+	size_t grown = used - part->used; /* wraps if it shrank; the sum below wraps back */
 
 	if (!part->total)
 		return used;

@@ -54,7 +54,7 @@ static bool symbolize(struct query_result *result, struct api_request *request,
 {
 	const struct merge *merge = &result->merges[0];
 	uint64_t began_ns = clock_monotonic_ns();
-	bool named;
+	bool good;
 
 	if (!request->api->symbolization.source.query)
 		return true;
@@ -64,14 +64,14 @@ static bool symbolize(struct query_result *result, struct api_request *request,
 
 	const struct symbolize_options given = { result->lookup.resolved, options->keep_addresses };
 
-	merge_init(&result->named, options->selector->type, merge->group_by, merge->memory_max,
+	merge_init(&result->symbolized, options->selector->type, merge->group_by, merge->memory_max,
 		   request->req->arena);
-	merge_share_memory(&result->named, &result->memory);
-	named = symbolize_merge(&result->named, merge, &given, err);
-	result->merge = &result->named;
-	request->stats.names = result->lookup.stats;
-	request->stats.names.ns = clock_monotonic_ns() - began_ns;
-	return named;
+	merge_share_memory(&result->symbolized, &result->memory);
+	good = symbolize_merge(&result->symbolized, merge, &given, err);
+	result->merge = &result->symbolized;
+	request->stats.symbols = result->lookup.stats;
+	request->stats.symbols.ns = clock_monotonic_ns() - began_ns;
+	return good;
 }
 
 bool query_result_read(struct query_result *result, struct api_request *request,

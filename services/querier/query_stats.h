@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stats - what an answer took: with every answer, in its body or in its header.
+ * query_stats - the cost of a response, reported with each response in its body or a header.
  *
- * Stages follow one another: wait for a connection, find the series, read the rows (decode and
- * merge them too), look for names, and the rest, which is writing the answer.
+ * A request has these stages, one after the other: wait for a connection, find the series, read the
+ * rows (decoding and merging included), symbolize, and write the response, which is the remainder.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 
 struct query_stats {
 	struct store_stats store;
-	struct symbol_lookup_stats names;
-	uint64_t began_ns, wait_ns;
+	struct symbol_lookup_stats symbols;
+	uint64_t began_ns, wait_ns; /* began_ns: clock_monotonic_ns() */
 };
 
-/* What another question took that is a part of this one. */
+/* Add the cost of another query that is a part of this request; wait_ns and began_ns stay. */
 void query_stats_add(struct query_stats *stats, const struct query_stats *other);
 
-/* {"series":...,"seconds":{...}}; `write` ends now. */
+/* {"series":...,"seconds":{...}}; the stage `write` ends with this call. */
 void query_stats_write(const struct query_stats *stats, struct json *json);
 str query_stats_text(const struct query_stats *stats, struct arena *arena);

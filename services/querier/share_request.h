@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * share_request - what somebody wants a link to: the body of POST /api/v1/share.
+ * share_request - the body of POST /api/v1/share: the profile or comparison to share.
  *
  *     {"query": "{comm=\"nginx\"}", "start": 1787479200, "end": "2026-08-22T10:00:00Z",
  *      "group_by": "comm", "expires": 604800, "freeze": true}
  *
- * Of a comparison "a" and "b" stand in place of the first three: each is an object of those.
+ * A comparison has "a" and "b" in place of query, start and end: two objects with these members.
  */
 #pragma once
 
@@ -17,13 +17,16 @@ struct share_request_side {
 };
 
 struct share_request {
-	struct share_request_side sides[2]; /* a and b, or the first alone */
+	struct share_request_side sides[2]; /* a and b, or only the first */
 	size_t side_count;
 	str group_by;
 	uint64_t expires_ms; /* Unix ms; 0: never */
 	bool freeze;
 };
 
-/* Whether a query is a selector and the groups are labels, others say. Pure. */
+/*
+ * Parse the body. Pure; texts live in the arena or borrow from the body. The caller must parse
+ * query and group_by, which are plain text here. ERR_INVALID: malformed.
+ */
 bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
-			struct share_request *ret_wish, struct err *err) MUST_CHECK;
+			struct share_request *ret_request, struct err *err) MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * shared - what a link is of: found by its id.
+ * shared_query - a stored share (store/share.h) that a request refers to, with its parsed queries.
  */
 #pragma once
 
@@ -16,32 +16,37 @@ struct shared_query {
 	struct group_by group_by;
 };
 
-/* The row alone. False, and the request knows why: malformed, unknown or expired too. */
+/*
+ * Read the row of a share. Texts live in the request's arena. ERR_NOT_FOUND: the id is malformed or
+ * unknown, or the share has expired; then is_unknown or is_gone of the request is set.
+ */
 bool shared_query_find(struct api_request *request, str id, bool with_payload,
 		       struct share *ret_share, struct err *err) MUST_CHECK;
 
-/* What its queries and groups mean. Those of a comparison must be of one profile type. */
+/* Parse the queries and the groups of `share`. ERR_INVALID as well: the sides of a comparison have
+ * different profile types. */
 bool shared_query_parse(struct shared_query *shared, struct arena *arena,
 			struct err *err) MUST_CHECK;
 
-/* With its payload, and what it means. */
+/* Find with payload, and parse. */
 bool shared_query_open(struct shared_query *shared, struct api_request *request, str id,
 		       struct err *err) MUST_CHECK;
 void shared_query_done(struct shared_query *shared);
 
-/* What was asked of it is wrong, not what was read: 400 with this sentence. */
+/* Always false. Fails with 400 and this sentence: the request does not fit the share, although the
+ * share itself was read without an error. */
 bool shared_query_reject(struct api_request *request, struct err *err,
 			 const char *sentence) MUST_CHECK;
 
-/* One side's window becomes the request's. */
+/* Set the window of the request to that of one side. */
 void shared_query_use_window(const struct shared_query *shared, size_t side,
 			     struct api_request *request);
 
-/* One side of a frozen one, into a merge of merge_init() that nothing was put in. */
+/* Decode the frozen result of one side into an empty merge, after merge_init(). */
 bool shared_query_read_frozen(const struct shared_query *shared, size_t side, struct merge *merge,
 			      struct err *err) MUST_CHECK;
 
-/* Warnings that it was frozen with; returns how many. */
+/* The warnings that were stored with a frozen result; returns their number. */
 size_t shared_query_warnings(const struct shared_query *shared,
 			     str warnings[SHARED_QUERY_WARNINGS_MAX]);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_cache - the names of all binaries that were asked for, up to so many bytes.
+ * symbol_cache - the symbols of all binaries that were requested, up to max_bytes.
  *
- * Who reads names accepts the binary first; what it finds stays until it gives it back, even where
- * others drop the binary meanwhile: then it cannot be found any more, and goes with its last taker.
- * Whole binaries are dropped, those first that were not asked for for the longest time. Any thread.
+ * A reader acquires a binary and releases it after use. Until then its symbols stay valid, even if
+ * the cache evicts or replaces the binary: it can no longer be found then, and is freed with its
+ * last reference. Whole binaries are evicted, the least recently acquired first; binaries in use
+ * are not. Any thread.
  */
 #pragma once
 
@@ -16,7 +17,7 @@ struct symbol_cache {
 	/* private, under the lock */
 	pthread_mutex_t lock;
 	uint64_t max_bytes;
-	size_t bytes; /* of all binaries, also those that cannot be found any more */
+	size_t bytes; /* of all binaries, also of those that can no longer be found */
 	struct cached_binary *buckets[SYMBOL_CACHE_BUCKETS];
 	struct cached_binary *newest, *oldest;
 };
@@ -24,14 +25,14 @@ struct symbol_cache {
 void symbol_cache_init(struct symbol_cache *cache, uint64_t max_bytes);
 void symbol_cache_done(struct symbol_cache *cache);
 
-/* The binary of that build id; an empty one where it is not there. */
+/* Acquire the binary with that build id; a new, empty one if the cache has none. */
 struct cached_binary *symbol_cache_acquire(struct symbol_cache *cache, str build_id);
 void symbol_cache_release(struct symbol_cache *cache, struct cached_binary *binary);
 
 /*
- * Copy an answer into the cache. The binary that has it now is accepted in place of the one that
- * was, and returned: the same, or another if the generation is another. What the cache grew by is
- * added to *grown.
+ * Copy a response into the cache. Returns the binary that has it now: `binary`, or another one if
+ * the generation differs. The reference moves to the returned binary. The bytes by which the cache
+ * grew are added to *grown.
  */
 struct cached_binary *symbol_cache_put(struct symbol_cache *cache, struct cached_binary *binary,
 				       const struct symbolize_exchange *exchange,

@@ -115,7 +115,7 @@ static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 		return true;
 	}
 	lookup->stats.requests++;
-	lookup->stats.asked += batch->addresses;
+	lookup->stats.requested += batch->addresses;
 	good = store_bounds_hold(&lookup->bounds, &lookup->why) &&
 	       source->query(source->self, &request, &lookup->bounds, &arena, &response,
 			     &lookup->why) &&
@@ -258,23 +258,23 @@ static void collect(struct symbol_lookup *lookup, struct lookup_binary *binary)
 
 		lookup->resolved[binary->frames[i]] = *name;
 		if (name->len)
-			lookup->stats.named++;
+			lookup->stats.symbolized++;
 		else
-			lookup->stats.unnamed[name->reason]++;
+			lookup->stats.unsymbolized[name->reason]++;
 	}
 }
 
 static void warn(struct symbol_lookup *lookup)
 {
 	const struct symbol_lookup_stats *stats = &lookup->stats;
-	uint64_t pending = stats->unnamed[NAME_PENDING];
+	uint64_t pending = stats->unsymbolized[NAME_PENDING];
 
 	if (lookup->has_failed)
 		lookup->warnings[lookup->warning_count++] = str_format(
 			&lookup->arena,
 			"names: the symbolizer cannot be asked: %s. %" PRIu64 " of %" PRIu64
 			" addresses have no name; the others have those of before",
-			lookup->why.msg, stats->addresses - stats->named, stats->addresses);
+			lookup->why.msg, stats->addresses - stats->symbolized, stats->addresses);
 	if (pending)
 		lookup->warnings[lookup->warning_count++] = str_format(
 			&lookup->arena,
@@ -289,10 +289,10 @@ static void account(struct symbol_lookup *lookup)
 
 	stats->ns = clock_monotonic_ns() - lookup->began_ns;
 	metric_add_at(&addresses_total, 0, stats->cached);
-	metric_add_at(&addresses_total, 1, stats->asked);
-	metric_add_at(&resolved_total, NAME_KNOWN, stats->named);
+	metric_add_at(&addresses_total, 1, stats->requested);
+	metric_add_at(&resolved_total, NAME_KNOWN, stats->symbolized);
 	for (size_t i = NAME_KNOWN + 1; i < NAME_REASON_COUNT; i++)
-		metric_add_at(&resolved_total, i, stats->unnamed[i]);
+		metric_add_at(&resolved_total, i, stats->unsymbolized[i]);
 	metric_observe(&duration, stats->ns);
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_lookup - the names of a merge: from the cache, and for the rest from the source, in
- * bounded pieces and in bounded time.
+ * symbol_lookup - finds the symbols for the addresses of a merge: in the cache, and the remainder
+ * at the source, in requests of bounded size and within a time limit.
  *
- * Names never fail a query. Who cannot be asked, or answers nonsense, is left alone for a moment by
- * everybody, and one query alone finds out whether that is over; the others go on without, by what
- * is cached. A binary's cached names are used without asking for SYMBOLS_FRESH_MS; then its
- * generation is asked for, and if that is another, so are all its addresses, once more.
+ * Missing symbols never fail a query. If the source fails or its response is malformed, all queries
+ * continue with the cache alone, and pause requests as symbolization.h says. Cached symbols of a
+ * binary are used for SYMBOLS_FRESH_MS without a request. After that the next lookup requests the
+ * generation; if it changed, the lookup requests all its addresses of that binary again.
  *
  *     struct symbol_lookup lookup = { 0 };
  *     if (symbol_lookup_run(&lookup, &symbolization, &merge, &bounds, err))
  *             symbolize_merge(&named, &merge, &(struct symbolize_options){ lookup.resolved }, err);
- *     ...                     // what borrows from the names
+ *     ...                     // uses of `named`, which borrows from the symbols
  *     symbol_lookup_done(&lookup);
  */
 #pragma once
@@ -19,20 +19,20 @@
 #include "lookup_addresses.h"
 #include "symbolization.h"
 
-/* How an answer came by its names: with every answer, and in the metrics. */
+/* Counts of one lookup, reported with each response and in the metrics. */
 struct symbol_lookup_stats {
-	uint64_t addresses; /* of binaries, that want names */
-	uint64_t cached;    /* of these, known without asking */
-	uint64_t asked;     /* asked for; twice, where a debug file is another than it was */
+	uint64_t addresses; /* of binaries, that need symbols */
+	uint64_t cached;    /* of these, found without a request */
+	uint64_t requested; /* sent to the source; twice if a debug file changed meanwhile */
 	uint64_t requests;
-	uint64_t named, unnamed[NAME_REASON_COUNT]; /* of addresses */
-	uint64_t ns;                                /* that it took */
-	bool is_enabled; /* there is somebody to ask, and the rest says how it went */
+	uint64_t symbolized, unsymbolized[NAME_REASON_COUNT]; /* of addresses */
+	uint64_t ns;                                          /* duration */
+	bool is_enabled; /* there is a source; false: the other members are 0 */
 };
 
 enum { SYMBOL_LOOKUP_WARNINGS_MAX = 2 };
 
-/* Of one query, in one thread. */
+/* Belongs to one query, in one thread. */
 struct symbol_lookup {
 	struct address_lines *resolved; /* by frame of the merge */
 	struct symbol_lookup_stats stats;
@@ -40,19 +40,22 @@ struct symbol_lookup {
 	size_t warning_count;
 	/* private */
 	struct symbolization *symbolization;
-	struct arena arena; /* of all of it */
+	struct arena arena; /* of everything here */
 	struct memory_part memory;
 	struct lookup_addresses addresses;
 	struct store_bounds bounds;
 	uint64_t began_ns;
-	size_t grown;      /* bytes of the cache, for this query */
-	bool is_shortened; /* its own end is nearer than --symbolizer-timeout */
+	size_t grown;      /* bytes by which this lookup grew the cache */
+	bool is_shortened; /* half of the time left is less than --symbolizer-timeout */
 	bool has_failed;
 	struct err why;
 };
 
-/* False: merge and names take more memory than the answer may (ERR_LIMIT), or nobody waits for it
- * any more. */
+/*
+ * Find the symbols of the merge; counts as a part of the merge's memory. Symbols stay valid until
+ * symbol_lookup_done(), which must be called on failure as well. ERR_LIMIT: merge and symbols use
+ * more memory than the merge may. ERR_IO: the client closed the connection.
+ */
 bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbolization,
 		       struct merge *merge, const struct store_bounds *bounds,
 		       struct err *err) MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_source - who knows names: the symbolizer, or a test in its place.
+ * symbol_source - the interface to a source of symbols: the symbolizer, or a fake in tests.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct symbol_source {
 	/*
-	 * Ask, within the bounds. The answer lives in the arena; how much there is of it is not
-	 * checked against the question yet. NULL: there is nobody to ask.
+	 * Send a request, within the bounds. The response lives in the arena. The caller must check
+	 * that its numbers of binaries and locations match the request. NULL: there is no source.
 	 */
 	bool (*query)(void *self, const struct symbolize_request *request,
 		      const struct store_bounds *bounds, struct arena *arena,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbolization - what all queries share that look for names: the cache, the source, and whether it
- * is well.
+ * symbolization - the state that all symbolizing queries share: the cache, the source, and a
+ * circuit breaker for the source.
  *
- * A source that has failed is left alone for a moment by all; then one query alone finds out
- * whether it is well again, so that one that hangs costs its timeout once in a while, not each
- * query.
+ * After a failure no query uses the source for SYMBOLIZER_PAUSE_MS. Then a single query tries it,
+ * so that a source that hangs costs its timeout from time to time, not in every query. Any thread.
  */
 #pragma once
 
@@ -15,9 +14,9 @@
 struct symbolization {
 	struct symbol_cache cache; /* read freely, as the next two */
 	struct symbol_source source;
-	uint64_t timeout_ns; /* of all that one query asks */
+	uint64_t timeout_ns; /* of all requests of one query */
 	/* private */
-	_Atomic uint64_t resume_ns; /* monotonic: nobody asks before; 0: it is well */
+	_Atomic uint64_t resume_ns; /* monotonic: no requests before; 0: the source works */
 };
 
 struct symbolization_options {
@@ -29,10 +28,11 @@ void symbolization_init(struct symbolization *symbolization,
 			const struct symbolization_options *options);
 void symbolization_done(struct symbolization *symbolization);
 
-/* Whether to ask the source, now. Who is told so says afterwards what became of it. */
+/* True if the caller may query the source now. It must then report the outcome with
+ * symbolization_report(). */
 bool symbolization_may_query(struct symbolization *symbolization);
 
-/* SYMBOLIZATION_ABANDONED: whoever asked did not wait for the end. */
+/* SYMBOLIZATION_ABANDONED: the caller stopped waiting, so the state of the source is unknown. */
 enum symbolization_outcome {
 	SYMBOLIZATION_ANSWERED,
 	SYMBOLIZATION_FAILED,

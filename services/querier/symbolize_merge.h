@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * name - a merge whose addresses have got names: each native frame becomes the lines it stands in.
+ * symbolize_merge - copies a merge with symbols in place of addresses: each native frame becomes
+ * the function lines at its address.
  *
- * Pure: a merge and what is known of its frames go in, another merge comes out. Stacks that become
- * equal are added up, and nothing else happens to a sum: before as after, the total and the sum
- * below each prefix of a stack are the same. A frame that nobody knows stays an address, and the
- * reason stays beside it.
+ * Pure. Stacks that become equal are added up. No sum changes: the total, and the sum below each
+ * prefix of a stack, stay the same. A frame without symbols stays an address, and its reason is
+ * kept in the merge.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "profile/symbolize.h"
 
 struct function_symbol {
-	str function;    /* full */
-	str system_name; /* as the linker knows it */
+	str function;    /* full, demangled */
+	str system_name; /* the linker's symbol */
 	str file;
 	uint32_t start_line;
 };
@@ -24,26 +24,28 @@ struct function_line {
 	uint32_t line;
 };
 
-/* Of one address. */
+/* The symbols of one address. */
 struct address_lines {
-	const struct function_line *lines; /* innermost first */
+	const struct function_line
+		*lines; /* innermost first: the others are its inlining callers */
 	uint32_t len;
 	enum name_reason reason; /* NAME_KNOWN if and only if there are lines */
 };
 
-/* Whether the frame is an address of a binary, without a name. */
+/* True if the frame is an address of a binary and has no function; kernel frames never. */
 bool frame_needs_symbol(const struct frame *frame);
 
 struct symbolize_options {
-	const struct address_lines *resolved; /* by frame of the merge; of those that are wanted */
-	/* Keep addresses, lines and build ids. Else a frame is a function, wherever in it and in
-	 * whatever build it was, which is all that most reports show, and far fewer stacks. */
+	const struct address_lines *resolved; /* by frame of `from`; set if it needs a symbol */
+	/* Keep addresses, lines and build ids. If false, a frame is only a function, whatever its
+	 * line and build. Most reports show no more, and there are far fewer stacks. */
 	bool keep_addresses;
 };
 
 /*
- * `into`: of merge_init(), for the same type and groups, empty. It borrows texts from `from` and
- * from the names. ERR_LIMIT: as merge_add_row().
+ * `into` must be empty, after merge_init() with the type and groups of `from`. It borrows texts
+ * from `from` and from `resolved`. ERR_LIMIT: more memory than `into` may use, or a sum beyond 64
+ * bits.
  */
 bool symbolize_merge(struct merge *into, const struct merge *from,
 		     const struct symbolize_options *options, struct err *err) MUST_CHECK;

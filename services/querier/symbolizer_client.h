@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbolizer - the source of names that is a decima-symbolizer: POST /symbolize. Any thread.
+ * symbolizer_client - a symbol_source that sends POST /symbolize to a decima-symbolizer. Any
+ * thread.
  */
 #pragma once
 
@@ -11,5 +12,7 @@ struct symbolizer_client {
 	const char *url; /* --symbolizer-url */
 };
 
-/* url: "http://host:7073", with a path in front of /symbolize or without. It must outlive this. */
+/* url: "http://host:7073", optionally with a path before /symbolize; it must outlive the client.
+ * Empty: the source's query() is NULL. query() fails with ERR_IO if the server is unreachable or
+ * returns an error, ERR_INVALID if its response is malformed. */
 struct symbol_source symbolizer_client_source(struct symbolizer_client *client, const char *url);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * window - the span of time that a request asks for: [start_ms, end_ms), Unix milliseconds.
+ * window - the time range of a request: [start_ms, end_ms), Unix milliseconds.
  */
 #pragma once
 

@@ -43,14 +43,14 @@ static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 			   .connections = 7,
 			   .find_ns = 8000000,
 			   .read_ns = 9000000 },
-		.names = { .addresses = 10,
-			   .cached = 11,
-			   .asked = 12,
-			   .requests = 13,
-			   .named = 14,
-			   .ns = 15000000,
-			   .unnamed[NAME_NO_DEBUG_INFO] = 16,
-			   .is_enabled = true },
+		.symbols = { .addresses = 10,
+			     .cached = 11,
+			     .requested = 12,
+			     .requests = 13,
+			     .symbolized = 14,
+			     .ns = 15000000,
+			     .unsymbolized[NAME_NO_DEBUG_INFO] = 16,
+			     .is_enabled = true },
 	};
 
 	(void)state;

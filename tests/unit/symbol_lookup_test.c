@@ -152,8 +152,8 @@ static void what_is_known_is_not_asked_for_again(void **state)
 	assert_name(&scene, 3, "aa.1.20");
 	assert_int_equal(scene.lookup.resolved[2].reason, NAME_NO_SYMBOL);
 	assert_int_equal(scene.lookup.stats.addresses, 4);
-	assert_int_equal(scene.lookup.stats.named, 3);
-	assert_int_equal(scene.lookup.stats.unnamed[NAME_NO_SYMBOL], 1);
+	assert_int_equal(scene.lookup.stats.symbolized, 3);
+	assert_int_equal(scene.lookup.stats.unsymbolized[NAME_NO_SYMBOL], 1);
 
 	add(&scene, STR("bb"), 0x30, STR("/bin/b"));
 	look_up(&scene);
@@ -176,14 +176,14 @@ static void many_addresses_are_several_requests(void **state)
 	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 3);
 	assert_int_equal(scene.fake.most_addresses, SYMBOL_BATCH_ADDRESSES_MAX);
-	assert_int_equal(scene.lookup.stats.named, 2 * SYMBOL_BATCH_ADDRESSES_MAX + 5);
+	assert_int_equal(scene.lookup.stats.symbolized, 2 * SYMBOL_BATCH_ADDRESSES_MAX + 5);
 	end(&scene);
 	begin(&scene);
 	for (size_t i = 0; i < SYMBOL_BATCH_BINARIES_MAX + 1; i++)
 		add_many(&scene, str_format(&scene.arena, "%zx", i), 2);
 	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 2);
-	assert_int_equal(scene.lookup.stats.named, 2 * (SYMBOL_BATCH_BINARIES_MAX + 1));
+	assert_int_equal(scene.lookup.stats.symbolized, 2 * (SYMBOL_BATCH_BINARIES_MAX + 1));
 	end(&scene);
 }
 
@@ -252,7 +252,7 @@ static void a_source_that_fails_is_told_of_and_left_alone(void **state)
 	assert_nothing_is_named(&scene, 0);
 	clock_sleep_ms(SYMBOLIZER_PAUSE_MS);
 	look_up(&scene);
-	assert_int_equal(scene.lookup.stats.named, 3 * SYMBOL_BATCH_ADDRESSES_MAX);
+	assert_int_equal(scene.lookup.stats.symbolized, 3 * SYMBOL_BATCH_ADDRESSES_MAX);
 	end(&scene);
 }
 
@@ -323,7 +323,7 @@ static void what_is_being_fetched_is_said(void **state)
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
 	scene.fake.reason = NAME_PENDING;
 	look_up(&scene);
-	assert_int_equal(scene.lookup.stats.unnamed[NAME_PENDING], 1);
+	assert_int_equal(scene.lookup.stats.unsymbolized[NAME_PENDING], 1);
 	assert_int_equal(scene.lookup.warning_count, 1);
 	assert_true(str_find(scene.lookup.warnings[0], STR("ask again")) != SIZE_MAX);
 	end(&scene);
