@@ -6,9 +6,9 @@
 #include "web_page.h"
 
 /*
- * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
- * no local binary for, and gives up altogether where that is not there. What this process knows is
- * in the profile already, so it says that it knows no more: names it lists would be lines.
+ * `go tool pprof URL` requests `symbolz`, beside the URL of the profile, for addresses whose binary
+ * it does not find locally, and aborts if that path does not exist. The profile has all known
+ * symbols already, so this response lists none: each listed symbol would be a line of its body.
  */
 static void serve_symbolz(void *self, const struct http_request *req, struct http_response *res)
 {
@@ -30,7 +30,7 @@ static void serve_asset(void *self, const struct http_request *req, struct http_
 		error_response_write(ERROR_NOT_FOUND, "the page has no such file", req->arena, res);
 }
 
-/* The page for a browser; whoever opens the address by curl shall learn how to go on. */
+/* The page for a browser; for curl, a list of the endpoints. */
 static void serve_root(void *self, const struct http_request *req, struct http_response *res)
 {
 	if (web_page_accepted(req)) {

@@ -65,8 +65,8 @@ struct metric *const api_request_metrics[API_REQUEST_METRICS] = {
 };
 
 /*
- * What became of it is looked at first: a request that ran out of time, or was left alone, fails
- * in many ways, none of which says so.
+ * Cancellation and the deadline are checked first: after either of them a request fails with an
+ * error that does not name that cause.
  */
 static enum error_type error_type_of(const struct api_request *request, struct err *err)
 {
@@ -87,12 +87,12 @@ static enum error_type error_type_of(const struct api_request *request, struct e
 		return request->is_gone ? ERROR_GONE : ERROR_NOT_FOUND;
 	switch (err->code) {
 	case ERR_INVALID:
-		/* Of what was asked, until something was read; then of what is stored. */
+		/* Before a read, the request is invalid; after it, the stored data is. */
 		return request->has_read ? ERROR_INTERNAL : ERROR_BAD_DATA;
 	case ERR_LIMIT:
 		return ERROR_EXECUTION;
 	case ERR_NONE:
-	case ERR_NOT_FOUND: /* tables that are not there yet */
+	case ERR_NOT_FOUND: /* the tables do not exist yet */
 	case ERR_IO:
 		break;
 	}
@@ -216,7 +216,7 @@ bool api_request_read_samples(struct api_request *request, const struct selector
 	return read;
 }
 
-static str moment(uint64_t unix_ms, struct arena *arena)
+static str format_time(uint64_t unix_ms, struct arena *arena)
 {
 	time_t seconds = (time_t)(unix_ms / 1000);
 	struct tm tm = { 0 };
@@ -231,8 +231,8 @@ size_t api_request_warnings(const struct api_request *request, str ret_warnings[
 	struct arena *arena = request->req->arena;
 
 	for (size_t i = 0; i < request->gap_count; i++) {
-		str start = moment(request->gaps[i].start_ms, arena);
-		str end = moment(request->gaps[i].end_ms, arena);
+		str start = format_time(request->gaps[i].start_ms, arena);
+		str end = format_time(request->gaps[i].end_ms, arena);
 
 		ret_warnings[i] = str_format(
 			arena,

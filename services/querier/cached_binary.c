@@ -10,9 +10,9 @@
 enum { FIRST_SLOTS = 64 };
 
 struct address_slot {
-	uint64_t address, until_ns; /* 0: known as long as the binary is */
+	uint64_t address, until_ns; /* 0: it never expires */
 	const struct function_line *lines;
-	uint32_t len, reason; /* neither: the slot is free */
+	uint32_t len, reason; /* both 0: the slot is free */
 };
 
 struct cached_binary *cached_binary_new(str build_id)
@@ -45,8 +45,10 @@ static bool is_free(const struct address_slot *slot)
 	return slot->len == 0 && slot->reason == NAME_KNOWN;
 }
 
-/* The slot of the address, or the free one where it belongs. Addresses may be chosen by strangers,
- * so where they go is secret. */
+/*
+ * The slot of the address, or the free slot where it belongs. Untrusted clients may choose the
+ * addresses, so a secret is part of the hash.
+ */
 static struct address_slot *slot_of(const struct cached_binary *binary, uint64_t address)
 {
 	uint64_t mixed = (address ^ binary->secret) * UINT64_C(0xff51afd7ed558ccd);
@@ -80,7 +82,7 @@ static str split_off(str *rest, size_t len)
 	return part;
 }
 
-/* The key that it is found by holds its texts. */
+/* The function's texts point into the key of the map. */
 static const struct function_symbol *function_of(struct cached_binary *binary,
 						 const struct symbolized_line *line)
 {
@@ -125,8 +127,10 @@ static void put_lines(struct cached_binary *binary, struct address_slot *slot,
 	slot->reason = NAME_KNOWN;
 }
 
-/* That a file does not have an address is as true as its lines are, if we would hear of another
- * file. All else may change at any time. */
+/*
+ * NAME_NO_SYMBOL of a known debug file never expires: if the file changes, its generation does. All
+ * other reasons may change at any time, so they expire.
+ */
 static void put_reason(const struct cached_binary *binary, struct address_slot *slot,
 		       const struct symbolized_location *location,
 		       const struct symbolize_exchange *exchange)
@@ -151,7 +155,7 @@ static void put_location(struct cached_binary *binary, uint64_t address,
 	struct address_slot *slot = slot_of(binary, address);
 
 	if (slot->len)
-		return; /* another query asked for it, too */
+		return; /* another query has requested it as well */
 	binary->len += is_free(slot);
 	slot->address = address;
 	if (location->line_count)

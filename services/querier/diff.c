@@ -4,14 +4,15 @@
 #include <assert.h>
 
 /*
- * Both are read from the front, as two sorted lists are merged. The deeper one of the two next
- * nodes goes first, since it is still below what the other has left; of two that are equally deep
- * the lesser symbol, or both at once. They have the same parent then: what was last put one level
- * above, because neither side goes up a level while the other has nodes left below.
+ * Both graphs are read from the front, like two sorted lists in a merge. Of the two next nodes the
+ * deeper one is put first: it belongs below a node that was put already and whose children in the
+ * other graph, if any, are all put. If both are equally deep, the smaller symbol is put first, or
+ * both nodes together if the symbols are equal. Their parent is the node that was put last one
+ * level above, because neither graph moves up a level while the other one still has nodes below it.
  */
 struct diff_cursor {
 	const struct flame *flame;
-	const uint32_t *depths; /* of nodes */
+	const uint32_t *depths; /* by node */
 	size_t next;
 	struct flame *out;
 };
@@ -20,7 +21,7 @@ struct diff_builder {
 	struct diff_cursor a, b;
 	struct merge *merge;
 	struct arena *arena;
-	VEC(uint32_t) open; /* by depth: the node that was last put there */
+	VEC(uint32_t) open; /* by depth: the node that was put last there */
 };
 
 static const uint32_t *depths_of(const struct flame *flame, struct arena *arena)
@@ -40,7 +41,7 @@ static bool has_more(const struct diff_cursor *cursor)
 	return cursor->next < cursor->flame->nodes.len;
 }
 
-/* Which side's next node goes first: below 0 a's, above 0 b's, 0 both. */
+/* Whose next node is put first: below 0 a's, above 0 b's, 0 both. */
 static int compare_next(const struct diff_cursor *a, const struct diff_cursor *b)
 {
 	if (!has_more(a) || !has_more(b))
@@ -54,7 +55,7 @@ static int compare_next(const struct diff_cursor *a, const struct diff_cursor *b
 				    &b->flame->symbols[b->flame->nodes.items[b->next].symbol]);
 }
 
-/* The side's next node, or nothing in its place: its values into the node that is put. */
+/* Put a node with the values of the cursor's next node, or with zeros if it is not there. */
 static void put(struct diff_cursor *cursor, bool there, struct arena *arena, uint32_t parent,
 		uint32_t symbol)
 {
@@ -90,7 +91,7 @@ static bool put_next(struct diff_builder *builder, struct err *err)
 	return merge_within_memory(builder->merge, builder->arena, err);
 }
 
-/* Those of a, then those of b; one that both have is there twice. */
+/* The symbols of a, then those of b; a symbol of both is there twice. */
 static const struct flame_symbol *symbols_of(const struct flame *a, const struct flame *b,
 					     struct arena *arena)
 {

@@ -11,7 +11,7 @@ static const char *const names[ERROR_TYPE_COUNT] = {
 	[ERROR_NOT_FOUND] = "not_found",     [ERROR_GONE] = "gone",
 };
 
-/* 499: nobody reads it, but logs and metrics do. */
+/* 499: the client is gone, but logs and metrics show it. */
 static const int statuses[ERROR_TYPE_COUNT] = {
 	[ERROR_BAD_DATA] = 400,    [ERROR_EXECUTION] = 422, [ERROR_TIMEOUT] = 503,
 	[ERROR_CANCELED] = 499,    [ERROR_INTERNAL] = 500,  [ERROR_NOT_FOUND] = 404,

@@ -3,13 +3,15 @@
 
 #include <assert.h>
 
-/* The way from a root to the node that was made last: paths come sorted, so it is all that the
- * next one can share. */
+/*
+ * `open` is the path from a root to the node that was added last. Paths are sorted, so the next
+ * path shares a prefix with this one and with no other.
+ */
 struct tree_builder {
 	const struct flame_paths *paths;
 	struct flame *flame;
 	struct arena *arena;
-	VEC(uint32_t) open; /* nodes */
+	VEC(uint32_t) open; /* indexes of nodes */
 };
 
 static size_t shared_len(const struct tree_builder *builder, const struct sample *sample,
@@ -49,7 +51,10 @@ static bool add_path(struct tree_builder *builder, const struct sample *sample, 
 	return merge_within_memory(builder->paths->merge, builder->arena, err);
 }
 
-/* Children come after their parents, so from behind each total is complete when it is handed up. */
+/*
+ * Children follow their parents, so in reverse order each total is complete before it is added to
+ * the parent's.
+ */
 static bool add_totals(struct flame *flame, struct err *err)
 {
 	for (size_t i = flame->nodes.len; i-- > 0;) {

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* A symbol that has not got its number yet, and where the number goes. */
+/* A symbol without a number yet, and where to store the number. */
 struct pending_symbol {
 	struct flame_symbol symbol;
 	uint32_t *place;

@@ -6,10 +6,10 @@
 #include "json_response.h"
 #include "profile/profile_type.h"
 
-/* What a node says beside its numbers: texts of its symbol, by the column's name. */
+/* The text columns of a node: the column's name, and the member of its symbol. */
 static const struct {
 	const char *name;
-	size_t offset; /* in the symbol */
+	size_t offset; /* in struct flame_symbol */
 } columns[] = {
 	{ "name", offsetof(struct flame_symbol, name) },
 	{ "binary", offsetof(struct flame_symbol, binary) },
@@ -21,7 +21,7 @@ static const struct {
 };
 enum { COLUMNS = ARRAY_LEN(columns) };
 
-/* Texts, each once, and for each symbol which texts it has. */
+/* Each text once, and for each column and symbol the index of its text. */
 struct text_table {
 	VEC(str) texts;
 	uint32_t *of_symbols[COLUMNS];
@@ -33,7 +33,7 @@ static uint32_t text_index(struct text_table *table, struct map *seen, str text)
 
 	if (!*place) {
 		*vec_push(seen->arena, &table->texts) = text;
-		*place = (void *)table->texts.len; /* number + 1 */
+		*place = (void *)table->texts.len; /* index + 1 */
 	}
 	return (uint32_t)(uintptr_t)*place - 1;
 }
@@ -48,7 +48,7 @@ static void index_symbol(struct text_table *table, struct map *seen, const struc
 			text_index(table, seen, *(const str *)(texts + columns[column].offset));
 }
 
-/* Of the symbols that nodes speak of. */
+/* The texts of the symbols that nodes refer to. */
 static struct text_table texts_of(const struct flame *flame, struct arena *arena)
 {
 	struct text_table table = { 0 };
@@ -60,14 +60,16 @@ static struct text_table texts_of(const struct flame *flame, struct arena *arena
 	for (size_t i = 0; i < flame->nodes.len; i++) {
 		uint32_t symbol = flame->nodes.items[i].symbol;
 
-		/* No symbol's own name is empty: its number is above 0 once it is known. */
+		/*
+		 * No symbol has an empty name, so the index of its name is above 0 once it is set.
+		 */
 		if (table.of_symbols[0][symbol] == 0)
 			index_symbol(&table, &seen, flame, symbol);
 	}
 	return table;
 }
 
-/* A body being written, and whether it still may. */
+/* A body while it is written, and its memory limit. */
 struct report_writer {
 	struct json_response body;
 	struct merge *merge;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flame_table.h"
 
-/* Sums of the group that is being read: paths come sorted, so groups stand together. */
+/* The sums of the current group: paths are sorted, so the paths of a group are adjacent. */
 struct table_builder {
 	const struct flame_paths *paths;
 	struct flame_table *table;
 	struct arena *arena;
 	uint32_t labels;       /* of the group */
 	struct flame_row *row; /* by symbol */
-	uint32_t *counted;     /* by symbol: the path that it was last counted for, + 1 */
+	uint32_t *counted;     /* by symbol: the last path that counted it, + 1 */
 	VEC(uint32_t) touched; /* symbols of the group */
 };
 

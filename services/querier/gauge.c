@@ -7,14 +7,14 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* A mean while it is added up: wide enough for any number of 64-bit values. */
+/* A mean while it is added up: wide enough for sums of many 64-bit values. */
 __extension__ typedef __int128 wide;
 
 enum { MILLION = 1000000 };
 
 struct gauge_source {
-	VEC(uint64_t) times; /* of its profiles; sorted and each once when it is settled */
-	/* of the interval that was averaged last */
+	VEC(uint64_t) times; /* of its profiles; sorted and each once after gauge_sort_times() */
+	/* of the last interval that was averaged */
 	uint64_t interval, profiles, first_slot, last_slot;
 };
 
@@ -57,7 +57,7 @@ void gauge_observe(struct gauge *gauge, const struct sample_set *row)
 	AUTO_ARENA scratch = { 0 };
 	struct gauge_source **sources =
 		arena_array(&scratch, struct gauge_source *, row->label_sets.len);
-	uint32_t series = UINT32_MAX; /* that `sources` speaks of */
+	uint32_t series = UINT32_MAX; /* the series of `sources` */
 
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
@@ -110,7 +110,7 @@ struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group)
 	return map_get(&gauge->sources, labels_get(group, GAUGE_SOURCE));
 }
 
-/* How many times are before that one. */
+/* The number of times before time_ms. */
 static size_t times_before(const struct gauge_source *source, uint64_t time_ms)
 {
 	return sorted_before(source->times.items, source->times.len, each, *each < time_ms);
@@ -120,7 +120,7 @@ static void measure_interval(struct gauge_source *source, uint64_t start_ms, uin
 {
 	size_t first = times_before(source, start_ms), end = times_before(source, end_ms);
 
-	assert(first < end); /* it has a sum, so it was seen */
+	assert(first < end); /* it has a sum, so it was observed */
 	source->profiles = end - first;
 	source->first_slot = (source->times.items[first] - start_ms) / GAUGE_SLOT_MS;
 	source->last_slot = (source->times.items[end - 1] - start_ms) / GAUGE_SLOT_MS;
@@ -134,10 +134,10 @@ static int compare_first_slots(const void *a, const void *b)
 	return (left->first_slot > right->first_slot) - (left->first_slot < right->first_slot);
 }
 
-/* In how many slots any of the sources is there. */
+/* The number of slots in which any of the sources exists. */
 static uint64_t slots_of(struct gauge_source **sources, size_t count)
 {
-	uint64_t slots = 0, next = 0; /* not counted yet */
+	uint64_t slots = 0, next = 0; /* the first slot that is not counted yet */
 
 	if (count)
 		qsort(sources, count, sizeof(struct gauge_source *), compare_first_slots);
@@ -171,14 +171,14 @@ static uint64_t measure_sources(struct gauge *gauge, const struct gauge_sum *sum
 	return slots_of(sources.items, sources.len);
 }
 
-/* To the nearest; halves up. */
+/* Rounds to the nearest; halves up. */
 static wide divide(wide value, wide by)
 {
-	assert(by > 0); /* a source has profiles, and is there in a slot at least */
+	assert(by > 0); /* a source has profiles, and exists in at least one slot */
 
 	wide twice = 2 * value + by, quotient = twice / (2 * by);
 
-	return quotient - (twice % (2 * by) < 0); /* C cuts towards 0 */
+	return quotient - (twice % (2 * by) < 0); /* C division truncates towards 0 */
 }
 
 static wide share_of(const struct gauge_sum *sum, uint64_t slots)

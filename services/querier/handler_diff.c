@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/diff: two questions, or the two sides of a share, as one tree.
+ * /api/v1/diff: two queries, or the two sides of a share, as one tree.
  */
 #include "base/clock.h"
 #include "diff.h"
@@ -9,12 +9,12 @@
 #include "query_result.h"
 #include "shared_query.h"
 
-/* One side: read now, or as it was frozen. */
+/* One side: read from the store, or frozen in a share. */
 struct diff_side {
 	struct query_result result;
-	struct arena arena; /* of a frozen one */
+	struct arena arena; /* of `frozen` */
 	struct merge frozen;
-	struct merge *merge; /* one of both */
+	struct merge *merge; /* of `result`, or `frozen` */
 	struct flame flame;
 };
 
@@ -29,7 +29,7 @@ static size_t diff_side_memory_used(const struct diff_side *side)
 	return query_result_memory_used(&side->result) + side->arena.held;
 }
 
-/* Reads with a snapshot of its own; what it took is added to what the request took before. */
+/* Read a side in a snapshot of its own. Its statistics are added to those of the request. */
 static bool diff_side_read(struct diff_side *side, size_t number, struct api_request *request,
 			   const struct shared_query *shared, uint64_t memory_max, struct err *err)
 {
@@ -57,7 +57,7 @@ static bool diff_side_read_frozen(struct diff_side *side, size_t number,
 	return shared_query_read_frozen(shared, number, &side->frozen, err);
 }
 
-/* Frozen with it, or of both sides; each sentence once. */
+/* The warnings of the share, or of both sides; each sentence once. */
 static size_t warnings_of(const struct shared_query *shared,
 			  const struct diff_side sides[SHARE_SIDES_MAX],
 			  str warnings[SHARED_QUERY_WARNINGS_MAX])
@@ -100,7 +100,7 @@ static bool write_diff(struct api_request *request, const struct shared_query *s
 	return diff_report_write(&input, &diff, arena, &request->res->body, err);
 }
 
-/* Both together keep to what one answer may hold. */
+/* Both sides together must not exceed the memory limit of one response. */
 static bool respond_both(struct api_request *request, const struct shared_query *shared,
 			 struct diff_side sides[SHARE_SIDES_MAX], struct err *err)
 {
@@ -121,7 +121,7 @@ static bool respond_both(struct api_request *request, const struct shared_query 
 
 static const char *const prefixes[SHARE_SIDES_MAX] = { "a_", "b_" };
 
-/* What parameters say is as if it had been shared, and is asked anew. */
+/* Fill `shared` from parameters, like a share that is not frozen. */
 static bool read_params(const struct api_request *request, struct shared_query *shared,
 			struct err *err)
 {
@@ -150,7 +150,7 @@ static bool read_params(const struct api_request *request, struct shared_query *
 	return params_group_by("group_by", http_query(req, "group_by"), &shared->group_by, err);
 }
 
-/* What was shared is asked for by its id alone. */
+/* Open a share. No other parameter may describe the query. */
 static bool read_share(struct api_request *request, str id, struct shared_query *shared,
 		       struct err *err)
 {

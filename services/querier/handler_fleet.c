@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/fleet: what became of each host's samples.
+ * /api/v1/fleet: each host and the balance of its samples.
  */
 #include "api_request.h"
 #include "fleet_response.h"

@@ -7,7 +7,7 @@
 #include "json_response.h"
 #include "profile/limits.h"
 
-/* The lists that a reader gives: of names, of one name's values, of types. */
+/* Read label names, the values of one label, or profile types. */
 static bool read_list(struct api_request *request, enum endpoint endpoint, str label,
 		      const struct match_params *matches, struct err *err)
 {
@@ -16,25 +16,25 @@ static bool read_list(struct api_request *request, enum endpoint endpoint, str l
 	struct window window = request->window;
 	str *items = NULL;
 	size_t count = 0;
-	bool found = false;
+	bool good = false;
 
 	if (!reader)
 		return false;
 	if (endpoint == ENDPOINT_LABELS)
-		found = store_reader_label_names(reader, matches->queries, matches->len,
+		good = store_reader_label_names(reader, matches->queries, matches->len,
+						window.start_ms, window.end_ms, arena, &items,
+						&count, err);
+	else if (endpoint == ENDPOINT_LABEL_VALUES)
+		good = store_reader_label_values(reader, label, matches->queries, matches->len,
 						 window.start_ms, window.end_ms, arena, &items,
 						 &count, err);
-	else if (endpoint == ENDPOINT_LABEL_VALUES)
-		found = store_reader_label_values(reader, label, matches->queries, matches->len,
-						  window.start_ms, window.end_ms, arena, &items,
-						  &count, err);
 	else
-		found = store_reader_profile_types(reader, window.start_ms, window.end_ms, arena,
-						   &items, &count, err);
+		good = store_reader_profile_types(reader, window.start_ms, window.end_ms, arena,
+						  &items, &count, err);
 	api_request_release_reader(request, reader);
-	if (found)
+	if (good)
 		json_response_list(arena, items, count, &request->stats, request->res);
-	return found;
+	return good;
 }
 
 static bool respond_list(struct api_request *request, enum endpoint endpoint, str label,
@@ -51,7 +51,7 @@ static bool respond_labels(struct api_request *request, struct err *err)
 	return respond_list(request, ENDPOINT_LABELS, (str){ 0 }, err);
 }
 
-/* .../label/NAME/values; a name may hold any character, a slash too. */
+/* .../label/NAME/values; a name may contain any character, slashes included. */
 static bool respond_label_values(struct api_request *request, struct err *err)
 {
 	str name = request->req->below;

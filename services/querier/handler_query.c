@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/query: a profile in any report, read now or as it was shared.
+ * /api/v1/query: a profile as any report, read from the store or from a share.
  */
 #include "handlers.h"
 #include "json_response.h"
@@ -80,7 +80,7 @@ static bool respond_frozen(struct api_request *request, const struct report *rep
 	return good;
 }
 
-/* What was shared is asked for by its id alone. */
+/* A request for a share must not have parameters that describe a query. */
 static bool is_alone(const struct api_request *request, struct err *err)
 {
 	static const char *const others[] = { "query", "start", "end", "group_by" };
@@ -93,7 +93,7 @@ static bool is_alone(const struct api_request *request, struct err *err)
 	return true;
 }
 
-/* Of a comparison one side is asked for: side=a, side=b. */
+/* For a comparison, the parameter side=a or side=b selects one profile. */
 static bool find_side(struct api_request *request, const struct shared_query *shared,
 		      size_t *ret_side, struct err *err)
 {

@@ -9,15 +9,15 @@
 #include "range_report.h"
 #include "store/limits.h"
 
-/* What query_range asks for beside the selector and the window. */
+/* The parameters of query_range other than the selector and the window. */
 struct range_params {
 	struct group_by sum_by;
 	bool has_sum_by;            /* false: each series by itself */
-	uint64_t start_ms, step_ms; /* of the first step, and of all */
-	size_t limit;               /* 0: none */
+	uint64_t start_ms, step_ms; /* start of the first step, length of each step */
+	size_t limit;               /* 0: no limit */
 };
 
-/* A step that is shorter than gauges are taken apart would show some of the sources at a time. */
+/* A step below the resolution of gauges would contain only some of the sources. */
 static bool is_too_fine(const struct api_request *request, const struct selector *selector,
 			uint64_t step_ms)
 {
@@ -43,7 +43,7 @@ static bool params_read(const struct api_request *request, const struct selector
 	return true;
 }
 
-/* Sums of all connections, in the first. */
+/* Read the sums with all connections and combine them in ranges[0]. */
 static bool read_sums(struct api_request *request, const struct selector *selector,
 		      const struct range_options *options, struct range_sums *ranges,
 		      struct memory *memory, struct err *err)

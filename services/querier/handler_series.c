@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/series: the label sets that a selector means.
+ * /api/v1/series: the label sets that match a selector.
  */
 #include "api_request.h"
 #include "handlers.h"

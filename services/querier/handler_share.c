@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * /api/v1/share and /s/ID: a request, or its response as it was then, in a row of its own.
+ * /api/v1/share and /s/ID: stores a query, or its frozen result, as a row and redirects to it.
  */
 #include "chassis/metrics.h"
 #include "frozen.h"
@@ -39,7 +39,7 @@ static void count_limit(size_t reason, const struct err *err)
 		metric_add_at(&rejected, reason, 1);
 }
 
-/* Lines, each once. */
+/* Append the warnings as lines, each once. */
 static void add_warnings(struct buf *lines, const struct query_result *result)
 {
 	for (size_t i = 0; i < result->warning_count; i++) {
@@ -53,7 +53,7 @@ static void add_warnings(struct buf *lines, const struct query_result *result)
 	}
 }
 
-/* The response as it is now, with names, addresses and lines: what any report is made of. */
+/* Read the result now and encode it with functions, addresses and lines, for all reports. */
 static bool freeze_side(struct api_request *request, struct shared_query *shared, size_t number,
 			uint64_t max_bytes, struct buf *warnings, struct err *err)
 {
@@ -85,7 +85,7 @@ static bool freeze_side(struct api_request *request, struct shared_query *shared
 	return good;
 }
 
-/* All sides together are one share: they keep to --share-max-bytes. */
+/* All sides together must not exceed --share-max-bytes. */
 static bool freeze(struct api_request *request, struct shared_query *shared, struct err *err)
 {
 	struct buf warnings = { .arena = request->req->arena };
@@ -102,7 +102,7 @@ static bool freeze(struct api_request *request, struct shared_query *shared, str
 	return true;
 }
 
-/* One at a time: each has a connection for it, beside those of the pool. */
+/* One share is stored at a time, because each opens a connection outside of the pool. */
 static bool store(struct api_request *request, const struct share *share, struct err *err)
 {
 	struct api *api = request->api;
@@ -179,7 +179,7 @@ static void write_share(struct api_request *request, const struct share *share)
 	request->res->body = json_response_end(&response, &request->stats);
 }
 
-/* Else a form of any page in the reader's browser could make links here. */
+/* Without this check, a form on any web page in the user's browser could create shares here. */
 static bool is_json(const struct http_request *req, struct err *err)
 {
 	str type = http_header(req, "Content-Type");
@@ -238,7 +238,7 @@ void handle_shared(void *self, const struct http_request *req, struct http_respo
 	api_request_handle(self, req, res, ENDPOINT_SHARED, respond_shared);
 }
 
-/* The page shows it: relative, so that the querier may live below a path. */
+/* Redirect to the page; the URL is relative, so that a proxy may serve the querier below a path. */
 static bool respond_link(struct api_request *request, struct err *err)
 {
 	struct share share;

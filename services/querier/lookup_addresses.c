@@ -7,7 +7,7 @@
 
 enum { NO_BINARY = 0 };
 
-/* The binary's number, from 1. */
+/* The number of the binary, from 1; adds the binary if it is new. */
 static uint32_t number_of(struct lookup_addresses *addresses, struct map *numbers, str build_id)
 {
 	void **place = map_at(numbers, build_id);

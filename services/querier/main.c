@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-querier - answers questions about stored profiles over HTTP. Of the database it
- * changes nothing but shared links.
+ * decima-querier - serves queries of stored profiles over HTTP. The only rows it writes to the
+ * database are shares.
  */
 #include "api.h"
 #include "api_request.h"

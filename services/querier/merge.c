@@ -5,7 +5,7 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-/* One row's way into the merge. */
+/* The state while one row is added to the merge. */
 struct row_merge {
 	struct merge *merge;
 	const struct sample_set *row;
@@ -13,7 +13,7 @@ struct row_merge {
 	struct grouping grouping;
 };
 
-/* Of one stack of the row, in the group that its last sample was in. */
+/* The sum of one stack of the row, in the group of its last sample. */
 struct sum {
 	int64_t value;
 	uint32_t group;
@@ -113,7 +113,7 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
 	return true;
 }
 
-/* A sum of the row into the answer; it is 0 afterwards. */
+/* Add a sum of the row to the merge and reset it to 0. */
 static bool add_sum(struct row_merge *row_merge, uint32_t stack, struct sum *sum, struct err *err)
 {
 	struct merge *merge = row_merge->merge;
@@ -126,8 +126,8 @@ static bool add_sum(struct row_merge *row_merge, uint32_t stack, struct sum *sum
 }
 
 /*
- * Samples of one stack come many times in a row, and mostly of one group: they are added up by
- * stack first, so that the table of the answer is looked into once for many of them.
+ * A row has many samples with the same stack, mostly in one group. They are added up by stack
+ * first, so that one lookup in the merge's hash table serves many samples.
  */
 static bool add_samples(struct row_merge *row_merge, struct err *err)
 {

@@ -44,21 +44,21 @@ void pool_done(struct pool *pool)
 	pthread_mutex_destroy(&pool->lock);
 }
 
-/* Under the lock. One that has a connection rather than one that must make it. */
+/* Under the lock. Prefers an item that has a connection already. */
 static struct pool_item *find_free(struct pool *pool)
 {
-	struct pool_item *found = NULL;
+	struct pool_item *free_item = NULL;
 
 	for (size_t i = 0; i < pool->count; i++) {
 		struct pool_item *item = &pool->items[i];
 
-		if (!item->is_busy && (!found || (item->is_open && !found->is_open)))
-			found = item;
+		if (!item->is_busy && (!free_item || (item->is_open && !free_item->is_open)))
+			free_item = item;
 	}
-	return found;
+	return free_item;
 }
 
-/* Under the lock. Whoever leaves is noticed between two of these. */
+/* Under the lock. The caller checks between two calls whether its client is gone. */
 static void wait_for_release(struct pool *pool)
 {
 	uint64_t until = clock_monotonic_ns() + POOL_POLL_MS * NS_PER_MS;
@@ -99,8 +99,10 @@ static void release(struct pool *pool, struct pool_item *item)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* A connection that was idle may have been lost meanwhile, which its first use finds out: once more
- * with a new one before anybody is told. */
+/*
+ * An idle connection may have been lost, which only its first use shows. Retry once with a new
+ * connection before failing.
+ */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
 		     const struct store_bounds *bounds, struct err *err)
 {

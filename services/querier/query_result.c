@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "profile/profile_type.h"
 
-/* The merges of all connections into the first. */
-static bool add_up(struct merge *merges, size_t count, struct err *err)
+/* Combine the merges of all connections into the first one. */
+static bool combine_merges(struct merge *merges, size_t count, struct err *err)
 {
 	for (size_t i = 1; i < count; i++) {
 		if (!merge_combine(&merges[0], &merges[i], err))
@@ -44,11 +44,11 @@ static bool read_merged(struct query_result *result, struct api_request *request
 					       .label_names = options->group_by->names,
 					       .label_count = options->group_by->len };
 	return api_request_read_samples(request, selector, sinks, err) &&
-	       add_up(result->merges, count, err) &&
+	       combine_merges(result->merges, count, err) &&
 	       (!is_gauge || merge_average(result->merge, &request->window, err));
 }
 
-/* Without anybody to ask, addresses stay what they are. */
+/* Without a symbol source, addresses stay addresses. */
 static bool symbolize(struct query_result *result, struct api_request *request,
 		      const struct query_result_options *options, struct err *err)
 {

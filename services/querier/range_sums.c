@@ -82,7 +82,7 @@ static bool add(struct range_sums *range, uint32_t group, uint32_t step, int64_t
 	       range_sums_within_memory(range, err);
 }
 
-/* Samples of one group and step that follow one another, which are added up first. */
+/* The sum of consecutive samples of one group and step, which is added to its point at once. */
 struct step_sum {
 	uint32_t group, step;
 	uint64_t begin_ms, end_ms; /* of the step */
@@ -192,7 +192,7 @@ static int compare_steps(const void *a, const void *b)
 	return (left->step > right->step) - (left->step < right->step);
 }
 
-/* The points of one step, each of one source, become one for each group, at `ret_points`. */
+/* Replace the points of one step, one per source, by one per group, in `ret_points`. */
 static bool average_step(struct range_sums *range, const struct grouping_origin *origins,
 			 const struct range_point *points, size_t count,
 			 struct range_point *ret_points, size_t *ret_count, struct err *err)
@@ -217,7 +217,7 @@ static bool average_step(struct range_sums *range, const struct grouping_origin 
 	return range_sums_within_memory(range, err);
 }
 
-/* There are fewer points afterwards, so each step's are written over those before. */
+/* There are not more points afterwards, so they are written in place. */
 static bool average_steps(struct range_sums *range, struct err *err)
 {
 	struct range_point *points = range->points.items;
@@ -242,7 +242,7 @@ static bool average_steps(struct range_sums *range, struct err *err)
 	return true;
 }
 
-/* Points that stand together become a line. */
+/* Build a line from the adjacent points of each group. */
 static bool make_lines(const struct range_sums *range, struct range_line *lines, size_t *ret_count,
 		       struct err *err)
 {

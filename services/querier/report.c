@@ -33,7 +33,7 @@ static bool write_collapsed(const struct report_input *input, struct arena *aren
 }
 
 const struct report reports[REPORT_COUNT] = {
-	{ .name = "collapsed", /* the order is that of report_names, for the metric */
+	{ .name = "collapsed", /* the same order as report_names, for the metric */
 	  .content_type = "text/plain; charset=utf-8",
 	  .write = write_collapsed },
 	{ .name = "pprof",

@@ -3,7 +3,7 @@
 
 #include "chassis/json_read.h"
 
-/* Those of one side first: they are asked for alone, or by each of a comparison. */
+/* The members of one side come first: a comparison has them in each of its two objects. */
 enum { QUERY, START, END, SIDE_MEMBERS, GROUP_BY = SIDE_MEMBERS, EXPIRES, FREEZE, A, B, MEMBERS };
 
 static const struct {
@@ -35,7 +35,7 @@ static bool read_members(str text, struct json_member *members, size_t count, st
 	return true;
 }
 
-/* Times are as parameters say them. */
+/* Times have the format of the parameters start and end. */
 static bool read_side(const struct json_member *members, uint64_t now_ms,
 		      struct share_request_side *side, struct err *err)
 {
@@ -74,7 +74,7 @@ static bool read_sides(const struct json_member *members, uint64_t now_ms, struc
 	return true;
 }
 
-/* A number is seconds from now, a text a time. */
+/* A number is seconds from now; a text is a time. */
 static bool read_expiry(const struct json_member *member, uint64_t now_ms, uint64_t *ret_ms,
 			struct err *err)
 {

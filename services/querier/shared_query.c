@@ -7,16 +7,16 @@
 static const char *const state_names[] = {
 	[SHARE_UNKNOWN] = "unknown", [SHARE_EXPIRED] = "expired", [SHARE_FOUND] = "found"
 };
-static struct metric looked = { .name = "decima_querier_share_lookups_total",
-				.kind = METRIC_COUNTER,
-				.help = "Shared links that were looked for, by what was found.",
-				.label = "found",
-				.values = state_names,
-				.value_count = ARRAY_LEN(state_names) };
-struct metric *const shared_query_metrics[SHARED_QUERY_METRICS] = { &looked };
+static struct metric lookups = { .name = "decima_querier_share_lookups_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Shared links that were looked for, by what was found.",
+				 .label = "found",
+				 .values = state_names,
+				 .value_count = ARRAY_LEN(state_names) };
+struct metric *const shared_query_metrics[SHARED_QUERY_METRICS] = { &lookups };
 
-static bool look(struct api_request *request, str id, bool with_payload, struct share *ret_share,
-		 enum share_state *ret_state, struct err *err)
+static bool read_share(struct api_request *request, str id, bool with_payload,
+		       struct share *ret_share, enum share_state *ret_state, struct err *err)
 {
 	struct store_reader *reader;
 
@@ -42,9 +42,9 @@ bool shared_query_find(struct api_request *request, str id, bool with_payload,
 {
 	enum share_state state;
 
-	if (!look(request, id, with_payload, ret_share, &state, err))
+	if (!read_share(request, id, with_payload, ret_share, &state, err))
 		return false;
-	metric_add_at(&looked, state, 1);
+	metric_add_at(&lookups, state, 1);
 	request->is_unknown = state == SHARE_UNKNOWN;
 	request->is_gone = state == SHARE_EXPIRED;
 	if (state == SHARE_UNKNOWN)

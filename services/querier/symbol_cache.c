@@ -33,11 +33,11 @@ static struct cached_binary **bucket_of(struct symbol_cache *cache, str build_id
 	return &cache->buckets[hash_64(build_id) % SYMBOL_CACHE_BUCKETS];
 }
 
-/* The rest of this part is under the cache's lock. */
+/* The static functions below are called under the cache's lock. */
 
 static void count_bytes(struct symbol_cache *cache, struct cached_binary *binary, size_t now)
 {
-	cache->bytes += now - binary->counted_bytes; /* wraps where it shrank, as the sum does */
+	cache->bytes += now - binary->counted_bytes; /* wraps if it shrank; the sum wraps back */
 	binary->counted_bytes = now;
 	metric_set(&cache_bytes, (int64_t)cache->bytes);
 }
@@ -83,7 +83,7 @@ static void free_unused(struct symbol_cache *cache, struct cached_binary *binary
 	cached_binary_free(binary);
 }
 
-/* Nobody finds it any more. */
+/* Remove the binary from the cache; free it if it is not in use. */
 static void unlist(struct symbol_cache *cache, struct cached_binary *binary)
 {
 	struct cached_binary **at = bucket_of(cache, binary->build_id);
@@ -103,7 +103,7 @@ static void make_room(struct symbol_cache *cache)
 	for (; binary && cache->bytes > cache->max_bytes; binary = newer) {
 		newer = binary->newer;
 		if (binary->references)
-			continue; /* it would be there all the same */
+			continue; /* its memory would not be freed */
 		unlist(cache, binary);
 		metric_add(&evictions, 1);
 	}
@@ -134,8 +134,9 @@ static void release(struct symbol_cache *cache, struct cached_binary *binary)
 }
 
 /*
- * One that accepts the answer, in place of one that does not. Who asked last is right: an answer
- * that was overtaken is for its own query alone.
+ * Acquire a binary that accepts the response, in place of one that has another generation. The
+ * latest request wins: a response to an earlier one is not listed in the cache and serves only its
+ * own query.
  */
 static struct cached_binary *acquire_other(struct symbol_cache *cache, struct cached_binary *binary,
 					   const struct symbolize_exchange *exchange)
@@ -150,7 +151,7 @@ static struct cached_binary *acquire_other(struct symbol_cache *cache, struct ca
 	other->references++;
 	count_bytes(cache, other, cached_binary_memory_used(other));
 	if (!cached_binary_put(other, exchange))
-		abort(); /* an empty one accepts any */
+		abort(); /* an empty binary accepts any response */
 	if (listed && cached_binary_requested_ns(listed) > exchange->requested_ns)
 		return other;
 	if (listed) {
@@ -161,7 +162,7 @@ static struct cached_binary *acquire_other(struct symbol_cache *cache, struct ca
 	return other;
 }
 
-/* For all. */
+/* The public functions lock the cache. */
 
 struct cached_binary *symbol_cache_acquire(struct symbol_cache *cache, str build_id)
 {

@@ -33,7 +33,7 @@ struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses
 
 static void report_outcome(struct symbol_lookup *lookup, bool good)
 {
-	/* A query that ends early says nothing of the source. */
+	/* If the query ended early, the state of the source is unknown. */
 	bool is_ours = stop_is_asked(lookup->bounds.stop) ||
 		       (lookup->is_shortened && clock_monotonic_ns() >= lookup->bounds.deadline_ns);
 
@@ -48,7 +48,7 @@ static void report_outcome(struct symbol_lookup *lookup, bool good)
 		log_warn("no names", "error=\"%s\"", lookup->why.msg);
 }
 
-/* A question of some addresses of some binaries. */
+/* The next request to the source, while it is filled. */
 struct lookup_batch {
 	struct symbolize_binary binaries[SYMBOL_BATCH_BINARIES_MAX];
 	struct lookup_binary *of[SYMBOL_BATCH_BINARIES_MAX];
@@ -98,8 +98,10 @@ static bool within_memory(struct symbol_lookup *lookup, struct merge *merge, siz
 	       merge_too_big(merge, err);
 }
 
-/* False: nobody waits any more, or it takes more memory than the answer may. A source that fails is
- * no failure here. */
+/*
+ * Send the batch and empty it. False: the client is gone, or more memory than the response may use.
+ * A failure of the source is not a failure here.
+ */
 static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 		       struct merge *merge, struct err *err)
 {
@@ -136,7 +138,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Neighbours together, each once: two paths may be one binary. */
+/* The missing addresses, sorted and each once: two paths may be the same binary. */
 static uint64_t *missing_addresses(const struct lookup_binary *binary, struct arena *arena,
 				   size_t *ret_count)
 {
@@ -154,7 +156,7 @@ static uint64_t *missing_addresses(const struct lookup_binary *binary, struct ar
 	return addresses;
 }
 
-/* Ask for what is missing of a binary; for its generation, if nothing is. */
+/* Request the missing addresses of a binary, or only its generation if there are none. */
 static bool request_binary(struct symbol_lookup *lookup, struct lookup_batch *batch,
 			   struct lookup_binary *binary, struct merge *merge, struct err *err)
 {
@@ -179,7 +181,7 @@ static bool request_binary(struct symbol_lookup *lookup, struct lookup_batch *ba
 	return true;
 }
 
-static void find(struct symbol_lookup *lookup, struct lookup_binary *binary)
+static void find_symbols(struct symbol_lookup *lookup, struct lookup_binary *binary)
 {
 	binary->missing_count =
 		cached_binary_find(binary->cached, binary->addresses, binary->count,
@@ -192,7 +194,7 @@ static bool is_fresh(const struct symbol_lookup *lookup, struct lookup_binary *b
 	       lookup->began_ns;
 }
 
-/* All that is missing; and which generation those are of that were not asked for lately. */
+/* Request all missing addresses, and the generation of binaries that are no longer fresh. */
 static bool request_missing(struct symbol_lookup *lookup, struct merge *merge, struct err *err)
 {
 	struct lookup_batch *batch = arena_new(&lookup->arena, struct lookup_batch);
@@ -207,7 +209,10 @@ static bool request_missing(struct symbol_lookup *lookup, struct merge *merge, s
 	return send_batch(lookup, batch, merge, err);
 }
 
-/* Binaries whose debug file turned out to be another: what we had of them is of the old one. */
+/*
+ * Request the addresses of binaries whose debug file changed: their cached symbols were of the old
+ * file.
+ */
 static bool request_replaced(struct symbol_lookup *lookup, struct merge *merge, struct err *err)
 {
 	struct lookup_batch *batch = arena_new(&lookup->arena, struct lookup_batch);
@@ -217,7 +222,7 @@ static bool request_replaced(struct symbol_lookup *lookup, struct merge *merge, 
 
 		if (!binary->is_replaced)
 			continue;
-		find(lookup, binary);
+		find_symbols(lookup, binary);
 		if (binary->missing_count && !request_binary(lookup, batch, binary, merge, err))
 			return false;
 	}
@@ -250,7 +255,7 @@ static void collect(struct symbol_lookup *lookup, struct lookup_binary *binary)
 	};
 
 	if (binary->was_requested)
-		find(lookup, binary);
+		find_symbols(lookup, binary);
 	for (size_t i = 0; i < binary->missing_count; i++)
 		binary->resolved[binary->missing[i]] = unresolved;
 	for (size_t i = 0; i < binary->count; i++) {
@@ -264,7 +269,7 @@ static void collect(struct symbol_lookup *lookup, struct lookup_binary *binary)
 	}
 }
 
-static void warn(struct symbol_lookup *lookup)
+static void add_warnings(struct symbol_lookup *lookup)
 {
 	const struct symbol_lookup_stats *stats = &lookup->stats;
 	uint64_t pending = stats->unsymbolized[NAME_PENDING];
@@ -296,8 +301,8 @@ static void account(struct symbol_lookup *lookup)
 	metric_observe(&duration, stats->ns);
 }
 
-/* Half of what is left is for the answer that is made afterwards, and for being late. */
-static void bound(struct symbol_lookup *lookup, const struct store_bounds *bounds)
+/* Use at most half of the time left: the other half is for writing the response and for delays. */
+static void set_deadline(struct symbol_lookup *lookup, const struct store_bounds *bounds)
 {
 	uint64_t end_ns = lookup->began_ns + lookup->symbolization->timeout_ns;
 
@@ -317,7 +322,7 @@ static void bound(struct symbol_lookup *lookup, const struct store_bounds *bound
 static void find_cached(struct symbol_lookup *lookup, struct lookup_binary *binary)
 {
 	binary->cached = symbol_cache_acquire(&lookup->symbolization->cache, binary->build_id);
-	find(lookup, binary);
+	find_symbols(lookup, binary);
 	lookup->stats.cached += binary->count - binary->missing_count;
 }
 
@@ -328,7 +333,7 @@ bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbo
 					  .memory.total = merge->memory.total,
 					  .began_ns = clock_monotonic_ns(),
 					  .stats.is_enabled = true };
-	bound(lookup, bounds);
+	set_deadline(lookup, bounds);
 	lookup->addresses = lookup_addresses_of(merge, &lookup->arena);
 	lookup->resolved = arena_array(&lookup->arena, struct address_lines, merge->set.frames.len);
 	lookup->stats.addresses = lookup->addresses.address_count;
@@ -338,7 +343,7 @@ bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbo
 		return false;
 	for (size_t i = 0; i < lookup->addresses.binaries.len; i++)
 		collect(lookup, &lookup->addresses.binaries.items[i]);
-	warn(lookup);
+	add_warnings(lookup);
 	account(lookup);
 	return true;
 }

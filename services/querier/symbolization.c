@@ -41,7 +41,10 @@ bool symbolization_may_query(struct symbolization *symbolization)
 	uint64_t resume_ns = symbolization->resume_ns, now_ns = clock_monotonic_ns();
 	uint64_t hold_ns = now_ns + symbolization->timeout_ns + SYMBOLIZER_PAUSE_MS * NS_PER_MS;
 
-	/* The others are held off for as long as finding out can take. */
+	/*
+	 * Other queries skip the source until this attempt is over: at most its timeout and a
+	 * pause.
+	 */
 	if (resume_ns == 0 ||
 	    (now_ns >= resume_ns &&
 	     atomic_compare_exchange_strong(&symbolization->resume_ns, &resume_ns, hold_ns)))
@@ -62,7 +65,7 @@ void symbolization_report(struct symbolization *symbolization, enum symbolizatio
 	case SYMBOLIZATION_FAILED:
 		symbolization->resume_ns = now_ns + SYMBOLIZER_PAUSE_MS * NS_PER_MS;
 		break;
-	case SYMBOLIZATION_ABANDONED: /* if it was to find out, the next one is */
+	case SYMBOLIZATION_ABANDONED: /* if this query was the attempt, the next query is */
 		if (symbolization->resume_ns)
 			symbolization->resume_ns = now_ns;
 		break;

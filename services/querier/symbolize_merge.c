@@ -5,12 +5,14 @@
 
 #include <assert.h>
 
-/* What a frame of the old merge is in the new one: a run of indexes, root first. */
+/*
+ * The frames of the new merge that replace a frame of the old one: a range of `frames`, root first.
+ */
 struct frame_range {
 	uint32_t first, len;
 };
 
-/* What a function is as a frame; a function belongs to one binary, which may have several paths. */
+/* The frame of a function. A function belongs to one binary, which may have several paths. */
 struct function_frame {
 	const struct function_symbol *function; /* NULL: free */
 	uint32_t frame;                         /* of the new merge */
@@ -23,15 +25,15 @@ struct symbolize_job {
 	const struct symbolize_options *options;
 	struct arena *scratch;
 	struct frame_range *ranges; /* by frame of the old merge */
-	VEC(uint32_t) frames;       /* of the new one: what ranges are runs of */
-	VEC(uint8_t) reasons;       /* by frame of the new one */
-	uint32_t *stack;            /* the one that was made last, */
-	struct stack before;        /* of this one of the old merge; */
-	uint32_t *ends;             /* by its frames: up to where they are translated */
-	uint32_t *slots; /* stacks of the new merge by their frames: index + 1; half full at most */
-	struct function_frame *function_frames; /* functions of the new merge */
+	VEC(uint32_t) frames;       /* of the new merge: the storage of ranges */
+	VEC(uint8_t) reasons;       /* by frame of the new merge */
+	uint32_t *stack;            /* the stack that was translated last, */
+	struct stack before;        /* from this stack of the old merge; */
+	uint32_t *ends;             /* by frame of that: the end of its translation in `stack` */
+	uint32_t *slots; /* hash table of the new merge's stacks: index + 1; at most half full */
+	struct function_frame *function_frames; /* hash table of the new merge's functions */
 	size_t function_frame_count;
-	size_t slot_count; /* of each of both: a power of two */
+	size_t slot_count; /* of each of the two: a power of two */
 };
 
 bool frame_needs_symbol(const struct frame *frame)
@@ -55,7 +57,7 @@ static uint32_t add_frame(struct symbolize_job *job, const struct frame *frame,
 	return index;
 }
 
-/* Its place: where it stands, or the next free one. */
+/* The slot of the function, or the free slot where it belongs. */
 static struct function_frame *function_frame_at(struct symbolize_job *job,
 						const struct function_symbol *function,
 						bool inlined, str path)
@@ -94,8 +96,7 @@ static void add_line(struct symbolize_job *job, const struct frame *from,
 
 	struct function_frame *place = function_frame_at(job, function, inlined, from->path);
 
-	/* As many at most as there are frames, and half of the places: else it is not remembered.
-	 */
+	/* At most half of the slots are used; a function beyond that is not remembered. */
 	if (place->function)
 		push(job, place->frame);
 	else if (job->function_frame_count * 2 > job->slot_count)
@@ -116,7 +117,7 @@ static struct frame_range range_of(struct symbolize_job *job, uint32_t index)
 
 	if (frame_needs_symbol(frame))
 		name = job->options->resolved[index];
-	/* Innermost first becomes root first. */
+	/* Lines are innermost first; the new frames are root first. */
 	for (uint32_t i = name.len; i-- > 0;)
 		add_line(job, frame, &name.lines[i], i + 1 < name.len);
 	if (name.len == 0)
@@ -143,7 +144,7 @@ static bool make_ranges(struct symbolize_job *job, struct err *err)
 	return true;
 }
 
-/* Room for the longest of the old stacks, translated. */
+/* Room for the translation of the longest stack. */
 static void make_room_for_stacks(struct symbolize_job *job)
 {
 	const struct sample_set *set = &job->from->set;
@@ -160,8 +161,8 @@ static void make_room_for_stacks(struct symbolize_job *job)
 }
 
 /*
- * The stack in the new merge's frames, root first. Stacks of a stored row are sorted, so most begin
- * as the one before: that much of it stands there translated.
+ * Translate a stack into frames of the new merge, root first. The stacks of a stored row are
+ * sorted, so most share a prefix with the previous stack, whose translation is reused.
  */
 static struct stack translate(struct symbolize_job *job, struct stack from)
 {
@@ -193,9 +194,9 @@ static bool is_equal(struct stack a, struct stack b)
 }
 
 /*
- * Most stacks become one that is there already. They are found by their frames' numbers, which is
- * a tenth of what a set looks at, since its ids hold in every set. Where addresses are kept, each
- * is another.
+ * Most stacks become equal to one that exists already. Here they are found by the numbers of their
+ * frames, a tenth of the bytes that sample_set_stack() hashes, because its ids must be the same in
+ * every set. If addresses are kept, all stacks differ, so this table is not used.
  */
 static uint32_t stack_of(struct symbolize_job *job, struct stack from)
 {
@@ -238,7 +239,7 @@ static void make_room(struct symbolize_job *job)
 	job->function_frames = arena_array(job->scratch, struct function_frame, job->slot_count);
 }
 
-/* A merge's samples speak of each of its stacks. */
+/* Every stack of a merge has a sample, so all are translated. */
 static bool add_samples(struct symbolize_job *job, struct err *err)
 {
 	const struct sample_set *set = &job->from->set;
@@ -267,7 +268,7 @@ bool symbolize_merge(struct merge *into, const struct merge *from,
 	struct symbolize_job job = { into, from, options, &scratch, .ranges = NULL };
 
 	into->set.series.items[0].period = from->set.series.items[0].period;
-	/* Each is another, so they get the same numbers again. */
+	/* All label sets are different, so they get the same numbers again. */
 	for (size_t i = 0; i < from->set.label_sets.len; i++)
 		(void)sample_set_labels(&into->set, from->set.label_sets.items[i]);
 	make_room(&job);

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* It is told how long we wait, so that it answers what it has by then. */
+/* The URL has our timeout, so that the symbolizer responds in time with the symbols it has. */
 static const char *request_url(const struct symbolizer_client *client, uint64_t wait_ms,
 			       struct arena *arena)
 {
@@ -14,14 +14,14 @@ static const char *request_url(const struct symbolizer_client *client, uint64_t 
 
 	while (str_ends_with(url, STR("/")))
 		url.len--;
-	/* A little earlier, for the way back. */
+	/* An eighth less, for the transfer of the response. */
 	url = str_format(arena, STR_FMT "/symbolize?timeout=%" PRIu64 "ms", STR_ARG(url),
 			 wait_ms - wait_ms / 8);
 	return str_z(arena, url);
 }
 
-/* What a refusal says, as far as it is text. */
-static str sentence(str body)
+/* The leading text of an error response. */
+static str printable_prefix(str body)
 {
 	enum { SENTENCE_MAX = 100 };
 	size_t len = 0;
@@ -58,7 +58,7 @@ static bool query(void *self, const struct symbolize_request *request,
 	if (!fetch_post(&fetch, symbolize_request_write(request, arena), &status, err))
 		return false;
 	if (status != 200) {
-		str why = sentence(buf_bytes(&body));
+		str why = printable_prefix(buf_bytes(&body));
 
 		return err_set(err, ERR_IO, "%s answers %d: " STR_FMT, client->url, status,
 			       STR_ARG(why));

@@ -4,8 +4,8 @@
 #include <strings.h>
 
 /*
- * Nothing but what came from this server: no inline script or style, no eval, no other host, in no
- * frame. What is drawn from names of functions can so never become code.
+ * Allow only content from this server: no inline script or style, no eval, no other host, no
+ * embedding in frames. So text from function names can never run as code.
  */
 #define POLICY                                                                                  \
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src " \
@@ -28,7 +28,10 @@ static const struct http_param headers[OWN_HEADERS - 3] = {
 	HEADER("Vary", "Accept, Accept-Encoding"),
 };
 
-/* Whether a list with commas has the word, whatever its letters' case. Enough for these lists. */
+/*
+ * True if a comma-separated list has the word, in any case, without q=0. Sufficient for Accept and
+ * Accept-Encoding.
+ */
 static bool has_word(str list, str word)
 {
 	while (list.len) {
@@ -55,28 +58,28 @@ static const struct web_page_file *find(const struct web_page *page, str path)
 	return NULL;
 }
 
-static void serve_file(const struct web_page_file *file, const char *kept,
+static void serve_file(const struct web_page_file *file, const char *cache_control,
 		       const struct http_request *req, struct http_response *res)
 {
-	bool packed = has_word(http_header(req, "Accept-Encoding"), STR("gzip"));
-	struct http_param *given = arena_array(req->arena, struct http_param, OWN_HEADERS);
+	bool is_gzip = has_word(http_header(req, "Accept-Encoding"), STR("gzip"));
+	struct http_param *all_headers = arena_array(req->arena, struct http_param, OWN_HEADERS);
 	size_t count = ARRAY_LEN(headers);
 
-	memcpy(given, headers, sizeof(headers));
-	given[count++] = (struct http_param){ STR("Cache-Control"), str_from(kept) };
-	given[count++] = (struct http_param){ STR("ETag"), str_from(file->etag) };
-	if (packed)
-		given[count++] = (struct http_param){ STR("Content-Encoding"), STR("gzip") };
-	res->headers = given;
+	memcpy(all_headers, headers, sizeof(headers));
+	all_headers[count++] = (struct http_param){ STR("Cache-Control"), str_from(cache_control) };
+	all_headers[count++] = (struct http_param){ STR("ETag"), str_from(file->etag) };
+	if (is_gzip)
+		all_headers[count++] = (struct http_param){ STR("Content-Encoding"), STR("gzip") };
+	res->headers = all_headers;
 	res->header_count = count;
 	res->content_type = file->content_type;
 	if (str_eq(http_header(req, "If-None-Match"), str_from(file->etag)))
 		res->status = 304;
 	else
-		res->body = packed ? file->gzip : file->plain;
+		res->body = is_gzip ? file->gzip : file->plain;
 }
 
-/* In place of the page: what is missing, and that the API is there all the same. */
+/* Serve a page with the reason why there is no page, and links to the API. */
 static void serve_reason(const struct web_page *page, const struct http_request *req,
 			 struct http_response *res)
 {
