@@ -27,7 +27,8 @@ static void serve_asset(void *self, const struct http_request *req, struct http_
 {
 	(void)self;
 	if (!web_page_serve_asset(&web_page_built, req, res))
-		error_response_write(ERROR_NOT_FOUND, "the page has no such file", req->arena, res);
+		error_response_write(ERROR_NOT_FOUND, "the web page has no such file", req->arena,
+				     res);
 }
 
 /* The page for a browser; for curl, a list of the endpoints. */
@@ -37,20 +38,22 @@ static void serve_root(void *self, const struct http_request *req, struct http_r
 		serve_page(self, req, res);
 		return;
 	}
-	res->body = STR("Decima: what the machines of this fleet spend their time on.\n\n"
-			"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
-			"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
-			"/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
-			"/api/v1/query?query={}&report=table       functions, in JSON\n"
-			"/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
-			"/api/v1/series                            who was measured\n"
-			"/api/v1/labels                            what to ask by\n"
-			"/api/v1/label/comm/values                 which programs there are\n"
-			"/api/v1/profile_types                     what is measured\n"
-			"/api/v1/fleet                             hosts, and what became of their "
-			"samples\n"
-			"/metrics  /healthy  /ready                how this service is\n\n"
-			"docs/api.md tells the rest.\n");
+	res->body =
+		STR("Decima, a continuous profiler: where the machines of this fleet spend CPU "
+		    "time and memory.\n\n"
+		    "/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
+		    "/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
+		    "/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
+		    "/api/v1/query?query={}&report=table       functions, in JSON\n"
+		    "/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
+		    "/api/v1/series                            the label sets of stored profiles\n"
+		    "/api/v1/labels                            the names of all labels\n"
+		    "/api/v1/label/comm/values                 the values of one label: programs\n"
+		    "/api/v1/profile_types                     the types of stored profiles\n"
+		    "/api/v1/fleet                             hosts, and the balance of their "
+		    "samples\n"
+		    "/metrics  /healthy  /ready                the state of this service\n\n"
+		    "docs/api.md describes all endpoints.\n");
 }
 
 const struct http_route api_routes[API_ROUTES] = {

@@ -25,41 +25,44 @@ static const char *const endpoint_names[ENDPOINT_COUNT] = {
 
 static struct metric queries = { .name = "decima_querier_queries_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Requests to the API, by what was asked.",
+				 .help = "Requests to the API, by endpoint.",
 				 .label = "endpoint",
 				 .values = endpoint_names,
 				 .value_count = ENDPOINT_COUNT };
-static struct metric duration = { .name = "decima_querier_query_duration_seconds",
-				  .kind = METRIC_HISTOGRAM,
-				  .help = "Time of an answer of the API, refusals too.",
-				  METRIC_IN_SECONDS };
+static struct metric duration = {
+	.name = "decima_querier_query_duration_seconds",
+	.kind = METRIC_HISTOGRAM,
+	.help = "Time from a request to the API to its response, error responses included.",
+	METRIC_IN_SECONDS
+};
 static const uint64_t memory_bounds[] = { 1 << 20,   4 << 20,           16 << 20,         64 << 20,
 					  256 << 20, UINT64_C(1) << 30, UINT64_C(4) << 30 };
 static struct metric memory = { .name = "decima_querier_query_memory_bytes",
 				.kind = METRIC_HISTOGRAM,
-				.help = "Memory that an answer held at its end.",
+				.help = "Memory that a request used, at its end.",
 				.bounds = memory_bounds,
 				.bound_count = ARRAY_LEN(memory_bounds) };
-static struct metric in_flight = { .name = "decima_querier_queries_in_flight",
-				   .kind = METRIC_GAUGE,
-				   .help = "Requests to the API that are being answered, those too "
-					   "that wait for a connection." };
+static struct metric in_flight = {
+	.name = "decima_querier_queries_in_flight",
+	.kind = METRIC_GAUGE,
+	.help = "Requests to the API in progress, including those that wait for a connection."
+};
 static struct metric rows = { .name = "decima_querier_rows_read_total",
 			      .kind = METRIC_COUNTER,
-			      .help = "Stored rows that were looked at." };
+			      .help = "Stored rows that queries examined." };
 static struct metric chunks = { .name = "decima_querier_chunks_read_total",
 				.kind = METRIC_COUNTER,
 				.help = "Stored rows whose payload was read." };
 static struct metric bytes = { .name = "decima_querier_bytes_read_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Bytes of those payloads." };
+			       .help = "Bytes of these payloads." };
 static struct metric unreadable = { .name = "decima_querier_unreadable_rows_total",
 				    .kind = METRIC_COUNTER,
-				    .help = "Stored rows that are damaged or beyond a limit. Each "
-					    "fails the query that met it." };
+				    .help = "Stored rows that are corrupt or exceed a limit. Each "
+					    "fails the query that reads it." };
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Samples looked at." };
+				 .help = "Samples that queries examined." };
 struct metric *const api_request_metrics[API_REQUEST_METRICS] = {
 	&queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes, &unreadable, &samples
 };
@@ -73,7 +76,7 @@ static enum error_type error_type_of(const struct api_request *request, struct e
 	uint64_t now_ns = clock_monotonic_ns();
 
 	if (stop_is_asked(request->bounds.stop)) {
-		err_set(err, ERR_IO, "the client left before it was answered");
+		err_set(err, ERR_IO, "the client closed the connection before the response");
 		return ERROR_CANCELED;
 	}
 	if (request->bounds.deadline_ns && now_ns >= request->bounds.deadline_ns) {
@@ -115,7 +118,7 @@ static void account(const struct api_request *request, enum endpoint endpoint, c
 	metric_add(&bytes, stats->bytes);
 	metric_add(&unreadable, stats->unreadable);
 	metric_add(&samples, stats->samples_read);
-	log_debug("request answered",
+	log_debug("request handled",
 		  "endpoint=%s query=\"" STR_FMT "\" start_ms=%" PRIu64 " end_ms=%" PRIu64
 		  " series=%" PRIu64 " rows=%" PRIu64 " chunks=%" PRIu64 " bytes=%" PRIu64
 		  " samples_read=%" PRIu64 " samples_matched=%" PRIu64 " took_ms=%" PRIu64
@@ -136,8 +139,8 @@ static void write_error(const struct api_request *request, enum endpoint endpoin
 		request->res->body = str_format(request->req->arena, "%s\n", err->msg);
 	}
 	if (type == ERROR_UNAVAILABLE || type == ERROR_INTERNAL)
-		log_warn("request not answered", "endpoint=%s error=\"%s\"",
-			 endpoint_names[endpoint], err->msg);
+		log_warn("request failed", "endpoint=%s error=\"%s\"", endpoint_names[endpoint],
+			 err->msg);
 }
 
 void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
@@ -234,12 +237,12 @@ size_t api_request_warnings(const struct api_request *request, str ret_warnings[
 		str start = format_time(request->gaps[i].start_ms, arena);
 		str end = format_time(request->gaps[i].end_ms, arena);
 
-		ret_warnings[i] = str_format(
-			arena,
-			"retention: of " STR_FMT " to " STR_FMT
-			" only sums of whole hours are left, which say nothing of parts of hours, "
-			"nor of labels that samples have and series have not: it is left out",
-			STR_ARG(start), STR_ARG(end));
+		ret_warnings[i] =
+			str_format(arena,
+				   "retention: of " STR_FMT " to " STR_FMT
+				   " only sums of whole hours are stored, which have no parts of "
+				   "hours and no labels of samples: this time is left out",
+				   STR_ARG(start), STR_ARG(end));
 	}
 	return request->gap_count;
 }

@@ -20,7 +20,7 @@ static const int statuses[ERROR_TYPE_COUNT] = {
 
 static struct metric errors = { .name = "decima_querier_errors_total",
 				.kind = METRIC_COUNTER,
-				.help = "Requests to the API that were refused or failed, by why.",
+				.help = "Error responses of the API, by error type.",
 				.label = "type",
 				.values = names,
 				.value_count = ERROR_TYPE_COUNT };

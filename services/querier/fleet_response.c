@@ -11,11 +11,11 @@ bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page
 
 	page.has_limit = limit.ptr;
 	if (page.has_limit && (!str_to_u64(limit, &count) || count == 0 || count > FLEET_HOSTS_MAX))
-		return err_set(err, ERR_INVALID, "limit: a number of hosts from 1 to %d",
+		return err_set(err, ERR_INVALID, "limit: must be a number of hosts from 1 to %d",
 			       FLEET_HOSTS_MAX);
 	if (!str_is_utf8(page.after) ||
 	    (page.after.len && memchr(page.after.ptr, 0, page.after.len)))
-		return err_set(err, ERR_INVALID, "after: a host id as a response has it");
+		return err_set(err, ERR_INVALID, "after: must be a host id of an earlier response");
 	page.limit = (size_t)count;
 	*ret_page = page;
 	return true;
@@ -82,8 +82,8 @@ bool fleet_response_add_host(void *self, const struct fleet_host *host, bool *re
 		*ret_more = false;
 		return response->page.has_limit ||
 		       err_set(err, ERR_LIMIT,
-			       "the fleet has more than %d hosts: ask for it in pages, limit=%d "
-			       "and then after=HOST with the last host of each page",
+			       "the fleet has more than %d hosts: request pages, with limit=%d and "
+			       "then after=HOST with the last host of each page",
 			       FLEET_HOSTS_MAX, FLEET_HOSTS_MAX);
 	}
 	put_host(&response->body.json, host);
@@ -91,8 +91,8 @@ bool fleet_response_add_host(void *self, const struct fleet_host *host, bool *re
 	*ret_more = true;
 	return response->body.out.arena->held <= response->memory_max ||
 	       err_set(err, ERR_LIMIT,
-		       "the response needs more memory than one may take (%zu hosts so far): "
-		       "ask for fewer at a time with limit",
+		       "the response exceeds the memory limit of a query (%zu hosts so far): "
+		       "request fewer hosts at a time with limit",
 		       response->hosts);
 }
 

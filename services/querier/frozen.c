@@ -42,7 +42,7 @@ static bool decode(str payload, struct merge *merge, struct arena *arena,
 		str row = reader_str_prefixed(&r);
 
 		if (r.failed)
-			return err_set(err, ERR_INVALID, "a row of the share is cut off");
+			return err_set(err, ERR_INVALID, "a row of the share is truncated");
 		if (!decode_row(row, ret_set, err) ||
 		    (merge && !merge_within_memory(merge, arena, err)))
 			return false;
@@ -122,9 +122,9 @@ bool frozen_make(struct merge *merge, uint64_t max_bytes, struct arena *arena,
 		return false;
 	if (frozen.payload.len + frozen.reasons.len > max_bytes)
 		return err_set(err, ERR_LIMIT,
-			       "the profile is too large to be kept: more than %" PRIu64
+			       "the profile is too large to be frozen: more than %" PRIu64
 			       " bytes (--share-max-bytes); share less time, fewer labels or fewer "
-			       "series, or \"freeze\": false",
+			       "series, or set \"freeze\": false",
 			       max_bytes);
 	*ret_frozen = frozen;
 	return true;
@@ -141,7 +141,7 @@ bool frozen_read(const struct frozen *frozen, struct merge *merge, struct err *e
 			       set.frames.len);
 	for (size_t i = 0; i < frozen->reasons.len; i++)
 		if ((uint8_t)frozen->reasons.ptr[i] >= NAME_REASON_COUNT)
-			return err_set(err, ERR_INVALID, "a reason that there is not");
+			return err_set(err, ERR_INVALID, "an unknown reason");
 	/* A set without samples has no series, but a merge must have one. */
 	if (set.samples.len)
 		merge->set = set;

@@ -213,7 +213,8 @@ bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, u
 			mean += share_of(&sums[i], slots);
 		mean = divide(mean, MILLION);
 		if (mean > INT64_MAX || mean < INT64_MIN)
-			return err_set(err, ERR_LIMIT, "a mean is beyond 64 bits: ask for fewer");
+			return err_set(err, ERR_LIMIT,
+				       "a mean exceeds 64 bits: ask for fewer series");
 		sums[kept++] = (struct gauge_sum){ .key = key, .value = (int64_t)mean };
 	}
 	*count = kept;

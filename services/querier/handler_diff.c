@@ -159,15 +159,15 @@ static bool read_share(struct api_request *request, str id, struct shared_query 
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		if (http_query(request->req, others[i]).ptr)
-			return err_set(err, ERR_INVALID,
-				       "a share has its own queries, windows and groups: leave %s "
-				       "out",
-				       others[i]);
+			return err_set(
+				err, ERR_INVALID,
+				"a share has its own queries, windows and groups: leave %s out",
+				others[i]);
 	if (!shared_query_open(shared, request, id, err))
 		return false;
 	return shared->share.side_count == SHARE_SIDES_MAX ||
 	       shared_query_reject(request, err,
-				   "this share is one profile: /api/v1/query?share=ID gives it");
+				   "this share is one profile: request /api/v1/query?share=ID");
 }
 
 static bool respond_diff(struct api_request *request, struct err *err)

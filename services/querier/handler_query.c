@@ -103,13 +103,13 @@ static bool find_side(struct api_request *request, const struct shared_query *sh
 	*ret_side = is_b;
 	if (shared->share.side_count == 1)
 		return !side.ptr ||
-		       shared_query_reject(request, err,
-					   "side is of comparisons: this share is one profile");
+		       shared_query_reject(
+			       request, err,
+			       "side is only for comparisons: this share is one profile");
 	return is_b || str_eq(side, STR("a")) ||
-	       shared_query_reject(
-		       request, err,
-		       "this share is a comparison: /api/v1/diff?share=ID gives it, and "
-		       "side=a or side=b one profile of it");
+	       shared_query_reject(request, err,
+				   "this share is a comparison: request /api/v1/diff?share=ID, or "
+				   "one profile of it with side=a or side=b");
 }
 
 static bool respond_share(struct api_request *request, const struct report *report, struct err *err)

@@ -21,7 +21,7 @@ static bool put_series(struct api_request *request, const struct series *series,
 		json_response_metric(&body.json, series[i].type, series[i].labels);
 		if (arena->held > request->api->memory_max)
 			return err_set(err, ERR_LIMIT,
-				       "the answer needs more than %" PRIu64
+				       "the response needs more than %" PRIu64
 				       " bytes of memory: ask for fewer series, or raise "
 				       "--query-memory-limit",
 				       request->api->memory_max);

@@ -15,22 +15,26 @@
 
 enum { KIND_LIVE, KIND_FROZEN, KIND_COUNT };
 static const char *const kind_names[KIND_COUNT] = { "live", "frozen" };
-static struct metric made = { .name = "decima_querier_shares_total",
-			      .kind = METRIC_COUNTER,
-			      .help = "Links that were made, by whether their response was kept.",
-			      .label = "kind",
-			      .values = kind_names,
-			      .value_count = KIND_COUNT };
+static struct metric made = {
+	.name = "decima_querier_shares_total",
+	.kind = METRIC_COUNTER,
+	.help = "Shares that were created, by kind: frozen shares have their result stored.",
+	.label = "kind",
+	.values = kind_names,
+	.value_count = KIND_COUNT
+};
 enum { REJECTED_TOO_BIG, REJECTED_FULL, REASON_COUNT };
 static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
-static struct metric rejected = { .name = "decima_querier_share_refusals_total",
-				  .kind = METRIC_COUNTER,
-				  .help = "Links that were not made, by why: one profile beyond "
-					  "--share-max-bytes, all of them beyond "
-					  "--share-total-max-bytes or too many.",
-				  .label = "reason",
-				  .values = reason_names,
-				  .value_count = REASON_COUNT };
+static struct metric rejected = {
+	.name = "decima_querier_share_refusals_total",
+	.kind = METRIC_COUNTER,
+	.help = "Shares that were rejected, by reason. too_big: one profile exceeds "
+		"--share-max-bytes; full: all shares exceed --share-total-max-bytes, or their "
+		"number its limit.",
+	.label = "reason",
+	.values = reason_names,
+	.value_count = REASON_COUNT
+};
 struct metric *const share_metrics[SHARE_METRICS] = { &made, &rejected };
 
 static void count_limit(size_t reason, const struct err *err)
@@ -111,7 +115,7 @@ static bool store(struct api_request *request, const struct share *share, struct
 					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
 
 	if (pthread_mutex_clocklock(&api->share_lock, CLOCK_MONOTONIC, &until) != 0)
-		return err_set(err, ERR_IO, "others are being shared: try again later");
+		return err_set(err, ERR_IO, "other shares are being stored: try again later");
 
 	bool stored = share_store(api->postgres, share, api->share_total_max_bytes,
 				  &request->bounds, err);
@@ -186,8 +190,7 @@ static bool is_json(const struct http_request *req, struct err *err)
 
 	return str_eq(str_trim(str_cut(&type, ';')), STR("application/json")) ||
 	       err_set(err, ERR_INVALID,
-		       "what is to be shared is told as JSON, with Content-Type: "
-		       "application/json");
+		       "the body must be JSON, with Content-Type: application/json");
 }
 
 static bool respond_share(struct api_request *request, struct err *err)

@@ -30,72 +30,73 @@ static const struct conf_key keys[] = {
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, postgres),
 	  .fallback = "postgresql://127.0.0.1:5432/decima",
-	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs, as libpq takes "
-		  "them; "
-		  "a standby will do." },
+	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs in libpq's format. A "
+		  "standby suffices for all but storing shares." },
 	{ .flag = "query-concurrency",
 	  .type = CONF_U64,
 	  .offset = offsetof(struct settings, concurrency),
 	  .fallback = "8",
 	  .min = 1,
 	  .max = POOL_MAX,
-	  .help = "Queries answered at once; others wait for up to 10 s." },
+	  .help = "Queries that run at the same time; others wait up to 10 s." },
 	{ .flag = "query-connections",
 	  .type = CONF_U64,
 	  .offset = offsetof(struct settings, connections),
 	  .fallback = "2",
 	  .min = 1,
 	  .max = READERS_MAX,
-	  .help = "Connections to PostgreSQL, and threads, that one query with much to read may "
-		  "use, all in one snapshot; together at most query-concurrency times as many." },
+	  .help = "Connections to PostgreSQL, and threads, that one query may use if it reads much "
+		  "data, all in one snapshot. The total is at most this times query-concurrency." },
 	{ .flag = "query-memory-limit",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, memory_max),
 	  .fallback = "512MB",
 	  .min = 1 << 20,
-	  .help = "Memory that one answer may take; a query that needs more is refused (422)." },
+	  .help = "Memory that one query may use; a query that needs more is rejected (422)." },
 	{ .flag = "query-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, timeout_ns),
 	  .fallback = "1m",
 	  .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
-	  .help = "Time that one query may take, waiting for its turn included; then it is ended, "
-		  "in PostgreSQL too (503). A request may ask for less with `timeout`." },
+	  .help = "Time that one query may take, the wait for a connection included. After that it "
+		  "is cancelled, in PostgreSQL as well (503). A request may set a shorter time "
+		  "with `timeout`." },
 	{ .flag = "symbolizer-url",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, symbolizer_url),
 	  .fallback = "",
-	  .help = "The symbolizer that names addresses, as http://host:7073; empty: they stay "
-		  "addresses." },
+	  .help = "URL of the symbolizer, as http://host:7073. Empty: addresses are not "
+		  "symbolized." },
 	{ .flag = "symbolizer-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, symbolizer_timeout_ns),
 	  .fallback = "5s",
 	  .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
-	  .help = "Time that one query may wait for names, and at most half of what is left of "
-		  "its own; what has none by then stays an address, and the answer says so." },
+	  .help = "Time that one query may wait for symbols, and at most half of the time it has "
+		  "left. Addresses without symbols by then stay addresses, and the response has a "
+		  "warning." },
 	{ .flag = "name-cache-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, symbol_cache_max_bytes),
 	  .fallback = "256MB",
 	  .min = 1 << 20,
-	  .help = "Memory for names that were asked for; beyond, the binaries that were not asked "
-		  "for for longest are forgotten." },
+	  .help = "Memory of cached symbols; beyond it, the least recently used binaries are "
+		  "evicted." },
 	{ .flag = "share-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, share_max_bytes),
 	  .fallback = "8MB",
 	  .min = 1 << 10,
-	  .help = "Size of one shared profile as it is kept, compressed, or of both sides of a "
-		  "comparison; a larger one is refused (422)." },
+	  .help = "Compressed size of one frozen share, both sides of a comparison together; a "
+		  "larger one is rejected (422)." },
 	{ .flag = "share-total-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, share_total_max_bytes),
 	  .fallback = "10GB",
 	  .min = 1 << 10,
-	  .help = "Size of all shared profiles in the database; beyond, none is added (422)." },
+	  .help = "Size of all shares in the database; beyond it, new shares are rejected (422)." },
 };
 
 static void register_metrics(void)
@@ -147,7 +148,7 @@ int main(int argc, char **argv)
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-querier",
-				  .summary = "Answers questions about stored profiles over HTTP.",
+				  .summary = "Serves queries of stored profiles over HTTP.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,

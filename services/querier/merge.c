@@ -71,13 +71,13 @@ void merge_share_memory(struct merge *merge, struct memory *memory)
 
 bool merge_overflow(struct err *err)
 {
-	return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+	return err_set(err, ERR_LIMIT, "a sum exceeds 64 bits: ask for less time");
 }
 
 bool merge_too_big(const struct merge *merge, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
-		       "the answer needs more than %" PRIu64
+		       "the response needs more than %" PRIu64
 		       " bytes of memory: ask for less time, fewer labels or fewer series, or "
 		       "raise --query-memory-limit",
 		       merge->memory_max);

@@ -213,9 +213,9 @@ static bool parse_length(const char *param, str text, uint64_t *ret_ms, struct e
 		ms = ns / NS_PER_MS;
 	}
 	if (ns % NS_PER_MS)
-		return err_set(err, ERR_INVALID, "%s: nothing is finer than milliseconds", param);
+		return err_set(err, ERR_INVALID, "%s: must be whole milliseconds", param);
 	if (ms == 0)
-		return err_set(err, ERR_INVALID, "%s: must be longer than nothing", param);
+		return err_set(err, ERR_INVALID, "%s: must be longer than 0", param);
 	*ret_ms = ms;
 	return true;
 }
@@ -246,7 +246,7 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 		return false;
 	if ((length_ms - 1) / step_ms >= STEPS_MAX)
 		return err_set(err, ERR_INVALID,
-			       "step: the window has more than %d of them; ask for longer ones",
+			       "step: the window has more than %d steps; ask for longer ones",
 			       STEPS_MAX);
 	*ret_step_ms = step_ms;
 	return true;
@@ -270,7 +270,7 @@ bool params_limit(const struct http_request *req, size_t *ret_limit, struct err 
 	uint64_t limit = 0;
 
 	if (text.len && !str_to_u64(text, &limit))
-		return err_set(err, ERR_INVALID, "limit: a number of series, or 0 for all");
+		return err_set(err, ERR_INVALID, "limit: must be a number of series, or 0 for all");
 	*ret_limit = (size_t)limit;
 	return true;
 }

@@ -9,7 +9,7 @@
 
 static struct metric busy = { .name = "decima_querier_connections_busy",
 			      .kind = METRIC_GAUGE,
-			      .help = "Connections to PostgreSQL that answer a query right now." };
+			      .help = "Connections to PostgreSQL that run a query now." };
 static struct metric rejected = {
 	.name = "decima_querier_pool_refusals_total",
 	.kind = METRIC_COUNTER,
@@ -122,8 +122,7 @@ struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *
 	if (!item) {
 		metric_add(&rejected, 1);
 		err_set(err, ERR_IO,
-			"%zu queries are being answered already (--query-concurrency): "
-			"try again later",
+			"%zu queries are running already (--query-concurrency): try again later",
 			pool->count);
 		return NULL;
 	}

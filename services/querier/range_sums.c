@@ -23,7 +23,7 @@ bool range_sums_within_memory(struct range_sums *range, struct err *err)
 	if (memory_update(&range->memory, arena_of(range)->held) <= range->options.memory_max)
 		return true;
 	return err_set(err, ERR_LIMIT,
-		       "the answer needs more than %" PRIu64
+		       "the response needs more than %" PRIu64
 		       " bytes of memory: ask for less time, a longer step or fewer labels, or "
 		       "raise --query-memory-limit",
 		       range->options.memory_max);
@@ -32,7 +32,7 @@ bool range_sums_within_memory(struct range_sums *range, struct err *err)
 static bool add_value(int64_t *sum, int64_t value, struct err *err)
 {
 	return !__builtin_add_overflow(*sum, value, sum) ||
-	       err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+	       err_set(err, ERR_LIMIT, "a sum exceeds 64 bits: ask for less time");
 }
 
 static size_t slot_of(const struct range_sums *range, uint32_t group, uint32_t step)

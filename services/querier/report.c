@@ -49,7 +49,7 @@ static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof", "f
 							"table" };
 static struct metric written = { .name = "decima_querier_reports_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Reports answered, by which.",
+				 .help = "Reports written, by format.",
 				 .label = "report",
 				 .values = report_names,
 				 .value_count = REPORT_COUNT };

@@ -13,7 +13,7 @@ static const struct {
 	[QUERY] = { "query", "a text", 1 << MEMBER_TEXT },
 	[START] = { "start", "a time", 1 << MEMBER_TEXT | 1 << MEMBER_NUMBER },
 	[END] = { "end", "a time", 1 << MEMBER_TEXT | 1 << MEMBER_NUMBER },
-	[GROUP_BY] = { "group_by", "a text, names of labels with commas", 1 << MEMBER_TEXT },
+	[GROUP_BY] = { "group_by", "a text, label names separated by commas", 1 << MEMBER_TEXT },
 	[EXPIRES] = { "expires", "a number of seconds or a time",
 		      1 << MEMBER_TEXT | 1 << MEMBER_NUMBER },
 	[FREEZE] = { "freeze", "true or false", 1 << MEMBER_TRUTH },

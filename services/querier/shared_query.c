@@ -9,7 +9,7 @@ static const char *const state_names[] = {
 };
 static struct metric lookups = { .name = "decima_querier_share_lookups_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Shared links that were looked for, by what was found.",
+				 .help = "Lookups of shares, by result.",
 				 .label = "found",
 				 .values = state_names,
 				 .value_count = ARRAY_LEN(state_names) };

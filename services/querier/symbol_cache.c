@@ -8,16 +8,16 @@
 
 static struct metric cache_bytes = { .name = "decima_querier_name_cache_bytes",
 				     .kind = METRIC_GAUGE,
-				     .help = "Memory of the names that are kept." };
+				     .help = "Memory of cached symbols." };
 static struct metric evictions = {
 	.name = "decima_querier_name_cache_evictions_total",
 	.kind = METRIC_COUNTER,
-	.help = "Binaries whose names were dropped for want of room (--name-cache-max-bytes)."
+	.help = "Binaries whose symbols were evicted from the cache (--name-cache-max-bytes)."
 };
 static struct metric generations = {
 	.name = "decima_querier_name_generations_total",
 	.kind = METRIC_COUNTER,
-	.help = "Binaries whose names were dropped because their debug file is another now."
+	.help = "Binaries whose symbols were dropped because their debug file changed."
 };
 struct metric *const symbol_cache_metrics[SYMBOL_CACHE_METRICS] = { &cache_bytes, &evictions,
 								    &generations };

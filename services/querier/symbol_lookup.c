@@ -8,25 +8,25 @@
 #include <inttypes.h>
 
 static const char *const from_names[] = { "cache", "symbolizer" };
-static struct metric addresses_total = { .name = "decima_querier_name_addresses_total",
-					 .kind = METRIC_COUNTER,
-					 .help = "Addresses that wanted a name, by where it was "
-						 "looked for: known from before, or asked "
-						 "for.",
-					 .label = "from",
-					 .values = from_names,
-					 .value_count = ARRAY_LEN(from_names) };
+static struct metric addresses_total = {
+	.name = "decima_querier_name_addresses_total",
+	.kind = METRIC_COUNTER,
+	.help = "Addresses that needed symbols: found in the cache, and sent to the symbolizer.",
+	.label = "from",
+	.values = from_names,
+	.value_count = ARRAY_LEN(from_names)
+};
 static struct metric resolved_total = {
 	.name = "decima_querier_names_total",
 	.kind = METRIC_COUNTER,
-	.help = "Addresses in answers, by whether they got a name: known, or why not.",
+	.help = "Addresses in responses, by outcome: known, or the reason why they have no symbol.",
 	.label = "outcome",
 	.values = name_reason_names,
 	.value_count = NAME_REASON_COUNT
 };
 static struct metric duration = { .name = "decima_querier_names_duration_seconds",
 				  .kind = METRIC_HISTOGRAM,
-				  .help = "Time of a query's way to its names.",
+				  .help = "Time of a query's symbol lookup.",
 				  METRIC_IN_SECONDS };
 struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses_total,
 								      &resolved_total, &duration };
@@ -45,7 +45,7 @@ static void report_outcome(struct symbol_lookup *lookup, bool good)
 	symbolization_report(lookup->symbolization,
 			     is_ours ? SYMBOLIZATION_ABANDONED : SYMBOLIZATION_FAILED);
 	if (!is_ours)
-		log_warn("no names", "error=\"%s\"", lookup->why.msg);
+		log_warn("symbolizer failed", "error=\"%s\"", lookup->why.msg);
 }
 
 /* The next request to the source, while it is filled. */
@@ -59,7 +59,7 @@ static bool is_valid_response(const struct lookup_batch *batch,
 			      const struct symbolize_response *response, struct err *err)
 {
 	if (response->binary_count != batch->count)
-		return err_set(err, ERR_INVALID, "asked of %zu binaries, it answered of %zu",
+		return err_set(err, ERR_INVALID, "request for %zu binaries, response for %zu",
 			       batch->count, response->binary_count);
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct symbolize_binary *asked = &batch->binaries[i];
@@ -67,7 +67,7 @@ static bool is_valid_response(const struct lookup_batch *batch,
 
 		if (location_count != asked->address_count)
 			return err_set(err, ERR_INVALID,
-				       "asked for %zu addresses of " STR_FMT ", it answered %zu",
+				       "request for %zu addresses of " STR_FMT ", response for %zu",
 				       asked->address_count, STR_ARG(asked->build_id),
 				       location_count);
 	}
@@ -127,7 +127,7 @@ static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 		cache_response(lookup, batch, &response, requested_ns);
 	batch->count = batch->addresses = 0;
 	if (stop_is_asked(lookup->bounds.stop))
-		return err_set(err, ERR_IO, "nobody waits for the answer any more");
+		return err_set(err, ERR_IO, "the client closed the connection");
 	return within_memory(lookup, merge, arena.held, err);
 }
 
@@ -242,7 +242,7 @@ static bool query_source(struct symbol_lookup *lookup, struct merge *merge, stru
 		return true;
 	if (!symbolization_may_query(lookup->symbolization)) {
 		lookup->has_failed = true;
-		err_set(&lookup->why, ERR_IO, "it failed a moment ago and is left alone");
+		err_set(&lookup->why, ERR_IO, "it failed a moment ago, requests are paused");
 		return true;
 	}
 	return request_missing(lookup, merge, err) && request_replaced(lookup, merge, err);
@@ -277,15 +277,15 @@ static void add_warnings(struct symbol_lookup *lookup)
 	if (lookup->has_failed)
 		lookup->warnings[lookup->warning_count++] = str_format(
 			&lookup->arena,
-			"names: the symbolizer cannot be asked: %s. %" PRIu64 " of %" PRIu64
-			" addresses have no name; the others have those of before",
+			"symbols: the symbolizer cannot be queried: %s. %" PRIu64 " of %" PRIu64
+			" addresses have no symbol; the others have cached symbols",
 			lookup->why.msg, stats->addresses - stats->symbolized, stats->addresses);
 	if (pending)
-		lookup->warnings[lookup->warning_count++] = str_format(
-			&lookup->arena,
-			"names: the debug info of %" PRIu64 " addresses is being fetched "
-			"or read: ask again",
-			pending);
+		lookup->warnings[lookup->warning_count++] =
+			str_format(&lookup->arena,
+				   "symbols: the debug info of %" PRIu64
+				   " addresses is being fetched or read: request again",
+				   pending);
 }
 
 static void account(struct symbol_lookup *lookup)

@@ -11,16 +11,14 @@ static const char *const outcome_names[] = { [SYMBOLIZATION_ANSWERED] = "answere
 					     [SYMBOLIZATION_FAILED] = "failed",
 					     [SYMBOLIZATION_ABANDONED] = "abandoned",
 					     [SKIPPED] = "left_alone" };
-static struct metric requests = {
-	.name = "decima_querier_name_requests_total",
-	.kind = METRIC_COUNTER,
-	.help = "Requests to the symbolizer by what became of them. abandoned: the query ended "
-		"before; "
-		"left_alone: queries that did not ask, because others had just failed.",
-	.label = "result",
-	.values = outcome_names,
-	.value_count = ARRAY_LEN(outcome_names)
-};
+static struct metric requests = { .name = "decima_querier_name_requests_total",
+				  .kind = METRIC_COUNTER,
+				  .help = "Requests to the symbolizer, by result. abandoned: the "
+					  "query ended before the response; left_alone: no request "
+					  "was sent, because an earlier one had just failed.",
+				  .label = "result",
+				  .values = outcome_names,
+				  .value_count = ARRAY_LEN(outcome_names) };
 struct metric *const symbolization_metrics[SYMBOLIZATION_METRICS] = { &requests };
 
 void symbolization_init(struct symbolization *symbolization,

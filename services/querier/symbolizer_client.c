@@ -60,11 +60,11 @@ static bool query(void *self, const struct symbolize_request *request,
 	if (status != 200) {
 		str why = printable_prefix(buf_bytes(&body));
 
-		return err_set(err, ERR_IO, "%s answers %d: " STR_FMT, client->url, status,
+		return err_set(err, ERR_IO, "%s returned status %d: " STR_FMT, client->url, status,
 			       STR_ARG(why));
 	}
 	return symbolize_response_read(buf_bytes(&body), ret_response, arena, err) ||
-	       err_wrap(err, "answer of %s", client->url);
+	       err_wrap(err, "response of %s", client->url);
 }
 
 struct symbol_source symbolizer_client_source(struct symbolizer_client *client, const char *url)

@@ -91,7 +91,7 @@ static void serve_reason(const struct web_page *page, const struct http_request 
 		"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Decima</title>"
 		"<h1>The page is not built</h1><p>%s<p>The API is here: <a "
 		"href=\"/api/v1/query?query={}&amp;report=collapsed\">stacks of the last hour</a>, "
-		"<a href=\"/api/v1/fleet\">hosts</a>; docs/api.md tells the rest.\n",
+		"<a href=\"/api/v1/fleet\">hosts</a>; docs/api.md describes all endpoints.\n",
 		page->why_not);
 }
 

@@ -128,7 +128,7 @@ static void ends_at_its_memory_limit(void **state)
 	assert_false(merge_add_row(&merge, &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(str_starts_with(str_from(err.msg),
-				    STR("the answer needs more than 1048576 bytes of memory")));
+				    STR("the response needs more than 1048576 bytes of memory")));
 }
 
 static void merges_made_apart_share_their_memory(void **state)

@@ -232,7 +232,7 @@ static void refuses_steps_that_are_none_or_too_many(void **state)
 	}
 	assert_true(step_of("1", 11000000, &ms, &err));
 	assert_false(step_of("1", 11000001, &ms, &err));
-	assert_string_equal(err.msg, "step: the window has more than 11000 of them; ask for longer "
+	assert_string_equal(err.msg, "step: the window has more than 11000 steps; ask for longer "
 				     "ones");
 }
 

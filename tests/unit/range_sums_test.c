@@ -237,7 +237,7 @@ static void ends_at_its_memory_limit(void **state)
 	assert_false(range_sums_add_row(&range, &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(str_starts_with(str_from(err.msg),
-				    STR("the answer needs more than 262144 bytes of memory")));
+				    STR("the response needs more than 262144 bytes of memory")));
 }
 
 RUN_TESTS(TEST(every_step_of_every_group_is_the_sum_of_its_samples),

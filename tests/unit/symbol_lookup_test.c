@@ -325,7 +325,7 @@ static void what_is_being_fetched_is_said(void **state)
 	look_up(&scene);
 	assert_int_equal(scene.lookup.stats.unsymbolized[NAME_PENDING], 1);
 	assert_int_equal(scene.lookup.warning_count, 1);
-	assert_true(str_find(scene.lookup.warnings[0], STR("ask again")) != SIZE_MAX);
+	assert_true(str_find(scene.lookup.warnings[0], STR("request again")) != SIZE_MAX);
 	end(&scene);
 }
 
