@@ -152,17 +152,17 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 				       .bounds.stop = req->gone,
 				       .stats.began_ns = clock_monotonic_ns() };
 	uint64_t timeout_ns = 0;
-	bool answered = false;
+	bool succeeded = false;
 	struct err err = { 0 };
 
 	metric_add(&in_flight, 1);
 	if (params_timeout(req, api->timeout_ns, &timeout_ns, &err)) {
 		request.bounds.deadline_ns = request.stats.began_ns + timeout_ns;
-		answered = params_window(req, "", clock_unix_ns() / NS_PER_MS, &request.window,
-					 &err) &&
-			   respond(&request, &err);
+		succeeded = params_window(req, "", clock_unix_ns() / NS_PER_MS, &request.window,
+					  &err) &&
+			    respond(&request, &err);
 	}
-	if (!answered)
+	if (!succeeded)
 		write_error(&request, endpoint, &err);
 	metric_add(&in_flight, (uint64_t)-1);
 	account(&request, endpoint, err.msg);

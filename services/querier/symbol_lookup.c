@@ -39,7 +39,7 @@ static void report_outcome(struct symbol_lookup *lookup, bool good)
 
 	lookup->has_failed = !good;
 	if (good) {
-		symbolization_report(lookup->symbolization, SYMBOLIZATION_ANSWERED);
+		symbolization_report(lookup->symbolization, SYMBOLIZATION_SUCCEEDED);
 		return;
 	}
 	symbolization_report(lookup->symbolization,

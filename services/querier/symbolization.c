@@ -7,7 +7,7 @@
 
 enum { SKIPPED = SYMBOLIZATION_ABANDONED + 1 };
 
-static const char *const outcome_names[] = { [SYMBOLIZATION_ANSWERED] = "answered",
+static const char *const outcome_names[] = { [SYMBOLIZATION_SUCCEEDED] = "answered",
 					     [SYMBOLIZATION_FAILED] = "failed",
 					     [SYMBOLIZATION_ABANDONED] = "abandoned",
 					     [SKIPPED] = "left_alone" };
@@ -57,7 +57,7 @@ void symbolization_report(struct symbolization *symbolization, enum symbolizatio
 
 	metric_add_at(&requests, outcome, 1);
 	switch (outcome) {
-	case SYMBOLIZATION_ANSWERED:
+	case SYMBOLIZATION_SUCCEEDED:
 		symbolization->resume_ns = 0;
 		break;
 	case SYMBOLIZATION_FAILED:

@@ -34,7 +34,7 @@ bool symbolization_may_query(struct symbolization *symbolization);
 
 /* SYMBOLIZATION_ABANDONED: the caller stopped waiting, so the state of the source is unknown. */
 enum symbolization_outcome {
-	SYMBOLIZATION_ANSWERED,
+	SYMBOLIZATION_SUCCEEDED,
 	SYMBOLIZATION_FAILED,
 	SYMBOLIZATION_ABANDONED
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * merge_bench - what the querier does with stored rows, on one core and without PostgreSQL.
+ * merge_bench - measures the querier's work on stored rows, on one core and without PostgreSQL.
  *
  *     merge_bench TURNS ROWS
  *
- * ROWS is a file of (4 bytes of length, payload of a row), as bench_query.py writes it. Each turn
- * decodes and merges all of them, makes the reports, and sums them over time without stacks; it
- * says what each took of CPU time in one line of JSON, the median of the turns.
+ * ROWS is a file of (4 bytes of length, payload of a row), written by bench_query.py. Each turn
+ * decodes and merges all rows, writes the reports, and sums the samples over time without stacks.
+ * Prints the CPU time of each stage, the median of all turns, as one line of JSON.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -50,7 +50,7 @@ static void fail(const struct err *err)
 	exit(EXIT_FAILURE);
 }
 
-/* Adds the time since `*began_ns` to the stage, and begins anew. */
+/* Add the time since `*began_ns` to the stage, and set `*began_ns` to now. */
 static void lap(struct bench *bench, enum stage stage, uint64_t *began_ns)
 {
 	uint64_t now_ns = clock_cpu_ns();
@@ -80,7 +80,7 @@ static void row_merge(struct bench *bench, str row, struct merge *merge)
 	bench->row_count++;
 }
 
-/* What query_range does with the rows. */
+/* The work of query_range on the rows. */
 static void sum_over_time(struct bench *bench)
 {
 	static const struct chunk_filter all = { .series = any_series,

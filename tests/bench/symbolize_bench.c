@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbolize_bench - what names cost a query that finds all of them in the cache.
+ * symbolize_bench - measures symbolization of a query that finds all symbols in the cache.
  *
- * A merge of 100,000 addresses in 200 binaries, as ten minutes of a hundred hosts have it, with one
- * to four lines for each address. Told are medians of CPU time, of the look into the cache and of
- * the named merge, by function (flame graph, table, collapsed) and by address (pprof).
+ * The merge has 100,000 addresses in 200 binaries, as ten minutes of a hundred hosts, with one to
+ * four lines for each address. Prints medians of CPU time: of the cache lookup, and of symbolizing
+ * the merge by function (flame graph, table, collapsed) and by address (pprof).
  *
  *     symbolize_bench [STACKS]
  */
@@ -44,7 +44,7 @@ static struct symbolized_line line_of(uint64_t draw, struct arena *arena)
 	};
 }
 
-/* Five addresses of a binary lie in one function, as those of a loop do. */
+/* Five addresses of a binary are in one function, like those of a loop. */
 static bool query(void *self, const struct symbolize_request *request,
 		  const struct store_bounds *bounds, struct arena *arena,
 		  struct symbolize_response *ret_response, struct err *err)
@@ -118,7 +118,7 @@ static void fill(struct merge *merge, size_t stacks)
 
 	for (size_t i = 0; i < stacks; i++)
 		draw_stack(&all[i * DEPTH], &state);
-	/* As rows have them: each sorted, so that neighbours begin alike. */
+	/* Sort each row's stacks, as stored rows do, so that neighbours share prefixes. */
 	for (size_t i = 0; i < stacks; i += ROW)
 		qsort(&all[i * DEPTH], i + ROW < stacks ? ROW : stacks - i, sizeof(*all) * DEPTH,
 		      compare_stacks);
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		uint64_t took[STAGES];
 
 		run(&symbolization, &merge, took,
-		    left); /* the first fills the cache: not the median */
+		    left); /* the first run fills the cache; it is not the median */
 		for (size_t j = 0; j < STAGES; j++)
 			ns[j][i] = took[j];
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * share_request - any body: what is taken is within its bounds, what is not is refused in a
- * sentence.
+ * share_request - parses any body: a result is within its bounds, all else fails with a sentence.
  */
 #include "share_request.h"
 

@@ -11,7 +11,7 @@ static bool read_page(const char *name, str value, struct fleet_page *ret_page, 
 			       ret_page, err);
 }
 
-static void refuses_pages_that_are_none(void **state)
+static void rejects_malformed_pages(void **state)
 {
 	static const char *const limits[] = { "", "0", "-1", "x", "10001", "99999999999999999999" };
 	struct fleet_page page;
@@ -86,7 +86,7 @@ static void writes_hosts_one_after_the_other(void **state)
 		    "\"truncated\":{},\"why\":\"so\"}],\"stats\":{")));
 }
 
-static void a_page_that_was_asked_for_ends_and_one_that_was_not_fails(void **state)
+static void a_page_with_a_limit_ends_and_one_without_fails(void **state)
 {
 	const struct fleet_host host = host_of();
 
@@ -107,7 +107,7 @@ static void a_page_that_was_asked_for_ends_and_one_that_was_not_fails(void **sta
 	}
 }
 
-static void ends_at_its_memory(void **state)
+static void ends_at_its_memory_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	const struct fleet_page page = { .limit = FLEET_HOSTS_MAX };
@@ -126,6 +126,5 @@ static void ends_at_its_memory(void **state)
 	assert_in_range(hosts, 1000, FLEET_HOSTS_MAX - 1);
 }
 
-RUN_TESTS(TEST(refuses_pages_that_are_none), TEST(reads_a_page),
-	  TEST(writes_hosts_one_after_the_other),
-	  TEST(a_page_that_was_asked_for_ends_and_one_that_was_not_fails), TEST(ends_at_its_memory))
+RUN_TESTS(TEST(rejects_malformed_pages), TEST(reads_a_page), TEST(writes_hosts_one_after_the_other),
+	  TEST(a_page_with_a_limit_ends_and_one_without_fails), TEST(ends_at_its_memory_limit))

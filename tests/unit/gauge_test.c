@@ -12,7 +12,7 @@ static const struct group_by ungrouped, by_pod = { { { "pod", 3 } }, 1 };
 static const struct window hour = { 0, WINDOW_MS };
 static struct err err;
 
-/* A sample of a heap: bytes that one function holds. */
+/* A sample of a heap profile: live bytes of one function. */
 struct heap_sample {
 	const char *pod, *pid;
 	uint64_t minute;
@@ -54,13 +54,13 @@ static void begin(struct merge *merge, const struct group_by *by, struct arena *
 	merge_set_gauge(merge);
 }
 
-static void see_and_take(struct merge *merge, const struct sample_set *row)
+static void observe_and_add(struct merge *merge, const struct sample_set *row)
 {
 	assert_true(merge_observe_row(merge, row, &err));
 	assert_true(merge_add_row(merge, row, &err));
 }
 
-static void assert_answer(struct merge *merge, const char *expected)
+static void assert_collapsed(struct merge *merge, const char *expected)
 {
 	AUTO_ARENA arena = { 0 };
 	str text;
@@ -78,8 +78,8 @@ static void assert_mean(const struct heap_sample *samples, size_t count, const c
 
 	make_row(&row, &arena, samples, count);
 	begin(&merge, &ungrouped, &arena);
-	see_and_take(&merge, &row);
-	assert_answer(&merge, expected);
+	observe_and_add(&merge, &row);
+	assert_collapsed(&merge, expected);
 }
 
 #define ASSERT_MEAN(samples, expected) assert_mean(samples, ARRAY_LEN(samples), expected)
@@ -116,7 +116,7 @@ static void a_process_is_not_counted_beside_its_successor(void **state)
 	ASSERT_MEAN(samples, "f 100\n");
 }
 
-static void one_profile_in_the_hour_is_itself(void **state)
+static void the_mean_of_one_profile_is_its_value(void **state)
 {
 	static const struct heap_sample samples[] = { { "a", "1", 17, "f", 100 },
 						      { "a", "1", 17, "g", 7 } };
@@ -125,7 +125,7 @@ static void one_profile_in_the_hour_is_itself(void **state)
 	ASSERT_MEAN(samples, "f 100\ng 7\n");
 }
 
-static void a_stack_that_a_profile_lacks_is_0_in_it(void **state)
+static void a_stack_missing_from_a_profile_counts_as_0(void **state)
 {
 	static const struct heap_sample samples[] = { { "a", "1", 0, "f", 100 },
 						      { "a", "1", 0, "g", 10 },
@@ -135,7 +135,7 @@ static void a_stack_that_a_profile_lacks_is_0_in_it(void **state)
 	ASSERT_MEAN(samples, "f 100\ng 5\n");
 }
 
-static void processes_of_one_series_are_told_apart_by_pid(void **state)
+static void processes_of_one_series_are_distinguished_by_pid(void **state)
 {
 	static const struct heap_sample samples[] = { { "a", "1", 0, "f", 100 },
 						      { "a", "2", 0, "f", 40 },
@@ -158,24 +158,24 @@ static void parts_of_a_unit_add_up_before_they_are_rounded(void **state)
 
 	(void)state;
 	ASSERT_MEAN(thirds, "f 1\ng 2\n");
-	ASSERT_MEAN(halves, "f 1\ng 0\n"); /* halves up, of losses too */
+	ASSERT_MEAN(halves, "f 1\ng 0\n"); /* halves are rounded up, of negative values as well */
 }
 
-static void profiles_without_a_sample_that_is_meant_count(void **state)
+static void profiles_without_a_matching_sample_count(void **state)
 {
 	static const struct heap_sample all[] = { { "a", "1", 0, "f", 100 },
 						  { "a", "1", 1, "g", 100 } };
 	AUTO_ARENA arena = { 0 };
-	struct sample_set row, meant;
+	struct sample_set row, matching;
 	struct merge merge;
 
 	(void)state;
 	make_row(&row, &arena, all, 2);
-	make_row(&meant, &arena, all, 1);
+	make_row(&matching, &arena, all, 1);
 	begin(&merge, &ungrouped, &arena);
 	assert_true(merge_observe_row(&merge, &row, &err));
-	assert_true(merge_add_row(&merge, &meant, &err));
-	assert_answer(&merge, "f 50\n");
+	assert_true(merge_add_row(&merge, &matching, &err));
+	assert_collapsed(&merge, "f 50\n");
 }
 
 static void a_mean_beyond_64_bits_is_an_error(void **state)
@@ -189,12 +189,12 @@ static void a_mean_beyond_64_bits_is_an_error(void **state)
 	(void)state;
 	make_row(&row, &arena, samples, ARRAY_LEN(samples));
 	begin(&merge, &ungrouped, &arena);
-	see_and_take(&merge, &row);
+	observe_and_add(&merge, &row);
 	assert_false(merge_average(&merge, &hour, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void merges_made_apart_are_averaged_as_one(void **state)
+static void parallel_merges_are_averaged_as_one(void **state)
 {
 	static const struct heap_sample samples[] = {
 		{ "a", "1", 0, "f", 10 }, { "b", "1", 0, "f", 1 },   { "a", "1", 30, "f", 20 },
@@ -208,12 +208,12 @@ static void merges_made_apart_are_averaged_as_one(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		make_row(&rows[i], &arena, &samples[i * 3], 3);
 		begin(&merges[i], &by_pod, i ? &other : &arena);
-		see_and_take(&merges[i], &rows[i]);
+		observe_and_add(&merges[i], &rows[i]);
 	}
 	assert_true(merge_combine(&merges[0], &merges[1], &err));
 	arena_free(&other);
-	/* b's pid 1 is there for a minute of 60, pid 2 too. */
-	assert_answer(&merges[0], "pod=a;f 10\npod=a;g 20\npod=b;f 0\npod=b;g 0\n");
+	/* pid 1 of b exists for a minute of 60, and so does pid 2. */
+	assert_collapsed(&merges[0], "pod=a;f 10\npod=a;g 20\npod=b;f 0\npod=b;g 0\n");
 }
 
 static void assert_points(struct range_sums *range, const struct range_point *expected,
@@ -239,7 +239,7 @@ static void a_step_is_a_mean_of_its_own(void **state)
 		{ "a", "1", 0, "f", 10 },  { "a", "1", 0, "g", 1 },   { "a", "1", 9, "f", 20 },
 		{ "a", "1", 10, "f", 40 }, { "b", "1", 11, "f", 60 }, { "b", "1", 12, "f", 70 }
 	};
-	/* The second step: a is there for one of three minutes, b for two. */
+	/* The second step: a exists for one of three minutes, b for two. */
 	static const struct range_point by_series[] = { { 0, 0, 16 }, { 0, 1, 13 }, { 1, 1, 43 } };
 	static const struct range_point all[] = { { 0, 0, 16 }, { 0, 1, 57 } };
 	AUTO_ARENA arena = { 0 };
@@ -266,9 +266,9 @@ static void a_step_is_a_mean_of_its_own(void **state)
 
 RUN_TESTS(TEST(a_process_is_the_mean_of_its_profiles), TEST(processes_add_up),
 	  TEST(a_process_is_not_counted_beside_its_successor),
-	  TEST(one_profile_in_the_hour_is_itself), TEST(a_stack_that_a_profile_lacks_is_0_in_it),
-	  TEST(processes_of_one_series_are_told_apart_by_pid),
+	  TEST(the_mean_of_one_profile_is_its_value),
+	  TEST(a_stack_missing_from_a_profile_counts_as_0),
+	  TEST(processes_of_one_series_are_distinguished_by_pid),
 	  TEST(parts_of_a_unit_add_up_before_they_are_rounded),
-	  TEST(profiles_without_a_sample_that_is_meant_count),
-	  TEST(a_mean_beyond_64_bits_is_an_error), TEST(merges_made_apart_are_averaged_as_one),
-	  TEST(a_step_is_a_mean_of_its_own))
+	  TEST(profiles_without_a_matching_sample_count), TEST(a_mean_beyond_64_bits_is_an_error),
+	  TEST(parallel_merges_are_averaged_as_one), TEST(a_step_is_a_mean_of_its_own))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Answers look as those of Prometheus' HTTP API do.
+ * Responses have the format of Prometheus' HTTP API.
  */
 #include "json_response.h"
 #include "test.h"
@@ -21,7 +21,7 @@ static void a_list_stands_between_its_status_and_its_stats(void **state)
 	assert_true(str_ends_with(res.body, STR("}}}\n")));
 }
 
-static void warnings_are_there_only_if_there_are_any(void **state)
+static void warnings_are_written_only_if_there_are_any(void **state)
 {
 	static const str warnings[] = { { "no symbolizer", 13 } };
 	AUTO_ARENA arena = { 0 };
@@ -56,4 +56,5 @@ static void a_metric_is_its_type_and_its_labels(void **state)
 }
 
 RUN_TESTS(TEST(a_list_stands_between_its_status_and_its_stats),
-	  TEST(warnings_are_there_only_if_there_are_any), TEST(a_metric_is_its_type_and_its_labels))
+	  TEST(warnings_are_written_only_if_there_are_any),
+	  TEST(a_metric_is_its_type_and_its_labels))

@@ -66,7 +66,7 @@ static void sums_equal_stacks_of_all_rows(void **state)
 	(void)state;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
 	for (int i = 0; i < 3; i++) {
-		AUTO_ARENA gone = { 0 }; /* a row's memory goes before the answer is made */
+		AUTO_ARENA gone = { 0 }; /* a row's memory is freed before the report is written */
 		struct sample_set row;
 
 		make_row(&row, &gone, i == 0 ? "a" : "b", 10 << i);
@@ -96,7 +96,7 @@ static void groups_by_labels_of_series_and_samples(void **state)
 				 "pid=8;comm=b;node=;main 2\n");
 }
 
-static void nothing_is_no_lines(void **state)
+static void an_empty_merge_has_no_lines(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
@@ -131,7 +131,7 @@ static void ends_at_its_memory_limit(void **state)
 				    STR("the response needs more than 1048576 bytes of memory")));
 }
 
-static void merges_made_apart_share_their_memory(void **state)
+static void parallel_merges_share_their_memory_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 }, others = { 0 }, of_row = { 0 };
 	struct merge merges[2];
@@ -149,7 +149,7 @@ static void merges_made_apart_share_their_memory(void **state)
 	assert_int_equal(memory.used, arena.held + others.held);
 	assert_true(merge_add_row(&merges[0], &merges[1].set, &err));
 	assert_collapsed(&merges[0], "main 2\nmain;work 2\n");
-	merges[1].memory_max = memory.used - 1; /* more than each of them holds */
+	merges[1].memory_max = memory.used - 1; /* more than each of them uses */
 	assert_false(merge_add_row(&merges[1], &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
@@ -169,5 +169,5 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 }
 
 RUN_TESTS(TEST(sums_equal_stacks_of_all_rows), TEST(groups_by_labels_of_series_and_samples),
-	  TEST(nothing_is_no_lines), TEST(ends_at_its_memory_limit),
-	  TEST(merges_made_apart_share_their_memory), TEST(a_sum_beyond_64_bits_is_an_error))
+	  TEST(an_empty_merge_has_no_lines), TEST(ends_at_its_memory_limit),
+	  TEST(parallel_merges_share_their_memory_limit), TEST(a_sum_beyond_64_bits_is_an_error))

@@ -3,7 +3,7 @@
 #include "query_stats.h"
 #include "test.h"
 
-static void says_what_was_read_and_how_long_each_stage_took(void **state)
+static void reports_counts_and_the_time_of_each_stage(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct query_stats stats = {
@@ -21,7 +21,7 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 	};
 
 	(void)state;
-	/* The rest would be below nothing here: it is 0. */
+	/* The remainder would be negative here, so it is 0. */
 	assert_string_equal(
 		str_z(&arena, query_stats_text(&stats, &arena)),
 		"{\"series\":1,\"rows\":20,\"chunks\":3,\"bytes\":4000,"
@@ -29,7 +29,7 @@ static void says_what_was_read_and_how_long_each_stage_took(void **state)
 		"\"find\":0.0015,\"read\":2,\"names\":0,\"write\":0}}");
 }
 
-static void a_part_of_an_answer_is_added_to_the_whole(void **state)
+static void the_cost_of_a_part_is_added_to_the_whole(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct query_stats stats = { .began_ns = clock_monotonic_ns() + NS_PER_SECOND };
@@ -60,7 +60,7 @@ static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 	str text = query_stats_text(&stats, &arena);
 	str rest = text;
 
-	str_cut(&rest, '}'); /* of unnamed */
+	str_cut(&rest, '}'); /* the end of "unnamed" */
 	assert_true(str_starts_with(
 		text, STR("{\"series\":2,\"rows\":4,\"chunks\":6,\"bytes\":8,\"samples_read\":10,"
 			  "\"samples\":12,\"connections\":15,\"names\":{\"addresses\":20,"
@@ -70,5 +70,5 @@ static void a_part_of_an_answer_is_added_to_the_whole(void **state)
 		strstr(str_z(&arena, rest), "\"find\":0.016,\"read\":0.018,\"names\":0.03"));
 }
 
-RUN_TESTS(TEST(says_what_was_read_and_how_long_each_stage_took),
-	  TEST(a_part_of_an_answer_is_added_to_the_whole))
+RUN_TESTS(TEST(reports_counts_and_the_time_of_each_stage),
+	  TEST(the_cost_of_a_part_is_added_to_the_whole))

@@ -22,7 +22,7 @@ static void fill(struct sample_set *row, struct arena *arena, uint64_t seed, siz
 		row->samples.items[i].value = (int64_t)(i % 5) + 1;
 }
 
-/* The value of a label as a selector sees it. */
+/* The value of a label, as a selector reads it. */
 static str value_of(const struct sample_set *row, const struct sample *sample, str name)
 {
 	str value = labels_get(row->series.items[sample->series].labels, name);
@@ -93,7 +93,7 @@ static void assert_is_summed(const struct group_by *by, uint64_t seed, uint64_t 
 static void every_step_of_every_group_is_the_sum_of_its_samples(void **state)
 {
 	static const struct group_by none,
-		by = { .names = { { "comm", 4 }, { "pid", 3 }, { "nobody", 6 } }, .len = 3 };
+		by = { .names = { { "comm", 4 }, { "pid", 3 }, { "absent", 6 } }, .len = 3 };
 
 	(void)state;
 	for (uint64_t seed = 1; seed < 8; seed++) {
@@ -103,7 +103,7 @@ static void every_step_of_every_group_is_the_sum_of_its_samples(void **state)
 	}
 }
 
-static void ranges_made_apart_add_up_to_one(void **state)
+static void parallel_ranges_add_up_to_one(void **state)
 {
 	AUTO_ARENA arena = { 0 }, others = { 0 }, more = { 0 };
 	const struct range_options options = { NULL, 1000000, 700, 1 << 26 };
@@ -138,7 +138,7 @@ static void ranges_made_apart_add_up_to_one(void **state)
 	assert_true(str_eq(bodies[0], bodies[1]));
 }
 
-static void a_limit_keeps_the_biggest_and_says_what_it_leaves_out(void **state)
+static void a_limit_keeps_the_biggest_and_reports_what_it_leaves_out(void **state)
 {
 	static const struct group_by by = { .names = { { "comm", 4 } }, .len = 1 };
 	AUTO_ARENA arena = { 0 };
@@ -204,7 +204,8 @@ static void writes_a_matrix_as_prometheus_does(void **state)
 	sample_set_add(&row, (struct sample){ .value = INT64_MAX, .time_ms = 1003250 });
 	range_sums_init(&range, &options, &arena);
 	assert_true(range_sums_add_row(&range, &row, &err));
-	assert_false(range_sums_finish(&range, 0, &result, &err)); /* the line's sum */
+	assert_false(
+		range_sums_finish(&range, 0, &result, &err)); /* the sum of the line overflows */
 	assert_int_equal(err.code, ERR_LIMIT);
 
 	row.samples.items[2].value = -7;
@@ -241,6 +242,6 @@ static void ends_at_its_memory_limit(void **state)
 }
 
 RUN_TESTS(TEST(every_step_of_every_group_is_the_sum_of_its_samples),
-	  TEST(ranges_made_apart_add_up_to_one),
-	  TEST(a_limit_keeps_the_biggest_and_says_what_it_leaves_out),
+	  TEST(parallel_ranges_add_up_to_one),
+	  TEST(a_limit_keeps_the_biggest_and_reports_what_it_leaves_out),
 	  TEST(writes_a_matrix_as_prometheus_does), TEST(ends_at_its_memory_limit))

@@ -14,7 +14,7 @@ static struct share_request read_request(const char *body, struct arena *arena)
 	return request;
 }
 
-static void a_query_alone_is_the_last_hour_frozen_for_ever(void **state)
+static void defaults_are_the_last_hour_frozen_for_ever(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct share_request request =
@@ -68,7 +68,7 @@ static void a_comparison_has_two_sides_and_one_of_all_else(void **state)
 	assert_int_equal(request.expires_ms, now_ms + 60000);
 }
 
-static void what_is_no_wish_is_refused_in_a_sentence(void **state)
+static void malformed_requests_are_rejected_with_a_reason(void **state)
 {
 	static const struct {
 		const char *body, *words;
@@ -109,6 +109,6 @@ static void what_is_no_wish_is_refused_in_a_sentence(void **state)
 	}
 }
 
-RUN_TESTS(TEST(a_query_alone_is_the_last_hour_frozen_for_ever), TEST(times_are_numbers_or_texts),
+RUN_TESTS(TEST(defaults_are_the_last_hour_frozen_for_ever), TEST(times_are_numbers_or_texts),
 	  TEST(a_comparison_has_two_sides_and_one_of_all_else),
-	  TEST(what_is_no_wish_is_refused_in_a_sentence))
+	  TEST(malformed_requests_are_rejected_with_a_reason))

@@ -6,8 +6,10 @@
 
 static const uint64_t second = NS_PER_SECOND;
 
-/* What a symbolizer said: address A is in the function fA, inlined into outer; odd ones it does not
- * know. In memory that is gone when the cache has taken it. */
+/*
+ * Put a symbolizer's response: address A is in the function fA, inlined into outer; odd addresses
+ * are unknown. The response's memory is freed after the cache has copied it.
+ */
 static struct cached_binary *put(struct symbol_cache *cache, struct cached_binary *binary,
 				 uint64_t generation, uint64_t first, size_t count,
 				 uint64_t requested_ns)
@@ -54,7 +56,7 @@ static bool knows(struct cached_binary *binary, uint64_t address, uint64_t now_n
 	return find(binary, address, now_ns).reason != NAME_REASON_COUNT;
 }
 
-static void keeps_what_it_was_told(void **state)
+static void stores_responses(void **state)
 {
 	struct symbol_cache cache;
 
@@ -84,7 +86,7 @@ static void keeps_what_it_was_told(void **state)
 		assert_int_equal(function->start_line, 3);
 		assert_int_equal(name.lines[0].line, address + 1);
 		assert_true(str_eq(name.lines[1].function->system_name, STR("outer")));
-		/* One function is one in memory. */
+		/* Equal functions are stored once. */
 		assert_ptr_equal(name.lines[1].function, find(binary, 0, 0).lines[1].function);
 	}
 	assert_false(knows(binary, 1000, second));
@@ -95,7 +97,7 @@ static void keeps_what_it_was_told(void **state)
 	symbol_cache_done(&cache);
 }
 
-static void another_generation_takes_the_place_of_all_that_was_known(void **state)
+static void another_generation_replaces_all_symbols(void **state)
 {
 	struct symbol_cache cache;
 
@@ -106,7 +108,7 @@ static void another_generation_takes_the_place_of_all_that_was_known(void **stat
 
 	old = put(&cache, old, 7, 0, 100, second);
 
-	/* Another query still reads by the old one. */
+	/* Another query still uses the old one. */
 	struct cached_binary *other =
 		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 8, 100, 10, 2 * second);
 
@@ -123,7 +125,7 @@ static void another_generation_takes_the_place_of_all_that_was_known(void **stat
 	symbol_cache_done(&cache);
 }
 
-static void an_answer_that_was_overtaken_is_for_its_own_query(void **state)
+static void a_response_that_was_overtaken_serves_only_its_own_query(void **state)
 {
 	struct symbol_cache cache;
 
@@ -145,7 +147,7 @@ static void an_answer_that_was_overtaken_is_for_its_own_query(void **state)
 	symbol_cache_done(&cache);
 }
 
-static void a_reason_is_believed_for_five_seconds_or_as_long_as_the_file(void **state)
+static void a_reason_expires_unless_the_debug_file_is_known(void **state)
 {
 	const uint64_t later = second + SYMBOLS_FRESH_MS * NS_PER_MS;
 	struct symbol_cache cache;
@@ -163,7 +165,7 @@ static void a_reason_is_believed_for_five_seconds_or_as_long_as_the_file(void **
 	assert_false(knows(foreign, 1, later));
 	assert_true(knows(foreign, 0, later));
 
-	/* It is asked again, and now it has a name. */
+	/* It is requested again, and now the reason is fresh. */
 	foreign = put(&cache, foreign, 0, 0, 2, later);
 	assert_true(knows(foreign, 1, later));
 	symbol_cache_release(&cache, held);
@@ -176,14 +178,14 @@ static str build_id(struct arena *arena, size_t i)
 	return str_format(arena, "%02zx", i);
 }
 
-static void drops_those_that_were_not_used_for_longest_and_never_those_in_use(void **state)
+static void evicts_the_least_recently_used_and_never_those_in_use(void **state)
 {
 	enum { MAX = 1 << 20, BINARIES = 100 };
 	static const struct {
 		size_t binary;
 		bool known;
-	} looks[] = { { 0, true },  { 1, true },  { 99, true },
-		      { 98, true }, { 2, false }, { 50, false } };
+	} lookups[] = { { 0, true },  { 1, true },  { 99, true },
+			{ 98, true }, { 2, false }, { 50, false } };
 	AUTO_ARENA arena = { 0 };
 	struct symbol_cache cache;
 
@@ -199,22 +201,22 @@ static void drops_those_that_were_not_used_for_longest_and_never_those_in_use(vo
 		binary = put(&cache, binary, 7, 0, 2, second);
 		symbol_cache_release(&cache, binary);
 		assert_true(cache.bytes <= MAX);
-		/* The second is used time and again. */
+		/* The second binary is used again and again. */
 		symbol_cache_release(&cache, symbol_cache_acquire(&cache, build_id(&arena, 1)));
 	}
 	assert_true(knows(used, 0, second));
-	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(lookups); i++) {
 		struct cached_binary *binary =
-			symbol_cache_acquire(&cache, build_id(&arena, looks[i].binary));
+			symbol_cache_acquire(&cache, build_id(&arena, lookups[i].binary));
 
-		assert_int_equal(knows(binary, 0, second), looks[i].known);
+		assert_int_equal(knows(binary, 0, second), lookups[i].known);
 		symbol_cache_release(&cache, binary);
 	}
 	symbol_cache_release(&cache, used);
 	symbol_cache_done(&cache);
 }
 
-static void one_that_is_larger_than_the_cache_lives_as_long_as_it_is_used(void **state)
+static void a_binary_larger_than_the_cache_lives_while_in_use(void **state)
 {
 	struct symbol_cache cache;
 
@@ -231,52 +233,54 @@ static void one_that_is_larger_than_the_cache_lives_as_long_as_it_is_used(void *
 	symbol_cache_done(&cache);
 }
 
-/* Threads that ask for the same few binaries while their generations change and room is short: what
- * each finds by the binary that it took is what was put into that. */
-struct crowd {
+/*
+ * Threads use the same few binaries while generations change and the cache is too small: each
+ * thread must find in the binary that it acquired what was put into it.
+ */
+struct shared_cache {
 	struct symbol_cache cache;
 	_Atomic size_t wrong;
 };
 
 static void *query_often(void *self)
 {
-	struct crowd *crowd = self;
+	struct shared_cache *shared_cache = self;
 	AUTO_ARENA arena = { 0 };
 
 	for (uint64_t round = 1; round < 300; round++) {
 		str id = build_id(&arena, round * 7 % 5);
-		struct cached_binary *binary = symbol_cache_acquire(&crowd->cache, id);
+		struct cached_binary *binary = symbol_cache_acquire(&shared_cache->cache, id);
 
-		binary = put(&crowd->cache, binary, 1 + round / 50, round * 3, 40, round * second);
+		binary = put(&shared_cache->cache, binary, 1 + round / 50, round * 3, 40,
+			     round * second);
 
 		struct address_lines name = find(binary, round * 3 + round % 2, round * second);
 
-		crowd->wrong += name.len != 2 || name.lines[0].line != round * 3 + round % 2 + 1;
-		symbol_cache_release(&crowd->cache, binary);
+		shared_cache->wrong +=
+			name.len != 2 || name.lines[0].line != round * 3 + round % 2 + 1;
+		symbol_cache_release(&shared_cache->cache, binary);
 	}
 	return NULL;
 }
 
 static void many_threads_share_it(void **state)
 {
-	static struct crowd crowd;
+	static struct shared_cache shared_cache;
 	pthread_t threads[8];
 
 	(void)state;
-	symbol_cache_init(&crowd.cache, 5 << 16);
+	symbol_cache_init(&shared_cache.cache, 5 << 16);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, query_often, &crowd), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, query_often, &shared_cache), 0);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
 		pthread_join(threads[i], NULL);
-	assert_int_equal(crowd.wrong, 0);
-	assert_true(crowd.cache.bytes <= 5 << 16);
-	symbol_cache_done(&crowd.cache);
+	assert_int_equal(shared_cache.wrong, 0);
+	assert_true(shared_cache.cache.bytes <= 5 << 16);
+	symbol_cache_done(&shared_cache.cache);
 }
 
-RUN_TESTS(TEST(keeps_what_it_was_told),
-	  TEST(another_generation_takes_the_place_of_all_that_was_known),
-	  TEST(an_answer_that_was_overtaken_is_for_its_own_query),
-	  TEST(a_reason_is_believed_for_five_seconds_or_as_long_as_the_file),
-	  TEST(drops_those_that_were_not_used_for_longest_and_never_those_in_use),
-	  TEST(one_that_is_larger_than_the_cache_lives_as_long_as_it_is_used),
-	  TEST(many_threads_share_it))
+RUN_TESTS(TEST(stores_responses), TEST(another_generation_replaces_all_symbols),
+	  TEST(a_response_that_was_overtaken_serves_only_its_own_query),
+	  TEST(a_reason_expires_unless_the_debug_file_is_known),
+	  TEST(evicts_the_least_recently_used_and_never_those_in_use),
+	  TEST(a_binary_larger_than_the_cache_lives_while_in_use), TEST(many_threads_share_it))

@@ -7,13 +7,15 @@
 static const struct group_by ungrouped;
 static struct err err;
 
-/* A symbolizer that calls address A of binary B "B.G.A", G being its generation; it does not know
- * addresses below 0x10. */
+/*
+ * A symbolizer for which address A of binary B is in the function "B.G.A", where G is the
+ * generation; addresses below 0x10 are unknown.
+ */
 struct fake {
 	uint64_t generation;
 	size_t requests, addresses, most_addresses, binaries;
-	const char *fails; /* with this sentence */
-	size_t fewer;      /* locations, or binaries, than were asked for */
+	const char *fails; /* with this error; NULL: it works */
+	size_t fewer;      /* locations, or binaries, than were requested */
 	bool fewer_binaries;
 	uint64_t next_generation; /* after the next request; 0: stays */
 	enum name_reason reason;  /* of all; NAME_KNOWN: by address */
@@ -113,7 +115,7 @@ static void add_many(struct scene *scene, str build_id, size_t count)
 		add(scene, build_id, 0x1000 + i, STR("/bin/x"));
 }
 
-/* Another query over the same merge. */
+/* Run another query over the same merge. */
 static void look_up(struct scene *scene)
 {
 	const struct store_bounds unbound = { 0 };
@@ -124,7 +126,7 @@ static void look_up(struct scene *scene)
 				      &unbound, &err));
 }
 
-static void assert_name(struct scene *scene, size_t frame, const char *function)
+static void assert_function(struct scene *scene, size_t frame, const char *function)
 {
 	const struct address_lines *name = &scene->lookup.resolved[frame];
 	AUTO_ARENA arena = { 0 };
@@ -133,7 +135,7 @@ static void assert_name(struct scene *scene, size_t frame, const char *function)
 	assert_string_equal(str_z(&arena, name->lines[0].function->function), function);
 }
 
-static void what_is_known_is_not_asked_for_again(void **state)
+static void cached_symbols_are_not_requested_again(void **state)
 {
 	struct scene scene;
 
@@ -146,10 +148,10 @@ static void what_is_known_is_not_asked_for_again(void **state)
 	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 1);
 	assert_int_equal(scene.fake.binaries, 2);
-	assert_int_equal(scene.fake.addresses, 3); /* one stands under two paths */
-	assert_name(&scene, 0, "aa.1.20");
-	assert_name(&scene, 1, "bb.1.20");
-	assert_name(&scene, 3, "aa.1.20");
+	assert_int_equal(scene.fake.addresses, 3); /* one is below two paths */
+	assert_function(&scene, 0, "aa.1.20");
+	assert_function(&scene, 1, "bb.1.20");
+	assert_function(&scene, 3, "aa.1.20");
 	assert_int_equal(scene.lookup.resolved[2].reason, NAME_NO_SYMBOL);
 	assert_int_equal(scene.lookup.stats.addresses, 4);
 	assert_int_equal(scene.lookup.stats.symbolized, 3);
@@ -161,7 +163,7 @@ static void what_is_known_is_not_asked_for_again(void **state)
 	assert_int_equal(scene.lookup.stats.cached, 4);
 	look_up(&scene);
 	assert_int_equal(scene.fake.requests, 0);
-	assert_name(&scene, 4, "bb.1.30");
+	assert_function(&scene, 4, "bb.1.30");
 	assert_int_equal(scene.lookup.warning_count, 0);
 	end(&scene);
 }
@@ -187,7 +189,7 @@ static void many_addresses_are_several_requests(void **state)
 	end(&scene);
 }
 
-static void a_new_debug_file_names_all_of_the_same_query(void **state)
+static void a_new_debug_file_applies_to_the_whole_query(void **state)
 {
 	struct scene scene;
 
@@ -195,18 +197,18 @@ static void a_new_debug_file_names_all_of_the_same_query(void **state)
 	begin(&scene);
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
 	look_up(&scene);
-	assert_name(&scene, 0, "aa.1.20");
+	assert_function(&scene, 0, "aa.1.20");
 
 	scene.fake.generation = 2;
 	add(&scene, STR("aa"), 0x30, STR("/bin/a"));
 	look_up(&scene);
-	assert_name(&scene, 0, "aa.2.20");
-	assert_name(&scene, 1, "aa.2.30");
+	assert_function(&scene, 0, "aa.2.20");
+	assert_function(&scene, 1, "aa.2.30");
 	assert_int_equal(scene.fake.requests, 2);
 	end(&scene);
 }
 
-static void a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed(void **state)
+static void a_file_that_changes_meanwhile_is_requested_again_and_never_mixed(void **state)
 {
 	struct scene scene;
 
@@ -220,12 +222,12 @@ static void a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed
 		AUTO_ARENA arena = { 0 };
 		str name = str_format(&arena, "aa.2.%zx", 0x1000 + i);
 
-		assert_name(&scene, i, str_z(&arena, name));
+		assert_function(&scene, i, str_z(&arena, name));
 	}
 	end(&scene);
 }
 
-static void assert_nothing_is_named(struct scene *scene, size_t requests)
+static void assert_no_symbols(struct scene *scene, size_t requests)
 {
 	look_up(scene);
 	assert_int_equal(scene->fake.requests, requests);
@@ -236,7 +238,7 @@ static void assert_nothing_is_named(struct scene *scene, size_t requests)
 	assert_int_equal(scene->lookup.warning_count, 1);
 }
 
-static void a_source_that_fails_is_told_of_and_left_alone(void **state)
+static void a_failed_source_is_reported_and_paused(void **state)
 {
 	struct scene scene;
 
@@ -244,19 +246,19 @@ static void a_source_that_fails_is_told_of_and_left_alone(void **state)
 	begin(&scene);
 	add_many(&scene, STR("aa"), 3 * SYMBOL_BATCH_ADDRESSES_MAX);
 	scene.fake.fails = "it hangs";
-	assert_nothing_is_named(&scene, 1);
+	assert_no_symbols(&scene, 1);
 	assert_true(str_find(scene.lookup.warnings[0], STR("it hangs")) != SIZE_MAX);
 	assert_true(str_find(scene.lookup.warnings[0], STR("30000 of 30000")) != SIZE_MAX);
 
 	scene.fake.fails = NULL;
-	assert_nothing_is_named(&scene, 0);
+	assert_no_symbols(&scene, 0);
 	clock_sleep_ms(SYMBOLIZER_PAUSE_MS);
 	look_up(&scene);
 	assert_int_equal(scene.lookup.stats.symbolized, 3 * SYMBOL_BATCH_ADDRESSES_MAX);
 	end(&scene);
 }
 
-static void an_answer_of_another_size_than_the_question_is_none(void **state)
+static void a_response_of_another_size_than_the_request_is_rejected(void **state)
 {
 	struct scene scene;
 
@@ -266,13 +268,13 @@ static void an_answer_of_another_size_than_the_question_is_none(void **state)
 		add_many(&scene, STR("aa"), 7);
 		scene.fake.fewer = i == 0;
 		scene.fake.fewer_binaries = i == 1;
-		assert_nothing_is_named(&scene, 1);
-		assert_nothing_is_named(&scene, 0);
+		assert_no_symbols(&scene, 1);
+		assert_no_symbols(&scene, 0);
 		end(&scene);
 	}
 }
 
-static void names_of_before_are_good_while_the_source_is_away(void **state)
+static void cached_symbols_are_used_while_the_source_is_down(void **state)
 {
 	struct scene scene;
 
@@ -283,12 +285,12 @@ static void names_of_before_are_good_while_the_source_is_away(void **state)
 	scene.fake.fails = "gone";
 	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
 	look_up(&scene);
-	assert_name(&scene, 0, "aa.1.20");
+	assert_function(&scene, 0, "aa.1.20");
 	assert_int_equal(scene.lookup.resolved[1].reason, NAME_NOT_ASKED);
 	end(&scene);
 }
 
-static void a_query_that_ends_early_is_not_held_against_the_source(void **state)
+static void a_query_that_ends_early_is_no_failure_of_the_source(void **state)
 {
 	const struct store_bounds brief = { .deadline_ns = 1 };
 	struct scene scene;
@@ -310,11 +312,11 @@ static void a_query_that_ends_early_is_not_held_against_the_source(void **state)
 	assert_int_equal(scene.fake.requests, 0);
 	stop_close(&stop);
 	look_up(&scene);
-	assert_name(&scene, 0, "aa.1.20");
+	assert_function(&scene, 0, "aa.1.20");
 	end(&scene);
 }
 
-static void what_is_being_fetched_is_said(void **state)
+static void pending_debug_info_is_a_warning(void **state)
 {
 	struct scene scene;
 
@@ -329,7 +331,7 @@ static void what_is_being_fetched_is_said(void **state)
 	end(&scene);
 }
 
-static void names_count_as_memory_of_the_answer(void **state)
+static void symbols_count_as_memory_of_the_response(void **state)
 {
 	const struct store_bounds unbound = { 0 };
 	struct scene scene;
@@ -345,7 +347,7 @@ static void names_count_as_memory_of_the_answer(void **state)
 	assert_int_equal(scene.memory.used, 0);
 }
 
-static void nothing_to_name_asks_nobody(void **state)
+static void without_addresses_no_request_is_sent(void **state)
 {
 	struct scene scene;
 
@@ -356,12 +358,12 @@ static void nothing_to_name_asks_nobody(void **state)
 	end(&scene);
 }
 
-RUN_TESTS(TEST(what_is_known_is_not_asked_for_again), TEST(many_addresses_are_several_requests),
-	  TEST(a_new_debug_file_names_all_of_the_same_query),
-	  TEST(a_file_that_changes_meanwhile_is_asked_for_once_more_and_never_mixed),
-	  TEST(a_source_that_fails_is_told_of_and_left_alone),
-	  TEST(an_answer_of_another_size_than_the_question_is_none),
-	  TEST(names_of_before_are_good_while_the_source_is_away),
-	  TEST(a_query_that_ends_early_is_not_held_against_the_source),
-	  TEST(what_is_being_fetched_is_said), TEST(names_count_as_memory_of_the_answer),
-	  TEST(nothing_to_name_asks_nobody))
+RUN_TESTS(TEST(cached_symbols_are_not_requested_again), TEST(many_addresses_are_several_requests),
+	  TEST(a_new_debug_file_applies_to_the_whole_query),
+	  TEST(a_file_that_changes_meanwhile_is_requested_again_and_never_mixed),
+	  TEST(a_failed_source_is_reported_and_paused),
+	  TEST(a_response_of_another_size_than_the_request_is_rejected),
+	  TEST(cached_symbols_are_used_while_the_source_is_down),
+	  TEST(a_query_that_ends_early_is_no_failure_of_the_source),
+	  TEST(pending_debug_info_is_a_warning), TEST(symbols_count_as_memory_of_the_response),
+	  TEST(without_addresses_no_request_is_sent))

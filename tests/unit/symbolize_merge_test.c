@@ -29,7 +29,7 @@ static void begin(struct merge *merge, struct arena *arena)
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, arena);
 }
 
-/* A stack of these frames, root first, and its value. */
+/* Add a stack of these frames, root first, with a value. */
 static void put(struct merge *merge, const struct frame *frames, size_t len, int64_t value)
 {
 	uint32_t indexes[8];
@@ -48,7 +48,7 @@ static void assert_collapsed(struct merge *merge, const char *expected)
 	assert_string_equal(str_z(&arena, text), expected);
 }
 
-static void lines_follow_one_another_outer_ones_first(void **state)
+static void inlined_lines_become_frames_outermost_first(void **state)
 {
 	static const struct function_line lines[] = { { &leaf, 9 }, { &step, 3 }, { &work, 6 } };
 	const struct address_lines names[] = { { lines, 3, NAME_KNOWN } };
@@ -83,7 +83,7 @@ static void lines_follow_one_another_outer_ones_first(void **state)
 	assert_int_equal(named.set.samples.items[0].value, 7);
 }
 
-/* Two addresses of work, called by one of main and by an address that nobody knows. */
+/* Two addresses of work, called by one of main and by an address without symbols. */
 static void fill_two_addresses(struct merge *merge)
 {
 	const struct frame one[] = { native(1), native(3) };
@@ -125,7 +125,7 @@ static void stacks_that_become_equal_are_added_up(void **state)
 	assert_collapsed(&exact, "app+0x2;work(int) 7\nstep;work(int) 11\n");
 }
 
-static void what_nobody_knows_stays_an_address_with_its_reason(void **state)
+static void an_unknown_address_stays_with_its_reason(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge plain, named;
@@ -152,7 +152,7 @@ static void what_nobody_knows_stays_an_address_with_its_reason(void **state)
 	assert_int_equal(unknown, 1);
 }
 
-static void kernel_and_interpreted_frames_are_not_asked_for(void **state)
+static void kernel_and_interpreted_frames_need_no_symbols(void **state)
 {
 	const struct frame frames[] = {
 		{ .type = STR("kernel"), .build_id = STR("aabb"), .address = 1 },
@@ -168,8 +168,8 @@ static void kernel_and_interpreted_frames_are_not_asked_for(void **state)
 }
 
 /*
- * What must hold of sums, by another way: each sample said as text, frame by frame, with the names
- * put in by hand; the sum below each prefix of these texts is what is compared.
+ * A second implementation of the invariant of sums: each sample becomes text, frame by frame, with
+ * the functions inserted here; then the sums below each prefix of these texts are compared.
  */
 struct prefix {
 	str text;
@@ -197,7 +197,7 @@ static int compare_prefixes(const void *a, const void *b)
 	return str_compare(((const struct prefix *)a)->text, ((const struct prefix *)b)->text);
 }
 
-/* names: NULL if the merge is named already. */
+/* names: NULL if the merge is symbolized already. */
 static void add_frame(struct prefixes *prefixes, const struct frame *frame,
 		      const struct address_lines *name)
 {
@@ -253,7 +253,7 @@ static str prefix_sums(const struct merge *merge, const struct address_lines *na
 	return buf_bytes(&text);
 }
 
-/* Few functions for many addresses, some of them nobody knows; inlined to some depth. */
+/* Few functions for many addresses, some of them unknown; inlined to some depth. */
 static struct address_lines *random_names(const struct merge *merge, uint64_t seed,
 					  struct arena *arena)
 {
@@ -311,13 +311,13 @@ static void the_sum_below_each_prefix_of_a_stack_stays_what_it_was(void **state)
 	}
 }
 
-static void naming_counts_as_memory_of_the_answer(void **state)
+static void symbolizing_counts_as_memory_of_the_response(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct memory memory = { 0 };
 	struct merge plain;
 	bool written = false;
-	int refused = 0;
+	int rejected = 0;
 
 	(void)state;
 	begin(&plain, &arena);
@@ -341,11 +341,11 @@ static void naming_counts_as_memory_of_the_answer(void **state)
 			symbolize_merge(&named, &plain, &(struct symbolize_options){ names }, &err);
 		if (!written) {
 			assert_int_equal(err.code, ERR_LIMIT);
-			refused++;
+			rejected++;
 		}
 		memory_update(&named.memory, 0);
 	}
-	assert_true(refused > 2);
+	assert_true(rejected > 2);
 }
 
 static void a_sum_beyond_64_bits_is_an_error(void **state)
@@ -363,9 +363,10 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(lines_follow_one_another_outer_ones_first),
+RUN_TESTS(TEST(inlined_lines_become_frames_outermost_first),
 	  TEST(stacks_that_become_equal_are_added_up),
-	  TEST(what_nobody_knows_stays_an_address_with_its_reason),
-	  TEST(kernel_and_interpreted_frames_are_not_asked_for),
+	  TEST(an_unknown_address_stays_with_its_reason),
+	  TEST(kernel_and_interpreted_frames_need_no_symbols),
 	  TEST(the_sum_below_each_prefix_of_a_stack_stays_what_it_was),
-	  TEST(naming_counts_as_memory_of_the_answer), TEST(a_sum_beyond_64_bits_is_an_error))
+	  TEST(symbolizing_counts_as_memory_of_the_response),
+	  TEST(a_sum_beyond_64_bits_is_an_error))

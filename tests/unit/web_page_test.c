@@ -24,8 +24,8 @@ struct exchange {
 	struct http_response res;
 };
 
-static struct exchange *ask(struct exchange *exchange, const char *path, const char *name,
-			    const char *value)
+static struct exchange *request_page(struct exchange *exchange, const char *path, const char *name,
+				     const char *value)
 {
 	*exchange = (struct exchange){ .headers = { { str_from(name), str_from(value) } },
 				       .res = { .status = 200 } };
@@ -45,11 +45,11 @@ static str header(const struct exchange *exchange, const char *name)
 	return (str){ 0 };
 }
 
-static void gives_gzip_to_those_who_take_it(void **state)
+static void serves_gzip_to_clients_that_accept_it(void **state)
 {
 	static const struct {
 		const char *accepted;
-		bool packed;
+		bool is_gzip;
 	} rows[] = {
 		{ "gzip, deflate, br", true },
 		{ "br;q=1.0, GZIP;q=0.8", true },
@@ -62,20 +62,22 @@ static void gives_gzip_to_those_who_take_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		ask(&exchange, "/", "accept-encoding", rows[i].accepted);
+		request_page(&exchange, "/", "accept-encoding", rows[i].accepted);
 		web_page_serve(&built, &exchange.req, &exchange.res);
-		assert_true(str_eq(exchange.res.body, rows[i].packed ? STR("packed") : STR("<p>")));
-		assert_int_equal(header(&exchange, "Content-Encoding").len > 0, rows[i].packed);
+		assert_true(
+			str_eq(exchange.res.body, rows[i].is_gzip ? STR("packed") : STR("<p>")));
+		assert_int_equal(header(&exchange, "Content-Encoding").len > 0, rows[i].is_gzip);
 		arena_free(&exchange.arena);
 	}
 }
 
-static void forbids_what_did_not_come_from_here(void **state)
+static void forbids_content_of_other_hosts(void **state)
 {
 	struct exchange exchange;
 
 	(void)state;
-	web_page_serve(&built, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
+	web_page_serve(&built, &request_page(&exchange, "/", "accept", "text/html")->req,
+		       &exchange.res);
 	str policy = header(&exchange, "Content-Security-Policy");
 
 	assert_true(str_starts_with(policy, STR("default-src 'none'; script-src 'self';")));
@@ -84,70 +86,71 @@ static void forbids_what_did_not_come_from_here(void **state)
 	arena_free(&exchange.arena);
 }
 
-static void asks_anew_for_the_page_and_keeps_assets(void **state)
+static void revalidates_the_page_and_caches_assets(void **state)
 {
 	struct exchange exchange;
 
 	(void)state;
-	web_page_serve(&built, &ask(&exchange, "/fleet", "accept", "text/html")->req,
+	web_page_serve(&built, &request_page(&exchange, "/fleet", "accept", "text/html")->req,
 		       &exchange.res);
 	assert_true(str_eq(header(&exchange, "Cache-Control"), STR("no-cache")));
 	assert_true(str_eq(exchange.res.body, STR("<p>")));
 	arena_free(&exchange.arena);
 
-	ask(&exchange, "/assets/main-abc.js", "accept", "*/*");
+	request_page(&exchange, "/assets/main-abc.js", "accept", "*/*");
 	assert_true(web_page_serve_asset(&built, &exchange.req, &exchange.res));
 	assert_true(str_find(header(&exchange, "Cache-Control"), STR("immutable")) != SIZE_MAX);
 	assert_true(str_eq(exchange.res.body, STR("go()")));
 	arena_free(&exchange.arena);
 }
 
-static void sends_no_body_where_the_page_is_known(void **state)
+static void sends_no_body_if_the_etag_matches(void **state)
 {
 	struct exchange exchange;
 
 	(void)state;
-	web_page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"one\"")->req,
+	web_page_serve(&built, &request_page(&exchange, "/", "If-None-Match", "\"one\"")->req,
 		       &exchange.res);
 	assert_int_equal(exchange.res.status, 304);
 	assert_int_equal(exchange.res.body.len, 0);
 	arena_free(&exchange.arena);
 
-	web_page_serve(&built, &ask(&exchange, "/", "If-None-Match", "\"old\"")->req,
+	web_page_serve(&built, &request_page(&exchange, "/", "If-None-Match", "\"old\"")->req,
 		       &exchange.res);
 	assert_int_equal(exchange.res.status, 200);
 	arena_free(&exchange.arena);
 }
 
-static void has_no_file_that_was_not_built(void **state)
+static void has_no_file_outside_of_the_build(void **state)
 {
 	static const char *const paths[] = { "/assets/", "/assets/none.js", "/assets/../index" };
 	struct exchange exchange;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		ask(&exchange, paths[i], "accept", "*/*");
+		request_page(&exchange, paths[i], "accept", "*/*");
 		assert_false(web_page_serve_asset(&built, &exchange.req, &exchange.res));
 		assert_false(web_page_serve_asset(&absent, &exchange.req, &exchange.res));
 	}
 }
 
-static void says_why_there_is_no_page(void **state)
+static void reports_why_there_is_no_page(void **state)
 {
 	struct exchange exchange;
 
 	(void)state;
-	web_page_serve(&absent, &ask(&exchange, "/", "accept", "text/html")->req, &exchange.res);
+	web_page_serve(&absent, &request_page(&exchange, "/", "accept", "text/html")->req,
+		       &exchange.res);
 	assert_int_equal(exchange.res.status, 200);
 	assert_true(str_find(exchange.res.body, STR("there was no Node.")) != SIZE_MAX);
 	arena_free(&exchange.arena);
 }
 
-static void wants_a_page_only_where_html_is_accepted(void **state)
+static void accepts_a_page_only_with_html_in_accept(void **state)
 {
 	static const struct {
 		const char *accept;
-		bool wanted;
+		bool accepted;
 	} rows[] = {
 		{ "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true },
 		{ "*/*", false },
@@ -158,11 +161,12 @@ static void wants_a_page_only_where_html_is_accepted(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(
-			web_page_accepted(&ask(&exchange, "/", "Accept", rows[i].accept)->req),
-			rows[i].wanted);
+			web_page_accepted(
+				&request_page(&exchange, "/", "Accept", rows[i].accept)->req),
+			rows[i].accepted);
 }
 
-RUN_TESTS(TEST(gives_gzip_to_those_who_take_it), TEST(forbids_what_did_not_come_from_here),
-	  TEST(asks_anew_for_the_page_and_keeps_assets),
-	  TEST(sends_no_body_where_the_page_is_known), TEST(has_no_file_that_was_not_built),
-	  TEST(says_why_there_is_no_page), TEST(wants_a_page_only_where_html_is_accepted))
+RUN_TESTS(TEST(serves_gzip_to_clients_that_accept_it), TEST(forbids_content_of_other_hosts),
+	  TEST(revalidates_the_page_and_caches_assets), TEST(sends_no_body_if_the_etag_matches),
+	  TEST(has_no_file_outside_of_the_build), TEST(reports_why_there_is_no_page),
+	  TEST(accepts_a_page_only_with_html_in_accept))
