@@ -95,7 +95,7 @@ static bool read_expiry(const struct json_member *member, uint64_t now_ms, uint6
 }
 
 bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
-			struct share_request *ret_wish, struct err *err)
+			struct share_request *ret_request, struct err *err)
 {
 	struct json_member members[MEMBERS];
 	struct share_request request = { .freeze = true };
@@ -107,6 +107,6 @@ bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
 	request.group_by = members[GROUP_BY].text;
 	if (members[FREEZE].kind)
 		request.freeze = members[FREEZE].truth;
-	*ret_wish = request;
+	*ret_request = request;
 	return true;
 }

@@ -62,13 +62,13 @@ static bool is_valid_response(const struct lookup_batch *batch,
 		return err_set(err, ERR_INVALID, "request for %zu binaries, response for %zu",
 			       batch->count, response->binary_count);
 	for (size_t i = 0; i < batch->count; i++) {
-		const struct symbolize_binary *asked = &batch->binaries[i];
+		const struct symbolize_binary *requested = &batch->binaries[i];
 		size_t location_count = response->binaries[i].location_count;
 
-		if (location_count != asked->address_count)
+		if (location_count != requested->address_count)
 			return err_set(err, ERR_INVALID,
 				       "request for %zu addresses of " STR_FMT ", response for %zu",
-				       asked->address_count, STR_ARG(asked->build_id),
+				       requested->address_count, STR_ARG(requested->build_id),
 				       location_count);
 	}
 	return true;

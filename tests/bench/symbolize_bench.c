@@ -54,12 +54,12 @@ static bool query(void *self, const struct symbolize_request *request,
 
 	(void)self, (void)bounds, (void)err;
 	for (size_t i = 0; i < request->binary_count; i++) {
-		const struct symbolize_binary *asked = &request->binaries[i];
+		const struct symbolize_binary *requested = &request->binaries[i];
 		struct symbolized_location *locations =
-			arena_array(arena, struct symbolized_location, asked->address_count);
+			arena_array(arena, struct symbolized_location, requested->address_count);
 
-		for (size_t j = 0; j < asked->address_count; j++) {
-			uint64_t function = asked->addresses[j] / 16 / 5 * BINARIES + i;
+		for (size_t j = 0; j < requested->address_count; j++) {
+			uint64_t function = requested->addresses[j] / 16 / 5 * BINARIES + i;
 			size_t count = 1 + function % 4;
 			struct symbolized_line *lines =
 				arena_array(arena, struct symbolized_line, count);
@@ -69,7 +69,7 @@ static bool query(void *self, const struct symbolize_request *request,
 			locations[j] = (struct symbolized_location){ lines, count, NAME_KNOWN };
 		}
 		binaries[i] = (struct symbolized_binary){ 1, NAME_KNOWN, locations,
-							  asked->address_count };
+							  requested->address_count };
 	}
 	*ret_response = (struct symbolize_response){ binaries, request->binary_count };
 	return true;
@@ -192,12 +192,12 @@ int main(int argc, char **argv)
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_C(8) << 30, &arena);
 	fill(&merge, stacks);
 	for (size_t i = 0; i < ROUNDS; i++) {
-		uint64_t took[STAGES];
+		uint64_t turn_ns[STAGES];
 
-		run(&symbolization, &merge, took,
+		run(&symbolization, &merge, turn_ns,
 		    left); /* the first run fills the cache; it is not the median */
 		for (size_t j = 0; j < STAGES; j++)
-			ns[j][i] = took[j];
+			ns[j][i] = turn_ns[j];
 	}
 	printf("%d addresses, %zu stacks of %d frames, cache of %zu MB\n", ADDRESSES,
 	       merge.set.stacks.len, DEPTH, symbolization.cache.bytes >> 20);

@@ -91,18 +91,18 @@ static void a_page_with_a_limit_ends_and_one_without_fails(void **state)
 	const struct fleet_host host = host_of();
 
 	(void)state;
-	for (int asked = 0; asked < 2; asked++) {
+	for (int has_limit = 0; has_limit < 2; has_limit++) {
 		AUTO_ARENA arena = { 0 };
-		const struct fleet_page page = { .limit = 1, .has_limit = asked };
+		const struct fleet_page page = { .limit = 1, .has_limit = has_limit };
 		struct fleet_response response;
 		struct err err = { 0 };
 		bool more;
 
 		fleet_response_begin(&response, &page, 1 << 20, &arena);
 		assert_true(fleet_response_add_host(&response, &host, &more, &err));
-		assert_int_equal(fleet_response_add_host(&response, &host, &more, &err), asked);
-		assert_int_equal(err.code, asked ? ERR_NONE : ERR_LIMIT);
-		if (asked)
+		assert_int_equal(fleet_response_add_host(&response, &host, &more, &err), has_limit);
+		assert_int_equal(err.code, has_limit ? ERR_NONE : ERR_LIMIT);
+		if (has_limit)
 			assert_false(more);
 	}
 }

@@ -155,21 +155,21 @@ static void a_reason_expires_unless_the_debug_file_is_known(void **state)
 	(void)state;
 	symbol_cache_init(&cache, 1 << 26);
 
-	struct cached_binary *held =
+	struct cached_binary *known_file =
 		put(&cache, symbol_cache_acquire(&cache, STR("aa")), 7, 0, 2, second);
-	struct cached_binary *foreign =
+	struct cached_binary *unknown_file =
 		put(&cache, symbol_cache_acquire(&cache, STR("bb")), 0, 0, 2, second);
 
-	assert_true(knows(held, 1, later));
-	assert_true(knows(foreign, 1, later - 1));
-	assert_false(knows(foreign, 1, later));
-	assert_true(knows(foreign, 0, later));
+	assert_true(knows(known_file, 1, later));
+	assert_true(knows(unknown_file, 1, later - 1));
+	assert_false(knows(unknown_file, 1, later));
+	assert_true(knows(unknown_file, 0, later));
 
 	/* It is requested again, and now the reason is fresh. */
-	foreign = put(&cache, foreign, 0, 0, 2, later);
-	assert_true(knows(foreign, 1, later));
-	symbol_cache_release(&cache, held);
-	symbol_cache_release(&cache, foreign);
+	unknown_file = put(&cache, unknown_file, 0, 0, 2, later);
+	assert_true(knows(unknown_file, 1, later));
+	symbol_cache_release(&cache, known_file);
+	symbol_cache_release(&cache, unknown_file);
 	symbol_cache_done(&cache);
 }
 

@@ -50,18 +50,20 @@ static bool fake_query(void *self, const struct symbolize_request *request,
 	if (fake->fails)
 		return err_set(query_err, ERR_IO, "%s", fake->fails);
 	for (size_t i = 0; i < request->binary_count; i++) {
-		const struct symbolize_binary *asked = &request->binaries[i];
+		const struct symbolize_binary *requested = &request->binaries[i];
 		struct symbolized_location *locations =
-			arena_array(arena, struct symbolized_location, asked->address_count);
+			arena_array(arena, struct symbolized_location, requested->address_count);
 
-		for (size_t j = 0; j < asked->address_count; j++)
-			locations[j] = locate(fake, asked->build_id, asked->addresses[j], arena);
-		binaries[i] = (struct symbolized_binary){ .generation = fake->generation,
-							  .locations = locations,
-							  .location_count = asked->address_count };
-		if (asked->address_count)
+		for (size_t j = 0; j < requested->address_count; j++)
+			locations[j] =
+				locate(fake, requested->build_id, requested->addresses[j], arena);
+		binaries[i] =
+			(struct symbolized_binary){ .generation = fake->generation,
+						    .locations = locations,
+						    .location_count = requested->address_count };
+		if (requested->address_count)
 			binaries[i].location_count -= fake->fewer;
-		addresses += asked->address_count;
+		addresses += requested->address_count;
 	}
 	fake->addresses += addresses;
 	if (addresses > fake->most_addresses)
