@@ -50,8 +50,8 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 			enum endpoint endpoint, api_responder *respond);
 
 /*
- * A reader with a snapshot of its own, or NULL and an error. The caller must release it, which adds
- * the reader's counts to the request's statistics.
+ * A reader with a snapshot of its own, or NULL and an error. The caller must release it, which
+ * stores the reader's counts in the request's statistics.
  */
 struct store_reader *api_request_acquire_reader(struct api_request *request,
 						struct err *err) MUST_CHECK;

@@ -62,12 +62,13 @@ static bool symbolize(struct query_result *result, struct api_request *request,
 			       &request->bounds, err))
 		return false;
 
-	const struct symbolize_options given = { result->lookup.resolved, options->keep_addresses };
+	const struct symbolize_options symbolize_options = { result->lookup.resolved,
+							     options->keep_addresses };
 
 	merge_init(&result->symbolized, options->selector->type, merge->group_by, merge->memory_max,
 		   request->req->arena);
 	merge_share_memory(&result->symbolized, &result->memory);
-	good = symbolize_merge(&result->symbolized, merge, &given, err);
+	good = symbolize_merge(&result->symbolized, merge, &symbolize_options, err);
 	result->merge = &result->symbolized;
 	request->stats.symbols = result->lookup.stats;
 	request->stats.symbols.ns = clock_monotonic_ns() - began_ns;
