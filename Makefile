@@ -24,7 +24,7 @@ bench-unwind-tables: build ; @ninja -C build tests/unwind_bench >/dev/null && bu
 bench-store: build ; @$(PYTHON) tests/bench/bench_store.py
 bench-days: build ; @$(PYTHON) tests/bench/bench_days.py
 bench-labels: build ; @$(PYTHON) tests/bench/bench_labels.py
-bench-names: build ; @ninja -C build tests/name_bench >/dev/null && build/tests/name_bench
+bench-names: build ; @ninja -C build tests/symbolize_bench >/dev/null && build/tests/symbolize_bench
 bench-web: build ; @$(PYTHON) tests/bench/bench_web.py
 bench-agent: build ; @$(PYTHON) tests/bench/bench_agent.py --together $(FLAGS)
 build: ; @test -f build/build.ninja || meson setup build >/dev/null; ninja -C build

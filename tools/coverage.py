@@ -34,28 +34,29 @@ PURE = {
     "lib/base": "arena base buf clock err failpoint hash log map queue reader sorted str vec",
     "lib/chassis": "conf_value http_metrics json json_error json_read metrics url",
     "lib/client": "postgres_value",
-    "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev
-        dwarf_contexts dwarf_entry dwarf_file dwarf_functions dwarf_inflate dwarf_lines
-        dwarf_ranges dwarf_value elf_file elf_plt elf_sections elf_symbols go_functions go_table
-        htlhash mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer
-        unwind_build unwind_cfi unwind_code unwind_expression unwind_file unwind_fill unwind_fixed
-        unwind_follow unwind_frames unwind_go unwind_pointer unwind_program unwind_rows
-        unwind_rules unwind_state unwind_stretches unwind_writer x86_instruction""",
-    "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern
-        otlp_labels otlp_reader otlp_stacks otlp_value otlp_writer pprof profile_type
-        protobuf quoted regex_hint sample_set selector status symbolize""",
-    "lib/store": """chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode
-        chunk_encoder chunk_rows chunk_slices chunk_stacks closing_sum compact_merge compact_row
-        known label_pair raw_row rollup_fleet rollup_fold rollup_gauge rollup_sum row_pieces seen
+    "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev dwarf_contexts
+        dwarf_entry dwarf_file dwarf_functions dwarf_inflate dwarf_lines dwarf_ranges
+        dwarf_value elf_file elf_plt elf_sections elf_symbols go_functions go_table htlhash
+        mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer
+        unwind_build unwind_cfi unwind_code unwind_expression unwind_file unwind_fill
+        unwind_fixed unwind_follow unwind_frames unwind_go unwind_pointer unwind_program
+        unwind_rows unwind_rules unwind_state unwind_stretches unwind_writer x86_instruction""",
+    "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels
+        otlp_reader otlp_stacks otlp_value otlp_writer pprof profile_type protobuf quoted
+        regex_hint sample_set selector status symbolize""",
+    "lib/store": """chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode chunk_encoder
+        chunk_rows chunk_slices chunk_stacks closing_sum compact_merge compact_row known
+        label_pair raw_row rollup_fleet rollup_fold rollup_gauge rollup_sum row_pieces seen
         store_bounds store_stats""",
-    "services/agent": """batch cgroup collect containers docker_object external_labels heap held
-        kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
+    "services/agent": """batch cgroup collect containers docker_object external_labels heap held kallsyms
+        kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
     "services/debuginfo": "misses request_path",
     "services/ingester": "batch_number partition_buffer poison unreadable",
-    "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer
-        frame_text frozen gauge grouping json_answer memory merge name name_binary name_cache
-        name_search name_wanted namer page params range range_report report share_wish stats""",
+    "services/querier": """cached_binary collapsed diff flame flame_paths flame_report flame_table fleet_response
+        frame_text frozen gauge grouping json_response lookup_addresses memory merge params
+        query_stats range_report range_sums report share_request symbol_cache symbol_lookup
+        symbolization symbolize_merge web_page""",
     "services/symbolizer": "address_pages cache_value location_builder servers tables",
 }
 
@@ -65,7 +66,7 @@ APART = {
     "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
     "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
-    "services/querier/refusal": "answers an HTTP request; tests/integration/test_querier.py",
+    "services/querier/error_response": "answers an HTTP request; tests/integration/test_querier.py",
 }
 
 # The world: what asks a file, a socket, a process, a thread, the kernel or a server.

@@ -85,9 +85,9 @@ def c_table(why_not):
             f"\t  .gzip = {{ (const char *)gzip_{number}, sizeof(gzip_{number}) }} }},\n")
     rows = rows or ["\t{ 0 },\n"]
     return "".join([
-        "/* Written by tools/page.py. */\n#include \"page.h\"\n\n", *arrays,
-        "\nstatic const struct page_file files[] = {\n", *rows, "};\n\n",
-        f"const struct page page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
+        "/* Written by tools/page.py. */\n#include \"web_page.h\"\n\n", *arrays,
+        "\nstatic const struct web_page_file files[] = {\n", *rows, "};\n\n",
+        f"const struct web_page web_page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
         f'\t.why_not = "{why_not or ""}" }};\n'])
 
 

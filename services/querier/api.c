@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api.h"
 
-#include "page.h"
-#include "question.h"
-#include "refusal.h"
+#include "error_response.h"
+#include "handlers.h"
+#include "web_page.h"
 
 /*
- * `go tool pprof URL` asks the profile's neighbour `symbolz` for names of addresses that it found
- * no local binary for, and gives up altogether where that is not there. What this process knows is
- * in the profile already, so it says that it knows no more: names it lists would be lines.
+ * `go tool pprof URL` requests `symbolz`, beside the URL of the profile, for addresses whose binary
+ * it does not find locally, and aborts if that path does not exist. The profile has all known
+ * symbols already, so this response lists none: each listed symbol would be a line of its body.
  */
 static void serve_symbolz(void *self, const struct http_request *req, struct http_response *res)
 {
@@ -20,58 +20,61 @@ static void serve_symbolz(void *self, const struct http_request *req, struct htt
 static void serve_page(void *self, const struct http_request *req, struct http_response *res)
 {
 	(void)self;
-	page_serve(&page_built, req, res);
+	web_page_serve(&web_page_built, req, res);
 }
 
 static void serve_asset(void *self, const struct http_request *req, struct http_response *res)
 {
 	(void)self;
-	if (!page_serve_asset(&page_built, req, res))
-		refusal_answer(REFUSED_NOT_FOUND, "the page has no such file", req->arena, res);
+	if (!web_page_serve_asset(&web_page_built, req, res))
+		error_response_write(ERROR_NOT_FOUND, "the web page has no such file", req->arena,
+				     res);
 }
 
-/* The page for a browser; whoever opens the address by curl shall learn how to go on. */
+/* The page for a browser; for curl, a list of the endpoints. */
 static void serve_root(void *self, const struct http_request *req, struct http_response *res)
 {
-	if (page_wanted(req)) {
+	if (web_page_accepted(req)) {
 		serve_page(self, req, res);
 		return;
 	}
-	res->body = STR("Decima: what the machines of this fleet spend their time on.\n\n"
-			"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
-			"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
-			"/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
-			"/api/v1/query?query={}&report=table       functions, in JSON\n"
-			"/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
-			"/api/v1/series                            who was measured\n"
-			"/api/v1/labels                            what to ask by\n"
-			"/api/v1/label/comm/values                 which programs there are\n"
-			"/api/v1/profile_types                     what is measured\n"
-			"/api/v1/fleet                             hosts, and what became of their "
-			"samples\n"
-			"/metrics  /healthy  /ready                how this service is\n\n"
-			"docs/api.md tells the rest.\n");
+	res->body =
+		STR("Decima, a continuous profiler: where the machines of this fleet spend CPU "
+		    "time and memory.\n\n"
+		    "/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
+		    "/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
+		    "/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
+		    "/api/v1/query?query={}&report=table       functions, in JSON\n"
+		    "/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
+		    "/api/v1/series                            the label sets of stored profiles\n"
+		    "/api/v1/labels                            the names of all labels\n"
+		    "/api/v1/label/comm/values                 the values of one label: programs\n"
+		    "/api/v1/profile_types                     the types of stored profiles\n"
+		    "/api/v1/fleet                             hosts, and the balance of their "
+		    "samples\n"
+		    "/metrics  /healthy  /ready                the state of this service\n\n"
+		    "docs/api.md describes all endpoints.\n");
 }
 
 const struct http_route api_routes[API_ROUTES] = {
 	{ .method = "GET", .path = "/", .handle = serve_root },
 	{ .method = "GET", .path = "/fleet", .handle = serve_page },
 	{ .method = "GET", .path = "/assets/", .handle = serve_asset },
-	{ .method = "GET", .path = "/api/v1/labels", .handle = ask_labels },
-	{ .method = "GET", .path = "/api/v1/label/", .handle = ask_label_values },
-	{ .method = "GET", .path = "/api/v1/profile_types", .handle = ask_profile_types },
-	{ .method = "GET", .path = "/api/v1/series", .handle = ask_series },
-	{ .method = "GET", .path = "/api/v1/query_range", .handle = ask_query_range },
-	{ .method = "GET", .path = "/api/v1/query", .handle = ask_query },
-	{ .method = "GET", .path = "/api/v1/diff", .handle = ask_diff },
+	{ .method = "GET", .path = "/api/v1/labels", .handle = handle_labels },
+	{ .method = "GET", .path = "/api/v1/label/", .handle = handle_label_values },
+	{ .method = "GET", .path = "/api/v1/profile_types", .handle = handle_profile_types },
+	{ .method = "GET", .path = "/api/v1/series", .handle = handle_series },
+	{ .method = "GET", .path = "/api/v1/query_range", .handle = handle_query_range },
+	{ .method = "GET", .path = "/api/v1/query", .handle = handle_query },
+	{ .method = "GET", .path = "/api/v1/diff", .handle = handle_diff },
 	{ .method = "GET", .path = "/compare", .handle = serve_page },
-	{ .method = "GET", .path = "/api/v1/fleet", .handle = ask_fleet },
+	{ .method = "GET", .path = "/api/v1/fleet", .handle = handle_fleet },
 	{ .method = "POST",
 	  .path = "/api/v1/share",
-	  .handle = ask_share,
+	  .handle = handle_share,
 	  .body_max = SHARE_BODY_MAX },
-	{ .method = "GET", .path = "/api/v1/share/", .handle = ask_shared },
-	{ .method = "GET", .path = "/s/", .handle = ask_link },
+	{ .method = "GET", .path = "/api/v1/share/", .handle = handle_shared },
+	{ .method = "GET", .path = "/s/", .handle = handle_link },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",
 	  .path = "/api/v1/symbolz",
@@ -86,25 +89,39 @@ void api_init(struct api *api, const struct api_options *options)
 	api->postgres = options->store.postgres;
 	api->share_max_bytes = options->share_max_bytes;
 	api->share_total_max_bytes = options->share_total_max_bytes;
-	pthread_mutex_init(&api->sharing, NULL);
+	pthread_mutex_init(&api->share_lock, NULL);
 	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
 	ready_init(&api->ready, &options->store);
-	namer_init(&api->namer,
-		   &(struct namer_options){
-			   .source = symbolizer_source(&api->symbolizer, options->symbolizer_url),
-			   .timeout_ns = options->names_timeout_ns,
-			   .cache_max_bytes = options->names_max_bytes });
+	symbolization_init(&api->symbolization,
+			   &(struct symbolization_options){
+				   .source = symbolizer_client_source(&api->symbolizer,
+								      options->symbolizer_url),
+				   .timeout_ns = options->symbolizer_timeout_ns,
+				   .cache_max_bytes = options->symbol_cache_max_bytes });
 }
 
 void api_done(struct api *api)
 {
 	pool_done(&api->pool);
 	ready_done(&api->ready);
-	namer_done(&api->namer);
-	pthread_mutex_destroy(&api->sharing);
+	symbolization_done(&api->symbolization);
+	pthread_mutex_destroy(&api->share_lock);
 }
 
 bool api_ready(void *self, struct err *why)
 {
 	return ready_get(&((struct api *)self)->ready, why);
+}
+
+void api_reject(void *self, const struct http_request *req, const char *why,
+		struct http_response *res)
+{
+	(void)self;
+	if (!str_starts_with(req->path, STR("/api/"))) {
+		res->body = str_format(req->arena, "%s\n", why);
+		return;
+	}
+
+	error_response_write_body(res->status == 404 ? ERROR_NOT_FOUND : ERROR_BAD_DATA, why,
+				  req->arena, res);
 }

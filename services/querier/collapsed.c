@@ -11,7 +11,7 @@ struct line {
 	int64_t value;
 };
 
-/* What would break a line in two, or a frame. */
+/* Replace characters that would split a line or a frame. */
 static void replace_separators(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -104,7 +104,7 @@ static bool make_lines(struct merge *merge, struct arena *arena, struct line *li
 	return true;
 }
 
-/* Different stacks may read the same: a name in two binaries. */
+/* Different stacks may have the same text: functions of the same name in two binaries. */
 static bool join_equal(struct line *lines, size_t *count, struct err *err)
 {
 	size_t kept = 0;

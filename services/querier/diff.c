@@ -4,23 +4,24 @@
 #include <assert.h>
 
 /*
- * Both are read from the front, as two sorted lists are merged. The deeper one of the two next
- * nodes goes first, since it is still below what the other has left; of two that are equally deep
- * the lesser symbol, or both at once. They have the same parent then: what was last put one level
- * above, because neither side goes up a level while the other has nodes left below.
+ * Both graphs are read from the front, like two sorted lists in a merge. Of the two next nodes the
+ * deeper one is put first: it belongs below a node that was put already and whose children in the
+ * other graph, if any, are all put. If both are equally deep, the smaller symbol is put first, or
+ * both nodes together if the symbols are equal. Their parent is the node that was put last one
+ * level above, because neither graph moves up a level while the other one still has nodes below it.
  */
-struct side {
+struct diff_cursor {
 	const struct flame *flame;
-	const uint32_t *depths; /* of nodes */
+	const uint32_t *depths; /* by node */
 	size_t next;
 	struct flame *out;
 };
 
-struct joining {
-	struct side a, b;
+struct diff_builder {
+	struct diff_cursor a, b;
 	struct merge *merge;
 	struct arena *arena;
-	VEC(uint32_t) open; /* by depth: the node that was last put there */
+	VEC(uint32_t) open; /* by depth: the node that was put last there */
 };
 
 static const uint32_t *depths_of(const struct flame *flame, struct arena *arena)
@@ -35,13 +36,13 @@ static const uint32_t *depths_of(const struct flame *flame, struct arena *arena)
 	return depths;
 }
 
-static bool has_more(const struct side *side)
+static bool has_more(const struct diff_cursor *cursor)
 {
-	return side->next < side->flame->nodes.len;
+	return cursor->next < cursor->flame->nodes.len;
 }
 
-/* Which side's next node goes first: below 0 a's, above 0 b's, 0 both. */
-static int compare_next(const struct side *a, const struct side *b)
+/* Whose next node is put first: below 0 a's, above 0 b's, 0 both. */
+static int compare_next(const struct diff_cursor *a, const struct diff_cursor *b)
 {
 	if (!has_more(a) || !has_more(b))
 		return has_more(a) ? -1 : 1;
@@ -54,43 +55,43 @@ static int compare_next(const struct side *a, const struct side *b)
 				    &b->flame->symbols[b->flame->nodes.items[b->next].symbol]);
 }
 
-/* The side's next node, or nothing in its place: its values into the node that is put. */
-static void put(struct side *side, bool there, struct arena *arena, uint32_t parent,
+/* Put a node with the values of the cursor's next node, or with zeros if it is not there. */
+static void put(struct diff_cursor *cursor, bool there, struct arena *arena, uint32_t parent,
 		uint32_t symbol)
 {
 	struct flame_node node = { .parent = parent, .symbol = symbol };
 
 	if (there) {
-		node.self = side->flame->nodes.items[side->next].self;
-		node.total = side->flame->nodes.items[side->next].total;
-		side->next++;
+		node.self = cursor->flame->nodes.items[cursor->next].self;
+		node.total = cursor->flame->nodes.items[cursor->next].total;
+		cursor->next++;
 	}
-	*vec_push(arena, &side->out->nodes) = node;
+	*vec_push(arena, &cursor->out->nodes) = node;
 }
 
-static bool put_next(struct joining *joining, struct err *err)
+static bool put_next(struct diff_builder *builder, struct err *err)
 {
-	struct side *a = &joining->a, *b = &joining->b;
+	struct diff_cursor *a = &builder->a, *b = &builder->b;
 	int order = compare_next(a, b);
-	const struct side *named = order > 0 ? b : a;
+	const struct diff_cursor *named = order > 0 ? b : a;
 	uint32_t depth = named->depths[named->next];
 	uint32_t symbol = named->flame->nodes.items[named->next].symbol;
 	uint32_t parent = FLAME_NO_PARENT;
 
 	if (depth) {
-		assert(joining->open.items && depth <= joining->open.len);
-		parent = joining->open.items[depth - 1];
+		assert(builder->open.items && depth <= builder->open.len);
+		parent = builder->open.items[depth - 1];
 	}
 	if (order > 0)
 		symbol += (uint32_t)a->flame->symbol_count;
-	joining->open.len = depth;
-	*vec_push(joining->arena, &joining->open) = (uint32_t)a->out->nodes.len;
-	put(a, order <= 0, joining->arena, parent, symbol);
-	put(b, order >= 0, joining->arena, parent, symbol);
-	return merge_within_memory(joining->merge, joining->arena, err);
+	builder->open.len = depth;
+	*vec_push(builder->arena, &builder->open) = (uint32_t)a->out->nodes.len;
+	put(a, order <= 0, builder->arena, parent, symbol);
+	put(b, order >= 0, builder->arena, parent, symbol);
+	return merge_within_memory(builder->merge, builder->arena, err);
 }
 
-/* Those of a, then those of b; one that both have is there twice. */
+/* The symbols of a, then those of b; a symbol of both is there twice. */
 static const struct flame_symbol *symbols_of(const struct flame *a, const struct flame *b,
 					     struct arena *arena)
 {
@@ -116,13 +117,13 @@ bool diff_build(const struct flame *a, const struct flame *b, struct merge *merg
 		       .symbol_count = a->symbol_count + b->symbol_count,
 		       .total = b->total },
 	};
-	struct joining joining = { .a = { a, depths_of(a, arena), 0, &diff.a },
-				   .b = { b, depths_of(b, arena), 0, &diff.b },
-				   .merge = merge,
-				   .arena = arena };
+	struct diff_builder builder = { .a = { a, depths_of(a, arena), 0, &diff.a },
+					.b = { b, depths_of(b, arena), 0, &diff.b },
+					.merge = merge,
+					.arena = arena };
 
-	while (has_more(&joining.a) || has_more(&joining.b))
-		if (!put_next(&joining, err))
+	while (has_more(&builder.a) || has_more(&builder.b))
+		if (!put_next(&builder, err))
 			return false;
 	*ret_diff = diff;
 	return true;

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-/* A symbol that has not got its number yet, and where the number goes. */
-struct entry {
+/* A symbol without a number yet, and where to store the number. */
+struct pending_symbol {
 	struct flame_symbol symbol;
 	uint32_t *place;
 };
@@ -23,10 +23,10 @@ int flame_symbol_compare(const struct flame_symbol *a, const struct flame_symbol
 	return order ? order : str_compare(a->build_id, b->build_id);
 }
 
-static int compare_entries(const void *a, const void *b)
+static int compare_pending(const void *a, const void *b)
 {
-	return flame_symbol_compare(&((const struct entry *)a)->symbol,
-				    &((const struct entry *)b)->symbol);
+	return flame_symbol_compare(&((const struct pending_symbol *)a)->symbol,
+				    &((const struct pending_symbol *)b)->symbol);
 }
 
 static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t index,
@@ -57,15 +57,15 @@ static str group_text(const struct merge *merge, struct labels labels, size_t i,
 	return str_format(arena, STR_FMT "=" STR_FMT, STR_ARG(name), STR_ARG(value));
 }
 
-static void number_symbols(struct flame_paths *paths, struct entry *entries, size_t count,
+static void number_symbols(struct flame_paths *paths, struct pending_symbol *pending, size_t count,
 			   struct arena *arena)
 {
-	qsort(entries, count, sizeof(*entries), compare_entries);
+	qsort(pending, count, sizeof(*pending), compare_pending);
 	paths->symbols = arena_array(arena, struct flame_symbol, count);
 	for (size_t i = 0; i < count; i++) {
-		if (i == 0 || compare_entries(&entries[i - 1], &entries[i]) != 0)
-			paths->symbols[paths->symbol_count++] = entries[i].symbol;
-		*entries[i].place = (uint32_t)paths->symbol_count - 1;
+		if (i == 0 || compare_pending(&pending[i - 1], &pending[i]) != 0)
+			paths->symbols[paths->symbol_count++] = pending[i].symbol;
+		*pending[i].place = (uint32_t)paths->symbol_count - 1;
 	}
 }
 
@@ -74,22 +74,23 @@ static void make_symbols(struct flame_paths *paths, struct arena *arena)
 	const struct merge *merge = paths->merge;
 	const struct sample_set *set = &merge->set;
 	size_t by = merge->group_by->len, groups = set->label_sets.len * by, count = 0;
-	struct entry *entries = arena_array(arena, struct entry, set->frames.len + groups + 1);
+	struct pending_symbol *pending =
+		arena_array(arena, struct pending_symbol, set->frames.len + groups + 1);
 
 	paths->of_frame = arena_array(arena, uint32_t, set->frames.len);
 	paths->of_group = arena_array(arena, uint32_t, groups);
 	for (size_t i = 0; i < set->frames.len; i++)
-		entries[count++] =
-			(struct entry){ symbol_of_frame(merge, i, arena), &paths->of_frame[i] };
+		pending[count++] = (struct pending_symbol){ symbol_of_frame(merge, i, arena),
+							    &paths->of_frame[i] };
 	for (size_t i = 0; i < groups; i++) {
 		struct labels labels = set->label_sets.items[i / by];
 
-		entries[count++] =
-			(struct entry){ { .name = group_text(merge, labels, i % by, arena) },
-					&paths->of_group[i] };
+		pending[count++] = (struct pending_symbol){
+			{ .name = group_text(merge, labels, i % by, arena) }, &paths->of_group[i]
+		};
 	}
-	entries[count++] = (struct entry){ { .name = NO_STACK }, &paths->no_stack };
-	number_symbols(paths, entries, count, arena);
+	pending[count++] = (struct pending_symbol){ { .name = NO_STACK }, &paths->no_stack };
+	number_symbols(paths, pending, count, arena);
 }
 
 size_t flame_path_len(const struct flame_paths *paths, const struct sample *sample)

@@ -2,13 +2,14 @@
 #include "flame_report.h"
 
 #include "base/map.h"
-#include "json_answer.h"
+#include "flame_table.h"
+#include "json_response.h"
 #include "profile/profile_type.h"
 
-/* What a node says beside its numbers: texts of its symbol, by the column's name. */
+/* The text columns of a node: the column's name, and the member of its symbol. */
 static const struct {
 	const char *name;
-	size_t offset; /* in the symbol */
+	size_t offset; /* in struct flame_symbol */
 } columns[] = {
 	{ "name", offsetof(struct flame_symbol, name) },
 	{ "binary", offsetof(struct flame_symbol, binary) },
@@ -20,110 +21,113 @@ static const struct {
 };
 enum { COLUMNS = ARRAY_LEN(columns) };
 
-/* Texts, each once, and for each symbol which texts it has. */
-struct names {
+/* Each text once, and for each column and symbol the index of its text. */
+struct text_table {
 	VEC(str) texts;
 	uint32_t *of_symbols[COLUMNS];
 };
 
-static uint32_t name_number(struct names *names, struct map *seen, str text)
+static uint32_t text_index(struct text_table *table, struct map *seen, str text)
 {
 	void **place = map_at(seen, text.ptr ? text : STR(""));
 
 	if (!*place) {
-		*vec_push(seen->arena, &names->texts) = text;
-		*place = (void *)names->texts.len; /* number + 1 */
+		*vec_push(seen->arena, &table->texts) = text;
+		*place = (void *)table->texts.len; /* index + 1 */
 	}
 	return (uint32_t)(uintptr_t)*place - 1;
 }
 
-static void name_symbol(struct names *names, struct map *seen, const struct flame *flame,
-			uint32_t symbol)
+static void index_symbol(struct text_table *table, struct map *seen, const struct flame *flame,
+			 uint32_t symbol)
 {
 	const char *texts = (const char *)&flame->symbols[symbol];
 
 	for (size_t column = 0; column < COLUMNS; column++)
-		names->of_symbols[column][symbol] =
-			name_number(names, seen, *(const str *)(texts + columns[column].offset));
+		table->of_symbols[column][symbol] =
+			text_index(table, seen, *(const str *)(texts + columns[column].offset));
 }
 
-/* Of the symbols that nodes speak of. */
-static struct names names_of(const struct flame *flame, struct arena *arena)
+/* The texts of the symbols that nodes refer to. */
+static struct text_table texts_of(const struct flame *flame, struct arena *arena)
 {
-	struct names names = { 0 };
+	struct text_table table = { 0 };
 	struct map seen = { .arena = arena };
 
 	for (size_t column = 0; column < COLUMNS; column++)
-		names.of_symbols[column] = arena_array(arena, uint32_t, flame->symbol_count);
-	name_number(&names, &seen, (str){ 0 });
+		table.of_symbols[column] = arena_array(arena, uint32_t, flame->symbol_count);
+	text_index(&table, &seen, (str){ 0 });
 	for (size_t i = 0; i < flame->nodes.len; i++) {
 		uint32_t symbol = flame->nodes.items[i].symbol;
 
-		/* No symbol's own name is empty: its number is above 0 once it is known. */
-		if (names.of_symbols[0][symbol] == 0)
-			name_symbol(&names, &seen, flame, symbol);
+		/*
+		 * No symbol has an empty name, so the index of its name is above 0 once it is set.
+		 */
+		if (table.of_symbols[0][symbol] == 0)
+			index_symbol(&table, &seen, flame, symbol);
 	}
-	return names;
+	return table;
 }
 
-/* A body being written, and whether it still may. */
-struct writing {
-	struct json_answer body;
+/* A body while it is written, and its memory limit. */
+struct report_writer {
+	struct json_response body;
 	struct merge *merge;
 	struct arena *arena;
 	struct err *err;
 };
 
-static void begin(struct writing *writing, const struct answer *answer, struct arena *arena,
-		  struct err *err)
+static void begin(struct report_writer *writer, const struct report_input *input,
+		  struct arena *arena, struct err *err)
 {
-	struct json *json = &writing->body.json;
+	struct json *json = &writer->body.json;
 
-	writing->merge = answer->merge;
-	writing->arena = arena;
-	writing->err = err;
-	json_answer_begin(&writing->body, arena);
+	writer->merge = input->merge;
+	writer->arena = arena;
+	writer->err = err;
+	json_response_begin(&writer->body, arena);
 	json_object(json);
 	json_key(json, STR("unit"));
-	json_str(json, profile_type_unit(answer->type));
+	json_str(json, profile_type_unit(input->type));
 }
 
-static void put_number(struct writing *writing, str key, int64_t value)
+static void put_number(struct report_writer *writer, str key, int64_t value)
 {
-	json_key(&writing->body.json, key);
-	json_i64(&writing->body.json, value);
+	json_key(&writer->body.json, key);
+	json_i64(&writer->body.json, value);
 }
 
-static str end(struct writing *writing, const struct answer *answer)
+static str end(struct report_writer *writer, const struct report_input *input)
 {
-	json_end_object(&writing->body.json);
-	json_answer_warnings(&writing->body.json, answer->warnings, answer->warning_count);
-	return json_answer_end(&writing->body, answer->stats);
+	json_end_object(&writer->body.json);
+	json_response_warnings(&writer->body.json, input->warnings, input->warning_count);
+	return json_response_end(&writer->body, input->stats);
 }
 
-static bool within_memory(const struct writing *writing)
+static bool within_memory(const struct report_writer *writer)
 {
-	return merge_within_memory(writing->merge, writing->arena, writing->err);
+	return merge_within_memory(writer->merge, writer->arena, writer->err);
 }
 
-static bool put_names(struct writing *writing, const struct names *names)
+static bool put_names(struct report_writer *writer, const struct text_table *table)
 {
-	struct json *json = &writing->body.json;
+	struct json *json = &writer->body.json;
 
 	json_key(json, STR("names"));
 	json_array(json);
-	for (size_t i = 0; i < names->texts.len; i++) {
-		json_str(json, names->texts.items[i]);
-		if (!within_memory(writing))
+	for (size_t i = 0; i < table->texts.len; i++) {
+		json_str(json, table->texts.items[i]);
+		if (!within_memory(writer))
 			return false;
 	}
 	json_end_array(json);
 	return true;
 }
 
-static bool put_texts(struct writing *writing, const struct flame *flame, const struct names *names)
+static bool put_texts(struct report_writer *writer, const struct flame *flame,
+		      const struct text_table *table)
 {
-	struct json *json = &writing->body.json;
+	struct json *json = &writer->body.json;
 
 	for (size_t column = 0; column < COLUMNS; column++) {
 		json_key(json, str_from(columns[column].name));
@@ -131,8 +135,8 @@ static bool put_texts(struct writing *writing, const struct flame *flame, const 
 		for (size_t i = 0; i < flame->nodes.len; i++) {
 			uint32_t symbol = flame->nodes.items[i].symbol;
 
-			json_u64(json, names->of_symbols[column][symbol]);
-			if (!within_memory(writing))
+			json_u64(json, table->of_symbols[column][symbol]);
+			if (!within_memory(writer))
 				return false;
 		}
 		json_end_array(json);
@@ -140,9 +144,9 @@ static bool put_texts(struct writing *writing, const struct flame *flame, const 
 	return true;
 }
 
-static bool put_parents(struct writing *writing, const struct flame *flame)
+static bool put_parents(struct report_writer *writer, const struct flame *flame)
 {
-	struct json *json = &writing->body.json;
+	struct json *json = &writer->body.json;
 
 	json_key(json, STR("parent"));
 	json_array(json);
@@ -150,16 +154,17 @@ static bool put_parents(struct writing *writing, const struct flame *flame)
 		uint32_t parent = flame->nodes.items[i].parent;
 
 		json_i64(json, parent == FLAME_NO_PARENT ? -1 : (int64_t)parent);
-		if (!within_memory(writing))
+		if (!within_memory(writer))
 			return false;
 	}
 	json_end_array(json);
 	return true;
 }
 
-static bool put_values(struct writing *writing, const struct flame *flame, str key, bool is_total)
+static bool put_values(struct report_writer *writer, const struct flame *flame, str key,
+		       bool is_total)
 {
-	struct json *json = &writing->body.json;
+	struct json *json = &writer->body.json;
 
 	json_key(json, key);
 	json_array(json);
@@ -167,60 +172,60 @@ static bool put_values(struct writing *writing, const struct flame *flame, str k
 		const struct flame_node *node = &flame->nodes.items[i];
 
 		json_i64(json, is_total ? node->total : node->self);
-		if (!within_memory(writing))
+		if (!within_memory(writer))
 			return false;
 	}
 	json_end_array(json);
 	return true;
 }
 
-bool flame_report_write(const struct answer *answer, struct arena *arena, str *ret_body,
+bool flame_report_write(const struct report_input *input, struct arena *arena, str *ret_body,
 			struct err *err)
 {
-	struct writing writing;
+	struct report_writer writer;
 	struct flame flame;
 
-	if (!flame_build(answer->merge, arena, &flame, err))
+	if (!flame_build(input->merge, arena, &flame, err))
 		return false;
 
-	struct names names = names_of(&flame, arena);
+	struct text_table table = texts_of(&flame, arena);
 
-	begin(&writing, answer, arena, err);
-	put_number(&writing, STR("total"), flame.total);
-	if (!put_names(&writing, &names))
+	begin(&writer, input, arena, err);
+	put_number(&writer, STR("total"), flame.total);
+	if (!put_names(&writer, &table))
 		return false;
-	json_key(&writing.body.json, STR("nodes"));
-	json_object(&writing.body.json);
-	if (!put_parents(&writing, &flame) || !put_texts(&writing, &flame, &names) ||
-	    !put_values(&writing, &flame, STR("self"), false) ||
-	    !put_values(&writing, &flame, STR("total"), true))
+	json_key(&writer.body.json, STR("nodes"));
+	json_object(&writer.body.json);
+	if (!put_parents(&writer, &flame) || !put_texts(&writer, &flame, &table) ||
+	    !put_values(&writer, &flame, STR("self"), false) ||
+	    !put_values(&writer, &flame, STR("total"), true))
 		return false;
-	json_end_object(&writing.body.json);
-	*ret_body = end(&writing, answer);
+	json_end_object(&writer.body.json);
+	*ret_body = end(&writer, input);
 	return true;
 }
 
-bool diff_report_write(const struct answer *answer, const struct diff *diff, struct arena *arena,
-		       str *ret_body, struct err *err)
+bool diff_report_write(const struct report_input *input, const struct diff *diff,
+		       struct arena *arena, str *ret_body, struct err *err)
 {
-	struct names names = names_of(&diff->a, arena);
-	struct writing writing;
+	struct text_table table = texts_of(&diff->a, arena);
+	struct report_writer writer;
 
-	begin(&writing, answer, arena, err);
-	put_number(&writing, STR("a_total"), diff->a.total);
-	put_number(&writing, STR("b_total"), diff->b.total);
-	if (!put_names(&writing, &names))
+	begin(&writer, input, arena, err);
+	put_number(&writer, STR("a_total"), diff->a.total);
+	put_number(&writer, STR("b_total"), diff->b.total);
+	if (!put_names(&writer, &table))
 		return false;
-	json_key(&writing.body.json, STR("nodes"));
-	json_object(&writing.body.json);
-	if (!put_parents(&writing, &diff->a) || !put_texts(&writing, &diff->a, &names) ||
-	    !put_values(&writing, &diff->a, STR("a_self"), false) ||
-	    !put_values(&writing, &diff->a, STR("a_total"), true) ||
-	    !put_values(&writing, &diff->b, STR("b_self"), false) ||
-	    !put_values(&writing, &diff->b, STR("b_total"), true))
+	json_key(&writer.body.json, STR("nodes"));
+	json_object(&writer.body.json);
+	if (!put_parents(&writer, &diff->a) || !put_texts(&writer, &diff->a, &table) ||
+	    !put_values(&writer, &diff->a, STR("a_self"), false) ||
+	    !put_values(&writer, &diff->a, STR("a_total"), true) ||
+	    !put_values(&writer, &diff->b, STR("b_self"), false) ||
+	    !put_values(&writer, &diff->b, STR("b_total"), true))
 		return false;
-	json_end_object(&writing.body.json);
-	*ret_body = end(&writing, answer);
+	json_end_object(&writer.body.json);
+	*ret_body = end(&writer, input);
 	return true;
 }
 
@@ -249,31 +254,31 @@ static void put_row(struct json *json, const struct merge *merge, const struct f
 	json_i64(json, row->total);
 	if (merge->group_by->len) {
 		json_key(json, STR("labels"));
-		json_answer_labels(json, merge->set.label_sets.items[row->labels]);
+		json_response_labels(json, merge->set.label_sets.items[row->labels]);
 	}
 	json_end_object(json);
 }
 
-bool flame_table_report_write(const struct answer *answer, struct arena *arena, str *ret_body,
+bool flame_table_report_write(const struct report_input *input, struct arena *arena, str *ret_body,
 			      struct err *err)
 {
-	struct writing writing;
+	struct report_writer writer;
 	struct flame_table table;
 
-	if (!flame_table_build(answer->merge, arena, &table, err))
+	if (!flame_table_build(input->merge, arena, &table, err))
 		return false;
-	begin(&writing, answer, arena, err);
-	put_number(&writing, STR("total"), table.total);
-	json_key(&writing.body.json, STR("rows"));
-	json_array(&writing.body.json);
+	begin(&writer, input, arena, err);
+	put_number(&writer, STR("total"), table.total);
+	json_key(&writer.body.json, STR("rows"));
+	json_array(&writer.body.json);
 	for (size_t i = 0; i < table.rows.len; i++) {
 		const struct flame_row *row = &table.rows.items[i];
 
-		put_row(&writing.body.json, answer->merge, &table.symbols[row->symbol], row);
-		if (!within_memory(&writing))
+		put_row(&writer.body.json, input->merge, &table.symbols[row->symbol], row);
+		if (!within_memory(&writer))
 			return false;
 	}
-	json_end_array(&writing.body.json);
-	*ret_body = end(&writing, answer);
+	json_end_array(&writer.body.json);
+	*ret_body = end(&writer, input);
 	return true;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * frame_text - how a frame is called where people read it: its function, or binary+0xADDRESS in the
- * ELF file where nobody has named it. Names stand as they were given.
+ * frame_text - the text of a frame in reports: its function, or binary+0xADDRESS in the ELF file if
+ * it has no symbol. Function names are not changed.
  */
 #pragma once
 
 #include "profile/sample_set.h"
 
-/* How a stack without frames is called: its samples are in every answer. */
+/* The text of a stack without frames; samples with an empty stack are part of every report. */
 #define NO_STACK STR("[no stack]")
 
+/* Borrows from the frame, or lives in the arena. */
 str frame_text(const struct frame *frame, struct arena *arena);

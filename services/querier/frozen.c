@@ -7,11 +7,11 @@
 
 #include <inttypes.h>
 
-enum { LEVEL = 3 };   /* of zstd, as the store's rows have it */
-enum { SEVERAL = 0 }; /* the first byte of several rows */
+enum { LEVEL = 3 };        /* of zstd, the same as in stored rows */
+enum { SEVERAL_ROWS = 0 }; /* the first byte of a payload of several rows */
 
-/* The labels of a merge's one series are none. */
-static bool want_all(void *self, uint64_t id, str type, struct labels *ret_labels)
+/* Accept each series; the single series of a merge has no labels. */
+static bool accept_all(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
 	(void)self;
 	(void)id;
@@ -20,29 +20,29 @@ static bool want_all(void *self, uint64_t id, str type, struct labels *ret_label
 	return true;
 }
 
-/* Its samples after those that are there already. */
+/* Append the row's samples to the set. */
 static bool decode_row(str row, struct sample_set *set, struct err *err)
 {
-	const struct chunk_filter filter = { .series = want_all, .end_ms = UINT64_MAX };
+	const struct chunk_filter filter = { .series = accept_all, .end_ms = UINT64_MAX };
 	uint64_t samples;
 
 	return chunk_decode(row, &filter, set, &samples, err);
 }
 
-/* Into the merge's arena, within what it may take; without one, into the arena as it is. */
+/* Decode the payload into the arena, within the memory limit of the merge. NULL merge: no limit. */
 static bool decode(str payload, struct merge *merge, struct arena *arena,
 		   struct sample_set *ret_set, struct err *err)
 {
 	struct reader r = reader_of(payload);
 
 	sample_set_init(ret_set, arena);
-	if (reader_u8(&r) != SEVERAL)
+	if (reader_u8(&r) != SEVERAL_ROWS)
 		return decode_row(payload, ret_set, err);
 	while (reader_left(&r)) {
 		str row = reader_str_prefixed(&r);
 
 		if (r.failed)
-			return err_set(err, ERR_INVALID, "a row of the share is cut off");
+			return err_set(err, ERR_INVALID, "a row of the share is truncated");
 		if (!decode_row(row, ret_set, err) ||
 		    (merge && !merge_within_memory(merge, arena, err)))
 			return false;
@@ -50,17 +50,19 @@ static bool decode(str payload, struct merge *merge, struct arena *arena,
 	return true;
 }
 
-static struct sample_set part_of(const struct sample_set *set, size_t first, size_t count)
+static struct sample_set slice_of(const struct sample_set *set, size_t first, size_t count)
 {
-	struct sample_set part = *set;
+	struct sample_set slice = *set;
 
-	part.samples.items = set->samples.items + first;
-	part.samples.len = part.samples.cap = count;
-	return part;
+	slice.samples.items = set->samples.items + first;
+	slice.samples.len = slice.samples.cap = count;
+	return slice;
 }
 
-/* As few rows as their bounds allow, but for halves of what did not fit; no more than are needed to
- * know that they are too large. */
+/*
+ * Encode the set as one row, or as several if it exceeds the bounds of a row: the number of samples
+ * per row is halved until they fit. Stops once the rows have more than max_bytes.
+ */
 static str encode(const struct sample_set *set, uint64_t max_bytes, struct arena *arena)
 {
 	struct buf rows = { .arena = arena };
@@ -69,25 +71,25 @@ static str encode(const struct sample_set *set, uint64_t max_bytes, struct arena
 
 	if (row.len)
 		return row;
-	buf_u8(&rows, SEVERAL);
+	buf_u8(&rows, SEVERAL_ROWS);
 	for (size_t at = 0; at < set->samples.len && rows.len <= max_bytes;) {
 		AUTO_ARENA scratch = { 0 };
 		size_t left = set->samples.len - at;
-		size_t take = left < count ? left : count;
-		struct sample_set part = part_of(set, at, take);
+		size_t slice_len = left < count ? left : count;
+		struct sample_set slice = slice_of(set, at, slice_len);
 
-		row = chunk_encode(&part, LEVEL, &scratch, NULL);
+		row = chunk_encode(&slice, LEVEL, &scratch, NULL);
 		if (row.len) {
 			buf_str_prefixed(&rows, row);
-			at += take;
+			at += slice_len;
 		} else {
-			count = (take + 1) / 2;
+			count = (slice_len + 1) / 2;
 		}
 	}
 	return buf_bytes(&rows);
 }
 
-/* In the order that the row's frames have, which is known when it is read. */
+/* Order the reasons like the frames of the rows, an order that is only known after decoding. */
 static bool order_reasons(struct merge *merge, str payload, struct arena *arena, str *ret_reasons,
 			  struct err *err)
 {
@@ -120,9 +122,9 @@ bool frozen_make(struct merge *merge, uint64_t max_bytes, struct arena *arena,
 		return false;
 	if (frozen.payload.len + frozen.reasons.len > max_bytes)
 		return err_set(err, ERR_LIMIT,
-			       "the profile is too large to be kept: more than %" PRIu64
+			       "the profile is too large to be frozen: more than %" PRIu64
 			       " bytes (--share-max-bytes); share less time, fewer labels or fewer "
-			       "series, or \"freeze\": false",
+			       "series, or set \"freeze\": false",
 			       max_bytes);
 	*ret_frozen = frozen;
 	return true;
@@ -139,8 +141,8 @@ bool frozen_read(const struct frozen *frozen, struct merge *merge, struct err *e
 			       set.frames.len);
 	for (size_t i = 0; i < frozen->reasons.len; i++)
 		if ((uint8_t)frozen->reasons.ptr[i] >= NAME_REASON_COUNT)
-			return err_set(err, ERR_INVALID, "a reason that there is not");
-	/* Without samples there is no series, of which a merge has one. */
+			return err_set(err, ERR_INVALID, "an unknown reason");
+	/* A set without samples has no series, but a merge must have one. */
 	if (set.samples.len)
 		merge->set = set;
 	merge->reasons = (const uint8_t *)frozen->reasons.ptr;

@@ -7,15 +7,15 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* A mean while it is added up: wide enough for any number of 64-bit values. */
+/* A mean while it is added up: wide enough for sums of many 64-bit values. */
 __extension__ typedef __int128 wide;
 
 enum { MILLION = 1000000 };
 
 struct gauge_source {
-	VEC(uint64_t) times; /* of its profiles; sorted and each once when it is settled */
-	/* of the stretch that was averaged last */
-	uint64_t stretch, profiles, first_slot, last_slot;
+	VEC(uint64_t) times; /* of its profiles; sorted and each once after gauge_sort_times() */
+	/* of the last interval that was averaged */
+	uint64_t interval, profiles, first_slot, last_slot;
 };
 
 struct gauge *gauge_new(struct arena *arena)
@@ -46,40 +46,40 @@ static struct gauge_source *source_at(struct gauge *gauge, str name)
 	return source;
 }
 
-static void see_time(struct gauge *gauge, struct gauge_source *source, uint64_t time_ms)
+static void add_time(struct gauge *gauge, struct gauge_source *source, uint64_t time_ms)
 {
 	if (!source->times.len || source->times.items[source->times.len - 1] != time_ms)
 		*vec_push(gauge->arena, &source->times) = time_ms;
 }
 
-void gauge_see(struct gauge *gauge, const struct sample_set *row)
+void gauge_observe(struct gauge *gauge, const struct sample_set *row)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct gauge_source **known =
+	struct gauge_source **sources =
 		arena_array(&scratch, struct gauge_source *, row->label_sets.len);
-	uint32_t series = UINT32_MAX; /* that `known` speaks of */
+	uint32_t series = UINT32_MAX; /* the series of `sources` */
 
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
 
 		if (sample->series != series)
-			memset(known, 0, row->label_sets.len * sizeof(struct gauge_source *));
+			memset(sources, 0, row->label_sets.len * sizeof(struct gauge_source *));
 		series = sample->series;
-		if (!known[sample->labels])
-			known[sample->labels] =
+		if (!sources[sample->labels])
+			sources[sample->labels] =
 				source_at(gauge, gauge_source_name(row, sample, &scratch));
-		see_time(gauge, known[sample->labels], sample->time_ms);
+		add_time(gauge, sources[sample->labels], sample->time_ms);
 	}
 }
 
-void gauge_add(struct gauge *gauge, const struct gauge *other)
+void gauge_combine(struct gauge *gauge, const struct gauge *other)
 {
 	map_for_each(&other->sources, slot) {
 		const struct gauge_source *from = slot->value;
 		struct gauge_source *into = source_at(gauge, slot->key);
 
 		for (size_t i = 0; i < from->times.len; i++)
-			see_time(gauge, into, from->times.items[i]);
+			add_time(gauge, into, from->times.items[i]);
 	}
 }
 
@@ -90,7 +90,7 @@ static int compare_times(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-void gauge_settle(struct gauge *gauge)
+void gauge_sort_times(struct gauge *gauge)
 {
 	map_for_each(&gauge->sources, slot) {
 		struct gauge_source *source = slot->value;
@@ -110,17 +110,17 @@ struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group)
 	return map_get(&gauge->sources, labels_get(group, GAUGE_SOURCE));
 }
 
-/* How many times are before that one. */
+/* The number of times before time_ms. */
 static size_t times_before(const struct gauge_source *source, uint64_t time_ms)
 {
 	return sorted_before(source->times.items, source->times.len, each, *each < time_ms);
 }
 
-static void look_at_stretch(struct gauge_source *source, uint64_t start_ms, uint64_t end_ms)
+static void measure_interval(struct gauge_source *source, uint64_t start_ms, uint64_t end_ms)
 {
 	size_t first = times_before(source, start_ms), end = times_before(source, end_ms);
 
-	assert(first < end); /* it has a sum, so it was seen */
+	assert(first < end); /* it has a sum, so it was observed */
 	source->profiles = end - first;
 	source->first_slot = (source->times.items[first] - start_ms) / GAUGE_SLOT_MS;
 	source->last_slot = (source->times.items[end - 1] - start_ms) / GAUGE_SLOT_MS;
@@ -134,10 +134,10 @@ static int compare_first_slots(const void *a, const void *b)
 	return (left->first_slot > right->first_slot) - (left->first_slot < right->first_slot);
 }
 
-/* In how many slots any of the sources is there. */
+/* The number of slots in which any of the sources exists. */
 static uint64_t slots_of(struct gauge_source **sources, size_t count)
 {
-	uint64_t slots = 0, next = 0; /* not counted yet */
+	uint64_t slots = 0, next = 0; /* the first slot that is not counted yet */
 
 	if (count)
 		qsort(sources, count, sizeof(struct gauge_source *), compare_first_slots);
@@ -152,33 +152,33 @@ static uint64_t slots_of(struct gauge_source **sources, size_t count)
 	return slots;
 }
 
-static uint64_t look_at_sources(struct gauge *gauge, const struct gauge_sum *sums, size_t count,
+static uint64_t measure_sources(struct gauge *gauge, const struct gauge_sum *sums, size_t count,
 				uint64_t start_ms, uint64_t end_ms)
 {
 	AUTO_ARENA scratch = { 0 };
 	VEC(struct gauge_source *) sources = { 0 };
 
-	gauge->stretch++;
+	gauge->interval++;
 	for (size_t i = 0; i < count; i++) {
 		struct gauge_source *source = sums[i].source;
 
-		if (source->stretch == gauge->stretch)
+		if (source->interval == gauge->interval)
 			continue;
-		source->stretch = gauge->stretch;
-		look_at_stretch(source, start_ms, end_ms);
+		source->interval = gauge->interval;
+		measure_interval(source, start_ms, end_ms);
 		*vec_push(&scratch, &sources) = source;
 	}
 	return slots_of(sources.items, sources.len);
 }
 
-/* To the nearest; halves up. */
+/* Rounds to the nearest; halves up. */
 static wide divide(wide value, wide by)
 {
-	assert(by > 0); /* a source has profiles, and is there in a slot at least */
+	assert(by > 0); /* a source has profiles, and exists in at least one slot */
 
 	wide twice = 2 * value + by, quotient = twice / (2 * by);
 
-	return quotient - (twice % (2 * by) < 0); /* C cuts towards 0 */
+	return quotient - (twice % (2 * by) < 0); /* C division truncates towards 0 */
 }
 
 static wide share_of(const struct gauge_sum *sum, uint64_t slots)
@@ -200,7 +200,7 @@ static int compare_keys(const void *a, const void *b)
 bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, uint64_t start_ms,
 		   uint64_t end_ms, struct err *err)
 {
-	uint64_t slots = look_at_sources(gauge, sums, *count, start_ms, end_ms);
+	uint64_t slots = measure_sources(gauge, sums, *count, start_ms, end_ms);
 	size_t kept = 0;
 
 	if (*count)
@@ -213,7 +213,8 @@ bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, u
 			mean += share_of(&sums[i], slots);
 		mean = divide(mean, MILLION);
 		if (mean > INT64_MAX || mean < INT64_MIN)
-			return err_set(err, ERR_LIMIT, "a mean is beyond 64 bits: ask for fewer");
+			return err_set(err, ERR_LIMIT,
+				       "a mean exceeds 64 bits: ask for fewer series");
 		sums[kept++] = (struct gauge_sum){ .key = key, .value = (int64_t)mean };
 	}
 	*count = kept;

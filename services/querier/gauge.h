@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gauge - what an answer says of a gauge (heap, goroutines): a mean over time, where other types
- * have a sum.
+ * gauge - means over time for profile types that are gauges (heap, goroutines); other types have
+ * sums.
  *
- * Each profile of a gauge tells a state, so those of one process must not be added up over time,
- * and those of different processes must. A *source* is a process, as far as it can be told: a
- * series, and of it the samples with the same `pid`. A source's *profile* is what it has of one
- * time. Over a stretch of time
+ * Each profile of a gauge shows a state. Profiles of one process must not be added up over time,
+ * but those of different processes must. A *source* is a process as far as the data identifies it:
+ * the samples of a series with the same `pid`. A *profile* of a source is its samples at one time.
+ * Over an interval of time:
  *
- *     the mean of a source is the sum of its values / the number of its profiles,
- *     it is there from the first of them to the last, in whole minutes from the stretch's start,
- *     and counts for that share of the minutes in which any source of the answer is there.
+ *     the mean of a source is the sum of its values / the number of its profiles;
+ *     the source exists from the first of its profiles to the last, in whole minutes from the start
+ *     of the interval;
+ *     its weight is that time / the minutes in which any source of the response exists.
  *
- * So processes that were replaced by others are not counted beside them. Each source's share is
- * rounded to a millionth of the unit, what an answer shows to the unit; halves up.
+ * So a process that another one replaced is not counted beside it. The weighted mean of each source
+ * is rounded to a millionth of the unit, the response to the unit; halves are rounded up.
  *
- *     while reading:  gauge_see() each row, before matchers on samples' own labels are tried;
- *                     sum up values by source and whatever the answer is of
- *     then:           gauge_settle(), gauge_average() the sums of each stretch
+ *     while reading:  gauge_observe() each row before matchers on samples' own labels are applied;
+ *                     add up values by source and by the keys of the response
+ *     then:           gauge_sort_times(), and gauge_average() the sums of each interval
+ *
+ * All memory is the arena's. One thread.
  */
 #pragma once
 
@@ -31,33 +34,40 @@ struct gauge {
 	/* private */
 	struct arena *arena;
 	struct map sources;
-	uint64_t stretch; /* number of the one that is being averaged */
+	uint64_t interval; /* number of the interval that is being averaged */
 };
 
-/* The label of a group that names a source; no label that is stored has this name. */
+/* The label of a group that identifies a source; no stored label has this name. */
 #define GAUGE_SOURCE STR("\x01source")
 
 struct gauge *gauge_new(struct arena *arena);
-void gauge_see(struct gauge *gauge, const struct sample_set *row);
+
+/* Record the times at which the sources of the row's samples have profiles. */
+void gauge_observe(struct gauge *gauge, const struct sample_set *row);
+
+/* The identity of a sample's source, as text in the arena. */
 str gauge_source_name(const struct sample_set *row, const struct sample *sample,
 		      struct arena *arena);
 
-/* What another connection has seen. */
-void gauge_add(struct gauge *gauge, const struct gauge *other);
-void gauge_settle(struct gauge *gauge);
+/* Add the times that another connection has recorded. */
+void gauge_combine(struct gauge *gauge, const struct gauge *other);
 
-/* A sum of the values of one source in a stretch; `key` says what it is a part of. */
+/* Sort the times of each source and remove duplicates. Call once, before gauge_average(). */
+void gauge_sort_times(struct gauge *gauge);
+
+/* The sum of the values of one source in an interval, for one key of the response. */
 struct gauge_sum {
 	struct gauge_source *source;
 	uint64_t key;
 	int64_t value;
 };
 
+/* The source that a group's GAUGE_SOURCE label identifies. NULL: unknown. */
 struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group);
 
 /*
- * The sums of [start_ms, end_ms) become means, one for each key, sorted by it. All sources of an
- * answer must be among them. ERR_LIMIT: a mean is beyond 64 bits.
+ * Replace the sums of [start_ms, end_ms) by means: one for each key, sorted by key; *count is
+ * updated. `sums` must contain all sources of the response. ERR_LIMIT: a mean beyond 64 bits.
  */
 bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, uint64_t start_ms,
 		   uint64_t end_ms, struct err *err) MUST_CHECK;

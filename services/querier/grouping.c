@@ -5,7 +5,7 @@ void grouping_begin(struct grouping *grouping, const struct sample_set *row, str
 {
 	grouping->row = row;
 	grouping->groups = arena_array(scratch, uint32_t, row->label_sets.len);
-	grouping->knows_a_series = false;
+	grouping->has_series = false;
 }
 
 uint32_t grouping_add(struct sample_set *into, struct labels labels)
@@ -19,7 +19,7 @@ uint32_t grouping_add(struct sample_set *into, struct labels labels)
 	return group;
 }
 
-/* The labels that the answer is grouped by; `items` has room for them. */
+/* Collect the labels of `by`; `items` must have room for by->len. */
 static size_t named_labels(const struct group_by *by, struct labels of_series,
 			   struct labels of_sample, struct label *items)
 {
@@ -73,7 +73,7 @@ static uint32_t without_source(struct sample_set *into, uint32_t group)
 const struct grouping_origin *grouping_origins(struct sample_set *into, const struct gauge *gauge,
 					       struct arena *scratch)
 {
-	size_t count = into->label_sets.len; /* it grows below */
+	size_t count = into->label_sets.len; /* without_source() adds more */
 	struct grouping_origin *origins = arena_array(scratch, struct grouping_origin, count);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -89,17 +89,17 @@ uint32_t grouping_of(struct grouping *grouping, const struct sample *sample)
 
 	if (grouping->by && grouping->by->len == 0 && grouping->sources == GROUPING_NO_SOURCES)
 		return 0;
-	/* Samples of a series stand together in a row, so groups are remembered for one only. */
-	if (!grouping->knows_a_series || grouping->series != sample->series) {
+	/* The samples of a series are adjacent in a row, so the groups of one series are cached. */
+	if (!grouping->has_series || grouping->series != sample->series) {
 		memset(grouping->groups, 0,
 		       grouping->row->label_sets.len * sizeof(*grouping->groups));
 		grouping->series = sample->series;
-		grouping->knows_a_series = true;
+		grouping->has_series = true;
 	}
 
-	uint32_t *known = &grouping->groups[by_series ? 0 : sample->labels];
+	uint32_t *group = &grouping->groups[by_series ? 0 : sample->labels];
 
-	if (*known == 0)
-		*known = make_group(grouping, sample) + 1;
-	return *known - 1;
+	if (*group == 0)
+		*group = make_group(grouping, sample) + 1;
+	return *group - 1;
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-querier - answers questions about stored profiles over HTTP. Of the database it
- * changes nothing but shared links.
+ * decima-querier - serves queries of stored profiles over HTTP. The only rows it writes to the
+ * database are shares.
  */
 #include "api.h"
+#include "api_request.h"
 #include "base/clock.h"
 #include "chassis/daemon.h"
 #include "chassis/metrics.h"
-#include "name_search.h"
-#include "question.h"
-#include "refusal.h"
+#include "error_response.h"
+#include "handlers.h"
 #include "report.h"
-#include "shared.h"
+#include "shared_query.h"
 #include "store/limits.h"
+#include "symbol_lookup.h"
 
 struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
 	uint64_t concurrency, connections, memory_max, timeout_ns;
 	const char *symbolizer_url;
-	uint64_t names_timeout_ns, names_max_bytes;
+	uint64_t symbolizer_timeout_ns, symbol_cache_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes;
 };
 
@@ -29,84 +30,85 @@ static const struct conf_key keys[] = {
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, postgres),
 	  .fallback = "postgresql://127.0.0.1:5432/decima",
-	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs, as libpq takes "
-		  "them; "
-		  "a standby will do." },
+	  .help = "PostgreSQL with the profiles: a URI or keyword=value pairs in libpq's format. A "
+		  "standby suffices for all but storing shares." },
 	{ .flag = "query-concurrency",
 	  .type = CONF_U64,
 	  .offset = offsetof(struct settings, concurrency),
 	  .fallback = "8",
 	  .min = 1,
 	  .max = POOL_MAX,
-	  .help = "Queries answered at once; others wait for up to 10 s." },
+	  .help = "Queries that run at the same time; others wait up to 10 s." },
 	{ .flag = "query-connections",
 	  .type = CONF_U64,
 	  .offset = offsetof(struct settings, connections),
 	  .fallback = "2",
 	  .min = 1,
 	  .max = READERS_MAX,
-	  .help = "Connections to PostgreSQL, and threads, that one query with much to read may "
-		  "use, all in one snapshot; together at most query-concurrency times as many." },
+	  .help = "Connections to PostgreSQL, and threads, that one query may use if it reads much "
+		  "data, all in one snapshot. The total is at most this times query-concurrency." },
 	{ .flag = "query-memory-limit",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, memory_max),
 	  .fallback = "512MB",
 	  .min = 1 << 20,
-	  .help = "Memory that one answer may take; a query that needs more is refused (422)." },
+	  .help = "Memory that one query may use; a query that needs more is rejected (422)." },
 	{ .flag = "query-timeout",
 	  .type = CONF_DURATION,
 	  .offset = offsetof(struct settings, timeout_ns),
 	  .fallback = "1m",
 	  .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
-	  .help = "Time that one query may take, waiting for its turn included; then it is ended, "
-		  "in PostgreSQL too (503). A request may ask for less with `timeout`." },
+	  .help = "Time that one query may take, the wait for a connection included. After that it "
+		  "is cancelled, in PostgreSQL as well (503). A request may set a shorter time "
+		  "with `timeout`." },
 	{ .flag = "symbolizer-url",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, symbolizer_url),
 	  .fallback = "",
-	  .help = "The symbolizer that names addresses, as http://host:7073; empty: they stay "
-		  "addresses." },
+	  .help = "URL of the symbolizer, as http://host:7073. Empty: addresses are not "
+		  "symbolized." },
 	{ .flag = "symbolizer-timeout",
 	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, names_timeout_ns),
+	  .offset = offsetof(struct settings, symbolizer_timeout_ns),
 	  .fallback = "5s",
 	  .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
-	  .help = "Time that one query may wait for names, and at most half of what is left of "
-		  "its own; what has none by then stays an address, and the answer says so." },
+	  .help = "Time that one query may wait for symbols, and at most half of the time it has "
+		  "left. Addresses without symbols by then stay addresses, and the response has a "
+		  "warning." },
 	{ .flag = "name-cache-max-bytes",
 	  .type = CONF_BYTES,
-	  .offset = offsetof(struct settings, names_max_bytes),
+	  .offset = offsetof(struct settings, symbol_cache_max_bytes),
 	  .fallback = "256MB",
 	  .min = 1 << 20,
-	  .help = "Memory for names that were asked for; beyond, the binaries that were not asked "
-		  "for for longest are forgotten." },
+	  .help = "Memory of cached symbols; beyond it, the least recently used binaries are "
+		  "evicted." },
 	{ .flag = "share-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, share_max_bytes),
 	  .fallback = "8MB",
 	  .min = 1 << 10,
-	  .help = "Size of one shared profile as it is kept, compressed, or of both sides of a "
-		  "comparison; a larger one is refused (422)." },
+	  .help = "Compressed size of one frozen share, both sides of a comparison together; a "
+		  "larger one is rejected (422)." },
 	{ .flag = "share-total-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, share_total_max_bytes),
 	  .fallback = "10GB",
 	  .min = 1 << 10,
-	  .help = "Size of all shared profiles in the database; beyond, none is added (422)." },
+	  .help = "Size of all shares in the database; beyond it, new shares are rejected (422)." },
 };
 
 static void register_metrics(void)
 {
-	metrics_register(question_metrics, QUESTION_METRICS);
-	metrics_register(refusal_metrics, REFUSAL_METRICS);
+	metrics_register(api_request_metrics, API_REQUEST_METRICS);
+	metrics_register(error_response_metrics, ERROR_RESPONSE_METRICS);
 	metrics_register(pool_metrics, POOL_METRICS);
 	metrics_register(report_metrics, REPORT_METRICS);
-	metrics_register(name_search_metrics, NAME_SEARCH_METRICS);
-	metrics_register(name_cache_metrics, NAME_CACHE_METRICS);
-	metrics_register(namer_metrics, NAMER_METRICS);
-	metrics_register(shared_metrics, SHARED_METRICS);
+	metrics_register(symbol_lookup_metrics, SYMBOL_LOOKUP_METRICS);
+	metrics_register(symbol_cache_metrics, SYMBOL_CACHE_METRICS);
+	metrics_register(symbolization_metrics, SYMBOLIZATION_METRICS);
+	metrics_register(shared_query_metrics, SHARED_QUERY_METRICS);
 	metrics_register(share_metrics, SHARE_METRICS);
 }
 
@@ -123,8 +125,8 @@ static bool run(void *self, struct err *err)
 			 .memory_max = settings->memory_max,
 			 .timeout_ns = settings->timeout_ns,
 			 .symbolizer_url = settings->symbolizer_url,
-			 .names_timeout_ns = settings->names_timeout_ns,
-			 .names_max_bytes = settings->names_max_bytes,
+			 .symbolizer_timeout_ns = settings->symbolizer_timeout_ns,
+			 .symbol_cache_max_bytes = settings->symbol_cache_max_bytes,
 			 .share_max_bytes = settings->share_max_bytes,
 			 .share_total_max_bytes = settings->share_total_max_bytes });
 
@@ -132,7 +134,7 @@ static bool run(void *self, struct err *err)
 					  .route_count = API_ROUTES,
 					  .self = &api,
 					  .ready = api_ready,
-					  .refuse = api_refuse };
+					  .refuse = api_reject };
 	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
 	api_done(&api);
@@ -146,7 +148,7 @@ int main(int argc, char **argv)
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-querier",
-				  .summary = "Answers questions about stored profiles over HTTP.",
+				  .summary = "Serves queries of stored profiles over HTTP.",
 				  .keys = keys,
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * memory - what the parts of one answer hold together, each in a thread and an arena of its own.
+ * memory - the memory that the parts of one response use together.
+ *
+ * Each part belongs to one thread and has an arena of its own; the total is atomic.
  */
 #pragma once
 
@@ -9,22 +11,22 @@
 #include <stdatomic.h>
 
 struct memory {
-	_Atomic size_t held;
+	_Atomic size_t used; /* bytes */
 };
 
-/* A part's: what it held when it was last asked. */
-struct memory_share {
-	struct memory *memory; /* NULL: it is alone */
-	size_t held;
+/* One part, and the bytes that it reported last. Zero is a valid part without a total. */
+struct memory_part {
+	struct memory *total; /* NULL: the part stands alone */
+	size_t used;
 };
 
-/* Say what it holds now, and hear what all hold. */
-static inline size_t memory_held(struct memory_share *share, size_t held)
+/* Report the bytes that the part uses now; returns the bytes of all parts. */
+static inline size_t memory_update(struct memory_part *part, size_t used)
 {
-	size_t grown = held - share->held; /* wraps where it shrank, as the sum does */
+	size_t grown = used - part->used; /* wraps if it shrank; the sum below wraps back */
 
-	if (!share->memory)
-		return held;
-	share->held = held;
-	return atomic_fetch_add(&share->memory->held, grown) + grown;
+	if (!part->total)
+		return used;
+	part->used = used;
+	return atomic_fetch_add(&part->total->used, grown) + grown;
 }

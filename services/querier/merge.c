@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merge.h"
 
-#include "grouping.h"
-
 #include <inttypes.h>
 
 enum { FIRST_SLOTS = 1024 };
 
-/* One row's way into the merge. */
-struct round {
+/* The state while one row is added to the merge. */
+struct row_merge {
 	struct merge *merge;
 	const struct sample_set *row;
 	struct sample_merge stacks;
 	struct grouping grouping;
 };
 
-/* Of one stack of the row, in the group that its last sample was in. */
+/* The sum of one stack of the row, in the group of its last sample. */
 struct sum {
 	int64_t value;
 	uint32_t group;
@@ -66,34 +64,34 @@ static void grow(struct merge *merge)
 	}
 }
 
-void merge_share(struct merge *merge, struct memory *memory)
+void merge_share_memory(struct merge *merge, struct memory *memory)
 {
-	merge->share.memory = memory;
+	merge->memory.total = memory;
 }
 
 bool merge_overflow(struct err *err)
 {
-	return err_set(err, ERR_LIMIT, "a sum is beyond 64 bits: ask for less time");
+	return err_set(err, ERR_LIMIT, "a sum exceeds 64 bits: ask for less time");
 }
 
 bool merge_too_big(const struct merge *merge, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
-		       "the answer needs more than %" PRIu64
+		       "the response needs more than %" PRIu64
 		       " bytes of memory: ask for less time, fewer labels or fewer series, or "
 		       "raise --query-memory-limit",
 		       merge->memory_max);
 }
 
-size_t merge_held(struct merge *merge, const struct arena *arena)
+size_t merge_memory_used(struct merge *merge, const struct arena *arena)
 {
-	return memory_held(&merge->share,
-			   merge->arena->held + (arena == merge->arena ? 0 : arena->held));
+	return memory_update(&merge->memory,
+			     merge->arena->held + (arena == merge->arena ? 0 : arena->held));
 }
 
 bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
 {
-	return merge_held(merge, arena) <= merge->memory_max || merge_too_big(merge, err);
+	return merge_memory_used(merge, arena) <= merge->memory_max || merge_too_big(merge, err);
 }
 
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value, struct err *err)
@@ -115,12 +113,12 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
 	return true;
 }
 
-/* A sum of the row into the answer; it is 0 afterwards. */
-static bool add_sum(struct round *round, uint32_t stack, struct sum *sum, struct err *err)
+/* Add a sum of the row to the merge and reset it to 0. */
+static bool add_sum(struct row_merge *row_merge, uint32_t stack, struct sum *sum, struct err *err)
 {
-	struct merge *merge = round->merge;
+	struct merge *merge = row_merge->merge;
 
-	if (!merge_add(merge, sample_merge_stack(&round->stacks, stack), sum->group, sum->value,
+	if (!merge_add(merge, sample_merge_stack(&row_merge->stacks, stack), sum->group, sum->value,
 		       err))
 		return false;
 	sum->value = 0;
@@ -128,20 +126,21 @@ static bool add_sum(struct round *round, uint32_t stack, struct sum *sum, struct
 }
 
 /*
- * Samples of one stack come many times in a row, and mostly of one group: they are added up by
- * stack first, so that the table of the answer is looked into once for many of them.
+ * A row has many samples with the same stack, mostly in one group. They are added up by stack
+ * first, so that one lookup in the merge's hash table serves many samples.
  */
-static bool take_samples(struct round *round, struct err *err)
+static bool add_samples(struct row_merge *row_merge, struct err *err)
 {
-	const struct sample_set *row = round->row;
-	struct sum *sums = arena_array(&round->stacks.scratch, struct sum, row->stacks.len);
+	const struct sample_set *row = row_merge->row;
+	struct sum *sums = arena_array(&row_merge->stacks.scratch, struct sum, row->stacks.len);
 
 	for (size_t i = 0; i < row->samples.len; i++) {
 		const struct sample *sample = &row->samples.items[i];
 		struct sum *sum = &sums[sample->stack];
-		uint32_t group = grouping_of(&round->grouping, sample);
+		uint32_t group = grouping_of(&row_merge->grouping, sample);
 
-		if (sum->used && sum->group != group && !add_sum(round, sample->stack, sum, err))
+		if (sum->used && sum->group != group &&
+		    !add_sum(row_merge, sample->stack, sum, err))
 			return false;
 		sum->group = group;
 		sum->used = true;
@@ -149,16 +148,16 @@ static bool take_samples(struct round *round, struct err *err)
 			return merge_overflow(err);
 	}
 	for (size_t i = 0; i < row->stacks.len; i++)
-		if (sums[i].used && !add_sum(round, (uint32_t)i, &sums[i], err))
+		if (sums[i].used && !add_sum(row_merge, (uint32_t)i, &sums[i], err))
 			return false;
 	return true;
 }
 
-static bool take_row(struct merge *merge, const struct sample_set *row,
-		     enum grouping_sources sources, struct err *err)
+static bool add_row(struct merge *merge, const struct sample_set *row,
+		    enum grouping_sources sources, struct err *err)
 {
 	struct series *sum = &merge->set.series.items[0];
-	struct round round = {
+	struct row_merge row_merge = {
 		.merge = merge,
 		.grouping = { .into = &merge->set,
 			      .by = merge->group_by,
@@ -168,38 +167,38 @@ static bool take_row(struct merge *merge, const struct sample_set *row,
 
 	for (size_t i = 0; i < row->series.len && sum->period == 0; i++)
 		sum->period = row->series.items[i].period;
-	sample_merge_begin(&round.stacks, &merge->set, row);
-	grouping_begin(&round.grouping, row, &round.stacks.scratch);
+	sample_merge_begin(&row_merge.stacks, &merge->set, row);
+	grouping_begin(&row_merge.grouping, row, &row_merge.stacks.scratch);
 
-	bool taken = take_samples(&round, err);
+	bool added = add_samples(&row_merge, err);
 
-	sample_merge_end(&round.stacks);
-	return taken;
+	sample_merge_end(&row_merge.stacks);
+	return added;
 }
 
-bool merge_take(void *self, const struct sample_set *row, struct err *err)
+bool merge_add_row(void *self, const struct sample_set *row, struct err *err)
 {
-	return take_row(self, row, GROUPING_SOURCES, err);
+	return add_row(self, row, GROUPING_SOURCES, err);
 }
 
-bool merge_join(struct merge *merge, const struct merge *other, struct err *err)
+bool merge_combine(struct merge *merge, const struct merge *other, struct err *err)
 {
 	if (merge->gauge)
-		gauge_add(merge->gauge, other->gauge);
+		gauge_combine(merge->gauge, other->gauge);
 	return other->set.samples.len == 0 ||
-	       take_row(merge, &other->set, GROUPING_SOURCES_KEPT, err);
+	       add_row(merge, &other->set, GROUPING_SOURCES_KEPT, err);
 }
 
-void merge_gauge(struct merge *merge)
+void merge_set_gauge(struct merge *merge)
 {
 	merge->gauge = gauge_new(merge->arena);
 }
 
-bool merge_see(void *self, const struct sample_set *row, struct err *err)
+bool merge_observe_row(void *self, const struct sample_set *row, struct err *err)
 {
 	struct merge *merge = self;
 
-	gauge_see(merge->gauge, row);
+	gauge_observe(merge->gauge, row);
 	return merge_within_memory(merge, merge->arena, err);
 }
 
@@ -219,7 +218,7 @@ bool merge_average(struct merge *merge, const struct window *window, struct err 
 					      .key = (uint64_t)sample->stack << 32 | origin->group,
 					      .value = sample->value };
 	}
-	gauge_settle(merge->gauge);
+	gauge_sort_times(merge->gauge);
 	if (!merge_within_memory(merge, &scratch, err) ||
 	    !gauge_average(merge->gauge, sums, &count, window->start_ms, window->end_ms, err))
 		return false;

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * merge - the answer while it is being read: (stack, labels it is grouped by) to the sum.
+ * merge - aggregates samples while they are read: (stack, labels grouped by) -> sum of the values.
  *
- * Rows go in one by one and are forgotten; times and all other labels with them. What is held grows
- * with distinct stacks and groups, not with samples, and ends at a limit. It becomes a sample_set
- * of one series, whose samples are the sums.
+ * Rows are added one by one and not kept, nor are their times and other labels. Memory grows with
+ * the number of distinct stacks and groups, not of samples, and is limited. The result is a
+ * sample_set with one series, whose samples are the sums. All memory is the arena's. One thread.
  */
 #pragma once
 
 #include "base/err.h"
 #include "gauge.h"
+#include "grouping.h"
 #include "memory.h"
-#include "params.h"
 #include "profile/sample_set.h"
+#include "window.h"
 
 struct merge {
-	struct sample_set set; /* what has been merged: one sample for each stack and group */
-	/* By frame: enum name_reason of those that nobody could name. NULL: nobody was asked. */
+	struct sample_set set; /* the sums: one sample for each stack and group */
+	/* By frame: enum name_reason of a frame without symbols. NULL: it was not symbolized. */
 	const uint8_t *reasons;
 	/* private */
 	struct arena *arena;
 	const struct group_by *group_by;
 	struct gauge *gauge; /* NULL: values add up */
 	uint64_t memory_max;
-	struct memory_share share;
-	uint32_t *slots; /* of samples by (stack, labels): index + 1, half full at most */
+	struct memory_part memory;
+	uint32_t
+		*slots; /* hash table of samples by (stack, labels): index + 1, at most half full */
 	size_t cap;
 };
 
@@ -32,36 +34,38 @@ struct merge {
 void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
 		struct arena *arena);
 
-/* A store_sink's take(). ERR_LIMIT: more memory than it may take, or a sum beyond 64 bits. */
-bool merge_take(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+/* Add the samples of a row; a callback of store_sink. ERR_LIMIT: more than memory_max bytes, or a
+ * sum beyond 64 bits. */
+bool merge_add_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 
-/* What another connection merged. */
-bool merge_join(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
+/* Add the sums of another merge, with the same groups. ERR_LIMIT: as merge_add_row(). */
+bool merge_combine(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
 
 /*
- * For a gauge (gauge.h): to be said before the first row; a store_sink's see(); and when all rows
- * were taken, their sums become means over the window.
+ * For profile types that are gauges (gauge.h). Call merge_set_gauge() before the first row;
+ * merge_observe_row(), a callback of store_sink, for each row before its samples are filtered; and
+ * merge_average() after the last row, which replaces the sums by means over the window.
  */
-void merge_gauge(struct merge *merge);
-bool merge_see(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+void merge_set_gauge(struct merge *merge);
+bool merge_observe_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 bool merge_average(struct merge *merge, const struct window *window, struct err *err) MUST_CHECK;
 
 /* Add to the sum of a stack and a label set of the merge's own set. ERR_LIMIT: beyond 64 bits. */
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
 	       struct err *err) MUST_CHECK;
 
-/* One of several that are made at once, and hold at most memory_max together. */
-void merge_share(struct merge *merge, struct memory *memory);
+/* Count this merge towards `memory`: memory_max bounds all parts of it together. */
+void merge_share_memory(struct merge *merge, struct memory *memory);
 
-/* Bytes of the merge, of what is made of it in `arena`, and of those that share its memory. */
-size_t merge_held(struct merge *merge, const struct arena *arena);
+/* Bytes of the merge, of `arena` with a report on it, and of the other parts of its memory. */
+size_t merge_memory_used(struct merge *merge, const struct arena *arena);
 
-/* Whether the merge, and what a report makes of it in `arena`, take no more than they may. */
+/* Fails with ERR_LIMIT if merge_memory_used() is more than memory_max. */
 bool merge_within_memory(struct merge *merge, const struct arena *arena,
 			 struct err *err) MUST_CHECK;
 
-/* False: it takes more. */
+/* Always false: sets the error for more memory than memory_max (ERR_LIMIT). */
 bool merge_too_big(const struct merge *merge, struct err *err);
 
-/* False: a sum is beyond 64 bits. */
+/* Always false: sets the error for a sum beyond 64 bits (ERR_LIMIT). */
 bool merge_overflow(struct err *err);

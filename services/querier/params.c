@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static bool take_digits(str *rest, size_t count, uint64_t *ret_value)
+static bool parse_digits(str *rest, size_t count, uint64_t *ret_value)
 {
 	str digits = { rest->ptr, count };
 
@@ -17,7 +17,7 @@ static bool take_digits(str *rest, size_t count, uint64_t *ret_value)
 	return true;
 }
 
-static bool take_char(str *rest, char c)
+static bool parse_char(str *rest, char c)
 {
 	if (rest->len == 0 || rest->ptr[0] != c)
 		return false;
@@ -26,14 +26,14 @@ static bool take_char(str *rest, char c)
 }
 
 /* ".123" to milliseconds, rounded up. No dot: 0. */
-static bool take_fraction(str *rest, uint64_t *ret_ms)
+static bool parse_fraction(str *rest, uint64_t *ret_ms)
 {
 	uint64_t ms = 0, scale = 100;
 	bool finer = false;
 	size_t digits = 0;
 
 	*ret_ms = 0;
-	if (!take_char(rest, '.'))
+	if (!parse_char(rest, '.'))
 		return true;
 	for (; rest->len && rest->ptr[0] >= '0' && rest->ptr[0] <= '9'; digits++) {
 		uint64_t digit = (uint64_t)(rest->ptr[0] - '0');
@@ -47,14 +47,14 @@ static bool take_fraction(str *rest, uint64_t *ret_ms)
 	return digits > 0;
 }
 
-static bool unix_seconds(str text, uint64_t *ret_ms)
+static bool parse_unix_seconds(str text, uint64_t *ret_ms)
 {
 	size_t digits = 0;
 	uint64_t seconds, ms;
 
 	while (digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9')
 		digits++;
-	if (digits > 12 || !take_digits(&text, digits, &seconds) || !take_fraction(&text, &ms) ||
+	if (digits > 12 || !parse_digits(&text, digits, &seconds) || !parse_fraction(&text, &ms) ||
 	    text.len)
 		return false;
 	*ret_ms = seconds * 1000 + ms;
@@ -64,22 +64,23 @@ static bool unix_seconds(str text, uint64_t *ret_ms)
 /* Days from 1970-01-01 to a date of the Gregorian calendar, from 1970 on. */
 static uint64_t days_since_1970(uint64_t year, uint64_t month, uint64_t day)
 {
-	/* Years begin in March here, so that the leap day is the last of its year. */
+	/* Years begin in March here, so that the leap day is the last day of a year. */
 	uint64_t y = month <= 2 ? year - 1 : year;
 	uint64_t m = month <= 2 ? month + 9 : month - 3;
 
 	return y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1 - 719468;
 }
 
-static bool take_date(str *rest, uint64_t *ret_days)
+static bool parse_date(str *rest, uint64_t *ret_days)
 {
 	static const unsigned char month_days[] = {
 		31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
 	};
 	uint64_t year, month, day;
 
-	if (!take_digits(rest, 4, &year) || !take_char(rest, '-') ||
-	    !take_digits(rest, 2, &month) || !take_char(rest, '-') || !take_digits(rest, 2, &day))
+	if (!parse_digits(rest, 4, &year) || !parse_char(rest, '-') ||
+	    !parse_digits(rest, 2, &month) || !parse_char(rest, '-') ||
+	    !parse_digits(rest, 2, &day))
 		return false;
 	if (year < 1970 || month < 1 || month > 12)
 		return false;
@@ -93,38 +94,38 @@ static bool take_date(str *rest, uint64_t *ret_days)
 }
 
 /* "Z" or "+02:00", in seconds east of Greenwich. */
-static bool take_zone(str *rest, int64_t *ret_seconds)
+static bool parse_zone(str *rest, int64_t *ret_seconds)
 {
 	uint64_t hours, minutes;
 
-	if (take_char(rest, 'Z') || take_char(rest, 'z')) {
+	if (parse_char(rest, 'Z') || parse_char(rest, 'z')) {
 		*ret_seconds = 0;
 		return true;
 	}
 
 	bool west = rest->len && rest->ptr[0] == '-';
 
-	if (!take_char(rest, '+') && !take_char(rest, '-'))
+	if (!parse_char(rest, '+') && !parse_char(rest, '-'))
 		return false;
-	if (!take_digits(rest, 2, &hours) || !take_char(rest, ':') ||
-	    !take_digits(rest, 2, &minutes) || hours > 23 || minutes > 59)
+	if (!parse_digits(rest, 2, &hours) || !parse_char(rest, ':') ||
+	    !parse_digits(rest, 2, &minutes) || hours > 23 || minutes > 59)
 		return false;
 	*ret_seconds = (int64_t)(hours * 3600 + minutes * 60) * (west ? -1 : 1);
 	return true;
 }
 
-static bool rfc3339(str text, uint64_t *ret_ms)
+static bool parse_rfc3339(str text, uint64_t *ret_ms)
 {
 	uint64_t days, hours, minutes, seconds, ms;
 	int64_t zone;
 
-	if (!take_date(&text, &days) || (!take_char(&text, 'T') && !take_char(&text, 't')))
+	if (!parse_date(&text, &days) || (!parse_char(&text, 'T') && !parse_char(&text, 't')))
 		return false;
-	if (!take_digits(&text, 2, &hours) || !take_char(&text, ':') ||
-	    !take_digits(&text, 2, &minutes) || !take_char(&text, ':') ||
-	    !take_digits(&text, 2, &seconds) || !take_fraction(&text, &ms))
+	if (!parse_digits(&text, 2, &hours) || !parse_char(&text, ':') ||
+	    !parse_digits(&text, 2, &minutes) || !parse_char(&text, ':') ||
+	    !parse_digits(&text, 2, &seconds) || !parse_fraction(&text, &ms))
 		return false;
-	if (hours > 23 || minutes > 59 || seconds > 60 || !take_zone(&text, &zone) || text.len)
+	if (hours > 23 || minutes > 59 || seconds > 60 || !parse_zone(&text, &zone) || text.len)
 		return false;
 
 	int64_t whole = (int64_t)(days * 86400 + hours * 3600 + minutes * 60 + seconds) - zone;
@@ -139,7 +140,7 @@ bool params_time(str text, uint64_t *ret_ms, struct err *err)
 {
 	uint64_t ms;
 
-	if (!unix_seconds(text, &ms) && !rfc3339(text, &ms))
+	if (!parse_unix_seconds(text, &ms) && !parse_rfc3339(text, &ms))
 		return err_set(err, ERR_INVALID,
 			       "\"" STR_FMT "\" is not a time: Unix seconds like 1787479200.5 or "
 			       "RFC 3339 like 2026-08-22T10:00:00Z",
@@ -175,7 +176,7 @@ bool params_window(const struct http_request *req, const char *prefix, uint64_t 
 
 bool params_group_by(const char *param, str text, struct group_by *ret_group_by, struct err *err)
 {
-	struct group_by found = { 0 };
+	struct group_by group_by = { 0 };
 
 	while (text.len) {
 		str name = str_trim(str_cut(&text, ','));
@@ -185,25 +186,25 @@ bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 		if (name.len > LABEL_NAME_MAX)
 			return err_set(err, ERR_INVALID, "%s: a label name has at most %d bytes",
 				       param, LABEL_NAME_MAX);
-		if (found.len == GROUP_BY_MAX)
+		if (group_by.len == GROUP_BY_MAX)
 			return err_set(err, ERR_INVALID, "%s: at most %d labels", param,
 				       GROUP_BY_MAX);
-		for (size_t i = 0; i < found.len; i++)
-			if (str_eq(found.names[i], name))
+		for (size_t i = 0; i < group_by.len; i++)
+			if (str_eq(group_by.names[i], name))
 				return err_set(err, ERR_INVALID, "%s names " STR_FMT " twice",
 					       param, STR_ARG(name));
-		found.names[found.len++] = name;
+		group_by.names[group_by.len++] = name;
 	}
-	*ret_group_by = found;
+	*ret_group_by = group_by;
 	return true;
 }
 
-/* Seconds, or a duration with a unit; more than no time at all. */
-static bool length_of(const char *param, str text, uint64_t *ret_ms, struct err *err)
+/* Parse seconds, or a duration with a unit; it must be longer than 0. */
+static bool parse_length(const char *param, str text, uint64_t *ret_ms, struct err *err)
 {
 	uint64_t ms, ns = 0;
 
-	if (!unix_seconds(text, &ms)) {
+	if (!parse_unix_seconds(text, &ms)) {
 		if (!conf_duration(text, &ns, err))
 			return err_set(err, ERR_INVALID,
 				       "%s: \"" STR_FMT "\" is neither seconds like 15 or 0.5 nor "
@@ -212,9 +213,9 @@ static bool length_of(const char *param, str text, uint64_t *ret_ms, struct err 
 		ms = ns / NS_PER_MS;
 	}
 	if (ns % NS_PER_MS)
-		return err_set(err, ERR_INVALID, "%s: nothing is finer than milliseconds", param);
+		return err_set(err, ERR_INVALID, "%s: must be whole milliseconds", param);
 	if (ms == 0)
-		return err_set(err, ERR_INVALID, "%s: must be longer than nothing", param);
+		return err_set(err, ERR_INVALID, "%s: must be longer than 0", param);
 	*ret_ms = ms;
 	return true;
 }
@@ -225,7 +226,7 @@ bool params_timeout(const struct http_request *req, uint64_t max_ns, uint64_t *r
 	str text = http_query(req, "timeout");
 	uint64_t ms = max_ns / NS_PER_MS;
 
-	if (text.len && !length_of("timeout", text, &ms, err))
+	if (text.len && !parse_length("timeout", text, &ms, err))
 		return false;
 	*ret_ns = ms < max_ns / NS_PER_MS ? ms * NS_PER_MS : max_ns;
 	return true;
@@ -241,11 +242,11 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 
 	if (step_ms > MS_PER_HOUR / 2)
 		step_ms = (step_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR;
-	if (text.len && !length_of("step", text, &step_ms, err))
+	if (text.len && !parse_length("step", text, &step_ms, err))
 		return false;
 	if ((length_ms - 1) / step_ms >= STEPS_MAX)
 		return err_set(err, ERR_INVALID,
-			       "step: the window has more than %d of them; ask for longer ones",
+			       "step: the window has more than %d steps; ask for longer ones",
 			       STEPS_MAX);
 	*ret_step_ms = step_ms;
 	return true;
@@ -269,7 +270,7 @@ bool params_limit(const struct http_request *req, size_t *ret_limit, struct err 
 	uint64_t limit = 0;
 
 	if (text.len && !str_to_u64(text, &limit))
-		return err_set(err, ERR_INVALID, "limit: a number of series, or 0 for all");
+		return err_set(err, ERR_INVALID, "limit: must be a number of series, or 0 for all");
 	*ret_limit = (size_t)limit;
 	return true;
 }

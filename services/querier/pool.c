@@ -9,29 +9,29 @@
 
 static struct metric busy = { .name = "decima_querier_connections_busy",
 			      .kind = METRIC_GAUGE,
-			      .help = "Connections to PostgreSQL that answer a query right now." };
-static struct metric refused = {
+			      .help = "Connections to PostgreSQL that run a query now." };
+static struct metric rejected = {
 	.name = "decima_querier_pool_refusals_total",
 	.kind = METRIC_COUNTER,
-	.help = "Queries refused because every connection stayed busy (--query-concurrency)."
+	.help = "Queries rejected because every connection stayed busy (--query-concurrency)."
 };
-struct metric *const pool_metrics[POOL_METRICS] = { &busy, &refused };
+struct metric *const pool_metrics[POOL_METRICS] = { &busy, &rejected };
 
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
-	       size_t team)
+	       size_t connections)
 {
 	pthread_condattr_t attributes;
 
 	assert(count > 0 && count <= POOL_MAX);
-	assert(team > 0 && team <= READERS_MAX);
+	assert(connections > 0 && connections <= READERS_MAX);
 	*pool = (struct pool){ .options = *options, .count = count };
 	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < team; j++)
+		for (size_t j = 0; j < connections; j++)
 			pool->items[i].readers[j].options = *options;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&pool->given, &attributes);
+	pthread_cond_init(&pool->released, &attributes);
 	pthread_condattr_destroy(&attributes);
 }
 
@@ -40,32 +40,32 @@ void pool_done(struct pool *pool)
 	for (size_t i = 0; i < pool->count; i++)
 		for (size_t j = 0; j < READERS_MAX; j++)
 			store_reader_close(&pool->items[i].readers[j]);
-	pthread_cond_destroy(&pool->given);
+	pthread_cond_destroy(&pool->released);
 	pthread_mutex_destroy(&pool->lock);
 }
 
-/* Under the lock. One that has a connection rather than one that must make it. */
+/* Under the lock. Prefers an item that has a connection already. */
 static struct pool_item *find_free(struct pool *pool)
 {
-	struct pool_item *found = NULL;
+	struct pool_item *free_item = NULL;
 
 	for (size_t i = 0; i < pool->count; i++) {
 		struct pool_item *item = &pool->items[i];
 
-		if (!item->is_busy && (!found || (item->is_open && !found->is_open)))
-			found = item;
+		if (!item->is_busy && (!free_item || (item->is_open && !free_item->is_open)))
+			free_item = item;
 	}
-	return found;
+	return free_item;
 }
 
-/* Under the lock. Whoever leaves is noticed between two of these. */
-static void wait_a_little(struct pool *pool)
+/* Under the lock. The caller checks between two calls whether its client is gone. */
+static void wait_for_release(struct pool *pool)
 {
-	uint64_t until = clock_monotonic_ns() + POOL_LOOK_MS * NS_PER_MS;
+	uint64_t until = clock_monotonic_ns() + POOL_POLL_MS * NS_PER_MS;
 	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
 			       .tv_nsec = (long)(until % NS_PER_SECOND) };
 
-	pthread_cond_timedwait(&pool->given, &pool->lock, &at);
+	pthread_cond_timedwait(&pool->released, &pool->lock, &at);
 }
 
 static struct pool_item *wait_for_free(struct pool *pool, const struct store_bounds *bounds)
@@ -82,7 +82,7 @@ static struct pool_item *wait_for_free(struct pool *pool, const struct store_bou
 	if (!item && pool->waiting < POOL_WAITING_MAX) {
 		pool->waiting++;
 		while (!(item = find_free(pool)) && store_bounds_hold(&wait, &err))
-			wait_a_little(pool);
+			wait_for_release(pool);
 		pool->waiting--;
 	}
 	if (item)
@@ -95,12 +95,14 @@ static void release(struct pool *pool, struct pool_item *item)
 {
 	pthread_mutex_lock(&pool->lock);
 	item->is_busy = false;
-	pthread_cond_signal(&pool->given);
+	pthread_cond_signal(&pool->released);
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* A connection that was idle may have been lost meanwhile, which its first use finds out: once more
- * with a new one before anybody is told. */
+/*
+ * An idle connection may have been lost, which only its first use shows. Retry once with a new
+ * connection before failing.
+ */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
 		     const struct store_bounds *bounds, struct err *err)
 {
@@ -112,16 +114,15 @@ bool pool_item_begin(struct pool_item *item, const struct store_reader_options *
 				  store_reader_begin(item->readers, bounds, err)));
 }
 
-struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
-			       struct err *err)
+struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *bounds,
+				  struct err *err)
 {
 	struct pool_item *item = wait_for_free(pool, bounds);
 
 	if (!item) {
-		metric_add(&refused, 1);
+		metric_add(&rejected, 1);
 		err_set(err, ERR_IO,
-			"%zu queries are being answered already (--query-concurrency): "
-			"try again later",
+			"%zu queries are running already (--query-concurrency): try again later",
 			pool->count);
 		return NULL;
 	}
@@ -133,7 +134,7 @@ struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bou
 	return item->readers;
 }
 
-void pool_give(struct pool *pool, struct store_reader *reader)
+void pool_release(struct pool *pool, struct store_reader *reader)
 {
 	struct pool_item *item = (struct pool_item *)reader; /* its first member */
 

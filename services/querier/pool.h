@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pool - a bounded number of connections to PostgreSQL, some for each query that is under way.
+ * pool - a bounded set of connections to PostgreSQL; each query that runs acquires one item of it.
  *
- * Connections are made when first needed and again after a loss. Who finds none free waits for a
- * while and is then told to come back. Any thread.
+ * An item has one connection for the query and more for parallel reading. Connections are opened on
+ * first use and reopened after a loss. If all items are in use, a query waits up to POOL_WAIT_MS
+ * and is then rejected. Any thread.
  */
 #pragma once
 
@@ -14,34 +15,38 @@
 #include <pthread.h>
 
 struct pool_item {
-	struct store_reader readers[READERS_MAX]; /* the first begins, others may help it */
+	struct store_reader readers[READERS_MAX]; /* the first begins the snapshot; others join */
 	bool is_open, is_busy;
 };
 
 struct pool {
-	/* private: the items' flags are under the lock, a reader is its taker's */
+	/* private: the lock guards the items' flags; a reader belongs to the thread that acquired
+	 * it */
 	pthread_mutex_t lock;
-	pthread_cond_t given;
+	pthread_cond_t released;
 	struct store_reader_options options;
 	size_t count, waiting;
 	struct pool_item items[POOL_MAX];
 };
 
-/* count: questions at once; team: readers of each. No connection is made yet. */
+/* count: queries that run at the same time; connections: readers of each. Opens no connection. */
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
-	       size_t team);
+	       size_t connections);
 void pool_done(struct pool *pool);
 
 /*
- * A reader with a snapshot of its own, for a question within these bounds; behind it in memory are
- * those that may help it, as many as pool_init() was told. ERR_IO: PostgreSQL is away, or all are
- * busy.
+ * Acquire a reader with a new snapshot, for a query within these bounds; the caller must release
+ * it. The further readers of the item follow it in memory, as many as pool_init() set. NULL with
+ * ERR_IO: PostgreSQL is unavailable, or all items stayed busy.
  */
-struct store_reader *pool_take(struct pool *pool, const struct store_bounds *bounds,
-			       struct err *err) MUST_CHECK;
-void pool_give(struct pool *pool, struct store_reader *reader);
+struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *bounds,
+				  struct err *err) MUST_CHECK;
+void pool_release(struct pool *pool, struct store_reader *reader);
 
-/* Begin a snapshot over a connection of one's own, made or made again where need be. */
+/*
+ * Begin a snapshot on an item outside of a pool. Opens the connection, or reopens a lost one. NULL
+ * bounds: as store_reader_begin().
+ */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
 		     const struct store_bounds *bounds, struct err *err) MUST_CHECK;
 

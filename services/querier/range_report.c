@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "range_report.h"
 
-#include "json_answer.h"
+#include "json_response.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool put_line(struct json *json, const struct range_answer *answer,
+static bool put_line(struct json *json, const struct range_report_input *input,
 		     const struct range_line *line, struct err *err)
 {
-	const struct range_options *options = &answer->range->options;
+	const struct range_options *options = &input->range->options;
 
 	json_object(json);
 	json_key(json, STR("metric"));
-	json_answer_metric(json, answer->type, line->labels);
+	json_response_metric(json, input->type, line->labels);
 	json_key(json, STR("values"));
 	json_array(json);
 	for (size_t i = 0; i < line->count; i++) {
@@ -25,7 +25,7 @@ static bool put_line(struct json *json, const struct range_answer *answer,
 		json_double(json, (double)at_ms / 1000);
 		json_str(json, (str){ value, (size_t)len });
 		json_end_array(json);
-		if (!range_within_memory(answer->range, err))
+		if (!range_sums_within_memory(input->range, err))
 			return false;
 	}
 	json_end_array(json);
@@ -33,14 +33,15 @@ static bool put_line(struct json *json, const struct range_answer *answer,
 	return true;
 }
 
-static void put_warnings(struct json *json, const struct range_answer *answer, struct arena *arena)
+static void put_warnings(struct json *json, const struct range_report_input *input,
+			 struct arena *arena)
 {
-	const struct range_result *result = answer->result;
-	str *warnings = arena_array(arena, str, answer->warning_count + 1);
-	size_t count = answer->warning_count;
+	const struct range_result *result = input->result;
+	str *warnings = arena_array(arena, str, input->warning_count + 1);
+	size_t count = input->warning_count;
 
 	if (count)
-		memcpy(warnings, answer->warnings, count * sizeof(*warnings));
+		memcpy(warnings, input->warnings, count * sizeof(*warnings));
 	if (result->left_out)
 		warnings[count++] =
 			str_format(arena,
@@ -48,28 +49,28 @@ static void put_warnings(struct json *json, const struct range_answer *answer, s
 				   ", are left out; the biggest are here",
 				   result->count, result->left_out, result->left_out_sum);
 	if (count)
-		json_answer_warnings(json, warnings, count);
+		json_response_warnings(json, warnings, count);
 }
 
-bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
+bool range_report_write(const struct range_report_input *input, struct arena *arena, str *ret_body,
 			struct err *err)
 {
-	const struct range_result *result = answer->result;
-	struct json_answer body;
+	const struct range_result *result = input->result;
+	struct json_response body;
 	struct json *json = &body.json;
 
-	json_answer_begin(&body, arena);
+	json_response_begin(&body, arena);
 	json_object(json);
 	json_key(json, STR("resultType"));
 	json_str(json, STR("matrix"));
 	json_key(json, STR("result"));
 	json_array(json);
 	for (size_t i = 0; i < result->count; i++)
-		if (!put_line(json, answer, &result->lines[i], err))
+		if (!put_line(json, input, &result->lines[i], err))
 			return false;
 	json_end_array(json);
 	json_end_object(json);
-	put_warnings(json, answer, arena);
-	*ret_body = json_answer_end(&body, answer->stats);
+	put_warnings(json, input, arena);
+	*ret_body = json_response_end(&body, input->stats);
 	return true;
 }

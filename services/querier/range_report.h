@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * range_report - sums over time as Prometheus writes them: a matrix.
+ * range_report - writes sums over time as JSON in Prometheus' format: a matrix.
  */
 #pragma once
 
-#include "range.h"
-#include "stats.h"
+#include "query_stats.h"
+#include "range_sums.h"
 
-struct range_answer {
-	struct range *range;
+struct range_report_input {
+	struct range_sums *range;
 	const struct range_result *result;
-	str type; /* __name__ of the metrics; empty where they are sums over labels */
-	const struct answer_stats *stats;
-	const str *warnings; /* beside that of what is left out */
+	str type; /* __name__ of the metrics; empty if they are sums over labels */
+	const struct query_stats *stats;
+	const str *warnings; /* the report adds one if result->left_out is not 0 */
 	size_t warning_count;
 };
 
-/* ERR_LIMIT: it needs more memory than the range may. */
-bool range_report_write(const struct range_answer *answer, struct arena *arena, str *ret_body,
+/* The body lives in the arena. ERR_LIMIT: more memory than the range may use. */
+bool range_report_write(const struct range_report_input *input, struct arena *arena, str *ret_body,
 			struct err *err) MUST_CHECK;

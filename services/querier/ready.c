@@ -17,7 +17,7 @@ void ready_done(struct ready *ready)
 }
 
 /* Under the lock. */
-static void ask(struct ready *ready)
+static void check(struct ready *ready)
 {
 	struct err err = { 0 };
 
@@ -25,7 +25,7 @@ static void ask(struct ready *ready)
 	if (ready->is_ready)
 		store_reader_end(ready->connection.readers);
 	ready->err = err;
-	ready->asked_ns = clock_monotonic_ns();
+	ready->checked_ns = clock_monotonic_ns();
 }
 
 bool ready_get(struct ready *ready, struct err *why)
@@ -33,9 +33,9 @@ bool ready_get(struct ready *ready, struct err *why)
 	bool is_ready;
 
 	pthread_mutex_lock(&ready->lock);
-	if (ready->asked_ns == 0 ||
-	    clock_monotonic_ns() - ready->asked_ns > READY_KEEP_MS * NS_PER_MS)
-		ask(ready);
+	if (ready->checked_ns == 0 ||
+	    clock_monotonic_ns() - ready->checked_ns > READY_CACHE_MS * NS_PER_MS)
+		check(ready);
 	is_ready = ready->is_ready;
 	*why = ready->err;
 	pthread_mutex_unlock(&ready->lock);

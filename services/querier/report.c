@@ -8,32 +8,32 @@
 
 #include <stdio.h>
 
-static bool write_pprof(const struct answer *answer, struct arena *arena, str *ret_body,
+static bool write_pprof(const struct report_input *input, struct arena *arena, str *ret_body,
 			struct err *err)
 {
-	struct merge *merge = answer->merge;
-	size_t held = merge_held(merge, arena);
+	struct merge *merge = input->merge;
+	size_t used = merge_memory_used(merge, arena);
 	const struct pprof_options options = {
-		.type = answer->type,
-		.start_ms = answer->window.start_ms,
-		.end_ms = answer->window.end_ms,
+		.type = input->type,
+		.start_ms = input->window.start_ms,
+		.end_ms = input->window.end_ms,
 		.period = merge->set.series.items[0].period,
 		.sample_labels = true,
-		.memory_max = held < merge->memory_max ? merge->memory_max - held : 1,
+		.memory_max = used < merge->memory_max ? merge->memory_max - used : 1,
 	};
 
 	*ret_body = pprof_write(&merge->set, &options, arena);
 	return ret_body->ptr ? merge_within_memory(merge, arena, err) : merge_too_big(merge, err);
 }
 
-static bool write_collapsed(const struct answer *answer, struct arena *arena, str *ret_body,
+static bool write_collapsed(const struct report_input *input, struct arena *arena, str *ret_body,
 			    struct err *err)
 {
-	return collapsed_write(answer->merge, arena, ret_body, err);
+	return collapsed_write(input->merge, arena, ret_body, err);
 }
 
 const struct report reports[REPORT_COUNT] = {
-	{ .name = "collapsed", /* the order is that of report_names, for the metric */
+	{ .name = "collapsed", /* the same order as report_names, for the metric */
 	  .content_type = "text/plain; charset=utf-8",
 	  .write = write_collapsed },
 	{ .name = "pprof",
@@ -49,16 +49,16 @@ static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof", "f
 							"table" };
 static struct metric written = { .name = "decima_querier_reports_total",
 				 .kind = METRIC_COUNTER,
-				 .help = "Reports answered, by which.",
+				 .help = "Reports written, by format.",
 				 .label = "report",
 				 .values = report_names,
 				 .value_count = REPORT_COUNT };
 struct metric *const report_metrics[REPORT_METRICS] = { &written };
 
-bool report_write(const struct report *report, const struct answer *answer, struct arena *arena,
-		  str *ret_body, struct err *err)
+bool report_write(const struct report *report, const struct report_input *input,
+		  struct arena *arena, str *ret_body, struct err *err)
 {
-	if (!report->write(answer, arena, ret_body, err))
+	if (!report->write(input, arena, ret_body, err))
 		return false;
 	metric_add_at(&written, (size_t)(report - reports), 1);
 	return true;

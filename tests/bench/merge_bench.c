@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * merge_bench - what the querier does with stored rows, on one core and without PostgreSQL.
+ * merge_bench - measures the querier's work on stored rows, on one core and without PostgreSQL.
  *
  *     merge_bench TURNS ROWS
  *
- * ROWS is a file of (4 bytes of length, payload of a row), as bench_query.py writes it. Each turn
- * decodes and merges all of them, makes the reports, and sums them over time without stacks; it
- * says what each took of CPU time in one line of JSON, the median of the turns.
+ * ROWS is a file of (4 bytes of length, payload of a row), written by bench_query.py. Each turn
+ * decodes and merges all rows, writes the reports, and sums the samples over time without stacks.
+ * Prints the CPU time of each stage, the median of all turns, as one line of JSON.
  */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reader.h"
 #include "merge.h"
 #include "profile/profile_type.h"
-#include "range.h"
+#include "range_sums.h"
 #include "report.h"
 #include "store/chunk.h"
 
@@ -50,7 +50,7 @@ static void fail(const struct err *err)
 	exit(EXIT_FAILURE);
 }
 
-/* Adds the time since `*began_ns` to the stage, and begins anew. */
+/* Add the time since `*began_ns` to the stage, and set `*began_ns` to now. */
 static void lap(struct bench *bench, enum stage stage, uint64_t *began_ns)
 {
 	uint64_t now_ns = clock_cpu_ns();
@@ -73,14 +73,14 @@ static void row_merge(struct bench *bench, str row, struct merge *merge)
 	if (!chunk_decode(row, &all, &set, &samples, &err))
 		fail(&err);
 	lap(bench, DECODE, &began_ns);
-	if (!merge_take(merge, &set, &err))
+	if (!merge_add_row(merge, &set, &err))
 		fail(&err);
 	lap(bench, MERGE, &began_ns);
 	bench->samples += set.samples.len;
 	bench->row_count++;
 }
 
-/* What query_range does with the rows. */
+/* The work of query_range on the rows. */
 static void sum_over_time(struct bench *bench)
 {
 	static const struct chunk_filter all = { .series = any_series,
@@ -91,10 +91,10 @@ static void sum_over_time(struct bench *bench)
 	AUTO_ARENA kept = { 0 };
 	struct reader r = reader_of(bench->rows);
 	uint64_t samples, began_ns = clock_cpu_ns();
-	struct range range;
+	struct range_sums range;
 	struct err err;
 
-	range_init(&range, &every_ten_seconds, &kept);
+	range_sums_init(&range, &every_ten_seconds, &kept);
 	while (reader_left(&r)) {
 		AUTO_ARENA arena = { 0 };
 		struct sample_set set;
@@ -102,7 +102,7 @@ static void sum_over_time(struct bench *bench)
 
 		sample_set_init(&set, &arena);
 		if (!chunk_decode(row, &all, &set, &samples, &err) ||
-		    !range_take(&range, &set, &err))
+		    !range_sums_add_row(&range, &set, &err))
 			fail(&err);
 	}
 	lap(bench, OVER_TIME, &began_ns);
@@ -112,9 +112,11 @@ static void turn_run(struct bench *bench)
 {
 	AUTO_ARENA arena = { 0 };
 	struct reader r = reader_of(bench->rows);
-	const struct answer_stats stats = { 0 };
+	const struct query_stats stats = { 0 };
 	struct merge merge;
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 
 	bench->samples = bench->row_count = 0;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_MAX, &arena);
@@ -129,7 +131,7 @@ static void turn_run(struct bench *bench)
 		struct err err;
 		str body;
 
-		if (!reports[i].write(&answer, &of_report, &body, &err))
+		if (!reports[i].write(&input, &of_report, &body, &err))
 			fail(&err);
 		lap(bench, COLLAPSED + (enum stage)i, &began_ns);
 	}

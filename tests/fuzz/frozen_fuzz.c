@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * frozen - any bytes are an answer or refused, and what was read can be frozen and read again.
+ * frozen - decodes any bytes: they fail, or the result can be encoded and decoded again.
  *
- * The first byte says how many of the last ones are reasons. The rows' own fuzzer is chunk's: their
- * checksums stop nearly all of what is not in the corpus, so here it is what is around them.
+ * The first byte is the number of bytes at the end that are reasons. Rows have a fuzzer of their
+ * own, chunk: their checksums reject nearly all input outside of the corpus, so this fuzzer tests
+ * the code around the rows.
  */
 #include "frozen.h"
 #include "profile/profile_type.h"

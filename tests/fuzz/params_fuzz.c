@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * params - times and lists from any text: bounded, and never read past their end.
+ * params - parses times and lists from any text: results are within bounds, no read is past the
+ * end.
  */
 #include "params.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * request - every parameter of the API, from any bytes: what is taken is within its bounds, what is
- * not is refused in a sentence.
+ * request - parses every parameter of the API from any bytes: a result is within its bounds, all
+ * else fails with a sentence.
  *
  * A line is a parameter, NAME=VALUE.
  */
-#include "fleet_answer.h"
+#include "fleet_response.h"
 #include "params.h"
 #include "report.h"
 
@@ -16,12 +16,12 @@ static const uint64_t now_ms = 1787479200000, timeout_ns = 30 * UINT64_C(1000000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void was_refused(const struct err *err)
+static void assert_rejected(const struct err *err)
 {
 	assert(err->code == ERR_INVALID && err->msg[0]);
 }
 
-static void look_at_times(const struct http_request *req)
+static void check_times(const struct http_request *req)
 {
 	struct window window;
 	uint64_t step_ms, ns;
@@ -30,19 +30,19 @@ static void look_at_times(const struct http_request *req)
 	if (params_timeout(req, timeout_ns, &ns, &err))
 		assert(ns > 0 && ns <= timeout_ns);
 	else
-		was_refused(&err);
+		assert_rejected(&err);
 	if (!params_window(req, "", now_ms, &window, &err)) {
-		was_refused(&err);
+		assert_rejected(&err);
 		return;
 	}
 	assert(window.start_ms < window.end_ms && window.end_ms <= TIME_MAX_MS);
 	if (params_step(req, &window, &step_ms, &err))
 		assert(step_ms > 0 && (window.end_ms - window.start_ms - 1) / step_ms < STEPS_MAX);
 	else
-		was_refused(&err);
+		assert_rejected(&err);
 }
 
-static void look_at_lists(const struct http_request *req)
+static void check_lists(const struct http_request *req)
 {
 	static const char *const lists[] = { "group_by", "sum_by" };
 	struct group_by group_by;
@@ -50,7 +50,7 @@ static void look_at_lists(const struct http_request *req)
 
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		if (!params_group_by(lists[i], http_query(req, lists[i]), &group_by, &err)) {
-			was_refused(&err);
+			assert_rejected(&err);
 			continue;
 		}
 		assert(group_by.len <= GROUP_BY_MAX);
@@ -59,7 +59,7 @@ static void look_at_lists(const struct http_request *req)
 	}
 }
 
-static void look_at_sizes(const struct http_request *req)
+static void check_sizes(const struct http_request *req)
 {
 	const struct report *report = NULL;
 	struct fleet_page page;
@@ -67,15 +67,15 @@ static void look_at_sizes(const struct http_request *req)
 	struct err err = { 0 };
 
 	if (!params_limit(req, &limit, &err))
-		was_refused(&err);
+		assert_rejected(&err);
 	if (fleet_page_read(req, &page, &err))
 		assert(page.limit > 0 && page.limit <= FLEET_HOSTS_MAX);
 	else
-		was_refused(&err);
+		assert_rejected(&err);
 	if (report_find(http_query(req, "report"), &report, &err))
 		assert(report);
 	else
-		was_refused(&err);
+		assert_rejected(&err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -90,8 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		params[req.param_count++] = (struct http_param){ name, value };
 	}
-	look_at_times(&req);
-	look_at_lists(&req);
-	look_at_sizes(&req);
+	check_times(&req);
+	check_lists(&req);
+	check_sizes(&req);
 	return 0;
 }

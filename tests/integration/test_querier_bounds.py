@@ -130,7 +130,7 @@ def test_healthy_answers_under_50_slow_queries(filled, figure):
         if answer[0] != 200:
             status, kind, error = refused(answer)
             assert (status, kind) == (503, "unavailable")
-            assert "8 queries are being answered already" in error
+            assert "8 queries are running already" in error
 
 
 # what is stored, and is not what was written

@@ -171,7 +171,7 @@ def warnings_of(named):
 def test_a_symbolizer_that_is_not_well_costs_names_alone(named, mood):
     named.fake.mood = mood
     warning = warnings_of(named)
-    assert "the symbolizer cannot be asked" in warning and "10 of 10 addresses" in warning
+    assert "the symbolizer cannot be queried" in warning and "10 of 10 addresses" in warning
     rows = named.json("table")["data"]["rows"]
     assert {row["reason"] for row in rows} == {"the symbolizer did not respond"}
     told = metrics(named.querier)

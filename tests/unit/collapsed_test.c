@@ -15,7 +15,7 @@ static void assert_collapsed(struct merge *merge, const char *expected)
 	assert_string_equal(str_z(&arena, text), expected);
 }
 
-static void shows_frames_without_a_name_by_their_address(void **state)
+static void shows_frames_without_symbols_by_their_address(void **state)
 {
 	static const struct frame frames[] = {
 		{ .function = { "a;b\nc", 5 } },
@@ -39,12 +39,12 @@ static void shows_frames_without_a_name_by_their_address(void **state)
 					.value = 3 });
 	sample_set_add(&row, (struct sample){ .value = 4 });
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
+	assert_true(merge_add_row(&merge, &row, &err));
 	assert_collapsed(&merge, "[no stack] 4\n"
 				 "a:b?c;x y+0x1f;[vdso]+0xff00;[unknown]+0x1;[unknown]+0x2 3\n");
 }
 
-static void stacks_that_read_the_same_are_one_line(void **state)
+static void stacks_with_the_same_text_are_one_line(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct frame one = { .function = STR("f"), .path = STR("/a") };
@@ -63,7 +63,7 @@ static void stacks_that_read_the_same_are_one_line(void **state)
 	sample_set_add(&row,
 		       (struct sample){ .stack = sample_set_stack(&row, &index, 1), .value = 2 });
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
+	assert_true(merge_add_row(&merge, &row, &err));
 	assert_int_equal(merge.set.samples.len, 2);
 	assert_collapsed(&merge, "f 3\n");
 }
@@ -96,12 +96,12 @@ static void a_joined_sum_beyond_64_bits_is_an_error(void **state)
 	(void)state;
 	make_twins(&row, &arena, INT64_MAX);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
+	assert_true(merge_add_row(&merge, &row, &err));
 	assert_false(collapsed_write(&merge, &arena, &text, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void lines_count_as_memory_of_the_answer(void **state)
+static void lines_count_as_memory_of_the_response(void **state)
 {
 	AUTO_ARENA arena = { 0 }, of_lines = { 0 };
 	struct sample_set row;
@@ -111,12 +111,13 @@ static void lines_count_as_memory_of_the_answer(void **state)
 	(void)state;
 	make_twins(&row, &arena, 1);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
-	merge.memory_max = arena.held; /* all of it is taken */
+	assert_true(merge_add_row(&merge, &row, &err));
+	merge.memory_max = arena.held; /* all of it is used */
 	assert_false(collapsed_write(&merge, &of_lines, &text, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(shows_frames_without_a_name_by_their_address),
-	  TEST(stacks_that_read_the_same_are_one_line),
-	  TEST(a_joined_sum_beyond_64_bits_is_an_error), TEST(lines_count_as_memory_of_the_answer))
+RUN_TESTS(TEST(shows_frames_without_symbols_by_their_address),
+	  TEST(stacks_with_the_same_text_are_one_line),
+	  TEST(a_joined_sum_beyond_64_bits_is_an_error),
+	  TEST(lines_count_as_memory_of_the_response))

@@ -8,7 +8,7 @@
 static const struct group_by ungrouped;
 static struct err err;
 
-/* A merge of stacks of some of few frames, others with each seed. */
+/* Fill a merge with random stacks of few frames. */
 static void merge_random(struct merge *merge, uint64_t seed, struct arena *arena)
 {
 	struct sample_set row;
@@ -24,10 +24,10 @@ static void merge_random(struct merge *merge, uint64_t seed, struct arena *arena
 							.span_ms = 1000 });
 	for (size_t i = 0; i < row.samples.len; i++)
 		row.samples.items[i].value = (int64_t)(i % 11) + 1;
-	assert_true(merge_take(merge, &row, &err));
+	assert_true(merge_add_row(merge, &row, &err));
 }
 
-/* Two merges; the second has half of the first's samples beside its own. */
+/* Fill two merges; the second has half of the samples of the first, and its own. */
 static void merge_two(struct merge *merges, uint64_t seed, struct arena *arena)
 {
 	struct sample_set half;
@@ -36,10 +36,10 @@ static void merge_two(struct merge *merges, uint64_t seed, struct arena *arena)
 	merge_random(&merges[1], seed / 2 + 1, arena);
 	half = merges[0].set;
 	half.samples.len /= 2;
-	assert_true(merge_take(&merges[1], &half, &err));
+	assert_true(merge_add_row(&merges[1], &half, &err));
 }
 
-/* The next node of `flame` from `from` on whose total is not 0, or its end. */
+/* The index of the next node from `from` on whose total is not 0, or the number of nodes. */
 static size_t next_there(const struct flame *flame, size_t from)
 {
 	while (from < flame->nodes.len && flame->nodes.items[from].total == 0)
@@ -53,7 +53,9 @@ static bool same_symbol(const struct flame *a, uint32_t x, const struct flame *b
 				    &b->symbols[b->nodes.items[y].symbol]) == 0;
 }
 
-/* What a side has is that flame graph itself: the same nodes in the same order, below the same. */
+/*
+ * The nodes of one side must be those of its flame graph, in the same order, with the same parents.
+ */
 static void assert_side_is(const struct flame *side, const struct flame *flame, struct arena *arena)
 {
 	uint32_t *places = arena_array(arena, uint32_t, flame->nodes.len + 1);
@@ -75,7 +77,7 @@ static void assert_side_is(const struct flame *side, const struct flame *flame, 
 	assert_int_equal(at, side->nodes.len);
 }
 
-/* No two children of a node are alike: what both have is one node. */
+/* No two children of a node have the same symbol: a function of both sides is one node. */
 static void assert_children_differ(const struct flame *flame)
 {
 	for (size_t i = 0; i < flame->nodes.len; i++)
@@ -104,7 +106,7 @@ static void each_side_of_any_two_is_its_own_flame_graph(void **state)
 	}
 }
 
-static void two_that_are_the_same_are_one(void **state)
+static void equal_graphs_become_one(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
@@ -136,7 +138,7 @@ static void add_stack(struct sample_set *row, const char *const *functions, size
 					     .value = value });
 }
 
-static void what_vanished_and_what_is_new_stay(void **state)
+static void removed_and_new_functions_stay(void **state)
 {
 	static const char *const before[] = { "main", "gone" }, *const after[] = { "main", "new" };
 	static const char expected[] =
@@ -144,7 +146,7 @@ static void what_vanished_and_what_is_new_stay(void **state)
 		"\"b_total\":5,\"names\":[\"\",\"main\",\"/bin/p\",\"gone\",\"new\"],"
 		"\"nodes\":{\"parent\":[-1,0,0],\"name\":[1,3,4],";
 	AUTO_ARENA arena = { 0 };
-	struct answer_stats stats = { 0 };
+	struct query_stats stats = { 0 };
 	struct merge merges[2];
 	struct flame flames[2];
 	struct diff diff;
@@ -157,22 +159,22 @@ static void what_vanished_and_what_is_new_stay(void **state)
 		merge_init(&merges[i], STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 30, &arena);
 		sample_set_init(&row, &arena);
 		add_stack(&row, i ? after : before, 2, i ? 5 : 3);
-		assert_true(merge_take(&merges[i], &row, &err));
+		assert_true(merge_add_row(&merges[i], &row, &err));
 		assert_true(flame_build(&merges[i], &arena, &flames[i], &err));
 	}
 	assert_true(diff_build(&flames[0], &flames[1], &merges[1], &arena, &diff, &err));
 
-	const struct answer answer = { .merge = &merges[1],
-				       .type = STR(PROFILE_TYPE_CPU),
-				       .stats = &stats };
+	const struct report_input input = { .merge = &merges[1],
+					    .type = STR(PROFILE_TYPE_CPU),
+					    .stats = &stats };
 
-	assert_true(diff_report_write(&answer, &diff, &arena, &body, &err));
+	assert_true(diff_report_write(&input, &diff, &arena, &body, &err));
 	assert_string_equal(str_z(&arena, (str){ body.ptr, sizeof(expected) - 1 }), expected);
 	assert_true(str_find(body, STR("\"a_self\":[0,3,0],\"a_total\":[3,3,0],"
 				       "\"b_self\":[0,0,5],\"b_total\":[5,0,5]}}")) != SIZE_MAX);
 }
 
-static void ends_at_the_memory_of_an_answer(void **state)
+static void ends_at_the_memory_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
@@ -187,5 +189,5 @@ static void ends_at_the_memory_of_an_answer(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(each_side_of_any_two_is_its_own_flame_graph), TEST(two_that_are_the_same_are_one),
-	  TEST(what_vanished_and_what_is_new_stay), TEST(ends_at_the_memory_of_an_answer))
+RUN_TESTS(TEST(each_side_of_any_two_is_its_own_flame_graph), TEST(equal_graphs_become_one),
+	  TEST(removed_and_new_functions_stay), TEST(ends_at_the_memory_limit))

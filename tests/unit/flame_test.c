@@ -2,6 +2,7 @@
 #include "collapsed.h"
 #include "flame.h"
 #include "flame_report.h"
+#include "flame_table.h"
 #include "profile/profile_type.h"
 #include "random_set.h"
 #include "test.h"
@@ -21,7 +22,7 @@ static int compare_lines(const void *a, const void *b)
 	return str_compare(((const struct line *)a)->stack, ((const struct line *)b)->stack);
 }
 
-/* A merge of what nobody thought of; its sum. */
+/* Fill a merge with random samples; returns their sum. */
 static int64_t merge_random(struct merge *merge, uint64_t seed, const struct group_by *by,
 			    struct arena *arena)
 {
@@ -42,7 +43,7 @@ static int64_t merge_random(struct merge *merge, uint64_t seed, const struct gro
 		row.samples.items[i].value = (int64_t)(i % 11) + 1;
 		sum += row.samples.items[i].value;
 	}
-	assert_true(merge_take(merge, &row, &err));
+	assert_true(merge_add_row(merge, &row, &err));
 	return sum;
 }
 
@@ -53,7 +54,10 @@ static void assert_is_preorder(const struct flame *flame)
 		uint32_t above = i ? (uint32_t)i - 1 : FLAME_NO_PARENT;
 		uint32_t sibling = FLAME_NO_PARENT;
 
-		/* The parent is the node before, or one above it: then that one's child is left. */
+		/*
+		 * The parent is the previous node, or an ancestor of it whose previous child is
+		 * complete.
+		 */
 		while (above != parent) {
 			assert_true(above != FLAME_NO_PARENT);
 			sibling = above;
@@ -99,7 +103,7 @@ static str path_of(const struct flame *flame, uint32_t node, struct arena *arena
 	return str_format(arena, STR_FMT ";" STR_FMT, STR_ARG(above), STR_ARG(name));
 }
 
-/* The tree read back as lines is what `collapsed` says. */
+/* The tree, written as lines, must be equal to the collapsed report. */
 static void assert_reads_as_collapsed(const struct flame *flame, struct merge *merge,
 				      struct arena *arena)
 {
@@ -143,7 +147,7 @@ static void every_tree_is_in_preorder_and_its_sums_hold(void **state)
 	}
 }
 
-/* Whether the sample's stack goes through what the row shows: by hand, name by name. */
+/* True if the sample's stack contains the function of the row; compares the texts of frames. */
 static bool goes_through(const struct sample_set *set, const struct sample *sample, str name,
 			 str binary, bool leaf_only)
 {
@@ -170,7 +174,10 @@ static bool goes_through(const struct sample_set *set, const struct sample *samp
 	return false;
 }
 
-/* Same name and binary in a group, other file or build: a check by hand takes them as one. */
+/*
+ * True if another row of the group has the same name and binary, but another file or build: the
+ * check above cannot distinguish them.
+ */
 static bool has_twin(const struct flame_table *table, size_t row)
 {
 	const struct flame_symbol *symbol = &table->symbols[table->rows.items[row].symbol];
@@ -214,7 +221,7 @@ static void assert_rows_are_right(const struct flame_table *table, const struct 
 	}
 }
 
-static void every_table_says_what_goes_through_each_function(void **state)
+static void every_table_has_the_sums_of_each_function(void **state)
 {
 	static const struct group_by by = { .names = { { "comm", 4 } }, .len = 1 };
 
@@ -255,7 +262,7 @@ static void begin_row(struct sample_set *row, struct arena *arena)
 static void merge_row(struct merge *merge, const struct sample_set *row, struct arena *arena)
 {
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, arena);
-	assert_true(merge_take(merge, row, &err));
+	assert_true(merge_add_row(merge, row, &err));
 }
 
 static void a_function_that_calls_itself_counts_once_in_a_stack(void **state)
@@ -281,7 +288,7 @@ static void a_function_that_calls_itself_counts_once_in_a_stack(void **state)
 	assert_int_equal(table.rows.items[1].total, 8);
 }
 
-/* Statistics follow, which are another's claim. */
+/* Statistics follow, which another test checks. */
 static void assert_data_is(str body, const char *data)
 {
 	AUTO_ARENA arena = { 0 };
@@ -304,8 +311,10 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	struct sample_set row;
 	struct merge merge;
 	struct flame flame;
-	const struct answer_stats stats = { 0 };
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	const struct query_stats stats = { 0 };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 	str body;
 
 	(void)state;
@@ -316,14 +325,14 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	assert_true(flame_build(&merge, &arena, &flame, &err));
 	assert_int_equal(flame.nodes.len, 3);
 
-	assert_true(flame_report_write(&answer, &arena, &body, &err));
+	assert_true(flame_report_write(&input, &arena, &body, &err));
 	assert_data_is(body,
 		       "{\"unit\":\"nanoseconds\",\"total\":4,"
 		       "\"names\":[\"\",\"a+0x1f\",\"/a\",\"01\",\"0x1f\",\"02\",\"f\"],\"nodes\":{"
 		       "\"parent\":[-1,-1,-1],\"name\":[1,1,6],\"binary\":[2,2,2],\"file\":[0,0,0],"
 		       "\"build_id\":[3,5,0],\"address\":[4,4,0],\"reason\":[0,0,0],"
 		       "\"reason_word\":[0,0,0],\"self\":[1,1,2],\"total\":[1,1,2]}}");
-	assert_true(flame_table_report_write(&answer, &arena, &body, &err));
+	assert_true(flame_table_report_write(&input, &arena, &body, &err));
 	assert_data_is(
 		body,
 		"{\"unit\":\"nanoseconds\",\"total\":4,\"rows\":["
@@ -334,7 +343,7 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 		"\"self\":1,\"total\":1}]}");
 }
 
-static void nothing_is_an_empty_tree_and_no_rows(void **state)
+static void an_empty_merge_is_an_empty_tree_and_no_rows(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct flame_table table;
@@ -370,39 +379,41 @@ static void sums_beyond_64_bits_are_an_error(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void every_report_counts_as_memory_of_the_answer(void **state)
+static void every_report_counts_as_memory_of_the_response(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
-	const struct answer_stats stats = { 0 };
-	struct answer answer = { .merge = &merge, .type = STR(PROFILE_TYPE_CPU), .stats = &stats };
+	const struct query_stats stats = { 0 };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .stats = &stats };
 
 	(void)state;
 	merge_random(&merge, 39, &ungrouped, &arena);
-	/* Wherever the end of memory falls, it is a refusal, until there is enough. */
+	/* Every limit that is too small is an error, wherever the memory runs out. */
 	for (size_t i = 0; i < REPORT_COUNT; i++) {
 		bool written = false;
-		int refused = 0;
+		int rejected = 0;
 
 		for (size_t more = 0; !written; more += 16 << 10) {
 			AUTO_ARENA of_report = { 0 };
 			str body;
 
 			merge.memory_max = arena.held + more;
-			written = report_write(&reports[i], &answer, &of_report, &body, &err);
+			written = report_write(&reports[i], &input, &of_report, &body, &err);
 			if (!written) {
 				assert_int_equal(err.code, ERR_LIMIT);
-				refused++;
+				rejected++;
 			}
 		}
-		if (refused < 4)
-			fail_msg("%s was refused %d times", reports[i].name, refused);
+		if (rejected < 4)
+			fail_msg("%s was rejected %d times", reports[i].name, rejected);
 	}
 }
 
 RUN_TESTS(TEST(every_tree_is_in_preorder_and_its_sums_hold),
-	  TEST(every_table_says_what_goes_through_each_function),
+	  TEST(every_table_has_the_sums_of_each_function),
 	  TEST(a_function_that_calls_itself_counts_once_in_a_stack),
 	  TEST(a_function_is_one_node_in_all_builds_and_an_address_is_not),
-	  TEST(nothing_is_an_empty_tree_and_no_rows), TEST(sums_beyond_64_bits_are_an_error),
-	  TEST(every_report_counts_as_memory_of_the_answer))
+	  TEST(an_empty_merge_is_an_empty_tree_and_no_rows), TEST(sums_beyond_64_bits_are_an_error),
+	  TEST(every_report_counts_as_memory_of_the_response))

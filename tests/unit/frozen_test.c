@@ -11,7 +11,7 @@
 static const struct group_by by_pid = { .names = { { "pid", 3 } }, .len = 1 };
 static struct err err;
 
-/* Stacks that nobody thought of, merged, with reasons. */
+/* Fill a merge with random stacks and reasons. */
 static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
 {
 	struct sample_set set;
@@ -25,10 +25,10 @@ static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
 							.label_sets = 4,
 							.first_ms = 1000,
 							.span_ms = 5000 });
-	for (size_t i = 0; i < set.samples.len; i++) /* sums shall fit */
+	for (size_t i = 0; i < set.samples.len; i++) /* so that sums do not overflow */
 		set.samples.items[i].value %= 1 << 20;
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, arena);
-	assert_true(merge_take(merge, &set, &err));
+	assert_true(merge_add_row(merge, &set, &err));
 
 	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
 
@@ -40,18 +40,18 @@ static void fill(struct merge *merge, struct arena *arena, uint64_t seed)
 
 static str report_of(const struct report *report, struct merge *merge, struct arena *arena)
 {
-	static const struct answer_stats stats;
-	const struct answer answer = { .merge = merge,
-				       .type = STR(PROFILE_TYPE_CPU),
-				       .window = { 1000, 6000 },
-				       .stats = &stats };
+	static const struct query_stats stats;
+	const struct report_input input = { .merge = merge,
+					    .type = STR(PROFILE_TYPE_CPU),
+					    .window = { 1000, 6000 },
+					    .stats = &stats };
 	str body;
 
-	assert_true(report->write(&answer, arena, &body, &err));
+	assert_true(report->write(&input, arena, &body, &err));
 	return str_copy(arena, body);
 }
 
-/* Statistics tell the time; what comes before them is the answer. */
+/* Statistics contain times; the text before them is the report. */
 static str without_stats(str body)
 {
 	size_t at = str_find(body, STR("\"stats\""));
@@ -59,36 +59,36 @@ static str without_stats(str body)
 	return (str){ body.ptr, at < body.len ? at : body.len };
 }
 
-static void a_frozen_answer_is_the_answer_in_each_report_of_text(void **state)
+static void a_frozen_result_gives_the_same_text_reports(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		AUTO_ARENA arena = { 0 };
-		struct merge merge, thawed;
+		struct merge merge, decoded;
 		struct frozen frozen;
 
 		fill(&merge, &arena, seed);
 		assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
-		merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
-		assert_true(frozen_read(&frozen, &thawed, &err));
-		assert_int_equal(thawed.set.samples.len, merge.set.samples.len);
+		merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+		assert_true(frozen_read(&frozen, &decoded, &err));
+		assert_int_equal(decoded.set.samples.len, merge.set.samples.len);
 		for (size_t i = 0; i < REPORT_COUNT; i++) {
 			if (reports[i].by_address)
 				continue;
 
 			str was = without_stats(report_of(&reports[i], &merge, &arena));
-			str is = without_stats(report_of(&reports[i], &thawed, &arena));
+			str is = without_stats(report_of(&reports[i], &decoded, &arena));
 
 			assert_string_equal(str_z(&arena, is), str_z(&arena, was));
 		}
-		assert_true(str_eq(sample_set_text(&thawed.set, &arena),
+		assert_true(str_eq(sample_set_text(&decoded.set, &arena),
 				   sample_set_text(&merge.set, &arena)));
 	}
 }
 
 enum { LARGE = 60000, NAME = 200 }; /* 12 MB of names */
 
-/* As many functions, each with a long name of its own, one below the other in pairs. */
+/* LARGE functions with long names, each below one of seven addresses. */
 static void fill_large(struct merge *merge, struct arena *arena)
 {
 	struct sample_set set;
@@ -116,7 +116,7 @@ static void fill_large(struct merge *merge, struct arena *arena)
 						      .time_ms = 1000 });
 	}
 	merge_init(merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, arena);
-	assert_true(merge_take(merge, &set, &err));
+	assert_true(merge_add_row(merge, &set, &err));
 
 	uint8_t *reasons = arena_array(arena, uint8_t, merge->set.frames.len);
 
@@ -126,55 +126,55 @@ static void fill_large(struct merge *merge, struct arena *arena)
 	merge->reasons = reasons;
 }
 
-static void what_no_row_holds_is_kept_in_several(void **state)
+static void a_result_beyond_one_row_is_stored_in_several(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	const struct report *table = NULL;
-	struct merge merge, thawed;
+	struct merge merge, decoded;
 	struct frozen frozen, bad;
 
 	(void)state;
 	fill_large(&merge, &arena);
 	assert_true(frozen_make(&merge, 1 << 26, &arena, &frozen, &err));
-	assert_int_equal(frozen.payload.ptr[0], 0); /* several */
-	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
-	assert_true(frozen_read(&frozen, &thawed, &err));
-	assert_int_equal(thawed.set.samples.len, LARGE);
+	assert_int_equal(frozen.payload.ptr[0], 0); /* the mark of several rows */
+	merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
+	assert_true(frozen_read(&frozen, &decoded, &err));
+	assert_int_equal(decoded.set.samples.len, LARGE);
 	assert_true(report_find(STR("table"), &table, &err));
 
 	str was = without_stats(report_of(table, &merge, &arena));
 
-	assert_true(str_eq(without_stats(report_of(table, &thawed, &arena)), was));
+	assert_true(str_eq(without_stats(report_of(table, &decoded, &arena)), was));
 
-	/* Within its bounds, on its way in and on its way out. */
+	/* The limits of size and memory hold for encoding and for decoding. */
 	assert_false(frozen_make(&merge, 1 << 20, &arena, &bad, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
-	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 20, &arena);
-	assert_false(frozen_read(&frozen, &thawed, &err));
+	merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 20, &arena);
+	assert_false(frozen_read(&frozen, &decoded, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	bad = frozen;
 	bad.payload.len -= 5;
-	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
-	assert_false(frozen_read(&bad, &thawed, &err));
+	merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 30, &arena);
+	assert_false(frozen_read(&bad, &decoded, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void nothing_found_can_be_frozen(void **state)
+static void an_empty_result_can_be_frozen(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct merge merge, thawed;
+	struct merge merge, decoded;
 	struct frozen frozen;
 
 	(void)state;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
 	assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
-	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
-	assert_true(frozen_read(&frozen, &thawed, &err));
+	merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+	assert_true(frozen_read(&frozen, &decoded, &err));
 	for (size_t i = 0; i < REPORT_COUNT; i++)
-		(void)report_of(&reports[i], &thawed, &arena);
+		(void)report_of(&reports[i], &decoded, &arena);
 }
 
-static void more_than_may_be_kept_is_refused_in_a_sentence(void **state)
+static void a_result_beyond_the_limit_is_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
@@ -187,10 +187,10 @@ static void more_than_may_be_kept_is_refused_in_a_sentence(void **state)
 	assert_non_null(strstr(err.msg, "--share-max-bytes"));
 }
 
-static void what_is_damaged_is_refused(void **state)
+static void corrupt_bytes_are_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct merge merge, thawed;
+	struct merge merge, decoded;
 	struct frozen frozen, bad;
 
 	(void)state;
@@ -198,19 +198,19 @@ static void what_is_damaged_is_refused(void **state)
 	assert_true(frozen_make(&merge, 1 << 20, &arena, &frozen, &err));
 	bad = frozen;
 	bad.reasons.len--;
-	merge_init(&thawed, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
-	assert_false(frozen_read(&bad, &thawed, &err));
+	merge_init(&decoded, STR(PROFILE_TYPE_CPU), &by_pid, 1 << 28, &arena);
+	assert_false(frozen_read(&bad, &decoded, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 	bad = frozen;
 	bad.reasons = str_copy(&arena, frozen.reasons);
 	((char *)(uintptr_t)bad.reasons.ptr)[0] = NAME_REASON_COUNT;
-	assert_false(frozen_read(&bad, &thawed, &err));
+	assert_false(frozen_read(&bad, &decoded, &err));
 	bad = frozen;
 	bad.payload.len--;
-	assert_false(frozen_read(&bad, &thawed, &err));
+	assert_false(frozen_read(&bad, &decoded, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(a_frozen_answer_is_the_answer_in_each_report_of_text),
-	  TEST(what_no_row_holds_is_kept_in_several), TEST(nothing_found_can_be_frozen),
-	  TEST(more_than_may_be_kept_is_refused_in_a_sentence), TEST(what_is_damaged_is_refused))
+RUN_TESTS(TEST(a_frozen_result_gives_the_same_text_reports),
+	  TEST(a_result_beyond_one_row_is_stored_in_several), TEST(an_empty_result_can_be_frozen),
+	  TEST(a_result_beyond_the_limit_is_rejected), TEST(corrupt_bytes_are_rejected))

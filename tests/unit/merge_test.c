@@ -66,11 +66,11 @@ static void sums_equal_stacks_of_all_rows(void **state)
 	(void)state;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
 	for (int i = 0; i < 3; i++) {
-		AUTO_ARENA gone = { 0 }; /* a row's memory goes before the answer is made */
+		AUTO_ARENA gone = { 0 }; /* a row's memory is freed before the report is written */
 		struct sample_set row;
 
 		make_row(&row, &gone, i == 0 ? "a" : "b", 10 << i);
-		assert_true(merge_take(&merge, &row, &err));
+		assert_true(merge_add_row(&merge, &row, &err));
 	}
 	assert_int_equal(merge.set.samples.len, 2);
 	assert_true(merge.set.series.items[0].period == 52631578);
@@ -88,15 +88,15 @@ static void groups_by_labels_of_series_and_samples(void **state)
 	make_row(&a, &arena, "a;\n", 5);
 	make_row(&b, &arena, "b", 6);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &by, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &a, &err) && merge_take(&merge, &b, &err) &&
-		    merge_take(&merge, &b, &err));
+	assert_true(merge_add_row(&merge, &a, &err) && merge_add_row(&merge, &b, &err) &&
+		    merge_add_row(&merge, &b, &err));
 	assert_collapsed(&merge, "pid=7;comm=a:?;node=;main;work 5\n"
 				 "pid=7;comm=b;node=;main;work 12\n"
 				 "pid=8;comm=a:?;node=;main 1\n"
 				 "pid=8;comm=b;node=;main 2\n");
 }
 
-static void nothing_is_no_lines(void **state)
+static void an_empty_merge_has_no_lines(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct merge merge;
@@ -125,13 +125,13 @@ static void ends_at_its_memory_limit(void **state)
 						      .value = 1 });
 	}
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 20, &arena);
-	assert_false(merge_take(&merge, &row, &err));
+	assert_false(merge_add_row(&merge, &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(str_starts_with(str_from(err.msg),
-				    STR("the answer needs more than 1048576 bytes of memory")));
+				    STR("the response needs more than 1048576 bytes of memory")));
 }
 
-static void merges_made_apart_share_their_memory(void **state)
+static void parallel_merges_share_their_memory_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 }, others = { 0 }, of_row = { 0 };
 	struct merge merges[2];
@@ -143,14 +143,14 @@ static void merges_made_apart_share_their_memory(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		merge_init(&merges[i], STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26,
 			   i ? &others : &arena);
-		merge_share(&merges[i], &memory);
-		assert_true(merge_take(&merges[i], &row, &err));
+		merge_share_memory(&merges[i], &memory);
+		assert_true(merge_add_row(&merges[i], &row, &err));
 	}
-	assert_int_equal(memory.held, arena.held + others.held);
-	assert_true(merge_take(&merges[0], &merges[1].set, &err));
+	assert_int_equal(memory.used, arena.held + others.held);
+	assert_true(merge_add_row(&merges[0], &merges[1].set, &err));
 	assert_collapsed(&merges[0], "main 2\nmain;work 2\n");
-	merges[1].memory_max = memory.held - 1; /* more than each of them holds */
-	assert_false(merge_take(&merges[1], &row, &err));
+	merges[1].memory_max = memory.used - 1; /* more than each of them uses */
+	assert_false(merge_add_row(&merges[1], &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
@@ -163,11 +163,11 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 	(void)state;
 	make_row(&row, &arena, "a", INT64_MAX);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(merge_take(&merge, &row, &err));
-	assert_false(merge_take(&merge, &row, &err));
+	assert_true(merge_add_row(&merge, &row, &err));
+	assert_false(merge_add_row(&merge, &row, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
 RUN_TESTS(TEST(sums_equal_stacks_of_all_rows), TEST(groups_by_labels_of_series_and_samples),
-	  TEST(nothing_is_no_lines), TEST(ends_at_its_memory_limit),
-	  TEST(merges_made_apart_share_their_memory), TEST(a_sum_beyond_64_bits_is_an_error))
+	  TEST(an_empty_merge_has_no_lines), TEST(ends_at_its_memory_limit),
+	  TEST(parallel_merges_share_their_memory_limit), TEST(a_sum_beyond_64_bits_is_an_error))

@@ -38,7 +38,7 @@ static void reads_times_as_prometheus_does(void **state)
 	}
 }
 
-static void refuses_what_is_no_time(void **state)
+static void rejects_malformed_times(void **state)
 {
 	static const char *const rows[] = {
 		"",
@@ -90,7 +90,7 @@ static bool window_of(const char *start, const char *end, struct window *window,
 	return params_window(&req, "", 10000000, window, err);
 }
 
-static void a_window_is_the_last_hour_unless_said(void **state)
+static void a_window_defaults_to_the_last_hour(void **state)
 {
 	struct window window;
 	struct err err;
@@ -121,7 +121,7 @@ static void a_window_must_not_be_empty(void **state)
 	assert_false(window_of(NULL, "0", &window, &err));
 }
 
-static void a_prefix_tells_one_window_from_another(void **state)
+static void a_prefix_selects_the_parameters_of_a_window(void **state)
 {
 	const struct http_param params[] = { { STR("a_start"), STR("10") },
 					     { STR("a_end"), STR("20") },
@@ -138,7 +138,7 @@ static void a_prefix_tells_one_window_from_another(void **state)
 	assert_string_equal(err.msg, "b_start must be before b_end");
 }
 
-static void groups_are_named_with_commas(void **state)
+static void groups_are_separated_by_commas(void **state)
 {
 	struct group_by group_by;
 	struct err err;
@@ -178,16 +178,16 @@ static void a_step_is_seconds_or_a_duration(void **state)
 		assert_true(step_of(rows[i].text, 60000, &ms, &err));
 		assert_int_equal(ms, rows[i].ms);
 	}
-	/* Without one the window has 250, of whole seconds. */
+	/* Without a step the window has 250 steps of whole seconds. */
 	assert_true(step_of(NULL, 60000, &ms, &err) && ms == 1000);
 	assert_true(step_of("", 3600000, &ms, &err) && ms == 15000);
-	/* Of whole hours, where they are longer than half of one. */
+	/* Steps longer than half an hour are whole hours. */
 	assert_true(step_of("", 450000000, &ms, &err) && ms == 1800000);
 	assert_true(step_of("", 450001000, &ms, &err) && ms == 3600000);
 	assert_true(step_of("", UINT64_C(30) * 86400000, &ms, &err) && ms == 3 * 3600000);
 }
 
-static void long_steps_begin_with_an_hour(void **state)
+static void steps_of_hours_begin_at_a_whole_hour(void **state)
 {
 	static const struct {
 		const char *step, *align;
@@ -216,7 +216,7 @@ static void long_steps_begin_with_an_hour(void **state)
 	}
 }
 
-static void refuses_steps_that_are_none_or_too_many(void **state)
+static void rejects_malformed_steps_and_too_many(void **state)
 {
 	static const char *const rows[] = { "0",   "0s",  "-5",  "x",   "5x",
 					    "1e3", "5us", "NaN", "inf", "99999999999999999999" };
@@ -232,7 +232,7 @@ static void refuses_steps_that_are_none_or_too_many(void **state)
 	}
 	assert_true(step_of("1", 11000000, &ms, &err));
 	assert_false(step_of("1", 11000001, &ms, &err));
-	assert_string_equal(err.msg, "step: the window has more than 11000 of them; ask for longer "
+	assert_string_equal(err.msg, "step: the window has more than 11000 steps; ask for longer "
 				     "ones");
 }
 
@@ -241,7 +241,7 @@ static struct http_request request_of(const struct http_param *param)
 	return (struct http_request){ .params = param, .param_count = 1 };
 }
 
-static void a_timeout_is_taken_where_it_is_less_than_the_servers(void **state)
+static void a_timeout_can_only_shorten_the_servers(void **state)
 {
 	static const struct {
 		const char *text;
@@ -270,7 +270,7 @@ static void a_timeout_is_taken_where_it_is_less_than_the_servers(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void a_limit_is_a_number_and_none_is_all(void **state)
+static void a_limit_is_a_number_and_defaults_to_all(void **state)
 {
 	struct http_param param = { STR("limit"), STR("12") };
 	struct http_request req = request_of(&param);
@@ -286,10 +286,9 @@ static void a_limit_is_a_number_and_none_is_all(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(refuses_what_is_no_time),
-	  TEST(a_window_is_the_last_hour_unless_said), TEST(a_window_must_not_be_empty),
-	  TEST(a_prefix_tells_one_window_from_another), TEST(groups_are_named_with_commas),
-	  TEST(a_step_is_seconds_or_a_duration), TEST(long_steps_begin_with_an_hour),
-	  TEST(refuses_steps_that_are_none_or_too_many),
-	  TEST(a_timeout_is_taken_where_it_is_less_than_the_servers),
-	  TEST(a_limit_is_a_number_and_none_is_all))
+RUN_TESTS(TEST(reads_times_as_prometheus_does), TEST(rejects_malformed_times),
+	  TEST(a_window_defaults_to_the_last_hour), TEST(a_window_must_not_be_empty),
+	  TEST(a_prefix_selects_the_parameters_of_a_window), TEST(groups_are_separated_by_commas),
+	  TEST(a_step_is_seconds_or_a_duration), TEST(steps_of_hours_begin_at_a_whole_hour),
+	  TEST(rejects_malformed_steps_and_too_many), TEST(a_timeout_can_only_shorten_the_servers),
+	  TEST(a_limit_is_a_number_and_defaults_to_all))

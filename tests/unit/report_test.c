@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reports are found by their names, and who asks for another one is told which there are.
+ * Reports are found by their names; the error for another name lists them.
  */
+#include "chassis/metrics.h"
 #include "report.h"
 #include "test.h"
 
@@ -18,7 +19,7 @@ static void each_report_is_found_by_its_name(void **state)
 	}
 }
 
-static void another_name_is_refused_with_those_that_there_are(void **state)
+static void unknown_names_are_rejected_with_the_known_ones(void **state)
 {
 	static char name[500];
 	const struct report *report;
@@ -38,4 +39,4 @@ static void another_name_is_refused_with_those_that_there_are(void **state)
 }
 
 RUN_TESTS(TEST(each_report_is_found_by_its_name),
-	  TEST(another_name_is_refused_with_those_that_there_are))
+	  TEST(unknown_names_are_rejected_with_the_known_ones))
