@@ -3,10 +3,9 @@
 
 #include "base/hash.h"
 #include "object/elf_sections.h"
-#include "unwind_fill.h"
 #include "unwind_fixed.h"
 #include "unwind_follow.h"
-#include "unwind_frames.h"
+#include "unwind_cfi.h"
 #include "unwind_go.h"
 #include "unwind_writer.h"
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "object/elf_sections.h"
 #include "unwind_program.h"
 #include "unwind_stretches.h"
 
@@ -20,3 +21,15 @@ struct unwind_cfi {
 /* Adds all stretches that it speaks of, and itself as who tells of them. ERR_LIMIT: too many. */
 bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_source source,
 		     struct unwind_stretches *stretches, struct err *err) MUST_CHECK;
+
+struct unwind_frames {
+	int fd;
+	const struct elf_file *elf;
+	const struct elf_sections *sections;
+	const struct unwind_machine *machine;
+	bool has_signal; /* one of them tells of a signal's frame */
+};
+
+/* Adds what both of them tell. ERR_LIMIT: more than limits.h allows. */
+bool unwind_frames_list(struct unwind_frames *frames, struct unwind_stretches *stretches,
+			struct err *err) MUST_CHECK;

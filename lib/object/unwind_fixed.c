@@ -54,3 +54,84 @@ struct unwind_stretch unwind_fixed(enum unwind_source source, enum unwind_fixed_
 {
 	return (struct unwind_stretch){ .source = source, .common = (uint32_t)rule };
 }
+
+enum {
+	STUB_BYTES = 16,
+	PLT_HEAD_ARM64 = 32, /* bytes before the first stub */
+	ENTRY_BYTES = 32,    /* of a program's first instructions, up to its call of C */
+};
+
+static void plt_list(const struct unwind_fill *fill, struct unwind_stretches *stretches)
+{
+	const struct elf_section *plt = elf_sections_find(fill->sections, STR(".plt"));
+	uint64_t head = fill->machine->has_link_register ? PLT_HEAD_ARM64 : STUB_BYTES;
+	enum unwind_fixed_rule rule = UNWIND_FIXED_PLT;
+
+	if (!elf_section_has_bytes(plt) || plt->size < head + STUB_BYTES)
+		return;
+	if (str_eq(unwind_code_at(fill->code, plt->address + head, 4), STR("\xf3\x0f\x1e\xfa")))
+		rule = UNWIND_FIXED_PLT_MARKED;
+	unwind_stretches_add(stretches, plt->address + head, plt->size - head,
+			     unwind_fixed(UNWIND_SOURCE_FILL, rule));
+}
+
+/* Stubs that push nothing. */
+static void plain_plt_list(const struct unwind_fill *fill, struct unwind_stretches *stretches)
+{
+	static const str names[] = { STR(".plt.sec"), STR(".plt.got"), STR(".iplt") };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct elf_section *plt = elf_sections_find(fill->sections, names[i]);
+
+		if (elf_section_has_bytes(plt))
+			unwind_stretches_add(
+				stretches, plt->address, plt->size,
+				unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_ENTERED));
+	}
+}
+
+/* A handler returns to its first byte, and is looked for one byte before that. */
+static void signal_add(struct unwind_stretches *stretches, uint64_t address, size_t len)
+{
+	unwind_stretches_add(stretches, address - 1, len + 1,
+			     unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
+}
+
+/* rt_sigreturn() takes no arguments, so its calls look alike wherever they stand. */
+static void signals_search(const struct unwind_fill *fill, uint64_t start, uint64_t len,
+			   struct unwind_stretches *stretches)
+{
+	static const str x86_64[] = { STR("\x48\xc7\xc0\x0f\0\0\0\x0f\x05"),
+				      STR("\xb8\x0f\0\0\0\x0f\x05") };
+	static const str arm64[] = { STR("\x68\x11\x80\xd2\x01\0\0\xd4"), { 0 } };
+	const str *patterns = fill->machine->has_link_register ? arm64 : x86_64;
+	enum { STEP = 32 << 10, OVERLAP = 16 };
+
+	for (uint64_t at = 0; at < len; at += STEP) {
+		uint64_t left = len - at < STEP + OVERLAP ? len - at : STEP + OVERLAP;
+		str piece = unwind_code_at(fill->code, start + at, (size_t)left);
+
+		for (size_t i = 0; i < ARRAY_LEN(x86_64) && patterns[i].len; i++) {
+			size_t found = str_find(piece, patterns[i]);
+
+			if (found == SIZE_MAX)
+				continue;
+			signal_add(stretches, start + at + found, patterns[i].len);
+		}
+	}
+}
+
+void unwind_fill_list(const struct unwind_fill *fill, struct unwind_stretches *stretches)
+{
+	const struct elf_file *elf = fill->code->elf;
+
+	plt_list(fill, stretches);
+	plain_plt_list(fill, stretches);
+	if (elf->entry)
+		unwind_stretches_add(stretches, elf->entry, ENTRY_BYTES,
+				     unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_ROOT));
+	for (size_t i = 0; fill->wants_signal && i < elf->segment_count; i++)
+		if (elf->segments[i].executable && elf->segments[i].size <= UNWIND_SEARCH_MAX)
+			signals_search(fill, elf->segments[i].address, elf->segments[i].size,
+				       stretches);
+}

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "object/elf_sections.h"
+#include "unwind_code.h"
 #include "unwind_program.h"
 #include "unwind_stretches.h"
 
@@ -22,3 +24,13 @@ void unwind_fixed_init(struct unwind_stretches *stretches, const struct unwind_m
 
 /* The stretch to be added. */
 struct unwind_stretch unwind_fixed(enum unwind_source source, enum unwind_fixed_rule rule);
+
+struct unwind_fill {
+	const struct elf_sections *sections;
+	const struct unwind_machine *machine;
+	struct unwind_code *code;
+	bool wants_signal; /* look for the return from signals */
+};
+
+/* After unwind_fixed_init(). */
+void unwind_fill_list(const struct unwind_fill *fill, struct unwind_stretches *stretches);
