@@ -3,9 +3,9 @@
 
 #include "base/hash.h"
 #include "object/elf_sections.h"
+#include "unwind_cfi.h"
 #include "unwind_fixed.h"
 #include "unwind_follow.h"
-#include "unwind_cfi.h"
 #include "unwind_go.h"
 #include "unwind_writer.h"
 
@@ -23,7 +23,7 @@ struct work {
 	struct elf_file elf;
 	struct elf_sections sections;
 	const struct unwind_machine *machine;
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct unwind_rows rows;
 };
 
@@ -45,14 +45,14 @@ static void go_fill(struct work *work)
 	const struct elf_section *text = elf_sections_find(&work->sections, STR(".text"));
 
 	if (elf_section_has_bytes(text))
-		unwind_stretches_add(&work->stretches, text->address, text->size,
-				     unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_FRAME_POINTER));
+		unwind_ranges_add(&work->ranges, text->address, text->size,
+				  unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_FRAME_POINTER));
 }
 
 /* All that is known of the file's code, from all sources. */
-static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
+static bool ranges_list(struct work *work, bool *ret_is_go, struct err *err)
 {
-	struct unwind_code *code = arena_new(work->arena, struct unwind_code);
+	struct elf_code *code = arena_new(work->arena, struct elf_code);
 	struct unwind_frames frames = {
 		.fd = work->fd,
 		.elf = &work->elf,
@@ -67,15 +67,14 @@ static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
 
 	code->fd = work->fd;
 	code->elf = &work->elf;
-	if (!unwind_stretches_init(&work->stretches, &work->elf, work->memory_max, work->arena,
-				   err))
+	if (!unwind_ranges_init(&work->ranges, &work->elf, work->memory_max, work->arena, err))
 		return false;
-	unwind_fixed_init(&work->stretches, work->machine);
-	if (!unwind_go_list(&go, &work->stretches, ret_is_go, err) ||
-	    !unwind_frames_list(&frames, &work->stretches, err))
+	unwind_fixed_init(&work->ranges, work->machine);
+	if (!unwind_go_list(&go, &work->ranges, ret_is_go, err) ||
+	    !unwind_frames_list(&frames, &work->ranges, err))
 		return false;
 
-	size_t told = unwind_stretches_count(&work->stretches);
+	size_t told = unwind_ranges_count(&work->ranges);
 	/* A C library, or a program that has one in it, which does not describe even that a
 	 * signal's handler returns, describes nothing. */
 	bool is_bare =
@@ -88,11 +87,11 @@ static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
 	};
 	struct unwind_follow follow = { .fd = work->fd, .sections = &work->sections };
 
-	unwind_fill_list(&fill, &work->stretches);
+	unwind_fill_list(&fill, &work->ranges);
 	if (*ret_is_go && told == 0)
 		go_fill(work);
 	return !is_bare || work->machine->has_link_register ||
-	       unwind_follow_list(&follow, &work->stretches, err);
+	       unwind_follow_list(&follow, &work->ranges, err);
 }
 
 static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, struct err *err)
@@ -107,8 +106,7 @@ static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, s
 		*ret_reason = UNWIND_WRONG_MACHINE;
 		return err_set(err, ERR_INVALID, "of a machine whose stacks are not walked");
 	}
-	if (!stretches_list(work, &is_go, err) ||
-	    !unwind_stretches_rows(&work->stretches, &work->rows, err))
+	if (!ranges_list(work, &is_go, err) || !unwind_ranges_rows(&work->ranges, &work->rows, err))
 		return false;
 	if (work->rows.rows.len == 0) {
 		*ret_reason = UNWIND_NO_ROWS;

@@ -18,7 +18,7 @@ struct entry {
 /* The entry that begins here; false: the section ends. */
 static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct entry *ret_entry)
 {
-	const struct unwind_section *section = &cfi->section;
+	const struct dwarf_frame_section *section = &cfi->section;
 	struct reader r = reader_of(str_skip(section->bytes, at));
 	uint64_t len = reader_u32(&r), id, none = section->is_eh ? 0 : UINT32_MAX;
 	bool is_long = len == UINT32_MAX;
@@ -47,7 +47,8 @@ static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct entry *
 }
 
 /* The letters of the augmentation say what its data are. */
-static bool augmentation_read(struct reader *r, str letters, const struct unwind_section *section,
+static bool augmentation_read(struct reader *r, str letters,
+			      const struct dwarf_frame_section *section,
 			      struct unwind_common *common)
 {
 	uint64_t address;
@@ -68,7 +69,7 @@ static bool augmentation_read(struct reader *r, str letters, const struct unwind
 			/* Indirect or not, it is as long. */
 			uint8_t encoding = reader_u8(&data) & 0x0f;
 
-			if (!unwind_pointer_read(&data, section, encoding, &address))
+			if (!dwarf_pointer_read(&data, section, encoding, &address))
 				return false;
 			break;
 		}
@@ -89,7 +90,7 @@ static bool augmentation_read(struct reader *r, str letters, const struct unwind
 }
 
 /* Of a CIE nobody understands it remains that it is there. */
-static bool common_read(const struct unwind_section *section, const struct entry *entry,
+static bool common_read(const struct dwarf_frame_section *section, const struct entry *entry,
 			struct unwind_common *common, str *ret_instructions)
 {
 	struct reader r = reader_of(entry->body);
@@ -132,79 +133,79 @@ static const struct unwind_common *common_at(const struct unwind_cfi *cfi, uint6
 }
 
 static void function_add(const struct unwind_cfi *cfi, const struct entry *entry,
-			 enum unwind_source source, struct unwind_stretches *stretches)
+			 enum unwind_range_source source, struct unwind_ranges *ranges)
 {
-	const struct unwind_section *section = &cfi->section;
+	const struct dwarf_frame_section *section = &cfi->section;
 	const struct unwind_common *common = common_at(cfi, entry->common_at);
 	struct reader r = reader_of(entry->body);
 	uint64_t start, len;
 
 	if (!common || !common->is_readable ||
-	    !unwind_pointer_read(&r, section, common->encoding, &start) ||
-	    !unwind_pointer_read(&r, section, common->encoding & 0x0f, &len))
+	    !dwarf_pointer_read(&r, section, common->encoding, &start) ||
+	    !dwarf_pointer_read(&r, section, common->encoding & 0x0f, &len))
 		return;
 	if (common->has_augmentation)
 		reader_bytes(&r, reader_varint(&r));
 	if (r.failed)
 		return;
-	unwind_stretches_add(stretches, start, len,
-			     (struct unwind_stretch){
-				     .at = (uint32_t)(r.rest.ptr - section->bytes.ptr),
-				     .len = (uint32_t)reader_left(&r),
-				     .common = (uint32_t)(common - cfi->commons.items),
-				     .source = source,
-			     });
+	unwind_ranges_add(ranges, start, len,
+			  (struct unwind_range){
+				  .at = (uint32_t)(r.rest.ptr - section->bytes.ptr),
+				  .len = (uint32_t)reader_left(&r),
+				  .common = (uint32_t)(common - cfi->commons.items),
+				  .source = source,
+			  });
 }
 
-static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
 	struct unwind_cfi *cfi = self;
 	struct unwind_program program = {
 		.machine = cfi->machine,
 		.section = &cfi->section,
-		.common = &cfi->commons.items[stretch->common],
+		.common = &cfi->commons.items[range->common],
 		.remembered = cfi->remembered,
-		.instructions = { cfi->section.bytes.ptr + stretch->at, stretch->len },
-		.start = stretch->start,
-		.end = stretch->end,
+		.instructions = { cfi->section.bytes.ptr + range->at, range->len },
+		.start = range->start,
+		.end = range->end,
 	};
 
 	unwind_program_run(&program, rows);
 }
 
 /* First what is common: .debug_frame may have it behind those who need it. */
-bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_source source,
-		     struct unwind_stretches *stretches, struct err *err)
+bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
+		     struct unwind_ranges *ranges, struct err *err)
 {
 	struct entry entry;
 
 	for (uint64_t at = 0; entry_read(cfi, at, &entry); at = entry.end) {
 		if (entry.body.len && entry.is_common)
-			common_add(cfi, &entry, stretches->arena);
-		if (!unwind_stretches_fit(stretches, err))
+			common_add(cfi, &entry, ranges->arena);
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
 	for (uint64_t at = 0; entry_read(cfi, at, &entry); at = entry.end) {
 		if (entry.body.len && !entry.is_common)
-			function_add(cfi, &entry, source, stretches);
-		if (!unwind_stretches_fit(stretches, err))
+			function_add(cfi, &entry, source, ranges);
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
-	stretches->tellers[source] = (struct unwind_teller){ rows_add, cfi };
+	ranges->row_sources[source] = (struct unwind_row_source){ rows_add, cfi };
 	return true;
 }
 
-static bool frames_list(struct unwind_frames *frames, struct unwind_section section,
-			enum unwind_source source, bool ends_with_zero,
-			struct unwind_stretches *stretches, struct err *err)
+static bool frames_list(struct unwind_frames *frames, struct dwarf_frame_section section,
+			enum unwind_range_source source, bool ends_with_zero,
+			struct unwind_ranges *ranges, struct err *err)
 {
-	struct unwind_cfi *cfi = arena_new(stretches->arena, struct unwind_cfi);
+	struct unwind_cfi *cfi = arena_new(ranges->arena, struct unwind_cfi);
 
 	section.word_bytes = 8;
 	*cfi = (struct unwind_cfi){ .machine = frames->machine,
 				    .section = section,
 				    .ends_with_zero = ends_with_zero };
-	if (!unwind_cfi_list(cfi, source, stretches, err))
+	if (!unwind_cfi_list(cfi, source, ranges, err))
 		return false;
 	frames->has_signal |= cfi->has_signal;
 	return true;
@@ -217,7 +218,7 @@ static bool section_by_header(const struct unwind_frames *frames, struct arena *
 	enum { HEADER_BYTES = 16, VERSION = 1 };
 	const struct elf_segment *header = &frames->elf->unwind_header;
 	struct elf_section head = { .type = 1, .offset = header->offset, .size = HEADER_BYTES };
-	struct unwind_section place = { .address = header->address, .word_bytes = 8 };
+	struct dwarf_frame_section place = { .address = header->address, .word_bytes = 8 };
 	struct elf_section found = { .type = 1 };
 
 	*ret_section = (struct elf_section){ 0 };
@@ -230,7 +231,7 @@ static bool section_by_header(const struct unwind_frames *frames, struct arena *
 	uint8_t version = reader_u8(&r), encoding = reader_u8(&r);
 
 	reader_u16(&r); /* of the index */
-	if (version != VERSION || !unwind_pointer_read(&r, &place, encoding, &found.address) ||
+	if (version != VERSION || !dwarf_pointer_read(&r, &place, encoding, &found.address) ||
 	    !elf_file_offset(frames->elf, found.address, &found.offset, &found.size))
 		return true;
 	if (found.size > UNWIND_SECTION_MAX)
@@ -239,47 +240,46 @@ static bool section_by_header(const struct unwind_frames *frames, struct arena *
 	return true;
 }
 
-static bool eh_frame_list(struct unwind_frames *frames, struct unwind_stretches *stretches,
+static bool eh_frame_list(struct unwind_frames *frames, struct unwind_ranges *ranges,
 			  struct err *err)
 {
 	const struct elf_section *named = elf_sections_find(frames->sections, STR(".eh_frame"));
 	struct elf_section section = { 0 };
-	struct unwind_section found = { .is_eh = true };
+	struct dwarf_frame_section found = { .is_eh = true };
 
 	if (elf_section_has_bytes(named))
 		section = *named;
-	else if (!section_by_header(frames, stretches->arena, &section, err))
+	else if (!section_by_header(frames, ranges->arena, &section, err))
 		return false;
 	found.address = section.address;
-	if (!elf_section_read(frames->fd, &section, UNWIND_SECTION_MAX, stretches->arena,
-			      &found.bytes, err))
+	if (!elf_section_read(frames->fd, &section, UNWIND_SECTION_MAX, ranges->arena, &found.bytes,
+			      err))
 		return false;
 	return frames_list(frames, found, UNWIND_SOURCE_EH_FRAME, !elf_section_has_bytes(named),
-			   stretches, err);
+			   ranges, err);
 }
 
 /* Compressed, by its flag or by its old name, or not. */
-static bool debug_frame_list(struct unwind_frames *frames, struct unwind_stretches *stretches,
+static bool debug_frame_list(struct unwind_frames *frames, struct unwind_ranges *ranges,
 			     struct err *err)
 {
 	const struct elf_section *section =
 		elf_sections_find(frames->sections, STR(".debug_frame"));
-	struct unwind_section found = { 0 };
+	struct dwarf_frame_section found = { 0 };
 	str bytes;
 
 	if (!elf_section_has_bytes(section))
 		section = elf_sections_find(frames->sections, STR(".zdebug_frame"));
 	if (!elf_section_has_bytes(section))
 		return true;
-	return elf_section_read(frames->fd, section, UNWIND_SECTION_MAX, stretches->arena, &bytes,
+	return elf_section_read(frames->fd, section, UNWIND_SECTION_MAX, ranges->arena, &bytes,
 				err) &&
 	       dwarf_inflate(section, frames->sections->is_wide, bytes, UNWIND_SECTION_MAX,
-			     stretches->arena, &found.bytes, err) &&
-	       frames_list(frames, found, UNWIND_SOURCE_DEBUG_FRAME, false, stretches, err);
+			     ranges->arena, &found.bytes, err) &&
+	       frames_list(frames, found, UNWIND_SOURCE_DEBUG_FRAME, false, ranges, err);
 }
 
-bool unwind_frames_list(struct unwind_frames *frames, struct unwind_stretches *stretches,
-			struct err *err)
+bool unwind_frames_list(struct unwind_frames *frames, struct unwind_ranges *ranges, struct err *err)
 {
-	return eh_frame_list(frames, stretches, err) && debug_frame_list(frames, stretches, err);
+	return eh_frame_list(frames, ranges, err) && debug_frame_list(frames, ranges, err);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_cfi - the entries of .eh_frame or .debug_frame: stretches of code, and their rows.
+ * unwind_cfi - the entries of .eh_frame or .debug_frame: ranges of code, and their rows.
  */
 #pragma once
 
 #include "object/elf_sections.h"
 #include "unwind_program.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 struct unwind_cfi {
 	const struct unwind_machine *machine;
-	struct unwind_section section;
+	struct dwarf_frame_section section;
 	bool ends_with_zero; /* an entry without bytes is the last: what is behind is not known */
 	bool has_signal;     /* some of it is told to be a signal's frame */
 	/* private */
@@ -18,9 +18,9 @@ struct unwind_cfi {
 	struct unwind_state remembered[UNWIND_REMEMBERED_MAX];
 };
 
-/* Adds all stretches that it speaks of, and itself as who tells of them. ERR_LIMIT: too many. */
-bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_source source,
-		     struct unwind_stretches *stretches, struct err *err) MUST_CHECK;
+/* Adds all ranges that it speaks of, and itself as who tells of them. ERR_LIMIT: too many. */
+bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
+		     struct unwind_ranges *ranges, struct err *err) MUST_CHECK;
 
 struct unwind_frames {
 	int fd;
@@ -31,5 +31,5 @@ struct unwind_frames {
 };
 
 /* Adds what both of them tell. ERR_LIMIT: more than limits.h allows. */
-bool unwind_frames_list(struct unwind_frames *frames, struct unwind_stretches *stretches,
+bool unwind_frames_list(struct unwind_frames *frames, struct unwind_ranges *ranges,
 			struct err *err) MUST_CHECK;

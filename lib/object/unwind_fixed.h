@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_fixed - stretches of code that one rule holds in, of a few that are known beforehand.
+ * unwind_fixed - ranges of code that one rule holds in, of a few that are known beforehand.
  */
 #pragma once
 
+#include "elf_code.h"
 #include "object/elf_sections.h"
-#include "unwind_code.h"
 #include "unwind_program.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 enum unwind_fixed_rule {
 	UNWIND_FIXED_SIGNAL,        /* a signal's frame */
@@ -20,17 +20,17 @@ enum unwind_fixed_rule {
 };
 
 /* Tells of signals and of what is filled in, from now on. */
-void unwind_fixed_init(struct unwind_stretches *stretches, const struct unwind_machine *machine);
+void unwind_fixed_init(struct unwind_ranges *ranges, const struct unwind_machine *machine);
 
-/* The stretch to be added. */
-struct unwind_stretch unwind_fixed(enum unwind_source source, enum unwind_fixed_rule rule);
+/* The range to be added. */
+struct unwind_range unwind_fixed(enum unwind_range_source source, enum unwind_fixed_rule rule);
 
 struct unwind_fill {
 	const struct elf_sections *sections;
 	const struct unwind_machine *machine;
-	struct unwind_code *code;
+	struct elf_code *code;
 	bool wants_signal; /* look for the return from signals */
 };
 
 /* After unwind_fixed_init(). */
-void unwind_fill_list(const struct unwind_fill *fill, struct unwind_stretches *stretches);
+void unwind_fill_list(const struct unwind_fill *fill, struct unwind_ranges *ranges);

@@ -412,17 +412,17 @@ static struct unwind_rule rule_of(const struct state *state)
 	return rule;
 }
 
-static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
 	const struct work *work = self;
 
-	for (uint32_t i = 0; i < stretch->len; i++) {
-		const struct followed_row *row = &work->rows.items[stretch->at + i];
+	for (uint32_t i = 0; i < range->len; i++) {
+		const struct followed_row *row = &work->rows.items[range->at + i];
 		struct unwind_rule rule = rule_of(&row->state);
 
-		if (row->at >= stretch->end - stretch->start)
+		if (row->at >= range->end - range->start)
 			break;
-		unwind_rows_add(rows, stretch->start + row->at, &rule);
+		unwind_rows_add(rows, range->start + row->at, &rule);
 	}
 }
 
@@ -441,39 +441,39 @@ static bool entries_list(const struct unwind_follow *follow, struct work *work, 
 	return true;
 }
 
-bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_stretches *stretches,
+bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_ranges *ranges,
 			struct err *err)
 {
 	const struct elf_section *section = elf_sections_find(follow->sections, STR(".text"));
-	struct work *work = arena_new(stretches->arena, struct work);
+	struct work *work = arena_new(ranges->arena, struct work);
 
-	work->arena = stretches->arena;
+	work->arena = ranges->arena;
 	if (!elf_section_has_bytes(section) || section->size > UNWIND_SEARCH_MAX)
 		return true;
 	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, work->arena, &work->text,
 			      err) ||
 	    !entries_list(follow, work, section->address, err))
 		return false;
-	stretches->tellers[UNWIND_SOURCE_FOLLOWED] = (struct unwind_teller){ rows_add, work };
+	ranges->row_sources[UNWIND_SOURCE_FOLLOWED] = (struct unwind_row_source){ rows_add, work };
 	for (size_t start = 0, end; start < work->text.len; start = end) {
 		for (end = start + 1; end < work->text.len && !is_marked(work->is_entry, end);
 		     end++)
 			;
 		function_follow(work, start, end);
-		if (!unwind_stretches_fit(stretches, err))
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
 	for (size_t i = 0; i < work->functions.len; i++) {
 		const struct followed *function = &work->functions.items[i];
 
 		if (!has_part(work, function))
-			unwind_stretches_add(stretches, section->address + function->start,
-					     function->end - function->start,
-					     (struct unwind_stretch){
-						     .at = function->first,
-						     .len = function->count,
-						     .source = UNWIND_SOURCE_FOLLOWED,
-					     });
+			unwind_ranges_add(ranges, section->address + function->start,
+					  function->end - function->start,
+					  (struct unwind_range){
+						  .at = function->first,
+						  .len = function->count,
+						  .source = UNWIND_SOURCE_FOLLOWED,
+					  });
 	}
-	return unwind_stretches_fit(stretches, err);
+	return unwind_ranges_fit(ranges, err);
 }

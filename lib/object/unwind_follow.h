@@ -10,7 +10,7 @@
 #pragma once
 
 #include "object/elf_sections.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 struct unwind_follow {
 	int fd;
@@ -18,5 +18,5 @@ struct unwind_follow {
 };
 
 /* Adds what fits together of .text, for where no better source speaks. ERR_LIMIT: too much. */
-bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_stretches *stretches,
+bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_ranges *ranges,
 			struct err *err) MUST_CHECK;

@@ -80,7 +80,7 @@ static bool saves_pointer(struct work *work, uint64_t address, int64_t depth)
 		uint8_t operand_bytes;
 	} moves[] = { { STR("\x48\x89\x6c\x24"), 1 }, { STR("\x48\x89\xac\x24"), 4 } };
 	enum { MOVE_BYTES = 8 };
-	str code = unwind_code_at(work->go.code, address - 1, 1 + MOVE_BYTES);
+	str code = elf_code_at(work->go.code, address - 1, 1 + MOVE_BYTES);
 
 	if (!code.len)
 		return false;
@@ -156,15 +156,15 @@ static struct unwind_rule rule_of(const struct work *work, const struct frame *f
 	return rule;
 }
 
-static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
 	struct work *work = self;
 	struct go_function function;
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_FRAME_POINTER };
 
 	/* It made sense when it was listed. */
-	if (!go_table_function(&work->table, stretch->at, &function))
-		return unwind_rows_add(rows, stretch->start, &rule);
+	if (!go_table_function(&work->table, range->at, &function))
+		return unwind_rows_add(rows, range->start, &rule);
 
 	struct frame frame = { .kind = kind_of(&function) };
 	uint64_t start = function.address - rows->base;
@@ -176,12 +176,12 @@ static void rows_add(void *self, const struct unwind_stretch *stretch, struct un
 	work->steps += work->values.len;
 	for (size_t i = 0; i < work->values.len; i++)
 		frame.moves |= work->values.items[i].value > 0;
-	unwind_rows_add(rows, stretch->start, &rule);
+	unwind_rows_add(rows, range->start, &rule);
 	for (size_t i = 0; i < work->values.len; i++) {
 		const struct go_value *value = &work->values.items[i];
 		uint64_t at = start + value->start;
 
-		if (at >= stretch->end)
+		if (at >= range->end)
 			break;
 		/* Only the first time: behind a return in the middle it is as deep at once. */
 		if (!frame.has_moved && value->value > 0) {
@@ -190,15 +190,15 @@ static void rows_add(void *self, const struct unwind_stretch *stretch, struct un
 		}
 		frame.depth = value->value;
 		rule = rule_of(work, &frame);
-		unwind_rows_add(rows, at > stretch->start ? (uint32_t)at : stretch->start, &rule);
+		unwind_rows_add(rows, at > range->start ? (uint32_t)at : range->start, &rule);
 	}
 }
 
-static bool functions_list(struct work *work, struct unwind_stretches *stretches, struct err *err)
+static bool functions_list(struct work *work, struct unwind_ranges *ranges, struct err *err)
 {
 	for (uint64_t i = 0; i < work->table.function_count && i < UINT32_MAX; i++) {
 		struct go_function function;
-		struct unwind_stretch stretch = { .at = (uint32_t)i, .source = UNWIND_SOURCE_GO };
+		struct unwind_range range = { .at = (uint32_t)i, .source = UNWIND_SOURCE_GO };
 		uint64_t end;
 
 		if (!go_table_address(&work->table, i + 1, &end))
@@ -207,11 +207,10 @@ static bool functions_list(struct work *work, struct unwind_stretches *stretches
 			continue;
 		/* A handler returns to its first byte, and is looked for one byte before that. */
 		if (kind_of(&function) == SIGNAL_RETURN && function.address)
-			unwind_stretches_add(
-				stretches, function.address - 1, end - function.address + 1,
-				unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
-		unwind_stretches_add(stretches, function.address, end - function.address, stretch);
-		if (!unwind_stretches_fit(stretches, err))
+			unwind_ranges_add(ranges, function.address - 1, end - function.address + 1,
+					  unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
+		unwind_ranges_add(ranges, function.address, end - function.address, range);
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
 	return true;
@@ -228,7 +227,7 @@ static bool is_go(const struct elf_sections *sections)
 	return false;
 }
 
-bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretches, bool *ret_is_go,
+bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bool *ret_is_go,
 		    struct err *err)
 {
 	struct work *work;
@@ -236,12 +235,12 @@ bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretch
 	*ret_is_go = is_go(go->sections);
 	if (!*ret_is_go)
 		return true;
-	work = arena_new(stretches->arena, struct work);
+	work = arena_new(ranges->arena, struct work);
 	work->go = *go;
-	work->arena = stretches->arena;
-	if (!go_table_open(&work->table, go->code->fd, go->sections, stretches->arena, err))
+	work->arena = ranges->arena;
+	if (!go_table_open(&work->table, go->code->fd, go->sections, ranges->arena, err))
 		return false;
 	work->steps_max = UNWIND_GO_STEPS_LEAST + work->table.bytes.len;
-	stretches->tellers[UNWIND_SOURCE_GO] = (struct unwind_teller){ rows_add, work };
-	return functions_list(work, stretches, err);
+	ranges->row_sources[UNWIND_SOURCE_GO] = (struct unwind_row_source){ rows_add, work };
+	return functions_list(work, ranges, err);
 }

@@ -8,17 +8,17 @@
  */
 #pragma once
 
+#include "elf_code.h"
 #include "object/elf_sections.h"
-#include "unwind_code.h"
 #include "unwind_program.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 struct unwind_go {
 	const struct elf_sections *sections;
 	const struct unwind_machine *machine;
-	struct unwind_code *code;
+	struct elf_code *code;
 };
 
 /* Adds its functions. A file without Go has none; *ret_is_go says which it is. */
-bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretches, bool *ret_is_go,
+bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bool *ret_is_go,
 		    struct err *err) MUST_CHECK;

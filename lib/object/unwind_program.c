@@ -66,8 +66,8 @@ static bool set_location(struct run *run)
 {
 	uint64_t address;
 
-	if (!unwind_pointer_read(&run->r, run->program->section, run->program->common->encoding,
-				 &address)) {
+	if (!dwarf_pointer_read(&run->r, run->program->section, run->program->common->encoding,
+				&address)) {
 		run->failed = true;
 		return false;
 	}
@@ -124,18 +124,18 @@ static void place_of_kind(struct run *run, uint64_t number, enum unwind_place_ki
 	place_set(run, number, (struct unwind_place){ .kind = kind });
 }
 
-static struct unwind_term expression_next(struct run *run)
+static struct dwarf_term expression_next(struct run *run)
 {
-	return unwind_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
+	return dwarf_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
 }
 
 /* Saved where an expression leads. */
 static void place_by_expression(struct run *run, uint64_t number)
 {
-	struct unwind_term term = expression_next(run);
+	struct dwarf_term term = expression_next(run);
 	struct unwind_place place = { .kind = UNWIND_PLACE_UNKNOWN };
 
-	if (term.kind == UNWIND_TERM_REGISTER)
+	if (term.kind == DWARF_TERM_REGISTER)
 		place = (struct unwind_place){ UNWIND_PLACE_AT_TERM, term.register_number,
 					       term.offset };
 	place_set(run, number, place);
@@ -143,14 +143,14 @@ static void place_by_expression(struct run *run, uint64_t number)
 
 static void cfa_set_offset(struct run *run, int64_t offset)
 {
-	if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+	if (run->state.cfa.kind != DWARF_TERM_REGISTER)
 		run->failed = true;
 	run->state.cfa.offset = offset;
 }
 
 static void cfa_set(struct run *run, uint64_t number, int64_t offset)
 {
-	run->state.cfa = (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 };
+	run->state.cfa = (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 };
 }
 
 static void remember(struct run *run)
@@ -185,7 +185,7 @@ static bool cfa_step(struct run *run, uint8_t instruction)
 		cfa_set(run, number, scaled(run, dwarf_sleb(r)));
 		return true;
 	case DW_CFA_def_cfa_register:
-		if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+		if (run->state.cfa.kind != DWARF_TERM_REGISTER)
 			run->failed = true;
 		run->state.cfa.register_number = reader_varint(r);
 		return true;

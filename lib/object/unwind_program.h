@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "unwind_pointer.h"
+#include "dwarf_pointer.h"
 #include "unwind_rows.h"
 #include "unwind_state.h"
 
@@ -27,7 +27,7 @@ struct unwind_common {
 
 struct unwind_program {
 	const struct unwind_machine *machine;
-	const struct unwind_section *section;
+	const struct dwarf_frame_section *section;
 	struct unwind_common *common;
 	struct unwind_state *remembered; /* room for UNWIND_REMEMBERED_MAX */
 	str instructions;

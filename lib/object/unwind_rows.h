@@ -44,7 +44,7 @@ struct unwind_row {
 
 struct unwind_rows {
 	uint64_t base;  /* an address of the file; all rows are above it, by less than 4 GB */
-	uint32_t end;   /* of the last stretch, from base */
+	uint32_t end;   /* of the last range, from base */
 	uint32_t flags; /* UNWIND_TABLE_... */
 	VEC(struct unwind_row) rows;
 	struct unwind_rules rules;
@@ -54,7 +54,7 @@ struct unwind_rows {
 
 void unwind_rows_init(struct unwind_rows *rows, struct arena *arena, uint64_t base);
 
-/* A stretch of code begins here, which is not below the end of the one before. */
+/* A range of code begins here, which is not below the end of the one before. */
 void unwind_rows_begin(struct unwind_rows *rows, uint32_t start);
 
 /* From here on that rule holds; the last one wins where several are given for an address. */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "unwind_expression.h"
+#include "dwarf_expression.h"
 #include "unwind_format.h"
 
 /* What a machine's registers are for, by their DWARF numbers. */
@@ -28,7 +28,7 @@ struct unwind_place {
 };
 
 struct unwind_state {
-	struct unwind_term cfa;
+	struct dwarf_term cfa;
 	struct unwind_place frame_pointer, return_address, stack_pointer;
 };
 

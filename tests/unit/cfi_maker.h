@@ -95,14 +95,14 @@ static inline bool cfi_rows_of(str bytes, bool is_eh, uint64_t memory_max, struc
 	static const struct unwind_machine x86_64 = { 6, 7, 16, false };
 	struct elf_file *elf = arena_new(arena, struct elf_file);
 	struct unwind_cfi *cfi = arena_new(arena, struct unwind_cfi);
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 
 	elf->segments[0] = (struct elf_segment){ 0, CODE_BYTES, CODE_AT, true };
 	elf->segment_count = 1;
 	cfi->machine = &x86_64;
-	cfi->section = (struct unwind_section){ bytes, 0x100000, is_eh, 8 };
-	return unwind_stretches_init(&stretches, elf, memory_max, arena, err) &&
+	cfi->section = (struct dwarf_frame_section){ bytes, 0x100000, is_eh, 8 };
+	return unwind_ranges_init(&ranges, elf, memory_max, arena, err) &&
 	       unwind_cfi_list(cfi, is_eh ? UNWIND_SOURCE_EH_FRAME : UNWIND_SOURCE_DEBUG_FRAME,
-			       &stretches, err) &&
-	       unwind_stretches_rows(&stretches, rows, err);
+			       &ranges, err) &&
+	       unwind_ranges_rows(&ranges, rows, err);
 }

@@ -23,13 +23,13 @@ static void follow(struct followed *followed, str code)
 	};
 	struct elf_sections sections = { .items = &section, .len = 1, .is_wide = true };
 	struct unwind_follow options = { fd, &sections };
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct err err = { 0 };
 
 	assert_int_equal(write(fd, code.ptr, code.len), (ssize_t)code.len);
-	assert_true(unwind_stretches_init(&stretches, &elf, MEMORY, &followed->arena, &err));
-	assert_true(unwind_follow_list(&options, &stretches, &err));
-	assert_true(unwind_stretches_rows(&stretches, &followed->rows, &err));
+	assert_true(unwind_ranges_init(&ranges, &elf, MEMORY, &followed->arena, &err));
+	assert_true(unwind_follow_list(&options, &ranges, &err));
+	assert_true(unwind_ranges_rows(&ranges, &followed->rows, &err));
 }
 
 /* "register+offset", and " fp-16" where the frame pointer is saved; "none". */

@@ -125,7 +125,7 @@ static void rows_make_of(struct made *made, const struct unwind_machine *machine
 {
 	AUTO_FD fd = program_fd(functions, count, table);
 	struct elf_file *elf = arena_new(&made->arena, struct elf_file);
-	struct unwind_code *code = arena_new(&made->arena, struct unwind_code);
+	struct elf_code *code = arena_new(&made->arena, struct elf_code);
 	struct elf_section section = { .name = STR(".gopclntab"),
 				       .type = SHT_PROGBITS,
 				       .address = 0x100000,
@@ -133,17 +133,17 @@ static void rows_make_of(struct made *made, const struct unwind_machine *machine
 				       .size = table.len };
 	struct elf_sections sections = { .items = &section, .len = 1, .is_wide = true };
 	struct unwind_go go = { &sections, machine, code };
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct err err = { 0 };
 
 	elf->segments[0] = (struct elf_segment){ 0, TABLE_OFFSET, CODE_AT, true };
 	elf->segment_count = 1;
 	code->fd = fd;
 	code->elf = elf;
-	assert_true(unwind_stretches_init(&stretches, elf, MEMORY, &made->arena, &err));
-	unwind_fixed_init(&stretches, machine);
-	assert_true(unwind_go_list(&go, &stretches, &made->is_go, &err));
-	assert_true(unwind_stretches_rows(&stretches, &made->rows, &err));
+	assert_true(unwind_ranges_init(&ranges, elf, MEMORY, &made->arena, &err));
+	unwind_fixed_init(&ranges, machine);
+	assert_true(unwind_go_list(&go, &ranges, &made->is_go, &err));
+	assert_true(unwind_ranges_rows(&ranges, &made->rows, &err));
 }
 
 static void rows_make(struct made *made, const struct unwind_machine *machine,
@@ -350,14 +350,14 @@ static void a_file_without_go_has_none(void **state)
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections none = { 0 };
 	struct unwind_go go = { .sections = &none, .machine = &x86_64 };
-	struct unwind_stretches stretches = { .arena = &arena };
+	struct unwind_ranges ranges = { .arena = &arena };
 	struct err err = { 0 };
 	bool is_go = true;
 
 	(void)state;
-	assert_true(unwind_go_list(&go, &stretches, &is_go, &err));
+	assert_true(unwind_go_list(&go, &ranges, &is_go, &err));
 	assert_false(is_go);
-	assert_int_equal(unwind_stretches_count(&stretches), 0);
+	assert_int_equal(unwind_ranges_count(&ranges), 0);
 }
 
 RUN_TESTS(TEST(depths_and_saved_frame_pointers_are_told), TEST(roots_switches_and_signals_are_told),

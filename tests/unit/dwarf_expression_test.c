@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "object/unwind_expression.h"
-#include "object/unwind_pointer.h"
+#include "object/dwarf_expression.h"
+#include "object/dwarf_pointer.h"
 #include "test.h"
 
 static void knows_sums_of_registers_and_what_they_point_to(void **state)
 {
 	const struct {
 		str bytes;
-		struct unwind_term term;
+		struct dwarf_term term;
 	} cases[] = {
-		{ STR("\x77\x08"), { UNWIND_TERM_REGISTER, 7, 8, 0 } },
-		{ STR("\x76\x58\x06"), { UNWIND_TERM_DEREF, 6, -40, 0 } },
-		{ STR("\x77\x28\x06\x23\x08"), { UNWIND_TERM_DEREF, 7, 40, 8 } },
-		{ STR("\x77\x08\x38\x22"), { UNWIND_TERM_REGISTER, 7, 16, 0 } },
-		{ STR("\x38\x77\x08\x22"), { UNWIND_TERM_REGISTER, 7, 16, 0 } },
-		{ STR("\x77\x08\x33\x1c\x96"), { UNWIND_TERM_REGISTER, 7, 5, 0 } },
-		{ STR("\x08\xff"), { UNWIND_TERM_NUMBER, 0, 255, 0 } },
-		{ STR("\x09\xff"), { UNWIND_TERM_NUMBER, 0, -1, 0 } },
-		{ STR("\x0a\xff\xff"), { UNWIND_TERM_NUMBER, 0, 65535, 0 } },
-		{ STR("\x0b\xff\xff"), { UNWIND_TERM_NUMBER, 0, -1, 0 } },
-		{ STR("\x0c\xff\xff\xff\xff"), { UNWIND_TERM_NUMBER, 0, UINT32_MAX, 0 } },
-		{ STR("\x0d\xff\xff\xff\xff"), { UNWIND_TERM_NUMBER, 0, -1, 0 } },
-		{ STR("\x0e\x01\0\0\0\0\0\0\x40"), { UNWIND_TERM_NUMBER, 0, (1LL << 62) + 1, 0 } },
-		{ STR("\x10\x80\x01"), { UNWIND_TERM_NUMBER, 0, 128, 0 } },
-		{ STR("\x11\x7f"), { UNWIND_TERM_NUMBER, 0, -1, 0 } },
-		{ STR("\x77\x08\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22"),
-		  { UNWIND_TERM_PLT, 0, 11, 0 } },
+		{ STR("\x77\x08"), { DWARF_TERM_REGISTER, 7, 8, 0 } },
+		{ STR("\x76\x58\x06"), { DWARF_TERM_DEREF, 6, -40, 0 } },
+		{ STR("\x77\x28\x06\x23\x08"), { DWARF_TERM_DEREF, 7, 40, 8 } },
+		{ STR("\x77\x08\x38\x22"), { DWARF_TERM_REGISTER, 7, 16, 0 } },
+		{ STR("\x38\x77\x08\x22"), { DWARF_TERM_REGISTER, 7, 16, 0 } },
+		{ STR("\x77\x08\x33\x1c\x96"), { DWARF_TERM_REGISTER, 7, 5, 0 } },
+		{ STR("\x08\xff"), { DWARF_TERM_NUMBER, 0, 255, 0 } },
+		{ STR("\x09\xff"), { DWARF_TERM_NUMBER, 0, -1, 0 } },
+		{ STR("\x0a\xff\xff"), { DWARF_TERM_NUMBER, 0, 65535, 0 } },
+		{ STR("\x0b\xff\xff"), { DWARF_TERM_NUMBER, 0, -1, 0 } },
+		{ STR("\x0c\xff\xff\xff\xff"), { DWARF_TERM_NUMBER, 0, UINT32_MAX, 0 } },
+		{ STR("\x0d\xff\xff\xff\xff"), { DWARF_TERM_NUMBER, 0, -1, 0 } },
+		{ STR("\x0e\x01\0\0\0\0\0\0\x40"), { DWARF_TERM_NUMBER, 0, (1LL << 62) + 1, 0 } },
+		{ STR("\x10\x80\x01"), { DWARF_TERM_NUMBER, 0, 128, 0 } },
+		{ STR("\x11\x7f"), { DWARF_TERM_NUMBER, 0, -1, 0 } },
+		{ STR("\x77\x08\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22"), { DWARF_TERM_PLT, 0, 11, 0 } },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct unwind_term term = unwind_expression_read(cases[i].bytes);
+		struct dwarf_term term = dwarf_expression_read(cases[i].bytes);
 
 		assert_int_equal(term.kind, cases[i].term.kind);
 		assert_int_equal(term.register_number, cases[i].term.register_number);
@@ -58,7 +57,7 @@ static void says_of_all_others_that_they_are_unknown(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		assert_int_equal(unwind_expression_read(cases[i]).kind, UNWIND_TERM_UNKNOWN);
+		assert_int_equal(dwarf_expression_read(cases[i]).kind, DWARF_TERM_UNKNOWN);
 }
 
 static void pointers_are_read_in_each_encoding(void **state)
@@ -85,20 +84,20 @@ static void pointers_are_read_in_each_encoding(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct unwind_section section = { cases[i].bytes, 0x5000, true, 8 };
+		struct dwarf_frame_section section = { cases[i].bytes, 0x5000, true, 8 };
 		struct reader r = reader_of(cases[i].bytes);
 
-		assert_true(unwind_pointer_read(&r, &section, cases[i].encoding, &address));
+		assert_true(dwarf_pointer_read(&r, &section, cases[i].encoding, &address));
 		assert_int_equal(address, cases[i].address);
 		assert_int_equal(reader_left(&r), 0);
 		r = reader_of((str){ cases[i].bytes.ptr, 0 });
-		assert_false(unwind_pointer_read(&r, &section, cases[i].encoding, &address));
+		assert_false(dwarf_pointer_read(&r, &section, cases[i].encoding, &address));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		struct unwind_section section = { STR("\0\0\0\0\0\0\0\0"), 0, true, 8 };
+		struct dwarf_frame_section section = { STR("\0\0\0\0\0\0\0\0"), 0, true, 8 };
 		struct reader r = reader_of(section.bytes);
 
-		assert_false(unwind_pointer_read(&r, &section, others[i], &address));
+		assert_false(dwarf_pointer_read(&r, &section, others[i], &address));
 	}
 }
 

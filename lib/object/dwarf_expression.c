@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind_expression.h"
+#include "dwarf_expression.h"
 
 #include "dwarf_value.h"
 
@@ -8,12 +8,12 @@
 enum { DEPTH_MAX = 8 }; /* values on the expression's stack; those that we know need three */
 
 struct stack {
-	struct unwind_term items[DEPTH_MAX];
+	struct dwarf_term items[DEPTH_MAX];
 	size_t len;
 	bool failed;
 };
 
-static void push(struct stack *stack, struct unwind_term term)
+static void push(struct stack *stack, struct dwarf_term term)
 {
 	if (stack->len == DEPTH_MAX) {
 		stack->failed = true;
@@ -24,19 +24,19 @@ static void push(struct stack *stack, struct unwind_term term)
 
 static void push_number(struct stack *stack, int64_t number)
 {
-	push(stack, (struct unwind_term){ .kind = UNWIND_TERM_NUMBER, .offset = number });
+	push(stack, (struct dwarf_term){ .kind = DWARF_TERM_NUMBER, .offset = number });
 }
 
 static void push_register(struct stack *stack, uint64_t number, int64_t offset)
 {
-	push(stack, (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 });
+	push(stack, (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 });
 }
 
-static struct unwind_term pop(struct stack *stack)
+static struct dwarf_term pop(struct stack *stack)
 {
 	if (stack->len == 0) {
 		stack->failed = true;
-		return (struct unwind_term){ 0 };
+		return (struct dwarf_term){ 0 };
 	}
 	return stack->items[--stack->len];
 }
@@ -44,8 +44,8 @@ static struct unwind_term pop(struct stack *stack)
 /* Add a number to what is on top; numbers are small wherever this is about stacks. */
 static void add(struct stack *stack, int64_t number)
 {
-	struct unwind_term term = pop(stack);
-	int64_t *to = term.kind == UNWIND_TERM_DEREF ? &term.second : &term.offset;
+	struct dwarf_term term = pop(stack);
+	int64_t *to = term.kind == DWARF_TERM_DEREF ? &term.second : &term.offset;
 
 	if (__builtin_add_overflow(*to, number, to))
 		stack->failed = true;
@@ -55,12 +55,12 @@ static void add(struct stack *stack, int64_t number)
 /* The sum of the two on top: one of them a number. */
 static void add_both(struct stack *stack)
 {
-	struct unwind_term right = pop(stack), left = pop(stack);
+	struct dwarf_term right = pop(stack), left = pop(stack);
 
-	if (left.kind == UNWIND_TERM_NUMBER) {
+	if (left.kind == DWARF_TERM_NUMBER) {
 		push(stack, right);
 		add(stack, left.offset);
-	} else if (right.kind == UNWIND_TERM_NUMBER) {
+	} else if (right.kind == DWARF_TERM_NUMBER) {
 		push(stack, left);
 		add(stack, right.offset);
 	} else {
@@ -70,9 +70,9 @@ static void add_both(struct stack *stack)
 
 static void subtract(struct stack *stack)
 {
-	struct unwind_term right = pop(stack);
+	struct dwarf_term right = pop(stack);
 
-	if (right.kind != UNWIND_TERM_NUMBER || right.offset == INT64_MIN)
+	if (right.kind != DWARF_TERM_NUMBER || right.offset == INT64_MIN)
 		stack->failed = true;
 	else
 		add(stack, -right.offset);
@@ -80,11 +80,11 @@ static void subtract(struct stack *stack)
 
 static void deref(struct stack *stack)
 {
-	struct unwind_term term = pop(stack);
+	struct dwarf_term term = pop(stack);
 
-	if (term.kind != UNWIND_TERM_REGISTER)
+	if (term.kind != DWARF_TERM_REGISTER)
 		stack->failed = true;
-	term.kind = UNWIND_TERM_DEREF;
+	term.kind = DWARF_TERM_DEREF;
 	push(stack, term);
 }
 
@@ -149,20 +149,20 @@ static bool is_plt(str expression, int64_t *ret_threshold)
 	return *ret_threshold >= 0 && *ret_threshold < 16;
 }
 
-struct unwind_term unwind_expression_read(str expression)
+struct dwarf_term dwarf_expression_read(str expression)
 {
 	struct stack stack = { 0 };
 	struct reader r = reader_of(expression);
 	int64_t threshold;
 
 	if (is_plt(expression, &threshold))
-		return (struct unwind_term){ .kind = UNWIND_TERM_PLT, .offset = threshold };
+		return (struct dwarf_term){ .kind = DWARF_TERM_PLT, .offset = threshold };
 	while (reader_left(&r) && !stack.failed)
 		step(&stack, &r, reader_u8(&r));
 
-	struct unwind_term top = pop(&stack);
+	struct dwarf_term top = pop(&stack);
 
 	if (r.failed || stack.failed)
-		return (struct unwind_term){ 0 };
+		return (struct dwarf_term){ 0 };
 	return top;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_stretches - the stretches of code that somebody can tell rows of, from several sources.
+ * unwind_ranges - the ranges of code that somebody can tell rows of, from several sources.
  *
  * They may be added in any order, overlap, or be rubbish: what is no code of the file is left out.
  * Where two speak of the same address, that of the better source holds; of one source's the one
@@ -14,7 +14,7 @@
 #include "unwind_rows.h"
 
 /* Better ones first. */
-enum unwind_source {
+enum unwind_range_source {
 	UNWIND_SOURCE_SIGNAL, /* where a signal's handler returns to */
 	UNWIND_SOURCE_GO,     /* .gopclntab; the .debug_frame of Go does not know frame pointers */
 	UNWIND_SOURCE_EH_FRAME,
@@ -24,45 +24,44 @@ enum unwind_source {
 	UNWIND_SOURCE_COUNT
 };
 
-struct unwind_stretch {
+struct unwind_range {
 	uint32_t start, end;      /* from the rows' base */
 	uint32_t at, len, common; /* for the source, to find it again */
-	enum unwind_source source;
+	enum unwind_range_source source;
 	uint32_t order; /* in which they were added */
 };
 
-struct unwind_teller {
-	/* Adds the rows of a stretch, of which the end may have been cut off. */
-	void (*rows_add)(void *self, const struct unwind_stretch *stretch,
-			 struct unwind_rows *rows);
+struct unwind_row_source {
+	/* Adds the rows of a range, of which the end may have been cut off. */
+	void (*rows_add)(void *self, const struct unwind_range *range, struct unwind_rows *rows);
 	void *self;
 };
 
-struct unwind_stretches {
-	struct unwind_teller tellers[UNWIND_SOURCE_COUNT];
+struct unwind_ranges {
+	struct unwind_row_source row_sources[UNWIND_SOURCE_COUNT];
 	/* private */
-	VEC(struct unwind_stretch) items;
+	VEC(struct unwind_range) items;
 	struct arena *arena;
 	const struct elf_file *elf;
 	uint64_t base, memory_max;
 };
 
 /* ERR_LIMIT: the file's code does not fit a table. */
-bool unwind_stretches_init(struct unwind_stretches *stretches, const struct elf_file *elf,
-			   uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
+bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf,
+			uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
 
-/* start and len are addresses of the file; those of the stretch need not be set. */
-void unwind_stretches_add(struct unwind_stretches *stretches, uint64_t start, uint64_t len,
-			  struct unwind_stretch stretch);
+/* start and len are addresses of the file; those of the range need not be set. */
+void unwind_ranges_add(struct unwind_ranges *ranges, uint64_t start, uint64_t len,
+		       struct unwind_range range);
 
-static inline size_t unwind_stretches_count(const struct unwind_stretches *stretches)
+static inline size_t unwind_ranges_count(const struct unwind_ranges *ranges)
 {
-	return stretches->items.len;
+	return ranges->items.len;
 }
 
 /* False, with ERR_LIMIT, once it is too much: to be asked now and then while adding. */
-bool unwind_stretches_fit(const struct unwind_stretches *stretches, struct err *err) MUST_CHECK;
+bool unwind_ranges_fit(const struct unwind_ranges *ranges, struct err *err) MUST_CHECK;
 
 /* All rows. ERR_LIMIT: more than a table may have. */
-bool unwind_stretches_rows(struct unwind_stretches *stretches, struct unwind_rows *rows,
-			   struct err *err) MUST_CHECK;
+bool unwind_ranges_rows(struct unwind_ranges *ranges, struct unwind_rows *rows,
+			struct err *err) MUST_CHECK;
