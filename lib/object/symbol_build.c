@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of symbol_table: a debug file becomes a table of names, out of all that tells any.
- */
+#include "symbol_build.h"
+
 #include "dwarf_functions.h"
 #include "elf_plt.h"
 #include "go_functions.h"
 #include "mini_debug.h"
-#include "symbol_table.h"
+#include "object/limits.h"
 
 #include <elf.h>
 

@@ -23,7 +23,6 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "object/build_id.h"
 #include "object/limits.h"
 
 struct symbol_block;
@@ -38,36 +37,6 @@ struct symbol_line {
 	uint32_t line;   /* of the address; of the call, for outer frames; 0: not known */
 	uint32_t start_line; /* where the function is declared; 0: not known */
 };
-
-struct symbol_table_options {
-	uint64_t memory_max; /* bytes that a build may hold; 0: SYMBOL_BUILD_MEMORY_MAX */
-	int alt_fd;          /* of what symbol_table_alt_id() names; 0 or less: there is none */
-};
-
-/*
- * The build id of the file that dwz moved parts of this one's DWARF to (.gnu_debugaltlink), which
- * is found at a debuginfod like any other. False: it needs none. Without it a table lacks the names
- * that stand there.
- */
-bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
-
-/*
- * Write the table of the ELF file at elf_fd to out_fd, from its beginning. The names come from, the
- * first that knows an address:
- *
- *     DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file
- *     .gopclntab where there is no DWARF, inlined calls included if the program's data is there
- *     .symtab; where there is none, .dynsym and .gnu_debugdata
- *     relocations of stubs: "memcpy@plt"
- *
- * Split DWARF (.dwo, .dwp) is not read yet: of such units the lines are known and the names of
- * symbols, but nothing that was inlined. A file that names nothing makes an empty table.
- * ERR_INVALID: not an ELF file, one that contradicts itself, or is yet to be linked (.o, .ko; the
- * file of dwz may be such a one); ERR_LIMIT: more than the options or limits.h allow. Both
- * descriptors stay the caller's; out_fd may be written and read.
- */
-bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
-			struct err *err) MUST_CHECK;
 
 struct symbol_table {
 	uint64_t row_count; /* read freely; 0: it names nothing */

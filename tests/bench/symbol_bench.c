@@ -10,6 +10,7 @@
  * were found, so that nothing is left out for being of no use.
  */
 #include "base/vec.h"
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <fcntl.h>

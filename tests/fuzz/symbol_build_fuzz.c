@@ -2,6 +2,7 @@
 /*
  * symbol_build - any file is refused or makes a table that opens.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <assert.h>

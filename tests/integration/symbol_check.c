@@ -9,6 +9,7 @@
  * file, tab, line, tab, line of declaration, tab, the name with what it is in, if the linker
  * knows none; then an empty line.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * The names of small programs of either compiler, in each form of DWARF and without it, are what
  * llvm-symbolizer said of the same addresses. The programs are those of the fuzzer's corpus.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 #include "test.h"
 

@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "object/symbol_format.h"
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 #include "object/symbol_writer.h"
 #include "test.h"
