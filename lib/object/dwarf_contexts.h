@@ -21,13 +21,16 @@ struct dwarf_open {
 };
 
 struct dwarf_contexts {
-	struct symbol_model *model;
 	/* private */
+	struct arena *arena;
+	uint64_t memory_max;
+	uint64_t *steps;
 	struct map units; /* by their unit */
 	VEC(struct dwarf_open) open;
 };
 
-void dwarf_contexts_init(struct dwarf_contexts *contexts, struct symbol_model *model);
+void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, uint64_t memory_max,
+			 uint64_t *steps);
 
 /*
  * What is written before the name of what is declared at this place:

@@ -39,11 +39,11 @@ static void attribute_take(struct dwarf_entry *entry, uint16_t name, struct dwar
 }
 
 struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct dwarf_unit *unit,
-				    const struct dwarf_abbrev *abbrev, struct symbol_model *model)
+				    const struct dwarf_abbrev *abbrev, uint64_t *steps)
 {
 	struct dwarf_entry entry = { .at = at, .tag = abbrev->tag };
 
-	model->steps += abbrev->attribute_count; /* of which many may take no bytes */
+	*steps += abbrev->attribute_count; /* of which many may take no bytes */
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
 
@@ -52,7 +52,7 @@ struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct 
 	return entry;
 }
 
-bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
+bool dwarf_entry_at(struct dwarf_file *file, uint64_t at, uint64_t *steps,
 		    struct dwarf_unit **ret_unit, struct dwarf_entry *ret_entry)
 {
 	struct dwarf_unit *unit = dwarf_unit_at(file, at);
@@ -70,7 +70,7 @@ bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_
 	if (!abbrev)
 		return false;
 	*ret_unit = unit;
-	*ret_entry = dwarf_entry_read(&r, at, unit, abbrev, model);
+	*ret_entry = dwarf_entry_read(&r, at, unit, abbrev, steps);
 	return !r.failed;
 }
 

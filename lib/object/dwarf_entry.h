@@ -5,7 +5,6 @@
 #pragma once
 
 #include "dwarf_value.h"
-#include "symbol_model.h"
 
 struct dwarf_entry {
 	uint64_t at; /* where it stands in .debug_info */
@@ -15,12 +14,12 @@ struct dwarf_entry {
 	uint16_t tag;
 };
 
-/* The entry at this place, whose code was just read. */
+/* The entry at this place, whose code was just read. Adds its attributes to *steps. */
 struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct dwarf_unit *unit,
-				    const struct dwarf_abbrev *abbrev, struct symbol_model *model);
+				    const struct dwarf_abbrev *abbrev, uint64_t *steps);
 
 /* False: there is none at that place. */
-bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
+bool dwarf_entry_at(struct dwarf_file *file, uint64_t at, uint64_t *steps,
 		    struct dwarf_unit **ret_unit, struct dwarf_entry *ret_entry) MUST_CHECK;
 
 /* The file that entry.base.number is a place of; NULL: it has no base, or none at hand. */

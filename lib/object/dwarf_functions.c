@@ -83,7 +83,7 @@ static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t
 		struct dwarf_entry entry;
 		struct said more;
 
-		if (!dwarf_entry_at(walk->model, file, at, &unit, &entry))
+		if (!dwarf_entry_at(file, at, &walk->model->steps, &unit, &entry))
 			break;
 		more = entry_says(unit, &entry);
 		said_complete(said, &more);
@@ -256,7 +256,7 @@ static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
 		return scope;
 	}
 
-	struct dwarf_entry entry = dwarf_entry_read(r, at, unit, abbrev, walk->model);
+	struct dwarf_entry entry = dwarf_entry_read(r, at, unit, abbrev, &walk->model->steps);
 
 	if (r->failed)
 		return scope;
@@ -306,7 +306,7 @@ bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, s
 	struct walk walk = { .model = model, .file = file };
 
 	walk.said.arena = walk.lines.arena = walk.qualified.arena = model->arena;
-	dwarf_contexts_init(&walk.contexts, model);
+	dwarf_contexts_init(&walk.contexts, model->arena, model->memory_max, &model->steps);
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++)
 		symbol_model_reads(model, file->sections[i].len);
 	for (size_t i = 0; i < file->units.len; i++) {
