@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-static void attribute_take(struct dwarf_entry *entry, uint16_t name, struct dwarf_value value)
+static void attribute_set(struct dwarf_entry *entry, uint16_t name, struct dwarf_value value)
 {
 	switch (name) {
 	case DW_AT_low_pc:
@@ -47,7 +47,7 @@ struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct 
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
 
-		attribute_take(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
+		attribute_set(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
 	}
 	return entry;
 }

@@ -7,13 +7,13 @@
 
 enum { DEPTH_MAX = 8 }; /* values on the expression's stack; those that we know need three */
 
-struct stack {
+struct expression_stack {
 	struct dwarf_term items[DEPTH_MAX];
 	size_t len;
 	bool failed;
 };
 
-static void push(struct stack *stack, struct dwarf_term term)
+static void push(struct expression_stack *stack, struct dwarf_term term)
 {
 	if (stack->len == DEPTH_MAX) {
 		stack->failed = true;
@@ -22,17 +22,17 @@ static void push(struct stack *stack, struct dwarf_term term)
 	stack->items[stack->len++] = term;
 }
 
-static void push_number(struct stack *stack, int64_t number)
+static void push_number(struct expression_stack *stack, int64_t number)
 {
 	push(stack, (struct dwarf_term){ .kind = DWARF_TERM_NUMBER, .offset = number });
 }
 
-static void push_register(struct stack *stack, uint64_t number, int64_t offset)
+static void push_register(struct expression_stack *stack, uint64_t number, int64_t offset)
 {
 	push(stack, (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 });
 }
 
-static struct dwarf_term pop(struct stack *stack)
+static struct dwarf_term pop(struct expression_stack *stack)
 {
 	if (stack->len == 0) {
 		stack->failed = true;
@@ -42,7 +42,7 @@ static struct dwarf_term pop(struct stack *stack)
 }
 
 /* Add a number to what is on top; numbers are small wherever this is about stacks. */
-static void add(struct stack *stack, int64_t number)
+static void add(struct expression_stack *stack, int64_t number)
 {
 	struct dwarf_term term = pop(stack);
 	int64_t *to = term.kind == DWARF_TERM_DEREF ? &term.second : &term.offset;
@@ -53,7 +53,7 @@ static void add(struct stack *stack, int64_t number)
 }
 
 /* The sum of the two on top: one of them a number. */
-static void add_both(struct stack *stack)
+static void add_both(struct expression_stack *stack)
 {
 	struct dwarf_term right = pop(stack), left = pop(stack);
 
@@ -68,7 +68,7 @@ static void add_both(struct stack *stack)
 	}
 }
 
-static void subtract(struct stack *stack)
+static void subtract(struct expression_stack *stack)
 {
 	struct dwarf_term right = pop(stack);
 
@@ -78,7 +78,7 @@ static void subtract(struct stack *stack)
 		add(stack, -right.offset);
 }
 
-static void deref(struct stack *stack)
+static void deref(struct expression_stack *stack)
 {
 	struct dwarf_term term = pop(stack);
 
@@ -112,7 +112,7 @@ static int64_t constant_read(struct reader *r, uint8_t operation)
 	return (int64_t)reader_u64(r);
 }
 
-static void step(struct stack *stack, struct reader *r, uint8_t operation)
+static void step(struct expression_stack *stack, struct reader *r, uint8_t operation)
 {
 	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31)
 		push_number(stack, operation - DW_OP_lit0);
@@ -151,7 +151,7 @@ static bool is_plt(str expression, int64_t *ret_threshold)
 
 struct dwarf_term dwarf_expression_read(str expression)
 {
-	struct stack stack = { 0 };
+	struct expression_stack stack = { 0 };
 	struct reader r = reader_of(expression);
 	int64_t threshold;
 

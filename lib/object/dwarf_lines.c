@@ -7,7 +7,7 @@
 
 enum { FORMATS_MAX = 255, STANDARD_MAX = 256 };
 
-struct header {
+struct lines_header {
 	struct dwarf_unit unit; /* with the sizes of this table */
 	uint8_t instruction_len, line_range, opcode_base;
 	int8_t line_base;
@@ -120,8 +120,8 @@ static struct dwarf_line_file list_entry_read(struct reader *r, const struct dwa
 }
 
 /* A list of directories or of files, which says in its head what is told of each. */
-static void list_read(struct reader *r, const struct header *header, struct dwarf_lines *lines,
-		      bool is_files, struct symbol_model *model)
+static void list_read(struct reader *r, const struct lines_header *header,
+		      struct dwarf_lines *lines, bool is_files, struct symbol_model *model)
 {
 	struct format formats[FORMATS_MAX] = { 0 };
 	uint8_t format_count = reader_u8(r);
@@ -150,7 +150,7 @@ static void list_read(struct reader *r, const struct header *header, struct dwar
 	}
 }
 
-static bool header_read(const struct dwarf_unit *unit, struct header *header,
+static bool header_read(const struct dwarf_unit *unit, struct lines_header *header,
 			struct dwarf_lines *lines, struct symbol_model *model)
 {
 	struct reader r = reader_of(str_skip(unit->file->sections[DWARF_LINE], unit->lines_at));
@@ -267,7 +267,7 @@ static void extended_run(struct reader *r, struct machine *machine, struct dwarf
 	}
 }
 
-static void standard_run(uint8_t opcode, const struct header *header, struct reader *r,
+static void standard_run(uint8_t opcode, const struct lines_header *header, struct reader *r,
 			 struct machine *machine, struct dwarf_lines *lines,
 			 struct symbol_model *model)
 {
@@ -299,7 +299,7 @@ static void standard_run(uint8_t opcode, const struct header *header, struct rea
 }
 
 /* False: the model is as full as it may be. */
-static bool program_run(const struct header *header, struct dwarf_lines *lines,
+static bool program_run(const struct lines_header *header, struct dwarf_lines *lines,
 			struct symbol_model *model)
 {
 	struct reader r = header->program;
@@ -332,7 +332,7 @@ static bool program_run(const struct header *header, struct dwarf_lines *lines,
 struct dwarf_lines *dwarf_lines_read(const struct dwarf_unit *unit, struct symbol_model *model)
 {
 	struct dwarf_lines *lines = arena_new(model->arena, struct dwarf_lines);
-	struct header header = { 0 };
+	struct lines_header header = { 0 };
 
 	lines->unit_directory = unit->directory;
 	if (unit->lines_at >= unit->file->sections[DWARF_LINE].len ||

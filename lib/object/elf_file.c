@@ -19,7 +19,7 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-static void keep_build_id(struct elf_file *elf, str id)
+static void set_build_id(struct elf_file *elf, str id)
 {
 	if (id.len == 0 || id.len > sizeof(elf->build_id))
 		return;
@@ -46,7 +46,7 @@ static void read_notes(struct elf_file *elf, str notes, uint64_t align)
 		if (r.failed)
 			return;
 		if (type == NT_GNU_BUILD_ID && str_eq(name, ((str){ "GNU", 4 })))
-			keep_build_id(elf, desc);
+			set_build_id(elf, desc);
 
 		/* The last note need not be padded. */
 		uint64_t pad = align_up(desc_len, align) - desc_len;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /* What the file's own header says of the tables. */
-struct header {
+struct elf_header {
 	uint16_t type;
 	bool is_wide;
 	uint64_t table_offset;
@@ -42,11 +42,11 @@ static uint64_t read_word(struct reader *r, bool is_wide)
 	return is_wide ? reader_u64(r) : reader_u32(r);
 }
 
-static bool header_parse(str bytes, struct header *ret_header, struct err *err)
+static bool header_parse(str bytes, struct elf_header *ret_header, struct err *err)
 {
 	struct reader r = reader_of(bytes);
 	str ident = reader_bytes(&r, EI_NIDENT);
-	struct header header = { 0 };
+	struct elf_header header = { 0 };
 
 	if (r.failed || memcmp(ident.ptr, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_INVALID, "not an ELF file");
@@ -91,7 +91,7 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 }
 
 /* Numbers that do not fit the header stand in the first section, which has no other meaning. */
-static bool count_sections(int fd, struct header *header, struct arena *arena, struct err *err)
+static bool count_sections(int fd, struct elf_header *header, struct arena *arena, struct err *err)
 {
 	size_t least = header->is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	uint32_t name, info;
@@ -136,7 +136,7 @@ static str name_at(str names, uint32_t offset)
 	return (str){ rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len };
 }
 
-static bool name_sections(int fd, const struct header *header, struct elf_sections *sections,
+static bool name_sections(int fd, const struct elf_header *header, struct elf_sections *sections,
 			  const uint32_t *offsets, struct arena *arena, struct err *err)
 {
 	str names = { 0 };
@@ -159,7 +159,7 @@ static bool name_sections(int fd, const struct header *header, struct elf_sectio
 bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sections,
 		       struct err *err)
 {
-	struct header header = { 0 };
+	struct elf_header header = { 0 };
 	struct stat file;
 	str bytes;
 

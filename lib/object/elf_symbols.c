@@ -21,7 +21,7 @@ static str name_at(str names, uint32_t offset)
 }
 
 /* ARM's marks of where code and data begin, and compilers' labels. */
-static bool is_mark(str name)
+static bool is_marker(str name)
 {
 	return name.len == 0 || name.ptr[0] == '$' || str_starts_with(name, STR(".L"));
 }
@@ -77,7 +77,7 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 	if (__builtin_add_overflow(section->address, section->size, &section_end))
 		return false;
 	candidate.symbol.name = name_at(names, name);
-	if (is_mark(candidate.symbol.name) || start < section->address || start >= section_end)
+	if (is_marker(candidate.symbol.name) || start < section->address || start >= section_end)
 		return false;
 	candidate.section_end = section_end;
 	candidate.symbol.end = size && size < section_end - start ? start + size
@@ -100,7 +100,8 @@ static int candidate_compare(const void *left, const void *right)
 }
 
 /* The best of each address. One without a size ends where the next one begins. */
-static elf_symbols choose(const struct candidate *candidates, size_t count, struct arena *arena)
+static elf_symbols symbols_choose(const struct candidate *candidates, size_t count,
+				  struct arena *arena)
 {
 	elf_symbols symbols = { 0 };
 
@@ -143,7 +144,7 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 		}
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
-	*ret_symbols = choose(candidates, count, arena);
+	*ret_symbols = symbols_choose(candidates, count, arena);
 	return true;
 }
 

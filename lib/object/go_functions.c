@@ -8,7 +8,7 @@
 enum { CALL_BYTES = 16 }; /* of a tree of inlined calls */
 
 /* A function being read: its lists, and the nodes of its inlined calls as far as they are known. */
-struct walk {
+struct go_walk {
 	const struct go_table *table;
 	struct symbol_model *model;
 	struct arena scratch;
@@ -28,14 +28,14 @@ static int64_t value_at(const go_values *values, uint64_t pc)
 	return ended < values->len ? values->items[ended].value : -1;
 }
 
-static uint32_t file_at(struct walk *walk, uint64_t pc)
+static uint32_t file_at(struct go_walk *walk, uint64_t pc)
 {
 	str path = go_table_file(walk->table, walk->function.unit, value_at(&walk->files, pc));
 
 	return symbol_writer_file(&walk->model->writer, path);
 }
 
-static uint32_t line_at(struct walk *walk, uint64_t pc)
+static uint32_t line_at(struct go_walk *walk, uint64_t pc)
 {
 	int64_t line = value_at(&walk->lines, pc);
 
@@ -46,7 +46,7 @@ static uint32_t line_at(struct walk *walk, uint64_t pc)
  * The node of an inlined call, with those it was inlined into: they are at the call's own place. A
  * tree that goes round in circles, or deeper than we follow, hangs on the function itself.
  */
-static struct known_call call_node(struct walk *walk, int64_t index, size_t hops)
+static struct known_call call_node(struct go_walk *walk, int64_t index, size_t hops)
 {
 	struct known_call none = { walk->node, 1 };
 
@@ -82,7 +82,7 @@ static struct known_call call_node(struct walk *walk, int64_t index, size_t hops
 }
 
 /* There is one call for each number that instructions have. */
-static void calls_read(struct walk *walk)
+static void calls_read(struct go_walk *walk)
 {
 	int64_t most = -1;
 
@@ -109,7 +109,7 @@ static void calls_read(struct walk *walk)
 }
 
 /* A row where either list changes. */
-static void lines_read(struct walk *walk, uint64_t end)
+static void lines_read(struct go_walk *walk, uint64_t end)
 {
 	struct symbol_model *model = walk->model;
 	size_t first = model->places.len, i = 0, k = 0;
@@ -136,7 +136,7 @@ static void lines_read(struct walk *walk, uint64_t end)
 	symbol_model_sequence(model, first);
 }
 
-static void function_read(struct walk *walk, uint64_t next)
+static void function_read(struct go_walk *walk, uint64_t next)
 {
 	struct symbol_writer *writer = &walk->model->writer;
 	const struct go_function *function = &walk->function;
@@ -166,12 +166,12 @@ bool go_functions_read(int fd, const struct elf_sections *sections, struct symbo
 		       struct err *err)
 {
 	struct go_table table;
-	struct walk walk = { .table = &table, .model = model };
+	struct go_walk walk = { .table = &table, .model = model };
 	bool done = true;
 
 	if (!go_table_open(&table, fd, sections, model->arena, err))
 		return false;
-	symbol_model_reads(model, table.bytes.len);
+	symbol_model_add_input(model, table.bytes.len);
 	for (uint64_t i = 0; done && i < table.function_count; i++) {
 		uint64_t next;
 

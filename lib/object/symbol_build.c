@@ -100,7 +100,7 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 	symbols_add(&model, &model.symbols);
 	if (!mini_add(elf_fd, &sections, &model, err) || !stubs_add(elf_fd, &sections, &model, err))
 		return false;
-	symbol_model_say(&model);
+	symbol_model_emit(&model);
 	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);
 }
 

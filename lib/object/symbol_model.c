@@ -33,7 +33,7 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 		qsort(model->code.items, model->code.len, sizeof(*model->code.items), code_compare);
 }
 
-void symbol_model_reads(struct symbol_model *model, uint64_t bytes)
+void symbol_model_add_input(struct symbol_model *model, uint64_t bytes)
 {
 	model->steps_max += bytes * SYMBOL_BUILD_STEPS_A_BYTE;
 }
@@ -151,7 +151,7 @@ static void place_next(struct place_cursor *cursor)
 }
 
 /* The places at this address: what the last of them says is the row's. */
-static void places_take(struct place_cursor *cursor, struct symbol_row *row)
+static void places_apply(struct place_cursor *cursor, struct symbol_row *row)
 {
 	while (cursor->has_place && cursor->place.address == row->address) {
 		bool is_end = cursor->place.file == SYMBOL_NOWHERE;
@@ -170,7 +170,7 @@ static void sequences_sort(struct symbol_model *model)
 }
 
 /* The two layers are read side by side, and each change of either is a row. */
-void symbol_model_say(struct symbol_model *model)
+void symbol_model_emit(struct symbol_model *model)
 {
 	symbol_points points = symbol_spans_flatten(&model->spans, model->arena);
 	struct place_cursor cursor = { .model = model };
@@ -186,7 +186,7 @@ void symbol_model_say(struct symbol_model *model)
 		row.address = point_at < place_at ? point_at : place_at;
 		for (; i < points.len && points.items[i].address == row.address; i++)
 			row.node = points.items[i].node;
-		places_take(&cursor, &row);
+		places_apply(&cursor, &row);
 		symbol_writer_row(&model->writer, row);
 	}
 }

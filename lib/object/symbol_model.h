@@ -45,7 +45,7 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 		       uint64_t memory_max, struct arena *arena);
 
 /* What is read is so long: that much work more may be done. */
-void symbol_model_reads(struct symbol_model *model, uint64_t bytes);
+void symbol_model_add_input(struct symbol_model *model, uint64_t bytes);
 
 /* Where the code that holds this address ends; 0: none does. */
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address);
@@ -63,4 +63,4 @@ void symbol_model_sequence(struct symbol_model *model, size_t first);
 bool symbol_model_check(const struct symbol_model *model, struct err *err) MUST_CHECK;
 
 /* Lay both layers flat and say them to the writer. */
-void symbol_model_say(struct symbol_model *model);
+void symbol_model_emit(struct symbol_model *model);

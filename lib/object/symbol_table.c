@@ -33,7 +33,7 @@ static bool step_by(uint32_t *value, int64_t step)
 	return true;
 }
 
-/* The next row; false: the bytes are spoiled. */
+/* The next row; false: the bytes are corrupt. */
 static bool row_next(struct reader *r, struct row *row)
 {
 	uint64_t head = reader_varint(r);
@@ -73,9 +73,9 @@ static struct reader block_rows(const struct symbol_table *table, const struct s
 	return reader_of(str_skip(table->rows, block->rows_at));
 }
 
-static bool spoiled(struct err *err, const char *what)
+static bool corrupt(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the table of names is spoiled: %s", what);
+	return err_set(err, ERR_INVALID, "the table of names is corrupt: %s", what);
 }
 
 /* Every row leads to a node and a file that exist, and addresses ascend. */
@@ -90,15 +90,15 @@ static bool rows_check(const struct symbol_table *table, struct err *err)
 
 		if (block->row_count == 0 || block->row_count > SYMBOL_BLOCK_ROWS ||
 		    (i && block->address <= last))
-			return spoiled(err, "a block of rows");
+			return corrupt(err, "a block of rows");
 		for (uint32_t k = 0; k < block->row_count; k++)
 			if (!row_next(&r, &row) || row.node >= table->node_count ||
 			    row.file >= table->file_count)
-				return spoiled(err, "a row");
+				return corrupt(err, "a row");
 		last = row.address;
 		count += block->row_count;
 	}
-	return count == table->row_count || spoiled(err, "the number of rows");
+	return count == table->row_count || corrupt(err, "the number of rows");
 }
 
 static bool string_is_there(const struct symbol_table *table, uint32_t at)
@@ -114,24 +114,24 @@ static bool string_is_there(const struct symbol_table *table, uint32_t at)
 static bool references_check(const struct symbol_table *table, struct err *err)
 {
 	if (table->node_count == 0 || table->function_count == 0 || table->file_count == 0)
-		return spoiled(err, "a part is empty");
+		return corrupt(err, "a part is empty");
 	for (size_t i = 0; i < table->function_count; i++) {
 		str name;
 
 		if (!string_is_there(table, table->functions[i].name) ||
 		    (i &&
 		     system_name_of(string_at(table, table->functions[i].name), &name).len == 0))
-			return spoiled(err, "a function's name");
+			return corrupt(err, "a function's name");
 	}
 	for (size_t i = 0; i < table->file_count; i++)
 		if (!string_is_there(table, table->files[i]))
-			return spoiled(err, "a file's name");
+			return corrupt(err, "a file's name");
 	for (size_t i = 1; i < table->node_count; i++) {
 		const struct symbol_node *node = &table->nodes[i];
 
 		if (node->parent >= i || node->function == 0 ||
 		    node->function >= table->function_count || node->call_file >= table->file_count)
-			return spoiled(err, "a node");
+			return corrupt(err, "a node");
 	}
 	return true;
 }
@@ -150,18 +150,18 @@ static bool parts_find(struct symbol_table *table, struct err *err)
 		return err_set(err, ERR_INVALID, "a table of names of version %u, not %d",
 			       header->version, SYMBOL_VERSION);
 	if (hash_64(str_skip(head, offsetof(struct symbol_header, row_count))) != header->checksum)
-		return spoiled(err, "its header");
+		return corrupt(err, "its header");
 	for (enum symbol_part part = 0; part < SYMBOL_PART_COUNT; part++) {
 		parts[part] = reader_bytes(&r, header->sizes[part]);
 		reader_bytes(&r, -header->sizes[part] & 7);
 		if (hash_64(parts[part]) != header->hashes[part])
-			return spoiled(err, "a checksum");
+			return corrupt(err, "a checksum");
 	}
 	if (r.failed || reader_left(&r) || parts[SYMBOL_BLOCKS].len % sizeof(struct symbol_block) ||
 	    parts[SYMBOL_NODES].len % sizeof(struct symbol_node) ||
 	    parts[SYMBOL_FUNCTIONS].len % sizeof(struct symbol_function) ||
 	    parts[SYMBOL_FILES].len % sizeof(uint32_t))
-		return spoiled(err, "its parts");
+		return corrupt(err, "its parts");
 	table->row_count = header->row_count;
 	table->blocks = (const struct symbol_block *)(const void *)parts[SYMBOL_BLOCKS].ptr;
 	table->block_count = parts[SYMBOL_BLOCKS].len / sizeof(*table->blocks);

@@ -15,7 +15,7 @@
 /* An open-addressing set of ids, by a hash of what they stand for. */
 struct symbol_slot {
 	uint32_t hash, id;
-	bool taken;
+	bool is_used;
 };
 
 struct symbol_ids {

@@ -8,7 +8,7 @@
 #include <dwarf.h>
 
 /* An entry of the section: a CIE or an FDE. */
-struct entry {
+struct cfi_entry {
 	uint64_t at, end; /* in the section */
 	str body;         /* what follows its id */
 	bool is_common;
@@ -16,7 +16,7 @@ struct entry {
 };
 
 /* The entry that begins here; false: the section ends. */
-static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct entry *ret_entry)
+static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct cfi_entry *ret_entry)
 {
 	const struct dwarf_frame_section *section = &cfi->section;
 	struct reader r = reader_of(str_skip(section->bytes, at));
@@ -33,7 +33,7 @@ static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct entry *
 	str body = { r.rest.ptr, (size_t)len };
 	uint64_t id_at = (uint64_t)(body.ptr - section->bytes.ptr);
 
-	*ret_entry = (struct entry){ .at = at, .end = id_at + len };
+	*ret_entry = (struct cfi_entry){ .at = at, .end = id_at + len };
 	if (len == 0) /* where a linker thought that the section ends */
 		return !cfi->ends_with_zero;
 	r = reader_of(body);
@@ -90,7 +90,7 @@ static bool augmentation_read(struct reader *r, str letters,
 }
 
 /* Of a CIE nobody understands it remains that it is there. */
-static bool common_read(const struct dwarf_frame_section *section, const struct entry *entry,
+static bool common_read(const struct dwarf_frame_section *section, const struct cfi_entry *entry,
 			struct unwind_common *common, str *ret_instructions)
 {
 	struct reader r = reader_of(entry->body);
@@ -110,7 +110,7 @@ static bool common_read(const struct dwarf_frame_section *section, const struct 
 	return !r.failed;
 }
 
-static void common_add(struct unwind_cfi *cfi, const struct entry *entry, struct arena *arena)
+static void common_add(struct unwind_cfi *cfi, const struct cfi_entry *entry, struct arena *arena)
 {
 	struct unwind_common *common = vec_push(arena, &cfi->commons);
 	struct unwind_program program = { .machine = cfi->machine,
@@ -132,7 +132,7 @@ static const struct unwind_common *common_at(const struct unwind_cfi *cfi, uint6
 	return before < cfi->commons.len && commons[before].at == at ? &commons[before] : NULL;
 }
 
-static void function_add(const struct unwind_cfi *cfi, const struct entry *entry,
+static void function_add(const struct unwind_cfi *cfi, const struct cfi_entry *entry,
 			 enum unwind_range_source source, struct unwind_ranges *ranges)
 {
 	const struct dwarf_frame_section *section = &cfi->section;
@@ -177,7 +177,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
 		     struct unwind_ranges *ranges, struct err *err)
 {
-	struct entry entry;
+	struct cfi_entry entry;
 
 	for (uint64_t at = 0; entry_read(cfi, at, &entry); at = entry.end) {
 		if (entry.body.len && entry.is_common)

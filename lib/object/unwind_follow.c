@@ -7,7 +7,7 @@
 enum { WORD = 8, UNSEEN = INT32_MIN, DEPTH_MAX = 1 << 24 };
 
 /* Of the stack pointer and the frame pointer, before an instruction. */
-struct state {
+struct stack_state {
 	int32_t depth;  /* bytes since the call; UNSEEN: nobody has been here */
 	int32_t saved;  /* depth of where the frame pointer was pushed; 0: it was not */
 	int32_t framed; /* depth where the frame pointer stands; 0: it is something else */
@@ -16,7 +16,7 @@ struct state {
 
 struct followed_row {
 	uint32_t at; /* from the function's first byte */
-	struct state state;
+	struct stack_state state;
 };
 
 struct followed {
@@ -24,7 +24,7 @@ struct followed {
 	uint32_t first, count; /* rows */
 };
 
-struct work {
+struct text_scan {
 	struct arena *arena;
 	str text;
 	/* A bit for each byte: something calls or names it; something jumps there from elsewhere
@@ -32,16 +32,16 @@ struct work {
 	uint8_t *is_entry, *is_part;
 	VEC(struct followed_row) rows;
 	VEC(struct followed) functions;
-	struct state *states; /* of each instruction of a function, and where jumps lead */
+	struct stack_state *states; /* of each instruction of a function, and where jumps lead */
 	size_t states_cap;
 };
 
 /* A function on the way from its first byte to its last. */
 struct path {
-	struct work *work;
+	struct text_scan *scan;
 	str code;
 	bool splits; /* behind a return that nothing leads past, another function begins */
-	struct state now, body;
+	struct stack_state now, body;
 	bool falls_through, fits;
 };
 
@@ -50,9 +50,9 @@ static bool is_marked(const uint8_t *bits, size_t at)
 	return bits[at / 8] & (1 << at % 8);
 }
 
-static void mark(const struct work *work, uint8_t *bits, uint64_t at)
+static void mark(const struct text_scan *scan, uint8_t *bits, uint64_t at)
 {
-	if (at < work->text.len)
+	if (at < scan->text.len)
 		bits[at / 8] |= (uint8_t)(1 << at % 8);
 }
 
@@ -68,21 +68,21 @@ static bool is_address(const struct x86_instruction *it)
 }
 
 /* All that is called directly, or by its address; where it makes no sense it goes on behind. */
-static void entries_find(struct work *work)
+static void entries_find(struct text_scan *scan)
 {
-	for (size_t at = 0; at < work->text.len;) {
-		struct x86_instruction it = x86_instruction_read(str_skip(work->text, at));
+	for (size_t at = 0; at < scan->text.len;) {
+		struct x86_instruction it = x86_instruction_read(str_skip(scan->text, at));
 
 		if (is_call(&it))
-			mark(work, work->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
+			mark(scan, scan->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
 		if (is_address(&it))
-			mark(work, work->is_entry,
+			mark(scan, scan->is_entry,
 			     at + it.len + (uint64_t)(int64_t)it.displacement);
 		at += it.len ? it.len : 1;
 	}
 }
 
-static bool state_eq(const struct state *a, const struct state *b)
+static bool state_eq(const struct stack_state *a, const struct stack_state *b)
 {
 	return a->depth == b->depth && a->saved == b->saved && a->framed == b->framed &&
 	       a->is_lost == b->is_lost;
@@ -92,15 +92,15 @@ static bool state_eq(const struct state *a, const struct state *b)
 static void jump_to(struct path *path, size_t from, int64_t distance)
 {
 	int64_t to = (int64_t)from + distance;
-	struct state *known;
+	struct stack_state *known;
 
 	if (to < 0 || to >= (int64_t)path->code.len) {
 		if (path->now.depth || path->now.is_lost)
-			mark(path->work, path->work->is_part,
-			     (uint64_t)(path->code.ptr - path->work->text.ptr + to));
+			mark(path->scan, path->scan->is_part,
+			     (uint64_t)(path->code.ptr - path->scan->text.ptr + to));
 		return;
 	}
-	known = &path->work->states[to];
+	known = &path->scan->states[to];
 	if (known->depth == UNSEEN && to >= (int64_t)from)
 		*known = path->now;
 	else
@@ -304,38 +304,38 @@ static bool is_epilogue(const struct x86_instruction *it)
 /* The state at an instruction: as it was left before, as a jump brings it, or a guess. */
 static void arrive(struct path *path, size_t at)
 {
-	struct state *known = &path->work->states[at];
+	struct stack_state *known = &path->scan->states[at];
 
 	if (path->falls_through)
 		path->fits &= known->depth == UNSEEN || state_eq(known, &path->now);
 	else if (known->depth != UNSEEN)
 		path->now = *known;
 	else
-		path->now = path->splits ? (struct state){ 0 } : path->body;
+		path->now = path->splits ? (struct stack_state){ 0 } : path->body;
 	path->falls_through = true;
 	*known = path->now;
 }
 
 static void row_add(struct path *path, size_t first, size_t at)
 {
-	struct work *work = path->work;
+	struct text_scan *scan = path->scan;
 
-	if (work->rows.len > first &&
-	    state_eq(&work->rows.items[work->rows.len - 1].state, &path->now))
+	if (scan->rows.len > first &&
+	    state_eq(&scan->rows.items[scan->rows.len - 1].state, &path->now))
 		return;
-	*vec_push(work->arena, &work->rows) = (struct followed_row){ (uint32_t)at, path->now };
+	*vec_push(scan->arena, &scan->rows) = (struct followed_row){ (uint32_t)at, path->now };
 }
 
 /* One way of looking at it. False: it does not fit together. */
-static bool function_walk(struct work *work, str code, bool splits)
+static bool function_walk(struct text_scan *scan, str code, bool splits)
 {
 	struct path path = {
-		.work = work, .code = code, .splits = splits, .falls_through = true, .fits = true
+		.scan = scan, .code = code, .splits = splits, .falls_through = true, .fits = true
 	};
-	size_t first = work->rows.len;
+	size_t first = scan->rows.len;
 
 	for (size_t i = 0; i < code.len; i++)
-		work->states[i].depth = UNSEEN;
+		scan->states[i].depth = UNSEEN;
 	for (size_t at = 0; at < code.len && path.fits;) {
 		struct x86_instruction it = x86_instruction_read(str_skip(code, at));
 
@@ -343,7 +343,7 @@ static bool function_walk(struct work *work, str code, bool splits)
 			path.fits = false;
 			break;
 		}
-		if (!path.falls_through && is_padding(&it) && work->states[at].depth == UNSEEN) {
+		if (!path.falls_through && is_padding(&it) && scan->states[at].depth == UNSEEN) {
 			at += it.len;
 			continue;
 		}
@@ -356,40 +356,40 @@ static bool function_walk(struct work *work, str code, bool splits)
 		at += it.len;
 	}
 	if (!path.fits)
-		work->rows.len = first;
+		scan->rows.len = first;
 	return path.fits;
 }
 
 /* The rows of a function, if it fits together. */
-static void function_follow(struct work *work, size_t start, size_t end)
+static void function_follow(struct text_scan *scan, size_t start, size_t end)
 {
-	str code = { work->text.ptr + start, end - start };
-	size_t first = work->rows.len;
+	str code = { scan->text.ptr + start, end - start };
+	size_t first = scan->rows.len;
 
 	if (code.len > UNWIND_FOLLOW_MAX)
 		return;
-	if (code.len > work->states_cap) {
-		work->states_cap = code.len * 2;
-		work->states = arena_array(work->arena, struct state, work->states_cap);
+	if (code.len > scan->states_cap) {
+		scan->states_cap = code.len * 2;
+		scan->states = arena_array(scan->arena, struct stack_state, scan->states_cap);
 	}
-	if (function_walk(work, code, false) || function_walk(work, code, true))
-		*vec_push(work->arena, &work->functions) = (struct followed){
+	if (function_walk(scan, code, false) || function_walk(scan, code, true))
+		*vec_push(scan->arena, &scan->functions) = (struct followed){
 			.start = start,
 			.end = end,
 			.first = (uint32_t)first,
-			.count = (uint32_t)(work->rows.len - first),
+			.count = (uint32_t)(scan->rows.len - first),
 		};
 }
 
-static bool has_part(const struct work *work, const struct followed *function)
+static bool has_part(const struct text_scan *scan, const struct followed *function)
 {
 	for (size_t at = function->start; at < function->end; at++)
-		if (is_marked(work->is_part, at))
+		if (is_marked(scan->is_part, at))
 			return true;
 	return false;
 }
 
-static struct unwind_rule rule_of(const struct state *state)
+static struct unwind_rule rule_of(const struct stack_state *state)
 {
 	struct unwind_rule rule = {
 		.cfa = UNWIND_CFA_REGISTER,
@@ -414,10 +414,10 @@ static struct unwind_rule rule_of(const struct state *state)
 
 static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
-	const struct work *work = self;
+	const struct text_scan *scan = self;
 
 	for (uint32_t i = 0; i < range->len; i++) {
-		const struct followed_row *row = &work->rows.items[range->at + i];
+		const struct followed_row *row = &scan->rows.items[range->at + i];
 		struct unwind_rule rule = rule_of(&row->state);
 
 		if (row->at >= range->end - range->start)
@@ -426,18 +426,18 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 	}
 }
 
-static bool entries_list(const struct unwind_follow *follow, struct work *work, uint64_t address,
-			 struct err *err)
+static bool entries_list(const struct unwind_follow *follow, struct text_scan *scan,
+			 uint64_t address, struct err *err)
 {
 	elf_symbols symbols;
 
-	if (!elf_symbols_read(follow->fd, follow->sections, work->arena, &symbols, err))
+	if (!elf_symbols_read(follow->fd, follow->sections, scan->arena, &symbols, err))
 		return false;
-	work->is_entry = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
-	work->is_part = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
+	scan->is_entry = arena_array(scan->arena, uint8_t, scan->text.len / 8 + 1);
+	scan->is_part = arena_array(scan->arena, uint8_t, scan->text.len / 8 + 1);
 	for (size_t i = 0; i < symbols.len; i++)
-		mark(work, work->is_entry, symbols.items[i].start - address);
-	entries_find(work);
+		mark(scan, scan->is_entry, symbols.items[i].start - address);
+	entries_find(scan);
 	return true;
 }
 
@@ -445,28 +445,28 @@ bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_ranges
 			struct err *err)
 {
 	const struct elf_section *section = elf_sections_find(follow->sections, STR(".text"));
-	struct work *work = arena_new(ranges->arena, struct work);
+	struct text_scan *scan = arena_new(ranges->arena, struct text_scan);
 
-	work->arena = ranges->arena;
+	scan->arena = ranges->arena;
 	if (!elf_section_has_bytes(section) || section->size > UNWIND_SEARCH_MAX)
 		return true;
-	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, work->arena, &work->text,
+	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, scan->arena, &scan->text,
 			      err) ||
-	    !entries_list(follow, work, section->address, err))
+	    !entries_list(follow, scan, section->address, err))
 		return false;
-	ranges->row_sources[UNWIND_SOURCE_FOLLOWED] = (struct unwind_row_source){ rows_add, work };
-	for (size_t start = 0, end; start < work->text.len; start = end) {
-		for (end = start + 1; end < work->text.len && !is_marked(work->is_entry, end);
+	ranges->row_sources[UNWIND_SOURCE_FOLLOWED] = (struct unwind_row_source){ rows_add, scan };
+	for (size_t start = 0, end; start < scan->text.len; start = end) {
+		for (end = start + 1; end < scan->text.len && !is_marked(scan->is_entry, end);
 		     end++)
 			;
-		function_follow(work, start, end);
+		function_follow(scan, start, end);
 		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
-	for (size_t i = 0; i < work->functions.len; i++) {
-		const struct followed *function = &work->functions.items[i];
+	for (size_t i = 0; i < scan->functions.len; i++) {
+		const struct followed *function = &scan->functions.items[i];
 
-		if (!has_part(work, function))
+		if (!has_part(scan, function))
 			unwind_ranges_add(ranges, section->address + function->start,
 					  function->end - function->start,
 					  (struct unwind_range){

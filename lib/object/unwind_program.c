@@ -14,7 +14,7 @@ enum {
 	CFA_OFFSET_NEGATIVE = 0x2f,  /* DW_CFA_GNU_negative_offset_extended */
 };
 
-struct run {
+struct program_run {
 	const struct unwind_program *program;
 	struct reader r;
 	struct unwind_state state;
@@ -24,7 +24,7 @@ struct run {
 	bool failed;
 };
 
-static struct unwind_rule rule_of(const struct run *run)
+static struct unwind_rule rule_of(const struct program_run *run)
 {
 	if (run->program->common->is_signal)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
@@ -33,7 +33,7 @@ static struct unwind_rule rule_of(const struct run *run)
 	return unwind_state_rule(&run->state, run->program->machine);
 }
 
-static void row_add(struct run *run)
+static void row_add(struct program_run *run)
 {
 	struct unwind_rule rule = rule_of(run);
 
@@ -42,7 +42,7 @@ static void row_add(struct run *run)
 }
 
 /* What was said so far holds up to that address; false: the code ends there, or before. */
-static bool move_to(struct run *run, uint64_t location)
+static bool move_to(struct program_run *run, uint64_t location)
 {
 	if (!run->rows || location < run->location || location >= run->program->end)
 		return false;
@@ -52,7 +52,7 @@ static bool move_to(struct run *run, uint64_t location)
 	return true;
 }
 
-static bool advance(struct run *run, uint64_t units)
+static bool advance(struct program_run *run, uint64_t units)
 {
 	uint64_t bytes, location;
 
@@ -62,7 +62,7 @@ static bool advance(struct run *run, uint64_t units)
 	return move_to(run, location);
 }
 
-static bool set_location(struct run *run)
+static bool set_location(struct program_run *run)
 {
 	uint64_t address;
 
@@ -75,7 +75,7 @@ static bool set_location(struct run *run)
 }
 
 /* What is followed of that register; NULL: nothing. */
-static struct unwind_place *place_of(const struct run *run, struct unwind_state *state,
+static struct unwind_place *place_of(const struct program_run *run, struct unwind_state *state,
 				     uint64_t number)
 {
 	const struct unwind_machine *machine = run->program->machine;
@@ -87,7 +87,7 @@ static struct unwind_place *place_of(const struct run *run, struct unwind_state 
 	return number == machine->stack_pointer ? &state->stack_pointer : NULL;
 }
 
-static void place_set(struct run *run, uint64_t number, struct unwind_place place)
+static void place_set(struct program_run *run, uint64_t number, struct unwind_place place)
 {
 	struct unwind_place *to = place_of(run, &run->state, number);
 
@@ -95,7 +95,7 @@ static void place_set(struct run *run, uint64_t number, struct unwind_place plac
 		*to = place;
 }
 
-static void restore(struct run *run, uint64_t number)
+static void restore(struct program_run *run, uint64_t number)
 {
 	const struct unwind_place *from = place_of(run, &run->program->common->initial, number);
 
@@ -103,7 +103,7 @@ static void restore(struct run *run, uint64_t number)
 		place_set(run, number, *from);
 }
 
-static int64_t scaled(struct run *run, int64_t value)
+static int64_t scaled(struct program_run *run, int64_t value)
 {
 	int64_t product;
 
@@ -112,25 +112,25 @@ static int64_t scaled(struct run *run, int64_t value)
 	return product;
 }
 
-static void place_at_cfa(struct run *run, uint64_t number, int64_t offset)
+static void place_at_cfa(struct program_run *run, uint64_t number, int64_t offset)
 {
 	place_set(run, number,
 		  (struct unwind_place){ .kind = UNWIND_PLACE_AT_CFA,
 					 .offset = scaled(run, offset) });
 }
 
-static void place_of_kind(struct run *run, uint64_t number, enum unwind_place_kind kind)
+static void place_of_kind(struct program_run *run, uint64_t number, enum unwind_place_kind kind)
 {
 	place_set(run, number, (struct unwind_place){ .kind = kind });
 }
 
-static struct dwarf_term expression_next(struct run *run)
+static struct dwarf_term expression_next(struct program_run *run)
 {
 	return dwarf_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
 }
 
 /* Saved where an expression leads. */
-static void place_by_expression(struct run *run, uint64_t number)
+static void place_by_expression(struct program_run *run, uint64_t number)
 {
 	struct dwarf_term term = expression_next(run);
 	struct unwind_place place = { .kind = UNWIND_PLACE_UNKNOWN };
@@ -141,19 +141,19 @@ static void place_by_expression(struct run *run, uint64_t number)
 	place_set(run, number, place);
 }
 
-static void cfa_set_offset(struct run *run, int64_t offset)
+static void cfa_set_offset(struct program_run *run, int64_t offset)
 {
 	if (run->state.cfa.kind != DWARF_TERM_REGISTER)
 		run->failed = true;
 	run->state.cfa.offset = offset;
 }
 
-static void cfa_set(struct run *run, uint64_t number, int64_t offset)
+static void cfa_set(struct program_run *run, uint64_t number, int64_t offset)
 {
 	run->state.cfa = (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 };
 }
 
-static void remember(struct run *run)
+static void remember(struct program_run *run)
 {
 	if (run->remembered_len == UNWIND_REMEMBERED_MAX)
 		run->failed = true;
@@ -161,7 +161,7 @@ static void remember(struct run *run)
 		run->program->remembered[run->remembered_len++] = run->state;
 }
 
-static void recall(struct run *run)
+static void recall(struct program_run *run)
 {
 	if (run->remembered_len == 0)
 		run->failed = true;
@@ -170,7 +170,7 @@ static void recall(struct run *run)
 }
 
 /* What is about the CFA; false: the instruction is about something else. */
-static bool cfa_step(struct run *run, uint8_t instruction)
+static bool cfa_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
 	uint64_t number;
@@ -203,7 +203,7 @@ static bool cfa_step(struct run *run, uint8_t instruction)
 }
 
 /* What is about a register. */
-static bool register_step(struct run *run, uint8_t instruction)
+static bool register_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
 	uint64_t number;
@@ -251,7 +251,7 @@ static bool register_step(struct run *run, uint8_t instruction)
 }
 
 /* What leads on to another address; false: the instruction is about something else. */
-static bool location_step(struct run *run, uint8_t instruction, bool *ret_goes_on)
+static bool location_step(struct program_run *run, uint8_t instruction, bool *ret_goes_on)
 {
 	struct reader *r = &run->r;
 
@@ -276,7 +276,7 @@ static bool location_step(struct run *run, uint8_t instruction, bool *ret_goes_o
 }
 
 /* One instruction; false: the rest is of no more interest. */
-static bool step(struct run *run, uint8_t instruction)
+static bool step(struct program_run *run, uint8_t instruction)
 {
 	uint8_t low = instruction & 0x3f;
 	bool goes_on = true;
@@ -310,7 +310,7 @@ static bool step(struct run *run, uint8_t instruction)
 }
 
 /* Rows up to the last one, which is left to be added. */
-static void steps_run(struct run *run)
+static void steps_run(struct program_run *run)
 {
 	while (reader_left(&run->r) && !run->failed) {
 		if (!step(run, reader_u8(&run->r)))
@@ -321,7 +321,7 @@ static void steps_run(struct run *run)
 
 bool unwind_program_common(const struct unwind_program *program)
 {
-	struct run run = { .program = program, .r = reader_of(program->instructions) };
+	struct program_run run = { .program = program, .r = reader_of(program->instructions) };
 
 	steps_run(&run);
 	program->common->initial = run.state;
@@ -330,7 +330,7 @@ bool unwind_program_common(const struct unwind_program *program)
 
 void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows)
 {
-	struct run run = {
+	struct program_run run = {
 		.program = program,
 		.r = reader_of(program->instructions),
 		.state = program->common->initial,
