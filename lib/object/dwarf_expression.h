@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_expression - what a DWARF expression of unwind information computes, if it is of a kind
- * that compilers and assembly write: register + n, *(register + n) + m, and that of PLT stubs.
+ * dwarf_expression - evaluates the DWARF expressions that occur in unwind information.
+ *
+ * It recognizes only the forms that compilers, assembly code and linkers write: register + n,
+ * *(register + n) + m, and the expression of PLT stubs.
  */
 #pragma once
 
@@ -17,9 +19,9 @@ enum dwarf_term_kind {
 
 struct dwarf_term {
 	enum dwarf_term_kind kind;
-	uint64_t register_number; /* of DWARF */
+	uint64_t register_number; /* DWARF number */
 	int64_t offset, second;
 };
 
-/* Of kind DWARF_TERM_UNKNOWN if it is none of these. */
+/* Kind DWARF_TERM_UNKNOWN: the expression is malformed or has another form. */
 struct dwarf_term dwarf_expression_read(str expression);
