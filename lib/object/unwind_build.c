@@ -46,14 +46,14 @@ static void go_fill(struct table_build *build)
 
 	if (elf_section_has_bytes(text))
 		unwind_ranges_add(&build->ranges, text->address, text->size,
-				  unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_FRAME_POINTER));
+				  unwind_fixed(UNWIND_SOURCE_FIXED, UNWIND_FIXED_FRAME_POINTER));
 }
 
 /* All that is known of the file's code, from all sources. */
 static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *err)
 {
 	struct elf_code *code = arena_new(build->arena, struct elf_code);
-	struct unwind_frames frames = {
+	struct unwind_cfi_file cfi_file = {
 		.fd = build->fd,
 		.elf = &build->elf,
 		.sections = &build->sections,
@@ -71,15 +71,15 @@ static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *
 		return false;
 	unwind_fixed_init(&build->ranges, build->machine);
 	if (!unwind_go_list(&go, &build->ranges, ret_is_go, err) ||
-	    !unwind_frames_list(&frames, &build->ranges, err))
+	    !unwind_cfi_file_list(&cfi_file, &build->ranges, err))
 		return false;
 
 	size_t described_count = unwind_ranges_count(&build->ranges);
 	/* A C library, or a program that has one in it, which does not describe even that a
 	 * signal's handler returns, describes nothing. */
-	bool is_bare = build->elf.entry && !frames.has_signal && !*ret_is_go &&
+	bool is_bare = build->elf.entry && !cfi_file.has_signal && !*ret_is_go &&
 		       !build->elf.has_interpreter;
-	struct unwind_fill fill = {
+	struct unwind_fixed_search search = {
 		.sections = &build->sections,
 		.machine = build->machine,
 		.code = code,
@@ -87,7 +87,7 @@ static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *
 	};
 	struct unwind_follow follow = { .fd = build->fd, .sections = &build->sections };
 
-	unwind_fill_list(&fill, &build->ranges);
+	unwind_fixed_list(&search, &build->ranges);
 	if (*ret_is_go && described_count == 0)
 		go_fill(build);
 	return !is_bare || build->machine->has_link_register ||

@@ -14,7 +14,7 @@ struct unwind_cfi {
 	bool ends_with_zero; /* an entry without bytes is the last: what is behind is not known */
 	bool has_signal;     /* some of it is told to be a signal's frame */
 	/* private */
-	VEC(struct unwind_common) commons; /* sorted by where they are */
+	VEC(struct unwind_cie) cies; /* sorted by where they are */
 	struct unwind_state remembered[UNWIND_REMEMBERED_MAX];
 };
 
@@ -22,7 +22,7 @@ struct unwind_cfi {
 bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
 		     struct unwind_ranges *ranges, struct err *err) MUST_CHECK;
 
-struct unwind_frames {
+struct unwind_cfi_file {
 	int fd;
 	const struct elf_file *elf;
 	const struct elf_sections *sections;
@@ -31,5 +31,5 @@ struct unwind_frames {
 };
 
 /* Adds what both of them tell. ERR_LIMIT: more than limits.h allows. */
-bool unwind_frames_list(struct unwind_frames *frames, struct unwind_ranges *ranges,
-			struct err *err) MUST_CHECK;
+bool unwind_cfi_file_list(struct unwind_cfi_file *file, struct unwind_ranges *ranges,
+			  struct err *err) MUST_CHECK;

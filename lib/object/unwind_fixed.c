@@ -9,7 +9,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 {
 	const struct fixed *fixed = self;
 
-	unwind_rows_add(rows, range->start, &fixed->rules[range->common]);
+	unwind_rows_add(rows, range->start, &fixed->rules[range->index]);
 }
 
 /* As a call leaves it: on the stack, or in the link register. */
@@ -47,12 +47,12 @@ void unwind_fixed_init(struct unwind_ranges *ranges, const struct unwind_machine
 		rules[UNWIND_FIXED_PLT_MARKED].cfa_offset = 9;
 	}
 	ranges->row_sources[UNWIND_SOURCE_SIGNAL] = (struct unwind_row_source){ rows_add, fixed };
-	ranges->row_sources[UNWIND_SOURCE_FILL] = (struct unwind_row_source){ rows_add, fixed };
+	ranges->row_sources[UNWIND_SOURCE_FIXED] = (struct unwind_row_source){ rows_add, fixed };
 }
 
 struct unwind_range unwind_fixed(enum unwind_range_source source, enum unwind_fixed_rule rule)
 {
-	return (struct unwind_range){ .source = source, .common = (uint32_t)rule };
+	return (struct unwind_range){ .source = source, .index = (uint32_t)rule };
 }
 
 enum {
@@ -61,31 +61,31 @@ enum {
 	ENTRY_BYTES = 32,    /* of a program's first instructions, up to its call of C */
 };
 
-static void plt_list(const struct unwind_fill *fill, struct unwind_ranges *ranges)
+static void plt_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges)
 {
-	const struct elf_section *plt = elf_sections_find(fill->sections, STR(".plt"));
-	uint64_t head = fill->machine->has_link_register ? PLT_HEAD_ARM64 : STUB_BYTES;
+	const struct elf_section *plt = elf_sections_find(search->sections, STR(".plt"));
+	uint64_t head = search->machine->has_link_register ? PLT_HEAD_ARM64 : STUB_BYTES;
 	enum unwind_fixed_rule rule = UNWIND_FIXED_PLT;
 
 	if (!elf_section_has_bytes(plt) || plt->size < head + STUB_BYTES)
 		return;
-	if (str_eq(elf_code_at(fill->code, plt->address + head, 4), STR("\xf3\x0f\x1e\xfa")))
+	if (str_eq(elf_code_at(search->code, plt->address + head, 4), STR("\xf3\x0f\x1e\xfa")))
 		rule = UNWIND_FIXED_PLT_MARKED;
 	unwind_ranges_add(ranges, plt->address + head, plt->size - head,
-			  unwind_fixed(UNWIND_SOURCE_FILL, rule));
+			  unwind_fixed(UNWIND_SOURCE_FIXED, rule));
 }
 
 /* Stubs that push nothing. */
-static void plain_plt_list(const struct unwind_fill *fill, struct unwind_ranges *ranges)
+static void plain_plt_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges)
 {
 	static const str names[] = { STR(".plt.sec"), STR(".plt.got"), STR(".iplt") };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const struct elf_section *plt = elf_sections_find(fill->sections, names[i]);
+		const struct elf_section *plt = elf_sections_find(search->sections, names[i]);
 
 		if (elf_section_has_bytes(plt))
 			unwind_ranges_add(ranges, plt->address, plt->size,
-					  unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_ENTERED));
+					  unwind_fixed(UNWIND_SOURCE_FIXED, UNWIND_FIXED_ENTERED));
 	}
 }
 
@@ -97,18 +97,18 @@ static void signal_add(struct unwind_ranges *ranges, uint64_t address, size_t le
 }
 
 /* rt_sigreturn() takes no arguments, so its calls look alike wherever they stand. */
-static void signals_search(const struct unwind_fill *fill, uint64_t start, uint64_t len,
+static void signals_search(const struct unwind_fixed_search *search, uint64_t start, uint64_t len,
 			   struct unwind_ranges *ranges)
 {
 	static const str x86_64[] = { STR("\x48\xc7\xc0\x0f\0\0\0\x0f\x05"),
 				      STR("\xb8\x0f\0\0\0\x0f\x05") };
 	static const str arm64[] = { STR("\x68\x11\x80\xd2\x01\0\0\xd4"), { 0 } };
-	const str *patterns = fill->machine->has_link_register ? arm64 : x86_64;
+	const str *patterns = search->machine->has_link_register ? arm64 : x86_64;
 	enum { STEP = 32 << 10, OVERLAP = 16 };
 
 	for (uint64_t at = 0; at < len; at += STEP) {
 		uint64_t left = len - at < STEP + OVERLAP ? len - at : STEP + OVERLAP;
-		str piece = elf_code_at(fill->code, start + at, (size_t)left);
+		str piece = elf_code_at(search->code, start + at, (size_t)left);
 
 		for (size_t i = 0; i < ARRAY_LEN(x86_64) && patterns[i].len; i++) {
 			size_t found = str_find(piece, patterns[i]);
@@ -120,17 +120,17 @@ static void signals_search(const struct unwind_fill *fill, uint64_t start, uint6
 	}
 }
 
-void unwind_fill_list(const struct unwind_fill *fill, struct unwind_ranges *ranges)
+void unwind_fixed_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges)
 {
-	const struct elf_file *elf = fill->code->elf;
+	const struct elf_file *elf = search->code->elf;
 
-	plt_list(fill, ranges);
-	plain_plt_list(fill, ranges);
+	plt_list(search, ranges);
+	plain_plt_list(search, ranges);
 	if (elf->entry)
 		unwind_ranges_add(ranges, elf->entry, ENTRY_BYTES,
-				  unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_ROOT));
-	for (size_t i = 0; fill->wants_signal && i < elf->segment_count; i++)
+				  unwind_fixed(UNWIND_SOURCE_FIXED, UNWIND_FIXED_ROOT));
+	for (size_t i = 0; search->wants_signal && i < elf->segment_count; i++)
 		if (elf->segments[i].executable && elf->segments[i].size <= UNWIND_SEARCH_MAX)
-			signals_search(fill, elf->segments[i].address, elf->segments[i].size,
+			signals_search(search, elf->segments[i].address, elf->segments[i].size,
 				       ranges);
 }

@@ -25,7 +25,7 @@ void unwind_fixed_init(struct unwind_ranges *ranges, const struct unwind_machine
 /* The range to be added. */
 struct unwind_range unwind_fixed(enum unwind_range_source source, enum unwind_fixed_rule rule);
 
-struct unwind_fill {
+struct unwind_fixed_search {
 	const struct elf_sections *sections;
 	const struct unwind_machine *machine;
 	struct elf_code *code;
@@ -33,4 +33,4 @@ struct unwind_fill {
 };
 
 /* After unwind_fixed_init(). */
-void unwind_fill_list(const struct unwind_fill *fill, struct unwind_ranges *ranges);
+void unwind_fixed_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges);

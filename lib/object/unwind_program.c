@@ -26,7 +26,7 @@ struct program_run {
 
 static struct unwind_rule rule_of(const struct program_run *run)
 {
-	if (run->program->common->is_signal)
+	if (run->program->cie->is_signal)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
 	if (run->failed)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
@@ -56,7 +56,7 @@ static bool advance(struct program_run *run, uint64_t units)
 {
 	uint64_t bytes, location;
 
-	if (__builtin_mul_overflow(units, run->program->common->code_align, &bytes) ||
+	if (__builtin_mul_overflow(units, run->program->cie->code_align, &bytes) ||
 	    __builtin_add_overflow(run->location, bytes, &location))
 		return false;
 	return move_to(run, location);
@@ -66,7 +66,7 @@ static bool set_location(struct program_run *run)
 {
 	uint64_t address;
 
-	if (!dwarf_pointer_read(&run->r, run->program->section, run->program->common->encoding,
+	if (!dwarf_pointer_read(&run->r, run->program->section, run->program->cie->encoding,
 				&address)) {
 		run->failed = true;
 		return false;
@@ -82,7 +82,7 @@ static struct unwind_place *place_of(const struct program_run *run, struct unwin
 
 	if (number == machine->frame_pointer)
 		return &state->frame_pointer;
-	if (number == run->program->common->return_register)
+	if (number == run->program->cie->return_register)
 		return &state->return_address;
 	return number == machine->stack_pointer ? &state->stack_pointer : NULL;
 }
@@ -97,7 +97,7 @@ static void place_set(struct program_run *run, uint64_t number, struct unwind_pl
 
 static void restore(struct program_run *run, uint64_t number)
 {
-	const struct unwind_place *from = place_of(run, &run->program->common->initial, number);
+	const struct unwind_place *from = place_of(run, &run->program->cie->initial, number);
 
 	if (from)
 		place_set(run, number, *from);
@@ -107,7 +107,7 @@ static int64_t scaled(struct program_run *run, int64_t value)
 {
 	int64_t product;
 
-	if (__builtin_mul_overflow(value, run->program->common->data_align, &product))
+	if (__builtin_mul_overflow(value, run->program->cie->data_align, &product))
 		run->failed = true;
 	return product;
 }
@@ -319,12 +319,12 @@ static void steps_run(struct program_run *run)
 	}
 }
 
-bool unwind_program_common(const struct unwind_program *program)
+bool unwind_program_cie(const struct unwind_program *program)
 {
 	struct program_run run = { .program = program, .r = reader_of(program->instructions) };
 
 	steps_run(&run);
-	program->common->initial = run.state;
+	program->cie->initial = run.state;
 	return !run.failed && reader_left(&run.r) == 0;
 }
 
@@ -333,10 +333,10 @@ void unwind_program_run(const struct unwind_program *program, struct unwind_rows
 	struct program_run run = {
 		.program = program,
 		.r = reader_of(program->instructions),
-		.state = program->common->initial,
+		.state = program->cie->initial,
 		.location = program->start,
 		.rows = rows,
-		.failed = !program->common->is_known,
+		.failed = !program->cie->is_known,
 	};
 
 	steps_run(&run);

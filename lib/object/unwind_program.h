@@ -13,7 +13,7 @@
 #include "unwind_state.h"
 
 /* What is common to many functions: a CIE. */
-struct unwind_common {
+struct unwind_cie {
 	uint64_t at; /* where it is in the section */
 	uint64_t code_align;
 	int64_t data_align;
@@ -28,14 +28,14 @@ struct unwind_common {
 struct unwind_program {
 	const struct unwind_machine *machine;
 	const struct dwarf_frame_section *section;
-	struct unwind_common *common;
+	struct unwind_cie *cie;
 	struct unwind_state *remembered; /* room for UNWIND_REMEMBERED_MAX */
 	str instructions;
 	uint32_t start, end; /* of its code, from the rows' base */
 };
 
-/* Runs the common part, for common->initial. False: it makes no sense. */
-bool unwind_program_common(const struct unwind_program *program) MUST_CHECK;
+/* Runs the common part, for cie->initial. False: it makes no sense. */
+bool unwind_program_cie(const struct unwind_program *program) MUST_CHECK;
 
 /* Adds a function's rows. What makes no sense becomes rows that nobody supports. */
 void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows);

@@ -19,14 +19,14 @@ enum unwind_range_source {
 	UNWIND_SOURCE_GO,     /* .gopclntab; the .debug_frame of Go does not know frame pointers */
 	UNWIND_SOURCE_EH_FRAME,
 	UNWIND_SOURCE_DEBUG_FRAME,
-	UNWIND_SOURCE_FILL,     /* code that is known to be of some kind, and nobody speaks of */
+	UNWIND_SOURCE_FIXED,    /* code that is known to be of some kind, and nobody speaks of */
 	UNWIND_SOURCE_FOLLOWED, /* what the code itself does to the stack */
 	UNWIND_SOURCE_COUNT
 };
 
 struct unwind_range {
-	uint32_t start, end;      /* from the rows' base */
-	uint32_t at, len, common; /* for the source, to find it again */
+	uint32_t start, end;     /* from the rows' base */
+	uint32_t at, len, index; /* for the source, to find it again */
 	enum unwind_range_source source;
 	uint32_t order; /* in which they were added */
 };

@@ -13,7 +13,7 @@ struct cfi_maker {
 	struct arena arena;
 	struct buf bytes;
 	bool is_eh;
-	uint32_t common_at; /* of the last CIE */
+	uint32_t cie_at; /* of the last CIE */
 };
 
 /* A string literal with zeros in it. */
@@ -46,11 +46,11 @@ static inline void cfi_entry_add(struct cfi_maker *maker, uint32_t id, str body)
 }
 
 /* Addresses are of 8 bytes; the return address is in column 16; offsets count in words down. */
-static inline void cfi_common_add(struct cfi_maker *maker, const char *letters, str instructions)
+static inline void cfi_cie_add(struct cfi_maker *maker, const char *letters, str instructions)
 {
 	struct buf body = { .arena = &maker->arena };
 
-	maker->common_at = (uint32_t)maker->bytes.len;
+	maker->cie_at = (uint32_t)maker->bytes.len;
 	buf_u8(&body, 1);
 	buf_bytes_add(&body, letters, strlen(letters) + 1);
 	buf_u8(&body, 1);    /* code */
@@ -70,7 +70,7 @@ static inline void cfi_common_add(struct cfi_maker *maker, const char *letters, 
 /* What every compiler begins with: the CFA is rsp + 8, the return address just below it. */
 static inline void cfi_usual_add(struct cfi_maker *maker)
 {
-	cfi_common_add(maker, maker->is_eh ? "zR" : "", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_cie_add(maker, maker->is_eh ? "zR" : "", BYTES("\x0c\x07\x08\x90\x01"));
 }
 
 static inline void cfi_function_add(struct cfi_maker *maker, uint64_t start, uint64_t len,
@@ -84,7 +84,7 @@ static inline void cfi_function_add(struct cfi_maker *maker, uint64_t start, uin
 	if (maker->is_eh)
 		buf_u8(&body, 0); /* augmentation */
 	buf_str(&body, instructions);
-	cfi_entry_add(maker, maker->is_eh ? field_at - maker->common_at : maker->common_at,
+	cfi_entry_add(maker, maker->is_eh ? field_at - maker->cie_at : maker->cie_at,
 		      buf_bytes(&body));
 }
 

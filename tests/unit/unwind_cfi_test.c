@@ -157,7 +157,7 @@ static void a_signal_frame_is_one_whatever_it_says(void **state)
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
 	(void)state;
-	cfi_common_add(maker, "zRS", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_cie_add(maker, "zRS", BYTES("\x0c\x07\x08\x90\x01"));
 	cfi_function_add(maker, AT, 32, BYTES("\x0f\x04\x77\xa0\x01\x06"));
 
 	struct unwind_rows rows = rows_of(maker);
@@ -230,7 +230,7 @@ static void what_speaks_of_no_code_is_left_out(void **state)
 	cfi_function_add(maker, AT + CODE_BYTES - 8, 16, BYTES("")); /* past its end */
 	cfi_function_add(maker, UINT64_MAX - 4, 16, BYTES(""));
 	cfi_function_add(maker, AT + 8, UINT64_MAX - 4, BYTES(""));
-	maker->common_at += 4; /* there is no such CIE */
+	maker->cie_at += 4; /* there is no such CIE */
 	cfi_function_add(maker, AT, 16, BYTES(""));
 	assert_int_equal(rows_of(maker).rows.len, 0);
 }
@@ -296,9 +296,9 @@ static void debug_frame_may_have_what_is_common_behind(void **state)
 	uint32_t body_len = 16;
 
 	(void)state;
-	maker->common_at = 4 + 4 + body_len;
+	maker->cie_at = 4 + 4 + body_len;
 	cfi_function_add(maker, AT, 16, BYTES(""));
-	assert_int_equal(maker->bytes.len, maker->common_at);
+	assert_int_equal(maker->bytes.len, maker->cie_at);
 	cfi_usual_add(maker);
 
 	struct unwind_rows rows = rows_of(maker);
@@ -452,7 +452,7 @@ static void whatever_stands_there_rows_ascend(void **state)
 
 	(void)state;
 	cfi_usual_add(maker);
-	cfi_common_add(maker, "zPLR", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_cie_add(maker, "zPLR", BYTES("\x0c\x07\x08\x90\x01"));
 	cfi_usual_add(maker);
 	cfi_function_add(maker, AT, 32,
 			 BYTES("\x41\x0e\x10\x86\x02\x43\x0a\x0d\x06\x5b\x0c\x07\x08\xc6\x41\x0b"));
