@@ -12,31 +12,31 @@
 #include "object/build_id.h"
 
 struct symbol_table_options {
-	uint64_t memory_max; /* bytes that a build may hold; 0: SYMBOL_BUILD_MEMORY_MAX */
-	int alt_fd;          /* of what symbol_table_alt_id() names; 0 or less: there is none */
+	uint64_t memory_max; /* bytes of memory for the build; 0: SYMBOL_BUILD_MEMORY_MAX */
+	int alt_fd;          /* dwz's common file, see symbol_table_alt_id(); 0 or less: none */
 };
 
 /*
- * The build id of the file that dwz moved parts of this one's DWARF to (.gnu_debugaltlink), which
- * is found at a debuginfod like any other. False: it needs none. Without it a table lacks the names
- * that stand there.
+ * The build id of the file that dwz moved parts of this file's DWARF to (.gnu_debugaltlink).
+ * Debuginfod servers have that file under its build id, like any other. False: there is no such
+ * file, or elf_fd cannot be read. A table that is built without it lacks the names in that file.
  */
 bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
 
 /*
- * Write the table of the ELF file at elf_fd to out_fd, from its beginning. The names come from, the
- * first that knows an address:
+ * Builds the symbol table of the ELF file at elf_fd and writes it to out_fd, from offset 0. For
+ * each address, the first of these sources that has it provides the name:
  *
- *     DWARF 2 to 5, plain or compressed (zlib, zstd), whole or with parts in dwz's file
- *     .gopclntab where there is no DWARF, inlined calls included if the program's data is there
- *     .symtab; where there is none, .dynsym and .gnu_debugdata
- *     relocations of stubs: "memcpy@plt"
+ *     DWARF 2 to 5, plain or compressed (zlib, zstd), with or without dwz's common file
+ *     .gopclntab, if there is no DWARF; with inlined calls if the file has the program's data
+ *     .symtab; if it is absent, .dynsym and .gnu_debugdata
+ *     relocations of PLT stubs: "memcpy@plt"
  *
- * Split DWARF (.dwo, .dwp) is not read yet: of such units the lines are known and the names of
- * symbols, but nothing that was inlined. A file that names nothing makes an empty table.
- * ERR_INVALID: not an ELF file, one that contradicts itself, or is yet to be linked (.o, .ko; the
- * file of dwz may be such a one); ERR_LIMIT: more than the options or limits.h allow. Both
- * descriptors stay the caller's; out_fd may be written and read.
+ * Split DWARF (.dwo, .dwp) is not supported yet: such a unit has lines and the names of ELF
+ * symbols, but no inlined calls. A file without any names makes an empty table. ERR_INVALID: not an
+ * ELF file, its contents are inconsistent, or it is a relocatable file (.o, .ko; dwz's file may be
+ * one); ERR_LIMIT: more than the options or limits.h allow. The caller keeps both descriptors;
+ * out_fd must be open for writing.
  */
 bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
 			struct err *err) MUST_CHECK;
