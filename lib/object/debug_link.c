@@ -8,7 +8,7 @@
 
 enum { CRC_ALIGNMENT = 4, CRC_ROOM = 16 << 10 };
 
-/* What comes before the first NUL; the rest is what follows it. */
+/* Splits *bytes at the first NUL: *ret_name is before it, *bytes becomes the bytes after it. */
 static bool name_parse(str *bytes, str *ret_name)
 {
 	const char *end = bytes->len ? memchr(bytes->ptr, 0, bytes->len) : NULL;

@@ -7,15 +7,15 @@
 #include <dwarf.h>
 
 struct context {
-	uint64_t start, end; /* places of .debug_info */
+	uint64_t start, end; /* offsets in .debug_info */
 	uint32_t parent;     /* number in the unit, from 1; 0: none */
-	bool is_known;       /* its prefix */
-	str prefix;          /* its own name is the last in it */
+	bool is_known;       /* prefix is set */
+	str prefix;          /* with its own name as the last part */
 };
 
 struct unit_contexts {
 	const struct dwarf_unit *unit;
-	VEC(struct context) items; /* in the order of their starts */
+	VEC(struct context) items; /* sorted by start */
 };
 
 void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, uint64_t memory_max,
@@ -27,7 +27,7 @@ void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, u
 					     .steps = steps };
 }
 
-/* Of a unit that says no language, such as dwz's, we look. */
+/* A unit without a language, such as a unit of dwz, may have namespaces. */
 static bool has_namespaces(const struct dwarf_unit *unit)
 {
 	switch (unit->language) {
@@ -40,7 +40,7 @@ static bool has_namespaces(const struct dwarf_unit *unit)
 	case DW_LANG_Rust:
 		return true;
 	}
-	/* C++17, 20 and 23, which no header of this system knows */
+	/* C++17, 20 and 23, which dwarf.h does not define yet */
 	return unit->language == 0x2a || unit->language == 0x2b || unit->language == 0x3a;
 }
 
@@ -58,7 +58,7 @@ static uint32_t context_add(struct dwarf_contexts *contexts, struct unit_context
 	return (uint32_t)found->items.len;
 }
 
-/* Most functions hold no types: one that does is a context from its first type on. */
+/* Most functions contain no types. One that does becomes a context at its first type. */
 static uint32_t function_context(struct dwarf_contexts *contexts, struct unit_contexts *found,
 				 uint32_t function)
 {
@@ -147,7 +147,7 @@ static struct unit_contexts *unit_find(struct dwarf_contexts *contexts,
 	return found;
 }
 
-/* The innermost context around this place, and not the one that begins there; NULL: none is. */
+/* The innermost context around this offset, except one that begins there; NULL: none. */
 static struct context *context_around(struct dwarf_contexts *contexts, struct unit_contexts *found,
 				      uint64_t at)
 {
@@ -175,7 +175,8 @@ static str name_of(const struct dwarf_unit *unit, const struct dwarf_entry *entr
 static str prefix_at(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		     size_t depth);
 
-/* The name of the entry there or of what it is based on, after what that stands in. */
+/* The prefix of the entry: the prefix of its innermost context, then the name of the entry or its
+ * base. */
 static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		       size_t depth)
 {
@@ -206,7 +207,7 @@ static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file,
 	return str_format(contexts->arena, STR_FMT STR_FMT "::", STR_ARG(outer), STR_ARG(name));
 }
 
-/* Known before it is made, as empty: what leads back to itself ends there. */
+/* Marked as known, and empty, before it is computed: a reference cycle ends there. */
 static str prefix_at(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		     size_t depth)
 {

@@ -43,7 +43,7 @@ struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct 
 {
 	struct dwarf_entry entry = { .at = at, .tag = abbrev->tag };
 
-	*steps += abbrev->attribute_count; /* of which many may take no bytes */
+	*steps += abbrev->attribute_count; /* an attribute may have no bytes */
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
 

@@ -5,7 +5,7 @@
 
 #include <dwarf.h>
 
-enum { DEPTH_MAX = 8 }; /* values on the expression's stack; those that we know need three */
+enum { DEPTH_MAX = 8 }; /* values on the expression's stack; supported expressions need three */
 
 struct expression_stack {
 	struct dwarf_term items[DEPTH_MAX];
@@ -41,7 +41,7 @@ static struct dwarf_term pop(struct expression_stack *stack)
 	return stack->items[--stack->len];
 }
 
-/* Add a number to what is on top; numbers are small wherever this is about stacks. */
+/* Adds a number to the value on top. Overflow fails: numbers are small in unwind information. */
 static void add(struct expression_stack *stack, int64_t number)
 {
 	struct dwarf_term term = pop(stack);
@@ -52,7 +52,7 @@ static void add(struct expression_stack *stack, int64_t number)
 	push(stack, term);
 }
 
-/* The sum of the two on top: one of them a number. */
+/* Replaces the two values on top by their sum; one of them must be a number. */
 static void add_both(struct expression_stack *stack)
 {
 	struct dwarf_term right = pop(stack), left = pop(stack);
@@ -88,7 +88,7 @@ static void deref(struct expression_stack *stack)
 	push(stack, term);
 }
 
-/* A constant in so many bytes. */
+/* The operand of DW_OP_const*. */
 static int64_t constant_read(struct reader *r, uint8_t operation)
 {
 	switch (operation) {
@@ -132,13 +132,13 @@ static void step(struct expression_stack *stack, struct reader *r, uint8_t opera
 		stack->failed = true;
 }
 
-/* What linkers write for PLT stubs: before their push, or after it. */
+/* The expression that linkers write for PLT stubs: the CFA before their push, or after it. */
 static bool is_plt(str expression, int64_t *ret_threshold)
 {
 	static const uint8_t bytes[] = { DW_OP_breg7, 8,         DW_OP_breg16, 0,
 					 DW_OP_lit15, DW_OP_and, DW_OP_lit0,   DW_OP_ge,
 					 DW_OP_lit3,  DW_OP_shl, DW_OP_plus };
-	enum { THRESHOLD = 6 }; /* where that byte is */
+	enum { THRESHOLD = 6 }; /* index of that byte */
 
 	if (expression.len != sizeof(bytes))
 		return false;

@@ -9,13 +9,13 @@
 
 #include <dwarf.h>
 
-/* What an entry and its bases say of a function. */
+/* The attributes of a function, from its entry and its base entries. */
 struct function_attributes {
-	uint64_t at; /* of .debug_info; upper bit: of the alt file's */
+	uint64_t at; /* offset in .debug_info; upper bit: in the file of dwz */
 	str name, linkage_name;
 	uint32_t line;
-	uint32_t function;                /* of the writer; 0: not asked for yet */
-	struct dwarf_file *declared_file; /* the last of its bases: in whose parents it is */
+	uint32_t function;                /* id of the writer; 0: not looked up yet */
+	struct dwarf_file *declared_file; /* of the last base entry: its parents qualify the name */
 	uint64_t declared_at;
 };
 
@@ -23,7 +23,7 @@ struct function_attributes {
 
 enum { QUALIFIED_BYTES_A_STEP = 64 };
 
-/* Where in the tree of calls we are. */
+/* The current position in the tree of calls. */
 struct scope {
 	uint32_t node, depth; /* 0: in no function */
 };
@@ -32,10 +32,10 @@ struct dwarf_walk {
 	struct symbol_model *model;
 	struct dwarf_file *file;
 	struct map attributes; /* by `at` */
-	struct map lines;      /* by where they are */
+	struct map lines;      /* by offset */
 	VEC(struct scope) scopes;
 	struct dwarf_contexts contexts;
-	struct buf qualified; /* the last one */
+	struct buf qualified; /* scratch of qualified_of() */
 };
 
 static uint32_t number_of(uint64_t value)
@@ -55,7 +55,7 @@ static struct function_attributes entry_attributes(const struct dwarf_unit *unit
 	};
 }
 
-/* What the entry itself does not say, its base does. */
+/* Takes missing attributes from the base entry. */
 static void attributes_complete(struct function_attributes *attributes,
 				const struct function_attributes *base)
 {
@@ -65,13 +65,14 @@ static void attributes_complete(struct function_attributes *attributes,
 		attributes->linkage_name = base->linkage_name;
 	if (!attributes->line)
 		attributes->line = base->line;
-	if (base->declared_file) { /* else the base cannot be read */
+	if (base->declared_file) { /* otherwise the base cannot be read */
 		attributes->declared_file = base->declared_file;
 		attributes->declared_at = base->declared_at;
 	}
 }
 
-/* What the entry there says with all its bases; kept, for what is inlined is so many times. */
+/* The attributes of the entry and its base entries. Cached: inlined functions refer to it many
+ * times. */
 static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct dwarf_file *file,
 						 uint64_t at)
 {
@@ -100,7 +101,7 @@ static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct
 	return attributes;
 }
 
-/* The name with the namespaces and types that it is declared in; empty: it is in none. */
+/* The qualified name, with namespaces and types; empty: the function is in none of them. */
 static str qualified_of(struct dwarf_walk *walk, const struct function_attributes *attributes)
 {
 	struct buf *out = &walk->qualified;
@@ -118,8 +119,8 @@ static str qualified_of(struct dwarf_walk *walk, const struct function_attribute
 }
 
 /*
- * The writer's function; 0: it has no name anywhere. Compilers that were asked for little say no
- * linkage names; then the symbol at the function's address does.
+ * The writer's id of the function; 0: it has no name. With few debug options compilers write no
+ * linkage names; then the ELF symbol at the function's address has it.
  */
 static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			    const struct dwarf_entry *entry, uint64_t start)
@@ -158,14 +159,14 @@ static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *un
 	return function;
 }
 
-/* Where the entry's code begins; false: it has none. */
+/* The start of the entry's code. False: it has no code. */
 static bool low_of(const struct dwarf_unit *unit, const struct dwarf_entry *entry,
 		   uint64_t *ret_low)
 {
 	return entry->low.kind != DWARF_NOTHING && dwarf_value_address(unit, entry->low, ret_low);
 }
 
-/* Add the entry's pieces; false: it has none in code that exists. */
+/* Adds the entry's address ranges. False: none of them is in a section with code. */
 static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit,
 		       const struct dwarf_entry *entry, struct symbol_span span)
 {
@@ -201,15 +202,17 @@ static struct dwarf_lines *lines_of(struct dwarf_walk *walk, const struct dwarf_
 	lines = map_get(&walk->lines, key);
 	if (!lines) {
 		lines = dwarf_lines_read(unit, walk->model);
-		if (!lines) /* that it makes no sense is known, too */
+		if (!lines) /* malformed: cached as an empty table */
 			lines = arena_new(walk->model->arena, struct dwarf_lines);
 		*map_at(&walk->lines, key) = lines;
 	}
 	return lines;
 }
 
-/* The node of a function whose pieces were just added under the number that it will have. False:
- * it has no name, and then it has no pieces either. */
+/*
+ * Adds the node of a function. Its address ranges were just added with the id that the node gets.
+ * False: the function has no name; its ranges are removed again.
+ */
 static bool node_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 		     const struct dwarf_entry *entry, struct symbol_node node, size_t span_count)
 {
@@ -227,9 +230,9 @@ static bool node_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 }
 
 /*
- * A function, or one that was inlined into the function of the scope: the scope of its own. What
- * has no code here (declarations, what all inlined ones have in common) has no scope, what is
- * inlined too deep has that of its caller.
+ * Adds a function, or a call that was inlined into the function of the outer scope, and returns its
+ * scope. Entries without code (declarations, abstract origins of inlined functions) and calls that
+ * are inlined too deep keep the outer scope.
  */
 static struct scope function_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 				 struct dwarf_lines *lines, const struct dwarf_entry *entry,
@@ -252,7 +255,7 @@ static struct scope function_add(struct dwarf_walk *walk, const struct dwarf_uni
 	return (struct scope){ span.node, span.depth };
 }
 
-/* Read an entry; the scope of what is inside it. */
+/* Reads an entry. Returns the scope of its children. */
 static struct scope entry_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			       struct dwarf_lines *lines, const struct dwarf_abbrev *abbrev,
 			       uint64_t at, struct reader *r, struct scope scope)
@@ -268,12 +271,12 @@ static struct scope entry_walk(struct dwarf_walk *walk, const struct dwarf_unit 
 
 	if (r->failed)
 		return scope;
-	if (abbrev->tag == DW_TAG_subprogram) /* wherever it stands, nobody called it there */
+	if (abbrev->tag == DW_TAG_subprogram) /* even inside another function it is not a call */
 		scope = (struct scope){ 0 };
 	return function_add(walk, unit, lines, &entry, scope);
 }
 
-/* A tree is written front to back: an entry that has children is followed by them and a 0. */
+/* The tree is stored in preorder: the children of an entry follow it, then a 0. */
 static bool unit_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit, struct err *err)
 {
 	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);

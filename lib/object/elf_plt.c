@@ -8,7 +8,7 @@
 
 enum { STUB_BYTES = 16 };
 
-/* A word of the global offset table, and which symbol of .dynsym it is the address of. */
+/* A slot of the global offset table (GOT), and the index of its symbol in .dynsym. */
 struct slot {
 	uint64_t address;
 	uint32_t symbol;
@@ -32,7 +32,7 @@ static bool section_read(struct plt_scan *scan, const struct elf_section *sectio
 				err);
 }
 
-/* The numbers are different from machine to machine; none is something else on the other one. */
+/* The numbers differ between the machines; no number of one means something else on the other. */
 static bool is_of_symbol(uint32_t type)
 {
 	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
@@ -69,7 +69,7 @@ static bool slots_read(struct plt_scan *scan, struct err *err)
 	return true;
 }
 
-/* What the slot's symbol is called; empty: there is no such slot. */
+/* The name of the slot's symbol; empty: there is no such slot. */
 static str slot_name(const struct plt_scan *scan, uint64_t address)
 {
 	struct slot key = { .address = address };
@@ -89,7 +89,7 @@ static str slot_name(const struct plt_scan *scan, uint64_t address)
 	return (str){ rest.ptr, end ? (size_t)(end - rest.ptr) : 0 };
 }
 
-/* A stub that jumps through this slot; one that does so through no slot is none. */
+/* Adds a stub that jumps through this slot, if the slot exists. */
 static void stub_add(struct plt_scan *scan, uint64_t start, uint64_t slot, uint64_t section_end)
 {
 	str name = slot_name(scan, slot);
@@ -99,7 +99,7 @@ static void stub_add(struct plt_scan *scan, uint64_t start, uint64_t slot, uint6
 	if (scan->found.len) {
 		struct elf_symbol *last = &scan->found.items[scan->found.len - 1];
 
-		if (last->start < start && last->end > start) /* stubs of half the size */
+		if (last->start < start && last->end > start) /* stubs of 8 bytes */
 			last->end = start;
 	}
 	*vec_push(scan->arena, &scan->found) = (struct elf_symbol){
@@ -139,7 +139,7 @@ static void arm_scan(struct plt_scan *scan, const struct elf_section *section, s
 		if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 			continue;
 
-		/* 21 bits of pages with their sign: the two low ones stand apart */
+		/* 21 bits of pages, signed; the two low bits are separate */
 		uint64_t pages = (adrp >> 29 & 3) | (uint64_t)(adrp >> 5 & 0x7ffff) << 2;
 		uint64_t page = (section->address + at) & ~0xfffULL;
 

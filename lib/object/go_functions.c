@@ -5,9 +5,9 @@
 #include "go_table.h"
 #include "object/limits.h"
 
-enum { CALL_BYTES = 16 }; /* of a tree of inlined calls */
+enum { CALL_BYTES = 16 }; /* of an entry in the tree of inlined calls */
 
-/* A function being read: its lists, and the nodes of its inlined calls as far as they are known. */
+/* The function being read: its lists of values, and the nodes of its inlined calls so far. */
 struct go_walk {
 	const struct go_table *table;
 	struct symbol_model *model;
@@ -43,8 +43,8 @@ static uint32_t line_at(struct go_walk *walk, uint64_t pc)
 }
 
 /*
- * The node of an inlined call, with those it was inlined into: they are at the call's own place. A
- * tree that goes round in circles, or deeper than we follow, hangs on the function itself.
+ * The node of an inlined call. It first adds the calls around it, which are at the pc of the call
+ * in its parent. If the tree has a cycle or is too deep, the parent is the function itself.
  */
 static struct known_call call_node(struct go_walk *walk, int64_t index, size_t hops)
 {
@@ -81,7 +81,7 @@ static struct known_call call_node(struct go_walk *walk, int64_t index, size_t h
 	return *known;
 }
 
-/* There is one call for each number that instructions have. */
+/* The largest index of the instructions bounds the number of calls. */
 static void calls_read(struct go_walk *walk)
 {
 	int64_t most = -1;
@@ -108,7 +108,7 @@ static void calls_read(struct go_walk *walk)
 	}
 }
 
-/* A row where either list changes. */
+/* Adds a place at each change of the file or the line. */
 static void lines_read(struct go_walk *walk, uint64_t end)
 {
 	struct symbol_model *model = walk->model;
@@ -146,7 +146,7 @@ static void function_read(struct go_walk *walk, uint64_t next)
 	go_table_values(walk->table, function->line_values, &walk->scratch, &walk->lines);
 	go_table_values(walk->table, function->inlined_values, &walk->scratch, &walk->inlined);
 	walk->model->steps += walk->files.len + walk->lines.len + walk->inlined.len;
-	/* What follows the last instruction fills up to the next function. */
+	/* After the last instruction, padding follows up to the next function. */
 	end = walk->lines.len ? function->address + walk->lines.items[walk->lines.len - 1].end
 			      : next;
 	if (end > next)

@@ -9,7 +9,7 @@
 
 #include <elf.h>
 
-/* What a symbol table names stands below all that DWARF tells. */
+/* ELF symbols have depth 0, so functions of DWARF and of Go cover them. */
 static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->len; i++) {
@@ -25,7 +25,7 @@ static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 	}
 }
 
-/* What .gnu_debugdata names, beside what is exported: the one leaves the other out. */
+/* Adds .gnu_debugdata to .dynsym: it does not contain the exported functions. */
 static bool mini_add(int elf_fd, const struct elf_sections *sections, struct symbol_model *model,
 		     struct err *err)
 {
@@ -52,7 +52,7 @@ static bool stubs_add(int elf_fd, const struct elf_sections *sections, struct sy
 	elf_symbols stubs;
 
 	if (!elf_plt_read(elf_fd, sections, model->arena, &stubs, err))
-		return err_wrap(err, "read the stubs of other libraries' functions");
+		return err_wrap(err, "read the PLT stubs");
 	symbols_add(model, &stubs);
 	return true;
 }
@@ -70,7 +70,7 @@ static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
 		if (!elf_sections_read(options->alt_fd, model->arena, &alt_sections, err) ||
 		    !dwarf_file_open(&alt, options->alt_fd, &alt_sections, model->memory_max,
 				     model->arena, err))
-			return err_wrap(err, "read the file of dwz");
+			return err_wrap(err, "read the common file of dwz");
 		file.alt = &alt;
 	}
 	return dwarf_functions_read(&file, model, err);
@@ -85,10 +85,10 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 
 	if (!elf_sections_read(elf_fd, &arena, &sections, err))
 		return false;
-	if (sections.type == ET_REL) /* its sections all begin at 0, and its DWARF is unfinished */
+	if (sections.type == ET_REL) /* all sections begin at 0, and the DWARF is not relocated */
 		return err_set(
 			err, ERR_INVALID,
-			"a file that is yet to be linked (.o, .ko) has no addresses to name");
+			"a relocatable file (.o, .ko) is yet to be linked and has no addresses");
 	symbol_model_init(&model, &sections,
 			  options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX,
 			  &arena);
@@ -104,7 +104,7 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);
 }
 
-/* A path, NUL, the build id's bytes. */
+/* The section has a path, a NUL, and the bytes of the build id. */
 bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id)
 {
 	AUTO_ARENA arena = { 0 };

@@ -81,7 +81,8 @@ void symbol_model_sequence(struct symbol_model *model, size_t first)
 	}
 	while (count > 1 && places[count - 1].address > end)
 		count--;
-	if (places[count - 1].file != SYMBOL_NOWHERE) /* what ended it was beyond the code */
+	if (places[count - 1].file !=
+	    SYMBOL_NOWHERE) /* the end of the sequence was past the code */
 		places[count++] = (struct symbol_place){ end, SYMBOL_NOWHERE, 0 };
 	model->places.len = first + count;
 	*vec_push(model->arena, &model->sequences) =
@@ -91,10 +92,10 @@ void symbol_model_sequence(struct symbol_model *model, size_t first)
 bool symbol_model_check(const struct symbol_model *model, struct err *err)
 {
 	if (model->arena->held > model->memory_max)
-		return err_set(err, ERR_LIMIT, "the names take more than %ju bytes of memory",
+		return err_set(err, ERR_LIMIT, "the symbols need more than %ju bytes of memory",
 			       (uintmax_t)model->memory_max);
 	return model->steps <= model->steps_max ||
-	       err_set(err, ERR_LIMIT, "the names take more than %ju steps",
+	       err_set(err, ERR_LIMIT, "the symbols need more than %ju steps",
 		       (uintmax_t)model->steps_max);
 }
 
@@ -107,16 +108,16 @@ static int sequence_compare(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* One place after the other of all sequences, without what is said twice. */
+/* Iterates over the places of all sequences, without duplicates. */
 struct place_cursor {
 	const struct symbol_model *model;
 	size_t sequence, at;
-	uint64_t covered; /* by the sequences that were read */
+	uint64_t covered; /* end of the previous sequences */
 	bool has_place;
 	struct symbol_place place;
 };
 
-/* Whether the sequence's place says something that no sequence before it did. */
+/* True if the place holds for addresses that no previous sequence covers. */
 static bool place_is_new(const struct symbol_sequence *sequence, const struct symbol_place *places,
 			 size_t at, uint64_t covered)
 {
@@ -150,7 +151,7 @@ static void place_next(struct place_cursor *cursor)
 	}
 }
 
-/* The places at this address: what the last of them says is the row's. */
+/* Applies the places at this address to the row; the last one wins. */
 static void places_apply(struct place_cursor *cursor, struct symbol_row *row)
 {
 	while (cursor->has_place && cursor->place.address == row->address) {
@@ -169,7 +170,7 @@ static void sequences_sort(struct symbol_model *model)
 		      sequence_compare);
 }
 
-/* The two layers are read side by side, and each change of either is a row. */
+/* Merges the two layers: each change of either one is a row. */
 void symbol_model_emit(struct symbol_model *model)
 {
 	symbol_points points = symbol_spans_flatten(&model->spans, model->arena);

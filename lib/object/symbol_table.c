@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* What stands at an address, as the rows tell it. */
+/* A decoded row. */
 struct row {
 	uint64_t address;
 	uint32_t node, file, line;
@@ -22,7 +22,7 @@ static int64_t bounded_sum(uint32_t value, int64_t step)
 	return __builtin_add_overflow((int64_t)value, step, &sum) ? -1 : sum;
 }
 
-/* Add a difference from a stranger: false where there is no such number. */
+/* Adds a difference from an untrusted file. False: the sum is out of range. */
 static bool step_by(uint32_t *value, int64_t step)
 {
 	int64_t sum = bounded_sum(*value, step);
@@ -33,7 +33,7 @@ static bool step_by(uint32_t *value, int64_t step)
 	return true;
 }
 
-/* The next row; false: the bytes are corrupt. */
+/* Decodes the next row. False: the bytes are corrupt. */
 static bool row_next(struct reader *r, struct row *row)
 {
 	uint64_t head = reader_varint(r);
@@ -53,7 +53,8 @@ static str string_at(const struct symbol_table *table, uint32_t at)
 	return reader_str_prefixed(&r);
 }
 
-/* The linker's name of a function; beside it the one to be shown, if there is one. */
+/* The linkage name of a function, or its plain name; *ret_name: the qualified name, may be empty.
+ */
 static str system_name_of(str text, str *ret_name)
 {
 	struct reader r = reader_of(str_skip(text, 1));
@@ -75,10 +76,10 @@ static struct reader block_rows(const struct symbol_table *table, const struct s
 
 static bool corrupt(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the table of names is corrupt: %s", what);
+	return err_set(err, ERR_INVALID, "the symbol table is corrupt: %s", what);
 }
 
-/* Every row leads to a node and a file that exist, and addresses ascend. */
+/* Every row refers to an existing node and file, and addresses ascend. */
 static bool rows_check(const struct symbol_table *table, struct err *err)
 {
 	uint64_t count = 0, last = 0;
@@ -136,7 +137,7 @@ static bool references_check(const struct symbol_table *table, struct err *err)
 	return true;
 }
 
-/* Cut the image into its parts. */
+/* Splits the image into its parts. */
 static bool parts_find(struct symbol_table *table, struct err *err)
 {
 	struct reader r = reader_of((str){ table->image, table->file_len });
@@ -145,9 +146,9 @@ static bool parts_find(struct symbol_table *table, struct err *err)
 	str parts[SYMBOL_PART_COUNT];
 
 	if (r.failed || memcmp(header->magic, SYMBOL_MAGIC, sizeof(header->magic)) != 0)
-		return err_set(err, ERR_INVALID, "not a table of names");
+		return err_set(err, ERR_INVALID, "not a symbol table");
 	if (header->version != SYMBOL_VERSION)
-		return err_set(err, ERR_INVALID, "a table of names of version %u, not %d",
+		return err_set(err, ERR_INVALID, "a symbol table of version %u, not %d",
 			       header->version, SYMBOL_VERSION);
 	if (hash_64(str_skip(head, offsetof(struct symbol_header, row_count))) != header->checksum)
 		return corrupt(err, "its header");
@@ -183,14 +184,14 @@ bool symbol_table_open(struct symbol_table *table, int fd, struct err *err)
 
 	*table = (struct symbol_table){ 0 };
 	if (fstat(fd, &file))
-		return err_errno(err, "look at the table of names");
+		return err_errno(err, "stat the symbol table");
 	if (file.st_size < (off_t)sizeof(struct symbol_header))
-		return err_set(err, ERR_INVALID, "not a table of names");
+		return err_set(err, ERR_INVALID, "not a symbol table");
 
 	void *image = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (image == MAP_FAILED)
-		return err_errno(err, "map the table of names");
+		return err_errno(err, "map the symbol table");
 	table->image = image;
 	table->file_len = (size_t)file.st_size;
 	if (parts_find(table, err) && references_check(table, err) && rows_check(table, err))
@@ -206,7 +207,7 @@ void symbol_table_close(struct symbol_table *table)
 	*table = (struct symbol_table){ 0 };
 }
 
-/* The last block that begins at the address or before; NULL: none does. */
+/* The last block that begins at or before the address; NULL: none. */
 static const struct symbol_block *block_find(const struct symbol_table *table, uint64_t address)
 {
 	size_t begun =

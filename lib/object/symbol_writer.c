@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#define STEP_MAX (UINT64_MAX >> 2) /* what a row has room for */
+#define STEP_MAX (UINT64_MAX >> 2) /* the largest difference of addresses that a row can encode */
 
 #define VEC_BYTES(vec) ((str){ (const char *)(vec)->items, (vec)->len * sizeof(*(vec)->items) })
 
@@ -43,7 +43,8 @@ static bool same_file(const struct symbol_writer *writer, uint32_t id, const voi
 	return writer->files.items[id] == *(const uint32_t *)key;
 }
 
-/* Slots hold the upper half of the hash beside the id, so that growing asks nobody. */
+/* A slot stores the low half of the hash beside the id, so growing does not compute hashes again.
+ */
 static void ids_grow(struct symbol_ids *ids, struct arena *arena)
 {
 	struct symbol_ids old = *ids;
@@ -62,7 +63,7 @@ static void ids_grow(struct symbol_ids *ids, struct arena *arena)
 	}
 }
 
-/* The slot of the key: of what is the same, or a free one. */
+/* The slot with an equal key, or a free slot for the key. */
 static struct symbol_slot *ids_slot(struct symbol_writer *writer, struct symbol_ids *ids,
 				    uint64_t hash, same_fn *same, const void *key)
 {
@@ -85,7 +86,7 @@ static uint32_t ids_add(struct symbol_ids *ids, struct symbol_slot *slot, uint64
 	return id;
 }
 
-/* Where the name stands among the strings. Beyond 4 GiB it is nowhere: the file is not written. */
+/* The offset of the name in the strings, added if it is new. Beyond 4 GiB is_full is set. */
 static uint32_t name_add(struct symbol_writer *writer, str name)
 {
 	uint64_t hash;
@@ -176,7 +177,7 @@ static void block_end(struct symbol_writer *writer)
 	writer->block = (struct symbol_block){ 0 };
 }
 
-/* Whether the row says what the one before it says anyway. */
+/* True if the row equals the previous one, except for its address. */
 static bool row_is_redundant(const struct symbol_writer *writer, const struct symbol_row *row)
 {
 	const struct symbol_row *last = &writer->last;
@@ -190,7 +191,7 @@ void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row)
 {
 	struct symbol_row last = writer->last;
 
-	if (!row.node) /* where nothing stands, no line does */
+	if (!row.node) /* without a node there is no line */
 		row.file = row.line = 0;
 	if (row_is_redundant(writer, &row))
 		return;
@@ -227,7 +228,7 @@ static bool write_whole(int fd, uint64_t at, str bytes, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(err, "write the table of names");
+			return err_errno(err, "write the symbol table");
 		bytes = str_skip(bytes, (size_t)n);
 		at += (uint64_t)n;
 	}
@@ -266,6 +267,6 @@ bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err)
 	}
 	header.checksum = hash_64(summed);
 	if (ftruncate(fd, (off_t)at))
-		return err_errno(err, "write the table of names");
+		return err_errno(err, "write the symbol table");
 	return write_whole(fd, 0, (str){ (const char *)&header, sizeof(header) }, err);
 }

@@ -39,7 +39,7 @@ static const struct unwind_machine *machine_of(const struct elf_file *elf)
 	return elf->machine == EM_AARCH64 ? &arm64 : NULL;
 }
 
-/* Code of Go that nobody tells rows of keeps the frame pointer all the same. */
+/* Go code without rows keeps the frame pointer. */
 static void go_fill(struct table_build *build)
 {
 	const struct elf_section *text = elf_sections_find(&build->sections, STR(".text"));
@@ -49,7 +49,7 @@ static void go_fill(struct table_build *build)
 				  unwind_fixed(UNWIND_SOURCE_FIXED, UNWIND_FIXED_FRAME_POINTER));
 }
 
-/* All that is known of the file's code, from all sources. */
+/* Adds the ranges of all sources. */
 static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *err)
 {
 	struct elf_code *code = arena_new(build->arena, struct elf_code);
@@ -75,8 +75,8 @@ static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *
 		return false;
 
 	size_t described_count = unwind_ranges_count(&build->ranges);
-	/* A C library, or a program that has one in it, which does not describe even that a
-	 * signal's handler returns, describes nothing. */
+	/* A C library, or a static program with one, has no unwind information at all if it does
+	 * not even describe the return from signals. */
 	bool is_bare = build->elf.entry && !cfi_file.has_signal && !*ret_is_go &&
 		       !build->elf.has_interpreter;
 	struct unwind_fixed_search search = {
@@ -105,14 +105,14 @@ static bool rows_find(struct table_build *build, enum unwind_build_reason *ret_r
 	build->machine = machine_of(&build->elf);
 	if (!build->machine) {
 		*ret_reason = UNWIND_WRONG_MACHINE;
-		return err_set(err, ERR_INVALID, "of a machine whose stacks are not walked");
+		return err_set(err, ERR_INVALID, "unsupported machine: neither x86-64 nor arm64");
 	}
 	if (!ranges_list(build, &is_go, err) ||
 	    !unwind_ranges_rows(&build->ranges, &build->rows, err))
 		return false;
 	if (build->rows.rows.len == 0) {
 		*ret_reason = UNWIND_NO_ROWS;
-		return err_set(err, ERR_NOT_FOUND, "it has no unwind rows");
+		return err_set(err, ERR_NOT_FOUND, "the file has no unwind information");
 	}
 	build->rows.flags = is_go ? UNWIND_TABLE_GO : 0;
 	return true;
@@ -126,7 +126,7 @@ static bool write_all(int fd, str bytes, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(err, "write the table of unwind rows");
+			return err_errno(err, "write the unwind table");
 		bytes = str_skip(bytes, (size_t)n);
 	}
 	return true;

@@ -15,7 +15,7 @@ struct cfi_entry {
 	uint64_t cie_at; /* the FDE's CIE */
 };
 
-/* The entry that begins here; false: the section ends. */
+/* Reads the entry at this offset. False: the section ends. */
 static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct cfi_entry *ret_entry)
 {
 	const struct dwarf_frame_section *section = &cfi->section;
@@ -34,7 +34,7 @@ static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct cfi_ent
 	uint64_t id_at = (uint64_t)(body.ptr - section->bytes.ptr);
 
 	*ret_entry = (struct cfi_entry){ .at = at, .end = id_at + len };
-	if (len == 0) /* where a linker thought that the section ends */
+	if (len == 0) /* a terminator, which linkers also write in the middle */
 		return !cfi->ends_with_zero;
 	r = reader_of(body);
 	id = is_long && !section->is_eh ? reader_u64(&r) : reader_u32(&r);
@@ -46,7 +46,7 @@ static bool entry_read(const struct unwind_cfi *cfi, uint64_t at, struct cfi_ent
 	return true;
 }
 
-/* The letters of the augmentation say what its data are. */
+/* The letters of the augmentation define its data. */
 static bool augmentation_read(struct reader *r, str letters,
 			      const struct dwarf_frame_section *section, struct unwind_cie *cie)
 {
@@ -65,7 +65,7 @@ static bool augmentation_read(struct reader *r, str letters,
 			cie->encoding = reader_u8(&data);
 			break;
 		case 'P': {
-			/* Indirect or not, it is as long. */
+			/* DW_EH_PE_indirect does not change the length. */
 			uint8_t encoding = reader_u8(&data) & 0x0f;
 
 			if (!dwarf_pointer_read(&data, section, encoding, &address))
@@ -78,7 +78,7 @@ static bool augmentation_read(struct reader *r, str letters,
 		case 'S':
 			cie->is_signal = true;
 			break;
-		case 'B': /* arm64: with which key return addresses are signed, and memory tagged */
+		case 'B': /* arm64: the key that signs return addresses; memory tagging */
 		case 'G':
 			break;
 		default:
@@ -88,7 +88,7 @@ static bool augmentation_read(struct reader *r, str letters,
 	return !data.failed && !r->failed;
 }
 
-/* Of a CIE nobody understands it remains that it is there. */
+/* Parses a CIE. False: unsupported. It stays in the list, and its FDEs are ignored. */
 static bool cie_read(const struct dwarf_frame_section *section, const struct cfi_entry *entry,
 		     struct unwind_cie *cie, str *ret_instructions)
 {
@@ -171,7 +171,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 	unwind_program_run(&program, rows);
 }
 
-/* First what is common: .debug_frame may have it behind those who need it. */
+/* CIEs first: in .debug_frame a CIE may be after its FDEs. */
 bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
 		     struct unwind_ranges *ranges, struct err *err)
 {
@@ -209,7 +209,7 @@ static bool section_list(struct unwind_cfi_file *file, struct dwarf_frame_sectio
 	return true;
 }
 
-/* A file without section headers: where .eh_frame begins stands in the header of its index. */
+/* Without section headers, .eh_frame_hdr (PT_GNU_EH_FRAME) has the address of .eh_frame. */
 static bool section_by_header(const struct unwind_cfi_file *file, struct arena *arena,
 			      struct elf_section *ret_section, struct err *err)
 {
@@ -228,7 +228,7 @@ static bool section_by_header(const struct unwind_cfi_file *file, struct arena *
 	struct reader r = reader_of(place.bytes);
 	uint8_t version = reader_u8(&r), encoding = reader_u8(&r);
 
-	reader_u16(&r); /* of the index */
+	reader_u16(&r); /* encodings of the index */
 	if (version != VERSION || !dwarf_pointer_read(&r, &place, encoding, &found.address) ||
 	    !elf_file_offset(file->elf, found.address, &found.offset, &found.size))
 		return true;
@@ -257,7 +257,7 @@ static bool eh_frame_list(struct unwind_cfi_file *file, struct unwind_ranges *ra
 			    ranges, err);
 }
 
-/* Compressed, by its flag or by its old name, or not. */
+/* The section may be compressed, by its flag or by its old name .zdebug_frame. */
 static bool debug_frame_list(struct unwind_cfi_file *file, struct unwind_ranges *ranges,
 			     struct err *err)
 {

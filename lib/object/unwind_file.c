@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* A block's parts, in place. */
+/* The parts of a block in the mapped page. */
 struct mapped_block {
 	uint32_t count;
 	const uint8_t *addresses, *rules;
@@ -29,7 +29,7 @@ static struct unwind_entry entry_at(const uint8_t *entries, uint32_t index)
 	return entry;
 }
 
-/* The entries that name blocks follow each other, whether they are in the root or in pages. */
+/* The entries of blocks are contiguous, in the root or in the index pages. */
 static const uint8_t *block_entries(const struct unwind_file *file)
 {
 	return file->pages +
@@ -54,7 +54,7 @@ static uint32_t rule_at(const struct mapped_block *block, uint32_t row)
 
 static bool corrupt(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the table of unwind rows is corrupt: %s", what);
+	return err_set(err, ERR_INVALID, "the unwind table is corrupt: %s", what);
 }
 
 static bool header_check(const struct unwind_file *file, struct err *err)
@@ -74,7 +74,7 @@ static bool header_check(const struct unwind_file *file, struct err *err)
 	if (header->rule_count == 0 || header->rule_count > UNWIND_RULES_MAX ||
 	    header->rules_at % sizeof(struct unwind_rule) || rules > bytes ||
 	    header->rules_at > bytes - rules)
-		return corrupt(err, "where its rules are");
+		return corrupt(err, "the offset of its rules");
 	if (header->bytes == 0 || header->base > UINT64_MAX - header->bytes)
 		return corrupt(err, "its addresses");
 	return true;
@@ -94,7 +94,7 @@ static bool rules_check(const struct unwind_file *file, struct err *err)
 	return true;
 }
 
-/* The block's rows ascend and end before the next block begins; each has a rule. */
+/* The block's rows ascend and end before the next block begins; each has a valid rule. */
 static bool block_check(const struct unwind_file *file, uint32_t place, uint64_t room,
 			struct err *err)
 {
@@ -102,7 +102,7 @@ static bool block_check(const struct unwind_file *file, uint32_t place, uint64_t
 	uint64_t left = UNWIND_PAGE_BYTES - at % UNWIND_PAGE_BYTES;
 
 	if (at % 2 || at >= (uint64_t)file->page_count * UNWIND_PAGE_BYTES)
-		return corrupt(err, "a block's place");
+		return corrupt(err, "the offset of a block");
 
 	struct mapped_block block = block_at(file, place);
 	uint64_t row_bytes = sizeof(uint16_t) + (block.is_wide ? sizeof(uint16_t) : 1);
@@ -162,9 +162,9 @@ static bool image_check(struct unwind_file *file, struct err *err)
 
 	if (file->image_len < sizeof(*header) ||
 	    memcmp(header->magic, UNWIND_FILE_MAGIC, sizeof(header->magic)) != 0)
-		return err_set(err, ERR_INVALID, "not a table of unwind rows");
+		return err_set(err, ERR_INVALID, "not an unwind table");
 	if (header->version != UNWIND_FILE_VERSION)
-		return err_set(err, ERR_INVALID, "a table of unwind rows of version %u, not %d",
+		return err_set(err, ERR_INVALID, "an unwind table of version %u, not %d",
 			       header->version, UNWIND_FILE_VERSION);
 	bytes = (uint64_t)header->page_count * UNWIND_PAGE_BYTES;
 	if (header->page_count == 0 || file->image_len != sizeof(*header) + bytes)
@@ -184,14 +184,14 @@ bool unwind_file_open(struct unwind_file *file, int fd, struct err *err)
 
 	*file = (struct unwind_file){ 0 };
 	if (fstat(fd, &stat))
-		return err_errno(err, "look at the table of unwind rows");
+		return err_errno(err, "stat the unwind table");
 	if (stat.st_size < (off_t)sizeof(struct unwind_file_header))
-		return err_set(err, ERR_INVALID, "not a table of unwind rows");
+		return err_set(err, ERR_INVALID, "not an unwind table");
 
 	void *image = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (image == MAP_FAILED)
-		return err_errno(err, "map the table of unwind rows");
+		return err_errno(err, "map the unwind table");
 	file->image = image;
 	file->image_len = (size_t)stat.st_size;
 	if (image_check(file, err))
@@ -207,7 +207,7 @@ void unwind_file_close(struct unwind_file *file)
 	*file = (struct unwind_file){ 0 };
 }
 
-/* The block and row that hold there; false: outside of what the table speaks of. */
+/* The block and the row at this address. False: outside of the table. */
 static bool row_find(const struct unwind_file *file, uint64_t address, uint32_t *ret_block,
 		     uint32_t *ret_row)
 {

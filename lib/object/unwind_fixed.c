@@ -12,7 +12,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 	unwind_rows_add(rows, range->start, &fixed->rules[range->index]);
 }
 
-/* As a call leaves it: on the stack, or in the link register. */
+/* The rule after a call: the return address is on the stack, or in the link register. */
 static struct unwind_rule entered(const struct unwind_machine *machine)
 {
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_REGISTER,
@@ -58,7 +58,7 @@ struct unwind_range unwind_fixed(enum unwind_range_source source, enum unwind_fi
 enum {
 	STUB_BYTES = 16,
 	PLT_HEAD_ARM64 = 32, /* bytes before the first stub */
-	ENTRY_BYTES = 32,    /* of a program's first instructions, up to its call of C */
+	ENTRY_BYTES = 32,    /* of the program's first instructions, up to its call of C code */
 };
 
 static void plt_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges)
@@ -75,7 +75,7 @@ static void plt_list(const struct unwind_fixed_search *search, struct unwind_ran
 			  unwind_fixed(UNWIND_SOURCE_FIXED, rule));
 }
 
-/* Stubs that push nothing. */
+/* Stubs that do not change the stack. */
 static void plain_plt_list(const struct unwind_fixed_search *search, struct unwind_ranges *ranges)
 {
 	static const str names[] = { STR(".plt.sec"), STR(".plt.got"), STR(".iplt") };
@@ -89,14 +89,14 @@ static void plain_plt_list(const struct unwind_fixed_search *search, struct unwi
 	}
 }
 
-/* A handler returns to its first byte, and is looked for one byte before that. */
+/* A handler returns to its first byte, and the walk looks up the byte before a return address. */
 static void signal_add(struct unwind_ranges *ranges, uint64_t address, size_t len)
 {
 	unwind_ranges_add(ranges, address - 1, len + 1,
 			  unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
 }
 
-/* rt_sigreturn() takes no arguments, so its calls look alike wherever they stand. */
+/* rt_sigreturn() has no arguments, so every call of it has the same instructions. */
 static void signals_search(const struct unwind_fixed_search *search, uint64_t start, uint64_t len,
 			   struct unwind_ranges *ranges)
 {

@@ -6,12 +6,12 @@
 
 enum { WORD = 8, UNSEEN = INT32_MIN, DEPTH_MAX = 1 << 24 };
 
-/* Of the stack pointer and the frame pointer, before an instruction. */
+/* The stack pointer and the frame pointer before an instruction. */
 struct stack_state {
-	int32_t depth;  /* bytes since the call; UNSEEN: nobody has been here */
-	int32_t saved;  /* depth of where the frame pointer was pushed; 0: it was not */
-	int32_t framed; /* depth where the frame pointer stands; 0: it is something else */
-	bool is_lost;   /* the stack pointer is somewhere below, as the frame pointer knows */
+	int32_t depth;  /* bytes pushed since the call; UNSEEN: not reached yet */
+	int32_t saved;  /* depth at which the frame pointer was pushed; 0: it was not */
+	int32_t framed; /* depth that the frame pointer points to; 0: it is no frame pointer */
+	bool is_lost;   /* the depth is unknown; only the frame pointer locates the frame */
 };
 
 struct followed_row {
@@ -27,22 +27,22 @@ struct followed {
 struct text_scan {
 	struct arena *arena;
 	str text;
-	/* A bit for each byte: something calls or names it; something jumps there from elsewhere
-	 * with a frame of its own, so that it is a part of that. */
+	/* A bit for each byte. is_entry: it is called or referenced. is_part: another function
+	 * jumps to it with its own frame, so it is a part of that function. */
 	uint8_t *is_entry, *is_part;
 	VEC(struct followed_row) rows;
 	VEC(struct followed) functions;
-	struct stack_state *states; /* of each instruction of a function, and where jumps lead */
+	struct stack_state *states; /* at each instruction of a function and each jump target */
 	size_t states_cap;
 };
 
-/* A function on the way from its first byte to its last. */
+/* The analysis of a function, from its first byte to its last. */
 struct path {
 	struct text_scan *scan;
 	str code;
-	bool splits; /* behind a return that nothing leads past, another function begins */
+	bool splits; /* assume that another function begins after a return, without a jump to it */
 	struct stack_state now, body;
-	bool falls_through, fits;
+	bool falls_through, is_consistent;
 };
 
 static bool is_marked(const uint8_t *bits, size_t at)
@@ -61,13 +61,13 @@ static bool is_call(const struct x86_instruction *it)
 	return it->map == 0 && it->opcode == 0xe8;
 }
 
-/* lea N(%rip): a function's address, if code is there. */
+/* lea N(%rip): the address of a function, if it is in the code. */
 static bool is_address(const struct x86_instruction *it)
 {
 	return it->map == 0 && it->opcode == 0x8d && it->mode == 0 && it->rm % 8 == X86_RBP;
 }
 
-/* All that is called directly, or by its address; where it makes no sense it goes on behind. */
+/* Marks the targets of calls and lea. An unknown instruction is skipped by one byte. */
 static void entries_find(struct text_scan *scan)
 {
 	for (size_t at = 0; at < scan->text.len;) {
@@ -88,7 +88,8 @@ static bool state_eq(const struct stack_state *a, const struct stack_state *b)
 	       a->is_lost == b->is_lost;
 }
 
-/* A jump leads there. What is reached with a frame from outside is a part of another function. */
+/* Merges the state at a jump target. A target outside, reached with a frame, is a part of the
+ * function. */
 static void jump_to(struct path *path, size_t from, int64_t distance)
 {
 	int64_t to = (int64_t)from + distance;
@@ -104,7 +105,7 @@ static void jump_to(struct path *path, size_t from, int64_t distance)
 	if (known->depth == UNSEEN && to >= (int64_t)from)
 		*known = path->now;
 	else
-		path->fits &= state_eq(known, &path->now);
+		path->is_consistent &= state_eq(known, &path->now);
 }
 
 static bool is_register(const struct x86_instruction *it, uint8_t number)
@@ -112,11 +113,11 @@ static bool is_register(const struct x86_instruction *it, uint8_t number)
 	return it->has_modrm && it->mode == X86_REGISTER && it->rm == number;
 }
 
-/* One word above is where the return address was, for those that pop it. */
+/* A depth of -WORD is allowed: some code pops the return address. */
 static void stack_set(struct path *path, int64_t depth)
 {
-	path->fits &= depth >= -WORD && depth <= DEPTH_MAX;
-	path->now.depth = path->fits ? (int32_t)depth : 0;
+	path->is_consistent &= depth >= -WORD && depth <= DEPTH_MAX;
+	path->now.depth = path->is_consistent ? (int32_t)depth : 0;
 	path->now.is_lost = false;
 }
 
@@ -126,11 +127,11 @@ static void stack_move(struct path *path, int64_t bytes)
 		stack_set(path, path->now.depth + bytes);
 }
 
-/* The stack pointer becomes what only the frame pointer can tell. */
+/* From here on only the frame pointer locates the frame. */
 static void stack_lose(struct path *path)
 {
 	path->now.is_lost = true;
-	path->fits &= path->now.framed != 0;
+	path->is_consistent &= path->now.framed != 0;
 }
 
 static void frame_pointer_pop(struct path *path)
@@ -138,7 +139,7 @@ static void frame_pointer_pop(struct path *path)
 	path->now.saved = path->now.framed = 0;
 }
 
-/* Pushes and pops of one byte. False: it is none. */
+/* push, pop and leave. False: another instruction. */
 static bool push_or_pop(struct path *path, const struct x86_instruction *it)
 {
 	uint8_t opcode = it->opcode;
@@ -154,20 +155,20 @@ static bool push_or_pop(struct path *path, const struct x86_instruction *it)
 	if ((opcode & 0xf8) == 0x58 || opcode == 0x9d) {
 		if (opcode == 0x58 + X86_RBP && it->len == 1)
 			frame_pointer_pop(path);
-		path->fits &= opcode != 0x58 + X86_RSP || it->len > 1;
+		path->is_consistent &= opcode != 0x58 + X86_RSP || it->len > 1;
 		stack_move(path, -WORD);
 		return true;
 	}
 	if (opcode == 0xc9) { /* leave */
 		stack_set(path, path->now.framed - WORD);
-		path->fits &= path->now.framed != 0;
+		path->is_consistent &= path->now.framed != 0;
 		frame_pointer_pop(path);
 		return true;
 	}
 	return false;
 }
 
-/* add, or, ... of a constant. */
+/* add, or, ... of a constant to the stack pointer. */
 static void constant_to_stack(struct path *path, const struct x86_instruction *it)
 {
 	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
@@ -179,10 +180,10 @@ static void constant_to_stack(struct path *path, const struct x86_instruction *i
 	else if (it->reg == AND)
 		stack_lose(path);
 	else
-		path->fits &= it->reg == CMP;
+		path->is_consistent &= it->reg == CMP;
 }
 
-/* mov and lea with the stack pointer, or the frame pointer, on either side. */
+/* mov and lea from or to the stack pointer or the frame pointer. */
 static void move(struct path *path, uint8_t from, uint8_t to, int32_t displacement)
 {
 	if (to == X86_RSP && from == X86_RBP && path->now.framed)
@@ -198,7 +199,7 @@ static void move(struct path *path, uint8_t from, uint8_t to, int32_t displaceme
 					   : 0;
 }
 
-/* mov and lea. False: it is neither. */
+/* mov and lea. False: another instruction. */
 static bool is_moved(struct path *path, const struct x86_instruction *it)
 {
 	bool is_register_form = it->mode == X86_REGISTER;
@@ -214,7 +215,7 @@ static bool is_moved(struct path *path, const struct x86_instruction *it)
 	return true;
 }
 
-/* Arithmetic between registers, with the stack pointer as its result; cmp has none. */
+/* Arithmetic of registers with the stack pointer as its result; cmp has no result. */
 static bool is_computed(const struct x86_instruction *it)
 {
 	if (it->opcode >= 0x38)
@@ -222,7 +223,7 @@ static bool is_computed(const struct x86_instruction *it)
 	return it->opcode & 2 ? it->reg == X86_RSP : is_register(it, X86_RSP);
 }
 
-/* What else writes to the stack pointer. */
+/* Other instructions that write to the stack pointer. */
 static void others(struct path *path, const struct x86_instruction *it)
 {
 	uint8_t opcode = it->opcode;
@@ -238,7 +239,7 @@ static void others(struct path *path, const struct x86_instruction *it)
 	else if (is_computed(it))
 		stack_lose(path);
 	else if (opcode == 0x87)
-		path->fits &= it->reg != X86_RSP && !is_register(it, X86_RSP);
+		path->is_consistent &= it->reg != X86_RSP && !is_register(it, X86_RSP);
 }
 
 static bool is_return(const struct x86_instruction *it)
@@ -259,7 +260,7 @@ static bool is_conditional(const struct x86_instruction *it)
 	       ((it->opcode & 0xf0) == 0x70 || (it->opcode >= 0xe0 && it->opcode <= 0xe3));
 }
 
-/* Goes nowhere, or to wherever a table says: ud2, hlt, int3, jmp *... */
+/* No known successor: ud2, hlt, int3, or an indirect jump. */
 static bool is_end(const struct x86_instruction *it)
 {
 	if (it->map == 1)
@@ -268,7 +269,7 @@ static bool is_end(const struct x86_instruction *it)
 				(it->opcode == 0xff && (it->reg & 7) == 4));
 }
 
-/* Jumps and returns. False: it is none. */
+/* Jumps and returns. False: another instruction. */
 static bool jump(struct path *path, const struct x86_instruction *it, size_t after)
 {
 	if (it->is_vector)
@@ -281,7 +282,7 @@ static bool jump(struct path *path, const struct x86_instruction *it, size_t aft
 	if (is_jump(it))
 		jump_to(path, after, it->immediate);
 	if (is_return(it))
-		path->fits &= path->now.depth == 0 && !path->now.is_lost;
+		path->is_consistent &= path->now.depth == 0 && !path->now.is_lost;
 	return !path->falls_through;
 }
 
@@ -291,7 +292,7 @@ static bool is_padding(const struct x86_instruction *it)
 	       (it->map == 1 && it->opcode == 0x1f);
 }
 
-/* Whether the stack is being given up: what is behind a return belongs to what was before that. */
+/* True in an epilogue: code after the return has the state from before the epilogue. */
 static bool is_epilogue(const struct x86_instruction *it)
 {
 	if (it->map)
@@ -301,13 +302,13 @@ static bool is_epilogue(const struct x86_instruction *it)
 		it->reg == 0);
 }
 
-/* The state at an instruction: as it was left before, as a jump brings it, or a guess. */
+/* The state at an instruction: from the previous one, from a jump to it, or a guess. */
 static void arrive(struct path *path, size_t at)
 {
 	struct stack_state *known = &path->scan->states[at];
 
 	if (path->falls_through)
-		path->fits &= known->depth == UNSEEN || state_eq(known, &path->now);
+		path->is_consistent &= known->depth == UNSEEN || state_eq(known, &path->now);
 	else if (known->depth != UNSEEN)
 		path->now = *known;
 	else
@@ -326,21 +327,23 @@ static void row_add(struct path *path, size_t first, size_t at)
 	*vec_push(scan->arena, &scan->rows) = (struct followed_row){ (uint32_t)at, path->now };
 }
 
-/* One way of looking at it. False: it does not fit together. */
+/* Analyses a function with one assumption (splits). False: it is inconsistent. */
 static bool function_walk(struct text_scan *scan, str code, bool splits)
 {
-	struct path path = {
-		.scan = scan, .code = code, .splits = splits, .falls_through = true, .fits = true
-	};
+	struct path path = { .scan = scan,
+			     .code = code,
+			     .splits = splits,
+			     .falls_through = true,
+			     .is_consistent = true };
 	size_t first = scan->rows.len;
 
 	for (size_t i = 0; i < code.len; i++)
 		scan->states[i].depth = UNSEEN;
-	for (size_t at = 0; at < code.len && path.fits;) {
+	for (size_t at = 0; at < code.len && path.is_consistent;) {
 		struct x86_instruction it = x86_instruction_read(str_skip(code, at));
 
 		if (it.len == 0) {
-			path.fits = false;
+			path.is_consistent = false;
 			break;
 		}
 		if (!path.falls_through && is_padding(&it) && scan->states[at].depth == UNSEEN) {
@@ -355,12 +358,12 @@ static bool function_walk(struct text_scan *scan, str code, bool splits)
 			others(&path, &it);
 		at += it.len;
 	}
-	if (!path.fits)
+	if (!path.is_consistent)
 		scan->rows.len = first;
-	return path.fits;
+	return path.is_consistent;
 }
 
-/* The rows of a function, if it fits together. */
+/* Adds the rows of a function if the analysis is consistent. */
 static void function_follow(struct text_scan *scan, size_t start, size_t end)
 {
 	str code = { scan->text.ptr + start, end - start };
@@ -399,7 +402,7 @@ static struct unwind_rule rule_of(const struct stack_state *state)
 		.return_address_offset = -WORD,
 	};
 
-	if (state->depth < 0) /* the return address has been popped */
+	if (state->depth < 0) /* the code has popped the return address */
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
 	if (state->is_lost) {
 		rule.cfa_register = 6;

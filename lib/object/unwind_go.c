@@ -9,7 +9,7 @@ enum {
 	WORD = 8,
 };
 
-/* What the runtime's functions are, where their flags do not say it. */
+/* The kind of a function. Functions of the runtime are known by name if their flags lack it. */
 enum go_kind { PLAIN, ROOT, MOVES_STACK, SIGNAL_RETURN };
 
 struct go_scan {
@@ -17,17 +17,16 @@ struct go_scan {
 	struct go_table table;
 	struct arena *arena;
 	go_values values;
-	uint64_t steps,
-		steps_max; /* values that were looked at: functions may share lists of them */
+	uint64_t steps, steps_max; /* values that were read: functions may share lists */
 };
 
-/* A function's row in the making. */
+/* The state of a function while its rows are added. */
 struct go_frame {
 	enum go_kind kind;
-	bool moves;     /* the stack pointer is elsewhere in some of the function */
+	bool moves;     /* the function moves the stack pointer */
 	bool has_moved; /* so far */
 	bool saves_pointer;
-	int64_t depth; /* of the stack pointer, below the return address (arm64: below the frame) */
+	int64_t depth; /* of the stack pointer below the return address (arm64: below the frame) */
 };
 
 static str name_without_abi(str name)
@@ -70,8 +69,9 @@ static enum go_kind kind_of(const struct go_function *function)
 }
 
 /*
- * Whether the frame pointer is saved below the return address when the stack has been moved for the
- * first time, to this depth, at this address: "push %rbp", or before Go 1.21, "mov %rbp, N(%rsp)".
+ * True if the code saves the frame pointer below the return address. The address is where the stack
+ * pointer has just moved for the first time, to this depth: after "push %rbp", or before Go 1.21,
+ * at "mov %rbp, N(%rsp)".
  */
 static bool saves_pointer(struct go_scan *scan, uint64_t address, int64_t depth)
 {
@@ -112,13 +112,13 @@ static struct unwind_rule rule_x86_64(const struct go_frame *frame)
 		rule.frame_pointer = UNWIND_SAVED_AT_CFA;
 		rule.frame_pointer_offset = -2 * WORD;
 	}
-	/* On whichever stack it is: the frame pointer leads to the one that it came from. */
+	/* The function may run on either stack; the frame pointer leads to the previous one. */
 	if (frame->kind == MOVES_STACK && rule.frame_pointer == UNWIND_SAVED_AT_CFA)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_FRAME_POINTER };
 	return rule;
 }
 
-/* The link register is saved at the frame's lower end, the frame pointer below it. */
+/* The link register is saved at the lower end of the frame, the frame pointer below it. */
 static struct unwind_rule rule_arm64(const struct go_frame *frame)
 {
 	struct unwind_rule rule = {
@@ -148,7 +148,7 @@ static struct unwind_rule rule_of(const struct go_scan *scan, const struct go_fr
 	if (frame->depth < 0 || frame->depth > INT32_MAX - 2 * WORD)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
 	rule = scan->go.machine->has_link_register ? rule_arm64(frame) : rule_x86_64(frame);
-	/* Who leaves its stack without a frame keeps no way back: it has no caller there. */
+	/* A function that leaves its stack without a frame has no caller that could be found. */
 	if (frame->kind == ROOT || (frame->kind == MOVES_STACK && !frame->moves)) {
 		rule.return_address = UNWIND_SAVED_UNDEFINED;
 		rule.return_address_offset = 0;
@@ -162,7 +162,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 	struct go_function function;
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_FRAME_POINTER };
 
-	/* It made sense when it was listed. */
+	/* The same record was valid in functions_list(). */
 	if (!go_table_function(&scan->table, range->at, &function))
 		return unwind_rows_add(rows, range->start, &rule);
 
@@ -183,7 +183,7 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 
 		if (at >= range->end)
 			break;
-		/* Only the first time: behind a return in the middle it is as deep at once. */
+		/* Only the first time: after a return in the middle the depth jumps at once. */
 		if (!frame.has_moved && value->value > 0) {
 			frame.has_moved = true;
 			frame.saves_pointer = saves_pointer(scan, rows->base + at, value->value);
@@ -205,7 +205,8 @@ static bool functions_list(struct go_scan *scan, struct unwind_ranges *ranges, s
 			break;
 		if (!go_table_function(&scan->table, i, &function) || end <= function.address)
 			continue;
-		/* A handler returns to its first byte, and is looked for one byte before that. */
+		/* A handler returns to its first byte, and the walk looks up the byte before a
+		 * return address. */
 		if (kind_of(&function) == SIGNAL_RETURN && function.address)
 			unwind_ranges_add(ranges, function.address - 1, end - function.address + 1,
 					  unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));

@@ -41,7 +41,7 @@ static void row_add(struct program_run *run)
 		unwind_rows_add(run->rows, (uint32_t)run->location, &rule);
 }
 
-/* What was said so far holds up to that address; false: the code ends there, or before. */
+/* The state holds up to this address: adds its row. False: not ahead in the function. */
 static bool move_to(struct program_run *run, uint64_t location)
 {
 	if (!run->rows || location < run->location || location >= run->program->end)
@@ -74,7 +74,7 @@ static bool set_location(struct program_run *run)
 	return run->rows && move_to(run, address - run->rows->base);
 }
 
-/* What is followed of that register; NULL: nothing. */
+/* The place of a tracked register; NULL: not tracked. */
 static struct unwind_place *place_of(const struct program_run *run, struct unwind_state *state,
 				     uint64_t number)
 {
@@ -129,7 +129,7 @@ static struct dwarf_term expression_next(struct program_run *run)
 	return dwarf_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
 }
 
-/* Saved where an expression leads. */
+/* DW_CFA_expression: saved at the address that an expression computes. */
 static void place_by_expression(struct program_run *run, uint64_t number)
 {
 	struct dwarf_term term = expression_next(run);
@@ -169,7 +169,7 @@ static void recall(struct program_run *run)
 		run->state = run->program->remembered[--run->remembered_len];
 }
 
-/* What is about the CFA; false: the instruction is about something else. */
+/* Instructions that define the CFA. False: another instruction. */
 static bool cfa_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
@@ -202,7 +202,7 @@ static bool cfa_step(struct program_run *run, uint8_t instruction)
 	return false;
 }
 
-/* What is about a register. */
+/* Instructions that define the place of a register. False: another instruction. */
 static bool register_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
@@ -247,10 +247,10 @@ static bool register_step(struct program_run *run, uint8_t instruction)
 		place_of_kind(run, number, UNWIND_PLACE_UNKNOWN);
 		return true;
 	}
-	return instruction == CFA_ARGUMENTS_SIZE; /* that was no register */
+	return instruction == CFA_ARGUMENTS_SIZE; /* its operand is not a register */
 }
 
-/* What leads on to another address; false: the instruction is about something else. */
+/* Instructions that advance the address. False: another instruction. */
 static bool location_step(struct program_run *run, uint8_t instruction, bool *ret_goes_on)
 {
 	struct reader *r = &run->r;
@@ -275,7 +275,7 @@ static bool location_step(struct program_run *run, uint8_t instruction, bool *re
 	return false;
 }
 
-/* One instruction; false: the rest is of no more interest. */
+/* Runs an instruction. False: stop, the rest is past the function or malformed. */
 static bool step(struct program_run *run, uint8_t instruction)
 {
 	uint8_t low = instruction & 0x3f;
@@ -309,7 +309,7 @@ static bool step(struct program_run *run, uint8_t instruction)
 	return goes_on;
 }
 
-/* Rows up to the last one, which is left to be added. */
+/* Adds all rows except the last one, which the caller adds. */
 static void steps_run(struct program_run *run)
 {
 	while (reader_left(&run->r) && !run->failed) {

@@ -16,9 +16,9 @@ bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf
 		if (segment->address + segment->size > high)
 			high = segment->address + segment->size;
 	}
-	/* Addresses count from where the code begins, in 32 bits. */
+	/* Addresses are 32-bit offsets from the begin of the code. */
 	if (high > low && high - low > UINT32_MAX)
-		return err_set(err, ERR_LIMIT, "its code reaches over 4 GB");
+		return err_set(err, ERR_LIMIT, "its code spans more than 4 GB");
 	*ranges = (struct unwind_ranges){
 		.arena = arena,
 		.elf = elf,
@@ -28,7 +28,7 @@ bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf
 	return true;
 }
 
-/* Whether all of it is code of the file. */
+/* True if the whole range is in an executable segment. */
 static bool is_code(const struct elf_file *elf, uint64_t start, uint64_t len)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {
@@ -72,7 +72,7 @@ static int range_compare(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Linkers sort most of them. */
+/* Usually the linker has sorted them. */
 static void ranges_sort(struct unwind_ranges *ranges)
 {
 	struct unwind_range *items = ranges->items.items;
@@ -84,7 +84,7 @@ static void ranges_sort(struct unwind_ranges *ranges)
 		}
 }
 
-/* How far better sources have spoken; then this one has, too. */
+/* Returns the end of what better sources have covered, and adds this range to its source. */
 static uint32_t cover(uint32_t *covered, const struct unwind_range *range)
 {
 	uint32_t better = 0;
@@ -97,7 +97,7 @@ static uint32_t cover(uint32_t *covered, const struct unwind_range *range)
 	return better;
 }
 
-/* Leave out those that begin where a better one speaks, or begin like the one before. */
+/* Drops ranges that begin in a range of a better source, or at the start of the previous range. */
 static void ranges_choose(struct unwind_ranges *ranges)
 {
 	struct unwind_range *items = ranges->items.items;

@@ -70,9 +70,9 @@ static struct unwind_rule cfa_to_rule(const struct dwarf_term *cfa)
 }
 
 /*
- * The walk takes the CFA for the caller's stack pointer. Where that is in another register, as
- * while longjmp() prepares its jump, the register may stand for the CFA if nothing else is told
- * from it.
+ * The walk uses the CFA as the caller's stack pointer. If the stack pointer is in another register,
+ * as in longjmp() before its jump, that register can replace the CFA, unless another place depends
+ * on the CFA.
  */
 static struct unwind_rule stack_pointer_rule(struct unwind_rule rule,
 					     const struct unwind_place *place)

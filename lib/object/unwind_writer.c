@@ -4,29 +4,30 @@
 #include <assert.h>
 
 enum {
-	NARROW_BYTES = 3, /* of a row: its address and one byte for its rule */
+	NARROW_BYTES = 3, /* of a row: two for its address and one for its rule */
 	WIDE_BYTES = 4,
 	COUNT_BYTES = 2,
-	NARROW_RULES = 256, /* rules that one byte can name */
-	/* Rows in between that need one byte only: fewer are not worth a block of their own. */
+	NARROW_RULES = 256, /* rules that one byte can index */
+	/* Consecutive rows with one-byte rules in a wide block: fewer do not justify a new block.
+	 */
 	WORTH_A_BLOCK = 2 * (int)(sizeof(struct unwind_entry) + COUNT_BYTES),
-	WORTH_FILLING = 64, /* bytes of a page; fewer are left empty */
+	WORTH_FILLING = 64, /* bytes left in a page; fewer stay empty */
 };
 
 struct planned_block {
 	size_t first, count; /* rows */
-	uint64_t at;         /* from the first page of blocks */
+	uint64_t at;         /* offset from the first page of blocks */
 	bool is_wide;
 };
 
 struct page_layout {
 	const struct unwind_rows *rows;
 	struct arena *arena;
-	uint16_t *place_of;   /* rule by id: its place in the table's order */
-	uint16_t *rule_order; /* and the other way around */
+	uint16_t *place_of;   /* by id: index of the rule in the table */
+	uint16_t *rule_order; /* by index in the table: its id */
 	uint16_t rule_count;
 	VEC(struct planned_block) blocks;
-	uint64_t at; /* where the next block goes, from the first page of blocks */
+	uint64_t at; /* offset of the next block from the first page of blocks */
 	char *pages;
 };
 
@@ -44,7 +45,7 @@ static int use_compare(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Commonest first; those that no row has are left out. */
+/* The most frequent rules first; unused rules are left out. */
 static void rules_order(struct page_layout *layout)
 {
 	const struct unwind_rows *rows = layout->rows;
@@ -76,7 +77,7 @@ static size_t bytes_of(size_t rows, bool is_wide)
 	return bytes + bytes % 2;
 }
 
-/* How many rows from first on go into one block, which has so much room. */
+/* The number of rows, from `first` on, that go into one block of `room` bytes. */
 static size_t block_len(const struct page_layout *layout, size_t first, bool is_wide, size_t room)
 {
 	const struct unwind_row *items = layout->rows->rows.items;
@@ -110,7 +111,7 @@ static void blocks_cut(struct page_layout *layout)
 		}
 		block.at = layout->at;
 		block.count = block_len(layout, i, block.is_wide, room);
-		/* The last byte may be needed to make it even. */
+		/* The padding to an even length may not fit. */
 		if (bytes_of(block.count, block.is_wide) > room)
 			block.count--;
 		*vec_push(layout->arena, &layout->blocks) = block;
@@ -139,7 +140,7 @@ static void block_write(const struct page_layout *layout, const struct planned_b
 	}
 }
 
-/* Places of entries count from the table's first page, the blocks' from their own. */
+/* Offsets in entries count from the first page of the table, offsets of blocks from blocks_at. */
 static void entries_write(const struct page_layout *layout, uint64_t blocks_at, char *to)
 {
 	uint32_t base = layout->rows->rows.items[0].address;
@@ -157,7 +158,7 @@ static void entries_write(const struct page_layout *layout, uint64_t blocks_at, 
 	}
 }
 
-/* The root names the index pages, of which each begins with an entry that has its address. */
+/* An entry of the root has the address of the first entry of its index page. */
 static void root_write(const struct page_layout *layout, uint32_t root_count)
 {
 	char *to = layout->pages + sizeof(struct unwind_header);
@@ -195,7 +196,7 @@ bool unwind_pages_write(const struct unwind_rows *rows, struct arena *arena, str
 				  UNWIND_PAGE_BYTES);
 
 	if (root_count > UNWIND_ROOT_MAX || bytes > UINT32_MAX)
-		return err_set(err, ERR_LIMIT, "%zu unwind rows do not fit a table",
+		return err_set(err, ERR_LIMIT, "%zu unwind rows do not fit into a table",
 			       rows->rows.len);
 
 	struct unwind_header header = {

@@ -14,7 +14,7 @@ enum {
 struct decoder {
 	struct reader r;
 	struct x86_instruction *to;
-	bool is_16_bit; /* operands are */
+	bool is_16_bit; /* the operands have 16 bits */
 	uint8_t rex;
 };
 
@@ -41,7 +41,7 @@ static uint8_t prefixes_read(struct decoder *decoder)
 	return byte;
 }
 
-/* The bits of R, X and B stand in VEX and EVEX the other way around. */
+/* VEX and EVEX store the bits R, X and B inverted. */
 static void vector_read(struct decoder *decoder, uint8_t first)
 {
 	uint8_t payload = reader_u8(&decoder->r);
@@ -76,7 +76,7 @@ static void opcode_read(struct decoder *decoder)
 	to->opcode = byte;
 }
 
-/* Ranges of opcodes, for the two maps that are not all alike. */
+/* Opcodes from first to last. */
 struct opcode_range {
 	uint8_t first, last;
 };
@@ -119,7 +119,8 @@ static bool has_modrm(const struct x86_instruction *to)
 	return to->map > 1 || !is_in(without, ARRAY_LEN(without), to->opcode);
 }
 
-/* A register, and with an index one that nobody follows. Returns what ModRM calls it. */
+/* Reads the base register; with an index register it is X86_NO_BASE. Returns its number in ModRM or
+ * SIB. */
 static uint8_t base_read(struct decoder *decoder)
 {
 	struct x86_instruction *to = decoder->to;
@@ -170,7 +171,7 @@ static void address_read(struct decoder *decoder)
 	to->displacement = signed_read(decoder, bytes);
 }
 
-/* Opcodes with a constant behind them, and its bytes; AS_OPERAND: 2 or 4. */
+/* Opcodes with an immediate, and its length; AS_OPERAND: 2 or 4 bytes. */
 struct constant {
 	struct opcode_range opcodes;
 	uint8_t bytes;
@@ -191,7 +192,7 @@ static uint8_t operand_bytes(const struct decoder *decoder)
 	return decoder->is_16_bit ? 2 : 4;
 }
 
-/* Of the opcodes that 0f leads to. */
+/* The length of the immediate in the maps of 0f, 0f 38 and 0f 3a. */
 static uint8_t wide_bytes(const struct x86_instruction *to)
 {
 	static const struct constant wide[] = {
@@ -229,7 +230,8 @@ static uint8_t immediate_bytes(const struct decoder *decoder)
 	bytes = constant_bytes(plain, ARRAY_LEN(plain), opcode);
 	if (opcode < 0x40 && (opcode & 6) == 4)
 		bytes = opcode & 1 ? AS_OPERAND : 1;
-	if ((opcode & 0xfe) == 0xf6 && (to->reg & 7) > 1) /* test has one, not and neg do not */
+	if ((opcode & 0xfe) == 0xf6 &&
+	    (to->reg & 7) > 1) /* test has an immediate, not and neg do not */
 		return 0;
 	if ((opcode & 0xf8) == 0xb8 && decoder->rex & REX_W)
 		return 8;
