@@ -3,7 +3,7 @@
 #include "object/dwarf_pointer.h"
 #include "test.h"
 
-static void knows_sums_of_registers_and_what_they_point_to(void **state)
+static void evaluates_sums_and_dereferences(void **state)
 {
 	const struct {
 		str bytes;
@@ -38,17 +38,17 @@ static void knows_sums_of_registers_and_what_they_point_to(void **state)
 	}
 }
 
-static void says_of_all_others_that_they_are_unknown(void **state)
+static void other_expressions_are_unknown(void **state)
 {
 	const str cases[] = {
-		{ 0 },                                               /* nothing */
-		STR("\x77"),                                         /* cut off */
-		STR("\x06"),                                         /* of nothing */
-		STR("\x77\0\x06\x06"),                               /* through two pointers */
-		STR("\x77\0\x76\0\x22"),                             /* two registers */
-		STR("\x38\x77\0\x1c"),                               /* less a register */
-		STR("\x77\0\x1e"),                                   /* an operation */
-		STR("\x30\x30\x30\x30\x30\x30\x30\x30\x30"),         /* too many values */
+		{ 0 },                                       /* empty */
+		STR("\x77"),                                 /* truncated */
+		STR("\x06"),                                 /* dereference of an empty stack */
+		STR("\x77\0\x06\x06"),                       /* two dereferences */
+		STR("\x77\0\x76\0\x22"),                     /* sum of two registers */
+		STR("\x38\x77\0\x1c"),                       /* minus a register */
+		STR("\x77\0\x1e"),                           /* an unsupported operation */
+		STR("\x30\x30\x30\x30\x30\x30\x30\x30\x30"), /* too many values */
 		STR("\x0e\xff\xff\xff\xff\xff\xff\xff\x7f\x23\x01"), /* a number that there is not
 								      */
 		STR("\x77\x08\x80\0\x3f\x1a\x6b\x2a\x33\x24\x22"),   /* like a PLT's */
@@ -60,7 +60,7 @@ static void says_of_all_others_that_they_are_unknown(void **state)
 		assert_int_equal(dwarf_expression_read(cases[i]).kind, DWARF_TERM_UNKNOWN);
 }
 
-static void pointers_are_read_in_each_encoding(void **state)
+static void decodes_pointers_in_each_encoding(void **state)
 {
 	const struct {
 		uint8_t encoding;
@@ -76,7 +76,7 @@ static void pointers_are_read_in_each_encoding(void **state)
 		{ 0x0a, STR("\xff\xff"), UINT64_MAX },
 		{ 0x0b, STR("\xfe\xff\xff\xff"), UINT64_MAX - 1 },
 		{ 0x0c, STR("\xff\xff\xff\xff\xff\xff\xff\xff"), UINT64_MAX },
-		{ 0x1b, STR("\xff\xff\xff\xff"), 0x4fff }, /* from where it stands */
+		{ 0x1b, STR("\xff\xff\xff\xff"), 0x4fff }, /* pc-relative */
 		{ 0x10, STR("\x10\0\0\0\0\0\0\0"), 0x5010 },
 	};
 	const uint8_t others[] = { 0x9b, 0x20, 0x30, 0x40, 0x50, 0x05, 0x0f, 0xff };
@@ -101,5 +101,5 @@ static void pointers_are_read_in_each_encoding(void **state)
 	}
 }
 
-RUN_TESTS(TEST(knows_sums_of_registers_and_what_they_point_to),
-	  TEST(says_of_all_others_that_they_are_unknown), TEST(pointers_are_read_in_each_encoding))
+RUN_TESTS(TEST(evaluates_sums_and_dereferences), TEST(other_expressions_are_unknown),
+	  TEST(decodes_pointers_in_each_encoding))
