@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_cfi - whatever stands in .eh_frame or .debug_frame, what comes of it is a table that
- * opens, with the same rows.
+ * unwind_cfi - any contents of .eh_frame or .debug_frame make a table that opens, with the same
+ * rows.
  *
- * The first byte says which section it is and of which machine; the others are its contents, for a
- * program of 64 KB of code at 0x1000.
+ * The first byte selects the section and the machine; the other bytes are the contents of the
+ * section, for a program with 64 KB of code at 0x1000.
  */
 #include "base/hash.h"
 #include "object/unwind_cfi.h"

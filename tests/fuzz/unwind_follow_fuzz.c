@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_follow - whatever code there is, following it ends, and its rows ascend.
+ * unwind_follow - for any code the analysis terminates, and its rows ascend.
  */
 #include "object/unwind_follow.h"
 #include "object/x86_instruction.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cfi_maker - .eh_frame and .debug_frame for tests, entry by entry, and the rows that come of them.
+ * cfi_maker - makes .eh_frame and .debug_frame for tests, entry by entry, and computes their rows.
  */
 #pragma once
 
@@ -13,10 +13,10 @@ struct cfi_maker {
 	struct arena arena;
 	struct buf bytes;
 	bool is_eh;
-	uint32_t cie_at; /* of the last CIE */
+	uint32_t cie_at; /* offset of the last CIE */
 };
 
-/* A string literal with zeros in it. */
+/* A string literal that contains zeros. */
 #define BYTES(literal) STR(literal)
 
 static inline struct cfi_maker *cfi_maker_new(bool is_eh)
@@ -45,7 +45,7 @@ static inline void cfi_entry_add(struct cfi_maker *maker, uint32_t id, str body)
 	buf_str(&maker->bytes, body);
 }
 
-/* Addresses are of 8 bytes; the return address is in column 16; offsets count in words down. */
+/* Adds a CIE: 8-byte addresses, the return address in column 16, data alignment -8. */
 static inline void cfi_cie_add(struct cfi_maker *maker, const char *letters, str instructions)
 {
 	struct buf body = { .arena = &maker->arena };
@@ -67,7 +67,7 @@ static inline void cfi_cie_add(struct cfi_maker *maker, const char *letters, str
 	cfi_entry_add(maker, maker->is_eh ? 0 : UINT32_MAX, buf_bytes(&body));
 }
 
-/* What every compiler begins with: the CFA is rsp + 8, the return address just below it. */
+/* Adds the CIE that every compiler writes: the CFA is rsp + 8, the return address just below it. */
 static inline void cfi_usual_add(struct cfi_maker *maker)
 {
 	cfi_cie_add(maker, maker->is_eh ? "zR" : "", BYTES("\x0c\x07\x08\x90\x01"));
@@ -88,7 +88,7 @@ static inline void cfi_function_add(struct cfi_maker *maker, uint64_t start, uin
 		      buf_bytes(&body));
 }
 
-/* The rows of such a section, in a program whose code is CODE_BYTES at CODE_AT. */
+/* The rows of the section, for a program with CODE_BYTES of code at CODE_AT. */
 static inline bool cfi_rows_of(str bytes, bool is_eh, uint64_t memory_max, struct arena *arena,
 			       struct unwind_rows *rows, struct err *err)
 {
