@@ -21,7 +21,7 @@ struct function_attributes {
 
 #define IN_ALT (1ULL << 63)
 
-enum { QUALIFIED_BYTES_A_STEP = 64 };
+enum { QUALIFIED_BYTES_PER_STEP = 64 };
 
 /* The current position in the tree of calls. */
 struct scope {
@@ -111,7 +111,7 @@ static str qualified_of(struct dwarf_walk *walk, const struct function_attribute
 	if (!prefix.len || !attributes->name.len ||
 	    attributes->name.len > SYMBOL_NAME_MAX - prefix.len)
 		return (str){ 0 };
-	walk->model->steps += (prefix.len + attributes->name.len) / QUALIFIED_BYTES_A_STEP;
+	walk->model->steps += (prefix.len + attributes->name.len) / QUALIFIED_BYTES_PER_STEP;
 	out->len = 0;
 	buf_str(out, prefix);
 	buf_str(out, attributes->name);

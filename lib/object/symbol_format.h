@@ -11,15 +11,18 @@
  * its parent, and the file and the line of the call. So the source lines of an address, innermost
  * first, come from its row and then from the parents of the node.
  *
- *     blocks     address and offset of the first row of each block of up to SYMBOL_BLOCK_ROWS rows;
- * a lookup searches them rows       varints; each row is a difference to the previous row of its
- * block: address << 2 | SYMBOL_ROW_NODE | SYMBOL_ROW_FILE, zigzag of the line, then zigzag of the
- * node and of the file if their bits are set. A block starts from its own address and zeros nodes
- * a parent precedes its children. Node 0 is unused functions  name and line of declaration.
- * Function 0 is unused. If a function has no linkage name, its string holds two names: a NUL, the
- * varint length of the plain name, the plain name, the qualified name files      offset of each
- * file's name in the strings. File 0 is the empty name strings    varint length, bytes. The first
- * string is empty
+ *     blocks     address and offset of the first row of each block of up to SYMBOL_BLOCK_ROWS
+ *                rows; a lookup searches them
+ *     rows       varints; each row is a difference to the previous row of its block:
+ *                address << 2 | SYMBOL_ROW_NODE | SYMBOL_ROW_FILE, zigzag of the line, then
+ *                zigzag of the node and of the file if their bits are set. A block starts from its
+ *                own address and zeros
+ *     nodes      a parent precedes its children. Node 0 is unused
+ *     functions  name and line of declaration. Function 0 is unused. If a function has no linkage
+ *                name, its string has two names: a NUL, the varint length of the plain name, the
+ *                plain name, the qualified name
+ *     files      offset of each file's name in the strings. File 0 is the empty name
+ *     strings    varint length, bytes. The first string is empty
  */
 #pragma once
 

@@ -18,7 +18,7 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 {
 	*model = (struct symbol_model){ .arena = arena,
 					.memory_max = memory_max,
-					.steps_max = SYMBOL_BUILD_STEPS_LEAST };
+					.steps_max = SYMBOL_BUILD_STEPS_MIN };
 	symbol_writer_init(&model->writer, arena);
 	for (size_t i = 0; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
@@ -35,7 +35,7 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 
 void symbol_model_add_input(struct symbol_model *model, uint64_t bytes)
 {
-	model->steps_max += bytes * SYMBOL_BUILD_STEPS_A_BYTE;
+	model->steps_max += bytes * SYMBOL_BUILD_STEPS_PER_BYTE;
 }
 
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address)

@@ -48,7 +48,7 @@ struct symbol_model {
 void symbol_model_init(struct symbol_model *model, const struct elf_sections *sections,
 		       uint64_t memory_max, struct arena *arena);
 
-/* Raises steps_max for this number of bytes of input: SYMBOL_BUILD_STEPS_A_BYTE for each byte. */
+/* Raises steps_max for this number of bytes of input: SYMBOL_BUILD_STEPS_PER_BYTE for each byte. */
 void symbol_model_add_input(struct symbol_model *model, uint64_t bytes);
 
 /* The end of the code section that contains this address; 0: no section does. */

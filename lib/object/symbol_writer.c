@@ -12,7 +12,7 @@
 
 #define VEC_BYTES(vec) ((str){ (const char *)(vec)->items, (vec)->len * sizeof(*(vec)->items) })
 
-enum { IDS_LEAST = 1024 };
+enum { IDS_CAP_MIN = 1024 };
 
 typedef bool same_fn(const struct symbol_writer *writer, uint32_t id, const void *key);
 
@@ -49,7 +49,7 @@ static void ids_grow(struct symbol_ids *ids, struct arena *arena)
 {
 	struct symbol_ids old = *ids;
 
-	ids->cap = old.cap ? old.cap * 2 : IDS_LEAST;
+	ids->cap = old.cap ? old.cap * 2 : IDS_CAP_MIN;
 	ids->slots = arena_array(arena, struct symbol_slot, ids->cap);
 	for (size_t i = 0; i < old.cap; i++) {
 		if (!old.slots[i].is_used)

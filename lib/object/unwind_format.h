@@ -8,11 +8,12 @@
  *
  *     page 0   struct unwind_header, then the root: struct unwind_entry, sorted by address
  *     index    only if the root has no room for all blocks (depth 2): pages full of entries, the
- * last may be shorter; the root then refers to these pages blocks   up to UNWIND_BLOCK_ROWS_MAX
- * rows each; a block does not cross the end of a page: uint16_t count; uint16_t pc[count]; uint8_t
- * or uint16_t rule[count] pc counts from the entry's address, which is the address of the first
- * row: pc[0] is 0 rules    struct unwind_rule, aligned to its size, so no rule crosses the end of a
- * page; the most frequent first, so that most blocks need one byte for a rule's index
+ *              last may be shorter; the root then refers to these pages
+ *     blocks   up to UNWIND_BLOCK_ROWS_MAX rows each; a block does not cross the end of a page:
+ *                  uint16_t count; uint16_t pc[count]; uint8_t or uint16_t rule[count]
+ *              pc counts from the entry's address, which is that of the first row: pc[0] is 0
+ *     rules    struct unwind_rule, aligned to its size, so no rule crosses the end of a page; the
+ *              most frequent first, so that most blocks need one byte for the index of a rule
  *
  * A row holds from its address to the address of the next row. Addresses without unwind information
  * (between functions, past the end) have a row with the rule UNWIND_CFA_NONE; padding of up to

@@ -241,7 +241,7 @@ bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bo
 	scan->arena = ranges->arena;
 	if (!go_table_open(&scan->table, go->code->fd, go->sections, ranges->arena, err))
 		return false;
-	scan->steps_max = UNWIND_GO_STEPS_LEAST + scan->table.bytes.len;
+	scan->steps_max = UNWIND_GO_STEPS_MIN + scan->table.bytes.len;
 	ranges->row_sources[UNWIND_SOURCE_GO] = (struct unwind_row_source){ rows_add, scan };
 	return functions_list(scan, ranges, err);
 }

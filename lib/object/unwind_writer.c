@@ -99,7 +99,7 @@ static size_t block_len(const struct page_layout *layout, size_t first, bool is_
 	return i - first;
 }
 
-static void blocks_cut(struct page_layout *layout)
+static void blocks_layout(struct page_layout *layout)
 {
 	for (size_t i = 0; i < layout->rows->rows.len;) {
 		size_t room = UNWIND_PAGE_BYTES - layout->at % UNWIND_PAGE_BYTES;
@@ -185,7 +185,7 @@ bool unwind_pages_write(const struct unwind_rows *rows, struct arena *arena, str
 
 	assert(rows->rows.len);
 	rules_order(&layout);
-	blocks_cut(&layout);
+	blocks_layout(&layout);
 
 	bool is_deep = layout.blocks.len > UNWIND_ROOT_MAX;
 	uint64_t index_pages = align_up(layout.blocks.len, UNWIND_INDEX_MAX) / UNWIND_INDEX_MAX;

@@ -20,12 +20,12 @@ static const struct limit rows[] = {
 	LIMIT(ELF_SYMBOLS_BYTES_MAX, BYTES,
 	      "an ELF symbol table (`.symtab`, `.dynsym`), or its string table", NO_SYMBOL_TABLE),
 	LIMIT(SYMBOL_BUILD_MEMORY_MAX, BYTES, "memory to build a symbol table", NO_SYMBOL_TABLE),
-	LIMIT(SYMBOL_BUILD_STEPS_A_BYTE, COUNT,
+	LIMIT(SYMBOL_BUILD_STEPS_PER_BYTE, COUNT,
 	      "steps (attributes, address ranges, rows) of the build of a symbol table, for each "
 	      "byte "
 	      "of debug information",
 	      NO_SYMBOL_TABLE),
-	LIMIT(SYMBOL_BUILD_STEPS_LEAST, COUNT, "steps that every build of a symbol table may take",
+	LIMIT(SYMBOL_BUILD_STEPS_MIN, COUNT, "steps that every build of a symbol table may take",
 	      NO_SYMBOL_TABLE),
 	LIMIT(GO_TABLE_MAX, BYTES, "`.gopclntab` of a Go program, or its data section",
 	      NO_SYMBOL_TABLE),
@@ -58,7 +58,7 @@ static const struct limit rows[] = {
 	LIMIT(UNWIND_ROWS_MAX, COUNT, "rows of an unwind table", NO_UNWIND_TABLE),
 	LIMIT(UNWIND_REMEMBERED_MAX, COUNT, "unwind states that a function remembers",
 	      "the function cannot be unwound, its stacks end there"),
-	LIMIT(UNWIND_GO_STEPS_LEAST, COUNT,
+	LIMIT(UNWIND_GO_STEPS_MIN, COUNT,
 	      "values of `.gopclntab` that are read, beside one for each of its bytes",
 	      "further functions are walked by frame pointers"),
 	LIMIT(UNWIND_SEARCH_MAX, BYTES,
