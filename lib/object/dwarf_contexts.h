@@ -18,8 +18,7 @@
 struct dwarf_open {
 	uint64_t at;
 	uint32_t context;  /* the context of its children: number in the unit, from 1; 0: none */
-	uint32_t function; /* enclosing function that is no context yet: number in this list, from 1
-			    */
+	uint32_t function; /* enclosing function without a context: number in this list, from 1 */
 	bool is_context;
 };
 

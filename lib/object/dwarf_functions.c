@@ -140,7 +140,7 @@ static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *un
 	str name = attributes.linkage_name.len ? attributes.linkage_name : attributes.name;
 
 	if (!attributes.linkage_name.len && start) {
-		str symbol = symbol_model_symbol(walk->model, start);
+		str symbol = symbol_model_find_symbol(walk->model, start);
 
 		if (!name.len || str_starts_with(symbol, STR("_Z")) ||
 		    str_starts_with(symbol, STR("_R")))
@@ -177,7 +177,7 @@ static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit
 		struct dwarf_ranges ranges = dwarf_ranges_of(unit, entry->ranges);
 
 		while (dwarf_ranges_next(&ranges, &span.start, &span.end)) {
-			any |= symbol_model_span(model, span);
+			any |= symbol_model_add_span(model, span);
 			if (++model->steps > model->steps_max)
 				break;
 		}
@@ -189,7 +189,7 @@ static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit
 		high = low + entry->high.number;
 	span.start = low;
 	span.end = high;
-	return symbol_model_span(model, span);
+	return symbol_model_add_span(model, span);
 }
 
 static struct dwarf_lines *lines_of(struct dwarf_walk *walk, const struct dwarf_unit *unit)

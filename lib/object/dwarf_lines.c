@@ -252,7 +252,7 @@ static void extended_run(struct reader *r, struct machine *machine, struct dwarf
 		return;
 	if (opcode == DW_LNE_end_sequence) {
 		row_add(machine, lines, model, true);
-		symbol_model_sequence(model, machine->first);
+		symbol_model_end_sequence(model, machine->first);
 		machine_begin(machine);
 	} else if (opcode == DW_LNE_set_address) {
 		size_t size = reader_left(&operands);

@@ -32,7 +32,7 @@ struct dwarf_value {
 	str bytes;
 };
 
-/* The length of a value of this form. False: the length depends on the value. */
+/* The length of a value of this form. False: it depends on the value, or the form is unknown. */
 bool dwarf_form_len(uint16_t form, struct dwarf_sizes sizes, size_t *ret_len) MUST_CHECK;
 
 /* Reads the next value. An unknown form makes the reader fail. */

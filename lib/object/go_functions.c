@@ -100,7 +100,7 @@ static void calls_read(struct go_walk *walk)
 		struct known_call call = call_node(walk, piece->value, 0);
 
 		if (call.node != walk->node)
-			(void)!symbol_model_span(
+			(void)!symbol_model_add_span(
 				walk->model,
 				(struct symbol_span){ walk->function.address + piece->start,
 						      walk->function.address + piece->end,
@@ -133,7 +133,7 @@ static void lines_read(struct go_walk *walk, uint64_t end)
 	*vec_push(model->arena, &model->places) =
 		(struct symbol_place){ walk->function.address + (pc < len ? pc : len),
 				       SYMBOL_NOWHERE, 0 };
-	symbol_model_sequence(model, first);
+	symbol_model_end_sequence(model, first);
 }
 
 static void function_read(struct go_walk *walk, uint64_t next)
@@ -152,8 +152,8 @@ static void function_read(struct go_walk *walk, uint64_t next)
 	if (end > next)
 		end = next;
 	walk->node = (uint32_t)writer->nodes.len;
-	if (!symbol_model_span(walk->model,
-			       (struct symbol_span){ function->address, end, walk->node, 1 }))
+	if (!symbol_model_add_span(walk->model,
+				   (struct symbol_span){ function->address, end, walk->node, 1 }))
 		return;
 	symbol_writer_node(writer, (struct symbol_node){
 					   .function = symbol_writer_function(

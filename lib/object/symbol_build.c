@@ -18,7 +18,7 @@ static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 		struct symbol_span span = { symbol->start, symbol->end, (uint32_t)writer->nodes.len,
 					    0 };
 
-		if (symbol_model_span(model, span))
+		if (symbol_model_add_span(model, span))
 			symbol_writer_node(
 				writer, (struct symbol_node){ .function = symbol_writer_function(
 								      writer, symbol->name, 0) });

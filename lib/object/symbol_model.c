@@ -47,7 +47,7 @@ uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t addres
 	return address < end ? end : 0;
 }
 
-bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
+bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span)
 {
 	uint64_t end = symbol_model_code_end(model, span.start);
 
@@ -59,7 +59,7 @@ bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
 	return true;
 }
 
-str symbol_model_symbol(const struct symbol_model *model, uint64_t address)
+str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address)
 {
 	const struct elf_symbol *symbols = model->symbols.items;
 	size_t before = sorted_before(symbols, model->symbols.len, each, each->start < address);
@@ -69,7 +69,7 @@ str symbol_model_symbol(const struct symbol_model *model, uint64_t address)
 		       : (str){ 0 };
 }
 
-void symbol_model_sequence(struct symbol_model *model, size_t first)
+void symbol_model_end_sequence(struct symbol_model *model, size_t first)
 {
 	size_t count = model->places.len - first;
 	struct symbol_place *places = &model->places.items[first];

@@ -56,16 +56,16 @@ uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t addres
 
 /* Adds an address range of a node, cut at the end of its code section. False: not in a code
  * section. */
-bool symbol_model_span(struct symbol_model *model, struct symbol_span span);
+bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span);
 
 /* The name of the ELF symbol at exactly this address; empty: none. */
-str symbol_model_symbol(const struct symbol_model *model, uint64_t address);
+str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address);
 
 /*
  * Ends the sequence that starts at places.items[first]. It is kept if it is in a code section, else
  * removed.
  */
-void symbol_model_sequence(struct symbol_model *model, size_t first);
+void symbol_model_end_sequence(struct symbol_model *model, size_t first);
 
 /* ERR_LIMIT: the arena exceeds memory_max, or steps exceeds steps_max. */
 bool symbol_model_check(const struct symbol_model *model, struct err *err) MUST_CHECK;

@@ -68,5 +68,8 @@ uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node nod
 
 void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row);
 
-/* Writes the table from offset 0 of fd. ERR_LIMIT: the names or rows exceed 4 GiB. */
+/*
+ * Writes the table from offset 0 of fd. ERR_LIMIT: the names or rows exceed 4 GiB, or an id exceeds
+ * 32 bits.
+ */
 bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err) MUST_CHECK;

@@ -41,7 +41,8 @@ struct unwind_cfi_file {
 
 /*
  * Finds both sections and adds their ranges. Without section headers, .eh_frame is found by
- * PT_GNU_EH_FRAME. ERR_LIMIT: more than limits.h allows.
+ * PT_GNU_EH_FRAME. ERR_INVALID: .debug_frame cannot be decompressed; ERR_LIMIT: more than limits.h
+ * allows.
  */
 bool unwind_cfi_file_list(struct unwind_cfi_file *file, struct unwind_ranges *ranges,
 			  struct err *err) MUST_CHECK;

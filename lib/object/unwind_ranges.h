@@ -2,9 +2,9 @@
 /*
  * unwind_ranges - the address ranges that have unwind rows, from several sources.
  *
- * Each source adds its ranges and a function that adds the rows of a range. Ranges may be added in
- * any order and may overlap. Input is untrusted: a range outside of the code of the file is
- * dropped. If ranges of two sources cover an address, the better source wins; within one source,
+ * Each source adds its ranges and registers a function that adds the rows of a range. Ranges may be
+ * added in any order and may overlap. Input is untrusted: a range outside of the code of the file
+ * is dropped. If ranges of two sources cover an address, the better source wins; within one source,
  * the range that begins last wins, until it ends or the next one begins.
  */
 #pragma once
