@@ -51,8 +51,7 @@ struct plan {
 	int fd;
 	char *file, *segment_table, *section_table;
 	size_t segment_count;
-	uint64_t *places; /* offset of each section in the virtual file; 0: its contents are left
-			     out */
+	uint64_t *places; /* offset of each section in the virtual file; 0: left out */
 	struct debug_extract extract;
 	size_t piece_cap;
 };

@@ -175,8 +175,7 @@ static str name_of(const struct dwarf_unit *unit, const struct dwarf_entry *entr
 static str prefix_at(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		     size_t depth);
 
-/* The prefix of the entry: the prefix of its innermost context, then the name of the entry or its
- * base. */
+/* The prefix of the innermost context, then the name of the entry or of its base. */
 static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		       size_t depth)
 {

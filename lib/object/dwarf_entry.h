@@ -24,8 +24,7 @@ struct dwarf_entry {
 struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct dwarf_unit *unit,
 				    const struct dwarf_abbrev *abbrev, uint64_t *steps);
 
-/* Finds the unit of the entry at this offset and reads the entry. False: no readable entry there.
- */
+/* Finds the unit of the entry at this offset and reads the entry. False: not readable. */
 bool dwarf_entry_at(struct dwarf_file *file, uint64_t at, uint64_t *steps,
 		    struct dwarf_unit **ret_unit, struct dwarf_entry *ret_entry) MUST_CHECK;
 

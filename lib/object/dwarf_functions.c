@@ -71,8 +71,7 @@ static void attributes_complete(struct function_attributes *attributes,
 	}
 }
 
-/* The attributes of the entry and its base entries. Cached: inlined functions refer to it many
- * times. */
+/* The attributes of the entry and its bases. Cached: inlined functions refer to it often. */
 static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct dwarf_file *file,
 						 uint64_t at)
 {

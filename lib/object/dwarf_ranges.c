@@ -30,8 +30,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_unit *unit, struct dwarf_
 	return ranges;
 }
 
-/* Pairs of words. Two zeros end the list; if the first has all bits set, the second is a new base.
- */
+/* Pairs of words. Two zeros end the list; after a word with all bits set comes a new base. */
 static bool next_of_old(struct dwarf_ranges *ranges, uint64_t *start, uint64_t *end)
 {
 	uint8_t size = ranges->unit->address_size;

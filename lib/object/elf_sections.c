@@ -90,8 +90,7 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 	return section;
 }
 
-/* Numbers that do not fit into the ELF header are in the first section header, which is otherwise
- * unused. */
+/* Numbers that do not fit into the ELF header are in the first, unused, section header. */
 static bool count_sections(int fd, struct elf_header *header, struct arena *arena, struct err *err)
 {
 	size_t least = header->is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);

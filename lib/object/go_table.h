@@ -38,8 +38,7 @@ typedef VEC(struct go_value) go_values;
 struct go_function {
 	uint64_t address;
 	str name;
-	/* Offsets of lists; 0: none. Stack values are the distance to the return address, in bytes.
-	 */
+	/* Offsets of lists; 0: none. A stack value is the distance to the return address. */
 	uint32_t stack_values, file_values, line_values, inlined_values;
 	uint8_t flags; /* GO_FUNCTION_...; 0 before Go 1.17 */
 	uint32_t unit, start_line;

@@ -6,8 +6,7 @@
 
 enum { PART_BYTES = 4096, HASH_BYTES = HTLHASH_HEX_LEN / 2, SHA256_BYTES = 32 };
 
-/* In files shorter than two parts, head and tail overlap; if shorter than one, each is the whole
- * file. */
+/* In short files head and tail overlap; below PART_BYTES each is the whole file. */
 static bool hash_parts(str head, str tail, uint64_t length, htlhash *ret_hash, struct err *err)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -20,8 +20,7 @@ static bool unpack(lzma_stream *stream, int fd, struct err *err)
 		size_t made = sizeof(piece) - stream->avail_out;
 
 		len += made;
-		/* GCOVR_EXCL_START: 256 MiB are too much for a unit test, and memory does not run
-		 * out */
+		/* GCOVR_EXCL_START: 256 MiB are too much for a unit test */
 		if (len > MINI_DEBUG_MAX)
 			return err_set(err, ERR_LIMIT, ".gnu_debugdata holds more than %d bytes",
 				       MINI_DEBUG_MAX);

@@ -81,8 +81,7 @@ void symbol_model_end_sequence(struct symbol_model *model, size_t first)
 	}
 	while (count > 1 && places[count - 1].address > end)
 		count--;
-	if (places[count - 1].file !=
-	    SYMBOL_NOWHERE) /* the end of the sequence was past the code */
+	if (places[count - 1].file != SYMBOL_NOWHERE) /* its end was past the code */
 		places[count++] = (struct symbol_place){ end, SYMBOL_NOWHERE, 0 };
 	model->places.len = first + count;
 	*vec_push(model->arena, &model->sequences) =

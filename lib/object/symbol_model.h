@@ -54,8 +54,7 @@ void symbol_model_add_input(struct symbol_model *model, uint64_t bytes);
 /* The end of the code section that contains this address; 0: no section does. */
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address);
 
-/* Adds an address range of a node, cut at the end of its code section. False: not in a code
- * section. */
+/* Adds an address range of a node, truncated to its code section. False: in no code section. */
 bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span);
 
 /* The name of the ELF symbol at exactly this address; empty: none. */

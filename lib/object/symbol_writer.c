@@ -43,8 +43,7 @@ static bool same_file(const struct symbol_writer *writer, uint32_t id, const voi
 	return writer->files.items[id] == *(const uint32_t *)key;
 }
 
-/* A slot stores the low half of the hash beside the id, so growing does not compute hashes again.
- */
+/* A slot stores the low half of the hash beside the id, so growing computes no hashes. */
 static void ids_grow(struct symbol_ids *ids, struct arena *arena)
 {
 	struct symbol_ids old = *ids;

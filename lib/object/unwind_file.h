@@ -19,8 +19,10 @@ struct unwind_file {
 	size_t image_len;
 };
 
-/* ERR_INVALID: not an unwind table, of another version, or corrupt. The caller keeps the
- * descriptor. */
+/*
+ * Maps the table and verifies it. ERR_INVALID: not an unwind table, of another version, or corrupt.
+ * The caller keeps the descriptor.
+ */
 bool unwind_file_open(struct unwind_file *file, int fd, struct err *err) MUST_CHECK;
 void unwind_file_close(struct unwind_file *file);
 

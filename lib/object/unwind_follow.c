@@ -88,8 +88,10 @@ static bool state_eq(const struct stack_state *a, const struct stack_state *b)
 	       a->is_lost == b->is_lost;
 }
 
-/* Merges the state at a jump target. A target outside, reached with a frame, is a part of the
- * function. */
+/*
+ * Merges the state at a jump target. A target outside of the function that is reached with a frame
+ * is a part of this function.
+ */
 static void jump_to(struct path *path, size_t from, int64_t distance)
 {
 	int64_t to = (int64_t)from + distance;

@@ -205,8 +205,7 @@ static bool functions_list(struct go_scan *scan, struct unwind_ranges *ranges, s
 			break;
 		if (!go_table_function(&scan->table, i, &function) || end <= function.address)
 			continue;
-		/* A handler returns to its first byte, and the walk looks up the byte before a
-		 * return address. */
+		/* See unwind_fixed.c: the walk looks up the byte before a return address. */
 		if (kind_of(&function) == SIGNAL_RETURN && function.address)
 			unwind_ranges_add(ranges, function.address - 1, end - function.address + 1,
 					  unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));

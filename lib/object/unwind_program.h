@@ -37,6 +37,5 @@ struct unwind_program {
 /* Runs the instructions of a CIE and sets cie->initial. False: they are malformed. */
 bool unwind_program_cie(const struct unwind_program *program) MUST_CHECK;
 
-/* Adds the rows of a function. From malformed instructions on, the rule is UNWIND_CFA_UNSUPPORTED.
- */
+/* Adds the rows of a function. From a malformed instruction on they are unsupported. */
 void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows);

@@ -8,8 +8,7 @@ enum {
 	WIDE_BYTES = 4,
 	COUNT_BYTES = 2,
 	NARROW_RULES = 256, /* rules that one byte can index */
-	/* Consecutive rows with one-byte rules in a wide block: fewer do not justify a new block.
-	 */
+	/* Consecutive one-byte rows in a wide block: fewer do not justify a new block. */
 	WORTH_A_BLOCK = 2 * (int)(sizeof(struct unwind_entry) + COUNT_BYTES),
 	WORTH_FILLING = 64, /* bytes left in a page; fewer stay empty */
 };

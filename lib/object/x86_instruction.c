@@ -119,8 +119,7 @@ static bool has_modrm(const struct x86_instruction *to)
 	return to->map > 1 || !is_in(without, ARRAY_LEN(without), to->opcode);
 }
 
-/* Reads the base register; with an index register it is X86_NO_BASE. Returns its number in ModRM or
- * SIB. */
+/* Reads the base register; indexed: X86_NO_BASE. Returns its number in ModRM or SIB. */
 static uint8_t base_read(struct decoder *decoder)
 {
 	struct x86_instruction *to = decoder->to;
@@ -230,8 +229,7 @@ static uint8_t immediate_bytes(const struct decoder *decoder)
 	bytes = constant_bytes(plain, ARRAY_LEN(plain), opcode);
 	if (opcode < 0x40 && (opcode & 6) == 4)
 		bytes = opcode & 1 ? AS_OPERAND : 1;
-	if ((opcode & 0xfe) == 0xf6 &&
-	    (to->reg & 7) > 1) /* test has an immediate, not and neg do not */
+	if ((opcode & 0xfe) == 0xf6 && (to->reg & 7) > 1) /* not and neg, unlike test */
 		return 0;
 	if ((opcode & 0xf8) == 0xb8 && decoder->rex & REX_W)
 		return 8;
