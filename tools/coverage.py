@@ -35,12 +35,12 @@ PURE = {
     "lib/chassis": "conf_value http_metrics json json_error json_read metrics url",
     "lib/client": "postgres_value",
     "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev dwarf_contexts
-        dwarf_entry dwarf_file dwarf_functions dwarf_inflate dwarf_lines dwarf_ranges
-        dwarf_value elf_file elf_plt elf_sections elf_symbols go_functions go_table htlhash
-        mini_debug symbol_build symbol_model symbol_spans symbol_table symbol_writer
-        unwind_build unwind_cfi unwind_code unwind_expression unwind_file unwind_fill
-        unwind_fixed unwind_follow unwind_frames unwind_go unwind_pointer unwind_program
-        unwind_rows unwind_rules unwind_state unwind_stretches unwind_writer x86_instruction""",
+        dwarf_entry dwarf_expression dwarf_file dwarf_functions dwarf_inflate dwarf_lines
+        dwarf_pointer dwarf_ranges dwarf_value elf_code elf_file elf_plt elf_sections
+        elf_symbols go_functions go_table htlhash mini_debug symbol_build symbol_model
+        symbol_spans symbol_table symbol_writer unwind_build unwind_cfi unwind_file
+        unwind_fixed unwind_follow unwind_go unwind_program unwind_ranges unwind_rows
+        unwind_state unwind_writer x86_instruction""",
     "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels
         otlp_reader otlp_stacks otlp_value otlp_writer pprof profile_type protobuf quoted
         regex_hint sample_set selector status symbolize""",

@@ -29,9 +29,10 @@ bool build_id_parse(str text, struct build_id *ret_id, struct err *err)
 	memcpy(id.text, text.ptr, prefix);
 	for (size_t i = 0; i < hex.len; i++)
 		if (!fold_digit(hex.ptr[i], &id.text[prefix + i]))
-			return err_set(err, ERR_INVALID,
-				       "a build id has hexadecimal digits; character %zu is none",
-				       prefix + i + 1);
+			return err_set(
+				err, ERR_INVALID,
+				"a build id has hexadecimal digits only: character %zu is another",
+				prefix + i + 1);
 	*ret_id = id;
 	return true;
 }

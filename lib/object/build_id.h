@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * build_id - the name of a binary, as it stands in URLs, in file names and in profiles.
+ * build_id - identifies a binary in URLs, in file names and in profiles.
  *
- * Either the hexadecimal digits of a GNU build id, or "htlhash:" and the 32 digits of the hash of a
- * binary that has none (htlhash.h). What build_id_parse() accepts holds nothing but digits, a to f
- * and that prefix, so it may become part of a path.
+ * It is either the hexadecimal digits of a GNU build id, or, for a binary without a build id,
+ * "htlhash:" and the 32 digits of its hash (htlhash.h). A text that build_id_parse() accepted
+ * contains only 0 to 9, a to f and that prefix, so it is safe as part of a path.
  */
 #pragma once
 
@@ -17,8 +17,11 @@ struct build_id {
 	bool is_hash;                          /* an htlhash */
 };
 
-/* An even number of hexadecimal digits, for BUILD_ID_BYTES_MIN to _MAX bytes; or an htlhash. */
+/*
+ * Accepts an even number of hexadecimal digits, for BUILD_ID_BYTES_MIN to BUILD_ID_BYTES_MAX bytes,
+ * or an htlhash. Upper case is folded to lower case. ERR_INVALID: anything else.
+ */
 bool build_id_parse(str text, struct build_id *ret_id, struct err *err) MUST_CHECK;
 
-/* Whether a build id's bytes, as they stand in a file, are this one. */
+/* True if these bytes, as an ELF note stores them, are this build id. */
 bool build_id_is(const struct build_id *id, const uint8_t *bytes, size_t len);

@@ -4,12 +4,12 @@
 #include <elf.h>
 #include <errno.h>
 
-/* Headers are changed in place, as they stand in the file. */
+/* Headers are patched in place, in the byte order of the file. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ELF files here are little endian");
 
 enum { ALIGNMENT_MAX = 64, HEADERS_ALIGNMENT = 8 };
 
-/* Where fields are, by the file's width. */
+/* Offsets of fields, for 32-bit and 64-bit files. */
 struct layout {
 	size_t word, file, segment, section; /* lengths */
 	size_t segments_offset, sections_offset, segment_size, segment_count;
@@ -51,7 +51,7 @@ struct plan {
 	int fd;
 	char *file, *segment_table, *section_table;
 	size_t segment_count;
-	uint64_t *places; /* of each section in the new file; 0: its contents are left out */
+	uint64_t *places; /* offset of each section in the virtual file; 0: left out */
 	struct debug_extract extract;
 	size_t piece_cap;
 };
@@ -119,7 +119,7 @@ static void align(struct plan *plan, uint64_t alignment)
 {
 	static const char zeros[ALIGNMENT_MAX];
 
-	/* What a file claims need not be a power of two. */
+	/* The alignment is untrusted: it may not be a power of two. */
 	if (alignment > 1 && alignment <= ALIGNMENT_MAX && plan->extract.size % alignment)
 		add_piece(plan, alignment - plan->extract.size % alignment, 0, zeros);
 }
@@ -178,13 +178,16 @@ static bool place_sections(struct plan *plan, struct err *err)
 
 	off_t len = lseek(plan->fd, 0, SEEK_END);
 
-	/* Else a small file could claim its own bytes as often as it has headers. */
+	/* Otherwise each header of a small file could refer to the same bytes. */
 	if (len < 0 || kept > (uint64_t)len)
 		return err_set(err, ERR_INVALID, "the sections overlap");
 	return true;
 }
 
-/* Whether a segment's bytes are all there, as they were to each other; then where. */
+/*
+ * True if all sections of the segment are in the virtual file, with unchanged distances. *ret_place
+ * is then the offset of the segment.
+ */
 static bool find_segment(const struct plan *plan, uint64_t offset, uint64_t size,
 			 uint64_t *ret_place)
 {
@@ -229,7 +232,7 @@ static void patch_segments(struct plan *plan)
 			word_set(plan, header + layout->p_offset, place);
 			continue;
 		}
-		/* Loaders want it to be the address, modulo pages. */
+		/* Loaders require the offset to equal the address modulo the alignment. */
 		word_set(plan, header + layout->p_offset, alignment > 1 ? address % alignment : 0);
 		word_set(plan, header + layout->p_size, 0);
 	}
@@ -243,7 +246,7 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 
 	if (!sections->len)
 		return err_set(err, ERR_INVALID, "the ELF file has no sections");
-	if (sections->items[0].type != SHT_NULL) /* the one that stands for none */
+	if (sections->items[0].type != SHT_NULL) /* index 0 means "no section" */
 		return err_set(err, ERR_INVALID, "the first section is not empty");
 	plan.places = arena_array(arena, uint64_t, sections->len);
 	plan.extract.pieces = arena_array(arena, struct debug_piece, 2 * sections->len + 4);
@@ -260,12 +263,12 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 	word_set(&plan, plan.file + layout->sections_offset, plan.extract.size);
 	add_piece(&plan, sections->len * layout->section, 0, plan.section_table);
 	if (!sections->is_wide && plan.extract.size > UINT32_MAX)
-		return err_set(err, ERR_LIMIT, "more than 4 GB in a file of 32 bits");
+		return err_set(err, ERR_LIMIT, "a 32-bit file of more than 4 GB");
 	*ret_extract = plan.extract;
 	return true;
 }
 
-/* The piece that holds `at`, which is inside the file. */
+/* The piece that contains the offset `at`, which is inside the virtual file. */
 static size_t find_piece(const struct debug_extract *extract, uint64_t at)
 {
 	size_t first = 0, end = extract->piece_count;

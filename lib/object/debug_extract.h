@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_extract - what of an ELF file tells names, as a file of its own that is never written.
+ * debug_extract - a virtual ELF file with only the parts of a given file that symbolization needs.
  *
- * Kept are DWARF, the tables of symbols, Go's table of lines, .plt and its relocations, notes,
- * .comment and what leads to other debug files. The other sections stay as headers without
- * contents, so that indices and addresses hold; program headers stay, and say that nothing of the
- * rest is in the file. It is a list of pieces of the given file and of new headers, which can be
- * read from any place: it takes no room on a disk, and no more memory than the headers do.
+ * It keeps DWARF, the symbol tables, Go's .gopclntab, .plt and its relocations, notes, .comment and
+ * the links to other debug files. The other sections keep their headers, without contents
+ * (SHT_NOBITS), so that section indices and addresses stay valid. Program headers stay too; a
+ * segment whose contents are left out gets file size 0.
+ *
+ * The virtual file is never written to disk. It is a list of pieces: ranges of the given file and
+ * new headers in memory. It can be read from any offset, and its memory is that of the headers.
  *
  *     if (debug_extract_plan(&extract, fd, &sections, &arena, err))
  *             while (at < extract.size && debug_extract_read(&extract, fd, at, room, cap, &n, err))
@@ -16,9 +18,9 @@
 #include "object/elf_sections.h"
 
 struct debug_piece {
-	uint64_t at, size;  /* in the new file */
-	uint64_t offset;    /* in the given one, if there are */
-	const char *memory; /* no such bytes */
+	uint64_t at, size;  /* in the virtual file */
+	uint64_t offset;    /* in the given file, if memory is NULL */
+	const char *memory; /* the bytes, if they are not in the given file; else NULL */
 };
 
 struct debug_extract {
@@ -28,14 +30,19 @@ struct debug_extract {
 	size_t piece_count;
 };
 
-/* ERR_INVALID: not the ELF file whose sections these are, or one whose sections overlap. */
+/*
+ * Plans the virtual file of the ELF file at fd, whose sections are given. The plan and its headers
+ * are in the arena. ERR_INVALID: the headers do not match the sections, or the sections overlap;
+ * ERR_LIMIT: more than DEBUG_SEGMENTS_MAX program headers, or a 32-bit file of more than 4 GB;
+ * ERR_IO: the file cannot be read.
+ */
 bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 			const struct elf_sections *sections, struct arena *arena,
 			struct err *err) MUST_CHECK;
 
 /*
- * Up to len bytes of the new file from `at` on; fewer only at its end, none behind it. ERR_IO: the
- * given file has become shorter.
+ * Reads up to len bytes of the virtual file from offset `at`. *ret_len is less than len only at the
+ * end of the file, and 0 past the end. ERR_IO: the given file became shorter, or cannot be read.
  */
 bool debug_extract_read(const struct debug_extract *extract, int fd, uint64_t at, char *to,
 			size_t len, size_t *ret_len, struct err *err) MUST_CHECK;

@@ -8,8 +8,8 @@
 
 enum { CRC_ALIGNMENT = 4, CRC_ROOM = 16 << 10 };
 
-/* What comes before the first NUL; the rest is what follows it. */
-static bool cut_name(str *bytes, str *ret_name)
+/* Splits *bytes at the first NUL: *ret_name is before it, *bytes becomes the bytes after it. */
+static bool name_parse(str *bytes, str *ret_name)
 {
 	const char *end = bytes->len ? memchr(bytes->ptr, 0, bytes->len) : NULL;
 
@@ -25,7 +25,7 @@ bool debug_link_parse(str bytes, struct debug_link *ret_link)
 	struct debug_link link;
 	str rest = bytes;
 
-	if (!cut_name(&rest, &link.name) || link.name.len > DEBUG_LINK_NAME_MAX ||
+	if (!name_parse(&rest, &link.name) || link.name.len > DEBUG_LINK_NAME_MAX ||
 	    memchr(link.name.ptr, '/', link.name.len) || str_eq(link.name, STR(".")) ||
 	    str_eq(link.name, STR("..")))
 		return false;
@@ -45,7 +45,7 @@ bool debug_altlink_parse(str bytes, struct debug_altlink *ret_link)
 {
 	struct debug_altlink link;
 
-	if (!cut_name(&bytes, &link.path) || link.path.len > DEBUG_LINK_PATH_MAX ||
+	if (!name_parse(&bytes, &link.path) || link.path.len > DEBUG_LINK_PATH_MAX ||
 	    bytes.len < BUILD_ID_BYTES_MIN || bytes.len > BUILD_ID_BYTES_MAX)
 		return false;
 	link.build_id = bytes;

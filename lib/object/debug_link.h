@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_link - the two sections by which a file names another one that holds its debug info.
+ * debug_link - parses the two sections that refer to another file with debug information.
  *
- * .gnu_debuglink names the file that the program was stripped to, and its CRC. .gnu_debugaltlink
- * names what dwz moved out of several debug files into a common one, and that file's build id.
+ * .gnu_debuglink has the name and the CRC of the file that `strip` moved the debug information to.
+ * .gnu_debugaltlink has the path and the build id of the file that dwz moved the common parts of
+ * several debug files to. Parsed names borrow from the bytes of the section.
  */
 #pragma once
 
@@ -12,18 +13,18 @@
 #include "object/limits.h"
 
 struct debug_link {
-	str name; /* no path */
+	str name; /* without a directory */
 	uint32_t crc;
 };
 
 struct debug_altlink {
-	str path; /* absolute, or from the directory of the file that says so */
+	str path; /* absolute, or relative to the directory of the referring file */
 	str build_id;
 };
 
-/* The contents of such a section. False: it is malformed, or names nothing. */
+/* Parse the contents of the section. False: malformed, or the name is empty or too long. */
 bool debug_link_parse(str bytes, struct debug_link *ret_link) MUST_CHECK;
 bool debug_altlink_parse(str bytes, struct debug_altlink *ret_link) MUST_CHECK;
 
-/* The CRC that .gnu_debuglink means, of a whole file. */
+/* The CRC of a whole file, as .gnu_debuglink defines it. ERR_IO: the file cannot be read. */
 bool debug_link_crc(int fd, uint32_t *ret_crc, struct err *err) MUST_CHECK;

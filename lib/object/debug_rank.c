@@ -27,13 +27,13 @@ static bool has(const struct elf_sections *sections, const char *name)
 	return elf_section_has_bytes(elf_sections_find(sections, str_from(name)));
 }
 
-/* The head of a unit: its length, then a version that exists. */
+/* A unit header: its length, then a known version. */
 static bool unit_is_plausible(str bytes, uint64_t section_len)
 {
 	struct reader r = reader_of(bytes);
 	uint64_t len = reader_u32(&r), head = 4;
 
-	if (len == UINT32_MAX) { /* DWARF of 64 bits */
+	if (len == UINT32_MAX) { /* 64-bit DWARF */
 		len = reader_u64(&r);
 		head = 12;
 	}
@@ -44,7 +44,7 @@ static bool unit_is_plausible(str bytes, uint64_t section_len)
 	       version >= DWARF_OLDEST && version <= DWARF_NEWEST;
 }
 
-/* A compressed section begins with how, and how long it will be. */
+/* A compression header: the type, then the decompressed length. */
 static bool compression_is_plausible(str bytes, bool is_wide)
 {
 	struct reader r = reader_of(bytes);
@@ -64,7 +64,7 @@ static bool has_units(int fd, const struct elf_sections *sections)
 	bool is_old = !info;
 	char room[PEEK_LEN];
 
-	if (is_old) /* compressed as it was done before there was a flag */
+	if (is_old) /* compressed in the old way, without SHF_COMPRESSED */
 		info = elf_sections_find(sections, STR(".zdebug_info"));
 	if (!elf_section_has_bytes(info))
 		return false;
@@ -80,7 +80,7 @@ static bool has_units(int fd, const struct elf_sections *sections)
 	return unit_is_plausible(bytes, info->size);
 }
 
-/* All of it: a debug file may keep the stubs of .plt alone. */
+/* All sections with code must have contents: a debug file may keep only the stubs of .plt. */
 static bool has_code(const struct elf_sections *sections)
 {
 	bool found = false;

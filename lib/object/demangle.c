@@ -14,9 +14,10 @@ struct demangled {
 };
 
 /*
- * libiberty hands out the text piece by piece and asks nobody whether to go on, and a short name
- * can stand for a text of any length. So we leave: its demanglers hold no memory but their stack
- * while they call us (Rust's holds the letters of one identifier outside ASCII, which are lost).
+ * libiberty passes the text in pieces and has no way to abort, and a short name can expand to a
+ * text of any length. So this callback leaves with longjmp(): during the callback the demanglers
+ * own no memory except their stack. (The demangler of Rust owns the letters of one identifier
+ * outside of ASCII, which leak.)
  */
 static void demangled_add(const char *text, size_t len, void *arg)
 {
@@ -39,7 +40,7 @@ static void demangled_add(const char *text, size_t len, void *arg)
 	out->len += len;
 }
 
-/* Worth asking libiberty: C++ (_Z), Rust (_R, or as C++). */
+/* A name for libiberty: C++ (_Z), Rust (_R, or like C++). */
 static bool is_mangled(str name)
 {
 	return name.len <= DEMANGLE_MAX &&
@@ -63,9 +64,9 @@ str demangle(str system_name, struct arena *arena)
 		return (str){ out.text, out.len };
 	out.len = 0;
 	/*
-	 * libiberty's own bound would leave out names of 1 KiB, which templates make every day. It
-	 * is not needed here, where levels are no more than letters; in Rust's a name may refer to
-	 * itself.
+	 * libiberty's own limit of recursion would reject names of 1 KiB, which are common with
+	 * templates. C++ does not need it, because the depth is bounded by the length of the name;
+	 * Rust keeps it, because a name can refer to itself.
 	 */
 	if (cplus_demangle_v3_callback(name, options | DMGL_NO_RECURSE_LIMIT, demangled_add,
 				       &out) &&

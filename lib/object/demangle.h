@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * demangle - what a function is called in its source, out of what the linker calls it.
+ * demangle - turns the linker's name of a function into its name in the source.
  */
 #pragma once
 
 #include "base/str.h"
 
 /*
- * "f(int)" of "_Z1fi", "core::fmt::write" of Rust's both manglings; the name itself where it is no
- * such name, or beyond DEMANGLE_MAX. Suffixes of parts that the compiler made (".cold", ".isra.0")
- * stay, as libiberty writes them: " [clone .cold]". In the arena, or system_name itself.
+ * "_Z1fi" becomes "f(int)"; both manglings of Rust become names such as "core::fmt::write".
+ * Suffixes that the compiler added (".cold", ".isra.0") are kept in libiberty's form: " [clone
+ * .cold]". Returns system_name itself if it cannot be demangled, is longer than DEMANGLE_MAX bytes,
+ * or its demangled form is longer than DEMANGLED_MAX bytes; otherwise the result is in the arena.
  */
 str demangle(str system_name, struct arena *arena);

@@ -9,7 +9,7 @@
 
 #include <dwarf.h>
 
-/* The attributes, up to the pair of zeros. False: the bytes end, or no form is so. */
+/* The attributes, up to the pair of zeros. False: truncated, or a name or form is out of range. */
 static bool attributes_read(struct reader *r, struct dwarf_sizes sizes, struct arena *arena,
 			    struct dwarf_abbrev *abbrev)
 {
@@ -39,7 +39,7 @@ static bool attributes_read(struct reader *r, struct dwarf_sizes sizes, struct a
 	return true;
 }
 
-/* One code's shape. False: the bytes end. A shape with code 0 ends the table. */
+/* One abbreviation. Code 0 ends the table. False: truncated or malformed. */
 static bool abbrev_read(struct reader *r, struct dwarf_sizes sizes, struct arena *arena,
 			struct dwarf_abbrev *abbrev)
 {

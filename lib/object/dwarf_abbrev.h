@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_abbrev - the shapes of a unit's entries: tag and attributes of each code.
+ * dwarf_abbrev - a table of abbreviations (.debug_abbrev): the tag and the attributes of each code.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 struct dwarf_attribute {
 	uint16_t name, form; /* DW_AT_*, DW_FORM_* */
-	int64_t implicit;    /* the value of DW_FORM_implicit_const */
+	int64_t implicit;    /* the value, for DW_FORM_implicit_const */
 };
 
 struct dwarf_abbrev {
@@ -17,24 +17,27 @@ struct dwarf_abbrev {
 	uint16_t tag; /* DW_TAG_* */
 	bool has_children;
 	uint32_t attribute_count;
-	uint32_t fixed_len; /* of all attributes; UINT32_MAX: it depends */
+	uint32_t fixed_len; /* bytes of all attributes; UINT32_MAX: variable */
 	const struct dwarf_attribute *attributes;
 };
 
 struct dwarf_abbrevs {
-	struct dwarf_abbrev *items; /* by code */
+	struct dwarf_abbrev *items; /* sorted by code */
 	size_t len;
 };
 
+/* The parameters of a unit that lengths of attributes depend on. */
 struct dwarf_sizes {
 	uint8_t address_size, offset_size;
 	uint16_t version;
 };
 
-/* The abbreviations that begin there. False: they make no sense, or the arena then holds more than
- * memory_max. */
+/*
+ * Parses the table at the beginning of bytes into the arena. False: the table is malformed, or the
+ * arena exceeds memory_max.
+ */
 bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max,
 			struct arena *arena, struct dwarf_abbrevs *ret_abbrevs) MUST_CHECK;
 
-/* NULL: no such code. */
+/* NULL: the table does not have this code. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);

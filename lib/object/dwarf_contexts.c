@@ -7,23 +7,27 @@
 #include <dwarf.h>
 
 struct context {
-	uint64_t start, end; /* places of .debug_info */
+	uint64_t start, end; /* offsets in .debug_info */
 	uint32_t parent;     /* number in the unit, from 1; 0: none */
-	bool is_known;       /* its prefix */
-	str prefix;          /* its own name is the last in it */
+	bool is_known;       /* prefix is set */
+	str prefix;          /* with its own name as the last part */
 };
 
 struct unit_contexts {
 	const struct dwarf_unit *unit;
-	VEC(struct context) items; /* in the order of their starts */
+	VEC(struct context) items; /* sorted by start */
 };
 
-void dwarf_contexts_init(struct dwarf_contexts *contexts, struct symbol_model *model)
+void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, uint64_t memory_max,
+			 uint64_t *steps)
 {
-	*contexts = (struct dwarf_contexts){ .model = model, .units = { .arena = model->arena } };
+	*contexts = (struct dwarf_contexts){ .units = { .arena = arena },
+					     .arena = arena,
+					     .memory_max = memory_max,
+					     .steps = steps };
 }
 
-/* Of a unit that says no language, such as dwz's, we look. */
+/* A unit without a language, such as a unit of dwz, may have namespaces. */
 static bool has_namespaces(const struct dwarf_unit *unit)
 {
 	switch (unit->language) {
@@ -36,7 +40,7 @@ static bool has_namespaces(const struct dwarf_unit *unit)
 	case DW_LANG_Rust:
 		return true;
 	}
-	/* C++17, 20 and 23, which no header of this system knows */
+	/* C++17, 20 and 23, which dwarf.h does not define yet */
 	return unit->language == 0x2a || unit->language == 0x2b || unit->language == 0x3a;
 }
 
@@ -49,12 +53,12 @@ static bool is_type(uint16_t tag)
 static uint32_t context_add(struct dwarf_contexts *contexts, struct unit_contexts *found,
 			    uint64_t start, uint32_t parent)
 {
-	*vec_push(contexts->model->arena, &found->items) =
+	*vec_push(contexts->arena, &found->items) =
 		(struct context){ .start = start, .end = found->unit->end, .parent = parent };
 	return (uint32_t)found->items.len;
 }
 
-/* Most functions hold no types: one that does is a context from its first type on. */
+/* Most functions contain no types. One that does becomes a context at its first type. */
 static uint32_t function_context(struct dwarf_contexts *contexts, struct unit_contexts *found,
 				 uint32_t function)
 {
@@ -86,7 +90,7 @@ static void entry_open(struct dwarf_contexts *contexts, struct unit_contexts *fo
 	} else if (tag == DW_TAG_subprogram && count < UINT32_MAX) {
 		open.function = (uint32_t)count + 1;
 	}
-	*vec_push(contexts->model->arena, &contexts->open) = open;
+	*vec_push(contexts->arena, &contexts->open) = open;
 }
 
 static void entry_close(struct dwarf_contexts *contexts, struct unit_contexts *found, uint64_t at)
@@ -100,13 +104,12 @@ static void entry_close(struct dwarf_contexts *contexts, struct unit_contexts *f
 static void tree_read(struct dwarf_contexts *contexts, struct unit_contexts *found)
 {
 	const struct dwarf_unit *unit = found->unit;
-	struct symbol_model *model = contexts->model;
 	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);
 
 	bytes.len = unit->end - unit->entries;
 	contexts->open.len = 0;
 	for (struct reader r = reader_of(bytes);
-	     reader_left(&r) && model->arena->held <= model->memory_max;) {
+	     reader_left(&r) && contexts->arena->held <= contexts->memory_max;) {
 		uint64_t at = unit->end - reader_left(&r), code = reader_varint(&r);
 
 		if (code == 0 && contexts->open.len == 0)
@@ -121,7 +124,7 @@ static void tree_read(struct dwarf_contexts *contexts, struct unit_contexts *fou
 		if (!abbrev)
 			break;
 		if (abbrev->fixed_len == UINT32_MAX)
-			model->steps += abbrev->attribute_count;
+			*contexts->steps += abbrev->attribute_count;
 		dwarf_values_skip(&r, unit, abbrev);
 		if (abbrev->has_children)
 			entry_open(contexts, found, abbrev->tag, at);
@@ -136,7 +139,7 @@ static struct unit_contexts *unit_find(struct dwarf_contexts *contexts,
 
 	if (found)
 		return found;
-	found = arena_new(contexts->model->arena, struct unit_contexts);
+	found = arena_new(contexts->arena, struct unit_contexts);
 	found->unit = unit;
 	if (has_namespaces(unit))
 		tree_read(contexts, found);
@@ -144,7 +147,7 @@ static struct unit_contexts *unit_find(struct dwarf_contexts *contexts,
 	return found;
 }
 
-/* The innermost context around this place, and not the one that begins there; NULL: none is. */
+/* The innermost context around this offset, except one that begins there; NULL: none. */
 static struct context *context_around(struct dwarf_contexts *contexts, struct unit_contexts *found,
 				      uint64_t at)
 {
@@ -153,7 +156,7 @@ static struct context *context_around(struct dwarf_contexts *contexts, struct un
 
 	while (number && items[number - 1].end <= at) {
 		number = items[number - 1].parent;
-		contexts->model->steps++;
+		(*contexts->steps)++;
 	}
 	return number ? &items[number - 1] : NULL;
 }
@@ -172,11 +175,10 @@ static str name_of(const struct dwarf_unit *unit, const struct dwarf_entry *entr
 static str prefix_at(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		     size_t depth);
 
-/* The name of the entry there or of what it is based on, after what that stands in. */
+/* The prefix of the innermost context, then the name of the entry or of its base. */
 static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		       size_t depth)
 {
-	struct symbol_model *model = contexts->model;
 	struct dwarf_file *declared_file = file;
 	uint64_t declared_at = at;
 	str name = { 0 };
@@ -185,7 +187,7 @@ static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file,
 		struct dwarf_unit *unit;
 		struct dwarf_entry entry;
 
-		if (!dwarf_entry_at(model, file, at, &unit, &entry))
+		if (!dwarf_entry_at(file, at, contexts->steps, &unit, &entry))
 			break;
 		if (!name.len)
 			name = name_of(unit, &entry);
@@ -201,10 +203,10 @@ static str prefix_make(struct dwarf_contexts *contexts, struct dwarf_file *file,
 		return (str){ 0 };
 	if (outer.len + name.len + 2 > DWARF_CONTEXT_BYTES_MAX)
 		outer.len = 0;
-	return str_format(model->arena, STR_FMT STR_FMT "::", STR_ARG(outer), STR_ARG(name));
+	return str_format(contexts->arena, STR_FMT STR_FMT "::", STR_ARG(outer), STR_ARG(name));
 }
 
-/* Known before it is made, as empty: what leads back to itself ends there. */
+/* Marked as known, and empty, before it is computed: a reference cycle ends there. */
 static str prefix_at(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at,
 		     size_t depth)
 {

@@ -1,37 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_contexts - in which namespaces and types an entry stands.
+ * dwarf_contexts - the namespaces and types that enclose an entry (DIE).
  *
- * DWARF's entries know their children and not their parents, and a name is often asked for at an
- * entry that another one refers to. So the first question about a unit reads its tree once and
- * keeps where each namespace and type begins and ends, and the functions that hold one. Units of
- * languages without namespaces are not read.
+ * A DWARF entry does not refer to its parent, and the name of a function is often in an entry of
+ * another part of the tree. So the first lookup in a unit reads its whole tree once and stores the
+ * begin and the end of each namespace, of each type, and of each function that contains one. Units
+ * of languages without namespaces are not read.
+ *
+ * Everything is in the arena. Reading a tree stops when the arena exceeds memory_max, and adds its
+ * work to *steps; the caller checks both.
  */
 #pragma once
 
 #include "dwarf_entry.h"
 
-/* An entry of the tree that is being read and may have more children. */
+/* An open entry of the tree that is being read: more children may follow. */
 struct dwarf_open {
 	uint64_t at;
-	uint32_t context;  /* of the unit's, numbered from 1: what its children are in; 0: none */
-	uint32_t function; /* number in this list, from 1: a function around that is no context yet
-			    */
+	uint32_t context;  /* the context of its children: number in the unit, from 1; 0: none */
+	uint32_t function; /* enclosing function without a context: number in this list, from 1 */
 	bool is_context;
 };
 
 struct dwarf_contexts {
-	struct symbol_model *model;
 	/* private */
-	struct map units; /* by their unit */
+	struct arena *arena;
+	uint64_t memory_max;
+	uint64_t *steps;
+	struct map units; /* by address of the struct dwarf_unit */
 	VEC(struct dwarf_open) open;
 };
 
-void dwarf_contexts_init(struct dwarf_contexts *contexts, struct symbol_model *model);
+void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, uint64_t memory_max,
+			 uint64_t *steps);
 
 /*
- * What is written before the name of what is declared at this place:
- * "app::(anonymous namespace)::Reader::"; empty: nothing is, or it is not known. Of more than
- * DWARF_CONTEXTS_MAX levels or DWARF_CONTEXT_BYTES_MAX bytes the outer ones are left out.
+ * The qualifying prefix of the entry at this offset of .debug_info, such as
+ * "app::(anonymous namespace)::Reader::". Empty: the entry is in no namespace or type, or that is
+ * not known. If there are more than DWARF_CONTEXTS_MAX levels or DWARF_CONTEXT_BYTES_MAX bytes, the
+ * outer levels are left out. The result is in the arena.
  */
 str dwarf_contexts_of(struct dwarf_contexts *contexts, struct dwarf_file *file, uint64_t at);

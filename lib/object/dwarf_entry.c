@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-static void attribute_take(struct dwarf_entry *entry, uint16_t name, struct dwarf_value value)
+static void attribute_set(struct dwarf_entry *entry, uint16_t name, struct dwarf_value value)
 {
 	switch (name) {
 	case DW_AT_low_pc:
@@ -39,20 +39,20 @@ static void attribute_take(struct dwarf_entry *entry, uint16_t name, struct dwar
 }
 
 struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct dwarf_unit *unit,
-				    const struct dwarf_abbrev *abbrev, struct symbol_model *model)
+				    const struct dwarf_abbrev *abbrev, uint64_t *steps)
 {
 	struct dwarf_entry entry = { .at = at, .tag = abbrev->tag };
 
-	model->steps += abbrev->attribute_count; /* of which many may take no bytes */
+	*steps += abbrev->attribute_count; /* an attribute may have no bytes */
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
 		const struct dwarf_attribute *attribute = &abbrev->attributes[i];
 
-		attribute_take(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
+		attribute_set(&entry, attribute->name, dwarf_value_read(r, unit, attribute));
 	}
 	return entry;
 }
 
-bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
+bool dwarf_entry_at(struct dwarf_file *file, uint64_t at, uint64_t *steps,
 		    struct dwarf_unit **ret_unit, struct dwarf_entry *ret_entry)
 {
 	struct dwarf_unit *unit = dwarf_unit_at(file, at);
@@ -70,7 +70,7 @@ bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_
 	if (!abbrev)
 		return false;
 	*ret_unit = unit;
-	*ret_entry = dwarf_entry_read(&r, at, unit, abbrev, model);
+	*ret_entry = dwarf_entry_read(&r, at, unit, abbrev, steps);
 	return !r.failed;
 }
 

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_entry - what we ask of an entry of DWARF, and what it is based on.
+ * dwarf_entry - the attributes of a DWARF entry (DIE) that symbolization needs.
+ *
+ * An entry may be incomplete and refer to its base entry (DW_AT_abstract_origin or
+ * DW_AT_specification), which has the other attributes.
  */
 #pragma once
 
 #include "dwarf_value.h"
-#include "symbol_model.h"
 
 struct dwarf_entry {
-	uint64_t at; /* where it stands in .debug_info */
+	uint64_t at; /* offset in .debug_info */
 	struct dwarf_value low, high, ranges;
-	struct dwarf_value name, linkage_name, base; /* base: of the entry that says the rest */
+	struct dwarf_value name, linkage_name, base; /* base: reference to the base entry */
 	uint64_t declared_line, call_file, call_line;
 	uint16_t tag;
 };
 
-/* The entry at this place, whose code was just read. */
+/*
+ * Reads the attributes of the entry at offset `at`; the caller has already read its abbreviation
+ * code. Adds the number of attributes to *steps.
+ */
 struct dwarf_entry dwarf_entry_read(struct reader *r, uint64_t at, const struct dwarf_unit *unit,
-				    const struct dwarf_abbrev *abbrev, struct symbol_model *model);
+				    const struct dwarf_abbrev *abbrev, uint64_t *steps);
 
-/* False: there is none at that place. */
-bool dwarf_entry_at(struct symbol_model *model, struct dwarf_file *file, uint64_t at,
+/* Finds the unit of the entry at this offset and reads the entry. False: not readable. */
+bool dwarf_entry_at(struct dwarf_file *file, uint64_t at, uint64_t *steps,
 		    struct dwarf_unit **ret_unit, struct dwarf_entry *ret_entry) MUST_CHECK;
 
-/* The file that entry.base.number is a place of; NULL: it has no base, or none at hand. */
+/* The file that entry.base.number is an offset in; NULL: no base, or its file is not available. */
 struct dwarf_file *dwarf_entry_base(struct dwarf_file *file, const struct dwarf_entry *entry);

@@ -17,7 +17,7 @@ static const char *const section_names[DWARF_SECTION_COUNT] = {
 	[DWARF_ADDR] = "addr", [DWARF_RANGES] = "ranges",     [DWARF_RNGLISTS] = "rnglists",
 };
 
-/* .debug_NAME, or .zdebug_NAME of old. */
+/* .debug_NAME, or the old .zdebug_NAME. */
 static const struct elf_section *section_find(const struct elf_sections *sections, const char *name)
 {
 	char text[32];
@@ -45,7 +45,8 @@ static bool sections_load(struct dwarf_file *file, const struct elf_sections *se
 			continue;
 		bytes = str_skip(image, section->offset);
 		if (section->size > bytes.len)
-			return err_set(err, ERR_INVALID, "the file was cut off while it was read");
+			return err_set(err, ERR_INVALID,
+				       "the file became shorter while it was read");
 		bytes.len = section->size;
 		if (!dwarf_inflate(section, sections->is_wide, bytes, left, file->arena,
 				   &file->sections[i], err))
@@ -54,7 +55,7 @@ static bool sections_load(struct dwarf_file *file, const struct elf_sections *se
 	return true;
 }
 
-/* A unit's header. False: it makes no sense, or the section ends. */
+/* Reads a unit header. False: malformed or truncated. */
 static bool unit_head_read(struct reader *r, uint64_t at, struct dwarf_unit *unit)
 {
 	size_t before = reader_left(r);
@@ -91,8 +92,10 @@ static bool unit_head_read(struct reader *r, uint64_t at, struct dwarf_unit *uni
 	return !r->failed && unit->entries <= unit->end;
 }
 
-/* Units follow each other; one that nobody could read is left out, and what no unit can be ends the
- * list. */
+/*
+ * Units follow each other. A unit of an unsupported version or address size is left out; a
+ * malformed header ends the list.
+ */
 static void units_index(struct dwarf_file *file)
 {
 	str info = file->sections[DWARF_INFO];
@@ -120,7 +123,7 @@ bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections 
 	if (!section_find(sections, "info") && !section_find(sections, "str"))
 		return true;
 	if (fstat(fd, &stat))
-		return err_errno(err, "look at the debug file");
+		return err_errno(err, "stat the debug file");
 
 	void *image = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
@@ -143,7 +146,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	*file = (struct dwarf_file){ 0 };
 }
 
-/* Units of one producer often share their abbreviations. */
+/* Cached: units of one producer often share their abbreviations. */
 static const struct dwarf_abbrevs *unit_abbrevs(struct dwarf_unit *unit)
 {
 	struct dwarf_file *file = unit->file;
@@ -191,7 +194,7 @@ static void root_attribute(struct dwarf_unit *unit, uint16_t name, struct dwarf_
 	}
 }
 
-/* Texts and addresses may stand where other attributes of the same entry say: so in two turns. */
+/* Two passes: strings and addresses depend on base attributes of the same entry. */
 bool dwarf_unit_load(struct dwarf_unit *unit)
 {
 	if (unit->is_loaded)

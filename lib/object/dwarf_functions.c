@@ -9,33 +9,33 @@
 
 #include <dwarf.h>
 
-/* What an entry and its bases say of a function. */
-struct said {
-	uint64_t at; /* of .debug_info; upper bit: of the alt file's */
+/* The attributes of a function, from its entry and its base entries. */
+struct function_attributes {
+	uint64_t at; /* offset in .debug_info; upper bit: in the file of dwz */
 	str name, linkage_name;
 	uint32_t line;
-	uint32_t function;                /* of the writer; 0: not asked for yet */
-	struct dwarf_file *declared_file; /* the last of its bases: in whose parents it is */
+	uint32_t function;                /* id of the writer; 0: not looked up yet */
+	struct dwarf_file *declared_file; /* of the last base entry: its parents qualify the name */
 	uint64_t declared_at;
 };
 
 #define IN_ALT (1ULL << 63)
 
-enum { QUALIFIED_BYTES_A_STEP = 64 };
+enum { QUALIFIED_BYTES_PER_STEP = 64 };
 
-/* Where in the tree of calls we are. */
+/* The current position in the tree of calls. */
 struct scope {
 	uint32_t node, depth; /* 0: in no function */
 };
 
-struct walk {
+struct dwarf_walk {
 	struct symbol_model *model;
 	struct dwarf_file *file;
-	struct map said;  /* by `at` */
-	struct map lines; /* by where they are */
+	struct map attributes; /* by `at` */
+	struct map lines;      /* by offset */
 	VEC(struct scope) scopes;
 	struct dwarf_contexts contexts;
-	struct buf qualified; /* the last one */
+	struct buf qualified; /* scratch of qualified_of() */
 };
 
 static uint32_t number_of(uint64_t value)
@@ -43,9 +43,10 @@ static uint32_t number_of(uint64_t value)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static struct said entry_says(const struct dwarf_unit *unit, const struct dwarf_entry *entry)
+static struct function_attributes entry_attributes(const struct dwarf_unit *unit,
+						   const struct dwarf_entry *entry)
 {
-	return (struct said){
+	return (struct function_attributes){
 		.declared_file = unit->file,
 		.declared_at = entry->at,
 		.name = dwarf_value_str(unit, entry->name),
@@ -54,111 +55,118 @@ static struct said entry_says(const struct dwarf_unit *unit, const struct dwarf_
 	};
 }
 
-/* What the entry itself does not say, its base does. */
-static void said_complete(struct said *said, const struct said *base)
+/* Takes missing attributes from the base entry. */
+static void attributes_complete(struct function_attributes *attributes,
+				const struct function_attributes *base)
 {
-	if (!said->name.len)
-		said->name = base->name;
-	if (!said->linkage_name.len)
-		said->linkage_name = base->linkage_name;
-	if (!said->line)
-		said->line = base->line;
-	if (base->declared_file) { /* else the base cannot be read */
-		said->declared_file = base->declared_file;
-		said->declared_at = base->declared_at;
+	if (!attributes->name.len)
+		attributes->name = base->name;
+	if (!attributes->linkage_name.len)
+		attributes->linkage_name = base->linkage_name;
+	if (!attributes->line)
+		attributes->line = base->line;
+	if (base->declared_file) { /* otherwise the base cannot be read */
+		attributes->declared_file = base->declared_file;
+		attributes->declared_at = base->declared_at;
 	}
 }
 
-/* What the entry there says with all its bases; kept, for what is inlined is so many times. */
-static struct said *said_at(struct walk *walk, struct dwarf_file *file, uint64_t at)
+/* The attributes of the entry and its bases. Cached: inlined functions refer to it often. */
+static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct dwarf_file *file,
+						 uint64_t at)
 {
 	uint64_t key = at | (file == walk->file ? 0 : IN_ALT);
-	struct said *said = map_get(&walk->said, (str){ (const char *)&key, sizeof(key) });
+	struct function_attributes *attributes =
+		map_get(&walk->attributes, (str){ (const char *)&key, sizeof(key) });
 
-	if (said)
-		return said;
-	said = arena_new(walk->model->arena, struct said);
+	if (attributes)
+		return attributes;
+	attributes = arena_new(walk->model->arena, struct function_attributes);
 	for (size_t hop = 0; file && hop < DWARF_BASES_MAX; hop++) {
 		struct dwarf_unit *unit;
 		struct dwarf_entry entry;
-		struct said more;
+		struct function_attributes more;
 
-		if (!dwarf_entry_at(walk->model, file, at, &unit, &entry))
+		if (!dwarf_entry_at(file, at, &walk->model->steps, &unit, &entry))
 			break;
-		more = entry_says(unit, &entry);
-		said_complete(said, &more);
+		more = entry_attributes(unit, &entry);
+		attributes_complete(attributes, &more);
 		file = dwarf_entry_base(file, &entry);
 		at = entry.base.number;
 	}
-	said->at = key;
-	*map_at(&walk->said, (str){ (const char *)&said->at, sizeof(key) }) = said;
-	return said;
+	attributes->at = key;
+	*map_at(&walk->attributes, (str){ (const char *)&attributes->at, sizeof(key) }) =
+		attributes;
+	return attributes;
 }
 
-/* The name with the namespaces and types that it is declared in; empty: it is in none. */
-static str qualified_of(struct walk *walk, const struct said *said)
+/* The qualified name, with namespaces and types; empty: the function is in none of them. */
+static str qualified_of(struct dwarf_walk *walk, const struct function_attributes *attributes)
 {
 	struct buf *out = &walk->qualified;
-	str prefix = dwarf_contexts_of(&walk->contexts, said->declared_file, said->declared_at);
+	str prefix = dwarf_contexts_of(&walk->contexts, attributes->declared_file,
+				       attributes->declared_at);
 
-	if (!prefix.len || !said->name.len || said->name.len > SYMBOL_NAME_MAX - prefix.len)
+	if (!prefix.len || !attributes->name.len ||
+	    attributes->name.len > SYMBOL_NAME_MAX - prefix.len)
 		return (str){ 0 };
-	walk->model->steps += (prefix.len + said->name.len) / QUALIFIED_BYTES_A_STEP;
+	walk->model->steps += (prefix.len + attributes->name.len) / QUALIFIED_BYTES_PER_STEP;
 	out->len = 0;
 	buf_str(out, prefix);
-	buf_str(out, said->name);
+	buf_str(out, attributes->name);
 	return buf_bytes(out);
 }
 
 /*
- * The writer's function; 0: it has no name anywhere. Compilers that were asked for little say no
- * linkage names; then the symbol at the function's address does.
+ * The writer's id of the function; 0: it has no name. With few debug options compilers write no
+ * linkage names; then the ELF symbol at the function's address has it.
  */
-static uint32_t function_of(struct walk *walk, const struct dwarf_unit *unit,
+static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			    const struct dwarf_entry *entry, uint64_t start)
 {
 	struct dwarf_file *file = dwarf_entry_base(unit->file, entry);
-	struct said *base = file ? said_at(walk, file, entry->base.number) : NULL;
-	struct said said = entry_says(unit, entry);
-	bool is_base = base && !said.name.len && !said.linkage_name.len &&
-		       (!said.line || said.line == base->line);
+	struct function_attributes *base =
+		file ? attributes_at(walk, file, entry->base.number) : NULL;
+	struct function_attributes attributes = entry_attributes(unit, entry);
+	bool is_base = base && !attributes.name.len && !attributes.linkage_name.len &&
+		       (!attributes.line || attributes.line == base->line);
 
 	if (is_base && base->function)
 		return base->function;
 	if (base)
-		said_complete(&said, base);
+		attributes_complete(&attributes, base);
 
-	str name = said.linkage_name.len ? said.linkage_name : said.name;
+	str name = attributes.linkage_name.len ? attributes.linkage_name : attributes.name;
 
-	if (!said.linkage_name.len && start) {
-		str symbol = symbol_model_symbol(walk->model, start);
+	if (!attributes.linkage_name.len && start) {
+		str symbol = symbol_model_find_symbol(walk->model, start);
 
 		if (!name.len || str_starts_with(symbol, STR("_Z")) ||
 		    str_starts_with(symbol, STR("_R")))
-			said.linkage_name = name = symbol;
+			attributes.linkage_name = name = symbol;
 		is_base = false;
 	}
 	if (!name.len)
 		return 0;
 
-	str qualified = said.linkage_name.len ? (str){ 0 } : qualified_of(walk, &said);
+	str qualified = attributes.linkage_name.len ? (str){ 0 } : qualified_of(walk, &attributes);
 	uint32_t function =
-		symbol_writer_qualified(&walk->model->writer, name, qualified, said.line);
+		symbol_writer_qualified(&walk->model->writer, name, qualified, attributes.line);
 
 	if (is_base)
 		base->function = function;
 	return function;
 }
 
-/* Where the entry's code begins; false: it has none. */
+/* The start of the entry's code. False: it has no code. */
 static bool low_of(const struct dwarf_unit *unit, const struct dwarf_entry *entry,
 		   uint64_t *ret_low)
 {
 	return entry->low.kind != DWARF_NOTHING && dwarf_value_address(unit, entry->low, ret_low);
 }
 
-/* Add the entry's pieces; false: it has none in code that exists. */
-static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit,
+/* Adds the entry's address ranges. False: none of them is in a section with code. */
+static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit,
 		       const struct dwarf_entry *entry, struct symbol_span span)
 {
 	uint64_t low, high;
@@ -168,7 +176,7 @@ static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit
 		struct dwarf_ranges ranges = dwarf_ranges_of(unit, entry->ranges);
 
 		while (dwarf_ranges_next(&ranges, &span.start, &span.end)) {
-			any |= symbol_model_span(model, span);
+			any |= symbol_model_add_span(model, span);
 			if (++model->steps > model->steps_max)
 				break;
 		}
@@ -180,10 +188,10 @@ static bool pieces_add(struct symbol_model *model, const struct dwarf_unit *unit
 		high = low + entry->high.number;
 	span.start = low;
 	span.end = high;
-	return symbol_model_span(model, span);
+	return symbol_model_add_span(model, span);
 }
 
-static struct dwarf_lines *lines_of(struct walk *walk, const struct dwarf_unit *unit)
+static struct dwarf_lines *lines_of(struct dwarf_walk *walk, const struct dwarf_unit *unit)
 {
 	str key = { (const char *)&unit->lines_at, sizeof(unit->lines_at) };
 	struct dwarf_lines *lines;
@@ -193,16 +201,18 @@ static struct dwarf_lines *lines_of(struct walk *walk, const struct dwarf_unit *
 	lines = map_get(&walk->lines, key);
 	if (!lines) {
 		lines = dwarf_lines_read(unit, walk->model);
-		if (!lines) /* that it makes no sense is known, too */
+		if (!lines) /* malformed: cached as an empty table */
 			lines = arena_new(walk->model->arena, struct dwarf_lines);
 		*map_at(&walk->lines, key) = lines;
 	}
 	return lines;
 }
 
-/* The node of a function whose pieces were just added under the number that it will have. False:
- * it has no name, and then it has no pieces either. */
-static bool node_add(struct walk *walk, const struct dwarf_unit *unit,
+/*
+ * Adds the node of a function. Its address ranges were just added with the id that the node gets.
+ * False: the function has no name; its ranges are removed again.
+ */
+static bool node_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 		     const struct dwarf_entry *entry, struct symbol_node node, size_t span_count)
 {
 	uint64_t start = 0;
@@ -219,11 +229,11 @@ static bool node_add(struct walk *walk, const struct dwarf_unit *unit,
 }
 
 /*
- * A function, or one that was inlined into the function of the scope: the scope of its own. What
- * has no code here (declarations, what all inlined ones have in common) has no scope, what is
- * inlined too deep has that of its caller.
+ * Adds a function, or a call that was inlined into the function of the outer scope, and returns its
+ * scope. Entries without code (declarations, abstract origins of inlined functions) and calls that
+ * are inlined too deep keep the outer scope.
  */
-static struct scope function_add(struct walk *walk, const struct dwarf_unit *unit,
+static struct scope function_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 				 struct dwarf_lines *lines, const struct dwarf_entry *entry,
 				 struct scope outer)
 {
@@ -233,7 +243,7 @@ static struct scope function_add(struct walk *walk, const struct dwarf_unit *uni
 				    .node = (uint32_t)model->writer.nodes.len };
 	size_t span_count = model->spans.len;
 
-	if (outer.depth >= SYMBOL_LINES_MAX || !pieces_add(model, unit, entry, span))
+	if (outer.depth >= SYMBOL_LINES_MAX || !ranges_add(model, unit, entry, span))
 		return outer;
 	if (outer.node && lines) {
 		node.call_file = dwarf_lines_file(lines, entry->call_file, model);
@@ -244,8 +254,8 @@ static struct scope function_add(struct walk *walk, const struct dwarf_unit *uni
 	return (struct scope){ span.node, span.depth };
 }
 
-/* Read an entry; the scope of what is inside it. */
-static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
+/* Reads an entry. Returns the scope of its children. */
+static struct scope entry_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			       struct dwarf_lines *lines, const struct dwarf_abbrev *abbrev,
 			       uint64_t at, struct reader *r, struct scope scope)
 {
@@ -256,17 +266,17 @@ static struct scope entry_walk(struct walk *walk, const struct dwarf_unit *unit,
 		return scope;
 	}
 
-	struct dwarf_entry entry = dwarf_entry_read(r, at, unit, abbrev, walk->model);
+	struct dwarf_entry entry = dwarf_entry_read(r, at, unit, abbrev, &walk->model->steps);
 
 	if (r->failed)
 		return scope;
-	if (abbrev->tag == DW_TAG_subprogram) /* wherever it stands, nobody called it there */
+	if (abbrev->tag == DW_TAG_subprogram) /* even inside another function it is not a call */
 		scope = (struct scope){ 0 };
 	return function_add(walk, unit, lines, &entry, scope);
 }
 
-/* A tree is written front to back: an entry that has children is followed by them and a 0. */
-static bool unit_walk(struct walk *walk, const struct dwarf_unit *unit, struct err *err)
+/* The tree is stored in preorder: the children of an entry follow it, then a 0. */
+static bool unit_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit, struct err *err)
 {
 	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);
 	struct dwarf_lines *lines = lines_of(walk, unit);
@@ -303,12 +313,12 @@ static bool unit_walk(struct walk *walk, const struct dwarf_unit *unit, struct e
 
 bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, struct err *err)
 {
-	struct walk walk = { .model = model, .file = file };
+	struct dwarf_walk walk = { .model = model, .file = file };
 
-	walk.said.arena = walk.lines.arena = walk.qualified.arena = model->arena;
-	dwarf_contexts_init(&walk.contexts, model);
+	walk.attributes.arena = walk.lines.arena = walk.qualified.arena = model->arena;
+	dwarf_contexts_init(&walk.contexts, model->arena, model->memory_max, &model->steps);
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++)
-		symbol_model_reads(model, file->sections[i].len);
+		symbol_model_add_input(model, file->sections[i].len);
 	for (size_t i = 0; i < file->units.len; i++) {
 		struct dwarf_unit *unit = &file->units.items[i];
 

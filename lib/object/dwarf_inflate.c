@@ -15,7 +15,7 @@ static bool zlib_inflate(str bytes, char *room, size_t len)
 	size_t have = 0;
 	int state = inflateInit(&stream);
 
-	/* zlib counts in 32 bits: by pieces. */
+	/* zlib counts in 32 bits, so larger data is passed in chunks. */
 	while (state == Z_OK && have < len) {
 		size_t in = bytes.len < 1 << 30 ? bytes.len : 1 << 30;
 		size_t out = len - have < 1 << 30 ? len - have : 1 << 30;
@@ -37,7 +37,7 @@ static bool zstd_inflate(str bytes, char *room, size_t len)
 	return ZSTD_decompress(room, len, bytes.ptr, bytes.len) == len;
 }
 
-/* How it is compressed, and how long it will be; bytes becomes what follows. False: not at all. */
+/* Reads the compression header; *bytes becomes the bytes after it. False: not compressed. */
 static bool head_read(const struct elf_section *section, bool is_wide, str *bytes,
 		      uint32_t *ret_type, uint64_t *ret_len)
 {
@@ -72,7 +72,7 @@ bool dwarf_inflate(const struct elf_section *section, bool is_wide, str bytes, u
 	if (!head_read(section, is_wide, &bytes, &type, &len))
 		return true;
 	if (type != ELFCOMPRESS_ZLIB && type != COMPRESS_ZSTD)
-		return err_set(err, ERR_INVALID, STR_FMT " is compressed in a way we do not know",
+		return err_set(err, ERR_INVALID, STR_FMT " has an unknown compression",
 			       STR_ARG(section->name));
 	if (len > max)
 		return err_set(err, ERR_LIMIT, STR_FMT " holds %ju bytes, limit %ju",

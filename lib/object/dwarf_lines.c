@@ -7,19 +7,19 @@
 
 enum { FORMATS_MAX = 255, STANDARD_MAX = 256 };
 
-struct header {
-	struct dwarf_unit unit; /* with the sizes of this table */
+struct lines_header {
+	struct dwarf_unit unit; /* a copy, with the sizes of this table */
 	uint8_t instruction_len, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t operands[STANDARD_MAX]; /* of standard opcodes */
 	struct reader program;
 };
 
-/* The state of the machine that writes the table. */
+/* The registers of the line number state machine. */
 struct machine {
 	uint64_t address, file, line;
-	uint64_t last_number; /* the file that was asked for last, */
-	uint32_t last_file;   /* and what it is to the writer */
+	uint64_t last_number; /* the last file that was looked up, */
+	uint32_t last_file;   /* and its id of the writer */
 	size_t first;         /* of the sequence */
 	bool is_begun;
 };
@@ -43,8 +43,9 @@ static str path_join(str directory, str name, struct arena *arena)
 }
 
 /*
- * The directory with that number. Version 5 has the unit's own as number 0; before, that was in no
- * list and others were counted from 1. What is relative is so to the unit's.
+ * The directory with this number. In version 5 the directory of the unit is number 0. Before, it
+ * was not in the list, and the numbers started at 1. Relative paths are relative to the unit's
+ * directory.
  */
 static str directory_of(const struct dwarf_lines *lines, uint64_t number, struct arena *arena)
 {
@@ -57,7 +58,7 @@ static str directory_of(const struct dwarf_lines *lines, uint64_t number, struct
 
 uint32_t dwarf_lines_file(struct dwarf_lines *lines, uint64_t number, struct symbol_model *model)
 {
-	/* Files, too, were counted from 1. */
+	/* Before version 5 the numbers of files started at 1. */
 	uint64_t index = lines->version < 5 ? number - 1 : number;
 
 	if (index >= lines->files.len)
@@ -97,7 +98,7 @@ static void files_read_old(struct reader *r, struct dwarf_lines *lines, struct s
 	}
 }
 
-/* What a list of version 5 tells of each of its entries, in which forms. */
+/* A field of the entries of a list in version 5, and its form. */
 struct format {
 	uint64_t kind; /* DW_LNCT_* */
 	struct dwarf_attribute form;
@@ -119,9 +120,9 @@ static struct dwarf_line_file list_entry_read(struct reader *r, const struct dwa
 	return file;
 }
 
-/* A list of directories or of files, which says in its head what is told of each. */
-static void list_read(struct reader *r, const struct header *header, struct dwarf_lines *lines,
-		      bool is_files, struct symbol_model *model)
+/* A list of directories or files. Its header has the fields of each entry. */
+static void list_read(struct reader *r, const struct lines_header *header,
+		      struct dwarf_lines *lines, bool is_files, struct symbol_model *model)
 {
 	struct format formats[FORMATS_MAX] = { 0 };
 	uint8_t format_count = reader_u8(r);
@@ -142,7 +143,7 @@ static void list_read(struct reader *r, const struct header *header, struct dwar
 			list_entry_read(r, &header->unit, formats, format_count);
 
 		if (r->failed || left == reader_left(r) || is_full(model))
-			break; /* entries of no bytes: as many as a stranger likes */
+			break; /* entries without bytes: the count is untrusted */
 		if (is_files)
 			*vec_push(model->arena, &lines->files) = file;
 		else
@@ -150,7 +151,7 @@ static void list_read(struct reader *r, const struct header *header, struct dwar
 	}
 }
 
-static bool header_read(const struct dwarf_unit *unit, struct header *header,
+static bool header_read(const struct dwarf_unit *unit, struct lines_header *header,
 			struct dwarf_lines *lines, struct symbol_model *model)
 {
 	struct reader r = reader_of(str_skip(unit->file->sections[DWARF_LINE], unit->lines_at));
@@ -178,8 +179,8 @@ static bool header_read(const struct dwarf_unit *unit, struct header *header,
 	reader_bytes(&header->program, header_len);
 	header->instruction_len = reader_u8(&r);
 	if (lines->version >= 4)
-		reader_u8(&r); /* operations of an instruction: of VLIW machines */
-	reader_u8(&r);         /* whether rows begin statements */
+		reader_u8(&r); /* operations per instruction, for VLIW machines */
+	reader_u8(&r);         /* default_is_stmt */
 	header->line_base = (int8_t)reader_u8(&r);
 	header->line_range = reader_u8(&r);
 	header->opcode_base = reader_u8(&r);
@@ -196,7 +197,7 @@ static bool header_read(const struct dwarf_unit *unit, struct header *header,
 	return !r.failed;
 }
 
-/* What the machine's state says: a place, or the end of its sequence. */
+/* The registers as a place, or as the end of the sequence. */
 static struct symbol_place place_of(struct machine *machine, struct dwarf_lines *lines,
 				    struct symbol_model *model, bool is_end)
 {
@@ -223,13 +224,13 @@ static void row_add(struct machine *machine, struct dwarf_lines *lines, struct s
 
 	struct symbol_place *last = &model->places.items[model->places.len - 1];
 
-	if (place.address < last->address) { /* they ascend, or make no sense */
+	if (place.address < last->address) { /* malformed: addresses must ascend */
 		if (!is_end)
 			return;
 		place.address = last->address;
 	}
 	if (place.address == last->address)
-		*last = place; /* of several at one address the last holds */
+		*last = place; /* of several rows at one address the last one wins */
 	else if (last->file != place.file || last->line != place.line)
 		*vec_push(model->arena, &model->places) = place;
 }
@@ -251,7 +252,7 @@ static void extended_run(struct reader *r, struct machine *machine, struct dwarf
 		return;
 	if (opcode == DW_LNE_end_sequence) {
 		row_add(machine, lines, model, true);
-		symbol_model_sequence(model, machine->first);
+		symbol_model_end_sequence(model, machine->first);
 		machine_begin(machine);
 	} else if (opcode == DW_LNE_set_address) {
 		size_t size = reader_left(&operands);
@@ -267,7 +268,7 @@ static void extended_run(struct reader *r, struct machine *machine, struct dwarf
 	}
 }
 
-static void standard_run(uint8_t opcode, const struct header *header, struct reader *r,
+static void standard_run(uint8_t opcode, const struct lines_header *header, struct reader *r,
 			 struct machine *machine, struct dwarf_lines *lines,
 			 struct symbol_model *model)
 {
@@ -291,15 +292,15 @@ static void standard_run(uint8_t opcode, const struct header *header, struct rea
 	case DW_LNS_fixed_advance_pc:
 		machine->address += reader_u16(r);
 		break;
-	default: /* those that change nothing here, and new ones */
+	default: /* opcodes without effect here, and unknown ones */
 		for (uint8_t i = 0; i < header->operands[opcode]; i++)
 			reader_varint(r);
 		break;
 	}
 }
 
-/* False: the model is as full as it may be. */
-static bool program_run(const struct header *header, struct dwarf_lines *lines,
+/* False: the model exceeds its bounds. */
+static bool program_run(const struct lines_header *header, struct dwarf_lines *lines,
 			struct symbol_model *model)
 {
 	struct reader r = header->program;
@@ -324,7 +325,7 @@ static bool program_run(const struct header *header, struct dwarf_lines *lines,
 			row_add(&machine, lines, model, false);
 		}
 	}
-	if (machine.is_begun) /* it does not end */
+	if (machine.is_begun) /* no end of the sequence: drop it */
 		model->places.len = machine.first;
 	return true;
 }
@@ -332,7 +333,7 @@ static bool program_run(const struct header *header, struct dwarf_lines *lines,
 struct dwarf_lines *dwarf_lines_read(const struct dwarf_unit *unit, struct symbol_model *model)
 {
 	struct dwarf_lines *lines = arena_new(model->arena, struct dwarf_lines);
-	struct header header = { 0 };
+	struct lines_header header = { 0 };
 
 	lines->unit_directory = unit->directory;
 	if (unit->lines_at >= unit->file->sections[DWARF_LINE].len ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_lines - a unit's table of lines: which file and line each address came from.
+ * dwarf_lines - reads the line table of a unit (.debug_line): the file and the line of each
+ * address.
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 struct dwarf_line_file {
 	str name;
 	uint64_t directory;
-	uint32_t id; /* of the writer; SYMBOL_NOWHERE: it was not asked for yet */
+	uint32_t id; /* of the symbol writer; SYMBOL_NOWHERE: not looked up yet */
 };
 
 struct dwarf_lines {
@@ -21,10 +22,11 @@ struct dwarf_lines {
 };
 
 /*
- * Run the unit's table and add its sequences to the model. Its files, in the model's arena; NULL:
- * the table makes no sense, or there is none.
+ * Runs the line program of the unit and adds its sequences to the model. Returns the files of the
+ * table, in the model's arena. NULL: there is no table, it is malformed, or the model exceeds its
+ * bounds.
  */
 struct dwarf_lines *dwarf_lines_read(const struct dwarf_unit *unit, struct symbol_model *model);
 
-/* The writer's id of a file by its number in the unit. 0: there is none. */
+/* The symbol writer's id of the file with this number in the unit. 0: no such file. */
 uint32_t dwarf_lines_file(struct dwarf_lines *lines, uint64_t number, struct symbol_model *model);

@@ -22,7 +22,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_unit *unit, struct dwarf_
 		if (r.failed)
 			return ranges;
 	} else if (value.kind != DWARF_OFFSET && value.kind != DWARF_NUMBER) {
-		return ranges; /* version 3 and before had plain numbers */
+		return ranges; /* DWARF_NUMBER: version 3 and before */
 	} else if (unit->version < 5) {
 		at += unit->ranges_base;
 	}
@@ -30,7 +30,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_unit *unit, struct dwarf_
 	return ranges;
 }
 
-/* Pairs of words; two zeros end them, all ones in the first begin a new base. */
+/* Pairs of words. Two zeros end the list; after a word with all bits set comes a new base. */
 static bool next_of_old(struct dwarf_ranges *ranges, uint64_t *start, uint64_t *end)
 {
 	uint8_t size = ranges->unit->address_size;
@@ -87,7 +87,7 @@ bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *ret_start, uint64_
 			*ret_start = dwarf_word(r, unit->address_size);
 			*ret_end = *ret_start + reader_varint(r);
 			return !r->failed;
-		default: /* the end, or nothing known */
+		default: /* the end, or an unknown kind */
 			return false;
 		}
 		if (!known || r->failed)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * dwarf_ranges - the addresses that an entry covers, when they are several pieces: .debug_ranges
+ * dwarf_ranges - iterates over the address ranges of an entry with several of them: .debug_ranges
  * and .debug_rnglists.
  */
 #pragma once
@@ -13,9 +13,9 @@ struct dwarf_ranges {
 	uint64_t base;
 };
 
-/* The value of DW_AT_ranges. Nothing is in what makes no sense. */
+/* Takes the value of DW_AT_ranges. A malformed value has no ranges. */
 struct dwarf_ranges dwarf_ranges_of(const struct dwarf_unit *unit, struct dwarf_value value);
 
-/* The next piece, [start, end); empty ones are told, too. False: that was all. */
+/* The next range, [start, end), which may be empty. False: no more ranges, or malformed. */
 bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *ret_start,
 		       uint64_t *ret_end) MUST_CHECK;

@@ -59,12 +59,12 @@ str dwarf_text(struct reader *r)
 	return bytes;
 }
 
-/* What is to be known of a form: how its bytes are read and what the number then is. */
+/* How the bytes of a form are read, and the kind of the value. */
 enum shape { NONE, BYTES, ADDRESS_SIZE, OFFSET_SIZE, LEB, SIGNED_LEB, BLOCK_LEB, BLOCK, TEXT };
 
 static const struct form {
 	enum shape shape;
-	uint8_t len; /* of BYTES; of a BLOCK's length */
+	uint8_t len; /* of BYTES, or of a BLOCK's length field */
 	enum dwarf_kind kind;
 } forms[] = {
 	[DW_FORM_addr] = { ADDRESS_SIZE, 0, DWARF_ADDRESS },
@@ -114,7 +114,7 @@ static const struct form {
 static struct form form_of(uint16_t form, uint16_t version)
 {
 	switch (form) {
-	case DW_FORM_ref_addr: /* as wide as an address, once */
+	case DW_FORM_ref_addr: /* as wide as an address in version 2 */
 		return version <= 2 ? (struct form){ ADDRESS_SIZE, 0, DWARF_REFERENCE }
 				    : forms[form];
 	case DW_FORM_GNU_addr_index:
@@ -145,7 +145,7 @@ bool dwarf_form_len(uint16_t form, struct dwarf_sizes sizes, size_t *ret_len)
 	return true;
 }
 
-/* A number of so many bytes; of those too long for one nothing is kept. */
+/* A number of len bytes. A longer value than 8 bytes is skipped and returns 0. */
 static uint64_t bytes_read(struct reader *r, uint8_t len)
 {
 	if (len == 3)
@@ -234,7 +234,7 @@ static str text_at(str section, uint64_t at)
 	return dwarf_text(&r);
 }
 
-/* The index-th word of a part of a section that begins at base. */
+/* Reads the word with this index in the array that begins at offset base of the section. */
 static bool word_at(str section, uint64_t base, uint64_t index, uint8_t size, uint64_t *ret_word)
 {
 	uint64_t at;

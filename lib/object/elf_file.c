@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libelf finds the headers; notes are walked by our own reader, because they are the part that a
- * stranger can shape most freely. Every note segment is looked at: Debian's executables keep the
- * build id in the second one.
+ * libelf reads the headers. Notes are parsed by base/reader.h, because an attacker controls their
+ * layout most freely. Every note segment is read: executables of Debian have the build id in the
+ * second one.
  */
 #include "elf_file.h"
 
@@ -11,7 +11,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-/* What the kernel maps is whole pages, so a segment reaches to the ends of its first and last. */
+/* The kernel maps whole pages, so a mapped segment includes all of its first and last page. */
 enum { PAGE_BYTES = 4096 };
 
 static uint64_t align_up(uint64_t n, uint64_t align)
@@ -19,7 +19,7 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-static void keep_build_id(struct elf_file *elf, str id)
+static void set_build_id(struct elf_file *elf, str id)
 {
 	if (id.len == 0 || id.len > sizeof(elf->build_id))
 		return;
@@ -27,7 +27,7 @@ static void keep_build_id(struct elf_file *elf, str id)
 	elf->build_id_len = id.len;
 }
 
-/* Notes are padded to 4 bytes; in segments aligned to 8 (GNU property notes) to 8. */
+/* Notes are padded to 4 bytes, and to 8 in segments that are aligned to 8 (GNU property notes). */
 static void read_notes(struct elf_file *elf, str notes, uint64_t align)
 {
 	struct reader r = reader_of(notes);
@@ -46,7 +46,7 @@ static void read_notes(struct elf_file *elf, str notes, uint64_t align)
 		if (r.failed)
 			return;
 		if (type == NT_GNU_BUILD_ID && str_eq(name, ((str){ "GNU", 4 })))
-			keep_build_id(elf, desc);
+			set_build_id(elf, desc);
 
 		/* The last note need not be padded. */
 		uint64_t pad = align_up(desc_len, align) - desc_len;
@@ -85,7 +85,7 @@ static bool add_segment(struct elf_file *elf, const GElf_Phdr *header, struct er
 		return err_set(err, ERR_LIMIT, "more than %d loaded segments", ELF_SEGMENTS_MAX);
 	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) ||
 	    __builtin_add_overflow(header->p_vaddr, header->p_filesz, &end))
-		return err_set(err, ERR_INVALID, "a segment ends past the end of all addresses");
+		return err_set(err, ERR_INVALID, "a segment ends past the last address");
 	elf->segments[elf->segment_count++] = segment_of(header);
 	return true;
 }
@@ -115,7 +115,7 @@ static bool read_segments(struct elf_file *elf, Elf *handle, struct err *err)
 	return true;
 }
 
-/* Object files and some kernels' modules have note sections and no note segment. */
+/* Object files and the modules of some kernels have note sections, but no note segment. */
 static void read_note_sections(struct elf_file *elf, Elf *handle)
 {
 	Elf_Scn *section = NULL;
@@ -141,7 +141,7 @@ static bool read_handle(struct elf_file *ret_elf, Elf *handle, struct err *err)
 	if (elf_kind(handle) != ELF_K_ELF || !gelf_getehdr(handle, &header))
 		return err_set(err, ERR_INVALID, "not an ELF file");
 	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, ERR_INVALID, "big-endian ELF files are not read");
+		return err_set(err, ERR_INVALID, "big-endian ELF files are not supported");
 	elf.machine = header.e_machine;
 	elf.entry = header.e_entry;
 	elf.is_wide = header.e_ident[EI_CLASS] == ELFCLASS64;
@@ -156,7 +156,7 @@ bool elf_file_read(struct elf_file *ret_elf, int fd, struct err *err)
 {
 	elf_version(EV_CURRENT);
 
-	/* Read, not mapped: a file that shrinks meanwhile must not end us by SIGBUS. */
+	/* Read, not mapped: if the file shrinks meanwhile, a mapping would raise SIGBUS. */
 	Elf *handle = elf_begin(fd, ELF_C_READ, NULL);
 	bool ok = read_handle(ret_elf, handle, err);
 
@@ -168,7 +168,7 @@ bool elf_file_read_image(struct elf_file *ret_elf, str image, struct err *err)
 {
 	elf_version(EV_CURRENT);
 
-	/* elf_memory() wants a pointer to non-const, and does not write for reading calls. */
+	/* elf_memory() takes a non-const pointer, but read calls do not write. */
 	Elf *handle = elf_memory((char *)(uintptr_t)image.ptr, image.len);
 	bool ok = read_handle(ret_elf, handle, err);
 
@@ -187,7 +187,7 @@ static bool segment_holds(const struct elf_segment *segment, uint64_t offset, ui
 bool elf_file_address(const struct elf_segment *segments, size_t count, uint64_t offset,
 		      uint64_t *ret_address)
 {
-	/* First exactly, then by pages; executable segments first. */
+	/* First by the exact range, then by pages; executable segments first. */
 	for (uint64_t slack = 1; slack <= PAGE_BYTES; slack *= PAGE_BYTES)
 		for (int want = 1; want >= 0; want--)
 			for (size_t i = 0; i < count; i++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_file - what an ELF file says of itself: segments and build id.
+ * elf_file - the segments and the build id of an ELF file.
  *
- * Everything is read when it is opened, within the limits of limits.h, so that nothing depends on
- * the file afterwards: it may be deleted, and it may have been made to deceive us.
+ * elf_file_read() copies everything into the struct, so the file is not needed afterwards and may
+ * be deleted. The file is untrusted input: reading it is bounded by limits.h.
  *
- *     struct elf_file elf = { 0 };
- *     if (!elf_file_open(&elf, path, err))
+ *     struct elf_file elf;
+ *     if (!elf_file_read(&elf, fd, err))
  *             return false;
- *     address = elf_file_address(&elf, file_offset)
+ *     if (elf_file_address(elf.segments, elf.segment_count, file_offset, &address))
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "object/limits.h"
 
-/* What is loaded of the file: a PT_LOAD. */
+/* A loaded segment: a PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, size; /* in the file */
 	uint64_t address;      /* virtual address of its first byte, as linked */
@@ -25,30 +25,35 @@ struct elf_segment {
 
 struct elf_file {
 	uint16_t machine; /* EM_* */
-	bool is_wide;     /* of 64 bits */
-	uint64_t entry;   /* address where the program begins; 0: nowhere */
+	bool is_wide;     /* a 64-bit file */
+	uint64_t entry;   /* address of the entry point; 0: none */
 	bool has_interpreter;
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t segment_count;
-	struct elf_segment unwind_header;     /* PT_GNU_EH_FRAME; of size 0: it has none */
-	uint8_t build_id[BUILD_ID_BYTES_MAX]; /* GNU's */
-	size_t build_id_len;                  /* 0: it has none */
+	struct elf_segment unwind_header;     /* PT_GNU_EH_FRAME; size 0: absent */
+	uint8_t build_id[BUILD_ID_BYTES_MAX]; /* of the GNU note */
+	size_t build_id_len;                  /* 0: no build id */
 };
 
-/* ERR_INVALID: not an ELF file, or one that contradicts itself. The descriptor stays the caller's.
+/*
+ * Reads the ELF file at fd. The caller keeps the descriptor. ERR_INVALID: not a little-endian ELF
+ * file, or its headers are inconsistent; ERR_LIMIT: more than ELF_SEGMENTS_MAX segments.
  */
 bool elf_file_read(struct elf_file *ret_elf, int fd, struct err *err) MUST_CHECK;
 
-/* An image in memory, such as the vdso. */
+/* The same for an image in memory, such as the vdso. */
 bool elf_file_read_image(struct elf_file *ret_elf, str image, struct err *err) MUST_CHECK;
 
 /*
- * The virtual address, as linked, of the byte at this offset of the file. False where nothing is
- * loaded from there. An executable segment wins over others that share the page.
+ * Translates a file offset to the virtual address, as linked. False: no segment is loaded from
+ * there. If several segments share the page, an executable one has precedence.
  */
 bool elf_file_address(const struct elf_segment *segments, size_t count, uint64_t offset,
 		      uint64_t *ret_address) MUST_CHECK;
 
-/* Where in the file the byte of this address is, and how many bytes of its segment follow it. */
+/*
+ * Translates a virtual address to a file offset. *ret_left is the number of bytes of the segment
+ * from there on. False: no segment has bytes at that address.
+ */
 bool elf_file_offset(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset,
 		     uint64_t *ret_left) MUST_CHECK;

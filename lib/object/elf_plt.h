@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_plt - names for the stubs through which a program calls other libraries: "memcpy@plt".
+ * elf_plt - names for PLT stubs, through which a program calls shared libraries: "memcpy@plt".
  *
- * No symbol table names them. Each jumps to where a word of the global offset table points to, and
- * a relocation says whose address that word becomes. x86-64 and arm64.
+ * ELF symbol tables do not contain these stubs. Each stub jumps to the address in a slot of the
+ * global offset table (GOT), and a relocation names the symbol of that slot. For x86-64 and arm64.
  */
 #pragma once
 
 #include "elf_symbols.h"
 
-/* Sorted by address; none where the file has no stubs, or not their bytes. */
+/*
+ * Finds the stubs; they are sorted by address and in the arena. The list is empty if the file has
+ * no stubs, or if it does not contain their bytes (a debug file). ERR_LIMIT: a section is larger
+ * than ELF_SYMBOLS_BYTES_MAX.
+ */
 bool elf_plt_read(int fd, const struct elf_sections *sections, struct arena *arena,
 		  elf_symbols *ret_symbols, struct err *err) MUST_CHECK;

@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/* What the file's own header says of the tables. */
-struct header {
+/* The fields of the ELF header about the tables. */
+struct elf_header {
 	uint16_t type;
 	bool is_wide;
 	uint64_t table_offset;
 	uint64_t entry_size, count, names_index;
-	bool many_segments; /* their number stands in the first section */
+	bool many_segments; /* their number is in the first section header */
 };
 
 static bool read_at(int fd, uint64_t offset, size_t len, struct arena *arena, str *ret_bytes,
@@ -36,29 +36,29 @@ static bool read_at(int fd, uint64_t offset, size_t len, struct arena *arena, st
 	return true;
 }
 
-/* An address or a size: as wide as the file. */
+/* An address or a size: 64 or 32 bits, by the class of the file. */
 static uint64_t read_word(struct reader *r, bool is_wide)
 {
 	return is_wide ? reader_u64(r) : reader_u32(r);
 }
 
-static bool header_parse(str bytes, struct header *ret_header, struct err *err)
+static bool header_parse(str bytes, struct elf_header *ret_header, struct err *err)
 {
 	struct reader r = reader_of(bytes);
 	str ident = reader_bytes(&r, EI_NIDENT);
-	struct header header = { 0 };
+	struct elf_header header = { 0 };
 
 	if (r.failed || memcmp(ident.ptr, ELFMAG, SELFMAG) != 0)
 		return err_set(err, ERR_INVALID, "not an ELF file");
 	if (ident.ptr[EI_CLASS] != ELFCLASS64 && ident.ptr[EI_CLASS] != ELFCLASS32)
-		return err_set(err, ERR_INVALID, "an ELF file of no known class");
+		return err_set(err, ERR_INVALID, "an ELF file of an unknown class");
 	if (ident.ptr[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, ERR_INVALID, "big-endian ELF files are not read");
+		return err_set(err, ERR_INVALID, "big-endian ELF files are not supported");
 	header.is_wide = ident.ptr[EI_CLASS] == ELFCLASS64;
 	header.type = reader_u16(&r);
 	reader_bytes(&r, 2 + 4);       /* machine, version */
 	read_word(&r, header.is_wide); /* entry */
-	read_word(&r, header.is_wide); /* the program headers' place */
+	read_word(&r, header.is_wide); /* offset of the program headers */
 	header.table_offset = read_word(&r, header.is_wide);
 	reader_bytes(&r, 4 + 2 + 2); /* flags, sizes of this header and of a program header */
 	header.many_segments = reader_u16(&r) == PN_XNUM;
@@ -71,7 +71,7 @@ static bool header_parse(str bytes, struct header *ret_header, struct err *err)
 	return true;
 }
 
-/* The name's place in the table of names goes to ret_name. */
+/* *ret_name: offset of the name in the string table. */
 static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_name,
 					uint32_t *ret_info)
 {
@@ -90,8 +90,8 @@ static struct elf_section section_parse(str bytes, bool is_wide, uint32_t *ret_n
 	return section;
 }
 
-/* Numbers that do not fit the header stand in the first section, which has no other meaning. */
-static bool count_sections(int fd, struct header *header, struct arena *arena, struct err *err)
+/* Numbers that do not fit into the ELF header are in the first, unused, section header. */
+static bool count_sections(int fd, struct elf_header *header, struct arena *arena, struct err *err)
 {
 	size_t least = header->is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	uint32_t name, info;
@@ -136,7 +136,7 @@ static str name_at(str names, uint32_t offset)
 	return (str){ rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len };
 }
 
-static bool name_sections(int fd, const struct header *header, struct elf_sections *sections,
+static bool name_sections(int fd, const struct elf_header *header, struct elf_sections *sections,
 			  const uint32_t *offsets, struct arena *arena, struct err *err)
 {
 	str names = { 0 };
@@ -159,12 +159,12 @@ static bool name_sections(int fd, const struct header *header, struct elf_sectio
 bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sections,
 		       struct err *err)
 {
-	struct header header = { 0 };
+	struct elf_header header = { 0 };
 	struct stat file;
 	str bytes;
 
 	if (fstat(fd, &file))
-		return err_errno(err, "look at the ELF file");
+		return err_errno(err, "stat the ELF file");
 
 	size_t head = (uint64_t)file.st_size < sizeof(Elf64_Ehdr) ? (size_t)file.st_size
 								  : sizeof(Elf64_Ehdr);
@@ -192,7 +192,7 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 		if (!section_is_inside(&sections.items[i], (uint64_t)file.st_size))
 			return err_set(err, ERR_INVALID,
 				       "section %zu ends past the file's end: "
-				       "the file was cut off",
+				       "the file is truncated",
 				       i);
 	}
 	if (!name_sections(fd, &header, &sections, names, arena, err))

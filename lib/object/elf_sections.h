@@ -2,10 +2,10 @@
 /*
  * elf_sections - the section headers of an ELF file, as a list.
  *
- * Read by ourselves, not by libelf: that allocates for as many headers as a file claims to have,
- * reads whole tables of names and inflates them where they say that they are compressed. Here all
- * is bounded (limits.h) and each section with contents lies inside the file, so a file that was cut
- * off is an error. Nothing of the contents is read but by elf_section_read().
+ * This parser does not use libelf, because libelf allocates memory for every header that a file
+ * claims to have, and reads and decompresses whole string tables. Here everything is bounded
+ * (limits.h). Each section with contents is checked to lie inside the file, so a truncated file is
+ * an error. Only elf_section_read() reads the contents of sections.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 #include "object/limits.h"
 
 struct elf_section {
-	str name;      /* may be cut: at the end of the table of names */
+	str name;      /* ends at the end of the string table if that has no NUL */
 	uint32_t type; /* SHT_* */
-	uint32_t link; /* of another section: a symbol table's names */
+	uint32_t link; /* index of a related section: the string table of a symbol table */
 	uint64_t flags, address, offset, size, alignment;
 };
 
@@ -24,22 +24,27 @@ struct elf_sections {
 	struct elf_section *items; /* in the arena */
 	size_t len;
 	uint16_t type;         /* ET_* */
-	bool is_wide;          /* of 64 bits */
-	uint64_t table_offset; /* of the headers, in the file */
-	uint64_t names_index;  /* of the section that holds the names */
+	bool is_wide;          /* a 64-bit file */
+	uint64_t table_offset; /* file offset of the section headers */
+	uint64_t names_index;  /* index of the section with the names of sections */
 };
 
-/* ERR_INVALID: no ELF file, or one that contradicts itself; ERR_LIMIT: more than limits.h allows.
+/*
+ * Reads the section headers into the arena. ERR_INVALID: not a little-endian ELF file, truncated,
+ * or its headers are inconsistent; ERR_LIMIT: more than limits.h allows.
  */
 bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sections,
 		       struct err *err) MUST_CHECK;
 
-/* The first of that name; NULL: none. */
+/* The first section with that name; NULL: there is no such section. */
 const struct elf_section *elf_sections_find(const struct elf_sections *sections, str name);
 
-/* Whether the file holds its bytes: it is there, of a type with contents, and not empty. */
+/* True if the section exists (not NULL), its type has contents in the file, and it is not empty. */
 bool elf_section_has_bytes(const struct elf_section *section);
 
-/* The section's bytes, in the arena; none where it has none. ERR_LIMIT: they are more than max. */
+/*
+ * Reads the section's bytes into the arena; empty if elf_section_has_bytes() is false. ERR_LIMIT:
+ * the section is larger than max.
+ */
 bool elf_section_read(int fd, const struct elf_section *section, uint64_t max, struct arena *arena,
 		      str *ret_bytes, struct err *err) MUST_CHECK;

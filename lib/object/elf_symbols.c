@@ -8,8 +8,8 @@
 struct candidate {
 	struct elf_symbol symbol;
 	uint64_t section_end;
-	size_t rank;  /* the least is the best */
-	size_t place; /* in the table: of equals the last one */
+	size_t rank;  /* the lowest is the best */
+	size_t place; /* index in the table; of equal ranks the last symbol wins */
 };
 
 static str name_at(str names, uint32_t offset)
@@ -20,8 +20,8 @@ static str name_at(str names, uint32_t offset)
 	return (str){ rest.ptr, end ? (size_t)(end - rest.ptr) : 0 };
 }
 
-/* ARM's marks of where code and data begin, and compilers' labels. */
-static bool is_mark(str name)
+/* Mapping symbols of ARM, which mark the begin of code and data, and labels of compilers. */
+static bool is_marker(str name)
 {
 	return name.len == 0 || name.ptr[0] == '$' || str_starts_with(name, STR(".L"));
 }
@@ -42,7 +42,7 @@ static bool is_code(const struct elf_section *section)
 	return (section->flags & SHF_ALLOC) && (section->flags & SHF_EXECINSTR);
 }
 
-/* False: it names no code. */
+/* False: the symbol is not for code. */
 static bool symbol_parse(str bytes, str names, const struct elf_sections *sections,
 			 struct candidate *ret_candidate)
 {
@@ -77,7 +77,7 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 	if (__builtin_add_overflow(section->address, section->size, &section_end))
 		return false;
 	candidate.symbol.name = name_at(names, name);
-	if (is_mark(candidate.symbol.name) || start < section->address || start >= section_end)
+	if (is_marker(candidate.symbol.name) || start < section->address || start >= section_end)
 		return false;
 	candidate.section_end = section_end;
 	candidate.symbol.end = size && size < section_end - start ? start + size
@@ -96,11 +96,12 @@ static int candidate_compare(const void *left, const void *right)
 		return a->symbol.start < b->symbol.start ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->place > b->place ? -1 : a->place < b->place; /* as other tools do */
+	return a->place > b->place ? -1 : a->place < b->place; /* like other tools */
 }
 
-/* The best of each address. One without a size ends where the next one begins. */
-static elf_symbols choose(const struct candidate *candidates, size_t count, struct arena *arena)
+/* Keeps the best symbol of each address. A symbol without a size ends where the next one begins. */
+static elf_symbols symbols_choose(const struct candidate *candidates, size_t count,
+				  struct arena *arena)
 {
 	elf_symbols symbols = { 0 };
 
@@ -143,7 +144,7 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 		}
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
-	*ret_symbols = choose(candidates, count, arena);
+	*ret_symbols = symbols_choose(candidates, count, arena);
 	return true;
 }
 

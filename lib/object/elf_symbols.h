@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_symbols - the functions that an ELF file's symbol table names.
+ * elf_symbols - the functions in an ELF symbol table (.symtab or .dynsym).
  *
- * Each name with the addresses it stands for. Of several at one address the best is kept: a
- * function before a mere label, one that has a size, one that is known outside its file, one with
- * fewer underscores in front, a shorter one, the last in the table. What has no size reaches to the
- * next symbol of its section, or to the section's end; what has a size names nothing beyond it.
+ * Each symbol has an address range. If several symbols start at one address, one is kept, by these
+ * rules in order: a function before a label, a symbol with a size before one without, global before
+ * weak before local, fewer leading underscores, the shorter name, the last one in the table. A
+ * symbol with a size covers only that size. A symbol without a size ends at the next symbol of its
+ * section, or at the end of the section.
  */
 #pragma once
 
@@ -19,6 +20,9 @@ struct elf_symbol {
 
 typedef VEC(struct elf_symbol) elf_symbols;
 
-/* Of .symtab; of .dynsym where there is none or it names no function. Sorted by address. */
+/*
+ * Reads .symtab, or .dynsym if .symtab is absent or has no function. The symbols are sorted by
+ * address and are in the arena. ERR_LIMIT: a table is larger than ELF_SYMBOLS_BYTES_MAX.
+ */
 bool elf_symbols_read(int fd, const struct elf_sections *sections, struct arena *arena,
 		      elf_symbols *ret_symbols, struct err *err) MUST_CHECK;

@@ -5,10 +5,10 @@
 #include "go_table.h"
 #include "object/limits.h"
 
-enum { CALL_BYTES = 16 }; /* of a tree of inlined calls */
+enum { CALL_BYTES = 16 }; /* of an entry in the tree of inlined calls */
 
-/* A function being read: its lists, and the nodes of its inlined calls as far as they are known. */
-struct walk {
+/* The function being read: its lists of values, and the nodes of its inlined calls so far. */
+struct go_walk {
 	const struct go_table *table;
 	struct symbol_model *model;
 	struct arena scratch;
@@ -28,14 +28,14 @@ static int64_t value_at(const go_values *values, uint64_t pc)
 	return ended < values->len ? values->items[ended].value : -1;
 }
 
-static uint32_t file_at(struct walk *walk, uint64_t pc)
+static uint32_t file_at(struct go_walk *walk, uint64_t pc)
 {
 	str path = go_table_file(walk->table, walk->function.unit, value_at(&walk->files, pc));
 
 	return symbol_writer_file(&walk->model->writer, path);
 }
 
-static uint32_t line_at(struct walk *walk, uint64_t pc)
+static uint32_t line_at(struct go_walk *walk, uint64_t pc)
 {
 	int64_t line = value_at(&walk->lines, pc);
 
@@ -43,10 +43,10 @@ static uint32_t line_at(struct walk *walk, uint64_t pc)
 }
 
 /*
- * The node of an inlined call, with those it was inlined into: they are at the call's own place. A
- * tree that goes round in circles, or deeper than we follow, hangs on the function itself.
+ * The node of an inlined call. It first adds the calls around it, which are at the pc of the call
+ * in its parent. If the tree has a cycle or is too deep, the parent is the function itself.
  */
-static struct known_call call_node(struct walk *walk, int64_t index, size_t hops)
+static struct known_call call_node(struct go_walk *walk, int64_t index, size_t hops)
 {
 	struct known_call none = { walk->node, 1 };
 
@@ -81,8 +81,8 @@ static struct known_call call_node(struct walk *walk, int64_t index, size_t hops
 	return *known;
 }
 
-/* There is one call for each number that instructions have. */
-static void calls_read(struct walk *walk)
+/* The largest index of the instructions bounds the number of calls. */
+static void calls_read(struct go_walk *walk)
 {
 	int64_t most = -1;
 
@@ -100,7 +100,7 @@ static void calls_read(struct walk *walk)
 		struct known_call call = call_node(walk, piece->value, 0);
 
 		if (call.node != walk->node)
-			(void)!symbol_model_span(
+			(void)!symbol_model_add_span(
 				walk->model,
 				(struct symbol_span){ walk->function.address + piece->start,
 						      walk->function.address + piece->end,
@@ -108,8 +108,8 @@ static void calls_read(struct walk *walk)
 	}
 }
 
-/* A row where either list changes. */
-static void lines_read(struct walk *walk, uint64_t end)
+/* Adds a place at each change of the file or the line. */
+static void lines_read(struct go_walk *walk, uint64_t end)
 {
 	struct symbol_model *model = walk->model;
 	size_t first = model->places.len, i = 0, k = 0;
@@ -133,10 +133,10 @@ static void lines_read(struct walk *walk, uint64_t end)
 	*vec_push(model->arena, &model->places) =
 		(struct symbol_place){ walk->function.address + (pc < len ? pc : len),
 				       SYMBOL_NOWHERE, 0 };
-	symbol_model_sequence(model, first);
+	symbol_model_end_sequence(model, first);
 }
 
-static void function_read(struct walk *walk, uint64_t next)
+static void function_read(struct go_walk *walk, uint64_t next)
 {
 	struct symbol_writer *writer = &walk->model->writer;
 	const struct go_function *function = &walk->function;
@@ -146,14 +146,14 @@ static void function_read(struct walk *walk, uint64_t next)
 	go_table_values(walk->table, function->line_values, &walk->scratch, &walk->lines);
 	go_table_values(walk->table, function->inlined_values, &walk->scratch, &walk->inlined);
 	walk->model->steps += walk->files.len + walk->lines.len + walk->inlined.len;
-	/* What follows the last instruction fills up to the next function. */
+	/* After the last instruction, padding follows up to the next function. */
 	end = walk->lines.len ? function->address + walk->lines.items[walk->lines.len - 1].end
 			      : next;
 	if (end > next)
 		end = next;
 	walk->node = (uint32_t)writer->nodes.len;
-	if (!symbol_model_span(walk->model,
-			       (struct symbol_span){ function->address, end, walk->node, 1 }))
+	if (!symbol_model_add_span(walk->model,
+				   (struct symbol_span){ function->address, end, walk->node, 1 }))
 		return;
 	symbol_writer_node(writer, (struct symbol_node){
 					   .function = symbol_writer_function(
@@ -166,12 +166,12 @@ bool go_functions_read(int fd, const struct elf_sections *sections, struct symbo
 		       struct err *err)
 {
 	struct go_table table;
-	struct walk walk = { .table = &table, .model = model };
+	struct go_walk walk = { .table = &table, .model = model };
 	bool done = true;
 
 	if (!go_table_open(&table, fd, sections, model->arena, err))
 		return false;
-	symbol_model_reads(model, table.bytes.len);
+	symbol_model_add_input(model, table.bytes.len);
 	for (uint64_t i = 0; done && i < table.function_count; i++) {
 		uint64_t next;
 

@@ -6,9 +6,9 @@
 
 #include <elf.h>
 
-enum { PC_INLINED = 2, DATA_INLINED = 3 }; /* of the runtime's lists of each function's data */
+enum { PC_INLINED = 2, DATA_INLINED = 3 }; /* indices in the runtime's lists of a function's data */
 
-/* Words of the runtime's moduledata: a pointer to the table's header, and others behind it. */
+/* Indices of words in the runtime's moduledata, which begins with a pointer to the table. */
 enum { MODULE_TEXT = 22, MODULE_INLINED = 40, MODULE_WORDS = 41 };
 
 static str part(const struct go_table *table, uint64_t at)
@@ -40,7 +40,7 @@ static bool header_read(struct go_table *table)
 	return !r.failed && table->instruction_len;
 }
 
-/* Whether these words are moduledata: the header's address, then that of the names. */
+/* True if these words are moduledata: the address of the table, then the address of the names. */
 static bool is_module(const struct go_table *table, str bytes)
 {
 	struct reader r = reader_of(bytes);
@@ -57,7 +57,7 @@ static uint64_t module_word(str bytes, size_t index)
 	return reader_u64(&r);
 }
 
-/* The bytes that a program has at this address, as far as the section goes. */
+/* The bytes of the program from this address up to the end of their section. */
 static bool bytes_at(int fd, const struct elf_sections *sections, uint64_t address,
 		     struct arena *arena, str *ret_bytes, struct err *err)
 {
@@ -76,7 +76,7 @@ static bool bytes_at(int fd, const struct elf_sections *sections, uint64_t addre
 	return true;
 }
 
-/* Look for moduledata among the program's data: it knows the rest. */
+/* Searches the program's data for moduledata, which has the addresses that the table lacks. */
 static bool module_find(struct go_table *table, int fd, const struct elf_sections *sections,
 			struct arena *arena, struct err *err)
 {
@@ -132,7 +132,7 @@ static uint8_t entry_size(const struct go_table *table)
 	return table->magic == GO_1_16 ? table->pointer_size : 4;
 }
 
-/* The index-th pair of the list: address and where its record is. */
+/* The pair with this index in the list: the address and the offset of the record. */
 static bool pair_read(const struct go_table *table, uint64_t index, uint64_t *ret_address,
 		      uint64_t *ret_record)
 {
@@ -147,7 +147,7 @@ static bool pair_read(const struct go_table *table, uint64_t index, uint64_t *re
 	*ret_address = table->text + dwarf_word(&r, size);
 	if (r.failed)
 		return false;
-	*ret_record = dwarf_word(&r, size); /* the last pair has none */
+	*ret_record = dwarf_word(&r, size); /* the last pair has no record */
 	return true;
 }
 
@@ -202,7 +202,7 @@ bool go_table_function(const struct go_table *table, uint64_t index,
 	return !r.failed && function.name.len;
 }
 
-/* Pairs of a difference of the value and one of the instruction; the value begins with -1. */
+/* Pairs: the difference of the value, the difference of the pc. The value starts at -1. */
 void go_table_values(const struct go_table *table, uint32_t at, struct arena *arena,
 		     go_values *values)
 {

@@ -6,8 +6,7 @@
 
 enum { PART_BYTES = 4096, HASH_BYTES = HTLHASH_HEX_LEN / 2, SHA256_BYTES = 32 };
 
-/* Head and tail overlap in files shorter than two parts, and are each the whole of very short ones.
- */
+/* In short files head and tail overlap; below PART_BYTES each is the whole file. */
 static bool hash_parts(str head, str tail, uint64_t length, htlhash *ret_hash, struct err *err)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -40,7 +39,7 @@ static bool read_part(int fd, uint64_t offset, char *to, size_t len, struct err 
 
 	if (got < 0)
 		return err_errno(err, "read");
-	if ((size_t)got != len) /* GCOVR_EXCL_START: a race with whoever cuts it */
+	if ((size_t)got != len) /* GCOVR_EXCL_START: a race with a process that truncates it */
 		return err_set(err, ERR_IO, "the file shrank while it was read");
 	/* GCOVR_EXCL_STOP */
 	return true;

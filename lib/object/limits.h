@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limits - what one ELF file may make us do.
+ * limits - bounds on the work and the memory for one ELF file, which is untrusted input.
  */
 #pragma once
 
-/* Bytes that building a table of names may hold beside the file. */
+/* Bytes of memory for building a symbol table, without the mapped file. */
 #define SYMBOL_BUILD_MEMORY_MAX (4ULL << 30)
 
-/* Work to build one: attributes, pieces, rows. So many steps for each byte of what is read, and so
- * many for all; a file that was not made to deceive takes less than one a byte. */
-#define SYMBOL_BUILD_STEPS_A_BYTE 16ULL
-#define SYMBOL_BUILD_STEPS_LEAST  (1ULL << 26)
+/*
+ * Steps for building a symbol table. A step is an attribute, an address range or a row. A build may
+ * take STEPS_MIN steps, and STEPS_PER_BYTE steps more for each byte of debug information. Files
+ * that are not malicious need less than one step per byte.
+ */
+#define SYMBOL_BUILD_STEPS_PER_BYTE 16ULL
+#define SYMBOL_BUILD_STEPS_MIN      (1ULL << 26)
 
-/* Bytes that building a table of unwind rows may hold. */
+/* Bytes of memory for building an unwind table. */
 #define UNWIND_BUILD_MEMORY_MAX (1ULL << 30)
 
 enum {
-	ELF_SEGMENTS_MAX = 64,             /* PT_LOADs that are kept; more: the file is refused */
-	ELF_HEADERS_MAX = 65535,           /* program or section headers that are looked at */
-	ELF_NOTE_BYTES_MAX = 64 << 10,     /* of one note segment; the rest is not read */
-	ELF_NAMES_MAX = 4 << 20,           /* bytes of section names; more: the file is refused */
-	ELF_SYMBOLS_BYTES_MAX = 512 << 20, /* of a symbol table, or of its names */
-	GO_TABLE_MAX = 1 << 30,      /* bytes of .gopclntab, or of the data that goes with it */
-	GO_VALUES_MAX = 1 << 20,     /* changes of line, or of file, in one function of Go */
-	MINI_DEBUG_MAX = 256 << 20,  /* bytes of the file inside .gnu_debugdata, and packed */
-	DWARF_ATTRIBUTES_MAX = 1024, /* of one shape of entries; more: its unit makes no sense */
-	DWARF_BASES_MAX = 16,        /* entries that a name is looked for in, one after the other */
-	DWARF_CONTEXTS_MAX =
-		32, /* namespaces and types around a function; outer ones are left out */
+	ELF_SEGMENTS_MAX = 64,         /* PT_LOAD segments; a file with more is rejected */
+	ELF_HEADERS_MAX = 65535,       /* program or section headers that are read */
+	ELF_NOTE_BYTES_MAX = 64 << 10, /* bytes of a note segment that are read */
+	ELF_NAMES_MAX = 4 << 20,       /* bytes of section names; a file with more is rejected */
+	ELF_SYMBOLS_BYTES_MAX = 512 << 20, /* bytes of .symtab or .dynsym, or of its string table */
+	GO_TABLE_MAX = 1 << 30,      /* bytes of .gopclntab, or of the data section it needs */
+	GO_VALUES_MAX = 1 << 20,     /* changes of the line or the file in one Go function */
+	MINI_DEBUG_MAX = 256 << 20,  /* bytes of .gnu_debugdata, compressed or decompressed */
+	DWARF_ATTRIBUTES_MAX = 1024, /* of an abbreviation; with more the unit is malformed */
+	DWARF_BASES_MAX = 16,    /* base entries that are followed to find the name of an entry */
+	DWARF_CONTEXTS_MAX = 32, /* namespaces and types around a function; outer ones left out */
 	DWARF_CONTEXT_BYTES_MAX = 4 << 10, /* bytes of their names; outer ones are left out */
-	SYMBOL_LINES_MAX = 64,      /* calls inlined into one another; inner ones are left out */
-	SYMBOL_NAME_MAX = 32 << 10, /* bytes of a name or path; it is cut there */
-	DEMANGLE_MAX = 4 << 10,     /* bytes of a name that is demangled */
-	DEMANGLED_MAX = 32 << 10,   /* bytes that come of it */
-	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file that is extracted from */
-	DEBUG_LINK_NAME_MAX = 255,  /* of a .gnu_debuglink; a longer one names no file */
-	DEBUG_LINK_PATH_MAX = 4095, /* of a .gnu_debugaltlink */
-	UNWIND_SECTION_MAX = 512 << 20,  /* bytes of .eh_frame or .debug_frame */
-	UNWIND_ROWS_MAX = 16 << 20,      /* rows of a table; more: the file has none */
-	UNWIND_REMEMBERED_MAX = 32,      /* states put aside; a function with more is not unwound */
-	UNWIND_GO_STEPS_LEAST = 1 << 22, /* values of Go's tables, beside one for each byte */
-	UNWIND_SEARCH_MAX = 64 << 20,    /* bytes of code that are searched for a signal's return */
-	UNWIND_FOLLOW_MAX = 256 << 10,   /* bytes of a function whose code is followed */
-	BUILD_ID_BYTES_MIN = 4,          /* shorter ones name nothing: the fleet has more files */
-	BUILD_ID_BYTES_MAX = 64,         /* GNU's are 20; longer ones are no build ids */
+	SYMBOL_LINES_MAX = 64,             /* depth of inlined calls; inner ones are left out */
+	SYMBOL_NAME_MAX = 32 << 10,        /* bytes of a name or path; longer ones are truncated */
+	DEMANGLE_MAX = 4 << 10,            /* bytes of a name that is demangled */
+	DEMANGLED_MAX = 32 << 10,          /* bytes of a demangled name */
+	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file whose debug info is extracted */
+	DEBUG_LINK_NAME_MAX = 255,  /* bytes of the name; a longer link is ignored */
+	DEBUG_LINK_PATH_MAX = 4095, /* bytes of the path; a longer link is ignored */
+	UNWIND_SECTION_MAX = 512 << 20, /* bytes of .eh_frame or .debug_frame */
+	UNWIND_ROWS_MAX = 16 << 20,     /* rows of an unwind table; with more there is no table */
+	UNWIND_REMEMBERED_MAX = 32,     /* depth of DW_CFA_remember_state; with more: unsupported */
+	UNWIND_GO_STEPS_MIN = 1 << 22,  /* values of .gopclntab, beside one for each of its bytes */
+	UNWIND_SEARCH_MAX = 64 << 20,   /* bytes of code searched for the return from signals */
+	UNWIND_FOLLOW_MAX = 256 << 10,  /* bytes of a function whose instructions are analysed */
+	BUILD_ID_BYTES_MIN = 4,         /* a shorter one does not identify a file uniquely */
+	BUILD_ID_BYTES_MAX = 64,        /* GNU build ids have 20 bytes; a longer one is ignored */
 };

@@ -6,7 +6,7 @@
 
 enum { PIECE = 64 << 10, WORK_MEMORY = 128 << 20 };
 
-/* Decompress piece by piece into the file. */
+/* Decompresses into the file, a block at a time. */
 static bool unpack(lzma_stream *stream, int fd, struct err *err)
 {
 	uint8_t piece[PIECE];
@@ -20,12 +20,12 @@ static bool unpack(lzma_stream *stream, int fd, struct err *err)
 		size_t made = sizeof(piece) - stream->avail_out;
 
 		len += made;
-		/* GCOVR_EXCL_START: 256 MiB are too much for a unit test, and memory is there */
+		/* GCOVR_EXCL_START: 256 MiB are too much for a unit test */
 		if (len > MINI_DEBUG_MAX)
 			return err_set(err, ERR_LIMIT, ".gnu_debugdata holds more than %d bytes",
 				       MINI_DEBUG_MAX);
 		if (made && write(fd, piece, made) != (ssize_t)made)
-			return err_errno(err, "write what .gnu_debugdata holds");
+			return err_errno(err, "write the contents of .gnu_debugdata");
 		/* GCOVR_EXCL_STOP */
 		if (state == LZMA_STREAM_END)
 			return true;
@@ -50,7 +50,7 @@ bool mini_debug_open(int fd, const struct elf_sections *sections, int *ret_fd, s
 	AUTO_FD inside = memfd_create("mini_debug", MFD_CLOEXEC);
 
 	if (inside < 0) /* GCOVR_EXCL_START: memory is there */
-		return err_errno(err, "make room for .gnu_debugdata");
+		return err_errno(err, "create a memfd for .gnu_debugdata");
 	if (lzma_stream_decoder(&stream, WORK_MEMORY, 0) != LZMA_OK)
 		return err_set(err, ERR_INVALID, ".gnu_debugdata cannot be decompressed");
 	/* GCOVR_EXCL_STOP */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of symbol_table: a debug file becomes a table of names, out of all that tells any.
- */
+#include "symbol_build.h"
+
 #include "dwarf_functions.h"
 #include "elf_plt.h"
 #include "go_functions.h"
 #include "mini_debug.h"
-#include "symbol_table.h"
+#include "object/limits.h"
 
 #include <elf.h>
 
-/* What a symbol table names stands below all that DWARF tells. */
+/* ELF symbols have depth 0, so functions of DWARF and of Go cover them. */
 static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->len; i++) {
@@ -19,14 +18,14 @@ static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 		struct symbol_span span = { symbol->start, symbol->end, (uint32_t)writer->nodes.len,
 					    0 };
 
-		if (symbol_model_span(model, span))
+		if (symbol_model_add_span(model, span))
 			symbol_writer_node(
 				writer, (struct symbol_node){ .function = symbol_writer_function(
 								      writer, symbol->name, 0) });
 	}
 }
 
-/* What .gnu_debugdata names, beside what is exported: the one leaves the other out. */
+/* Adds .gnu_debugdata to .dynsym: it does not contain the exported functions. */
 static bool mini_add(int elf_fd, const struct elf_sections *sections, struct symbol_model *model,
 		     struct err *err)
 {
@@ -53,7 +52,7 @@ static bool stubs_add(int elf_fd, const struct elf_sections *sections, struct sy
 	elf_symbols stubs;
 
 	if (!elf_plt_read(elf_fd, sections, model->arena, &stubs, err))
-		return err_wrap(err, "read the stubs of other libraries' functions");
+		return err_wrap(err, "read the PLT stubs");
 	symbols_add(model, &stubs);
 	return true;
 }
@@ -71,7 +70,7 @@ static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
 		if (!elf_sections_read(options->alt_fd, model->arena, &alt_sections, err) ||
 		    !dwarf_file_open(&alt, options->alt_fd, &alt_sections, model->memory_max,
 				     model->arena, err))
-			return err_wrap(err, "read the file of dwz");
+			return err_wrap(err, "read the common file of dwz");
 		file.alt = &alt;
 	}
 	return dwarf_functions_read(&file, model, err);
@@ -86,10 +85,10 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 
 	if (!elf_sections_read(elf_fd, &arena, &sections, err))
 		return false;
-	if (sections.type == ET_REL) /* its sections all begin at 0, and its DWARF is unfinished */
+	if (sections.type == ET_REL) /* all sections begin at 0, and the DWARF is not relocated */
 		return err_set(
 			err, ERR_INVALID,
-			"a file that is yet to be linked (.o, .ko) has no addresses to name");
+			"a relocatable file (.o, .ko) is yet to be linked and has no addresses");
 	symbol_model_init(&model, &sections,
 			  options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX,
 			  &arena);
@@ -101,11 +100,11 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 	symbols_add(&model, &model.symbols);
 	if (!mini_add(elf_fd, &sections, &model, err) || !stubs_add(elf_fd, &sections, &model, err))
 		return false;
-	symbol_model_say(&model);
+	symbol_model_emit(&model);
 	return symbol_model_check(&model, err) && symbol_writer_write(&model.writer, out_fd, err);
 }
 
-/* A path, NUL, the build id's bytes. */
+/* The section has a path, a NUL, and the bytes of the build id. */
 bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id)
 {
 	AUTO_ARENA arena = { 0 };

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_format - a table of names as it lies in its file: what symbol_writer.c and symbol_table.c
- * agree on.
+ * symbol_format - the file format of symbol tables, shared by symbol_writer.c and symbol_table.c.
  *
- * A header, then the parts in the order of enum symbol_part, each at a multiple of 8. Integers are
- * little endian, as is every machine that this runs on.
+ * A file has a header, then the parts in the order of enum symbol_part, each at a multiple of 8
+ * bytes. Integers are little endian, as is every supported machine.
  *
- * The program's addresses are cut into rows. A row begins at an address and says what stands there
- * until the next row: a node, which may be 0 for nothing, a file and a line. A node is a function
- * at its place: the outermost one has no parent, an inlined one knows into which node it was
- * inlined and from which file and line it was called. So the row and the node's parents are the
- * lines of an address, innermost first.
+ * Rows cover the addresses of the program. A row holds from its address to the next row; it has a
+ * node, a file and a line. Node 0 means that nothing is known there. A node is a function or an
+ * inlined call. A function has no parent; an inlined call has the node that it was inlined into as
+ * its parent, and the file and the line of the call. So the source lines of an address, innermost
+ * first, come from its row and then from the parents of the node.
  *
- *     blocks     where every SYMBOL_BLOCK_ROWS rows begin: what is searched
- *     rows       varints, each row as its difference from the one before in its block:
- *                address << 2 | SYMBOL_ROW_NODE | SYMBOL_ROW_FILE, zigzag of line's, and as the
- *                two bits say zigzag of node's and of file's. A block begins from its own address
- *                and zeros.
- *     nodes      a parent comes before its children. Node 0 is nothing
- *     functions  name and line of declaration. Function 0 is nothing. A name that
- *                no linker knows has what it is in beside it: its string is a NUL, the varint
- *                length of the name, the name, the name with what it is in
- *     files      where each one's name is. File 0 is the empty one
- *     strings    varint length, bytes. The first one is empty
+ *     blocks     address and offset of the first row of each block of up to SYMBOL_BLOCK_ROWS
+ *                rows; a lookup searches them
+ *     rows       varints; each row is a difference to the previous row of its block:
+ *                address << 2 | SYMBOL_ROW_NODE | SYMBOL_ROW_FILE, zigzag of the line, then
+ *                zigzag of the node and of the file if their bits are set. A block starts from its
+ *                own address and zeros
+ *     nodes      a parent precedes its children. Node 0 is unused
+ *     functions  name and line of declaration. Function 0 is unused. If a function has no linkage
+ *                name, its string has two names: a NUL, the varint length of the plain name, the
+ *                plain name, the qualified name
+ *     files      offset of each file's name in the strings. File 0 is the empty name
+ *     strings    varint length, bytes. The first string is empty
  */
 #pragma once
 
@@ -46,7 +46,7 @@ enum symbol_row_flag { SYMBOL_ROW_NODE = 1, SYMBOL_ROW_FILE = 2 };
 
 struct symbol_block {
 	uint64_t address;
-	uint32_t rows_at; /* from the part's beginning */
+	uint32_t rows_at; /* offset in the rows */
 	uint32_t row_count;
 };
 
@@ -56,7 +56,7 @@ struct symbol_node {
 };
 
 struct symbol_function {
-	uint32_t name; /* from the strings' beginning */
+	uint32_t name; /* offset in the strings */
 	uint32_t start_line;
 };
 
@@ -64,14 +64,14 @@ struct symbol_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t reserved;
-	uint64_t checksum; /* of what follows, XXH3 */
+	uint64_t checksum; /* XXH3 of the following fields */
 	uint64_t row_count;
 	uint64_t sizes[SYMBOL_PART_COUNT];  /* bytes of each part */
-	uint64_t hashes[SYMBOL_PART_COUNT]; /* of each part, XXH3 */
+	uint64_t hashes[SYMBOL_PART_COUNT]; /* XXH3 of each part */
 };
 
 _Static_assert(sizeof(struct symbol_block) == 16, "no padding");
 _Static_assert(sizeof(struct symbol_node) == 16, "no padding");
 _Static_assert(sizeof(struct symbol_function) == 8, "no padding");
 _Static_assert(sizeof(struct symbol_header) % 8 == 0, "parts are aligned");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are read as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are mapped, not decoded");

@@ -18,7 +18,7 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 {
 	*model = (struct symbol_model){ .arena = arena,
 					.memory_max = memory_max,
-					.steps_max = SYMBOL_BUILD_STEPS_LEAST };
+					.steps_max = SYMBOL_BUILD_STEPS_MIN };
 	symbol_writer_init(&model->writer, arena);
 	for (size_t i = 0; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
@@ -33,9 +33,9 @@ void symbol_model_init(struct symbol_model *model, const struct elf_sections *se
 		qsort(model->code.items, model->code.len, sizeof(*model->code.items), code_compare);
 }
 
-void symbol_model_reads(struct symbol_model *model, uint64_t bytes)
+void symbol_model_add_input(struct symbol_model *model, uint64_t bytes)
 {
-	model->steps_max += bytes * SYMBOL_BUILD_STEPS_A_BYTE;
+	model->steps_max += bytes * SYMBOL_BUILD_STEPS_PER_BYTE;
 }
 
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address)
@@ -47,7 +47,7 @@ uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t addres
 	return address < end ? end : 0;
 }
 
-bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
+bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span)
 {
 	uint64_t end = symbol_model_code_end(model, span.start);
 
@@ -59,7 +59,7 @@ bool symbol_model_span(struct symbol_model *model, struct symbol_span span)
 	return true;
 }
 
-str symbol_model_symbol(const struct symbol_model *model, uint64_t address)
+str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address)
 {
 	const struct elf_symbol *symbols = model->symbols.items;
 	size_t before = sorted_before(symbols, model->symbols.len, each, each->start < address);
@@ -69,7 +69,7 @@ str symbol_model_symbol(const struct symbol_model *model, uint64_t address)
 		       : (str){ 0 };
 }
 
-void symbol_model_sequence(struct symbol_model *model, size_t first)
+void symbol_model_end_sequence(struct symbol_model *model, size_t first)
 {
 	size_t count = model->places.len - first;
 	struct symbol_place *places = &model->places.items[first];
@@ -81,7 +81,7 @@ void symbol_model_sequence(struct symbol_model *model, size_t first)
 	}
 	while (count > 1 && places[count - 1].address > end)
 		count--;
-	if (places[count - 1].file != SYMBOL_NOWHERE) /* what ended it was beyond the code */
+	if (places[count - 1].file != SYMBOL_NOWHERE) /* its end was past the code */
 		places[count++] = (struct symbol_place){ end, SYMBOL_NOWHERE, 0 };
 	model->places.len = first + count;
 	*vec_push(model->arena, &model->sequences) =
@@ -91,10 +91,10 @@ void symbol_model_sequence(struct symbol_model *model, size_t first)
 bool symbol_model_check(const struct symbol_model *model, struct err *err)
 {
 	if (model->arena->held > model->memory_max)
-		return err_set(err, ERR_LIMIT, "the names take more than %ju bytes of memory",
+		return err_set(err, ERR_LIMIT, "the symbols need more than %ju bytes of memory",
 			       (uintmax_t)model->memory_max);
 	return model->steps <= model->steps_max ||
-	       err_set(err, ERR_LIMIT, "the names take more than %ju steps",
+	       err_set(err, ERR_LIMIT, "the symbols need more than %ju steps",
 		       (uintmax_t)model->steps_max);
 }
 
@@ -107,16 +107,16 @@ static int sequence_compare(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* One place after the other of all sequences, without what is said twice. */
+/* Iterates over the places of all sequences, without duplicates. */
 struct place_cursor {
 	const struct symbol_model *model;
 	size_t sequence, at;
-	uint64_t covered; /* by the sequences that were read */
+	uint64_t covered; /* end of the previous sequences */
 	bool has_place;
 	struct symbol_place place;
 };
 
-/* Whether the sequence's place says something that no sequence before it did. */
+/* True if the place holds for addresses that no previous sequence covers. */
 static bool place_is_new(const struct symbol_sequence *sequence, const struct symbol_place *places,
 			 size_t at, uint64_t covered)
 {
@@ -150,8 +150,8 @@ static void place_next(struct place_cursor *cursor)
 	}
 }
 
-/* The places at this address: what the last of them says is the row's. */
-static void places_take(struct place_cursor *cursor, struct symbol_row *row)
+/* Applies the places at this address to the row; the last one wins. */
+static void places_apply(struct place_cursor *cursor, struct symbol_row *row)
 {
 	while (cursor->has_place && cursor->place.address == row->address) {
 		bool is_end = cursor->place.file == SYMBOL_NOWHERE;
@@ -169,8 +169,8 @@ static void sequences_sort(struct symbol_model *model)
 		      sequence_compare);
 }
 
-/* The two layers are read side by side, and each change of either is a row. */
-void symbol_model_say(struct symbol_model *model)
+/* Merges the two layers: each change of either one is a row. */
+void symbol_model_emit(struct symbol_model *model)
 {
 	symbol_points points = symbol_spans_flatten(&model->spans, model->arena);
 	struct place_cursor cursor = { .model = model };
@@ -186,7 +186,7 @@ void symbol_model_say(struct symbol_model *model)
 		row.address = point_at < place_at ? point_at : place_at;
 		for (; i < points.len && points.items[i].address == row.address; i++)
 			row.node = points.items[i].node;
-		places_take(&cursor, &row);
+		places_apply(&cursor, &row);
 		symbol_writer_row(&model->writer, row);
 	}
 }

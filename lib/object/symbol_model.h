@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_model - what a debug file says, gathered from its parts before it is laid flat and
- * written.
+ * symbol_model - collects the symbols of a debug file, before they become the rows of a table.
  *
- * Two layers: spans say which function stands at an address, places say which line. What lies in no
- * section of code, such as functions that the linker left out, is not taken in.
+ * It has two layers: spans map addresses to functions and inlined calls (nodes), and places map
+ * addresses to lines. Addresses outside of sections with code are dropped, such as functions that
+ * the linker removed.
+ *
+ * Everything is in the arena. Input is untrusted, so the readers count their steps in `steps` and
+ * call symbol_model_check().
  */
 #pragma once
 
@@ -14,17 +17,18 @@
 
 struct symbol_place {
 	uint64_t address;
-	uint32_t file, line; /* of the writer; file is SYMBOL_NOWHERE where a sequence ends */
+	uint32_t file, line; /* file: id of the writer; SYMBOL_NOWHERE: the sequence ends here */
 };
 
 #define SYMBOL_NOWHERE UINT32_MAX
 
-/* Places in the order of their addresses, the last of which ends it. */
+/* Places in ascending order of addresses. The last one ends the sequence. */
 struct symbol_sequence {
 	uint64_t start;
 	size_t first, count;
 };
 
+/* The address range of a section with code. */
 struct symbol_code {
 	uint64_t start, end;
 };
@@ -37,30 +41,33 @@ struct symbol_model {
 	symbol_spans spans;
 	VEC(struct symbol_place) places;
 	VEC(struct symbol_sequence) sequences;
-	VEC(struct symbol_code) code; /* in the order of their addresses */
-	uint64_t steps, steps_max;    /* of work, which may leave nothing in memory */
+	VEC(struct symbol_code) code; /* sorted by address */
+	uint64_t steps, steps_max;    /* units of work, counted apart from memory */
 };
 
 void symbol_model_init(struct symbol_model *model, const struct elf_sections *sections,
 		       uint64_t memory_max, struct arena *arena);
 
-/* What is read is so long: that much work more may be done. */
-void symbol_model_reads(struct symbol_model *model, uint64_t bytes);
+/* Raises steps_max for this number of bytes of input: SYMBOL_BUILD_STEPS_PER_BYTE for each byte. */
+void symbol_model_add_input(struct symbol_model *model, uint64_t bytes);
 
-/* Where the code that holds this address ends; 0: none does. */
+/* The end of the code section that contains this address; 0: no section does. */
 uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t address);
 
-/* A piece of a node: cut at the end of its code; of what lies in none false is said. */
-bool symbol_model_span(struct symbol_model *model, struct symbol_span span);
+/* Adds an address range of a node, truncated to its code section. False: in no code section. */
+bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span);
 
-/* The symbol at just this address; its name is empty: none. */
-str symbol_model_symbol(const struct symbol_model *model, uint64_t address);
+/* The name of the ELF symbol at exactly this address; empty: none. */
+str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address);
 
-/* The sequence that began with places.items[first]: kept if it lies in code, else forgotten. */
-void symbol_model_sequence(struct symbol_model *model, size_t first);
+/*
+ * Ends the sequence that starts at places.items[first]. It is kept if it is in a code section, else
+ * removed.
+ */
+void symbol_model_end_sequence(struct symbol_model *model, size_t first);
 
-/* ERR_LIMIT: there is more than may be held, or more work than there may be. */
+/* ERR_LIMIT: the arena exceeds memory_max, or steps exceeds steps_max. */
 bool symbol_model_check(const struct symbol_model *model, struct err *err) MUST_CHECK;
 
-/* Lay both layers flat and say them to the writer. */
-void symbol_model_say(struct symbol_model *model);
+/* Merges both layers into rows and passes them to the writer. */
+void symbol_model_emit(struct symbol_model *model);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol_spans.h"
 
-/* Those that have begun and may not have ended, the one that shows on top: a binary heap. */
+/* The spans that have begun and may not have ended: a binary heap, the winning span on top. */
 struct heap {
 	const struct symbol_span **items;
 	size_t len;
 };
 
-static bool shows_over(const struct symbol_span *a, const struct symbol_span *b)
+static bool wins_over(const struct symbol_span *a, const struct symbol_span *b)
 {
 	if (a->depth != b->depth)
 		return a->depth > b->depth;
@@ -20,7 +20,7 @@ static void heap_push(struct heap *heap, const struct symbol_span *span)
 {
 	size_t at = heap->len++;
 
-	for (; at && shows_over(span, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && wins_over(span, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
 		heap->items[at] = heap->items[(at - 1) / 2];
 	heap->items[at] = span;
 }
@@ -35,9 +35,9 @@ static void heap_pop(struct heap *heap)
 
 		if (child >= heap->len)
 			break;
-		if (child + 1 < heap->len && shows_over(heap->items[child + 1], heap->items[child]))
+		if (child + 1 < heap->len && wins_over(heap->items[child + 1], heap->items[child]))
 			child++;
-		if (!shows_over(heap->items[child], last))
+		if (!wins_over(heap->items[child], last))
 			break;
 		heap->items[at] = heap->items[child];
 		at = child;
@@ -45,8 +45,10 @@ static void heap_pop(struct heap *heap)
 	heap->items[at] = last;
 }
 
-/* By start; equal ones stay in the order in which they were added, which qsort() needs to be told.
- * Their nodes grow in that order. */
+/*
+ * By start. Equal ones must stay in the order in which they were added, and qsort() is not stable;
+ * node ids grow in that order.
+ */
 static int span_compare(const void *left, const void *right)
 {
 	const struct symbol_span *a = left, *b = right;
@@ -69,7 +71,7 @@ static void point_add(symbol_points *points, struct arena *arena, uint64_t addre
 		*vec_push(arena, points) = (struct symbol_point){ address, node };
 }
 
-/* What is on top ends before `until`, and with it others: say what shows instead, each time. */
+/* Pops the spans that end up to `until`, and adds a point for each span that becomes visible. */
 static void heap_end(struct heap *heap, uint64_t until, symbol_points *points, struct arena *arena)
 {
 	while (heap->len && heap->items[0]->end <= until) {

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* What stands at an address, as the rows tell it. */
+/* A decoded row. */
 struct row {
 	uint64_t address;
 	uint32_t node, file, line;
@@ -22,7 +22,7 @@ static int64_t bounded_sum(uint32_t value, int64_t step)
 	return __builtin_add_overflow((int64_t)value, step, &sum) ? -1 : sum;
 }
 
-/* Add a difference from a stranger: false where there is no such number. */
+/* Adds a difference from an untrusted file. False: the sum is out of range. */
 static bool step_by(uint32_t *value, int64_t step)
 {
 	int64_t sum = bounded_sum(*value, step);
@@ -33,7 +33,7 @@ static bool step_by(uint32_t *value, int64_t step)
 	return true;
 }
 
-/* The next row; false: the bytes are spoiled. */
+/* Decodes the next row. False: the bytes are corrupt. */
 static bool row_next(struct reader *r, struct row *row)
 {
 	uint64_t head = reader_varint(r);
@@ -53,7 +53,8 @@ static str string_at(const struct symbol_table *table, uint32_t at)
 	return reader_str_prefixed(&r);
 }
 
-/* The linker's name of a function; beside it the one to be shown, if there is one. */
+/* The linkage name of a function, or its plain name; *ret_name: the qualified name, may be empty.
+ */
 static str system_name_of(str text, str *ret_name)
 {
 	struct reader r = reader_of(str_skip(text, 1));
@@ -73,12 +74,12 @@ static struct reader block_rows(const struct symbol_table *table, const struct s
 	return reader_of(str_skip(table->rows, block->rows_at));
 }
 
-static bool spoiled(struct err *err, const char *what)
+static bool corrupt(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the table of names is spoiled: %s", what);
+	return err_set(err, ERR_INVALID, "the symbol table is corrupt: %s", what);
 }
 
-/* Every row leads to a node and a file that exist, and addresses ascend. */
+/* Every row refers to an existing node and file, and addresses ascend. */
 static bool rows_check(const struct symbol_table *table, struct err *err)
 {
 	uint64_t count = 0, last = 0;
@@ -90,15 +91,15 @@ static bool rows_check(const struct symbol_table *table, struct err *err)
 
 		if (block->row_count == 0 || block->row_count > SYMBOL_BLOCK_ROWS ||
 		    (i && block->address <= last))
-			return spoiled(err, "a block of rows");
+			return corrupt(err, "a block of rows");
 		for (uint32_t k = 0; k < block->row_count; k++)
 			if (!row_next(&r, &row) || row.node >= table->node_count ||
 			    row.file >= table->file_count)
-				return spoiled(err, "a row");
+				return corrupt(err, "a row");
 		last = row.address;
 		count += block->row_count;
 	}
-	return count == table->row_count || spoiled(err, "the number of rows");
+	return count == table->row_count || corrupt(err, "the number of rows");
 }
 
 static bool string_is_there(const struct symbol_table *table, uint32_t at)
@@ -114,29 +115,29 @@ static bool string_is_there(const struct symbol_table *table, uint32_t at)
 static bool references_check(const struct symbol_table *table, struct err *err)
 {
 	if (table->node_count == 0 || table->function_count == 0 || table->file_count == 0)
-		return spoiled(err, "a part is empty");
+		return corrupt(err, "a part is empty");
 	for (size_t i = 0; i < table->function_count; i++) {
 		str name;
 
 		if (!string_is_there(table, table->functions[i].name) ||
 		    (i &&
 		     system_name_of(string_at(table, table->functions[i].name), &name).len == 0))
-			return spoiled(err, "a function's name");
+			return corrupt(err, "a function's name");
 	}
 	for (size_t i = 0; i < table->file_count; i++)
 		if (!string_is_there(table, table->files[i]))
-			return spoiled(err, "a file's name");
+			return corrupt(err, "a file's name");
 	for (size_t i = 1; i < table->node_count; i++) {
 		const struct symbol_node *node = &table->nodes[i];
 
 		if (node->parent >= i || node->function == 0 ||
 		    node->function >= table->function_count || node->call_file >= table->file_count)
-			return spoiled(err, "a node");
+			return corrupt(err, "a node");
 	}
 	return true;
 }
 
-/* Cut the image into its parts. */
+/* Splits the image into its parts. */
 static bool parts_find(struct symbol_table *table, struct err *err)
 {
 	struct reader r = reader_of((str){ table->image, table->file_len });
@@ -145,23 +146,23 @@ static bool parts_find(struct symbol_table *table, struct err *err)
 	str parts[SYMBOL_PART_COUNT];
 
 	if (r.failed || memcmp(header->magic, SYMBOL_MAGIC, sizeof(header->magic)) != 0)
-		return err_set(err, ERR_INVALID, "not a table of names");
+		return err_set(err, ERR_INVALID, "not a symbol table");
 	if (header->version != SYMBOL_VERSION)
-		return err_set(err, ERR_INVALID, "a table of names of version %u, not %d",
+		return err_set(err, ERR_INVALID, "a symbol table of version %u, not %d",
 			       header->version, SYMBOL_VERSION);
 	if (hash_64(str_skip(head, offsetof(struct symbol_header, row_count))) != header->checksum)
-		return spoiled(err, "its header");
+		return corrupt(err, "its header");
 	for (enum symbol_part part = 0; part < SYMBOL_PART_COUNT; part++) {
 		parts[part] = reader_bytes(&r, header->sizes[part]);
 		reader_bytes(&r, -header->sizes[part] & 7);
 		if (hash_64(parts[part]) != header->hashes[part])
-			return spoiled(err, "a checksum");
+			return corrupt(err, "a checksum");
 	}
 	if (r.failed || reader_left(&r) || parts[SYMBOL_BLOCKS].len % sizeof(struct symbol_block) ||
 	    parts[SYMBOL_NODES].len % sizeof(struct symbol_node) ||
 	    parts[SYMBOL_FUNCTIONS].len % sizeof(struct symbol_function) ||
 	    parts[SYMBOL_FILES].len % sizeof(uint32_t))
-		return spoiled(err, "its parts");
+		return corrupt(err, "its parts");
 	table->row_count = header->row_count;
 	table->blocks = (const struct symbol_block *)(const void *)parts[SYMBOL_BLOCKS].ptr;
 	table->block_count = parts[SYMBOL_BLOCKS].len / sizeof(*table->blocks);
@@ -183,14 +184,14 @@ bool symbol_table_open(struct symbol_table *table, int fd, struct err *err)
 
 	*table = (struct symbol_table){ 0 };
 	if (fstat(fd, &file))
-		return err_errno(err, "look at the table of names");
+		return err_errno(err, "stat the symbol table");
 	if (file.st_size < (off_t)sizeof(struct symbol_header))
-		return err_set(err, ERR_INVALID, "not a table of names");
+		return err_set(err, ERR_INVALID, "not a symbol table");
 
 	void *image = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (image == MAP_FAILED)
-		return err_errno(err, "map the table of names");
+		return err_errno(err, "map the symbol table");
 	table->image = image;
 	table->file_len = (size_t)file.st_size;
 	if (parts_find(table, err) && references_check(table, err) && rows_check(table, err))
@@ -206,7 +207,7 @@ void symbol_table_close(struct symbol_table *table)
 	*table = (struct symbol_table){ 0 };
 }
 
-/* The last block that begins at the address or before; NULL: none does. */
+/* The last block that begins at or before the address; NULL: none. */
 static const struct symbol_block *block_find(const struct symbol_table *table, uint64_t address)
 {
 	size_t begun =

@@ -8,11 +8,11 @@
 #include <assert.h>
 #include <errno.h>
 
-#define STEP_MAX (UINT64_MAX >> 2) /* what a row has room for */
+#define STEP_MAX (UINT64_MAX >> 2) /* the largest difference of addresses that a row can encode */
 
 #define VEC_BYTES(vec) ((str){ (const char *)(vec)->items, (vec)->len * sizeof(*(vec)->items) })
 
-enum { IDS_LEAST = 1024 };
+enum { IDS_CAP_MIN = 1024 };
 
 typedef bool same_fn(const struct symbol_writer *writer, uint32_t id, const void *key);
 
@@ -43,26 +43,26 @@ static bool same_file(const struct symbol_writer *writer, uint32_t id, const voi
 	return writer->files.items[id] == *(const uint32_t *)key;
 }
 
-/* Slots hold the upper half of the hash beside the id, so that growing asks nobody. */
+/* A slot stores the low half of the hash beside the id, so growing computes no hashes. */
 static void ids_grow(struct symbol_ids *ids, struct arena *arena)
 {
 	struct symbol_ids old = *ids;
 
-	ids->cap = old.cap ? old.cap * 2 : IDS_LEAST;
+	ids->cap = old.cap ? old.cap * 2 : IDS_CAP_MIN;
 	ids->slots = arena_array(arena, struct symbol_slot, ids->cap);
 	for (size_t i = 0; i < old.cap; i++) {
-		if (!old.slots[i].taken)
+		if (!old.slots[i].is_used)
 			continue;
 
 		size_t at = old.slots[i].hash & (ids->cap - 1);
 
-		while (ids->slots[at].taken)
+		while (ids->slots[at].is_used)
 			at = (at + 1) & (ids->cap - 1);
 		ids->slots[at] = old.slots[i];
 	}
 }
 
-/* The slot of the key: of what is the same, or a free one. */
+/* The slot with an equal key, or a free slot for the key. */
 static struct symbol_slot *ids_slot(struct symbol_writer *writer, struct symbol_ids *ids,
 				    uint64_t hash, same_fn *same, const void *key)
 {
@@ -71,21 +71,21 @@ static struct symbol_slot *ids_slot(struct symbol_writer *writer, struct symbol_
 
 	size_t at = hash & (ids->cap - 1);
 
-	while (ids->slots[at].taken &&
+	while (ids->slots[at].is_used &&
 	       (ids->slots[at].hash != (uint32_t)hash || !same(writer, ids->slots[at].id, key)))
 		at = (at + 1) & (ids->cap - 1);
 	return &ids->slots[at];
 }
 
-static uint32_t ids_take(struct symbol_ids *ids, struct symbol_slot *slot, uint64_t hash,
-			 uint32_t id)
+static uint32_t ids_add(struct symbol_ids *ids, struct symbol_slot *slot, uint64_t hash,
+			uint32_t id)
 {
-	*slot = (struct symbol_slot){ .hash = (uint32_t)hash, .id = id, .taken = true };
+	*slot = (struct symbol_slot){ .hash = (uint32_t)hash, .id = id, .is_used = true };
 	ids->len++;
 	return id;
 }
 
-/* Where the name stands among the strings. Beyond 4 GiB it is nowhere: the file is not written. */
+/* The offset of the name in the strings, added if it is new. Beyond 4 GiB is_full is set. */
 static uint32_t name_add(struct symbol_writer *writer, str name)
 {
 	uint64_t hash;
@@ -96,7 +96,7 @@ static uint32_t name_add(struct symbol_writer *writer, str name)
 
 	struct symbol_slot *slot = ids_slot(writer, &writer->names, hash, same_name, &name);
 
-	if (slot->taken)
+	if (slot->is_used)
 		return slot->id;
 
 	size_t at = writer->strings.len;
@@ -106,7 +106,7 @@ static uint32_t name_add(struct symbol_writer *writer, str name)
 		return 0;
 	}
 	buf_str_prefixed(&writer->strings, name);
-	return ids_take(&writer->names, slot, hash, (uint32_t)at);
+	return ids_add(&writer->names, slot, hash, (uint32_t)at);
 }
 
 uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line)
@@ -116,10 +116,10 @@ uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t
 	struct symbol_slot *slot =
 		ids_slot(writer, &writer->function_ids, hash, same_function, &function);
 
-	if (slot->taken)
+	if (slot->is_used)
 		return slot->id;
 	*vec_push(writer->arena, &writer->functions) = function;
-	return ids_take(&writer->function_ids, slot, hash, (uint32_t)writer->functions.len - 1);
+	return ids_add(&writer->function_ids, slot, hash, (uint32_t)writer->functions.len - 1);
 }
 
 uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
@@ -142,10 +142,10 @@ uint32_t symbol_writer_file(struct symbol_writer *writer, str name)
 	uint64_t hash = hash_u64(at);
 	struct symbol_slot *slot = ids_slot(writer, &writer->file_ids, hash, same_file, &at);
 
-	if (slot->taken)
+	if (slot->is_used)
 		return slot->id;
 	*vec_push(writer->arena, &writer->files) = at;
-	return ids_take(&writer->file_ids, slot, hash, (uint32_t)writer->files.len - 1);
+	return ids_add(&writer->file_ids, slot, hash, (uint32_t)writer->files.len - 1);
 }
 
 uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node)
@@ -176,8 +176,8 @@ static void block_end(struct symbol_writer *writer)
 	writer->block = (struct symbol_block){ 0 };
 }
 
-/* Whether the row says what the one before it says anyway. */
-static bool row_is_said(const struct symbol_writer *writer, const struct symbol_row *row)
+/* True if the row equals the previous one, except for its address. */
+static bool row_is_redundant(const struct symbol_writer *writer, const struct symbol_row *row)
 {
 	const struct symbol_row *last = &writer->last;
 
@@ -190,9 +190,9 @@ void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row)
 {
 	struct symbol_row last = writer->last;
 
-	if (!row.node) /* where nothing stands, no line does */
+	if (!row.node) /* without a node there is no line */
 		row.file = row.line = 0;
-	if (row_is_said(writer, &row))
+	if (row_is_redundant(writer, &row))
 		return;
 	assert(!writer->row_count || row.address > last.address);
 	if (writer->block.row_count == SYMBOL_BLOCK_ROWS || row.address - last.address > STEP_MAX)
@@ -227,7 +227,7 @@ static bool write_whole(int fd, uint64_t at, str bytes, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(err, "write the table of names");
+			return err_errno(err, "write the symbol table");
 		bytes = str_skip(bytes, (size_t)n);
 		at += (uint64_t)n;
 	}
@@ -266,6 +266,6 @@ bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err)
 	}
 	header.checksum = hash_64(summed);
 	if (ftruncate(fd, (off_t)at))
-		return err_errno(err, "write the table of names");
+		return err_errno(err, "write the symbol table");
 	return write_whole(fd, 0, (str){ (const char *)&header, sizeof(header) }, err);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_writer - collects what a table of names says, each thing once, and writes it down.
+ * symbol_writer - collects the parts of a symbol table, without duplicates, and writes the file.
  *
- * The ids it gives out are those of symbol_format.h. Rows are added in the order of their
- * addresses; one that says what the row before says is left out.
+ * The ids that it returns are those of symbol_format.h. The caller adds rows in ascending order of
+ * addresses; a row equal to the previous one, except for its address, is left out. Memory is in the
+ * arena.
  */
 #pragma once
 
@@ -12,10 +13,10 @@
 #include "base/vec.h"
 #include "symbol_format.h"
 
-/* An open-addressing set of ids, by a hash of what they stand for. */
+/* A set of ids with open addressing, by a hash of their contents. */
 struct symbol_slot {
 	uint32_t hash, id;
-	bool taken;
+	bool is_used;
 };
 
 struct symbol_ids {
@@ -37,25 +38,38 @@ struct symbol_writer {
 	/* private */
 	VEC(struct symbol_block) blocks;
 	struct buf rows, strings;
-	struct buf both_names; /* the last ones */
+	struct buf both_names; /* scratch of symbol_writer_qualified() */
 	struct symbol_ids names, function_ids, file_ids;
-	struct symbol_block block; /* being filled */
+	struct symbol_block block; /* the one being filled */
 	struct symbol_row last;
-	bool is_full; /* 32 bits do not count what there is */
+	bool is_full; /* an id or an offset exceeded 32 bits */
 };
 
 void symbol_writer_init(struct symbol_writer *writer, struct arena *arena);
 
-/* name is not empty. What is longer than SYMBOL_NAME_MAX is cut. */
+/*
+ * The id of a function, added if it is new. name is not empty; it is truncated to SYMBOL_NAME_MAX
+ * bytes.
+ */
 uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line);
 
-/* The same of a name that no linker knows, with what it is in: "app::f" of "f"; may be empty. */
+/*
+ * The same for a function without a linkage name: name is "f", qualified is "app::f". qualified may
+ * be empty.
+ */
 uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
 				 uint32_t start_line);
+
+/* The id of a file, added if it is new. */
 uint32_t symbol_writer_file(struct symbol_writer *writer, str name);
+
+/* The id of the new node. */
 uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node);
 
 void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row);
 
-/* ERR_LIMIT: more than 32 bits can count. */
+/*
+ * Writes the table from offset 0 of fd. ERR_LIMIT: the names or rows exceed 4 GiB, or an id exceeds
+ * 32 bits.
+ */
 bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err) MUST_CHECK;

@@ -3,10 +3,9 @@
 
 #include "base/hash.h"
 #include "object/elf_sections.h"
-#include "unwind_fill.h"
+#include "unwind_cfi.h"
 #include "unwind_fixed.h"
 #include "unwind_follow.h"
-#include "unwind_frames.h"
 #include "unwind_go.h"
 #include "unwind_writer.h"
 
@@ -17,14 +16,14 @@ const char *const unwind_build_reason_names[UNWIND_BUILD_REASON_COUNT] = {
 	UNWIND_BUILD_REASON_NAMES
 };
 
-struct work {
+struct table_build {
 	int fd;
 	uint64_t memory_max;
 	struct arena *arena;
 	struct elf_file elf;
 	struct elf_sections sections;
 	const struct unwind_machine *machine;
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct unwind_rows rows;
 };
 
@@ -40,82 +39,82 @@ static const struct unwind_machine *machine_of(const struct elf_file *elf)
 	return elf->machine == EM_AARCH64 ? &arm64 : NULL;
 }
 
-/* Code of Go that nobody tells rows of keeps the frame pointer all the same. */
-static void go_fill(struct work *work)
+/* Go code without rows keeps the frame pointer. */
+static void go_fill(struct table_build *build)
 {
-	const struct elf_section *text = elf_sections_find(&work->sections, STR(".text"));
+	const struct elf_section *text = elf_sections_find(&build->sections, STR(".text"));
 
 	if (elf_section_has_bytes(text))
-		unwind_stretches_add(&work->stretches, text->address, text->size,
-				     unwind_fixed(UNWIND_SOURCE_FILL, UNWIND_FIXED_FRAME_POINTER));
+		unwind_ranges_add(&build->ranges, text->address, text->size,
+				  unwind_fixed(UNWIND_SOURCE_FIXED, UNWIND_FIXED_FRAME_POINTER));
 }
 
-/* All that is known of the file's code, from all sources. */
-static bool stretches_list(struct work *work, bool *ret_is_go, struct err *err)
+/* Adds the ranges of all sources. */
+static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *err)
 {
-	struct unwind_code *code = arena_new(work->arena, struct unwind_code);
-	struct unwind_frames frames = {
-		.fd = work->fd,
-		.elf = &work->elf,
-		.sections = &work->sections,
-		.machine = work->machine,
+	struct elf_code *code = arena_new(build->arena, struct elf_code);
+	struct unwind_cfi_file cfi_file = {
+		.fd = build->fd,
+		.elf = &build->elf,
+		.sections = &build->sections,
+		.machine = build->machine,
 	};
 	struct unwind_go go = {
-		.sections = &work->sections,
-		.machine = work->machine,
+		.sections = &build->sections,
+		.machine = build->machine,
 		.code = code,
 	};
 
-	code->fd = work->fd;
-	code->elf = &work->elf;
-	if (!unwind_stretches_init(&work->stretches, &work->elf, work->memory_max, work->arena,
-				   err))
+	code->fd = build->fd;
+	code->elf = &build->elf;
+	if (!unwind_ranges_init(&build->ranges, &build->elf, build->memory_max, build->arena, err))
 		return false;
-	unwind_fixed_init(&work->stretches, work->machine);
-	if (!unwind_go_list(&go, &work->stretches, ret_is_go, err) ||
-	    !unwind_frames_list(&frames, &work->stretches, err))
+	unwind_fixed_init(&build->ranges, build->machine);
+	if (!unwind_go_list(&go, &build->ranges, ret_is_go, err) ||
+	    !unwind_cfi_file_list(&cfi_file, &build->ranges, err))
 		return false;
 
-	size_t told = unwind_stretches_count(&work->stretches);
-	/* A C library, or a program that has one in it, which does not describe even that a
-	 * signal's handler returns, describes nothing. */
-	bool is_bare =
-		work->elf.entry && !frames.has_signal && !*ret_is_go && !work->elf.has_interpreter;
-	struct unwind_fill fill = {
-		.sections = &work->sections,
-		.machine = work->machine,
+	size_t described_count = unwind_ranges_count(&build->ranges);
+	/* A C library, or a static program with one, has no unwind information at all if it does
+	 * not even describe the return from signals. */
+	bool is_bare = build->elf.entry && !cfi_file.has_signal && !*ret_is_go &&
+		       !build->elf.has_interpreter;
+	struct unwind_fixed_search search = {
+		.sections = &build->sections,
+		.machine = build->machine,
 		.code = code,
 		.wants_signal = is_bare,
 	};
-	struct unwind_follow follow = { .fd = work->fd, .sections = &work->sections };
+	struct unwind_follow follow = { .fd = build->fd, .sections = &build->sections };
 
-	unwind_fill_list(&fill, &work->stretches);
-	if (*ret_is_go && told == 0)
-		go_fill(work);
-	return !is_bare || work->machine->has_link_register ||
-	       unwind_follow_list(&follow, &work->stretches, err);
+	unwind_fixed_list(&search, &build->ranges);
+	if (*ret_is_go && described_count == 0)
+		go_fill(build);
+	return !is_bare || build->machine->has_link_register ||
+	       unwind_follow_list(&follow, &build->ranges, err);
 }
 
-static bool rows_find(struct work *work, enum unwind_build_reason *ret_reason, struct err *err)
+static bool rows_find(struct table_build *build, enum unwind_build_reason *ret_reason,
+		      struct err *err)
 {
 	bool is_go;
 
-	if (!elf_file_read(&work->elf, work->fd, err) ||
-	    !elf_sections_read(work->fd, work->arena, &work->sections, err))
+	if (!elf_file_read(&build->elf, build->fd, err) ||
+	    !elf_sections_read(build->fd, build->arena, &build->sections, err))
 		return false;
-	work->machine = machine_of(&work->elf);
-	if (!work->machine) {
+	build->machine = machine_of(&build->elf);
+	if (!build->machine) {
 		*ret_reason = UNWIND_WRONG_MACHINE;
-		return err_set(err, ERR_INVALID, "of a machine whose stacks are not walked");
+		return err_set(err, ERR_INVALID, "unsupported machine: neither x86-64 nor arm64");
 	}
-	if (!stretches_list(work, &is_go, err) ||
-	    !unwind_stretches_rows(&work->stretches, &work->rows, err))
+	if (!ranges_list(build, &is_go, err) ||
+	    !unwind_ranges_rows(&build->ranges, &build->rows, err))
 		return false;
-	if (work->rows.rows.len == 0) {
+	if (build->rows.rows.len == 0) {
 		*ret_reason = UNWIND_NO_ROWS;
-		return err_set(err, ERR_NOT_FOUND, "it has no unwind rows");
+		return err_set(err, ERR_NOT_FOUND, "the file has no unwind information");
 	}
-	work->rows.flags = is_go ? UNWIND_TABLE_GO : 0;
+	build->rows.flags = is_go ? UNWIND_TABLE_GO : 0;
 	return true;
 }
 
@@ -127,25 +126,25 @@ static bool write_all(int fd, str bytes, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(err, "write the table of unwind rows");
+			return err_errno(err, "write the unwind table");
 		bytes = str_skip(bytes, (size_t)n);
 	}
 	return true;
 }
 
-static bool file_write(struct work *work, int fd, struct unwind_build_result *result,
+static bool file_write(struct table_build *build, int fd, struct unwind_build_result *result,
 		       struct err *err)
 {
 	struct unwind_file_header header = { .version = UNWIND_FILE_VERSION };
 	str pages;
 
-	if (!unwind_pages_write(&work->rows, work->arena, &pages, err))
+	if (!unwind_pages_write(&build->rows, build->arena, &pages, err))
 		return false;
 	memcpy(header.magic, UNWIND_FILE_MAGIC, sizeof(header.magic));
 	header.page_count = (uint32_t)(pages.len / UNWIND_PAGE_BYTES);
 	header.checksum = hash_64(pages);
-	result->rows = work->rows.rows.len;
-	result->rules = work->rows.rules.len;
+	result->rows = build->rows.rows.len;
+	result->rules = build->rows.rules.len;
 	result->bytes = sizeof(header) + pages.len;
 	return write_all(fd, (str){ (const char *)&header, sizeof(header) }, err) &&
 	       write_all(fd, pages, err);
@@ -162,16 +161,16 @@ bool unwind_build(const struct unwind_build_options *options, int elf_fd, int ou
 		  struct unwind_build_result *ret, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct work *work = arena_new(&arena, struct work);
+	struct table_build *build = arena_new(&arena, struct table_build);
 	struct unwind_build_result result = { .reason = UNWIND_BUILT };
 
-	*work = (struct work){
+	*build = (struct table_build){
 		.fd = elf_fd,
 		.arena = &arena,
 		.memory_max = options->memory_max ? options->memory_max : UNWIND_BUILD_MEMORY_MAX,
 	};
 
-	bool ok = rows_find(work, &result.reason, err) && file_write(work, out_fd, &result, err);
+	bool ok = rows_find(build, &result.reason, err) && file_write(build, out_fd, &result, err);
 
 	if (!ok && result.reason == UNWIND_BUILT)
 		result.reason = reason_of(err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_build - the table of unwind rows of an ELF file.
+ * unwind_build - builds the unwind table of an ELF file.
  *
- * The file may have been made to deceive: what is done is bounded by its size and by limits.h.
+ * The file is untrusted input: the work is bounded by its size and by limits.h.
  */
 #pragma once
 
@@ -10,15 +10,15 @@
 
 enum unwind_build_reason {
 	UNWIND_BUILT,
-	UNWIND_NO_ROWS,       /* neither .eh_frame nor .debug_frame tells any, and it is not Go's */
-	UNWIND_MALFORMED,     /* no ELF file, or one that contradicts itself */
-	UNWIND_TOO_LARGE,     /* more than limits.h allows, or code of 4 GB and more */
+	UNWIND_NO_ROWS,       /* no unwind information: no .eh_frame, .debug_frame or .gopclntab */
+	UNWIND_MALFORMED,     /* not an ELF file, or its contents are inconsistent */
+	UNWIND_TOO_LARGE,     /* more than limits.h allows, or its code spans more than 4 GB */
 	UNWIND_WRONG_MACHINE, /* neither x86-64 nor arm64 */
-	UNWIND_IO,            /* it could not be read, or the table not be written */
+	UNWIND_IO,            /* reading the file or writing the table failed */
 	UNWIND_BUILD_REASON_COUNT
 };
 
-/* What they are called, for a table that may go on with others. */
+/* The names, as initializers: another table can add its own names to them. */
 #define UNWIND_BUILD_REASON_NAMES                                                                 \
 	[UNWIND_BUILT] = "built", [UNWIND_NO_ROWS] = "no_rows", [UNWIND_MALFORMED] = "malformed", \
 	[UNWIND_TOO_LARGE] = "too_large", [UNWIND_WRONG_MACHINE] = "wrong_machine",               \
@@ -27,17 +27,18 @@ enum unwind_build_reason {
 extern const char *const unwind_build_reason_names[UNWIND_BUILD_REASON_COUNT];
 
 struct unwind_build_options {
-	uint64_t memory_max; /* bytes that a build may hold; 0: UNWIND_BUILD_MEMORY_MAX */
+	uint64_t memory_max; /* bytes of memory for the build; 0: UNWIND_BUILD_MEMORY_MAX */
 };
 
 struct unwind_build_result {
 	enum unwind_build_reason reason;
-	uint64_t rows, rules, bytes; /* of the table: bytes of its file */
+	uint64_t rows, rules, bytes; /* of the table; bytes is the size of its file */
 };
 
 /*
- * Builds the table of the ELF file at elf_fd and writes its file to out_fd, at its position. False:
- * there is none, and ret->reason says why in a word.
+ * Builds the table of the ELF file at elf_fd and writes it to out_fd, at its current position. The
+ * caller keeps both descriptors. False: there is no table; ret->reason has the reason, err the
+ * sentence.
  */
 bool unwind_build(const struct unwind_build_options *options, int elf_fd, int out_fd,
 		  struct unwind_build_result *ret, struct err *err) MUST_CHECK;

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* A block's parts, in place. */
-struct block {
+/* The parts of a block in the mapped page. */
+struct mapped_block {
 	uint32_t count;
 	const uint8_t *addresses, *rules;
 	bool is_wide;
@@ -29,32 +29,32 @@ static struct unwind_entry entry_at(const uint8_t *entries, uint32_t index)
 	return entry;
 }
 
-/* The entries that name blocks follow each other, whether they are in the root or in pages. */
+/* The entries of blocks are contiguous, in the root or in the index pages. */
 static const uint8_t *block_entries(const struct unwind_file *file)
 {
 	return file->pages +
 	       (file->header->depth == 1 ? sizeof(struct unwind_header) : UNWIND_PAGE_BYTES);
 }
 
-static struct block block_at(const struct unwind_file *file, uint32_t place)
+static struct mapped_block block_at(const struct unwind_file *file, uint32_t place)
 {
 	const uint8_t *at = file->pages + (place & ~(uint32_t)UNWIND_BLOCK_WIDE);
 	uint32_t count = u16_at(at, 0);
 
-	return (struct block){ .count = count,
-			       .addresses = at + sizeof(uint16_t),
-			       .rules = at + sizeof(uint16_t) * (1 + count),
-			       .is_wide = place & UNWIND_BLOCK_WIDE };
+	return (struct mapped_block){ .count = count,
+				      .addresses = at + sizeof(uint16_t),
+				      .rules = at + sizeof(uint16_t) * (1 + count),
+				      .is_wide = place & UNWIND_BLOCK_WIDE };
 }
 
-static uint32_t rule_at(const struct block *block, uint32_t row)
+static uint32_t rule_at(const struct mapped_block *block, uint32_t row)
 {
 	return block->is_wide ? u16_at(block->rules, row) : block->rules[row];
 }
 
-static bool spoiled(struct err *err, const char *what)
+static bool corrupt(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the table of unwind rows is spoiled: %s", what);
+	return err_set(err, ERR_INVALID, "the unwind table is corrupt: %s", what);
 }
 
 static bool header_check(const struct unwind_file *file, struct err *err)
@@ -67,16 +67,16 @@ static bool header_check(const struct unwind_file *file, struct err *err)
 	uint64_t roots = header->depth == 1 ? header->block_count : index_pages;
 
 	if (header->page_count != file->page_count || header->depth < 1 || header->depth > 2)
-		return spoiled(err, "its header");
+		return corrupt(err, "its header");
 	if (header->block_count == 0 || header->root_count != roots || roots > UNWIND_ROOT_MAX ||
 	    (header->depth == 2 && index_pages >= file->page_count))
-		return spoiled(err, "the number of blocks");
+		return corrupt(err, "the number of blocks");
 	if (header->rule_count == 0 || header->rule_count > UNWIND_RULES_MAX ||
 	    header->rules_at % sizeof(struct unwind_rule) || rules > bytes ||
 	    header->rules_at > bytes - rules)
-		return spoiled(err, "where its rules are");
+		return corrupt(err, "the offset of its rules");
 	if (header->bytes == 0 || header->base > UINT64_MAX - header->bytes)
-		return spoiled(err, "its addresses");
+		return corrupt(err, "its addresses");
 	return true;
 }
 
@@ -89,12 +89,12 @@ static bool rules_check(const struct unwind_file *file, struct err *err)
 		       sizeof(rule));
 		if (rule.cfa >= UNWIND_CFA_COUNT || rule.frame_pointer >= UNWIND_SAVED_COUNT ||
 		    rule.return_address >= UNWIND_SAVED_COUNT)
-			return spoiled(err, "a rule");
+			return corrupt(err, "a rule");
 	}
 	return true;
 }
 
-/* The block's rows ascend and end before the next block begins; each has a rule. */
+/* The block's rows ascend and end before the next block begins; each has a valid rule. */
 static bool block_check(const struct unwind_file *file, uint32_t place, uint64_t room,
 			struct err *err)
 {
@@ -102,21 +102,21 @@ static bool block_check(const struct unwind_file *file, uint32_t place, uint64_t
 	uint64_t left = UNWIND_PAGE_BYTES - at % UNWIND_PAGE_BYTES;
 
 	if (at % 2 || at >= (uint64_t)file->page_count * UNWIND_PAGE_BYTES)
-		return spoiled(err, "a block's place");
+		return corrupt(err, "the offset of a block");
 
-	struct block block = block_at(file, place);
+	struct mapped_block block = block_at(file, place);
 	uint64_t row_bytes = sizeof(uint16_t) + (block.is_wide ? sizeof(uint16_t) : 1);
 
 	if (block.count == 0 || block.count > UNWIND_BLOCK_ROWS_MAX ||
 	    sizeof(uint16_t) + block.count * row_bytes > left)
-		return spoiled(err, "the number of a block's rows");
+		return corrupt(err, "the number of a block's rows");
 	for (uint32_t i = 0; i < block.count; i++) {
 		uint16_t address = u16_at(block.addresses, i);
 
 		if (i ? address <= u16_at(block.addresses, i - 1) : address != 0)
-			return spoiled(err, "the order of rows");
+			return corrupt(err, "the order of rows");
 		if (address >= room || rule_at(&block, i) >= file->header->rule_count)
-			return spoiled(err, "a row");
+			return corrupt(err, "a row");
 	}
 	return true;
 }
@@ -133,12 +133,12 @@ static bool blocks_check(const struct unwind_file *file, struct err *err)
 							    : header->bytes;
 
 		if ((i == 0 && entry.address != 0) || next <= entry.address)
-			return spoiled(err, "the order of blocks");
+			return corrupt(err, "the order of blocks");
 		if (!block_check(file, entry.place, next - entry.address, err))
 			return false;
 		rows += block_at(file, entry.place).count;
 	}
-	return rows == header->row_count || spoiled(err, "the number of rows");
+	return rows == header->row_count || corrupt(err, "the number of rows");
 }
 
 static bool root_check(const struct unwind_file *file, struct err *err)
@@ -150,7 +150,7 @@ static bool root_check(const struct unwind_file *file, struct err *err)
 		struct unwind_entry first = entry_at(block_entries(file), i * UNWIND_INDEX_MAX);
 
 		if (entry.place != (i + 1) * UNWIND_PAGE_BYTES || entry.address != first.address)
-			return spoiled(err, "its root");
+			return corrupt(err, "its root");
 	}
 	return true;
 }
@@ -162,18 +162,18 @@ static bool image_check(struct unwind_file *file, struct err *err)
 
 	if (file->image_len < sizeof(*header) ||
 	    memcmp(header->magic, UNWIND_FILE_MAGIC, sizeof(header->magic)) != 0)
-		return err_set(err, ERR_INVALID, "not a table of unwind rows");
+		return err_set(err, ERR_INVALID, "not an unwind table");
 	if (header->version != UNWIND_FILE_VERSION)
-		return err_set(err, ERR_INVALID, "a table of unwind rows of version %u, not %d",
+		return err_set(err, ERR_INVALID, "an unwind table of version %u, not %d",
 			       header->version, UNWIND_FILE_VERSION);
 	bytes = (uint64_t)header->page_count * UNWIND_PAGE_BYTES;
 	if (header->page_count == 0 || file->image_len != sizeof(*header) + bytes)
-		return spoiled(err, "its size");
+		return corrupt(err, "its size");
 	file->pages = (const uint8_t *)(header + 1);
 	file->page_count = header->page_count;
 	file->header = (const struct unwind_header *)(const void *)file->pages;
 	if (hash_64((str){ (const char *)file->pages, bytes }) != header->checksum)
-		return spoiled(err, "its checksum");
+		return corrupt(err, "its checksum");
 	return header_check(file, err) && rules_check(file, err) && blocks_check(file, err) &&
 	       root_check(file, err);
 }
@@ -184,14 +184,14 @@ bool unwind_file_open(struct unwind_file *file, int fd, struct err *err)
 
 	*file = (struct unwind_file){ 0 };
 	if (fstat(fd, &stat))
-		return err_errno(err, "look at the table of unwind rows");
+		return err_errno(err, "stat the unwind table");
 	if (stat.st_size < (off_t)sizeof(struct unwind_file_header))
-		return err_set(err, ERR_INVALID, "not a table of unwind rows");
+		return err_set(err, ERR_INVALID, "not an unwind table");
 
 	void *image = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (image == MAP_FAILED)
-		return err_errno(err, "map the table of unwind rows");
+		return err_errno(err, "map the unwind table");
 	file->image = image;
 	file->image_len = (size_t)stat.st_size;
 	if (image_check(file, err))
@@ -207,7 +207,7 @@ void unwind_file_close(struct unwind_file *file)
 	*file = (struct unwind_file){ 0 };
 }
 
-/* The block and row that hold there; false: outside of what the table speaks of. */
+/* The block and the row at this address. False: outside of the table. */
 static bool row_find(const struct unwind_file *file, uint64_t address, uint32_t *ret_block,
 		     uint32_t *ret_row)
 {
@@ -227,7 +227,7 @@ static bool row_find(const struct unwind_file *file, uint64_t address, uint32_t 
 	}
 
 	struct unwind_entry entry = entry_at(entries, low);
-	struct block block = block_at(file, entry.place);
+	struct mapped_block block = block_at(file, entry.place);
 
 	from_base -= entry.address;
 	for (uint32_t end = block.count; end - row > 1;) {
@@ -251,7 +251,7 @@ bool unwind_file_find(const struct unwind_file *file, uint64_t address,
 	if (!row_find(file, address, &index, &row))
 		return false;
 
-	struct block block = block_at(file, entry_at(block_entries(file), index).place);
+	struct mapped_block block = block_at(file, entry_at(block_entries(file), index).place);
 	uint64_t at = file->header->rules_at + (uint64_t)rule_at(&block, row) * sizeof(*ret_rule);
 	struct unwind_rule rule;
 
@@ -275,7 +275,7 @@ bool unwind_file_next(const struct unwind_file *file, uint64_t address, uint64_t
 		return false;
 
 	struct unwind_entry entry = entry_at(block_entries(file), index);
-	struct block block = block_at(file, entry.place);
+	struct mapped_block block = block_at(file, entry.place);
 
 	if (row + 1 < block.count)
 		*ret_address = header->base + entry.address + u16_at(block.addresses, row + 1);

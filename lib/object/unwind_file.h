@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_file - a table of unwind rows on disk, mapped.
+ * unwind_file - a mapped file with an unwind table.
  *
- * All of it is verified when it is opened: whoever searches its pages afterwards as unwind_format.h
- * says is led to places within them, however the file came to be.
+ * unwind_file_open() verifies the whole table. A search of its pages, as unwind_format.h defines
+ * it, then never leads out of the pages, even if the file is corrupt or malicious.
  */
 #pragma once
 
@@ -19,15 +19,20 @@ struct unwind_file {
 	size_t image_len;
 };
 
-/* ERR_INVALID: it is no such table, or spoiled. The descriptor stays the caller's. */
+/*
+ * Maps the table and verifies it. ERR_INVALID: not an unwind table, of another version, or corrupt.
+ * The caller keeps the descriptor.
+ */
 bool unwind_file_open(struct unwind_file *file, int fd, struct err *err) MUST_CHECK;
 void unwind_file_close(struct unwind_file *file);
 
-/* The rule of the row that holds at an address of the ELF file; false: none does. */
+/* The rule at an address of the ELF file. False: there is no row. */
 bool unwind_file_find(const struct unwind_file *file, uint64_t address,
 		      struct unwind_rule *ret_rule) MUST_CHECK;
 
-/* Where the row after the one that holds at this address begins, or the table ends. False: past its
- * end. For what lists all rows; where none holds is a row, too. */
+/*
+ * The address of the next row after this address, or the end of the table. It is for listing all
+ * rows, including rows with UNWIND_CFA_NONE. False: the address is past the end of the table.
+ */
 bool unwind_file_next(const struct unwind_file *file, uint64_t address,
 		      uint64_t *ret_address) MUST_CHECK;

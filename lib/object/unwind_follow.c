@@ -6,17 +6,17 @@
 
 enum { WORD = 8, UNSEEN = INT32_MIN, DEPTH_MAX = 1 << 24 };
 
-/* Of the stack pointer and the frame pointer, before an instruction. */
-struct state {
-	int32_t depth;  /* bytes since the call; UNSEEN: nobody has been here */
-	int32_t saved;  /* depth of where the frame pointer was pushed; 0: it was not */
-	int32_t framed; /* depth where the frame pointer stands; 0: it is something else */
-	bool is_lost;   /* the stack pointer is somewhere below, as the frame pointer knows */
+/* The stack pointer and the frame pointer before an instruction. */
+struct stack_state {
+	int32_t depth;  /* bytes pushed since the call; UNSEEN: not reached yet */
+	int32_t saved;  /* depth at which the frame pointer was pushed; 0: it was not */
+	int32_t framed; /* depth that the frame pointer points to; 0: it is no frame pointer */
+	bool is_lost;   /* the depth is unknown; only the frame pointer locates the frame */
 };
 
 struct followed_row {
 	uint32_t at; /* from the function's first byte */
-	struct state state;
+	struct stack_state state;
 };
 
 struct followed {
@@ -24,25 +24,25 @@ struct followed {
 	uint32_t first, count; /* rows */
 };
 
-struct work {
+struct text_scan {
 	struct arena *arena;
 	str text;
-	/* A bit for each byte: something calls or names it; something jumps there from elsewhere
-	 * with a frame of its own, so that it is a part of that. */
+	/* A bit for each byte. is_entry: it is called or referenced. is_part: another function
+	 * jumps to it with its own frame, so it is a part of that function. */
 	uint8_t *is_entry, *is_part;
 	VEC(struct followed_row) rows;
 	VEC(struct followed) functions;
-	struct state *states; /* of each instruction of a function, and where jumps lead */
+	struct stack_state *states; /* at each instruction of a function and each jump target */
 	size_t states_cap;
 };
 
-/* A function on the way from its first byte to its last. */
+/* The analysis of a function, from its first byte to its last. */
 struct path {
-	struct work *work;
+	struct text_scan *scan;
 	str code;
-	bool splits; /* behind a return that nothing leads past, another function begins */
-	struct state now, body;
-	bool falls_through, fits;
+	bool splits; /* assume that another function begins after a return, without a jump to it */
+	struct stack_state now, body;
+	bool falls_through, is_consistent;
 };
 
 static bool is_marked(const uint8_t *bits, size_t at)
@@ -50,9 +50,9 @@ static bool is_marked(const uint8_t *bits, size_t at)
 	return bits[at / 8] & (1 << at % 8);
 }
 
-static void mark(const struct work *work, uint8_t *bits, uint64_t at)
+static void mark(const struct text_scan *scan, uint8_t *bits, uint64_t at)
 {
-	if (at < work->text.len)
+	if (at < scan->text.len)
 		bits[at / 8] |= (uint8_t)(1 << at % 8);
 }
 
@@ -61,50 +61,53 @@ static bool is_call(const struct x86_instruction *it)
 	return it->map == 0 && it->opcode == 0xe8;
 }
 
-/* lea N(%rip): a function's address, if code is there. */
+/* lea N(%rip): the address of a function, if it is in the code. */
 static bool is_address(const struct x86_instruction *it)
 {
 	return it->map == 0 && it->opcode == 0x8d && it->mode == 0 && it->rm % 8 == X86_RBP;
 }
 
-/* All that is called directly, or by its address; where it makes no sense it goes on behind. */
-static void entries_find(struct work *work)
+/* Marks the targets of calls and lea. An unknown instruction is skipped by one byte. */
+static void entries_find(struct text_scan *scan)
 {
-	for (size_t at = 0; at < work->text.len;) {
-		struct x86_instruction it = x86_instruction_read(str_skip(work->text, at));
+	for (size_t at = 0; at < scan->text.len;) {
+		struct x86_instruction it = x86_instruction_read(str_skip(scan->text, at));
 
 		if (is_call(&it))
-			mark(work, work->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
+			mark(scan, scan->is_entry, at + it.len + (uint64_t)(int64_t)it.immediate);
 		if (is_address(&it))
-			mark(work, work->is_entry,
+			mark(scan, scan->is_entry,
 			     at + it.len + (uint64_t)(int64_t)it.displacement);
 		at += it.len ? it.len : 1;
 	}
 }
 
-static bool state_eq(const struct state *a, const struct state *b)
+static bool state_eq(const struct stack_state *a, const struct stack_state *b)
 {
 	return a->depth == b->depth && a->saved == b->saved && a->framed == b->framed &&
 	       a->is_lost == b->is_lost;
 }
 
-/* A jump leads there. What is reached with a frame from outside is a part of another function. */
+/*
+ * Merges the state at a jump target. A target outside of the function that is reached with a frame
+ * is a part of this function.
+ */
 static void jump_to(struct path *path, size_t from, int64_t distance)
 {
 	int64_t to = (int64_t)from + distance;
-	struct state *known;
+	struct stack_state *known;
 
 	if (to < 0 || to >= (int64_t)path->code.len) {
 		if (path->now.depth || path->now.is_lost)
-			mark(path->work, path->work->is_part,
-			     (uint64_t)(path->code.ptr - path->work->text.ptr + to));
+			mark(path->scan, path->scan->is_part,
+			     (uint64_t)(path->code.ptr - path->scan->text.ptr + to));
 		return;
 	}
-	known = &path->work->states[to];
+	known = &path->scan->states[to];
 	if (known->depth == UNSEEN && to >= (int64_t)from)
 		*known = path->now;
 	else
-		path->fits &= state_eq(known, &path->now);
+		path->is_consistent &= state_eq(known, &path->now);
 }
 
 static bool is_register(const struct x86_instruction *it, uint8_t number)
@@ -112,11 +115,11 @@ static bool is_register(const struct x86_instruction *it, uint8_t number)
 	return it->has_modrm && it->mode == X86_REGISTER && it->rm == number;
 }
 
-/* One word above is where the return address was, for those that pop it. */
+/* A depth of -WORD is allowed: some code pops the return address. */
 static void stack_set(struct path *path, int64_t depth)
 {
-	path->fits &= depth >= -WORD && depth <= DEPTH_MAX;
-	path->now.depth = path->fits ? (int32_t)depth : 0;
+	path->is_consistent &= depth >= -WORD && depth <= DEPTH_MAX;
+	path->now.depth = path->is_consistent ? (int32_t)depth : 0;
 	path->now.is_lost = false;
 }
 
@@ -126,11 +129,11 @@ static void stack_move(struct path *path, int64_t bytes)
 		stack_set(path, path->now.depth + bytes);
 }
 
-/* The stack pointer becomes what only the frame pointer can tell. */
+/* From here on only the frame pointer locates the frame. */
 static void stack_lose(struct path *path)
 {
 	path->now.is_lost = true;
-	path->fits &= path->now.framed != 0;
+	path->is_consistent &= path->now.framed != 0;
 }
 
 static void frame_pointer_pop(struct path *path)
@@ -138,7 +141,7 @@ static void frame_pointer_pop(struct path *path)
 	path->now.saved = path->now.framed = 0;
 }
 
-/* Pushes and pops of one byte. False: it is none. */
+/* push, pop and leave. False: another instruction. */
 static bool push_or_pop(struct path *path, const struct x86_instruction *it)
 {
 	uint8_t opcode = it->opcode;
@@ -154,20 +157,20 @@ static bool push_or_pop(struct path *path, const struct x86_instruction *it)
 	if ((opcode & 0xf8) == 0x58 || opcode == 0x9d) {
 		if (opcode == 0x58 + X86_RBP && it->len == 1)
 			frame_pointer_pop(path);
-		path->fits &= opcode != 0x58 + X86_RSP || it->len > 1;
+		path->is_consistent &= opcode != 0x58 + X86_RSP || it->len > 1;
 		stack_move(path, -WORD);
 		return true;
 	}
 	if (opcode == 0xc9) { /* leave */
 		stack_set(path, path->now.framed - WORD);
-		path->fits &= path->now.framed != 0;
+		path->is_consistent &= path->now.framed != 0;
 		frame_pointer_pop(path);
 		return true;
 	}
 	return false;
 }
 
-/* add, or, ... of a constant. */
+/* add, or, ... of a constant to the stack pointer. */
 static void constant_to_stack(struct path *path, const struct x86_instruction *it)
 {
 	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
@@ -179,10 +182,10 @@ static void constant_to_stack(struct path *path, const struct x86_instruction *i
 	else if (it->reg == AND)
 		stack_lose(path);
 	else
-		path->fits &= it->reg == CMP;
+		path->is_consistent &= it->reg == CMP;
 }
 
-/* mov and lea with the stack pointer, or the frame pointer, on either side. */
+/* mov and lea from or to the stack pointer or the frame pointer. */
 static void move(struct path *path, uint8_t from, uint8_t to, int32_t displacement)
 {
 	if (to == X86_RSP && from == X86_RBP && path->now.framed)
@@ -198,7 +201,7 @@ static void move(struct path *path, uint8_t from, uint8_t to, int32_t displaceme
 					   : 0;
 }
 
-/* mov and lea. False: it is neither. */
+/* mov and lea. False: another instruction. */
 static bool is_moved(struct path *path, const struct x86_instruction *it)
 {
 	bool is_register_form = it->mode == X86_REGISTER;
@@ -214,7 +217,7 @@ static bool is_moved(struct path *path, const struct x86_instruction *it)
 	return true;
 }
 
-/* Arithmetic between registers, with the stack pointer as its result; cmp has none. */
+/* Arithmetic of registers with the stack pointer as its result; cmp has no result. */
 static bool is_computed(const struct x86_instruction *it)
 {
 	if (it->opcode >= 0x38)
@@ -222,7 +225,7 @@ static bool is_computed(const struct x86_instruction *it)
 	return it->opcode & 2 ? it->reg == X86_RSP : is_register(it, X86_RSP);
 }
 
-/* What else writes to the stack pointer. */
+/* Other instructions that write to the stack pointer. */
 static void others(struct path *path, const struct x86_instruction *it)
 {
 	uint8_t opcode = it->opcode;
@@ -238,7 +241,7 @@ static void others(struct path *path, const struct x86_instruction *it)
 	else if (is_computed(it))
 		stack_lose(path);
 	else if (opcode == 0x87)
-		path->fits &= it->reg != X86_RSP && !is_register(it, X86_RSP);
+		path->is_consistent &= it->reg != X86_RSP && !is_register(it, X86_RSP);
 }
 
 static bool is_return(const struct x86_instruction *it)
@@ -259,7 +262,7 @@ static bool is_conditional(const struct x86_instruction *it)
 	       ((it->opcode & 0xf0) == 0x70 || (it->opcode >= 0xe0 && it->opcode <= 0xe3));
 }
 
-/* Goes nowhere, or to wherever a table says: ud2, hlt, int3, jmp *... */
+/* No known successor: ud2, hlt, int3, or an indirect jump. */
 static bool is_end(const struct x86_instruction *it)
 {
 	if (it->map == 1)
@@ -268,7 +271,7 @@ static bool is_end(const struct x86_instruction *it)
 				(it->opcode == 0xff && (it->reg & 7) == 4));
 }
 
-/* Jumps and returns. False: it is none. */
+/* Jumps and returns. False: another instruction. */
 static bool jump(struct path *path, const struct x86_instruction *it, size_t after)
 {
 	if (it->is_vector)
@@ -281,7 +284,7 @@ static bool jump(struct path *path, const struct x86_instruction *it, size_t aft
 	if (is_jump(it))
 		jump_to(path, after, it->immediate);
 	if (is_return(it))
-		path->fits &= path->now.depth == 0 && !path->now.is_lost;
+		path->is_consistent &= path->now.depth == 0 && !path->now.is_lost;
 	return !path->falls_through;
 }
 
@@ -291,7 +294,7 @@ static bool is_padding(const struct x86_instruction *it)
 	       (it->map == 1 && it->opcode == 0x1f);
 }
 
-/* Whether the stack is being given up: what is behind a return belongs to what was before that. */
+/* True in an epilogue: code after the return has the state from before the epilogue. */
 static bool is_epilogue(const struct x86_instruction *it)
 {
 	if (it->map)
@@ -301,49 +304,51 @@ static bool is_epilogue(const struct x86_instruction *it)
 		it->reg == 0);
 }
 
-/* The state at an instruction: as it was left before, as a jump brings it, or a guess. */
+/* The state at an instruction: from the previous one, from a jump to it, or a guess. */
 static void arrive(struct path *path, size_t at)
 {
-	struct state *known = &path->work->states[at];
+	struct stack_state *known = &path->scan->states[at];
 
 	if (path->falls_through)
-		path->fits &= known->depth == UNSEEN || state_eq(known, &path->now);
+		path->is_consistent &= known->depth == UNSEEN || state_eq(known, &path->now);
 	else if (known->depth != UNSEEN)
 		path->now = *known;
 	else
-		path->now = path->splits ? (struct state){ 0 } : path->body;
+		path->now = path->splits ? (struct stack_state){ 0 } : path->body;
 	path->falls_through = true;
 	*known = path->now;
 }
 
 static void row_add(struct path *path, size_t first, size_t at)
 {
-	struct work *work = path->work;
+	struct text_scan *scan = path->scan;
 
-	if (work->rows.len > first &&
-	    state_eq(&work->rows.items[work->rows.len - 1].state, &path->now))
+	if (scan->rows.len > first &&
+	    state_eq(&scan->rows.items[scan->rows.len - 1].state, &path->now))
 		return;
-	*vec_push(work->arena, &work->rows) = (struct followed_row){ (uint32_t)at, path->now };
+	*vec_push(scan->arena, &scan->rows) = (struct followed_row){ (uint32_t)at, path->now };
 }
 
-/* One way of looking at it. False: it does not fit together. */
-static bool function_walk(struct work *work, str code, bool splits)
+/* Analyses a function with one assumption (splits). False: it is inconsistent. */
+static bool function_walk(struct text_scan *scan, str code, bool splits)
 {
-	struct path path = {
-		.work = work, .code = code, .splits = splits, .falls_through = true, .fits = true
-	};
-	size_t first = work->rows.len;
+	struct path path = { .scan = scan,
+			     .code = code,
+			     .splits = splits,
+			     .falls_through = true,
+			     .is_consistent = true };
+	size_t first = scan->rows.len;
 
 	for (size_t i = 0; i < code.len; i++)
-		work->states[i].depth = UNSEEN;
-	for (size_t at = 0; at < code.len && path.fits;) {
+		scan->states[i].depth = UNSEEN;
+	for (size_t at = 0; at < code.len && path.is_consistent;) {
 		struct x86_instruction it = x86_instruction_read(str_skip(code, at));
 
 		if (it.len == 0) {
-			path.fits = false;
+			path.is_consistent = false;
 			break;
 		}
-		if (!path.falls_through && is_padding(&it) && work->states[at].depth == UNSEEN) {
+		if (!path.falls_through && is_padding(&it) && scan->states[at].depth == UNSEEN) {
 			at += it.len;
 			continue;
 		}
@@ -355,41 +360,41 @@ static bool function_walk(struct work *work, str code, bool splits)
 			others(&path, &it);
 		at += it.len;
 	}
-	if (!path.fits)
-		work->rows.len = first;
-	return path.fits;
+	if (!path.is_consistent)
+		scan->rows.len = first;
+	return path.is_consistent;
 }
 
-/* The rows of a function, if it fits together. */
-static void function_follow(struct work *work, size_t start, size_t end)
+/* Adds the rows of a function if the analysis is consistent. */
+static void function_follow(struct text_scan *scan, size_t start, size_t end)
 {
-	str code = { work->text.ptr + start, end - start };
-	size_t first = work->rows.len;
+	str code = { scan->text.ptr + start, end - start };
+	size_t first = scan->rows.len;
 
 	if (code.len > UNWIND_FOLLOW_MAX)
 		return;
-	if (code.len > work->states_cap) {
-		work->states_cap = code.len * 2;
-		work->states = arena_array(work->arena, struct state, work->states_cap);
+	if (code.len > scan->states_cap) {
+		scan->states_cap = code.len * 2;
+		scan->states = arena_array(scan->arena, struct stack_state, scan->states_cap);
 	}
-	if (function_walk(work, code, false) || function_walk(work, code, true))
-		*vec_push(work->arena, &work->functions) = (struct followed){
+	if (function_walk(scan, code, false) || function_walk(scan, code, true))
+		*vec_push(scan->arena, &scan->functions) = (struct followed){
 			.start = start,
 			.end = end,
 			.first = (uint32_t)first,
-			.count = (uint32_t)(work->rows.len - first),
+			.count = (uint32_t)(scan->rows.len - first),
 		};
 }
 
-static bool has_part(const struct work *work, const struct followed *function)
+static bool has_part(const struct text_scan *scan, const struct followed *function)
 {
 	for (size_t at = function->start; at < function->end; at++)
-		if (is_marked(work->is_part, at))
+		if (is_marked(scan->is_part, at))
 			return true;
 	return false;
 }
 
-static struct unwind_rule rule_of(const struct state *state)
+static struct unwind_rule rule_of(const struct stack_state *state)
 {
 	struct unwind_rule rule = {
 		.cfa = UNWIND_CFA_REGISTER,
@@ -399,7 +404,7 @@ static struct unwind_rule rule_of(const struct state *state)
 		.return_address_offset = -WORD,
 	};
 
-	if (state->depth < 0) /* the return address has been popped */
+	if (state->depth < 0) /* the code has popped the return address */
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
 	if (state->is_lost) {
 		rule.cfa_register = 6;
@@ -412,68 +417,68 @@ static struct unwind_rule rule_of(const struct state *state)
 	return rule;
 }
 
-static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
-	const struct work *work = self;
+	const struct text_scan *scan = self;
 
-	for (uint32_t i = 0; i < stretch->len; i++) {
-		const struct followed_row *row = &work->rows.items[stretch->at + i];
+	for (uint32_t i = 0; i < range->len; i++) {
+		const struct followed_row *row = &scan->rows.items[range->at + i];
 		struct unwind_rule rule = rule_of(&row->state);
 
-		if (row->at >= stretch->end - stretch->start)
+		if (row->at >= range->end - range->start)
 			break;
-		unwind_rows_add(rows, stretch->start + row->at, &rule);
+		unwind_rows_add(rows, range->start + row->at, &rule);
 	}
 }
 
-static bool entries_list(const struct unwind_follow *follow, struct work *work, uint64_t address,
-			 struct err *err)
+static bool entries_list(const struct unwind_follow *follow, struct text_scan *scan,
+			 uint64_t address, struct err *err)
 {
 	elf_symbols symbols;
 
-	if (!elf_symbols_read(follow->fd, follow->sections, work->arena, &symbols, err))
+	if (!elf_symbols_read(follow->fd, follow->sections, scan->arena, &symbols, err))
 		return false;
-	work->is_entry = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
-	work->is_part = arena_array(work->arena, uint8_t, work->text.len / 8 + 1);
+	scan->is_entry = arena_array(scan->arena, uint8_t, scan->text.len / 8 + 1);
+	scan->is_part = arena_array(scan->arena, uint8_t, scan->text.len / 8 + 1);
 	for (size_t i = 0; i < symbols.len; i++)
-		mark(work, work->is_entry, symbols.items[i].start - address);
-	entries_find(work);
+		mark(scan, scan->is_entry, symbols.items[i].start - address);
+	entries_find(scan);
 	return true;
 }
 
-bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_stretches *stretches,
+bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_ranges *ranges,
 			struct err *err)
 {
 	const struct elf_section *section = elf_sections_find(follow->sections, STR(".text"));
-	struct work *work = arena_new(stretches->arena, struct work);
+	struct text_scan *scan = arena_new(ranges->arena, struct text_scan);
 
-	work->arena = stretches->arena;
+	scan->arena = ranges->arena;
 	if (!elf_section_has_bytes(section) || section->size > UNWIND_SEARCH_MAX)
 		return true;
-	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, work->arena, &work->text,
+	if (!elf_section_read(follow->fd, section, UNWIND_SEARCH_MAX, scan->arena, &scan->text,
 			      err) ||
-	    !entries_list(follow, work, section->address, err))
+	    !entries_list(follow, scan, section->address, err))
 		return false;
-	stretches->tellers[UNWIND_SOURCE_FOLLOWED] = (struct unwind_teller){ rows_add, work };
-	for (size_t start = 0, end; start < work->text.len; start = end) {
-		for (end = start + 1; end < work->text.len && !is_marked(work->is_entry, end);
+	ranges->row_sources[UNWIND_SOURCE_FOLLOWED] = (struct unwind_row_source){ rows_add, scan };
+	for (size_t start = 0, end; start < scan->text.len; start = end) {
+		for (end = start + 1; end < scan->text.len && !is_marked(scan->is_entry, end);
 		     end++)
 			;
-		function_follow(work, start, end);
-		if (!unwind_stretches_fit(stretches, err))
+		function_follow(scan, start, end);
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
-	for (size_t i = 0; i < work->functions.len; i++) {
-		const struct followed *function = &work->functions.items[i];
+	for (size_t i = 0; i < scan->functions.len; i++) {
+		const struct followed *function = &scan->functions.items[i];
 
-		if (!has_part(work, function))
-			unwind_stretches_add(stretches, section->address + function->start,
-					     function->end - function->start,
-					     (struct unwind_stretch){
-						     .at = function->first,
-						     .len = function->count,
-						     .source = UNWIND_SOURCE_FOLLOWED,
-					     });
+		if (!has_part(scan, function))
+			unwind_ranges_add(ranges, section->address + function->start,
+					  function->end - function->start,
+					  (struct unwind_range){
+						  .at = function->first,
+						  .len = function->count,
+						  .source = UNWIND_SOURCE_FOLLOWED,
+					  });
 	}
-	return unwind_stretches_fit(stretches, err);
+	return unwind_ranges_fit(ranges, err);
 }

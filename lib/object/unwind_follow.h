@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_follow - rows of x86-64 code that nothing describes, by following what it does to the
- * stack: for C libraries that are built without unwind information (musl).
+ * unwind_follow - computes rows of x86-64 code without unwind information, by analysis of its
+ * instructions: for C libraries that are built without unwind information (musl).
  *
- * A function is what lies between two addresses that something calls or names. It has rows only if
- * all of it fits together: its stack pointer is where the call left it at each return, and each
- * instruction finds it at the same depth from wherever it is reached. Others have none.
+ * A function is the code between two addresses that are called, referenced or in the symbol table.
+ * It gets rows only if the analysis is consistent: at each return the stack pointer is where the
+ * call left it, and at each instruction the stack has the same depth on every path to it. Other
+ * functions get no rows.
  */
 #pragma once
 
 #include "object/elf_sections.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 struct unwind_follow {
 	int fd;
 	const struct elf_sections *sections;
 };
 
-/* Adds what fits together of .text, for where no better source speaks. ERR_LIMIT: too much. */
-bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_stretches *stretches,
+/*
+ * Adds the consistent functions of .text as UNWIND_SOURCE_FOLLOWED, the last source. ERR_LIMIT: the
+ * ranges exceed their memory_max, or a symbol table is too large.
+ */
+bool unwind_follow_list(const struct unwind_follow *follow, struct unwind_ranges *ranges,
 			struct err *err) MUST_CHECK;

@@ -9,25 +9,24 @@ enum {
 	WORD = 8,
 };
 
-/* What the runtime's functions are, where their flags do not say it. */
-enum kind { PLAIN, ROOT, MOVES_STACK, SIGNAL_RETURN };
+/* The kind of a function. Functions of the runtime are known by name if their flags lack it. */
+enum go_kind { PLAIN, ROOT, MOVES_STACK, SIGNAL_RETURN };
 
-struct work {
+struct go_scan {
 	struct unwind_go go;
 	struct go_table table;
 	struct arena *arena;
 	go_values values;
-	uint64_t steps,
-		steps_max; /* values that were looked at: functions may share lists of them */
+	uint64_t steps, steps_max; /* values that were read: functions may share lists */
 };
 
-/* A function's row in the making. */
-struct frame {
-	enum kind kind;
-	bool moves;     /* the stack pointer is elsewhere in some of the function */
+/* The state of a function while its rows are added. */
+struct go_frame {
+	enum go_kind kind;
+	bool moves;     /* the function moves the stack pointer */
 	bool has_moved; /* so far */
 	bool saves_pointer;
-	int64_t depth; /* of the stack pointer, below the return address (arm64: below the frame) */
+	int64_t depth; /* of the stack pointer below the return address (arm64: below the frame) */
 };
 
 static str name_without_abi(str name)
@@ -40,11 +39,11 @@ static str name_without_abi(str name)
 	return name;
 }
 
-static enum kind kind_of(const struct go_function *function)
+static enum go_kind kind_of(const struct go_function *function)
 {
 	static const struct {
 		str name;
-		enum kind kind;
+		enum go_kind kind;
 	} known[] = {
 		{ STR("runtime.goexit"), ROOT },
 		{ STR("runtime.mstart"), ROOT },
@@ -70,17 +69,18 @@ static enum kind kind_of(const struct go_function *function)
 }
 
 /*
- * Whether the frame pointer is saved below the return address when the stack has been moved for the
- * first time, to this depth, at this address: "push %rbp", or before Go 1.21, "mov %rbp, N(%rsp)".
+ * True if the code saves the frame pointer below the return address. The address is where the stack
+ * pointer has just moved for the first time, to this depth: after "push %rbp", or before Go 1.21,
+ * at "mov %rbp, N(%rsp)".
  */
-static bool saves_pointer(struct work *work, uint64_t address, int64_t depth)
+static bool saves_pointer(struct go_scan *scan, uint64_t address, int64_t depth)
 {
 	static const struct {
 		str opcode;
 		uint8_t operand_bytes;
 	} moves[] = { { STR("\x48\x89\x6c\x24"), 1 }, { STR("\x48\x89\xac\x24"), 4 } };
 	enum { MOVE_BYTES = 8 };
-	str code = unwind_code_at(work->go.code, address - 1, 1 + MOVE_BYTES);
+	str code = elf_code_at(scan->go.code, address - 1, 1 + MOVE_BYTES);
 
 	if (!code.len)
 		return false;
@@ -98,7 +98,7 @@ static bool saves_pointer(struct work *work, uint64_t address, int64_t depth)
 	return false;
 }
 
-static struct unwind_rule rule_x86_64(const struct frame *frame)
+static struct unwind_rule rule_x86_64(const struct go_frame *frame)
 {
 	struct unwind_rule rule = {
 		.cfa = UNWIND_CFA_REGISTER,
@@ -112,14 +112,14 @@ static struct unwind_rule rule_x86_64(const struct frame *frame)
 		rule.frame_pointer = UNWIND_SAVED_AT_CFA;
 		rule.frame_pointer_offset = -2 * WORD;
 	}
-	/* On whichever stack it is: the frame pointer leads to the one that it came from. */
+	/* The function may run on either stack; the frame pointer leads to the previous one. */
 	if (frame->kind == MOVES_STACK && rule.frame_pointer == UNWIND_SAVED_AT_CFA)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_FRAME_POINTER };
 	return rule;
 }
 
-/* The link register is saved at the frame's lower end, the frame pointer below it. */
-static struct unwind_rule rule_arm64(const struct frame *frame)
+/* The link register is saved at the lower end of the frame, the frame pointer below it. */
+static struct unwind_rule rule_arm64(const struct go_frame *frame)
 {
 	struct unwind_rule rule = {
 		.cfa = UNWIND_CFA_REGISTER,
@@ -141,14 +141,14 @@ static struct unwind_rule rule_arm64(const struct frame *frame)
 	return rule;
 }
 
-static struct unwind_rule rule_of(const struct work *work, const struct frame *frame)
+static struct unwind_rule rule_of(const struct go_scan *scan, const struct go_frame *frame)
 {
 	struct unwind_rule rule;
 
 	if (frame->depth < 0 || frame->depth > INT32_MAX - 2 * WORD)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
-	rule = work->go.machine->has_link_register ? rule_arm64(frame) : rule_x86_64(frame);
-	/* Who leaves its stack without a frame keeps no way back: it has no caller there. */
+	rule = scan->go.machine->has_link_register ? rule_arm64(frame) : rule_x86_64(frame);
+	/* A function that leaves its stack without a frame has no caller that could be found. */
 	if (frame->kind == ROOT || (frame->kind == MOVES_STACK && !frame->moves)) {
 		rule.return_address = UNWIND_SAVED_UNDEFINED;
 		rule.return_address_offset = 0;
@@ -156,62 +156,61 @@ static struct unwind_rule rule_of(const struct work *work, const struct frame *f
 	return rule;
 }
 
-static void rows_add(void *self, const struct unwind_stretch *stretch, struct unwind_rows *rows)
+static void rows_add(void *self, const struct unwind_range *range, struct unwind_rows *rows)
 {
-	struct work *work = self;
+	struct go_scan *scan = self;
 	struct go_function function;
 	struct unwind_rule rule = { .cfa = UNWIND_CFA_FRAME_POINTER };
 
-	/* It made sense when it was listed. */
-	if (!go_table_function(&work->table, stretch->at, &function))
-		return unwind_rows_add(rows, stretch->start, &rule);
+	/* The same record was valid in functions_list(). */
+	if (!go_table_function(&scan->table, range->at, &function))
+		return unwind_rows_add(rows, range->start, &rule);
 
-	struct frame frame = { .kind = kind_of(&function) };
+	struct go_frame frame = { .kind = kind_of(&function) };
 	uint64_t start = function.address - rows->base;
 
-	if (work->steps < work->steps_max)
-		go_table_values(&work->table, function.stack_values, work->arena, &work->values);
+	if (scan->steps < scan->steps_max)
+		go_table_values(&scan->table, function.stack_values, scan->arena, &scan->values);
 	else
-		work->values.len = 0;
-	work->steps += work->values.len;
-	for (size_t i = 0; i < work->values.len; i++)
-		frame.moves |= work->values.items[i].value > 0;
-	unwind_rows_add(rows, stretch->start, &rule);
-	for (size_t i = 0; i < work->values.len; i++) {
-		const struct go_value *value = &work->values.items[i];
+		scan->values.len = 0;
+	scan->steps += scan->values.len;
+	for (size_t i = 0; i < scan->values.len; i++)
+		frame.moves |= scan->values.items[i].value > 0;
+	unwind_rows_add(rows, range->start, &rule);
+	for (size_t i = 0; i < scan->values.len; i++) {
+		const struct go_value *value = &scan->values.items[i];
 		uint64_t at = start + value->start;
 
-		if (at >= stretch->end)
+		if (at >= range->end)
 			break;
-		/* Only the first time: behind a return in the middle it is as deep at once. */
+		/* Only the first time: after a return in the middle the depth jumps at once. */
 		if (!frame.has_moved && value->value > 0) {
 			frame.has_moved = true;
-			frame.saves_pointer = saves_pointer(work, rows->base + at, value->value);
+			frame.saves_pointer = saves_pointer(scan, rows->base + at, value->value);
 		}
 		frame.depth = value->value;
-		rule = rule_of(work, &frame);
-		unwind_rows_add(rows, at > stretch->start ? (uint32_t)at : stretch->start, &rule);
+		rule = rule_of(scan, &frame);
+		unwind_rows_add(rows, at > range->start ? (uint32_t)at : range->start, &rule);
 	}
 }
 
-static bool functions_list(struct work *work, struct unwind_stretches *stretches, struct err *err)
+static bool functions_list(struct go_scan *scan, struct unwind_ranges *ranges, struct err *err)
 {
-	for (uint64_t i = 0; i < work->table.function_count && i < UINT32_MAX; i++) {
+	for (uint64_t i = 0; i < scan->table.function_count && i < UINT32_MAX; i++) {
 		struct go_function function;
-		struct unwind_stretch stretch = { .at = (uint32_t)i, .source = UNWIND_SOURCE_GO };
+		struct unwind_range range = { .at = (uint32_t)i, .source = UNWIND_SOURCE_GO };
 		uint64_t end;
 
-		if (!go_table_address(&work->table, i + 1, &end))
+		if (!go_table_address(&scan->table, i + 1, &end))
 			break;
-		if (!go_table_function(&work->table, i, &function) || end <= function.address)
+		if (!go_table_function(&scan->table, i, &function) || end <= function.address)
 			continue;
-		/* A handler returns to its first byte, and is looked for one byte before that. */
+		/* See unwind_fixed.c: the walk looks up the byte before a return address. */
 		if (kind_of(&function) == SIGNAL_RETURN && function.address)
-			unwind_stretches_add(
-				stretches, function.address - 1, end - function.address + 1,
-				unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
-		unwind_stretches_add(stretches, function.address, end - function.address, stretch);
-		if (!unwind_stretches_fit(stretches, err))
+			unwind_ranges_add(ranges, function.address - 1, end - function.address + 1,
+					  unwind_fixed(UNWIND_SOURCE_SIGNAL, UNWIND_FIXED_SIGNAL));
+		unwind_ranges_add(ranges, function.address, end - function.address, range);
+		if (!unwind_ranges_fit(ranges, err))
 			return false;
 	}
 	return true;
@@ -228,20 +227,20 @@ static bool is_go(const struct elf_sections *sections)
 	return false;
 }
 
-bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretches, bool *ret_is_go,
+bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bool *ret_is_go,
 		    struct err *err)
 {
-	struct work *work;
+	struct go_scan *scan;
 
 	*ret_is_go = is_go(go->sections);
 	if (!*ret_is_go)
 		return true;
-	work = arena_new(stretches->arena, struct work);
-	work->go = *go;
-	work->arena = stretches->arena;
-	if (!go_table_open(&work->table, go->code->fd, go->sections, stretches->arena, err))
+	scan = arena_new(ranges->arena, struct go_scan);
+	scan->go = *go;
+	scan->arena = ranges->arena;
+	if (!go_table_open(&scan->table, go->code->fd, go->sections, ranges->arena, err))
 		return false;
-	work->steps_max = UNWIND_GO_STEPS_LEAST + work->table.bytes.len;
-	stretches->tellers[UNWIND_SOURCE_GO] = (struct unwind_teller){ rows_add, work };
-	return functions_list(work, stretches, err);
+	scan->steps_max = UNWIND_GO_STEPS_MIN + scan->table.bytes.len;
+	ranges->row_sources[UNWIND_SOURCE_GO] = (struct unwind_row_source){ rows_add, scan };
+	return functions_list(scan, ranges, err);
 }

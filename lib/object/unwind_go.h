@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_go - rows of Go's code, out of .gopclntab.
+ * unwind_go - adds the rows of Go code, from .gopclntab.
  *
- * It says exactly how far the stack pointer is from the return address, instruction by instruction,
- * and is there even in a stripped program. That the frame pointer is saved is read from the code:
- * the runtime's switches between stacks are passed through by it.
+ * .gopclntab has the distance between the stack pointer and the return address for each
+ * instruction, and a stripped program still has it. Whether a function saves the frame pointer is
+ * read from its code: the walk needs the frame pointer where the runtime switches stacks.
  */
 #pragma once
 
+#include "elf_code.h"
 #include "object/elf_sections.h"
-#include "unwind_code.h"
 #include "unwind_program.h"
-#include "unwind_stretches.h"
+#include "unwind_ranges.h"
 
 struct unwind_go {
 	const struct elf_sections *sections;
 	const struct unwind_machine *machine;
-	struct unwind_code *code;
+	struct elf_code *code;
 };
 
-/* Adds its functions. A file without Go has none; *ret_is_go says which it is. */
-bool unwind_go_list(const struct unwind_go *go, struct unwind_stretches *stretches, bool *ret_is_go,
+/*
+ * Adds the functions of a Go program; for another file it adds none and *ret_is_go is false.
+ * ERR_LIMIT: the ranges exceed their memory_max, or a section is larger than GO_TABLE_MAX.
+ */
+bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bool *ret_is_go,
 		    struct err *err) MUST_CHECK;

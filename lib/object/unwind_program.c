@@ -14,7 +14,7 @@ enum {
 	CFA_OFFSET_NEGATIVE = 0x2f,  /* DW_CFA_GNU_negative_offset_extended */
 };
 
-struct run {
+struct program_run {
 	const struct unwind_program *program;
 	struct reader r;
 	struct unwind_state state;
@@ -24,16 +24,16 @@ struct run {
 	bool failed;
 };
 
-static struct unwind_rule rule_of(const struct run *run)
+static struct unwind_rule rule_of(const struct program_run *run)
 {
-	if (run->program->common->is_signal)
+	if (run->program->cie->is_signal)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
 	if (run->failed)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_UNSUPPORTED };
 	return unwind_state_rule(&run->state, run->program->machine);
 }
 
-static void row_add(struct run *run)
+static void row_add(struct program_run *run)
 {
 	struct unwind_rule rule = rule_of(run);
 
@@ -41,8 +41,8 @@ static void row_add(struct run *run)
 		unwind_rows_add(run->rows, (uint32_t)run->location, &rule);
 }
 
-/* What was said so far holds up to that address; false: the code ends there, or before. */
-static bool move_to(struct run *run, uint64_t location)
+/* The state holds up to this address: adds its row. False: not ahead in the function. */
+static bool move_to(struct program_run *run, uint64_t location)
 {
 	if (!run->rows || location < run->location || location >= run->program->end)
 		return false;
@@ -52,42 +52,42 @@ static bool move_to(struct run *run, uint64_t location)
 	return true;
 }
 
-static bool advance(struct run *run, uint64_t units)
+static bool advance(struct program_run *run, uint64_t units)
 {
 	uint64_t bytes, location;
 
-	if (__builtin_mul_overflow(units, run->program->common->code_align, &bytes) ||
+	if (__builtin_mul_overflow(units, run->program->cie->code_align, &bytes) ||
 	    __builtin_add_overflow(run->location, bytes, &location))
 		return false;
 	return move_to(run, location);
 }
 
-static bool set_location(struct run *run)
+static bool set_location(struct program_run *run)
 {
 	uint64_t address;
 
-	if (!unwind_pointer_read(&run->r, run->program->section, run->program->common->encoding,
-				 &address)) {
+	if (!dwarf_pointer_read(&run->r, run->program->section, run->program->cie->encoding,
+				&address)) {
 		run->failed = true;
 		return false;
 	}
 	return run->rows && move_to(run, address - run->rows->base);
 }
 
-/* What is followed of that register; NULL: nothing. */
-static struct unwind_place *place_of(const struct run *run, struct unwind_state *state,
+/* The place of a tracked register; NULL: not tracked. */
+static struct unwind_place *place_of(const struct program_run *run, struct unwind_state *state,
 				     uint64_t number)
 {
 	const struct unwind_machine *machine = run->program->machine;
 
 	if (number == machine->frame_pointer)
 		return &state->frame_pointer;
-	if (number == run->program->common->return_register)
+	if (number == run->program->cie->return_register)
 		return &state->return_address;
 	return number == machine->stack_pointer ? &state->stack_pointer : NULL;
 }
 
-static void place_set(struct run *run, uint64_t number, struct unwind_place place)
+static void place_set(struct program_run *run, uint64_t number, struct unwind_place place)
 {
 	struct unwind_place *to = place_of(run, &run->state, number);
 
@@ -95,65 +95,65 @@ static void place_set(struct run *run, uint64_t number, struct unwind_place plac
 		*to = place;
 }
 
-static void restore(struct run *run, uint64_t number)
+static void restore(struct program_run *run, uint64_t number)
 {
-	const struct unwind_place *from = place_of(run, &run->program->common->initial, number);
+	const struct unwind_place *from = place_of(run, &run->program->cie->initial, number);
 
 	if (from)
 		place_set(run, number, *from);
 }
 
-static int64_t scaled(struct run *run, int64_t value)
+static int64_t scaled(struct program_run *run, int64_t value)
 {
 	int64_t product;
 
-	if (__builtin_mul_overflow(value, run->program->common->data_align, &product))
+	if (__builtin_mul_overflow(value, run->program->cie->data_align, &product))
 		run->failed = true;
 	return product;
 }
 
-static void place_at_cfa(struct run *run, uint64_t number, int64_t offset)
+static void place_at_cfa(struct program_run *run, uint64_t number, int64_t offset)
 {
 	place_set(run, number,
 		  (struct unwind_place){ .kind = UNWIND_PLACE_AT_CFA,
 					 .offset = scaled(run, offset) });
 }
 
-static void place_of_kind(struct run *run, uint64_t number, enum unwind_place_kind kind)
+static void place_of_kind(struct program_run *run, uint64_t number, enum unwind_place_kind kind)
 {
 	place_set(run, number, (struct unwind_place){ .kind = kind });
 }
 
-static struct unwind_term expression_next(struct run *run)
+static struct dwarf_term expression_next(struct program_run *run)
 {
-	return unwind_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
+	return dwarf_expression_read(reader_bytes(&run->r, reader_varint(&run->r)));
 }
 
-/* Saved where an expression leads. */
-static void place_by_expression(struct run *run, uint64_t number)
+/* DW_CFA_expression: saved at the address that an expression computes. */
+static void place_by_expression(struct program_run *run, uint64_t number)
 {
-	struct unwind_term term = expression_next(run);
+	struct dwarf_term term = expression_next(run);
 	struct unwind_place place = { .kind = UNWIND_PLACE_UNKNOWN };
 
-	if (term.kind == UNWIND_TERM_REGISTER)
+	if (term.kind == DWARF_TERM_REGISTER)
 		place = (struct unwind_place){ UNWIND_PLACE_AT_TERM, term.register_number,
 					       term.offset };
 	place_set(run, number, place);
 }
 
-static void cfa_set_offset(struct run *run, int64_t offset)
+static void cfa_set_offset(struct program_run *run, int64_t offset)
 {
-	if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+	if (run->state.cfa.kind != DWARF_TERM_REGISTER)
 		run->failed = true;
 	run->state.cfa.offset = offset;
 }
 
-static void cfa_set(struct run *run, uint64_t number, int64_t offset)
+static void cfa_set(struct program_run *run, uint64_t number, int64_t offset)
 {
-	run->state.cfa = (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 };
+	run->state.cfa = (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 };
 }
 
-static void remember(struct run *run)
+static void remember(struct program_run *run)
 {
 	if (run->remembered_len == UNWIND_REMEMBERED_MAX)
 		run->failed = true;
@@ -161,7 +161,7 @@ static void remember(struct run *run)
 		run->program->remembered[run->remembered_len++] = run->state;
 }
 
-static void recall(struct run *run)
+static void recall(struct program_run *run)
 {
 	if (run->remembered_len == 0)
 		run->failed = true;
@@ -169,8 +169,8 @@ static void recall(struct run *run)
 		run->state = run->program->remembered[--run->remembered_len];
 }
 
-/* What is about the CFA; false: the instruction is about something else. */
-static bool cfa_step(struct run *run, uint8_t instruction)
+/* Instructions that define the CFA. False: another instruction. */
+static bool cfa_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
 	uint64_t number;
@@ -185,7 +185,7 @@ static bool cfa_step(struct run *run, uint8_t instruction)
 		cfa_set(run, number, scaled(run, dwarf_sleb(r)));
 		return true;
 	case DW_CFA_def_cfa_register:
-		if (run->state.cfa.kind != UNWIND_TERM_REGISTER)
+		if (run->state.cfa.kind != DWARF_TERM_REGISTER)
 			run->failed = true;
 		run->state.cfa.register_number = reader_varint(r);
 		return true;
@@ -202,8 +202,8 @@ static bool cfa_step(struct run *run, uint8_t instruction)
 	return false;
 }
 
-/* What is about a register. */
-static bool register_step(struct run *run, uint8_t instruction)
+/* Instructions that define the place of a register. False: another instruction. */
+static bool register_step(struct program_run *run, uint8_t instruction)
 {
 	struct reader *r = &run->r;
 	uint64_t number;
@@ -247,11 +247,11 @@ static bool register_step(struct run *run, uint8_t instruction)
 		place_of_kind(run, number, UNWIND_PLACE_UNKNOWN);
 		return true;
 	}
-	return instruction == CFA_ARGUMENTS_SIZE; /* that was no register */
+	return instruction == CFA_ARGUMENTS_SIZE; /* its operand is not a register */
 }
 
-/* What leads on to another address; false: the instruction is about something else. */
-static bool location_step(struct run *run, uint8_t instruction, bool *ret_goes_on)
+/* Instructions that advance the address. False: another instruction. */
+static bool location_step(struct program_run *run, uint8_t instruction, bool *ret_goes_on)
 {
 	struct reader *r = &run->r;
 
@@ -275,8 +275,8 @@ static bool location_step(struct run *run, uint8_t instruction, bool *ret_goes_o
 	return false;
 }
 
-/* One instruction; false: the rest is of no more interest. */
-static bool step(struct run *run, uint8_t instruction)
+/* Runs an instruction. False: stop, the rest is past the function or malformed. */
+static bool step(struct program_run *run, uint8_t instruction)
 {
 	uint8_t low = instruction & 0x3f;
 	bool goes_on = true;
@@ -309,8 +309,8 @@ static bool step(struct run *run, uint8_t instruction)
 	return goes_on;
 }
 
-/* Rows up to the last one, which is left to be added. */
-static void steps_run(struct run *run)
+/* Adds all rows except the last one, which the caller adds. */
+static void steps_run(struct program_run *run)
 {
 	while (reader_left(&run->r) && !run->failed) {
 		if (!step(run, reader_u8(&run->r)))
@@ -319,24 +319,24 @@ static void steps_run(struct run *run)
 	}
 }
 
-bool unwind_program_common(const struct unwind_program *program)
+bool unwind_program_cie(const struct unwind_program *program)
 {
-	struct run run = { .program = program, .r = reader_of(program->instructions) };
+	struct program_run run = { .program = program, .r = reader_of(program->instructions) };
 
 	steps_run(&run);
-	program->common->initial = run.state;
+	program->cie->initial = run.state;
 	return !run.failed && reader_left(&run.r) == 0;
 }
 
 void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows)
 {
-	struct run run = {
+	struct program_run run = {
 		.program = program,
 		.r = reader_of(program->instructions),
-		.state = program->common->initial,
+		.state = program->cie->initial,
 		.location = program->start,
 		.rows = rows,
-		.failed = !program->common->is_known,
+		.failed = !program->cie->is_known,
 	};
 
 	steps_run(&run);

@@ -30,7 +30,7 @@ static void place_to_rule(const struct unwind_place *place, const struct unwind_
 		break;
 	case UNWIND_PLACE_AT_TERM:
 		/* Relative to the CFA, if that is relative to the same register. */
-		if (state->cfa.kind == UNWIND_TERM_REGISTER &&
+		if (state->cfa.kind == DWARF_TERM_REGISTER &&
 		    state->cfa.register_number == place->register_number) {
 			if (__builtin_sub_overflow(offset, state->cfa.offset, &offset))
 				return;
@@ -50,14 +50,14 @@ static void place_to_rule(const struct unwind_place *place, const struct unwind_
 	*ret_offset = (int16_t)offset;
 }
 
-static struct unwind_rule cfa_to_rule(const struct unwind_term *cfa)
+static struct unwind_rule cfa_to_rule(const struct dwarf_term *cfa)
 {
 	static const uint8_t kinds[] = {
-		[UNWIND_TERM_UNKNOWN] = UNWIND_CFA_UNSUPPORTED,
-		[UNWIND_TERM_NUMBER] = UNWIND_CFA_UNSUPPORTED,
-		[UNWIND_TERM_REGISTER] = UNWIND_CFA_REGISTER,
-		[UNWIND_TERM_DEREF] = UNWIND_CFA_DEREF,
-		[UNWIND_TERM_PLT] = UNWIND_CFA_PLT,
+		[DWARF_TERM_UNKNOWN] = UNWIND_CFA_UNSUPPORTED,
+		[DWARF_TERM_NUMBER] = UNWIND_CFA_UNSUPPORTED,
+		[DWARF_TERM_REGISTER] = UNWIND_CFA_REGISTER,
+		[DWARF_TERM_DEREF] = UNWIND_CFA_DEREF,
+		[DWARF_TERM_PLT] = UNWIND_CFA_PLT,
 	};
 
 	if (cfa->register_number > UINT8_MAX || !fits(cfa->offset, INT32_MAX) ||
@@ -70,9 +70,9 @@ static struct unwind_rule cfa_to_rule(const struct unwind_term *cfa)
 }
 
 /*
- * The walk takes the CFA for the caller's stack pointer. Where that is in another register, as
- * while longjmp() prepares its jump, the register may stand for the CFA if nothing else is told
- * from it.
+ * The walk uses the CFA as the caller's stack pointer. If the stack pointer is in another register,
+ * as in longjmp() before its jump, that register can replace the CFA, unless another place depends
+ * on the CFA.
  */
 static struct unwind_rule stack_pointer_rule(struct unwind_rule rule,
 					     const struct unwind_place *place)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_state - where a caller's registers are at some instruction, and the rule that says so.
+ * unwind_state - where the caller's registers are at an instruction, and the rule for it.
  */
 #pragma once
 
-#include "unwind_expression.h"
+#include "dwarf_expression.h"
 #include "unwind_format.h"
 
-/* What a machine's registers are for, by their DWARF numbers. */
+/* The DWARF numbers of the registers that have a role in unwinding. */
 struct unwind_machine {
 	uint64_t frame_pointer, stack_pointer, return_address;
-	bool has_link_register; /* the return address may still be in a register */
+	bool has_link_register; /* the return address may be in a register (arm64) */
 };
 
-/* Where a register of the caller is. */
+/* Where the caller's value of a register is. */
 struct unwind_place {
 	enum unwind_place_kind {
 		UNWIND_PLACE_SAME, /* in the register itself */
@@ -28,10 +28,13 @@ struct unwind_place {
 };
 
 struct unwind_state {
-	struct unwind_term cfa;
+	struct dwarf_term cfa;
 	struct unwind_place frame_pointer, return_address, stack_pointer;
 };
 
-/* Places that a rule has no words for become unsupported; without a CFA all of it is. */
+/*
+ * The rule for this state. A place that a rule cannot express becomes UNWIND_SAVED_UNSUPPORTED; if
+ * the CFA cannot be expressed, the rule is UNWIND_CFA_UNSUPPORTED.
+ */
 struct unwind_rule unwind_state_rule(const struct unwind_state *state,
 				     const struct unwind_machine *machine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_writer - lays rows out in pages, as unwind_format.h says.
+ * unwind_writer - writes rows as the pages of an unwind table (unwind_format.h).
  */
 #pragma once
 
@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "unwind_rows.h"
 
-/* The pages of a table, in the arena. ERR_LIMIT: there is no table of so many rows. There is at
- * least one row. */
+/* The pages of the table, in the arena. rows has at least one row. ERR_LIMIT: too many rows. */
 bool unwind_pages_write(const struct unwind_rows *rows, struct arena *arena, str *ret_pages,
 			struct err *err) MUST_CHECK;

@@ -14,7 +14,7 @@ enum {
 struct decoder {
 	struct reader r;
 	struct x86_instruction *to;
-	bool is_16_bit; /* operands are */
+	bool is_16_bit; /* the operands have 16 bits */
 	uint8_t rex;
 };
 
@@ -41,7 +41,7 @@ static uint8_t prefixes_read(struct decoder *decoder)
 	return byte;
 }
 
-/* The bits of R, X and B stand in VEX and EVEX the other way around. */
+/* VEX and EVEX store the bits R, X and B inverted. */
 static void vector_read(struct decoder *decoder, uint8_t first)
 {
 	uint8_t payload = reader_u8(&decoder->r);
@@ -76,12 +76,12 @@ static void opcode_read(struct decoder *decoder)
 	to->opcode = byte;
 }
 
-/* Ranges of opcodes, for the two maps that are not all alike. */
-struct range {
+/* Opcodes from first to last. */
+struct opcode_range {
 	uint8_t first, last;
 };
 
-static bool is_in(const struct range *ranges, size_t count, uint8_t opcode)
+static bool is_in(const struct opcode_range *ranges, size_t count, uint8_t opcode)
 {
 	for (size_t i = 0; i < count; i++)
 		if (opcode >= ranges[i].first && opcode <= ranges[i].last)
@@ -91,11 +91,11 @@ static bool is_in(const struct range *ranges, size_t count, uint8_t opcode)
 
 static bool is_known(const struct x86_instruction *to)
 {
-	static const struct range unknown[] = { { 0x06, 0x07 }, { 0x0e, 0x0e }, { 0x16, 0x17 },
-						{ 0x1e, 0x1f }, { 0x27, 0x27 }, { 0x2f, 0x2f },
-						{ 0x37, 0x37 }, { 0x3f, 0x3f }, { 0x60, 0x61 },
-						{ 0x82, 0x82 }, { 0x9a, 0x9a }, { 0xa0, 0xa3 },
-						{ 0xce, 0xce }, { 0xd4, 0xd6 }, { 0xea, 0xea } };
+	static const struct opcode_range unknown[] = {
+		{ 0x06, 0x07 }, { 0x0e, 0x0e }, { 0x16, 0x17 }, { 0x1e, 0x1f }, { 0x27, 0x27 },
+		{ 0x2f, 0x2f }, { 0x37, 0x37 }, { 0x3f, 0x3f }, { 0x60, 0x61 }, { 0x82, 0x82 },
+		{ 0x9a, 0x9a }, { 0xa0, 0xa3 }, { 0xce, 0xce }, { 0xd4, 0xd6 }, { 0xea, 0xea }
+	};
 
 	if (to->map == 0)
 		return !is_prefix(to->opcode) && !is_in(unknown, ARRAY_LEN(unknown), to->opcode);
@@ -104,13 +104,14 @@ static bool is_known(const struct x86_instruction *to)
 
 static bool has_modrm(const struct x86_instruction *to)
 {
-	static const struct range with[] = { { 0x63, 0x63 }, { 0x69, 0x69 }, { 0x6b, 0x6b },
-					     { 0x80, 0x8f }, { 0xc0, 0xc1 }, { 0xc6, 0xc7 },
-					     { 0xd0, 0xd3 }, { 0xd8, 0xdf }, { 0xf6, 0xf7 },
-					     { 0xfe, 0xff } };
-	static const struct range without[] = { { 0x05, 0x09 }, { 0x0b, 0x0b }, { 0x0e, 0x0e },
-						{ 0x30, 0x37 }, { 0x77, 0x77 }, { 0x80, 0x8f },
-						{ 0xa0, 0xa2 }, { 0xa8, 0xaa }, { 0xc8, 0xcf } };
+	static const struct opcode_range with[] = { { 0x63, 0x63 }, { 0x69, 0x69 }, { 0x6b, 0x6b },
+						    { 0x80, 0x8f }, { 0xc0, 0xc1 }, { 0xc6, 0xc7 },
+						    { 0xd0, 0xd3 }, { 0xd8, 0xdf }, { 0xf6, 0xf7 },
+						    { 0xfe, 0xff } };
+	static const struct opcode_range without[] = {
+		{ 0x05, 0x09 }, { 0x0b, 0x0b }, { 0x0e, 0x0e }, { 0x30, 0x37 }, { 0x77, 0x77 },
+		{ 0x80, 0x8f }, { 0xa0, 0xa2 }, { 0xa8, 0xaa }, { 0xc8, 0xcf }
+	};
 
 	if (to->map == 0)
 		return to->opcode < 0x40 ? (to->opcode & 7) < 4
@@ -118,7 +119,7 @@ static bool has_modrm(const struct x86_instruction *to)
 	return to->map > 1 || !is_in(without, ARRAY_LEN(without), to->opcode);
 }
 
-/* A register, and with an index one that nobody follows. Returns what ModRM calls it. */
+/* Reads the base register; indexed: X86_NO_BASE. Returns its number in ModRM or SIB. */
 static uint8_t base_read(struct decoder *decoder)
 {
 	struct x86_instruction *to = decoder->to;
@@ -169,9 +170,9 @@ static void address_read(struct decoder *decoder)
 	to->displacement = signed_read(decoder, bytes);
 }
 
-/* Opcodes with a constant behind them, and its bytes; AS_OPERAND: 2 or 4. */
+/* Opcodes with an immediate, and its length; AS_OPERAND: 2 or 4 bytes. */
 struct constant {
-	struct range opcodes;
+	struct opcode_range opcodes;
 	uint8_t bytes;
 };
 
@@ -190,7 +191,7 @@ static uint8_t operand_bytes(const struct decoder *decoder)
 	return decoder->is_16_bit ? 2 : 4;
 }
 
-/* Of the opcodes that 0f leads to. */
+/* The length of the immediate in the maps of 0f, 0f 38 and 0f 3a. */
 static uint8_t wide_bytes(const struct x86_instruction *to)
 {
 	static const struct constant wide[] = {
@@ -228,7 +229,7 @@ static uint8_t immediate_bytes(const struct decoder *decoder)
 	bytes = constant_bytes(plain, ARRAY_LEN(plain), opcode);
 	if (opcode < 0x40 && (opcode & 6) == 4)
 		bytes = opcode & 1 ? AS_OPERAND : 1;
-	if ((opcode & 0xfe) == 0xf6 && (to->reg & 7) > 1) /* test has one, not and neg do not */
+	if ((opcode & 0xfe) == 0xf6 && (to->reg & 7) > 1) /* not and neg, unlike test */
 		return 0;
 	if ((opcode & 0xf8) == 0xb8 && decoder->rex & REX_W)
 		return 8;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "client/debuginfod.h"
-#include "object/symbol_table.h"
+#include "object/symbol_build.h"
 #include "servers.h"
 #include "symbolizer_limits.h"
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_bench - what building a table of names costs, and looking things up in it: run by
+ * symbol_bench - measures the build of a symbol table and lookups in it: run by
  * tests/bench/bench_symbols.py.
  *
  *     symbol_bench ELF TABLE ROUNDS LOOKUPS <ADDRESSES
  *
- * Addresses are hexadecimal, one a line. Prints a line of each round: milliseconds of CPU to build,
- * to open, to look all addresses up in turn until there were so many lookups; then how many lines
- * were found, so that nothing is left out for being of no use.
+ * Addresses are hexadecimal, one per line. Prints a line for each round: milliseconds of CPU time
+ * to build, to open, and for LOOKUPS lookups of the addresses in turn; then the number of lines
+ * found, so that the compiler cannot remove the lookups.
  */
 #include "base/vec.h"
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <fcntl.h>

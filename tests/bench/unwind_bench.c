@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_bench - what building tables of unwind rows costs, file by file, beside libdw and readelf
- * reading the same entries and writing nothing: make bench-unwind-tables.
+ * unwind_bench - measures the build of unwind tables, for each file, compared with libdw and
+ * readelf, which read the same entries and write no table: make bench-unwind-tables.
  *
  *     unwind_bench [ELF...]
  *
- * CPU time is the least of five rounds. Memory is the peak of a process of its own for each file
- * and reader, less what the process had when it began. Without files: those of this machine that
- * others are measured with.
+ * CPU time is the minimum of five rounds. Memory is the peak of a separate process for each file
+ * and reader, minus its memory at the start. Without arguments it measures a list of large files of
+ * this machine.
  */
 #include "base/str.h"
 #include "object/unwind_build.h"
@@ -38,7 +38,7 @@ static const char *const defaults[] = {
 	"/usr/lib/llvm-14/lib/libLLVM-14.so",
 };
 
-/* Goes through a pipe from the process that measured. */
+/* Sent through a pipe by the process that measured. */
 struct figures {
 	bool is_ok;
 	uint64_t rows, rules, bytes;
@@ -81,7 +81,7 @@ static bool ours(const char *path, struct figures *figures)
 	return true;
 }
 
-/* All rows of one entry, with what we want to know of each. */
+/* Reads all rows of one entry, with the fields that our tables have. */
 static uint64_t entry_walk(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
 {
 	uint64_t rows = 0;
@@ -108,7 +108,7 @@ static uint64_t entry_walk(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
 	return rows;
 }
 
-/* Its entries are listed by dwarf_next_cfi(); the address of each is its own code's. */
+/* dwarf_next_cfi() lists the entries; the address of each comes from its own bytes. */
 static uint64_t entries_walk(Elf *elf, Elf_Data *data, uint64_t address)
 {
 	const unsigned char *ident = (const unsigned char *)elf_getident(elf, NULL);
@@ -119,7 +119,7 @@ static uint64_t entries_walk(Elf *elf, Elf_Data *data, uint64_t address)
 
 	while (cfi && dwarf_next_cfi(ident, data, true, offset, &next, &entry) == 0) {
 		if (entry.CIE_id != DW_CIE_ID_64) {
-			/* pcrel | sdata4, as everywhere on x86-64 */
+			/* pcrel | sdata4, which all compilers use on x86-64 */
 			const uint8_t *at = entry.fde.start;
 			int32_t words[2];
 
@@ -178,7 +178,7 @@ static bool readelf(const char *path, struct figures *figures)
 	       WEXITSTATUS(status) == 0;
 }
 
-/* In a process of its own, so that its peak is its own. */
+/* Measures in a separate process, for its own peak of memory. */
 static struct figures measure(reader_fn reader, const char *path)
 {
 	struct figures figures = { 0 };
@@ -249,7 +249,7 @@ static void file_measure(const char *path, struct figures *total, struct figures
 	if (!own.is_ok)
 		return;
 	line_print(name ? name + 1 : path, &own, &theirs, other.cpu_ms);
-	fflush(stdout); /* before the next process has a copy of it */
+	fflush(stdout); /* before fork() copies the buffer */
 	add(total, &own);
 	add(total_libdw, &theirs);
 	*total_readelf += other.cpu_ms;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * build_id - what is taken for one may stand in a path: nothing but digits, and one prefix.
+ * build_id - an accepted build id is safe in a path: only digits, and one prefix.
  */
 #include "object/build_id.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_extract - of whatever file, the extract is no longer than it and its headers, can be read
- * to its end, has the same sections in the same order, and is as good.
+ * debug_extract - for any file: the extract is not longer than the file and its headers, can be
+ * read to its end, has the same sections in the same order, and has the same rank.
  */
 #include "object/debug_extract.h"
 #include "object/debug_rank.h"

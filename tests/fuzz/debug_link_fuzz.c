@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_link - what is told lies inside the section, and a name is none that leads elsewhere.
+ * debug_link - parsed names are inside the section and do not lead to another directory.
  */
 #include "object/debug_link.h"
 

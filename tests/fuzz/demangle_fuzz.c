@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * demangle - any text may be given: it is demangled or given back, within the limits.
+ * demangle - any text is demangled or returned unchanged, within the limits.
  */
 #include "object/demangle.h"
 #include "object/limits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_file - any file is read or refused within its bounds; the name that stands in for a build id
- * is made of any file.
+ * elf_file - any file is read or rejected, without a read out of bounds; the htlhash can be
+ * computed for any file.
  */
 #include "object/elf_file.h"
 #include "object/htlhash.h"

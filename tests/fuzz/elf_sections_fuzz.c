@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_sections - whatever a file claims, its sections lie inside it, and ranking reads nothing
- * else.
+ * elf_sections - for any input, sections are inside the file, and ranking reads only inside of it.
  */
 #include "object/debug_rank.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_build - any file is refused or makes a table that opens.
+ * symbol_build - any file is rejected or makes a table that opens.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (symbol_table_alt_id(fd, &alt))
 		assert(alt.text[0]);
-	/* Every other file is its own file of dwz, too: there is no need for a second one. */
+	/* Every other input is also its own dwz file, so no second file is needed. */
 	struct symbol_table_options options = { .memory_max = MEMORY, .alt_fd = size % 2 ? fd : 0 };
 
 	if (!symbol_table_build(&options, fd, out, &err)) {

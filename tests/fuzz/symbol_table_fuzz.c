@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_table - whatever stands in a table's file, it is refused or looked up within its bounds.
+ * symbol_table - any file is rejected, or lookups in it read only inside of it.
  *
- * A fuzzer does not guess checksums: they are made right before the table is opened, as long as
- * there is a header that says where its parts are.
+ * A fuzzer cannot guess checksums: they are corrected before the table is opened, if the header
+ * with the sizes of the parts is complete.
  */
 #include "base/hash.h"
 #include "object/symbol_format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_build - any file is refused with a reason or makes a table that opens.
+ * unwind_build - any file is rejected with a reason or makes a table that opens.
  */
 #include "object/unwind_build.h"
 #include "object/unwind_file.h"

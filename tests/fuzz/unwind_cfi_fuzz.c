@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_cfi - whatever stands in .eh_frame or .debug_frame, what comes of it is a table that
- * opens, with the same rows.
+ * unwind_cfi - any contents of .eh_frame or .debug_frame make a table that opens, with the same
+ * rows.
  *
- * The first byte says which section it is and of which machine; the others are its contents, for a
- * program of 64 KB of code at 0x1000.
+ * The first byte selects the section and the machine; the other bytes are the contents of the
+ * section, for a program with 64 KB of code at 0x1000.
  */
 #include "base/hash.h"
 #include "object/unwind_cfi.h"
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO_ARENA arena = { 0 };
 	struct elf_file *elf = arena_new(&arena, struct elf_file);
 	struct unwind_cfi *cfi = arena_new(&arena, struct unwind_cfi);
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct unwind_rows rows;
 	struct err err = { 0 };
 	uint8_t flags = size ? data[0] : 0;
@@ -64,12 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf->segment_count = 1;
 	cfi->machine = &machines[flags >> 1 & 1];
 	cfi->ends_with_zero = flags & 4;
-	cfi->section = (struct unwind_section){ str_skip((str){ (const char *)data, size }, 1),
-						SECTION_AT, is_eh, 8 };
-	assert(unwind_stretches_init(&stretches, elf, MEMORY, &arena, &err));
+	cfi->section = (struct dwarf_frame_section){ str_skip((str){ (const char *)data, size }, 1),
+						     SECTION_AT, is_eh, 8 };
+	assert(unwind_ranges_init(&ranges, elf, MEMORY, &arena, &err));
 	if (unwind_cfi_list(cfi, is_eh ? UNWIND_SOURCE_EH_FRAME : UNWIND_SOURCE_DEBUG_FRAME,
-			    &stretches, &err) &&
-	    unwind_stretches_rows(&stretches, &rows, &err))
+			    &ranges, &err) &&
+	    unwind_ranges_rows(&ranges, &rows, &err))
 		table_check(&rows, &arena);
 	return 0;
 }

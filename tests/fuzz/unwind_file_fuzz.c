@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_file - whatever stands in a table's file, it is refused or searched within its bounds.
+ * unwind_file - any file is rejected, or a search in it reads only inside of it.
  *
- * A fuzzer does not guess checksums: the header of the file is made right before it is opened.
+ * A fuzzer cannot guess checksums: the header of the file is corrected before it is opened.
  */
 #include "base/hash.h"
 #include "base/str.h"
@@ -25,7 +25,7 @@ static void header_make(char *image, size_t size)
 	memcpy(image, &header, sizeof(header));
 }
 
-/* Every row once, and what is around them. */
+/* Looks up every row, and the addresses around the rows. */
 static void rows_walk(const struct unwind_file *file)
 {
 	uint64_t address = file->header->base, next, rows = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_follow - whatever code there is, following it ends, and its rows ascend.
+ * unwind_follow - for any code the analysis terminates, and its rows ascend.
  */
 #include "object/unwind_follow.h"
 #include "object/x86_instruction.h"
@@ -23,18 +23,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct elf_sections sections = { .items = &section, .len = 1, .is_wide = true };
 	struct unwind_follow follow = { fd, &sections };
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct unwind_rows rows;
 	struct err err = { 0 };
 	str code = { (const char *)data, size };
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size ||
-	    !unwind_stretches_init(&stretches, &elf, MEMORY, &arena, &err))
+	    !unwind_ranges_init(&ranges, &elf, MEMORY, &arena, &err))
 		return 0;
 	for (size_t at = 0; at < size; at++)
 		assert(x86_instruction_read(str_skip(code, at)).len <= size - at);
-	if (!unwind_follow_list(&follow, &stretches, &err) ||
-	    !unwind_stretches_rows(&stretches, &rows, &err))
+	if (!unwind_follow_list(&follow, &ranges, &err) ||
+	    !unwind_ranges_rows(&ranges, &rows, &err))
 		return 0;
 	for (size_t i = 1; i < rows.rows.len; i++)
 		assert(rows.rows.items[i].address > rows.rows.items[i - 1].address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debug_extract_run IN OUT - write what debug_extract makes of a file, and its rank to stdout.
+ * debug_extract_run IN OUT - writes the extract of a file, and prints its rank.
  */
 #include "object/debug_extract.h"
 #include "object/debug_rank.h"

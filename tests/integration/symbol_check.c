@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbol_check - tables of names from the command line: run by tests/integration/test_symbols.py.
+ * symbol_check - builds and queries symbol tables: run by tests/integration/test_symbols.py.
  *
  *     symbol_check build ELF TABLE [ALT]
  *     symbol_check find TABLE <ADDRESSES
  *
- * Addresses are hexadecimal, one a line. Of each the lines, innermost first, one a line: name, tab,
- * file, tab, line, tab, line of declaration, tab, the name with what it is in, if the linker
- * knows none; then an empty line.
+ * Addresses are hexadecimal, one per line. For each address it prints the source lines, innermost
+ * first, one per line: name, tab, file, tab, line, tab, line of declaration, tab, the qualified
+ * name if there is no linkage name; then an empty line.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 
 #include <fcntl.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_check - tables of unwind rows from the command line: run by
- * tests/integration/test_unwind_rows.py.
+ * unwind_check - builds and prints unwind tables: run by tests/integration/test_unwind_rows.py.
  *
  *     unwind_check build ELF TABLE
  *     unwind_check rows TABLE
  *
- * Prints a table's rows in order: address, kind of CFA, its register, offset and second offset, how
- * the frame pointer is saved and where, how the return address is and where.
+ * Prints the rows of a table in order: address, kind of CFA, its register, offset and second
+ * offset, kind and offset of the frame pointer, kind and offset of the return address.
  */
 #include "base/str.h"
 #include "object/unwind_build.h"

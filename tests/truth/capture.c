@@ -12,7 +12,7 @@ enum {
 	PERF_REGISTERS = 64,
 	PERF_PC = 8,
 	ABI_64 = 2,
-	/* what must be in a sample, and all that may be */
+	/* required fields of a sample, and supported fields */
 	SAMPLE_NEEDS =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 	SAMPLE_KNOWN = SAMPLE_NEEDS | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
@@ -60,7 +60,7 @@ static void skip_words(struct reader *r, uint64_t type, uint64_t bits)
 			reader_u64(r);
 }
 
-/* As perf_event_open(2) has a PERF_RECORD_SAMPLE. */
+/* The layout of PERF_RECORD_SAMPLE in perf_event_open(2). */
 static void read_sample(struct file_parser *parser, struct reader r)
 {
 	struct capture_event event = { .kind = CAPTURE_SAMPLE };
@@ -90,7 +90,7 @@ static void read_sample(struct file_parser *parser, struct reader r)
 	*vec_push(parser->arena, &parser->capture->events) = event;
 }
 
-/* The time is in what follows every other record: pid, tid, time, id, cpu, identifier. */
+/* Every other record ends with sample_id: pid, tid, time, id, cpu, identifier. */
 static uint64_t time_of(const struct file_parser *parser, str record)
 {
 	size_t behind = 0;
@@ -175,13 +175,13 @@ static bool read_records(struct file_parser *parser, struct reader r, struct err
 		str record = reader_bytes(&r, size < 8 ? SIZE_MAX : size - 8U);
 
 		if (r.failed)
-			return err_set(err, ERR_INVALID, "a record of perf's is not whole");
+			return err_set(err, ERR_INVALID, "a truncated record in the perf file");
 		read_record(parser, type, misc, record);
 	}
 	return true;
 }
 
-/* All events of one kind of record: perf was told to sample one event. */
+/* All events have the same attributes, because perf samples one event. */
 static bool read_attributes(struct file_parser *parser, str file, struct reader *header,
 			    struct err *err)
 {
@@ -210,7 +210,7 @@ bool capture_read(struct capture *capture, str file, struct arena *arena, struct
 
 	if (!str_eq(reader_bytes(&header, 8), STR("PERFILE2")) ||
 	    reader_u64(&header) < HEADER_BYTES)
-		return err_set(err, ERR_INVALID, "not what perf records");
+		return err_set(err, ERR_INVALID, "not a perf file");
 	if (!read_attributes(&parser, file, &header, err))
 		return false;
 

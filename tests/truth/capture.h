@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * capture - what `perf record --call-graph dwarf` wrote: mappings, forks, execs and samples, in the
- * order of time.
+ * capture - reads the file of `perf record --call-graph dwarf`: mappings, forks, execs and samples,
+ * ordered by time.
  *
- * A sample has the registers and the top of the stack as they were in one tick. The file is one
- * that perf has just written on this machine; a record that is not whole ends the reading.
+ * A sample has the registers and the top of the stack at one tick. perf must have written the file
+ * on this machine; a truncated record ends reading.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct capture_event {
 	enum capture_kind kind;
 	uint32_t pid, tid, parent_pid;
 	uint64_t time;
-	uint64_t order; /* in the file, where times are equal */
+	uint64_t order; /* in the file, for equal times */
 	/* a mapping */
 	uint64_t start, len, file_offset;
 	const char *path;
@@ -30,9 +30,9 @@ struct capture_event {
 
 struct capture {
 	VEC(struct capture_event) events;
-	size_t without_stack; /* samples that have no user side */
+	size_t without_stack; /* samples without a user stack */
 };
 
-/* What it holds borrows from `file`, which must stay. */
+/* The capture borrows from `file`, which must stay valid. */
 bool capture_read(struct capture *capture, str file, struct arena *arena,
 		  struct err *err) MUST_CHECK;

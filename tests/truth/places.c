@@ -31,7 +31,7 @@ struct process_places *places_process(struct places *places, uint32_t pid)
 	return process;
 }
 
-/* Our own is every process' on this kernel. */
+/* Every process on this kernel has the same vdso as this one. */
 static int vdso_open(void)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -118,8 +118,10 @@ static void process_add(struct places *places, struct process_places *process, s
 	process->changed++;
 }
 
-/* Where in the file's addresses a mapping of code begins: at a page of which the segment may have
- * but the end, after one that is no code. */
+/*
+ * The address in the file at which a mapping of code begins. The first page may contain the end of
+ * the previous segment as well.
+ */
 static bool code_address(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stack_record - picks one stack out of a capture and writes all that its walk needs.
+ * stack_record - selects one stack of a capture and writes the data that its walk needs.
  *
  *     stack_record PERF_DATA any|signal|plt|vdso FILE     run by tests/recorded/record_stacks.py
  *
- * Of those that libdwfl and our walk find alike, to the root, the one through most files, then with
- * most frames. FILE is an input of tests/fuzz/unwind_fuzz.c: registers, process, a page of
- * mappings, three of a table, the stack as far as it was read; words that are text and that nobody
- * read are left out. The mappings are moved together in the table's addresses, so that one table of
- * the rows on the way serves all. What comes out are libdwfl's frames, a line each: address,
- * FILE+ADDRESS.
+ * Among the complete stacks on which libdwfl and our walk agree, it selects the one through most
+ * files, then with most frames. FILE is an input of tests/fuzz/unwind_fuzz.c: registers, process, a
+ * page of mappings, three pages of a table, and the part of the stack that was read; words that are
+ * text and were not read are zeroed. The mappings are moved next to each other in the addresses of
+ * one table, which has the rows of all of them. It prints the frames of libdwfl, one per line:
+ * address, FILE+ADDRESS.
  */
-#define UNWIND_MAY_GUESS false /* a capture has no code to look at */
+#define UNWIND_MAY_GUESS false /* a capture has no code */
 #include "object/unwind_writer.h"
 #include "unwind.h"
 #include "walks.h"
@@ -28,21 +28,21 @@
 enum {
 	STACK_BYTES_MAX = 6144,
 	MAPPINGS_MAX = 32,
-	TABLE = 1, /* its first page; the list's is 0 */
+	TABLE = 1, /* its first page; page 0 is the list */
 	TABLE_PAGES = 3,
-	BETTER_FILE = 1000, /* a file more counts as much as so many frames */
+	BETTER_FILE = 1000, /* one more file counts like 1000 frames */
 };
 
 struct row {
-	uint64_t address; /* in memory; in the table's file when they are laid out */
+	uint64_t address; /* in memory; later in the addresses of the table */
 	struct unwind_rule rule;
 };
 
-/* A walk, taken apart. */
+/* The parts of a walk. */
 struct recorded {
 	struct places *places;
 	const struct capture_event *sample;
-	uint64_t from, stack_bytes; /* of the stack, so many were read */
+	uint64_t from, stack_bytes; /* start of the stack, and the bytes that were read */
 	bool is_read[STACK_BYTES_MAX / 8];
 	struct row rows[USER_FRAMES_MAX];
 	size_t row_count;
@@ -136,7 +136,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Where an address of memory is in the one table. */
+/* Translates an address in memory to the addresses of the table. */
 static uint64_t moved(const struct recorded *recorded, uint64_t address)
 {
 	for (size_t i = 0; i < recorded->mapping_count; i++)
@@ -145,7 +145,7 @@ static uint64_t moved(const struct recorded *recorded, uint64_t address)
 	abort();
 }
 
-/* Puts the mappings side by side, and the rows where they are then. */
+/* Moves the mappings next to each other, and the rows with them. */
 static void move_together(struct recorded *recorded)
 {
 	uint64_t next = UNWIND_PAGE_BYTES;
@@ -264,7 +264,7 @@ static void print_frames(const struct process_places *process, const struct walk
 	}
 }
 
-/* The best of those that are wanted; the last one printed is what the file has. */
+/* Finds the best matching stack; the last one printed is in the file. */
 static bool pick(const struct capture *capture, const char *want, const char *path,
 		 struct arena *arena, struct err *err)
 {

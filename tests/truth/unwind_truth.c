@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_truth - is our walk of a stack that of elfutils' libdwfl?
+ * unwind_truth - compares our stack walk with that of libdwfl of elfutils.
  *
  *     perf record --call-graph dwarf,65528 ... && unwind_truth perf.data [--frames]
  *
- * Each captured stack is walked twice, from the same registers and bytes, and compared frame by
- * frame. What comes out is JSON: counts, and the differences by cause, each with an example. With
- * --frames also each stack of ours, before that: thread, time in ns, addresses in the files as perf
- * script has them (one less than what is returned to). Run by
- * tests/integration/test_unwind_truth.py.
+ * It walks each captured stack twice, from the same registers and bytes, and compares frame by
+ * frame. It prints JSON: counts, and the differences by cause, each with an example. With --frames
+ * it prints each of our stacks before that: thread, time in ns, addresses in the files like perf
+ * script (return address minus one). Run by tests/integration/test_unwind_truth.py.
  */
 #include "walks.h"
 
@@ -28,7 +27,7 @@ struct cause {
 
 struct score {
 	size_t samples, equal, frames, equal_frames, complete_ours, complete_dwfl, by_pointers,
-		blind; /* of which libdwfl saw too little, see walks.h */
+		blind; /* not comparable: libdwfl read below the stack, see walks.h */
 	VEC(struct cause) causes;
 };
 
@@ -65,8 +64,9 @@ static void score_cause(struct score *score, struct arena *arena, const char *te
 	cause->stacks++;
 }
 
-/* Why two walks that agree on `same` frames went apart: what one of them did with the last of
- * these.
+/*
+ * The cause of the difference of two walks that agree on `same` frames: what one of them did with
+ * the last of these frames.
  */
 static void tell_difference(struct score *score, struct arena *arena,
 			    const struct process_places *process, const struct walked *ours,
@@ -106,7 +106,7 @@ static void compare(struct score *score, struct arena *arena, const struct proce
 	while (same < least && ours->frames[same] == theirs->frames[same])
 		same++;
 	score->samples++;
-	if (same == theirs->count && same < ours->count && theirs->asked_below) {
+	if (same == theirs->count && same < ours->count && theirs->read_below) {
 		score->blind++;
 		return;
 	}

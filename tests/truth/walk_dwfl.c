@@ -7,13 +7,13 @@
 
 enum { REGISTERS = 17 }; /* of x86-64, by DWARF number; the last is the pc */
 
-/* What libdwfl asks for goes by the one sample that is walked. */
-struct asked {
+/* The sample being walked: the callbacks of libdwfl read from it. */
+struct current {
 	const struct capture_event *sample;
 	struct walked *ret;
 };
 
-static struct asked now;
+static struct current now;
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
@@ -40,7 +40,7 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
 
 	(void)dwfl;
 	(void)arg;
-	now.ret->asked_below |= address < at;
+	now.ret->read_below |= address < at;
 	if (address < at || address - at > stack.len || stack.len - (address - at) < sizeof(*ret))
 		return false;
 	memcpy(ret, stack.ptr + (address - at), sizeof(*ret));
@@ -64,7 +64,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* Debug files that happen to be installed are not asked: an agent does not have them. */
+/* Installed debug files are not used: an agent does not have them. */
 static int no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			 const char *file, const char *link, GElf_Word crc, char **ret)
 {
@@ -98,9 +98,9 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /*
- * Each file once, where it was mapped first. Node maps its own code a second time elsewhere; there
- * it has no rows, and libdwfl, told of a file that is not relocatable at another place, would find
- * none in the first either.
+ * Reports each file once, at its first mapping. Node maps its own code a second time at another
+ * address, where it has no rows. If libdwfl gets a non-relocatable file at a second address, it
+ * finds no rows at the first one either.
  */
 static Dwfl *report(struct process_places *process)
 {
@@ -141,9 +141,9 @@ void walk_dwfl(struct process_places *process, const struct capture_event *sampl
 		process->dwfl = report(process);
 		process->reported = process->changed;
 	}
-	now = (struct asked){ .sample = sample, .ret = ret };
+	now = (struct current){ .sample = sample, .ret = ret };
 	ret->count = 0;
-	ret->asked_below = false;
+	ret->read_below = false;
 	dwfl_errno();
 
 	int status = dwfl_getthread_frames(process->dwfl, (pid_t)sample->tid, on_frame, ret);

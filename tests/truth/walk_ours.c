@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A guess looks at the code before a return address, and a capture has none. */
+/* A guess inspects the code before a return address, and a capture has no code. */
 #define UNWIND_MAY_GUESS false
 #include "unwind.h"
 #include "walks.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * walks - two walks of one captured stack: ours, and that of elfutils' libdwfl.
+ * walks - two walks of one captured stack: ours, and that of libdwfl of elfutils.
  *
- * Both get the same registers and the same bytes of the stack, and nothing else of the process'
- * memory. Addresses are as they are: those to return to, or where a signal came.
+ * Both use the same registers and the same bytes of the stack, and no other memory of the process.
+ * Addresses are unmodified: return addresses, or the address at which a signal interrupted the
+ * code.
  *
- * perf captures nothing below the stack pointer. Where a function has just popped its frame
- * pointer, libdwfl looks for it there, and without it loses its way a frame later; ours takes it
- * from the register. Such stacks cannot be compared, and are counted apart.
+ * perf does not capture memory below the stack pointer. If a function has just popped its frame
+ * pointer, libdwfl reads it from there, fails, and loses the stack a frame later; our walk takes it
+ * from the register. These stacks cannot be compared and are counted separately.
  */
 #pragma once
 
@@ -18,11 +19,11 @@ enum { WALK_FRAMES_MAX = USER_FRAMES_MAX };
 struct walked {
 	uint64_t frames[WALK_FRAMES_MAX]; /* leaf first */
 	size_t count;
-	const char *end;         /* why it ended, in a word or a sentence */
-	bool is_complete;        /* it says that it reached the root */
-	bool by_frame_pointers;  /* of ours: at least one step was */
-	size_t first_by_pointer; /* of ours: the frame that was left so first */
-	bool asked_below;        /* of libdwfl's: for memory below the leaf's stack pointer */
+	const char *end;         /* why the walk ended, as a word or a sentence */
+	bool is_complete;        /* the walk reached the root */
+	bool by_frame_pointers;  /* our walk: at least one step used the frame pointer */
+	size_t first_by_pointer; /* our walk: the first frame that was left by the frame pointer */
+	bool read_below;         /* libdwfl read memory below the stack pointer of the leaf */
 };
 
 void walk_ours(struct places *places, struct process_places *process,

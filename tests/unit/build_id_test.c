@@ -26,7 +26,7 @@ static void takes_digits_and_hashes(void **state)
 	}
 }
 
-static void refuses_whatever_else_there_is(void **state)
+static void rejects_any_other_text(void **state)
 {
 	static const char *const rows[] = {
 		"",
@@ -62,7 +62,7 @@ static void refuses_whatever_else_there_is(void **state)
 	assert_true(build_id_parse((str){ long_one, 128 }, &id, &err));
 }
 
-static void is_told_from_another(void **state)
+static void compares_with_the_bytes_of_a_note(void **state)
 {
 	static const uint8_t bytes[] = { 0x01, 0x23, 0xab, 0xff };
 	struct build_id id;
@@ -78,5 +78,5 @@ static void is_told_from_another(void **state)
 	assert_false(build_id_is(&id, bytes, 4));
 }
 
-RUN_TESTS(TEST(takes_digits_and_hashes), TEST(refuses_whatever_else_there_is),
-	  TEST(is_told_from_another))
+RUN_TESTS(TEST(takes_digits_and_hashes), TEST(rejects_any_other_text),
+	  TEST(compares_with_the_bytes_of_a_note))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * This very test, which was built with -g. What other tools find in an extract is
- * tests/integration/test_extract.py.
+ * The input is this test itself, which is built with -g. tests/integration/test_extract.py compares
+ * what other tools find in an extract.
  */
 #include "object/debug_extract.h"
 #include "object/debug_rank.h"
@@ -46,7 +46,7 @@ static str extract_whole(struct file *file)
 	return (str){ bytes, len };
 }
 
-static void names_stay_and_code_goes(void **state)
+static void keeps_symbols_and_drops_code(void **state)
 {
 	static const char *const kept[] = { ".debug_info",       ".symtab", ".strtab",
 					    ".dynsym",           ".dynstr", ".comment",
@@ -80,7 +80,7 @@ static void names_stay_and_code_goes(void **state)
 	file_close(&file);
 }
 
-static void it_reads_the_same_from_any_place_in_any_steps(void **state)
+static void reads_the_same_from_any_offset_in_any_steps(void **state)
 {
 	struct file file = file_open();
 	str whole = extract_whole(&file);
@@ -100,7 +100,7 @@ static void it_reads_the_same_from_any_place_in_any_steps(void **state)
 	file_close(&file);
 }
 
-/* This program in memory, to be spoiled. */
+/* This program in memory, to be corrupted. */
 static int copy_of(const struct file *file)
 {
 	int fd = memfd_create("copy", MFD_CLOEXEC);
@@ -108,7 +108,7 @@ static int copy_of(const struct file *file)
 
 	while (copy_file_range(file->fd, &from, fd, NULL, 1 << 20, 0) > 0)
 		;
-	if (from == 0) { /* between two kinds of file systems */
+	if (from == 0) { /* the memfd and the file are on different file systems */
 		char room[4096];
 
 		for (ssize_t n; (n = pread(file->fd, room, sizeof(room), from)) > 0; from += n)
@@ -117,7 +117,7 @@ static int copy_of(const struct file *file)
 	return fd;
 }
 
-static void a_file_that_shrinks_meanwhile_is_an_error(void **state)
+static void a_file_that_shrinks_is_an_error(void **state)
 {
 	struct file file = file_open();
 	AUTO_FD fd = copy_of(&file);
@@ -133,8 +133,8 @@ static void a_file_that_shrinks_meanwhile_is_an_error(void **state)
 	file_close(&file);
 }
 
-/* Else a file of a megabyte could be sent as one of a terabyte. */
-static void sections_that_claim_the_same_bytes_are_refused(void **state)
+/* Otherwise a file of a megabyte could be uploaded as one of a terabyte. */
+static void rejects_overlapping_sections(void **state)
 {
 	struct file file = file_open();
 	AUTO_FD fd = copy_of(&file);
@@ -158,6 +158,5 @@ static void sections_that_claim_the_same_bytes_are_refused(void **state)
 	file_close(&file);
 }
 
-RUN_TESTS(TEST(names_stay_and_code_goes), TEST(it_reads_the_same_from_any_place_in_any_steps),
-	  TEST(a_file_that_shrinks_meanwhile_is_an_error),
-	  TEST(sections_that_claim_the_same_bytes_are_refused))
+RUN_TESTS(TEST(keeps_symbols_and_drops_code), TEST(reads_the_same_from_any_offset_in_any_steps),
+	  TEST(a_file_that_shrinks_is_an_error), TEST(rejects_overlapping_sections))

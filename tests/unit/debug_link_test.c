@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-static void a_link_is_a_name_and_a_crc_behind_its_padding(void **state)
+static void a_link_is_a_name_and_a_crc_after_padding(void **state)
 {
 	static const char *const names[] = { "a", "ab", "abc", "abcd", "prog.debug" };
 
@@ -23,7 +23,7 @@ static void a_link_is_a_name_and_a_crc_behind_its_padding(void **state)
 	}
 }
 
-static void a_link_leads_to_no_other_directory(void **state)
+static void rejects_a_link_to_another_directory(void **state)
 {
 	static const str rows[] = {
 		{ "a/b\0\1\2\3\4", 8 },
@@ -67,6 +67,5 @@ static void the_crc_is_the_one_of_zip(void **state)
 	assert_int_equal(crc, 0xcbf43926); /* the check value that is published with it */
 }
 
-RUN_TESTS(TEST(a_link_is_a_name_and_a_crc_behind_its_padding),
-	  TEST(a_link_leads_to_no_other_directory), TEST(an_altlink_is_a_path_and_a_build_id),
-	  TEST(the_crc_is_the_one_of_zip))
+RUN_TESTS(TEST(a_link_is_a_name_and_a_crc_after_padding), TEST(rejects_a_link_to_another_directory),
+	  TEST(an_altlink_is_a_path_and_a_build_id), TEST(the_crc_is_the_one_of_zip))

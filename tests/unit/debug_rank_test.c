@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * This very test, which was built with -g, and what the usual tools make of it.
+ * The inputs are this test itself, which is built with -g, and what strip and objcopy make of it.
  */
 #include "object/debug_rank.h"
 #include "scratch.h"
@@ -35,7 +35,7 @@ static struct debug_contents contents_of(const char *path)
 	return debug_contents_of(fd, &sections);
 }
 
-/* `command` with OUT in place of the file that it makes from this program. */
+/* Runs `command`, in which OUT stands for the file that it makes from this program. */
 static struct debug_contents made_by(const char *command)
 {
 	AUTO_ARENA arena = { 0 };
@@ -50,7 +50,7 @@ static struct debug_contents made_by(const char *command)
 	return contents_of(out);
 }
 
-static void a_file_ranks_by_what_was_left_in_it(void **state)
+static void ranks_a_file_by_its_contents(void **state)
 {
 	static const struct {
 		const char *command;
@@ -85,8 +85,8 @@ static void a_file_ranks_by_what_was_left_in_it(void **state)
 	}
 }
 
-/* A section of that name is soon made: it has to begin as DWARF begins. */
-static void what_only_claims_to_be_dwarf_is_not(void **state)
+/* The name of a section is not enough: its contents must begin like DWARF. */
+static void bytes_that_are_not_dwarf_do_not_count(void **state)
 {
 	static const char *const commands[] = {
 		"printf xxxxxxxxxxxxxxxx >$OUT.x; strip -g -o $OUT.s $SELF && objcopy "
@@ -120,8 +120,8 @@ static void ranks_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_file_ranks_by_what_was_left_in_it),
-		TEST(what_only_claims_to_be_dwarf_is_not),
+		TEST(ranks_a_file_by_its_contents),
+		TEST(bytes_that_are_not_dwarf_do_not_count),
 		TEST(ranks_have_names),
 	};
 

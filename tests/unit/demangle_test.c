@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What functions are called, compared with what their languages' own tools call them.
+ * Demangled names, compared with those of the tools of the languages.
  */
 #include "object/demangle.h"
 #include "object/limits.h"
@@ -13,10 +13,10 @@ static const struct {
 	{ STR("_ZNSt6vectorIiSaIiEE9push_backEOi"),
 	  STR("std::vector<int, std::allocator<int> >::push_back(int&&)") },
 	{ STR("_ZN3foo3barEv.cold"), STR("foo::bar() [clone .cold]") },
-	/* Rust's first mangling, whose hash is left out, and its second one */
+	/* Rust's legacy mangling, whose hash is dropped, and its v0 mangling */
 	{ STR("_ZN4core3fmt5write17h01234567abcdef89E"), STR("core::fmt::write") },
 	{ STR("_RNvC6_123foo3bar"), STR("123foo::bar") },
-	/* no such names */
+	/* not mangled */
 	{ STR("main"), STR("main") },
 	{ STR("_Z"), STR("_Z") },
 	{ STR("_RNvB1_31o"), STR("_RNvB1_31o") }, /* it refers to itself */
@@ -40,8 +40,8 @@ static void demangles_cpp_and_rust_and_leaves_other_names_alone(void **state)
 	}
 }
 
-/* f(pair<X, X>) with X a pair of the one before: of a few letters more each, twice as long. */
-static void a_name_that_stands_for_too_long_a_text_stays_mangled(void **state)
+/* f(pair<X, X>) with X the previous pair: a few letters more double the length of the text. */
+static void a_name_whose_text_is_too_long_stays_mangled(void **state)
 {
 	static const str pairs =
 		STR("_Z1f1pI1aS0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_"
@@ -70,5 +70,5 @@ static void demangles_longer_names_than_libiberty_would(void **state)
 }
 
 RUN_TESTS(TEST(demangles_cpp_and_rust_and_leaves_other_names_alone),
-	  TEST(a_name_that_stands_for_too_long_a_text_stays_mangled),
+	  TEST(a_name_whose_text_is_too_long_stays_mangled),
 	  TEST(demangles_longer_names_than_libiberty_would))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each kind of entry that lists of ranges have, as DWARF's standard writes them.
+ * Each kind of entry of range lists, as in the DWARF standard.
  */
 #include "object/dwarf_ranges.h"
 #include "test.h"
@@ -47,7 +47,7 @@ static const char *text_of(const struct dwarf_unit *unit, struct dwarf_value val
 	return text;
 }
 
-static void lists_of_version_5_are_read_by_each_of_their_kinds(void **state)
+static void reads_each_kind_of_entry_of_version_5(void **state)
 {
 	static const struct {
 		str list;
@@ -61,11 +61,11 @@ static void lists_of_version_5_are_read_by_each_of_their_kinds(void **state)
 		{ BYTES("\x05\x00\x50\0\0\0\0\0\0\x04\x01\x02\x00"), "5001-5002" },
 		{ BYTES("\x06\x00\x30\0\0\0\0\0\0\x00\x31\0\0\0\0\0\0\x00"), "3000-3100" },
 		{ BYTES("\x07\x00\x40\0\0\0\0\0\0\x10\x00"), "4000-4010" },
-		{ BYTES("\x02\x00\x09\x04\x01\x02\x00"), "" }, /* there is no such address */
+		{ BYTES("\x02\x00\x09\x04\x01\x02\x00"), "" }, /* no such address */
 		{ BYTES("\x03\x09\x01\x04\x01\x02\x00"), "" },
 		{ BYTES("\x01\x09\x04\x01\x02\x00"), "" },
-		{ BYTES("\x63\x04\x01\x02\x00"), "" },        /* nor such a kind */
-		{ BYTES("\x04\x10\x20\x04\x10"), "110-120" }, /* it is cut off */
+		{ BYTES("\x63\x04\x01\x02\x00"), "" },        /* no such kind */
+		{ BYTES("\x04\x10\x20\x04\x10"), "110-120" }, /* truncated */
 		{ BYTES("\x04\x10\x20\x05\x10"), "110-120" },
 		{ BYTES(""), "" },
 	};
@@ -80,7 +80,7 @@ static void lists_of_version_5_are_read_by_each_of_their_kinds(void **state)
 	}
 }
 
-static void lists_before_are_pairs_with_a_base(void **state)
+static void reads_lists_before_version_5(void **state)
 {
 #define WORD(low, high) low high "\0\0\0\0\0\0"
 #define ONES            "\xff\xff\xff\xff\xff\xff\xff\xff"
@@ -105,9 +105,9 @@ static void lists_before_are_pairs_with_a_base(void **state)
 	}
 }
 
-static void a_list_by_its_number_is_found_through_the_units_table(void **state)
+static void finds_a_list_by_its_index(void **state)
 {
-	/* two offsets of 4 bytes at the base, 2; then the lists that they are of */
+	/* two 4-byte offsets at the base, 2; then their lists */
 	struct dwarf_unit unit = unit_of(5, (str)BYTES("zz\x08\0\0\0\x0c\0\0\0"
 						       "\x04\x01\x02\x00"
 						       "\x04\x03\x04\x00"));
@@ -122,10 +122,9 @@ static void a_list_by_its_number_is_found_through_the_units_table(void **state)
 	assert_string_equal(text_of(&unit, value), "");
 	value.number = UINT64_MAX;
 	assert_string_equal(text_of(&unit, value), "");
-	value.kind = DWARF_STRING; /* nothing that a list is found by */
+	value.kind = DWARF_STRING; /* not a reference to a list */
 	assert_string_equal(text_of(&unit, value), "");
 }
 
-RUN_TESTS(TEST(lists_of_version_5_are_read_by_each_of_their_kinds),
-	  TEST(lists_before_are_pairs_with_a_base),
-	  TEST(a_list_by_its_number_is_found_through_the_units_table))
+RUN_TESTS(TEST(reads_each_kind_of_entry_of_version_5), TEST(reads_lists_before_version_5),
+	  TEST(finds_a_list_by_its_index))

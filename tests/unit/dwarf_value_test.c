@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Values by their forms, as DWARF's standard writes them.
+ * Values of each form, as in the DWARF standard.
  */
 #include "object/dwarf_value.h"
 #include "test.h"
@@ -44,7 +44,7 @@ static struct dwarf_value read_as(uint16_t form, str bytes, uint16_t version, si
 	return value;
 }
 
-static void numbers_are_read_by_their_forms_and_no_byte_more(void **state)
+static void reads_numbers_of_each_form_and_no_byte_more(void **state)
 {
 	static const struct {
 		uint16_t form;
@@ -59,14 +59,14 @@ static void numbers_are_read_by_their_forms_and_no_byte_more(void **state)
 		{ DW_FORM_udata, BYTES("\x80\x01"), 0x80 },
 		{ DW_FORM_sdata, BYTES("\x7f"), UINT64_MAX },
 		{ DW_FORM_sdata, BYTES("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
-		  UINT64_MAX }, /* longer than it must be */
+		  UINT64_MAX }, /* not the shortest encoding */
 		{ DW_FORM_addr, BYTES("\1\0\0\0\0\0\0\0"), 1 },
 		{ DW_FORM_sec_offset, BYTES("\7\0\0\0"), 7 },
 		{ DW_FORM_strx3, BYTES("\1\2\3"), 0x30201 },
 		{ DW_FORM_addrx1, BYTES("\5"), 5 },
-		{ DW_FORM_ref4, BYTES("\5\0\0\0"), 0x105 }, /* in its unit */
+		{ DW_FORM_ref4, BYTES("\5\0\0\0"), 0x105 }, /* relative to the unit */
 		{ DW_FORM_ref_udata, BYTES("\5"), 0x105 },
-		{ DW_FORM_ref_addr, BYTES("\5\0\0\0"), 5 }, /* in the file */
+		{ DW_FORM_ref_addr, BYTES("\5\0\0\0"), 5 }, /* relative to the section */
 		{ DW_FORM_GNU_ref_alt, BYTES("\5\0\0\0"), 5 },
 		{ DW_FORM_GNU_strp_alt, BYTES("\1\0\0\0"), 1 },
 		{ DW_FORM_GNU_str_index, BYTES("\2"), 2 },
@@ -90,11 +90,11 @@ static void numbers_are_read_by_their_forms_and_no_byte_more(void **state)
 		if (!rows[i].bytes.len)
 			continue;
 		read_as(rows[i].form, (str){ rows[i].bytes.ptr, rows[i].bytes.len - 1 }, 5, &more);
-		assert_int_equal(more, SIZE_MAX); /* cut off */
+		assert_int_equal(more, SIZE_MAX); /* truncated */
 	}
 }
 
-static void version_2_refers_with_addresses(void **state)
+static void version_2_has_references_as_wide_as_addresses(void **state)
 {
 	size_t left;
 
@@ -103,7 +103,7 @@ static void version_2_refers_with_addresses(void **state)
 	assert_int_equal(left, 0);
 }
 
-static void a_form_that_nobody_knows_is_the_end(void **state)
+static void an_unknown_form_fails(void **state)
 {
 	static const uint16_t forms[] = { 0, 0x02, 0x7f, 0x1fff };
 	size_t left;
@@ -113,11 +113,12 @@ static void a_form_that_nobody_knows_is_the_end(void **state)
 		read_as(forms[i], (str)BYTES("12345678"), 5, &left);
 		assert_int_equal(left, SIZE_MAX);
 	}
-	read_as(DW_FORM_indirect, (str)BYTES("\x21z"), 5, &left); /* of a value that is nowhere */
+	read_as(DW_FORM_indirect, (str)BYTES("\x21z"), 5,
+		&left); /* DW_FORM_implicit_const is not allowed */
 	assert_int_equal(left, SIZE_MAX);
 }
 
-static void texts_are_found_in_each_place_that_they_may_be_in(void **state)
+static void finds_strings_in_each_section(void **state)
 {
 	static const struct {
 		uint16_t form;
@@ -126,8 +127,8 @@ static void texts_are_found_in_each_place_that_they_may_be_in(void **state)
 	} rows[] = {
 		{ DW_FORM_string, BYTES("here\0"), "here" },
 		{ DW_FORM_strp, BYTES("\1\0\0\0"), "one" },
-		{ DW_FORM_line_strp, BYTES("\1\0\0\0"), "" }, /* it does not end */
-		{ DW_FORM_strx1, BYTES("\1"), "" },           /* neither does "two" */
+		{ DW_FORM_line_strp, BYTES("\1\0\0\0"), "" }, /* no NUL */
+		{ DW_FORM_strx1, BYTES("\1"), "" },           /* "two" has no NUL either */
 		{ DW_FORM_strx1, BYTES("\0"), "one" },
 		{ DW_FORM_strx1, BYTES("\x63"), "" },
 		{ DW_FORM_GNU_strp_alt, BYTES("\1\0\0\0"), "" },
@@ -149,7 +150,7 @@ static void texts_are_found_in_each_place_that_they_may_be_in(void **state)
 			 0);
 }
 
-static void an_address_is_itself_or_one_of_the_table(void **state)
+static void an_address_is_inline_or_an_index(void **state)
 {
 	struct dwarf_unit unit = unit_of_version(5);
 	uint64_t address;
@@ -187,7 +188,7 @@ static void words_have_the_width_of_their_unit(void **state)
 	assert_true(r.failed);
 }
 
-RUN_TESTS(TEST(numbers_are_read_by_their_forms_and_no_byte_more),
-	  TEST(version_2_refers_with_addresses), TEST(a_form_that_nobody_knows_is_the_end),
-	  TEST(texts_are_found_in_each_place_that_they_may_be_in),
-	  TEST(an_address_is_itself_or_one_of_the_table), TEST(words_have_the_width_of_their_unit))
+RUN_TESTS(TEST(reads_numbers_of_each_form_and_no_byte_more),
+	  TEST(version_2_has_references_as_wide_as_addresses), TEST(an_unknown_form_fails),
+	  TEST(finds_strings_in_each_section), TEST(an_address_is_inline_or_an_index),
+	  TEST(words_have_the_width_of_their_unit))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Real binaries, compared with what readelf says of them; and files that lie.
+ * Real binaries, compared with the output of readelf; and malformed files.
  */
 #include "object/elf_file.h"
 #include "test.h"
@@ -124,7 +124,7 @@ static void reads_the_vdso_from_memory(void **state)
 
 static void turns_file_offsets_into_addresses_by_segment(void **state)
 {
-	/* As lld links: the address is not the offset. */
+	/* Linked by lld: the address differs from the offset. */
 	static const struct elf_segment segments[] = {
 		{ .offset = 0, .size = 0x5f0, .address = 0 },
 		{ .offset = 0x5f0, .size = 0x800, .address = 0x15f0, .executable = true },
@@ -136,9 +136,10 @@ static void turns_file_offsets_into_addresses_by_segment(void **state)
 	} rows[] = {
 		{ 0x5f0, 0x15f0, true }, /* first byte of the text */
 		{ 0xdef, 0x1def, true }, /* its last */
-		{ 0x10, 0x10, true },    /* exactly in a data segment: not slack of the text */
-		{ 0xe00, 0x2e00, true }, /* likewise behind it */
-		{ 0xff8, 0x1ff8, true }, /* the rest of the last page: the text's */
+		{ 0x10, 0x10,
+		  true }, /* exactly in a data segment, which wins over the page of the text */
+		{ 0xe00, 0x2e00, true }, /* the same, after the text */
+		{ 0xff8, 0x1ff8, true }, /* the end of the last page belongs to the text */
 		{ 0x1000, 0, false },
 	};
 
@@ -153,7 +154,7 @@ static void turns_file_offsets_into_addresses_by_segment(void **state)
 	}
 }
 
-static void turns_addresses_into_what_the_file_has_there(void **state)
+static void turns_addresses_into_file_offsets(void **state)
 {
 	static const struct elf_file elf = {
 		.segments = { { .offset = 0, .size = 0x100, .address = 0x1000 },
@@ -180,7 +181,7 @@ static void turns_addresses_into_what_the_file_has_there(void **state)
 	}
 }
 
-/* A little ELF file with one note segment whose notes are given. */
+/* A small ELF file with one note segment that contains these notes. */
 static str with_notes(struct arena *arena, const void *notes, size_t len, uint64_t align)
 {
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -204,7 +205,7 @@ static str with_notes(struct arena *arena, const void *notes, size_t len, uint64
 	return (str){ image, sizeof(header) + sizeof(segment) + len };
 }
 
-static void finds_a_build_id_behind_other_notes_of_either_alignment(void **state)
+static void finds_a_build_id_after_other_notes_of_either_alignment(void **state)
 {
 	static const uint32_t packed[] = { 4, 5, 1, 0x00554e47, 1,         2,
 					   4, 4, 3, 0x00554e47, 0xddccbbaa };
@@ -225,7 +226,7 @@ static void finds_a_build_id_behind_other_notes_of_either_alignment(void **state
 	}
 }
 
-static void takes_no_build_id_from_notes_that_lie(void **state)
+static void ignores_malformed_notes(void **state)
 {
 	static const uint32_t rows[][4] = {
 		{ 4, 0xffffffff, 3, 0x00554e47 }, /* longer than the file */
@@ -246,7 +247,7 @@ static void takes_no_build_id_from_notes_that_lie(void **state)
 	}
 }
 
-static void refuses_what_is_no_elf_file(void **state)
+static void rejects_other_files(void **state)
 {
 	static const char *const texts[] = { "", "\177ELF", "#!/bin/sh\necho not one\n" };
 	struct elf_file elf = { 0 };
@@ -262,6 +263,6 @@ static void refuses_what_is_no_elf_file(void **state)
 
 RUN_TESTS(TEST(finds_the_build_id_that_readelf_finds), TEST(finds_the_segments_that_readelf_finds),
 	  TEST(reads_the_vdso_from_memory), TEST(turns_file_offsets_into_addresses_by_segment),
-	  TEST(turns_addresses_into_what_the_file_has_there),
-	  TEST(finds_a_build_id_behind_other_notes_of_either_alignment),
-	  TEST(takes_no_build_id_from_notes_that_lie), TEST(refuses_what_is_no_elf_file))
+	  TEST(turns_addresses_into_file_offsets),
+	  TEST(finds_a_build_id_after_other_notes_of_either_alignment),
+	  TEST(ignores_malformed_notes), TEST(rejects_other_files))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Real binaries, compared with what readelf says of them; and files that lie.
+ * Real binaries, compared with the output of readelf; and malformed files.
  */
 #include "object/elf_sections.h"
 #include "test.h"
@@ -26,7 +26,7 @@ static bool sections_of(const char *path, struct arena *arena, struct elf_sectio
 }
 
 /*   [ 1] .interp           PROGBITS        0000000000000318 000318 00001c 00   A  0   0  1 */
-static void finds_what_readelf_finds(void **state)
+static void finds_the_sections_that_readelf_finds(void **state)
 {
 	size_t compared = 0;
 
@@ -67,7 +67,7 @@ static void finds_what_readelf_finds(void **state)
 	assert_true(compared >= 50);
 }
 
-/* The whole of /bin/sh, to be spoiled. */
+/* All of /bin/sh, to be corrupted. */
 static str shell(struct arena *arena)
 {
 	AUTO_FD fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static bool read_image(str image, struct elf_sections *sections, struct arena *a
 	return elf_sections_read(fd, arena, sections, err);
 }
 
-static void a_file_that_was_cut_off_is_refused_wherever_it_ends(void **state)
+static void rejects_a_file_truncated_anywhere(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str whole = shell(&arena);
@@ -102,7 +102,7 @@ static void a_file_that_was_cut_off_is_refused_wherever_it_ends(void **state)
 	}
 }
 
-static void what_a_header_may_claim_is_bounded(void **state)
+static void bounds_the_claims_of_a_header(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str whole = shell(&arena);
@@ -114,7 +114,7 @@ static void what_a_header_may_claim_is_bounded(void **state)
 	Elf64_Ehdr was = *head;
 
 	(void)state;
-	head->e_shnum = 0; /* then the first section says how many */
+	head->e_shnum = 0; /* then the first section header has the count */
 	first->sh_size = UINT64_MAX;
 	assert_false(read_image(whole, &sections, &arena, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
@@ -128,7 +128,7 @@ static void what_a_header_may_claim_is_bounded(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 	*head = was;
 
-	names->sh_type = SHT_NOBITS; /* so that it need not lie inside */
+	names->sh_type = SHT_NOBITS; /* so that it may be outside of the file */
 	names->sh_size = ELF_NAMES_MAX + 1;
 	assert_false(read_image(whole, &sections, &arena, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
@@ -138,7 +138,7 @@ static void what_a_header_may_claim_is_bounded(void **state)
 
 	head->e_shoff = UINT64_MAX - 64;
 	assert_false(read_image(whole, &sections, &arena, &err));
-	head->e_shoff = 0; /* sections were removed altogether */
+	head->e_shoff = 0; /* no section headers */
 	assert_true(read_image(whole, &sections, &arena, &err));
 	assert_int_equal(sections.len, 0);
 	assert_true(arena.held < 64 << 20);
@@ -156,5 +156,5 @@ static void a_section_without_contents_has_no_bytes(void **state)
 	assert_false(elf_section_has_bytes(elf_sections_find(&sections, STR(".nowhere"))));
 }
 
-RUN_TESTS(TEST(finds_what_readelf_finds), TEST(a_file_that_was_cut_off_is_refused_wherever_it_ends),
-	  TEST(what_a_header_may_claim_is_bounded), TEST(a_section_without_contents_has_no_bytes))
+RUN_TESTS(TEST(finds_the_sections_that_readelf_finds), TEST(rejects_a_file_truncated_anywhere),
+	  TEST(bounds_the_claims_of_a_header), TEST(a_section_without_contents_has_no_bytes))

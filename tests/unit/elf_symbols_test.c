@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What real binaries name, compared with nm; and tables made for the purpose.
+ * Symbols of real binaries, compared with nm; and tables made for a test.
  */
 #include "object/elf_symbols.h"
 #include "test.h"
@@ -22,7 +22,7 @@ static elf_symbols symbols_of(int fd, struct arena *arena)
 	return symbols;
 }
 
-/* Its name is empty: none. */
+/* An empty name: no symbol. */
 static struct elf_symbol symbol_at(const elf_symbols *symbols, uint64_t address)
 {
 	struct elf_symbol found = { 0 };
@@ -33,7 +33,7 @@ static struct elf_symbol symbol_at(const elf_symbols *symbols, uint64_t address)
 	return address < found.end ? found : (struct elf_symbol){ 0 };
 }
 
-/* 0000000000001139 000000000000000b T main; W may be a variable of a thread, low in its block */
+/* 0000000000001139 000000000000000b T main; W may be a thread-local variable, with a low address */
 static void every_function_that_nm_lists_is_there(const char *command, int fd)
 {
 	AUTO_ARENA arena = { 0 };
@@ -58,10 +58,10 @@ static void every_function_that_nm_lists_is_there(const char *command, int fd)
 	}
 	pclose(out);
 	assert_true(compared > 10);
-	assert_true(same * 3 > compared); /* libc has three names for many a function */
+	assert_true(same * 3 > compared); /* many functions of libc have three names */
 }
 
-static void finds_what_nm_finds(void **state)
+static void finds_the_symbols_that_nm_finds(void **state)
 {
 	AUTO_FD self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	AUTO_FD libc = open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
@@ -75,7 +75,7 @@ static void finds_what_nm_finds(void **state)
 			"nm -SD --defined-only /lib/x86_64-linux-gnu/libc.so.6", libc);
 }
 
-/* A file of four sections: nothing, code at 0x1000 to 0x2000, symbols, their names. */
+/* A file with four sections: the null section, code at 0x1000 to 0x2000, symbols, strings. */
 struct image {
 	Elf64_Ehdr head;
 	Elf64_Shdr sections[4];
@@ -112,7 +112,8 @@ static int image_file(struct image *image)
 					   .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
 					   .sh_addr = 0x1000,
 					   .sh_size = 0x1000 };
-	/* No table of section names: this one is found by the first eight bytes of `names`. */
+	/* `names` is also the string table of section names: it begins with the name of this
+	 * section. */
 	image->sections[2] = (Elf64_Shdr){ .sh_name = 1,
 					   .sh_type = SHT_SYMTAB,
 					   .sh_offset = offsetof(struct image, symbols),
@@ -141,7 +142,7 @@ static void says(int fd, uint64_t address, const char *name)
 		fail_msg("at %lx: '" STR_FMT "', not '%s'", address, STR_ARG(symbol.name), name);
 }
 
-static void a_size_ends_a_name_and_no_size_goes_on_to_the_next(void **state)
+static void a_size_ends_a_symbol_and_without_one_the_next_symbol_does(void **state)
 {
 	struct image image = image_make();
 
@@ -164,12 +165,12 @@ static void a_size_ends_a_name_and_no_size_goes_on_to_the_next(void **state)
 	says(fd, 0x105f, "label");
 	says(fd, 0x1070, "next");
 	says(fd, 0x17ff, "next");
-	says(fd, 0x1fff, "huge"); /* to the section's end, however long it says it is */
+	says(fd, 0x1fff, "huge"); /* cut at the section's end */
 	says(fd, 0x2000, "");
 	says(fd, 0x3000, "");
 }
 
-static void of_several_names_the_best_is_kept(void **state)
+static void keeps_the_best_of_several_names(void **state)
 {
 	struct image image = image_make();
 
@@ -189,5 +190,6 @@ static void of_several_names_the_best_is_kept(void **state)
 	says(fd, 0x1008, "");
 }
 
-RUN_TESTS(TEST(finds_what_nm_finds), TEST(a_size_ends_a_name_and_no_size_goes_on_to_the_next),
-	  TEST(of_several_names_the_best_is_kept))
+RUN_TESTS(TEST(finds_the_symbols_that_nm_finds),
+	  TEST(a_size_ends_a_symbol_and_without_one_the_next_symbol_does),
+	  TEST(keeps_the_best_of_several_names))

@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-static void agrees_with_the_recipe(void **state)
+static void agrees_with_the_specification(void **state)
 {
 	static const struct {
 		size_t len; /* of a file of bytes 0, 1, ... 250, 0, 1, ... */
@@ -37,7 +37,7 @@ static void agrees_with_the_recipe(void **state)
 	}
 }
 
-static void refuses_what_is_not_a_file(void **state)
+static void rejects_a_pipe(void **state)
 {
 	struct err err = { 0 };
 	htlhash hash;
@@ -51,4 +51,4 @@ static void refuses_what_is_not_a_file(void **state)
 	close(ends[1]);
 }
 
-RUN_TESTS(TEST(agrees_with_the_recipe), TEST(refuses_what_is_not_a_file))
+RUN_TESTS(TEST(agrees_with_the_specification), TEST(rejects_a_pipe))

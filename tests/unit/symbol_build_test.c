@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The names of small programs of either compiler, in each form of DWARF and without it, are what
- * llvm-symbolizer said of the same addresses. The programs are those of the fuzzer's corpus.
+ * The expected names are the output of llvm-symbolizer for the same addresses, for small programs
+ * of both compilers, in each form of DWARF and without DWARF. The programs are in the corpus of the
+ * fuzzer.
  */
+#include "object/symbol_build.h"
 #include "object/symbol_table.h"
 #include "test.h"
 
@@ -49,7 +51,7 @@ static str base_of(str path)
 	return base;
 }
 
-/* "inner a.c:2 < outer a.c:7", and in brackets what a name is shown as that no linker knows. */
+/* "inner a.c:2 < outer a.c:7", with the qualified name in brackets. */
 static str chain_of(const struct symbol_table *table, uint64_t address, struct arena *arena)
 {
 	struct symbol_line lines[SYMBOL_LINES_MAX];
@@ -91,7 +93,7 @@ static void says(const struct symbol_table *table, const char *name, const struc
 	}
 }
 
-static void a_program_of_gcc_has_its_names_in_each_form_of_dwarf(void **state)
+static void symbolizes_a_gcc_program_in_each_form_of_dwarf(void **state)
 {
 	static const struct claim claims[] = {
 		{ 0x4000b0, "_Z1gi a.cc:6 < _ZL4coldi a.cc:4" },
@@ -123,7 +125,7 @@ static void a_program_of_gcc_has_its_names_in_each_form_of_dwarf(void **state)
 	}
 }
 
-static void wide_offsets_narrow_addresses_and_ranges_by_index_are_read(void **state)
+static void reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index(void **state)
 {
 	static const struct claim wide[] = {
 		{ 0x4000b8, "inner ranges.c:4 < outer ranges.c:13" },
@@ -163,7 +165,7 @@ static void wide_offsets_narrow_addresses_and_ranges_by_index_are_read(void **st
 	}
 }
 
-static void dwarf_2_tells_no_line_of_a_call(void **state)
+static void dwarf_2_has_no_line_of_a_call(void **state)
 {
 	static const struct claim claims[] = {
 		{ 0x4000b0, "_Z1gi a.cc:6 < _ZL4coldi" },
@@ -178,7 +180,7 @@ static void dwarf_2_tells_no_line_of_a_call(void **state)
 	symbol_table_close(&table);
 }
 
-static void a_program_of_clang_has_its_names_by_index(void **state)
+static void symbolizes_a_clang_program_with_string_indices(void **state)
 {
 	static const struct claim full[] = {
 		{ 0x4000bd, "_ZL3in2i a.cc:2 < _ZL3in1i a.cc:3 < _Z1fi a.cc:5" },
@@ -204,7 +206,7 @@ static void a_program_of_clang_has_its_names_by_index(void **state)
 
 #define HIDDEN "app::(anonymous namespace)"
 
-static void a_name_that_no_linker_knows_says_what_it_is_in(void **state)
+static void a_function_without_linkage_name_has_a_qualified_name(void **state)
 {
 	static const struct claim claims[] = {
 		{ 0x400120, "operator()(entry::(anonymous class)::operator()) inlined.cpp:55 < "
@@ -235,7 +237,7 @@ static void a_name_that_no_linker_knows_says_what_it_is_in(void **state)
 	symbol_table_close(&table);
 }
 
-static void a_go_program_is_named_by_its_own_table(void **state)
+static void symbolizes_a_go_program_by_gopclntab(void **state)
 {
 	static const struct claim claims[] = {
 		{ 0x401000, "main.outer main.go:10" },
@@ -251,14 +253,14 @@ static void a_go_program_is_named_by_its_own_table(void **state)
 	symbol_table_close(&table);
 }
 
-static void without_dwarf_there_are_symbols_stubs_and_what_was_packed(void **state)
+static void without_dwarf_uses_symbols_stubs_and_mini_debug(void **state)
 {
 	static const struct claim split[] = { { 0x4000b0, "_ZL4coldi a.cc:6" },
 					      { 0x400133, "_start a.cc:7" } };
 	static const struct claim stubs[] = { { 0x2a0, "puts@plt" }, { 0x290, "" } };
 	static const struct claim ibt[] = { { 0x400320, "puts@plt" }, { 0x400334, "free@plt" } };
 	static const struct claim got[] = { { 0x220, "puts@plt" },
-					    { 0x227, "puts@plt" }, /* of half the size */
+					    { 0x227, "puts@plt" }, /* a stub of 8 bytes */
 					    { 0x228, "free@plt" } };
 	static const struct claim arm[] = { { 0x2500, "" },
 					    { 0x252c, "puts@plt" },
@@ -269,7 +271,8 @@ static void without_dwarf_there_are_symbols_stubs_and_what_was_packed(void **sta
 		const struct claim *claims;
 		size_t count;
 	} files[] = {
-		{ "split", split, ARRAY_LEN(split) }, /* its DWARF is in a file that is not here */
+		{ "split", split, ARRAY_LEN(split) }, /* its DWARF is in another file, which is
+							 absent */
 		{ "stubs", stubs, ARRAY_LEN(stubs) },        { "stubs_ibt", ibt, ARRAY_LEN(ibt) },
 		{ "stubs_got", got, ARRAY_LEN(got) },        { "stubs_arm", arm, ARRAY_LEN(arm) },
 		{ "mini_debug", packed, ARRAY_LEN(packed) },
@@ -285,7 +288,7 @@ static void without_dwarf_there_are_symbols_stubs_and_what_was_packed(void **sta
 	}
 }
 
-static void a_file_that_is_yet_to_be_linked_is_refused(void **state)
+static void rejects_a_relocatable_file(void **state)
 {
 	AUTO_FD fd = file_open("narrow");
 	struct symbol_table table;
@@ -297,8 +300,8 @@ static void a_file_that_is_yet_to_be_linked_is_refused(void **state)
 	assert_non_null(strstr(err.msg, "yet to be linked"));
 }
 
-/* As readelf says: the build id behind the path of the file that dwz made. */
-static void the_file_of_dwz_is_known_by_its_build_id(void **state)
+/* From readelf: the build id after the path of the dwz file. */
+static void finds_the_build_id_of_the_dwz_file(void **state)
 {
 	AUTO_FD moved = file_open("dwz_needs_common"), whole = file_open("v5");
 	struct build_id id;
@@ -310,7 +313,7 @@ static void the_file_of_dwz_is_known_by_its_build_id(void **state)
 	assert_false(symbol_table_alt_id(-1, &id));
 }
 
-static void a_file_of_dwz_that_is_none_is_an_error(void **state)
+static void an_invalid_dwz_file_is_an_error(void **state)
 {
 	AUTO_FD fd = file_open("dwz_needs_common"), none = open("/etc/passwd", O_RDONLY);
 	struct symbol_table table;
@@ -321,8 +324,8 @@ static void a_file_of_dwz_that_is_none_is_an_error(void **state)
 	assert_non_null(strstr(err.msg, "file of dwz"));
 }
 
-/* The file with this byte as another one, or that long: refused, or a table that opens. */
-static void refused_or_read(int fd, int alt_fd)
+/* A changed or truncated file is rejected, or makes a table that opens. */
+static void assert_rejected_or_read(int fd, int alt_fd)
 {
 	struct symbol_table table = { 0 };
 	struct err err = { 0 };
@@ -331,7 +334,7 @@ static void refused_or_read(int fd, int alt_fd)
 	symbol_table_close(&table);
 }
 
-static void spoil(const char *name, int alt_fd, size_t step)
+static void corrupt_bytes(const char *name, int alt_fd, size_t step)
 {
 	AUTO_FD whole = file_open(name), fd = memfd_create("elf", MFD_CLOEXEC);
 	static char bytes[16 << 10];
@@ -343,16 +346,16 @@ static void spoil(const char *name, int alt_fd, size_t step)
 		char other = (char)(bytes[at] ^ (at % 3 ? 0xff : 0x11));
 
 		assert_int_equal(pwrite(fd, &other, 1, (off_t)at), 1);
-		refused_or_read(fd, alt_fd);
+		assert_rejected_or_read(fd, alt_fd);
 		assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
 	}
 	for (size_t at = (size_t)len; at > 0; at -= at > 10 * step ? 10 * step : at) {
 		assert_int_equal(ftruncate(fd, (off_t)at), 0);
-		refused_or_read(fd, alt_fd);
+		assert_rejected_or_read(fd, alt_fd);
 	}
 }
 
-static void a_spoiled_file_is_refused_or_makes_a_table_that_opens(void **state)
+static void a_corrupt_file_is_rejected_or_makes_a_table_that_opens(void **state)
 {
 	static const char *const by_seven[] = {
 		"v2",      "v3",     "v4",      "v5",     "zstd", "zdebug", "cpp_qualified",
@@ -364,19 +367,17 @@ static void a_spoiled_file_is_refused_or_makes_a_table_that_opens(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(by_seven); i++)
-		spoil(by_seven[i], 0, 7);
+		corrupt_bytes(by_seven[i], 0, 7);
 	for (size_t i = 0; i < ARRAY_LEN(by_one); i++)
-		spoil(by_one[i], 0, 1);
-	spoil("dwz_needs_common", common, 7);
+		corrupt_bytes(by_one[i], 0, 1);
+	corrupt_bytes("dwz_needs_common", common, 7);
 }
 
-RUN_TESTS(TEST(a_program_of_gcc_has_its_names_in_each_form_of_dwarf),
-	  TEST(wide_offsets_narrow_addresses_and_ranges_by_index_are_read),
-	  TEST(dwarf_2_tells_no_line_of_a_call), TEST(a_program_of_clang_has_its_names_by_index),
-	  TEST(a_name_that_no_linker_knows_says_what_it_is_in),
-	  TEST(a_go_program_is_named_by_its_own_table),
-	  TEST(without_dwarf_there_are_symbols_stubs_and_what_was_packed),
-	  TEST(a_file_that_is_yet_to_be_linked_is_refused),
-	  TEST(the_file_of_dwz_is_known_by_its_build_id),
-	  TEST(a_file_of_dwz_that_is_none_is_an_error),
-	  TEST(a_spoiled_file_is_refused_or_makes_a_table_that_opens))
+RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
+	  TEST(reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index),
+	  TEST(dwarf_2_has_no_line_of_a_call), TEST(symbolizes_a_clang_program_with_string_indices),
+	  TEST(a_function_without_linkage_name_has_a_qualified_name),
+	  TEST(symbolizes_a_go_program_by_gopclntab),
+	  TEST(without_dwarf_uses_symbols_stubs_and_mini_debug), TEST(rejects_a_relocatable_file),
+	  TEST(finds_the_build_id_of_the_dwz_file), TEST(an_invalid_dwz_file_is_an_error),
+	  TEST(a_corrupt_file_is_rejected_or_makes_a_table_that_opens))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which span shows where, compared with asking every span for every address.
+ * The flattened spans, compared with a search of all spans for every address.
  */
 #include "object/symbol_spans.h"
 #include "test.h"
@@ -32,7 +32,7 @@ static uint32_t point_at(const symbol_points *points, uint64_t address)
 	return node;
 }
 
-static void shows_what_asking_every_span_shows(void **state)
+static void agrees_with_a_search_of_all_spans(void **state)
 {
 	uint32_t seed = 1;
 
@@ -70,4 +70,4 @@ static void shows_what_asking_every_span_shows(void **state)
 	}
 }
 
-RUN_TESTS(TEST(shows_what_asking_every_span_shows))
+RUN_TESTS(TEST(agrees_with_a_search_of_all_spans))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A table says what was put in, wherever it is asked; one that was spoiled is refused.
+ * A table finds what was written for every address; a corrupt table is rejected.
  */
 #include "base/hash.h"
+#include "object/symbol_build.h"
 #include "object/symbol_format.h"
 #include "object/symbol_table.h"
 #include "object/symbol_writer.h"
@@ -21,14 +22,14 @@ static uint32_t random_below(uint32_t *seed, uint32_t bound)
 	return (*seed >> 8) % bound;
 }
 
-/* What the rows of a table were, to be asked again. */
+/* The rows of a table, to compare with later. */
 struct truth {
 	struct symbol_row rows[ROWS];
 	struct symbol_node nodes[FUNCTIONS * DEPTH];
 	uint32_t node_count;
 };
 
-/* A function and what was inlined into it, at most DEPTH deep; often none at all. */
+/* A function and its inlined calls, at most DEPTH deep; often no function at all. */
 static void truth_add_nodes(struct truth *truth, struct symbol_writer *writer, uint32_t *seed)
 {
 	uint32_t parent = 0;
@@ -68,7 +69,7 @@ static void truth_fill(struct truth *truth, struct symbol_writer *writer, uint32
 		struct symbol_row *row = &truth->rows[i];
 
 		address += 1 + random_below(seed, 50);
-		if (i == ROWS / 2) /* the kernel's half */
+		if (i == ROWS / 2) /* the upper half of the addresses, as in the kernel */
 			address |= 0xffffffff00000000;
 		*row = (struct symbol_row){ .address = address,
 					    .node = random_below(seed, truth->node_count) };
@@ -80,7 +81,7 @@ static void truth_fill(struct truth *truth, struct symbol_writer *writer, uint32
 	}
 }
 
-static void finds_what_was_put_in(void **state)
+static void finds_the_rows_that_were_written(void **state)
 {
 	static struct truth truth;
 	AUTO_ARENA arena = { 0 };
@@ -136,7 +137,7 @@ static bool build(const char *path, struct symbol_table *table, struct err *err)
 	       symbol_table_open(table, out, err);
 }
 
-/* Where the linker put it: as the dynamic linker says where the program begins. */
+/* The linked address: the dynamic linker has the load address of the program. */
 static uint64_t linked_address(const void *function)
 {
 	Dl_info info;
@@ -145,7 +146,7 @@ static uint64_t linked_address(const void *function)
 	return (uint64_t)(uintptr_t)function - (uint64_t)(uintptr_t)info.dli_fbase;
 }
 
-static void knows_this_test_itself(void **state)
+static void symbolizes_this_test(void **state)
 {
 	struct symbol_line lines[SYMBOL_LINES_MAX];
 	struct symbol_table table;
@@ -155,11 +156,11 @@ static void knows_this_test_itself(void **state)
 	if (!build("/proc/self/exe", &table, &err))
 		fail_msg("%s", err.msg);
 
-	size_t count = symbol_table_find(
-		&table, linked_address((const void *)knows_this_test_itself), lines);
+	size_t count = symbol_table_find(&table, linked_address((const void *)symbolizes_this_test),
+					 lines);
 
 	assert_true(count >= 1);
-	assert_true(str_eq(lines[count - 1].system_name, STR("knows_this_test_itself")));
+	assert_true(str_eq(lines[count - 1].system_name, STR("symbolizes_this_test")));
 	assert_int_equal(symbol_table_find(&table, 0, lines), 0);
 	assert_int_equal(symbol_table_find(&table, UINT64_MAX, lines), 0);
 	symbol_table_close(&table);
@@ -179,8 +180,8 @@ static __attribute__((noinline)) int calls_inlined(int n)
 	return inlined_here(n) + 1; /* two lines below its declaration */
 }
 
-/* Every address of a small function: those of the inlined one know whence it was called. */
-static void knows_what_the_compiler_inlined_into_this_test(void **state)
+/* Every address of a small function: those of the inlined one have the line of the call. */
+static void finds_inlined_functions_of_this_test(void **state)
 {
 	uint64_t start = linked_address((const void *)calls_inlined);
 	struct symbol_line lines[SYMBOL_LINES_MAX];
@@ -211,7 +212,7 @@ static void knows_what_the_compiler_inlined_into_this_test(void **state)
 	symbol_table_close(&table);
 }
 
-static void what_is_no_elf_file_makes_no_table(void **state)
+static void rejects_a_file_that_is_not_elf(void **state)
 {
 	AUTO_FD out = memfd_create("table", MFD_CLOEXEC), fd = open("/etc/passwd", O_RDONLY);
 	struct symbol_table table;
@@ -225,7 +226,7 @@ static void what_is_no_elf_file_makes_no_table(void **state)
 	assert_false(symbol_table_open(&table, out, &err));
 }
 
-static void a_build_ends_at_its_limit_of_memory(void **state)
+static void a_build_ends_at_its_memory_limit(void **state)
 {
 	AUTO_FD out = memfd_create("table", MFD_CLOEXEC);
 	AUTO_FD fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -237,7 +238,7 @@ static void a_build_ends_at_its_limit_of_memory(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void a_table_with_any_byte_spoiled_or_cut_is_refused(void **state)
+static void rejects_a_table_with_any_byte_changed_or_truncated(void **state)
 {
 	static struct truth truth;
 	AUTO_ARENA arena = { 0 };
@@ -262,7 +263,7 @@ static void a_table_with_any_byte_spoiled_or_cut_is_refused(void **state)
 		assert_int_equal(pread(fd, &byte, 1, at), 1);
 		other = byte ^ 0x10;
 		assert_int_equal(pwrite(fd, &other, 1, at), 1);
-		/* what aligns the parts, and what is reserved, says nothing */
+		/* padding and reserved fields are not checked */
 		if (symbol_table_open(&table, fd, &err)) {
 			assert_int_equal(byte, 0);
 			symbol_table_close(&table);
@@ -293,8 +294,8 @@ static void sum_anew(char *bytes, size_t len)
 	memcpy(bytes, &header, sizeof(header));
 }
 
-/* Each byte as another one, and all sums as they should be then. */
-static void a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it(void **state)
+/* Changes each byte, with correct checksums. */
+static void a_malicious_table_is_rejected_or_read_in_bounds(void **state)
 {
 	static const char flips[] = { 0x01, 0x40, '\xff' };
 	AUTO_ARENA arena = { 0 };
@@ -335,12 +336,12 @@ static void a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it(void
 			continue;
 		}
 		for (uint64_t address = 0; address < 5000; address += 32)
-			(void)symbol_table_find(&table, address, lines); /* ASan looks on */
+			(void)symbol_table_find(&table, address, lines); /* for ASan */
 		symbol_table_close(&table);
 	}
 }
 
-static void a_name_longer_than_all_is_cut_and_what_cannot_be_written_is_an_error(void **state)
+static void truncates_a_long_name_and_reports_a_failed_write(void **state)
 {
 	static char name[SYMBOL_NAME_MAX + 100];
 	AUTO_ARENA arena = { 0 };
@@ -372,9 +373,9 @@ static void a_name_longer_than_all_is_cut_and_what_cannot_be_written_is_an_error
 	assert_int_equal(err.code, ERR_IO);
 }
 
-RUN_TESTS(TEST(finds_what_was_put_in), TEST(knows_this_test_itself),
-	  TEST(knows_what_the_compiler_inlined_into_this_test),
-	  TEST(what_is_no_elf_file_makes_no_table), TEST(a_build_ends_at_its_limit_of_memory),
-	  TEST(a_table_with_any_byte_spoiled_or_cut_is_refused),
-	  TEST(a_table_that_lies_is_refused_or_says_nothing_from_outside_of_it),
-	  TEST(a_name_longer_than_all_is_cut_and_what_cannot_be_written_is_an_error))
+RUN_TESTS(TEST(finds_the_rows_that_were_written), TEST(symbolizes_this_test),
+	  TEST(finds_inlined_functions_of_this_test), TEST(rejects_a_file_that_is_not_elf),
+	  TEST(a_build_ends_at_its_memory_limit),
+	  TEST(rejects_a_table_with_any_byte_changed_or_truncated),
+	  TEST(a_malicious_table_is_rejected_or_read_in_bounds),
+	  TEST(truncates_a_long_name_and_reports_a_failed_write))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "object/symbol_build.h"
 #include "scratch.h"
 #include "tables.h"
 #include "test.h"

@@ -10,7 +10,7 @@
 
 enum { FRAMES_AT = 0x20000, SECTIONS = 4, EXTRA_NAME = 32 };
 
-/* A program of one function, push %rbp and all, as far as its tables go. */
+/* A program with one function (push %rbp, ...): only its tables. */
 struct program {
 	uint16_t machine;
 	uint8_t class;
@@ -21,9 +21,9 @@ struct program {
 	bool header_is_cut;
 	const char *frames_name;
 	str frames;
-	const char *code_name; /* of a section of code, or there is none */
+	const char *code_name; /* name of a code section; NULL: none */
 	uint64_t code_at, code_len, entry;
-	str code; /* what stands there */
+	str code; /* its contents */
 };
 
 static struct program usual(struct cfi_maker *maker)
@@ -40,7 +40,7 @@ static struct program usual(struct cfi_maker *maker)
 	};
 }
 
-/* Headers, .eh_frame_hdr, the frames, names, sections; of the code there is nothing but zeros. */
+/* Headers, .eh_frame_hdr, the frames, names, sections; the code is zeros. */
 static int program_fd(const struct program *program)
 {
 	enum { HEADER_BYTES = 16, NAMES_AT = 0x1f000 };
@@ -145,7 +145,7 @@ static void assert_usual(const struct program *program)
 	unwind_file_close(&file);
 }
 
-static void frames_are_found_by_their_section(void **state)
+static void finds_eh_frame_by_its_section(void **state)
 {
 	AUTO_CFI_MAKER *eh = cfi_maker_new(true), *debug = cfi_maker_new(false);
 	struct program program = usual(eh), other = usual(debug);
@@ -156,13 +156,13 @@ static void frames_are_found_by_their_section(void **state)
 	assert_usual(&other);
 }
 
-static void frames_are_found_without_sections(void **state)
+static void finds_eh_frame_without_sections(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker);
 
 	(void)state;
-	/* What stands behind the zero is something else. */
+	/* The bytes after the terminator are not entries. */
 	buf_u32(&maker->bytes, 0);
 	cfi_function_add(maker, CODE_AT + 64, 32, BYTES(""));
 	program.frames = buf_bytes(&maker->bytes);
@@ -176,20 +176,20 @@ static void frames_are_found_without_sections(void **state)
 	assert_int_equal(build(&program, 0, NULL), UNWIND_MALFORMED);
 }
 
-static void a_debug_frame_that_cannot_be_inflated_is_malformed(void **state)
+static void a_debug_frame_that_cannot_be_decompressed_is_malformed(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(false);
 	struct program program = usual(maker);
 
 	(void)state;
 	program.frames_name = ".zdebug_frame";
-	program.frames = STR("ZLIB\0\0\0\0\0\0\0\x10rubbish");
+	program.frames = STR("ZLIB\0\0\0\0\0\0\0\x10garbage");
 	assert_int_equal(build(&program, 0, NULL), UNWIND_MALFORMED);
-	program.frames = STR("ZLIB\x7f\0\0\0\0\0\0\x10rubbish");
+	program.frames = STR("ZLIB\x7f\0\0\0\0\0\0\x10garbage");
 	assert_int_equal(build(&program, 0, NULL), UNWIND_TOO_LARGE);
 }
 
-static void each_file_without_a_table_has_its_reason(void **state)
+static void reports_the_reason_of_each_failure(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker), other = program;
@@ -221,7 +221,7 @@ static struct unwind_rule rule_at(const struct program *program, uint64_t addres
 	return rule;
 }
 
-static void stubs_that_nobody_describes_are_filled_in(void **state)
+static void adds_rows_for_stubs_without_unwind_information(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker);
@@ -256,7 +256,7 @@ static void stubs_that_nobody_describes_are_filled_in(void **state)
 	assert_int_equal(rule.return_address, UNWIND_SAVED_SAME);
 }
 
-static void stubs_that_are_no_code_are_left_out(void **state)
+static void ignores_stubs_outside_of_code(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker);
@@ -271,7 +271,7 @@ static void stubs_that_are_no_code_are_left_out(void **state)
 	assert_int_equal(rule_at(&program, CODE_AT + CODE_BYTES - 1).cfa, UNWIND_CFA_PLT);
 }
 
-static void nobody_has_called_the_entry(void **state)
+static void the_entry_point_is_a_root(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker);
@@ -282,7 +282,7 @@ static void nobody_has_called_the_entry(void **state)
 	assert_int_equal(rule_at(&program, CODE_AT + 0x220).cfa, UNWIND_CFA_NONE);
 }
 
-static void return_from_signals_is_found_by_its_bytes(void **state)
+static void finds_the_return_from_signals_by_its_bytes(void **state)
 {
 	const struct {
 		uint16_t machine;
@@ -292,7 +292,7 @@ static void return_from_signals_is_found_by_its_bytes(void **state)
 		{ EM_X86_64, STR("\xb8\x0f\0\0\0\x0f\x05") },
 		{ EM_AARCH64, STR("\x68\x11\x80\xd2\x01\0\0\xd4") },
 	};
-	/* Across two of the pieces that are searched, too. */
+	/* Also across two blocks of the search. */
 	const uint64_t places[] = { CODE_AT + 0x333, CODE_AT + 0x7ffc };
 
 	(void)state;
@@ -313,7 +313,7 @@ static void return_from_signals_is_found_by_its_bytes(void **state)
 	}
 }
 
-static void go_that_nobody_can_read_keeps_the_frame_pointer(void **state)
+static void go_code_without_rows_keeps_the_frame_pointer(void **state)
 {
 	struct program program = {
 		.machine = EM_X86_64,
@@ -336,7 +336,7 @@ static void go_that_nobody_can_read_keeps_the_frame_pointer(void **state)
 	unwind_file_close(&file);
 }
 
-static void what_cannot_be_read_or_written_is_said(void **state)
+static void reports_a_failed_read_or_write(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	struct program program = usual(maker);
@@ -362,11 +362,10 @@ static void every_reason_has_a_name(void **state)
 		assert_non_null(unwind_build_reason_names[i]);
 }
 
-RUN_TESTS(TEST(a_debug_frame_that_cannot_be_inflated_is_malformed),
-	  TEST(frames_are_found_by_their_section), TEST(frames_are_found_without_sections),
-	  TEST(each_file_without_a_table_has_its_reason),
-	  TEST(stubs_that_nobody_describes_are_filled_in), TEST(nobody_has_called_the_entry),
-	  TEST(stubs_that_are_no_code_are_left_out),
-	  TEST(return_from_signals_is_found_by_its_bytes),
-	  TEST(go_that_nobody_can_read_keeps_the_frame_pointer),
-	  TEST(what_cannot_be_read_or_written_is_said), TEST(every_reason_has_a_name))
+RUN_TESTS(TEST(a_debug_frame_that_cannot_be_decompressed_is_malformed),
+	  TEST(finds_eh_frame_by_its_section), TEST(finds_eh_frame_without_sections),
+	  TEST(reports_the_reason_of_each_failure),
+	  TEST(adds_rows_for_stubs_without_unwind_information), TEST(the_entry_point_is_a_root),
+	  TEST(ignores_stubs_outside_of_code), TEST(finds_the_return_from_signals_by_its_bytes),
+	  TEST(go_code_without_rows_keeps_the_frame_pointer), TEST(reports_a_failed_read_or_write),
+	  TEST(every_reason_has_a_name))

@@ -65,8 +65,8 @@ static void follows_pushes_and_the_frame_pointer(void **state)
 	assert_rule(&rows, AT + 32, none);
 }
 
-/* What instructions make of the usual beginning: the rule that holds after them. */
-static void each_kind_of_rule_is_known(void **state)
+/* The rule after these instructions, which follow the usual instructions of a CIE. */
+static void produces_each_kind_of_rule(void **state)
 {
 	const struct unwind_rule cases[] = {
 		{ UNWIND_CFA_PLT, 0, 0, UNWIND_SAVED_AT_CFA, 11, 0, 0, -8 },
@@ -93,7 +93,7 @@ static void each_kind_of_rule_is_known(void **state)
 		BYTES("\x10\x06\x02\x76\x00\x0f\x03\x76\x58\x06"), /* a realigned stack */
 		BYTES("\x09\x06\x09"),                             /* rbp in r9 */
 		BYTES("\x09\x10\x05"),                             /* the return address in rdi */
-		BYTES("\x07\x10"),                                 /* nobody has called this */
+		BYTES("\x07\x10"),                                 /* no caller */
 		BYTES("\x10\x06\x02\x77\x70"),                     /* rbp at rsp - 16: CFA - 24 */
 		BYTES("\x09\x07\x08\x09\x06\x09\x09\x10\x01"), /* longjmp: rsp, rbp, rip elsewhere
 								*/
@@ -116,20 +116,21 @@ static void each_kind_of_rule_is_known(void **state)
 	}
 }
 
-static void what_nobody_reads_is_marked_from_where_it_begins(void **state)
+static void unsupported_instructions_mark_the_following_rows(void **state)
 {
 	const str instructions[] = {
 		BYTES("\x44\x0f\x03\x77\x00\x1d"),         /* rsp / ...: an unknown operation */
 		BYTES("\x44\x3e"),                         /* an unknown instruction */
-		BYTES("\x44\x0b"),                         /* restores what was not remembered */
-		BYTES("\x44\x0e"),                         /* is cut off */
-		BYTES("\x44\x0f\x7f\x77"),                 /* an expression that is cut off */
+		BYTES("\x44\x0b"),                         /* restore without remember */
+		BYTES("\x44\x0e"),                         /* truncated */
+		BYTES("\x44\x0f\x7f\x77"),                 /* a truncated expression */
 		BYTES("\x44\x0f\x02\x77\x08\x0e\x10"),     /* an offset to an expression that is a
 							      register: fine */
-		BYTES("\x44\x0f\x03\x77\x08\x06\x0e\x10"), /* and to one that is not */
+		BYTES("\x44\x0f\x03\x77\x08\x06\x0e\x10"), /* an offset to an expression that is not
+							      a register */
 		BYTES("\x44\x09\x07\x08"),                 /* rsp elsewhere, the rest by the CFA */
-		BYTES("\x44\x0c\xff\xff\x03\x08"),         /* a register that there is not */
-		BYTES("\x44\x0f\x02\x33\x22"),             /* adds to nothing */
+		BYTES("\x44\x0c\xff\xff\x03\x08"),         /* an invalid register */
+		BYTES("\x44\x0f\x02\x33\x22"),             /* addition with one operand */
 	};
 
 	(void)state;
@@ -152,12 +153,12 @@ static void what_nobody_reads_is_marked_from_where_it_begins(void **state)
 	}
 }
 
-static void a_signal_frame_is_one_whatever_it_says(void **state)
+static void a_signal_frame_ignores_its_instructions(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
 	(void)state;
-	cfi_common_add(maker, "zRS", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_cie_add(maker, "zRS", BYTES("\x0c\x07\x08\x90\x01"));
 	cfi_function_add(maker, AT, 32, BYTES("\x0f\x04\x77\xa0\x01\x06"));
 
 	struct unwind_rows rows = rows_of(maker);
@@ -166,7 +167,7 @@ static void a_signal_frame_is_one_whatever_it_says(void **state)
 	assert_int_equal(rows.rows.len, 1);
 }
 
-static void entries_stand_in_any_order(void **state)
+static void entries_may_be_in_any_order(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
@@ -183,7 +184,7 @@ static void entries_stand_in_any_order(void **state)
 		assert_int_equal(rule_at(&rows, AT + 32 * i).cfa_offset, 16 + 8 * i);
 }
 
-static void what_begins_last_holds_and_of_the_same_the_first(void **state)
+static void the_range_that_begins_last_wins_then_the_first_added(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
@@ -200,7 +201,7 @@ static void what_begins_last_holds_and_of_the_same_the_first(void **state)
 	assert_rule(&rows, AT + 32, none);
 }
 
-static void padding_belongs_to_what_is_before_it_and_more_to_nobody(void **state)
+static void padding_belongs_to_the_range_before_and_a_larger_gap_has_no_row(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
@@ -219,18 +220,18 @@ static void padding_belongs_to_what_is_before_it_and_more_to_nobody(void **state
 	assert_rule(&rows, AT + 48, entered);
 }
 
-static void what_speaks_of_no_code_is_left_out(void **state)
+static void drops_ranges_outside_of_code(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
 	(void)state;
 	cfi_usual_add(maker);
-	cfi_function_add(maker, 0, 64, BYTES(""));                   /* what a linker dropped */
-	cfi_function_add(maker, AT, 0, BYTES(""));                   /* nothing */
+	cfi_function_add(maker, 0, 64, BYTES(""));                   /* removed by a linker */
+	cfi_function_add(maker, AT, 0, BYTES(""));                   /* empty */
 	cfi_function_add(maker, AT + CODE_BYTES - 8, 16, BYTES("")); /* past its end */
 	cfi_function_add(maker, UINT64_MAX - 4, 16, BYTES(""));
 	cfi_function_add(maker, AT + 8, UINT64_MAX - 4, BYTES(""));
-	maker->common_at += 4; /* there is no such CIE */
+	maker->cie_at += 4; /* there is no such CIE */
 	cfi_function_add(maker, AT, 16, BYTES(""));
 	assert_int_equal(rows_of(maker).rows.len, 0);
 }
@@ -274,7 +275,7 @@ static void states_are_remembered_up_to_a_limit(void **state)
 	}
 }
 
-static void an_end_in_the_middle_is_passed_unless_it_is_the_end(void **state)
+static void a_terminator_in_the_middle_is_skipped(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
@@ -290,15 +291,15 @@ static void an_end_in_the_middle_is_passed_unless_it_is_the_end(void **state)
 	assert_int_equal(rows.rows.len, 2);
 }
 
-static void debug_frame_may_have_what_is_common_behind(void **state)
+static void debug_frame_may_have_a_cie_after_its_fdes(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(false);
 	uint32_t body_len = 16;
 
 	(void)state;
-	maker->common_at = 4 + 4 + body_len;
+	maker->cie_at = 4 + 4 + body_len;
 	cfi_function_add(maker, AT, 16, BYTES(""));
-	assert_int_equal(maker->bytes.len, maker->common_at);
+	assert_int_equal(maker->bytes.len, maker->cie_at);
 	cfi_usual_add(maker);
 
 	struct unwind_rows rows = rows_of(maker);
@@ -306,7 +307,7 @@ static void debug_frame_may_have_what_is_common_behind(void **state)
 	assert_rule(&rows, AT, entered);
 }
 
-/* An entry with a length of 64 bits; in .debug_frame what it begins with is as long. */
+/* An entry with a 64-bit length; in .debug_frame its id has 64 bits as well. */
 static void long_entry_add(struct cfi_maker *maker, uint64_t id, str body)
 {
 	buf_u32(&maker->bytes, UINT32_MAX);
@@ -318,7 +319,7 @@ static void long_entry_add(struct cfi_maker *maker, uint64_t id, str body)
 	buf_str(&maker->bytes, body);
 }
 
-static void lengths_may_be_of_64_bits(void **state)
+static void reads_64_bit_lengths(void **state)
 {
 	(void)state;
 	for (int is_eh = 0; is_eh < 2; is_eh++) {
@@ -329,7 +330,7 @@ static void lengths_may_be_of_64_bits(void **state)
 			       BYTES("\x01\0\x01\x78\x10\x0c\x07\x08\x90\x01"));
 		buf_u64(&body, AT);
 		buf_u64(&body, 16);
-		/* The first entry is at 0: so far back, or so far from the beginning. */
+		/* The first entry is at 0: a distance backwards, or an offset in the section. */
 		long_entry_add(maker, is_eh ? maker->bytes.len + 12 : 0, buf_bytes(&body));
 
 		struct unwind_rows rows = rows_of(maker);
@@ -338,8 +339,8 @@ static void lengths_may_be_of_64_bits(void **state)
 	}
 }
 
-/* What stands before a CIE's instructions, and whether functions of it are heard. */
-static void each_version_and_letter_of_a_cie_is_known(void **state)
+/* The bytes of a CIE before its instructions, and whether its FDEs are used. */
+static void parses_each_version_and_letter_of_a_cie(void **state)
 {
 	static const struct {
 		str head;
@@ -348,7 +349,7 @@ static void each_version_and_letter_of_a_cie_is_known(void **state)
 		{ BYTES("\x01\0\x01\x78\x10"), true, false },
 		{ BYTES("\x03\0\x01\x78\x10"), true, false },
 		{ BYTES("\x04\0\x08\0\x01\x78\x10"), true, false },
-		{ BYTES("\x04\0\x04\0\x01\x78\x10"), false, false },   /* of 32 bits */
+		{ BYTES("\x04\0\x04\0\x01\x78\x10"), false, false },   /* 32-bit addresses */
 		{ BYTES("\x04\0\x08\x02\x01\x78\x10"), false, false }, /* segments */
 		{ BYTES("\x02\0\x01\x78\x10"), false, false },
 		{ BYTES("\x01zRSBG\0\x01\x78\x10\x01\x04"), true, true },
@@ -380,11 +381,11 @@ static void each_version_and_letter_of_a_cie_is_known(void **state)
 	}
 }
 
-static void each_instruction_does_what_it_says(void **state)
+static void runs_each_instruction(void **state)
 {
 	const struct {
 		str instructions;
-		uint32_t at; /* where it holds, and not before */
+		uint32_t at; /* the rule holds from here on */
 		struct unwind_rule rule;
 	} cases[] = {
 		{ BYTES("\x02\x05\x0e\x10"), 5, { 1, 7, 0, 1, 16, 0, 0, -8 } },
@@ -408,7 +409,9 @@ static void each_instruction_does_what_it_says(void **state)
 		{ BYTES("\x41\x05\x06\x80\x80\x04"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
 		{ BYTES("\x41\x09\x06\x80\x02"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
 		{ BYTES("\x41\x10\x06\x02\x73\0"), 1, { 1, 7, 5, 1, 8, 0, 0, -8 } },
-		{ BYTES("\x41\x08\x10"), 1, { 1, 7, 0, 5, 8, 0, 0, 0 } }, /* rip is no link */
+		{ BYTES("\x41\x08\x10"),
+		  1,
+		  { 1, 7, 0, 5, 8, 0, 0, 0 } }, /* x86-64 has no link register */
 		{ BYTES("\x41\x0f\0\x0d\x06"), 1, { 6, 0, 0, 0, 0, 0, 0, 0 } },
 		{ BYTES("\x41\x12\x06\x80\x80\x80\x80\x80\x80\x80\x80\x40"),
 		  1,
@@ -430,7 +433,7 @@ static void each_instruction_does_what_it_says(void **state)
 	}
 }
 
-static void a_build_that_needs_too_much_memory_ends(void **state)
+static void ends_at_the_memory_limit(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 	AUTO_ARENA arena = { 0 };
@@ -445,14 +448,14 @@ static void a_build_that_needs_too_much_memory_ends(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-/* Cut off anywhere, or with any byte spoiled, it ends, and rows ascend. */
-static void whatever_stands_there_rows_ascend(void **state)
+/* Truncated anywhere, or with any byte changed: parsing ends, and rows ascend. */
+static void rows_ascend_for_any_input(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
 
 	(void)state;
 	cfi_usual_add(maker);
-	cfi_common_add(maker, "zPLR", BYTES("\x0c\x07\x08\x90\x01"));
+	cfi_cie_add(maker, "zPLR", BYTES("\x0c\x07\x08\x90\x01"));
 	cfi_usual_add(maker);
 	cfi_function_add(maker, AT, 32,
 			 BYTES("\x41\x0e\x10\x86\x02\x43\x0a\x0d\x06\x5b\x0c\x07\x08\xc6\x41\x0b"));
@@ -477,14 +480,13 @@ static void whatever_stands_there_rows_ascend(void **state)
 	}
 }
 
-RUN_TESTS(TEST(follows_pushes_and_the_frame_pointer), TEST(each_kind_of_rule_is_known),
-	  TEST(what_nobody_reads_is_marked_from_where_it_begins),
-	  TEST(a_signal_frame_is_one_whatever_it_says), TEST(entries_stand_in_any_order),
-	  TEST(what_begins_last_holds_and_of_the_same_the_first),
-	  TEST(padding_belongs_to_what_is_before_it_and_more_to_nobody),
-	  TEST(what_speaks_of_no_code_is_left_out), TEST(an_advance_past_the_end_is_the_end),
-	  TEST(states_are_remembered_up_to_a_limit),
-	  TEST(an_end_in_the_middle_is_passed_unless_it_is_the_end),
-	  TEST(debug_frame_may_have_what_is_common_behind), TEST(lengths_may_be_of_64_bits),
-	  TEST(each_version_and_letter_of_a_cie_is_known), TEST(each_instruction_does_what_it_says),
-	  TEST(a_build_that_needs_too_much_memory_ends), TEST(whatever_stands_there_rows_ascend))
+RUN_TESTS(TEST(follows_pushes_and_the_frame_pointer), TEST(produces_each_kind_of_rule),
+	  TEST(unsupported_instructions_mark_the_following_rows),
+	  TEST(a_signal_frame_ignores_its_instructions), TEST(entries_may_be_in_any_order),
+	  TEST(the_range_that_begins_last_wins_then_the_first_added),
+	  TEST(padding_belongs_to_the_range_before_and_a_larger_gap_has_no_row),
+	  TEST(drops_ranges_outside_of_code), TEST(an_advance_past_the_end_is_the_end),
+	  TEST(states_are_remembered_up_to_a_limit), TEST(a_terminator_in_the_middle_is_skipped),
+	  TEST(debug_frame_may_have_a_cie_after_its_fdes), TEST(reads_64_bit_lengths),
+	  TEST(parses_each_version_and_letter_of_a_cie), TEST(runs_each_instruction),
+	  TEST(ends_at_the_memory_limit), TEST(rows_ascend_for_any_input))

@@ -2,7 +2,7 @@
 #include "object/unwind_file.h"
 #include "unwind_table.h"
 
-/* A table of depth 2 with all there is: two index pages, wide blocks, gaps. */
+/* A table of depth 2 with every feature: two index pages, wide blocks, gaps. */
 static str table_make(struct arena *arena, uint32_t blocks)
 {
 	struct unwind_rows rows;
@@ -19,7 +19,7 @@ static str table_make(struct arena *arena, uint32_t blocks)
 	return unwind_table_pages(&rows, arena);
 }
 
-static void refuses_what_is_no_table(void **state)
+static void rejects_other_files(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str pages = table_make(&arena, 4);
@@ -45,7 +45,7 @@ static void refuses_what_is_no_table(void **state)
 	}
 }
 
-static void refuses_a_spoiled_byte_by_its_checksum(void **state)
+static void rejects_a_corrupt_byte_by_its_checksum(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str pages = table_make(&arena, 4);
@@ -66,8 +66,8 @@ static void refuses_a_spoiled_byte_by_its_checksum(void **state)
 	}
 }
 
-/* With a right checksum: what it says is verified all the same. */
-static void refuses_what_leads_astray(void **state)
+/* With a correct checksum: the contents are verified as well. */
+static void rejects_offsets_out_of_bounds(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str pages = table_make(&arena, 1000);
@@ -100,7 +100,7 @@ static void refuses_what_leads_astray(void **state)
 			if (before == values[k])
 				continue;
 			*field = values[k];
-			/* A larger end, or fewer rules than there are, can be true. */
+			/* A larger end, or fewer rules, may still be valid. */
 			if (unwind_table_open(&file, pages)) {
 				assert_true(field == &header->bytes);
 				unwind_file_close(&file);
@@ -109,7 +109,7 @@ static void refuses_what_leads_astray(void **state)
 		}
 }
 
-static void refuses_blocks_that_make_no_sense(void **state)
+static void rejects_malformed_blocks(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str pages = table_make(&arena, 4);
@@ -123,8 +123,8 @@ static void refuses_blocks_that_make_no_sense(void **state)
 	} cases[] = {
 		{ 0, 0 },          { 0, 257 }, { 0, UINT16_MAX }, /* its count */
 		{ 1, 1 },                                         /* its first address */
-		{ 2, 0 },          { 2, 16 },  { 3, 8 },          /* the others do not ascend */
-		{ 4, UINT16_MAX },                                /* its rules */
+		{ 2, 0 },          { 2, 16 },  { 3, 8 }, /* the other addresses do not ascend */
+		{ 4, UINT16_MAX },                       /* its rules */
 	};
 	struct unwind_file file = { 0 };
 
@@ -141,7 +141,7 @@ static void refuses_blocks_that_make_no_sense(void **state)
 	unwind_file_close(&file);
 }
 
-static void refuses_rules_of_no_kind(void **state)
+static void rejects_unknown_rules(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str pages = table_make(&arena, 4);
@@ -161,6 +161,6 @@ static void refuses_rules_of_no_kind(void **state)
 	}
 }
 
-RUN_TESTS(TEST(refuses_what_is_no_table), TEST(refuses_a_spoiled_byte_by_its_checksum),
-	  TEST(refuses_what_leads_astray), TEST(refuses_blocks_that_make_no_sense),
-	  TEST(refuses_rules_of_no_kind))
+RUN_TESTS(TEST(rejects_other_files), TEST(rejects_a_corrupt_byte_by_its_checksum),
+	  TEST(rejects_offsets_out_of_bounds), TEST(rejects_malformed_blocks),
+	  TEST(rejects_unknown_rules))

@@ -12,7 +12,7 @@ struct followed {
 	struct unwind_rows rows;
 };
 
-/* The rows of this code, of which nothing is known. */
+/* The rows of this code, which has no unwind information. */
 static void follow(struct followed *followed, str code)
 {
 	AUTO_FD fd = memfd_create("code", MFD_CLOEXEC);
@@ -23,13 +23,13 @@ static void follow(struct followed *followed, str code)
 	};
 	struct elf_sections sections = { .items = &section, .len = 1, .is_wide = true };
 	struct unwind_follow options = { fd, &sections };
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct err err = { 0 };
 
 	assert_int_equal(write(fd, code.ptr, code.len), (ssize_t)code.len);
-	assert_true(unwind_stretches_init(&stretches, &elf, MEMORY, &followed->arena, &err));
-	assert_true(unwind_follow_list(&options, &stretches, &err));
-	assert_true(unwind_stretches_rows(&stretches, &followed->rows, &err));
+	assert_true(unwind_ranges_init(&ranges, &elf, MEMORY, &followed->arena, &err));
+	assert_true(unwind_follow_list(&options, &ranges, &err));
+	assert_true(unwind_ranges_rows(&ranges, &followed->rows, &err));
 }
 
 /* "register+offset", and " fp-16" where the frame pointer is saved; "none". */
@@ -51,7 +51,7 @@ static str rule_text(struct followed *followed, uint32_t at)
 			  rule.frame_pointer_offset);
 }
 
-static void code_that_fits_together_has_rows(void **state)
+static void consistent_code_has_rows(void **state)
 {
 	static const struct {
 		str code;
@@ -70,7 +70,7 @@ static void code_that_fits_together_has_rows(void **state)
 		{ STR("\x53\x74\x02\x5b\xc3\x90\x5b\xc3"), 5, "7+16" },
 		/* push %rbx; jmp test; body: xor %eax, %eax; test: jne body; pop %rbx; ret */
 		{ STR("\x53\xeb\x02\x31\xc0\x75\xfc\x5b\xc3"), 3, "7+16" },
-		/* push %rbx; jmp *%rax; (what a table leads to) xor; pop %rbx; ret */
+		/* push %rbx; jmp *%rax; (the target of a jump table) xor; pop %rbx; ret */
 		{ STR("\x53\xff\xe0\x31\xc0\x5b\xc3"), 3, "7+16" },
 		/* push %rbp; mov %rsp, %rbp; and $-32, %rsp; sub %rax, %rsp; nop; leave; ret */
 		{ STR("\x55\x48\x89\xe5\x48\x83\xe4\xe0\x48\x29\xc4\x90\xc9\xc3"), 11,
@@ -83,15 +83,15 @@ static void code_that_fits_together_has_rows(void **state)
 		  "6+16 fp-16" },
 		{ STR("\x55\x48\x89\xe5\x53\x48\x29\xc4\x48\x8d\x65\xf8\x5b\x5d\xc3"), 12,
 		  "7+24 fp-16" },
-		/* a call that does not return, and another function behind */
+		/* a call that does not return, then another function */
 		{ STR("\x50\xe8\x03\0\0\0\x0f\x0b\x90\x53\x5b\xc3"), 6, "7+16" },
 		{ STR("\x50\xe8\x03\0\0\0\x0f\x0b\x90\x53\x5b\xc3"), 10, "7+16" },
 		/* lea second(%rip), %rax; push; ud2; nop; second: push; ud2 */
 		{ STR("\x48\x8d\x05\x04\0\0\0\x53\x0f\x0b\x90\x53\x0f\x0b"), 12, "7+16" },
-		/* nobody calls the second one, or names it */
+		/* the second function is neither called nor referenced */
 		{ STR("\x53\x5b\xc3\x90\x90\x55\x5d\xc3"), 5, "7+8" },
 		{ STR("\x53\x5b\xc3\x90\x90\x55\x5d\xc3"), 6, "7+16 fp-16" },
-		/* pop %rdi; jmp *%rdi: where the return address was is nothing */
+		/* pop %rdi; jmp *%rdi: after the pop there is no return address */
 		{ STR("\x90\x5f\xff\xe7"), 0, "7+8" },
 		{ STR("\x90\x5f\xff\xe7"), 2, "none" },
 	};
@@ -110,19 +110,19 @@ static void code_that_fits_together_has_rows(void **state)
 	}
 }
 
-static void code_that_does_not_fit_has_none(void **state)
+static void inconsistent_code_has_no_rows(void **state)
 {
 	static const str cases[] = {
-		STR("\x53\xc3"),                       /* returns without what it pushed */
-		STR("\x53\x74\x01\x53\x5b\xc3"),       /* one way is deeper than the other */
-		STR("\x48\x29\xc4\xc3"),               /* moves the stack by who knows what */
-		STR("\x48\x89\xc4\xc3"),               /* to who knows where */
+		STR("\x53\xc3"),                       /* returns without a pop */
+		STR("\x53\x74\x01\x53\x5b\xc3"),       /* two paths with different depths */
+		STR("\x48\x29\xc4\xc3"),               /* subtracts an unknown value */
+		STR("\x48\x89\xc4\xc3"),               /* sets an unknown value */
 		STR("\x5c\xc3"),                       /* pop %rsp */
 		STR("\x48\x87\xe0\xc3"),               /* xchg */
 		STR("\x48\x83\xcc\x01\xc3"),           /* or $1, %rsp */
-		STR("\x90\x06\xc3"),                   /* no instruction */
-		STR("\xc9\xc3"),                       /* leaves what it has not entered */
-		STR("\x48\x81\xec\0\0\0\x70\x90\xc3"), /* a stack that large */
+		STR("\x90\x06\xc3"),                   /* an invalid instruction */
+		STR("\xc9\xc3"),                       /* leave without a frame */
+		STR("\x48\x81\xec\0\0\0\x70\x90\xc3"), /* a frame that is too large */
 		STR("\x58\x58\x58\xc3"),               /* above the return address */
 	};
 
@@ -137,7 +137,7 @@ static void code_that_does_not_fit_has_none(void **state)
 	}
 }
 
-static void what_is_reached_with_a_frame_is_a_part_of_who_jumps_there(void **state)
+static void code_reached_with_a_frame_is_part_of_another_function(void **state)
 {
 	struct followed followed = { 0 };
 
@@ -150,5 +150,5 @@ static void what_is_reached_with_a_frame_is_a_part_of_who_jumps_there(void **sta
 	arena_free(&followed.arena);
 }
 
-RUN_TESTS(TEST(code_that_fits_together_has_rows), TEST(code_that_does_not_fit_has_none),
-	  TEST(what_is_reached_with_a_frame_is_a_part_of_who_jumps_there))
+RUN_TESTS(TEST(consistent_code_has_rows), TEST(inconsistent_code_has_no_rows),
+	  TEST(code_reached_with_a_frame_is_part_of_another_function))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A .gopclntab of Go 1.20 and later, made by hand, with the code that goes with it.
+ * A hand-made .gopclntab of Go 1.20 and later, with its code.
  */
 #include "base/buf.h"
 #include "object/go_table.h"
@@ -22,7 +22,7 @@ struct made_function {
 	const char *name;
 	uint8_t flags;
 	str code;
-	struct made_depth depths[4]; /* up to one of 0 bytes */
+	struct made_depth depths[4]; /* terminated by an entry of 0 bytes */
 };
 
 #define CODE(literal) STR(literal)
@@ -77,7 +77,7 @@ static str table_make(struct arena *arena, const struct made_function *functions
 	struct buf table = { .arena = arena };
 	size_t pairs_bytes = count * 8 + 4;
 
-	buf_u8(&values, 0); /* a list at 0 is none */
+	buf_u8(&values, 0); /* offset 0: no list */
 	for (size_t i = 0; i < count; i++) {
 		uint32_t start = (uint32_t)i * FUNCTION_BYTES;
 
@@ -125,7 +125,7 @@ static void rows_make_of(struct made *made, const struct unwind_machine *machine
 {
 	AUTO_FD fd = program_fd(functions, count, table);
 	struct elf_file *elf = arena_new(&made->arena, struct elf_file);
-	struct unwind_code *code = arena_new(&made->arena, struct unwind_code);
+	struct elf_code *code = arena_new(&made->arena, struct elf_code);
 	struct elf_section section = { .name = STR(".gopclntab"),
 				       .type = SHT_PROGBITS,
 				       .address = 0x100000,
@@ -133,17 +133,17 @@ static void rows_make_of(struct made *made, const struct unwind_machine *machine
 				       .size = table.len };
 	struct elf_sections sections = { .items = &section, .len = 1, .is_wide = true };
 	struct unwind_go go = { &sections, machine, code };
-	struct unwind_stretches stretches;
+	struct unwind_ranges ranges;
 	struct err err = { 0 };
 
 	elf->segments[0] = (struct elf_segment){ 0, TABLE_OFFSET, CODE_AT, true };
 	elf->segment_count = 1;
 	code->fd = fd;
 	code->elf = elf;
-	assert_true(unwind_stretches_init(&stretches, elf, MEMORY, &made->arena, &err));
-	unwind_fixed_init(&stretches, machine);
-	assert_true(unwind_go_list(&go, &stretches, &made->is_go, &err));
-	assert_true(unwind_stretches_rows(&stretches, &made->rows, &err));
+	assert_true(unwind_ranges_init(&ranges, elf, MEMORY, &made->arena, &err));
+	unwind_fixed_init(&ranges, machine);
+	assert_true(unwind_go_list(&go, &ranges, &made->is_go, &err));
+	assert_true(unwind_ranges_rows(&ranges, &made->rows, &err));
 }
 
 static void rows_make(struct made *made, const struct unwind_machine *machine,
@@ -177,7 +177,7 @@ static void assert_frame(struct unwind_rule rule, int32_t cfa_offset, uint8_t fr
 			 return_address == UNWIND_SAVED_AT_CFA ? -8 : 0);
 }
 
-static void depths_and_saved_frame_pointers_are_told(void **state)
+static void finds_depths_and_saved_frame_pointers(void **state)
 {
 	const struct made_function functions[] = {
 		{ "main.leaf", 0, CODE("\xc3"), { { 0, 32 } } },
@@ -196,7 +196,7 @@ static void depths_and_saved_frame_pointers_are_told(void **state)
 		  0,
 		  CODE("\x48\x83\xec\x18\x90\x90\x90\x90\x90"),
 		  { { 0, 4 }, { 24, 28 } } },
-		/* a return in the middle, and what is behind it in the frame */
+		/* a return in the middle, then code in the frame */
 		{ "main.returns",
 		  0,
 		  CODE("\x55\x48\x89\xe5\x5d\xc3"),
@@ -219,7 +219,7 @@ static void depths_and_saved_frame_pointers_are_told(void **state)
 	arena_free(&made.arena);
 }
 
-static void roots_switches_and_signals_are_told(void **state)
+static void finds_roots_switches_and_signals(void **state)
 {
 	const struct made_function functions[] = {
 		{ "runtime.goexit.abi0", 0, CODE("\x90"), { { 0, 32 } } },
@@ -282,7 +282,7 @@ static void on_arm64_both_are_at_the_frames_lower_end(void **state)
 	arena_free(&made.arena);
 }
 
-static void a_table_that_is_cut_off_tells_what_is_left_of_it(void **state)
+static void a_truncated_table_has_its_first_rows(void **state)
 {
 	const struct made_function functions[] = {
 		{ "main.frame", 0, FRAME_CODE, FRAME_DEPTHS },
@@ -310,8 +310,8 @@ static void a_table_that_is_cut_off_tells_what_is_left_of_it(void **state)
 	}
 }
 
-/* Each function's list is the same one, of a million depths at the function's first byte. */
-static void lists_that_are_shared_are_not_walked_for_ever(void **state)
+/* All functions share one list, of a million depths at the first byte of the function. */
+static void bounds_the_work_for_shared_lists(void **state)
 {
 	enum { FUNCTIONS = 64 };
 	struct made_function functions[FUNCTIONS] = { { 0 } };
@@ -324,7 +324,7 @@ static void lists_that_are_shared_are_not_walked_for_ever(void **state)
 	str table = table_make(&made.arena, functions, FUNCTIONS);
 	struct buf bytes = { .arena = &made.arena };
 
-	/* The list goes behind all, and the lists' part reaches there. */
+	/* The list is at the end, and the part with the lists includes it. */
 	buf_str(&bytes, table);
 
 	struct reader r = reader_of(str_skip(table, 8 + 8 * 6));
@@ -345,22 +345,22 @@ static void lists_that_are_shared_are_not_walked_for_ever(void **state)
 	arena_free(&made.arena);
 }
 
-static void a_file_without_go_has_none(void **state)
+static void a_file_without_go_has_no_rows(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections none = { 0 };
 	struct unwind_go go = { .sections = &none, .machine = &x86_64 };
-	struct unwind_stretches stretches = { .arena = &arena };
+	struct unwind_ranges ranges = { .arena = &arena };
 	struct err err = { 0 };
 	bool is_go = true;
 
 	(void)state;
-	assert_true(unwind_go_list(&go, &stretches, &is_go, &err));
+	assert_true(unwind_go_list(&go, &ranges, &is_go, &err));
 	assert_false(is_go);
-	assert_int_equal(unwind_stretches_count(&stretches), 0);
+	assert_int_equal(unwind_ranges_count(&ranges), 0);
 }
 
-RUN_TESTS(TEST(depths_and_saved_frame_pointers_are_told), TEST(roots_switches_and_signals_are_told),
+RUN_TESTS(TEST(finds_depths_and_saved_frame_pointers), TEST(finds_roots_switches_and_signals),
 	  TEST(on_arm64_both_are_at_the_frames_lower_end),
-	  TEST(a_table_that_is_cut_off_tells_what_is_left_of_it),
-	  TEST(lists_that_are_shared_are_not_walked_for_ever), TEST(a_file_without_go_has_none))
+	  TEST(a_truncated_table_has_its_first_rows), TEST(bounds_the_work_for_shared_lists),
+	  TEST(a_file_without_go_has_no_rows))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_table - tables of unwind rows for tests: out of a list of rows, into a file, opened.
+ * unwind_table - makes unwind tables for tests: from a list of rows to an opened file.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-/* A file of these pages, with its checksum right. */
+/* A file with these pages and a correct checksum. */
 static inline int unwind_table_fd(str pages)
 {
 	struct unwind_file_header header = { .version = UNWIND_FILE_VERSION };
@@ -33,7 +33,7 @@ static inline bool unwind_table_open(struct unwind_file *file, str pages)
 	return unwind_file_open(file, fd, &err);
 }
 
-/* The rule that tests tell apart by a number. */
+/* A rule that contains a number, so that tests can distinguish rules. */
 static inline struct unwind_rule unwind_table_rule(int32_t number)
 {
 	return (struct unwind_rule){ .cfa = UNWIND_CFA_REGISTER,

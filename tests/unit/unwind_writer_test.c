@@ -4,7 +4,7 @@
 
 enum { BASE = 0x401000 };
 
-/* Every row is found at its first address and its last. */
+/* Finds every row at its first and its last address. */
 static void assert_finds(const struct unwind_file *file, const struct unwind_rows *rows)
 {
 	for (size_t i = 0; i < rows->rows.len; i++) {
@@ -48,7 +48,7 @@ static void round_trip(struct unwind_rows *rows, struct arena *arena, struct unw
 	unwind_file_close(&file);
 }
 
-/* count rows, so far from each other, with so many rules in turn. */
+/* count rows at a distance of `step`, with the rules in turn. */
 static struct unwind_rows rows_make(struct arena *arena, uint32_t count, uint32_t step,
 				    uint32_t rules)
 {
@@ -111,7 +111,7 @@ static void rare_rules_take_two_bytes_where_they_are_and_no_more(void **state)
 	(void)state;
 	unwind_rows_init(&rows, &arena, BASE);
 	unwind_rows_begin(&rows, 0);
-	/* 300 rules, the first 256 of them twice; then long runs with a rare one in between. */
+	/* 300 rules, the first 256 of them twice; then long runs with a rare rule in between. */
 	for (int turn = 0; turn < 2; turn++)
 		for (int i = 0; i < (turn ? 256 : 300); i++, at += 2) {
 			struct unwind_rule rule = unwind_table_rule(i);
@@ -126,11 +126,11 @@ static void rare_rules_take_two_bytes_where_they_are_and_no_more(void **state)
 	unwind_rows_end(&rows, at);
 	round_trip(&rows, &arena, &header);
 	assert_int_equal(header.rule_count, 300);
-	/* Wide all over it would be 4 bytes a row. */
+	/* With wide blocks only it would be 4 bytes per row. */
 	assert_true(header.rules_at - UNWIND_PAGE_BYTES < rows.rows.len * 3 + rows.rows.len / 5);
 }
 
-static void many_blocks_are_named_by_index_pages(void **state)
+static void many_blocks_need_index_pages(void **state)
 {
 	const struct {
 		uint32_t blocks, depth, roots;
@@ -151,7 +151,7 @@ static void many_blocks_are_named_by_index_pages(void **state)
 	}
 }
 
-static void a_gap_is_a_row_and_padding_is_none(void **state)
+static void a_gap_is_a_row_and_padding_is_not(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct unwind_rows rows;
@@ -163,7 +163,7 @@ static void a_gap_is_a_row_and_padding_is_none(void **state)
 	unwind_rows_begin(&rows, 100);
 	unwind_rows_add(&rows, 100, &rule);
 	unwind_rows_end(&rows, 110);
-	unwind_rows_begin(&rows, 125); /* 15 bytes of padding, and the same rule: nothing new */
+	unwind_rows_begin(&rows, 125); /* 15 bytes of padding and the same rule: no new row */
 	unwind_rows_add(&rows, 125, &rule);
 	unwind_rows_end(&rows, 130);
 	unwind_rows_begin(&rows, 146);
@@ -175,7 +175,7 @@ static void a_gap_is_a_row_and_padding_is_none(void **state)
 	round_trip(&rows, &arena, &header);
 }
 
-static void rules_beyond_their_number_are_marked_as_such(void **state)
+static void rules_above_the_limit_become_unsupported(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct unwind_rows rows = rows_make(&arena, 5000, 4, 5000);
@@ -201,6 +201,6 @@ static void a_row_takes_little_more_than_three_bytes(void **state)
 
 RUN_TESTS(TEST(one_row_is_a_table), TEST(blocks_end_at_their_limits),
 	  TEST(rare_rules_take_two_bytes_where_they_are_and_no_more),
-	  TEST(many_blocks_are_named_by_index_pages), TEST(a_gap_is_a_row_and_padding_is_none),
-	  TEST(rules_beyond_their_number_are_marked_as_such),
+	  TEST(many_blocks_need_index_pages), TEST(a_gap_is_a_row_and_padding_is_not),
+	  TEST(rules_above_the_limit_become_unsupported),
 	  TEST(a_row_takes_little_more_than_three_bytes))

@@ -2,7 +2,7 @@
 #include "object/x86_instruction.h"
 #include "test.h"
 
-static void each_instruction_is_as_long_as_it_is(void **state)
+static void decodes_the_length_of_each_instruction(void **state)
 {
 	static const str whole[] = {
 		STR("\x55"),                                     /* push %rbp */
@@ -58,7 +58,7 @@ static void each_instruction_is_as_long_as_it_is(void **state)
 	}
 }
 
-static void says_what_is_moved_where(void **state)
+static void decodes_operands(void **state)
 {
 	struct x86_instruction it = x86_instruction_read(STR("\x48\x8d\xa5\x70\xff\xff\xff"));
 
@@ -83,7 +83,7 @@ static void says_what_is_moved_where(void **state)
 	assert_int_equal(it.immediate, -2);
 }
 
-static void what_no_compiler_writes_is_not_known(void **state)
+static void unusual_instructions_are_unknown(void **state)
 {
 	static const str unknown[] = {
 		STR("\x06\x90"),
@@ -99,5 +99,5 @@ static void what_no_compiler_writes_is_not_known(void **state)
 		assert_int_equal(x86_instruction_read(unknown[i]).len, 0);
 }
 
-RUN_TESTS(TEST(each_instruction_is_as_long_as_it_is), TEST(says_what_is_moved_where),
-	  TEST(what_no_compiler_writes_is_not_known))
+RUN_TESTS(TEST(decodes_the_length_of_each_instruction), TEST(decodes_operands),
+	  TEST(unusual_instructions_are_unknown))

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind_expression.h"
+#include "dwarf_expression.h"
 
 #include "dwarf_value.h"
 
 #include <dwarf.h>
 
-enum { DEPTH_MAX = 8 }; /* values on the expression's stack; those that we know need three */
+enum { DEPTH_MAX = 8 }; /* values on the expression's stack; supported expressions need three */
 
-struct stack {
-	struct unwind_term items[DEPTH_MAX];
+struct expression_stack {
+	struct dwarf_term items[DEPTH_MAX];
 	size_t len;
 	bool failed;
 };
 
-static void push(struct stack *stack, struct unwind_term term)
+static void push(struct expression_stack *stack, struct dwarf_term term)
 {
 	if (stack->len == DEPTH_MAX) {
 		stack->failed = true;
@@ -22,45 +22,45 @@ static void push(struct stack *stack, struct unwind_term term)
 	stack->items[stack->len++] = term;
 }
 
-static void push_number(struct stack *stack, int64_t number)
+static void push_number(struct expression_stack *stack, int64_t number)
 {
-	push(stack, (struct unwind_term){ .kind = UNWIND_TERM_NUMBER, .offset = number });
+	push(stack, (struct dwarf_term){ .kind = DWARF_TERM_NUMBER, .offset = number });
 }
 
-static void push_register(struct stack *stack, uint64_t number, int64_t offset)
+static void push_register(struct expression_stack *stack, uint64_t number, int64_t offset)
 {
-	push(stack, (struct unwind_term){ UNWIND_TERM_REGISTER, number, offset, 0 });
+	push(stack, (struct dwarf_term){ DWARF_TERM_REGISTER, number, offset, 0 });
 }
 
-static struct unwind_term pop(struct stack *stack)
+static struct dwarf_term pop(struct expression_stack *stack)
 {
 	if (stack->len == 0) {
 		stack->failed = true;
-		return (struct unwind_term){ 0 };
+		return (struct dwarf_term){ 0 };
 	}
 	return stack->items[--stack->len];
 }
 
-/* Add a number to what is on top; numbers are small wherever this is about stacks. */
-static void add(struct stack *stack, int64_t number)
+/* Adds a number to the value on top. Overflow fails: numbers are small in unwind information. */
+static void add(struct expression_stack *stack, int64_t number)
 {
-	struct unwind_term term = pop(stack);
-	int64_t *to = term.kind == UNWIND_TERM_DEREF ? &term.second : &term.offset;
+	struct dwarf_term term = pop(stack);
+	int64_t *to = term.kind == DWARF_TERM_DEREF ? &term.second : &term.offset;
 
 	if (__builtin_add_overflow(*to, number, to))
 		stack->failed = true;
 	push(stack, term);
 }
 
-/* The sum of the two on top: one of them a number. */
-static void add_both(struct stack *stack)
+/* Replaces the two values on top by their sum; one of them must be a number. */
+static void add_both(struct expression_stack *stack)
 {
-	struct unwind_term right = pop(stack), left = pop(stack);
+	struct dwarf_term right = pop(stack), left = pop(stack);
 
-	if (left.kind == UNWIND_TERM_NUMBER) {
+	if (left.kind == DWARF_TERM_NUMBER) {
 		push(stack, right);
 		add(stack, left.offset);
-	} else if (right.kind == UNWIND_TERM_NUMBER) {
+	} else if (right.kind == DWARF_TERM_NUMBER) {
 		push(stack, left);
 		add(stack, right.offset);
 	} else {
@@ -68,27 +68,27 @@ static void add_both(struct stack *stack)
 	}
 }
 
-static void subtract(struct stack *stack)
+static void subtract(struct expression_stack *stack)
 {
-	struct unwind_term right = pop(stack);
+	struct dwarf_term right = pop(stack);
 
-	if (right.kind != UNWIND_TERM_NUMBER || right.offset == INT64_MIN)
+	if (right.kind != DWARF_TERM_NUMBER || right.offset == INT64_MIN)
 		stack->failed = true;
 	else
 		add(stack, -right.offset);
 }
 
-static void deref(struct stack *stack)
+static void deref(struct expression_stack *stack)
 {
-	struct unwind_term term = pop(stack);
+	struct dwarf_term term = pop(stack);
 
-	if (term.kind != UNWIND_TERM_REGISTER)
+	if (term.kind != DWARF_TERM_REGISTER)
 		stack->failed = true;
-	term.kind = UNWIND_TERM_DEREF;
+	term.kind = DWARF_TERM_DEREF;
 	push(stack, term);
 }
 
-/* A constant in so many bytes. */
+/* The operand of DW_OP_const*. */
 static int64_t constant_read(struct reader *r, uint8_t operation)
 {
 	switch (operation) {
@@ -112,7 +112,7 @@ static int64_t constant_read(struct reader *r, uint8_t operation)
 	return (int64_t)reader_u64(r);
 }
 
-static void step(struct stack *stack, struct reader *r, uint8_t operation)
+static void step(struct expression_stack *stack, struct reader *r, uint8_t operation)
 {
 	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31)
 		push_number(stack, operation - DW_OP_lit0);
@@ -132,13 +132,13 @@ static void step(struct stack *stack, struct reader *r, uint8_t operation)
 		stack->failed = true;
 }
 
-/* What linkers write for PLT stubs: before their push, or after it. */
+/* The expression that linkers write for PLT stubs: the CFA before their push, or after it. */
 static bool is_plt(str expression, int64_t *ret_threshold)
 {
 	static const uint8_t bytes[] = { DW_OP_breg7, 8,         DW_OP_breg16, 0,
 					 DW_OP_lit15, DW_OP_and, DW_OP_lit0,   DW_OP_ge,
 					 DW_OP_lit3,  DW_OP_shl, DW_OP_plus };
-	enum { THRESHOLD = 6 }; /* where that byte is */
+	enum { THRESHOLD = 6 }; /* index of that byte */
 
 	if (expression.len != sizeof(bytes))
 		return false;
@@ -149,20 +149,20 @@ static bool is_plt(str expression, int64_t *ret_threshold)
 	return *ret_threshold >= 0 && *ret_threshold < 16;
 }
 
-struct unwind_term unwind_expression_read(str expression)
+struct dwarf_term dwarf_expression_read(str expression)
 {
-	struct stack stack = { 0 };
+	struct expression_stack stack = { 0 };
 	struct reader r = reader_of(expression);
 	int64_t threshold;
 
 	if (is_plt(expression, &threshold))
-		return (struct unwind_term){ .kind = UNWIND_TERM_PLT, .offset = threshold };
+		return (struct dwarf_term){ .kind = DWARF_TERM_PLT, .offset = threshold };
 	while (reader_left(&r) && !stack.failed)
 		step(&stack, &r, reader_u8(&r));
 
-	struct unwind_term top = pop(&stack);
+	struct dwarf_term top = pop(&stack);
 
 	if (r.failed || stack.failed)
-		return (struct unwind_term){ 0 };
+		return (struct dwarf_term){ 0 };
 	return top;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind_pointer.h"
+#include "dwarf_pointer.h"
 
 #include "dwarf_value.h"
 
 #include <dwarf.h>
 
-bool unwind_pointer_read(struct reader *r, const struct unwind_section *section, uint8_t encoding,
-			 uint64_t *ret_address)
+bool dwarf_pointer_read(struct reader *r, const struct dwarf_frame_section *section,
+			uint8_t encoding, uint64_t *ret_address)
 {
-	/* Whoever relates them to something else, or leads elsewhere, is not heard of. */
+	/* Indirect pointers and other bases (text, data, function) are not supported. */
 	if (encoding & 0x80 || ((encoding & 0x70) != 0 && (encoding & 0x70) != DW_EH_PE_pcrel))
 		return false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whatever is wrong with an ELF file, each of its readers says so or reads what is there.
+ * Each reader of a corrupt ELF file reports an error or reads what is valid.
  */
 #include "object/debug_extract.h"
 #include "object/debug_link.h"
@@ -28,7 +28,7 @@ static size_t file_read(const char *name, char *room, size_t len)
 	return (size_t)n;
 }
 
-/* All of them, one after the other, as the symbolizer's and the agent's programs do. */
+/* All readers, one after the other, as in the symbolizer and the agent. */
 static bool read_all(int fd, str image, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -50,7 +50,7 @@ static bool read_all(int fd, str image, struct err *err)
 	return true;
 }
 
-static void a_spoiled_file_is_refused_with_a_sentence_or_read(void **state)
+static void a_corrupt_file_is_rejected_with_a_sentence_or_read(void **state)
 {
 	static const char flips[] = { 0x01, '\x80', '\xff' };
 	static char bytes[16 << 10];
@@ -75,8 +75,8 @@ static void a_spoiled_file_is_refused_with_a_sentence_or_read(void **state)
 	}
 }
 
-/* A descriptor that cannot be read: the disk fails, the file is no file. */
-static void what_cannot_be_read_is_an_error_that_says_so(void **state)
+/* A descriptor that cannot be read, as with a disk error or a directory. */
+static void a_failed_read_is_an_error(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	AUTO_FD fd = memfd_create("elf", MFD_CLOEXEC);
@@ -110,7 +110,7 @@ static void what_cannot_be_read_is_an_error_that_says_so(void **state)
 	assert_int_equal(err.code, ERR_IO);
 }
 
-static void the_file_is_read_as_its_image_is(void **state)
+static void reads_a_file_like_its_image(void **state)
 {
 	AUTO_FD fd = memfd_create("elf", MFD_CLOEXEC);
 	static char bytes[16 << 10];
@@ -131,7 +131,7 @@ static void the_file_is_read_as_its_image_is(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void a_section_longer_than_is_wanted_is_refused_unread(void **state)
+static void rejects_a_section_above_the_limit_without_reading_it(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	AUTO_FD fd = memfd_create("elf", MFD_CLOEXEC);
@@ -153,7 +153,6 @@ static void a_section_longer_than_is_wanted_is_refused_unread(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(a_spoiled_file_is_refused_with_a_sentence_or_read),
-	  TEST(what_cannot_be_read_is_an_error_that_says_so),
-	  TEST(the_file_is_read_as_its_image_is),
-	  TEST(a_section_longer_than_is_wanted_is_refused_unread))
+RUN_TESTS(TEST(a_corrupt_file_is_rejected_with_a_sentence_or_read), TEST(a_failed_read_is_an_error),
+	  TEST(reads_a_file_like_its_image),
+	  TEST(rejects_a_section_above_the_limit_without_reading_it))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind_code.h"
+#include "elf_code.h"
 
 #include <errno.h>
 
-static bool is_at_hand(const struct unwind_code *code, uint64_t address, size_t len)
+static bool is_at_hand(const struct elf_code *code, uint64_t address, size_t len)
 {
 	return address >= code->address && address - code->address <= code->len &&
 	       len <= code->len - (address - code->address);
 }
 
-static void read_ahead(struct unwind_code *code, uint64_t address)
+static void read_ahead(struct elf_code *code, uint64_t address)
 {
 	uint64_t offset, left;
 	ssize_t n;
@@ -26,7 +26,7 @@ static void read_ahead(struct unwind_code *code, uint64_t address)
 	code->len = n > 0 ? (size_t)n : 0;
 }
 
-str unwind_code_at(struct unwind_code *code, uint64_t address, size_t len)
+str elf_code_at(struct elf_code *code, uint64_t address, size_t len)
 {
 	if (!is_at_hand(code, address, len))
 		read_ahead(code, address);
