@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-#include "store/seen.h"
+#include "store/received_set.h"
 
 /* Binary values of the columns of the cursor. */
 enum {
@@ -42,7 +42,7 @@ static bool give(struct walk *walk, struct err *err)
 	walk->has_host = false;
 	if (!had_host || !walk->more)
 		return true;
-	closing_sum_close(&walk->host.sum, &walk->arena);
+	balance_close(&walk->host.sum, &walk->arena);
 	return walk->sink->take(walk->sink->self, &walk->host, &walk->more, err);
 }
 
@@ -56,7 +56,7 @@ static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t col
  * since, stood before that batch in the same partition. So it is gone, unless the host has moved to
  * another partition meanwhile: then it may come yet, and is missing no more when it does.
  */
-static bool add_missing(struct sum_spool *spool, str missing, struct arena *scratch,
+static bool add_missing(struct balance_spool *spool, str missing, struct arena *scratch,
 			struct err *err)
 {
 	struct seen seen = { 0 };
@@ -78,7 +78,7 @@ static bool add_spool(struct walk *walk, const struct postgres_rows *rows, size_
 	AUTO_ARENA scratch = { 0 };
 	str status = postgres_get(rows, row, ROW_STATUS);
 	struct fleet_host *host = &walk->host;
-	struct sum_spool spool = {
+	struct balance_spool spool = {
 		.stored = get_u64(rows, row, ROW_STORED),
 		.skipped = get_u64(rows, row, ROW_SKIPPED),
 		.too_far_ahead = get_u64(rows, row, ROW_TOO_FAR_AHEAD),
@@ -92,7 +92,7 @@ static bool add_spool(struct walk *walk, const struct postgres_rows *rows, size_
 	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &unread);
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
-	closing_sum_add(&host->sum, &spool, &walk->arena);
+	balance_add(&host->sum, &spool, &walk->arena);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
 	if (spool.has_said) {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "store/closing_sum.h"
+#include "store/balance.h"
 #include "store/reader.h"
 
 struct fleet_host {

@@ -23,8 +23,8 @@ enum {
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 
-	SEEN_RANGES_MAX = 1024,      /* of missing numbers of a spool; the oldest beyond: gap */
-	SUM_REASONS_MAX = 64,        /* of one host in the fleet; beyond: "other" */
+	RECEIVED_RANGES_MAX = 1024,  /* of missing numbers of a spool; the oldest beyond: gap */
+	BALANCE_REASONS_MAX = 64,    /* of one host in the fleet; beyond: "other" */
 	PARTITIONS_KNOWN_MAX = 4096, /* names of tables held; beyond: forgotten, asked again */
 
 	LOCK_TIMEOUT_MS = 50, /* of DDL: whoever waits longer makes inserts wait */

@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "store/janitor.h"
 #include "store/limits.h"
 #include "store/partition.h"
 #include "store/raw_row.h"
 #include "store/schema.h"
+#include "store/stuck_writers.h"
 #include "store/writer_flush.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum { PARTITION_TRIES = 3, SESSION_DEFAULT_MS = 10000 };
 
 static void forget(struct store_writer *writer)
 {
-	known_clear(&writer->known);
+	seen_ids_clear(&writer->seen_ids);
 	arena_reset(&writer->names);
 	writer->partitions = (struct map){ .arena = &writer->names };
 }
@@ -64,7 +64,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 		       struct err *err)
 {
 	*writer = (struct store_writer){ .options = *options };
-	known_init(&writer->known, (size_t)options->known_series_max);
+	seen_ids_init(&writer->seen_ids, (size_t)options->known_series_max);
 	if (store_writer_connect(writer, err) && schema_apply(&writer->pg, err))
 		return true;
 	store_writer_close(writer);
@@ -74,7 +74,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 void store_writer_close(struct store_writer *writer)
 {
 	postgres_close(&writer->pg);
-	known_done(&writer->known);
+	seen_ids_done(&writer->seen_ids);
 	arena_free(&writer->names);
 }
 
@@ -283,7 +283,7 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 		postgres_close(pg);
 	if (str_eq(str_from(state), str_from(SQLSTATE_LOCK_TIMEOUT)) && postgres_is_open(pg) &&
-	    !janitor_run(pg, &flush->writer->writers_ended, &later))
+	    !stuck_writers_terminate(pg, &flush->writer->writers_ended, &later))
 		log_warn("nobody can be ended", "error=\"%s\"", later.msg);
 	memcpy(pg->sqlstate, state, sizeof(state));
 	return false;

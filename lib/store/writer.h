@@ -21,8 +21,8 @@
 #include "base/map.h"
 #include "client/postgres.h"
 #include "profile/sample_set.h"
-#include "store/known.h"
-#include "store/seen.h"
+#include "store/received_set.h"
+#include "store/seen_ids.h"
 
 struct store_writer_options {
 	const char *postgres;      /* libpq conninfo or URI */
@@ -42,9 +42,9 @@ struct store_writer {
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;
-	struct known known;    /* series and sample label names, by day */
-	struct arena names;    /* of the next */
-	struct map partitions; /* names of those that are there */
+	struct seen_ids seen_ids; /* series and sample label names, by day */
+	struct arena names;       /* of the next */
+	struct map partitions;    /* names of those that are there */
 };
 
 /* Where a partition stands. */

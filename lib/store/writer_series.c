@@ -46,7 +46,7 @@ static bool take_key(struct upsert *upsert, uint64_t key)
 		return false;
 	*map_at(&upsert->taken, str_copy(arena, bytes)) = upsert;
 	upsert->seen++;
-	if (known_has(&upsert->flush->writer->known, key))
+	if (seen_ids_has(&upsert->flush->writer->seen_ids, key))
 		return false;
 	*vec_push(arena, &upsert->keys) = key;
 	return true;
@@ -225,7 +225,7 @@ bool flush_put_series(struct flush *flush, struct err *err)
 		failpoint(FAILPOINT_AFTER_SERIES);
 	/* Only now: what was rolled back must be tried again. */
 	for (size_t i = 0; i < upsert.keys.len; i++)
-		known_add(&writer->known, upsert.keys.items[i]);
+		seen_ids_add(&writer->seen_ids, upsert.keys.items[i]);
 	flush->result.series_new = upsert.series.len;
 	writer->series_new += upsert.series.len;
 	writer->cache_hits += upsert.seen - upsert.keys.len;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * keep - the thread that makes partitions ahead, drops those past their time and ends writers that
- * stand still, about once a minute: store/keeper.h.
+ * stand still, about once a minute: store/maintenance.h.
  *
  * What it waits for (queries that are still running, mostly) no flush waits for.
  */
 #pragma once
 
 #include "base/err.h"
-#include "store/keeper.h"
+#include "store/maintenance.h"
 
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "random_set.h"
-#include "store/keeper.h"
+#include "store/maintenance.h"
 #include "store/reader.h"
 #include "store/writer.h"
 #include "test.h"

@@ -7,8 +7,8 @@
  *
  * Numbers begin at 1 and are given without gaps, so all that is needed to tell a new batch from one
  * that came before, or late, is this. A host may move to another partition and its batches may then
- * arrive out of order: that is why the ranges below the highest are kept, up to SEEN_RANGES_MAX.
- * The oldest range beyond is given up and its numbers are booked as gap. Pure.
+ * arrive out of order: that is why the ranges below the highest are kept, up to
+ * RECEIVED_RANGES_MAX. The oldest range beyond is given up and its numbers are booked as gap. Pure.
  */
 #pragma once
 
@@ -36,21 +36,21 @@ enum seen_verdict {
 };
 
 /* Decide and remember. Ranges grow in the arena. `sequence` is at least 1. */
-enum seen_verdict seen_take(struct seen *seen, uint64_t sequence, struct arena *arena);
+enum seen_verdict seen_take(struct seen *set, uint64_t sequence, struct arena *arena);
 
 /* Whether seen_take() would say SEEN_DUPLICATE. */
-bool seen_has(const struct seen *seen, uint64_t sequence);
+bool seen_has(const struct seen *set, uint64_t sequence);
 
 /* How many numbers below the highest have not come. */
-uint64_t seen_missing(const struct seen *seen);
+uint64_t seen_missing(const struct seen *set);
 
 /* How many of them are below that number. */
-uint64_t seen_missing_below(const struct seen *seen, uint64_t sequence);
+uint64_t seen_missing_below(const struct seen *set, uint64_t sequence);
 
 /*
  * The missing ranges as PostgreSQL's int8multirange, `{[4,6),[8,9)}`, and back. ERR_INVALID when
- * the text is not in that canonical form or holds more than SEEN_RANGES_MAX.
+ * the text is not in that canonical form or holds more than RECEIVED_RANGES_MAX.
  */
-str seen_missing_text(const struct seen *seen, struct arena *arena);
+str seen_missing_text(const struct seen *set, struct arena *arena);
 bool seen_missing_parse(str text, struct arena *arena, struct seen *ret_seen,
 			struct err *err) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/janitor.h"
+#include "store/stuck_writers.h"
 
 #include "base/log.h"
 
@@ -21,7 +21,7 @@ static const char sql[] =
 	" AND EXISTS (SELECT FROM pg_locks AS held"
 	" WHERE held.pid = client.pid AND held.locktype = 'advisory' AND held.granted))";
 
-bool janitor_run(struct postgres *pg, uint64_t *ret_ended, struct err *err)
+bool stuck_writers_terminate(struct postgres *pg, uint64_t *ret_ended, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/closing_sum.h"
+#include "store/balance.h"
 
 static void add(struct closing_sum *sum, uint64_t *to, uint64_t samples)
 {
@@ -27,7 +27,7 @@ static struct status_count *reason_at(struct sum_reasons *reasons, str name, str
 	bool found;
 	size_t at = reason_find(reasons, name, &found);
 
-	if (!found && reasons->len >= SUM_REASONS_MAX - 1) {
+	if (!found && reasons->len >= BALANCE_REASONS_MAX - 1) {
 		name = STR("other");
 		at = reason_find(reasons, name, &found);
 	}
@@ -47,7 +47,7 @@ static void add_reason(struct closing_sum *sum, struct sum_reasons *reasons, str
 		add(sum, &reason_at(reasons, name, arena)->samples, samples);
 }
 
-void closing_sum_add(struct closing_sum *sum, const struct sum_spool *spool, struct arena *arena)
+void balance_add(struct closing_sum *sum, const struct balance_spool *spool, struct arena *arena)
 {
 	const struct agent_status *said = &spool->said;
 	uint64_t ahead =
@@ -84,7 +84,7 @@ static const char *why_negative(const struct closing_sum *sum)
 	       "had under another host id";
 }
 
-void closing_sum_close(struct closing_sum *sum, struct arena *arena)
+void balance_close(struct closing_sum *sum, struct arena *arena)
 {
 	uint64_t accounted = sum->stored;
 

@@ -4,7 +4,7 @@
  * same when it is written, and numbers taken upon it keep the set in order.
  */
 #include "base/reader.h"
-#include "store/seen.h"
+#include "store/received_set.h"
 
 #include <assert.h>
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct seen *seen)
 {
-	assert(seen->missing_count <= SEEN_RANGES_MAX);
+	assert(seen->missing_count <= RECEIVED_RANGES_MAX);
 	for (size_t i = 0; i < seen->missing_count; i++) {
 		assert(seen->missing[i].first > 0);
 		assert(seen->missing[i].first <= seen->missing[i].last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/seen.h"
+#include "store/received_set.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -76,17 +76,17 @@ static void books_the_oldest_range_beyond_the_bound_as_gap(void **state)
 	struct seen seen = { 0 };
 
 	(void)state;
-	for (uint64_t i = 1; i <= SEEN_RANGES_MAX; i++)
+	for (uint64_t i = 1; i <= RECEIVED_RANGES_MAX; i++)
 		assert_int_equal(seen_take(&seen, 4 * i, &arena), SEEN_NEW);
-	assert_int_equal(seen.missing_count, SEEN_RANGES_MAX);
+	assert_int_equal(seen.missing_count, RECEIVED_RANGES_MAX);
 	assert_int_equal(seen.gap, 0);
 
 	/* By one more at the top, then by a split. */
-	assert_int_equal(seen_take(&seen, 4 * (SEEN_RANGES_MAX + 1), &arena), SEEN_NEW);
+	assert_int_equal(seen_take(&seen, 4 * (RECEIVED_RANGES_MAX + 1), &arena), SEEN_NEW);
 	assert_int_equal(seen.gap, 3);
 	assert_int_equal(seen_take(&seen, 1, &arena), SEEN_DUPLICATE);
 	assert_int_equal(seen_take(&seen, 10, &arena), SEEN_LATE);
-	assert_int_equal(seen.missing_count, SEEN_RANGES_MAX);
+	assert_int_equal(seen.missing_count, RECEIVED_RANGES_MAX);
 	assert_int_equal(seen.gap, 6);
 }
 

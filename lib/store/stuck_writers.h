@@ -12,4 +12,4 @@
 #include "client/postgres.h"
 
 /* One look, in no transaction; *ret_ended grows by those that were ended. */
-bool janitor_run(struct postgres *pg, uint64_t *ret_ended, struct err *err) MUST_CHECK;
+bool stuck_writers_terminate(struct postgres *pg, uint64_t *ret_ended, struct err *err) MUST_CHECK;

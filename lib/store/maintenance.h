@@ -27,7 +27,8 @@ struct store_keeper {
 	struct postgres pg;
 };
 
-void store_keeper_init(struct store_keeper *keeper, const struct store_keeper_options *options);
+void store_keeper_init(struct store_keeper *maintenance,
+		       const struct store_keeper_options *options);
 
 /* A round; about one a minute will do. ERR_NOT_FOUND: nobody has made the tables yet. */
-bool store_keeper_run(struct store_keeper *keeper, struct err *err) MUST_CHECK;
+bool store_keeper_run(struct store_keeper *maintenance, struct err *err) MUST_CHECK;

@@ -21,7 +21,7 @@
 #include "store/limits.h"
 
 /* What is known of one spool. */
-struct sum_spool {
+struct balance_spool {
 	struct agent_status said; /* the agent's last word */
 	bool has_said;            /* false: no batch of its came with a readable one */
 	uint64_t stored, skipped, too_far_ahead,
@@ -31,7 +31,7 @@ struct sum_spool {
 
 /* By name; none is 0. */
 struct sum_reasons {
-	struct status_count items[SUM_REASONS_MAX];
+	struct status_count items[BALANCE_REASONS_MAX];
 	size_t len;
 };
 
@@ -48,7 +48,7 @@ struct closing_sum {
 };
 
 /* Add a spool of the host. Names of reasons are copied into the arena. */
-void closing_sum_add(struct closing_sum *sum, const struct sum_spool *spool, struct arena *arena);
+void balance_add(struct closing_sum *sum, const struct balance_spool *spool, struct arena *arena);
 
 /* After the last one: in_flight, gap, why. */
-void closing_sum_close(struct closing_sum *sum, struct arena *arena);
+void balance_close(struct closing_sum *sum, struct arena *arena);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/closing_sum.h"
+#include "store/balance.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -20,9 +20,9 @@ struct spool_row {
 	uint64_t stored, skipped, ahead, rejected, duplicate, missing, gap;
 };
 
-static struct sum_spool spool_of(const struct spool_row *row)
+static struct balance_spool spool_of(const struct spool_row *row)
 {
-	struct sum_spool spool = {
+	struct balance_spool spool = {
 		.said.taken = row->taken == SILENT ? 0 : row->taken,
 		.has_said = row->taken != SILENT,
 		.stored = row->stored,
@@ -159,11 +159,11 @@ static void closes(void **state)
 
 		print_message("# %s\n", rows[i].what);
 		for (size_t j = 0; j < rows[i].spool_count; j++) {
-			struct sum_spool spool = spool_of(&rows[i].spools[j]);
+			struct balance_spool spool = spool_of(&rows[i].spools[j]);
 
-			closing_sum_add(&sum, &spool, &arena);
+			balance_add(&sum, &spool, &arena);
 		}
-		closing_sum_close(&sum, &arena);
+		balance_close(&sum, &arena);
 		for (size_t j = 0; j < NAMED && rows[i].lost[j].reason; j++)
 			assert_int_equal(reason_of(&sum.lost, rows[i].lost[j].reason),
 					 rows[i].lost[j].samples);
@@ -179,15 +179,15 @@ static void sorts_reasons_and_leaves_out_what_is_0(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct closing_sum sum = { 0 };
-	const struct sum_spool spool = {
+	const struct balance_spool spool = {
 		.said = { .truncated = { { STR("b"), 2 }, { STR("c"), 0 }, { STR("a"), 1 } },
 			  .truncated_count = 3 },
 		.has_said = true,
 	};
 
 	(void)state;
-	closing_sum_add(&sum, &spool, &arena);
-	closing_sum_close(&sum, &arena);
+	balance_add(&sum, &spool, &arena);
+	balance_close(&sum, &arena);
 
 	assert_int_equal(sum.truncated.len, 2);
 	assert_true(str_eq(sum.truncated.items[0].reason, STR("a")));
@@ -203,18 +203,18 @@ static void adds_up_more_reasons_than_it_holds_as_other(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < REASONS; i += STATUS_REASONS_MAX) {
-		struct sum_spool spool = { .said.taken = STATUS_REASONS_MAX, .has_said = true };
+		struct balance_spool spool = { .said.taken = STATUS_REASONS_MAX, .has_said = true };
 
 		for (size_t j = 0; j < STATUS_REASONS_MAX; j++)
 			spool.said.lost[spool.said.lost_count++] =
 				(struct status_count){ str_format(&arena, "reason %02zu", i + j),
 						       1 };
-		closing_sum_add(&sum, &spool, &arena);
+		balance_add(&sum, &spool, &arena);
 	}
-	closing_sum_close(&sum, &arena);
+	balance_close(&sum, &arena);
 
-	assert_int_equal(sum.lost.len, SUM_REASONS_MAX);
-	assert_int_equal(reason_of(&sum.lost, "other"), REASONS - (SUM_REASONS_MAX - 1));
+	assert_int_equal(sum.lost.len, BALANCE_REASONS_MAX);
+	assert_int_equal(reason_of(&sum.lost, "other"), REASONS - (BALANCE_REASONS_MAX - 1));
 	assert_int_equal(total_of(&sum.lost), REASONS);
 	assert_int_equal(sum.in_flight, 0);
 }
@@ -233,10 +233,10 @@ static void says_that_counts_are_too_large(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA arena = { 0 };
 		struct closing_sum sum = { 0 };
-		struct sum_spool spool = spool_of(&rows[i]);
+		struct balance_spool spool = spool_of(&rows[i]);
 
-		closing_sum_add(&sum, &spool, &arena);
-		closing_sum_close(&sum, &arena);
+		balance_add(&sum, &spool, &arena);
+		balance_close(&sum, &arena);
 		assert_non_null(sum.why);
 		assert_int_equal(sum.in_flight, 0);
 	}

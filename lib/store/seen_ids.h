@@ -9,18 +9,18 @@
 
 #include "base/base.h"
 
-struct known {
+struct seen_ids {
 	/* private */
 	uint64_t *young, *old; /* open addressing, 0 is free */
 	size_t slots, young_count, max;
 };
 
 /* max: keys per generation. */
-void known_init(struct known *known, size_t max);
-void known_done(struct known *known);
+void seen_ids_init(struct seen_ids *ids, size_t max);
+void seen_ids_done(struct seen_ids *ids);
 
-bool known_has(struct known *known, uint64_t key);
-void known_add(struct known *known, uint64_t key);
+bool seen_ids_has(struct seen_ids *ids, uint64_t key);
+void seen_ids_add(struct seen_ids *ids, uint64_t key);
 
 /* The database may have gone back in time: believe nothing. */
-void known_clear(struct known *known);
+void seen_ids_clear(struct seen_ids *ids);
