@@ -2,7 +2,7 @@
 #include "store/chunk_columns.h"
 
 #include "base/hash.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 #include "store/limits.h"
 
 #include <zstd.h>

@@ -1,61 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_decode - strings, label sets and samples of a row: chunk_decode() of chunk.h.
- */
+#include "store/chunk_decode.h"
+
 #include "profile/limits.h"
 #include "store/chunk_decoder.h"
+#include "store/chunk_stacks.h"
 #include "store/limits.h"
 
 #include <inttypes.h>
-
-bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)
-{
-	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
-
-	if (held <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - held) / size)
-		return true;
-	decoder->too_large = true;
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		reader_fail(&decoder->columns.of[i]);
-	return false;
-}
-
-/* Each item takes a byte at least, so a count beyond what is left is a lie. */
-static uint64_t take_count(struct reader *column)
-{
-	uint64_t count = reader_varint(column);
-
-	if (count > reader_left(column)) {
-		reader_fail(column);
-		return 0;
-	}
-	return count;
-}
-
-uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column, size_t size)
-{
-	uint64_t count = take_count(column);
-
-	return chunk_decoder_has_room(decoder, count, size) ? count : 0;
-}
-
-uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count)
-{
-	uint64_t index = reader_varint(column);
-
-	if (index >= count) {
-		reader_fail(column);
-		return 0;
-	}
-	return index;
-}
-
-str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column)
-{
-	uint64_t index = chunk_decoder_take_index(column, decoder->string_count);
-
-	return column->failed ? (str){ 0 } : decoder->strings[index];
-}
 
 static void read_strings(struct chunk_decoder *decoder)
 {
@@ -77,7 +28,7 @@ static void read_label_sets(struct chunk_decoder *decoder)
 	decoder->labels_used = arena_array(&decoder->scratch, uint32_t, count);
 	decoder->label_set_count = count;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t len = take_count(column);
+		uint64_t len = chunk_decoder_take_count(column);
 
 		if (len > LABELS_MAX ||
 		    !chunk_decoder_has_room(decoder, len, sizeof(struct label))) {
@@ -232,7 +183,7 @@ static void read_series(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
-	uint64_t count = take_count(column);
+	uint64_t count = chunk_decoder_take_count(column);
 	size_t wanted = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
@@ -313,11 +264,11 @@ static bool decode(struct chunk_decoder *decoder, struct err *err)
 	if (!(without & CHUNK_NO_LABELS) && columns_hold(decoder, err))
 		read_label_sets(decoder);
 	if (!(without & CHUNK_NO_STACKS))
-		chunk_decoder_count_stacks(decoder);
+		chunk_stacks_count(decoder);
 	if (!columns_hold(decoder, err) || !read_slices(decoder, err))
 		return false;
 	if (decoder->stacks_used)
-		chunk_decoder_read_stacks(decoder);
+		chunk_stacks_read(decoder);
 	return columns_hold(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
 }
 

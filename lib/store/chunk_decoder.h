@@ -5,8 +5,8 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/chunk.h"
 #include "store/chunk_columns.h"
+#include "store/chunk_decode.h"
 
 enum { RESERVED_MAX = 1 << 16 }; /* entries of a table for which room is made before they come */
 
@@ -35,6 +35,9 @@ struct chunk_decoder {
 /* Whether so much more may be taken. False: every column counts as failed from here on. */
 bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size);
 
+/* The count of items that follow; each takes a byte at least. */
+uint64_t chunk_decoder_take_count(struct reader *column);
+
 /* The count of a table that becomes an array of items so large. */
 uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column,
 				  size_t size);
@@ -49,9 +52,3 @@ static inline size_t chunk_decoder_plausible(uint64_t count)
 {
 	return count < RESERVED_MAX ? (size_t)count : RESERVED_MAX;
 }
-
-/* How many stacks there are; their columns are left to be read. */
-void chunk_decoder_count_stacks(struct chunk_decoder *decoder);
-
-/* Stacks that are used, into the set with their frames; the row's samples then speak of those. */
-void chunk_decoder_read_stacks(struct chunk_decoder *decoder);

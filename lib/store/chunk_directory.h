@@ -9,7 +9,8 @@
 #pragma once
 
 #include "base/err.h"
-#include "store/chunk.h"
+#include "profile/sample_set.h"
+#include "store/chunk_format.h"
 
 struct directory_series {
 	uint64_t id, count;

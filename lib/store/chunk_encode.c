@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_encode - the tables of a row, and the row put together: chunk_encode() of chunk.h.
- */
-#include "store/chunk.h"
+#include "store/chunk_encode.h"
+
 #include "store/chunk_encoder.h"
+#include "store/chunk_slices.h"
 #include "store/limits.h"
 
 #include <zstd.h>
@@ -39,27 +38,6 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Strings and origins are numbered as they are first met. */
-static uint64_t number_of(struct map *map, str key, bool *ret_new)
-{
-	void **value = map_at(map, key.ptr ? key : STR(""));
-
-	*ret_new = !*value;
-	if (!*value)
-		*value = (void *)(uintptr_t)map->len;
-	return (uintptr_t)*value - 1;
-}
-
-uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text)
-{
-	bool is_new;
-	uint64_t number = number_of(&encoder->strings, text, &is_new);
-
-	if (is_new)
-		buf_str_prefixed(&encoder->columns[CHUNK_STRINGS], text);
-	return number;
-}
-
 static uint32_t origin_of(struct chunk_encoder *encoder, const struct frame *frame)
 {
 	struct buf *column = &encoder->columns[CHUNK_ORIGINS];
@@ -70,7 +48,7 @@ static uint32_t origin_of(struct chunk_encoder *encoder, const struct frame *fra
 	buf_varint(&key, chunk_encoder_string(encoder, frame->build_id));
 	buf_varint(&key, chunk_encoder_string(encoder, frame->path));
 
-	uint64_t number = number_of(&encoder->origins, buf_bytes(&key), &is_new);
+	uint64_t number = chunk_encoder_number(&encoder->origins, buf_bytes(&key), &is_new);
 
 	if (is_new)
 		buf_str(column, buf_bytes(&key));
@@ -339,7 +317,7 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 	put_frames(&encoder);
 	put_stacks(&encoder);
 	put_label_sets(&encoder);
-	chunk_encoder_put_slices(&encoder);
+	chunk_slices_put(&encoder);
 
 	for (size_t i = 0; i < encoder.slices.len; i++)
 		put_count_before(&encoder.slices.items[i].columns[CHUNK_SERIES],

@@ -35,18 +35,11 @@ struct chunk_encoder {
 	uint64_t base_ms;
 };
 
+/* The number of a key in the order of first use. */
+uint64_t chunk_encoder_number(struct map *map, str key, bool *ret_new);
+
 /* The number of a text; it is written when it is first asked for. */
 uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text);
 
 /* Bytes of these columns. */
-static inline size_t chunk_encoder_raw_len(const struct buf *columns, size_t first, size_t end)
-{
-	size_t raw = 0;
-
-	for (size_t i = first; i < end; i++)
-		raw += columns[i].len;
-	return raw;
-}
-
-/* Of the samples, which are in the row's order; base_ms with them. */
-void chunk_encoder_put_slices(struct chunk_encoder *encoder);
+size_t chunk_encoder_raw_len(const struct buf *columns, size_t first, size_t end);

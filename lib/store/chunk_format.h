@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 enum { CHUNK_VERSION = 2, CHUNK_VERSION_WHOLE = 1, CHUNK_CHECKSUM = 8 };
 
 enum chunk_column {
@@ -42,3 +44,12 @@ enum chunk_column {
 enum { CHUNK_ALL_PERIOD = 0 };
 
 enum chunk_frame_flag { CHUNK_FRAME_NAMED = 1, CHUNK_FRAME_INLINED = 2 };
+
+/* Where the slices of a row lie: behind its head, without gaps, in the order of their series. */
+struct chunk_layout {
+	size_t head_len; /* bytes */
+	struct chunk_slice {
+		size_t len, series_count; /* bytes; not 0 */
+	} * slices;
+	size_t slice_count;
+};

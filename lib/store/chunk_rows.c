@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/chunk_rows.h"
 
-#include "store/chunk.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_encode.h"
 #include "store/limits.h"
 
 /* The set with other samples: the same tables, seen through a window. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_slices - samples by series, cut into slices: for chunk_encode.c.
- */
-#include "store/chunk_encoder.h"
+#include "store/chunk_slices.h"
+
 #include "store/limits.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -83,7 +81,7 @@ static struct slice *slice_new(struct chunk_encoder *encoder)
 }
 
 /* Series of one id stay together: the directory's order says nothing of which comes first. */
-void chunk_encoder_put_slices(struct chunk_encoder *encoder)
+void chunk_slices_put(struct chunk_encoder *encoder)
 {
 	const struct sample *samples = encoder->samples;
 	const struct series *series = encoder->set->series.items;

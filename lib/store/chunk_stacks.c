@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_stacks - stacks and frames of a row, as far as samples speak of them: for chunk_decode.c.
- */
+#include "store/chunk_stacks.h"
+
 #include "profile/limits.h"
-#include "store/chunk_decoder.h"
 #include "store/limits.h"
 
 /* What a table of the row holds, indexed as the row does. */
@@ -100,14 +98,14 @@ static void settle(struct stacks *stacks, enum pass pass, uint32_t frame, uint32
 }
 
 /* A stack on the way through them, as frames of the row. */
-struct cursor {
+struct stack_cursor {
 	uint32_t frames[STACK_DEPTH_MAX];
 	uint64_t depth, shared; /* shared: with the stack before */
 	uint64_t total;         /* frames of all so far */
 };
 
 static bool next_stack(struct stacks *stacks, struct reader *shapes, struct reader *frames,
-		       struct cursor *cursor)
+		       struct stack_cursor *cursor)
 {
 	uint64_t shared = reader_varint(shapes), fresh = reader_varint(shapes);
 
@@ -129,7 +127,7 @@ static void go_through(struct stacks *stacks, enum pass pass, struct reader *sha
 		       struct reader *frames)
 {
 	struct chunk_decoder *decoder = stacks->decoder;
-	struct cursor cursor = { .depth = 0 };
+	struct stack_cursor cursor = { .depth = 0 };
 	uint32_t of_set[STACK_DEPTH_MAX] = { 0 };
 	uint64_t settled = 0; /* frames of the cursor that were seen to */
 
@@ -161,7 +159,7 @@ static void mark_frames(struct stacks *stacks)
 		reader_fail(&columns->of[CHUNK_STACK_SHAPES]);
 }
 
-void chunk_decoder_count_stacks(struct chunk_decoder *decoder)
+void chunk_stacks_count(struct chunk_decoder *decoder)
 {
 	struct reader *shapes = &decoder->columns.of[CHUNK_STACK_SHAPES];
 
@@ -170,7 +168,7 @@ void chunk_decoder_count_stacks(struct chunk_decoder *decoder)
 	decoder->stacks_used = arena_array(&decoder->scratch, bool, decoder->stack_count);
 }
 
-void chunk_decoder_read_stacks(struct chunk_decoder *decoder)
+void chunk_stacks_read(struct chunk_decoder *decoder)
 {
 	struct chunk_columns *columns = &decoder->columns;
 	struct sample_set *set = decoder->set;

@@ -2,7 +2,7 @@
 #include "store/compact_row.h"
 
 #include "profile/profile_type.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
 #include <inttypes.h>
 

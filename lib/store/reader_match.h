@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 #include "store/chunk_directory.h"
 #include "store/reader.h"
 #include "store/reader_window.h"

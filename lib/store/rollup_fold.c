@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_fold.h"
 
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 #include "store/rollup_gauge.h"
 #include "store/rollup_sum.h"
 

@@ -2,7 +2,7 @@
 /*
  * frozen - an answer as bytes that need nothing else to be read: for links that outlive samples.
  *
- * It is rows of samples (store/chunk.h) whose frames have their names, addresses and lines, so any
+ * It is rows of samples (store/chunk_encode.h) whose frames have their names, addresses and lines, so any
  * report can be made of it; and for each frame of those rows why it has no name. Pure.
  *
  * One row is the payload as it is. Of several, a profile beyond a row's bounds, the payload is a 0,

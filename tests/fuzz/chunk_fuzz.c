@@ -6,8 +6,9 @@
  * Checksums would stop nearly every input at the door, so they are put right first.
  */
 #include "chunk_seal.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_encode.h"
 #include "store/row_pieces.h"
 
 #include <assert.h>

@@ -10,7 +10,7 @@
  * the same one in whatever row they are. The rows are read one at a time by chunk_decode() alone:
  * neither what merges rows nor what answers questions has a hand in it.
  */
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

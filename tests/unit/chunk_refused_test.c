@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunk_seal.h"
 #include "chunk_set.h"
+#include "store/chunk_encode.h"
 #include "store/chunk_format.h"
 #include "store/limits.h"
 #include "test.h"

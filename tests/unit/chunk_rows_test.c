@@ -3,7 +3,6 @@
  * Samples are cut into rows that a reader takes; what does not fit into one comes in halves.
  */
 #include "profile/limits.h"
-#include "store/chunk.h"
 #include "store/chunk_rows.h"
 #include "store/limits.h"
 #include "test.h"

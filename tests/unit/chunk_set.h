@@ -5,7 +5,7 @@
 #pragma once
 
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
 /* Labels by id, as the table of series gives them. */
 static inline bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labels)

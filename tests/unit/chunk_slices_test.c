@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunk_set.h"
+#include "store/chunk_encode.h"
 #include "store/row_pieces.h"
 #include "test.h"
 

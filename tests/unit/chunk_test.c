@@ -2,6 +2,7 @@
 #include "chunk_set.h"
 #include "profile/limits.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_encode.h"
 #include "store/chunk_format.h"
 #include "store/limits.h"
 #include "test.h"

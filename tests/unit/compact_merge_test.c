@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
+#include "store/chunk_encode.h"
 #include "store/chunk_rows.h"
 #include "store/compact_merge.h"
 #include "test.h"

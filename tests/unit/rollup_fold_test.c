@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "profile/profile_type.h"
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_encode.h"
 #include "store/rollup_fold.h"
 #include "test.h"
 

@@ -19,17 +19,8 @@
  */
 #pragma once
 
-#include "base/err.h"
 #include "profile/sample_set.h"
-
-/* Where the slices of a row lie: behind its head, without gaps, in the order of their series. */
-struct chunk_layout {
-	size_t head_len; /* bytes */
-	struct chunk_slice {
-		size_t len, series_count; /* bytes; not 0 */
-	} * slices;
-	size_t slice_count;
-};
+#include "store/chunk_format.h"
 
 /*
  * Only what the samples speak of is written. level: zstd's; 0 stores columns as they are.
@@ -38,23 +29,3 @@ struct chunk_layout {
  */
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 		 struct chunk_layout *ret_layout);
-
-/* What may stay packed: samples come with the empty stack then, and with no labels of their own. */
-enum chunk_without { CHUNK_NO_STACKS = 1, CHUNK_NO_LABELS = 2 };
-
-/* What of a row is wanted. */
-struct chunk_filter {
-	/* The labels of a series; false: its samples are not wanted. They must outlive the set. */
-	bool (*series)(void *self, uint64_t id, str type, struct labels *ret_labels);
-	void *self;
-	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
-	unsigned int without;      /* of enum chunk_without */
-	uint64_t slices;           /* how many of the row's are there; 0: all */
-};
-
-/*
- * Adds what the filter wants to `set`, which then borrows from the set's arena only. ret_samples:
- * how many the slices hold. ERR_INVALID: not a row of ours, or damaged; the set holds rubbish.
- */
-bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
-		  uint64_t *ret_samples, struct err *err) MUST_CHECK;
