@@ -9,7 +9,9 @@
 #include "store/raw_row.h"
 #include "store/schema.h"
 #include "store/stuck_writers.h"
-#include "store/writer_flush.h"
+#include "store/writer_fence.h"
+#include "store/writer_rows.h"
+#include "store/writer_series.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -209,9 +211,9 @@ static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 	if (flush->result.rows && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&flush->copy), err))
 		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
 	failpoint(FAILPOINT_AFTER_COPY);
-	if (!flush_put_hosts(flush, ret_lost, err))
+	if (!writer_fence_put_hosts(flush, ret_lost, err))
 		return false;
-	if (!*ret_lost && !flush_put_offsets(flush, ret_lost, err))
+	if (!*ret_lost && !writer_fence_put_offsets(flush, ret_lost, err))
 		return false;
 	if (*ret_lost)
 		return postgres_exec(pg, "ROLLBACK", err);
@@ -271,10 +273,10 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	pg->sqlstate[0] = '\0';
 	if (!store_writer_connect(flush->writer, err))
 		return false;
-	flush_make_rows(flush);
+	writer_rows_make(flush);
 	if (!need_partitions(flush, err))
 		return false;
-	if (flush_put_series(flush, err) && transact(flush, ret_lost, err))
+	if (writer_series_put(flush, err) && transact(flush, ret_lost, err))
 		return true;
 	if (is_refusal(pg))
 		err->code = ERR_INVALID;

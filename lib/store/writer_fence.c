@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): the hosts' seen numbers and the partitions' offsets, whose
- * old values are compared. They come last, so that nobody waits for a writer that stands still.
- */
-#include "store/writer_flush.h"
+#include "store/writer_fence.h"
 
 /*
  * The hosts of all parts, each once, by name: two ingesters that meet over the same hosts take the
  * rows in the same order and so do not deadlock.
  */
-struct hosts {
+struct fence_hosts {
 	struct store_host **items;
 	size_t len;
 };
@@ -23,9 +19,9 @@ static int compare_hosts(const void *a, const void *b)
 	return by ? by : (x->epoch > y->epoch) - (x->epoch < y->epoch);
 }
 
-static struct hosts hosts_of(struct flush *flush)
+static struct fence_hosts hosts_of(struct flush *flush)
 {
-	struct hosts hosts = { 0 };
+	struct fence_hosts hosts = { 0 };
 	size_t all = 0;
 
 	for (size_t i = 0; i < flush->part_count; i++)
@@ -43,7 +39,7 @@ static struct hosts hosts_of(struct flush *flush)
 	return hosts;
 }
 
-static bool speaks_of(const struct store_part *part, const struct store_host *host)
+static bool references_host(const struct store_part *part, const struct store_host *host)
 {
 	for (size_t i = 0; i < part->host_count; i++)
 		if (compare_hosts(&part->hosts[i], &host) == 0)
@@ -56,7 +52,7 @@ static void lose_part(struct flush *flush, struct store_part *part);
 static void lose_host(struct flush *flush, const struct store_host *host)
 {
 	for (size_t i = 0; i < flush->part_count; i++)
-		if (speaks_of(&flush->parts[i], host))
+		if (references_host(&flush->parts[i], host))
 			lose_part(flush, &flush->parts[i]);
 }
 
@@ -143,7 +139,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 	columns->last_seen[i] = host->last_seen_ms;
 }
 
-static bool query_hosts(struct flush *flush, const struct hosts *hosts,
+static bool query_hosts(struct flush *flush, const struct fence_hosts *hosts,
 			struct postgres_rows *ret_rows, struct err *err)
 {
 	struct arena *arena = &flush->arena;
@@ -185,10 +181,10 @@ static bool query_hosts(struct flush *flush, const struct hosts *hosts,
 			      err);
 }
 
-bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct hosts hosts = hosts_of(flush);
+	struct fence_hosts hosts = hosts_of(flush);
 	struct map stored = { .arena = &flush->arena };
 
 	*ret_lost = false;
@@ -286,7 +282,7 @@ static const char put_offsets[] =
 	"WHERE old.next_offset = ($3::bigint[])[array_position($2::integer[], old.partition)] "
 	"RETURNING partition";
 
-bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	struct arena *arena = &flush->arena;

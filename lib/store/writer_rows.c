@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): all parts' samples, by bucket, become rows of chunk_raw.
- */
+#include "store/writer_rows.h"
+
 #include "base/clock.h"
 #include "store/chunk_rows.h"
 #include "store/raw_row.h"
-#include "store/writer_flush.h"
 
 enum { RAW_LEVEL = 1 };
 
@@ -125,7 +123,7 @@ static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted
 			});
 }
 
-void flush_make_rows(struct flush *flush)
+void writer_rows_make(struct flush *flush)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct sorted *sorted = arena_array(&flush->arena, struct sorted, flush->part_count);

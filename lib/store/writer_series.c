@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): series and label pairs that are not known to be written.
- */
+#include "store/writer_series.h"
+
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
-#include "store/writer_flush.h"
 
 struct pair_row {
 	int64_t day, id;
@@ -202,7 +200,7 @@ static void send_series(struct upsert *upsert, size_t first, size_t count)
 	*vec_push(arena, &upsert->statements) = (struct postgres_statement){ sql, params, 5 };
 }
 
-bool flush_put_series(struct flush *flush, struct err *err)
+bool writer_series_put(struct flush *flush, struct err *err)
 {
 	struct upsert upsert = { .flush = flush, .taken = { .arena = &flush->arena } };
 	struct store_writer *writer = flush->writer;

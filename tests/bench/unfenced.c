@@ -4,9 +4,9 @@
  * to be measured and not to be used: what it stores is neither fenced nor remembered as seen, so a
  * restart counts it twice.
  */
-#include "store/writer_flush.h"
+#include "store/writer_fence.h"
 
-bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	(void)flush;
 	(void)err;
@@ -14,7 +14,7 @@ bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 	return true;
 }
 
-bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	(void)flush;
 	(void)err;
