@@ -45,8 +45,8 @@ PURE = {
         otlp_labels otlp_reader otlp_stacks otlp_table otlp_value otlp_writer pprof profile_type
         protobuf quoted regex_hint sample_set selector status symbolize""",
     "lib/store": """balance chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode
-        chunk_encoder chunk_rows chunk_slices chunk_stacks compact_merge compact_row
-        label_pair raw_row rollup_fleet rollup_fold rollup_gauge rollup_sum row_pieces received_set
+        chunk_encoder chunk_ranges chunk_rows chunk_slices chunk_stacks compact_merge compact_row
+        label_pair raw_row rollup rollup_fleet rollup_fold rollup_gauge received_set
         seen_ids store_bounds store_stats""",
     "services/agent": """batch cgroup collect containers docker_object external_labels heap held
         kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse

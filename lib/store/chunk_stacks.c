@@ -87,9 +87,10 @@ static void read_frames(struct stacks *stacks)
 }
 
 /* Of the stacks that are used either marks the frames, or puts the stacks into the set. */
-enum pass { MARK_FRAMES, PUT_STACKS };
+enum stack_pass { MARK_FRAMES, PUT_STACKS };
 
-static void settle(struct stacks *stacks, enum pass pass, uint32_t frame, uint32_t *ret_of_set)
+static void settle(struct stacks *stacks, enum stack_pass pass, uint32_t frame,
+		   uint32_t *ret_of_set)
 {
 	if (pass == MARK_FRAMES)
 		stacks->frames_used[frame] = true;
@@ -123,7 +124,7 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 	return !frames->failed;
 }
 
-static void go_through(struct stacks *stacks, enum pass pass, struct reader *shapes,
+static void go_through(struct stacks *stacks, enum stack_pass pass, struct reader *shapes,
 		       struct reader *frames)
 {
 	struct chunk_decoder *decoder = stacks->decoder;

@@ -12,7 +12,7 @@
 #include "store/compact.h"
 #include "store/compact_row.h"
 #include "store/partition.h"
-#include "store/rollup_kind.h"
+#include "store/rollup.h"
 
 struct compact_job;
 

@@ -7,23 +7,23 @@
 #include <inttypes.h>
 
 /* Which series are taken. */
-struct taking {
+struct series_filter {
 	struct arena *arena;
 	enum compact_part part;
 };
 
-static bool take_series(void *self, uint64_t id, str type, struct labels *ret_labels)
+static bool select_series(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
-	const struct taking *taking = self;
+	const struct series_filter *selection = self;
 	bool is_gauge = profile_type_temporality(type) == TEMPORALITY_GAUGE;
 
-	if (taking->part != COMPACT_ALL && is_gauge != (taking->part == COMPACT_GAUGES))
+	if (selection->part != COMPACT_ALL && is_gauge != (selection->part == COMPACT_GAUGES))
 		return false;
 
-	struct label *label = arena_new(taking->arena, struct label);
+	struct label *label = arena_new(selection->arena, struct label);
 
 	label->name = STR("id");
-	label->value = str_copy(taking->arena, (str){ (const char *)&id, sizeof(id) });
+	label->value = str_copy(selection->arena, (str){ (const char *)&id, sizeof(id) });
 	*ret_labels = (struct labels){ label, 1 };
 	return true;
 }
@@ -33,10 +33,10 @@ bool compact_row_read(const struct compact_row *row, enum compact_part part, uns
 {
 	size_t before = set->samples.len;
 	uint64_t samples = 0;
-	struct taking taking = { set->arena, part };
+	struct series_filter selection = { set->arena, part };
 	const struct chunk_filter filter = {
-		.series = take_series,
-		.self = &taking,
+		.series = select_series,
+		.self = &selection,
 		.start_ms = row->first_ms,
 		.end_ms = row->last_ms + 1,
 		.without = without,

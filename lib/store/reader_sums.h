@@ -7,7 +7,7 @@
 #pragma once
 
 #include "store/reader_match.h"
-#include "store/rollup_kind.h"
+#include "store/rollup.h"
 
 struct reader_sums {
 	/* What is needed, without the names of labels that no sample of these days has. */

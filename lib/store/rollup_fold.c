@@ -2,8 +2,8 @@
 #include "store/rollup_fold.h"
 
 #include "store/chunk_decode.h"
+#include "store/rollup.h"
 #include "store/rollup_gauge.h"
-#include "store/rollup_sum.h"
 
 /* So few are not worth being added up in between. */
 enum { SUMS_FIRST = 1 << 16 };

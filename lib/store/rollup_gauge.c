@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_gauge.h"
 
-#include "store/rollup_sum.h"
+#include "store/rollup.h"
 
 /* In place: each sample's labels become its pid alone. */
 static void keep_pids(struct sample_set *set)

@@ -8,23 +8,23 @@ bool row_batch_has_room(const struct row_batch *batch, str partition)
 }
 
 void row_batch_add(struct row_batch *batch, str partition, str place,
-		   const struct row_pieces *pieces)
+		   const struct chunk_ranges *ranges)
 {
 	struct arena *arena = &batch->arena;
 	str copy = str_copy(arena, place);
 
 	if (batch->count == 0)
 		batch->partition = str_copy(arena, partition);
-	for (size_t i = 0; i < pieces->count; i++) {
+	for (size_t i = 0; i < ranges->count; i++) {
 		*vec_push(arena, &batch->piece_places) = copy;
 		*vec_push(arena, &batch->piece_rows) = (int32_t)batch->count;
-		*vec_push(arena, &batch->piece_ats) = (int32_t)pieces->pieces[i].at + 1;
-		*vec_push(arena, &batch->piece_lens) = (int32_t)pieces->pieces[i].len;
+		*vec_push(arena, &batch->piece_ats) = (int32_t)ranges->ranges[i].at + 1;
+		*vec_push(arena, &batch->piece_lens) = (int32_t)ranges->ranges[i].len;
 	}
-	batch->slices[batch->count] = pieces->slices;
+	batch->slices[batch->count] = ranges->slices;
 	batch->places[batch->count++] = copy;
-	batch->bytes += pieces->len;
-	batch->has_slices = batch->has_slices || pieces->slices;
+	batch->bytes += ranges->len;
+	batch->has_slices = batch->has_slices || ranges->slices;
 }
 
 /* What is invalid here is stored so: nobody's question is. */
@@ -71,7 +71,7 @@ static bool ask_whole(struct row_batch *batch, struct postgres *pg, struct postg
 }
 
 /*
- * The pieces of each row put together, in the order of the batch. OFFSET keeps the row's place a
+ * The ranges of each row put together, in the order of the batch. OFFSET keeps the row's place a
  * parameter of the inner question: joined, the planner may go through the whole table for it.
  */
 static bool ask_pieces(struct row_batch *batch, struct postgres *pg, struct postgres_rows *rows,

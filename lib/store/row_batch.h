@@ -5,8 +5,8 @@
 #pragma once
 
 #include "client/postgres.h"
+#include "store/chunk_ranges.h"
 #include "store/limits.h"
-#include "store/row_pieces.h"
 #include "store/store_bounds.h"
 #include "store/store_stats.h"
 
@@ -40,7 +40,7 @@ struct row_reader {
 /* Whether it has room for a row of that partition. */
 bool row_batch_has_room(const struct row_batch *batch, str partition);
 void row_batch_add(struct row_batch *batch, str partition, str place,
-		   const struct row_pieces *pieces);
+		   const struct chunk_ranges *ranges);
 
 /* It is empty afterwards. */
 bool row_batch_read(struct row_batch *batch, const struct row_reader *reader,

@@ -63,10 +63,10 @@ static bool look_at_row(struct walk *walk, const struct postgres_rows *rows, siz
 	    !row_crew_read(walk->crew, &walk->batch, err))
 		return false;
 
-	struct row_pieces pieces = row_pieces_choose(
+	struct chunk_ranges ranges = chunk_ranges_choose(
 		&directory, series, (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN), &arena);
 
-	row_batch_add(&walk->batch, partition, postgres_get(rows, row, ROW_PLACE), &pieces);
+	row_batch_add(&walk->batch, partition, postgres_get(rows, row, ROW_PLACE), &ranges);
 	return true;
 }
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "store/chunk_directory.h"
-#include "store/rollup_kind.h"
+#include "store/rollup.h"
 #include "store/row_crew.h"
 
 struct row_scan {

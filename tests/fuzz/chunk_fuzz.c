@@ -9,7 +9,7 @@
 #include "store/chunk_decode.h"
 #include "store/chunk_directory.h"
 #include "store/chunk_encode.h"
-#include "store/row_pieces.h"
+#include "store/chunk_ranges.h"
 
 #include <assert.h>
 
@@ -66,14 +66,14 @@ static void read_part(str row, const struct chunk_layout *layout, const struct s
 
 	series[directory.series_count / 2] = true;
 
-	struct row_pieces pieces = row_pieces_choose(&directory, series, row.len, &arena);
+	struct chunk_ranges ranges = chunk_ranges_choose(&directory, series, row.len, &arena);
 
-	for (size_t i = 0; i < pieces.count; i++)
-		buf_str(&part, (str){ row.ptr + pieces.pieces[i].at, pieces.pieces[i].len });
+	for (size_t i = 0; i < ranges.count; i++)
+		buf_str(&part, (str){ row.ptr + ranges.ranges[i].at, ranges.ranges[i].len });
 	sample_set_init(&of_row, &arena);
 	sample_set_init(&of_part, &arena);
 	assert(chunk_decode(row, &filter, &of_row, &samples, &err));
-	filter.slices = pieces.slices;
+	filter.slices = ranges.slices;
 	assert(chunk_decode(buf_bytes(&part), &filter, &of_part, &samples, &err));
 	assert(of_row.samples.len == of_part.samples.len);
 	assert(of_row.stacks.len == of_part.stacks.len);

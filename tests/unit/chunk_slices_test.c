@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunk_set.h"
 #include "store/chunk_encode.h"
-#include "store/row_pieces.h"
+#include "store/chunk_ranges.h"
 #include "test.h"
 
 /* Enough for several slices. */
@@ -33,13 +33,13 @@ static bool labels_in_run(void *self, uint64_t id, str type, struct labels *ret_
 	return false;
 }
 
-/* The pieces of a row, one after the other, as they come from the table. */
-static str put_together(str row, const struct row_pieces *pieces, struct arena *arena)
+/* The ranges of a row, one after the other, as they come from the table. */
+static str put_together(str row, const struct chunk_ranges *ranges, struct arena *arena)
 {
 	struct buf part = { .arena = arena };
 
-	for (size_t i = 0; i < pieces->count; i++)
-		buf_str(&part, (str){ row.ptr + pieces->pieces[i].at, pieces->pieces[i].len });
+	for (size_t i = 0; i < ranges->count; i++)
+		buf_str(&part, (str){ row.ptr + ranges->ranges[i].at, ranges->ranges[i].len });
 	return buf_bytes(&part);
 }
 
@@ -69,16 +69,17 @@ static void a_part_of_a_row_holds_all_of_its_series(void **state)
 
 		wanted[i] = wanted[directory.series_count - 1 - i / 2] = true;
 
-		struct row_pieces pieces = row_pieces_choose(&directory, wanted, row.len, &scratch);
-		str part = put_together(row, &pieces, &scratch);
+		struct chunk_ranges ranges =
+			chunk_ranges_choose(&directory, wanted, row.len, &scratch);
+		str part = put_together(row, &ranges, &scratch);
 
 		sample_set_init(&from_part, &scratch);
 		sample_set_init(&from_row, &scratch);
 		assert_true(chunk_decode(row, &filter, &from_row, &all, &err));
 		assert_int_equal(all, large.samples);
-		filter.slices = pieces.slices;
+		filter.slices = ranges.slices;
 		assert_true(chunk_decode(part, &filter, &from_part, &samples, &err));
-		assert_true(pieces.slices ? samples < all : samples == all);
+		assert_true(ranges.slices ? samples < all : samples == all);
 		assert_true(str_eq(sample_set_text(&from_part, &scratch),
 				   sample_set_text(&from_row, &scratch)));
 		assert_int_equal(from_part.stacks.len, from_row.stacks.len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/rollup_sum.h"
+#include "store/rollup.h"
 
 size_t rollup_sum(struct sample *samples, size_t count,
 		  int (*compare)(const void *left, const void *right))

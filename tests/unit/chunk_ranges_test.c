@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/row_pieces.h"
+#include "store/chunk_ranges.h"
 #include "test.h"
 
 enum { SERIES = 10 };
@@ -9,54 +9,54 @@ static struct chunk_slice slices[] = { { 100, 2 }, { 100, 2 }, { 100, 2 }, { 100
 static const struct chunk_directory directory = { .series_count = SERIES,
 						  .layout = { 50, slices, ARRAY_LEN(slices) } };
 
-static struct row_pieces choose(const char *wanted, size_t payload_len, struct arena *arena)
+static struct chunk_ranges choose(const char *wanted, size_t payload_len, struct arena *arena)
 {
 	bool series[SERIES];
 
 	for (size_t i = 0; i < SERIES; i++)
 		series[i] = wanted[i] == 'x';
-	return row_pieces_choose(&directory, series, payload_len, arena);
+	return chunk_ranges_choose(&directory, series, payload_len, arena);
 }
 
-static void assert_whole(struct row_pieces pieces, size_t payload_len)
+static void assert_whole(struct chunk_ranges ranges, size_t payload_len)
 {
-	assert_int_equal(pieces.slices, 0);
-	assert_int_equal(pieces.count, 1);
-	assert_int_equal(pieces.pieces[0].at, 0);
-	assert_int_equal(pieces.pieces[0].len, payload_len);
-	assert_int_equal(pieces.len, payload_len);
+	assert_int_equal(ranges.slices, 0);
+	assert_int_equal(ranges.count, 1);
+	assert_int_equal(ranges.ranges[0].at, 0);
+	assert_int_equal(ranges.ranges[0].len, payload_len);
+	assert_int_equal(ranges.len, payload_len);
 }
 
 static void a_slice_is_read_with_the_head(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct row_pieces pieces = choose("......x...", 550, &arena);
+	struct chunk_ranges ranges = choose("......x...", 550, &arena);
 
 	(void)state;
-	assert_int_equal(pieces.slices, 1);
-	assert_int_equal(pieces.count, 2);
-	assert_int_equal(pieces.pieces[0].at, 0);
-	assert_int_equal(pieces.pieces[0].len, 50);
-	assert_int_equal(pieces.pieces[1].at, 350);
-	assert_int_equal(pieces.pieces[1].len, 100);
-	assert_int_equal(pieces.len, 150);
+	assert_int_equal(ranges.slices, 1);
+	assert_int_equal(ranges.count, 2);
+	assert_int_equal(ranges.ranges[0].at, 0);
+	assert_int_equal(ranges.ranges[0].len, 50);
+	assert_int_equal(ranges.ranges[1].at, 350);
+	assert_int_equal(ranges.ranges[1].len, 100);
+	assert_int_equal(ranges.len, 150);
 }
 
 static void what_lies_together_is_one_piece(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct row_pieces pieces = choose("xx......x.", 550, &arena);
+	struct chunk_ranges ranges = choose("xx......x.", 550, &arena);
 
 	(void)state;
-	assert_int_equal(pieces.slices, 2);
-	assert_int_equal(pieces.count, 2);
-	assert_int_equal(pieces.pieces[0].len, 150);
-	assert_int_equal(pieces.pieces[1].at, 450);
-	pieces = choose("....xxx...", 550, &arena);
-	assert_int_equal(pieces.slices, 2);
-	assert_int_equal(pieces.count, 2);
-	assert_int_equal(pieces.pieces[1].at, 250);
-	assert_int_equal(pieces.pieces[1].len, 200);
+	assert_int_equal(ranges.slices, 2);
+	assert_int_equal(ranges.count, 2);
+	assert_int_equal(ranges.ranges[0].len, 150);
+	assert_int_equal(ranges.ranges[1].at, 450);
+	ranges = choose("....xxx...", 550, &arena);
+	assert_int_equal(ranges.slices, 2);
+	assert_int_equal(ranges.count, 2);
+	assert_int_equal(ranges.ranges[1].at, 250);
+	assert_int_equal(ranges.ranges[1].len, 200);
 }
 
 static void a_row_is_read_whole_where_most_of_it_is_wanted(void **state)
@@ -79,7 +79,7 @@ static void a_row_is_read_whole_where_the_directory_does_not_fit(void **state)
 	assert_whole(choose("x.........", 551, &arena), 551);
 	assert_whole(choose("x.........", 549, &arena), 549);
 	assert_whole(choose("..........", 550, &arena), 550);
-	assert_whole(row_pieces_choose(&without, series, 550, &arena), 550);
+	assert_whole(chunk_ranges_choose(&without, series, 550, &arena), 550);
 }
 
 RUN_TESTS(TEST(a_slice_is_read_with_the_head), TEST(what_lies_together_is_one_piece),
