@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-#include "store/reader_window.h"
+#include "store/store_window.h"
 
 /* A part of where rows may lie. Rows of `chunk` are of one hour each. */
 struct part {

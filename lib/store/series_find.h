@@ -11,7 +11,7 @@
 #include "client/postgres.h"
 #include "profile/selector.h"
 #include "store/reader.h"
-#include "store/reader_window.h"
+#include "store/store_window.h"
 
 struct found_series {
 	str type;

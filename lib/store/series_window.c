@@ -3,7 +3,6 @@
 
 #include "base/map.h"
 #include "store/limits.h"
-#include "store/reader_match.h"
 #include "store/row_scan.h"
 
 /* Buckets are looked at in so many parts, so that one part tells whether the others pay. */
@@ -26,7 +25,7 @@ static bool see_row(void *self, const struct chunk_directory *directory, bool *r
 		const struct directory_series *entry = &directory->series[i];
 		str key = { (const char *)&entry->id, sizeof(entry->id) };
 
-		if (reader_match_overlaps(look->ask->window, entry) &&
+		if (store_window_overlaps(look->ask->window, entry->first_ms, entry->last_ms) &&
 		    ids->len <= look->ask->most && !map_get(ids, key))
 			*map_at(ids, str_copy(ids->arena, key)) = look;
 	}

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "store/reader.h"
-#include "store/reader_window.h"
+#include "store/store_window.h"
 
 struct series_window {
 	struct store_reader *reader;

@@ -5,6 +5,7 @@
 #include "json_answer.h"
 #include "profile/limits.h"
 #include "question.h"
+#include "store/label_reader.h"
 
 /* The lists that a reader gives: of names, of one name's values, of types. */
 static bool read_list(struct question *question, enum ask ask, str label,

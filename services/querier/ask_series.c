@@ -4,6 +4,7 @@
  */
 #include "json_answer.h"
 #include "question.h"
+#include "store/series_reader.h"
 
 #include <inttypes.h>
 

@@ -10,6 +10,7 @@
 #include "api.h"
 #include "params.h"
 #include "stats.h"
+#include "store/sample_reader.h"
 
 /* What is asked for, for the metrics. */
 enum ask {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include "random_set.h"
+#include "store/label_reader.h"
 #include "store/maintenance.h"
-#include "store/reader.h"
+#include "store/sample_reader.h"
+#include "store/series_reader.h"
 #include "store/writer.h"
 #include "test.h"
 

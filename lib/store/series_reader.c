@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of reader: which series of a selector have a sample within the window.
- */
-#include "store/reader.h"
-#include "store/reader_match.h"
+#include "store/series_reader.h"
+
+#include "store/query_match.h"
 #include "store/row_scan.h"
 
 /* Which of the series that a selector means have a sample of the window. */
 struct search {
-	struct reader_match match;
+	struct query_match match;
 	struct map seen; /* 8 bytes of id */
 	struct store_stats *stats;
 };
@@ -34,15 +32,15 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 	struct search *search = self;
 	const struct store_window *window = &search->match.window;
 	const struct selector *selector = search->match.selector;
-	uint32_t never = selector ? reader_match_never(selector, directory) : 0;
+	uint32_t never = selector ? query_match_never(selector, directory) : 0;
 	bool in_doubt = false;
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
 		const struct found_series *series = found_get(&search->match.found, entry->id);
 
-		if (!series || !reader_match_overlaps(window, entry) || series->open & never ||
-		    is_seen(search, entry->id))
+		if (!series || !store_window_overlaps(window, entry->first_ms, entry->last_ms) ||
+		    series->open & never || is_seen(search, entry->id))
 			continue;
 		if (!series->open &&
 		    (entry->first_ms >= window->start_ms || entry->last_ms < window->end_ms))
@@ -57,7 +55,7 @@ static bool series_in_doubt(void *self, uint64_t id, str type, struct labels *re
 {
 	struct search *search = self;
 
-	return !is_seen(search, id) && reader_match_series(&search->match, id, type, ret_labels);
+	return !is_seen(search, id) && query_match_series(&search->match, id, type, ret_labels);
 }
 
 static bool take(void *self, const struct row_part *part, struct err *err)
@@ -77,7 +75,7 @@ static bool take(void *self, const struct row_part *part, struct err *err)
 
 	sample_set_init(&set, &arena);
 	if (!chunk_decode(part->bytes, &filter, &set, &samples, err) ||
-	    (search->match.selector && !reader_match_samples(&search->match, &set, &arena, err)))
+	    (search->match.selector && !query_match_samples(&search->match, &set, &arena, err)))
 		return false;
 	for (size_t i = 0; i < set.samples.len; i++)
 		see(search, set.series.items[set.samples.items[i].series].id);
@@ -147,7 +145,7 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 		.stats = &reader->stats,
 	};
 
-	if (!reader_match_find(&search.match, reader, err))
+	if (!query_match_find(&search.match, reader, err))
 		return false;
 	if (search.match.found.by_id.len && !look(&search, reader, err))
 		return false;

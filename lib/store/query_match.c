@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/reader_match.h"
+#include "store/query_match.h"
 
 #include "base/clock.h"
 
-bool reader_match_find(struct reader_match *match, struct store_reader *reader, struct err *err)
+bool query_match_find(struct query_match *match, struct store_reader *reader, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 	bool good = series_find(reader, match->selector, &match->window, &match->found, err);
@@ -13,8 +13,7 @@ bool reader_match_find(struct reader_match *match, struct store_reader *reader, 
 	return good;
 }
 
-uint32_t reader_match_never(const struct selector *selector,
-			    const struct chunk_directory *directory)
+uint32_t query_match_never(const struct selector *selector, const struct chunk_directory *directory)
 {
 	uint32_t never = 0;
 
@@ -29,14 +28,9 @@ uint32_t reader_match_never(const struct selector *selector,
 	return never;
 }
 
-bool reader_match_overlaps(const struct store_window *window, const struct directory_series *entry)
+bool query_match_series(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
-	return entry->first_ms < window->end_ms && entry->last_ms >= window->start_ms;
-}
-
-bool reader_match_series(void *self, uint64_t id, str type, struct labels *ret_labels)
-{
-	const struct reader_match *match = self;
+	const struct query_match *match = self;
 	const struct found_series *series = found_get(&match->found, id);
 
 	if (match->everything) {
@@ -80,8 +74,8 @@ static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, s
 	return true;
 }
 
-bool reader_match_samples(const struct reader_match *match, struct sample_set *set,
-			  struct arena *arena, struct err *err)
+bool query_match_samples(const struct query_match *match, struct sample_set *set,
+			 struct arena *arena, struct err *err)
 {
 	struct trial trial = { .set = set, .selector = match->selector, .bounds = match->bounds };
 	uint32_t *open = arena_array(arena, uint32_t, set->series.len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/reader_gaps.h"
+#include "store/sample_gaps.h"
 
 #include "base/clock.h"
 #include "store/limits.h"
@@ -41,7 +41,7 @@ static bool look(const struct row_scan *scan, uint64_t start_ms, uint64_t end_ms
 	return true;
 }
 
-bool reader_gaps_look(const struct row_scan *scan, struct err *err)
+bool sample_gaps_find(const struct row_scan *scan, struct err *err)
 {
 	bool has_hours = scan->kind_count && scan->first_hour_ms < scan->end_hour_ms;
 	const struct store_gap needed[STORE_GAPS_MAX] = {

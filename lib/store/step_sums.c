@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/reader_steps.h"
+#include "store/step_sums.h"
 
 enum { SAMPLES_AT_ONCE = 1 << 14 };
 
-static const struct found_series *meant(const struct reader_steps *steps,
+static const struct found_series *meant(const struct step_sums *steps,
 					const struct directory_series *entry)
 {
-	if (!reader_match_overlaps(&steps->match->window, entry))
+	if (!store_window_overlaps(&steps->match->window, entry->first_ms, entry->last_ms))
 		return NULL;
 	return found_get(&steps->match->found, entry->id);
 }
 
-static bool is_of_one_step(const struct reader_steps *steps, const struct directory_series *entry)
+static bool is_of_one_step(const struct step_sums *steps, const struct directory_series *entry)
 {
 	const struct store_window *window = &steps->match->window;
 
@@ -20,7 +20,7 @@ static bool is_of_one_step(const struct reader_steps *steps, const struct direct
 		       (entry->last_ms - steps->start_ms) / steps->step_ms;
 }
 
-static bool suffices(const struct reader_steps *steps, const struct chunk_directory *directory)
+static bool suffices(const struct step_sums *steps, const struct chunk_directory *directory)
 {
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct found_series *series = meant(steps, &directory->series[i]);
@@ -31,7 +31,7 @@ static bool suffices(const struct reader_steps *steps, const struct chunk_direct
 	return true;
 }
 
-static void give(struct reader_steps *steps)
+static void give(struct step_sums *steps)
 {
 	if (steps->has_begun && steps->set.samples.len && !steps->has_failed &&
 	    !steps->sink->take(steps->sink->self, &steps->set, &steps->err))
@@ -40,7 +40,7 @@ static void give(struct reader_steps *steps)
 	steps->has_begun = false;
 }
 
-static void add(struct reader_steps *steps, const struct found_series *series,
+static void add(struct step_sums *steps, const struct found_series *series,
 		const struct directory_series *entry)
 {
 	struct sample_set *set = &steps->set;
@@ -58,7 +58,7 @@ static void add(struct reader_steps *steps, const struct found_series *series,
 	steps->stats->samples_matched += entry->count;
 }
 
-bool reader_steps_take(struct reader_steps *steps, const struct chunk_directory *directory)
+bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory)
 {
 	if (steps->has_failed)
 		return true; /* it is told at the end */
@@ -75,7 +75,7 @@ bool reader_steps_take(struct reader_steps *steps, const struct chunk_directory 
 	return true;
 }
 
-bool reader_steps_end(struct reader_steps *steps, bool good, struct err *err)
+bool step_sums_end(struct step_sums *steps, bool good, struct err *err)
 {
 	if (good)
 		give(steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/reader_sums.h"
+#include "store/rollup_choice.h"
 
 #include "profile/profile_type.h"
 #include "store/rollup_fleet.h"
@@ -39,11 +39,11 @@ static bool fleet_suffices(const struct store_query *query, const struct store_w
 	return true;
 }
 
-bool reader_sums_look(const struct store_query *query, const struct store_window *window,
-		      struct store_reader *reader, struct arena *arena,
-		      struct reader_sums *ret_sums, struct err *err)
+bool rollup_choice_make(const struct store_query *query, const struct store_window *window,
+			struct store_reader *reader, struct arena *arena,
+			struct rollup_choice *ret_sums, struct err *err)
 {
-	struct reader_sums sums = { .needs = query->needs };
+	struct rollup_choice sums = { .needs = query->needs };
 	str *of_samples = NULL;
 	size_t count = 0, kept = 0;
 	str *names = arena_array(arena, str, sums.needs.label_count);
@@ -73,7 +73,7 @@ static bool series_suffices(const struct store_needs *needs, const struct found_
 	return true;
 }
 
-unsigned int reader_sums_without(const struct reader_sums *sums, const struct found *found)
+unsigned int rollup_choice_without(const struct rollup_choice *sums, const struct found *found)
 {
 	unsigned int stacks = sums->needs.no_stacks ? CHUNK_NO_STACKS : 0;
 
@@ -100,8 +100,8 @@ static bool process_suffices(const struct store_needs *needs, const struct selec
 	return true;
 }
 
-size_t reader_sums_kinds(const struct store_query *query, const struct reader_sums *sums,
-			 const struct found *found, int32_t ret_kinds[ROLLUP_KIND_COUNT])
+size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
+			   const struct found *found, int32_t ret_kinds[ROLLUP_KIND_COUNT])
 {
 	size_t count = 0;
 
@@ -113,14 +113,14 @@ size_t reader_sums_kinds(const struct store_query *query, const struct reader_su
 				return 0;
 		}
 		ret_kinds[count++] = ROLLUP_GAUGES;
-	} else if (reader_sums_without(sums, found) & CHUNK_NO_LABELS) {
+	} else if (rollup_choice_without(sums, found) & CHUNK_NO_LABELS) {
 		ret_kinds[count++] = ROLLUP_ALONE;
 		ret_kinds[count++] = ROLLUP_SERIES;
 	}
 	return count;
 }
 
-void reader_sums_fleet(const struct selector *selector, struct found *found)
+void rollup_choice_fleet(const struct selector *selector, struct found *found)
 {
 	struct found_series *series = arena_new(found->arena, struct found_series);
 	uint64_t id = rollup_fleet_series(selector->type, found->arena);

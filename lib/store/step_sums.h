@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reader_steps - sums over steps of time, out of the directories of rows.
+ * step_sums - sums over steps of time, out of the directories of rows.
  *
  * A directory has of each series the sum, and the first and last time. Where both are of one step,
  * and labels of the series are enough, nothing of the payload is needed. A row goes one way or the
@@ -10,11 +10,12 @@
  */
 #pragma once
 
-#include "store/reader_match.h"
+#include "store/query_match.h"
+#include "store/sample_reader.h"
 
-struct reader_steps {
+struct step_sums {
 	uint64_t start_ms, step_ms;
-	const struct reader_match *match;
+	const struct query_match *match;
 	const struct store_sink *sink;
 	struct store_stats *stats;
 	/* private */
@@ -25,7 +26,7 @@ struct reader_steps {
 };
 
 /* True: the sink has all that is meant of the row, or gets it later; the payload can stay. */
-bool reader_steps_take(struct reader_steps *steps, const struct chunk_directory *directory);
+bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory);
 
 /* Give the sink what is left, unless something else has failed (`good` false). */
-bool reader_steps_end(struct reader_steps *steps, bool good, struct err *err) MUST_CHECK;
+bool step_sums_end(struct step_sums *steps, bool good, struct err *err) MUST_CHECK;

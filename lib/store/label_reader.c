@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of reader: which names, values and types there are. The index of pairs and the rows'
- * directories tell most of it; only samples' own labels need payloads.
- */
+#include "store/label_reader.h"
+
 #include "base/vec.h"
 #include "store/label_pair.h"
-#include "store/reader.h"
-#include "store/reader_match.h"
+#include "store/query_match.h"
 #include "store/row_scan.h"
 
 /* Texts, each once; copied into the arena. */
@@ -46,7 +43,7 @@ static struct texts texts_in(struct arena *arena)
 
 /* A query for names or values, and where what it finds goes. */
 struct question {
-	struct reader_match match;
+	struct query_match match;
 	struct store_stats *stats;
 	bool everything; /* no selector: any series */
 	str name;        /* whose values; a NULL ptr: names are asked for */
@@ -64,9 +61,10 @@ static bool has_wanted_series(const struct question *question,
 	bool any = false;
 
 	for (size_t i = 0; i < directory->series_count; i++) {
-		ret_series[i] =
-			reader_match_overlaps(&question->match.window, &directory->series[i]) &&
-			is_wanted(question, directory->series[i].id);
+		ret_series[i] = store_window_overlaps(&question->match.window,
+						      directory->series[i].first_ms,
+						      directory->series[i].last_ms) &&
+				is_wanted(question, directory->series[i].id);
 		any = any || ret_series[i];
 	}
 	return any;
@@ -233,7 +231,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 		.texts = texts,
 	};
 
-	if (!reader_match_find(&question.match, reader, err))
+	if (!query_match_find(&question.match, reader, err))
 		return false;
 	map_for_each(&question.match.found.by_id, slot) {
 		const struct found_series *series = slot->value;

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sample_reader.h"
+
+#include "profile/profile_type.h"
+#include "store/limits.h"
+#include "store/query_match.h"
+#include "store/rollup_choice.h"
+#include "store/row_scan.h"
+#include "store/sample_gaps.h"
+#include "store/step_sums.h"
+
+#include <assert.h>
+
+/* A query being answered, row by row, by one connection. */
+struct answer {
+	const struct store_sink *sink;
+	struct store_stats *stats;
+	const struct selector *asked;
+	struct selector selector; /* its own: one thread per matcher */
+	struct query_match match;
+	unsigned int without;
+	uint64_t step_ms; /* of the leader: samples are needed as sums of this; 0: by themselves */
+	struct step_sums steps; /* of one scan of the leader's */
+};
+
+static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
+{
+	struct answer *answer = self;
+	const struct query_match *match = &answer->match;
+	bool any = false;
+
+	if (answer->steps.step_ms && step_sums_add(&answer->steps, directory))
+		return false;
+
+	uint32_t never = answer->sink->see ? 0 : query_match_never(match->selector, directory);
+
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct directory_series *entry = &directory->series[i];
+
+		if (!store_window_overlaps(&match->window, entry->first_ms, entry->last_ms))
+			continue;
+
+		const struct found_series *series = found_get(&match->found, entry->id);
+
+		ret_series[i] = match->everything || (series && !(series->open & never));
+		any = any || ret_series[i];
+	}
+	return any;
+}
+
+static bool take(void *self, const struct row_part *part, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct answer *answer = self;
+	const struct store_sink *sink = answer->sink;
+	struct sample_set set;
+	uint64_t samples = 0;
+	const struct chunk_filter filter = {
+		.series = query_match_series,
+		.self = &answer->match,
+		.start_ms = answer->match.window.start_ms,
+		.end_ms = answer->match.window.end_ms,
+		.without = answer->without,
+		.slices = part->slices,
+	};
+
+	sample_set_init(&set, &arena);
+	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
+		return false;
+	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
+		return false;
+	if (!query_match_samples(&answer->match, &set, &arena, err))
+		return false;
+	answer->stats->samples_read += samples;
+	answer->stats->samples_matched += set.samples.len;
+	return set.samples.len == 0 || sink->take(sink->self, &set, err);
+}
+
+/* The leader's answer for another connection: what was found is shared, to be read. */
+static bool make_helper(struct row_helper *helper, struct store_reader *reader,
+			const struct answer *leader, struct answer *answer, struct arena *arena,
+			struct err *err)
+{
+	*helper = (struct row_helper){
+		.reader = reader,
+		.rows = { .pg = &reader->pg,
+			  .bounds = &reader->bounds,
+			  .stats = &reader->stats,
+			  .take = take,
+			  .self = answer },
+	};
+	answer->stats = &reader->stats;
+	reader->stats = (struct store_stats){ 0 };
+	selector_done(&answer->selector); /* of another scan */
+	if (!selector_parse(leader->asked->text, arena, &answer->selector, err))
+		return false;
+	answer->match = leader->match;
+	answer->match.selector = &answer->selector;
+	answer->match.bounds = &reader->bounds;
+	return true;
+}
+
+/* A scan of what the leader's match says. kinds: the sums of whole hours that are enough. */
+static struct row_scan scan_of(const struct store_team *team, struct answer *leader,
+			       const int32_t *kinds, size_t kind_count)
+{
+	const struct store_window *window = &leader->match.window;
+	struct row_scan scan = {
+		.reader = &team->readers[0],
+		.start_ms = window->start_ms,
+		.end_ms = window->end_ms,
+		.buckets = leader->match.everything ? NULL : leader->match.found.buckets,
+		.wants = wants,
+		.take = take,
+		.self = leader,
+	};
+
+	row_scan_take_sums(&scan, kinds, kind_count);
+	return scan;
+}
+
+static bool read_rows(const struct store_team *team, struct answer *answers,
+		      const struct row_scan *given, unsigned int without, struct arena *arena,
+		      struct err *err)
+{
+	struct row_helper helpers[READERS_MAX];
+	struct row_scan scan = *given;
+
+	scan.helpers = helpers;
+	scan.helper_count = team->count - 1;
+	answers[0].without = without;
+	/* Of everything only payloads say what type a series is of. */
+	answers[0].steps = (struct step_sums){
+		.start_ms = answers[0].match.window.start_ms,
+		.step_ms = without & CHUNK_NO_LABELS && !answers[0].match.everything
+				   ? answers[0].step_ms
+				   : 0,
+		.match = &answers[0].match,
+		.sink = answers[0].sink,
+		.stats = answers[0].stats,
+	};
+	for (size_t i = 1; i < team->count; i++) {
+		answers[i].without = without;
+		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
+				 arena, err))
+			return false;
+	}
+	return step_sums_end(&answers[0].steps, row_scan_run(&scan, err), err);
+}
+
+/* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
+static bool find_on_days(struct query_match *match, struct store_reader *reader,
+			 const int64_t *days, size_t count, struct err *err)
+{
+	const struct store_window window = match->window;
+	bool good = true;
+
+	for (size_t i = 0, end; good && i < count; i = end) {
+		for (end = i + 1; end < count && days[end] == days[end - 1] + 1; end++)
+			;
+		match->window.first_day = days[i];
+		match->window.last_day = days[end - 1];
+		good = query_match_find(match, reader, err);
+	}
+	match->window = window;
+	return good;
+}
+
+static void use_days(struct row_scan *scan, const struct store_needs *needs)
+{
+	if (!needs->no_hours)
+		return;
+	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
+	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
+}
+
+/*
+ * Whole hours and days from sums without instances. Series are found for the rest alone, whose days
+ * may be few: of many hosts there are many series on each day.
+ */
+static bool read_fleet(const struct store_team *team, struct answer *answers,
+		       const struct rollup_choice *sums, struct arena *arena, struct err *err)
+{
+	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
+	struct query_match *match = &answers[0].match;
+	struct row_scan rest = scan_of(team, &answers[0], alone, ARRAY_LEN(alone));
+	int64_t *days = NULL;
+	size_t day_count = 0;
+
+	use_days(&rest, &sums->needs);
+	rest.buckets = NULL; /* not known yet */
+	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
+				   !find_on_days(match, &team->readers[0], days, day_count, err)))
+		return false;
+	rest.buckets = match->everything ? NULL : match->found.buckets;
+	if ((match->everything || match->found.by_id.len) &&
+	    !read_rows(team, answers, &rest, rollup_choice_without(sums, &match->found), arena,
+		       err))
+		return false;
+	rollup_choice_fleet(match->selector, &match->found);
+
+	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
+
+	hours.sums_alone = true;
+	use_days(&hours, &sums->needs);
+	return sample_gaps_find(&hours, err) &&
+	       read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
+			 err);
+}
+
+static bool read_by_series(const struct store_team *team, struct answer *answers,
+			   const struct store_query *query, const struct rollup_choice *sums,
+			   struct arena *arena, struct err *err)
+{
+	struct query_match *match = &answers[0].match;
+	int32_t kinds[ROLLUP_KIND_COUNT];
+
+	if (!match->everything && !query_match_find(match, &team->readers[0], err))
+		return false;
+	if (!match->everything && match->found.by_id.len == 0)
+		return true;
+
+	size_t kind_count = rollup_choice_kinds(query, sums, &match->found, kinds);
+	struct row_scan scan = scan_of(team, &answers[0], kinds, kind_count);
+
+	return sample_gaps_find(&scan, err) &&
+	       read_rows(team, answers, &scan, rollup_choice_without(sums, &match->found), arena,
+			 err);
+}
+
+static bool needs_no_labels(const struct store_query *query, const struct store_sink *sink)
+{
+	return query->needs.few_labels && query->needs.label_count == 0 && !sink->see;
+}
+
+/*
+ * Who asks for all CPU time and for no label need not know a million series. Other types are not
+ * in most rows, which only their series tell.
+ */
+static bool means_everything(const struct store_query *query, const struct store_sink *sink)
+{
+	return query->needs.some_labels && needs_no_labels(query, sink) &&
+	       query->selector->matcher_count == 0 &&
+	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
+}
+
+bool store_team_samples(const struct store_team *team, const struct store_query *query,
+			const struct store_sink *sinks, struct err *err)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_reader *leader = &team->readers[0];
+	struct answer *answers = arena_array(&arena, struct answer, team->count);
+	struct rollup_choice sums;
+
+	assert(team->count > 0 && team->count <= READERS_MAX);
+	leader->gap_count = 0;
+	for (size_t i = 0; i < team->count; i++)
+		answers[i].sink = &sinks[i];
+	answers[0].stats = &leader->stats;
+	answers[0].asked = query->selector;
+	answers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
+	answers[0].match = (struct query_match){
+		.selector = query->selector,
+		.window = store_window_of(query->start_ms, query->end_ms),
+		.bounds = &leader->bounds,
+		.everything = means_everything(query, sinks),
+		.found = { .arena = &arena,
+			   .few_labels = query->needs.few_labels && !sinks->see,
+			   .label_names = query->needs.label_names,
+			   .label_count = query->needs.label_count },
+	};
+
+	bool good = rollup_choice_make(query, &answers[0].match.window, leader, &arena, &sums, err);
+
+	if (good && sums.is_fleet)
+		good = read_fleet(team, answers, &sums, &arena, err);
+	else if (good)
+		good = read_by_series(team, answers, query, &sums, &arena, err);
+	for (size_t i = 1; i < team->count; i++)
+		selector_done(&answers[i].selector);
+	return good;
+}
+
+bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
+			  const struct store_sink *sink, struct err *err)
+{
+	return store_team_samples(&(struct store_team){ reader, 1 }, query, sink, err);
+}
