@@ -53,7 +53,7 @@ static bool claim(struct compact_job *job, struct err *err)
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		struct compact_place place = {
+		struct row_location place = {
 			.at = str_copy(&job->arena, postgres_get(&rows, i, 0)),
 			.bytes = (uint64_t)postgres_get_i64(&rows, i, 2),
 		};
@@ -91,7 +91,7 @@ static bool read_row(struct compact_job *job, const struct postgres_rows *rows, 
 	return true;
 }
 
-static bool read_batch(struct compact_job *job, const struct compact_place *places, size_t count,
+static bool read_batch(struct compact_job *job, const struct row_location *places, size_t count,
 		       str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -120,7 +120,7 @@ static bool read_batch(struct compact_job *job, const struct compact_place *plac
 /* Those that are read before memory is full, some at a time; the others stay as they are. */
 static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 {
-	const struct compact_place *places = job->claimed.items;
+	const struct row_location *places = job->claimed.items;
 
 	job->kind->begin(job);
 	job->counts = (struct compact_counts){ 0 };
@@ -180,7 +180,7 @@ bool compact_job_may_join(const struct compact_job *job, uint64_t hour_ms)
 	       job->now_ms >= arrival_ms && job->now_ms < arrival_ms + MS_PER_HOUR;
 }
 
-static void put_back(void *self, const struct chunk_row *row)
+static void put_coalesced(void *self, const struct chunk_row *row)
 {
 	struct compact_job *job = self;
 	const struct raw_row raw = { job->now_ms, job->bucket, .joined = true };
@@ -194,7 +194,8 @@ void compact_job_join(struct compact_job *job, struct sample_set *set)
 {
 	AUTO_ARENA scratch = { 0 };
 
-	chunk_rows_make(set, JOINED_LEVEL, &scratch, &(struct chunk_row_sink){ put_back, job });
+	chunk_rows_make(set, JOINED_LEVEL, &scratch,
+			&(struct chunk_row_sink){ put_coalesced, job });
 }
 
 static bool mark(struct compact_job *job, str what, const str *places, size_t count,
@@ -244,7 +245,8 @@ static bool replace(struct compact_job *job, struct err *err)
 }
 
 /* What is wrong with a row is said once; queries that need it say it each time. */
-static bool set_aside(struct compact_job *job, str place, const struct err *why, struct err *err)
+static bool mark_unreadable(struct compact_job *job, str place, const struct err *why,
+			    struct err *err)
 {
 	log_warn("a row is damaged, and stays as it is", "table=" STR_FMT " bucket=%d error=\"%s\"",
 		 STR_ARG(job->partition), (int)job->bucket, why->msg);
@@ -272,7 +274,7 @@ static bool run(struct compact_job *job, uint64_t old_ms, bool *ret_found, struc
 	if (read_rows(job, &bad, &why))
 		return replace(job, err);
 	if (why.code == ERR_INVALID && bad.len)
-		return set_aside(job, bad, &why, err);
+		return mark_unreadable(job, bad, &why, err);
 	*err = why;
 	return false;
 }

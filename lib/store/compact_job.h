@@ -16,7 +16,7 @@
 
 struct compact_job;
 
-struct compact_place {
+struct row_location {
 	str at; /* ctid: it is locked, so nobody moves it */
 	uint64_t bytes;
 };
@@ -54,7 +54,7 @@ struct compact_job {
 	str partition; /* as the server names it */
 	int32_t bucket;
 	uint64_t now_ms;
-	VEC(struct compact_place) claimed;
+	VEC(struct row_location) claimed;
 	uint64_t fresh;  /* rows of those that were not joined */
 	VEC(str) places; /* of those, which were read */
 	struct buf back; /* rows that are put back */

@@ -42,7 +42,7 @@ static struct texts texts_in(struct arena *arena)
 }
 
 /* A query for names or values, and where what it finds goes. */
-struct question {
+struct label_search {
 	struct query_match match;
 	struct store_stats *stats;
 	bool everything; /* no selector: any series */
@@ -50,21 +50,21 @@ struct question {
 	struct texts *texts;
 };
 
-static bool is_wanted(const struct question *question, uint64_t id)
+static bool is_wanted(const struct label_search *search, uint64_t id)
 {
-	return question->everything || found_get(&question->match.found, id);
+	return search->everything || matched_series_get(&search->match.matched, id);
 }
 
-static bool has_wanted_series(const struct question *question,
+static bool has_wanted_series(const struct label_search *search,
 			      const struct chunk_directory *directory, bool *ret_series)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < directory->series_count; i++) {
-		ret_series[i] = store_window_overlaps(&question->match.window,
-						      directory->series[i].first_ms,
-						      directory->series[i].last_ms) &&
-				is_wanted(question, directory->series[i].id);
+		ret_series[i] =
+			store_window_overlaps(&search->match.window, directory->series[i].first_ms,
+					      directory->series[i].last_ms) &&
+			is_wanted(search, directory->series[i].id);
 		any = any || ret_series[i];
 	}
 	return any;
@@ -73,16 +73,16 @@ static bool has_wanted_series(const struct question *question,
 /* Names come out of directories alone; values need the payloads of rows that have the name. */
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
-	struct question *question = self;
+	struct label_search *search = self;
 	bool has_name = false;
 
-	if (!has_wanted_series(question, directory, ret_series))
+	if (!has_wanted_series(search, directory, ret_series))
 		return false;
 	for (size_t i = 0; i < directory->name_count; i++) {
-		if (!question->name.ptr)
-			texts_add(question->texts, directory->names[i]);
+		if (!search->name.ptr)
+			texts_add(search->texts, directory->names[i]);
 		else
-			has_name = has_name || str_eq(directory->names[i], question->name);
+			has_name = has_name || str_eq(directory->names[i], search->name);
 	}
 	return has_name;
 }
@@ -94,49 +94,49 @@ static bool series_labels(void *self, uint64_t id, str type, struct labels *ret_
 	return is_wanted(self, id);
 }
 
-static bool take(void *self, const struct row_part *part, struct err *err)
+static bool read_payload(void *self, const struct row_fragment *fragment, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	const struct question *question = self;
+	const struct label_search *search = self;
 	struct sample_set set;
 	uint64_t samples;
 	const struct chunk_filter filter = {
 		.series = series_labels,
 		.self = self,
-		.start_ms = question->match.window.start_ms,
-		.end_ms = question->match.window.end_ms,
+		.start_ms = search->match.window.start_ms,
+		.end_ms = search->match.window.end_ms,
 		.without = CHUNK_NO_STACKS,
-		.slices = part->slices,
+		.slices = fragment->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
+	if (!chunk_decode(fragment->bytes, &filter, &set, &samples, err))
 		return false;
-	question->stats->samples_read += samples;
+	search->stats->samples_read += samples;
 
 	bool *used = arena_array(&arena, bool, set.label_sets.len);
 
 	for (size_t i = 0; i < set.samples.len; i++)
 		used[set.samples.items[i].labels] = true;
 	for (size_t i = 0; i < set.label_sets.len; i++) {
-		str value = labels_get(set.label_sets.items[i], question->name);
+		str value = labels_get(set.label_sets.items[i], search->name);
 
 		if (used[i] && value.len)
-			texts_add(question->texts, value);
+			texts_add(search->texts, value);
 	}
 	return true;
 }
 
-static bool scan(struct store_reader *reader, struct question *question, struct err *err)
+static bool scan(struct store_reader *reader, struct label_search *search, struct err *err)
 {
 	const struct row_scan rows = {
 		.reader = reader,
-		.start_ms = question->match.window.start_ms,
-		.end_ms = question->match.window.end_ms,
-		.buckets = question->everything ? NULL : question->match.found.buckets,
+		.start_ms = search->match.window.start_ms,
+		.end_ms = search->match.window.end_ms,
+		.buckets = search->everything ? NULL : search->match.matched.buckets,
 		.wants = wants,
-		.take = take,
-		.self = question,
+		.on_payload = read_payload,
+		.self = search,
 	};
 
 	return row_scan_run(&rows, err);
@@ -218,23 +218,23 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 			 struct texts *texts, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct question question = {
+	struct label_search search = {
 		.match = { .selector = query->selector,
 			   .window = store_window_of(query->start_ms, query->end_ms),
 			   .bounds = &reader->bounds,
-			   .found = { .arena = &arena,
-				      .few_labels = name.ptr,
-				      .label_names = &name,
-				      .label_count = 1 } },
+			   .matched = { .arena = &arena,
+					.few_labels = name.ptr,
+					.label_names = &name,
+					.label_count = 1 } },
 		.stats = &reader->stats,
 		.name = name,
 		.texts = texts,
 	};
 
-	if (!query_match_find(&question.match, reader, err))
+	if (!query_match_find(&search.match, reader, err))
 		return false;
-	map_for_each(&question.match.found.by_id, slot) {
-		const struct found_series *series = slot->value;
+	map_for_each(&search.match.matched.by_id, slot) {
+		const struct series_match *series = slot->value;
 
 		for (size_t i = 0; i < series->labels.len; i++) {
 			const struct label *label = &series->labels.items[i];
@@ -245,7 +245,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 				texts_add(texts, label->value);
 		}
 	}
-	return question.match.found.by_id.len == 0 || scan(reader, &question, err);
+	return search.match.matched.by_id.len == 0 || scan(reader, &search, err);
 }
 
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
@@ -272,7 +272,7 @@ bool store_reader_label_values(struct store_reader *reader, str name,
 			       str **ret_values, size_t *ret_count, struct err *err)
 {
 	struct texts texts = texts_in(arena);
-	struct question everything = {
+	struct label_search everything = {
 		.match = { .window = store_window_of(start_ms, end_ms) },
 		.stats = &reader->stats,
 		.everything = true,

@@ -6,10 +6,10 @@
 bool query_match_find(struct query_match *match, struct store_reader *reader, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	bool good = series_find(reader, match->selector, &match->window, &match->found, err);
+	bool good = series_find(reader, match->selector, &match->window, &match->matched, err);
 
 	reader->stats.find_ns += clock_monotonic_ns() - began_ns;
-	reader->stats.series += match->found.by_id.len;
+	reader->stats.series += match->matched.by_id.len;
 	return good;
 }
 
@@ -31,7 +31,7 @@ uint32_t query_match_never(const struct selector *selector, const struct chunk_d
 bool query_match_series(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
 	const struct query_match *match = self;
-	const struct found_series *series = found_get(&match->found, id);
+	const struct series_match *series = matched_series_get(&match->matched, id);
 
 	if (match->everything) {
 		*ret_labels = (struct labels){ 0 };
@@ -83,8 +83,8 @@ bool query_match_samples(const struct query_match *match, struct sample_set *set
 	size_t kept = 0;
 
 	for (size_t i = 0; i < set->series.len; i++) {
-		const struct found_series *series =
-			found_get(&match->found, set->series.items[i].id);
+		const struct series_match *series =
+			matched_series_get(&match->matched, set->series.items[i].id);
 
 		open[i] = series ? series->open : 0;
 		any |= open[i];

@@ -16,7 +16,7 @@ struct query_match {
 	const struct store_bounds *bounds;
 	struct store_window window;
 	bool everything; /* every series of the selector's type is meant; none is in `found` */
-	struct found found;
+	struct matched_series matched;
 };
 
 /* Find the series that the selector means; NULL: all there are. */

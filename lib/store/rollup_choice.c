@@ -63,7 +63,7 @@ bool rollup_choice_make(const struct store_query *query, const struct store_wind
 }
 
 /* Whether all that is asked of a sample's labels is answered by its series. */
-static bool series_suffices(const struct store_needs *needs, const struct found_series *series)
+static bool series_suffices(const struct store_needs *needs, const struct series_match *series)
 {
 	if (series->open)
 		return false;
@@ -73,13 +73,14 @@ static bool series_suffices(const struct store_needs *needs, const struct found_
 	return true;
 }
 
-unsigned int rollup_choice_without(const struct rollup_choice *sums, const struct found *found)
+unsigned int rollup_choice_without(const struct rollup_choice *sums,
+				   const struct matched_series *matched)
 {
 	unsigned int stacks = sums->needs.no_stacks ? CHUNK_NO_STACKS : 0;
 
 	if (!sums->needs.some_labels)
 		return stacks;
-	map_for_each(&found->by_id, slot) {
+	map_for_each(&matched->by_id, slot) {
 		if (!series_suffices(&sums->needs, slot->value))
 			return stacks;
 	}
@@ -88,7 +89,7 @@ unsigned int rollup_choice_without(const struct rollup_choice *sums, const struc
 
 /* A gauge's sums are of processes: beside labels of the series they have `pid`. */
 static bool process_suffices(const struct store_needs *needs, const struct selector *selector,
-			     const struct found_series *series)
+			     const struct series_match *series)
 {
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (series->open >> i & 1 && !str_eq(selector->matchers[i].name, STR("pid")))
@@ -101,32 +102,34 @@ static bool process_suffices(const struct store_needs *needs, const struct selec
 }
 
 size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
-			   const struct found *found, int32_t ret_kinds[ROLLUP_KIND_COUNT])
+			   const struct matched_series *matched,
+			   int32_t ret_kinds[ROLLUP_KIND_COUNT])
 {
 	size_t count = 0;
 
 	if (!sums->needs.no_times)
 		return 0;
 	if (is_gauge(query)) {
-		map_for_each(&found->by_id, slot) {
+		map_for_each(&matched->by_id, slot) {
 			if (!process_suffices(&sums->needs, query->selector, slot->value))
 				return 0;
 		}
 		ret_kinds[count++] = ROLLUP_GAUGES;
-	} else if (rollup_choice_without(sums, found) & CHUNK_NO_LABELS) {
+	} else if (rollup_choice_without(sums, matched) & CHUNK_NO_LABELS) {
 		ret_kinds[count++] = ROLLUP_ALONE;
 		ret_kinds[count++] = ROLLUP_SERIES;
 	}
 	return count;
 }
 
-void rollup_choice_fleet(const struct selector *selector, struct found *found)
+void rollup_choice_fleet(const struct selector *selector, struct matched_series *matched)
 {
-	struct found_series *series = arena_new(found->arena, struct found_series);
-	uint64_t id = rollup_fleet_series(selector->type, found->arena);
+	struct series_match *series = arena_new(matched->arena, struct series_match);
+	uint64_t id = rollup_fleet_series(selector->type, matched->arena);
 	struct label service = { STR("service_name"), { 0 } };
 
-	*found = (struct found){ .arena = found->arena, .by_id = { .arena = found->arena } };
+	*matched = (struct matched_series){ .arena = matched->arena,
+					    .by_id = { .arena = matched->arena } };
 	series->type = selector->type;
 	for (size_t i = 0; i < selector->matcher_count; i++) {
 		const struct matcher *matcher = &selector->matchers[i];
@@ -135,10 +138,10 @@ void rollup_choice_fleet(const struct selector *selector, struct found *found)
 		if (matcher->op == MATCH_EQ && str_eq(matcher->name, service.name))
 			service.value = matcher->value;
 	}
-	*map_at(&found->by_id, str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) =
+	*map_at(&matched->by_id, str_copy(matched->arena, (str){ (const char *)&id, sizeof(id) })) =
 		series;
 	if (service.value.len)
-		found->buckets[series_bucket((struct labels){ &service, 1 })] = true;
+		matched->buckets[series_bucket((struct labels){ &service, 1 })] = true;
 	else
-		memset(found->buckets, true, sizeof(found->buckets));
+		memset(matched->buckets, true, sizeof(matched->buckets));
 }

@@ -21,11 +21,13 @@ bool rollup_choice_make(const struct store_query *query, const struct store_wind
 			struct rollup_choice *ret_sums, struct err *err) MUST_CHECK;
 
 /* What may stay packed, by the series that were found: of enum chunk_without. */
-unsigned int rollup_choice_without(const struct rollup_choice *sums, const struct found *found);
+unsigned int rollup_choice_without(const struct rollup_choice *sums,
+				   const struct matched_series *matched);
 
 /* The kinds that say it by series, or by process; none where samples must be read. */
 size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
-			   const struct found *found, int32_t ret_kinds[ROLLUP_KIND_COUNT]);
+			   const struct matched_series *matched,
+			   int32_t ret_kinds[ROLLUP_KIND_COUNT]);
 
 /* In place of series that were found: the one that all sums without instances are of. */
-void rollup_choice_fleet(const struct selector *selector, struct found *found);
+void rollup_choice_fleet(const struct selector *selector, struct matched_series *matched);

@@ -11,13 +11,13 @@
 #pragma once
 
 #include "store/chunk_directory.h"
+#include "store/parallel_scan.h"
 #include "store/rollup.h"
-#include "store/row_crew.h"
 
 struct row_scan {
 	struct store_reader *reader;
-	struct row_helper *helpers; /* who may take payloads too; may be none */
-	size_t helper_count;
+	struct scan_worker *workers; /* who may take payloads too; may be none */
+	size_t worker_count;
 	uint64_t start_ms, end_ms;
 	/* Whole hours of which sums are enough, [first, end); none where first >= end. */
 	uint64_t first_hour_ms, end_hour_ms;
@@ -33,8 +33,8 @@ struct row_scan {
 	 * all false before. Slices that have none of them are not read.
 	 */
 	bool (*wants)(void *self, const struct chunk_directory *directory, bool *ret_series);
-	/* What was wanted of a row, unless a helper takes it. */
-	bool (*take)(void *self, const struct row_part *part, struct err *err);
+	/* What was wanted of a row, unless a worker takes it. */
+	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
 	void *self;
 };
 

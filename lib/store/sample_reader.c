@@ -12,10 +12,10 @@
 #include <assert.h>
 
 /* A query being answered, row by row, by one connection. */
-struct answer {
+struct sample_worker {
 	const struct store_sink *sink;
 	struct store_stats *stats;
-	const struct selector *asked;
+	const struct selector *original;
 	struct selector selector; /* its own: one thread per matcher */
 	struct query_match match;
 	unsigned int without;
@@ -25,14 +25,14 @@ struct answer {
 
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
-	struct answer *answer = self;
-	const struct query_match *match = &answer->match;
+	struct sample_worker *sampler = self;
+	const struct query_match *match = &sampler->match;
 	bool any = false;
 
-	if (answer->steps.step_ms && step_sums_add(&answer->steps, directory))
+	if (sampler->steps.step_ms && step_sums_add(&sampler->steps, directory))
 		return false;
 
-	uint32_t never = answer->sink->see ? 0 : query_match_never(match->selector, directory);
+	uint32_t never = sampler->sink->see ? 0 : query_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
@@ -40,7 +40,7 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 		if (!store_window_overlaps(&match->window, entry->first_ms, entry->last_ms))
 			continue;
 
-		const struct found_series *series = found_get(&match->found, entry->id);
+		const struct series_match *series = matched_series_get(&match->matched, entry->id);
 
 		ret_series[i] = match->everything || (series && !(series->open & never));
 		any = any || ret_series[i];
@@ -48,70 +48,70 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 	return any;
 }
 
-static bool take(void *self, const struct row_part *part, struct err *err)
+static bool read_payload(void *self, const struct row_fragment *fragment, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct answer *answer = self;
-	const struct store_sink *sink = answer->sink;
+	struct sample_worker *sampler = self;
+	const struct store_sink *sink = sampler->sink;
 	struct sample_set set;
 	uint64_t samples = 0;
 	const struct chunk_filter filter = {
 		.series = query_match_series,
-		.self = &answer->match,
-		.start_ms = answer->match.window.start_ms,
-		.end_ms = answer->match.window.end_ms,
-		.without = answer->without,
-		.slices = part->slices,
+		.self = &sampler->match,
+		.start_ms = sampler->match.window.start_ms,
+		.end_ms = sampler->match.window.end_ms,
+		.without = sampler->without,
+		.slices = fragment->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
+	if (!chunk_decode(fragment->bytes, &filter, &set, &samples, err))
 		return false;
 	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
 		return false;
-	if (!query_match_samples(&answer->match, &set, &arena, err))
+	if (!query_match_samples(&sampler->match, &set, &arena, err))
 		return false;
-	answer->stats->samples_read += samples;
-	answer->stats->samples_matched += set.samples.len;
+	sampler->stats->samples_read += samples;
+	sampler->stats->samples_matched += set.samples.len;
 	return set.samples.len == 0 || sink->take(sink->self, &set, err);
 }
 
-/* The leader's answer for another connection: what was found is shared, to be read. */
-static bool make_helper(struct row_helper *helper, struct store_reader *reader,
-			const struct answer *leader, struct answer *answer, struct arena *arena,
-			struct err *err)
+/* The leader's sampler for another connection: what was found is shared, to be read. */
+static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
+			const struct sample_worker *leader, struct sample_worker *sampler,
+			struct arena *arena, struct err *err)
 {
-	*helper = (struct row_helper){
+	*worker = (struct scan_worker){
 		.reader = reader,
 		.rows = { .pg = &reader->pg,
 			  .bounds = &reader->bounds,
 			  .stats = &reader->stats,
-			  .take = take,
-			  .self = answer },
+			  .on_payload = read_payload,
+			  .self = sampler },
 	};
-	answer->stats = &reader->stats;
+	sampler->stats = &reader->stats;
 	reader->stats = (struct store_stats){ 0 };
-	selector_done(&answer->selector); /* of another scan */
-	if (!selector_parse(leader->asked->text, arena, &answer->selector, err))
+	selector_done(&sampler->selector); /* of another scan */
+	if (!selector_parse(leader->original->text, arena, &sampler->selector, err))
 		return false;
-	answer->match = leader->match;
-	answer->match.selector = &answer->selector;
-	answer->match.bounds = &reader->bounds;
+	sampler->match = leader->match;
+	sampler->match.selector = &sampler->selector;
+	sampler->match.bounds = &reader->bounds;
 	return true;
 }
 
 /* A scan of what the leader's match says. kinds: the sums of whole hours that are enough. */
-static struct row_scan scan_of(const struct store_team *team, struct answer *leader,
+static struct row_scan scan_of(const struct store_team *group, struct sample_worker *leader,
 			       const int32_t *kinds, size_t kind_count)
 {
 	const struct store_window *window = &leader->match.window;
 	struct row_scan scan = {
-		.reader = &team->readers[0],
+		.reader = &group->readers[0],
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.buckets = leader->match.everything ? NULL : leader->match.found.buckets,
+		.buckets = leader->match.everything ? NULL : leader->match.matched.buckets,
 		.wants = wants,
-		.take = take,
+		.on_payload = read_payload,
 		.self = leader,
 	};
 
@@ -119,33 +119,33 @@ static struct row_scan scan_of(const struct store_team *team, struct answer *lea
 	return scan;
 }
 
-static bool read_rows(const struct store_team *team, struct answer *answers,
+static bool read_rows(const struct store_team *group, struct sample_worker *samplers,
 		      const struct row_scan *given, unsigned int without, struct arena *arena,
 		      struct err *err)
 {
-	struct row_helper helpers[READERS_MAX];
+	struct scan_worker workers[READERS_MAX];
 	struct row_scan scan = *given;
 
-	scan.helpers = helpers;
-	scan.helper_count = team->count - 1;
-	answers[0].without = without;
+	scan.workers = workers;
+	scan.worker_count = group->count - 1;
+	samplers[0].without = without;
 	/* Of everything only payloads say what type a series is of. */
-	answers[0].steps = (struct step_sums){
-		.start_ms = answers[0].match.window.start_ms,
-		.step_ms = without & CHUNK_NO_LABELS && !answers[0].match.everything
-				   ? answers[0].step_ms
+	samplers[0].steps = (struct step_sums){
+		.start_ms = samplers[0].match.window.start_ms,
+		.step_ms = without & CHUNK_NO_LABELS && !samplers[0].match.everything
+				   ? samplers[0].step_ms
 				   : 0,
-		.match = &answers[0].match,
-		.sink = answers[0].sink,
-		.stats = answers[0].stats,
+		.match = &samplers[0].match,
+		.sink = samplers[0].sink,
+		.stats = samplers[0].stats,
 	};
-	for (size_t i = 1; i < team->count; i++) {
-		answers[i].without = without;
-		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
+	for (size_t i = 1; i < group->count; i++) {
+		samplers[i].without = without;
+		if (!init_worker(&workers[i - 1], &group->readers[i], &samplers[0], &samplers[i],
 				 arena, err))
 			return false;
 	}
-	return step_sums_end(&answers[0].steps, row_scan_run(&scan, err), err);
+	return step_sums_end(&samplers[0].steps, row_scan_run(&scan, err), err);
 }
 
 /* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
@@ -178,57 +178,57 @@ static void use_days(struct row_scan *scan, const struct store_needs *needs)
  * Whole hours and days from sums without instances. Series are found for the rest alone, whose days
  * may be few: of many hosts there are many series on each day.
  */
-static bool read_fleet(const struct store_team *team, struct answer *answers,
-		       const struct rollup_choice *sums, struct arena *arena, struct err *err)
+static bool read_fleet_sums(const struct store_team *group, struct sample_worker *samplers,
+			    const struct rollup_choice *sums, struct arena *arena, struct err *err)
 {
 	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
-	struct query_match *match = &answers[0].match;
-	struct row_scan rest = scan_of(team, &answers[0], alone, ARRAY_LEN(alone));
+	struct query_match *match = &samplers[0].match;
+	struct row_scan rest = scan_of(group, &samplers[0], alone, ARRAY_LEN(alone));
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
 	use_days(&rest, &sums->needs);
 	rest.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
-				   !find_on_days(match, &team->readers[0], days, day_count, err)))
+				   !find_on_days(match, &group->readers[0], days, day_count, err)))
 		return false;
-	rest.buckets = match->everything ? NULL : match->found.buckets;
-	if ((match->everything || match->found.by_id.len) &&
-	    !read_rows(team, answers, &rest, rollup_choice_without(sums, &match->found), arena,
+	rest.buckets = match->everything ? NULL : match->matched.buckets;
+	if ((match->everything || match->matched.by_id.len) &&
+	    !read_rows(group, samplers, &rest, rollup_choice_without(sums, &match->matched), arena,
 		       err))
 		return false;
-	rollup_choice_fleet(match->selector, &match->found);
+	rollup_choice_fleet(match->selector, &match->matched);
 
-	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
+	struct row_scan hours = scan_of(group, &samplers[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
 	use_days(&hours, &sums->needs);
 	return sample_gaps_find(&hours, err) &&
-	       read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
-			 err);
+	       read_rows(group, samplers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0,
+			 arena, err);
 }
 
-static bool read_by_series(const struct store_team *team, struct answer *answers,
+static bool read_by_series(const struct store_team *group, struct sample_worker *samplers,
 			   const struct store_query *query, const struct rollup_choice *sums,
 			   struct arena *arena, struct err *err)
 {
-	struct query_match *match = &answers[0].match;
+	struct query_match *match = &samplers[0].match;
 	int32_t kinds[ROLLUP_KIND_COUNT];
 
-	if (!match->everything && !query_match_find(match, &team->readers[0], err))
+	if (!match->everything && !query_match_find(match, &group->readers[0], err))
 		return false;
-	if (!match->everything && match->found.by_id.len == 0)
+	if (!match->everything && match->matched.by_id.len == 0)
 		return true;
 
-	size_t kind_count = rollup_choice_kinds(query, sums, &match->found, kinds);
-	struct row_scan scan = scan_of(team, &answers[0], kinds, kind_count);
+	size_t kind_count = rollup_choice_kinds(query, sums, &match->matched, kinds);
+	struct row_scan scan = scan_of(group, &samplers[0], kinds, kind_count);
 
 	return sample_gaps_find(&scan, err) &&
-	       read_rows(team, answers, &scan, rollup_choice_without(sums, &match->found), arena,
-			 err);
+	       read_rows(group, samplers, &scan, rollup_choice_without(sums, &match->matched),
+			 arena, err);
 }
 
-static bool needs_no_labels(const struct store_query *query, const struct store_sink *sink)
+static bool no_labels_needed(const struct store_query *query, const struct store_sink *sink)
 {
 	return query->needs.few_labels && query->needs.label_count == 0 && !sink->see;
 }
@@ -239,45 +239,46 @@ static bool needs_no_labels(const struct store_query *query, const struct store_
  */
 static bool means_everything(const struct store_query *query, const struct store_sink *sink)
 {
-	return query->needs.some_labels && needs_no_labels(query, sink) &&
+	return query->needs.some_labels && no_labels_needed(query, sink) &&
 	       query->selector->matcher_count == 0 &&
 	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
 }
 
-bool store_team_samples(const struct store_team *team, const struct store_query *query,
+bool store_team_samples(const struct store_team *group, const struct store_query *query,
 			const struct store_sink *sinks, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct store_reader *leader = &team->readers[0];
-	struct answer *answers = arena_array(&arena, struct answer, team->count);
+	struct store_reader *leader = &group->readers[0];
+	struct sample_worker *samplers = arena_array(&arena, struct sample_worker, group->count);
 	struct rollup_choice sums;
 
-	assert(team->count > 0 && team->count <= READERS_MAX);
+	assert(group->count > 0 && group->count <= READERS_MAX);
 	leader->gap_count = 0;
-	for (size_t i = 0; i < team->count; i++)
-		answers[i].sink = &sinks[i];
-	answers[0].stats = &leader->stats;
-	answers[0].asked = query->selector;
-	answers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
-	answers[0].match = (struct query_match){
+	for (size_t i = 0; i < group->count; i++)
+		samplers[i].sink = &sinks[i];
+	samplers[0].stats = &leader->stats;
+	samplers[0].original = query->selector;
+	samplers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
+	samplers[0].match = (struct query_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
 		.everything = means_everything(query, sinks),
-		.found = { .arena = &arena,
-			   .few_labels = query->needs.few_labels && !sinks->see,
-			   .label_names = query->needs.label_names,
-			   .label_count = query->needs.label_count },
+		.matched = { .arena = &arena,
+			     .few_labels = query->needs.few_labels && !sinks->see,
+			     .label_names = query->needs.label_names,
+			     .label_count = query->needs.label_count },
 	};
 
-	bool good = rollup_choice_make(query, &answers[0].match.window, leader, &arena, &sums, err);
+	bool good =
+		rollup_choice_make(query, &samplers[0].match.window, leader, &arena, &sums, err);
 
 	if (good && sums.is_fleet)
-		good = read_fleet(team, answers, &sums, &arena, err);
+		good = read_fleet_sums(group, samplers, &sums, &arena, err);
 	else if (good)
-		good = read_by_series(team, answers, query, &sums, &arena, err);
-	for (size_t i = 1; i < team->count; i++)
-		selector_done(&answers[i].selector);
+		good = read_by_series(group, samplers, query, &sums, &arena, err);
+	for (size_t i = 1; i < group->count; i++)
+		selector_done(&samplers[i].selector);
 	return good;
 }
 

@@ -13,15 +13,15 @@
 #include "store/reader.h"
 #include "store/store_window.h"
 
-struct found_series {
+struct series_match {
 	str type;
 	struct labels labels;
 	uint32_t open; /* bit i: matcher i must be tested on the samples */
 };
 
-struct found {
+struct matched_series {
 	struct arena *arena;
-	struct map by_id; /* 8 bytes of id to struct found_series */
+	struct map by_id; /* 8 bytes of id to struct series_match */
 	/* Given: of the labels only these may be looked at, of a selector's series. Others may be
 	 * missing. */
 	bool few_labels;
@@ -36,10 +36,10 @@ _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
  * matter to who looks for samples in it. A NULL selector: every series.
  */
 bool series_find(struct store_reader *reader, const struct selector *selector,
-		 const struct store_window *window, struct found *found,
+		 const struct store_window *window, struct matched_series *matched,
 		 struct err *err) MUST_CHECK;
 
-const struct found_series *found_get(const struct found *found, uint64_t id);
+const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id);
 
 /* Names of the labels that samples of these days have. */
 bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "store/pair_pick.h"
+#include "store/label_projection.h"
 
 struct series_query {
 	struct postgres *pg;
@@ -21,19 +21,22 @@ struct series_query {
 };
 
 /* Series, some at a time; what they point to lives until this returns. */
-typedef bool series_take(void *self, struct pick_series *series, size_t count, struct err *err);
+typedef bool series_batch_fn(void *self, struct stored_series *series, size_t count,
+			     struct err *err);
 
-bool series_query_pairs(const struct series_query *query, series_take *take, void *self,
+bool series_query_pairs(const struct series_query *query, series_batch_fn *on_batch, void *self,
 			struct err *err) MUST_CHECK;
 
 /* Those of the type that have one of the ids, which are sorted; nothing is asked of pairs. */
 bool series_query_ids(const struct series_query *query, const int64_t *ids, size_t count,
-		      series_take *take, void *self, struct err *err) MUST_CHECK;
+		      series_batch_fn *on_batch, void *self, struct err *err) MUST_CHECK;
 
 /*
- * About how many series of these days `admits`, told from a few hundred of each: ids are hashes, so
- * those that come next to each other are as good as drawn by lot, and say how dense all are.
+ * About how many series of these days `matches_pairs`, told from a few hundred of each: ids are
+ * hashes, so those that come next to each other are as good as drawn by lot, and say how dense all
+ * are.
  */
-bool series_query_guess(const struct series_query *query,
-			bool (*admits)(const void *self, const struct pick_series *series),
-			const void *self, uint64_t *ret_count, struct err *err) MUST_CHECK;
+bool series_query_estimate(const struct series_query *query,
+			   bool (*matches_pairs)(const void *self,
+						 const struct stored_series *series),
+			   const void *self, uint64_t *ret_count, struct err *err) MUST_CHECK;

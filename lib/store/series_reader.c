@@ -5,18 +5,18 @@
 #include "store/row_scan.h"
 
 /* Which of the series that a selector means have a sample of the window. */
-struct search {
+struct series_search {
 	struct query_match match;
 	struct map seen; /* 8 bytes of id */
 	struct store_stats *stats;
 };
 
-static bool is_seen(const struct search *search, uint64_t id)
+static bool is_seen(const struct series_search *search, uint64_t id)
 {
 	return map_get(&search->seen, (str){ (const char *)&id, sizeof(id) });
 }
 
-static void see(struct search *search, uint64_t id)
+static void mark_seen(struct series_search *search, uint64_t id)
 {
 	if (!is_seen(search, id))
 		*map_at(&search->seen, str_copy(search->seen.arena,
@@ -29,7 +29,7 @@ static void see(struct search *search, uint64_t id)
  */
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
-	struct search *search = self;
+	struct series_search *search = self;
 	const struct store_window *window = &search->match.window;
 	const struct selector *selector = search->match.selector;
 	uint32_t never = selector ? query_match_never(selector, directory) : 0;
@@ -37,14 +37,15 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
-		const struct found_series *series = found_get(&search->match.found, entry->id);
+		const struct series_match *series =
+			matched_series_get(&search->match.matched, entry->id);
 
 		if (!series || !store_window_overlaps(window, entry->first_ms, entry->last_ms) ||
 		    series->open & never || is_seen(search, entry->id))
 			continue;
 		if (!series->open &&
 		    (entry->first_ms >= window->start_ms || entry->last_ms < window->end_ms))
-			see(search, entry->id);
+			mark_seen(search, entry->id);
 		else
 			in_doubt = ret_series[i] = true;
 	}
@@ -53,15 +54,15 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 
 static bool series_in_doubt(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
-	struct search *search = self;
+	struct series_search *search = self;
 
 	return !is_seen(search, id) && query_match_series(&search->match, id, type, ret_labels);
 }
 
-static bool take(void *self, const struct row_part *part, struct err *err)
+static bool read_payload(void *self, const struct row_fragment *fragment, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct search *search = self;
+	struct series_search *search = self;
 	struct sample_set set;
 	uint64_t samples = 0;
 	const struct chunk_filter filter = {
@@ -70,64 +71,64 @@ static bool take(void *self, const struct row_part *part, struct err *err)
 		.start_ms = search->match.window.start_ms,
 		.end_ms = search->match.window.end_ms,
 		.without = CHUNK_NO_STACKS,
-		.slices = part->slices,
+		.slices = fragment->slices,
 	};
 
 	sample_set_init(&set, &arena);
-	if (!chunk_decode(part->bytes, &filter, &set, &samples, err) ||
+	if (!chunk_decode(fragment->bytes, &filter, &set, &samples, err) ||
 	    (search->match.selector && !query_match_samples(&search->match, &set, &arena, err)))
 		return false;
 	for (size_t i = 0; i < set.samples.len; i++)
-		see(search, set.series.items[set.samples.items[i].series].id);
+		mark_seen(search, set.series.items[set.samples.items[i].series].id);
 	search->stats->samples_read += samples;
 	search->stats->samples_matched += set.samples.len;
 	return true;
 }
 
 /* Series that were seen, into a map of the caller's by id. */
-static void keep_seen(const struct search *search, struct map *kept)
+static void keep_seen(const struct series_search *search, struct map *kept)
 {
 	struct arena *arena = kept->arena;
 
-	map_for_each(&search->match.found.by_id, slot) {
-		const struct found_series *found = slot->value;
+	map_for_each(&search->match.matched.by_id, slot) {
+		const struct series_match *matched = slot->value;
 
 		if (!map_get(&search->seen, slot->key) || map_get(kept, slot->key))
 			continue;
 
 		struct series *series = arena_new(arena, struct series);
 
-		series->type = str_copy(arena, found->type);
-		series->labels = labels_copy(arena, found->labels);
+		series->type = str_copy(arena, matched->type);
+		series->labels = labels_copy(arena, matched->labels);
 		memcpy(&series->id, slot->key.ptr, sizeof(series->id));
 		*map_at(kept, str_copy(arena, slot->key)) = series;
 	}
 }
 
 /* Sums of whole hours have the series of their samples, of which they say nothing else. */
-static bool sums_suffice(const struct found *found)
+static bool sums_suffice(const struct matched_series *matched)
 {
-	map_for_each(&found->by_id, slot) {
-		if (((const struct found_series *)slot->value)->open)
+	map_for_each(&matched->by_id, slot) {
+		if (((const struct series_match *)slot->value)->open)
 			return false;
 	}
 	return true;
 }
 
-static bool look(struct search *search, struct store_reader *reader, struct err *err)
+static bool scan_rows(struct series_search *search, struct store_reader *reader, struct err *err)
 {
 	const struct store_window *window = &search->match.window;
 	struct row_scan scan = {
 		.reader = reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
-		.buckets = search->match.found.buckets,
+		.buckets = search->match.matched.buckets,
 		.wants = wants,
-		.take = take,
+		.on_payload = read_payload,
 		.self = search,
 	};
 
-	if (sums_suffice(&search->match.found))
+	if (sums_suffice(&search->match.matched))
 		row_scan_take_series(&scan);
 	return row_scan_run(&scan, err);
 }
@@ -136,18 +137,18 @@ static bool find(struct store_reader *reader, const struct store_query *query, s
 		 struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct search search = {
+	struct series_search search = {
 		.match = { .selector = query->selector,
 			   .window = store_window_of(query->start_ms, query->end_ms),
 			   .bounds = &reader->bounds,
-			   .found = { .arena = &arena } },
+			   .matched = { .arena = &arena } },
 		.seen = { .arena = &arena },
 		.stats = &reader->stats,
 	};
 
 	if (!query_match_find(&search.match, reader, err))
 		return false;
-	if (search.match.found.by_id.len && !look(&search, reader, err))
+	if (search.match.matched.by_id.len && !scan_rows(&search, reader, err))
 		return false;
 	keep_seen(&search, kept);
 	return true;

@@ -13,7 +13,7 @@ struct series_window {
 	struct store_reader *reader;
 	const struct store_window *window;
 	const bool *buckets; /* one of each of SERIES_BUCKETS; NULL: all */
-	size_t most;         /* more are not wanted */
+	size_t max;          /* more are not wanted */
 };
 
 /*
@@ -21,5 +21,5 @@ struct series_window {
  * ret_is_few false: there are more than `most`, or will be by the look of the first, and none is
  * given.
  */
-bool series_window_read(const struct series_window *ask, struct arena *arena, int64_t **ret_ids,
+bool series_window_read(const struct series_window *request, struct arena *arena, int64_t **ret_ids,
 			size_t *ret_count, bool *ret_is_few, struct err *err) MUST_CHECK;

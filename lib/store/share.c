@@ -172,7 +172,7 @@ bool share_store(const char *postgres, const struct share *share, uint64_t total
 	return stored || err_wrap(err, "store the share");
 }
 
-static void take_side(const struct postgres_rows *rows, size_t number, bool with_payload,
+static void read_side(const struct postgres_rows *rows, size_t number, bool with_payload,
 		      struct arena *arena, struct share_side *side)
 {
 	size_t column = ROW_SIDES + number * SIDE_COLUMNS, bytes = ROW_BYTES + number * SIDE_BYTES;
@@ -186,7 +186,7 @@ static void take_side(const struct postgres_rows *rows, size_t number, bool with
 	}
 }
 
-static void take_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
+static void read_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
 		     struct share *share)
 {
 	share->group_by = str_copy(arena, postgres_get(rows, 0, ROW_GROUP_BY));
@@ -196,7 +196,7 @@ static void take_row(const struct postgres_rows *rows, bool with_payload, struct
 	share->is_frozen = is_true(postgres_get(rows, 0, ROW_IS_FROZEN));
 	share->side_count = is_true(postgres_get(rows, 0, ROW_IS_DIFF)) ? 2 : 1;
 	for (size_t i = 0; i < share->side_count; i++)
-		take_side(rows, i, share->is_frozen && with_payload, arena, &share->sides[i]);
+		read_side(rows, i, share->is_frozen && with_payload, arena, &share->sides[i]);
 }
 
 bool store_reader_share(struct store_reader *reader, str id, bool with_payload, struct arena *arena,
@@ -217,6 +217,6 @@ bool store_reader_share(struct store_reader *reader, str id, bool with_payload, 
 		return true;
 	*ret_state = SHARE_FOUND;
 	*ret_share = (struct share){ .id = str_copy(arena, id) };
-	take_row(&rows, with_payload, arena, ret_share);
+	read_row(&rows, with_payload, arena, ret_share);
 	return true;
 }

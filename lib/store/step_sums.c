@@ -3,12 +3,12 @@
 
 enum { SAMPLES_AT_ONCE = 1 << 14 };
 
-static const struct found_series *meant(const struct step_sums *steps,
-					const struct directory_series *entry)
+static const struct series_match *match_of(const struct step_sums *steps,
+					   const struct directory_series *entry)
 {
 	if (!store_window_overlaps(&steps->match->window, entry->first_ms, entry->last_ms))
 		return NULL;
-	return found_get(&steps->match->found, entry->id);
+	return matched_series_get(&steps->match->matched, entry->id);
 }
 
 static bool is_of_one_step(const struct step_sums *steps, const struct directory_series *entry)
@@ -23,7 +23,7 @@ static bool is_of_one_step(const struct step_sums *steps, const struct directory
 static bool suffices(const struct step_sums *steps, const struct chunk_directory *directory)
 {
 	for (size_t i = 0; i < directory->series_count; i++) {
-		const struct found_series *series = meant(steps, &directory->series[i]);
+		const struct series_match *series = match_of(steps, &directory->series[i]);
 
 		if (series && (series->open || !is_of_one_step(steps, &directory->series[i])))
 			return false;
@@ -31,7 +31,7 @@ static bool suffices(const struct step_sums *steps, const struct chunk_directory
 	return true;
 }
 
-static void give(struct step_sums *steps)
+static void flush(struct step_sums *steps)
 {
 	if (steps->has_begun && steps->set.samples.len && !steps->has_failed &&
 	    !steps->sink->take(steps->sink->self, &steps->set, &steps->err))
@@ -40,7 +40,7 @@ static void give(struct step_sums *steps)
 	steps->has_begun = false;
 }
 
-static void add(struct step_sums *steps, const struct found_series *series,
+static void add(struct step_sums *steps, const struct series_match *series,
 		const struct directory_series *entry)
 {
 	struct sample_set *set = &steps->set;
@@ -65,20 +65,20 @@ bool step_sums_add(struct step_sums *steps, const struct chunk_directory *direct
 	if (!suffices(steps, directory))
 		return false;
 	for (size_t i = 0; i < directory->series_count; i++) {
-		const struct found_series *series = meant(steps, &directory->series[i]);
+		const struct series_match *series = match_of(steps, &directory->series[i]);
 
 		if (series)
 			add(steps, series, &directory->series[i]);
 	}
 	if (steps->set.samples.len >= SAMPLES_AT_ONCE)
-		give(steps);
+		flush(steps);
 	return true;
 }
 
 bool step_sums_end(struct step_sums *steps, bool good, struct err *err)
 {
 	if (good)
-		give(steps);
+		flush(steps);
 	if (good && steps->has_failed)
 		*err = steps->err;
 	arena_free(&steps->arena);

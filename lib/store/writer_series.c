@@ -21,8 +21,8 @@ struct upsert {
 	struct flush *flush;
 	VEC(struct pair_row) pairs;
 	VEC(struct series_row) series;
-	VEC(uint64_t) keys; /* known once this is committed */
-	struct map taken;   /* 8 bytes of key: of this flush */
+	VEC(uint64_t) keys;    /* known once this is committed */
+	struct map flush_keys; /* 8 bytes of key: of this flush */
 	VEC(struct postgres_statement) statements;
 	uint64_t seen;
 };
@@ -34,15 +34,15 @@ static uint64_t key_of(int64_t day, int64_t id)
 	return hash_64((str){ (const char *)both, sizeof(both) });
 }
 
-/* Whether it must be written; then it is taken. */
-static bool take_key(struct upsert *upsert, uint64_t key)
+/* Whether it must be written; then it is flush_keys. */
+static bool add_key(struct upsert *upsert, uint64_t key)
 {
 	struct arena *arena = &upsert->flush->arena;
 	str bytes = { (const char *)&key, sizeof(key) };
 
-	if (map_get(&upsert->taken, bytes))
+	if (map_get(&upsert->flush_keys, bytes))
 		return false;
-	*map_at(&upsert->taken, str_copy(arena, bytes)) = upsert;
+	*map_at(&upsert->flush_keys, str_copy(arena, bytes)) = upsert;
 	upsert->seen++;
 	if (seen_ids_has(&upsert->flush->writer->seen_ids, key))
 		return false;
@@ -64,7 +64,7 @@ static void add_series(struct upsert *upsert, const struct series *series, int64
 	struct arena *arena = &upsert->flush->arena;
 	struct series_row row = { .day = day, .id = (int64_t)series->id };
 
-	if (!take_key(upsert, key_of(day, row.id)))
+	if (!add_key(upsert, key_of(day, row.id)))
 		return;
 
 	int64_t *pairs = arena_array(arena, int64_t, series->labels.len + 1);
@@ -86,7 +86,7 @@ static void add_sample_names(struct upsert *upsert, struct labels labels, int64_
 		str name = labels.items[i].name;
 		int64_t id = label_pair_id(PAIR_SAMPLE, name, &upsert->flush->arena);
 
-		if (take_key(upsert, key_of(day, id)))
+		if (add_key(upsert, key_of(day, id)))
 			add_pair(upsert, day, PAIR_SAMPLE, name);
 	}
 }
@@ -202,7 +202,7 @@ static void send_series(struct upsert *upsert, size_t first, size_t count)
 
 bool writer_series_put(struct flush *flush, struct err *err)
 {
-	struct upsert upsert = { .flush = flush, .taken = { .arena = &flush->arena } };
+	struct upsert upsert = { .flush = flush, .flush_keys = { .arena = &flush->arena } };
 	struct store_writer *writer = flush->writer;
 
 	for (size_t i = 0; i < flush->part_count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * row_batch - stored rows of one partition whose payloads are wanted: read in one trip.
+ * payload_batch - stored rows of one partition whose payloads are wanted: read in one trip.
  */
 #pragma once
 
@@ -10,38 +10,38 @@
 #include "store/store_bounds.h"
 #include "store/store_stats.h"
 
-struct row_batch {
+struct payload_batch {
 	struct arena arena; /* of the names and places */
 	str partition;
 	str places[READ_ROWS]; /* ctid: good within one snapshot */
 	size_t slices[READ_ROWS];
 	size_t count, bytes;
 	/* What of them: a place, the row's number, its first byte (from 1 on), how many. */
-	VEC(str) piece_places;
-	VEC(int32_t) piece_rows, piece_ats, piece_lens;
+	VEC(str) range_places;
+	VEC(int32_t) range_rows, range_ats, range_lens;
 	bool has_slices; /* of one row at least not all is read */
 };
 
 /* The payload of a row, or its head with as many of its slices. */
-struct row_part {
+struct row_fragment {
 	str bytes;
 	size_t slices; /* 0: all of them */
 };
 
 /* Who reads, and where payloads go. */
-struct row_reader {
+struct payload_reader {
 	struct postgres *pg;
 	const struct store_bounds *bounds;
 	struct store_stats *stats;
-	bool (*take)(void *self, const struct row_part *part, struct err *err);
+	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
 	void *self;
 };
 
 /* Whether it has room for a row of that partition. */
-bool row_batch_has_room(const struct row_batch *batch, str partition);
-void row_batch_add(struct row_batch *batch, str partition, str place,
-		   const struct chunk_ranges *ranges);
+bool payload_batch_has_room(const struct payload_batch *batch, str partition);
+void payload_batch_add(struct payload_batch *batch, str partition, str place,
+		       const struct chunk_ranges *ranges);
 
 /* It is empty afterwards. */
-bool row_batch_read(struct row_batch *batch, const struct row_reader *reader,
-		    struct err *err) MUST_CHECK;
+bool payload_batch_read(struct payload_batch *batch, const struct payload_reader *reader,
+			struct err *err) MUST_CHECK;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/row_batch.h"
+#include "store/payload_batch.h"
 
-bool row_batch_has_room(const struct row_batch *batch, str partition)
+bool payload_batch_has_room(const struct payload_batch *batch, str partition)
 {
 	return batch->count == 0 || (str_eq(partition, batch->partition) &&
 				     batch->count < READ_ROWS && batch->bytes < READ_PAYLOAD_BYTES);
 }
 
-void row_batch_add(struct row_batch *batch, str partition, str place,
-		   const struct chunk_ranges *ranges)
+void payload_batch_add(struct payload_batch *batch, str partition, str place,
+		       const struct chunk_ranges *ranges)
 {
 	struct arena *arena = &batch->arena;
 	str copy = str_copy(arena, place);
@@ -16,10 +16,10 @@ void row_batch_add(struct row_batch *batch, str partition, str place,
 	if (batch->count == 0)
 		batch->partition = str_copy(arena, partition);
 	for (size_t i = 0; i < ranges->count; i++) {
-		*vec_push(arena, &batch->piece_places) = copy;
-		*vec_push(arena, &batch->piece_rows) = (int32_t)batch->count;
-		*vec_push(arena, &batch->piece_ats) = (int32_t)ranges->ranges[i].at + 1;
-		*vec_push(arena, &batch->piece_lens) = (int32_t)ranges->ranges[i].len;
+		*vec_push(arena, &batch->range_places) = copy;
+		*vec_push(arena, &batch->range_rows) = (int32_t)batch->count;
+		*vec_push(arena, &batch->range_ats) = (int32_t)ranges->ranges[i].at + 1;
+		*vec_push(arena, &batch->range_lens) = (int32_t)ranges->ranges[i].len;
 	}
 	batch->slices[batch->count] = ranges->slices;
 	batch->places[batch->count++] = copy;
@@ -28,10 +28,10 @@ void row_batch_add(struct row_batch *batch, str partition, str place,
 }
 
 /* What is invalid here is stored so: nobody's question is. */
-static bool take_row(const struct row_batch *batch, const struct row_reader *reader,
-		     const struct row_part *part, struct err *err)
+static bool pass_row(const struct payload_batch *batch, const struct payload_reader *reader,
+		     const struct row_fragment *fragment, struct err *err)
 {
-	if (reader->take(reader->self, part, err))
+	if (reader->on_payload(reader->self, fragment, err))
 		return true;
 	if (err->code == ERR_INVALID) {
 		reader->stats->unreadable++;
@@ -40,27 +40,28 @@ static bool take_row(const struct row_batch *batch, const struct row_reader *rea
 	return false;
 }
 
-static bool take_rows(const struct row_batch *batch, const struct row_reader *reader,
+static bool pass_rows(const struct payload_batch *batch, const struct payload_reader *reader,
 		      const struct postgres_rows *rows, struct err *err)
 {
 	if (rows->count != batch->count)
 		return err_set(err, ERR_IO, "%zu of %zu rows are gone from " STR_FMT,
 			       batch->count - rows->count, batch->count, STR_ARG(batch->partition));
 	for (size_t i = 0; i < rows->count; i++) {
-		struct row_part part = { postgres_get(rows, i, 0),
-					 batch->has_slices ? batch->slices[i] : 0 };
+		struct row_fragment fragment = { postgres_get(rows, i, 0),
+						 batch->has_slices ? batch->slices[i] : 0 };
 
 		reader->stats->chunks++;
-		reader->stats->bytes += part.bytes.len;
-		if (!store_bounds_hold(reader->bounds, err) || !take_row(batch, reader, &part, err))
+		reader->stats->bytes += fragment.bytes.len;
+		if (!store_bounds_hold(reader->bounds, err) ||
+		    !pass_row(batch, reader, &fragment, err))
 			return false;
 	}
 	return true;
 }
 
 /* The name of the partition is the server's own, quoted where it must be. */
-static bool ask_whole(struct row_batch *batch, struct postgres *pg, struct postgres_rows *rows,
-		      struct err *err)
+static bool query_whole(struct payload_batch *batch, struct postgres *pg,
+			struct postgres_rows *rows, struct err *err)
 {
 	str sql =
 		str_format(&batch->arena, "SELECT payload FROM " STR_FMT " WHERE ctid = ANY ($1)%c",
@@ -74,15 +75,15 @@ static bool ask_whole(struct row_batch *batch, struct postgres *pg, struct postg
  * The ranges of each row put together, in the order of the batch. OFFSET keeps the row's place a
  * parameter of the inner question: joined, the planner may go through the whole table for it.
  */
-static bool ask_pieces(struct row_batch *batch, struct postgres *pg, struct postgres_rows *rows,
-		       struct err *err)
+static bool query_ranges(struct payload_batch *batch, struct postgres *pg,
+			 struct postgres_rows *rows, struct err *err)
 {
 	struct arena *arena = &batch->arena;
 	const struct postgres_param params[] = {
-		postgres_tids(arena, batch->piece_places.items, batch->piece_places.len),
-		postgres_i32s(arena, batch->piece_rows.items, batch->piece_rows.len),
-		postgres_i32s(arena, batch->piece_ats.items, batch->piece_ats.len),
-		postgres_i32s(arena, batch->piece_lens.items, batch->piece_lens.len),
+		postgres_tids(arena, batch->range_places.items, batch->range_places.len),
+		postgres_i32s(arena, batch->range_rows.items, batch->range_rows.len),
+		postgres_i32s(arena, batch->range_ats.items, batch->range_ats.len),
+		postgres_i32s(arena, batch->range_lens.items, batch->range_lens.len),
 	};
 	str sql = str_format(
 		arena,
@@ -95,16 +96,17 @@ static bool ask_pieces(struct row_batch *batch, struct postgres *pg, struct post
 	return postgres_query(pg, sql.ptr, params, ARRAY_LEN(params), rows, err);
 }
 
-bool row_batch_read(struct row_batch *batch, const struct row_reader *reader, struct err *err)
+bool payload_batch_read(struct payload_batch *batch, const struct payload_reader *reader,
+			struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
 	if (batch->count == 0)
 		return true;
-	if (!(batch->has_slices ? ask_pieces : ask_whole)(batch, reader->pg, &rows, err) ||
-	    !take_rows(batch, reader, &rows, err))
+	if (!(batch->has_slices ? query_ranges : query_whole)(batch, reader->pg, &rows, err) ||
+	    !pass_rows(batch, reader, &rows, err))
 		return false;
 	arena_reset(&batch->arena);
-	*batch = (struct row_batch){ .arena = batch->arena };
+	*batch = (struct payload_batch){ .arena = batch->arena };
 	return true;
 }

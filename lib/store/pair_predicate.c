@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/pair_choice.h"
+#include "store/pair_predicate.h"
 
 #include "profile/regex_hint.h"
 #include "store/label_pair.h"
 
-static void add(struct pair_choice *choice, str name, str value, size_t room, struct arena *arena)
+static void add(struct pair_predicate *predicate, str name, str value, size_t room,
+		struct arena *arena)
 {
 	int64_t id = label_pair_id(name, value, arena);
-	void **seen = map_at(&choice->set, str_copy(arena, (str){ (const char *)&id, sizeof(id) }));
+	void **seen =
+		map_at(&predicate->set, str_copy(arena, (str){ (const char *)&id, sizeof(id) }));
 
 	if (*seen)
 		return;
-	*seen = choice;
-	if (!choice->ids) {
-		choice->ids = arena_array(arena, int64_t, room);
-		choice->values = arena_array(arena, str, room);
+	*seen = predicate;
+	if (!predicate->ids) {
+		predicate->ids = arena_array(arena, int64_t, room);
+		predicate->values = arena_array(arena, str, room);
 	}
-	choice->ids[choice->count] = id;
-	choice->values[choice->count++] = str_copy(arena, value);
+	predicate->ids[predicate->count] = id;
+	predicate->values[predicate->count++] = str_copy(arena, value);
 }
 
-static void begin(struct pair_choice *choice, const struct matcher *matcher, struct arena *arena)
+static void begin(struct pair_predicate *predicate, const struct matcher *matcher,
+		  struct arena *arena)
 {
-	*choice = (struct pair_choice){ .is_made = true,
-					.forbids = matcher_matches_empty(matcher),
-					.set.arena = arena };
+	*predicate = (struct pair_predicate){ .is_resolved = true,
+					      .excludes = matcher_matches_empty(matcher),
+					      .set.arena = arena };
 }
 
-static void choose_literals(struct pair_choice *choice, const struct matcher *matcher,
-			    struct arena *arena)
+static void add_literals(struct pair_predicate *predicate, const struct matcher *matcher,
+			 struct arena *arena)
 {
 	struct regex_hint hint = regex_hint_of(matcher->value, arena);
 	bool has_empty = false;
@@ -38,26 +41,26 @@ static void choose_literals(struct pair_choice *choice, const struct matcher *ma
 	/* With "" among them it is the values that are not named which must not be there. */
 	if (!hint.literals || has_empty)
 		return;
-	begin(choice, matcher, arena);
+	begin(predicate, matcher, arena);
 	for (size_t i = 0; i < hint.literal_count; i++)
-		add(choice, matcher->name, hint.literals[i], hint.literal_count, arena);
+		add(predicate, matcher->name, hint.literals[i], hint.literal_count, arena);
 }
 
-void pair_choice_plain(struct pair_choice *choice, const struct matcher *matcher,
-		       struct arena *arena)
+void pair_predicate_from_literals(struct pair_predicate *predicate, const struct matcher *matcher,
+				  struct arena *arena)
 {
-	*choice = (struct pair_choice){ 0 };
+	*predicate = (struct pair_predicate){ 0 };
 	switch (matcher->op) {
 	case MATCH_EQ:
 	case MATCH_NE:
 		if (matcher->value.len == 0)
 			return;
-		begin(choice, matcher, arena);
-		add(choice, matcher->name, matcher->value, 1, arena);
+		begin(predicate, matcher, arena);
+		add(predicate, matcher->name, matcher->value, 1, arena);
 		return;
 	case MATCH_RE:
 	case MATCH_NOT_RE:
-		choose_literals(choice, matcher, arena);
+		add_literals(predicate, matcher, arena);
 		return;
 	case MATCH_OP_COUNT:
 		return;
@@ -80,7 +83,7 @@ static bool range_of(const struct matcher *matcher, struct arena *arena, str *re
 				ret_end);
 }
 
-bool pair_choice_has_prefix(const struct matcher *matcher, struct arena *arena)
+bool pair_predicate_has_prefix(const struct matcher *matcher, struct arena *arena)
 {
 	str first, end;
 
@@ -112,10 +115,10 @@ static bool pattern_of(const struct matcher *matcher, struct arena *arena, str *
 	"ORDER BY value LIMIT nullif($4, 0)%c"
 
 /*
- * Values that may make the choice, sorted, each once. With a bound to them it is quicker to see
+ * Values that may make the predicate, sorted, each once. With a bound to them it is quicker to see
  * that there are too many than to leave some out.
  */
-static bool read_values(const struct matcher *matcher, const struct pair_source *source,
+static bool read_values(const struct matcher *matcher, const struct pair_value_source *source,
 			size_t most, struct postgres_rows *rows, struct err *err)
 {
 	struct buf sql = { .arena = source->arena };
@@ -142,8 +145,8 @@ static bool read_values(const struct matcher *matcher, const struct pair_source 
 	return postgres_query(source->pg, sql.ptr, params, 4, rows, err);
 }
 
-bool pair_choice_look_up(struct pair_choice *choice, const struct matcher *matcher,
-			 const struct pair_source *source, size_t most, struct err *err)
+bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher *matcher,
+			 const struct pair_value_source *source, size_t most, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
@@ -151,7 +154,7 @@ bool pair_choice_look_up(struct pair_choice *choice, const struct matcher *match
 		return false;
 	if (most && rows.count > most)
 		return true;
-	begin(choice, matcher, source->arena);
+	begin(predicate, matcher, source->arena);
 	for (size_t i = 0; i < rows.count; i++) {
 		str value = postgres_get(&rows, i, 0);
 		bool matches;
@@ -161,16 +164,17 @@ bool pair_choice_look_up(struct pair_choice *choice, const struct matcher *match
 		if ((i % 16 == 0 && !store_bounds_hold(source->bounds, err)) ||
 		    !matcher_matches(matcher, value, &matches, err))
 			return false;
-		if (matches != choice->forbids)
-			add(choice, matcher->name, value, rows.count, source->arena);
+		if (matches != predicate->excludes)
+			add(predicate, matcher->name, value, rows.count, source->arena);
 	}
 	return true;
 }
 
-bool pair_choice_admits(const struct pair_choice *choice, const int64_t *pairs, size_t count)
+bool pair_predicate_matches(const struct pair_predicate *predicate, const int64_t *pairs,
+			    size_t count)
 {
-	for (size_t i = 0; choice->count && i < count; i++)
-		if (map_get(&choice->set, (str){ (const char *)&pairs[i], sizeof(pairs[i]) }))
-			return !choice->forbids;
-	return choice->forbids;
+	for (size_t i = 0; predicate->count && i < count; i++)
+		if (map_get(&predicate->set, (str){ (const char *)&pairs[i], sizeof(pairs[i]) }))
+			return !predicate->excludes;
+	return predicate->excludes;
 }
