@@ -121,10 +121,10 @@ bool chunk_columns_next(struct chunk_columns *columns, struct arena *arena, bool
 	const char *from = r->rest.ptr;
 	bool whole = columns->version == CHUNK_VERSION_WHOLE;
 
-	*ret_open = whole ? columns->given == 0 : reader_left(r) > 0;
+	*ret_open = whole ? columns->opened_count == 0 : reader_left(r) > 0;
 	if (!*ret_open)
 		return true;
-	columns->given++;
+	columns->opened_count++;
 	if (whole) /* it is open already */
 		return reader_left(r) == 0 ||
 		       err_set(err, ERR_INVALID, "a row ends before its bytes do");

@@ -12,7 +12,7 @@ static void read_strings(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STRINGS];
 
-	decoder->string_count = chunk_decoder_take_table(decoder, column, sizeof(str));
+	decoder->string_count = chunk_decoder_read_table(decoder, column, sizeof(str));
 	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
 	for (uint64_t i = 0; i < decoder->string_count; i++)
 		decoder->strings[i] = reader_str_prefixed(column);
@@ -22,13 +22,13 @@ static void read_label_sets(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_LABEL_SETS];
 	uint64_t count =
-		chunk_decoder_take_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
+		chunk_decoder_read_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
 
 	decoder->label_sets = arena_array(&decoder->scratch, struct labels, count);
 	decoder->labels_used = arena_array(&decoder->scratch, uint32_t, count);
 	decoder->label_set_count = count;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t len = chunk_decoder_take_count(column);
+		uint64_t len = chunk_decoder_read_count(column);
 
 		if (len > LABELS_MAX ||
 		    !chunk_decoder_has_room(decoder, len, sizeof(struct label))) {
@@ -39,8 +39,8 @@ static void read_label_sets(struct chunk_decoder *decoder)
 		struct label *items = arena_array(&decoder->scratch, struct label, len);
 
 		for (uint64_t j = 0; j < len; j++) {
-			items[j].name = chunk_decoder_take_string(decoder, column);
-			items[j].value = chunk_decoder_take_string(decoder, column);
+			items[j].name = chunk_decoder_read_string(decoder, column);
+			items[j].value = chunk_decoder_read_string(decoder, column);
 		}
 		decoder->label_sets[i] = (struct labels){ items, (size_t)len };
 	}
@@ -131,7 +131,7 @@ static bool next_sample(struct chunk_decoder *decoder, const struct series_entry
 		sample->stack = take_stack(decoder, !is_first && !step_ms, sample->stack);
 	if (decoder->label_sets)
 		sample->labels =
-			(uint32_t)chunk_decoder_take_index(labels, decoder->label_set_count);
+			(uint32_t)chunk_decoder_read_index(labels, decoder->label_set_count);
 	if (entry->unit != CHUNK_ALL_PERIOD)
 		sample->value = (int64_t)(entry->unit * (uint64_t)reader_zigzag(values));
 	return !times->failed && !stacks->failed && !labels->failed && !values->failed;
@@ -183,14 +183,14 @@ static void read_series(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
-	uint64_t count = chunk_decoder_take_count(column);
+	uint64_t count = chunk_decoder_read_count(column);
 	size_t wanted = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct series_entry entry = { .id = reader_u64(column) };
 		struct labels labels = { 0 };
 
-		entry.type = chunk_decoder_take_string(decoder, column);
+		entry.type = chunk_decoder_read_string(decoder, column);
 		entry.period = reader_varint(column);
 		entry.count = reader_varint(column);
 		entry.unit = reader_varint(column);
@@ -251,9 +251,9 @@ static bool read_slices(struct chunk_decoder *decoder, struct err *err)
 		    !are_used_up(decoder, CHUNK_SHARED_COUNT, CHUNK_COLUMN_COUNT, err))
 			return false;
 	}
-	return columns->given == wanted ||
+	return columns->opened_count == wanted ||
 	       err_set(err, ERR_INVALID, "a row with %" PRIu64 " of %" PRIu64 " slices",
-		       columns->given, wanted);
+		       columns->opened_count, wanted);
 }
 
 static bool decode(struct chunk_decoder *decoder, struct err *err)
@@ -278,7 +278,7 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 	struct chunk_decoder decoder = { .set = set,
 					 .filter = filter,
 					 .first_sample = set->samples.len,
-					 .held_before = set->arena->held };
+					 .used_before = set->arena->held };
 	bool good = chunk_columns_open(&decoder.columns, row, filter->without, set->arena, err) &&
 		    decode(&decoder, err);
 

@@ -5,9 +5,9 @@
 
 bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)
 {
-	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
+	size_t used = decoder->scratch.held + decoder->set->arena->held - decoder->used_before;
 
-	if (held <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - held) / size)
+	if (used <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - used) / size)
 		return true;
 	decoder->too_large = true;
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
@@ -16,7 +16,7 @@ bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_
 }
 
 /* Each item takes a byte at least, so a count beyond what is left is a lie. */
-uint64_t chunk_decoder_take_count(struct reader *column)
+uint64_t chunk_decoder_read_count(struct reader *column)
 {
 	uint64_t count = reader_varint(column);
 
@@ -27,14 +27,14 @@ uint64_t chunk_decoder_take_count(struct reader *column)
 	return count;
 }
 
-uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column, size_t size)
+uint64_t chunk_decoder_read_table(struct chunk_decoder *decoder, struct reader *column, size_t size)
 {
-	uint64_t count = chunk_decoder_take_count(column);
+	uint64_t count = chunk_decoder_read_count(column);
 
 	return chunk_decoder_has_room(decoder, count, size) ? count : 0;
 }
 
-uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count)
+uint64_t chunk_decoder_read_index(struct reader *column, uint64_t count)
 {
 	uint64_t index = reader_varint(column);
 
@@ -45,9 +45,9 @@ uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count)
 	return index;
 }
 
-str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column)
+str chunk_decoder_read_string(struct chunk_decoder *decoder, struct reader *column)
 {
-	uint64_t index = chunk_decoder_take_index(column, decoder->string_count);
+	uint64_t index = chunk_decoder_read_index(column, decoder->string_count);
 
 	return column->failed ? (str){ 0 } : decoder->strings[index];
 }

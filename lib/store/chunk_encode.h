@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk - the samples of one row of storage, as bytes that need no other table to be read but the
- * labels of their series.
+ * chunk_encode - encodes samples as the payload of one stored row. Pure.
  *
- * A row is a head with what its samples share (strings, frames, stacks, label sets), and slices:
- * runs of series, by id, with their samples. Each column of either is a zstd frame of its own, or
- * stored as it is where that is no longer; head and slices have a checksum each. So a reader may
- * take the head and the slices that hold its series, in their order, and leave the others in the
- * table: where they lie says chunk_layout, which the directory has.
+ * The payload contains everything that is needed to read the samples except the labels of their
+ * series. Those are in the table `series`, which is kept as long as any row of its day: repeating
+ * them in each row (a container id is 32 bytes that do not compress) would double the size of a row
+ * that covers ten seconds. A row stores id, type and period of each series.
  *
- * Samples are sorted by series and time. Stacks are sorted root first and front-coded: how many
- * frames are shared with the stack before, then the new ones. Frames are sorted by origin (type,
- * build id, path) and address, and say the step from the one before. chunk_format.h has it all.
+ * A payload is a head with the tables that its samples share (strings, frames, stacks, label sets),
+ * followed by slices: ranges of series, ordered by id, with their samples. Each column of the head
+ * and of a slice is a zstd frame of its own, or is stored uncompressed if compression does not make
+ * it shorter. The head and each slice have a checksum. A reader can therefore fetch only the head
+ * and the slices that contain its series, in order. struct chunk_layout says where they are; the
+ * directory (chunk_directory.h) stores it.
  *
- * Of a series the row holds id, type and period, not its labels: those are in `series`, which lives
- * as long as any row of its day, and repeating them (a container id is 32 bytes that nothing
- * compresses) would double a row of ten seconds.
+ * Samples are sorted by series and time. Stacks are sorted root first and front-coded: each stack
+ * stores the number of frames that it shares with the previous stack, then its other frames. Frames
+ * are sorted by origin (type, build id, path) and address, and are stored as differences from the
+ * previous frame. chunk_format.h describes the format.
  */
 #pragma once
 
@@ -23,9 +25,11 @@
 #include "store/chunk_format.h"
 
 /*
- * Only what the samples speak of is written. level: zstd's; 0 stores columns as they are.
- * ret_layout may be NULL. An empty str: they are more than ROW_RAW_MAX or ROW_FRAMES_MAX allow and
- * more than one; cut them in two.
+ * Returns the payload, which lives in the arena. Only table entries that a sample references are
+ * written. level: zstd's compression level; 0 stores columns uncompressed. ret_layout may be NULL.
+ *
+ * Returns an empty str if the set has more than one sample and exceeds ROW_RAW_MAX or
+ * ROW_FRAMES_MAX: the caller must split the set.
  */
 str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 		 struct chunk_layout *ret_layout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_ranges - which bytes of a stored row are worth reading. Pure.
+ * chunk_ranges - which byte ranges of a payload to fetch for a set of series. Pure.
  */
 #pragma once
 
@@ -11,15 +11,16 @@ struct chunk_range {
 };
 
 struct chunk_ranges {
-	const struct chunk_range *ranges; /* apart from each other, in their order; one at least */
+	const struct chunk_range *ranges; /* not adjacent, in order, at least one */
 	size_t count;
-	size_t slices; /* that are in them; 0: the whole row */
-	size_t len;    /* of all ranges */
+	size_t slices; /* slices in the ranges; 0: the whole payload */
+	size_t len;    /* total bytes of the ranges */
 };
 
 /*
- * The head and the slices that have one of these series (by the directory's index), or the whole
- * row where it has no slices, where they are most of it, or where the directory does not fit it.
+ * The ranges of the head and of the slices that contain a series with series[i] true (i: index in
+ * the directory). The whole payload if it has no slices, if the ranges are more than three quarters
+ * of it, or if the directory does not fit the payload. Ranges live in the arena.
  */
 struct chunk_ranges chunk_ranges_choose(const struct chunk_directory *directory, const bool *series,
 					size_t payload_len, struct arena *arena);

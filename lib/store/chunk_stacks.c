@@ -28,12 +28,12 @@ static void read_origins(struct stacks *stacks)
 	struct chunk_decoder *decoder = stacks->decoder;
 	struct reader *column = &decoder->columns.of[CHUNK_ORIGINS];
 
-	stacks->origin_count = chunk_decoder_take_table(decoder, column, sizeof(struct frame));
+	stacks->origin_count = chunk_decoder_read_table(decoder, column, sizeof(struct frame));
 	stacks->origins = arena_array(&decoder->scratch, struct frame, stacks->origin_count);
 	for (uint64_t i = 0; i < stacks->origin_count; i++) {
-		stacks->origins[i].type = chunk_decoder_take_string(decoder, column);
-		stacks->origins[i].build_id = chunk_decoder_take_string(decoder, column);
-		stacks->origins[i].path = chunk_decoder_take_string(decoder, column);
+		stacks->origins[i].type = chunk_decoder_read_string(decoder, column);
+		stacks->origins[i].build_id = chunk_decoder_read_string(decoder, column);
+		stacks->origins[i].path = chunk_decoder_read_string(decoder, column);
 	}
 }
 
@@ -48,8 +48,8 @@ static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct
 		return;
 	}
 	frame->function = decoder->strings[*function];
-	frame->system_name = chunk_decoder_take_string(decoder, names);
-	frame->file = chunk_decoder_take_string(decoder, names);
+	frame->system_name = chunk_decoder_read_string(decoder, names);
+	frame->file = chunk_decoder_read_string(decoder, names);
 	frame->line = take_u32(names);
 	frame->start_line = take_u32(names);
 }
@@ -120,7 +120,7 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 	cursor->depth = shared + fresh;
 	cursor->total += cursor->depth;
 	for (uint64_t i = shared; i < cursor->depth; i++)
-		cursor->frames[i] = (uint32_t)chunk_decoder_take_index(frames, stacks->frame_count);
+		cursor->frames[i] = (uint32_t)chunk_decoder_read_index(frames, stacks->frame_count);
 	return !frames->failed;
 }
 
@@ -165,7 +165,7 @@ void chunk_stacks_count(struct chunk_decoder *decoder)
 	struct reader *shapes = &decoder->columns.of[CHUNK_STACK_SHAPES];
 
 	decoder->stack_count =
-		chunk_decoder_take_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
+		chunk_decoder_read_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
 	decoder->stacks_used = arena_array(&decoder->scratch, bool, decoder->stack_count);
 }
 
@@ -177,7 +177,7 @@ void chunk_stacks_read(struct chunk_decoder *decoder)
 	bool all = decoder->stacks_used_count == decoder->stack_count;
 
 	read_origins(&stacks);
-	stacks.frame_count = chunk_decoder_take_table(decoder, &columns->of[CHUNK_FRAMES],
+	stacks.frame_count = chunk_decoder_read_table(decoder, &columns->of[CHUNK_FRAMES],
 						      sizeof(uint32_t) + sizeof(bool));
 	stacks.frames = arena_array(&decoder->scratch, uint32_t, stacks.frame_count);
 	stacks.stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_stacks - stacks and frames of a row, as far as samples speak of them.
+ * chunk_stacks - decodes the stacks and frames of a row that its samples reference.
  */
 #pragma once
 
 #include "store/chunk_decoder.h"
 
-/* How many stacks there are; their columns are left to be read. */
+/* Reads the number of stacks; the columns stay positioned at the first stack. */
 void chunk_stacks_count(struct chunk_decoder *decoder);
 
-/* Stacks that are used, into the set with their frames; the row's samples then speak of those. */
+/*
+ * Adds the stacks in use, with their frames, to the set and points the row's samples at them. If
+ * the row is malformed, a column of the decoder has failed afterwards.
+ */
 void chunk_stacks_read(struct chunk_decoder *decoder);

@@ -297,7 +297,7 @@ static bool add_series(void *self, struct stored_series *series, size_t count, s
 		if (!add_candidate(finder, &series[i], err))
 			return false;
 	return matched->arena->held <= QUERY_SERIES_BYTES_MAX ||
-	       err_set(err, ERR_LIMIT, "the selector means too estimate series for one query");
+	       err_set(err, ERR_LIMIT, "the selector means too many series for one query");
 }
 
 /* What the query and predicates say of a series, by its pairs. */
