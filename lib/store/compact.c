@@ -66,8 +66,8 @@ static bool merge_make(struct compact_job *job, struct err *err)
 	for (size_t i = 0; i < merge->hours.len; i++) {
 		struct compact_hour *hour = &merge->hours.items[i];
 
-		if (compact_job_may_join(job, hour->start_ms))
-			compact_job_join(job, &hour->set);
+		if (compact_job_may_coalesce(job, hour->start_ms))
+			compact_job_coalesce(job, &hour->set);
 		else
 			compact_job_put(job, &hour->set, ROLLUP_ALONE);
 	}

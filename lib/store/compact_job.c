@@ -10,7 +10,7 @@
 #define SQLSTATE_NO_PARTITION "23514"
 
 /* Levels of zstd: what is joined is soon written again, a chunk is kept. */
-enum { JOINED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
+enum { COALESCED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
 static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
 {
@@ -53,17 +53,17 @@ static bool claim(struct compact_job *job, struct err *err)
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		struct row_location place = {
+		struct row_location location = {
 			.at = str_copy(&job->arena, postgres_get(&rows, i, 0)),
 			.bytes = (uint64_t)postgres_get_i64(&rows, i, 2),
 		};
 
 		samples += (uint64_t)postgres_get_i64(&rows, i, 1);
-		bytes += place.bytes;
+		bytes += location.bytes;
 		if (i > 0 && (samples > job->kind->samples_max || bytes > job->kind->bytes_max))
 			break;
 		job->fresh += (uint64_t)postgres_get_i64(&rows, i, 3);
-		*vec_push(&job->arena, &job->claimed) = place;
+		*vec_push(&job->arena, &job->claimed) = location;
 	}
 	return true;
 }
@@ -84,14 +84,14 @@ static bool read_row(struct compact_job *job, const struct postgres_rows *rows, 
 		*ret_bad = place;
 		return false;
 	}
-	*vec_push(&job->arena, &job->places) = place;
+	*vec_push(&job->arena, &job->locations) = place;
 	job->counts.rows++;
 	job->counts.bytes += row.payload.len;
 	job->counts.samples += row.samples;
 	return true;
 }
 
-static bool read_batch(struct compact_job *job, const struct row_location *places, size_t count,
+static bool read_batch(struct compact_job *job, const struct row_location *locations, size_t count,
 		       str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -102,7 +102,7 @@ static bool read_batch(struct compact_job *job, const struct row_location *place
 			     STR_ARG(job->partition), '\0');
 
 	for (size_t i = 0; i < count; i++)
-		ats[i] = places[i].at;
+		ats[i] = locations[i].at;
 
 	struct postgres_param param = postgres_tids(&job->arena, ats, count);
 
@@ -120,21 +120,21 @@ static bool read_batch(struct compact_job *job, const struct row_location *place
 /* Those that are read before memory is full, some at a time; the others stay as they are. */
 static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 {
-	const struct row_location *places = job->claimed.items;
+	const struct row_location *locations = job->claimed.items;
 
 	job->kind->begin(job);
 	job->counts = (struct compact_counts){ 0 };
 	for (size_t at = 0, end; at < job->claimed.len; at = end) {
-		uint64_t bytes = places[at].bytes;
+		uint64_t bytes = locations[at].bytes;
 
 		if (job->arena.held >= COMPACT_HELD_MAX)
 			break;
 		for (end = at + 1; end < job->claimed.len; end++) {
-			bytes += places[end].bytes;
+			bytes += locations[end].bytes;
 			if (bytes > COMPACT_BYTES_MAX)
 				break;
 		}
-		if (!read_batch(job, &places[at], end - at, ret_bad, err))
+		if (!read_batch(job, &locations[at], end - at, ret_bad, err))
 			return false;
 	}
 	return true;
@@ -169,13 +169,13 @@ void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollu
 	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_row, job });
 }
 
-bool compact_job_may_join(const struct compact_job *job, uint64_t hour_ms)
+bool compact_job_may_coalesce(const struct compact_job *job, uint64_t hour_ms)
 {
 	uint64_t arrival_ms;
 
 	return job->kind->from == PARTITION_CHUNK_RAW && job->fresh > 0 &&
-	       job->places.len == job->claimed.len && job->counts.samples < COMPACT_FEW_SAMPLES &&
-	       job->now_ms < hour_ms + MS_PER_HOUR &&
+	       job->locations.len == job->claimed.len &&
+	       job->counts.samples < COMPACT_FEW_SAMPLES && job->now_ms < hour_ms + MS_PER_HOUR &&
 	       partition_name_parse(PARTITION_CHUNK_RAW, job->partition, &arrival_ms) &&
 	       job->now_ms >= arrival_ms && job->now_ms < arrival_ms + MS_PER_HOUR;
 }
@@ -185,20 +185,20 @@ static void put_coalesced(void *self, const struct chunk_row *row)
 	struct compact_job *job = self;
 	const struct raw_row raw = { job->now_ms, job->bucket, .joined = true };
 
-	(void)raw_row_copy(&raw, row, &job->back);
+	(void)raw_row_copy(&raw, row, &job->coalesced);
 	job->counts.joined++;
 	job->counts.joined_samples += row->set->samples.len;
 }
 
-void compact_job_join(struct compact_job *job, struct sample_set *set)
+void compact_job_coalesce(struct compact_job *job, struct sample_set *set)
 {
 	AUTO_ARENA scratch = { 0 };
 
-	chunk_rows_make(set, JOINED_LEVEL, &scratch,
+	chunk_rows_make(set, COALESCED_LEVEL, &scratch,
 			&(struct chunk_row_sink){ put_coalesced, job });
 }
 
-static bool mark(struct compact_job *job, str what, const str *places, size_t count,
+static bool mark(struct compact_job *job, str what, const str *locations, size_t count,
 		 struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -206,7 +206,7 @@ static bool mark(struct compact_job *job, str what, const str *places, size_t co
 			     "UPDATE " STR_FMT " SET " STR_FMT " WHERE ctid = ANY ($1) "
 			     "AND %s IS NULL AND NOT unreadable%c",
 			     STR_ARG(job->partition), STR_ARG(what), job->kind->mark, '\0');
-	struct postgres_param param = postgres_tids(&job->arena, places, count);
+	struct postgres_param param = postgres_tids(&job->arena, locations, count);
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
@@ -226,16 +226,17 @@ static bool replace(struct compact_job *job, struct err *err)
 			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
 	failpoint(FAILPOINT_BEFORE_COMPACTION);
-	job->copy.arena = job->back.arena = &job->arena;
+	job->copy.arena = job->coalesced.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
-	postgres_copy_begin(&job->back);
+	postgres_copy_begin(&job->coalesced);
 	if (!job->kind->make(job, err))
 		return false;
 	postgres_copy_end(&job->copy);
-	postgres_copy_end(&job->back);
-	if (!mark(job, what, job->places.items, job->places.len, err) ||
+	postgres_copy_end(&job->coalesced);
+	if (!mark(job, what, job->locations.items, job->locations.len, err) ||
 	    (job->counts.made && !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err)) ||
-	    (job->counts.joined && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->back), err)))
+	    (job->counts.joined &&
+	     !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->coalesced), err)))
 		return false;
 	failpoint(job->kind->before_commit);
 	if (!postgres_exec(pg, "COMMIT", err))

@@ -9,7 +9,7 @@
 /* Which series are taken. */
 struct series_filter {
 	struct arena *arena;
-	enum compact_part part;
+	enum compact_types types;
 };
 
 static bool select_series(void *self, uint64_t id, str type, struct labels *ret_labels)
@@ -17,7 +17,7 @@ static bool select_series(void *self, uint64_t id, str type, struct labels *ret_
 	const struct series_filter *selection = self;
 	bool is_gauge = profile_type_temporality(type) == TEMPORALITY_GAUGE;
 
-	if (selection->part != COMPACT_ALL && is_gauge != (selection->part == COMPACT_GAUGES))
+	if (selection->types != COMPACT_ALL && is_gauge != (selection->types == COMPACT_GAUGES))
 		return false;
 
 	struct label *label = arena_new(selection->arena, struct label);
@@ -28,12 +28,12 @@ static bool select_series(void *self, uint64_t id, str type, struct labels *ret_
 	return true;
 }
 
-bool compact_row_read(const struct compact_row *row, enum compact_part part, unsigned int without,
+bool compact_row_read(const struct compact_row *row, enum compact_types types, unsigned int without,
 		      struct sample_set *set, struct err *err)
 {
 	size_t before = set->samples.len;
 	uint64_t samples = 0;
-	struct series_filter selection = { set->arena, part };
+	struct series_filter selection = { set->arena, types };
 	const struct chunk_filter filter = {
 		.series = select_series,
 		.self = &selection,
@@ -45,7 +45,7 @@ bool compact_row_read(const struct compact_row *row, enum compact_part part, uns
 	if (!chunk_decode(row->payload, &filter, set, &samples, err))
 		return false;
 	if (samples == row->samples &&
-	    (part != COMPACT_ALL || set->samples.len - before == samples))
+	    (types != COMPACT_ALL || set->samples.len - before == samples))
 		return true;
 	return err_set(err, ERR_INVALID,
 		       "%" PRIu64 " samples from %" PRIu64 " to %" PRIu64
