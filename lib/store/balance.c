@@ -49,7 +49,7 @@ static void add_reason(struct closing_sum *sum, struct sum_reasons *reasons, str
 
 void balance_add(struct closing_sum *sum, const struct balance_spool *spool, struct arena *arena)
 {
-	const struct agent_status *said = &spool->said;
+	const struct agent_status *status = &spool->status;
 	uint64_t ahead =
 		spool->too_far_ahead < spool->skipped ? spool->too_far_ahead : spool->skipped;
 
@@ -61,21 +61,21 @@ void balance_add(struct closing_sum *sum, const struct balance_spool *spool, str
 	add_reason(sum, &sum->lost, STR("rejected"), spool->rejected, arena);
 	add_reason(sum, &sum->lost, STR("too_far_ahead"), ahead, arena);
 	add_reason(sum, &sum->lost, STR("too_old"), spool->skipped - ahead, arena);
-	sum->silent += !spool->has_said;
-	if (!spool->has_said)
+	sum->without_status += !spool->has_status;
+	if (!spool->has_status)
 		return;
-	add(sum, &sum->taken, said->taken);
-	for (size_t i = 0; i < said->lost_count; i++)
-		add_reason(sum, &sum->lost, said->lost[i].reason, said->lost[i].samples, arena);
-	for (size_t i = 0; i < said->truncated_count; i++)
-		add_reason(sum, &sum->truncated, said->truncated[i].reason,
-			   said->truncated[i].samples, arena);
+	add(sum, &sum->taken, status->taken);
+	for (size_t i = 0; i < status->lost_count; i++)
+		add_reason(sum, &sum->lost, status->lost[i].reason, status->lost[i].samples, arena);
+	for (size_t i = 0; i < status->truncated_count; i++)
+		add_reason(sum, &sum->truncated, status->truncated[i].reason,
+			   status->truncated[i].samples, arena);
 }
 
 /* The likeliest of what can bring the rest below zero. */
 static const char *why_negative(const struct closing_sum *sum)
 {
-	if (sum->silent)
+	if (sum->without_status)
 		return "batches came without the agent's status: what was taken is not known";
 	if (sum->spools > 1)
 		return "a new spool counts losses of an older one whose last batches never came, "

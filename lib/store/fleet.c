@@ -64,7 +64,8 @@ static bool add_missing(struct balance_spool *spool, str missing, struct arena *
 	if (!seen_missing_parse(missing, scratch, &seen, err))
 		return false;
 
-	uint64_t gone = spool->has_said ? seen_missing_below(&seen, spool->said.spool_oldest) : 0;
+	uint64_t gone =
+		spool->has_status ? seen_missing_below(&seen, spool->status.spool_oldest) : 0;
 
 	spool->gap += gone;
 	spool->missing = seen_missing(&seen) - gone;
@@ -89,15 +90,15 @@ static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows,
 	uint64_t last_seen_ms = get_u64(rows, row, ROW_LAST_SEEN);
 	struct err unread;
 
-	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &unread);
+	spool.has_status = status.len && status_read(status, &spool.status, &scratch, &unread);
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
 	balance_add(&host->sum, &spool, &scan->arena);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
-	if (spool.has_said) {
-		host->node = str_copy(&scan->arena, spool.said.node);
-		host->version = str_copy(&scan->arena, spool.said.version);
+	if (spool.has_status) {
+		host->node = str_copy(&scan->arena, spool.status.node);
+		host->version = str_copy(&scan->arena, spool.status.version);
 	}
 	return true;
 }

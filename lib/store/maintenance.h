@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * keeper - what the tables need from time to time: partitions before anybody wants them, an end to
- * what is past its time (retention.h), an end to writers that stand still (janitor.h).
+ * maintenance - periodic work on the tables: creates partitions ahead of time, enforces retention
+ * (retention.h), terminates the connections of stuck writers (stuck_writers.h).
  *
- * Some of it waits for queries, half a minute perhaps. So it has a connection of its own, which is
- * there during a round only, and a thread that stores nothing. Any number may do this at once.
+ * Some of it waits for running queries, perhaps for half a minute. It therefore has a thread of its
+ * own, and a connection of its own that is open only while it runs. Any number of ingesters may run
+ * it at the same time.
  */
 #pragma once
 
@@ -13,15 +14,15 @@
 struct store_keeper_options {
 	const char *postgres; /* libpq conninfo or URI */
 	uint64_t retention_raw_ns, retention_rollup_ns;
-	uint64_t detach_ms; /* how long to wait for queries before another round; 0: 30 s */
-	uint64_t now_ms;    /* by our clock; 0: ask it */
+	uint64_t detach_ms; /* how long DETACH waits for queries until the next run; 0: 30 s */
+	uint64_t now_ms;    /* for tests: the local time; 0: read the clock */
 	const struct stop *stop;
 };
 
 struct store_keeper {
 	/* read freely: since init */
 	uint64_t partitions_made, partitions_dropped;
-	uint64_t writers_ended; /* others, that stood still and held something */
+	uint64_t writers_ended; /* connections of stuck writers that were terminated */
 	/* private */
 	struct store_keeper_options options;
 	struct postgres pg;
@@ -30,5 +31,5 @@ struct store_keeper {
 void store_keeper_init(struct store_keeper *maintenance,
 		       const struct store_keeper_options *options);
 
-/* A round; about one a minute will do. ERR_NOT_FOUND: nobody has made the tables yet. */
+/* Runs once; to be called about once a minute. ERR_NOT_FOUND: the tables do not exist yet. */
 bool store_keeper_run(struct store_keeper *maintenance, struct err *err) MUST_CHECK;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * known - which keys were written already, so that they need not be written again.
+ * seen_ids - a cache of ids that were written already and need not be written again.
  *
- * Two generations: when the young one is full it becomes the old one, and what was in the old one
- * is forgotten unless it was asked for since. Forgetting costs an upsert that changes nothing.
+ * It has two generations. When the young one is full it becomes the old one, and the ids of the
+ * previous old one are evicted, except those that were looked up since: they moved to the young
+ * one. An eviction costs one upsert that changes nothing. Not thread-safe.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 
 struct seen_ids {
 	/* private */
-	uint64_t *young, *old; /* open addressing, 0 is free */
+	uint64_t *young, *old; /* open addressing, 0: free slot */
 	size_t slots, young_count, max;
 };
 
@@ -22,5 +23,5 @@ void seen_ids_done(struct seen_ids *ids);
 bool seen_ids_has(struct seen_ids *ids, uint64_t key);
 void seen_ids_add(struct seen_ids *ids, uint64_t key);
 
-/* The database may have gone back in time: believe nothing. */
+/* Empties the cache: after a crash or failover the database may have lost commits. */
 void seen_ids_clear(struct seen_ids *ids);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * writer_series - series and label pairs of a flush that may be new.
+ * writer_series - upserts series, label pairs and names of sample labels that may be new.
  */
 #pragma once
 
 #include "store/writer_flush.h"
 
-/* Series, pairs and names of sample labels that may be new, in a transaction of their own. */
+/*
+ * Upserts, in a transaction of its own, the keys that are not in the seen-ids cache, and adds them
+ * to the cache after the commit.
+ */
 bool writer_series_put(struct flush *flush, struct err *err) MUST_CHECK;

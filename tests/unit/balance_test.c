@@ -23,8 +23,8 @@ struct spool_row {
 static struct balance_spool spool_of(const struct spool_row *row)
 {
 	struct balance_spool spool = {
-		.said.taken = row->taken == SILENT ? 0 : row->taken,
-		.has_said = row->taken != SILENT,
+		.status.taken = row->taken == SILENT ? 0 : row->taken,
+		.has_status = row->taken != SILENT,
 		.stored = row->stored,
 		.skipped = row->skipped,
 		.too_far_ahead = row->ahead,
@@ -35,7 +35,7 @@ static struct balance_spool spool_of(const struct spool_row *row)
 	};
 
 	for (size_t i = 0; i < NAMED && row->lost[i].reason; i++)
-		spool.said.lost[spool.said.lost_count++] =
+		spool.status.lost[spool.status.lost_count++] =
 			(struct status_count){ str_from(row->lost[i].reason),
 					       row->lost[i].samples };
 	return spool;
@@ -180,9 +180,9 @@ static void sorts_reasons_and_leaves_out_what_is_0(void **state)
 	AUTO_ARENA arena = { 0 };
 	struct closing_sum sum = { 0 };
 	const struct balance_spool spool = {
-		.said = { .truncated = { { STR("b"), 2 }, { STR("c"), 0 }, { STR("a"), 1 } },
-			  .truncated_count = 3 },
-		.has_said = true,
+		.status = { .truncated = { { STR("b"), 2 }, { STR("c"), 0 }, { STR("a"), 1 } },
+			    .truncated_count = 3 },
+		.has_status = true,
 	};
 
 	(void)state;
@@ -203,10 +203,11 @@ static void adds_up_more_reasons_than_it_holds_as_other(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < REASONS; i += STATUS_REASONS_MAX) {
-		struct balance_spool spool = { .said.taken = STATUS_REASONS_MAX, .has_said = true };
+		struct balance_spool spool = { .status.taken = STATUS_REASONS_MAX,
+					       .has_status = true };
 
 		for (size_t j = 0; j < STATUS_REASONS_MAX; j++)
-			spool.said.lost[spool.said.lost_count++] =
+			spool.status.lost[spool.status.lost_count++] =
 				(struct status_count){ str_format(&arena, "reason %02zu", i + j),
 						       1 };
 		balance_add(&sum, &spool, &arena);
