@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * label_reader - which names, values and types there are.
+ * label_reader - lists label names, values of a label, and profile types.
  */
 #pragma once
 
@@ -8,10 +8,10 @@
 #include "store/store_query.h"
 
 /*
- * Names of labels, values of one, ids of profile types; sorted, each once. `queries` (may be none)
- * are alternatives that a series must match one of: the API's match[]; the window is theirs where
- * there are any. Labels of samples (pid, ...) are found too. What belongs to series is known to the
- * day (UTC) or better, what belongs to samples to the millisecond.
+ * Distinct label names, values of one label, and ids of profile types; sorted. With queries (the
+ * API's match[]), only series that match at least one of them count, within the window of that
+ * query instead of [start_ms, end_ms). Labels of samples (pid, ...) are included. Labels of series
+ * are exact to the day (UTC) or better, labels of samples to the millisecond.
  */
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
 			      size_t query_count, uint64_t start_ms, uint64_t end_ms,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pair_choice - a matcher as a set of label pairs, so that series are told by the pairs they have,
- * and the names and values of these need not be known.
+ * pair_predicate - a matcher expressed as a set of label pair ids (a posting-list predicate).
  *
- * A predicate either demands one of its pairs or excludes all of them. It stands for the whole of a
- * matcher on series that alone can have the label.
+ * With it, series are matched by the ids of their pairs, without reading names and values. The
+ * predicate either requires one of its pairs or excludes all of them. It is equivalent to the
+ * matcher if only series have the label, and not samples.
  */
 #pragma once
 
@@ -14,15 +14,15 @@
 #include "store/store_bounds.h"
 
 struct pair_predicate {
-	bool is_resolved; /* false: the matcher must be tried on values */
-	bool excludes;    /* else it demands */
-	int64_t *ids;     /* each once */
-	str *values;      /* of the same */
+	bool is_resolved; /* false: the matcher must be tested on values */
+	bool excludes;    /* true: excludes series with a pair; false: requires one */
+	int64_t *ids;     /* distinct */
+	str *values;      /* values of the ids */
 	size_t count;
-	struct map set; /* of the ids, 8 bytes each */
+	struct map set; /* the ids as keys, 8 bytes each */
 };
 
-/* Where the values of a day are looked up. */
+/* Where the label values of a range of days are read. */
 struct pair_value_source {
 	struct postgres *pg;
 	const struct store_bounds *bounds;
@@ -30,21 +30,21 @@ struct pair_value_source {
 	struct arena *arena;
 };
 
-/* Without looking anything up: =, !=, and an expression that names its values. */
+/* Resolves =, != and expressions that are a list of literals, without reading values. */
 void pair_predicate_from_literals(struct pair_predicate *predicate, const struct matcher *matcher,
 				  struct arena *arena);
 
-/* Whether its expression says how the values begin, so that few are looked at. */
+/* True if the matching values have a common prefix, so that few values must be read. */
 bool pair_predicate_has_prefix(const struct matcher *matcher, struct arena *arena);
 
 /*
- * By the values that the days have. most > 0: leave it unmade where there would be more values to
- * look at than that.
+ * Resolves the predicate by testing the values that the days have. most > 0: leaves it unresolved
+ * if there are more than `most` values to test.
  */
 bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher *matcher,
 			 const struct pair_value_source *source, size_t most,
 			 struct err *err) MUST_CHECK;
 
-/* Whether a series of these pairs has what the predicate wants. */
+/* True if a series with these pairs satisfies the predicate. */
 bool pair_predicate_matches(const struct pair_predicate *predicate, const int64_t *pairs,
 			    size_t count);

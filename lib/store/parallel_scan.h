@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * parallel_scan - several connections that read the payloads of one scan, in one snapshot.
+ * parallel_scan - reads the payloads of one scan over several connections, within one snapshot.
  *
- * The leader goes through directories and hands batches over; workers start when there is more to
- * read than is worth their while, each in a thread and on a connection of its own that joins the
- * leader's snapshot. One that cannot join is left out, and the leader reads what nobody takes: so
- * workers cost nothing but speed. What is taken is given to each reader's own payload_reader, from
- * its own thread alone.
+ * The leader scans directories and pushes batches into a queue. When there is more to read than
+ * READ_ALONE_BYTES, workers start: each has a thread and a connection that joins the leader's
+ * snapshot. If a worker cannot join, it is left out, and the leader reads the remaining batches. A
+ * missing worker only costs speed. Each worker passes payloads to its own payload_reader, from its
+ * own thread.
  */
 #pragma once
 
@@ -18,34 +18,34 @@ struct parallel_scan;
 
 struct scan_worker {
 	struct store_reader *reader;
-	struct payload_reader rows; /* its pg, bounds and stats are the reader's */
+	struct payload_reader rows; /* with the reader's pg, bounds and stats */
 	/* private */
 	struct parallel_scan *scan;
 	pthread_t thread;
 	bool started;
-	struct err err; /* of the first that failed */
+	struct err err; /* of the first batch that failed */
 };
 
 struct parallel_scan {
 	struct store_reader *leader;
 	struct payload_reader rows;  /* the leader's own */
-	struct scan_worker *workers; /* filled in by who makes the scan */
+	struct scan_worker *workers; /* set by the caller */
 	size_t worker_count;
 	/* private */
 	struct queue batches;
-	size_t bytes; /* handed over so far */
+	size_t bytes; /* of all batches so far */
 	bool started;
-	bool leader_aborted; /* the leader, since a worker failed */
+	bool leader_aborted; /* the leader stopped because a worker failed */
 	char snapshot[64];
 	_Atomic bool failed;
 };
 
-/* Read the batch, or have it read; it is empty afterwards. */
+/* Reads the batch, or passes it to a worker; it is empty afterwards. */
 bool parallel_scan_read(struct parallel_scan *scan, struct payload_batch *batch,
 			struct err *err) MUST_CHECK;
 
 /*
- * Read what is left, and wait for the workers; `good` false: leave it, for the leader has failed.
- * To be called once. False: somebody has failed, and err says at what.
+ * Reads the remaining batches and waits for the workers. `good` false: the leader has failed, and
+ * the batches are dropped. Call once. False: the leader or a worker has failed; err is set.
  */
 bool parallel_scan_end(struct parallel_scan *scan, bool good, struct err *err) MUST_CHECK;

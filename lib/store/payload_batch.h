@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * payload_batch - stored rows of one partition whose payloads are wanted: read in one trip.
+ * payload_batch - rows of one partition whose payloads are read with one statement.
  */
 #pragma once
 
@@ -11,24 +11,24 @@
 #include "store/store_stats.h"
 
 struct payload_batch {
-	struct arena arena; /* of the names and places */
+	struct arena arena; /* of the texts and ranges */
 	str partition;
-	str places[READ_ROWS]; /* ctid: good within one snapshot */
+	str places[READ_ROWS]; /* ctid: valid within one snapshot */
 	size_t slices[READ_ROWS];
 	size_t count, bytes;
-	/* What of them: a place, the row's number, its first byte (from 1 on), how many. */
+	/* By range: ctid, index of the row, first byte (from 1), length. */
 	VEC(str) range_places;
 	VEC(int32_t) range_rows, range_ats, range_lens;
-	bool has_slices; /* of one row at least not all is read */
+	bool has_slices; /* at least one row is not read whole */
 };
 
-/* The payload of a row, or its head with as many of its slices. */
+/* The payload of a row, or its head and some of its slices. */
 struct row_fragment {
 	str bytes;
 	size_t slices; /* 0: all of them */
 };
 
-/* Who reads, and where payloads go. */
+/* A connection that reads payloads, and the callback for them. */
 struct payload_reader {
 	struct postgres *pg;
 	const struct store_bounds *bounds;
@@ -37,11 +37,14 @@ struct payload_reader {
 	void *self;
 };
 
-/* Whether it has room for a row of that partition. */
+/* True if the batch has room for a row of that partition. */
 bool payload_batch_has_room(const struct payload_batch *batch, str partition);
 void payload_batch_add(struct payload_batch *batch, str partition, str place,
 		       const struct chunk_ranges *ranges);
 
-/* It is empty afterwards. */
+/*
+ * Reads the payloads and calls on_payload() for each; the batch is empty afterwards. If
+ * on_payload() fails with ERR_INVALID, the row counts as unreadable.
+ */
 bool payload_batch_read(struct payload_batch *batch, const struct payload_reader *reader,
 			struct err *err) MUST_CHECK;

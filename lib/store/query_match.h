@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * query_match - what of a row a query means: by its directory, by its series, by its samples.
+ * query_match - which data of a row a query matches: by its directory, its series, its samples.
  *
- * For the reader's own files.
+ * For the readers of this folder only.
  */
 #pragma once
 
@@ -15,21 +15,21 @@ struct query_match {
 	const struct selector *selector;
 	const struct store_bounds *bounds;
 	struct store_window window;
-	bool everything; /* every series of the selector's type is meant; none is in `found` */
+	bool everything; /* every series of the selector's type matches; `matched` is empty */
 	struct matched_series matched;
 };
 
-/* Find the series that the selector means; NULL: all there are. */
+/* Finds the series that match the selector (NULL: every series). Counts into reader->stats. */
 bool query_match_find(struct query_match *match, struct store_reader *reader,
 		      struct err *err) MUST_CHECK;
 
-/* Matchers that need a label which no sample of the row has: a bit each. */
+/* Bit i: matcher i requires a label that no sample of the row has. */
 uint32_t query_match_never(const struct selector *selector,
 			   const struct chunk_directory *directory);
 
-/* A chunk_filter's series(); `self` is the match. */
+/* Callback for chunk_filter.series; `self` is a struct query_match. */
 bool query_match_series(void *self, uint64_t id, str type, struct labels *ret_labels);
 
-/* Leave out, in place, the samples whose own labels an open matcher does not match. */
+/* Removes, in place, the samples whose own labels fail a matcher that is open for the series. */
 bool query_match_samples(const struct query_match *match, struct sample_set *set,
 			 struct arena *arena, struct err *err) MUST_CHECK;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reader - finds samples and labels in PostgreSQL. It never writes.
+ * reader - a read-only connection to PostgreSQL, and the snapshot that a query reads.
  *
- * Samples are handed to a sink row by row, so a query's memory does not grow with what it reads.
- * All that one reader reads between store_reader_begin() and store_reader_end() is one snapshot.
- * One thread per reader.
+ *     store_reader_begin(&reader, &bounds, err);
+ *     ... sample_reader.h, series_reader.h, label_reader.h, fleet.h, share.h
+ *     store_reader_end(&reader);
+ *
+ * Everything read between begin and end belongs to one snapshot. One thread per reader.
  */
 #pragma once
 
@@ -14,11 +16,11 @@
 
 struct store_reader_options {
 	const char *postgres;    /* libpq conninfo or URI; must outlive the reader */
-	uint64_t wait_ms;        /* for each answer of the server; 0: as long as a query may take */
-	const struct stop *stop; /* ends every wait */
+	uint64_t wait_ms;        /* for each response of the server; 0: QUERY_TIMEOUT_MAX_MS */
+	const struct stop *stop; /* cancels every wait */
 };
 
-/* Of what is in [start_ms, end_ms) only sums of whole hours are left. */
+/* A range [start_ms, end_ms) of which retention has left only hourly sums. */
 struct store_gap {
 	uint64_t start_ms, end_ms;
 };
@@ -27,31 +29,34 @@ enum { STORE_GAPS_MAX = 2 };
 
 struct store_reader {
 	struct store_stats stats; /* since store_reader_begin() */
-	/* Of the last query for samples: what is missing from it, for which sums do not suffice. */
+	/* Gaps in the result of the last query for samples, which needed more than sums. */
 	struct store_gap gaps[STORE_GAPS_MAX];
 	size_t gap_count;
 	/* private */
 	struct postgres pg;
 	struct store_reader_options options;
-	struct store_bounds bounds; /* of what began last */
+	struct store_bounds bounds; /* of the current query */
 };
 
-/* Connect. */
+/* Connects. After a failure the reader is closed. */
 bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
 		       struct err *err) MUST_CHECK;
 void store_reader_close(struct store_reader *reader);
 
 /*
- * Begin a snapshot; connects again where the connection was lost. ERR_NOT_FOUND: the database has
- * no tables yet. All until store_reader_end() is done within the bounds, or fails: then the
- * connection is closed where PostgreSQL is still at it, so that it ends too. NULL bounds:
- * QUERY_TIMEOUT_MAX_MS, which no bounds may be beyond.
+ * Begins a snapshot; reconnects if the connection was lost. ERR_NOT_FOUND: the tables do not exist
+ * yet. Every call until store_reader_end() ends within the bounds or fails; if PostgreSQL is still
+ * executing then, the connection is closed, which cancels the query. NULL bounds:
+ * QUERY_TIMEOUT_MAX_MS, which is also the maximum of any bounds.
  */
 bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
 			struct err *err) MUST_CHECK;
 void store_reader_end(struct store_reader *reader);
 
-/* The snapshot, for others to read in it too while it lasts; and joining it. */
+/*
+ * Exports the id of the snapshot, and makes another reader join it. The snapshot exists until the
+ * exporting reader ends it.
+ */
 bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t size,
 			 struct err *err) MUST_CHECK;
 bool store_reader_join(struct store_reader *reader, const char *snapshot,

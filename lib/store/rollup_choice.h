@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rollup_choice - which sums of whole hours say all that a question asks.
+ * rollup_choice - which rollups suffice for a query, and which columns it can skip.
  *
- * For the reader's own files.
+ * For the sample reader only.
  */
 #pragma once
 
@@ -11,23 +11,24 @@
 #include "store/store_query.h"
 
 struct rollup_choice {
-	/* What is needed, without the names of labels that no sample of these days has. */
+	/* The projection, without label names that no sample of these days has. */
 	struct store_needs needs;
-	bool is_fleet; /* sums without instances are enough, whatever the series are */
+	bool is_fleet; /* sums without instances suffice */
 };
 
+/* Decides by the query alone, before series are found. */
 bool rollup_choice_make(const struct store_query *query, const struct store_window *window,
 			struct store_reader *reader, struct arena *arena,
 			struct rollup_choice *ret_sums, struct err *err) MUST_CHECK;
 
-/* What may stay packed, by the series that were found: of enum chunk_without. */
+/* The columns that can be skipped, given the matched series: of enum chunk_without. */
 unsigned int rollup_choice_without(const struct rollup_choice *sums,
 				   const struct matched_series *matched);
 
-/* The kinds that say it by series, or by process; none where samples must be read. */
+/* The kinds of sums by series or process that suffice. Returns their count; 0: read samples. */
 size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
 			   const struct matched_series *matched,
 			   int32_t ret_kinds[ROLLUP_KIND_COUNT]);
 
-/* In place of series that were found: the one that all sums without instances are of. */
+/* Replaces the matched series with the one series of all sums without instances. */
 void rollup_choice_fleet(const struct selector *selector, struct matched_series *matched);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sample_reader - finds samples in PostgreSQL.
+ * sample_reader - reads the samples that a query selects, over one or several connections.
  *
- * Samples are handed to a sink row by row, so a query's memory does not grow with what it reads.
+ * Samples are passed to a sink row by row, so the memory of a query does not grow with the amount
+ * of data that it reads.
  */
 #pragma once
 
@@ -10,34 +11,36 @@
 #include "store/reader.h"
 #include "store/store_query.h"
 
-/* Where samples go; called from one thread at a time. */
+/* Receives samples. A sink is called from one thread at a time. */
 struct store_sink {
 	/*
-	 * The matching samples of one stored row, at least one. Series have their labels; stacks
-	 * and label sets that no sample speaks of may be there too. The set lives until this
-	 * returns.
+	 * Called with the matching samples of one stored row, at least one. Series have their
+	 * labels. The set may contain stacks and label sets that no sample references. It lives
+	 * until the callback returns.
 	 */
 	bool (*take)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
 	/*
-	 * The same before it: also the samples whose own labels the selector does not mean, where
-	 * it means their series. May be NULL.
+	 * Called before take() with all samples of the matching series, including samples whose
+	 * own labels do not match the selector. May be NULL.
 	 */
 	bool (*see)(void *self, const struct sample_set *set, struct err *err);
 };
 
 /*
- * Readers that answer one query together: the first has begun, the others join its snapshot if
- * there is much to read, and connect for that where need be. They need their options and no more.
+ * The readers of a parallel scan: readers[0] is the leader and must have begun its snapshot. The
+ * other readers need only their options: they connect and join the snapshot if the amount of data
+ * is worth it (parallel_scan.h).
  */
 struct store_team {
 	struct store_reader *readers;
 	size_t count;
 };
 
-/* sinks: one for each reader of the team; a sample goes to one of them. */
+/* sinks: one for each reader; each sample is passed to exactly one of them. */
 bool store_team_samples(const struct store_team *team, const struct store_query *query,
 			const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
+/* The same over one connection. */
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
 			  const struct store_sink *sink, struct err *err) MUST_CHECK;

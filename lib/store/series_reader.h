@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * series_reader - which series of a selector have a sample within the window.
+ * series_reader - lists the series that have a sample which matches a query.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "store/store_query.h"
 
 /*
- * The series that have a sample which one of the queries means, sorted by type and labels, each
- * once. Exact to the millisecond; the period is not told.
+ * The distinct series that have a sample which matches at least one of the queries, sorted by type
+ * and labels. Exact to the millisecond. The period of the series is not set.
  */
 bool store_reader_series(struct store_reader *reader, const struct store_query *queries,
 			 size_t query_count, struct arena *arena, struct series **ret_series,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * step_sums - sums over steps of time, out of the directories of rows.
+ * step_sums - sums over time steps, computed from the directories of rows.
  *
- * A directory has of each series the sum, and the first and last time. Where both are of one step,
- * and labels of the series are enough, nothing of the payload is needed. A row goes one way or the
- * other, whole: where one of its series that are meant needs the payload, all are read there.
+ * A directory has the sum and the first and last time of each series. If both times are within one
+ * step and labels of the series suffice, the payload is not needed. This applies to whole rows: if
+ * one of the matching series needs the payload, the payload is read for all of them.
  *
- * For the reader's own files.
+ * For the sample reader only.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ struct step_sums {
 	struct arena arena;
 	struct sample_set set;
 	bool has_begun, has_failed;
-	struct err err; /* why */
+	struct err err; /* the first error of the sink */
 };
 
-/* True: the sink has all that is meant of the row, or gets it later; the payload can stay. */
+/* True: the row is accounted for, and the sink has or will get it; do not read the payload. */
 bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory);
 
-/* Give the sink what is left, unless something else has failed (`good` false). */
+/* Passes the remaining sums to the sink, unless `good` is false (the scan failed). */
 bool step_sums_end(struct step_sums *steps, bool good, struct err *err) MUST_CHECK;

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_query - which samples, and what of them is needed.
+ * store_query - which samples a query selects, and which columns of them the caller needs.
  */
 #pragma once
 
 #include "profile/selector.h"
 
-/* What of samples is needed: the less it is, the less is unpacked. {0}: all of it. */
+/*
+ * The projection: what the caller does not need, the reader may leave out or sum up. The less is
+ * needed, the less is read and decompressed. {0}: everything.
+ */
 struct store_needs {
-	bool no_stacks; /* they come with the empty stack */
-	/* Above 0, with no_stacks: samples of a series and step, cut from the window's start on,
-	 * may come as their sum, with the time of the first. */
+	bool no_stacks; /* samples may have the empty stack */
+	/* If above 0, together with no_stacks: samples of a series within one step may be replaced
+	 * with their sum at the time of the first. Steps count from the window's start. */
 	uint64_t step_ms;
-	/* Samples of a whole hour may come as their sum, with the hour's beginning as their time,
-	 * where labels of the series are enough; of gauges, with the times of their profiles and
-	 * their pid (rollup_gauge.h). */
+	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
+	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
+	 * (rollup_gauge.h). */
 	bool no_times;
-	bool no_hours; /* so may those of a whole day (UTC) */
-	/* Of their own labels those of these names, where the series lacks them: without any that
-	 * can be such, samples come with none. */
+	bool no_hours; /* samples of a whole day (UTC) may be summed as well */
+	/* Of the samples' own labels the caller needs only these names, and only if the series
+	 * lacks them. If no such label can exist, samples have no labels of their own. */
 	bool some_labels;
 	const str *label_names;
 	size_t label_count;
-	bool few_labels; /* of the series', too, none but those is needed */
+	bool few_labels; /* the caller needs no other labels of the series either */
 };
 
-/* Which samples. The window is [start_ms, end_ms). */
+/* The window is [start_ms, end_ms). */
 struct store_query {
-	const struct selector *selector; /* NULL, for series alone: of every type */
+	const struct selector *selector; /* NULL: every series (series_reader.h only) */
 	uint64_t start_ms, end_ms;
 	struct store_needs needs;
 };

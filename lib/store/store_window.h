@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_window - the time a reader looks at, cut to what a database can say.
+ * store_window - the time range of a query, limited to times that PostgreSQL can represent.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct store_window {
 	uint64_t start_ms, end_ms;   /* [start_ms, end_ms) */
-	int64_t first_day, last_day; /* since 1970, UTC, both included */
+	int64_t first_day, last_day; /* since 1970, UTC; inclusive */
 };
 
 static inline struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
@@ -25,7 +25,7 @@ static inline struct store_window store_window_of(uint64_t start_ms, uint64_t en
 	return window;
 }
 
-/* Whether samples from first_ms to last_ms are from before the window's end and after its start. */
+/* True if the range [first_ms, last_ms] overlaps the window. */
 static inline bool store_window_overlaps(const struct store_window *window, uint64_t first_ms,
 					 uint64_t last_ms)
 {

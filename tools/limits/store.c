@@ -40,7 +40,7 @@ static const struct limit rows[] = {
 	LIMIT(COMPACT_FEW_SAMPLES, COUNT, "samples of a bucket that wait for more of their hour",
 	      "so many and more become a chunk when they are `--compaction-age` old"),
 	LIMIT(COMPACT_BYTES_MAX, BYTES, "their payloads", PACE),
-	LIMIT(COMPACT_HELD_MAX, BYTES, "what was read of them, in memory", PACE),
+	LIMIT(COMPACT_MEMORY_MAX, BYTES, "what was read of them, in memory", PACE),
 	LIMIT(ROLLUP_SAMPLES_MAX, COUNT, "samples, or sums, that one transaction sums up",
 	      "nothing is lost: it is a pace"),
 	LIMIT(ROLLUP_BYTES_MAX, BYTES, "their payloads", "nothing is lost: it is a pace"),
