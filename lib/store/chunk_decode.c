@@ -46,14 +46,14 @@ static void read_label_sets(struct chunk_decoder *decoder)
 	}
 }
 
-/* One series of the row, as its table says it. */
+/* One entry of the series table of a slice. */
 struct series_entry {
 	uint64_t id, period, count, unit;
 	str type;
-	uint32_t series; /* in the set, when wanted */
+	uint32_t series; /* index in the set, if wanted */
 };
 
-/* The set's index of a label set of the row. */
+/* The set's index of a label set of the row, which is added on first use. */
 static uint32_t use_labels(struct chunk_decoder *decoder, uint64_t index)
 {
 	uint32_t *used = &decoder->labels_used[index];
@@ -89,7 +89,7 @@ static bool has_room_for_sample(struct chunk_decoder *decoder)
 	       chunk_decoder_has_room(decoder, 2 * set->samples.cap, sizeof(struct sample));
 }
 
-/* Where nobody wants them they are not looked at. */
+/* Skips the samples of a series that is not wanted, without decoding them. */
 static void skip_samples(struct chunk_decoder *decoder, const struct series_entry *entry)
 {
 	struct reader *columns = decoder->columns.of;
@@ -103,8 +103,8 @@ static void skip_samples(struct chunk_decoder *decoder, const struct series_entr
 		reader_skip_varints(&columns[CHUNK_VALUES], entry->count);
 }
 
-/* Of several samples of one time only the first says its stack whole. */
-static uint32_t take_stack(struct chunk_decoder *decoder, bool is_step, uint32_t before)
+/* Of consecutive samples with the same time, all but the first store a step. */
+static uint32_t read_stack(struct chunk_decoder *decoder, bool is_step, uint32_t before)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STACKS];
 	uint64_t index = reader_varint(column);
@@ -116,7 +116,7 @@ static uint32_t take_stack(struct chunk_decoder *decoder, bool is_step, uint32_t
 	return (uint32_t)index;
 }
 
-/* The next sample of the series, after the one that `sample` is; its label set is the row's. */
+/* Advances `sample` to the next sample of the series. Its label set is an index of the row. */
 static bool next_sample(struct chunk_decoder *decoder, const struct series_entry *entry,
 			bool is_first, struct sample *sample)
 {
@@ -128,7 +128,7 @@ static bool next_sample(struct chunk_decoder *decoder, const struct series_entry
 
 	sample->time_ms += step_ms;
 	if (decoder->stacks_used)
-		sample->stack = take_stack(decoder, !is_first && !step_ms, sample->stack);
+		sample->stack = read_stack(decoder, !is_first && !step_ms, sample->stack);
 	if (decoder->label_sets)
 		sample->labels =
 			(uint32_t)chunk_decoder_read_index(labels, decoder->label_set_count);
@@ -137,8 +137,8 @@ static bool next_sample(struct chunk_decoder *decoder, const struct series_entry
 	return !times->failed && !stacks->failed && !labels->failed && !values->failed;
 }
 
-/* Its label set is put into the set, its stack not yet. False: there is no room. */
-static bool take_sample(struct chunk_decoder *decoder, struct sample sample)
+/* Adds the sample with its label set; its stack stays an index of the row. False: no room. */
+static bool add_sample(struct chunk_decoder *decoder, struct sample sample)
 {
 	if (!has_room_for_sample(decoder))
 		return false;
@@ -158,12 +158,11 @@ static void read_samples(struct chunk_decoder *decoder, const struct series_entr
 
 	for (uint64_t i = 0; i < entry->count; i++)
 		if (!next_sample(decoder, entry, i == 0, &sample) ||
-		    (is_in_window(decoder->filter, sample.time_ms) &&
-		     !take_sample(decoder, sample)))
+		    (is_in_window(decoder->filter, sample.time_ms) && !add_sample(decoder, sample)))
 			return;
 }
 
-/* For what the slice may still have; never less than double, for there are many slices. */
+/* Reserves room for the rest of the slice; at least doubles, since there are many slices. */
 static void reserve_samples(struct chunk_decoder *decoder)
 {
 	struct sample_set *set = decoder->set;
@@ -178,7 +177,7 @@ static void reserve_samples(struct chunk_decoder *decoder)
 		sample_set_reserve(set, 0, 0, needed);
 }
 
-/* Of a slice. */
+/* Reads the series of a slice, with their samples. */
 static void read_series(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
@@ -207,22 +206,21 @@ static void read_series(struct chunk_decoder *decoder)
 		}
 		entry.series = sample_set_series(decoder->set, entry.type, labels, entry.period);
 		decoder->set->series.items[entry.series].id = entry.id;
-		if (wanted++ > 0) /* one alone is small beside the slice */
+		if (wanted++ > 0) /* a single series is small compared to the slice */
 			reserve_samples(decoder);
 		read_samples(decoder, &entry);
 	}
 }
 
-/* What a table refers to must be whole before the table is read. */
-static bool columns_hold(const struct chunk_decoder *decoder, struct err *err)
+/* To be checked before a table is read that refers to tables read so far. */
+static bool columns_are_valid(const struct chunk_decoder *decoder, struct err *err)
 {
 	if (decoder->too_large)
 		return err_set(err, ERR_INVALID, "a row needs more than %d bytes of memory",
 			       CHUNK_MEMORY_MAX);
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
 		if (decoder->columns.of[i].failed)
-			return err_set(err, ERR_INVALID,
-				       "column %zu of a row does not hold what it should", i);
+			return err_set(err, ERR_INVALID, "column %zu of a row is malformed", i);
 	return true;
 }
 
@@ -231,7 +229,8 @@ static bool are_used_up(const struct chunk_decoder *decoder, size_t first, size_
 {
 	for (size_t i = first; i < end; i++)
 		if (reader_left(&decoder->columns.of[i]))
-			return err_set(err, ERR_INVALID, "column %zu of a row holds too much", i);
+			return err_set(err, ERR_INVALID, "column %zu of a row has trailing bytes",
+				       i);
 	return true;
 }
 
@@ -247,12 +246,12 @@ static bool read_slices(struct chunk_decoder *decoder, struct err *err)
 		if (!open)
 			break;
 		read_series(decoder);
-		if (!columns_hold(decoder, err) ||
+		if (!columns_are_valid(decoder, err) ||
 		    !are_used_up(decoder, CHUNK_SHARED_COUNT, CHUNK_COLUMN_COUNT, err))
 			return false;
 	}
 	return columns->opened_count == wanted ||
-	       err_set(err, ERR_INVALID, "a row with %" PRIu64 " of %" PRIu64 " slices",
+	       err_set(err, ERR_INVALID, "a row has %" PRIu64 " of %" PRIu64 " slices",
 		       columns->opened_count, wanted);
 }
 
@@ -261,15 +260,15 @@ static bool decode(struct chunk_decoder *decoder, struct err *err)
 	unsigned int without = decoder->filter->without;
 
 	read_strings(decoder);
-	if (!(without & CHUNK_NO_LABELS) && columns_hold(decoder, err))
+	if (!(without & CHUNK_NO_LABELS) && columns_are_valid(decoder, err))
 		read_label_sets(decoder);
 	if (!(without & CHUNK_NO_STACKS))
 		chunk_stacks_count(decoder);
-	if (!columns_hold(decoder, err) || !read_slices(decoder, err))
+	if (!columns_are_valid(decoder, err) || !read_slices(decoder, err))
 		return false;
 	if (decoder->stacks_used)
 		chunk_stacks_read(decoder);
-	return columns_hold(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
+	return columns_are_valid(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
 }
 
 bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,

@@ -15,7 +15,6 @@ bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_
 	return false;
 }
 
-/* Each item takes a byte at least, so a count beyond what is left is a lie. */
 uint64_t chunk_decoder_read_count(struct reader *column)
 {
 	uint64_t count = reader_varint(column);

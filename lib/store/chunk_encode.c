@@ -23,7 +23,7 @@ static void ranks_use(struct ranks *ranks, uint32_t index)
 	ranks->of[index] = (uint32_t)ranks->count;
 }
 
-/* The order of use was not the row's: number them anew. */
+/* Reassigns the ranks, given in order of use, in the row's order. */
 static void ranks_sort(struct ranks *ranks, int (*compare)(const void *, const void *, void *),
 		       struct chunk_encoder *encoder)
 {
@@ -217,7 +217,7 @@ static void put_label_sets(struct chunk_encoder *encoder)
 	}
 }
 
-/* A table whose count is known only at its end. */
+/* Prepends the count of a table, which is known only at its end. */
 static void put_count_before(struct buf *column, size_t count)
 {
 	struct buf counted = { .arena = column->arena };
@@ -254,7 +254,7 @@ static bool fits(const struct chunk_encoder *encoder)
 	       (raw <= ROW_RAW_MAX && encoder->stack_frames <= ROW_FRAMES_MAX);
 }
 
-/* Lengths and bytes of these columns, and the checksum of all since `from`. */
+/* Lengths and bytes of these columns, then the checksum of the row from `from` on. */
 static void put_columns(struct chunk_encoder *encoder, struct buf *row, size_t from,
 			const struct buf *columns, size_t count, int level)
 {

@@ -4,17 +4,17 @@
 #include "profile/limits.h"
 #include "store/limits.h"
 
-/* What a table of the row holds, indexed as the row does. */
+/* Tables of the row, indexed as in the row. */
 struct stacks {
 	struct chunk_decoder *decoder;
 	struct frame *origins; /* type, build id and path filled */
-	uint32_t *frames;      /* their index in the set */
-	bool *frames_used;     /* NULL: all are */
-	uint32_t *stacks;      /* their index in the set */
+	uint32_t *frames;      /* index in the set */
+	bool *frames_used;     /* NULL: all are used */
+	uint32_t *stacks;      /* index in the set */
 	uint64_t origin_count, frame_count;
 };
 
-static uint32_t take_u32(struct reader *column)
+static uint32_t read_u32(struct reader *column)
 {
 	uint64_t value = reader_varint(column);
 
@@ -37,7 +37,7 @@ static void read_origins(struct stacks *stacks)
 	}
 }
 
-/* Function, file and lines of a frame that has some. */
+/* Function, file and lines of a named frame. */
 static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct frame *frame)
 {
 	struct reader *names = &decoder->columns.of[CHUNK_NAMES];
@@ -50,8 +50,8 @@ static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct
 	frame->function = decoder->strings[*function];
 	frame->system_name = chunk_decoder_read_string(decoder, names);
 	frame->file = chunk_decoder_read_string(decoder, names);
-	frame->line = take_u32(names);
-	frame->start_line = take_u32(names);
+	frame->line = read_u32(names);
+	frame->start_line = read_u32(names);
 }
 
 static void read_frames(struct stacks *stacks)
@@ -86,11 +86,11 @@ static void read_frames(struct stacks *stacks)
 	}
 }
 
-/* Of the stacks that are used either marks the frames, or puts the stacks into the set. */
+/* The first pass marks the frames of the stacks in use; the second adds these stacks to the set. */
 enum stack_pass { MARK_FRAMES, PUT_STACKS };
 
-static void settle(struct stacks *stacks, enum stack_pass pass, uint32_t frame,
-		   uint32_t *ret_of_set)
+static void visit_frame(struct stacks *stacks, enum stack_pass pass, uint32_t frame,
+			uint32_t *ret_of_set)
 {
 	if (pass == MARK_FRAMES)
 		stacks->frames_used[frame] = true;
@@ -98,10 +98,10 @@ static void settle(struct stacks *stacks, enum stack_pass pass, uint32_t frame,
 		*ret_of_set = stacks->frames[frame];
 }
 
-/* A stack on the way through them, as frames of the row. */
+/* The current stack, as frames of the row. */
 struct stack_cursor {
 	uint32_t frames[STACK_DEPTH_MAX];
-	uint64_t depth, shared; /* shared: with the stack before */
+	uint64_t depth, shared; /* shared: with the previous stack */
 	uint64_t total;         /* frames of all so far */
 };
 
@@ -124,30 +124,30 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 	return !frames->failed;
 }
 
-static void go_through(struct stacks *stacks, enum stack_pass pass, struct reader *shapes,
-		       struct reader *frames)
+static void visit_stacks(struct stacks *stacks, enum stack_pass pass, struct reader *shapes,
+			 struct reader *frames)
 {
 	struct chunk_decoder *decoder = stacks->decoder;
 	struct stack_cursor cursor = { .depth = 0 };
 	uint32_t of_set[STACK_DEPTH_MAX] = { 0 };
-	uint64_t settled = 0; /* frames of the cursor that were seen to */
+	uint64_t visited = 0; /* frames of the cursor visited since they last changed */
 
 	for (uint64_t i = 0; i < decoder->stack_count; i++) {
 		if (!next_stack(stacks, shapes, frames, &cursor))
 			return;
-		if (settled > cursor.shared)
-			settled = cursor.shared;
+		if (visited > cursor.shared)
+			visited = cursor.shared;
 		if (!decoder->stacks_used[i])
 			continue;
-		for (; settled < cursor.depth; settled++)
-			settle(stacks, pass, cursor.frames[settled], &of_set[settled]);
+		for (; visited < cursor.depth; visited++)
+			visit_frame(stacks, pass, cursor.frames[visited], &of_set[visited]);
 		if (pass == PUT_STACKS)
 			stacks->stacks[i] =
 				sample_set_stack(decoder->set, of_set, (size_t)cursor.depth);
 	}
 }
 
-/* What nobody speaks of is not looked up: a slice of a hundred needs few of the row's frames. */
+/* Frames that no stack in use references are not added: few slices need few frames of the row. */
 static void mark_frames(struct stacks *stacks)
 {
 	struct chunk_columns *columns = &stacks->decoder->columns;
@@ -155,7 +155,7 @@ static void mark_frames(struct stacks *stacks)
 	struct reader frames = columns->of[CHUNK_STACK_FRAMES];
 
 	stacks->frames_used = arena_array(&stacks->decoder->scratch, bool, stacks->frame_count);
-	go_through(stacks, MARK_FRAMES, &shapes, &frames);
+	visit_stacks(stacks, MARK_FRAMES, &shapes, &frames);
 	if (shapes.failed || frames.failed)
 		reader_fail(&columns->of[CHUNK_STACK_SHAPES]);
 }
@@ -193,8 +193,8 @@ void chunk_stacks_read(struct chunk_decoder *decoder)
 	read_frames(&stacks);
 	if (columns->of[CHUNK_FRAMES].failed || columns->of[CHUNK_NAMES].failed)
 		return;
-	go_through(&stacks, PUT_STACKS, &columns->of[CHUNK_STACK_SHAPES],
-		   &columns->of[CHUNK_STACK_FRAMES]);
+	visit_stacks(&stacks, PUT_STACKS, &columns->of[CHUNK_STACK_SHAPES],
+		     &columns->of[CHUNK_STACK_FRAMES]);
 	for (size_t i = decoder->first_sample; i < set->samples.len; i++)
 		set->samples.items[i].stack = stacks.stacks[set->samples.items[i].stack];
 }

@@ -9,7 +9,7 @@
 
 #define SQLSTATE_NO_PARTITION "23514"
 
-/* Levels of zstd: what is joined is soon written again, a chunk is kept. */
+/* zstd's levels: coalesced rows are soon rewritten, chunks are kept. */
 enum { COALESCED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
 static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
@@ -31,10 +31,10 @@ static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, stru
 	return true;
 }
 
-/* As many as should fit into memory; the rest is another job's. */
+/* Locks as many rows as should fit into memory; the others are left for another job. */
 static bool claim(struct compact_job *job, struct err *err)
 {
-	_Static_assert(COMPACT_ROWS_MAX == 1024, "said in the statement below");
+	_Static_assert(COMPACT_ROWS_MAX == 1024, "as in the SQL below");
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param params[] = {
 		postgres_i64(&job->arena, job->bucket),
@@ -68,7 +68,7 @@ static bool claim(struct compact_job *job, struct err *err)
 	return true;
 }
 
-/* ERR_INVALID: the row at ret_bad, by its place, is damaged. */
+/* ERR_INVALID: the row is corrupt; ret_bad is its ctid. */
 static bool read_row(struct compact_job *job, const struct postgres_rows *rows, size_t i,
 		     str *ret_bad, struct err *err)
 {
@@ -78,13 +78,13 @@ static bool read_row(struct compact_job *job, const struct postgres_rows *rows, 
 		.samples = (uint64_t)postgres_get_i64(rows, i, 2),
 		.payload = postgres_get(rows, i, 3),
 	};
-	str place = str_copy(&job->arena, postgres_get(rows, i, 4));
+	str location = str_copy(&job->arena, postgres_get(rows, i, 4));
 
 	if (!job->kind->add(job, &row, err)) {
-		*ret_bad = place;
+		*ret_bad = location;
 		return false;
 	}
-	*vec_push(&job->arena, &job->locations) = place;
+	*vec_push(&job->arena, &job->locations) = location;
 	job->counts.rows++;
 	job->counts.bytes += row.payload.len;
 	job->counts.samples += row.samples;
@@ -95,29 +95,29 @@ static bool read_batch(struct compact_job *job, const struct row_location *locat
 		       str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	str *ats = arena_array(&job->arena, str, count);
+	str *ctids = arena_array(&job->arena, str, count);
 	str sql = str_format(&job->arena,
 			     "SELECT first_ms, last_ms, samples, payload, ctid FROM " STR_FMT
 			     " WHERE ctid = ANY ($1) ORDER BY first_ms%c",
 			     STR_ARG(job->partition), '\0');
 
 	for (size_t i = 0; i < count; i++)
-		ats[i] = locations[i].at;
+		ctids[i] = locations[i].at;
 
-	struct postgres_param param = postgres_tids(&job->arena, ats, count);
+	struct postgres_param param = postgres_tids(&job->arena, ctids, count);
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
 	if (rows.count != count)
-		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone", count - rows.count,
-			       count);
+		return err_set(err, ERR_IO, "%zu of %zu locked rows have disappeared",
+			       count - rows.count, count);
 	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_MEMORY_MAX; i++)
 		if (!read_row(job, &rows, i, ret_bad, err))
 			return false;
 	return true;
 }
 
-/* Those that are read before memory is full, some at a time; the others stay as they are. */
+/* Reads claimed rows in batches until the memory limit; the others stay unchanged. */
 static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 {
 	const struct row_location *locations = job->claimed.items;
@@ -211,7 +211,7 @@ static bool mark(struct compact_job *job, str what, const str *locations, size_t
 	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
 	return postgres_affected(&rows) == count ||
-	       err_set(err, ERR_IO, "%zu rows were to be marked, and %zu were", count,
+	       err_set(err, ERR_IO, "%zu rows should have been marked, %zu were", count,
 		       (size_t)postgres_affected(&rows));
 }
 
@@ -245,14 +245,15 @@ static bool replace(struct compact_job *job, struct err *err)
 	return true;
 }
 
-/* What is wrong with a row is said once; queries that need it say it each time. */
-static bool mark_unreadable(struct compact_job *job, str place, const struct err *why,
+/* Logs the corrupt row once. Queries that need it report it each time. */
+static bool mark_unreadable(struct compact_job *job, str location, const struct err *why,
 			    struct err *err)
 {
-	log_warn("a row is damaged, and stays as it is", "table=" STR_FMT " bucket=%d error=\"%s\"",
-		 STR_ARG(job->partition), (int)job->bucket, why->msg);
+	log_warn("a row is corrupt and is left unchanged",
+		 "table=" STR_FMT " bucket=%d error=\"%s\"", STR_ARG(job->partition),
+		 (int)job->bucket, why->msg);
 	if (!postgres_exec(&job->compactor->pg, "ROLLBACK; BEGIN", err) ||
-	    !mark(job, STR("unreadable = true"), &place, 1, err) ||
+	    !mark(job, STR("unreadable = true"), &location, 1, err) ||
 	    !postgres_exec(&job->compactor->pg, "COMMIT", err))
 		return false;
 	job->compactor->unreadable++;
@@ -280,7 +281,7 @@ static bool run(struct compact_job *job, uint64_t old_ms, bool *ret_found, struc
 	return false;
 }
 
-/* Days that nobody has made yet; made apart, as it would make others wait in a transaction. */
+/* Creates missing partitions outside the job's transaction, which would make others wait. */
 static bool make_days(struct compact_job *job, struct err *err)
 {
 	bool made;
@@ -322,7 +323,7 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 
 		if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 			postgres_close(pg);
-		/* Found again, it will go through. */
+		/* The next run finds the same rows, and the partition. */
 		if (lacks_day && postgres_is_open(pg))
 			good = make_days(&job, err);
 	}

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* Which series are taken. */
+/* Selects series by type, and labels them with their ids. */
 struct series_filter {
 	struct arena *arena;
 	enum compact_types types;
@@ -49,7 +49,7 @@ bool compact_row_read(const struct compact_row *row, enum compact_types types, u
 		return true;
 	return err_set(err, ERR_INVALID,
 		       "%" PRIu64 " samples from %" PRIu64 " to %" PRIu64
-		       " ms are said to be in it, of %" PRIu64 " that are there %zu are such",
+		       " ms expected by the row's columns; it has %" PRIu64 ", %zu of them match",
 		       row->samples, row->first_ms, row->last_ms, samples,
 		       set->samples.len - before);
 }

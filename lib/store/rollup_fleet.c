@@ -47,11 +47,11 @@ static int compare(const void *a, const void *b)
 	return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* What the samples of a series become. */
+/* The series and labels that replace a series and its labels. */
 struct fleet_series {
 	uint32_t series, labels;
-	bool is_known;
-	bool is_fleet; /* already: samples have their labels themselves */
+	bool is_stored;
+	bool is_fleet; /* already without instances: the samples have labels of their own */
 };
 
 static struct fleet_series fleet_series_of(const struct series *from, struct labels labels,
@@ -60,8 +60,8 @@ static struct fleet_series fleet_series_of(const struct series *from, struct lab
 	struct fleet_series series = { 0 };
 
 	series.is_fleet = from->id == rollup_fleet_series(from->type, names->arena);
-	series.is_known = series.is_fleet || labels.items;
-	if (!series.is_known)
+	series.is_stored = series.is_fleet || labels.items;
+	if (!series.is_stored)
 		return series;
 	series.series = sample_set_series(names, from->type, (struct labels){ 0 }, from->period);
 	if (!series.is_fleet)
@@ -89,7 +89,7 @@ void rollup_fleet_fold(const struct sample_set *sums, const struct labels *label
 		const struct sample *from = &sums->samples.items[i];
 		const struct fleet_series *series = &fleet_series[from->series];
 
-		if (!series->is_known)
+		if (!series->is_stored)
 			continue;
 		samples[count] = *from;
 		samples[count].series = series->series;

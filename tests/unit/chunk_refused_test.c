@@ -139,7 +139,8 @@ static void refuses_columns_that_are_too_large_together(void **state)
 	sample_set_init(&got, &scratch);
 	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
 	assert_int_equal(err.code, ERR_INVALID);
-	assert_string_equal(err.msg, "a row's columns are more than 268435456 bytes, decompressed");
+	assert_string_equal(err.msg,
+			    "the columns of a row are more than 268435456 bytes, decompressed");
 	assert_true(scratch.held < 1 << 20);
 }
 
@@ -197,7 +198,8 @@ static void refuses_slices_that_are_too_large_together(void **state)
 
 	sample_set_init(&got, &scratch);
 	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
-	assert_string_equal(err.msg, "a row's columns are more than 268435456 bytes, decompressed");
+	assert_string_equal(err.msg,
+			    "the columns of a row are more than 268435456 bytes, decompressed");
 	assert_true(scratch.held < 1 << 20);
 }
 

@@ -119,7 +119,7 @@ static void refuses_slices_that_are_not_those_that_were_asked_for(void **state)
 	buf_str(&twice, first);
 	buf_str(&twice, first);
 	assert_false(chunk_decode(buf_bytes(&twice), &filter, &got, &samples, &err));
-	assert_string_equal(err.msg, "a row's slices are not in order");
+	assert_string_equal(err.msg, "the slices of a row are not in order");
 	buf_str(&turned, head);
 	buf_str(&turned, second);
 	buf_str(&turned, first);
