@@ -3,14 +3,14 @@
 
 static void add(struct closing_sum *sum, uint64_t *to, uint64_t samples)
 {
-	/* PostgreSQL and JSON's readers count to 2^63; no host gets near it. */
+	/* PostgreSQL and JSON readers count to 2^63; no real host comes close. */
 	if (__builtin_add_overflow(*to, samples, to) || *to > INT64_MAX) {
 		sum->is_too_large = true;
 		*to = INT64_MAX;
 	}
 }
 
-/* Where the reason is, or would be: sorted by name, as an answer shows them. */
+/* The index of the reason, or where to insert it: sorted by name, as in the response. */
 static size_t reason_find(const struct sum_reasons *reasons, str name, bool *ret_found)
 {
 	size_t at = 0;
@@ -21,7 +21,7 @@ static size_t reason_find(const struct sum_reasons *reasons, str name, bool *ret
 	return at;
 }
 
-/* The place of a reason, made where it is new. The last free one is kept for "other". */
+/* The entry of a reason, added if it is new. The last free entry is reserved for "other". */
 static struct status_count *reason_at(struct sum_reasons *reasons, str name, struct arena *arena)
 {
 	bool found;
@@ -72,16 +72,17 @@ void balance_add(struct closing_sum *sum, const struct balance_spool *spool, str
 			   status->truncated[i].samples, arena);
 }
 
-/* The likeliest of what can bring the rest below zero. */
+/* The most likely reason for a negative remainder. */
 static const char *why_negative(const struct closing_sum *sum)
 {
 	if (sum->without_status)
-		return "batches came without the agent's status: what was taken is not known";
+		return "batches arrived without the agent's status: the number of sampled samples "
+		       "is unknown";
 	if (sum->spools > 1)
-		return "a new spool counts losses of an older one whose last batches never came, "
-		       "or of batches that had come after all";
-	return "the agent counts losses of batches that had come after all, or of a spool that it "
-	       "had under another host id";
+		return "a new spool counts losses of an older spool whose last batches never "
+		       "arrived, or of batches that had arrived after all";
+	return "the agent counts losses of batches that had arrived after all, or of a spool that "
+	       "it had under another host id";
 }
 
 void balance_close(struct closing_sum *sum, struct arena *arena)
@@ -91,7 +92,7 @@ void balance_close(struct closing_sum *sum, struct arena *arena)
 	for (size_t i = 0; i < sum->lost.len; i++)
 		add(sum, &accounted, sum->lost.items[i].samples);
 	if (sum->is_too_large) {
-		sum->why = "its counts are too large to be added up";
+		sum->why = "the counts are too large to be added up";
 		return;
 	}
 	/* Both are at most INT64_MAX. */

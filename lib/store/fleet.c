@@ -19,7 +19,7 @@ enum {
 	ROW_MISSING,
 };
 
-/* Without a status the host's clock told nothing; ours did. */
+/* Without a status the host's clock is unknown, and the time of arrival is used. */
 static const char declare[] =
 	"DECLARE fleet NO SCROLL CURSOR FOR "
 	"SELECT host, status,"
@@ -52,9 +52,10 @@ static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t col
 }
 
 /*
- * What an agent had from Kafka's acknowledgement that it has it, before a batch that was read
- * since, stood before that batch in the same partition. So it is gone, unless the host has moved to
- * another partition meanwhile: then it may come yet, and is missing no more when it does.
+ * Batches below the oldest in the agent's spool were acknowledged by Kafka before the batch with
+ * this status was sent, and preceded it in the Kafka partition. If such a batch is missing, it is
+ * gone from Kafka, unless the host has moved to another partition meanwhile: then the batch may
+ * still arrive and is no longer missing.
  */
 static bool add_missing(struct balance_spool *spool, str missing, struct arena *scratch,
 			struct err *err)
@@ -72,7 +73,7 @@ static bool add_missing(struct balance_spool *spool, str missing, struct arena *
 	return true;
 }
 
-/* Spools come oldest first, so that the newest one's word on itself is the last. */
+/* Spools are sorted by age: the values of the newest one win. */
 static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows, size_t row,
 		      struct err *err)
 {
@@ -120,7 +121,7 @@ static bool read_row(struct fleet_scan *scan, const struct postgres_rows *rows, 
 
 static bool run(struct store_reader *reader, struct fleet_scan *scan, struct err *err)
 {
-	_Static_assert(READ_ROWS == 256, "said in the FETCH below");
+	_Static_assert(READ_ROWS == 256, "as in the FETCH below");
 	size_t count = 0;
 
 	do {

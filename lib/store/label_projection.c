@@ -13,7 +13,7 @@ void label_projection_done(struct label_projection *projection)
 	pair_labels_done(&projection->labels);
 }
 
-/* LIMIT: one look into the index for each name. A join would read the index from end to end. */
+/* LIMIT: one index lookup for each name. A join would read the whole index. */
 static const char names_sql[] =
 	"SELECT wanted.name FROM unnest($3::text[]) AS wanted (name), LATERAL (SELECT "
 	"FROM label_pair WHERE day BETWEEN $1 AND $2 AND name = wanted.name LIMIT 1) AS there";
@@ -57,7 +57,7 @@ static uint64_t *positions_of(const struct label_projection *projection,
 	return &projection->positions[shape_of(series) * projection->name_count + name];
 }
 
-/* What the series has of that name, as far as is known from where it may be; else NULL. */
+/* The label of that name at the name's known positions; NULL: not there, or not loaded. */
 static const struct label *find_at_positions(const struct label_projection *projection,
 					     const struct stored_series *series, size_t name)
 {
@@ -73,7 +73,7 @@ static const struct label *find_at_positions(const struct label_projection *proj
 	return NULL;
 }
 
-/* Series whose pairs are all wanted: they say where names are. */
+/* Series that are read whole, to learn the positions of names. */
 struct examples {
 	const struct stored_series **items;
 	size_t len;
@@ -171,7 +171,7 @@ bool label_projection_load(struct label_projection *projection, const struct sto
 	return pair_labels_load(&projection->labels, bounds, err);
 }
 
-/* NULL: none of the series' pairs, which are all known then, is of that name. */
+/* *ret_label NULL: all pairs of the series are loaded, and none has that name. */
 static bool find_label(const struct label_projection *projection,
 		       const struct stored_series *series, size_t name,
 		       const struct label **ret_label, struct err *err)

@@ -6,7 +6,7 @@
 #include "store/query_match.h"
 #include "store/row_scan.h"
 
-/* Texts, each once; copied into the arena. */
+/* A set of texts, copied into the arena. */
 struct texts {
 	struct arena *arena;
 	struct map seen;
@@ -41,12 +41,12 @@ static struct texts texts_in(struct arena *arena)
 	return (struct texts){ .arena = arena, .seen = { .arena = arena } };
 }
 
-/* A query for names or values, and where what it finds goes. */
+/* A search for names or values of labels, and its result. */
 struct label_search {
 	struct query_match match;
 	struct store_stats *stats;
-	bool everything; /* no selector: any series */
-	str name;        /* whose values; a NULL ptr: names are asked for */
+	bool everything; /* no selector: every series matches */
+	str name;        /* search its values; NULL ptr: search names */
 	struct texts *texts;
 };
 
@@ -70,7 +70,7 @@ static bool has_wanted_series(const struct label_search *search,
 	return any;
 }
 
-/* Names come out of directories alone; values need the payloads of rows that have the name. */
+/* Names are in the directories; values need the payloads of rows that have the name. */
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct label_search *search = self;
@@ -142,12 +142,11 @@ static bool scan(struct store_reader *reader, struct label_search *search, struc
 	return row_scan_run(&rows, err);
 }
 
-/* What the index of pairs says, to the day, sorted: values of that name, or (NULL ptr) all names.
- */
+/* The values of the name, or (NULL ptr) all names, sorted, from the index: exact to the day. */
 static bool read_indexed(struct store_reader *reader, const struct store_window *window, str name,
 			 struct postgres_rows *rows, struct err *err)
 {
-	/* DISTINCT reads every entry of the index; this steps from one name to the next. */
+	/* DISTINCT would read every entry of the index; this skips from one name to the next. */
 	static const char names[] =
 		"WITH RECURSIVE step AS ((SELECT name FROM label_pair WHERE day BETWEEN $1 AND $2 "
 		"ORDER BY name LIMIT 1) UNION ALL SELECT (SELECT name FROM label_pair WHERE day "
@@ -182,7 +181,7 @@ static bool add_indexed(struct store_reader *reader, const struct store_window *
 	return true;
 }
 
-/* Where there is nothing to add to them they are the answer as they come: there may be many. */
+/* The indexed values are the whole result: there may be many, so they are not put into a set. */
 static bool list_indexed(struct store_reader *reader, const struct store_window *window, str name,
 			 struct arena *arena, str **ret_items, size_t *ret_count, struct err *err)
 {
@@ -213,7 +212,7 @@ static bool is_sample_label(struct store_reader *reader, const struct store_wind
 	return true;
 }
 
-/* The labels of the series that a selector means, then those of their samples. */
+/* Adds the labels of the matching series, then those of their samples. */
 static bool add_of_query(struct store_reader *reader, const struct store_query *query, str name,
 			 struct texts *texts, struct err *err)
 {

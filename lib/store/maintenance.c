@@ -19,8 +19,8 @@ void store_keeper_init(struct store_keeper *maintenance, const struct store_keep
 }
 
 /*
- * Those of now and of an hour from now, also where they hold a day: an empty one has its pages, and
- * each query plans for it.
+ * Creates the partitions of now and of an hour from now, also of daily tables: not earlier, since
+ * an empty partition has pages of its own, and every query plans for it.
  */
 static bool make_ahead(struct store_keeper *maintenance, uint64_t now_ms, struct err *err)
 {
@@ -37,7 +37,7 @@ static bool make_ahead(struct store_keeper *maintenance, uint64_t now_ms, struct
 	return true;
 }
 
-/* Of two clocks that differ one is wrong, and what was dropped by it would be gone. */
+/* If two clocks differ, one is wrong. The earlier one never drops data too soon. */
 static bool earliest_now(struct store_keeper *maintenance, uint64_t now_ms, uint64_t *ret_now_ms,
 			 struct err *err)
 {
@@ -50,7 +50,7 @@ static bool earliest_now(struct store_keeper *maintenance, uint64_t now_ms, uint
 	uint64_t theirs_ms = (uint64_t)postgres_get_i64(&rows, 0, 0);
 
 	if (now_ms > theirs_ms + CLOCK_APART_MS)
-		log_warn("our clock is ahead of PostgreSQL's, which is taken for retention",
+		log_warn("the local clock is ahead of PostgreSQL's; retention uses PostgreSQL's",
 			 "seconds=%" PRIu64, (now_ms - theirs_ms) / 1000);
 	*ret_now_ms = now_ms < theirs_ms ? now_ms : theirs_ms;
 	return true;
@@ -80,7 +80,8 @@ bool store_keeper_run(struct store_keeper *maintenance, struct err *err)
 		.application = "decima-ingester",
 		.settings = "-c lock_timeout=5s",
 		.deadline_ms =
-			4 * maintenance->options.detach_ms, /* it waits for one after another */
+			4 * maintenance->options
+				    .detach_ms, /* DETACH waits for one query after another */
 		.stop = maintenance->options.stop,
 	};
 	bool good = postgres_open(&maintenance->pg, &options, err) && run(maintenance, err);

@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Of one day, in the order of the index, whose pages are then met one after another. */
+/* Loads pairs of one day, in the order of the index, so that its pages are read sequentially. */
 static bool load_day(struct pair_labels *labels, const struct pair_request *requests, size_t count,
 		     struct err *err)
 {
@@ -82,7 +82,7 @@ static bool load_day(struct pair_labels *labels, const struct pair_request *requ
 	return true;
 }
 
-/* An index that begins with the day finds many ids of one day at once, but not of several. */
+/* One statement per day: the index starts with the day, and finds many ids of one day at once. */
 bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
 		      struct err *err)
 {

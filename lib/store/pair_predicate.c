@@ -38,7 +38,7 @@ static void add_literals(struct pair_predicate *predicate, const struct matcher 
 
 	for (size_t i = 0; i < hint.literal_count; i++)
 		has_empty = has_empty || hint.literals[i].len == 0;
-	/* With "" among them it is the values that are not named which must not be there. */
+	/* If "" is one of the literals, it is the other values that must be absent. */
 	if (!hint.literals || has_empty)
 		return;
 	begin(predicate, matcher, arena);
@@ -67,7 +67,7 @@ void pair_predicate_from_literals(struct pair_predicate *predicate, const struct
 	}
 }
 
-/* Whether it is values that its expression matches which are looked for, and not the others. */
+/* True if the predicate consists of values that the expression matches, not of the others. */
 static bool looks_for_matches(const struct matcher *matcher)
 {
 	bool is_regex = matcher->op == MATCH_RE || matcher->op == MATCH_NOT_RE;
@@ -90,13 +90,13 @@ bool pair_predicate_has_prefix(const struct matcher *matcher, struct arena *aren
 	return range_of(matcher, arena, &first, &end);
 }
 
-/* A pattern of LIKE for values that its expression may match; false: all values may be. */
+/* A LIKE pattern that every matching value satisfies; false: there is no such pattern. */
 static bool pattern_of(const struct matcher *matcher, struct arena *arena, str *ret_pattern)
 {
 	struct buf pattern = { .arena = arena };
 	str inside = regex_hint_of(matcher->value, arena).inside;
 
-	/* A letter or two are in most values. */
+	/* One or two letters occur in most values. */
 	if (!looks_for_matches(matcher) || inside.len < 3)
 		return false;
 	buf_u8(&pattern, '%');
@@ -115,8 +115,8 @@ static bool pattern_of(const struct matcher *matcher, struct arena *arena, str *
 	"ORDER BY value LIMIT nullif($4, 0)%c"
 
 /*
- * Values that may make the predicate, sorted, each once. With a bound to them it is quicker to see
- * that there are too many than to leave some out.
+ * The distinct values that may belong to the predicate, sorted. With a limit, LIKE is not used: it
+ * is faster to notice that there are too many values than to filter them.
  */
 static bool read_values(const struct matcher *matcher, const struct pair_value_source *source,
 			size_t most, struct postgres_rows *rows, struct err *err)

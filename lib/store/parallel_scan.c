@@ -33,7 +33,7 @@ static void *run(void *self)
 {
 	struct scan_worker *worker = self;
 	const struct parallel_scan *scan = worker->scan;
-	struct err err; /* not the question's: the others read what it does not */
+	struct err err; /* dropped: the other connections read the batches */
 
 	if (store_reader_join(worker->reader, scan->snapshot, &scan->leader->bounds, &err)) {
 		worker->reader->stats.connections = 1;
@@ -43,7 +43,7 @@ static void *run(void *self)
 	return NULL;
 }
 
-/* Helpers are not worth an error: who cannot start is not there. */
+/* A worker that cannot start is no error: it is left out. */
 static void start(struct parallel_scan *scan)
 {
 	struct err err;
@@ -59,7 +59,7 @@ static void start(struct parallel_scan *scan)
 	}
 }
 
-static bool hand_over(struct parallel_scan *scan, struct payload_batch *batch)
+static bool push_batch(struct parallel_scan *scan, struct payload_batch *batch)
 {
 	struct payload_batch *copy = malloc(sizeof(*copy));
 
@@ -85,11 +85,11 @@ bool parallel_scan_read(struct parallel_scan *scan, struct payload_batch *batch,
 		queue_init(&scan->batches, scan->worker_count * 2);
 		start(scan);
 	}
-	return (scan->started && hand_over(scan, batch)) ||
+	return (scan->started && push_batch(scan, batch)) ||
 	       payload_batch_read(batch, &scan->rows, err);
 }
 
-/* False: a batch could not be read, for which there is a sentence. */
+/* False: a batch could not be read; err is set. */
 static bool read_remaining(struct parallel_scan *scan, struct err *err)
 {
 	bool good = true;

@@ -27,7 +27,7 @@ void payload_batch_add(struct payload_batch *batch, str partition, str place,
 	batch->has_slices = batch->has_slices || ranges->slices;
 }
 
-/* What is invalid here is stored so: nobody's question is. */
+/* ERR_INVALID means that the stored row is invalid, not the query. */
 static bool pass_row(const struct payload_batch *batch, const struct payload_reader *reader,
 		     const struct row_fragment *fragment, struct err *err)
 {
@@ -44,7 +44,7 @@ static bool pass_rows(const struct payload_batch *batch, const struct payload_re
 		      const struct postgres_rows *rows, struct err *err)
 {
 	if (rows->count != batch->count)
-		return err_set(err, ERR_IO, "%zu of %zu rows are gone from " STR_FMT,
+		return err_set(err, ERR_IO, "%zu of %zu rows have disappeared from " STR_FMT,
 			       batch->count - rows->count, batch->count, STR_ARG(batch->partition));
 	for (size_t i = 0; i < rows->count; i++) {
 		struct row_fragment fragment = { postgres_get(rows, i, 0),
@@ -59,7 +59,7 @@ static bool pass_rows(const struct payload_batch *batch, const struct payload_re
 	return true;
 }
 
-/* The name of the partition is the server's own, quoted where it must be. */
+/* The server has quoted the name of the partition if necessary. */
 static bool query_whole(struct payload_batch *batch, struct postgres *pg,
 			struct postgres_rows *rows, struct err *err)
 {
@@ -72,8 +72,8 @@ static bool query_whole(struct payload_batch *batch, struct postgres *pg,
 }
 
 /*
- * The ranges of each row put together, in the order of the batch. OFFSET keeps the row's place a
- * parameter of the inner question: joined, the planner may go through the whole table for it.
+ * Concatenates the ranges of each row, in the order of the batch. OFFSET 0 keeps the ctid a
+ * parameter of the subquery: with a join, the planner might scan the whole table.
  */
 static bool query_ranges(struct payload_batch *batch, struct postgres *pg,
 			 struct postgres_rows *rows, struct err *err)

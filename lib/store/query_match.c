@@ -43,33 +43,33 @@ bool query_match_series(void *self, uint64_t id, str type, struct labels *ret_la
 	return true;
 }
 
-/* Matchers tried on label sets of one row: each pair is tried once. */
-struct trial {
+/* Tests matchers on the label sets of one row, each combination once. */
+struct label_test {
 	const struct sample_set *set;
 	const struct selector *selector;
 	const struct store_bounds *bounds;
-	uint32_t *tried, *matched; /* by label set: a bit per matcher */
+	uint32_t *tested, *matched; /* by label set: a bit per matcher */
 };
 
-static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, struct err *err)
+static bool test_labels(struct label_test *test, uint32_t label_set, uint32_t open, struct err *err)
 {
-	uint32_t untried = open & ~trial->tried[label_set];
+	uint32_t untested = open & ~test->tested[label_set];
 
-	for (size_t i = 0; untried && i < trial->selector->matcher_count; i++) {
-		const struct matcher *matcher = &trial->selector->matchers[i];
+	for (size_t i = 0; untested && i < test->selector->matcher_count; i++) {
+		const struct matcher *matcher = &test->selector->matchers[i];
 		bool matches;
 
-		if (!(untried >> i & 1))
+		if (!(untested >> i & 1))
 			continue;
 
-		str value = labels_get(trial->set->label_sets.items[label_set], matcher->name);
+		str value = labels_get(test->set->label_sets.items[label_set], matcher->name);
 
-		/* An expression may take some milliseconds for each value. */
-		if (!store_bounds_hold(trial->bounds, err) ||
+		/* An expression may take milliseconds per value. */
+		if (!store_bounds_hold(test->bounds, err) ||
 		    !matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
 			return false;
-		trial->tried[label_set] |= UINT32_C(1) << i;
-		trial->matched[label_set] |= (uint32_t)matches << i;
+		test->tested[label_set] |= UINT32_C(1) << i;
+		test->matched[label_set] |= (uint32_t)matches << i;
 	}
 	return true;
 }
@@ -77,7 +77,9 @@ static bool try_labels(struct trial *trial, uint32_t label_set, uint32_t open, s
 bool query_match_samples(const struct query_match *match, struct sample_set *set,
 			 struct arena *arena, struct err *err)
 {
-	struct trial trial = { .set = set, .selector = match->selector, .bounds = match->bounds };
+	struct label_test test = { .set = set,
+				   .selector = match->selector,
+				   .bounds = match->bounds };
 	uint32_t *open = arena_array(arena, uint32_t, set->series.len);
 	uint32_t any = 0;
 	size_t kept = 0;
@@ -91,14 +93,14 @@ bool query_match_samples(const struct query_match *match, struct sample_set *set
 	}
 	if (!any)
 		return true;
-	trial.tried = arena_array(arena, uint32_t, set->label_sets.len);
-	trial.matched = arena_array(arena, uint32_t, set->label_sets.len);
+	test.tested = arena_array(arena, uint32_t, set->label_sets.len);
+	test.matched = arena_array(arena, uint32_t, set->label_sets.len);
 	for (size_t i = 0; i < set->samples.len; i++) {
 		struct sample sample = set->samples.items[i];
 
-		if (!try_labels(&trial, sample.labels, open[sample.series], err))
+		if (!test_labels(&test, sample.labels, open[sample.series], err))
 			return false;
-		if ((open[sample.series] & ~trial.matched[sample.labels]) == 0)
+		if ((open[sample.series] & ~test.matched[sample.labels]) == 0)
 			set->samples.items[kept++] = sample;
 	}
 	set->samples.len = kept;

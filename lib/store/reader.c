@@ -10,9 +10,9 @@
 enum { END_MS = 2000 };
 
 /*
- * The tables are taken first: to take them needs no snapshot, so the one that the first SELECT
- * makes is not older. Whoever detaches a partition waits for all who hold its table; so what the
- * snapshot shows is there until the end, also what is read from last.
+ * The tables are locked first. LOCK TABLE takes no snapshot, so the snapshot of the first SELECT is
+ * not older than the locks. DETACH waits for every transaction with a lock on the table; therefore
+ * every partition of the snapshot exists until the transaction ends, including those read last.
  */
 static const char begin[] =
 	"BEGIN ISOLATION LEVEL REPEATABLE READ;"
@@ -21,19 +21,19 @@ static const char begin[] =
 
 static bool connect(struct store_reader *reader, struct err *err)
 {
-	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "said in the settings below");
+	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "as in the settings below");
 	const struct postgres_options options = {
 		.conninfo = reader->options.postgres,
 		.application = "decima-querier",
-		/* Bounds are kept here; the server's are for when we are not there to keep them. */
-		.settings =
-			"-c default_transaction_read_only=on -c statement_timeout=600s "
-			"-c idle_in_transaction_session_timeout=600s "
-			"-c client_connection_check_interval=500ms"
-			/* All that is read has an index, which statistics of a day that has
-			 * just begun do not know; and what a cursor finds is read to its end. */
-			" -c enable_seqscan=off -c cursor_tuple_fraction=1 -c jit=off"
-			" -c max_parallel_workers_per_gather=0",
+		/* The querier enforces its bounds; the server's timeouts apply if the querier is
+		   gone. */
+		.settings = "-c default_transaction_read_only=on -c statement_timeout=600s "
+			    "-c idle_in_transaction_session_timeout=600s "
+			    "-c client_connection_check_interval=500ms"
+			    /* Every query has an index, but a day that has just begun has no
+			     * statistics; and a cursor is always read to its end. */
+			    " -c enable_seqscan=off -c cursor_tuple_fraction=1 -c jit=off"
+			    " -c max_parallel_workers_per_gather=0",
 		.deadline_ms =
 			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
 		.stop = reader->options.stop,
@@ -68,7 +68,7 @@ bool store_reader_begin(struct store_reader *reader, const struct store_bounds *
 	if (bounds)
 		reader->bounds = *bounds;
 	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
-	/* Before the snapshot is taken: a failure in a transaction would spoil it. */
+	/* Before the transaction: a failed statement would abort it. */
 	return schema_check(&reader->pg, err) && postgres_exec(&reader->pg, begin, err);
 }
 
@@ -76,7 +76,7 @@ void store_reader_end(struct store_reader *reader)
 {
 	struct err err;
 
-	/* What was asked may have run out of time; to leave it behind there is always some. */
+	/* The query may have reached its deadline; ending it has a timeout of its own. */
 	postgres_bound(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
 	if (postgres_is_open(&reader->pg) && !postgres_exec(&reader->pg, "ROLLBACK", &err))
 		store_reader_close(reader);
@@ -92,12 +92,12 @@ bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t
 
 	str snapshot = rows.count ? postgres_get(&rows, 0, 0) : STR("");
 
-	/* It becomes part of a statement. */
+	/* The id becomes part of a statement. */
 	for (size_t i = 0; i < snapshot.len; i++)
 		if (!strchr("0123456789ABCDEF-", snapshot.ptr[i]))
 			snapshot.len = 0;
 	if (snapshot.len == 0 || snapshot.len >= size)
-		return err_set(err, ERR_IO, "PostgreSQL exports no snapshot");
+		return err_set(err, ERR_IO, "PostgreSQL exported no valid snapshot id");
 	memcpy(ret_snapshot, snapshot.ptr, snapshot.len);
 	ret_snapshot[snapshot.len] = '\0';
 	return true;

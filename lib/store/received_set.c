@@ -28,7 +28,7 @@ static void range_insert(struct seen *set, size_t at, struct seen_range range, s
 	set->missing_cap = ranges.cap;
 }
 
-/* The oldest range is the one whose batches are least likely to come. */
+/* The batches of the oldest range are the least likely to arrive. */
 static void drop_beyond_max(struct seen *set)
 {
 	if (set->missing_count <= RECEIVED_RANGES_MAX)
@@ -37,7 +37,7 @@ static void drop_beyond_max(struct seen *set)
 	range_remove(set, 0);
 }
 
-/* The first range that does not end before the number, which may be none. */
+/* The index of the first range that does not end before the number; may be missing_count. */
 static size_t range_find(const struct seen *set, uint64_t sequence)
 {
 	return sorted_before(set->missing, set->missing_count, each, each->last < sequence);

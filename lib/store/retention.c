@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Any number that nothing else locks. */
+/* The key of an advisory lock: any number that nothing else uses. */
 #define LOCK "110386840822114"
 
 #define SQLSTATE_LOCK_TIMEOUT "55P03"
@@ -36,10 +36,10 @@ static bool query_bool(struct postgres *pg, const char *sql, const struct postgr
 enum partition_ddl { DDL_DETACH, DDL_FINALIZE, DDL_DROP, DDL_COUNT };
 
 /*
- * A DDL statement about one partition. ret_done false: someone holds it, another round will do.
- * Detaching waits for queries, and nobody waits for it meanwhile. To finalize what was cut short
- * waits for them too, but with a lock that whoever attaches a partition needs; and whoever reads
- * the partition would wait for a DROP. So these give up soon.
+ * Executes a DDL statement on one partition. ret_done false: the lock was not available; a later
+ * run retries. DETACH CONCURRENTLY waits for queries without blocking other statements. FINALIZE,
+ * after an interrupted detach, waits for queries with a lock that attaching a partition needs, and
+ * DROP blocks queries of the partition: both have short timeouts.
  */
 static bool run_ddl(struct retention_pass *pass, enum partition_ddl ddl, const char *table,
 		    str partition, bool *ret_done, struct err *err)
@@ -74,8 +74,9 @@ static bool run_ddl(struct retention_pass *pass, enum partition_ddl ddl, const c
 }
 
 /*
- * What can refer to a day whose time is over: rows that came late (a row that came in time is older
- * than the retention too, and is gone), and merged ones that could not be dropped yet.
+ * True if rows still reference series of a day whose retention is over: late rows of chunk_raw
+ * (rows that arrived in time are past the retention as well), and rows that could not be dropped
+ * yet.
  */
 static bool day_is_needed(struct retention_pass *pass, uint64_t start_ms, bool *ret_needed,
 			  struct err *err)
@@ -93,7 +94,7 @@ static bool day_is_needed(struct retention_pass *pass, uint64_t start_ms, bool *
 			  params, ARRAY_LEN(params), ret_needed, err);
 }
 
-/* All its rows are in `chunk`, and have been for longer than any query takes. */
+/* True if all rows were merged into `chunk`, longer ago than any query lasts. */
 static bool is_merged(struct retention_pass *pass, str name, bool *ret_merged, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -101,14 +102,16 @@ static bool is_merged(struct retention_pass *pass, str name, bool *ret_merged, s
 			     "SELECT NOT EXISTS (SELECT FROM " STR_FMT " WHERE merged IS NULL"
 			     " OR merged > now() - $1::bigint * interval '1 millisecond')%c",
 			     STR_ARG(name), '\0');
-	/* By the server's clock, as it was marked. */
+	/* By the server's clock, which set the column. */
 	const struct postgres_param before = postgres_i64(&arena, COMPACT_GRACE_MS);
 
 	return query_bool(pass->pg, sql.ptr, &before, 1, ret_merged, err);
 }
 
-/* Rows as they came go by their arrival; what goes by its samples' day has a day more: a batch may
- * be decoded just in time and be stored a little later. */
+/*
+ * The retention of chunk_raw counts from the arrival. Tables partitioned by the day of the samples
+ * get one more day: a batch may be decoded just in time and stored a little later.
+ */
 static uint64_t retention_of(const struct retention *retention, enum partition_table table)
 {
 	uint64_t raw_ms = retention->raw_ms, rollup_ms = retention->rollup_ms;
@@ -150,8 +153,8 @@ static bool is_past(struct retention_pass *pass, enum partition_table table, str
 }
 
 /*
- * Rows may have come between the look and the detaching, from a writer that had slept for an hour:
- * they belong to the table again. What cannot be attached stays, for somebody to look at.
+ * A writer that was suspended for an hour may have added rows between the check and the detaching:
+ * they must be in the table again. A partition that cannot be attached stays, for an operator.
  */
 static void attach_again(struct retention_pass *pass, enum partition_table table, str name)
 {
@@ -159,7 +162,7 @@ static void attach_again(struct retention_pass *pass, enum partition_table table
 	struct err err;
 
 	if (!partition_name_parse(table, name, &start_ms))
-		return; /* somebody's own */
+		return; /* not a partition of ours */
 	if (partition_attach(pass->pg, table, name, &err))
 		log_info("partition attached again", "table=" STR_FMT, STR_ARG(name));
 	else
@@ -167,7 +170,7 @@ static void attach_again(struct retention_pass *pass, enum partition_table table
 			 STR_ARG(name), err.msg);
 }
 
-/* ret_done false: not this time, nor any other of the table while this one is half detached. */
+/* ret_done false: not now, and no other partition of the table while this detach is pending. */
 static bool drop_one(struct retention_pass *pass, enum partition_table table, str name,
 		     bool attached, bool pending, bool *ret_done, struct err *err)
 {
@@ -196,8 +199,8 @@ static bool drop_one(struct retention_pass *pass, enum partition_table table, st
 }
 
 /*
- * The table's partitions, those that are being detached first (no other can be until they are), and
- * those that were detached and not dropped.
+ * Drops the table's partitions past their retention. Partitions with a pending detach come first,
+ * since no other one can be detached before; detached ones that were not dropped are included.
  */
 static bool drop_past(struct retention_pass *pass, enum partition_table table, struct err *err)
 {
@@ -231,10 +234,10 @@ static bool drop_past(struct retention_pass *pass, enum partition_table table, s
 }
 
 /*
- * Spools that are heard of no more: what they could still send is older than what is stored. Kafka
- * may bring an old batch again for a day.
+ * Deletes spools that send nothing any more: the samples they could still send are past the
+ * retention. One day is added because Kafka may deliver an old batch again.
  */
-static bool forget_hosts(struct retention_pass *pass, struct err *err)
+static bool delete_hosts(struct retention_pass *pass, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -250,8 +253,8 @@ static bool forget_hosts(struct retention_pass *pass, struct err *err)
 	return true;
 }
 
-/* Links that expired: for a day more their answer is that they did. */
-static bool forget_shares(struct retention_pass *pass, struct err *err)
+/* For one day after its expiry, a link is reported as expired, not as unknown. */
+static bool delete_shares(struct retention_pass *pass, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
@@ -265,9 +268,9 @@ static bool forget_shares(struct retention_pass *pass, struct err *err)
 
 static bool run(struct retention_pass *pass, struct err *err)
 {
-	if (!forget_hosts(pass, err) || !forget_shares(pass, err))
+	if (!delete_hosts(pass, err) || !delete_shares(pass, err))
 		return false;
-	/* Rows before what they refer to. */
+	/* Rows before the series that they reference. */
 	return drop_past(pass, PARTITION_CHUNK_RAW, err) && drop_past(pass, PARTITION_CHUNK, err) &&
 	       drop_past(pass, PARTITION_ROLLUP, err) && drop_past(pass, PARTITION_SERIES, err) &&
 	       drop_past(pass, PARTITION_LABEL_PAIR, err);

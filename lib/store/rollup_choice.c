@@ -17,7 +17,7 @@ static bool is_gauge(const struct store_query *query)
 	return profile_type_temporality(query->selector->type) == TEMPORALITY_GAUGE;
 }
 
-/* Of these names `of_samples` are labels that samples of these days have. */
+/* of_samples: the names of labels that samples of these days have. */
 static bool fleet_suffices(const struct store_query *query, const struct store_window *window,
 			   const str *of_samples, size_t count)
 {
@@ -62,7 +62,7 @@ bool rollup_choice_make(const struct store_query *query, const struct store_wind
 	return true;
 }
 
-/* Whether all that is asked of a sample's labels is answered by its series. */
+/* True if labels of the series satisfy the matchers and the projection. */
 static bool series_suffices(const struct store_needs *needs, const struct series_match *series)
 {
 	if (series->open)
@@ -87,7 +87,7 @@ unsigned int rollup_choice_without(const struct rollup_choice *sums,
 	return stacks | CHUNK_NO_LABELS;
 }
 
-/* A gauge's sums are of processes: beside labels of the series they have `pid`. */
+/* Sums of gauges are by process: they have `pid` in addition to the labels of the series. */
 static bool process_suffices(const struct store_needs *needs, const struct selector *selector,
 			     const struct series_match *series)
 {

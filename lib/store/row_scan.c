@@ -27,12 +27,12 @@ struct scan_query {
 	struct postgres_param params[SCAN_PARAMS];
 };
 
-/* Binary values of the columns of the cursor. */
+/* Columns of the cursor, in binary format. */
 enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 
-/* A part of where rows may lie. Rows of `chunk` are of one hour each. */
+/* One source of rows: a table with a condition. A row of `chunk` belongs to one hour. */
 struct row_source {
-	const char *day; /* of its samples: bigint, since 1970 */
+	const char *day; /* day of the samples: bigint, since 1970 */
 	const char *from;
 	enum { ALWAYS, WITH_HOURS, WITH_GAUGES, WITH_DAYS } when;
 	bool is_sums;
@@ -43,7 +43,7 @@ struct row_source {
 #define DAY     "(day - date '1970-01-01')::bigint"
 #define RAW_DAY "generate_series(greatest(first_ms, $5) / 86400000, least(last_ms, $4) / 86400000)"
 
-_Static_assert(ROLLUP_DAY == 4, "said below");
+_Static_assert(ROLLUP_DAY == 4, "as in the SQL below");
 static const struct row_source sources[] = {
 	{ DAY,
 	  "rollup WHERE " HOURS " AND kind = ANY ($10) "
@@ -54,7 +54,7 @@ static const struct row_source sources[] = {
 	  "AND first_ms >= $13 AND first_ms < $14 AND " HOLDS,
 	  WITH_DAYS, true },
 	{ DAY, "chunk WHERE " HOURS " AND rolled IS NULL AND " HOLDS, WITH_HOURS, false },
-	/* Summed up by who left gauges out. */
+	/* Rolled up by a version that did not roll up gauges. */
 	{ DAY, "chunk WHERE " HOURS " AND rolled IS NOT NULL AND NOT gauges AND " HOLDS,
 	  WITH_GAUGES, false },
 	{ DAY, "chunk WHERE day = $6 AND first_ms >= $11 AND first_ms < $8 AND " HOLDS, WITH_HOURS,
@@ -129,7 +129,7 @@ static void set_params(const struct row_scan *scan, struct arena *arena,
 		postgres_i32s(arena, scan->kinds, scan->kind_count),
 		postgres_i64(arena, (int64_t)start_hour_ms),
 		postgres_date(arena, (int64_t)(end_ms / MS_PER_DAY)),
-		/* Without days all hours are before the first of them. */
+		/* Without whole days, every hour is before the first one. */
 		postgres_i64(arena, has_days(scan) ? (int64_t)scan->first_day_ms : INT64_MAX),
 		postgres_i64(arena, has_days(scan) ? (int64_t)scan->end_day_ms : INT64_MAX),
 	};
@@ -189,7 +189,7 @@ static bool open_cursor(const struct row_scan *scan, struct err *err)
 	return postgres_query(&scan->reader->pg, query.sql, query.params, SCAN_PARAMS, &rows, err);
 }
 
-/* A scan that is under way. */
+/* A running scan. */
 struct scan_state {
 	const struct row_scan *scan;
 	struct parallel_scan *parallel;
@@ -230,7 +230,7 @@ static bool read_row(struct scan_state *state, const struct postgres_rows *rows,
 
 static bool run(struct scan_state *state, struct err *err)
 {
-	_Static_assert(READ_ROWS == 256, "said in the FETCH below");
+	_Static_assert(READ_ROWS == 256, "as in the FETCH below");
 	struct postgres *pg = &state->scan->reader->pg;
 	size_t count = 0;
 

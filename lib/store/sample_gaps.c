@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "store/limits.h"
 
-/* Of days that have sums and no table of samples any more: the first and last hour with sums. */
+/* The first and last hour with sums, of days that have sums but no partition of samples. */
 static const char sql[] =
 	"SELECT min(first_ms), max(first_ms) FROM rollup "
 	"WHERE bucket = ANY ($1) AND first_ms >= $2 AND first_ms < $3 AND day = ANY ("
@@ -13,7 +13,8 @@ static const char sql[] =
 	"WHERE inhparent = 'chunk'::regclass AND NOT inhdetachpending "
 	"AND relname = 'chunk_' || to_char(day, 'YYYYMMDD')))";
 
-static bool look(const struct row_scan *scan, uint64_t start_ms, uint64_t end_ms, struct err *err)
+static bool find_gap(const struct row_scan *scan, uint64_t start_ms, uint64_t end_ms,
+		     struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -48,7 +49,7 @@ bool sample_gaps_find(const struct row_scan *scan, struct err *err)
 		{ scan->start_ms, has_hours ? scan->first_hour_ms : scan->end_ms },
 		{ has_hours ? scan->end_hour_ms : scan->end_ms, scan->end_ms },
 	};
-	/* Samples stay for a day more than they have to (retention.c). */
+	/* Partitions of samples are kept for one day more than the retention (retention.c). */
 	uint64_t today = clock_unix_ns() / NS_PER_MS / MS_PER_DAY;
 
 	scan->reader->gap_count = 0;
@@ -56,7 +57,7 @@ bool sample_gaps_find(const struct row_scan *scan, struct err *err)
 		if (needed[i].start_ms >= needed[i].end_ms ||
 		    needed[i].start_ms / MS_PER_DAY + 1 >= today)
 			continue;
-		if (!look(scan, needed[i].start_ms, needed[i].end_ms, err))
+		if (!find_gap(scan, needed[i].start_ms, needed[i].end_ms, err))
 			return false;
 	}
 	return true;

@@ -11,16 +11,16 @@
 
 #include <assert.h>
 
-/* A query being answered, row by row, by one connection. */
+/* The state of one connection that reads samples. */
 struct sample_worker {
 	const struct store_sink *sink;
 	struct store_stats *stats;
 	const struct selector *original;
-	struct selector selector; /* its own: one thread per matcher */
+	struct selector selector; /* a copy: a matcher is used by one thread */
 	struct query_match match;
 	unsigned int without;
-	uint64_t step_ms; /* of the leader: samples are needed as sums of this; 0: by themselves */
-	struct step_sums steps; /* of one scan of the leader's */
+	uint64_t step_ms;       /* of the leader: sum over steps of this length; 0: no steps */
+	struct step_sums steps; /* of the leader, for one scan */
 };
 
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
@@ -76,7 +76,7 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 	return set.samples.len == 0 || sink->take(sink->self, &set, err);
 }
 
-/* The leader's sampler for another connection: what was found is shared, to be read. */
+/* Copies the leader's state for a worker, which only reads the matched series. */
 static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
 			const struct sample_worker *leader, struct sample_worker *sampler,
 			struct arena *arena, struct err *err)
@@ -91,7 +91,7 @@ static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
 	};
 	sampler->stats = &reader->stats;
 	reader->stats = (struct store_stats){ 0 };
-	selector_done(&sampler->selector); /* of another scan */
+	selector_done(&sampler->selector); /* of the previous scan */
 	if (!selector_parse(leader->original->text, arena, &sampler->selector, err))
 		return false;
 	sampler->match = leader->match;
@@ -100,7 +100,7 @@ static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
 	return true;
 }
 
-/* A scan of what the leader's match says. kinds: the sums of whole hours that are enough. */
+/* The scan of the leader's window. kinds: the sums of whole hours that suffice. */
 static struct row_scan scan_of(const struct store_team *group, struct sample_worker *leader,
 			       const int32_t *kinds, size_t kind_count)
 {
@@ -129,7 +129,7 @@ static bool read_rows(const struct store_team *group, struct sample_worker *samp
 	scan.workers = workers;
 	scan.worker_count = group->count - 1;
 	samplers[0].without = without;
-	/* Of everything only payloads say what type a series is of. */
+	/* If every series matches, only the payload has the type of a series. */
 	samplers[0].steps = (struct step_sums){
 		.start_ms = samplers[0].match.window.start_ms,
 		.step_ms = without & CHUNK_NO_LABELS && !samplers[0].match.everything
@@ -148,7 +148,7 @@ static bool read_rows(const struct store_team *group, struct sample_worker *samp
 	return step_sums_end(&samplers[0].steps, row_scan_run(&scan, err), err);
 }
 
-/* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
+/* Finds series on these days, one range of consecutive days at a time. */
 static bool find_on_days(struct query_match *match, struct store_reader *reader,
 			 const int64_t *days, size_t count, struct err *err)
 {
@@ -175,27 +175,27 @@ static void use_days(struct row_scan *scan, const struct store_needs *needs)
 }
 
 /*
- * Whole hours and days from sums without instances. Series are found for the rest alone, whose days
- * may be few: of many hosts there are many series on each day.
+ * Reads whole hours and days from sums without instances. Only the remainder of the window needs
+ * series, and finding them is expensive: many hosts have many series per day.
  */
 static bool read_fleet_sums(const struct store_team *group, struct sample_worker *samplers,
 			    const struct rollup_choice *sums, struct arena *arena, struct err *err)
 {
 	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
 	struct query_match *match = &samplers[0].match;
-	struct row_scan rest = scan_of(group, &samplers[0], alone, ARRAY_LEN(alone));
+	struct row_scan remainder = scan_of(group, &samplers[0], alone, ARRAY_LEN(alone));
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	use_days(&rest, &sums->needs);
-	rest.buckets = NULL; /* not known yet */
-	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
+	use_days(&remainder, &sums->needs);
+	remainder.buckets = NULL; /* not known yet */
+	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &group->readers[0], days, day_count, err)))
 		return false;
-	rest.buckets = match->everything ? NULL : match->matched.buckets;
+	remainder.buckets = match->everything ? NULL : match->matched.buckets;
 	if ((match->everything || match->matched.by_id.len) &&
-	    !read_rows(group, samplers, &rest, rollup_choice_without(sums, &match->matched), arena,
-		       err))
+	    !read_rows(group, samplers, &remainder, rollup_choice_without(sums, &match->matched),
+		       arena, err))
 		return false;
 	rollup_choice_fleet(match->selector, &match->matched);
 
@@ -234,10 +234,10 @@ static bool no_labels_needed(const struct store_query *query, const struct store
 }
 
 /*
- * Who asks for all CPU time and for no label need not know a million series. Other types are not
- * in most rows, which only their series tell.
+ * A query for all CPU time without any label does not need to find a million series. This does not
+ * pay for other types: most rows do not have them, and only the series ids reveal that.
  */
-static bool means_everything(const struct store_query *query, const struct store_sink *sink)
+static bool matches_every_series(const struct store_query *query, const struct store_sink *sink)
 {
 	return query->needs.some_labels && no_labels_needed(query, sink) &&
 	       query->selector->matcher_count == 0 &&
@@ -263,7 +263,7 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
-		.everything = means_everything(query, sinks),
+		.everything = matches_every_series(query, sinks),
 		.matched = { .arena = &arena,
 			     .few_labels = query->needs.few_labels && !sinks->see,
 			     .label_names = query->needs.label_names,

@@ -33,7 +33,7 @@ void seen_ids_done(struct seen_ids *ids)
 	*ids = (struct seen_ids){ 0 };
 }
 
-/* Keys are hashes; the one that is 0 shares its place with another, which is as rare. */
+/* Keys are hashes. Key 0 marks a free slot and is stored as 1, which is as rare. */
 static uint64_t *slot_of(const struct seen_ids *ids, uint64_t *table, uint64_t key)
 {
 	size_t i = key & (ids->slots - 1);
@@ -49,10 +49,10 @@ void seen_ids_add(struct seen_ids *ids, uint64_t key)
 	if (*slot_of(ids, ids->young, key))
 		return;
 	if (ids->young_count >= ids->max) {
-		uint64_t *forgotten = ids->old;
+		uint64_t *evicted = ids->old;
 
 		ids->old = ids->young;
-		ids->young = forgotten;
+		ids->young = evicted;
 		ids->young_count = 0;
 		memset(ids->young, 0, ids->slots * sizeof(*ids->young));
 	}

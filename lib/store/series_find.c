@@ -15,7 +15,7 @@ _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct matched_series *)0)->buckets
 
 struct finder {
 	struct store_reader *reader;
-	struct postgres *pg; /* the reader's, and so the next */
+	struct postgres *pg; /* of the reader, as are the bounds */
 	const struct store_bounds *bounds;
 	const struct selector *selector;
 	const struct store_window *window;
@@ -25,10 +25,9 @@ struct finder {
 	struct label_projection projection;
 	uint32_t maybe_sample; /* bit i: samples have labels of matcher i's name */
 	struct pair_predicate predicates[MATCHERS_MAX];
-	const struct pair_predicate
-		*sent;   /* the one of several pairs that the index is asked for */
-	bool is_void;    /* nothing can match */
-	bool has_labels; /* some or all are looked at */
+	const struct pair_predicate *sent; /* the predicate of several pairs that the index tests */
+	bool is_void;                      /* nothing can match */
+	bool has_labels;                   /* labels of series are read */
 };
 
 const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id)
@@ -141,7 +140,7 @@ static bool make_predicates(struct finder *finder, struct err *err)
 	return true;
 }
 
-/* All that an index can be asked for. */
+/* The conditions that the index can test. */
 static struct series_query make_query(struct finder *finder)
 {
 	const struct selector *selector = finder->selector;
@@ -167,7 +166,7 @@ static struct series_query make_query(struct finder *finder)
 	return query;
 }
 
-/* It says where rows of the series are; NULL: the selector does not. */
+/* The predicate on service_name, which determines the buckets; NULL: there is none. */
 static const struct pair_predicate *service_predicate(const struct finder *finder)
 {
 	const struct selector *selector = finder->selector;
@@ -180,8 +179,9 @@ static const struct pair_predicate *service_predicate(const struct finder *finde
 }
 
 /*
- * Labels that the answer shows, and that matchers are tried on. That which says where rows are is
- * worth a look, too, but for series that the index cannot tell, which are everywhere.
+ * The labels to read: those of the projection, and those of matchers without a predicate. The label
+ * service_name, which determines the bucket, is worth reading as well, unless the index tests
+ * nothing: then series of all buckets match.
  */
 static bool init_projection(struct finder *finder, struct err *err)
 {
@@ -214,7 +214,7 @@ static bool predicates_match(const struct finder *finder, const struct stored_se
 	return true;
 }
 
-/* The matchers that have no predicate. */
+/* Tests the matchers without a predicate. */
 static bool values_match(const struct finder *finder, struct series_match *series,
 			 bool *ret_matches, struct err *err)
 {
@@ -227,7 +227,7 @@ static bool values_match(const struct finder *finder, struct series_match *serie
 
 		if (finder->predicates[i].is_resolved)
 			continue;
-		/* An expression may take some milliseconds for each value. */
+		/* An expression may take milliseconds per value. */
 		if (!value.ptr && finder->maybe_sample >> i & 1)
 			series->open |= UINT32_C(1) << i;
 		else if (!store_bounds_hold(finder->bounds, err) ||
@@ -237,7 +237,7 @@ static bool values_match(const struct finder *finder, struct series_match *serie
 	return true;
 }
 
-/* Where rows of the series can be. */
+/* The buckets that can contain rows of the series. */
 static void set_buckets(const struct finder *finder, bool *buckets)
 {
 	const struct pair_predicate *predicate = service_predicate(finder);
@@ -297,10 +297,10 @@ static bool add_series(void *self, struct stored_series *series, size_t count, s
 		if (!add_candidate(finder, &series[i], err))
 			return false;
 	return matched->arena->held <= QUERY_SERIES_BYTES_MAX ||
-	       err_set(err, ERR_LIMIT, "the selector means too many series for one query");
+	       err_set(err, ERR_LIMIT, "the selector matches too many series for one query");
 }
 
-/* What the query and predicates say of a series, by its pairs. */
+/* The conditions on the pairs of a series. */
 struct type_and_predicates {
 	const struct finder *finder;
 	const struct series_query *query;
@@ -317,9 +317,9 @@ static bool matches_pairs(const void *self, const struct stored_series *series)
 }
 
 /*
- * The index knows series by the day, and may name a hundred for each that a short window has. Where
- * it would name estimate, the rows of the window are looked at before, and where they have few,
- * these are looked up by their ids.
+ * The index has series by the day, and may return a hundred times as many as have rows in a short
+ * window. If it would return many, the directories of the window's rows are read first; if they
+ * have few series, these are looked up by their ids.
  */
 static bool find_few(struct finder *finder, const struct series_query *query, int64_t **ret_ids,
 		     size_t *ret_count, bool *ret_is_few, struct err *err)

@@ -42,7 +42,7 @@ static bool pass_rows(const struct postgres_rows *rows, series_batch_fn *on_batc
 static bool fetch_all(const struct series_query *query, series_batch_fn *on_batch, void *self,
 		      struct err *err)
 {
-	_Static_assert(SERIES_AT_ONCE == 10000, "said in the statement below");
+	_Static_assert(SERIES_AT_ONCE == 10000, "as in the SQL below");
 	size_t count;
 
 	do {
@@ -59,8 +59,8 @@ static bool fetch_all(const struct series_query *query, series_batch_fn *on_batc
 }
 
 /*
- * GIN gets slow with many keys at once, since it asks each for each series: a few at a time. The
- * type is most often that of all series, and asking the index for it would read it whole.
+ * GIN is slow with many keys at once, since it tests each key for each series: a few keys at a
+ * time. Most series often have the same type, and testing the type would read the whole index.
  */
 bool series_query_pairs(const struct series_query *query, series_batch_fn *on_batch, void *self,
 			struct err *err)
@@ -78,7 +78,7 @@ bool series_query_pairs(const struct series_query *query, series_batch_fn *on_ba
 		postgres_i64s(&arena, query->any, query->any_count),
 	};
 
-	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "said in the statement below");
+	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "as in the SQL below");
 	buf_format(&sql,
 		   "DECLARE found_series NO SCROLL CURSOR FOR "
 		   "SELECT id, pairs, day - DATE '1970-01-01' FROM %sseries "
@@ -93,7 +93,7 @@ bool series_query_pairs(const struct series_query *query, series_batch_fn *on_ba
 	       fetch_all(query, on_batch, self, err);
 }
 
-/* An index that begins with the day finds many ids of one day at once, but not of several. */
+/* One statement per day: the index starts with the day, and finds many ids of one day at once. */
 bool series_query_ids(const struct series_query *query, const int64_t *ids, size_t count,
 		      series_batch_fn *on_batch, void *self, struct err *err)
 {
@@ -125,8 +125,8 @@ bool series_query_ids(const struct series_query *query, const int64_t *ids, size
 	return true;
 }
 
-/* From 0 on there are half of all ids. */
-static uint64_t all_of(const struct stored_series *series, size_t count, uint64_t matching)
+/* Ids are signed, and half of them are not negative. */
+static uint64_t estimate_of(const struct stored_series *series, size_t count, uint64_t matching)
 {
 	if (count < SERIES_GUESSED_BY)
 		return matching * 2;
@@ -138,7 +138,7 @@ bool series_query_estimate(const struct series_query *query,
 						 const struct stored_series *series),
 			   const void *self, uint64_t *ret_count, struct err *err)
 {
-	_Static_assert(SERIES_GUESSED_BY == 256, "said in the statement below");
+	_Static_assert(SERIES_GUESSED_BY == 256, "as in the SQL below");
 	static const char sql[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
 				  "WHERE day = $1 AND id >= 0 ORDER BY id LIMIT 256";
 	uint64_t all = 0;
@@ -155,7 +155,7 @@ bool series_query_estimate(const struct series_query *query,
 			return false;
 		for (size_t i = 0; i < rows.count; i++)
 			matching += matches_pairs(self, &series[i]);
-		all += all_of(series, rows.count, matching);
+		all += estimate_of(series, rows.count, matching);
 	}
 	*ret_count = all;
 	return true;

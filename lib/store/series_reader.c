@@ -4,10 +4,10 @@
 #include "store/query_match.h"
 #include "store/row_scan.h"
 
-/* Which of the series that a selector means have a sample of the window. */
+/* The matching series, and those of them that have a sample in the window. */
 struct series_search {
 	struct query_match match;
-	struct map seen; /* 8 bytes of id */
+	struct map seen; /* id, 8 bytes */
 	struct store_stats *stats;
 };
 
@@ -24,8 +24,8 @@ static void mark_seen(struct series_search *search, uint64_t id)
 }
 
 /*
- * First and last time are of samples, so one of them in the window says it all, where no matcher is
- * left to be tested on samples. The payload is read only for series that are still in doubt.
+ * If the first or last time of a series is in the window, the series has a sample there, unless a
+ * matcher must be tested on samples. The payload is read only for series that are still in doubt.
  */
 static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
@@ -85,7 +85,7 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 	return true;
 }
 
-/* Series that were seen, into a map of the caller's by id. */
+/* Copies the series that have a sample into the caller's map by id. */
 static void keep_seen(const struct series_search *search, struct map *kept)
 {
 	struct arena *arena = kept->arena;
@@ -105,7 +105,7 @@ static void keep_seen(const struct series_search *search, struct map *kept)
 	}
 }
 
-/* Sums of whole hours have the series of their samples, of which they say nothing else. */
+/* Hourly sums have the series of their samples, but cannot test matchers on samples. */
 static bool sums_suffice(const struct matched_series *matched)
 {
 	map_for_each(&matched->by_id, slot) {

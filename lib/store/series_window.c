@@ -10,7 +10,7 @@ enum { GROUPS = 4 };
 
 struct window_scan {
 	const struct series_window *request;
-	struct map ids; /* 8 bytes each */
+	struct map ids; /* ids, 8 bytes each */
 	bool buckets[SERIES_BUCKETS];
 	size_t seen, all; /* buckets */
 };
@@ -32,7 +32,7 @@ static bool collect_ids(void *self, const struct chunk_directory *directory, boo
 	return false;
 }
 
-/* What is seen here is seen again by who asks: it counts there. */
+/* The caller scans the same rows again and counts them then: restore the counts. */
 static bool run(struct window_scan *scan, bool sums, struct err *err)
 {
 	const struct store_window *window = scan->request->window;
@@ -62,7 +62,7 @@ static bool is_requested(const struct window_scan *scan, size_t bucket)
 	return !scan->request->buckets || scan->request->buckets[bucket];
 }
 
-/* Whether a group has a bucket that is asked for; they are set then. */
+/* Selects the requested buckets of a group. False: there are none. */
 static bool select_group(struct window_scan *scan, size_t group)
 {
 	bool any = false;

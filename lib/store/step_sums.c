@@ -61,7 +61,7 @@ static void add(struct step_sums *steps, const struct series_match *series,
 bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory)
 {
 	if (steps->has_failed)
-		return true; /* it is told at the end */
+		return true; /* step_sums_end() reports it */
 	if (!suffices(steps, directory))
 		return false;
 	for (size_t i = 0; i < directory->series_count; i++) {

@@ -20,7 +20,7 @@ struct store_bounds {
 static inline bool store_bounds_hold(const struct store_bounds *bounds, struct err *err)
 {
 	if (stop_is_asked(bounds->stop))
-		return err_set(err, ERR_IO, "nobody waits for the answer any more");
+		return err_set(err, ERR_IO, "the query was cancelled: its client is gone");
 	return clock_monotonic_ns() < bounds->deadline_ns ||
-	       err_set(err, ERR_LIMIT, "the query took too long: ask for less time");
+	       err_set(err, ERR_LIMIT, "the query took too long: choose a shorter time range");
 }

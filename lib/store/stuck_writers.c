@@ -4,10 +4,10 @@
 #include "base/log.h"
 
 /*
- * Only our own kind, and only who waits for its client. A pipeline's state changes with each
- * statement that comes, seconds apart at most; COPY's began with its first byte, and lasts.
- * Among retention's statements a writer stands idle, without a transaction, but with the
- * lock that lets one of us at a time do that work.
+ * Only sessions of ingesters that wait for their client. The state of a pipeline changes with each
+ * statement that arrives, at most seconds apart; the state of COPY changes with its first byte
+ * only. Between the statements of retention a session is idle, without a transaction, but with the
+ * advisory lock that lets one ingester at a time enforce retention.
  */
 static const char sql[] =
 	"SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS client "
@@ -26,9 +26,9 @@ bool stuck_writers_terminate(struct postgres *pg, uint64_t *ret_ended, struct er
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
 	if (!postgres_query(pg, sql, NULL, 0, &rows, err))
-		return err_wrap(err, "look for writers that stand still");
+		return err_wrap(err, "check for stuck writers");
 	if (rows.count)
-		log_warn("ended writers that stood still", "count=%zu", rows.count);
+		log_warn("terminated connections of stuck writers", "count=%zu", rows.count);
 	*ret_ended += rows.count;
 	return true;
 }

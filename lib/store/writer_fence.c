@@ -2,8 +2,8 @@
 #include "store/writer_fence.h"
 
 /*
- * The hosts of all parts, each once, by name: two ingesters that meet over the same hosts take the
- * rows in the same order and so do not deadlock.
+ * The distinct hosts of all parts, sorted: two ingesters with the same hosts lock the rows in the
+ * same order and cannot deadlock.
  */
 struct fence_hosts {
 	struct store_host **items;
@@ -57,8 +57,9 @@ static void lose_host(struct flush *flush, const struct store_host *host)
 }
 
 /*
- * The numbers of a host hold what all parts told of it: losing one part spoils the others that
- * spoke of one of its hosts, and so on. Each part is lost once, so this ends.
+ * The counts of a host include all parts that reference it. If one part is lost, the counts are
+ * wrong, so the other parts that reference one of its hosts are lost as well, recursively. A part
+ * is lost only once, so the recursion ends.
  */
 static void lose_part(struct flush *flush, struct store_part *part)
 {
@@ -71,8 +72,8 @@ static void lose_part(struct flush *flush, struct store_part *part)
 }
 
 /*
- * A row that is there must have the revision that was read; one that was read must be there.
- * Whatever does not come back has moved.
+ * An existing row must have the revision that was read, and a row that was read must exist. A host
+ * that RETURNING does not return has changed.
  */
 static const char put_hosts[] =
 	"INSERT INTO agent_status AS old (host, epoch, revision, highest, missing, gap, status, "
@@ -103,7 +104,7 @@ static const char put_hosts[] =
 
 enum { HOST_NUMBERS = 13, HOST_TEXTS = 4 };
 
-/* The columns of all hosts as arrays. */
+/* The columns of all hosts, as arrays. */
 struct host_columns {
 	int64_t *numbers[HOST_NUMBERS];
 	str *texts[HOST_TEXTS], *statuses;
@@ -191,7 +192,7 @@ bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err
 	if (hosts.len == 0)
 		return true;
 	if (!query_hosts(flush, &hosts, &rows, err))
-		return err_wrap(err, "store what was seen of hosts");
+		return err_wrap(err, "store the state of hosts");
 	for (size_t i = 0; i < rows.count; i++) {
 		struct store_host key = { .host = postgres_get(&rows, i, 0),
 					  .epoch = (uint64_t)postgres_get_i64(&rows, i, 1) };
@@ -227,7 +228,7 @@ static bool select_offsets(struct flush *flush, const int32_t *partitions, size_
 			      params, ARRAY_LEN(params), ret_rows, err);
 }
 
-/* What the row must hold for the part to be ours; NULL ptr part: the partition is none of them. */
+/* The part of the Kafka partition; NULL: the flush has none, or it is lost. */
 static struct store_part *part_of(struct flush *flush, int64_t partition)
 {
 	for (size_t i = 0; i < flush->part_count; i++)
@@ -236,7 +237,7 @@ static struct store_part *part_of(struct flush *flush, int64_t partition)
 	return NULL;
 }
 
-/* Lock the rows in order and compare; rows that are not there are put by the statement after. */
+/* Locks the rows in order and compares them. Missing rows are inserted by put_offsets. */
 static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -321,8 +322,7 @@ bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *e
 	if (!postgres_query(&flush->writer->pg, put_offsets, params, ARRAY_LEN(params), &rows, err))
 		return err_wrap(err, "store offsets");
 
-	/* A row that somebody put first since we looked: only for partitions read from the start.
-	 */
+	/* Another ingester may have inserted a row after the comparison: first offsets only. */
 	bool *stored = arena_array(arena, bool, max);
 
 	for (size_t i = 0; i < rows.count; i++) {

@@ -7,7 +7,7 @@
 
 enum { RAW_LEVEL = 1 };
 
-/* Which samples of a part are of bucket b: order[first[b]] to order[first[b + 1] - 1]. */
+/* The samples of a part by bucket: bucket b has order[first[b]] to order[first[b + 1] - 1]. */
 struct sorted {
 	const struct sample_set *set;
 	uint32_t *order;
@@ -33,7 +33,7 @@ static struct sorted sort_by_bucket(const struct sample_set *set, struct arena *
 	return sorted;
 }
 
-/* The set with other samples: the same tables, seen through a window. */
+/* The set with other samples; the tables are shared. */
 static struct sample_set view(const struct sample_set *set, struct sample *samples, size_t count)
 {
 	struct sample_set viewed = *set;
@@ -63,7 +63,7 @@ static void note_day(struct flush *flush, uint64_t unix_ms)
 	*vec_push(&flush->arena, &flush->days) = day_ms;
 }
 
-/* A flush's rows of one bucket. */
+/* Receives the rows of one bucket. */
 struct bucket_rows {
 	struct flush *flush;
 	int32_t bucket;
@@ -85,7 +85,7 @@ static void put_row(void *self, const struct chunk_row *row)
 	flush->result.samples += row->set->samples.len;
 }
 
-/* All parts' samples of one bucket. They live in the scratch arena for this bucket alone. */
+/* Merges the samples of one bucket from all parts. Memory of a bucket is in `scratch`. */
 static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted *sorted,
 			size_t count, struct arena *scratch)
 {

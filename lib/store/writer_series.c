@@ -21,8 +21,8 @@ struct upsert {
 	struct flush *flush;
 	VEC(struct pair_row) pairs;
 	VEC(struct series_row) series;
-	VEC(uint64_t) keys;    /* known once this is committed */
-	struct map flush_keys; /* 8 bytes of key: of this flush */
+	VEC(uint64_t) keys;    /* added to the seen-ids cache after the commit */
+	struct map flush_keys; /* keys of this flush, 8 bytes each */
 	VEC(struct postgres_statement) statements;
 	uint64_t seen;
 };
@@ -91,7 +91,7 @@ static void add_sample_names(struct upsert *upsert, struct labels labels, int64_
 	}
 }
 
-/* Samples of a series follow each other in time, so the day seldom changes. */
+/* Consecutive samples of a series are close in time, so the day seldom changes. */
 static void find_new(struct upsert *upsert, const struct sample_set *set)
 {
 	struct arena *arena = &upsert->flush->arena;
@@ -102,7 +102,7 @@ static void find_new(struct upsert *upsert, const struct sample_set *set)
 		const struct sample *sample = &set->samples.items[i];
 		int64_t day = (int64_t)(sample->time_ms / MS_PER_DAY);
 
-		/* Days are kept plus one: 0 is none. */
+		/* Days are stored plus one; 0: unset. */
 		if (series_days[sample->series] != day + 1)
 			add_series(upsert, &set->series.items[sample->series], day);
 		if (label_days[sample->labels] != day + 1)
@@ -111,7 +111,7 @@ static void find_new(struct upsert *upsert, const struct sample_set *set)
 	}
 }
 
-/* Both rows begin with their key. */
+/* Both kinds of rows start with this key. */
 struct key_row {
 	int64_t day, id;
 };
@@ -221,7 +221,7 @@ bool writer_series_put(struct flush *flush, struct err *err)
 		return err_wrap(err, "store new series");
 	if (upsert.statements.len)
 		failpoint(FAILPOINT_AFTER_SERIES);
-	/* Only now: what was rolled back must be tried again. */
+	/* Only after the commit: a rolled back upsert must be repeated. */
 	for (size_t i = 0; i < upsert.keys.len; i++)
 		seen_ids_add(&writer->seen_ids, upsert.keys.items[i]);
 	flush->result.series_new = upsert.series.len;
