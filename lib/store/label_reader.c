@@ -71,7 +71,7 @@ static bool has_wanted_series(const struct label_search *search,
 }
 
 /* Names are in the directories; values need the payloads of rows that have the name. */
-static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
+static bool wants_payload(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct label_search *search = self;
 	bool has_name = false;
@@ -134,7 +134,7 @@ static bool scan(struct store_reader *reader, struct label_search *search, struc
 		.start_ms = search->match.window.start_ms,
 		.end_ms = search->match.window.end_ms,
 		.buckets = search->everything ? NULL : search->match.matched.buckets,
-		.wants = wants,
+		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = search,
 	};

@@ -159,8 +159,8 @@ bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher 
 		str value = postgres_get(&rows, i, 0);
 		bool matches;
 
-		/* An expression may take some milliseconds for each value, most take less than
-		 * the clock does. */
+		/* An expression may take milliseconds per value, but most take less time than
+		 * reading the clock. */
 		if ((i % 16 == 0 && !store_bounds_hold(source->bounds, err)) ||
 		    !matcher_matches(matcher, value, &matches, err))
 			return false;

@@ -5,7 +5,7 @@
 #include "store/limits.h"
 #include "store/parallel_scan.h"
 
-void row_scan_take_sums(struct row_scan *scan, const int32_t *kinds, size_t count)
+void row_scan_use_sums(struct row_scan *scan, const int32_t *kinds, size_t count)
 {
 	scan->first_hour_ms = (scan->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR;
 	scan->end_hour_ms = scan->end_ms / MS_PER_HOUR * MS_PER_HOUR;
@@ -13,11 +13,11 @@ void row_scan_take_sums(struct row_scan *scan, const int32_t *kinds, size_t coun
 	scan->kind_count = count;
 }
 
-void row_scan_take_series(struct row_scan *scan)
+void row_scan_use_series_sums(struct row_scan *scan)
 {
 	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
 
-	row_scan_take_sums(scan, kinds, ARRAY_LEN(kinds));
+	row_scan_use_sums(scan, kinds, ARRAY_LEN(kinds));
 }
 
 enum { SCAN_PARAMS = 14 };
@@ -215,7 +215,7 @@ static bool read_row(struct scan_state *state, const struct postgres_rows *rows,
 
 	bool *series = arena_array(&arena, bool, directory.series_count);
 
-	if (!scan->wants(scan->self, &directory, series))
+	if (!scan->wants_payload(scan->self, &directory, series))
 		return true;
 	if (!payload_batch_has_room(&state->batch, partition) &&
 	    !parallel_scan_read(state->parallel, &state->batch, err))

@@ -32,17 +32,18 @@ struct row_scan {
 	 * Called for each row. Returns true if the payload is wanted, and sets ret_series[i] (all
 	 * false before) for the wanted series of the directory. Slices without them are not read.
 	 */
-	bool (*wants)(void *self, const struct chunk_directory *directory, bool *ret_series);
+	bool (*wants_payload)(void *self, const struct chunk_directory *directory,
+			      bool *ret_series);
 	/* Called with each wanted payload that the leader reads, not a worker. */
 	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
 	void *self;
 };
 
 /* Use sums of these kinds for the whole hours of the window. `kinds` must outlive the scan. */
-void row_scan_take_sums(struct row_scan *scan, const int32_t *kinds, size_t count);
+void row_scan_use_sums(struct row_scan *scan, const int32_t *kinds, size_t count);
 
 /* Use the kinds of sums that together contain every series. */
-void row_scan_take_series(struct row_scan *scan);
+void row_scan_use_series_sums(struct row_scan *scan);
 
 /* Runs the scan. Counts into reader->stats. */
 bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;

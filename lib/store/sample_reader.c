@@ -12,7 +12,7 @@
 #include <assert.h>
 
 /* The state of one connection that reads samples. */
-struct sample_worker {
+struct sample_connection {
 	const struct store_sink *sink;
 	struct store_stats *stats;
 	const struct selector *original;
@@ -23,16 +23,16 @@ struct sample_worker {
 	struct step_sums steps; /* of the leader, for one scan */
 };
 
-static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
+static bool wants_payload(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
-	struct sample_worker *sampler = self;
-	const struct query_match *match = &sampler->match;
+	struct sample_connection *connection = self;
+	const struct query_match *match = &connection->match;
 	bool any = false;
 
-	if (sampler->steps.step_ms && step_sums_add(&sampler->steps, directory))
+	if (connection->steps.step_ms && step_sums_add(&connection->steps, directory))
 		return false;
 
-	uint32_t never = sampler->sink->see ? 0 : query_match_never(match->selector, directory);
+	uint32_t never = connection->sink->see ? 0 : query_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
@@ -51,16 +51,16 @@ static bool wants(void *self, const struct chunk_directory *directory, bool *ret
 static bool read_payload(void *self, const struct row_fragment *fragment, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
-	struct sample_worker *sampler = self;
-	const struct store_sink *sink = sampler->sink;
+	struct sample_connection *connection = self;
+	const struct store_sink *sink = connection->sink;
 	struct sample_set set;
 	uint64_t samples = 0;
 	const struct chunk_filter filter = {
 		.series = query_match_series,
-		.self = &sampler->match,
-		.start_ms = sampler->match.window.start_ms,
-		.end_ms = sampler->match.window.end_ms,
-		.without = sampler->without,
+		.self = &connection->match,
+		.start_ms = connection->match.window.start_ms,
+		.end_ms = connection->match.window.end_ms,
+		.without = connection->without,
 		.slices = fragment->slices,
 	};
 
@@ -69,17 +69,17 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 		return false;
 	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
 		return false;
-	if (!query_match_samples(&sampler->match, &set, &arena, err))
+	if (!query_match_samples(&connection->match, &set, &arena, err))
 		return false;
-	sampler->stats->samples_read += samples;
-	sampler->stats->samples_matched += set.samples.len;
+	connection->stats->samples_read += samples;
+	connection->stats->samples_matched += set.samples.len;
 	return set.samples.len == 0 || sink->take(sink->self, &set, err);
 }
 
 /* Copies the leader's state for a worker, which only reads the matched series. */
 static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
-			const struct sample_worker *leader, struct sample_worker *sampler,
-			struct arena *arena, struct err *err)
+			const struct sample_connection *leader,
+			struct sample_connection *connection, struct arena *arena, struct err *err)
 {
 	*worker = (struct scan_worker){
 		.reader = reader,
@@ -87,21 +87,21 @@ static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
 			  .bounds = &reader->bounds,
 			  .stats = &reader->stats,
 			  .on_payload = read_payload,
-			  .self = sampler },
+			  .self = connection },
 	};
-	sampler->stats = &reader->stats;
+	connection->stats = &reader->stats;
 	reader->stats = (struct store_stats){ 0 };
-	selector_done(&sampler->selector); /* of the previous scan */
-	if (!selector_parse(leader->original->text, arena, &sampler->selector, err))
+	selector_done(&connection->selector); /* of the previous scan */
+	if (!selector_parse(leader->original->text, arena, &connection->selector, err))
 		return false;
-	sampler->match = leader->match;
-	sampler->match.selector = &sampler->selector;
-	sampler->match.bounds = &reader->bounds;
+	connection->match = leader->match;
+	connection->match.selector = &connection->selector;
+	connection->match.bounds = &reader->bounds;
 	return true;
 }
 
 /* The scan of the leader's window. kinds: the sums of whole hours that suffice. */
-static struct row_scan scan_of(const struct store_team *group, struct sample_worker *leader,
+static struct row_scan scan_of(const struct store_team *group, struct sample_connection *leader,
 			       const int32_t *kinds, size_t kind_count)
 {
 	const struct store_window *window = &leader->match.window;
@@ -110,16 +110,16 @@ static struct row_scan scan_of(const struct store_team *group, struct sample_wor
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
 		.buckets = leader->match.everything ? NULL : leader->match.matched.buckets,
-		.wants = wants,
+		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = leader,
 	};
 
-	row_scan_take_sums(&scan, kinds, kind_count);
+	row_scan_use_sums(&scan, kinds, kind_count);
 	return scan;
 }
 
-static bool read_rows(const struct store_team *group, struct sample_worker *samplers,
+static bool read_rows(const struct store_team *group, struct sample_connection *connections,
 		      const struct row_scan *given, unsigned int without, struct arena *arena,
 		      struct err *err)
 {
@@ -128,24 +128,24 @@ static bool read_rows(const struct store_team *group, struct sample_worker *samp
 
 	scan.workers = workers;
 	scan.worker_count = group->count - 1;
-	samplers[0].without = without;
+	connections[0].without = without;
 	/* If every series matches, only the payload has the type of a series. */
-	samplers[0].steps = (struct step_sums){
-		.start_ms = samplers[0].match.window.start_ms,
-		.step_ms = without & CHUNK_NO_LABELS && !samplers[0].match.everything
-				   ? samplers[0].step_ms
+	connections[0].steps = (struct step_sums){
+		.start_ms = connections[0].match.window.start_ms,
+		.step_ms = without & CHUNK_NO_LABELS && !connections[0].match.everything
+				   ? connections[0].step_ms
 				   : 0,
-		.match = &samplers[0].match,
-		.sink = samplers[0].sink,
-		.stats = samplers[0].stats,
+		.match = &connections[0].match,
+		.sink = connections[0].sink,
+		.stats = connections[0].stats,
 	};
 	for (size_t i = 1; i < group->count; i++) {
-		samplers[i].without = without;
-		if (!init_worker(&workers[i - 1], &group->readers[i], &samplers[0], &samplers[i],
-				 arena, err))
+		connections[i].without = without;
+		if (!init_worker(&workers[i - 1], &group->readers[i], &connections[0],
+				 &connections[i], arena, err))
 			return false;
 	}
-	return step_sums_end(&samplers[0].steps, row_scan_run(&scan, err), err);
+	return step_sums_end(&connections[0].steps, row_scan_run(&scan, err), err);
 }
 
 /* Finds series on these days, one range of consecutive days at a time. */
@@ -178,12 +178,12 @@ static void use_days(struct row_scan *scan, const struct store_needs *needs)
  * Reads whole hours and days from sums without instances. Only the remainder of the window needs
  * series, and finding them is expensive: many hosts have many series per day.
  */
-static bool read_fleet_sums(const struct store_team *group, struct sample_worker *samplers,
+static bool read_fleet_sums(const struct store_team *group, struct sample_connection *connections,
 			    const struct rollup_choice *sums, struct arena *arena, struct err *err)
 {
 	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
-	struct query_match *match = &samplers[0].match;
-	struct row_scan remainder = scan_of(group, &samplers[0], alone, ARRAY_LEN(alone));
+	struct query_match *match = &connections[0].match;
+	struct row_scan remainder = scan_of(group, &connections[0], alone, ARRAY_LEN(alone));
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
@@ -194,25 +194,25 @@ static bool read_fleet_sums(const struct store_team *group, struct sample_worker
 		return false;
 	remainder.buckets = match->everything ? NULL : match->matched.buckets;
 	if ((match->everything || match->matched.by_id.len) &&
-	    !read_rows(group, samplers, &remainder, rollup_choice_without(sums, &match->matched),
+	    !read_rows(group, connections, &remainder, rollup_choice_without(sums, &match->matched),
 		       arena, err))
 		return false;
 	rollup_choice_fleet(match->selector, &match->matched);
 
-	struct row_scan hours = scan_of(group, &samplers[0], fleet, ARRAY_LEN(fleet));
+	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
 	use_days(&hours, &sums->needs);
 	return sample_gaps_find(&hours, err) &&
-	       read_rows(group, samplers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0,
+	       read_rows(group, connections, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0,
 			 arena, err);
 }
 
-static bool read_by_series(const struct store_team *group, struct sample_worker *samplers,
+static bool read_by_series(const struct store_team *group, struct sample_connection *connections,
 			   const struct store_query *query, const struct rollup_choice *sums,
 			   struct arena *arena, struct err *err)
 {
-	struct query_match *match = &samplers[0].match;
+	struct query_match *match = &connections[0].match;
 	int32_t kinds[ROLLUP_KIND_COUNT];
 
 	if (!match->everything && !query_match_find(match, &group->readers[0], err))
@@ -221,10 +221,10 @@ static bool read_by_series(const struct store_team *group, struct sample_worker 
 		return true;
 
 	size_t kind_count = rollup_choice_kinds(query, sums, &match->matched, kinds);
-	struct row_scan scan = scan_of(group, &samplers[0], kinds, kind_count);
+	struct row_scan scan = scan_of(group, &connections[0], kinds, kind_count);
 
 	return sample_gaps_find(&scan, err) &&
-	       read_rows(group, samplers, &scan, rollup_choice_without(sums, &match->matched),
+	       read_rows(group, connections, &scan, rollup_choice_without(sums, &match->matched),
 			 arena, err);
 }
 
@@ -249,17 +249,18 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_reader *leader = &group->readers[0];
-	struct sample_worker *samplers = arena_array(&arena, struct sample_worker, group->count);
+	struct sample_connection *connections =
+		arena_array(&arena, struct sample_connection, group->count);
 	struct rollup_choice sums;
 
 	assert(group->count > 0 && group->count <= READERS_MAX);
 	leader->gap_count = 0;
 	for (size_t i = 0; i < group->count; i++)
-		samplers[i].sink = &sinks[i];
-	samplers[0].stats = &leader->stats;
-	samplers[0].original = query->selector;
-	samplers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
-	samplers[0].match = (struct query_match){
+		connections[i].sink = &sinks[i];
+	connections[0].stats = &leader->stats;
+	connections[0].original = query->selector;
+	connections[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
+	connections[0].match = (struct query_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
@@ -271,14 +272,14 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 	};
 
 	bool good =
-		rollup_choice_make(query, &samplers[0].match.window, leader, &arena, &sums, err);
+		rollup_choice_make(query, &connections[0].match.window, leader, &arena, &sums, err);
 
 	if (good && sums.is_fleet)
-		good = read_fleet_sums(group, samplers, &sums, &arena, err);
+		good = read_fleet_sums(group, connections, &sums, &arena, err);
 	else if (good)
-		good = read_by_series(group, samplers, query, &sums, &arena, err);
+		good = read_by_series(group, connections, query, &sums, &arena, err);
 	for (size_t i = 1; i < group->count; i++)
-		selector_done(&samplers[i].selector);
+		selector_done(&connections[i].selector);
 	return good;
 }
 

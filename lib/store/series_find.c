@@ -89,9 +89,9 @@ static bool is_indexed(const struct finder *finder)
 }
 
 /*
- * Values are looked up where that is cheap: a label has few, or the expression says how they begin;
- * and in any case where the index could not be asked for anything else. What is left is tried on
- * the series that are matched.
+ * Resolves predicates by reading values if that is cheap: the label has few values, or the values
+ * have a common prefix; and in any case if the index could not test anything else. The remaining
+ * matchers are tested on the series that are found.
  */
 static bool load_predicates(struct finder *finder, bool with_prefix, struct err *err)
 {

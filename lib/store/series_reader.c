@@ -27,7 +27,7 @@ static void mark_seen(struct series_search *search, uint64_t id)
  * If the first or last time of a series is in the window, the series has a sample there, unless a
  * matcher must be tested on samples. The payload is read only for series that are still in doubt.
  */
-static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
+static bool wants_payload(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
 	struct series_search *search = self;
 	const struct store_window *window = &search->match.window;
@@ -123,13 +123,13 @@ static bool scan_rows(struct series_search *search, struct store_reader *reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
 		.buckets = search->match.matched.buckets,
-		.wants = wants,
+		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = search,
 	};
 
 	if (sums_suffice(&search->match.matched))
-		row_scan_take_series(&scan);
+		row_scan_use_series_sums(&scan);
 	return row_scan_run(&scan, err);
 }
 

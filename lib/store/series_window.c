@@ -5,7 +5,7 @@
 #include "store/limits.h"
 #include "store/row_scan.h"
 
-/* Buckets are looked at in so many parts, so that one group tells whether the others pay. */
+/* Buckets are scanned in this many groups: the first group shows whether the others pay. */
 enum { GROUPS = 4 };
 
 struct window_scan {
@@ -44,13 +44,13 @@ static bool run(struct window_scan *scan, bool sums, struct err *err)
 		.end_ms = window->end_ms,
 		.sums_alone = sums,
 		.buckets = scan->buckets,
-		.wants = collect_ids,
+		.wants_payload = collect_ids,
 		.self = scan,
 	};
 	bool good;
 
 	if (sums)
-		row_scan_take_series(&rows);
+		row_scan_use_series_sums(&rows);
 	good = (sums && rows.first_hour_ms >= rows.end_hour_ms) || row_scan_run(&rows, err);
 	stats->rows = before.rows;
 	stats->read_ns = before.read_ns;

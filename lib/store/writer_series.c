@@ -34,7 +34,7 @@ static uint64_t key_of(int64_t day, int64_t id)
 	return hash_64((str){ (const char *)both, sizeof(both) });
 }
 
-/* Whether it must be written; then it is flush_keys. */
+/* True if the key must be written; it is then added to the keys of the flush. */
 static bool add_key(struct upsert *upsert, uint64_t key)
 {
 	struct arena *arena = &upsert->flush->arena;
