@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * series_feed - stores the series of a big fleet's day, as an ingester would, without Kafka.
+ * series_feed - stores one day of series of a large fleet like an ingester, without Kafka.
  *
  *     series_feed POSTGRES SERIES END_MS
  *
- * A fifth as many pods as series, each with COMMS programs: pods are of services, one in 1,000 of
- * them, on nodes, one in 20; what a service runs is its own. A pod lives in one of the day's ten
- * minutes, which END_MS ends, and each of its series has one sample. The schema has to be there.
+ * There is one pod for five series: each pod runs COMMS programs. There is one service for 1,000
+ * pods and one node for 20 pods; each service has stacks of its own. The day ends at END_MS and has
+ * ROUNDS intervals of ten minutes. Each pod exists in one interval, in which each of its series has
+ * one sample. The schema must exist.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -119,7 +120,7 @@ static bool feed_round(struct feed *feed, uint64_t round, uint64_t start_ms, str
 	for (uint64_t pod = round; pod < feed->pods; pod += ROUNDS)
 		add_pod(&set, feed, pod, start_ms + round * ROUND_MS);
 	return store_writer_flush(&feed->writer, &part, 1, &result, err) &&
-	       (!part.lost || err_set(err, ERR_INVALID, "this database has been fed before"));
+	       (!part.lost || err_set(err, ERR_INVALID, "this database has been filled before"));
 }
 
 int main(int argc, char **argv)

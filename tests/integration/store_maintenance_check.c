@@ -24,22 +24,22 @@ static bool is_there(struct postgres *pg, enum partition_table table, uint64_t u
 	return count_of(pg, sql.ptr) == 1;
 }
 
-/* What nobody needs before midnight is no table until an hour before. */
-static void partitions_are_made_an_hour_ahead(void **state)
+/* The partitions of the next day are created one hour before midnight. */
+static void partitions_are_created_an_hour_ahead(void **state)
 {
 	uint64_t midnight = (now_ms() / DAY_MS + 2) * DAY_MS;
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct err err;
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	for (uint64_t before = 61; before >= 59; before--) {
 		uint64_t now = midnight - before * MINUTE_MS;
 
-		keeper.options.now_ms = now;
-		assert_good(store_keeper_run(&keeper, &err), err);
+		maintenance.options.now_ms = now;
+		assert_good(store_keeper_run(&maintenance, &err), err);
 		assert_true(is_there(&writer.pg, PARTITION_CHUNK_RAW, now + HOUR_MS));
 		for (int table = 0; table < PARTITION_TABLE_COUNT; table++) {
 			enum partition_table of = (enum partition_table)table;
@@ -51,7 +51,7 @@ static void partitions_are_made_an_hour_ahead(void **state)
 	store_writer_close(&writer);
 }
 
-/* Bytes that nothing compresses, of which a text may consist. */
+/* Incompressible bytes that are valid text. */
 static str noise(struct arena *arena, size_t len, uint64_t seed)
 {
 	char *bytes = arena_array(arena, char, len);
@@ -63,7 +63,7 @@ static str noise(struct arena *arena, size_t len, uint64_t seed)
 	return (str){ bytes, len };
 }
 
-static void the_most_and_longest_labels_lie_in_their_rows(void **state)
+static void the_most_and_longest_labels_are_stored_in_line(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct label *labels = arena_array(&arena, struct label, LABELS_MAX);
@@ -105,8 +105,8 @@ static void the_most_and_longest_labels_lie_in_their_rows(void **state)
 	store_writer_close(&writer);
 }
 
-const struct CMUnitTest keep_tests[] = {
-	TEST(partitions_are_made_an_hour_ahead),
-	TEST(the_most_and_longest_labels_lie_in_their_rows),
+const struct CMUnitTest maintenance_tests[] = {
+	TEST(partitions_are_created_an_hour_ahead),
+	TEST(the_most_and_longest_labels_are_stored_in_line),
 };
-const size_t keep_test_count = ARRAY_LEN(keep_tests);
+const size_t maintenance_test_count = ARRAY_LEN(maintenance_tests);

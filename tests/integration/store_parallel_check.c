@@ -3,7 +3,7 @@
 #include "profile/profile_type.h"
 #include "store_check.h"
 
-enum { TEAM = 3, PARTS = 2 };
+enum { READERS = 3, PARTS = 2 };
 
 /* Stacks that compress badly: enough to read for more than one connection. */
 static void write_much(struct sample_set *all, struct arena *arena)
@@ -13,11 +13,11 @@ static void write_much(struct sample_set *all, struct arena *arena)
 	open_writer(&writer);
 	sample_set_init(all, arena);
 	for (uint64_t i = 0; i < PARTS; i++) {
-		AUTO_ARENA gone = { 0 };
+		AUTO_ARENA scratch = { 0 };
 		struct sample_set set;
 		struct store_flush result;
 
-		sample_set_init(&set, &gone);
+		sample_set_init(&set, &scratch);
 		random_set_fill(&set, &(struct random_options){ .seed = i + 1,
 								.samples = 60000,
 								.series = 40,
@@ -47,27 +47,27 @@ static bool fail_late(void *self, const struct sample_set *set, struct err *err)
 	size_t *samples = self;
 
 	*samples += set->samples.len;
-	return *samples < 20000 || err_set(err, ERR_LIMIT, "enough of it");
+	return *samples < 20000 || err_set(err, ERR_LIMIT, "sink is full");
 }
 
-static void open_team(struct store_reader readers[TEAM], const char *helpers)
+static void open_readers(struct store_reader readers[READERS], const char *workers)
 {
 	struct err err;
 
-	for (size_t i = 0; i < TEAM; i++)
-		readers[i] = (struct store_reader){ .options = { .postgres = i ? helpers
+	for (size_t i = 0; i < READERS; i++)
+		readers[i] = (struct store_reader){ .options = { .postgres = i ? workers
 									       : postgres() } };
 	assert_good(store_reader_begin(&readers[0], NULL, &err), err);
 }
 
-static void close_team(struct store_reader readers[TEAM])
+static void close_readers(struct store_reader readers[READERS])
 {
 	store_reader_end(&readers[0]);
-	for (size_t i = 0; i < TEAM; i++)
+	for (size_t i = 0; i < READERS; i++)
 		store_reader_close(&readers[i]);
 }
 
-/* The same for the same samples in any order. */
+/* A checksum that does not depend on the order of the samples. */
 static uint64_t sum_of(const struct sample_set *set)
 {
 	uint64_t sum = 0;
@@ -88,25 +88,25 @@ static uint64_t sum_of(const struct sample_set *set)
 	return sum;
 }
 
-/* All samples are found by the team, each by one of them. */
-static void assert_reads_all(const struct sample_set *all, const char *helpers, bool must_help)
+/* The readers find all samples, each sample once. */
+static void assert_reads_all(const struct sample_set *all, const char *workers, bool workers_join)
 {
 	AUTO_ARENA arena = { 0 };
-	struct arena arenas[TEAM] = { 0 };
-	struct store_reader readers[TEAM];
-	struct sample_set sets[TEAM], got;
-	struct store_sink sinks[TEAM];
+	struct arena arenas[READERS] = { 0 };
+	struct store_reader readers[READERS];
+	struct sample_set sets[READERS], got;
+	struct store_sink sinks[READERS];
 	struct selector selector;
 	struct err err;
 
-	open_team(readers, helpers);
-	for (size_t i = 0; i < TEAM; i++) {
+	open_readers(readers, workers);
+	for (size_t i = 0; i < READERS; i++) {
 		sample_set_init(&sets[i], &arenas[i]);
 		sinks[i] = (struct store_sink){ collect, &sets[i] };
 	}
-	/* An expression on samples, too: each connection must have matchers of its own. */
+	/* An expression on labels of samples: each connection must have matchers of its own. */
 	assert_good(selector_parse(STR("{pid=~\"[0-9]+|\"}"), &arena, &selector, &err), err);
-	assert_good(store_team_samples(&(struct store_team){ readers, TEAM },
+	assert_good(store_team_samples(&(struct store_team){ readers, READERS },
 				       &(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
 				       &err),
 		    err);
@@ -115,21 +115,21 @@ static void assert_reads_all(const struct sample_set *all, const char *helpers, 
 
 	assert_int_equal(stats->samples_matched, all->samples.len);
 	assert_int_equal(stats->chunks, stats->rows);
-	if (must_help)
-		assert_in_range(stats->connections, 1, TEAM - 1);
+	if (workers_join)
+		assert_in_range(stats->connections, 1, READERS - 1);
 	else
 		assert_int_equal(stats->connections, 0);
 	sample_set_init(&got, &arena);
-	for (size_t i = 0; i < TEAM; i++) {
+	for (size_t i = 0; i < READERS; i++) {
 		sample_set_merge(&got, &sets[i], NULL);
 		arena_free(&arenas[i]);
 	}
 	assert_true(sum_of(&got) == sum_of(all));
 	selector_done(&selector);
-	close_team(readers);
+	close_readers(readers);
 }
 
-static void a_team_reads_each_sample_once(void **state)
+static void a_parallel_scan_reads_each_sample_once(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set all;
@@ -137,33 +137,33 @@ static void a_team_reads_each_sample_once(void **state)
 	(void)state;
 	write_much(&all, &arena);
 	assert_reads_all(&all, postgres(), true);
-	/* Who cannot come is not missed. */
+	/* Workers that cannot connect are left out. */
 	assert_reads_all(&all, "postgresql://127.0.0.1:1/nothing", false);
 }
 
-static void a_failure_of_one_of_a_team_ends_all_of_it(void **state)
+static void a_failure_of_one_connection_ends_the_scan(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct store_reader readers[TEAM];
-	struct store_sink sinks[TEAM];
+	struct store_reader readers[READERS];
+	struct store_sink sinks[READERS];
 	struct selector selector;
 	struct sample_set all;
-	size_t samples[TEAM] = { 0 };
+	size_t samples[READERS] = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
 	write_much(&all, &arena);
-	open_team(readers, postgres());
-	for (size_t i = 0; i < TEAM; i++)
+	open_readers(readers, postgres());
+	for (size_t i = 0; i < READERS; i++)
 		sinks[i] = (struct store_sink){ fail_late, &samples[i] };
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
-	assert_false(store_team_samples(&(struct store_team){ readers, TEAM },
+	assert_false(store_team_samples(&(struct store_team){ readers, READERS },
 					&(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
 					&err));
 	assert_int_equal(err.code, ERR_LIMIT);
-	assert_string_equal(err.msg, "enough of it");
+	assert_string_equal(err.msg, "sink is full");
 	selector_done(&selector);
-	close_team(readers);
+	close_readers(readers);
 }
 
 static uint64_t count_samples(struct store_reader *reader)
@@ -182,10 +182,10 @@ static uint64_t count_samples(struct store_reader *reader)
 	return got.samples.len;
 }
 
-static void who_joins_a_snapshot_sees_what_the_leader_sees(void **state)
+static void a_reader_that_joins_a_snapshot_sees_the_same_rows(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct store_reader readers[TEAM];
+	struct store_reader readers[READERS];
 	struct store_writer writer;
 	struct sample_set sets[2];
 	struct store_flush result;
@@ -205,7 +205,7 @@ static void who_joins_a_snapshot_sees_what_the_leader_sees(void **state)
 
 	open_writer(&writer);
 	flush(&writer, &parts[0], 1, &result);
-	open_team(readers, postgres());
+	open_readers(readers, postgres());
 	assert_good(store_reader_export(&readers[0], snapshot, sizeof(snapshot), &err), err);
 	flush(&writer, &parts[1], 1, &result);
 	store_writer_close(&writer);
@@ -219,16 +219,16 @@ static void who_joins_a_snapshot_sees_what_the_leader_sees(void **state)
 	assert_good(store_reader_begin(&readers[1], NULL, &err), err);
 	assert_int_equal(count_samples(&readers[1]), sets[0].samples.len + sets[1].samples.len);
 	store_reader_end(&readers[1]);
-	close_team(readers);
+	close_readers(readers);
 
-	/* It lasts as long as the leader's transaction. */
+	/* The snapshot ends with the leader's transaction. */
 	assert_false(store_reader_join(&readers[2], snapshot, &bounds, &err));
 	store_reader_close(&readers[2]);
 }
 
-const struct CMUnitTest team_tests[] = {
-	TEST(a_team_reads_each_sample_once),
-	TEST(a_failure_of_one_of_a_team_ends_all_of_it),
-	TEST(who_joins_a_snapshot_sees_what_the_leader_sees),
+const struct CMUnitTest parallel_tests[] = {
+	TEST(a_parallel_scan_reads_each_sample_once),
+	TEST(a_failure_of_one_connection_ends_the_scan),
+	TEST(a_reader_that_joins_a_snapshot_sees_the_same_rows),
 };
-const size_t team_test_count = ARRAY_LEN(team_tests);
+const size_t parallel_test_count = ARRAY_LEN(parallel_tests);
