@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk - any bytes are read as a row or refused, and what was read can be written and read again.
- * With columns left packed, what can be read whole can be read too, and is as many samples.
+ * chunk - any bytes are decoded as a row or rejected, and decoded samples can be encoded and
+ * decoded again. A row that can be decoded can also be decoded without some columns, to as many
+ * samples.
  *
- * Checksums would stop nearly every input at the door, so they are put right first.
+ * Checksums would reject nearly every input, so they are recomputed first.
  */
 #include "chunk_seal.h"
 #include "store/chunk_decode.h"
@@ -46,7 +47,7 @@ static void read_without(str row, unsigned int without, const struct sample_set 
 		assert(!whole && err.code == ERR_INVALID && err.msg[0]);
 }
 
-/* With one series only, the slice that has it, and the row: they say the same. */
+/* The slice with one series and the whole row give the same samples. */
 static void read_part(str row, const struct chunk_layout *layout, const struct sample_set *whole)
 {
 	AUTO_ARENA arena = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * seen - the missing numbers of a host, read back from a column: any text is refused or means the
- * same when it is written, and numbers taken upon it keep the set in order.
+ * received_set - the missing numbers of a spool, as stored in a column: any text is rejected or is
+ * formatted with the same meaning, and adding numbers keeps the ranges in order.
  */
 #include "base/reader.h"
 #include "store/received_set.h"
@@ -20,7 +20,7 @@ static void check(const struct seen *seen)
 	}
 }
 
-/* The numbers come after the text's NUL. */
+/* The numbers follow the text's NUL. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA arena = { 0 };

@@ -11,7 +11,7 @@ struct named {
 	uint64_t samples;
 };
 
-/* Spools with a taken of SILENT have said nothing. */
+/* A spool with `taken` SILENT has no status. */
 #define SILENT UINT64_MAX
 
 struct spool_row {
@@ -58,7 +58,7 @@ static uint64_t total_of(const struct sum_reasons *reasons)
 	return samples;
 }
 
-static void closes(void **state)
+static void balances_the_counts_of_spools(void **state)
 {
 	static const struct {
 		const char *what;
@@ -195,7 +195,7 @@ static void sorts_reasons_and_leaves_out_what_is_0(void **state)
 	assert_int_equal(sum.lost.len, 0);
 }
 
-static void adds_up_more_reasons_than_it_holds_as_other(void **state)
+static void adds_reasons_beyond_the_limit_to_other(void **state)
 {
 	enum { REASONS = 3 * STATUS_REASONS_MAX };
 	AUTO_ARENA arena = { 0 };
@@ -220,7 +220,7 @@ static void adds_up_more_reasons_than_it_holds_as_other(void **state)
 	assert_int_equal(sum.in_flight, 0);
 }
 
-static void says_that_counts_are_too_large(void **state)
+static void reports_counts_that_are_too_large(void **state)
 {
 	static const struct spool_row rows[] = {
 		{ .taken = SILENT - 1 },
@@ -243,5 +243,5 @@ static void says_that_counts_are_too_large(void **state)
 	}
 }
 
-RUN_TESTS(TEST(closes), TEST(sorts_reasons_and_leaves_out_what_is_0),
-	  TEST(adds_up_more_reasons_than_it_holds_as_other), TEST(says_that_counts_are_too_large))
+RUN_TESTS(TEST(balances_the_counts_of_spools), TEST(sorts_reasons_and_leaves_out_what_is_0),
+	  TEST(adds_reasons_beyond_the_limit_to_other), TEST(reports_counts_that_are_too_large))

@@ -4,7 +4,7 @@
 
 enum { SERIES = 10 };
 
-/* Five slices of two series and 100 bytes each, behind a head of 50. */
+/* Five slices of two series and 100 bytes each, after a head of 50 bytes. */
 static struct chunk_slice slices[] = { { 100, 2 }, { 100, 2 }, { 100, 2 }, { 100, 2 }, { 100, 2 } };
 static const struct chunk_directory directory = { .series_count = SERIES,
 						  .layout = { 50, slices, ARRAY_LEN(slices) } };
@@ -42,7 +42,7 @@ static void a_slice_is_read_with_the_head(void **state)
 	assert_int_equal(ranges.len, 150);
 }
 
-static void what_lies_together_is_one_piece(void **state)
+static void adjacent_slices_are_one_range(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct chunk_ranges ranges = choose("xx......x.", 550, &arena);
@@ -68,7 +68,7 @@ static void a_row_is_read_whole_where_most_of_it_is_wanted(void **state)
 	assert_whole(choose("x.x.x.x...", 550, &arena), 550);
 }
 
-/* The row says itself what is in it; the directory only where to look. */
+/* The payload is authoritative, not the directory. */
 static void a_row_is_read_whole_where_the_directory_does_not_fit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -82,6 +82,6 @@ static void a_row_is_read_whole_where_the_directory_does_not_fit(void **state)
 	assert_whole(chunk_ranges_choose(&without, series, 550, &arena), 550);
 }
 
-RUN_TESTS(TEST(a_slice_is_read_with_the_head), TEST(what_lies_together_is_one_piece),
+RUN_TESTS(TEST(a_slice_is_read_with_the_head), TEST(adjacent_slices_are_one_range),
 	  TEST(a_row_is_read_whole_where_most_of_it_is_wanted),
 	  TEST(a_row_is_read_whole_where_the_directory_does_not_fit))

@@ -16,7 +16,7 @@ static const struct random_options large = {
 	.span_ms = 3600000,
 };
 
-/* The samples of the series whose ids are in the directory's run. */
+/* The samples of a range of series of the directory. */
 struct run {
 	struct sample_set *set;
 	const struct chunk_directory *directory;
@@ -33,7 +33,7 @@ static bool labels_in_run(void *self, uint64_t id, str type, struct labels *ret_
 	return false;
 }
 
-/* The ranges of a row, one after the other, as they come from the table. */
+/* Concatenates the ranges of a row, as the table returns them. */
 static str put_together(str row, const struct chunk_ranges *ranges, struct arena *arena)
 {
 	struct buf part = { .arena = arena };
@@ -43,7 +43,7 @@ static str put_together(str row, const struct chunk_ranges *ranges, struct arena
 	return buf_bytes(&part);
 }
 
-static void a_part_of_a_row_holds_all_of_its_series(void **state)
+static void a_fragment_of_a_row_has_all_samples_of_its_series(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -87,8 +87,8 @@ static void a_part_of_a_row_holds_all_of_its_series(void **state)
 	}
 }
 
-/* What a row lacks, has twice or in another order must not be taken for all of it. */
-static void refuses_slices_that_are_not_those_that_were_asked_for(void **state)
+/* A row with slices missing, twice or in another order must not pass as complete. */
+static void rejects_slices_that_were_not_requested(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -126,5 +126,5 @@ static void refuses_slices_that_are_not_those_that_were_asked_for(void **state)
 	assert_false(chunk_decode(buf_bytes(&turned), &filter, &got, &samples, &err));
 }
 
-RUN_TESTS(TEST(a_part_of_a_row_holds_all_of_its_series),
-	  TEST(refuses_slices_that_are_not_those_that_were_asked_for))
+RUN_TESTS(TEST(a_fragment_of_a_row_has_all_samples_of_its_series),
+	  TEST(rejects_slices_that_were_not_requested))

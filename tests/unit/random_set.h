@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * random_set - sample sets nobody thought of, the same for the same seed, and their plain text.
+ * random_set - random sample sets, the same for the same seed, and their plain text.
  *
- * The text says each sample with all it speaks of, sorted, so that two sets which number things
- * differently and mean the same have the same text.
+ * The text has each sample with everything that it references, sorted, so that equal sets whose
+ * tables are numbered differently have the same text.
  */
 #pragma once
 

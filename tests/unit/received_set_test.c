@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void takes_each_number_once(void **state)
+static void accepts_each_number_once(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct seen seen = { 0 };
@@ -18,7 +18,7 @@ static void takes_each_number_once(void **state)
 	assert_int_equal(seen_missing(&seen), 0);
 }
 
-static void tells_a_late_number_from_a_duplicate(void **state)
+static void distinguishes_a_late_number_from_a_duplicate(void **state)
 {
 	static const struct {
 		uint64_t sequence;
@@ -45,7 +45,7 @@ static void tells_a_late_number_from_a_duplicate(void **state)
 	}
 }
 
-/* Against a plain table of booleans, in an order that a linear congruence shuffles. */
+/* Compared with an array of booleans, in an order shuffled by a linear congruence. */
 static void agrees_with_a_table_of_booleans(void **state)
 {
 	enum { NUMBERS = 1009 };
@@ -70,7 +70,7 @@ static void agrees_with_a_table_of_booleans(void **state)
 	assert_int_equal(seen.missing_count, 0);
 }
 
-static void books_the_oldest_range_beyond_the_bound_as_gap(void **state)
+static void counts_the_oldest_range_beyond_the_limit_as_gap(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct seen seen = { 0 };
@@ -81,7 +81,7 @@ static void books_the_oldest_range_beyond_the_bound_as_gap(void **state)
 	assert_int_equal(seen.missing_count, RECEIVED_RANGES_MAX);
 	assert_int_equal(seen.gap, 0);
 
-	/* By one more at the top, then by a split. */
+	/* One more range at the top, then one by a split. */
 	assert_int_equal(seen_take(&seen, 4 * (RECEIVED_RANGES_MAX + 1), &arena), SEEN_NEW);
 	assert_int_equal(seen.gap, 3);
 	assert_int_equal(seen_take(&seen, 1, &arena), SEEN_DUPLICATE);
@@ -108,7 +108,7 @@ static void reads_back_the_text_it_wrote(void **state)
 	assert_int_equal(back.missing_count, 0);
 }
 
-static void refuses_text_that_is_not_canonical(void **state)
+static void rejects_text_that_is_not_canonical(void **state)
 {
 	static const char *const bad[] = {
 		"",         "{",        "[1,2)",         "{[1,2]}",       "{(0,2)}",
@@ -128,7 +128,7 @@ static void refuses_text_that_is_not_canonical(void **state)
 	}
 }
 
-static void counts_what_is_missing_below_a_number(void **state)
+static void counts_missing_numbers_below_a_number(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct seen seen = { .highest = 20 };
@@ -144,7 +144,7 @@ static void counts_what_is_missing_below_a_number(void **state)
 		assert_int_equal(seen_missing_below(&seen, rows[i].below), rows[i].missing);
 }
 
-RUN_TESTS(TEST(takes_each_number_once), TEST(tells_a_late_number_from_a_duplicate),
+RUN_TESTS(TEST(accepts_each_number_once), TEST(distinguishes_a_late_number_from_a_duplicate),
 	  TEST(agrees_with_a_table_of_booleans),
-	  TEST(books_the_oldest_range_beyond_the_bound_as_gap), TEST(reads_back_the_text_it_wrote),
-	  TEST(refuses_text_that_is_not_canonical), TEST(counts_what_is_missing_below_a_number))
+	  TEST(counts_the_oldest_range_beyond_the_limit_as_gap), TEST(reads_back_the_text_it_wrote),
+	  TEST(rejects_text_that_is_not_canonical), TEST(counts_missing_numbers_below_a_number))

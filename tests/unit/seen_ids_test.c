@@ -2,7 +2,7 @@
 #include "store/seen_ids.h"
 #include "test.h"
 
-static void knows_what_was_added(void **state)
+static void has_the_ids_that_were_added(void **state)
 {
 	struct seen_ids ids;
 
@@ -18,14 +18,14 @@ static void knows_what_was_added(void **state)
 	seen_ids_done(&ids);
 }
 
-static void forgets_what_was_not_asked_for_and_stays_within_its_bound(void **state)
+static void evicts_ids_not_looked_up_and_stays_within_its_capacity(void **state)
 {
 	struct seen_ids ids;
 
 	(void)state;
 	seen_ids_init(&ids, 100);
 	seen_ids_add(&ids, 1);
-	seen_ids_add(&ids, 1); /* once more is the same */
+	seen_ids_add(&ids, 1); /* adding it again changes nothing */
 	seen_ids_add(&ids, 2);
 	for (uint64_t key = 1000; key < 11000; key++) {
 		seen_ids_add(&ids, key);
@@ -37,5 +37,5 @@ static void forgets_what_was_not_asked_for_and_stays_within_its_bound(void **sta
 	seen_ids_done(&ids);
 }
 
-RUN_TESTS(TEST(knows_what_was_added),
-	  TEST(forgets_what_was_not_asked_for_and_stays_within_its_bound))
+RUN_TESTS(TEST(has_the_ids_that_were_added),
+	  TEST(evicts_ids_not_looked_up_and_stays_within_its_capacity))

@@ -8,7 +8,7 @@
 
 #include <zstd.h>
 
-static void refuses_every_row_with_a_flipped_byte(void **state)
+static void rejects_every_row_with_a_flipped_byte(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -41,8 +41,8 @@ static void refuses_every_row_with_a_flipped_byte(void **state)
 	}
 }
 
-/* A claim that lies behind a right checksum must be found out too. */
-static void refuses_lies_whose_checksum_is_right(void **state)
+/* A wrong count with a correct checksum must be rejected as well. */
+static void rejects_wrong_counts_with_a_correct_checksum(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -77,7 +77,7 @@ static void refuses_lies_whose_checksum_is_right(void **state)
 	assert_true(refused > row.len / 4);
 }
 
-/* Lengths and bytes of such columns, and the checksum of all since `from`. */
+/* Lengths and bytes of these columns, then the checksum of the row from `from` on. */
 static void put_columns(struct buf *row, size_t from, const str *columns, size_t count)
 {
 	struct buf body = { .arena = row->arena };
@@ -101,7 +101,7 @@ static void put_columns(struct buf *row, size_t from, const str *columns, size_t
 	buf_u64(row, hash_64(str_skip(buf_bytes(row), from)));
 }
 
-/* A row of such columns, with one slice. */
+/* A row of these columns, with one slice. */
 static str row_of(const str columns[CHUNK_COLUMN_COUNT], struct arena *arena)
 {
 	struct buf row = { .arena = arena };
@@ -118,8 +118,8 @@ static str row_of(const str columns[CHUNK_COLUMN_COUNT], struct arena *arena)
 	return buf_bytes(&row);
 }
 
-/* Each within what one column might be: it is their sum that no memory must be taken for. */
-static void refuses_columns_that_are_too_large_together(void **state)
+/* Each column is within the limit; their sum is not, and must not be allocated. */
+static void rejects_columns_that_are_too_large_together(void **state)
 {
 	enum { LEN = CHUNK_RAW_MAX / 4 };
 	AUTO_ARENA arena = { 0 }, scratch = { 0 };
@@ -144,8 +144,8 @@ static void refuses_columns_that_are_too_large_together(void **state)
 	assert_true(scratch.held < 1 << 20);
 }
 
-/* A string of nothing is one byte of a column, and sixteen of a table. */
-static void refuses_a_row_whose_tables_are_too_large(void **state)
+/* An empty string is one byte of a column, and sixteen bytes of a table. */
+static void rejects_a_row_whose_tables_are_too_large(void **state)
 {
 	AUTO_ARENA arena = { 0 }, scratch = { 0 };
 	str columns[CHUNK_COLUMN_COUNT] = { 0 };
@@ -173,8 +173,8 @@ static void refuses_a_row_whose_tables_are_too_large(void **state)
 	assert_true(scratch.held < 2 * count);
 }
 
-/* The head may be within bounds, and the slices with it not. */
-static void refuses_slices_that_are_too_large_together(void **state)
+/* The head is within the limit; the head and the slices together are not. */
+static void rejects_slices_that_are_too_large_together(void **state)
 {
 	enum { LEN = CHUNK_RAW_MAX / 4 };
 	AUTO_ARENA arena = { 0 }, scratch = { 0 };
@@ -203,7 +203,8 @@ static void refuses_slices_that_are_too_large_together(void **state)
 	assert_true(scratch.held < 1 << 20);
 }
 
-RUN_TESTS(TEST(refuses_every_row_with_a_flipped_byte), TEST(refuses_lies_whose_checksum_is_right),
-	  TEST(refuses_columns_that_are_too_large_together),
-	  TEST(refuses_slices_that_are_too_large_together),
-	  TEST(refuses_a_row_whose_tables_are_too_large))
+RUN_TESTS(TEST(rejects_every_row_with_a_flipped_byte),
+	  TEST(rejects_wrong_counts_with_a_correct_checksum),
+	  TEST(rejects_columns_that_are_too_large_together),
+	  TEST(rejects_slices_that_are_too_large_together),
+	  TEST(rejects_a_row_whose_tables_are_too_large))
