@@ -21,20 +21,20 @@ static bool is_gauge(const struct store_query *query)
 static bool fleet_suffices(const struct store_query *query, const struct store_window *window,
 			   const str *of_samples, size_t count)
 {
-	const struct store_needs *needs = &query->needs;
+	const struct store_needs *projection = &query->needs;
 	const struct selector *selector = query->selector;
 	uint64_t first_hour = (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR;
 
-	if (!needs->no_times || !needs->few_labels || is_gauge(query) ||
+	if (!projection->no_times || !projection->few_labels || is_gauge(query) ||
 	    first_hour >= window->end_ms / MS_PER_HOUR)
 		return false;
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (rollup_fleet_lacks(selector->matchers[i].name) ||
 		    is_among(selector->matchers[i].name, of_samples, count))
 			return false;
-	for (size_t i = 0; i < needs->label_count; i++)
-		if (rollup_fleet_lacks(needs->label_names[i]) ||
-		    is_among(needs->label_names[i], of_samples, count))
+	for (size_t i = 0; i < projection->label_count; i++)
+		if (rollup_fleet_lacks(projection->label_names[i]) ||
+		    is_among(projection->label_names[i], of_samples, count))
 			return false;
 	return true;
 }
@@ -63,12 +63,12 @@ bool rollup_choice_make(const struct store_query *query, const struct store_wind
 }
 
 /* True if labels of the series satisfy the matchers and the projection. */
-static bool series_suffices(const struct store_needs *needs, const struct series_match *series)
+static bool series_suffices(const struct store_needs *projection, const struct series_match *series)
 {
 	if (series->open)
 		return false;
-	for (size_t i = 0; i < needs->label_count; i++)
-		if (!labels_get(series->labels, needs->label_names[i]).ptr)
+	for (size_t i = 0; i < projection->label_count; i++)
+		if (!labels_get(series->labels, projection->label_names[i]).ptr)
 			return false;
 	return true;
 }
@@ -88,15 +88,15 @@ unsigned int rollup_choice_without(const struct rollup_choice *sums,
 }
 
 /* Sums of gauges are by process: they have `pid` in addition to the labels of the series. */
-static bool process_suffices(const struct store_needs *needs, const struct selector *selector,
+static bool process_suffices(const struct store_needs *projection, const struct selector *selector,
 			     const struct series_match *series)
 {
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (series->open >> i & 1 && !str_eq(selector->matchers[i].name, STR("pid")))
 			return false;
-	for (size_t i = 0; i < needs->label_count; i++)
-		if (!str_eq(needs->label_names[i], STR("pid")) &&
-		    !labels_get(series->labels, needs->label_names[i]).ptr)
+	for (size_t i = 0; i < projection->label_count; i++)
+		if (!str_eq(projection->label_names[i], STR("pid")) &&
+		    !labels_get(series->labels, projection->label_names[i]).ptr)
 			return false;
 	return true;
 }

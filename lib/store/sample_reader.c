@@ -166,9 +166,9 @@ static bool find_on_days(struct query_match *match, struct store_reader *reader,
 	return good;
 }
 
-static void use_days(struct row_scan *scan, const struct store_needs *needs)
+static void use_days(struct row_scan *scan, const struct store_needs *projection)
 {
-	if (!needs->no_hours)
+	if (!projection->no_hours)
 		return;
 	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
 	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;

@@ -47,7 +47,7 @@ static void rejects_wrong_counts_with_a_correct_checksum(void **state)
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
 	struct chunk_filter filter = all_of(&set);
-	size_t refused = 0;
+	size_t rejected = 0;
 	struct err err;
 
 	(void)state;
@@ -72,9 +72,9 @@ static void rejects_wrong_counts_with_a_correct_checksum(void **state)
 		bytes[i] = (char)0xff;
 		chunk_seal(bytes, row.len);
 		sample_set_init(&got, &scratch);
-		refused += !chunk_decode((str){ bytes, row.len }, &filter, &got, &samples, &err);
+		rejected += !chunk_decode((str){ bytes, row.len }, &filter, &got, &samples, &err);
 	}
-	assert_true(refused > row.len / 4);
+	assert_true(rejected > row.len / 4);
 }
 
 /* Lengths and bytes of these columns, then the checksum of the row from `from` on. */
