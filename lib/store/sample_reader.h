@@ -38,7 +38,7 @@ struct store_team {
 };
 
 /* sinks: one for each reader; each sample is passed to exactly one of them. */
-bool store_team_samples(const struct store_team *team, const struct store_query *query,
+bool store_team_samples(const struct store_team *group, const struct store_query *query,
 			const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
 /* The same over one connection. */
