@@ -61,7 +61,7 @@ PURE = {
 
 # What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
 APART = {
-    "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
+    "lib/store/writer_rows": "a step of the writer; tests/integration/test_store.py",
     "services/agent/unwind_loader_metrics": "a table of metrics; test_unwind_tables.py",
     "services/debuginfo/answer": "answers an HTTP request; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",

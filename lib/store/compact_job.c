@@ -54,7 +54,7 @@ static bool claim(struct compact_job *job, struct err *err)
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
 		struct row_location location = {
-			.at = str_copy(&job->arena, postgres_get(&rows, i, 0)),
+			.ctid = str_copy(&job->arena, postgres_get(&rows, i, 0)),
 			.bytes = (uint64_t)postgres_get_i64(&rows, i, 2),
 		};
 
@@ -102,7 +102,7 @@ static bool read_batch(struct compact_job *job, const struct row_location *locat
 			     STR_ARG(job->partition), '\0');
 
 	for (size_t i = 0; i < count; i++)
-		ctids[i] = locations[i].at;
+		ctids[i] = locations[i].ctid;
 
 	struct postgres_param param = postgres_tids(&job->arena, ctids, count);
 

@@ -18,7 +18,7 @@
 struct compact_job;
 
 struct row_location {
-	str at; /* ctid: stable while the row is locked */
+	str ctid; /* stable while the row is locked */
 	uint64_t bytes;
 };
 
@@ -27,8 +27,9 @@ struct compact_kind {
 	/* Only whole periods of this length that ended at least wait_ms ago. */
 	uint64_t whole_ms, wait_ms;
 	enum partition_table from, to;
-	const char *mark; /* column of `from`: when a row was processed; NULL: it is due */
-	const char *set;  /* further assignments of the UPDATE that marks, starting ", "; or "" */
+	const char
+		*mark; /* column of `from`: when a row was processed; NULL in the row: it is due */
+	const char *set; /* further assignments of the UPDATE that marks, starting ", "; or "" */
 	enum failpoint before_commit;
 	const char *only;  /* condition on rows of `from`, starting " AND "; or "" */
 	const char *fresh; /* condition: the row of `from` is not a coalesced one */
@@ -39,8 +40,8 @@ struct compact_kind {
 	void (*begin)(struct compact_job *job);
 	/* ERR_INVALID: the row is corrupt, and what was added so far is undefined. */
 	bool (*add)(struct compact_job *job, const struct compact_row *row, struct err *err);
-	bool (*make)(struct compact_job *job,
-		     struct err *err); /* passes everything to compact_job_put() */
+	/* Passes the result to compact_job_put() or compact_job_coalesce(). */
+	bool (*make)(struct compact_job *job, struct err *err);
 };
 
 struct compact_job {

@@ -7,22 +7,22 @@ bool payload_batch_has_room(const struct payload_batch *batch, str partition)
 				     batch->count < READ_ROWS && batch->bytes < READ_PAYLOAD_BYTES);
 }
 
-void payload_batch_add(struct payload_batch *batch, str partition, str place,
+void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 		       const struct chunk_ranges *ranges)
 {
 	struct arena *arena = &batch->arena;
-	str copy = str_copy(arena, place);
+	str copy = str_copy(arena, ctid);
 
 	if (batch->count == 0)
 		batch->partition = str_copy(arena, partition);
 	for (size_t i = 0; i < ranges->count; i++) {
-		*vec_push(arena, &batch->range_places) = copy;
+		*vec_push(arena, &batch->range_ctids) = copy;
 		*vec_push(arena, &batch->range_rows) = (int32_t)batch->count;
 		*vec_push(arena, &batch->range_ats) = (int32_t)ranges->ranges[i].at + 1;
 		*vec_push(arena, &batch->range_lens) = (int32_t)ranges->ranges[i].len;
 	}
 	batch->slices[batch->count] = ranges->slices;
-	batch->places[batch->count++] = copy;
+	batch->ctids[batch->count++] = copy;
 	batch->bytes += ranges->len;
 	batch->has_slices = batch->has_slices || ranges->slices;
 }
@@ -66,9 +66,9 @@ static bool query_whole(struct payload_batch *batch, struct postgres *pg,
 	str sql =
 		str_format(&batch->arena, "SELECT payload FROM " STR_FMT " WHERE ctid = ANY ($1)%c",
 			   STR_ARG(batch->partition), '\0');
-	struct postgres_param places = postgres_tids(&batch->arena, batch->places, batch->count);
+	struct postgres_param ctids = postgres_tids(&batch->arena, batch->ctids, batch->count);
 
-	return postgres_query(pg, sql.ptr, &places, 1, rows, err);
+	return postgres_query(pg, sql.ptr, &ctids, 1, rows, err);
 }
 
 /*
@@ -80,7 +80,7 @@ static bool query_ranges(struct payload_batch *batch, struct postgres *pg,
 {
 	struct arena *arena = &batch->arena;
 	const struct postgres_param params[] = {
-		postgres_tids(arena, batch->range_places.items, batch->range_places.len),
+		postgres_tids(arena, batch->range_ctids.items, batch->range_ctids.len),
 		postgres_i32s(arena, batch->range_rows.items, batch->range_rows.len),
 		postgres_i32s(arena, batch->range_ats.items, batch->range_ats.len),
 		postgres_i32s(arena, batch->range_lens.items, batch->range_lens.len),

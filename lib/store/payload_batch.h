@@ -13,11 +13,11 @@
 struct payload_batch {
 	struct arena arena; /* of the texts and ranges */
 	str partition;
-	str places[READ_ROWS]; /* ctid: valid within one snapshot */
+	str ctids[READ_ROWS]; /* valid within one snapshot */
 	size_t slices[READ_ROWS];
 	size_t count, bytes;
 	/* By range: ctid, index of the row, first byte (from 1), length. */
-	VEC(str) range_places;
+	VEC(str) range_ctids;
 	VEC(int32_t) range_rows, range_ats, range_lens;
 	bool has_slices; /* at least one row is not read whole */
 };
@@ -39,7 +39,7 @@ struct payload_reader {
 
 /* True if the batch has room for a row of that partition. */
 bool payload_batch_has_room(const struct payload_batch *batch, str partition);
-void payload_batch_add(struct payload_batch *batch, str partition, str place,
+void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 		       const struct chunk_ranges *ranges);
 
 /*

@@ -38,7 +38,7 @@ struct store_reader {
 	struct store_bounds bounds; /* of the current query */
 };
 
-/* Connects. After a failure the reader is closed. */
+/* Connects. */
 bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
 		       struct err *err) MUST_CHECK;
 void store_reader_close(struct store_reader *reader);

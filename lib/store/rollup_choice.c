@@ -41,24 +41,24 @@ static bool fleet_suffices(const struct store_query *query, const struct store_w
 
 bool rollup_choice_make(const struct store_query *query, const struct store_window *window,
 			struct store_reader *reader, struct arena *arena,
-			struct rollup_choice *ret_sums, struct err *err)
+			struct rollup_choice *ret_choice, struct err *err)
 {
-	struct rollup_choice sums = { .needs = query->needs };
+	struct rollup_choice choice = { .needs = query->needs };
 	str *of_samples = NULL;
 	size_t count = 0, kept = 0;
-	str *names = arena_array(arena, str, sums.needs.label_count);
+	str *names = arena_array(arena, str, choice.needs.label_count);
 
-	if (query->selector->matcher_count + sums.needs.label_count &&
+	if (query->selector->matcher_count + choice.needs.label_count &&
 	    !sample_label_names(&reader->pg, window->first_day, window->last_day, arena,
 				&of_samples, &count, err))
 		return false;
-	for (size_t i = 0; i < sums.needs.label_count; i++)
-		if (is_among(sums.needs.label_names[i], of_samples, count))
-			names[kept++] = sums.needs.label_names[i];
-	sums.is_fleet = fleet_suffices(query, window, of_samples, count);
-	sums.needs.label_names = names;
-	sums.needs.label_count = kept;
-	*ret_sums = sums;
+	for (size_t i = 0; i < choice.needs.label_count; i++)
+		if (is_among(choice.needs.label_names[i], of_samples, count))
+			names[kept++] = choice.needs.label_names[i];
+	choice.is_fleet = fleet_suffices(query, window, of_samples, count);
+	choice.needs.label_names = names;
+	choice.needs.label_count = kept;
+	*ret_choice = choice;
 	return true;
 }
 
@@ -73,15 +73,15 @@ static bool series_suffices(const struct store_needs *projection, const struct s
 	return true;
 }
 
-unsigned int rollup_choice_without(const struct rollup_choice *sums,
+unsigned int rollup_choice_without(const struct rollup_choice *choice,
 				   const struct matched_series *matched)
 {
-	unsigned int stacks = sums->needs.no_stacks ? CHUNK_NO_STACKS : 0;
+	unsigned int stacks = choice->needs.no_stacks ? CHUNK_NO_STACKS : 0;
 
-	if (!sums->needs.some_labels)
+	if (!choice->needs.some_labels)
 		return stacks;
 	map_for_each(&matched->by_id, slot) {
-		if (!series_suffices(&sums->needs, slot->value))
+		if (!series_suffices(&choice->needs, slot->value))
 			return stacks;
 	}
 	return stacks | CHUNK_NO_LABELS;
@@ -101,21 +101,21 @@ static bool process_suffices(const struct store_needs *projection, const struct 
 	return true;
 }
 
-size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
+size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *choice,
 			   const struct matched_series *matched,
 			   int32_t ret_kinds[ROLLUP_KIND_COUNT])
 {
 	size_t count = 0;
 
-	if (!sums->needs.no_times)
+	if (!choice->needs.no_times)
 		return 0;
 	if (is_gauge(query)) {
 		map_for_each(&matched->by_id, slot) {
-			if (!process_suffices(&sums->needs, query->selector, slot->value))
+			if (!process_suffices(&choice->needs, query->selector, slot->value))
 				return 0;
 		}
 		ret_kinds[count++] = ROLLUP_GAUGES;
-	} else if (rollup_choice_without(sums, matched) & CHUNK_NO_LABELS) {
+	} else if (rollup_choice_without(choice, matched) & CHUNK_NO_LABELS) {
 		ret_kinds[count++] = ROLLUP_ALONE;
 		ret_kinds[count++] = ROLLUP_SERIES;
 	}

@@ -19,14 +19,14 @@ struct rollup_choice {
 /* Decides by the query alone, before series are found. */
 bool rollup_choice_make(const struct store_query *query, const struct store_window *window,
 			struct store_reader *reader, struct arena *arena,
-			struct rollup_choice *ret_sums, struct err *err) MUST_CHECK;
+			struct rollup_choice *ret_choice, struct err *err) MUST_CHECK;
 
 /* The columns that can be skipped, given the matched series: of enum chunk_without. */
-unsigned int rollup_choice_without(const struct rollup_choice *sums,
+unsigned int rollup_choice_without(const struct rollup_choice *choice,
 				   const struct matched_series *matched);
 
 /* The kinds of sums by series or process that suffice. Returns their count; 0: read samples. */
-size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *sums,
+size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *choice,
 			   const struct matched_series *matched,
 			   int32_t ret_kinds[ROLLUP_KIND_COUNT]);
 

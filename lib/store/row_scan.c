@@ -28,7 +28,7 @@ struct scan_query {
 };
 
 /* Columns of the cursor, in binary format. */
-enum { ROW_PARTITION, ROW_PLACE, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
+enum { ROW_PARTITION, ROW_CTID, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 
 /* One source of rows: a table with a condition. A row of `chunk` belongs to one hour. */
 struct row_source {
@@ -224,7 +224,7 @@ static bool read_row(struct scan_state *state, const struct postgres_rows *rows,
 	struct chunk_ranges ranges = chunk_ranges_choose(
 		&directory, series, (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN), &arena);
 
-	payload_batch_add(&state->batch, partition, postgres_get(rows, row, ROW_PLACE), &ranges);
+	payload_batch_add(&state->batch, partition, postgres_get(rows, row, ROW_CTID), &ranges);
 	return true;
 }
 

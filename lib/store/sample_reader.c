@@ -179,7 +179,8 @@ static void use_days(struct row_scan *scan, const struct store_needs *projection
  * series, and finding them is expensive: many hosts have many series per day.
  */
 static bool read_fleet_sums(const struct store_team *group, struct sample_connection *connections,
-			    const struct rollup_choice *sums, struct arena *arena, struct err *err)
+			    const struct rollup_choice *choice, struct arena *arena,
+			    struct err *err)
 {
 	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
 	struct query_match *match = &connections[0].match;
@@ -187,29 +188,29 @@ static bool read_fleet_sums(const struct store_team *group, struct sample_connec
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	use_days(&remainder, &sums->needs);
+	use_days(&remainder, &choice->needs);
 	remainder.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &group->readers[0], days, day_count, err)))
 		return false;
 	remainder.buckets = match->everything ? NULL : match->matched.buckets;
 	if ((match->everything || match->matched.by_id.len) &&
-	    !read_rows(group, connections, &remainder, rollup_choice_without(sums, &match->matched),
-		       arena, err))
+	    !read_rows(group, connections, &remainder,
+		       rollup_choice_without(choice, &match->matched), arena, err))
 		return false;
 	rollup_choice_fleet(match->selector, &match->matched);
 
 	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
-	use_days(&hours, &sums->needs);
+	use_days(&hours, &choice->needs);
 	return sample_gaps_find(&hours, err) &&
-	       read_rows(group, connections, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0,
+	       read_rows(group, connections, &hours, choice->needs.no_stacks ? CHUNK_NO_STACKS : 0,
 			 arena, err);
 }
 
 static bool read_by_series(const struct store_team *group, struct sample_connection *connections,
-			   const struct store_query *query, const struct rollup_choice *sums,
+			   const struct store_query *query, const struct rollup_choice *choice,
 			   struct arena *arena, struct err *err)
 {
 	struct query_match *match = &connections[0].match;
@@ -220,11 +221,11 @@ static bool read_by_series(const struct store_team *group, struct sample_connect
 	if (!match->everything && match->matched.by_id.len == 0)
 		return true;
 
-	size_t kind_count = rollup_choice_kinds(query, sums, &match->matched, kinds);
+	size_t kind_count = rollup_choice_kinds(query, choice, &match->matched, kinds);
 	struct row_scan scan = scan_of(group, &connections[0], kinds, kind_count);
 
 	return sample_gaps_find(&scan, err) &&
-	       read_rows(group, connections, &scan, rollup_choice_without(sums, &match->matched),
+	       read_rows(group, connections, &scan, rollup_choice_without(choice, &match->matched),
 			 arena, err);
 }
 
@@ -251,7 +252,7 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 	struct store_reader *leader = &group->readers[0];
 	struct sample_connection *connections =
 		arena_array(&arena, struct sample_connection, group->count);
-	struct rollup_choice sums;
+	struct rollup_choice choice;
 
 	assert(group->count > 0 && group->count <= READERS_MAX);
 	leader->gap_count = 0;
@@ -271,13 +272,13 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 			     .label_count = query->needs.label_count },
 	};
 
-	bool good =
-		rollup_choice_make(query, &connections[0].match.window, leader, &arena, &sums, err);
+	bool good = rollup_choice_make(query, &connections[0].match.window, leader, &arena, &choice,
+				       err);
 
-	if (good && sums.is_fleet)
-		good = read_fleet_sums(group, connections, &sums, &arena, err);
+	if (good && choice.is_fleet)
+		good = read_fleet_sums(group, connections, &choice, &arena, err);
 	else if (good)
-		good = read_by_series(group, connections, query, &sums, &arena, err);
+		good = read_by_series(group, connections, query, &choice, &arena, err);
 	for (size_t i = 1; i < group->count; i++)
 		selector_done(&connections[i].selector);
 	return good;

@@ -37,7 +37,11 @@ struct store_team {
 	size_t count;
 };
 
-/* sinks: one for each reader; each sample is passed to exactly one of them. */
+/*
+ * Reads the samples. sinks: one for each reader; each sample is passed to exactly one of them.
+ * ERR_INVALID: a stored row is corrupt. ERR_LIMIT: the bounds or QUERY_SERIES_BYTES_MAX are
+ * exceeded. Errors of a sink are returned unchanged.
+ */
 bool store_team_samples(const struct store_team *group, const struct store_query *query,
 			const struct store_sink *sinks, struct err *err) MUST_CHECK;
 

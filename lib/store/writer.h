@@ -2,12 +2,14 @@
 /*
  * writer - stores samples, received batch numbers and Kafka offsets in one transaction.
  *
- * A flush:  1. creates missing partitions of the days and hours that it needs;
- *           2. upserts new series and label pairs, sorted by key, in a short transaction of their
- *              own (they do not count samples, so they are harmless if step 3 never happens);
- *           3. runs one transaction: chunk_raw rows by COPY, one or more per bucket; the rows of
- * the hosts; and last the fence: the offset rows of the Kafka partitions are locked in order and
- * compared.
+ * A flush:
+ *
+ *     1. creates the missing partitions of the days and hours that it needs;
+ *     2. upserts new series and label pairs, sorted by key, in a short transaction of its own;
+ *        they count no samples, so they are harmless if step 3 never happens;
+ *     3. in one transaction: copies the rows of chunk_raw, by bucket; writes the rows of the hosts;
+ *        and last, as the fence, locks the offset rows of the Kafka partitions in order and
+ *        compares them.
  *
  * If an offset row does not have the expected value, another ingester owns the Kafka partition: its
  * part is marked `lost`, the transaction is rolled back, and the flush is repeated without the
