@@ -77,7 +77,7 @@ static bool merge_make(struct compact_job *job, struct err *err)
 
 /* Merges the rows of a bucket that arrived in the same hour, whatever the times of their samples.
  */
-static const struct compact_kind merging = {
+static const struct compact_kind merge_kind = {
 	.what = "merge rows",
 	.whole_ms = 1,
 	.from = PARTITION_CHUNK_RAW,
@@ -149,7 +149,7 @@ static bool fold_make(struct compact_job *job, struct err *err)
 }
 
 /* Rolls up an hour, once most of its samples must have arrived and been merged. */
-static const struct compact_kind rolling = {
+static const struct compact_kind hour_kind = {
 	.what = "roll up an hour",
 	.whole_ms = MS_PER_HOUR,
 	.wait_ms = ROLLUP_WAIT_MS,
@@ -212,7 +212,7 @@ static bool day_make(struct compact_job *job, struct err *err)
 }
 
 /* Sums the day's hourly sums without instances. */
-static const struct compact_kind daying = {
+static const struct compact_kind day_kind = {
 	.what = "roll up a day",
 	.whole_ms = MS_PER_DAY,
 	.wait_ms = ROLLUP_WAIT_MS + ROLLUP_DAY_WAIT_MS,
@@ -241,9 +241,9 @@ bool store_compact(struct store_compactor *compactor, bool *ret_found, struct er
 		const struct compact_kind *kind;
 		struct compact_counts *counts;
 	} jobs[] = {
-		{ &merging, &compactor->merged },
-		{ &rolling, &compactor->rolled },
-		{ &daying, &compactor->dayed },
+		{ &merge_kind, &compactor->merged },
+		{ &hour_kind, &compactor->rolled },
+		{ &day_kind, &compactor->dayed },
 	};
 	uint64_t old_ms = clock_unix_ns() / NS_PER_MS - compactor->options.age_ms;
 

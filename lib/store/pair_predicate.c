@@ -68,7 +68,7 @@ void pair_predicate_from_literals(struct pair_predicate *predicate, const struct
 }
 
 /* True if the predicate consists of values that the expression matches, not of the others. */
-static bool looks_for_matches(const struct matcher *matcher)
+static bool has_matching_values(const struct matcher *matcher)
 {
 	bool is_regex = matcher->op == MATCH_RE || matcher->op == MATCH_NOT_RE;
 
@@ -78,7 +78,7 @@ static bool looks_for_matches(const struct matcher *matcher)
 static bool range_of(const struct matcher *matcher, struct arena *arena, str *ret_first,
 		     str *ret_end)
 {
-	return looks_for_matches(matcher) &&
+	return has_matching_values(matcher) &&
 	       regex_hint_range(regex_hint_of(matcher->value, arena).prefix, arena, ret_first,
 				ret_end);
 }
@@ -97,7 +97,7 @@ static bool pattern_of(const struct matcher *matcher, struct arena *arena, str *
 	str inside = regex_hint_of(matcher->value, arena).inside;
 
 	/* One or two letters occur in most values. */
-	if (!looks_for_matches(matcher) || inside.len < 3)
+	if (!has_matching_values(matcher) || inside.len < 3)
 		return false;
 	buf_u8(&pattern, '%');
 	for (size_t i = 0; i < inside.len; i++) {

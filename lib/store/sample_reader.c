@@ -120,11 +120,11 @@ static struct row_scan scan_of(const struct store_team *group, struct sample_con
 }
 
 static bool read_rows(const struct store_team *group, struct sample_connection *connections,
-		      const struct row_scan *given, unsigned int without, struct arena *arena,
+		      const struct row_scan *base, unsigned int without, struct arena *arena,
 		      struct err *err)
 {
 	struct scan_worker workers[READERS_MAX];
-	struct row_scan scan = *given;
+	struct row_scan scan = *base;
 
 	scan.workers = workers;
 	scan.worker_count = group->count - 1;
