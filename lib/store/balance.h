@@ -13,7 +13,7 @@
  *                there were too many missing ranges, or the batches are gone from Kafka and from
  *                the agent's spool
  *
- * A remainder below zero means that samples were counted twice or reported too late. It is shown
+ * A negative remainder means that samples were counted twice or reported too late. It is shown
  * unchanged, with an explanation.
  */
 #pragma once

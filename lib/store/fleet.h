@@ -18,7 +18,7 @@ struct fleet_host {
 };
 
 struct fleet_sink {
-	/* Called for each host, which lives until it returns. ret_more false: stop. */
+	/* Called for each host, which lives until the callback returns. *ret_more false: stop. */
 	bool (*take)(void *self, const struct fleet_host *host, bool *ret_more, struct err *err);
 	void *self;
 };

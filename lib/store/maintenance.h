@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * maintenance - periodic work on the tables: creates partitions ahead of time, enforces retention
- * (retention.h), terminates the connections of stuck writers (stuck_writers.h).
+ * maintenance - periodic work on the tables: partitions, retention and stuck writers.
  *
- * Some of it waits for running queries, perhaps for half a minute. It therefore has a thread of its
- * own, and a connection of its own that is open only while it runs. Any number of ingesters may run
- * it at the same time.
+ * A run creates partitions ahead of time, drops data past its retention (retention.h) and
+ * terminates the connections of stuck writers (stuck_writers.h). Some of it waits for running
+ * queries, perhaps for half a minute. It therefore needs a thread of its own, and has a connection
+ * of its own that is open only during a run. Any number of ingesters may run it at the same time.
  */
 #pragma once
 

@@ -2,10 +2,10 @@
 /*
  * rollup_fleet - hourly sums without the labels that distinguish instances of a service. Pure.
  *
- * Their size does not grow with the number of hosts: a service on a thousand hosts has as many
- * stacks as on one. They answer queries that neither match nor group by a removed label. The labels
- * that remain are written as labels of the samples, so that a row needs no entry in `series`: all
- * samples of a type belong to one series without labels.
+ * The size of these sums does not grow with the number of hosts: a service on a thousand hosts has
+ * as many stacks as on one. They answer queries that neither match nor group by a removed label.
+ * The labels that remain are written as labels of the samples, so that a row needs no entry in
+ * `series`: all samples of a type belong to one series without labels.
  */
 #pragma once
 

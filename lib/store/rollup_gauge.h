@@ -6,8 +6,8 @@
  * querier needs, of each process, the sum of each stack and the times of its profiles. For a
  * process with m stacks and n profiles, max(m, n) samples are kept. Sample i has stack i with all
  * of its sum, or, if i >= m, the last stack again with value 0; and it has time i, or, if i >= n,
- * the last time again. Sums and times stay exact. Lost are the times of individual stacks and all
- * labels of samples except `pid`.
+ * the last time again. Sums and times stay exact. The times of individual stacks, and all labels
+ * of samples except `pid`, are lost.
  *
  * The result may be folded again, together with more samples of the same hour.
  */

@@ -30,7 +30,7 @@ struct matched_series {
 	size_t label_count;
 	bool buckets[64]; /* buckets that contain their rows */
 };
-_Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in found_series.open");
+_Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
 
 /*
  * Adds the matching series. They are the series of the window's days, or only those with a row in

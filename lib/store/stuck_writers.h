@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stuck_writers - terminates the connections of writers that stopped in the middle of a
- * transaction.
+ * stuck_writers - terminates the connections of writers that stopped inside a transaction.
  *
  * A process that stops (SIGSTOP, a machine that hangs, a network failure) keeps its transaction
  * open, and other writers wait for its row locks. PostgreSQL terminates a session that is idle
