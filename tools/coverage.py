@@ -44,10 +44,10 @@ PURE = {
     "lib/profile": """labels matcher otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels
         otlp_reader otlp_stacks otlp_value otlp_writer pprof profile_type protobuf quoted
         regex_hint sample_set selector status symbolize""",
-    "lib/store": """chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode chunk_encoder
-        chunk_rows chunk_slices chunk_stacks closing_sum compact_merge compact_row known
-        label_pair raw_row rollup_fleet rollup_fold rollup_gauge rollup_sum row_pieces seen
-        store_bounds store_stats""",
+    "lib/store": """balance chunk_columns chunk_decode chunk_decoder chunk_directory chunk_encode
+        chunk_encoder chunk_ranges chunk_rows chunk_slices chunk_stacks compact_merge
+        compact_row label_pair raw_row received_set rollup rollup_fleet rollup_fold
+        rollup_gauge seen_ids store_bounds store_stats""",
     "services/agent": """batch cgroup collect containers docker_object external_labels heap held kallsyms
         kernel_version mappings pace proc_maps process_image process_read sample_parse
         side_band_record spool_file stack_walk tally timeline""",
@@ -62,8 +62,7 @@ PURE = {
 
 # What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
 APART = {
-    "lib/store/row_source": "SQL, which PostgreSQL alone can judge; test_rollup.py",
-    "lib/store/writer_rows": "a part of writer; tests/integration/test_store.py",
+    "lib/store/writer_rows": "a step of the writer; tests/integration/test_store.py",
     "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/error_response": "answers an HTTP request; tests/integration/test_querier.py",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_columns - a row's columns, checked and unpacked: for who decodes it alone.
+ * chunk_columns - verifies and decompresses the columns of a payload; for the decoder only.
  */
 #pragma once
 
@@ -11,22 +11,26 @@
 struct chunk_columns {
 	struct reader of[CHUNK_COLUMN_COUNT];
 	uint64_t base_ms;
-	uint64_t slice_count; /* of the row */
+	uint64_t slice_count; /* of the row as it was written */
 	unsigned int version;
 	/* private */
-	struct reader rest;   /* slices that are not open yet */
-	uint64_t next, given; /* the least number the next slice may have; how many were open */
-	uint64_t raw_len;     /* of all columns so far */
+	struct reader rest;          /* the slices that have not been opened */
+	uint64_t next, opened_count; /* lowest valid number of the next slice; slices opened */
+	uint64_t raw_len;            /* bytes of all columns so far, decompressed */
 	unsigned int without;
 };
 
 /*
- * The shared columns are unpacked into the arena. Columns that are not needed `without` stay empty,
- * and so do those of slices until chunk_columns_next().
+ * Decompresses the shared columns into the arena. Columns excluded by `without` (enum
+ * chunk_without) stay empty; columns of slices stay empty until chunk_columns_next(). ERR_INVALID:
+ * the payload is malformed or corrupt, or exceeds CHUNK_RAW_MAX.
  */
 bool chunk_columns_open(struct chunk_columns *columns, str row, unsigned int without,
 			struct arena *arena, struct err *err) MUST_CHECK;
 
-/* The columns of the next slice, in place of the last one's. *ret_open false: there is none. */
+/*
+ * Replaces the columns of the last slice with those of the next one. *ret_open is false after the
+ * last slice. ERR_INVALID as above.
+ */
 bool chunk_columns_next(struct chunk_columns *columns, struct arena *arena, bool *ret_open,
 			struct err *err) MUST_CHECK;

@@ -1,67 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_decode - strings, label sets and samples of a row: chunk_decode() of chunk.h.
- */
+#include "store/chunk_decode.h"
+
 #include "profile/limits.h"
 #include "store/chunk_decoder.h"
+#include "store/chunk_stacks.h"
 #include "store/limits.h"
 
 #include <inttypes.h>
-
-bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)
-{
-	size_t held = decoder->scratch.held + decoder->set->arena->held - decoder->held_before;
-
-	if (held <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - held) / size)
-		return true;
-	decoder->too_large = true;
-	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
-		reader_fail(&decoder->columns.of[i]);
-	return false;
-}
-
-/* Each item takes a byte at least, so a count beyond what is left is a lie. */
-static uint64_t take_count(struct reader *column)
-{
-	uint64_t count = reader_varint(column);
-
-	if (count > reader_left(column)) {
-		reader_fail(column);
-		return 0;
-	}
-	return count;
-}
-
-uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column, size_t size)
-{
-	uint64_t count = take_count(column);
-
-	return chunk_decoder_has_room(decoder, count, size) ? count : 0;
-}
-
-uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count)
-{
-	uint64_t index = reader_varint(column);
-
-	if (index >= count) {
-		reader_fail(column);
-		return 0;
-	}
-	return index;
-}
-
-str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column)
-{
-	uint64_t index = chunk_decoder_take_index(column, decoder->string_count);
-
-	return column->failed ? (str){ 0 } : decoder->strings[index];
-}
 
 static void read_strings(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STRINGS];
 
-	decoder->string_count = chunk_decoder_take_table(decoder, column, sizeof(str));
+	decoder->string_count = chunk_decoder_read_table(decoder, column, sizeof(str));
 	decoder->strings = arena_array(&decoder->scratch, str, decoder->string_count);
 	for (uint64_t i = 0; i < decoder->string_count; i++)
 		decoder->strings[i] = reader_str_prefixed(column);
@@ -71,13 +22,13 @@ static void read_label_sets(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_LABEL_SETS];
 	uint64_t count =
-		chunk_decoder_take_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
+		chunk_decoder_read_table(decoder, column, sizeof(struct labels) + sizeof(uint32_t));
 
 	decoder->label_sets = arena_array(&decoder->scratch, struct labels, count);
 	decoder->labels_used = arena_array(&decoder->scratch, uint32_t, count);
 	decoder->label_set_count = count;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t len = take_count(column);
+		uint64_t len = chunk_decoder_read_count(column);
 
 		if (len > LABELS_MAX ||
 		    !chunk_decoder_has_room(decoder, len, sizeof(struct label))) {
@@ -88,21 +39,21 @@ static void read_label_sets(struct chunk_decoder *decoder)
 		struct label *items = arena_array(&decoder->scratch, struct label, len);
 
 		for (uint64_t j = 0; j < len; j++) {
-			items[j].name = chunk_decoder_take_string(decoder, column);
-			items[j].value = chunk_decoder_take_string(decoder, column);
+			items[j].name = chunk_decoder_read_string(decoder, column);
+			items[j].value = chunk_decoder_read_string(decoder, column);
 		}
 		decoder->label_sets[i] = (struct labels){ items, (size_t)len };
 	}
 }
 
-/* One series of the row, as its table says it. */
+/* One entry of the series table of a slice. */
 struct series_entry {
 	uint64_t id, period, count, unit;
 	str type;
-	uint32_t series; /* in the set, when wanted */
+	uint32_t series; /* index in the set, if wanted */
 };
 
-/* The set's index of a label set of the row. */
+/* The set's index of a label set of the row, which is added on first use. */
 static uint32_t use_labels(struct chunk_decoder *decoder, uint64_t index)
 {
 	uint32_t *used = &decoder->labels_used[index];
@@ -138,7 +89,7 @@ static bool has_room_for_sample(struct chunk_decoder *decoder)
 	       chunk_decoder_has_room(decoder, 2 * set->samples.cap, sizeof(struct sample));
 }
 
-/* Where nobody wants them they are not looked at. */
+/* Skips the samples of a series that is not wanted, without decoding them. */
 static void skip_samples(struct chunk_decoder *decoder, const struct series_entry *entry)
 {
 	struct reader *columns = decoder->columns.of;
@@ -152,8 +103,8 @@ static void skip_samples(struct chunk_decoder *decoder, const struct series_entr
 		reader_skip_varints(&columns[CHUNK_VALUES], entry->count);
 }
 
-/* Of several samples of one time only the first says its stack whole. */
-static uint32_t take_stack(struct chunk_decoder *decoder, bool is_step, uint32_t before)
+/* Of consecutive samples with the same time, all but the first store a step. */
+static uint32_t read_stack(struct chunk_decoder *decoder, bool is_step, uint32_t before)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_STACKS];
 	uint64_t index = reader_varint(column);
@@ -165,7 +116,7 @@ static uint32_t take_stack(struct chunk_decoder *decoder, bool is_step, uint32_t
 	return (uint32_t)index;
 }
 
-/* The next sample of the series, after the one that `sample` is; its label set is the row's. */
+/* Advances `sample` to the next sample of the series. Its label set is an index of the row. */
 static bool next_sample(struct chunk_decoder *decoder, const struct series_entry *entry,
 			bool is_first, struct sample *sample)
 {
@@ -177,17 +128,17 @@ static bool next_sample(struct chunk_decoder *decoder, const struct series_entry
 
 	sample->time_ms += step_ms;
 	if (decoder->stacks_used)
-		sample->stack = take_stack(decoder, !is_first && !step_ms, sample->stack);
+		sample->stack = read_stack(decoder, !is_first && !step_ms, sample->stack);
 	if (decoder->label_sets)
 		sample->labels =
-			(uint32_t)chunk_decoder_take_index(labels, decoder->label_set_count);
+			(uint32_t)chunk_decoder_read_index(labels, decoder->label_set_count);
 	if (entry->unit != CHUNK_ALL_PERIOD)
 		sample->value = (int64_t)(entry->unit * (uint64_t)reader_zigzag(values));
 	return !times->failed && !stacks->failed && !labels->failed && !values->failed;
 }
 
-/* Its label set is put into the set, its stack not yet. False: there is no room. */
-static bool take_sample(struct chunk_decoder *decoder, struct sample sample)
+/* Adds the sample with its label set; its stack stays an index of the row. False: no room. */
+static bool add_sample(struct chunk_decoder *decoder, struct sample sample)
 {
 	if (!has_room_for_sample(decoder))
 		return false;
@@ -207,12 +158,11 @@ static void read_samples(struct chunk_decoder *decoder, const struct series_entr
 
 	for (uint64_t i = 0; i < entry->count; i++)
 		if (!next_sample(decoder, entry, i == 0, &sample) ||
-		    (is_in_window(decoder->filter, sample.time_ms) &&
-		     !take_sample(decoder, sample)))
+		    (is_in_window(decoder->filter, sample.time_ms) && !add_sample(decoder, sample)))
 			return;
 }
 
-/* For what the slice may still have; never less than double, for there are many slices. */
+/* Reserves room for the rest of the slice; at least doubles, since there are many slices. */
 static void reserve_samples(struct chunk_decoder *decoder)
 {
 	struct sample_set *set = decoder->set;
@@ -227,19 +177,19 @@ static void reserve_samples(struct chunk_decoder *decoder)
 		sample_set_reserve(set, 0, 0, needed);
 }
 
-/* Of a slice. */
+/* Reads the series of a slice, with their samples. */
 static void read_series(struct chunk_decoder *decoder)
 {
 	struct reader *column = &decoder->columns.of[CHUNK_SERIES];
 	const struct chunk_filter *filter = decoder->filter;
-	uint64_t count = take_count(column);
+	uint64_t count = chunk_decoder_read_count(column);
 	size_t wanted = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct series_entry entry = { .id = reader_u64(column) };
 		struct labels labels = { 0 };
 
-		entry.type = chunk_decoder_take_string(decoder, column);
+		entry.type = chunk_decoder_read_string(decoder, column);
 		entry.period = reader_varint(column);
 		entry.count = reader_varint(column);
 		entry.unit = reader_varint(column);
@@ -256,22 +206,21 @@ static void read_series(struct chunk_decoder *decoder)
 		}
 		entry.series = sample_set_series(decoder->set, entry.type, labels, entry.period);
 		decoder->set->series.items[entry.series].id = entry.id;
-		if (wanted++ > 0) /* one alone is small beside the slice */
+		if (wanted++ > 0) /* a single series is small compared to the slice */
 			reserve_samples(decoder);
 		read_samples(decoder, &entry);
 	}
 }
 
-/* What a table refers to must be whole before the table is read. */
-static bool columns_hold(const struct chunk_decoder *decoder, struct err *err)
+/* To be checked before a table is read that refers to tables read so far. */
+static bool columns_are_valid(const struct chunk_decoder *decoder, struct err *err)
 {
 	if (decoder->too_large)
 		return err_set(err, ERR_INVALID, "a row needs more than %d bytes of memory",
 			       CHUNK_MEMORY_MAX);
 	for (size_t i = 0; i < CHUNK_COLUMN_COUNT; i++)
 		if (decoder->columns.of[i].failed)
-			return err_set(err, ERR_INVALID,
-				       "column %zu of a row does not hold what it should", i);
+			return err_set(err, ERR_INVALID, "column %zu of a row is malformed", i);
 	return true;
 }
 
@@ -280,7 +229,8 @@ static bool are_used_up(const struct chunk_decoder *decoder, size_t first, size_
 {
 	for (size_t i = first; i < end; i++)
 		if (reader_left(&decoder->columns.of[i]))
-			return err_set(err, ERR_INVALID, "column %zu of a row holds too much", i);
+			return err_set(err, ERR_INVALID, "column %zu of a row has trailing bytes",
+				       i);
 	return true;
 }
 
@@ -296,13 +246,13 @@ static bool read_slices(struct chunk_decoder *decoder, struct err *err)
 		if (!open)
 			break;
 		read_series(decoder);
-		if (!columns_hold(decoder, err) ||
+		if (!columns_are_valid(decoder, err) ||
 		    !are_used_up(decoder, CHUNK_SHARED_COUNT, CHUNK_COLUMN_COUNT, err))
 			return false;
 	}
-	return columns->given == wanted ||
-	       err_set(err, ERR_INVALID, "a row with %" PRIu64 " of %" PRIu64 " slices",
-		       columns->given, wanted);
+	return columns->opened_count == wanted ||
+	       err_set(err, ERR_INVALID, "a row has %" PRIu64 " of %" PRIu64 " slices",
+		       columns->opened_count, wanted);
 }
 
 static bool decode(struct chunk_decoder *decoder, struct err *err)
@@ -310,15 +260,15 @@ static bool decode(struct chunk_decoder *decoder, struct err *err)
 	unsigned int without = decoder->filter->without;
 
 	read_strings(decoder);
-	if (!(without & CHUNK_NO_LABELS) && columns_hold(decoder, err))
+	if (!(without & CHUNK_NO_LABELS) && columns_are_valid(decoder, err))
 		read_label_sets(decoder);
 	if (!(without & CHUNK_NO_STACKS))
-		chunk_decoder_count_stacks(decoder);
-	if (!columns_hold(decoder, err) || !read_slices(decoder, err))
+		chunk_stacks_count(decoder);
+	if (!columns_are_valid(decoder, err) || !read_slices(decoder, err))
 		return false;
 	if (decoder->stacks_used)
-		chunk_decoder_read_stacks(decoder);
-	return columns_hold(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
+		chunk_stacks_read(decoder);
+	return columns_are_valid(decoder, err) && are_used_up(decoder, 0, CHUNK_SHARED_COUNT, err);
 }
 
 bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set *set,
@@ -327,7 +277,7 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 	struct chunk_decoder decoder = { .set = set,
 					 .filter = filter,
 					 .first_sample = set->samples.len,
-					 .held_before = set->arena->held };
+					 .used_before = set->arena->held };
 	bool good = chunk_columns_open(&decoder.columns, row, filter->without, set->arena, err) &&
 		    decode(&decoder, err);
 

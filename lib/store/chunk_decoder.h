@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_decoder - a row while it is read: what chunk_decode.c and chunk_stacks.c share.
+ * chunk_decoder - the state of a decoder, and how it reads counts, indexes and strings safely.
+ *
+ * Tables of the row become arrays, indexed as in the row. Samples are read before stacks: until the
+ * stacks are read, samples hold stack indexes of the row. Stacks and label sets that no wanted
+ * sample references are never added to the set.
  */
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/chunk.h"
 #include "store/chunk_columns.h"
+#include "store/chunk_decode.h"
 
-enum { RESERVED_MAX = 1 << 16 }; /* entries of a table for which room is made before they come */
+enum { RESERVED_MAX = 1 << 16 }; /* entries for which room is reserved before they are read */
 
-/*
- * What a table of the row holds is an array here, indexed as the row does. Samples are read before
- * stacks, and until then speak of them as the row does: so what no wanted sample speaks of is
- * never put into the set.
- */
 struct chunk_decoder {
 	struct sample_set *set;
 	const struct chunk_filter *filter;
@@ -23,35 +22,39 @@ struct chunk_decoder {
 
 	str *strings;
 	struct labels *label_sets; /* NULL: not wanted */
-	uint32_t *labels_used;     /* by label set: its index in the set + 1; 0: not there yet */
+	uint32_t *labels_used;     /* by label set: its index in the set + 1; 0: not added yet */
 	bool *stacks_used;         /* NULL: not wanted */
 	uint64_t string_count, label_set_count, stack_count, stacks_used_count;
 	uint64_t sample_count;
-	size_t first_sample; /* of the set, that is of this row */
-	size_t held_before;  /* by the set */
+	size_t first_sample; /* index in the set of the first sample of this row */
+	size_t used_before;  /* bytes of the set's arena before decoding */
 	bool too_large;
 };
 
-/* Whether so much more may be taken. False: every column counts as failed from here on. */
+/*
+ * True if `count` items of `size` bytes fit into CHUNK_MEMORY_MAX. Otherwise every column counts as
+ * failed from then on.
+ */
 bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size);
 
-/* The count of a table that becomes an array of items so large. */
-uint64_t chunk_decoder_take_table(struct chunk_decoder *decoder, struct reader *column,
+/*
+ * Reads the count of items that follow. Each item has at least one byte: a count beyond the
+ * remaining bytes fails the column and returns 0.
+ */
+uint64_t chunk_decoder_read_count(struct reader *column);
+
+/* Reads the count of a table that becomes an array of items of `size` bytes; 0 without room. */
+uint64_t chunk_decoder_read_table(struct chunk_decoder *decoder, struct reader *column,
 				  size_t size);
 
-/* 0 where it is none. */
-uint64_t chunk_decoder_take_index(struct reader *column, uint64_t count);
+/* Reads an index below `count`. An index out of range fails the column and returns 0. */
+uint64_t chunk_decoder_read_index(struct reader *column, uint64_t count);
 
-str chunk_decoder_take_string(struct chunk_decoder *decoder, struct reader *column);
+/* Reads the index of a string and returns the string; empty if the column has failed. */
+str chunk_decoder_read_string(struct chunk_decoder *decoder, struct reader *column);
 
-/* What is counted at the head of a table comes, unless the row lies: not all of it is believed. */
+/* The capacity to reserve for a table of `count` entries, which a corrupt row may exaggerate. */
 static inline size_t chunk_decoder_plausible(uint64_t count)
 {
 	return count < RESERVED_MAX ? (size_t)count : RESERVED_MAX;
 }
-
-/* How many stacks there are; their columns are left to be read. */
-void chunk_decoder_count_stacks(struct chunk_decoder *decoder);
-
-/* Stacks that are used, into the set with their frames; the row's samples then speak of those. */
-void chunk_decoder_read_stacks(struct chunk_decoder *decoder);

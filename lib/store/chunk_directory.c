@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/reader.h"
 
-/* Version 1 has whole times, and no slices. */
+/* Version 1 stores full times, and has no slices. */
 enum { DIRECTORY_VERSION = 2, DIRECTORY_VERSION_WHOLE = 1 };
 
 static int compare_series(const void *a, const void *b)
@@ -125,8 +125,8 @@ str chunk_directory_write(const struct chunk_directory *directory, struct arena 
 	return buf_bytes(&out);
 }
 
-/* Each item takes a byte at least, so a count beyond what is left is a lie. */
-static size_t take_count(struct reader *r)
+/* Each item has at least one byte, so a count beyond the remaining bytes is invalid. */
+static size_t read_count(struct reader *r)
 {
 	uint64_t count = reader_varint(r);
 
@@ -138,7 +138,7 @@ static size_t take_count(struct reader *r)
 static void read_series(struct reader *r, uint64_t base_ms, struct chunk_directory *directory,
 			struct arena *arena)
 {
-	size_t count = take_count(r);
+	size_t count = read_count(r);
 	struct directory_series *series = arena_array(arena, struct directory_series, count);
 
 	for (size_t i = 0; i < count; i++) {
@@ -154,7 +154,7 @@ static void read_series(struct reader *r, uint64_t base_ms, struct chunk_directo
 
 static void read_names(struct reader *r, struct chunk_directory *directory, struct arena *arena)
 {
-	size_t count = take_count(r);
+	size_t count = read_count(r);
 	str *names = arena_array(arena, str, count);
 
 	for (size_t i = 0; i < count; i++)
@@ -163,14 +163,14 @@ static void read_names(struct reader *r, struct chunk_directory *directory, stru
 	directory->name_count = count;
 }
 
-/* Every series must be in one of them, or its samples would not be found. */
+/* Every series must be in a slice, or its samples would not be found. */
 static void read_layout(struct reader *r, struct chunk_directory *directory, struct arena *arena)
 {
 	struct chunk_layout *layout = &directory->layout;
 	size_t left = directory->series_count;
 	uint64_t payload_len = 0;
 
-	layout->slice_count = take_count(r);
+	layout->slice_count = read_count(r);
 	if (layout->slice_count)
 		layout->head_len = reader_varint(r);
 	payload_len = layout->head_len;
@@ -200,14 +200,13 @@ bool chunk_directory_read(str bytes, struct chunk_directory *ret_directory, stru
 	uint8_t version = reader_u8(&r);
 
 	if (version != DIRECTORY_VERSION && version != DIRECTORY_VERSION_WHOLE)
-		return err_set(err, ERR_INVALID,
-			       "a row's directory of a version that is not known");
+		return err_set(err, ERR_INVALID, "the directory of a row has an unknown version");
 	read_series(&r, version == DIRECTORY_VERSION ? reader_varint(&r) : 0, &directory, arena);
 	read_names(&r, &directory, arena);
 	if (version == DIRECTORY_VERSION)
 		read_layout(&r, &directory, arena);
 	if (r.failed || reader_left(&r))
-		return err_set(err, ERR_INVALID, "a row's directory does not hold what it should");
+		return err_set(err, ERR_INVALID, "the directory of a row is malformed");
 	*ret_directory = directory;
 	return true;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_encode - the tables of a row, and the row put together: chunk_encode() of chunk.h.
- */
-#include "store/chunk.h"
+#include "store/chunk_encode.h"
+
 #include "store/chunk_encoder.h"
+#include "store/chunk_slices.h"
 #include "store/limits.h"
 
 #include <zstd.h>
@@ -24,7 +23,7 @@ static void ranks_use(struct ranks *ranks, uint32_t index)
 	ranks->of[index] = (uint32_t)ranks->count;
 }
 
-/* The order of use was not the row's: number them anew. */
+/* Reassigns the ranks, given in order of use, in the row's order. */
 static void ranks_sort(struct ranks *ranks, int (*compare)(const void *, const void *, void *),
 		       struct chunk_encoder *encoder)
 {
@@ -39,27 +38,6 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Strings and origins are numbered as they are first met. */
-static uint64_t number_of(struct map *map, str key, bool *ret_new)
-{
-	void **value = map_at(map, key.ptr ? key : STR(""));
-
-	*ret_new = !*value;
-	if (!*value)
-		*value = (void *)(uintptr_t)map->len;
-	return (uintptr_t)*value - 1;
-}
-
-uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text)
-{
-	bool is_new;
-	uint64_t number = number_of(&encoder->strings, text, &is_new);
-
-	if (is_new)
-		buf_str_prefixed(&encoder->columns[CHUNK_STRINGS], text);
-	return number;
-}
-
 static uint32_t origin_of(struct chunk_encoder *encoder, const struct frame *frame)
 {
 	struct buf *column = &encoder->columns[CHUNK_ORIGINS];
@@ -70,7 +48,7 @@ static uint32_t origin_of(struct chunk_encoder *encoder, const struct frame *fra
 	buf_varint(&key, chunk_encoder_string(encoder, frame->build_id));
 	buf_varint(&key, chunk_encoder_string(encoder, frame->path));
 
-	uint64_t number = number_of(&encoder->origins, buf_bytes(&key), &is_new);
+	uint64_t number = chunk_encoder_number(&encoder->origins, buf_bytes(&key), &is_new);
 
 	if (is_new)
 		buf_str(column, buf_bytes(&key));
@@ -239,7 +217,7 @@ static void put_label_sets(struct chunk_encoder *encoder)
 	}
 }
 
-/* A table whose count is known only at its end. */
+/* Prepends the count of a table, which is known only at its end. */
 static void put_count_before(struct buf *column, size_t count)
 {
 	struct buf counted = { .arena = column->arena };
@@ -276,7 +254,7 @@ static bool fits(const struct chunk_encoder *encoder)
 	       (raw <= ROW_RAW_MAX && encoder->stack_frames <= ROW_FRAMES_MAX);
 }
 
-/* Lengths and bytes of these columns, and the checksum of all since `from`. */
+/* Lengths and bytes of these columns, then the checksum of the row from `from` on. */
 static void put_columns(struct chunk_encoder *encoder, struct buf *row, size_t from,
 			const struct buf *columns, size_t count, int level)
 {
@@ -339,7 +317,7 @@ str chunk_encode(const struct sample_set *set, int level, struct arena *arena,
 	put_frames(&encoder);
 	put_stacks(&encoder);
 	put_label_sets(&encoder);
-	chunk_encoder_put_slices(&encoder);
+	chunk_slices_put(&encoder);
 
 	for (size_t i = 0; i < encoder.slices.len; i++)
 		put_count_before(&encoder.slices.items[i].columns[CHUNK_SERIES],

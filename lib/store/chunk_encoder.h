@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_encoder - a row that is being written: what chunk_encode.c and chunk_slices.c share.
+ * chunk_encoder - the state of an encoder: tables of a row under construction.
  */
 #pragma once
 
@@ -8,14 +8,14 @@
 #include "profile/sample_set.h"
 #include "store/chunk_format.h"
 
-/* Indexes of the set turned into those of the row, which are given out in the row's order. */
+/* Maps indexes of the set to indexes of the row, which are assigned in the row's order. */
 struct ranks {
-	uint32_t *of;  /* by index of the set: index of the row + 1, 0 where unused */
+	uint32_t *of;  /* by index of the set: index of the row + 1, 0 if unused */
 	uint32_t *all; /* by index of the row: index of the set */
 	size_t count;
 };
 
-/* A slice that is being made; of its columns only those of slices are used. */
+/* A slice under construction. Only the columns that belong to slices are used. */
 struct slice {
 	struct buf columns[CHUNK_COLUMN_COUNT];
 	size_t series_count;
@@ -31,22 +31,15 @@ struct chunk_encoder {
 	struct ranks series, stacks, frames, label_sets;
 	struct sample *samples; /* in the row's order */
 	size_t sample_count;
-	uint64_t stack_frames; /* of all stacks, written out */
+	uint64_t stack_frames; /* frames of all stacks, before front-coding */
 	uint64_t base_ms;
 };
 
-/* The number of a text; it is written when it is first asked for. */
+/* The number of a key in the order of first use; *ret_new: this is its first use. */
+uint64_t chunk_encoder_number(struct map *map, str key, bool *ret_new);
+
+/* The number of a text. Its first use writes it to the string column. */
 uint64_t chunk_encoder_string(struct chunk_encoder *encoder, str text);
 
-/* Bytes of these columns. */
-static inline size_t chunk_encoder_raw_len(const struct buf *columns, size_t first, size_t end)
-{
-	size_t raw = 0;
-
-	for (size_t i = first; i < end; i++)
-		raw += columns[i].len;
-	return raw;
-}
-
-/* Of the samples, which are in the row's order; base_ms with them. */
-void chunk_encoder_put_slices(struct chunk_encoder *encoder);
+/* Total bytes of columns [first, end). */
+size_t chunk_encoder_raw_len(const struct buf *columns, size_t first, size_t end);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/chunk_rows.h"
 
-#include "store/chunk.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_encode.h"
 #include "store/limits.h"
 
-/* The set with other samples: the same tables, seen through a window. */
+/* The set with a range of its samples; the tables are shared. */
 static struct sample_set view(const struct sample_set *set, size_t first, size_t count)
 {
 	struct sample_set viewed = *set;
@@ -15,7 +15,7 @@ static struct sample_set view(const struct sample_set *set, size_t first, size_t
 	return viewed;
 }
 
-/* False: too much for one row. */
+/* False: the samples exceed the limits of a row. */
 static bool make_row(const struct sample_set *set, int level, struct arena *scratch,
 		     const struct chunk_row_sink *sink)
 {
@@ -48,12 +48,12 @@ void chunk_rows_make(const struct sample_set *set, int level, struct arena *scra
 
 	for (size_t at = 0; at < set->samples.len;) {
 		size_t left = set->samples.len - at;
-		size_t take = left < count ? left : count;
-		struct sample_set row = view(set, at, take);
+		size_t len = left < count ? left : count;
+		struct sample_set row = view(set, at, len);
 
 		if (make_row(&row, level, scratch, sink))
-			at += take;
+			at += len;
 		else
-			count = (take + 1) / 2;
+			count = (len + 1) / 2;
 	}
 }

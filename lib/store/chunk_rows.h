@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_rows - samples of one bucket, cut into rows that a reader takes. Pure.
+ * chunk_rows - splits the samples of one bucket into rows within the limits of a row. Pure.
  */
 #pragma once
 
 #include "profile/sample_set.h"
 
-/* A row as it is stored: all but where and when. Lives until put() returns. */
+/* The content of a row. Lives until put() returns. */
 struct chunk_row {
-	const struct sample_set *set; /* what is in it */
+	const struct sample_set *set; /* its samples */
 	uint64_t first_ms, last_ms;   /* of its samples */
 	str directory, payload;
 };
@@ -19,8 +19,8 @@ struct chunk_row_sink {
 };
 
 /*
- * As few rows as ROW_*_MAX allow, but for halves of what did not fit. level: zstd's. Samples are
- * taken in the order they have: where they must be cut, sort them by time first.
+ * Writes as few rows as ROW_*_MAX allow; samples that exceed a limit together are halved until they
+ * fit. Samples keep their order: to split by time, sort them by time first. level: zstd's.
  */
 void chunk_rows_make(const struct sample_set *set, int level, struct arena *scratch,
 		     const struct chunk_row_sink *sink);

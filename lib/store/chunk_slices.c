@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_slices - samples by series, cut into slices: for chunk_encode.c.
- */
-#include "store/chunk_encoder.h"
+#include "store/chunk_slices.h"
+
 #include "store/limits.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
-		uint64_t rest = a % b;
+		uint64_t remainder = a % b;
 
 		a = b;
-		b = rest;
+		b = remainder;
 	}
 	return a;
 }
 
-/* Sums of ticks are multiples of the tick. */
+/* The greatest common divisor of the values: sums of ticks are multiples of the tick. */
 static uint64_t unit_of(const struct sample *samples, size_t count, uint64_t period)
 {
 	uint64_t unit = 0;
@@ -26,7 +24,7 @@ static uint64_t unit_of(const struct sample *samples, size_t count, uint64_t per
 		int64_t value = samples[i].value;
 
 		same = same && (uint64_t)value == period;
-		if (value == INT64_MIN) /* of no other magnitude is the sign lost */
+		if (value == INT64_MIN) /* llabs() of it overflows */
 			unit = 1;
 		else if (!unit || (uint64_t)llabs(value) % unit)
 			unit = common_divisor((uint64_t)llabs(value), unit);
@@ -56,7 +54,7 @@ static void put_samples(struct chunk_encoder *encoder, struct slice *slice,
 	}
 }
 
-/* The samples of one series, which stand together. */
+/* Encodes the samples of one series, which are consecutive. */
 static void put_series(struct chunk_encoder *encoder, struct slice *slice,
 		       const struct sample *samples, size_t count)
 {
@@ -82,8 +80,8 @@ static struct slice *slice_new(struct chunk_encoder *encoder)
 	return slice;
 }
 
-/* Series of one id stay together: the directory's order says nothing of which comes first. */
-void chunk_encoder_put_slices(struct chunk_encoder *encoder)
+/* Series with the same id stay in one slice: the directory does not order them. */
+void chunk_slices_put(struct chunk_encoder *encoder)
 {
 	const struct sample *samples = encoder->samples;
 	const struct series *series = encoder->set->series.items;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * chunk_stacks - stacks and frames of a row, as far as samples speak of them: for chunk_decode.c.
- */
+#include "store/chunk_stacks.h"
+
 #include "profile/limits.h"
-#include "store/chunk_decoder.h"
 #include "store/limits.h"
 
-/* What a table of the row holds, indexed as the row does. */
+/* Tables of the row, indexed as in the row. */
 struct stacks {
 	struct chunk_decoder *decoder;
 	struct frame *origins; /* type, build id and path filled */
-	uint32_t *frames;      /* their index in the set */
-	bool *frames_used;     /* NULL: all are */
-	uint32_t *stacks;      /* their index in the set */
+	uint32_t *frames;      /* index in the set */
+	bool *frames_used;     /* NULL: all are used */
+	uint32_t *stacks;      /* index in the set */
 	uint64_t origin_count, frame_count;
 };
 
-static uint32_t take_u32(struct reader *column)
+static uint32_t read_u32(struct reader *column)
 {
 	uint64_t value = reader_varint(column);
 
@@ -30,16 +28,16 @@ static void read_origins(struct stacks *stacks)
 	struct chunk_decoder *decoder = stacks->decoder;
 	struct reader *column = &decoder->columns.of[CHUNK_ORIGINS];
 
-	stacks->origin_count = chunk_decoder_take_table(decoder, column, sizeof(struct frame));
+	stacks->origin_count = chunk_decoder_read_table(decoder, column, sizeof(struct frame));
 	stacks->origins = arena_array(&decoder->scratch, struct frame, stacks->origin_count);
 	for (uint64_t i = 0; i < stacks->origin_count; i++) {
-		stacks->origins[i].type = chunk_decoder_take_string(decoder, column);
-		stacks->origins[i].build_id = chunk_decoder_take_string(decoder, column);
-		stacks->origins[i].path = chunk_decoder_take_string(decoder, column);
+		stacks->origins[i].type = chunk_decoder_read_string(decoder, column);
+		stacks->origins[i].build_id = chunk_decoder_read_string(decoder, column);
+		stacks->origins[i].path = chunk_decoder_read_string(decoder, column);
 	}
 }
 
-/* Function, file and lines of a frame that has some. */
+/* Function, file and lines of a named frame. */
 static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct frame *frame)
 {
 	struct reader *names = &decoder->columns.of[CHUNK_NAMES];
@@ -50,10 +48,10 @@ static void read_names(struct chunk_decoder *decoder, uint64_t *function, struct
 		return;
 	}
 	frame->function = decoder->strings[*function];
-	frame->system_name = chunk_decoder_take_string(decoder, names);
-	frame->file = chunk_decoder_take_string(decoder, names);
-	frame->line = take_u32(names);
-	frame->start_line = take_u32(names);
+	frame->system_name = chunk_decoder_read_string(decoder, names);
+	frame->file = chunk_decoder_read_string(decoder, names);
+	frame->line = read_u32(names);
+	frame->start_line = read_u32(names);
 }
 
 static void read_frames(struct stacks *stacks)
@@ -88,10 +86,11 @@ static void read_frames(struct stacks *stacks)
 	}
 }
 
-/* Of the stacks that are used either marks the frames, or puts the stacks into the set. */
-enum pass { MARK_FRAMES, PUT_STACKS };
+/* The first pass marks the frames of the stacks in use; the second adds these stacks to the set. */
+enum stack_pass { MARK_FRAMES, PUT_STACKS };
 
-static void settle(struct stacks *stacks, enum pass pass, uint32_t frame, uint32_t *ret_of_set)
+static void visit_frame(struct stacks *stacks, enum stack_pass pass, uint32_t frame,
+			uint32_t *ret_of_set)
 {
 	if (pass == MARK_FRAMES)
 		stacks->frames_used[frame] = true;
@@ -99,15 +98,15 @@ static void settle(struct stacks *stacks, enum pass pass, uint32_t frame, uint32
 		*ret_of_set = stacks->frames[frame];
 }
 
-/* A stack on the way through them, as frames of the row. */
-struct cursor {
+/* The current stack, as frames of the row. */
+struct stack_cursor {
 	uint32_t frames[STACK_DEPTH_MAX];
-	uint64_t depth, shared; /* shared: with the stack before */
+	uint64_t depth, shared; /* shared: with the previous stack */
 	uint64_t total;         /* frames of all so far */
 };
 
 static bool next_stack(struct stacks *stacks, struct reader *shapes, struct reader *frames,
-		       struct cursor *cursor)
+		       struct stack_cursor *cursor)
 {
 	uint64_t shared = reader_varint(shapes), fresh = reader_varint(shapes);
 
@@ -121,34 +120,34 @@ static bool next_stack(struct stacks *stacks, struct reader *shapes, struct read
 	cursor->depth = shared + fresh;
 	cursor->total += cursor->depth;
 	for (uint64_t i = shared; i < cursor->depth; i++)
-		cursor->frames[i] = (uint32_t)chunk_decoder_take_index(frames, stacks->frame_count);
+		cursor->frames[i] = (uint32_t)chunk_decoder_read_index(frames, stacks->frame_count);
 	return !frames->failed;
 }
 
-static void go_through(struct stacks *stacks, enum pass pass, struct reader *shapes,
-		       struct reader *frames)
+static void visit_stacks(struct stacks *stacks, enum stack_pass pass, struct reader *shapes,
+			 struct reader *frames)
 {
 	struct chunk_decoder *decoder = stacks->decoder;
-	struct cursor cursor = { .depth = 0 };
+	struct stack_cursor cursor = { .depth = 0 };
 	uint32_t of_set[STACK_DEPTH_MAX] = { 0 };
-	uint64_t settled = 0; /* frames of the cursor that were seen to */
+	uint64_t visited = 0; /* frames of the cursor visited since they last changed */
 
 	for (uint64_t i = 0; i < decoder->stack_count; i++) {
 		if (!next_stack(stacks, shapes, frames, &cursor))
 			return;
-		if (settled > cursor.shared)
-			settled = cursor.shared;
+		if (visited > cursor.shared)
+			visited = cursor.shared;
 		if (!decoder->stacks_used[i])
 			continue;
-		for (; settled < cursor.depth; settled++)
-			settle(stacks, pass, cursor.frames[settled], &of_set[settled]);
+		for (; visited < cursor.depth; visited++)
+			visit_frame(stacks, pass, cursor.frames[visited], &of_set[visited]);
 		if (pass == PUT_STACKS)
 			stacks->stacks[i] =
 				sample_set_stack(decoder->set, of_set, (size_t)cursor.depth);
 	}
 }
 
-/* What nobody speaks of is not looked up: a slice of a hundred needs few of the row's frames. */
+/* Frames that no stack in use references are not added: few slices need few frames of the row. */
 static void mark_frames(struct stacks *stacks)
 {
 	struct chunk_columns *columns = &stacks->decoder->columns;
@@ -156,21 +155,21 @@ static void mark_frames(struct stacks *stacks)
 	struct reader frames = columns->of[CHUNK_STACK_FRAMES];
 
 	stacks->frames_used = arena_array(&stacks->decoder->scratch, bool, stacks->frame_count);
-	go_through(stacks, MARK_FRAMES, &shapes, &frames);
+	visit_stacks(stacks, MARK_FRAMES, &shapes, &frames);
 	if (shapes.failed || frames.failed)
 		reader_fail(&columns->of[CHUNK_STACK_SHAPES]);
 }
 
-void chunk_decoder_count_stacks(struct chunk_decoder *decoder)
+void chunk_stacks_count(struct chunk_decoder *decoder)
 {
 	struct reader *shapes = &decoder->columns.of[CHUNK_STACK_SHAPES];
 
 	decoder->stack_count =
-		chunk_decoder_take_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
+		chunk_decoder_read_table(decoder, shapes, sizeof(uint32_t) + sizeof(bool));
 	decoder->stacks_used = arena_array(&decoder->scratch, bool, decoder->stack_count);
 }
 
-void chunk_decoder_read_stacks(struct chunk_decoder *decoder)
+void chunk_stacks_read(struct chunk_decoder *decoder)
 {
 	struct chunk_columns *columns = &decoder->columns;
 	struct sample_set *set = decoder->set;
@@ -178,7 +177,7 @@ void chunk_decoder_read_stacks(struct chunk_decoder *decoder)
 	bool all = decoder->stacks_used_count == decoder->stack_count;
 
 	read_origins(&stacks);
-	stacks.frame_count = chunk_decoder_take_table(decoder, &columns->of[CHUNK_FRAMES],
+	stacks.frame_count = chunk_decoder_read_table(decoder, &columns->of[CHUNK_FRAMES],
 						      sizeof(uint32_t) + sizeof(bool));
 	stacks.frames = arena_array(&decoder->scratch, uint32_t, stacks.frame_count);
 	stacks.stacks = arena_array(&decoder->scratch, uint32_t, decoder->stack_count);
@@ -194,8 +193,8 @@ void chunk_decoder_read_stacks(struct chunk_decoder *decoder)
 	read_frames(&stacks);
 	if (columns->of[CHUNK_FRAMES].failed || columns->of[CHUNK_NAMES].failed)
 		return;
-	go_through(&stacks, PUT_STACKS, &columns->of[CHUNK_STACK_SHAPES],
-		   &columns->of[CHUNK_STACK_FRAMES]);
+	visit_stacks(&stacks, PUT_STACKS, &columns->of[CHUNK_STACK_SHAPES],
+		     &columns->of[CHUNK_STACK_FRAMES]);
 	for (size_t i = decoder->first_sample; i < set->samples.len; i++)
 		set->samples.items[i].stack = stacks.stacks[set->samples.items[i].stack];
 }

@@ -10,7 +10,7 @@
 #include "store/rollup_fold.h"
 #include "store/schema.h"
 
-enum { ANSWER_MS = 60000 };
+enum { RESPONSE_MS = 60000 };
 
 static bool connect(struct store_compactor *compactor, struct err *err)
 {
@@ -19,7 +19,7 @@ static bool connect(struct store_compactor *compactor, struct err *err)
 		.application = "decima-ingester",
 		.settings = "-c synchronous_commit=off -c idle_in_transaction_session_timeout=30s "
 			    "-c statement_timeout=60s -c lock_timeout=1s",
-		.deadline_ms = ANSWER_MS,
+		.deadline_ms = RESPONSE_MS,
 		.stop = compactor->options.stop,
 	};
 
@@ -66,8 +66,8 @@ static bool merge_make(struct compact_job *job, struct err *err)
 	for (size_t i = 0; i < merge->hours.len; i++) {
 		struct compact_hour *hour = &merge->hours.items[i];
 
-		if (compact_job_may_join(job, hour->start_ms))
-			compact_job_join(job, &hour->set);
+		if (compact_job_may_coalesce(job, hour->start_ms))
+			compact_job_coalesce(job, &hour->set);
 		else
 			compact_job_put(job, &hour->set, ROLLUP_ALONE);
 	}
@@ -75,8 +75,9 @@ static bool merge_make(struct compact_job *job, struct err *err)
 	return true;
 }
 
-/* All of the bucket that arrived in the same hour, whatever the times of its samples. */
-static const struct compact_kind merging = {
+/* Merges the rows of a bucket that arrived in the same hour, whatever the times of their samples.
+ */
+static const struct compact_kind merge_kind = {
 	.what = "merge rows",
 	.whole_ms = 1,
 	.from = PARTITION_CHUNK_RAW,
@@ -122,7 +123,7 @@ static bool make_fleet(struct compact_job *job, const struct sample_set *sums,
 	return true;
 }
 
-/* Sums without instances are worth their bytes where they are not half as many. */
+/* Sums without instances are stored if they are at most half as many as the sums by series. */
 static bool put_sums(struct compact_job *job, struct sample_set *sums, struct err *err)
 {
 	struct sample_set fleet;
@@ -147,9 +148,9 @@ static bool fold_make(struct compact_job *job, struct err *err)
 	return put_sums(job, &fold->sums, err);
 }
 
-/* Of an hour of which most must have come, and been merged. */
-static const struct compact_kind rolling = {
-	.what = "sum up an hour",
+/* Rolls up an hour, once most of its samples must have arrived and been merged. */
+static const struct compact_kind hour_kind = {
+	.what = "roll up an hour",
 	.whole_ms = MS_PER_HOUR,
 	.wait_ms = ROLLUP_WAIT_MS,
 	.from = PARTITION_CHUNK,
@@ -178,7 +179,7 @@ static void day_begin(struct compact_job *job)
 	job->self = sums;
 }
 
-static bool at_the_day(void *self, const struct sample_set *from, struct sample *sample)
+static bool set_day(void *self, const struct sample_set *from, struct sample *sample)
 {
 	const uint64_t *day_ms = self;
 
@@ -195,7 +196,7 @@ static bool day_add(struct compact_job *job, const struct compact_row *row, stru
 	sample_set_init(&set, &arena);
 	if (!compact_row_read(row, COMPACT_ALL, 0, &set, err))
 		return false;
-	sample_set_merge(job->self, &set, &(struct sample_filter){ at_the_day, &job->start_ms });
+	sample_set_merge(job->self, &set, &(struct sample_filter){ set_day, &job->start_ms });
 	return true;
 }
 
@@ -210,9 +211,9 @@ static bool day_make(struct compact_job *job, struct err *err)
 	return true;
 }
 
-/* Of a day's sums of hours those without instances, once more for all of the day. */
-static const struct compact_kind daying = {
-	.what = "sum up a day",
+/* Sums the day's hourly sums without instances. */
+static const struct compact_kind day_kind = {
+	.what = "roll up a day",
 	.whole_ms = MS_PER_DAY,
 	.wait_ms = ROLLUP_WAIT_MS + ROLLUP_DAY_WAIT_MS,
 	.from = PARTITION_ROLLUP,
@@ -232,7 +233,7 @@ static const struct compact_kind daying = {
 	.add = day_add,
 	.make = day_make,
 };
-_Static_assert(ROLLUP_ALONE == 0 && ROLLUP_FLEET == 2, "said above");
+_Static_assert(ROLLUP_ALONE == 0 && ROLLUP_FLEET == 2, "as in the SQL above");
 
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err)
 {
@@ -240,9 +241,9 @@ bool store_compact(struct store_compactor *compactor, bool *ret_found, struct er
 		const struct compact_kind *kind;
 		struct compact_counts *counts;
 	} jobs[] = {
-		{ &merging, &compactor->merged },
-		{ &rolling, &compactor->rolled },
-		{ &daying, &compactor->dayed },
+		{ &merge_kind, &compactor->merged },
+		{ &hour_kind, &compactor->rolled },
+		{ &day_kind, &compactor->dayed },
 	};
 	uint64_t old_ms = clock_unix_ns() / NS_PER_MS - compactor->options.age_ms;
 

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact - makes fewer and larger rows of what the flushes left, and sums of whole hours.
+ * compact - merges the small rows of flushes into larger ones, and computes hourly and daily sums.
  *
- *     chunk_raw   a row per flush and bucket
- *       │ joined  minutes later: few samples, of an hour that is not over, stay in a row of it
- *       │ merged  all of a bucket that arrived in one hour
+ *     chunk_raw   one row per flush and bucket
+ *       │ coalesced  minutes later: while the hour lasts, few samples become one row of chunk_raw
+ *       │ merged     all rows of a bucket that arrived within one hour
  *       ▼
- *     chunk       by the hour of its samples
- *       │ rolled  when the hour is over: series and stacks, without times and samples' labels,
- *       │         and once more without instances (rollup_fleet.h); gauges: rollup_gauge.h
+ *     chunk       rows by the hour of their samples
+ *       │ rolled up  when the hour is over: sums by series and stack, without times and without the
+ *       │            samples' own labels; and again without instances (rollup_fleet.h); gauges:
+ *       ▼            rollup_gauge.h
+ *     rollup      hourly
+ *       │ folded     when the day is over: the sums without instances
  *       ▼
- *     rollup      by the hour
- *       │ folded  when the day is over: sums without instances
- *       ▼
- *     rollup      by the day
+ *     rollup      daily
  *
- * The same transaction writes the new rows and marks the old ones, so a snapshot sees each sample
- * once: readers take `chunk_raw` rows that were not merged (a joined one is a row like others), and
- * for a whole hour of which a sum is enough `rollup` and the `chunk` rows that were not rolled up.
- * What comes late makes further rows of the same hour; all of them add up.
+ * One transaction writes the new rows and marks the old ones, so a snapshot contains each sample
+ * exactly once. Readers use the `chunk_raw` rows that are not merged (a coalesced row is a row like
+ * any other); for a whole hour of which sums suffice, they use `rollup` and the `chunk` rows that
+ * are not rolled up. Samples that arrive late produce further rows of the same hour; readers add
+ * all of them up.
  *
- * Any number of ingesters may do this at once (compact_job.h). A transaction takes about a second;
- * no flush and no query waits for it. A row that cannot be read is marked so and left where it is.
- * One thread.
+ * Any number of ingesters may compact at the same time (compact_job.h). A transaction takes about
+ * one second; no flush and no query waits for it. A row that cannot be decoded is marked
+ * `unreadable` and stays where it is. One thread.
  */
 #pragma once
 
@@ -30,14 +31,14 @@
 
 struct store_compactor_options {
 	const char *postgres; /* libpq conninfo or URI */
-	uint64_t age_ms;      /* of the oldest row of a bucket before its rows are merged */
+	uint64_t age_ms;      /* minimum age of a bucket's oldest row before it is merged */
 	const struct stop *stop;
 };
 
 struct compact_counts {
-	uint64_t rows, bytes, samples; /* that were put into others */
-	uint64_t made, made_bytes;
-	uint64_t joined, joined_samples; /* rows made that wait where the others came */
+	uint64_t rows, bytes, samples;   /* compacted: read, and replaced by other rows */
+	uint64_t made, made_bytes;       /* rows written */
+	uint64_t joined, joined_samples; /* coalesced rows, written back to chunk_raw */
 };
 
 struct store_compactor {
@@ -54,7 +55,8 @@ void store_compactor_init(struct store_compactor *compactor,
 void store_compactor_close(struct store_compactor *compactor);
 
 /*
- * Merge rows of the bucket that waits longest, or sum up an hour; connects where need be.
- * ret_found false: nothing is old enough, or others are at it. A failure has changed nothing.
+ * Runs one compaction job: merges rows of the bucket with the oldest row, or else rolls up an hour,
+ * or else a day. Connects if necessary. ret_found false: no rows are due, or other ingesters have
+ * locked them. After a failure nothing has changed; try again later.
  */
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err) MUST_CHECK;

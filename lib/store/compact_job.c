@@ -9,8 +9,8 @@
 
 #define SQLSTATE_NO_PARTITION "23514"
 
-/* Levels of zstd: what is joined is soon written again, a chunk is kept. */
-enum { JOINED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
+/* zstd's levels: coalesced rows are soon rewritten, chunks are kept. */
+enum { COALESCED_LEVEL = 1, CHUNK_LEVEL = 6, COLUMNS = 7, ROLLUP_COLUMNS = 8 };
 
 static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, struct err *err)
 {
@@ -31,10 +31,10 @@ static bool find(struct compact_job *job, uint64_t old_ms, bool *ret_found, stru
 	return true;
 }
 
-/* As many as should fit into memory; the rest is another job's. */
+/* Locks as many rows as should fit into memory; the others are left for another job. */
 static bool claim(struct compact_job *job, struct err *err)
 {
-	_Static_assert(COMPACT_ROWS_MAX == 1024, "said in the statement below");
+	_Static_assert(COMPACT_ROWS_MAX == 1024, "as in the SQL below");
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param params[] = {
 		postgres_i64(&job->arena, job->bucket),
@@ -53,22 +53,22 @@ static bool claim(struct compact_job *job, struct err *err)
 	if (!postgres_query(&job->compactor->pg, sql.ptr, params, ARRAY_LEN(params), &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		struct compact_place place = {
-			.at = str_copy(&job->arena, postgres_get(&rows, i, 0)),
+		struct row_location location = {
+			.ctid = str_copy(&job->arena, postgres_get(&rows, i, 0)),
 			.bytes = (uint64_t)postgres_get_i64(&rows, i, 2),
 		};
 
 		samples += (uint64_t)postgres_get_i64(&rows, i, 1);
-		bytes += place.bytes;
+		bytes += location.bytes;
 		if (i > 0 && (samples > job->kind->samples_max || bytes > job->kind->bytes_max))
 			break;
 		job->fresh += (uint64_t)postgres_get_i64(&rows, i, 3);
-		*vec_push(&job->arena, &job->claimed) = place;
+		*vec_push(&job->arena, &job->claimed) = location;
 	}
 	return true;
 }
 
-/* ERR_INVALID: the row at ret_bad, by its place, is damaged. */
+/* ERR_INVALID: the row is corrupt; ret_bad is its ctid. */
 static bool read_row(struct compact_job *job, const struct postgres_rows *rows, size_t i,
 		     str *ret_bad, struct err *err)
 {
@@ -78,63 +78,63 @@ static bool read_row(struct compact_job *job, const struct postgres_rows *rows, 
 		.samples = (uint64_t)postgres_get_i64(rows, i, 2),
 		.payload = postgres_get(rows, i, 3),
 	};
-	str place = str_copy(&job->arena, postgres_get(rows, i, 4));
+	str location = str_copy(&job->arena, postgres_get(rows, i, 4));
 
 	if (!job->kind->add(job, &row, err)) {
-		*ret_bad = place;
+		*ret_bad = location;
 		return false;
 	}
-	*vec_push(&job->arena, &job->places) = place;
+	*vec_push(&job->arena, &job->locations) = location;
 	job->counts.rows++;
 	job->counts.bytes += row.payload.len;
 	job->counts.samples += row.samples;
 	return true;
 }
 
-static bool read_batch(struct compact_job *job, const struct compact_place *places, size_t count,
+static bool read_batch(struct compact_job *job, const struct row_location *locations, size_t count,
 		       str *ret_bad, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	str *ats = arena_array(&job->arena, str, count);
+	str *ctids = arena_array(&job->arena, str, count);
 	str sql = str_format(&job->arena,
 			     "SELECT first_ms, last_ms, samples, payload, ctid FROM " STR_FMT
 			     " WHERE ctid = ANY ($1) ORDER BY first_ms%c",
 			     STR_ARG(job->partition), '\0');
 
 	for (size_t i = 0; i < count; i++)
-		ats[i] = places[i].at;
+		ctids[i] = locations[i].ctid;
 
-	struct postgres_param param = postgres_tids(&job->arena, ats, count);
+	struct postgres_param param = postgres_tids(&job->arena, ctids, count);
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
 	if (rows.count != count)
-		return err_set(err, ERR_IO, "%zu of %zu locked rows are gone", count - rows.count,
-			       count);
-	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_HELD_MAX; i++)
+		return err_set(err, ERR_IO, "%zu of %zu locked rows have disappeared",
+			       count - rows.count, count);
+	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_MEMORY_MAX; i++)
 		if (!read_row(job, &rows, i, ret_bad, err))
 			return false;
 	return true;
 }
 
-/* Those that are read before memory is full, some at a time; the others stay as they are. */
+/* Reads claimed rows in batches until the memory limit; the others stay unchanged. */
 static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 {
-	const struct compact_place *places = job->claimed.items;
+	const struct row_location *locations = job->claimed.items;
 
 	job->kind->begin(job);
 	job->counts = (struct compact_counts){ 0 };
 	for (size_t at = 0, end; at < job->claimed.len; at = end) {
-		uint64_t bytes = places[at].bytes;
+		uint64_t bytes = locations[at].bytes;
 
-		if (job->arena.held >= COMPACT_HELD_MAX)
+		if (job->arena.held >= COMPACT_MEMORY_MAX)
 			break;
 		for (end = at + 1; end < job->claimed.len; end++) {
-			bytes += places[end].bytes;
+			bytes += locations[end].bytes;
 			if (bytes > COMPACT_BYTES_MAX)
 				break;
 		}
-		if (!read_batch(job, &places[at], end - at, ret_bad, err))
+		if (!read_batch(job, &locations[at], end - at, ret_bad, err))
 			return false;
 	}
 	return true;
@@ -169,35 +169,36 @@ void compact_job_put(struct compact_job *job, struct sample_set *set, enum rollu
 	chunk_rows_make(set, CHUNK_LEVEL, &scratch, &(struct chunk_row_sink){ put_row, job });
 }
 
-bool compact_job_may_join(const struct compact_job *job, uint64_t hour_ms)
+bool compact_job_may_coalesce(const struct compact_job *job, uint64_t hour_ms)
 {
 	uint64_t arrival_ms;
 
 	return job->kind->from == PARTITION_CHUNK_RAW && job->fresh > 0 &&
-	       job->places.len == job->claimed.len && job->counts.samples < COMPACT_FEW_SAMPLES &&
-	       job->now_ms < hour_ms + MS_PER_HOUR &&
+	       job->locations.len == job->claimed.len &&
+	       job->counts.samples < COMPACT_FEW_SAMPLES && job->now_ms < hour_ms + MS_PER_HOUR &&
 	       partition_name_parse(PARTITION_CHUNK_RAW, job->partition, &arrival_ms) &&
 	       job->now_ms >= arrival_ms && job->now_ms < arrival_ms + MS_PER_HOUR;
 }
 
-static void put_back(void *self, const struct chunk_row *row)
+static void put_coalesced(void *self, const struct chunk_row *row)
 {
 	struct compact_job *job = self;
 	const struct raw_row raw = { job->now_ms, job->bucket, .joined = true };
 
-	(void)raw_row_copy(&raw, row, &job->back);
+	(void)raw_row_copy(&raw, row, &job->coalesced);
 	job->counts.joined++;
 	job->counts.joined_samples += row->set->samples.len;
 }
 
-void compact_job_join(struct compact_job *job, struct sample_set *set)
+void compact_job_coalesce(struct compact_job *job, struct sample_set *set)
 {
 	AUTO_ARENA scratch = { 0 };
 
-	chunk_rows_make(set, JOINED_LEVEL, &scratch, &(struct chunk_row_sink){ put_back, job });
+	chunk_rows_make(set, COALESCED_LEVEL, &scratch,
+			&(struct chunk_row_sink){ put_coalesced, job });
 }
 
-static bool mark(struct compact_job *job, str what, const str *places, size_t count,
+static bool mark(struct compact_job *job, str what, const str *locations, size_t count,
 		 struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -205,12 +206,12 @@ static bool mark(struct compact_job *job, str what, const str *places, size_t co
 			     "UPDATE " STR_FMT " SET " STR_FMT " WHERE ctid = ANY ($1) "
 			     "AND %s IS NULL AND NOT unreadable%c",
 			     STR_ARG(job->partition), STR_ARG(what), job->kind->mark, '\0');
-	struct postgres_param param = postgres_tids(&job->arena, places, count);
+	struct postgres_param param = postgres_tids(&job->arena, locations, count);
 
 	if (!postgres_query(&job->compactor->pg, sql.ptr, &param, 1, &rows, err))
 		return false;
 	return postgres_affected(&rows) == count ||
-	       err_set(err, ERR_IO, "%zu rows were to be marked, and %zu were", count,
+	       err_set(err, ERR_IO, "%zu rows should have been marked, %zu were", count,
 		       (size_t)postgres_affected(&rows));
 }
 
@@ -225,16 +226,17 @@ static bool replace(struct compact_job *job, struct err *err)
 			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
 	failpoint(FAILPOINT_BEFORE_COMPACTION);
-	job->copy.arena = job->back.arena = &job->arena;
+	job->copy.arena = job->coalesced.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
-	postgres_copy_begin(&job->back);
+	postgres_copy_begin(&job->coalesced);
 	if (!job->kind->make(job, err))
 		return false;
 	postgres_copy_end(&job->copy);
-	postgres_copy_end(&job->back);
-	if (!mark(job, what, job->places.items, job->places.len, err) ||
+	postgres_copy_end(&job->coalesced);
+	if (!mark(job, what, job->locations.items, job->locations.len, err) ||
 	    (job->counts.made && !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err)) ||
-	    (job->counts.joined && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->back), err)))
+	    (job->counts.joined &&
+	     !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->coalesced), err)))
 		return false;
 	failpoint(job->kind->before_commit);
 	if (!postgres_exec(pg, "COMMIT", err))
@@ -243,13 +245,15 @@ static bool replace(struct compact_job *job, struct err *err)
 	return true;
 }
 
-/* What is wrong with a row is said once; queries that need it say it each time. */
-static bool set_aside(struct compact_job *job, str place, const struct err *why, struct err *err)
+/* Logs the corrupt row once. Queries that need it report it each time. */
+static bool mark_unreadable(struct compact_job *job, str location, const struct err *why,
+			    struct err *err)
 {
-	log_warn("a row is damaged, and stays as it is", "table=" STR_FMT " bucket=%d error=\"%s\"",
-		 STR_ARG(job->partition), (int)job->bucket, why->msg);
+	log_warn("a row is corrupt and is left unchanged",
+		 "table=" STR_FMT " bucket=%d error=\"%s\"", STR_ARG(job->partition),
+		 (int)job->bucket, why->msg);
 	if (!postgres_exec(&job->compactor->pg, "ROLLBACK; BEGIN", err) ||
-	    !mark(job, STR("unreadable = true"), &place, 1, err) ||
+	    !mark(job, STR("unreadable = true"), &location, 1, err) ||
 	    !postgres_exec(&job->compactor->pg, "COMMIT", err))
 		return false;
 	job->compactor->unreadable++;
@@ -272,12 +276,12 @@ static bool run(struct compact_job *job, uint64_t old_ms, bool *ret_found, struc
 	if (read_rows(job, &bad, &why))
 		return replace(job, err);
 	if (why.code == ERR_INVALID && bad.len)
-		return set_aside(job, bad, &why, err);
+		return mark_unreadable(job, bad, &why, err);
 	*err = why;
 	return false;
 }
 
-/* Days that nobody has made yet; made apart, as it would make others wait in a transaction. */
+/* Creates missing partitions outside the job's transaction, which would make others wait. */
 static bool make_days(struct compact_job *job, struct err *err)
 {
 	bool made;
@@ -319,7 +323,7 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 
 		if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 			postgres_close(pg);
-		/* Found again, it will go through. */
+		/* The next run finds the same rows, and the partition. */
 		if (lacks_day && postgres_is_open(pg))
 			good = make_days(&job, err);
 	}

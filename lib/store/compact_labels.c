@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "store/label_pair.h"
 
-/* Rows from there on that are of one series. */
+/* The number of consecutive rows of one series. */
 static size_t run_of(const struct postgres_rows *rows, size_t first)
 {
 	int64_t id = postgres_get_i64(rows, first, 0);

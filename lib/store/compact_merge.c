@@ -30,7 +30,7 @@ static bool is_of_hour(void *self, const struct sample_set *from, struct sample 
 	return hour_of(sample->time_ms) == *start_ms;
 }
 
-/* Around the hour's turn, and of a host that comes back with what it spooled. */
+/* For a row that spans hours: at the turn of the hour, or of a host that sends an old spool. */
 static bool add_hours(struct compact_merge *merge, const struct compact_row *row, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -43,11 +43,11 @@ static bool add_hours(struct compact_merge *merge, const struct compact_row *row
 	for (size_t i = 0; i < whole.samples.len; i++) {
 		uint64_t start_ms = hour_of(whole.samples.items[i].time_ms);
 		str key = str_copy(&arena, (str){ (const char *)&start_ms, sizeof(start_ms) });
-		void **seen = map_at(&hours, key);
+		void **entry = map_at(&hours, key);
 
-		if (*seen)
+		if (*entry)
 			continue;
-		*seen = &whole;
+		*entry = &whole;
 		sample_set_merge(set_of(merge, start_ms), &whole,
 				 &(struct sample_filter){ is_of_hour, &start_ms });
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact_merge - rows of one bucket as they came, put together by the hour of their samples. Pure.
+ * compact_merge - groups the samples of raw rows of one bucket by their hour. Pure.
  *
  *     struct compact_merge merge = { .arena = &arena };
  *     if (!compact_merge_add(&merge, &row, err))
- *             ... the row is damaged: merge holds rubbish now, begin anew without it
+ *             ... the row is corrupt and merge undefined: start again without the row
  *     compact_merge_end(&merge);
  *     for (size_t i = 0; i < merge.hours.len; i++)
  *             chunk_rows_make(&merge.hours.items[i].set, ...);
@@ -15,16 +15,16 @@
 
 struct compact_hour {
 	uint64_t start_ms;
-	struct sample_set set; /* its series have ids and types, and not their labels */
+	struct sample_set set; /* its series have ids and types, but no labels */
 };
 
 struct compact_merge {
 	struct arena *arena;
-	VEC(struct compact_hour) hours; /* in the order they were met */
+	VEC(struct compact_hour) hours; /* in the order of first use */
 	uint64_t samples;
 };
 
-/* ERR_INVALID: it is damaged, or holds other samples than its columns say. */
+/* ERR_INVALID: the row is corrupt, or its samples contradict its columns. */
 bool compact_merge_add(struct compact_merge *merge, const struct compact_row *row,
 		       struct err *err) MUST_CHECK;
 void compact_merge_end(struct compact_merge *merge);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact_row - a stored row whose samples are being moved into another row. Pure.
+ * compact_row - decodes a stored row whose samples move into another row. Pure.
  *
- * Rows have no labels, and sets tell series apart by them: so a series' id stands for its labels
- * while a set is filled, and compact_set_end() makes it the id again before the set is written.
+ * A row stores no labels, but a sample set distinguishes series by their labels. While a set is
+ * being filled, the series id therefore serves as its only label; compact_set_end() turns it back
+ * into the id before the set is written.
  */
 #pragma once
 
@@ -11,18 +12,19 @@
 #include "profile/sample_set.h"
 
 struct compact_row {
-	uint64_t first_ms, last_ms, samples; /* as its columns say */
+	uint64_t first_ms, last_ms, samples; /* values of the row's columns */
 	str payload;
 };
 
-/* Samples of which types. */
-enum compact_part { COMPACT_ALL, COMPACT_DELTAS, COMPACT_GAUGES };
+/* Which samples, by the temporality of their type. */
+enum compact_types { COMPACT_ALL, COMPACT_DELTAS, COMPACT_GAUGES };
 
 /*
- * Add its samples of the part to the set; `without`: of enum chunk_without. ERR_INVALID: it is
- * damaged, or holds other samples than its columns say; the set holds rubbish then.
+ * Adds the row's samples of these types to the set; `without`: of enum chunk_without. ERR_INVALID:
+ * the row is corrupt, or its samples contradict its columns; the set is then undefined.
  */
-bool compact_row_read(const struct compact_row *row, enum compact_part part, unsigned int without,
+bool compact_row_read(const struct compact_row *row, enum compact_types types, unsigned int without,
 		      struct sample_set *set, struct err *err) MUST_CHECK;
 
+/* Sets the ids of the series from their placeholder labels. */
 void compact_set_end(struct sample_set *set);

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-#include "store/seen.h"
+#include "store/received_set.h"
 
 /* Binary values of the columns of the cursor. */
 enum {
@@ -19,7 +19,7 @@ enum {
 	ROW_MISSING,
 };
 
-/* Without a status the host's clock told nothing; ours did. */
+/* Without a status the host's clock is unknown, and the time of arrival is used. */
 static const char declare[] =
 	"DECLARE fleet NO SCROLL CURSOR FOR "
 	"SELECT host, status,"
@@ -28,22 +28,22 @@ static const char declare[] =
 	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
 
 /* The host whose spools are being added up. */
-struct walk {
+struct fleet_scan {
 	const struct fleet_sink *sink;
 	struct arena arena; /* of the host */
 	struct fleet_host host;
 	bool has_host, more;
 };
 
-static bool give(struct walk *walk, struct err *err)
+static bool emit_host(struct fleet_scan *scan, struct err *err)
 {
-	bool had_host = walk->has_host;
+	bool had_host = scan->has_host;
 
-	walk->has_host = false;
-	if (!had_host || !walk->more)
+	scan->has_host = false;
+	if (!had_host || !scan->more)
 		return true;
-	closing_sum_close(&walk->host.sum, &walk->arena);
-	return walk->sink->take(walk->sink->self, &walk->host, &walk->more, err);
+	balance_close(&scan->host.sum, &scan->arena);
+	return scan->sink->take(scan->sink->self, &scan->host, &scan->more, err);
 }
 
 static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t column)
@@ -52,11 +52,12 @@ static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t col
 }
 
 /*
- * What an agent had from Kafka's acknowledgement that it has it, before a batch that was read
- * since, stood before that batch in the same partition. So it is gone, unless the host has moved to
- * another partition meanwhile: then it may come yet, and is missing no more when it does.
+ * Batches below the oldest in the agent's spool were acknowledged by Kafka before the batch with
+ * this status was sent, and preceded it in the Kafka partition. If such a batch is missing, it is
+ * gone from Kafka, unless the host has moved to another partition meanwhile: then the batch may
+ * still arrive and is no longer missing.
  */
-static bool add_missing(struct sum_spool *spool, str missing, struct arena *scratch,
+static bool add_missing(struct balance_spool *spool, str missing, struct arena *scratch,
 			struct err *err)
 {
 	struct seen seen = { 0 };
@@ -64,21 +65,22 @@ static bool add_missing(struct sum_spool *spool, str missing, struct arena *scra
 	if (!seen_missing_parse(missing, scratch, &seen, err))
 		return false;
 
-	uint64_t gone = spool->has_said ? seen_missing_below(&seen, spool->said.spool_oldest) : 0;
+	uint64_t gone =
+		spool->has_status ? seen_missing_below(&seen, spool->status.spool_oldest) : 0;
 
 	spool->gap += gone;
 	spool->missing = seen_missing(&seen) - gone;
 	return true;
 }
 
-/* Spools come oldest first, so that the newest one's word on itself is the last. */
-static bool add_spool(struct walk *walk, const struct postgres_rows *rows, size_t row,
+/* Spools are sorted by age: the values of the newest one win. */
+static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows, size_t row,
 		      struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
 	str status = postgres_get(rows, row, ROW_STATUS);
-	struct fleet_host *host = &walk->host;
-	struct sum_spool spool = {
+	struct fleet_host *host = &scan->host;
+	struct balance_spool spool = {
 		.stored = get_u64(rows, row, ROW_STORED),
 		.skipped = get_u64(rows, row, ROW_SKIPPED),
 		.too_far_ahead = get_u64(rows, row, ROW_TOO_FAR_AHEAD),
@@ -89,37 +91,37 @@ static bool add_spool(struct walk *walk, const struct postgres_rows *rows, size_
 	uint64_t last_seen_ms = get_u64(rows, row, ROW_LAST_SEEN);
 	struct err unread;
 
-	spool.has_said = status.len && status_read(status, &spool.said, &scratch, &unread);
+	spool.has_status = status.len && status_read(status, &spool.status, &scratch, &unread);
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
-	closing_sum_add(&host->sum, &spool, &walk->arena);
+	balance_add(&host->sum, &spool, &scan->arena);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
-	if (spool.has_said) {
-		host->node = str_copy(&walk->arena, spool.said.node);
-		host->version = str_copy(&walk->arena, spool.said.version);
+	if (spool.has_status) {
+		host->node = str_copy(&scan->arena, spool.status.node);
+		host->version = str_copy(&scan->arena, spool.status.version);
 	}
 	return true;
 }
 
-static bool take_row(struct walk *walk, const struct postgres_rows *rows, size_t row,
+static bool read_row(struct fleet_scan *scan, const struct postgres_rows *rows, size_t row,
 		     struct err *err)
 {
 	str host = postgres_get(rows, row, ROW_HOST);
 
-	if (!walk->has_host || !str_eq(host, walk->host.host)) {
-		if (!give(walk, err))
+	if (!scan->has_host || !str_eq(host, scan->host.host)) {
+		if (!emit_host(scan, err))
 			return false;
-		arena_reset(&walk->arena);
-		walk->host = (struct fleet_host){ .host = str_copy(&walk->arena, host) };
-		walk->has_host = true;
+		arena_reset(&scan->arena);
+		scan->host = (struct fleet_host){ .host = str_copy(&scan->arena, host) };
+		scan->has_host = true;
 	}
-	return add_spool(walk, rows, row, err);
+	return add_spool(scan, rows, row, err);
 }
 
-static bool run(struct store_reader *reader, struct walk *walk, struct err *err)
+static bool run(struct store_reader *reader, struct fleet_scan *scan, struct err *err)
 {
-	_Static_assert(READ_ROWS == 256, "said in the FETCH below");
+	_Static_assert(READ_ROWS == 256, "as in the FETCH below");
 	size_t count = 0;
 
 	do {
@@ -130,25 +132,25 @@ static bool run(struct store_reader *reader, struct walk *walk, struct err *err)
 		if (!postgres_query(&reader->pg, "FETCH 256 FROM fleet", NULL, 0, &rows, err))
 			return false;
 		count = rows.count;
-		for (size_t i = 0; i < count && walk->more; i++)
-			if (!take_row(walk, &rows, i, err))
+		for (size_t i = 0; i < count && scan->more; i++)
+			if (!read_row(scan, &rows, i, err))
 				return false;
-	} while (count && walk->more);
-	return give(walk, err) && postgres_exec(&reader->pg, "CLOSE fleet", err);
+	} while (count && scan->more);
+	return emit_host(scan, err) && postgres_exec(&reader->pg, "CLOSE fleet", err);
 }
 
 bool store_reader_fleet(struct store_reader *reader, str after, const struct fleet_sink *sink,
 			struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct walk walk = { .sink = sink, .more = true };
+	struct fleet_scan scan = { .sink = sink, .more = true };
 	const struct postgres_param from = postgres_text(after.ptr ? after : STR(""));
 
 	if (!postgres_query(&reader->pg, declare, &from, 1, &rows, err))
 		return err_wrap(err, "read the fleet");
 
-	bool good = run(reader, &walk, err);
+	bool good = run(reader, &scan, err);
 
-	arena_free(&walk.arena);
+	arena_free(&scan.arena);
 	return good;
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fleet - what is known of each host that sends numbered batches, and its closing sum.
+ * fleet - the hosts that send numbered batches, each with the balance of its samples.
  *
- * Hosts are handed out one by one, sorted by host id, so that a fleet of any size is read with the
- * memory of one of them.
+ * Hosts are passed to a callback one by one, sorted by host id, so that reading a fleet of any size
+ * needs the memory of one host.
  */
 #pragma once
 
-#include "store/closing_sum.h"
+#include "store/balance.h"
 #include "store/reader.h"
 
 struct fleet_host {
-	str host;              /* its id: the key of its messages */
-	str node, version;     /* as its newest spool said; empty where it has not */
-	uint64_t last_seen_ms; /* Unix ms: when its newest batch was spooled, by its own clock */
+	str host;              /* host id: the key of its messages */
+	str node, version;     /* from the status of its newest spool; empty if unknown */
+	uint64_t last_seen_ms; /* Unix ms: when its newest batch was spooled, by the host's clock */
 	struct closing_sum sum;
 };
 
 struct fleet_sink {
-	/* The host lives until this returns. ret_more false: no further host is wanted. */
+	/* Called for each host, which lives until the callback returns. *ret_more false: stop. */
 	bool (*take)(void *self, const struct fleet_host *host, bool *ret_more, struct err *err);
 	void *self;
 };
 
-/* All hosts whose id comes after `after` (by bytes; empty: all), within the reader's snapshot. */
+/* Reads the hosts with an id above `after` (by bytes; empty: all), within the snapshot. */
 bool store_reader_fleet(struct store_reader *reader, str after, const struct fleet_sink *sink,
 			struct err *err) MUST_CHECK;

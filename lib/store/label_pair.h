@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * label_pair - the id under which a name and its value are stored.
+ * label_pair - the id of a label pair, a name with its value, in the tables.
  *
- * Two names are the store's own: a series' profile type is its pair "__type__", so that one index
- * finds by type as by label; "__sample__" lists the names of labels that samples of a day have.
- * Names that begin with two underscores (label_name_is_reserved()) are therefore never stored as
- * labels; whoever takes labels in leaves them out and counts them.
+ * Two names are reserved for the store: "__type__" is the profile type of a series, so that one
+ * index finds series by type as well as by label; "__sample__" lists the names of labels that
+ * samples of a day have. Labels whose names begin with two underscores (label_name_is_reserved())
+ * are therefore never stored; the ingester leaves them out and counts them.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #define PAIR_TYPE   STR("__type__")
 #define PAIR_SAMPLE STR("__sample__")
 
+/* A hash of both texts. */
 static inline int64_t label_pair_id(str name, str value, struct arena *scratch)
 {
 	struct buf input = { .arena = scratch };

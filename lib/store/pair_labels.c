@@ -10,62 +10,63 @@ static str key_of(const int64_t *id)
 
 void pair_labels_init(struct pair_labels *labels, struct postgres *pg, struct arena *arena)
 {
-	*labels = (struct pair_labels){ .pg = pg, .known.arena = arena };
+	*labels = (struct pair_labels){ .pg = pg, .loaded.arena = arena };
 }
 
 void pair_labels_done(struct pair_labels *labels)
 {
-	arena_free(&labels->wanting);
+	arena_free(&labels->request_arena);
 }
 
-static void forget_wanted(struct pair_labels *labels)
+static void clear_requests(struct pair_labels *labels)
 {
-	arena_reset(&labels->wanting);
-	labels->asked = (struct map){ .arena = &labels->wanting };
-	labels->wanted.items = NULL;
-	labels->wanted.len = labels->wanted.cap = 0;
+	arena_reset(&labels->request_arena);
+	labels->requested = (struct map){ .arena = &labels->request_arena };
+	labels->requests.items = NULL;
+	labels->requests.len = labels->requests.cap = 0;
 }
 
-void pair_labels_want(struct pair_labels *labels, int64_t day, const int64_t *pairs, size_t count)
+void pair_labels_request(struct pair_labels *labels, int64_t day, const int64_t *pairs,
+			 size_t count)
 {
-	struct arena *arena = &labels->wanting;
+	struct arena *arena = &labels->request_arena;
 
-	labels->asked.arena = arena;
+	labels->requested.arena = arena;
 	for (size_t i = 0; i < count; i++) {
 		str key = key_of(&pairs[i]);
 
-		if (map_get(&labels->known, key) || map_get(&labels->asked, key))
+		if (map_get(&labels->loaded, key) || map_get(&labels->requested, key))
 			continue;
-		*map_at(&labels->asked, str_copy(arena, key)) = labels;
-		*vec_push(arena, &labels->wanted) = (struct wanted_pair){ day, pairs[i] };
+		*map_at(&labels->requested, str_copy(arena, key)) = labels;
+		*vec_push(arena, &labels->requests) = (struct pair_request){ day, pairs[i] };
 	}
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct wanted_pair *x = a, *y = b;
+	const struct pair_request *x = a, *y = b;
 
 	if (x->day != y->day)
 		return x->day < y->day ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Of one day, in the order of the index, whose pages are then met one after another. */
-static bool load_day(struct pair_labels *labels, const struct wanted_pair *wanted, size_t count,
+/* Loads pairs of one day, in the order of the index, so that its pages are read sequentially. */
+static bool load_day(struct pair_labels *labels, const struct pair_request *requests, size_t count,
 		     struct err *err)
 {
 	static const char sql[] = "SELECT id, name, value FROM label_pair "
 				  "WHERE day = $1 AND id = ANY ($2)";
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct arena *arena = labels->known.arena;
-	int64_t *ids = arena_array(&labels->wanting, int64_t, count);
+	struct arena *arena = labels->loaded.arena;
+	int64_t *ids = arena_array(&labels->request_arena, int64_t, count);
 
 	for (size_t i = 0; i < count; i++)
-		ids[i] = wanted[i].id;
+		ids[i] = requests[i].id;
 
 	const struct postgres_param params[] = {
-		postgres_date(&labels->wanting, wanted[0].day),
-		postgres_i64s(&labels->wanting, ids, count),
+		postgres_date(&labels->request_arena, requests[0].day),
+		postgres_i64s(&labels->request_arena, ids, count),
 	};
 
 	if (!postgres_query(labels->pg, sql, params, ARRAY_LEN(params), &rows, err))
@@ -76,37 +77,37 @@ static bool load_day(struct pair_labels *labels, const struct wanted_pair *wante
 
 		label->name = str_copy(arena, postgres_get(&rows, i, 1));
 		label->value = str_copy(arena, postgres_get(&rows, i, 2));
-		*map_at(&labels->known, str_copy(arena, key_of(&id))) = label;
+		*map_at(&labels->loaded, str_copy(arena, key_of(&id))) = label;
 	}
 	return true;
 }
 
-/* An index that begins with the day finds many ids of one day at once, but not of several. */
+/* One statement per day: the index starts with the day, and finds many ids of one day at once. */
 bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
 		      struct err *err)
 {
-	const struct wanted_pair *wanted = labels->wanted.items;
-	size_t len = labels->wanted.len, end;
+	const struct pair_request *requests = labels->requests.items;
+	size_t len = labels->requests.len, end;
 
 	if (len)
-		qsort(labels->wanted.items, len, sizeof(*wanted), compare);
+		qsort(labels->requests.items, len, sizeof(*requests), compare);
 	for (size_t first = 0; first < len; first = end) {
-		for (end = first + 1; end < len && wanted[end].day == wanted[first].day;)
+		for (end = first + 1; end < len && requests[end].day == requests[first].day;)
 			end++;
 		if (!store_bounds_hold(bounds, err) ||
-		    !load_day(labels, &wanted[first], end - first, err))
+		    !load_day(labels, &requests[first], end - first, err))
 			return false;
 	}
-	forget_wanted(labels);
+	clear_requests(labels);
 	return true;
 }
 
 const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id)
 {
-	return map_get(&labels->known, key_of(&id));
+	return map_get(&labels->loaded, key_of(&id));
 }
 
-bool pair_labels_lack(struct err *err)
+bool pair_labels_missing(struct err *err)
 {
 	return err_set(err, ERR_INVALID,
 		       "a stored series has a label pair that is not in label_pair");
@@ -115,7 +116,7 @@ bool pair_labels_lack(struct err *err)
 bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,
 		    str *ret_type, struct labels *ret_labels, struct err *err)
 {
-	struct label *items = arena_array(labels->known.arena, struct label, count);
+	struct label *items = arena_array(labels->loaded.arena, struct label, count);
 	str type = { 0 };
 	size_t len = 0;
 
@@ -123,7 +124,7 @@ bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size
 		const struct label *label = pair_labels_get(labels, pairs[i]);
 
 		if (!label)
-			return pair_labels_lack(err);
+			return pair_labels_missing(err);
 		if (str_eq(label->name, PAIR_TYPE))
 			type = label->value;
 		else

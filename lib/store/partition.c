@@ -36,7 +36,7 @@ str partition_name(enum partition_table table, uint64_t unix_ms, struct arena *a
 			  tm.tm_mon + 1, tm.tm_mday, tm.tm_hour);
 }
 
-/* Digits that are no date are told by naming what they give. */
+/* Digits that are no date are rejected because the name of the parsed time differs. */
 bool partition_name_parse(enum partition_table table, str name, uint64_t *ret_start_ms)
 {
 	AUTO_ARENA arena = { 0 };
@@ -82,7 +82,7 @@ static bool is_there(struct postgres *pg, enum partition_table table, str name, 
 	return true;
 }
 
-/* A bound as SQL; dates and times alike are told in UTC. */
+/* A bound of the partition as SQL, in UTC. */
 static str bound(enum partition_table table, uint64_t unix_ms, struct arena *arena)
 {
 	struct tm tm = utc(unix_ms);
@@ -94,7 +94,7 @@ static str bound(enum partition_table table, uint64_t unix_ms, struct arena *are
 			  tm.tm_mday, tm.tm_hour);
 }
 
-/* What is done before it is attached, in the same transaction, may be nothing. */
+/* before: statements to execute first, in the same transaction; may be empty. */
 static bool attach(struct postgres *pg, enum partition_table table, str name, uint64_t start_ms,
 		   str before, struct err *err)
 {
@@ -135,11 +135,12 @@ bool partition_attach(struct postgres *pg, enum partition_table table, str name,
 	uint64_t start_ms;
 
 	if (!partition_name_parse(table, name, &start_ms))
-		return err_set(err, ERR_INVALID, STR_FMT " is no partition's name", STR_ARG(name));
+		return err_set(err, ERR_INVALID, STR_FMT " is not the name of a partition",
+			       STR_ARG(name));
 	return attach(pg, table, name, start_ms, STR(""), err);
 }
 
-/* Somebody else is making the same one, or holds a lock for a moment. */
+/* True if another ingester is creating the same partition, or a lock was not available. */
 static bool may_pass(const struct postgres *pg)
 {
 	static const char *const states[] = {
@@ -179,5 +180,5 @@ bool partition_make(struct postgres *pg, enum partition_table table, uint64_t un
 		if (!postgres_sleep(pg, LOCK_TIMEOUT_MS))
 			break;
 	}
-	return err_wrap(err, "make partition " STR_FMT, STR_ARG(name));
+	return err_wrap(err, "create partition " STR_FMT, STR_ARG(name));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * partition - the days and hours that the big tables are cut into.
+ * partition - the daily and hourly partitions of the large tables.
  *
- * A partition is named TABLE_YYYYMMDD or TABLE_YYYYMMDDHH, UTC. It is made apart and attached,
- * which waits for nobody's query; several ingesters may want the same one at once.
+ * A partition is named TABLE_YYYYMMDD or TABLE_YYYYMMDDHH, in UTC. It is created as a separate
+ * table and then attached, so that it does not wait for running queries. Several ingesters may
+ * create the same partition at once.
  */
 #pragma once
 
@@ -24,16 +25,16 @@ struct partition_table_kind {
 };
 extern const struct partition_table_kind partition_tables[PARTITION_TABLE_COUNT];
 
-/* Of the partition that holds the time. */
+/* The name of the partition for that time. */
 str partition_name(enum partition_table table, uint64_t unix_ms, struct arena *arena);
 
-/* The start of the partition of that name; false: it is no name of the table's partitions. */
+/* Parses the start out of a partition's name. False: not a partition name of the table. */
 bool partition_name_parse(enum partition_table table, str name, uint64_t *ret_start_ms) MUST_CHECK;
 
-/* Attach one again that was detached. */
+/* Attaches a partition again that was detached. */
 bool partition_attach(struct postgres *pg, enum partition_table table, str name,
 		      struct err *err) MUST_CHECK;
 
-/* Make the partition that holds the time, where it is missing. */
+/* Creates the partition for that time unless it exists; retries while locks are unavailable. */
 bool partition_make(struct postgres *pg, enum partition_table table, uint64_t unix_ms,
 		    bool *ret_made, struct err *err) MUST_CHECK;

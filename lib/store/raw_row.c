@@ -8,7 +8,7 @@ enum { COLUMNS = 9 };
 
 uint64_t raw_row_copy(const struct raw_row *raw, const struct chunk_row *row, struct buf *copy)
 {
-	/* What a reader relies on must hold even when the clock was set back. */
+	/* Readers rely on AHEAD_MS, even if the clock was set back. */
 	uint64_t arrival_ms =
 		raw->now_ms + AHEAD_MS >= row->last_ms ? raw->now_ms : row->last_ms - AHEAD_MS;
 

@@ -1,299 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/reader.h"
 
-#include "profile/profile_type.h"
+#include "base/clock.h"
 #include "store/limits.h"
-#include "store/reader_gaps.h"
-#include "store/reader_match.h"
-#include "store/reader_steps.h"
-#include "store/reader_sums.h"
-#include "store/row_scan.h"
+#include "store/schema.h"
 
-#include <assert.h>
+#include <stdio.h>
 
-#define YEAR_9999_MS UINT64_C(253402300799000)
+enum { END_MS = 2000 };
 
-struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
+/*
+ * The tables are locked first. LOCK TABLE takes no snapshot, so the snapshot of the first SELECT is
+ * not older than the locks. DETACH waits for every transaction with a lock on the table; therefore
+ * every partition of the snapshot exists until the transaction ends, including those read last.
+ */
+static const char begin[] =
+	"BEGIN ISOLATION LEVEL REPEATABLE READ;"
+	"LOCK TABLE ONLY chunk_raw, ONLY chunk, ONLY rollup, ONLY series, ONLY label_pair "
+	"IN ACCESS SHARE MODE";
+
+static bool connect(struct store_reader *reader, struct err *err)
 {
-	struct store_window window = { .end_ms = end_ms < YEAR_9999_MS ? end_ms : YEAR_9999_MS };
-
-	window.start_ms = start_ms < window.end_ms ? start_ms : window.end_ms;
-	window.first_day = (int64_t)(window.start_ms / MS_PER_DAY);
-	window.last_day = (int64_t)(window.end_ms / MS_PER_DAY);
-	return window;
-}
-
-/* A query being answered, row by row, by one connection. */
-struct answer {
-	const struct store_sink *sink;
-	struct store_stats *stats;
-	const struct selector *asked;
-	struct selector selector; /* its own: one thread per matcher */
-	struct reader_match match;
-	unsigned int without;
-	uint64_t step_ms; /* of the leader: samples are needed as sums of this; 0: by themselves */
-	struct reader_steps steps; /* of one scan of the leader's */
-};
-
-static bool wants(void *self, const struct chunk_directory *directory, bool *ret_series)
-{
-	struct answer *answer = self;
-	const struct reader_match *match = &answer->match;
-	bool any = false;
-
-	if (answer->steps.step_ms && reader_steps_take(&answer->steps, directory))
-		return false;
-
-	uint32_t never = answer->sink->see ? 0 : reader_match_never(match->selector, directory);
-
-	for (size_t i = 0; i < directory->series_count; i++) {
-		const struct directory_series *entry = &directory->series[i];
-
-		if (!reader_match_overlaps(&match->window, entry))
-			continue;
-
-		const struct found_series *series = found_get(&match->found, entry->id);
-
-		ret_series[i] = match->everything || (series && !(series->open & never));
-		any = any || ret_series[i];
-	}
-	return any;
-}
-
-static bool take(void *self, const struct row_part *part, struct err *err)
-{
-	AUTO_ARENA arena = { 0 };
-	struct answer *answer = self;
-	const struct store_sink *sink = answer->sink;
-	struct sample_set set;
-	uint64_t samples = 0;
-	const struct chunk_filter filter = {
-		.series = reader_match_series,
-		.self = &answer->match,
-		.start_ms = answer->match.window.start_ms,
-		.end_ms = answer->match.window.end_ms,
-		.without = answer->without,
-		.slices = part->slices,
+	_Static_assert(QUERY_TIMEOUT_MAX_MS == 600000, "as in the settings below");
+	const struct postgres_options options = {
+		.conninfo = reader->options.postgres,
+		.application = "decima-querier",
+		/* The querier enforces its bounds; the server's timeouts apply if the querier is
+		   gone. */
+		.settings = "-c default_transaction_read_only=on -c statement_timeout=600s "
+			    "-c idle_in_transaction_session_timeout=600s "
+			    "-c client_connection_check_interval=500ms"
+			    /* Every query has an index, but a day that has just begun has no
+			     * statistics; and a cursor is always read to its end. */
+			    " -c enable_seqscan=off -c cursor_tuple_fraction=1 -c jit=off"
+			    " -c max_parallel_workers_per_gather=0",
+		.deadline_ms =
+			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
+		.stop = reader->options.stop,
 	};
 
-	sample_set_init(&set, &arena);
-	if (!chunk_decode(part->bytes, &filter, &set, &samples, err))
-		return false;
-	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
-		return false;
-	if (!reader_match_samples(&answer->match, &set, &arena, err))
-		return false;
-	answer->stats->samples_read += samples;
-	answer->stats->samples_matched += set.samples.len;
-	return set.samples.len == 0 || sink->take(sink->self, &set, err);
+	return postgres_open(&reader->pg, &options, err);
 }
 
-/* The leader's answer for another connection: what was found is shared, to be read. */
-static bool make_helper(struct row_helper *helper, struct store_reader *reader,
-			const struct answer *leader, struct answer *answer, struct arena *arena,
+bool store_reader_open(struct store_reader *reader, const struct store_reader_options *options,
+		       struct err *err)
+{
+	*reader = (struct store_reader){ .options = *options };
+	return connect(reader, err);
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+	postgres_close(&reader->pg);
+}
+
+bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
 			struct err *err)
 {
-	*helper = (struct row_helper){
-		.reader = reader,
-		.rows = { .pg = &reader->pg,
-			  .bounds = &reader->bounds,
-			  .stats = &reader->stats,
-			  .take = take,
-			  .self = answer },
-	};
-	answer->stats = &reader->stats;
+	if (!postgres_is_open(&reader->pg)) {
+		store_reader_close(reader);
+		if (!connect(reader, err))
+			return false;
+	}
 	reader->stats = (struct store_stats){ 0 };
-	selector_done(&answer->selector); /* of another scan */
-	if (!selector_parse(leader->asked->text, arena, &answer->selector, err))
+	reader->bounds.deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
+	reader->bounds.stop = NULL;
+	if (bounds)
+		reader->bounds = *bounds;
+	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
+	/* Before the transaction: a failed statement would abort it. */
+	return schema_check(&reader->pg, err) && postgres_exec(&reader->pg, begin, err);
+}
+
+void store_reader_end(struct store_reader *reader)
+{
+	struct err err;
+
+	/* The query may have reached its deadline; ending it has a timeout of its own. */
+	postgres_bound(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
+	if (postgres_is_open(&reader->pg) && !postgres_exec(&reader->pg, "ROLLBACK", &err))
+		store_reader_close(reader);
+}
+
+bool store_reader_export(struct store_reader *reader, char *ret_snapshot, size_t size,
+			 struct err *err)
+{
+	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
+
+	if (!postgres_query(&reader->pg, "SELECT pg_export_snapshot()", NULL, 0, &rows, err))
 		return false;
-	answer->match = leader->match;
-	answer->match.selector = &answer->selector;
-	answer->match.bounds = &reader->bounds;
+
+	str snapshot = rows.count ? postgres_get(&rows, 0, 0) : STR("");
+
+	/* The id becomes part of a statement. */
+	for (size_t i = 0; i < snapshot.len; i++)
+		if (!strchr("0123456789ABCDEF-", snapshot.ptr[i]))
+			snapshot.len = 0;
+	if (snapshot.len == 0 || snapshot.len >= size)
+		return err_set(err, ERR_IO, "PostgreSQL exported no valid snapshot id");
+	memcpy(ret_snapshot, snapshot.ptr, snapshot.len);
+	ret_snapshot[snapshot.len] = '\0';
 	return true;
 }
 
-/* A scan of what the leader's match says. kinds: the sums of whole hours that are enough. */
-static struct row_scan scan_of(const struct store_team *team, struct answer *leader,
-			       const int32_t *kinds, size_t kind_count)
+bool store_reader_join(struct store_reader *reader, const char *snapshot,
+		       const struct store_bounds *bounds, struct err *err)
 {
-	const struct store_window *window = &leader->match.window;
-	struct row_scan scan = {
-		.reader = &team->readers[0],
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.buckets = leader->match.everything ? NULL : leader->match.found.buckets,
-		.wants = wants,
-		.take = take,
-		.self = leader,
-	};
+	char sql[160];
 
-	row_scan_take_sums(&scan, kinds, kind_count);
-	return scan;
-}
-
-static bool read_rows(const struct store_team *team, struct answer *answers,
-		      const struct row_scan *given, unsigned int without, struct arena *arena,
-		      struct err *err)
-{
-	struct row_helper helpers[READERS_MAX];
-	struct row_scan scan = *given;
-
-	scan.helpers = helpers;
-	scan.helper_count = team->count - 1;
-	answers[0].without = without;
-	/* Of everything only payloads say what type a series is of. */
-	answers[0].steps = (struct reader_steps){
-		.start_ms = answers[0].match.window.start_ms,
-		.step_ms = without & CHUNK_NO_LABELS && !answers[0].match.everything
-				   ? answers[0].step_ms
-				   : 0,
-		.match = &answers[0].match,
-		.sink = answers[0].sink,
-		.stats = answers[0].stats,
-	};
-	for (size_t i = 1; i < team->count; i++) {
-		answers[i].without = without;
-		if (!make_helper(&helpers[i - 1], &team->readers[i], &answers[0], &answers[i],
-				 arena, err))
+	if (!postgres_is_there(&reader->pg)) {
+		store_reader_close(reader);
+		if (!connect(reader, err))
 			return false;
 	}
-	return reader_steps_end(&answers[0].steps, row_scan_run(&scan, err), err);
-}
-
-/* Series of these days; where a matcher is open on none, days that lie apart may be looked at. */
-static bool find_on_days(struct reader_match *match, struct store_reader *reader,
-			 const int64_t *days, size_t count, struct err *err)
-{
-	const struct store_window window = match->window;
-	bool good = true;
-
-	for (size_t i = 0, end; good && i < count; i = end) {
-		for (end = i + 1; end < count && days[end] == days[end - 1] + 1; end++)
-			;
-		match->window.first_day = days[i];
-		match->window.last_day = days[end - 1];
-		good = reader_match_find(match, reader, err);
-	}
-	match->window = window;
-	return good;
-}
-
-static void use_days(struct row_scan *scan, const struct store_needs *needs)
-{
-	if (!needs->no_hours)
-		return;
-	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
-	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
-}
-
-/*
- * Whole hours and days from sums without instances. Series are found for the rest alone, whose days
- * may be few: of many hosts there are many series on each day.
- */
-static bool read_fleet(const struct store_team *team, struct answer *answers,
-		       const struct reader_sums *sums, struct arena *arena, struct err *err)
-{
-	static const int32_t alone[] = { ROLLUP_ALONE }, fleet[] = { ROLLUP_FLEET };
-	struct reader_match *match = &answers[0].match;
-	struct row_scan rest = scan_of(team, &answers[0], alone, ARRAY_LEN(alone));
-	int64_t *days = NULL;
-	size_t day_count = 0;
-
-	use_days(&rest, &sums->needs);
-	rest.buckets = NULL; /* not known yet */
-	if (!match->everything && (!row_scan_days(&rest, arena, &days, &day_count, err) ||
-				   !find_on_days(match, &team->readers[0], days, day_count, err)))
-		return false;
-	rest.buckets = match->everything ? NULL : match->found.buckets;
-	if ((match->everything || match->found.by_id.len) &&
-	    !read_rows(team, answers, &rest, reader_sums_without(sums, &match->found), arena, err))
-		return false;
-	reader_sums_fleet(match->selector, &match->found);
-
-	struct row_scan hours = scan_of(team, &answers[0], fleet, ARRAY_LEN(fleet));
-
-	hours.sums_alone = true;
-	use_days(&hours, &sums->needs);
-	return reader_gaps_look(&hours, err) &&
-	       read_rows(team, answers, &hours, sums->needs.no_stacks ? CHUNK_NO_STACKS : 0, arena,
-			 err);
-}
-
-static bool read_by_series(const struct store_team *team, struct answer *answers,
-			   const struct store_query *query, const struct reader_sums *sums,
-			   struct arena *arena, struct err *err)
-{
-	struct reader_match *match = &answers[0].match;
-	int32_t kinds[ROLLUP_KIND_COUNT];
-
-	if (!match->everything && !reader_match_find(match, &team->readers[0], err))
-		return false;
-	if (!match->everything && match->found.by_id.len == 0)
-		return true;
-
-	size_t kind_count = reader_sums_kinds(query, sums, &match->found, kinds);
-	struct row_scan scan = scan_of(team, &answers[0], kinds, kind_count);
-
-	return reader_gaps_look(&scan, err) &&
-	       read_rows(team, answers, &scan, reader_sums_without(sums, &match->found), arena,
-			 err);
-}
-
-static bool needs_no_labels(const struct store_query *query, const struct store_sink *sink)
-{
-	return query->needs.few_labels && query->needs.label_count == 0 && !sink->see;
-}
-
-/*
- * Who asks for all CPU time and for no label need not know a million series. Other types are not
- * in most rows, which only their series tell.
- */
-static bool means_everything(const struct store_query *query, const struct store_sink *sink)
-{
-	return query->needs.some_labels && needs_no_labels(query, sink) &&
-	       query->selector->matcher_count == 0 &&
-	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
-}
-
-bool store_team_samples(const struct store_team *team, const struct store_query *query,
-			const struct store_sink *sinks, struct err *err)
-{
-	AUTO_ARENA arena = { 0 };
-	struct store_reader *leader = &team->readers[0];
-	struct answer *answers = arena_array(&arena, struct answer, team->count);
-	struct reader_sums sums;
-
-	assert(team->count > 0 && team->count <= READERS_MAX);
-	leader->gap_count = 0;
-	for (size_t i = 0; i < team->count; i++)
-		answers[i].sink = &sinks[i];
-	answers[0].stats = &leader->stats;
-	answers[0].asked = query->selector;
-	answers[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
-	answers[0].match = (struct reader_match){
-		.selector = query->selector,
-		.window = store_window_of(query->start_ms, query->end_ms),
-		.bounds = &leader->bounds,
-		.everything = means_everything(query, sinks),
-		.found = { .arena = &arena,
-			   .few_labels = query->needs.few_labels && !sinks->see,
-			   .label_names = query->needs.label_names,
-			   .label_count = query->needs.label_count },
-	};
-
-	bool good = reader_sums_look(query, &answers[0].match.window, leader, &arena, &sums, err);
-
-	if (good && sums.is_fleet)
-		good = read_fleet(team, answers, &sums, &arena, err);
-	else if (good)
-		good = read_by_series(team, answers, query, &sums, &arena, err);
-	for (size_t i = 1; i < team->count; i++)
-		selector_done(&answers[i].selector);
-	return good;
-}
-
-bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
-			  const struct store_sink *sink, struct err *err)
-{
-	return store_team_samples(&(struct store_team){ reader, 1 }, query, sink, err);
+	reader->bounds = *bounds;
+	postgres_bound(&reader->pg, bounds->deadline_ns, bounds->stop);
+	snprintf(sql, sizeof(sql),
+		 "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '%s'", snapshot);
+	return postgres_exec(&reader->pg, sql, err);
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * retention - what is past its time goes, a partition at a time.
+ * retention - drops the partitions whose retention time is over.
  *
- * A partition is DETACHed CONCURRENTLY, so that no insert waits behind a query, and then dropped.
- * Detaching waits for every transaction that touched the table; where that takes longer than a
- * moment it is left pending and finalized in a later round. Hosts that are heard of no more are
- * forgotten, and so are shares that expired. One ingester at a time does this.
+ * A partition is detached with DETACH CONCURRENTLY, so that no insert waits behind a query, and
+ * then dropped. Detaching waits for every transaction that uses the table; if that takes too long,
+ * the detach stays pending and a later run finalizes it. The rows of hosts that send nothing any
+ * more are deleted, and so are shares that expired. An advisory lock lets one ingester at a time do
+ * this.
  */
 #pragma once
 
 #include "client/postgres.h"
 
 struct retention {
-	uint64_t now_ms; /* where clocks differ, the earliest */
-	/* How long samples are kept: rows as they came by arrival, merged ones by their samples'
-	 * day. Of the former those that were merged go sooner. */
+	uint64_t now_ms; /* if clocks differ, the earlier time */
+	/* Retention of samples: chunk_raw partitions by arrival, chunk partitions by the day of
+	 * their samples. A chunk_raw partition whose rows are all merged is dropped earlier. */
 	uint64_t raw_ms;
-	uint64_t rollup_ms; /* how long sums of hours are kept */
-	uint64_t detach_ms; /* how long to wait for each query that saw a partition */
+	uint64_t rollup_ms; /* retention of hourly and daily sums */
+	uint64_t detach_ms; /* lock timeout of DETACH, for each query that uses the partition */
 };
 
-/* One round. ret_dropped: partitions that went. */
+/* Runs once. Adds the number of dropped partitions to *ret_dropped. */
 bool retention_run(struct postgres *pg, const struct retention *retention, uint64_t *ret_dropped,
 		   struct err *err) MUST_CHECK;

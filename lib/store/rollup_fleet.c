@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_fleet.h"
 
-#include "store/rollup_sum.h"
+#include "store/rollup.h"
 
 /* Ours, Prometheus', and OpenTelemetry's attributes of hosts, pods and processes. */
 static const char *const lacking[] = {
@@ -25,7 +25,7 @@ uint64_t rollup_fleet_series(str type, struct arena *scratch)
 	return series_id(type, (struct labels){ 0 }, scratch);
 }
 
-static struct labels kept_of(struct labels labels, struct arena *arena)
+static struct labels kept_labels(struct labels labels, struct arena *arena)
 {
 	struct label *items = arena_array(arena, struct label, labels.len);
 	size_t len = 0;
@@ -47,26 +47,26 @@ static int compare(const void *a, const void *b)
 	return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* What the samples of a series become. */
-struct place {
+/* The series and labels that replace a series and its labels. */
+struct fleet_series {
 	uint32_t series, labels;
-	bool is_known;
-	bool is_fleet; /* already: samples have their labels themselves */
+	bool is_stored;
+	bool is_fleet; /* already without instances: the samples have labels of their own */
 };
 
-static struct place place_of(const struct series *from, struct labels labels,
-			     struct sample_set *names)
+static struct fleet_series fleet_series_of(const struct series *from, struct labels labels,
+					   struct sample_set *names)
 {
-	struct place place = { 0 };
+	struct fleet_series series = { 0 };
 
-	place.is_fleet = from->id == rollup_fleet_series(from->type, names->arena);
-	place.is_known = place.is_fleet || labels.items;
-	if (!place.is_known)
-		return place;
-	place.series = sample_set_series(names, from->type, (struct labels){ 0 }, from->period);
-	if (!place.is_fleet)
-		place.labels = sample_set_labels(names, kept_of(labels, names->arena));
-	return place;
+	series.is_fleet = from->id == rollup_fleet_series(from->type, names->arena);
+	series.is_stored = series.is_fleet || labels.items;
+	if (!series.is_stored)
+		return series;
+	series.series = sample_set_series(names, from->type, (struct labels){ 0 }, from->period);
+	if (!series.is_fleet)
+		series.labels = sample_set_labels(names, kept_labels(labels, names->arena));
+	return series;
 }
 
 void rollup_fleet_fold(const struct sample_set *sums, const struct labels *labels,
@@ -74,26 +74,27 @@ void rollup_fleet_fold(const struct sample_set *sums, const struct labels *label
 {
 	struct sample_set names; /* series and label sets; stacks are those of the sums */
 	struct sample_set fleet = *sums;
-	struct place *places = arena_array(arena, struct place, sums->series.len);
+	struct fleet_series *fleet_series =
+		arena_array(arena, struct fleet_series, sums->series.len);
 	uint32_t *label_sets = arena_array(arena, uint32_t, sums->label_sets.len);
 	struct sample *samples = arena_array(arena, struct sample, sums->samples.len);
 	size_t count = 0;
 
 	sample_set_init(&names, arena);
 	for (size_t i = 0; i < sums->series.len; i++)
-		places[i] = place_of(&sums->series.items[i], labels[i], &names);
+		fleet_series[i] = fleet_series_of(&sums->series.items[i], labels[i], &names);
 	for (size_t i = 0; i < sums->label_sets.len; i++)
 		label_sets[i] = sample_set_labels(&names, sums->label_sets.items[i]);
 	for (size_t i = 0; i < sums->samples.len; i++) {
 		const struct sample *from = &sums->samples.items[i];
-		const struct place *place = &places[from->series];
+		const struct fleet_series *series = &fleet_series[from->series];
 
-		if (!place->is_known)
+		if (!series->is_stored)
 			continue;
 		samples[count] = *from;
-		samples[count].series = place->series;
+		samples[count].series = series->series;
 		samples[count++].labels =
-			place->is_fleet ? label_sets[from->labels] : place->labels;
+			series->is_fleet ? label_sets[from->labels] : series->labels;
 	}
 	fleet.series = names.series;
 	fleet.label_sets = names.label_sets;

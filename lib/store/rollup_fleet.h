@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rollup_fleet - an hour's sums without the labels that tell instances of a service apart. Pure.
+ * rollup_fleet - hourly sums without the labels that distinguish instances of a service. Pure.
  *
- * Their size does not grow with hosts: what runs on a thousand of them has the stacks of one. They
- * answer questions that neither match nor group by what was left out. What is left of a series'
- * labels is written as labels of samples, so that a row needs no entry in `series`; all of a type
- * is one series, without labels.
+ * The size of these sums does not grow with the number of hosts: a service on a thousand hosts has
+ * as many stacks as on one. They answer queries that neither match nor group by a removed label.
+ * The labels that remain are written as labels of the samples, so that a row needs no entry in
+ * `series`: all samples of a type belong to one series without labels.
  */
 #pragma once
 
 #include "profile/sample_set.h"
 
 /*
- * Whether the sums lack that label. Rows that were written lack what they lack: if the table of
- * names is ever to change, such sums are a rollup_kind of their own.
+ * True if the sums lack that label. Rows already written keep the set of labels that they were
+ * written with: a change of the set needs a new rollup_kind.
  */
 bool rollup_fleet_lacks(str name);
 
-/* The series that all samples of a type are of. */
+/* The id of the series of all samples of a type. */
 uint64_t rollup_fleet_series(str type, struct arena *scratch);
 
 /*
- * ret_fleet: the samples of `sums`, added up; it borrows from it, and from the arena. labels: of
- * each series of it; NULL items: it is left out. What lacks instances already may be among them,
- * and stays what it is.
+ * ret_fleet: the samples of `sums`, summed without instances; borrows from `sums` and the arena.
+ * labels: the labels of each series of `sums`; a series with NULL items is left out. Series that
+ * have no instances already are allowed and stay as they are.
  */
 void rollup_fleet_fold(const struct sample_set *sums, const struct labels *labels,
 		       struct arena *arena, struct sample_set *ret_fleet);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_fold.h"
 
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
+#include "store/rollup.h"
 #include "store/rollup_gauge.h"
-#include "store/rollup_sum.h"
 
-/* So few are not worth being added up in between. */
+/* Below this number, samples are not summed before the end. */
 enum { SUMS_FIRST = 1 << 16 };
 
 void rollup_fold_init(struct rollup_fold *fold, uint64_t hour_ms, struct arena *arena)
@@ -24,13 +24,13 @@ static int compare(const void *a, const void *b)
 	return (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* Samples of one series and stack become one. */
+/* Sums the samples of each series and stack. */
 static void add_up(struct sample_set *set)
 {
 	set->samples.len = rollup_sum(set->samples.items, set->samples.len, compare);
 }
 
-static bool at_the_hour(void *self, const struct sample_set *from, struct sample *sample)
+static bool set_hour(void *self, const struct sample_set *from, struct sample *sample)
 {
 	const uint64_t *hour_ms = self;
 
@@ -52,10 +52,10 @@ bool rollup_fold_add(struct rollup_fold *fold, const struct compact_row *row, st
 	    !compact_row_read(row, COMPACT_GAUGES, 0, &gauges, err))
 		return false;
 	if (sums.samples.len + gauges.samples.len != row->samples)
-		return err_set(err, ERR_INVALID, "a row has samples of other times than it says");
+		return err_set(err, ERR_INVALID,
+			       "a row has samples outside the times in its columns");
 	add_up(&sums);
-	sample_set_merge(&fold->sums, &sums,
-			 &(struct sample_filter){ at_the_hour, &fold->hour_ms });
+	sample_set_merge(&fold->sums, &sums, &(struct sample_filter){ set_hour, &fold->hour_ms });
 	if (fold->sums.samples.len > fold->next) {
 		add_up(&fold->sums);
 		fold->next = 2 * fold->sums.samples.len + SUMS_FIRST;

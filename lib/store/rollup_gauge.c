@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rollup_gauge.h"
 
-#include "store/rollup_sum.h"
+#include "store/rollup.h"
 
-/* In place: each sample's labels become its pid alone. */
+/* In place: removes all labels of samples except `pid`. */
 static void keep_pids(struct sample_set *set)
 {
 	AUTO_ARENA scratch = { 0 };
-	size_t count = set->label_sets.len; /* it grows below */
+	size_t count = set->label_sets.len; /* the set grows below */
 	uint32_t *pids = arena_array(&scratch, uint32_t, count);
 
 	for (size_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static int compare_stacks(const void *a, const void *b)
 	return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-/* How many from there on are of one process. */
+/* The number of leading samples of one process. */
 static size_t run_of(const struct sample *samples, size_t count)
 {
 	size_t len = 1;
@@ -73,21 +73,22 @@ void rollup_gauge_fold(struct sample_set *set)
 	size_t time_count = rollup_sum(times, count, compare_times);
 	size_t sum_count = rollup_sum(sums, count, compare_stacks);
 
-	/* Processes are the same in both, in the same order; none has more than it had samples. */
+	/* Both arrays have the same processes in the same order, and at most its samples of each.
+	 */
 	for (size_t i = 0, j = 0; i < sum_count;) {
 		size_t stacks = run_of(&sums[i], sum_count - i);
-		size_t looks = run_of(&times[j], time_count - j);
+		size_t profiles = run_of(&times[j], time_count - j);
 
-		for (size_t k = 0; k < stacks || k < looks; k++) {
+		for (size_t k = 0; k < stacks || k < profiles; k++) {
 			struct sample *sample = &set->samples.items[kept++];
 
 			*sample = sums[i + (k < stacks ? k : stacks - 1)];
-			sample->time_ms = times[j + (k < looks ? k : looks - 1)].time_ms;
+			sample->time_ms = times[j + (k < profiles ? k : profiles - 1)].time_ms;
 			if (k >= stacks)
 				sample->value = 0;
 		}
 		i += stacks;
-		j += looks;
+		j += profiles;
 	}
 	set->samples.len = kept;
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rollup_gauge - samples of gauges, made as few as say the same of a whole hour. Pure.
+ * rollup_gauge - reduces the samples of gauges to the minimum that preserves an hour's means. Pure.
  *
- * What an answer needs of a gauge are, of each process (a series, and of it the samples of one
- * `pid`), the sum of each stack and the times of its profiles: the querier's mean over time is made
- * of these. So of a process with m stacks and n profiles max(m, n) samples are kept: the i-th has
- * the i-th stack with all of its sum, or a stack of the process once more with nothing, and the
- * i-th time, or the last one again. Sums and times are what they were; which stack had what when is
- * gone, and so are all labels of samples but `pid`.
+ * A process here is a series together with a value of the label `pid`. For a mean over time the
+ * querier needs, of each process, the sum of each stack and the times of its profiles. For a
+ * process with m stacks and n profiles, max(m, n) samples are kept. Sample i has stack i with all
+ * of its sum, or, if i >= m, the last stack again with value 0; and it has time i, or, if i >= n,
+ * the last time again. Sums and times stay exact. The times of individual stacks, and all labels
+ * of samples except `pid`, are lost.
  *
- * What was made so may be made fewer again, together with more of the same hour.
+ * The result may be folded again, together with more samples of the same hour.
  */
 #pragma once
 
 #include "profile/sample_set.h"
 
+/* In place. */
 void rollup_gauge_fold(struct sample_set *set);

@@ -3,28 +3,28 @@
 
 #include "base/log.h"
 
-/* Any number that nothing else locks: "decima" in ASCII. */
-#define LOCK   "SELECT pg_advisory_xact_lock(110386840822113)"
-#define LEDGER "schema_step"
+/* The key of the advisory lock: "decima" in ASCII. */
+#define LOCK          "SELECT pg_advisory_xact_lock(110386840822113)"
+#define APPLIED_TABLE "schema_step"
 
 /*
- * An ingester commits samples without waiting for the disk, since Kafka has them. Tables it has
- * not: who says that they are there must find them there after a crash.
+ * Samples are committed without waiting for the disk, since Kafka can replay them. Kafka cannot
+ * replay tables: once reported as created, they must exist after a crash.
  */
 #define DURABLE "SET LOCAL synchronous_commit = on"
 
 #define SQLSTATE_NO_TABLE "42P01"
 
-static const char ledger[] = "CREATE TABLE IF NOT EXISTS " LEDGER " ("
-			     "number integer PRIMARY KEY, name text NOT NULL,"
-			     "applied timestamptz NOT NULL DEFAULT now())";
+static const char applied_table[] = "CREATE TABLE IF NOT EXISTS " APPLIED_TABLE " ("
+				    "number integer PRIMARY KEY, name text NOT NULL,"
+				    "applied timestamptz NOT NULL DEFAULT now())";
 
 static bool last_step(struct postgres *pg, int64_t *ret_number, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-	if (!postgres_query(pg, "SELECT coalesce(max(number), 0) FROM " LEDGER, NULL, 0, &rows,
-			    err))
+	if (!postgres_query(pg, "SELECT coalesce(max(number), 0) FROM " APPLIED_TABLE, NULL, 0,
+			    &rows, err))
 		return false;
 	*ret_number = postgres_get_i64(&rows, 0, 0);
 	return true;
@@ -40,17 +40,17 @@ static bool apply_step(struct postgres *pg, const struct schema_step *step, stru
 	};
 
 	return postgres_exec(pg, step->sql, err) &&
-	       postgres_query(pg, "INSERT INTO " LEDGER " (number, name) VALUES ($1, $2)", params,
-			      ARRAY_LEN(params), &rows, err);
+	       postgres_query(pg, "INSERT INTO " APPLIED_TABLE " (number, name) VALUES ($1, $2)",
+			      params, ARRAY_LEN(params), &rows, err);
 }
 
-/* All in one transaction: either every step is there, or none that was missing. */
+/* One transaction: either all missing steps are applied or none. */
 static bool apply_missing(struct postgres *pg, struct err *err)
 {
 	int64_t last = 0;
 
 	if (!postgres_exec(pg, DURABLE, err) || !postgres_exec(pg, LOCK, err) ||
-	    !postgres_exec(pg, ledger, err) || !last_step(pg, &last, err))
+	    !postgres_exec(pg, applied_table, err) || !last_step(pg, &last, err))
 		return false;
 	for (size_t i = 0; i < schema_step_count; i++) {
 		if (schema_steps[i].number <= last)
@@ -85,5 +85,5 @@ bool schema_check(struct postgres *pg, struct err *err)
 	}
 	return last >= (int64_t)schema_step_count ||
 	       err_set(err, ERR_NOT_FOUND,
-		       "the database has no tables for profiles yet: an ingester makes them");
+		       "the database has no tables for profiles yet: an ingester creates them");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * schema - the tables, as numbered SQL files that are part of the program.
+ * schema - the tables: numbered SQL migrations that are compiled into the program.
  *
- * A file that was released is never changed: the next number changes what it made.
+ * A released migration is never changed: a new one with the next number changes the tables.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ struct schema_step {
 extern const struct schema_step schema_steps[];
 extern const size_t schema_step_count;
 
-/* Apply what is missing, in one transaction; others that do the same wait. */
+/* Applies the missing steps in one transaction, under an advisory lock. */
 bool schema_apply(struct postgres *pg, struct err *err) MUST_CHECK;
 
-/* ERR_NOT_FOUND with a sentence while the database lacks a step. */
+/* ERR_NOT_FOUND if the database lacks a step. */
 bool schema_check(struct postgres *pg, struct err *err) MUST_CHECK;

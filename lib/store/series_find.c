@@ -4,34 +4,35 @@
 #include "base/vec.h"
 #include "profile/sample_set.h"
 #include "store/label_pair.h"
+#include "store/label_projection.h"
 #include "store/limits.h"
-#include "store/pair_choice.h"
-#include "store/pair_pick.h"
+#include "store/pair_predicate.h"
 #include "store/series_query.h"
 #include "store/series_window.h"
 
-_Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct found *)0)->buckets), "a flag per bucket");
+_Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct matched_series *)0)->buckets),
+	       "a flag per bucket");
 
 struct finder {
 	struct store_reader *reader;
-	struct postgres *pg; /* the reader's, and so the next */
+	struct postgres *pg; /* of the reader, as are the bounds */
 	const struct store_bounds *bounds;
 	const struct selector *selector;
 	const struct store_window *window;
-	struct found *found;
+	struct matched_series *matched;
 	struct arena scratch;
 	struct postgres_param days[2];
-	struct pair_pick pick;
+	struct label_projection projection;
 	uint32_t maybe_sample; /* bit i: samples have labels of matcher i's name */
-	struct pair_choice choices[MATCHERS_MAX];
-	const struct pair_choice *sent; /* the one of several pairs that the index is asked for */
-	bool is_void;                   /* nothing can match */
-	bool has_labels;                /* some or all are looked at */
+	struct pair_predicate predicates[MATCHERS_MAX];
+	const struct pair_predicate *sent; /* the predicate of several pairs that the index tests */
+	bool is_void;                      /* nothing can match */
+	bool has_labels;                   /* labels of series are read */
 };
 
-const struct found_series *found_get(const struct found *found, uint64_t id)
+const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id)
 {
-	return map_get(&found->by_id, (str){ (const char *)&id, sizeof(id) });
+	return map_get(&matched->by_id, (str){ (const char *)&id, sizeof(id) });
 }
 
 bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,
@@ -73,27 +74,28 @@ static bool find_maybe_sample(struct finder *finder, struct err *err)
 	return true;
 }
 
-static bool can_send(const struct pair_choice *choice)
+static bool can_send(const struct pair_predicate *predicate)
 {
-	return choice->is_made && !choice->forbids && choice->count <= MATCH_PAIRS_SENT_MAX;
+	return predicate->is_resolved && !predicate->excludes &&
+	       predicate->count <= MATCH_PAIRS_SENT_MAX;
 }
 
 static bool is_indexed(const struct finder *finder)
 {
 	for (size_t i = 0; i < finder->selector->matcher_count; i++)
-		if (can_send(&finder->choices[i]))
+		if (can_send(&finder->predicates[i]))
 			return true;
 	return false;
 }
 
 /*
- * Values are looked up where that is cheap: a label has few, or the expression says how they begin;
- * and in any case where the index could not be asked for anything else. What is left is tried on
- * the series that are found.
+ * Resolves predicates by reading values if that is cheap: the label has few values, or the values
+ * have a common prefix; and in any case if the index could not test anything else. The remaining
+ * matchers are tested on the series that are found.
  */
-static bool look_up_choices(struct finder *finder, bool with_prefix, struct err *err)
+static bool load_predicates(struct finder *finder, bool with_prefix, struct err *err)
 {
-	const struct pair_source source = {
+	const struct pair_value_source source = {
 		.pg = finder->pg,
 		.bounds = finder->bounds,
 		.days = finder->days,
@@ -102,45 +104,47 @@ static bool look_up_choices(struct finder *finder, bool with_prefix, struct err 
 
 	for (size_t i = 0; i < finder->selector->matcher_count; i++) {
 		const struct matcher *matcher = &finder->selector->matchers[i];
-		struct pair_choice *choice = &finder->choices[i];
+		struct pair_predicate *predicate = &finder->predicates[i];
 		size_t most = is_indexed(finder) ? MATCH_PAIRS_SENT_MAX : 0;
 
-		if (choice->is_made || finder->maybe_sample >> i & 1 ||
-		    pair_choice_has_prefix(matcher, &finder->scratch) != with_prefix)
+		if (predicate->is_resolved || finder->maybe_sample >> i & 1 ||
+		    pair_predicate_has_prefix(matcher, &finder->scratch) != with_prefix)
 			continue;
-		if (!pair_choice_look_up(choice, matcher, &source, most, err))
+		if (!pair_predicate_load(predicate, matcher, &source, most, err))
 			return false;
 	}
 	return true;
 }
 
-static bool make_choices(struct finder *finder, struct err *err)
+static bool make_predicates(struct finder *finder, struct err *err)
 {
 	size_t count = finder->selector ? finder->selector->matcher_count : 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (!(finder->maybe_sample >> i & 1))
-			pair_choice_plain(&finder->choices[i], &finder->selector->matchers[i],
-					  &finder->scratch);
-	if (count && (!look_up_choices(finder, true, err) || !look_up_choices(finder, false, err)))
+			pair_predicate_from_literals(&finder->predicates[i],
+						     &finder->selector->matchers[i],
+						     &finder->scratch);
+	if (count && (!load_predicates(finder, true, err) || !load_predicates(finder, false, err)))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct pair_choice *choice = &finder->choices[i];
+		const struct pair_predicate *predicate = &finder->predicates[i];
 
-		if (!can_send(choice))
+		if (!can_send(predicate))
 			continue;
-		finder->is_void = finder->is_void || choice->count == 0;
-		if (choice->count > 1 && (!finder->sent || choice->count < finder->sent->count))
-			finder->sent = choice;
+		finder->is_void = finder->is_void || predicate->count == 0;
+		if (predicate->count > 1 &&
+		    (!finder->sent || predicate->count < finder->sent->count))
+			finder->sent = predicate;
 	}
 	return true;
 }
 
-/* All that an index can be asked for. */
+/* The conditions that the index can test. */
 static struct series_query make_query(struct finder *finder)
 {
 	const struct selector *selector = finder->selector;
-	const struct pair_choice *sent = finder->sent;
+	const struct pair_predicate *sent = finder->sent;
 	struct series_query query = {
 		.pg = finder->pg,
 		.bounds = finder->bounds,
@@ -153,8 +157,8 @@ static struct series_query make_query(struct finder *finder)
 	VEC(int64_t) must = { 0 };
 
 	for (size_t i = 0; selector && i < selector->matcher_count; i++)
-		if (can_send(&finder->choices[i]) && finder->choices[i].count == 1)
-			*vec_push(&finder->scratch, &must) = finder->choices[i].ids[0];
+		if (can_send(&finder->predicates[i]) && finder->predicates[i].count == 1)
+			*vec_push(&finder->scratch, &must) = finder->predicates[i].ids[0];
 	if (selector)
 		query.type = label_pair_id(PAIR_TYPE, selector->type, &finder->scratch);
 	query.must = must.items;
@@ -162,54 +166,56 @@ static struct series_query make_query(struct finder *finder)
 	return query;
 }
 
-/* It says where rows of the series are; NULL: the selector does not. */
-static const struct pair_choice *choice_of_services(const struct finder *finder)
+/* The predicate on service_name, which determines the buckets; NULL: there is none. */
+static const struct pair_predicate *service_predicate(const struct finder *finder)
 {
 	const struct selector *selector = finder->selector;
 
 	for (size_t i = 0; selector && i < selector->matcher_count; i++)
-		if (can_send(&finder->choices[i]) &&
+		if (can_send(&finder->predicates[i]) &&
 		    str_eq(selector->matchers[i].name, STR("service_name")))
-			return &finder->choices[i];
+			return &finder->predicates[i];
 	return NULL;
 }
 
 /*
- * Labels that the answer shows, and that matchers are tried on. That which says where rows are is
- * worth a look, too, but for series that the index cannot tell, which are everywhere.
+ * The labels to read: those of the projection, and those of matchers without a predicate. The label
+ * service_name, which determines the bucket, is worth reading as well, unless the index tests
+ * nothing: then series of all buckets match.
  */
-static bool begin_pick(struct finder *finder, struct err *err)
+static bool init_projection(struct finder *finder, struct err *err)
 {
-	const struct found *found = finder->found;
+	const struct matched_series *matched = finder->matched;
 	const struct selector *selector = finder->selector;
 	VEC(str) names = { 0 };
 
 	finder->has_labels = true;
-	if (!selector || !found->few_labels)
+	if (!selector || !matched->few_labels)
 		return true;
-	for (size_t i = 0; i < found->label_count; i++)
-		*vec_push(&finder->scratch, &names) = found->label_names[i];
+	for (size_t i = 0; i < matched->label_count; i++)
+		*vec_push(&finder->scratch, &names) = matched->label_names[i];
 	for (size_t i = 0; i < selector->matcher_count; i++)
-		if (!finder->choices[i].is_made)
+		if (!finder->predicates[i].is_resolved)
 			*vec_push(&finder->scratch, &names) = selector->matchers[i].name;
-	finder->has_labels = names.len || (is_indexed(finder) && !choice_of_services(finder));
+	finder->has_labels = names.len || (is_indexed(finder) && !service_predicate(finder));
 	if (!finder->has_labels)
 		return true;
 	*vec_push(&finder->scratch, &names) = STR("service_name");
-	return pair_pick_some(&finder->pick, names.items, names.len, finder->days, err);
+	return label_projection_limit(&finder->projection, names.items, names.len, finder->days,
+				      err);
 }
 
-static bool choices_admit(const struct finder *finder, const struct pick_series *series)
+static bool predicates_match(const struct finder *finder, const struct stored_series *series)
 {
 	for (size_t i = 0; finder->selector && i < finder->selector->matcher_count; i++)
-		if (finder->choices[i].is_made &&
-		    !pair_choice_admits(&finder->choices[i], series->pairs, series->count))
+		if (finder->predicates[i].is_resolved &&
+		    !pair_predicate_matches(&finder->predicates[i], series->pairs, series->count))
 			return false;
 	return true;
 }
 
-/* The matchers that have no choice. */
-static bool values_match(const struct finder *finder, struct found_series *series,
+/* Tests the matchers without a predicate. */
+static bool values_match(const struct finder *finder, struct series_match *series,
 			 bool *ret_matches, struct err *err)
 {
 	const struct selector *selector = finder->selector;
@@ -219,9 +225,9 @@ static bool values_match(const struct finder *finder, struct found_series *serie
 		const struct matcher *matcher = &selector->matchers[i];
 		str value = labels_get(series->labels, matcher->name);
 
-		if (finder->choices[i].is_made)
+		if (finder->predicates[i].is_resolved)
 			continue;
-		/* An expression may take some milliseconds for each value. */
+		/* An expression may take milliseconds per value. */
 		if (!value.ptr && finder->maybe_sample >> i & 1)
 			series->open |= UINT32_C(1) << i;
 		else if (!store_bounds_hold(finder->bounds, err) ||
@@ -231,96 +237,98 @@ static bool values_match(const struct finder *finder, struct found_series *serie
 	return true;
 }
 
-/* Where rows of the series can be. */
+/* The buckets that can contain rows of the series. */
 static void set_buckets(const struct finder *finder, bool *buckets)
 {
-	const struct pair_choice *choice = choice_of_services(finder);
+	const struct pair_predicate *predicate = service_predicate(finder);
 
-	for (size_t i = 0; choice && i < choice->count; i++) {
-		struct label label = { STR("service_name"), choice->values[i] };
+	for (size_t i = 0; predicate && i < predicate->count; i++) {
+		struct label label = { STR("service_name"), predicate->values[i] };
 
 		buckets[series_bucket((struct labels){ &label, 1 })] = true;
 	}
-	if (!choice)
+	if (!predicate)
 		memset(buckets, true, SERIES_BUCKETS * sizeof(*buckets));
 }
 
-static void keep(struct finder *finder, uint64_t id, const struct found_series *series)
+static void add_match(struct finder *finder, uint64_t id, const struct series_match *series)
 {
-	struct found *found = finder->found;
-	struct found_series *kept = arena_new(found->arena, struct found_series);
+	struct matched_series *matched = finder->matched;
+	struct series_match *kept = arena_new(matched->arena, struct series_match);
 
 	*kept = *series;
-	*map_at(&found->by_id, str_copy(found->arena, (str){ (const char *)&id, sizeof(id) })) =
+	*map_at(&matched->by_id, str_copy(matched->arena, (str){ (const char *)&id, sizeof(id) })) =
 		kept;
 	if (finder->has_labels)
-		found->buckets[series_bucket(series->labels)] = true;
+		matched->buckets[series_bucket(series->labels)] = true;
 }
 
-static bool take_candidate(struct finder *finder, const struct pick_series *candidate,
-			   struct err *err)
+static bool add_candidate(struct finder *finder, const struct stored_series *candidate,
+			  struct err *err)
 {
-	struct found_series series = { 0 };
+	struct series_match series = { 0 };
 	bool matches = true;
 
-	if (finder->has_labels &&
-	    (!pair_pick_of(&finder->pick, candidate, &series.type, &series.labels, err) ||
-	     !values_match(finder, &series, &matches, err)))
+	if (finder->has_labels && (!label_projection_of(&finder->projection, candidate,
+							&series.type, &series.labels, err) ||
+				   !values_match(finder, &series, &matches, err)))
 		return false;
 	if (finder->selector)
 		series.type = finder->selector->type;
 	if (matches)
-		keep(finder, candidate->id, &series);
+		add_match(finder, candidate->id, &series);
 	return true;
 }
 
-static bool take_series(void *self, struct pick_series *series, size_t count, struct err *err)
+static bool add_series(void *self, struct stored_series *series, size_t count, struct err *err)
 {
 	struct finder *finder = self;
-	struct found *found = finder->found;
+	struct matched_series *matched = finder->matched;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!found_get(found, series[i].id) && choices_admit(finder, &series[i]))
+		if (!matched_series_get(matched, series[i].id) &&
+		    predicates_match(finder, &series[i]))
 			series[kept++] = series[i];
-	if (finder->has_labels && !pair_pick_load(&finder->pick, series, kept, finder->bounds, err))
+	if (finder->has_labels &&
+	    !label_projection_load(&finder->projection, series, kept, finder->bounds, err))
 		return false;
 	for (size_t i = 0; i < kept; i++)
-		if (!take_candidate(finder, &series[i], err))
+		if (!add_candidate(finder, &series[i], err))
 			return false;
-	return found->arena->held <= QUERY_SERIES_BYTES_MAX ||
-	       err_set(err, ERR_LIMIT, "the selector means too many series for one query");
+	return matched->arena->held <= QUERY_SERIES_BYTES_MAX ||
+	       err_set(err, ERR_LIMIT, "the selector matches too many series for one query");
 }
 
-/* What the query and choices say of a series, by its pairs. */
-struct admission {
+/* The conditions on the pairs of a series. */
+struct type_and_predicates {
 	const struct finder *finder;
 	const struct series_query *query;
 };
 
-static bool admits(const void *self, const struct pick_series *series)
+static bool matches_pairs(const void *self, const struct stored_series *series)
 {
-	const struct admission *admission = self;
-	bool is_of_type = !admission->query->has_type;
+	const struct type_and_predicates *filter = self;
+	bool is_of_type = !filter->query->has_type;
 
 	for (size_t i = 0; i < series->count; i++)
-		is_of_type = is_of_type || series->pairs[i] == admission->query->type;
-	return is_of_type && choices_admit(admission->finder, series);
+		is_of_type = is_of_type || series->pairs[i] == filter->query->type;
+	return is_of_type && predicates_match(filter->finder, series);
 }
 
 /*
- * The index knows series by the day, and may name a hundred for each that a short window has. Where
- * it would name many, the rows of the window are looked at before, and where they have few, these
- * are looked up by their ids.
+ * The index has series by the day, and may return a hundred times as many as have rows in a short
+ * window. If it would return many, the directories of the window's rows are read first; if they
+ * have few series, these are looked up by their ids.
  */
 static bool find_few(struct finder *finder, const struct series_query *query, int64_t **ret_ids,
 		     size_t *ret_count, bool *ret_is_few, struct err *err)
 {
 	const struct store_window *window = finder->window;
-	const struct admission admission = { finder, query };
-	uint64_t many;
+	const struct type_and_predicates filter = { finder, query };
+	uint64_t estimate;
 	bool buckets[SERIES_BUCKETS] = { 0 };
-	struct series_window ask = {
+	struct series_window request = {
 		.reader = finder->reader,
 		.window = window,
 		.buckets = buckets,
@@ -329,13 +337,14 @@ static bool find_few(struct finder *finder, const struct series_query *query, in
 	*ret_is_few = false;
 	if (window->end_ms - window->start_ms > SERIES_WINDOW_MS_MAX)
 		return true;
-	if (!series_query_guess(query, admits, &admission, &many, err))
+	if (!series_query_estimate(query, matches_pairs, &filter, &estimate, err))
 		return false;
-	if (many < SERIES_MANY)
+	if (estimate < SERIES_MANY)
 		return true;
 	set_buckets(finder, buckets);
-	ask.most = many / 2 < SERIES_OF_WINDOW_MAX ? (size_t)many / 2 : SERIES_OF_WINDOW_MAX;
-	return series_window_read(&ask, &finder->scratch, ret_ids, ret_count, ret_is_few, err);
+	request.max =
+		estimate / 2 < SERIES_OF_WINDOW_MAX ? (size_t)estimate / 2 : SERIES_OF_WINDOW_MAX;
+	return series_window_read(&request, &finder->scratch, ret_ids, ret_count, ret_is_few, err);
 }
 
 static bool find_all(struct finder *finder, struct err *err)
@@ -347,12 +356,12 @@ static bool find_all(struct finder *finder, struct err *err)
 
 	if (!find_few(finder, &query, &ids, &count, &is_few, err))
 		return false;
-	return is_few ? series_query_ids(&query, ids, count, take_series, finder, err)
-		      : series_query_pairs(&query, take_series, finder, err);
+	return is_few ? series_query_ids(&query, ids, count, add_series, finder, err)
+		      : series_query_pairs(&query, add_series, finder, err);
 }
 
 bool series_find(struct store_reader *reader, const struct selector *selector,
-		 const struct store_window *window, struct found *found, struct err *err)
+		 const struct store_window *window, struct matched_series *matched, struct err *err)
 {
 	struct finder finder = {
 		.reader = reader,
@@ -360,23 +369,23 @@ bool series_find(struct store_reader *reader, const struct selector *selector,
 		.bounds = &reader->bounds,
 		.selector = selector,
 		.window = window,
-		.found = found,
+		.matched = matched,
 	};
 
-	found->by_id.arena = found->arena;
-	pair_pick_begin(&finder.pick, finder.pg, found->arena);
+	matched->by_id.arena = matched->arena;
+	label_projection_init(&finder.projection, finder.pg, matched->arena);
 	finder.days[0] = postgres_date(&finder.scratch, window->first_day);
 	finder.days[1] = postgres_date(&finder.scratch, window->last_day);
 
-	bool good = find_maybe_sample(&finder, err) && make_choices(&finder, err) &&
-		    begin_pick(&finder, err);
+	bool good = find_maybe_sample(&finder, err) && make_predicates(&finder, err) &&
+		    init_projection(&finder, err);
 
 	if (good && !finder.is_void) {
 		if (!finder.has_labels)
-			set_buckets(&finder, found->buckets);
+			set_buckets(&finder, matched->buckets);
 		good = find_all(&finder, err);
 	}
-	pair_pick_done(&finder.pick);
+	label_projection_done(&finder.projection);
 	arena_free(&finder.scratch);
 	return good;
 }

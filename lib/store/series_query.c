@@ -4,9 +4,9 @@
 #include "store/limits.h"
 
 static bool series_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
-			  struct pick_series *ret_series, struct err *err)
+			  struct stored_series *ret_series, struct err *err)
 {
-	struct pick_series series = {
+	struct stored_series series = {
 		.id = (uint64_t)postgres_get_i64(rows, row, 0),
 		.day = postgres_get_i64(rows, row, 2),
 	};
@@ -20,27 +20,29 @@ static bool series_of_row(const struct postgres_rows *rows, size_t row, struct a
 }
 
 static bool series_of_rows(const struct postgres_rows *rows, struct arena *arena,
-			   struct pick_series **ret_series, struct err *err)
+			   struct stored_series **ret_series, struct err *err)
 {
-	*ret_series = arena_array(arena, struct pick_series, rows->count);
+	*ret_series = arena_array(arena, struct stored_series, rows->count);
 	for (size_t i = 0; i < rows->count; i++)
 		if (!series_of_row(rows, i, arena, &(*ret_series)[i], err))
 			return false;
 	return true;
 }
 
-static bool give(const struct postgres_rows *rows, series_take *take, void *self, struct err *err)
-{
-	AUTO_ARENA arena = { 0 };
-	struct pick_series *series = NULL;
-
-	return series_of_rows(rows, &arena, &series, err) && take(self, series, rows->count, err);
-}
-
-static bool fetch_all(const struct series_query *query, series_take *take, void *self,
+static bool pass_rows(const struct postgres_rows *rows, series_batch_fn *on_batch, void *self,
 		      struct err *err)
 {
-	_Static_assert(SERIES_AT_ONCE == 10000, "said in the statement below");
+	AUTO_ARENA arena = { 0 };
+	struct stored_series *series = NULL;
+
+	return series_of_rows(rows, &arena, &series, err) &&
+	       on_batch(self, series, rows->count, err);
+}
+
+static bool fetch_all(const struct series_query *query, series_batch_fn *on_batch, void *self,
+		      struct err *err)
+{
+	_Static_assert(SERIES_AT_ONCE == 10000, "as in the SQL below");
 	size_t count;
 
 	do {
@@ -49,7 +51,7 @@ static bool fetch_all(const struct series_query *query, series_take *take, void 
 		if (!store_bounds_hold(query->bounds, err) ||
 		    !postgres_query(query->pg, "FETCH 10000 FROM found_series", NULL, 0, &rows,
 				    err) ||
-		    !give(&rows, take, self, err))
+		    !pass_rows(&rows, on_batch, self, err))
 			return false;
 		count = rows.count;
 	} while (count);
@@ -57,10 +59,10 @@ static bool fetch_all(const struct series_query *query, series_take *take, void 
 }
 
 /*
- * GIN gets slow with many keys at once, since it asks each for each series: a few at a time. The
- * type is most often that of all series, and asking the index for it would read it whole.
+ * GIN is slow with many keys at once, since it tests each key for each series: a few keys at a
+ * time. Most series often have the same type, and testing the type would read the whole index.
  */
-bool series_query_pairs(const struct series_query *query, series_take *take, void *self,
+bool series_query_pairs(const struct series_query *query, series_batch_fn *on_batch, void *self,
 			struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -76,7 +78,7 @@ bool series_query_pairs(const struct series_query *query, series_take *take, voi
 		postgres_i64s(&arena, query->any, query->any_count),
 	};
 
-	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "said in the statement below");
+	_Static_assert(MATCH_PAIRS_AT_ONCE == 32, "as in the SQL below");
 	buf_format(&sql,
 		   "DECLARE found_series NO SCROLL CURSOR FOR "
 		   "SELECT id, pairs, day - DATE '1970-01-01' FROM %sseries "
@@ -88,12 +90,12 @@ bool series_query_pairs(const struct series_query *query, series_take *take, voi
 		   query->has_type ? " AND $4 = ANY (pairs)" : "");
 	buf_u8(&sql, '\0');
 	return postgres_query(query->pg, sql.ptr, params, ARRAY_LEN(params), &declared, err) &&
-	       fetch_all(query, take, self, err);
+	       fetch_all(query, on_batch, self, err);
 }
 
-/* An index that begins with the day finds many ids of one day at once, but not of several. */
+/* One statement per day: the index starts with the day, and finds many ids of one day at once. */
 bool series_query_ids(const struct series_query *query, const int64_t *ids, size_t count,
-		      series_take *take, void *self, struct err *err)
+		      series_batch_fn *on_batch, void *self, struct err *err)
 {
 	static const char of_type[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
 				      "WHERE day = $1 AND id = ANY ($2) AND $3 = ANY (pairs)";
@@ -116,26 +118,27 @@ bool series_query_ids(const struct series_query *query, const int64_t *ids, size
 			if (!store_bounds_hold(query->bounds, err) ||
 			    !postgres_query(query->pg, sql, params, query->has_type ? 3 : 2, &rows,
 					    err) ||
-			    !give(&rows, take, self, err))
+			    !pass_rows(&rows, on_batch, self, err))
 				return false;
 		}
 	}
 	return true;
 }
 
-/* From 0 on there are half of all ids. */
-static uint64_t all_of(const struct pick_series *series, size_t count, uint64_t admitted)
+/* Ids are signed, and half of them are not negative. */
+static uint64_t estimate_of(const struct stored_series *series, size_t count, uint64_t matching)
 {
 	if (count < SERIES_GUESSED_BY)
-		return admitted * 2;
-	return admitted * (UINT64_MAX / (series[count - 1].id + 1));
+		return matching * 2;
+	return matching * (UINT64_MAX / (series[count - 1].id + 1));
 }
 
-bool series_query_guess(const struct series_query *query,
-			bool (*admits)(const void *self, const struct pick_series *series),
-			const void *self, uint64_t *ret_count, struct err *err)
+bool series_query_estimate(const struct series_query *query,
+			   bool (*matches_pairs)(const void *self,
+						 const struct stored_series *series),
+			   const void *self, uint64_t *ret_count, struct err *err)
 {
-	_Static_assert(SERIES_GUESSED_BY == 256, "said in the statement below");
+	_Static_assert(SERIES_GUESSED_BY == 256, "as in the SQL below");
 	static const char sql[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
 				  "WHERE day = $1 AND id >= 0 ORDER BY id LIMIT 256";
 	uint64_t all = 0;
@@ -144,15 +147,15 @@ bool series_query_guess(const struct series_query *query,
 		AUTO_ARENA arena = { 0 };
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 		const struct postgres_param param = postgres_date(&arena, day);
-		struct pick_series *series = NULL;
-		uint64_t admitted = 0;
+		struct stored_series *series = NULL;
+		uint64_t matching = 0;
 
 		if (!postgres_query(query->pg, sql, &param, 1, &rows, err) ||
 		    !series_of_rows(&rows, &arena, &series, err))
 			return false;
 		for (size_t i = 0; i < rows.count; i++)
-			admitted += admits(self, &series[i]);
-		all += all_of(series, rows.count, admitted);
+			matching += matches_pairs(self, &series[i]);
+		all += estimate_of(series, rows.count, matching);
 	}
 	*ret_count = all;
 	return true;

@@ -3,96 +3,95 @@
 
 #include "base/map.h"
 #include "store/limits.h"
-#include "store/reader_match.h"
 #include "store/row_scan.h"
 
-/* Buckets are looked at in so many parts, so that one part tells whether the others pay. */
-enum { PARTS = 4 };
+/* Buckets are scanned in this many groups: the first group shows whether the others pay. */
+enum { GROUPS = 4 };
 
-struct look {
-	const struct series_window *ask;
-	struct map ids; /* 8 bytes each */
+struct window_scan {
+	const struct series_window *request;
+	struct map ids; /* ids, 8 bytes each */
 	bool buckets[SERIES_BUCKETS];
 	size_t seen, all; /* buckets */
 };
 
-static bool see_row(void *self, const struct chunk_directory *directory, bool *ret_series)
+static bool collect_ids(void *self, const struct chunk_directory *directory, bool *ret_series)
 {
-	struct look *look = self;
-	struct map *ids = &look->ids;
+	struct window_scan *scan = self;
+	struct map *ids = &scan->ids;
 
 	(void)ret_series;
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
 		str key = { (const char *)&entry->id, sizeof(entry->id) };
 
-		if (reader_match_overlaps(look->ask->window, entry) &&
-		    ids->len <= look->ask->most && !map_get(ids, key))
-			*map_at(ids, str_copy(ids->arena, key)) = look;
+		if (store_window_overlaps(scan->request->window, entry->first_ms, entry->last_ms) &&
+		    ids->len <= scan->request->max && !map_get(ids, key))
+			*map_at(ids, str_copy(ids->arena, key)) = scan;
 	}
 	return false;
 }
 
-/* What is seen here is seen again by who asks: it counts there. */
-static bool run(struct look *look, bool sums, struct err *err)
+/* The caller scans the same rows again and counts them then: restore the counts. */
+static bool run(struct window_scan *scan, bool sums, struct err *err)
 {
-	const struct store_window *window = look->ask->window;
-	struct store_stats *stats = &look->ask->reader->stats;
+	const struct store_window *window = scan->request->window;
+	struct store_stats *stats = &scan->request->reader->stats;
 	const struct store_stats before = *stats;
-	struct row_scan scan = {
-		.reader = look->ask->reader,
+	struct row_scan rows = {
+		.reader = scan->request->reader,
 		.start_ms = window->start_ms,
 		.end_ms = window->end_ms,
 		.sums_alone = sums,
-		.buckets = look->buckets,
-		.wants = see_row,
-		.self = look,
+		.buckets = scan->buckets,
+		.wants_payload = collect_ids,
+		.self = scan,
 	};
 	bool good;
 
 	if (sums)
-		row_scan_take_series(&scan);
-	good = (sums && scan.first_hour_ms >= scan.end_hour_ms) || row_scan_run(&scan, err);
+		row_scan_use_series_sums(&rows);
+	good = (sums && rows.first_hour_ms >= rows.end_hour_ms) || row_scan_run(&rows, err);
 	stats->rows = before.rows;
 	stats->read_ns = before.read_ns;
 	return good;
 }
 
-static bool is_asked(const struct look *look, size_t bucket)
+static bool is_requested(const struct window_scan *scan, size_t bucket)
 {
-	return !look->ask->buckets || look->ask->buckets[bucket];
+	return !scan->request->buckets || scan->request->buckets[bucket];
 }
 
-/* Whether a part has a bucket that is asked for; they are set then. */
-static bool set_part(struct look *look, size_t part)
+/* Selects the requested buckets of a group. False: there are none. */
+static bool select_group(struct window_scan *scan, size_t group)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < SERIES_BUCKETS; i++) {
-		look->buckets[i] = i % PARTS == part && is_asked(look, i);
-		look->seen += look->buckets[i];
-		any = any || look->buckets[i];
+		scan->buckets[i] = i % GROUPS == group && is_requested(scan, i);
+		scan->seen += scan->buckets[i];
+		any = any || scan->buckets[i];
 	}
 	return any;
 }
 
-static bool look_at_parts(struct look *look, bool *ret_is_few, struct err *err)
+static bool scan_groups(struct window_scan *scan, bool *ret_is_few, struct err *err)
 {
-	for (size_t part = 0; part < PARTS; part++) {
-		if (!set_part(look, part))
+	for (size_t group = 0; group < GROUPS; group++) {
+		if (!select_group(scan, group))
 			continue;
-		if (!run(look, false, err))
+		if (!run(scan, false, err))
 			return false;
-		if (look->ids.len > look->ask->most * look->seen / look->all) {
+		if (scan->ids.len > scan->request->max * scan->seen / scan->all) {
 			*ret_is_few = false;
 			return true;
 		}
 	}
 	for (size_t i = 0; i < SERIES_BUCKETS; i++)
-		look->buckets[i] = is_asked(look, i);
-	if (!run(look, true, err))
+		scan->buckets[i] = is_requested(scan, i);
+	if (!run(scan, true, err))
 		return false;
-	*ret_is_few = look->ids.len <= look->ask->most;
+	*ret_is_few = scan->ids.len <= scan->request->max;
 	return true;
 }
 
@@ -103,21 +102,21 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-bool series_window_read(const struct series_window *ask, struct arena *arena, int64_t **ret_ids,
+bool series_window_read(const struct series_window *request, struct arena *arena, int64_t **ret_ids,
 			size_t *ret_count, bool *ret_is_few, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
-	struct look look = { .ask = ask, .ids.arena = &scratch };
+	struct window_scan scan = { .request = request, .ids.arena = &scratch };
 	size_t count = 0;
 
 	for (size_t i = 0; i < SERIES_BUCKETS; i++)
-		look.all += is_asked(&look, i);
-	if (!look_at_parts(&look, ret_is_few, err))
+		scan.all += is_requested(&scan, i);
+	if (!scan_groups(&scan, ret_is_few, err))
 		return false;
 	if (!*ret_is_few)
 		return true;
-	*ret_ids = arena_array(arena, int64_t, look.ids.len);
-	map_for_each(&look.ids, slot)
+	*ret_ids = arena_array(arena, int64_t, scan.ids.len);
+	map_for_each(&scan.ids, slot)
 		memcpy(&(*ret_ids)[count++], slot->key.ptr, sizeof(int64_t));
 	if (count)
 		qsort(*ret_ids, count, sizeof(int64_t), compare);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <sys/random.h>
 
-/* Any number that nothing else locks: one at a time counts what there is and adds to it. */
+/* The key of an advisory lock: one process at a time counts the shares and adds one. */
 #define LOCK "SELECT pg_advisory_xact_lock(110386840822115)"
 
 enum { ROOM_READ_ONLY, ROOM_COUNT, ROOM_BYTES };
@@ -23,7 +23,7 @@ static const char insert[] =
 		"created") ", " MS_OF("expires") ", coalesce(expires <= now(), false),"            \
 						 " warnings, payload IS NOT NULL, b_query IS NOT " \
 						 "NULL" payload " FROM share WHERE id = $1"
-enum { SIDE_QUERY, SIDE_START, SIDE_END, SIDE_COLUMNS }; /* of each side, one after the other */
+enum { SIDE_QUERY, SIDE_START, SIDE_END, SIDE_COLUMNS }; /* of each side in turn */
 enum { SIDE_PAYLOAD, SIDE_REASONS, SIDE_BYTES };
 enum {
 	ROW_SIDES,
@@ -34,7 +34,7 @@ enum {
 	ROW_WARNINGS,
 	ROW_IS_FROZEN,
 	ROW_IS_DIFF,
-	ROW_BYTES, /* of each side too */
+	ROW_BYTES, /* of each side in turn */
 };
 
 bool share_id_make(struct arena *arena, str *ret_id, struct err *err)
@@ -71,7 +71,7 @@ static struct postgres_param id_param(str id, struct arena *arena)
 	return postgres_bytea((str){ bytes, SHARE_ID_BYTES });
 }
 
-/* Nothing is empty here, not NULL. */
+/* An empty text is stored as "", not NULL. */
 static struct postgres_param text_param(str text)
 {
 	return postgres_text(text.ptr ? text : STR(""));
@@ -102,14 +102,15 @@ static bool has_room(struct postgres *pg, const struct share *share, uint64_t to
 	if (!postgres_query(pg, room, NULL, 0, &rows, err))
 		return false;
 	if (is_true(postgres_get(&rows, 0, ROOM_READ_ONLY)))
-		return err_set(err, ERR_IO,
-			       "nothing can be shared here: the database is a standby, or can only "
-			       "be read for another reason");
+		return err_set(
+			err, ERR_IO,
+			"shares cannot be stored: the database is a standby, or read-only for "
+			"another reason");
 	if (postgres_get_i64(&rows, 0, ROOM_COUNT) >= SHARES_MAX)
 		return err_set(err, ERR_LIMIT, "there are %d shares already", SHARES_MAX);
 	if ((uint64_t)postgres_get_i64(&rows, 0, ROOM_BYTES) + bytes_of(share) > total_max)
 		return err_set(err, ERR_LIMIT,
-			       "all shares together would take more than %" PRIu64
+			       "all shares together would exceed %" PRIu64
 			       " bytes (--share-total-max-bytes)",
 			       total_max);
 	return true;
@@ -163,7 +164,7 @@ bool share_store(const char *postgres, const struct share *share, uint64_t total
 		return false;
 	postgres_bound(&pg, bounds->deadline_ns, bounds->stop);
 
-	/* Closing undoes what was not committed. */
+	/* Closing the connection rolls back. */
 	bool stored = postgres_exec(&pg, "BEGIN", err) && postgres_exec(&pg, LOCK, err) &&
 		      has_room(&pg, share, total_max, err) && add(&pg, share, err) &&
 		      postgres_exec(&pg, "COMMIT", err);
@@ -172,7 +173,7 @@ bool share_store(const char *postgres, const struct share *share, uint64_t total
 	return stored || err_wrap(err, "store the share");
 }
 
-static void take_side(const struct postgres_rows *rows, size_t number, bool with_payload,
+static void read_side(const struct postgres_rows *rows, size_t number, bool with_payload,
 		      struct arena *arena, struct share_side *side)
 {
 	size_t column = ROW_SIDES + number * SIDE_COLUMNS, bytes = ROW_BYTES + number * SIDE_BYTES;
@@ -186,7 +187,7 @@ static void take_side(const struct postgres_rows *rows, size_t number, bool with
 	}
 }
 
-static void take_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
+static void read_row(const struct postgres_rows *rows, bool with_payload, struct arena *arena,
 		     struct share *share)
 {
 	share->group_by = str_copy(arena, postgres_get(rows, 0, ROW_GROUP_BY));
@@ -196,7 +197,7 @@ static void take_row(const struct postgres_rows *rows, bool with_payload, struct
 	share->is_frozen = is_true(postgres_get(rows, 0, ROW_IS_FROZEN));
 	share->side_count = is_true(postgres_get(rows, 0, ROW_IS_DIFF)) ? 2 : 1;
 	for (size_t i = 0; i < share->side_count; i++)
-		take_side(rows, i, share->is_frozen && with_payload, arena, &share->sides[i]);
+		read_side(rows, i, share->is_frozen && with_payload, arena, &share->sides[i]);
 }
 
 bool store_reader_share(struct store_reader *reader, str id, bool with_payload, struct arena *arena,
@@ -217,6 +218,6 @@ bool store_reader_share(struct store_reader *reader, str id, bool with_payload, 
 		return true;
 	*ret_state = SHARE_FOUND;
 	*ret_share = (struct share){ .id = str_copy(arena, id) };
-	take_row(&rows, with_payload, arena, ret_share);
+	read_row(&rows, with_payload, arena, ret_share);
 	return true;
 }

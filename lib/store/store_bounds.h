@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_bounds - how long a question may go on: until a moment, and while somebody waits for it.
+ * store_bounds - how long a query may run: until a deadline, and until it is cancelled.
  *
- * Waits for PostgreSQL end with either, and so do loops over what it said.
+ * Every wait for PostgreSQL and every loop over its rows checks the bounds.
  */
 #pragma once
 
@@ -12,13 +12,15 @@
 
 struct store_bounds {
 	uint64_t deadline_ns;    /* clock_monotonic_ns() */
-	const struct stop *stop; /* NULL: nobody asks */
+	const struct stop *stop; /* NULL: cannot be cancelled */
 };
 
+/* False, with the error, once the query is cancelled (ERR_IO) or the deadline has passed
+ * (ERR_LIMIT). */
 static inline bool store_bounds_hold(const struct store_bounds *bounds, struct err *err)
 {
 	if (stop_is_asked(bounds->stop))
-		return err_set(err, ERR_IO, "nobody waits for the answer any more");
+		return err_set(err, ERR_IO, "the query was cancelled: its client is gone");
 	return clock_monotonic_ns() < bounds->deadline_ns ||
-	       err_set(err, ERR_LIMIT, "the query took too long: ask for less time");
+	       err_set(err, ERR_LIMIT, "the query took too long: choose a shorter time range");
 }

@@ -4,34 +4,38 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "store/janitor.h"
 #include "store/limits.h"
 #include "store/partition.h"
 #include "store/raw_row.h"
 #include "store/schema.h"
-#include "store/writer_flush.h"
+#include "store/stuck_writers.h"
+#include "store/writer_fence.h"
+#include "store/writer_rows.h"
+#include "store/writer_series.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { PARTITION_TRIES = 3, SESSION_DEFAULT_MS = 10000 };
 
-#define SQLSTATE_NO_PARTITION "23514" /* no fault of the data */
+#define SQLSTATE_NO_PARTITION "23514" /* not an error of the data */
 #define SQLSTATE_LOCK_TIMEOUT "55P03"
 
-static void forget(struct store_writer *writer)
+static void clear_caches(struct store_writer *writer)
 {
-	known_clear(&writer->known);
+	seen_ids_clear(&writer->seen_ids);
 	arena_reset(&writer->names);
 	writer->partitions = (struct map){ .arena = &writer->names };
 }
 
 /*
- * What was committed without waiting for the disk may be gone after a crash: believe nothing.
+ * Commits do not wait for the disk and may be lost after a crash: a new connection starts with
+ * empty caches.
  *
- * A transaction is idle for milliseconds only, unless we are stopped; then others wait for its
- * locks, so it ends as soon as Kafka gives our partitions to somebody else. They wait for no lock
- * longer than lock_timeout: then they look for who stands still (janitor.h).
+ * A transaction is idle for milliseconds only, unless this process is stopped. Other ingesters then
+ * wait for its locks, so the session timeout matches the time after which Kafka reassigns the
+ * partitions. An ingester that waits longer than lock_timeout checks for stuck writers
+ * (stuck_writers.h).
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err)
 {
@@ -50,7 +54,7 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 	if (postgres_is_there(&writer->pg))
 		return true;
 	postgres_close(&writer->pg);
-	forget(writer);
+	clear_caches(writer);
 	writer->connections++;
 	snprintf(timeouts, sizeof(timeouts),
 		 "SET statement_timeout = '50s';"
@@ -64,7 +68,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 		       struct err *err)
 {
 	*writer = (struct store_writer){ .options = *options };
-	known_init(&writer->known, (size_t)options->known_series_max);
+	seen_ids_init(&writer->seen_ids, (size_t)options->known_series_max);
 	if (store_writer_connect(writer, err) && schema_apply(&writer->pg, err))
 		return true;
 	store_writer_close(writer);
@@ -74,7 +78,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 void store_writer_close(struct store_writer *writer)
 {
 	postgres_close(&writer->pg);
-	known_done(&writer->known);
+	seen_ids_done(&writer->seen_ids);
 	arena_free(&writer->names);
 }
 
@@ -154,7 +158,7 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 
 	if (!store_writer_connect(writer, err) ||
 	    !postgres_query(&writer->pg, sql, params, ARRAY_LEN(params), &rows, err))
-		return err_wrap(err, "read what was seen of a host");
+		return err_wrap(err, "read the state of a host");
 	*host = (struct store_host){ .host = host->host, .epoch = host->epoch };
 	return rows.count == 0 || fill_host(&rows, host, arena, err);
 }
@@ -196,8 +200,8 @@ static bool need_partitions(struct flush *flush, struct err *err)
 }
 
 /*
- * The one transaction. The offsets' rows are locked after the COPY, so that nobody ever waits for
- * an owner that was stopped in the middle of its data.
+ * The transaction of the flush. Offset rows are locked after the COPY, so that no ingester ever
+ * waits for one that was stopped while it sent data.
  */
 static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 {
@@ -209,9 +213,9 @@ static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 	if (flush->result.rows && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&flush->copy), err))
 		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
 	failpoint(FAILPOINT_AFTER_COPY);
-	if (!flush_put_hosts(flush, ret_lost, err))
+	if (!writer_fence_put_hosts(flush, ret_lost, err))
 		return false;
-	if (!*ret_lost && !flush_put_offsets(flush, ret_lost, err))
+	if (!*ret_lost && !writer_fence_put_offsets(flush, ret_lost, err))
 		return false;
 	if (*ret_lost)
 		return postgres_exec(pg, "ROLLBACK", err);
@@ -237,18 +241,19 @@ static void move_revisions(struct flush *flush)
 	for (size_t i = 0; i < flush->part_count; i++) {
 		for (size_t j = 0; !flush->parts[i].lost && j < flush->parts[i].host_count; j++) {
 			struct store_host *host = flush->parts[i].hosts[j];
-			void **seen = map_at(&moved, (str){ (const char *)&flush->parts[i].hosts[j],
-							    sizeof(struct store_host *) });
+			void **entry =
+				map_at(&moved, (str){ (const char *)&flush->parts[i].hosts[j],
+						      sizeof(struct store_host *) });
 
-			if (!*seen)
+			if (!*entry)
 				host->revision++;
-			*seen = host;
+			*entry = host;
 		}
 	}
 }
 
-/* Data exceptions, broken constraints, values beyond a limit: all but the partition that lacks. */
-static bool is_refusal(const struct postgres *pg)
+/* Data exceptions, violated constraints, exceeded limits; but not a missing partition. */
+static bool is_rejected(const struct postgres *pg)
 {
 	static const char *const classes[] = { "22", "23", "54" };
 
@@ -260,7 +265,7 @@ static bool is_refusal(const struct postgres *pg)
 	return false;
 }
 
-/* Once through. Where something was lost all is rolled back, and the rest is to be tried again. */
+/* One attempt. If a part was lost, all is rolled back, and the caller retries the other parts. */
 static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	struct postgres *pg = &flush->writer->pg;
@@ -271,20 +276,20 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	pg->sqlstate[0] = '\0';
 	if (!store_writer_connect(flush->writer, err))
 		return false;
-	flush_make_rows(flush);
+	writer_rows_make(flush);
 	if (!need_partitions(flush, err))
 		return false;
-	if (flush_put_series(flush, err) && transact(flush, ret_lost, err))
+	if (writer_series_put(flush, err) && transact(flush, ret_lost, err))
 		return true;
-	if (is_refusal(pg))
+	if (is_rejected(pg))
 		err->code = ERR_INVALID;
 	memcpy(state, pg->sqlstate, sizeof(state));
-	/* After the series' own transaction there is nothing to undo, which does no harm. */
+	/* Harmless if no transaction is open. */
 	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 		postgres_close(pg);
 	if (str_eq(str_from(state), str_from(SQLSTATE_LOCK_TIMEOUT)) && postgres_is_open(pg) &&
-	    !janitor_run(pg, &flush->writer->writers_ended, &later))
-		log_warn("nobody can be ended", "error=\"%s\"", later.msg);
+	    !stuck_writers_terminate(pg, &flush->writer->writers_ended, &later))
+		log_warn("cannot terminate stuck writers", "error=\"%s\"", later.msg);
 	memcpy(pg->sqlstate, state, sizeof(state));
 	return false;
 }
@@ -312,7 +317,7 @@ bool store_writer_flush(struct store_writer *writer, struct store_part *parts, s
 			(!good && postgres_failed_with(&writer->pg, SQLSTATE_NO_PARTITION) &&
 			 tries++ < PARTITION_TRIES);
 		if (again)
-			forget(writer);
+			clear_caches(writer);
 		if (good && !lost) {
 			move_revisions(&flush);
 			*ret_flush = flush.result;

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * writer - puts samples, seen numbers and offsets into PostgreSQL in one transaction.
+ * writer - stores samples, received batch numbers and Kafka offsets in one transaction.
  *
- * A flush:  1. partitions of the days and the hour that it needs are made, where they are missing;
- *           2. new series and label pairs, sorted, in a short transaction of their own (they say
- *              nothing of samples, so it does no harm when the next step never comes);
- *           3. one transaction: chunk_raw rows by COPY, one per bucket; the hosts' rows; and last
- *              the fence: the partitions' offset rows are locked in order and compared.
+ * A flush:
  *
- * Where an offset row does not hold the expected value, somebody else has taken the partition: it
- * is marked `lost`, all is rolled back, and the flush is tried again without it. A host's row that
- * has another revision than the one read marks every partition that spoke of the host. Nothing of a
- * lost partition may be stored: its owner drops what it holds, reads the offset again and seeks.
+ *     1. creates the missing partitions of the days and hours that it needs;
+ *     2. upserts new series and label pairs, sorted by key, in a short transaction of its own;
+ *        they count no samples, so they are harmless if step 3 never happens;
+ *     3. in one transaction: copies the rows of chunk_raw, by bucket; writes the rows of the hosts;
+ *        and last, as the fence, locks the offset rows of the Kafka partitions in order and
+ *        compares them.
  *
- * A failure that may pass (the server is away) leaves everything as it was: flush again. One
+ * If an offset row does not have the expected value, another ingester owns the Kafka partition: its
+ * part is marked `lost`, the transaction is rolled back, and the flush is repeated without the
+ * part. If a host's row does not have the revision that was read, every part that references the
+ * host is marked `lost`. Samples of a lost part must not be stored: the caller drops its buffer,
+ * reads the offset again and seeks.
+ *
+ * After a temporary failure (the server is unreachable) nothing has changed: flush again. One
  * thread.
  */
 #pragma once
@@ -21,97 +25,102 @@
 #include "base/map.h"
 #include "client/postgres.h"
 #include "profile/sample_set.h"
-#include "store/known.h"
-#include "store/seen.h"
+#include "store/received_set.h"
+#include "store/seen_ids.h"
 
 struct store_writer_options {
 	const char *postgres;      /* libpq conninfo or URI */
-	const char *topic;         /* names the offsets' rows */
-	uint64_t known_series_max; /* entries of the cache of known series and pairs */
-	uint64_t session_ms;       /* for so long we may stand still in a transaction; 0: 10 s */
-	bool synchronous_commit;   /* off by default: Kafka is the truth */
+	const char *topic;         /* key of the offset rows, with the partition */
+	uint64_t known_series_max; /* capacity of the seen-ids cache of series and pairs */
+	uint64_t session_ms;       /* idle_in_transaction_session_timeout; 0: 10 s */
+	bool synchronous_commit;   /* default off: Kafka can replay after a crash */
 	const struct stop *stop;   /* ends every wait */
 };
 
 struct store_writer {
-	/* read freely: since open. Series are counted once per flush that speaks of them */
-	uint64_t series_new, cache_hits, cache_misses; /* the cache: of series and sample labels */
+	/* read freely: since open. A series counts once per flush that contains it */
+	uint64_t series_new, cache_hits, cache_misses; /* of the seen-ids cache */
 	uint64_t fences_lost, partitions_made;
-	uint64_t writers_ended; /* others, that stood still and held something */
-	uint64_t connections;   /* so far; see store_writer_connect() */
+	uint64_t writers_ended; /* connections of stuck writers that were terminated */
+	uint64_t connections;   /* opened so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;
-	struct known known;    /* series and sample label names, by day */
-	struct arena names;    /* of the next */
-	struct map partitions; /* names of those that are there */
+	struct seen_ids seen_ids; /* series and names of sample labels, by day */
+	struct arena names;       /* of `partitions` */
+	struct map partitions;    /* names of partitions known to exist */
 };
 
-/* Where a partition stands. */
+/* The consumer offset of a Kafka partition. */
 struct store_offset {
 	int32_t partition;
-	int64_t next;              /* -1: nothing of it was ever stored */
+	int64_t next;              /* next offset to consume; -1: nothing was stored yet */
 	str last_key;              /* of the message at next - 1 */
-	int64_t last_timestamp_ms; /* of the same; -1: it had none */
+	int64_t last_timestamp_ms; /* of the same message; -1: it had none */
 };
 
 /*
- * One (host, epoch): what has been seen of it, and its last word. All parts of a flush that speak
- * of it point to the same one. Texts but for the status are UTF-8 without NULs.
+ * The state of one spool, identified by (host, epoch): batches received, and the newest status of
+ * the agent. All parts of a flush that reference the spool point to the same struct. Texts other
+ * than `status` are UTF-8 without NUL bytes.
  */
 struct store_host {
 	str host;
 	uint64_t epoch;
-	uint64_t revision; /* of the row as it was read; 0: there was none. The host's fence */
+	uint64_t revision; /* of the row that was read; 0: no row. The fence of the host */
 	struct seen seen;
-	str status;                      /* the newest AgentStatus, as it came; may be empty */
-	str node, version;               /* out of it */
-	uint64_t taken, lost, truncated; /* out of it: cumulative samples */
+	str status;                      /* the newest AgentStatus, as received; may be empty */
+	str node, version;               /* from the status */
+	uint64_t taken, lost, truncated; /* from the status: cumulative samples */
 	uint64_t last_seen_ms;           /* Unix ms of the newest batch */
-	/* cumulative, in samples but for the batches */
+	/* cumulative; in samples unless the name says batches */
 	uint64_t stored, duplicate_batches, rejected_batches, skipped;
-	uint64_t too_far_ahead;    /* of the skipped; the others were too old */
-	uint64_t rejected_samples; /* of rejected batches, as their statuses say */
+	uint64_t too_far_ahead;    /* included in skipped; the others were too old */
+	uint64_t rejected_samples; /* of rejected batches, according to their statuses */
 };
 
-/* What one partition brings to a flush. */
+/* The data of one Kafka partition in a flush. */
 struct store_part {
-	struct store_offset from;         /* as it must be in the table: the fence */
-	struct store_offset to;           /* as it will be */
-	const struct sample_set *samples; /* NULL: the messages held none */
-	struct store_host *const *hosts;  /* whose numbers were moved by these messages */
+	struct store_offset from;         /* expected value in the table: the fence */
+	struct store_offset to;           /* new value */
+	const struct sample_set *samples; /* NULL: the messages contained no samples */
+	struct store_host *const *hosts;  /* spools whose batches are in these messages */
 	size_t host_count;
-	bool lost; /* set by the flush: not stored, must be dropped */
+	bool lost; /* set by the flush: not stored, the caller must drop it */
 };
 
+/* Totals of a flush. */
 struct store_flush {
 	uint64_t rows, bytes, samples, series_new;
 };
 
-/* Connect and bring the schema up to date (under an advisory lock; several may start at once). */
+/*
+ * Connects and migrates the schema, under an advisory lock, so several processes may start at once.
+ * After a failure the writer is closed.
+ */
 bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,
 		       struct err *err) MUST_CHECK;
 void store_writer_close(struct store_writer *writer);
 
 /*
- * Connect again if the connection is lost. What was committed on an earlier connection may be gone,
- * after a crash or on the standby that took over: where `connections` has moved on since offsets
- * and hosts were read, read them again, and the messages from there.
+ * Reconnects if the connection is lost. Commits of an earlier connection may be lost after a crash
+ * of the server or a failover. If `connections` has changed since offsets and hosts were read, the
+ * caller must read them again and consume from there.
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err) MUST_CHECK;
 
-/* Fill next, last_key and last_timestamp_ms of each; `partition` is given. */
+/* Fills next, last_key and last_timestamp_ms of each offset; the caller sets `partition`. */
 bool store_writer_offsets(struct store_writer *writer, struct store_offset *offsets, size_t count,
 			  struct arena *arena, struct err *err) MUST_CHECK;
 
-/* Read a host's row; a zero row with revision 0 where there is none. host and epoch are given. */
+/* Reads a host's row; zero with revision 0 if it has none. The caller sets host and epoch. */
 bool store_writer_host(struct store_writer *writer, struct store_host *host, struct arena *arena,
 		       struct err *err) MUST_CHECK;
 
 /*
- * Store all parts, or all but those it marks `lost`. On success the stored hosts' revisions are
- * moved on. False: nothing was stored, try again later; but with ERR_INVALID the server refuses the
- * data themselves, and would again.
+ * Stores all parts except those that it marks `lost`. On success the revisions of the stored hosts
+ * are incremented. False: nothing was stored, try again later. ERR_INVALID: the server rejected the
+ * data, and would reject them again.
  */
 bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err) MUST_CHECK;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): the hosts' seen numbers and the partitions' offsets, whose
- * old values are compared. They come last, so that nobody waits for a writer that stands still.
- */
-#include "store/writer_flush.h"
+#include "store/writer_fence.h"
 
 /*
- * The hosts of all parts, each once, by name: two ingesters that meet over the same hosts take the
- * rows in the same order and so do not deadlock.
+ * The distinct hosts of all parts, sorted: two ingesters with the same hosts lock the rows in the
+ * same order and cannot deadlock.
  */
-struct hosts {
+struct fence_hosts {
 	struct store_host **items;
 	size_t len;
 };
@@ -23,9 +19,9 @@ static int compare_hosts(const void *a, const void *b)
 	return by ? by : (x->epoch > y->epoch) - (x->epoch < y->epoch);
 }
 
-static struct hosts hosts_of(struct flush *flush)
+static struct fence_hosts hosts_of(struct flush *flush)
 {
-	struct hosts hosts = { 0 };
+	struct fence_hosts hosts = { 0 };
 	size_t all = 0;
 
 	for (size_t i = 0; i < flush->part_count; i++)
@@ -43,7 +39,7 @@ static struct hosts hosts_of(struct flush *flush)
 	return hosts;
 }
 
-static bool speaks_of(const struct store_part *part, const struct store_host *host)
+static bool references_host(const struct store_part *part, const struct store_host *host)
 {
 	for (size_t i = 0; i < part->host_count; i++)
 		if (compare_hosts(&part->hosts[i], &host) == 0)
@@ -56,13 +52,14 @@ static void lose_part(struct flush *flush, struct store_part *part);
 static void lose_host(struct flush *flush, const struct store_host *host)
 {
 	for (size_t i = 0; i < flush->part_count; i++)
-		if (speaks_of(&flush->parts[i], host))
+		if (references_host(&flush->parts[i], host))
 			lose_part(flush, &flush->parts[i]);
 }
 
 /*
- * The numbers of a host hold what all parts told of it: losing one part spoils the others that
- * spoke of one of its hosts, and so on. Each part is lost once, so this ends.
+ * The counts of a host include all parts that reference it. If one part is lost, the counts are
+ * wrong, so the other parts that reference one of its hosts are lost as well, recursively. A part
+ * is lost only once, so the recursion ends.
  */
 static void lose_part(struct flush *flush, struct store_part *part)
 {
@@ -75,8 +72,8 @@ static void lose_part(struct flush *flush, struct store_part *part)
 }
 
 /*
- * A row that is there must have the revision that was read; one that was read must be there.
- * Whatever does not come back has moved.
+ * An existing row must have the revision that was read, and a row that was read must exist. A host
+ * that RETURNING does not return has changed.
  */
 static const char put_hosts[] =
 	"INSERT INTO agent_status AS old (host, epoch, revision, highest, missing, gap, status, "
@@ -107,7 +104,7 @@ static const char put_hosts[] =
 
 enum { HOST_NUMBERS = 13, HOST_TEXTS = 4 };
 
-/* The columns of all hosts as arrays. */
+/* The columns of all hosts, as arrays. */
 struct host_columns {
 	int64_t *numbers[HOST_NUMBERS];
 	str *texts[HOST_TEXTS], *statuses;
@@ -143,7 +140,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 	columns->last_seen[i] = host->last_seen_ms;
 }
 
-static bool query_hosts(struct flush *flush, const struct hosts *hosts,
+static bool query_hosts(struct flush *flush, const struct fence_hosts *hosts,
 			struct postgres_rows *ret_rows, struct err *err)
 {
 	struct arena *arena = &flush->arena;
@@ -185,17 +182,17 @@ static bool query_hosts(struct flush *flush, const struct hosts *hosts,
 			      err);
 }
 
-bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct hosts hosts = hosts_of(flush);
+	struct fence_hosts hosts = hosts_of(flush);
 	struct map stored = { .arena = &flush->arena };
 
 	*ret_lost = false;
 	if (hosts.len == 0)
 		return true;
 	if (!query_hosts(flush, &hosts, &rows, err))
-		return err_wrap(err, "store what was seen of hosts");
+		return err_wrap(err, "store the state of hosts");
 	for (size_t i = 0; i < rows.count; i++) {
 		struct store_host key = { .host = postgres_get(&rows, i, 0),
 					  .epoch = (uint64_t)postgres_get_i64(&rows, i, 1) };
@@ -231,7 +228,7 @@ static bool select_offsets(struct flush *flush, const int32_t *partitions, size_
 			      params, ARRAY_LEN(params), ret_rows, err);
 }
 
-/* What the row must hold for the part to be ours; NULL ptr part: the partition is none of them. */
+/* The part of the Kafka partition; NULL: the flush has none, or it is lost. */
 static struct store_part *part_of(struct flush *flush, int64_t partition)
 {
 	for (size_t i = 0; i < flush->part_count; i++)
@@ -240,7 +237,7 @@ static struct store_part *part_of(struct flush *flush, int64_t partition)
 	return NULL;
 }
 
-/* Lock the rows in order and compare; rows that are not there are put by the statement after. */
+/* Locks the rows in order and compares them. Missing rows are inserted by put_offsets. */
 static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
@@ -286,7 +283,7 @@ static const char put_offsets[] =
 	"WHERE old.next_offset = ($3::bigint[])[array_position($2::integer[], old.partition)] "
 	"RETURNING partition";
 
-bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	struct arena *arena = &flush->arena;
@@ -325,8 +322,7 @@ bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 	if (!postgres_query(&flush->writer->pg, put_offsets, params, ARRAY_LEN(params), &rows, err))
 		return err_wrap(err, "store offsets");
 
-	/* A row that somebody put first since we looked: only for partitions read from the start.
-	 */
+	/* Another ingester may have inserted a row after the comparison: first offsets only. */
 	bool *stored = arena_array(arena, bool, max);
 
 	for (size_t i = 0; i < rows.count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * writer_flush - one flush under way: what writer.c puts together out of the files writer_*.c.
+ * writer_flush - the state of one flush, shared by the steps of the writer.
  */
 #pragma once
 
@@ -9,25 +9,13 @@
 
 struct flush {
 	struct store_writer *writer;
-	struct store_part *parts; /* those marked lost are passed over */
+	struct store_part *parts; /* parts marked `lost` are skipped */
 	size_t part_count;
-	struct arena arena; /* of all that one try makes */
+	struct arena arena; /* memory of one attempt */
 	uint64_t now_ms;
 	struct store_flush result;
 
-	struct buf copy;     /* the rows of chunk_raw, as COPY wants them */
-	VEC(uint64_t) hours; /* ms: arrivals of rows, an hour once */
-	VEC(uint64_t) days;  /* ms: of samples, a day once */
+	struct buf copy;     /* rows of chunk_raw in binary COPY format */
+	VEC(uint64_t) hours; /* ms: distinct hours of arrival of the rows */
+	VEC(uint64_t) days;  /* ms: distinct days of the samples */
 };
-
-/* Rows by bucket out of the parts: fills copy, hours and days. */
-void flush_make_rows(struct flush *flush);
-
-/* Series, pairs and names of sample labels that may be new, in a transaction of their own. */
-bool flush_put_series(struct flush *flush, struct err *err) MUST_CHECK;
-
-/* Within the transaction: the hosts' rows. A host whose row moved marks its parts. */
-bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err) MUST_CHECK;
-
-/* Within the transaction, and last: the offsets. A partition whose row moved is marked. */
-bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err) MUST_CHECK;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): all parts' samples, by bucket, become rows of chunk_raw.
- */
+#include "store/writer_rows.h"
+
 #include "base/clock.h"
 #include "store/chunk_rows.h"
 #include "store/raw_row.h"
-#include "store/writer_flush.h"
 
 enum { RAW_LEVEL = 1 };
 
-/* Which samples of a part are of bucket b: order[first[b]] to order[first[b + 1] - 1]. */
+/* The samples of a part by bucket: bucket b has order[first[b]] to order[first[b + 1] - 1]. */
 struct sorted {
 	const struct sample_set *set;
 	uint32_t *order;
@@ -35,7 +33,7 @@ static struct sorted sort_by_bucket(const struct sample_set *set, struct arena *
 	return sorted;
 }
 
-/* The set with other samples: the same tables, seen through a window. */
+/* The set with other samples; the tables are shared. */
 static struct sample_set view(const struct sample_set *set, struct sample *samples, size_t count)
 {
 	struct sample_set viewed = *set;
@@ -65,7 +63,7 @@ static void note_day(struct flush *flush, uint64_t unix_ms)
 	*vec_push(&flush->arena, &flush->days) = day_ms;
 }
 
-/* A flush's rows of one bucket. */
+/* Receives the rows of one bucket. */
 struct bucket_rows {
 	struct flush *flush;
 	int32_t bucket;
@@ -87,7 +85,7 @@ static void put_row(void *self, const struct chunk_row *row)
 	flush->result.samples += row->set->samples.len;
 }
 
-/* All parts' samples of one bucket. They live in the scratch arena for this bucket alone. */
+/* Merges the samples of one bucket from all parts. Memory of a bucket is in `scratch`. */
 static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted *sorted,
 			size_t count, struct arena *scratch)
 {
@@ -125,7 +123,7 @@ static void make_bucket(struct flush *flush, int32_t bucket, const struct sorted
 			});
 }
 
-void flush_make_rows(struct flush *flush)
+void writer_rows_make(struct flush *flush)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct sorted *sorted = arena_array(&flush->arena, struct sorted, flush->part_count);

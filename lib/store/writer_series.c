@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A part of a flush (writer_flush.h): series and label pairs that are not known to be written.
- */
+#include "store/writer_series.h"
+
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
-#include "store/writer_flush.h"
 
 struct pair_row {
 	int64_t day, id;
@@ -23,8 +21,8 @@ struct upsert {
 	struct flush *flush;
 	VEC(struct pair_row) pairs;
 	VEC(struct series_row) series;
-	VEC(uint64_t) keys; /* known once this is committed */
-	struct map taken;   /* 8 bytes of key: of this flush */
+	VEC(uint64_t) keys;    /* added to the seen-ids cache after the commit */
+	struct map flush_keys; /* keys of this flush, 8 bytes each */
 	VEC(struct postgres_statement) statements;
 	uint64_t seen;
 };
@@ -36,17 +34,17 @@ static uint64_t key_of(int64_t day, int64_t id)
 	return hash_64((str){ (const char *)both, sizeof(both) });
 }
 
-/* Whether it must be written; then it is taken. */
-static bool take_key(struct upsert *upsert, uint64_t key)
+/* True if the key must be written; it is then added to the keys of the flush. */
+static bool add_key(struct upsert *upsert, uint64_t key)
 {
 	struct arena *arena = &upsert->flush->arena;
 	str bytes = { (const char *)&key, sizeof(key) };
 
-	if (map_get(&upsert->taken, bytes))
+	if (map_get(&upsert->flush_keys, bytes))
 		return false;
-	*map_at(&upsert->taken, str_copy(arena, bytes)) = upsert;
+	*map_at(&upsert->flush_keys, str_copy(arena, bytes)) = upsert;
 	upsert->seen++;
-	if (known_has(&upsert->flush->writer->known, key))
+	if (seen_ids_has(&upsert->flush->writer->seen_ids, key))
 		return false;
 	*vec_push(arena, &upsert->keys) = key;
 	return true;
@@ -66,7 +64,7 @@ static void add_series(struct upsert *upsert, const struct series *series, int64
 	struct arena *arena = &upsert->flush->arena;
 	struct series_row row = { .day = day, .id = (int64_t)series->id };
 
-	if (!take_key(upsert, key_of(day, row.id)))
+	if (!add_key(upsert, key_of(day, row.id)))
 		return;
 
 	int64_t *pairs = arena_array(arena, int64_t, series->labels.len + 1);
@@ -88,12 +86,12 @@ static void add_sample_names(struct upsert *upsert, struct labels labels, int64_
 		str name = labels.items[i].name;
 		int64_t id = label_pair_id(PAIR_SAMPLE, name, &upsert->flush->arena);
 
-		if (take_key(upsert, key_of(day, id)))
+		if (add_key(upsert, key_of(day, id)))
 			add_pair(upsert, day, PAIR_SAMPLE, name);
 	}
 }
 
-/* Samples of a series follow each other in time, so the day seldom changes. */
+/* Consecutive samples of a series are close in time, so the day seldom changes. */
 static void find_new(struct upsert *upsert, const struct sample_set *set)
 {
 	struct arena *arena = &upsert->flush->arena;
@@ -104,7 +102,7 @@ static void find_new(struct upsert *upsert, const struct sample_set *set)
 		const struct sample *sample = &set->samples.items[i];
 		int64_t day = (int64_t)(sample->time_ms / MS_PER_DAY);
 
-		/* Days are kept plus one: 0 is none. */
+		/* Days are stored plus one; 0: unset. */
 		if (series_days[sample->series] != day + 1)
 			add_series(upsert, &set->series.items[sample->series], day);
 		if (label_days[sample->labels] != day + 1)
@@ -113,7 +111,7 @@ static void find_new(struct upsert *upsert, const struct sample_set *set)
 	}
 }
 
-/* Both rows begin with their key. */
+/* Both kinds of rows start with this key. */
 struct key_row {
 	int64_t day, id;
 };
@@ -202,9 +200,9 @@ static void send_series(struct upsert *upsert, size_t first, size_t count)
 	*vec_push(arena, &upsert->statements) = (struct postgres_statement){ sql, params, 5 };
 }
 
-bool flush_put_series(struct flush *flush, struct err *err)
+bool writer_series_put(struct flush *flush, struct err *err)
 {
-	struct upsert upsert = { .flush = flush, .taken = { .arena = &flush->arena } };
+	struct upsert upsert = { .flush = flush, .flush_keys = { .arena = &flush->arena } };
 	struct store_writer *writer = flush->writer;
 
 	for (size_t i = 0; i < flush->part_count; i++)
@@ -223,9 +221,9 @@ bool flush_put_series(struct flush *flush, struct err *err)
 		return err_wrap(err, "store new series");
 	if (upsert.statements.len)
 		failpoint(FAILPOINT_AFTER_SERIES);
-	/* Only now: what was rolled back must be tried again. */
+	/* Only after the commit: a rolled back upsert must be repeated. */
 	for (size_t i = 0; i < upsert.keys.len; i++)
-		known_add(&writer->known, upsert.keys.items[i]);
+		seen_ids_add(&writer->seen_ids, upsert.keys.items[i]);
 	flush->result.series_new = upsert.series.len;
 	writer->series_new += upsert.series.len;
 	writer->cache_hits += upsert.seen - upsert.keys.len;

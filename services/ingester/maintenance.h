@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * maintenance - the thread that maintains the tables about once a minute (store/keeper.h).
+ * maintenance - the thread that maintains the tables about once a minute (store/maintenance.h).
  *
  * It creates table partitions ahead of time, drops those past their retention and terminates stuck
  * writers. It has a connection of its own, because it may wait for long queries to end; a flush
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/err.h"
-#include "store/keeper.h"
+#include "store/maintenance.h"
 
 #include <pthread.h>
 

@@ -11,6 +11,7 @@
 #include "api.h"
 #include "params.h"
 #include "query_stats.h"
+#include "store/sample_reader.h"
 
 /* A label value of the metric for requests. */
 enum endpoint {

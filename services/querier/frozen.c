@@ -3,7 +3,8 @@
 
 #include "base/reader.h"
 #include "profile/symbolize.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
+#include "store/chunk_encode.h"
 
 #include <inttypes.h>
 

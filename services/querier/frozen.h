@@ -3,7 +3,7 @@
  * frozen - encodes a symbolized merge as bytes that need nothing else to be decoded: the payload of
  * shares that outlive their samples.
  *
- * The payload is rows of samples (store/chunk.h) whose frames have functions, addresses and lines,
+ * The payload is rows of samples (store/chunk_encode.h) whose frames have functions, addresses and lines,
  * so that any report can be made of it. `reasons` has one byte for each frame of these rows: why it
  * has no symbol (enum name_reason). Pure.
  *

@@ -6,6 +6,7 @@
 #include "handlers.h"
 #include "json_response.h"
 #include "profile/limits.h"
+#include "store/label_reader.h"
 
 /* Read label names, the values of one label, or profile types. */
 static bool read_list(struct api_request *request, enum endpoint endpoint, str label,

@@ -5,6 +5,7 @@
 #include "api_request.h"
 #include "handlers.h"
 #include "json_response.h"
+#include "store/series_reader.h"
 
 #include <inttypes.h>
 

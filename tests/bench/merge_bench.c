@@ -15,7 +15,7 @@
 #include "profile/profile_type.h"
 #include "range_sums.h"
 #include "report.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * unfenced - replaces lib/store/writer_fence.c in tests/ingester_unfenced, for measurements only:
  * it writes no fence and no received sequence numbers, so a restart stores data twice.
  */
-#include "store/writer_flush.h"
+#include "store/writer_fence.h"
 
-bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	(void)flush;
 	(void)err;
@@ -13,7 +13,7 @@ bool flush_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 	return true;
 }
 
-bool flush_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
+bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	(void)flush;
 	(void)err;

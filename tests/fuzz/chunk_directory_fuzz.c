@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_directory - any bytes are read or refused, and what was read is written the same way.
+ * chunk_directory - any bytes are parsed or rejected, and a parsed directory is written unchanged.
  */
 #include "store/chunk_directory.h"
 

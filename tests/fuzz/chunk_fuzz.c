@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk - any bytes are read as a row or refused, and what was read can be written and read again.
- * With columns left packed, what can be read whole can be read too, and is as many samples.
+ * chunk - any bytes are decoded as a row or rejected, and decoded samples can be encoded and
+ * decoded again. A row that can be decoded can also be decoded without some columns, to as many
+ * samples.
  *
- * Checksums would stop nearly every input at the door, so they are put right first.
+ * Checksums would reject nearly every input, so they are recomputed first.
  */
 #include "chunk_seal.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 #include "store/chunk_directory.h"
-#include "store/row_pieces.h"
+#include "store/chunk_encode.h"
+#include "store/chunk_ranges.h"
 
 #include <assert.h>
 
@@ -45,7 +47,7 @@ static void read_without(str row, unsigned int without, const struct sample_set 
 		assert(!whole && err.code == ERR_INVALID && err.msg[0]);
 }
 
-/* With one series only, the slice that has it, and the row: they say the same. */
+/* The slice with one series and the whole row give the same samples. */
 static void read_part(str row, const struct chunk_layout *layout, const struct sample_set *whole)
 {
 	AUTO_ARENA arena = { 0 };
@@ -65,14 +67,14 @@ static void read_part(str row, const struct chunk_layout *layout, const struct s
 
 	series[directory.series_count / 2] = true;
 
-	struct row_pieces pieces = row_pieces_choose(&directory, series, row.len, &arena);
+	struct chunk_ranges ranges = chunk_ranges_choose(&directory, series, row.len, &arena);
 
-	for (size_t i = 0; i < pieces.count; i++)
-		buf_str(&part, (str){ row.ptr + pieces.pieces[i].at, pieces.pieces[i].len });
+	for (size_t i = 0; i < ranges.count; i++)
+		buf_str(&part, (str){ row.ptr + ranges.ranges[i].at, ranges.ranges[i].len });
 	sample_set_init(&of_row, &arena);
 	sample_set_init(&of_part, &arena);
 	assert(chunk_decode(row, &filter, &of_row, &samples, &err));
-	filter.slices = pieces.slices;
+	filter.slices = ranges.slices;
 	assert(chunk_decode(buf_bytes(&part), &filter, &of_part, &samples, &err));
 	assert(of_row.samples.len == of_part.samples.len);
 	assert(of_row.stacks.len == of_part.stacks.len);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_dump - what is in rows of samples, as text: a line per sample.
+ * chunk_dump - prints the samples of stored rows as text, one line per sample.
  *
- * Rows come on standard input, each behind its length (4 bytes, big-endian). Of each sample:
+ * Reads payloads from standard input, each preceded by its length (4 bytes, big-endian). Prints:
  *
- *     number of the row, series, type, time (ms), value, stack, labels
+ *     index of the row, series, type, time (ms), value, stack, labels
  *
- * separated by tabs. Series and stack are their hashes in hex; two samples of the same stack have
- * the same one in whatever row they are. The rows are read one at a time by chunk_decode() alone:
- * neither what merges rows nor what answers questions has a hand in it.
+ * separated by tabs. Series and stack are printed as hashes in hex, which are the same in every
+ * row. Each row is decoded by chunk_decode() alone: neither compaction nor the readers are
+ * involved.
  */
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

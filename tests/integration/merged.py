@@ -18,7 +18,7 @@ WRAPS = 1 << 64
 HOUR_MS = 3600_000
 DAY_MS = 24 * HOUR_MS
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
-ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # as store/rollup_kind.h numbers them
+ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # as store/rollup.h numbers them
 SUMMED = "in chunks that were summed up", "in their sums"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")

@@ -2,9 +2,9 @@
 /*
  * store_check - the writer and the reader against a real PostgreSQL.
  *
- * `store_check NAME` runs one test, in the empty database that DECIMA_POSTGRES says: test_store.py
- * does it for each. What the reader finds is compared with what a plain loop over the samples that
- * were written finds.
+ * `store_check NAME` runs one test in the empty database named by DECIMA_POSTGRES; test_store.py
+ * runs each test. The result of the reader is compared with that of a plain loop over the samples
+ * that were written.
  */
 #include "store_check.h"
 
@@ -14,7 +14,7 @@
 
 const char *postgres(void)
 {
-	return getenv("DECIMA_POSTGRES"); /* NOLINT(concurrency-mt-unsafe): nobody changes it */
+	return getenv("DECIMA_POSTGRES"); /* NOLINT(concurrency-mt-unsafe): not modified */
 }
 
 uint64_t now_ms(void)
@@ -43,7 +43,7 @@ void begin_reader(struct store_reader *reader)
 	assert_good(store_reader_begin(reader, NULL, &err), err);
 }
 
-void init_keeper(struct store_keeper *keeper)
+void init_maintenance(struct store_keeper *maintenance)
 {
 	const struct store_keeper_options options = {
 		.postgres = postgres(),
@@ -51,7 +51,7 @@ void init_keeper(struct store_keeper *keeper)
 		.detach_ms = 1000,
 	};
 
-	store_keeper_init(keeper, &options);
+	store_keeper_init(maintenance, &options);
 }
 
 struct store_part part_from(int32_t partition, int64_t from, int64_t to,
@@ -156,10 +156,10 @@ int main(int argc, char **argv)
 		tests[count++] = read_tests[i];
 	for (size_t i = 0; i < write_test_count; i++)
 		tests[count++] = write_tests[i];
-	for (size_t i = 0; i < keep_test_count; i++)
-		tests[count++] = keep_tests[i];
-	for (size_t i = 0; i < team_test_count; i++)
-		tests[count++] = team_tests[i];
+	for (size_t i = 0; i < maintenance_test_count; i++)
+		tests[count++] = maintenance_tests[i];
+	for (size_t i = 0; i < parallel_test_count; i++)
+		tests[count++] = parallel_tests[i];
 	if (argc < 2) {
 		for (size_t i = 0; i < count; i++)
 			puts(tests[i].name);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_check - what the tests of the store share: writing, and reading back.
+ * store_check - helpers of the tests of the store: writing, and reading back.
  */
 #pragma once
 
 #include "random_set.h"
-#include "store/keeper.h"
-#include "store/reader.h"
+#include "store/label_reader.h"
+#include "store/maintenance.h"
+#include "store/sample_reader.h"
+#include "store/series_reader.h"
 #include "store/writer.h"
 #include "test.h"
 
@@ -26,9 +28,9 @@ uint64_t now_ms(void);
 
 void open_writer(struct store_writer *writer);
 
-/* Connected, and in a snapshot. */
+/* Connects the reader and begins a snapshot. */
 void begin_reader(struct store_reader *reader);
-void init_keeper(struct store_keeper *keeper); /* samples are kept for a week */
+void init_maintenance(struct store_keeper *maintenance); /* samples are kept for a week */
 struct store_part part_from(int32_t partition, int64_t from, int64_t to,
 			    const struct sample_set *set);
 void flush(struct store_writer *writer, struct store_part *parts, size_t count,
@@ -37,11 +39,11 @@ void flush(struct store_writer *writer, struct store_part *parts, size_t count,
 /* 4,000 samples of 40 series within 20 seconds. */
 struct random_options options_at(uint64_t first_ms, uint64_t seed);
 
-/* What a selector finds. ret_stats may be NULL. */
+/* Reads the samples that match a selector. ret_stats may be NULL. */
 void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 		  struct sample_set *got, struct arena *arena, struct store_stats *ret_stats);
 
-/* A sample_filter: what the selector means, by a plain loop; the series' label wins. */
+/* A sample_filter that evaluates the selector by a plain loop; labels of the series win. */
 struct plain {
 	const struct selector *selector;
 	uint64_t start_ms, end_ms;
@@ -49,7 +51,7 @@ struct plain {
 bool plain_keep(void *self, const struct sample_set *from, struct sample *sample);
 
 /* The tests, by file. */
-extern const struct CMUnitTest label_tests[], read_tests[], write_tests[], keep_tests[],
-	team_tests[];
-extern const size_t label_test_count, read_test_count, write_test_count, keep_test_count,
-	team_test_count;
+extern const struct CMUnitTest label_tests[], read_tests[], write_tests[], maintenance_tests[],
+	parallel_tests[];
+extern const size_t label_test_count, read_test_count, write_test_count, maintenance_test_count,
+	parallel_test_count;

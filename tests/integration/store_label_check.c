@@ -2,7 +2,7 @@
 #include "profile/profile_type.h"
 #include "store_check.h"
 
-/* Of series, labels as various as series can have them; of samples, `pid` and sometimes `pod`. */
+/* Series with many combinations of labels; samples with `pid` and sometimes `pod`. */
 static struct labels various_labels(struct arena *arena, size_t i, bool of_sample)
 {
 	static const char *const names[] = { "aa", "container", "node", "pod", "unit", "zone" };
@@ -40,7 +40,7 @@ static bool merge_into(void *self, const struct sample_set *set, struct err *err
 	return true;
 }
 
-/* Samples are told by their times, each of which is there once. */
+/* Samples are identified by their times, which are unique. */
 static void assert_few_labels(struct store_reader *reader, const char *text, const str *names,
 			      size_t name_count, const struct sample_set *all)
 {
@@ -80,7 +80,7 @@ static void assert_few_labels(struct store_reader *reader, const char *text, con
 	selector_done(&selector);
 }
 
-static void labels_that_are_asked_for_come_whatever_else_series_have(void **state)
+static void requested_labels_are_returned_whatever_other_labels_series_have(void **state)
 {
 	static const struct {
 		str names[2];
@@ -134,7 +134,7 @@ static void labels_that_are_asked_for_come_whatever_else_series_have(void **stat
 	store_reader_close(&reader);
 }
 
-enum { MANY = 40000 }; /* series, of which the index does not name all at once */
+enum { MANY = 40000 }; /* series: more than one fetch from the index */
 
 static bool add_values(void *self, const struct sample_set *set, struct err *err)
 {
@@ -200,7 +200,7 @@ static uint64_t assert_sum(struct store_reader *reader, const char *text, uint64
 	return reader->stats.series - before;
 }
 
-static void of_a_window_that_has_most_series_the_index_is_asked(void **state)
+static void the_index_is_used_for_a_window_with_most_series(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
@@ -232,7 +232,7 @@ static void of_a_window_that_has_most_series_the_index_is_asked(void **state)
 }
 
 const struct CMUnitTest label_tests[] = {
-	TEST(labels_that_are_asked_for_come_whatever_else_series_have),
-	TEST(of_a_window_that_has_most_series_the_index_is_asked),
+	TEST(requested_labels_are_returned_whatever_other_labels_series_have),
+	TEST(the_index_is_used_for_a_window_with_most_series),
 };
 const size_t label_test_count = ARRAY_LEN(label_tests);

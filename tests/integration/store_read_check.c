@@ -27,7 +27,7 @@ static void assert_finds(const char *text, uint64_t start_ms, uint64_t end_ms,
 	selector_done(&selector);
 }
 
-static void finds_by_every_matcher_what_a_plain_loop_finds(void **state)
+static void every_matcher_finds_the_same_as_a_plain_loop(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
@@ -109,7 +109,7 @@ static void a_series_label_wins_over_a_samples_of_the_same_name(void **state)
 	assert_finds("{pid!=\"9\"}", 0, UINT64_MAX, &set, 30);
 }
 
-static void finds_samples_however_late_they_came(void **state)
+static void finds_samples_however_late_they_arrived(void **state)
 {
 	static const uint64_t ages_ms[] = { 0, 50 * MINUTE_MS, 70 * MINUTE_MS, 30 * HOUR_MS,
 					    6 * DAY_MS };
@@ -132,7 +132,7 @@ static void finds_samples_however_late_they_came(void **state)
 		assert_false(part.lost);
 	}
 
-	/* Ahead of the clock as far as it is allowed to be. */
+	/* As far ahead of the clock as allowed. */
 	struct sample_set *ahead = &sets[ARRAY_LEN(ages_ms)];
 	struct random_options options = options_at(now + 10 * MINUTE_MS - 21000, 99);
 	struct store_part part = part_from(0, ARRAY_LEN(ages_ms), ARRAY_LEN(ages_ms) + 1, ahead);
@@ -262,7 +262,7 @@ static void lists_labels_of_series_and_of_samples(void **state)
 	store_reader_close(&reader);
 }
 
-static void a_reader_says_that_there_are_no_tables_yet(void **state)
+static void a_reader_reports_that_there_are_no_tables_yet(void **state)
 {
 	struct store_reader reader;
 	struct err err;
@@ -286,14 +286,14 @@ static bool add(void *self, const struct sample_set *set, struct err *err)
 	return true;
 }
 
-/* It looks at the tables last that retention is at: their time is over just then. */
-static void what_the_snapshot_shows_is_there_until_the_end(void **state)
+/* The query reads the tables that retention is about to drop last. */
+static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 {
 	static const char age[] = "UPDATE chunk_raw SET late = false, "
 				  "arrival = arrival - interval '9 days'";
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct store_reader reader;
 	struct store_flush result;
 	struct sample_set set;
@@ -309,7 +309,7 @@ static void what_the_snapshot_shows_is_there_until_the_end(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
@@ -322,26 +322,26 @@ static void what_the_snapshot_shows_is_there_until_the_end(void **state)
 	begin_reader(&reader);
 	assert_good(store_reader_export(&reader, snapshot, sizeof(snapshot), &err), err);
 
-	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_keeper_run(&maintenance, &err), err);
 	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
 
-	assert_int_equal(keeper.partitions_dropped, 0);
+	assert_int_equal(maintenance.partitions_dropped, 0);
 	assert_int_equal(count, 4000);
 	store_reader_end(&reader);
-	assert_good(store_keeper_run(&keeper, &err), err);
-	assert_true(keeper.partitions_dropped >= 1);
+	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_true(maintenance.partitions_dropped >= 1);
 	store_reader_close(&reader);
 	store_writer_close(&writer);
 	selector_done(&selector);
 }
 
 const struct CMUnitTest read_tests[] = {
-	TEST(finds_by_every_matcher_what_a_plain_loop_finds),
+	TEST(every_matcher_finds_the_same_as_a_plain_loop),
 	TEST(a_series_label_wins_over_a_samples_of_the_same_name),
-	TEST(finds_samples_however_late_they_came),
+	TEST(finds_samples_however_late_they_arrived),
 	TEST(lists_labels_of_series_and_of_samples),
-	TEST(a_reader_says_that_there_are_no_tables_yet),
+	TEST(a_reader_reports_that_there_are_no_tables_yet),
 	TEST(a_row_without_the_label_is_not_read),
-	TEST(what_the_snapshot_shows_is_there_until_the_end),
+	TEST(partitions_of_the_snapshot_exist_until_its_end),
 };
 const size_t read_test_count = ARRAY_LEN(read_tests);

@@ -16,7 +16,7 @@ static int64_t sum(const struct sample_set *set)
 	return (int64_t)total;
 }
 
-static void a_partition_that_another_took_is_lost_and_the_rest_is_stored(void **state)
+static void a_partition_owned_by_another_is_lost_and_the_others_are_stored(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer owner, zombie;
@@ -63,7 +63,7 @@ static void a_partition_that_another_took_is_lost_and_the_rest_is_stored(void **
 	store_writer_close(&zombie);
 }
 
-static void a_host_whose_row_moved_spoils_every_part_that_spoke_of_it(void **state)
+static void a_host_whose_row_changed_loses_every_part_that_references_it(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
@@ -99,7 +99,7 @@ static void a_host_whose_row_moved_spoils_every_part_that_spoke_of_it(void **sta
 	assert_true(str_eq(other.status, mine.status) && other.taken == 11 && other.stored == 10);
 	assert_true(other.last_seen_ms == mine.last_seen_ms);
 
-	/* Another ingester moves it; then ours is a revision behind. */
+	/* Another ingester updates the row; our revision is out of date. */
 	struct store_part theirs = part_from(1, -1, 1, NULL), parts[2];
 
 	theirs.hosts = others;
@@ -114,9 +114,9 @@ static void a_host_whose_row_moved_spoils_every_part_that_spoke_of_it(void **sta
 	assert_true(parts[0].lost);
 	assert_false(parts[1].lost);
 
-	/* A row that was read and is gone has moved too. */
-	struct store_host gone = { .host = STR("gone"), .epoch = 1, .revision = 4 };
-	struct store_host *const gones[] = { &gone };
+	/* A row that was read and then deleted has changed as well. */
+	struct store_host scratch = { .host = STR("scratch"), .epoch = 1, .revision = 4 };
+	struct store_host *const gones[] = { &scratch };
 
 	parts[0] = part_from(0, 1, 2, NULL);
 	parts[0].hosts = gones;
@@ -126,7 +126,7 @@ static void a_host_whose_row_moved_spoils_every_part_that_spoke_of_it(void **sta
 	store_writer_close(&writer);
 }
 
-/* Two ingesters that speak of the same series, at once, many times over. */
+/* Two ingesters repeatedly store the same series at the same time. */
 static void *write_many(void *self)
 {
 	AUTO_ARENA arena = { 0 };
@@ -149,7 +149,7 @@ static void *write_many(void *self)
 	return NULL;
 }
 
-static void two_writers_of_the_same_series_do_not_disturb_each_other(void **state)
+static void two_writers_of_the_same_series_do_not_block_each_other(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int32_t partitions[] = { 1, 2 };
@@ -174,11 +174,11 @@ static void query_i64(struct postgres *pg, const char *sql, int64_t *ret_value)
 	*ret_value = postgres_get_i64(&rows, 0, 0);
 }
 
-static void drops_what_is_past_and_keeps_the_rest(void **state)
+static void drops_partitions_past_their_retention_only(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct store_flush result;
 	struct sample_set set;
 	uint64_t now = now_ms();
@@ -189,7 +189,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now - 9 * DAY_MS, &made, &err),
 		    err);
 	assert_true(made);
@@ -207,13 +207,13 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 			      ", true, 1, '', '')%c",
 			      now - 12 * DAY_MS, now - 12 * DAY_MS, '\0');
 
-	assert_good(store_keeper_run(&keeper, &err), err);
-	assert_int_equal(keeper.partitions_dropped, 3);
+	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_int_equal(maintenance.partitions_dropped, 3);
 	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 12 * DAY_MS, &made, &err),
 		    err);
 	assert_good(postgres_exec(&writer.pg, late.ptr, &err), err);
-	assert_good(store_keeper_run(&keeper, &err), err);
-	assert_int_equal(keeper.partitions_dropped, 3);
+	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_int_equal(maintenance.partitions_dropped, 3);
 
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
@@ -221,7 +221,7 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 	struct store_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
-	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_keeper_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
 	assert_int_equal(count, 4001);
 	query_i64(&writer.pg,
@@ -231,10 +231,10 @@ static void drops_what_is_past_and_keeps_the_rest(void **state)
 	store_writer_close(&writer);
 }
 
-static void forgets_hosts_that_are_heard_of_no_more(void **state)
+static void deletes_hosts_that_send_nothing_any_more(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct store_flush result;
 	struct store_host old = { .host = STR("old"), .epoch = 1 };
 	struct store_host young = { .host = STR("young"), .epoch = 1 };
@@ -245,7 +245,7 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	part.hosts = hosts;
 	part.host_count = 2;
 	flush(&writer, &part, 1, &result);
@@ -254,19 +254,19 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 				  &err),
 		    err);
 
-	/* To be heard again is to be young again. */
+	/* A host that sends again is young again. */
 	part = part_from(0, 1, 2, NULL);
 	part.hosts = &hosts[1];
 	part.host_count = 1;
 	flush(&writer, &part, 1, &result);
 	assert_false(part.lost);
-	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_keeper_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status WHERE host = 'young'", &count);
 	assert_int_equal(count, 1);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status", &count);
 	assert_int_equal(count, 1);
 
-	/* Whoever still believes in the row is told. */
+	/* A writer that still relies on the deleted row loses its part. */
 	part = part_from(0, 2, 3, NULL);
 	part.hosts = hosts;
 	part.host_count = 1;
@@ -275,10 +275,10 @@ static void forgets_hosts_that_are_heard_of_no_more(void **state)
 	store_writer_close(&writer);
 }
 
-static void a_detach_that_was_cut_short_is_finished_later(void **state)
+static void an_interrupted_detach_is_finalized_later(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct postgres other;
 	const struct postgres_options options = { .conninfo = postgres() };
 	int64_t count;
@@ -287,31 +287,31 @@ static void a_detach_that_was_cut_short_is_finished_later(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	assert_good(postgres_open(&other, &options, &err), err);
 	assert_good(
 		partition_make(&writer.pg, PARTITION_CHUNK_RAW, now_ms() - 9 * DAY_MS, &made, &err),
 		err);
 
-	/* A query that has looked at the table holds up the end of detaching. */
+	/* An open transaction that has read the table blocks the detach. */
 	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
-	assert_good(store_keeper_run(&keeper, &err), err);
-	assert_int_equal(keeper.partitions_dropped, 0);
+	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_int_equal(maintenance.partitions_dropped, 0);
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 1);
 	assert_good(postgres_exec(&other, "COMMIT", &err), err);
-	assert_good(store_keeper_run(&keeper, &err), err);
-	assert_int_equal(keeper.partitions_dropped, 1);
+	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_int_equal(maintenance.partitions_dropped, 1);
 	postgres_close(&other);
 	store_writer_close(&writer);
 }
 
-/* As a writer does it that has slept for an hour: its row has that hour's arrival. */
-static void rows_that_come_while_a_partition_goes_are_kept(void **state)
+/* A writer that was suspended for an hour adds a row with that hour's arrival. */
+static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct postgres other;
 	const struct postgres_options options = { .conninfo = postgres() };
 	uint64_t hour_ms = now_ms() - 3 * HOUR_MS;
@@ -325,32 +325,32 @@ static void rows_that_come_while_a_partition_goes_are_kept(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	assert_good(postgres_open(&other, &options, &err), err);
 	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, hour_ms, &made, &err), err);
 	assert_good(postgres_exec(&other, row.ptr, &err), err);
 
-	/* There is nothing in it, as far as can be seen. */
-	assert_good(store_keeper_run(&keeper, &err), err);
+	/* The partition looks empty. */
+	assert_good(store_keeper_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 1);
 	assert_good(postgres_exec(&other, "COMMIT", &err), err);
-	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_keeper_run(&maintenance, &err), err);
 
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 0);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
 	assert_int_equal(count, 1);
-	assert_int_equal(keeper.partitions_dropped, 0);
+	assert_int_equal(maintenance.partitions_dropped, 0);
 	postgres_close(&other);
 	store_writer_close(&writer);
 }
 
-/* As a machine has it that forgot the time. */
+/* As on a machine that lost the time. */
 static void a_clock_that_is_ahead_drops_nothing(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper keeper;
+	struct store_keeper maintenance;
 	struct sample_set set;
 	struct store_flush result;
 	AUTO_ARENA arena = { 0 };
@@ -360,7 +360,7 @@ static void a_clock_that_is_ahead_drops_nothing(void **state)
 
 	(void)state;
 	open_writer(&writer);
-	init_keeper(&keeper);
+	init_maintenance(&maintenance);
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
@@ -368,17 +368,17 @@ static void a_clock_that_is_ahead_drops_nothing(void **state)
 
 	flush(&writer, &part, 1, &result);
 	assert_good(postgres_exec(&writer.pg, "UPDATE chunk_raw SET merged = now()", &err), err);
-	keeper.options.now_ms = now_ms() + 400 * DAY_MS;
+	maintenance.options.now_ms = now_ms() + 400 * DAY_MS;
 
-	assert_good(store_keeper_run(&keeper, &err), err);
+	assert_good(store_keeper_run(&maintenance, &err), err);
 
-	assert_int_equal(keeper.partitions_dropped, 0);
+	assert_int_equal(maintenance.partitions_dropped, 0);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
 	assert_int_equal(count, 4000);
 	store_writer_close(&writer);
 }
 
-static void goes_on_after_the_connection_was_cut(void **state)
+static void continues_after_the_connection_was_lost(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer, killer;
@@ -400,7 +400,7 @@ static void goes_on_after_the_connection_was_cut(void **state)
 
 	struct store_part part = part_from(0, -1, 1, &set);
 
-	/* Where the end is known before anything is sent, another connection does it at once. */
+	/* If the loss is noticed before anything is sent, a new connection is opened at once. */
 	if (!store_writer_flush(&writer, &part, 1, &result, &err)) {
 		assert_int_equal(err.code, ERR_IO);
 		assert_false(part.lost);
@@ -413,8 +413,8 @@ static void goes_on_after_the_connection_was_cut(void **state)
 	store_writer_close(&killer);
 }
 
-/* Each of two samples may be a row, not both together: a name as large as a row may be. */
-static void what_one_row_cannot_hold_becomes_two(void **state)
+/* Each of two samples fits into a row, but not both: its name is as long as a row may be. */
+static void samples_too_large_for_one_row_become_two(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
@@ -451,8 +451,8 @@ static void what_one_row_cannot_hold_becomes_two(void **state)
 	store_writer_close(&writer);
 }
 
-/* What a trigger of the server's sees while the tables are made. */
-static void tables_wait_for_the_disk_though_samples_do_not(void **state)
+/* A trigger records the setting while the tables are created. */
+static void the_schema_is_committed_to_disk_though_samples_are_not(void **state)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	struct postgres pg;
@@ -482,16 +482,16 @@ static void tables_wait_for_the_disk_though_samples_do_not(void **state)
 }
 
 const struct CMUnitTest write_tests[] = {
-	TEST(a_partition_that_another_took_is_lost_and_the_rest_is_stored),
-	TEST(a_host_whose_row_moved_spoils_every_part_that_spoke_of_it),
-	TEST(two_writers_of_the_same_series_do_not_disturb_each_other),
-	TEST(drops_what_is_past_and_keeps_the_rest),
-	TEST(forgets_hosts_that_are_heard_of_no_more),
-	TEST(a_detach_that_was_cut_short_is_finished_later),
-	TEST(rows_that_come_while_a_partition_goes_are_kept),
+	TEST(a_partition_owned_by_another_is_lost_and_the_others_are_stored),
+	TEST(a_host_whose_row_changed_loses_every_part_that_references_it),
+	TEST(two_writers_of_the_same_series_do_not_block_each_other),
+	TEST(drops_partitions_past_their_retention_only),
+	TEST(deletes_hosts_that_send_nothing_any_more),
+	TEST(an_interrupted_detach_is_finalized_later),
+	TEST(rows_added_while_a_partition_is_detached_are_kept),
 	TEST(a_clock_that_is_ahead_drops_nothing),
-	TEST(goes_on_after_the_connection_was_cut),
-	TEST(what_one_row_cannot_hold_becomes_two),
-	TEST(tables_wait_for_the_disk_though_samples_do_not),
+	TEST(continues_after_the_connection_was_lost),
+	TEST(samples_too_large_for_one_row_become_two),
+	TEST(the_schema_is_committed_to_disk_though_samples_are_not),
 };
 const size_t write_test_count = ARRAY_LEN(write_tests);

@@ -272,7 +272,7 @@ def test_a_damaged_row_stays_and_the_others_are_merged(cell, protos):
     assert cell.samples() == SAMPLES_OF_ALL
     assert cell.rows("SELECT sum(samples)::bigint FROM chunk") == [(SAMPLES_OF_ALL - samples,)]
     assert metrics(cell.ingester)["decima_ingester_damaged_rows_total"] == 1
-    assert "a row is damaged, and stays as it is" in cell.ingester.log_file.read_text()
+    assert "a row is corrupt and is left unchanged" in cell.ingester.log_file.read_text()
 
 
 def test_a_day_without_a_partition_gets_one(cell, protos):

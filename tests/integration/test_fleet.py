@@ -205,7 +205,7 @@ def test_less_than_nothing_in_flight_is_explained(cell, protos, host):
     cell.produce(cpu_message(protos, "silent", {(1,): 4}), key=silent.id.encode(),
                  headers=headers(1))
 
-    assert "had come after all" in host.becomes(taken=5, stored=5, in_flight=-2)["why"]
+    assert "had arrived after all" in host.becomes(taken=5, stored=5, in_flight=-2)["why"]
     entry = silent.becomes(taken=0, stored=4, in_flight=-4, node="", version="")
     assert "without the agent's status" in entry["why"]
     assert abs(entry["last_seen"] - time.time()) < 120

@@ -31,7 +31,7 @@ def test_a_writer_stopped_in_its_copy_is_ended_by_another_one(cell, protos):
 
     assert len(found) == 1
     assert cell.ingester.alive()
-    assert "ended writers that stood still" in cell.ingester.last_words(50)
+    assert "terminated connections of stuck writers" in cell.ingester.last_words(50)
     os.close(stopped.send(signal.SIGCONT))
     wait_until(lambda: metrics(stopped)["decima_ingester_partitions_assigned"] == 2, 60,
                "it is back")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_seal - puts the checksums of a row right, in place, as far as its lengths lead: so that
- * what a test has spoiled is met by the decoder, and not stopped at the door.
+ * chunk_seal - recomputes the checksums of a row in place, as far as its lengths allow: so that the
+ * decoder, and not the checksum, meets what a test has corrupted.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "base/reader.h"
 #include "store/chunk_format.h"
 
-/* Past the lengths and bytes of so many columns. */
+/* Skips the lengths and bytes of `columns` columns. */
 static inline void chunk_seal_skip(struct reader *r, size_t columns)
 {
 	uint64_t stored[CHUNK_COLUMN_COUNT];

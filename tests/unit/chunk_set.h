@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_set - sets that tests write as rows, and the filter that reads all of one back.
+ * chunk_set - sample sets that tests encode as rows, and a filter that reads all samples back.
  */
 #pragma once
 
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
 
-/* Labels by id, as the table of series gives them. */
+/* Labels by id, like the table `series`. */
 static inline bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
 	const struct sample_set *set = self;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunk_set.h"
-#include "store/row_pieces.h"
+#include "store/chunk_encode.h"
+#include "store/chunk_ranges.h"
 #include "test.h"
 
 /* Enough for several slices. */
@@ -15,7 +16,7 @@ static const struct random_options large = {
 	.span_ms = 3600000,
 };
 
-/* The samples of the series whose ids are in the directory's run. */
+/* The samples of a range of series of the directory. */
 struct run {
 	struct sample_set *set;
 	const struct chunk_directory *directory;
@@ -32,17 +33,17 @@ static bool labels_in_run(void *self, uint64_t id, str type, struct labels *ret_
 	return false;
 }
 
-/* The pieces of a row, one after the other, as they come from the table. */
-static str put_together(str row, const struct row_pieces *pieces, struct arena *arena)
+/* Concatenates the ranges of a row, as the table returns them. */
+static str put_together(str row, const struct chunk_ranges *ranges, struct arena *arena)
 {
 	struct buf part = { .arena = arena };
 
-	for (size_t i = 0; i < pieces->count; i++)
-		buf_str(&part, (str){ row.ptr + pieces->pieces[i].at, pieces->pieces[i].len });
+	for (size_t i = 0; i < ranges->count; i++)
+		buf_str(&part, (str){ row.ptr + ranges->ranges[i].at, ranges->ranges[i].len });
 	return buf_bytes(&part);
 }
 
-static void a_part_of_a_row_holds_all_of_its_series(void **state)
+static void a_fragment_of_a_row_has_all_samples_of_its_series(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -68,16 +69,17 @@ static void a_part_of_a_row_holds_all_of_its_series(void **state)
 
 		wanted[i] = wanted[directory.series_count - 1 - i / 2] = true;
 
-		struct row_pieces pieces = row_pieces_choose(&directory, wanted, row.len, &scratch);
-		str part = put_together(row, &pieces, &scratch);
+		struct chunk_ranges ranges =
+			chunk_ranges_choose(&directory, wanted, row.len, &scratch);
+		str part = put_together(row, &ranges, &scratch);
 
 		sample_set_init(&from_part, &scratch);
 		sample_set_init(&from_row, &scratch);
 		assert_true(chunk_decode(row, &filter, &from_row, &all, &err));
 		assert_int_equal(all, large.samples);
-		filter.slices = pieces.slices;
+		filter.slices = ranges.slices;
 		assert_true(chunk_decode(part, &filter, &from_part, &samples, &err));
-		assert_true(pieces.slices ? samples < all : samples == all);
+		assert_true(ranges.slices ? samples < all : samples == all);
 		assert_true(str_eq(sample_set_text(&from_part, &scratch),
 				   sample_set_text(&from_row, &scratch)));
 		assert_int_equal(from_part.stacks.len, from_row.stacks.len);
@@ -85,8 +87,8 @@ static void a_part_of_a_row_holds_all_of_its_series(void **state)
 	}
 }
 
-/* What a row lacks, has twice or in another order must not be taken for all of it. */
-static void refuses_slices_that_are_not_those_that_were_asked_for(void **state)
+/* A row with slices missing, twice or in another order must not pass as complete. */
+static void rejects_slices_that_were_not_requested(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -117,12 +119,12 @@ static void refuses_slices_that_are_not_those_that_were_asked_for(void **state)
 	buf_str(&twice, first);
 	buf_str(&twice, first);
 	assert_false(chunk_decode(buf_bytes(&twice), &filter, &got, &samples, &err));
-	assert_string_equal(err.msg, "a row's slices are not in order");
+	assert_string_equal(err.msg, "the slices of a row are not in order");
 	buf_str(&turned, head);
 	buf_str(&turned, second);
 	buf_str(&turned, first);
 	assert_false(chunk_decode(buf_bytes(&turned), &filter, &got, &samples, &err));
 }
 
-RUN_TESTS(TEST(a_part_of_a_row_holds_all_of_its_series),
-	  TEST(refuses_slices_that_are_not_those_that_were_asked_for))
+RUN_TESTS(TEST(a_fragment_of_a_row_has_all_samples_of_its_series),
+	  TEST(rejects_slices_that_were_not_requested))

@@ -2,6 +2,7 @@
 #include "chunk_set.h"
 #include "profile/limits.h"
 #include "store/chunk_directory.h"
+#include "store/chunk_encode.h"
 #include "store/chunk_format.h"
 #include "store/limits.h"
 #include "test.h"
@@ -74,7 +75,7 @@ static void an_empty_set_is_a_row(void **state)
 	assert_int_equal(got.samples.len, 0);
 }
 
-static void samples_without_stacks_are_the_others_with_none(void **state)
+static void without_stacks_samples_are_the_same_otherwise(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -97,7 +98,7 @@ static void samples_without_stacks_are_the_others_with_none(void **state)
 	assert_int_equal(got.frames.len, 0);
 }
 
-static void samples_without_labels_are_the_others_with_none(void **state)
+static void without_labels_samples_are_the_same_otherwise(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got;
@@ -119,7 +120,7 @@ static void samples_without_labels_are_the_others_with_none(void **state)
 	assert_true(str_eq(sample_set_text(&set, &arena), sample_set_text(&got, &arena)));
 }
 
-static void leaves_out_what_the_filter_does_not_want(void **state)
+static void leaves_out_samples_that_the_filter_excludes(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, got, one;
@@ -147,7 +148,7 @@ static void leaves_out_what_the_filter_does_not_want(void **state)
 	assert_int_equal(samples, set.samples.len);
 }
 
-/* Samples of STACK_DEPTH_MAX frames, the leaf of each its own and of this name. */
+/* Samples with STACK_DEPTH_MAX frames; each has a leaf of its own, of this name. */
 static void add_deep(struct sample_set *set, uint64_t count, str name)
 {
 	uint32_t stack[STACK_DEPTH_MAX];
@@ -167,7 +168,7 @@ static void add_deep(struct sample_set *set, uint64_t count, str name)
 	}
 }
 
-static void a_set_too_large_for_a_row_is_left_to_be_cut(void **state)
+static void a_set_too_large_for_a_row_is_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set, named, got;
@@ -186,7 +187,7 @@ static void a_set_too_large_for_a_row_is_left_to_be_cut(void **state)
 		chunk_decode(chunk_encode(&set, 1, &arena, NULL), &filter, &got, &samples, &err));
 	assert_int_equal(got.samples.len, set.samples.len);
 
-	/* Nothing is so large that it cannot be written at all. */
+	/* A single sample can always be written. */
 	sample_set_init(&named, &arena);
 	add_deep(&named, 2, name);
 	assert_int_equal(chunk_encode(&named, 1, &arena, NULL).len, 0);
@@ -198,7 +199,7 @@ static void a_set_too_large_for_a_row_is_left_to_be_cut(void **state)
 	assert_int_equal(samples, 1);
 }
 
-static void the_directory_says_what_stands_in_the_row(void **state)
+static void the_directory_matches_the_row(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -232,7 +233,7 @@ static void the_directory_says_what_stands_in_the_row(void **state)
 	for (size_t len = 0; len < bytes.len; len++)
 		assert_false(chunk_directory_read((str){ bytes.ptr, len }, &got, &arena, &err));
 
-	/* A series that is in no slice, or one too many. */
+	/* A series in no slice, or one series too many. */
 	for (size_t wrong = 2; wrong <= 4; wrong += 2) {
 		slices[0].series_count = wrong;
 		bytes = chunk_directory_write(&directory, &arena);
@@ -282,7 +283,7 @@ static str file_read(const char *path, struct arena *arena)
 	return (str){ bytes, len };
 }
 
-/* Which was written of the same random set when that was the version. */
+/* Written from the same random set by version 1. */
 static void reads_a_row_of_version_1(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -322,9 +323,8 @@ static void reads_a_row_of_version_1(void **state)
 }
 
 RUN_TESTS(TEST(reads_back_what_was_written), TEST(a_row_read_and_written_again_does_not_grow),
-	  TEST(an_empty_set_is_a_row), TEST(samples_without_stacks_are_the_others_with_none),
-	  TEST(samples_without_labels_are_the_others_with_none),
-	  TEST(leaves_out_what_the_filter_does_not_want),
+	  TEST(an_empty_set_is_a_row), TEST(without_stacks_samples_are_the_same_otherwise),
+	  TEST(without_labels_samples_are_the_same_otherwise),
+	  TEST(leaves_out_samples_that_the_filter_excludes),
 	  TEST(reads_back_the_smallest_and_the_largest_values), TEST(reads_a_row_of_version_1),
-	  TEST(a_set_too_large_for_a_row_is_left_to_be_cut),
-	  TEST(the_directory_says_what_stands_in_the_row))
+	  TEST(a_set_too_large_for_a_row_is_rejected), TEST(the_directory_matches_the_row))

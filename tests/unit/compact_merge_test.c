@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_decode.h"
+#include "store/chunk_encode.h"
 #include "store/chunk_rows.h"
 #include "store/compact_merge.h"
 #include "test.h"
@@ -12,7 +13,7 @@
 
 enum { ROWS = 20, LEVEL = 3 };
 
-/* Labels by id, as the table of series gives them. */
+/* Labels by id, like the table `series`. */
 static bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labels)
 {
 	const struct sample_set *set = self;
@@ -25,7 +26,7 @@ static bool labels_in(void *self, uint64_t id, str type, struct labels *ret_labe
 	return false;
 }
 
-/* A row as it came: of one seed, `span_ms` long. */
+/* A raw row: of one seed, `span_ms` long. */
 static struct compact_row random_row(uint64_t seed, uint64_t span_ms, struct sample_set *all)
 {
 	struct sample_set set;
@@ -55,7 +56,7 @@ static struct compact_row random_row(uint64_t seed, uint64_t span_ms, struct sam
 	return row;
 }
 
-/* Reads a chunk back, and sees that it is of one hour. */
+/* Reads a chunk back and checks that it belongs to one hour. */
 struct reading {
 	struct sample_set *all, *got;
 	uint64_t start_ms;
@@ -95,7 +96,7 @@ static size_t merge_and_read(const struct compact_row *rows, size_t count, struc
 	return reading.rows;
 }
 
-static void what_is_merged_is_what_came(void **state)
+static void merged_samples_are_the_original_samples(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set all, got;
@@ -127,7 +128,7 @@ static void a_row_of_many_hours_becomes_a_chunk_of_each(void **state)
 	assert_true(str_eq(sample_set_text(&all, &arena), sample_set_text(&got, &arena)));
 }
 
-static void a_damaged_row_is_told(void **state)
+static void a_corrupt_row_is_reported(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set all;
@@ -145,8 +146,8 @@ static void a_damaged_row_is_told(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-/* Columns that lie would make samples vanish: the row is not merged then. */
-static void a_row_that_holds_other_samples_than_it_says_is_told(void **state)
+/* With wrong columns samples would be lost: the row is not merged. */
+static void a_row_whose_samples_contradict_its_columns_is_reported(void **state)
 {
 	static const struct {
 		int64_t first, last, samples;
@@ -172,5 +173,6 @@ static void a_row_that_holds_other_samples_than_it_says_is_told(void **state)
 	}
 }
 
-RUN_TESTS(TEST(what_is_merged_is_what_came), TEST(a_row_of_many_hours_becomes_a_chunk_of_each),
-	  TEST(a_damaged_row_is_told), TEST(a_row_that_holds_other_samples_than_it_says_is_told))
+RUN_TESTS(TEST(merged_samples_are_the_original_samples),
+	  TEST(a_row_of_many_hours_becomes_a_chunk_of_each), TEST(a_corrupt_row_is_reported),
+	  TEST(a_row_whose_samples_contradict_its_columns_is_reported))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The id of a pair is of its name and its value, wherever one ends and the other begins.
+ * The id of a pair depends on where its name ends and its value begins.
  */
 #include "store/label_pair.h"
 #include "store/store_stats.h"
 #include "test.h"
 
-static void a_pair_is_another_one_when_a_letter_moves_from_its_value_to_its_name(void **state)
+static void moving_a_letter_from_value_to_name_changes_the_id(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int64_t id = label_pair_id(STR("ab"), STR("cd"), &arena);
@@ -19,8 +19,8 @@ static void a_pair_is_another_one_when_a_letter_moves_from_its_value_to_its_name
 	assert_int_not_equal(label_pair_id(STR("ab"), (str){ 0 }, &arena), id);
 }
 
-/* They are keys of tables that outlive the program. */
-static void ids_are_what_they_were_in_the_first_version(void **state)
+/* Ids are keys in tables, so they must never change. */
+static void ids_are_the_same_as_in_the_first_version(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 
@@ -29,7 +29,7 @@ static void ids_are_what_they_were_in_the_first_version(void **state)
 			 INT64_C(-0x2a9552503bfe96cf));
 }
 
-static void what_a_helper_read_is_added_but_not_its_time(void **state)
+static void counts_of_a_worker_are_added_but_not_its_times(void **state)
 {
 	struct store_stats whole = { .chunks = 1, .read_ns = 5, .series = 2 };
 	struct store_stats part = { .chunks = 2,
@@ -55,6 +55,6 @@ static void what_a_helper_read_is_added_but_not_its_time(void **state)
 		    whole.read_ns == 5);
 }
 
-RUN_TESTS(TEST(a_pair_is_another_one_when_a_letter_moves_from_its_value_to_its_name),
-	  TEST(ids_are_what_they_were_in_the_first_version),
-	  TEST(what_a_helper_read_is_added_but_not_its_time))
+RUN_TESTS(TEST(moving_a_letter_from_value_to_name_changes_the_id),
+	  TEST(ids_are_the_same_as_in_the_first_version),
+	  TEST(counts_of_a_worker_are_added_but_not_its_times))

@@ -4,7 +4,7 @@
 #include "store/raw_row.h"
 #include "test.h"
 
-/* Columns of RAW_ROW_COPY, as COPY BINARY has them: big endian, behind their lengths. */
+/* Columns of RAW_ROW_COPY in binary COPY format: big endian, each after its length. */
 enum { ARRIVAL, BUCKET, FIRST_MS, LAST_MS, LATE, SAMPLES, DIRECTORY, PAYLOAD, JOINED, COLUMNS };
 
 static const uint64_t now_ms = UINT64_C(1790000000000);
@@ -42,7 +42,7 @@ static uint64_t copied(uint64_t first_ms, uint64_t last_ms, uint64_t ret_columns
 	return arrival_ms;
 }
 
-static void a_row_says_where_and_when(void **state)
+static void a_row_has_its_bucket_and_times(void **state)
 {
 	uint64_t columns[COLUMNS];
 
@@ -58,7 +58,7 @@ static void a_row_says_where_and_when(void **state)
 	assert_int_equal(columns[JOINED], 1);
 }
 
-static void what_is_older_than_an_hour_is_late(void **state)
+static void a_row_older_than_an_hour_is_late(void **state)
 {
 	uint64_t columns[COLUMNS];
 
@@ -69,7 +69,7 @@ static void what_is_older_than_an_hour_is_late(void **state)
 	assert_int_equal(columns[LATE], 1);
 }
 
-/* No sample is further ahead of its arrival than readers look. */
+/* No sample is further ahead of its arrival than readers search. */
 static void a_clock_that_was_set_back_does_not_hide_samples(void **state)
 {
 	uint64_t columns[COLUMNS], before, ahead;
@@ -82,5 +82,5 @@ static void a_clock_that_was_set_back_does_not_hide_samples(void **state)
 	assert_int_equal(ahead - before, 30 * 1000); /* PostgreSQL's microseconds */
 }
 
-RUN_TESTS(TEST(a_row_says_where_and_when), TEST(what_is_older_than_an_hour_is_late),
+RUN_TESTS(TEST(a_row_has_its_bucket_and_times), TEST(a_row_older_than_an_hour_is_late),
 	  TEST(a_clock_that_was_set_back_does_not_hide_samples))

@@ -17,7 +17,7 @@ static struct labels labels_on(const char *comm, const char *node, struct arena 
 	return (struct labels){ items, 3 };
 }
 
-/* Each host runs the same: of each stack host + 1 ticks of CPU, and ten times that of wall time. */
+/* Each host has the same stacks: host + 1 ticks of CPU each, and ten times that of wall time. */
 static struct labels *fill(struct sample_set *set, const char *comm)
 {
 	static const char *const nodes[HOSTS] = { "a", "b", "c", "d", "e" };
@@ -75,7 +75,7 @@ static void hosts_become_one(void **state)
 	assert_int_equal(of_type[1], STACKS * 150);
 }
 
-static void a_series_that_nobody_knows_is_left_out(void **state)
+static void a_series_without_stored_labels_is_left_out(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set sums, fleet;
@@ -97,7 +97,7 @@ static void a_series_that_nobody_knows_is_left_out(void **state)
 	assert_int_equal(cpu, STACKS * 14);
 }
 
-static void what_lacks_instances_already_stays(void **state)
+static void sums_without_instances_stay_unchanged(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set sums, fleet, day, again;
@@ -107,7 +107,7 @@ static void what_lacks_instances_already_stays(void **state)
 	rollup_fleet_fold(&sums, fill(&sums, "nginx"), &arena, &fleet);
 	sample_set_init(&day, &arena);
 
-	struct labels *labels = fill(&day, "nginx"); /* of an hour that stood alone */
+	struct labels *labels = fill(&day, "nginx"); /* of an hour with ALONE sums only */
 
 	sample_set_merge(&day, &fleet, NULL);
 	labels = memcpy(arena_array(&arena, struct labels, day.series.len), labels,
@@ -126,7 +126,7 @@ static void what_lacks_instances_already_stays(void **state)
 	}
 }
 
-static void nothing_stays_nothing(void **state)
+static void an_empty_set_stays_empty(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set sums, fleet;
@@ -137,7 +137,7 @@ static void nothing_stays_nothing(void **state)
 	assert_int_equal(fleet.samples.len, 0);
 }
 
-static void what_names_an_instance_is_left_out(void **state)
+static void labels_of_instances_are_left_out(void **state)
 {
 	static const char *const lacks[] = { "node",
 					     "pod",
@@ -169,6 +169,6 @@ static void what_names_an_instance_is_left_out(void **state)
 		assert_false(rollup_fleet_lacks(str_from(has[i])));
 }
 
-RUN_TESTS(TEST(hosts_become_one), TEST(a_series_that_nobody_knows_is_left_out),
-	  TEST(what_lacks_instances_already_stays), TEST(nothing_stays_nothing),
-	  TEST(what_names_an_instance_is_left_out))
+RUN_TESTS(TEST(hosts_become_one), TEST(a_series_without_stored_labels_is_left_out),
+	  TEST(sums_without_instances_stay_unchanged), TEST(an_empty_set_stays_empty),
+	  TEST(labels_of_instances_are_left_out))

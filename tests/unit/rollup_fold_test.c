@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "profile/profile_type.h"
 #include "random_set.h"
-#include "store/chunk.h"
+#include "store/chunk_encode.h"
 #include "store/rollup_fold.h"
 #include "test.h"
 
@@ -26,7 +26,7 @@ static struct compact_row row_of(const struct sample_set *set, struct arena *are
 	return row;
 }
 
-/* What a set is when times and labels are gone and all else is added up: the slow way. */
+/* The reference: removes times and labels and sums the rest, the slow way. */
 static str sums_text(const struct sample_set *set, struct arena *arena)
 {
 	struct sample_set sums = *set;
@@ -47,7 +47,7 @@ static str sums_text(const struct sample_set *set, struct arena *arena)
 		sums.samples.items[at].value =
 			(int64_t)((uint64_t)sums.samples.items[at].value + (uint64_t)sample->value);
 	}
-	/* Series are told apart by their ids alone there. */
+	/* Series are distinguished by their ids only. */
 	for (size_t i = 0; i < sums.series.len; i++) {
 		struct series *series = &sums.series.items[i];
 		struct label *label = arena_new(arena, struct label);
@@ -101,7 +101,7 @@ static void an_hour_is_the_sum_of_its_rows(void **state)
 	}
 }
 
-static void many_sums_are_held_once(void **state)
+static void many_sums_are_stored_once(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -136,7 +136,7 @@ static void many_sums_are_held_once(void **state)
 		assert_int_equal(fold.sums.samples.items[i].value, ROWS);
 }
 
-/* What samples say of one process: sums by the stack's address, and times. */
+/* The samples of one process: sums by the stack's address, and times. */
 struct process_sums {
 	int64_t sums[8];
 	bool seen[8], at[64];
@@ -171,7 +171,7 @@ static void put_process(const struct process_sums *process, struct buf *out)
 	buf_format(out, "\n");
 }
 
-/* Sums by process and stack, and times by process, said as samples of a set. */
+/* Sums by process and stack, and times by process, as samples of a set. */
 static str gauge_text(const struct sample_set *set, struct arena *arena)
 {
 	struct process_sums processes[4][3] = { 0 };
@@ -193,7 +193,7 @@ static str gauge_text(const struct sample_set *set, struct arena *arena)
 	return buf_bytes(&out);
 }
 
-/* Heaps of processes with more stacks than profiles, and the other way round. */
+/* Processes with more stacks than profiles, and vice versa. */
 static void fill_heaps(struct sample_set *set, uint32_t chance)
 {
 	static const char *const pids[] = { "0", "1", "2" };
@@ -233,7 +233,7 @@ static void fill_heaps(struct sample_set *set, uint32_t chance)
 	}
 }
 
-static void of_a_gauge_sums_and_times_by_process_are_kept(void **state)
+static void a_gauge_keeps_sums_and_times_by_process(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set all;
@@ -255,7 +255,7 @@ static void of_a_gauge_sums_and_times_by_process_are_kept(void **state)
 		assert_true(rollup_fold_add(&fold, &row, &err));
 	}
 	rollup_fold_end(&fold);
-	for (uint32_t i = 0; i < all.series.len; i++) /* merging has named them anew */
+	for (uint32_t i = 0; i < all.series.len; i++) /* merging has changed their ids */
 		all.series.items[i].id =
 			(uint64_t)(all.series.items[i].labels.items[0].value.ptr[0] - '0') + 1;
 
@@ -265,7 +265,7 @@ static void of_a_gauge_sums_and_times_by_process_are_kept(void **state)
 	assert_true(str_eq(gauge_text(&fold.gauges, &arena), gauge_text(&all, &arena)));
 }
 
-static void gauges_are_kept_apart_from_what_adds_up(void **state)
+static void gauges_are_separate_from_sums(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -302,7 +302,7 @@ static void gauges_are_kept_apart_from_what_adds_up(void **state)
 	assert_int_equal(fold.gauges.samples.items[4].value, 0);
 }
 
-static void a_row_of_other_times_than_it_says_is_told(void **state)
+static void a_row_with_samples_outside_its_times_is_reported(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
@@ -321,7 +321,7 @@ static void a_row_of_other_times_than_it_says_is_told(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void a_damaged_row_is_told(void **state)
+static void a_corrupt_row_is_reported(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct rollup_fold fold;
@@ -334,7 +334,6 @@ static void a_damaged_row_is_told(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 }
 
-RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(many_sums_are_held_once),
-	  TEST(of_a_gauge_sums_and_times_by_process_are_kept),
-	  TEST(gauges_are_kept_apart_from_what_adds_up),
-	  TEST(a_row_of_other_times_than_it_says_is_told), TEST(a_damaged_row_is_told))
+RUN_TESTS(TEST(an_hour_is_the_sum_of_its_rows), TEST(many_sums_are_stored_once),
+	  TEST(a_gauge_keeps_sums_and_times_by_process), TEST(gauges_are_separate_from_sums),
+	  TEST(a_row_with_samples_outside_its_times_is_reported), TEST(a_corrupt_row_is_reported))

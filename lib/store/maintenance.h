@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * maintenance - periodic work on the tables: partitions, retention and stuck writers.
+ *
+ * A run creates partitions ahead of time, drops data past its retention (retention.h) and
+ * terminates the connections of stuck writers (stuck_writers.h). Some of it waits for running
+ * queries, perhaps for half a minute. It therefore needs a thread of its own, and has a connection
+ * of its own that is open only during a run. Any number of ingesters may run it at the same time.
+ */
+#pragma once
+
+#include "client/postgres.h"
+
+struct store_keeper_options {
+	const char *postgres; /* libpq conninfo or URI */
+	uint64_t retention_raw_ns, retention_rollup_ns;
+	uint64_t detach_ms; /* how long DETACH waits for queries until the next run; 0: 30 s */
+	uint64_t now_ms;    /* for tests: the local time; 0: read the clock */
+	const struct stop *stop;
+};
+
+struct store_keeper {
+	/* read freely: since init */
+	uint64_t partitions_made, partitions_dropped;
+	uint64_t writers_ended; /* connections of stuck writers that were terminated */
+	/* private */
+	struct store_keeper_options options;
+	struct postgres pg;
+};
+
+void store_keeper_init(struct store_keeper *maintenance,
+		       const struct store_keeper_options *options);
+
+/* Runs once; to be called about once a minute. ERR_NOT_FOUND: the tables do not exist yet. */
+bool store_keeper_run(struct store_keeper *maintenance, struct err *err) MUST_CHECK;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * received_set - the batch numbers of one spool that were received. Pure.
+ *
+ *     highest = 9, missing = { [4,5], [8,8] }  ──►  received: 1 2 3 6 7 9
+ *
+ * Numbers start at 1 and are assigned without gaps, so the highest number and the missing ranges
+ * below it suffice to classify a batch as new, late or duplicate. Batches of a host can arrive out
+ * of order after the host moved to another Kafka partition; therefore up to RECEIVED_RANGES_MAX
+ * missing ranges are stored. Beyond that the oldest range is given up and its numbers count as gap.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "store/limits.h"
+
+/* Inclusive at both ends. */
+struct seen_range {
+	uint64_t first, last;
+};
+
+struct seen {
+	uint64_t highest;
+	uint64_t gap;               /* numbers that were given up */
+	struct seen_range *missing; /* ascending, not adjacent */
+	size_t missing_count, missing_cap;
+};
+
+enum seen_verdict {
+	SEEN_NEW,       /* above the highest number */
+	SEEN_LATE,      /* was missing until now */
+	SEEN_DUPLICATE, /* was received before, or given up */
+	SEEN_VERDICT_COUNT,
+};
+
+/* Classifies the number and adds it. Ranges grow in the arena. `sequence` is at least 1. */
+enum seen_verdict seen_take(struct seen *set, uint64_t sequence, struct arena *arena);
+
+/* True if adding the number would return SEEN_DUPLICATE. */
+bool seen_has(const struct seen *set, uint64_t sequence);
+
+/* Count of missing numbers. */
+uint64_t seen_missing(const struct seen *set);
+
+/* Count of missing numbers below `sequence`. */
+uint64_t seen_missing_below(const struct seen *set, uint64_t sequence);
+
+/*
+ * Formats the missing ranges as PostgreSQL's int8multirange, `{[4,6),[8,9)}`, and parses them; the
+ * parser keeps highest and gap. ERR_INVALID: the text is not in that canonical form, or has more
+ * than RECEIVED_RANGES_MAX ranges.
+ */
+str seen_missing_text(const struct seen *set, struct arena *arena);
+bool seen_missing_parse(str text, struct arena *arena, struct seen *ret_seen,
+			struct err *err) MUST_CHECK;
