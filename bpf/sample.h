@@ -38,9 +38,9 @@ enum {
 	SAMPLE_STACK_BYTES_MAX = SAMPLE_STACK_PIECE * SAMPLE_STACK_PIECES, /* of a record */
 	SAMPLE_STACK_RECORDS = 3,
 	SAMPLE_STACK_WHOLE_MAX = SAMPLE_STACK_BYTES_MAX * SAMPLE_STACK_RECORDS,
-	TRAVELS_PER_SECOND_MIN = 20, /* as many as ticks, and one more, within these */
-	TRAVELS_PER_SECOND_MAX = 100,
-	TRAVELS_BURST = 8,
+	STACKS_SHIPPED_PER_SECOND_MIN = 20, /* as many as ticks, and one more, within these */
+	STACKS_SHIPPED_PER_SECOND_MAX = 100,
+	STACKS_SHIPPED_BURST = 8,
 };
 
 /* How the walk of the user stack ended. */
@@ -94,8 +94,8 @@ enum sampler_count {
 	CUT_USER_UNSUPPORTED,
 	CUT_USER_32BIT,
 	CUT_USER_EXEC,
-	STACK_TRAVELLED,
-	STACK_STAYED, /* would have travelled, beyond the rate or with the ring half full */
+	STACK_SHIPPED,
+	STACK_NOT_SHIPPED, /* would have travelled, beyond the rate or with the ring half full */
 	SAMPLER_COUNT_COUNT,
 };
 _Static_assert(CUT_USER_EXEC - CUT_USER_TOO_DEEP == USER_END_COUNT - 1 - USER_END_TOO_DEEP,
@@ -103,8 +103,8 @@ _Static_assert(CUT_USER_EXEC - CUT_USER_TOO_DEEP == USER_END_COUNT - 1 - USER_EN
 
 enum {
 	SAMPLE_KERNEL_THREAD = 1 << 0,
-	SAMPLE_FRAME_POINTERS = 1 << 1, /* at least one step of the walk was by frame pointers */
-	SAMPLE_STACK_TRAVELS = 1 << 2,  /* BPF knows too little: registers and stack go along */
+	SAMPLE_FRAME_POINTERS = 1 << 1,   /* at least one step of the walk was by frame pointers */
+	SAMPLE_NEEDS_AGENT_WALK = 1 << 2, /* BPF knows too little: registers and stack go along */
 	SAMPLE_GUESSED = 1 << 3,   /* a step was a guess: the next word that looks returned to */
 	SAMPLE_CONTINUES = 1 << 4, /* no sample: more of the stack of one that came before */
 	SAMPLE_SKIPPED_AT = 8,     /* from this bit on: pages of the stack that were not there */

@@ -24,9 +24,10 @@ struct scratch {
 	struct {
 		uint32_t tgid, generation; /* generation.lists when it was found */
 		struct unwind_process process;
-	} last;                                  /* the process that was found last */
-	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
-	uint64_t stack_more; /* where the stack goes on that has been sent; 0: nowhere */
+	} last; /* the process that was found last */
+	uint64_t ship_tokens_at_ns,
+		ship_tokens_ns; /* each stack that travels takes ns_per_shipped_stack */
+	uint64_t stack_more;    /* where the stack goes on that has been sent; 0: nowhere */
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
 };

@@ -22,16 +22,16 @@
 /* Said before it is loaded: what is not there, or not wanted, the verifier never looks at. */
 READ_ONLY bool has_task_pt_regs;
 READ_ONLY bool may_guess;
-READ_ONLY bool all_travel; /* each stack that is walked here goes along, too: for tests */
+READ_ONLY bool ship_all_stacks; /* each stack that is walked here goes along, too: for tests */
 
 struct unwind_seen;
 static struct unwind_seen *seen_at(uint64_t number);
 
 #define UNWIND_MAY_GUESS may_guess
 #define UNWIND_SEEN_AT   seen_at
-#include "known.h"
+#include "process_lookup.h"
 #include "sample_scratch.h"
-#include "travel.h"
+#include "shipped_stack.h"
 #include "unwind.h"
 #include "unwind_maps.h"
 
@@ -100,7 +100,7 @@ static struct unwind_seen *seen_at(uint64_t number)
 	return of ? &of->seen[number & (UNWIND_SEEN - 1)] : NULL;
 }
 
-static __always_inline void tell_task(struct sample_record *out, struct task_struct *task)
+static __always_inline void fill_task(struct sample_record *out, struct task_struct *task)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	uint64_t pid_tgid = bpf_get_current_pid_tgid();
@@ -122,7 +122,7 @@ static __always_inline void tell_task(struct sample_record *out, struct task_str
 }
 
 /* A tick in user mode has none; to ask would cost two microseconds. */
-static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx,
+static __always_inline void read_kernel_stack(struct bpf_perf_event_data *ctx,
 					      struct sample_record *out)
 {
 	if (registers_in_user_mode(&ctx->regs))
@@ -141,8 +141,8 @@ static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratc
 	struct sample_record *out = &scratch->record;
 	struct task_struct *task = (void *)bpf_get_current_task();
 
-	tell_task(out, task);
-	take_kernel_stack(ctx, out);
+	fill_task(out, task);
+	read_kernel_stack(ctx, out);
 	scratch->walk.end = USER_END_NONE;
 	scratch->walk.flags = 0;
 	/* Kernel threads, and processes that have given their memory back on their way out. */
@@ -157,7 +157,7 @@ static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratc
 		return false;
 	stack_window_begin(&scratch->window);
 	scratch->walk.generation = generation;
-	unwind_begin(&scratch->walk, known_process(scratch, task));
+	unwind_begin(&scratch->walk, process_lookup(scratch, task));
 	return true;
 }
 
@@ -174,7 +174,7 @@ static __always_inline bool walk_on(struct scratch *scratch)
 		unwind_stop(walk, USER_END_TOO_DEEP);
 		return false;
 	}
-	unwind_part(walk);
+	unwind_round(walk);
 	if (unwind_is_between(walk))
 		return true;
 	out->frames[at] = walk->shown;
@@ -226,25 +226,25 @@ static __always_inline int finish(struct scratch *scratch)
 	/* Out of what was listed: most often to what was mapped since, and the agent knows by then.
 	 */
 	if (out->user_end == USER_END_NO_MAPPING)
-		out->flags |= SAMPLE_STACK_TRAVELS;
+		out->flags |= SAMPLE_NEEDS_AGENT_WALK;
 
 	uint64_t bytes = offsetof(struct sample_record, frames) +
 			 sizeof(uint64_t) * ((uint64_t)out->kernel_frames + out->user_frames);
-	bool travels = out->flags & SAMPLE_STACK_TRAVELS && travel_begin(scratch);
+	bool is_shipped = out->flags & SAMPLE_NEEDS_AGENT_WALK && shipped_stack_begin(scratch);
 
-	if (travels || all_travel)
-		bytes = travel_add_stack(scratch, bytes, has_task_pt_regs);
+	if (is_shipped || ship_all_stacks)
+		bytes = shipped_stack_add(scratch, bytes, has_task_pt_regs);
 	if (!scratch_send(scratch, bytes)) {
 		count(TICK_RING_FULL);
 		return 0;
 	}
 	count(TICK_SENT);
-	if (out->flags & SAMPLE_STACK_TRAVELS)
-		count(out->stack_bytes ? STACK_TRAVELLED : STACK_STAYED);
+	if (out->flags & SAMPLE_NEEDS_AGENT_WALK)
+		count(out->stack_bytes ? STACK_SHIPPED : STACK_NOT_SHIPPED);
 	count_cuts(out);
-	if (travels && scratch->stack_more)
+	if (is_shipped && scratch->stack_more)
 		for (int i = 1; i < SAMPLE_STACK_RECORDS; i++)
-			if (!travel_send_more())
+			if (!shipped_stack_send_more())
 				break;
 	return 0;
 }

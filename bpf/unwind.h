@@ -27,8 +27,8 @@
 #include "unwind_walk.h"
 
 /* Flags of mappings and processes become the walk's as they are. */
-_Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_STACK_TRAVELS &&
-		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_STACK_TRAVELS,
+_Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_NEEDS_AGENT_WALK &&
+		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_NEEDS_AGENT_WALK,
 	       "who knows better by then walks it again");
 
 static inline void unwind_stop(struct unwind *walk, enum user_end end)
@@ -63,11 +63,11 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
 	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, walk->now.pc);
 	if (!walk->is_mapped)
-		walk->flags |= SAMPLE_STACK_TRAVELS;
+		walk->flags |= SAMPLE_NEEDS_AGENT_WALK;
 }
 
 /* What was tried in generated code was wrong: back to the frame, to go on past it. */
-static inline void unwind_return(struct unwind *walk)
+static inline void unwind_go_back(struct unwind *walk)
 {
 	walk->now.pc = walk->before.pc;
 	walk->now.general[UNWIND_FRAME_POINTER] = walk->before.frame_pointer;
@@ -97,7 +97,7 @@ static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_e
 	if (walk->is_known)
 		walk->is_mapped = unwind_find_mapping(walk, walk->now.pc - !is_exact);
 	if (is_tried && !unwind_is_found(walk))
-		return unwind_return(walk);
+		return unwind_go_back(walk);
 	if (is_tried)
 		walk->flags |= walk->is_scanned ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
 	walk->is_exact = walk->has_all = is_exact;
@@ -205,7 +205,7 @@ static inline void unwind_by_guess(struct unwind *walk)
 	walk->is_scanned = true;
 	if (hits == 0) {
 		walk->before.stack = stack + 8 * (uint64_t)(UNWIND_GUESS_WORDS - 1);
-		return unwind_return(walk);
+		return unwind_go_back(walk);
 	}
 	/* By way of memory: old verifiers follow where an index comes from, instruction by
 	 * instruction. */
@@ -440,7 +440,7 @@ static inline bool unwind_is_between(const struct unwind *walk)
 }
 
 /* Of a step; it is whole unless unwind_is_between(). */
-static inline void unwind_part(struct unwind *walk)
+static inline void unwind_round(struct unwind *walk)
 {
 	struct unwind_rule rule;
 	enum user_end astray = unwind_rule_here(walk, &rule);
@@ -464,6 +464,6 @@ static inline void unwind_part(struct unwind *walk)
 static inline void unwind_step(struct unwind *walk)
 {
 	do
-		unwind_part(walk);
+		unwind_round(walk);
 	while (unwind_is_between(walk));
 }

@@ -46,7 +46,7 @@ struct unwind {
 	struct unwind_generation generation; /* what is remembered of another holds no more */
 	uint64_t shown; /* the address of the frame that was left last, for a record */
 	uint32_t end;   /* enum user_end; USER_END_NONE: the walk goes on */
-	uint32_t flags; /* SAMPLE_FRAME_POINTERS, SAMPLE_STACK_TRAVELS */
+	uint32_t flags; /* SAMPLE_FRAME_POINTERS, SAMPLE_NEEDS_AGENT_WALK */
 	/* private */
 	uint64_t list; /* place of the process' mappings, as in struct unwind_process */
 	uint32_t list_count;

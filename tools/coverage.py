@@ -48,9 +48,9 @@ PURE = {
         chunk_encoder chunk_rows chunk_slices chunk_stacks closing_sum compact_merge compact_row
         known label_pair raw_row rollup_fleet rollup_fold rollup_gauge rollup_sum row_pieces seen
         store_bounds store_stats""",
-    "services/agent": """batch cgroup collect containers docker_object external_labels heap held
-        kallsyms kernel_version mappings pace proc_maps process_image process_read sample_parse
-        side_band_record spool_file stack_walk tally timeline""",
+    "services/agent": """batch cgroup collect containers deferred_samples docker_object
+        external_labels heap kallsyms kernel_version loss_counters mappings pace proc_maps
+        process_image process_read sample_parse sideband_record spool_file stack_walk timeline""",
     "services/debuginfo": "misses question",
     "services/ingester": "culprit number part unreadable",
     "services/querier": """collapsed diff flame flame_paths flame_report flame_table fleet_answer

@@ -14,7 +14,7 @@ enum {
 	KSYMBOLS_MAX = 16384, /* symbols told by the side band: BPF programs, trampolines */
 	EXTERNAL_LABELS_MAX = 32,
 	TIMELINE_BYTES_MAX = 64 << 20, /* events waiting for their time; more: samples are lost */
-	HELD_BYTES_MAX =
+	DEFERRED_BYTES_MAX =
 		16 << 20, /* samples waiting for a table; more: walked with what there is */
 	CPUS_MAX = 4096,
 	DESCRIPTORS_WANTED = 16384,  /* file descriptors that are asked for at the start */
@@ -64,15 +64,15 @@ enum {
 };
 
 enum {
-	SIDE_BAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
+	SIDEBAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
 	SAMPLE_RING_BYTES_MAX = 64 << 20,
 	SAMPLE_BYTES_TYPICAL = 1024,
-	SAMPLE_TRAVEL_BYTES_TYPICAL = 10 << 10, /* of one whose stack travels */
-	SAMPLE_RING_TRAVEL_BYTES_MAX = 4 << 20, /* beyond it they get what samples leave them */
-	DRAIN_INTERVAL_MS = 250,                /* the one wake-up of the agent */
+	SAMPLE_SHIPPED_BYTES_TYPICAL = 10 << 10, /* of one whose stack travels */
+	SAMPLE_RING_SHIPPED_BYTES_MAX = 4 << 20, /* beyond it they get what samples leave them */
+	DRAIN_INTERVAL_MS = 250,                 /* the one wake-up of the agent */
 	DRAIN_PRESSED_MS = 50,       /* the same while a ring of the side band fills faster */
 	SAMPLE_RING_SECONDS = 2,     /* the ring holds as much, if records are of typical size */
-	HELD_MS_MAX = 5000,          /* for a table; then a stack is walked with what there is */
+	DEFERRED_MS_MAX = 5000,      /* for a table; then a stack is walked with what there is */
 	RESTLESS_MS = 5000,          /* a process in which code took the place of other code */
 	EXITED_KEPT_MS = 1000,       /* a process that ended, for samples of its last moments */
 	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after side-band records were lost */

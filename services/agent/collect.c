@@ -242,7 +242,7 @@ void collect_sample(struct collect *collect, const struct sample_record *record,
 	int64_t unix_ns = (int64_t)record->time_ns + collect->unix_offset_ns;
 
 	if (record->stack_bytes)
-		collect->ends_travelled[record->user_end]++;
+		collect->ends_of_shipped[record->user_end]++;
 	if (record->user_frames)
 		collect->steps[step_of(record->flags)]++;
 	sample_set_add(&collect->set,

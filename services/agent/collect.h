@@ -34,8 +34,8 @@ struct collect {
 	struct sample_set set; /* the interval so far */
 	uint64_t unmapped;     /* cumulative: samples whose user leaf lies in no mapping */
 	uint64_t cut_unmapped; /* cumulative: whose walk left the mappings and was cut there */
-	uint64_t ends_travelled[USER_END_COUNT]; /* cumulative: of stacks that travelled */
-	uint64_t steps[COLLECT_STEP_COUNT];      /* cumulative: of user stacks */
+	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of stacks that travelled */
+	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
 	/* private */
 	struct arena arena;
 	struct collect_options options;

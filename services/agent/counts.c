@@ -140,7 +140,7 @@ static bool learn(struct counts *counts, int fd, const struct counts_options *op
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
 	uint64_t slots[COUNTS_SLOT_COUNT];
-	struct tally anchor;
+	struct tally baseline;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return err_errno(err, "look at it");
@@ -154,14 +154,14 @@ static bool learn(struct counts *counts, int fd, const struct counts_options *op
 	if (slots[COUNTS_EPOCH] != options->epoch)
 		return err_set(err, ERR_INVALID, "it belongs to the spool's epoch %" PRIu64,
 			       slots[COUNTS_EPOCH]);
-	if (!options->is_told)
+	if (!options->is_reported_known)
 		return err_set(err, ERR_INVALID, "the spool's last status is unreadable");
-	anchor.taken = slots[COUNTS_ANCHOR_TAKEN];
-	memcpy(anchor.lost, slots + COUNTS_ANCHOR_LOST, sizeof(anchor.lost));
+	baseline.taken = slots[COUNTS_BASELINE_SAMPLED];
+	memcpy(baseline.lost, slots + COUNTS_BASELINE_LOST, sizeof(baseline.lost));
 
 	struct tally counted = tally_of(slots);
 
-	if (!tally_untold(&anchor, &counted, &options->told, &counts->untold))
+	if (!loss_counters_unreported(&baseline, &counted, &options->reported, &counts->unreported))
 		return err_set(err, ERR_INVALID, "an agent has run without it in between");
 	memcpy(counts->lost, slots + COUNTS_LOST, sizeof(counts->lost));
 	memcpy(counts->began, counts->lost, sizeof(counts->began));
@@ -172,7 +172,7 @@ static bool learn(struct counts *counts, int fd, const struct counts_options *op
 static bool begin(struct counts *counts, const struct pin_path *path,
 		  const struct counts_options *options, struct err *err)
 {
-	const struct tally *told = &options->told;
+	const struct tally *reported = &options->reported;
 	AUTO_FD fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "counts", sizeof(uint32_t),
 				    sizeof(uint64_t), COUNTS_SLOT_COUNT, NULL);
 
@@ -180,10 +180,10 @@ static bool begin(struct counts *counts, const struct pin_path *path,
 		return err_errno(err, "create a map of counts");
 	if (!write_slot(fd, COUNTS_SHAPE, SHAPE, err) ||
 	    !write_slot(fd, COUNTS_EPOCH, options->epoch, err) ||
-	    !write_slot(fd, COUNTS_ANCHOR_TAKEN, told->taken, err))
+	    !write_slot(fd, COUNTS_BASELINE_SAMPLED, reported->taken, err))
 		return false;
 	for (uint32_t i = 0; i < LOSS_COUNT; i++)
-		if (!write_slot(fd, COUNTS_ANCHOR_LOST + i, told->lost[i], err))
+		if (!write_slot(fd, COUNTS_BASELINE_LOST + i, reported->lost[i], err))
 			return false;
 	if (bpf_obj_pin(fd, path->text))
 		return err_errno(err, "pin the counts at %s", path->text);

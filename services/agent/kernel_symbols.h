@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "kallsyms.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 struct kernel_symbols_dynamic;
 

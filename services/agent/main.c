@@ -19,6 +19,7 @@
 #include "kernel_check.h"
 #include "local_store.h"
 #include "profiler.h"
+#include "profiler_metrics.h"
 #include "publish.h"
 #include "upload.h"
 
@@ -117,9 +118,9 @@ static void outlet_book(struct outlet *outlet, const struct settings *given)
 					  .epoch = outlet->spool.epoch };
 	struct err err;
 
-	options.is_told = batch_writer_told(&outlet->writer, &options.told);
+	options.is_reported_known = batch_writer_told(&outlet->writer, &options.reported);
 	if (counts_open(&outlet->counts, &options, &err))
-		batch_writer_book(&outlet->writer, &outlet->counts.untold);
+		batch_writer_book(&outlet->writer, &outlet->counts.unreported);
 	else
 		log_warn("counts are not pinned: what a killed agent held cannot be known",
 			 "error=\"%s\"", err.msg);
@@ -186,7 +187,7 @@ static void end_interval(struct profiler *profiler, struct outlet *outlet, uint6
 	log_debug("interval ended", "samples=%zu stacks=%zu", profiler->collect.set.samples.len,
 		  profiler->collect.set.stacks.len);
 	outlet_write(outlet, profiler, start_ms);
-	profiler_measure(profiler);
+	profiler_metrics_update(profiler);
 }
 
 static void work(struct profiler *profiler, struct outlet *outlet, uint64_t duration_ns)

@@ -80,7 +80,7 @@ bool mappings_insert(struct mappings *mappings, struct mapping mapping)
 	return true;
 }
 
-bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping)
+bool mappings_replaces_code(const struct mappings *mappings, const struct mapping *mapping)
 {
 	if (!mapping->executable)
 		return false;

@@ -24,7 +24,7 @@ struct mappings {
 bool mappings_insert(struct mappings *mappings, struct mapping mapping);
 
 /* Whether it would take the place of another file's code. */
-bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping);
+bool mappings_replaces_code(const struct mappings *mappings, const struct mapping *mapping);
 
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address);
 

@@ -31,7 +31,7 @@ static void forget_all(struct process_table *table, struct process *process)
 		unwind_lists_forget(table->lists, process);
 	process_image_give(TAKE(process->image));
 	process_image_give(TAKE(process->before));
-	process_cgroup_give(TAKE(process->cgroup));
+	process_cgroup_release(TAKE(process->cgroup));
 }
 
 static void reset(struct process_table *table, struct process *process)
@@ -208,9 +208,9 @@ static void apply_map(struct process_table *table, const struct side_band_record
 	/* The kernel maps the program first, then its loader. */
 	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
-	if (mappings_recasts(&image->mappings, &mapping)) {
+	if (mappings_replaces_code(&image->mappings, &mapping)) {
 		process->is_restless = true;
-		process->recast_ns = record->time_ns;
+		process->remapped_ns = record->time_ns;
 	}
 	process_map(table, process, mapping);
 }
@@ -297,7 +297,7 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 		(void)!process_read_cgroup(parent);
 	}
 	if (parent->cgroup) {
-		process_cgroup_give(TAKE(process->cgroup));
+		process_cgroup_release(TAKE(process->cgroup));
 		process->cgroup = process_cgroup_share(parent->cgroup);
 	}
 }
@@ -313,7 +313,8 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	if (!process)
 		return NULL;
 	identify(table, process, is_new, record);
-	if (process->is_restless && record->time_ns > process->recast_ns + RESTLESS_MS * NS_PER_MS)
+	if (process->is_restless &&
+	    record->time_ns > process->remapped_ns + RESTLESS_MS * NS_PER_MS)
 		process->is_restless = false;
 	refresh_cgroup(table, process, record, now_ms);
 	return process;

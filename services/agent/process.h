@@ -13,7 +13,7 @@
 #include "executable.h"
 #include "process_image.h"
 #include "sample.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 struct process {
 	uint32_t pid, parent_pid;
@@ -28,9 +28,9 @@ struct process {
 
 	/* private */
 	uint32_t threads;
-	uint64_t start_ticks;                   /* of those that were read from /proc */
-	uint64_t exited_ns, exec_ns, recast_ns; /* CLOCK_MONOTONIC */
-	uint64_t cgroup_id;                     /* of the sample that the cgroup was read for */
+	uint64_t start_ticks;                     /* of those that were read from /proc */
+	uint64_t exited_ns, exec_ns, remapped_ns; /* CLOCK_MONOTONIC */
+	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
 	uint64_t scan; /* the last scan of /proc that found it */
 	struct process *next;

@@ -38,7 +38,7 @@ struct process_image *process_image_own(struct process_image **image);
 
 /* `text` is that of /proc/PID/cgroup. */
 struct process_cgroup *process_cgroup_new(str text);
-void process_cgroup_give(struct process_cgroup *cgroup);
+void process_cgroup_release(struct process_cgroup *cgroup);
 
 static inline struct process_cgroup *process_cgroup_share(struct process_cgroup *cgroup)
 {

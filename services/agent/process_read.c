@@ -28,7 +28,7 @@ bool process_read_cgroup(struct process *process)
 		return false;
 	if (process->cgroup && str_eq(text, str_from(process->cgroup->text)))
 		return true;
-	process_cgroup_give(TAKE(process->cgroup));
+	process_cgroup_release(TAKE(process->cgroup));
 	process->cgroup = process_cgroup_new(text);
 	return true;
 }

@@ -4,9 +4,9 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cut_log.h"
 #include "host.h"
 #include "kernel_check.h"
+#include "truncation_log.h"
 
 #include <inttypes.h>
 
@@ -55,10 +55,10 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 					   .cpu_count = profiler->cpu_count,
 					   .counts = options->counts };
 
-	side_band_init(&profiler->side_band);
+	sideband_init(&profiler->sideband);
 	return (sampler_open(&profiler->sampler, &sampler, err) &&
 		open_unwinder(profiler, options, err) &&
-		side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err)) ||
+		sideband_follow(&profiler->sideband, profiler->cpus, profiler->cpu_count, err)) ||
 	       kernel_check_explain(err);
 }
 
@@ -94,9 +94,9 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 void profiler_close(struct profiler *profiler)
 {
 	sampler_stop(&profiler->sampler);
-	side_band_close(&profiler->side_band);
+	sideband_close(&profiler->sideband);
 	kernel_symbols_close(&profiler->kernel);
-	held_done(&profiler->held);
+	deferred_samples_done(&profiler->deferred);
 	process_table_done(&profiler->processes);
 	unwind_loader_close(&profiler->unwind);
 	sampler_close(&profiler->sampler);
@@ -154,14 +154,16 @@ static bool hold(struct profiler *profiler, const struct sample_record *record,
 {
 	uint64_t missing = profiler->stack_walk.missing;
 
-	if (!missing || profiler->is_ending || held_is_long(since_ns, profiler->round_ns))
+	if (!missing || profiler->is_ending ||
+	    deferred_sample_is_overdue(since_ns, profiler->round_ns))
 		return false;
 
 	const struct executable *executable =
 		unwind_loader_awaits(&profiler->unwind, process, sample_registers(record)->pc,
 				     missing, profiler->round_ns);
 
-	return executable && held_keep(&profiler->held, record, process, executable, since_ns);
+	return executable &&
+	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
 }
 
 static void walk_and_collect(struct profiler *profiler, const struct sample_record *record,
@@ -173,7 +175,7 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 	walked = walk_again(profiler, record, process);
 	if (hold(profiler, record, process, since_ns))
 		return;
-	cut_log(walked, process);
+	truncation_log(walked, process);
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
 }
 
@@ -192,8 +194,8 @@ static void walk_sample(void *self, const struct sample_record *record)
 	walk_and_collect(profiler, record, process, profiler->round_ns);
 }
 
-static void walk_held(void *self, const struct sample_record *record, const struct process *process,
-		      uint64_t since_ns)
+static void walk_deferred(void *self, const struct sample_record *record,
+			  const struct process *process, uint64_t since_ns)
 {
 	walk_and_collect(self, record, process, since_ns);
 }
@@ -201,7 +203,7 @@ static void walk_held(void *self, const struct sample_record *record, const stru
 /* What lost events would have told is read from /proc. */
 static void heal(struct profiler *profiler)
 {
-	uint64_t lost = profiler->side_band.lost + profiler->timeline.dropped_events;
+	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
 	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
 	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
@@ -218,11 +220,11 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 	struct timeline_sink sink = { .event = walk_event,
 				      .sample = walk_sample,
 				      .self = profiler };
-	struct held_sink held = { .sample = walk_held, .self = profiler };
+	struct deferred_sink deferred = { .sample = walk_deferred, .self = profiler };
 
-	side_band_drain(&profiler->side_band, take_event, profiler);
+	sideband_drain(&profiler->sideband, take_event, profiler);
 	sampler_drain(&profiler->sampler, take_sample, profiler);
-	held_run(&profiler->held, profiler->round_ns, &held);
+	deferred_samples_run(&profiler->deferred, profiler->round_ns, &deferred);
 	timeline_run(&profiler->timeline, until_ns, &sink);
 }
 
@@ -239,18 +241,18 @@ void profiler_drain(struct profiler *profiler)
 
 uint64_t profiler_pause_ms(const struct profiler *profiler)
 {
-	return profiler->side_band.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
+	return profiler->sideband.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
 }
 
 /* A tick after the last look into the ring would be taken and never told. */
 void profiler_finish(struct profiler *profiler)
 {
-	struct held_sink sink = { .sample = walk_held, .self = profiler };
+	struct deferred_sink sink = { .sample = walk_deferred, .self = profiler };
 
 	sampler_stop(&profiler->sampler);
 	profiler->is_ending = true;
 	unwind_loader_round(&profiler->unwind); /* what was built by now */
-	held_stop(&profiler->held, &sink);
+	deferred_samples_stop(&profiler->deferred, &sink);
 	drain(profiler, UINT64_MAX);
 }
 
@@ -283,7 +285,7 @@ static void follow_cpus(struct profiler *profiler)
 	profiler->arena = arena;
 	profiler->cpus = cpus;
 	profiler->cpu_count = count;
-	if (!side_band_follow(&profiler->side_band, cpus, count, &err) ||
+	if (!sideband_follow(&profiler->sideband, cpus, count, &err) ||
 	    !sampler_follow(&profiler->sampler, cpus, count, &err)) {
 		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
 		profiler->cpu_count = 0; /* once more at the next interval */
@@ -318,13 +320,13 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
 		.cut = { [CUT_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
 			 [CUT_UNMAPPED] = profiler->collect.cut_unmapped },
-		.travelled = kernel[STACK_TRAVELLED],
-		.stayed = kernel[STACK_STAYED],
+		.stacks_shipped = kernel[STACK_SHIPPED],
+		.stacks_not_shipped = kernel[STACK_NOT_SHIPPED],
 	};
 
 	/* What BPF ended, and what ended here: the stacks that travelled. */
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
 		counts.cut[CUT_OF(end)] = kernel[CUT_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
-					  profiler->collect.ends_travelled[end];
+					  profiler->collect.ends_of_shipped[end];
 	return counts;
 }

@@ -10,11 +10,11 @@
 #pragma once
 
 #include "collect.h"
-#include "held.h"
+#include "deferred_samples.h"
+#include "loss_counters.h"
 #include "sampler.h"
-#include "side_band.h"
+#include "sideband.h"
 #include "stack_walk.h"
-#include "tally.h"
 #include "timeline.h"
 #include "unwind_loader.h"
 
@@ -33,7 +33,7 @@ extern const char *const profiler_cut_names[CUT_COUNT];
 struct profiler_counts {
 	struct tally tally;
 	uint64_t cut[CUT_COUNT];
-	uint64_t travelled, stayed; /* stacks that BPF knows too little of to walk them */
+	uint64_t stacks_shipped, stacks_not_shipped; /* stacks that the BPF walk could not finish */
 };
 
 struct profiler_options {
@@ -49,12 +49,12 @@ struct profiler_options {
 
 struct profiler {
 	struct sampler sampler;
-	struct side_band side_band;
+	struct sideband sideband;
 	struct process_table processes;
 	struct kernel_symbols kernel;
 	struct collect collect;
 	struct unwind_loader unwind;
-	struct held held;
+	struct deferred_samples deferred;
 	/* private */
 	struct timeline timeline;
 	struct stack_walk stack_walk;
@@ -84,8 +84,3 @@ void profiler_finish(struct profiler *profiler);
 void profiler_next_interval(struct profiler *profiler);
 
 struct profiler_counts profiler_counts_get(struct profiler *profiler);
-
-/* Bring the agent's metrics up to date; for metrics_register(). */
-void profiler_measure(struct profiler *profiler);
-extern struct metric *const profiler_metrics[];
-extern const size_t profiler_metric_count;

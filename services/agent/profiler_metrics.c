@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * profiler_metrics - the profiler's numbers as metrics. They are counted where they happen and
- * copied here once per interval, so that counting costs nothing.
- */
+#include "profiler_metrics.h"
+
 #include "chassis/metrics.h"
-#include "profiler.h"
 
 static struct metric taken = { .name = "decima_agent_samples_taken_total",
 			       .kind = METRIC_COUNTER,
@@ -58,15 +55,15 @@ static struct metric executables = { .name = "decima_agent_executables",
 static struct metric opened = { .name = "decima_agent_executables_opened_total",
 				.kind = METRIC_COUNTER,
 				.help = "Executables that were opened and read." };
-static const char *const travel_names[] = { "travelled", "stayed" };
-static struct metric travels = {
+static const char *const shipped_fates[] = { "travelled", "stayed" };
+static struct metric shipped = {
 	.name = "decima_agent_stacks_beyond_kernel_total",
 	.kind = METRIC_COUNTER,
 	.help = "User stacks of processes or code that the kernel side does not know yet: taken "
 		"along to be walked by the agent, or left, beyond the rate for that.",
 	.label = "fate",
-	.values = travel_names,
-	.value_count = ARRAY_LEN(travel_names),
+	.values = shipped_fates,
+	.value_count = ARRAY_LEN(shipped_fates),
 };
 static struct metric walked_by = {
 	.name = "decima_agent_user_stacks_total",
@@ -77,27 +74,27 @@ static struct metric walked_by = {
 	.values = collect_step_names,
 	.value_count = COLLECT_STEP_COUNT,
 };
-static struct metric held = {
+static struct metric deferred = {
 	.name = "decima_agent_stacks_held",
 	.kind = METRIC_GAUGE,
 	.help = "Samples that wait for the unwind table of a file that their stack leads through."
 };
-static struct metric held_bytes = { .name = "decima_agent_stacks_held_bytes",
-				    .kind = METRIC_GAUGE,
-				    .help = "Bytes of the samples that wait for a table." };
-static struct metric held_refused = {
+static struct metric deferred_bytes = { .name = "decima_agent_stacks_held_bytes",
+					.kind = METRIC_GAUGE,
+					.help = "Bytes of the samples that wait for a table." };
+static struct metric deferred_refused = {
 	.name = "decima_agent_stacks_not_held_total",
 	.kind = METRIC_COUNTER,
 	.help = "Samples that would have waited for a table, and there was no room for them."
 };
-static struct metric walked_late = {
+static struct metric deferred_ended = {
 	.name = "decima_agent_stacks_walked_late_total",
 	.kind = METRIC_COUNTER,
 	.help = "Times that a sample came back which had waited for an unwind table, by why: it is "
 		"there, there will be none, it took too long, the agent ends.",
 	.label = "end",
-	.values = held_end_names,
-	.value_count = HELD_END_COUNT,
+	.values = deferred_end_names,
+	.value_count = DEFERRED_END_COUNT,
 };
 static struct metric unreadable = { .name = "decima_agent_executables_unreadable_total",
 				    .kind = METRIC_COUNTER,
@@ -110,14 +107,18 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .help = "Kernel frames in no known function." };
 
 struct metric *const profiler_metrics[] = {
-	&taken,       &lost,       &cut,          &unmapped,    &ring_bytes, &events,
-	&events_lost, &processes,  &mappings,     &scanned,     &over_limit, &executables,
-	&opened,      &unreadable, &symbols,      &unnamed,     &travels,    &walked_by,
-	&held,        &held_bytes, &held_refused, &walked_late,
+	&taken,          &lost,           &cut,
+	&unmapped,       &ring_bytes,     &events,
+	&events_lost,    &processes,      &mappings,
+	&scanned,        &over_limit,     &executables,
+	&opened,         &unreadable,     &symbols,
+	&unnamed,        &shipped,        &walked_by,
+	&deferred,       &deferred_bytes, &deferred_refused,
+	&deferred_ended,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
 
-void profiler_measure(struct profiler *profiler)
+void profiler_metrics_update(struct profiler *profiler)
 {
 	const struct process_table *table = &profiler->processes;
 	struct profiler_counts counts = profiler_counts_get(profiler);
@@ -128,20 +129,20 @@ void profiler_measure(struct profiler *profiler)
 		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);
 	for (size_t i = 0; i < CUT_COUNT; i++)
 		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
-	metric_set_at(&travels, 0, (int64_t)counts.travelled);
-	metric_set_at(&travels, 1, (int64_t)counts.stayed);
+	metric_set_at(&shipped, 0, (int64_t)counts.stacks_shipped);
+	metric_set_at(&shipped, 1, (int64_t)counts.stacks_not_shipped);
 	for (size_t i = 0; i < COLLECT_STEP_COUNT; i++)
 		metric_set_at(&walked_by, i, (int64_t)profiler->collect.steps[i]);
-	metric_set(&held, (int64_t)profiler->held.count);
-	metric_set(&held_bytes, (int64_t)profiler->held.bytes);
-	metric_set(&held_refused, (int64_t)profiler->held.refused);
-	for (size_t i = 0; i < HELD_END_COUNT; i++)
-		metric_set_at(&walked_late, i, (int64_t)profiler->held.ends[i]);
+	metric_set(&deferred, (int64_t)profiler->deferred.count);
+	metric_set(&deferred_bytes, (int64_t)profiler->deferred.bytes);
+	metric_set(&deferred_refused, (int64_t)profiler->deferred.refused);
+	for (size_t i = 0; i < DEFERRED_END_COUNT; i++)
+		metric_set_at(&deferred_ended, i, (int64_t)profiler->deferred.ends[i]);
 	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);
 	metric_set(&ring_bytes, (int64_t)profiler->sampler.ring_bytes);
-	metric_set(&events, (int64_t)profiler->side_band.records);
+	metric_set(&events, (int64_t)profiler->sideband.records);
 	metric_set(&events_lost,
-		   (int64_t)(profiler->side_band.lost + profiler->timeline.dropped_events));
+		   (int64_t)(profiler->sideband.lost + profiler->timeline.dropped_events));
 	metric_set(&processes, (int64_t)table->count);
 	metric_set(&mappings, (int64_t)process_table_mappings(table));
 	metric_set(&scanned, (int64_t)table->scanned);

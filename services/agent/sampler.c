@@ -57,14 +57,14 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 static uint64_t ring_bytes(const struct sampler_options *options)
 {
 	uint64_t ticks = options->hz * options->cpu_count;
-	uint64_t travels = ticks * SAMPLE_TRAVEL_BYTES_TYPICAL * 2 * DRAIN_INTERVAL_MS / 1000 * 2;
+	uint64_t shipped = ticks * SAMPLE_SHIPPED_BYTES_TYPICAL * 2 * DRAIN_INTERVAL_MS / 1000 * 2;
 	uint64_t need = ticks * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
 	uint64_t bytes = SAMPLE_RING_BYTES_MIN;
 
-	if (travels > SAMPLE_RING_TRAVEL_BYTES_MAX)
-		travels = SAMPLE_RING_TRAVEL_BYTES_MAX;
-	if (need < travels)
-		need = travels;
+	if (shipped > SAMPLE_RING_SHIPPED_BYTES_MAX)
+		shipped = SAMPLE_RING_SHIPPED_BYTES_MAX;
+	if (need < shipped)
+		need = shipped;
 	while (bytes < need && bytes < SAMPLE_RING_BYTES_MAX)
 		bytes *= 2;
 	return bytes;
@@ -142,15 +142,15 @@ static bool can_verify_guesses(void)
 	       (version.major > 6 || (version.major == 6 && version.minor >= 12));
 }
 
-/* In the first moments of a process every tick of it may be one whose stack travels. */
-static uint64_t ns_per_travel(uint64_t hz)
+/* In the first moments of a process every tick of it may be one whose stack shipped. */
+static uint64_t ns_per_shipped_stack(uint64_t hz)
 {
 	uint64_t rate = hz + 1;
 
-	if (rate < TRAVELS_PER_SECOND_MIN)
-		rate = TRAVELS_PER_SECOND_MIN;
-	if (rate > TRAVELS_PER_SECOND_MAX)
-		rate = TRAVELS_PER_SECOND_MAX;
+	if (rate < STACKS_SHIPPED_PER_SECOND_MIN)
+		rate = STACKS_SHIPPED_PER_SECOND_MIN;
+	if (rate > STACKS_SHIPPED_PER_SECOND_MAX)
+		rate = STACKS_SHIPPED_PER_SECOND_MAX;
 	return NS_PER_SECOND / rate;
 }
 
@@ -164,8 +164,8 @@ static void choose(struct sampler *sampler)
 		bpf->data->frames_max = stack_max;
 	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
 	bpf->rodata->may_guess = can_verify_guesses();
-	bpf->rodata->ns_per_travel = ns_per_travel(sampler->options.hz);
-	bpf->rodata->all_travel = sampler->options.all_travel;
+	bpf->rodata->ns_per_shipped_stack = ns_per_shipped_stack(sampler->options.hz);
+	bpf->rodata->ship_all_stacks = sampler->options.ship_all_stacks;
 	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
 	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
 	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);
@@ -327,7 +327,7 @@ void sampler_close(struct sampler *sampler)
 	*sampler = (struct sampler){ 0 };
 }
 
-void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
+void sampler_drain(struct sampler *sampler, sampler_on_record *take, void *self)
 {
 	sampler->take = take;
 	sampler->self = self;
@@ -339,19 +339,9 @@ struct unwind_generation *sampler_generation(const struct sampler *sampler)
 	return &sampler->bpf->bss->generation;
 }
 
-int sampler_program(const struct sampler *sampler)
+int sampler_program_fd(const struct sampler *sampler)
 {
 	return bpf_program__fd(sampler->program);
-}
-
-int sampler_segments(const struct sampler *sampler)
-{
-	return bpf_map__fd(sampler->bpf->maps.unwind_segments);
-}
-
-int sampler_processes(const struct sampler *sampler)
-{
-	return bpf_map__fd(sampler->bpf->maps.unwind_processes);
 }
 
 const uint64_t *sampler_counts(struct sampler *sampler)

@@ -19,7 +19,7 @@ struct sampler_options {
 	size_t cpu_count;            /* of the whole machine, for the size of the ring */
 	const struct counts *counts; /* the map to count in; NULL or none: one of its own */
 	bool by_calls;               /* as on kernels without bpf_loop(), for tests */
-	bool all_travel;             /* stacks that are known, too, for tests */
+	bool ship_all_stacks;        /* stacks that are known, too, for tests */
 };
 
 struct sampler_cpu;
@@ -40,7 +40,7 @@ struct sampler {
 	void *self;
 };
 
-typedef void sampler_take(void *self, const struct sample_record *record, size_t bytes);
+typedef void sampler_on_record(void *self, const struct sample_record *record, size_t bytes);
 
 bool sampler_open(struct sampler *sampler, const struct sampler_options *options,
 		  struct err *err) MUST_CHECK;
@@ -57,15 +57,16 @@ bool sampler_follow(struct sampler *sampler, const uint32_t *cpus, size_t cpu_co
 void sampler_stop(struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
-void sampler_drain(struct sampler *sampler, sampler_take *take, void *self);
+void sampler_drain(struct sampler *sampler, sampler_on_record *take, void *self);
 
-/* The maps of unwind_maps.h, for who fills them: descriptors that stay the sampler's. */
-/* What the programs go by when they remember; written by who changes tables and lists. */
+/*
+ * The generation numbers by which the BPF programs know that a remembered rule or mapping is stale.
+ * The unwind loader raises them when it changes tables or lists. The memory is the sampler's.
+ */
 struct unwind_generation *sampler_generation(const struct sampler *sampler);
 
-int sampler_program(const struct sampler *sampler); /* the one that ticks run */
-int sampler_segments(const struct sampler *sampler);
-int sampler_processes(const struct sampler *sampler);
+/* The program that a tick runs. The descriptor stays the sampler's. */
+int sampler_program_fd(const struct sampler *sampler);
 
 /*
  * The kernel's counts since sampler_open(), summed over the CPUs. Where one cannot be read, what it

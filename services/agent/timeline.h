@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 #include "sample.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 struct timeline_item {
 	uint64_t time_ns;

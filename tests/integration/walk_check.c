@@ -230,7 +230,7 @@ static void list_put(struct process *process, struct pages *pages, int map,
 		memcpy(page_add(pages), &process->mappings[i], len * sizeof(*process->mappings));
 	}
 	if (bpf_map_update_elem(map, &process->pid, &value, BPF_ANY))
-		fail("tell of a process");
+		fail("add a process to the map");
 	process->list = value;
 }
 
@@ -245,7 +245,7 @@ static struct process *process_find(uint32_t pid)
 struct check {
 	struct sampler sampler;
 	struct pages pages;
-	bool no_tables, only_these, twice, is_told[PIDS_MAX];
+	bool no_tables, only_these, twice, is_listed[PIDS_MAX];
 	uint64_t hz;
 };
 
@@ -296,17 +296,17 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 	(void)bytes;
 	if (!process || record->flags & SAMPLE_CONTINUES)
 		return;
-	if (!check->no_tables && !check->is_told[process - processes]) {
-		check->is_told[process - processes] = true;
-		list_put(process, &check->pages, sampler_processes(&check->sampler), record);
+	if (!check->no_tables && !check->is_listed[process - processes]) {
+		check->is_listed[process - processes] = true;
+		list_put(process, &check->pages, sampler_processes_fd(&check->sampler), record);
 		return; /* taken before it was told */
 	}
-	if (check->twice && (record->flags & SAMPLE_STACK_TRAVELS || !record->stack_bytes))
+	if (check->twice && (record->flags & SAMPLE_NEEDS_AGENT_WALK || !record->stack_bytes))
 		return; /* before it was told, or without a user side */
 	if (check->twice)
 		print_twin(check, process, record);
-	else if (!check->no_tables && record->flags & SAMPLE_STACK_TRAVELS)
-		printf("travels ");
+	else if (!check->no_tables && record->flags & SAMPLE_NEEDS_AGENT_WALK)
+		printf("shipped ");
 	printf("%s %u %u", user_end_names[record->user_end], record->flags, record->user_frames);
 	for (size_t i = 0; i < record->user_frames; i++)
 		print_frame(process, record->frames[record->kernel_frames + i] - (i > 0));
@@ -322,7 +322,7 @@ static void follow_process(const struct check *check, uint32_t pid)
 					.sample_period = NS_PER_SECOND / check->hz };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, (int)pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, sampler_program(&check->sampler)))
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, sampler_program_fd(&check->sampler)))
 		fail("attach to a process");
 }
 
@@ -362,7 +362,7 @@ static void print_cost(const struct check *check)
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(sampler_program(&check->sampler), &info, &len) == 0)
+	if (bpf_obj_get_info_by_fd(sampler_program_fd(&check->sampler), &info, &len) == 0)
 		printf("cost %" PRIu64 " %" PRIu64 "\n", (uint64_t)info.run_cnt,
 		       (uint64_t)info.run_time_ns);
 }
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[1], "--only"))
 			check.only_these = true;
 		else if (!strcmp(argv[1], "--twice"))
-			check.twice = options.all_travel = true;
+			check.twice = options.ship_all_stacks = true;
 		else
 			check.no_tables = true;
 	if (argc < 4 || sscanf(argv[1], "%" SCNu64, &options.hz) != 1 ||
@@ -391,7 +391,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "walk_check: %s\n", err.msg);
 		return EXIT_FAILURE;
 	}
-	check.pages = (struct pages){ .outer = sampler_segments(&check.sampler), .next = 1 };
+	check.pages = (struct pages){ .outer = sampler_segments_fd(&check.sampler), .next = 1 };
 	for (int i = 3; i < argc && process_count < PIDS_MAX; i++) {
 		struct process *process = &processes[process_count++];
 

@@ -257,7 +257,7 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 		uint32_t flags;
 		enum collect_step step;
 	} rows[] = {
-		{ SAMPLE_STACK_TRAVELS, COLLECT_BY_TABLES },
+		{ SAMPLE_NEEDS_AGENT_WALK, COLLECT_BY_TABLES },
 		{ SAMPLE_FRAME_POINTERS, COLLECT_BY_FRAME_POINTERS },
 		{ SAMPLE_GUESSED, COLLECT_BY_GUESS },
 		{ SAMPLE_GUESSED | SAMPLE_FRAME_POINTERS, COLLECT_BY_GUESS },

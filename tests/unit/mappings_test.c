@@ -131,7 +131,7 @@ static void tells_code_that_takes_the_place_of_another_files(void **state)
 		struct executable *file = rows[i].file < 0 ? NULL : &files[rows[i].file];
 		struct mapping mapping = { rows[i].start, rows[i].end, 0, file };
 
-		assert_int_equal(mappings_recasts(&mappings, &mapping), rows[i].recasts);
+		assert_int_equal(mappings_replaces_code(&mappings, &mapping), rows[i].recasts);
 	}
 	mappings_done(&mappings);
 }

@@ -219,7 +219,7 @@ static inline void set_up_tick(void)
 {
 	memset(&counted, 0, sizeof(counted));
 	memset(&made, 0xee, sizeof(made)); /* what the tick before left there */
-	made.travels_at_ns = made.travels_left_ns = 0;
+	made.ship_tokens_at_ns = made.ship_tokens_ns = 0;
 	memset(sent_bytes_of, 0, sizeof(sent_bytes_of));
 	sent_bytes = 0;
 	tail_calls = 0;
@@ -248,7 +248,7 @@ static inline void each_program(void **state)
 {
 	by_calls = *state != NULL;
 	has_task_pt_regs = may_guess = true;
-	all_travel = false;
+	ship_all_stacks = false;
 	is_known_process = true;
 	known_tgid = 100;
 	set_stack(3);

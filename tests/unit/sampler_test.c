@@ -207,7 +207,7 @@ static void tells_a_process_in_the_middle_of_an_exec(void **state)
 
 		assert_int_equal(counted[TICK_SENT], 1);
 		REASON_MOVED("agent.user_exec", counted[CUT_USER_EXEC], 1);
-		assert_int_equal(counted[CUT_USER_NO_TABLE] + counted[STACK_STAYED], 0);
+		assert_int_equal(counted[CUT_USER_NO_TABLE] + counted[STACK_NOT_SHIPPED], 0);
 		assert_int_equal(sent->user_end, USER_END_EXEC);
 		assert_int_equal(sent->flags, 0);
 		assert_int_equal(sent->user_frames, 1); /* where exec was called */

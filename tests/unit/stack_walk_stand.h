@@ -65,7 +65,7 @@ static inline const struct sample_record *travel(const uint64_t *found, uint16_t
 	sent.record.user_frames = found_count;
 	sent.record.user_end = (uint16_t)end;
 	sent.record.stack_bytes = stack_bytes;
-	sent.record.flags = SAMPLE_STACK_TRAVELS | SAMPLE_FRAME_POINTERS;
+	sent.record.flags = SAMPLE_NEEDS_AGENT_WALK | SAMPLE_FRAME_POINTERS;
 	sent.record.frames[0] = 0xffffffff81000000;
 	memcpy(sent.record.frames + 1, found, found_count * sizeof(*found));
 	memcpy(sent.bytes + sample_tail_at(&sent.record), &registers, sizeof(registers));

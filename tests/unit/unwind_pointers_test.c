@@ -38,14 +38,14 @@ static void lets_travel_what_will_be_known_better(void **state)
 	memcpy(pages[LIST] + sizeof(awaited), &awaited, sizeof(awaited)); /* its table is built */
 	stack[11] = IN_ROOT;
 	run();
-	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = stack[3] = IN_ROOT;
 	process.flags = UNWIND_PROCESS_RESTLESS; /* its mappings may be others by now */
 	run();
 	process.flags = 0;
-	assert_int_equal(walker.flags & SAMPLE_STACK_TRAVELS, SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags & SAMPLE_NEEDS_AGENT_WALK, SAMPLE_NEEDS_AGENT_WALK);
 }
 
 static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
@@ -181,7 +181,7 @@ static void says_why_frame_pointers_led_nowhere(void **state)
 		stack[11] = 0x1234; /* no code */
 		run();
 		ends(places[i].end, 1);
-		assert_int_equal(walker.flags & ~(uint32_t)SAMPLE_STACK_TRAVELS,
+		assert_int_equal(walker.flags & ~(uint32_t)SAMPLE_NEEDS_AGENT_WALK,
 				 places[i].pc == JIT_AT ? 0 : SAMPLE_FRAME_POINTERS);
 	}
 	REASON_MOVED("agent.user_no_row", places[1].end, USER_END_NO_ROW);
@@ -231,11 +231,11 @@ static void lets_travel_what_begins_in_no_mapping(void **state)
 	registers.general[FP] = at(10);
 	stack[11] = IN_ROOT;
 	run();
-	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	run_of(NULL); /* and all of a process without a list */
 	ends(USER_END_COMPLETE, 2);
-	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	process.count = 0;
 	run();

@@ -49,7 +49,7 @@ static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
 	walker.generation.lists++;
 	run();
 	assert_int_not_equal(walker.end, USER_END_COMPLETE);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
 static void remembers_no_mapping_of_another_list(void **state)
@@ -62,9 +62,9 @@ static void remembers_no_mapping_of_another_list(void **state)
 	run();
 	other.place += UNWIND_PAGE_BYTES; /* where no page is */
 	run_of(&other);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 	run_of(NULL);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * held - samples whose stack cannot be walked before a table is there, in the order they came.
+ * deferred - samples whose stack cannot be walked before a table is there, in the order they came.
  *
  * A stack that travelled may lead through a file whose table is still being built. The sample is
  * kept with its process as it was at the tick (an image that is shared is never changed), and comes
@@ -13,27 +13,27 @@
 #include "process.h"
 #include "sample.h"
 
-enum held_end {
-	HELD_LOADED,    /* the table is there */
-	HELD_NO_TABLE,  /* it could not be had */
-	HELD_TIMED_OUT, /* it took too long */
-	HELD_STOPPED,   /* the agent ends */
-	HELD_END_COUNT
+enum deferred_end {
+	DEFERRED_LOADED,    /* the table is there */
+	DEFERRED_NO_TABLE,  /* it could not be had */
+	DEFERRED_TIMED_OUT, /* it took too long */
+	DEFERRED_STOPPED,   /* the agent ends */
+	DEFERRED_END_COUNT
 };
-extern const char *const held_end_names[HELD_END_COUNT];
+extern const char *const deferred_end_names[DEFERRED_END_COUNT];
 
-struct held_sample;
+struct deferred_sample;
 
-struct held {
-	size_t count, bytes; /* that are held now */
+struct deferred_samples {
+	size_t count, bytes; /* that are deferred now */
 	/* cumulative: no room; waits by how they ended, of which a sample may have several */
-	uint64_t refused, ends[HELD_END_COUNT];
+	uint64_t refused, ends[DEFERRED_END_COUNT];
 	/* private */
-	struct held_sample *first, **last;
+	struct deferred_sample *first, **last;
 };
 
 /* What comes back: the process lives until the call returns. */
-struct held_sink {
+struct deferred_sink {
 	void (*sample)(void *self, const struct sample_record *record,
 		       const struct process *process, uint64_t since_ns);
 	void *self;
@@ -43,17 +43,19 @@ struct held_sink {
  * Copies what it is given. `executable` is mapped by the process, and its table on its way.
  * `since_ns`: when the first wait of this sample began. False: there is no room.
  */
-bool held_keep(struct held *held, const struct sample_record *record, const struct process *process,
-	       const struct executable *executable, uint64_t since_ns);
+bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
+			  const struct process *process, const struct executable *executable,
+			  uint64_t since_ns);
 
 /* Whether a wait that began then should end, whatever it waits for. */
-bool held_is_long(uint64_t since_ns, uint64_t now_ns);
+bool deferred_sample_is_overdue(uint64_t since_ns, uint64_t now_ns);
 
-/* Gives back what need not wait any more; it may be held again, for another table. */
-void held_run(struct held *held, uint64_t now_ns, const struct held_sink *sink);
+/* Gives back what need not wait any more; it may be deferred again, for another table. */
+void deferred_samples_run(struct deferred_samples *deferred, uint64_t now_ns,
+			  const struct deferred_sink *sink);
 
 /* Gives back all. */
-void held_stop(struct held *held, const struct held_sink *sink);
+void deferred_samples_stop(struct deferred_samples *deferred, const struct deferred_sink *sink);
 
 /* Forgets what is left. */
-void held_done(struct held *held);
+void deferred_samples_done(struct deferred_samples *deferred);

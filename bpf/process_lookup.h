@@ -47,7 +47,7 @@ static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 
 /* The mappings of a process, if they are here: its own, not those of one that had its pid. */
 static __always_inline const struct unwind_process *
-known_process_of(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
+process_lookup_tgid(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
 {
 	const struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
@@ -58,8 +58,8 @@ known_process_of(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
 
 /* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
  */
-static __always_inline const struct unwind_process *
-known_process_of_parent(struct sample_record *out, struct task_struct *task)
+static __always_inline const struct unwind_process *process_lookup_parent(struct sample_record *out,
+									  struct task_struct *task)
 {
 	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent), *leader;
 
@@ -70,8 +70,8 @@ known_process_of_parent(struct sample_record *out, struct task_struct *task)
 	uint64_t start_ns = BPF_CORE_READ(leader, start_boottime);
 
 	const struct unwind_process *process =
-		known_process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
-				 BPF_CORE_READ(leader, self_exec_id));
+		process_lookup_tgid((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
+				    BPF_CORE_READ(leader, self_exec_id));
 
 	if (!process)
 		out->owner_start_ns = start_ns;
@@ -79,8 +79,8 @@ known_process_of_parent(struct sample_record *out, struct task_struct *task)
 }
 
 /* Most often it is the process of the last tick: where it was found last is warm. */
-static __always_inline const struct unwind_process *known_process(struct scratch *scratch,
-								  struct task_struct *task)
+static __always_inline const struct unwind_process *process_lookup(struct scratch *scratch,
+								   struct task_struct *task)
 {
 	struct sample_record *out = &scratch->record;
 	const struct unwind_process *process = &scratch->last.process;
@@ -89,9 +89,9 @@ static __always_inline const struct unwind_process *known_process(struct scratch
 	if (scratch->last.tgid == out->tgid && scratch->last.generation == lists &&
 	    process->start_ns == out->start_ns && process->exec_id == out->exec_id)
 		return process;
-	process = known_process_of(out->tgid, out->start_ns, out->exec_id);
+	process = process_lookup_tgid(out->tgid, out->start_ns, out->exec_id);
 	if (!process)
-		return known_process_of_parent(out, task);
+		return process_lookup_parent(out, task);
 	scratch->last.tgid = out->tgid;
 	scratch->last.generation = lists;
 	scratch->last.process = *process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cut_log.h"
+#include "truncation_log.h"
 
 #include "base/log.h"
 
@@ -23,7 +23,7 @@ static struct place place_of(const struct mappings *mappings, uint64_t address)
 			       address - mapping->start + mapping->file_offset };
 }
 
-void cut_log(const struct sample_record *record, const struct process *process)
+void truncation_log(const struct sample_record *record, const struct process *process)
 {
 	const uint64_t *user = record->frames + record->kernel_frames;
 	size_t count = record->user_frames;

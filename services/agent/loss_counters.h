@@ -3,8 +3,8 @@
  * tally - samples taken, and those of them that were lost before the spool, by reason.
  *
  * Counts live longer than the agent: in a map of the kernel (counts.h) and in what the spool's last
- * status told. What the first holds beyond the second is untold; what is untold and has no reason
- * of its own was in the memory of an agent that was killed. Pure.
+ * status reported. What the first holds beyond the second is unreported; what is unreported and has
+ * no reason of its own was in the memory of an agent that was killed. Pure.
  */
 #pragma once
 
@@ -28,12 +28,13 @@ struct tally {
 };
 
 /*
- * What was counted since the anchor and is not told. `anchor` is what was told when the count
- * began at 0. False: more was told than counted, so somebody else has told in between, and the
- * two do not belong together any more.
+ * What was counted since the baseline and is not reported. `baseline` is what was reported when the
+ * count began at 0. False: more was reported than counted, so somebody else has reported in
+ * between, and the two do not belong together any more.
  */
-bool tally_untold(const struct tally *anchor, const struct tally *counted, const struct tally *told,
-		  struct tally *ret_untold) MUST_CHECK;
+bool loss_counters_unreported(const struct tally *baseline, const struct tally *counted,
+			      const struct tally *reported,
+			      struct tally *ret_unreported) MUST_CHECK;
 
 /* Of what was taken, that which no reason explains. Lost is at most taken. */
 uint64_t tally_rest(const struct tally *tally);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent_limits.h"
 #include "base/clock.h"
-#include "held.h"
+#include "deferred_samples.h"
 #include "test.h"
 
 enum { STACK = 4096, SEEN_MAX = 8, NOW = 1000 };
@@ -19,21 +19,21 @@ static struct seen {
 	size_t count;
 	uint64_t times[SEEN_MAX];
 	const struct process_image *images[SEEN_MAX];
-	struct held *held; /* each is held once more in there, for `other` */
+	struct deferred_samples *deferred; /* each is deferred once more in there, for `other` */
 } seen;
 
-static void set_up(struct held *held)
+static void set_up(struct deferred_samples *deferred)
 {
-	*held = (struct held){ 0 };
+	*deferred = (struct deferred_samples){ 0 };
 	seen = (struct seen){ 0 };
 	library = (struct executable){ .unwind.state = UNWIND_TABLE_ASKED };
 	other = (struct executable){ .unwind.state = UNWIND_TABLE_THERE };
 	process = (struct process){ .pid = 7, .image = process_image_new() };
 }
 
-static void tear_down(struct held *held)
+static void tear_down(struct deferred_samples *deferred)
 {
-	held_done(held);
+	deferred_samples_done(deferred);
 	process_image_give(process.image);
 }
 
@@ -46,9 +46,10 @@ static const struct sample_record *record_at(uint64_t time_ns)
 	return &sent.record;
 }
 
-static bool keep(struct held *held, uint64_t time_ns, const struct executable *executable)
+static bool keep(struct deferred_samples *deferred, uint64_t time_ns,
+		 const struct executable *executable)
 {
-	return held_keep(held, record_at(time_ns), &process, executable, NOW);
+	return deferred_samples_add(deferred, record_at(time_ns), &process, executable, NOW);
 }
 
 static void take(void *self, const struct sample_record *record, const struct process *at,
@@ -63,133 +64,134 @@ static void take(void *self, const struct sample_record *record, const struct pr
 	assert_true(seen.count < SEEN_MAX);
 	seen.times[seen.count] = record->time_ns;
 	seen.images[seen.count++] = at->image;
-	if (seen.held)
-		assert_true(held_keep(seen.held, record, at, &other, since_ns));
+	if (seen.deferred)
+		assert_true(deferred_samples_add(seen.deferred, record, at, &other, since_ns));
 }
 
-static const struct held_sink sink = { .sample = take };
+static const struct deferred_sink sink = { .sample = take };
 
 static void a_sample_waits_until_its_table_is_loaded(void **state)
 {
-	struct held held;
+	struct deferred_samples deferred;
 
 	(void)state;
-	set_up(&held);
-	assert_true(keep(&held, 1, &library));
+	set_up(&deferred);
+	assert_true(keep(&deferred, 1, &library));
 
 	for (enum unwind_table_state at = UNWIND_TABLE_WANTED; at <= UNWIND_TABLE_THERE; at++) {
 		library.unwind.state = at;
-		held_run(&held, NOW, &sink);
+		deferred_samples_run(&deferred, NOW, &sink);
 		assert_int_equal(seen.count, 0);
 	}
 	library.unwind.state = UNWIND_TABLE_LOADED;
-	held_run(&held, NOW, &sink);
+	deferred_samples_run(&deferred, NOW, &sink);
 
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.times[0], 1);
-	assert_int_equal(held.ends[HELD_LOADED], 1);
-	assert_int_equal(held.count, 0);
-	assert_int_equal(held.bytes, 0);
-	tear_down(&held);
+	assert_int_equal(deferred.ends[DEFERRED_LOADED], 1);
+	assert_int_equal(deferred.count, 0);
+	assert_int_equal(deferred.bytes, 0);
+	tear_down(&deferred);
 }
 
 static void a_table_that_cannot_be_had_ends_the_wait(void **state)
 {
-	struct held held;
+	struct deferred_samples deferred;
 
 	(void)state;
-	set_up(&held);
-	assert_true(keep(&held, 1, &library));
-	assert_true(keep(&held, 2, &other));
+	set_up(&deferred);
+	assert_true(keep(&deferred, 1, &library));
+	assert_true(keep(&deferred, 2, &other));
 
 	library.unwind.state = UNWIND_TABLE_FAILED;
 	other.unwind.state = UNWIND_TABLE_NONE; /* it had to leave, or will be tried again */
-	held_run(&held, NOW, &sink);
+	deferred_samples_run(&deferred, NOW, &sink);
 
 	assert_int_equal(seen.count, 2);
-	assert_int_equal(held.ends[HELD_NO_TABLE], 2);
-	tear_down(&held);
+	assert_int_equal(deferred.ends[DEFERRED_NO_TABLE], 2);
+	tear_down(&deferred);
 }
 
 static void no_wait_is_longer_than_the_limit(void **state)
 {
-	uint64_t over_ns = NOW + HELD_MS_MAX * NS_PER_MS;
-	struct held held;
+	uint64_t over_ns = NOW + DEFERRED_MS_MAX * NS_PER_MS;
+	struct deferred_samples deferred;
 
 	(void)state;
-	set_up(&held);
-	assert_true(keep(&held, 1, &library));
+	set_up(&deferred);
+	assert_true(keep(&deferred, 1, &library));
 
-	held_run(&held, over_ns - 1, &sink);
+	deferred_samples_run(&deferred, over_ns - 1, &sink);
 	assert_int_equal(seen.count, 0);
-	held_run(&held, over_ns, &sink);
+	deferred_samples_run(&deferred, over_ns, &sink);
 
 	assert_int_equal(seen.count, 1);
-	assert_int_equal(held.ends[HELD_TIMED_OUT], 1);
-	assert_true(held_is_long(NOW, over_ns) && !held_is_long(NOW, over_ns - 1));
-	tear_down(&held);
+	assert_int_equal(deferred.ends[DEFERRED_TIMED_OUT], 1);
+	assert_true(deferred_sample_is_overdue(NOW, over_ns) &&
+		    !deferred_sample_is_overdue(NOW, over_ns - 1));
+	tear_down(&deferred);
 }
 
 static void what_is_held_again_waits_for_the_next_table(void **state)
 {
-	struct held held;
+	struct deferred_samples deferred;
 
 	(void)state;
-	set_up(&held);
-	assert_true(keep(&held, 1, &library));
-	assert_true(keep(&held, 2, &other));
-	assert_true(keep(&held, 3, &library));
-	seen.held = &held;
+	set_up(&deferred);
+	assert_true(keep(&deferred, 1, &library));
+	assert_true(keep(&deferred, 2, &other));
+	assert_true(keep(&deferred, 3, &library));
+	seen.deferred = &deferred;
 	library.unwind.state = UNWIND_TABLE_LOADED;
-	held_run(&held, NOW, &sink);
+	deferred_samples_run(&deferred, NOW, &sink);
 	assert_int_equal(seen.count, 2);
-	assert_int_equal(held.count, 3);
+	assert_int_equal(deferred.count, 3);
 
 	seen = (struct seen){ 0 };
 	other.unwind.state = UNWIND_TABLE_LOADED;
-	held_run(&held, NOW, &sink);
+	deferred_samples_run(&deferred, NOW, &sink);
 
 	assert_int_equal(seen.count, 3); /* and in their order */
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(seen.times[i], i + 1);
-	tear_down(&held);
+	tear_down(&deferred);
 }
 
 static void the_process_stays_as_it_was_at_the_tick(void **state)
 {
 	const struct process_image *then;
-	struct held held;
+	struct deferred_samples deferred;
 
 	(void)state;
-	set_up(&held);
+	set_up(&deferred);
 	then = process.image;
-	assert_true(keep(&held, 1, &library));
+	assert_true(keep(&deferred, 1, &library));
 
 	assert_ptr_not_equal(process_image_own(&process.image), then);
-	held_stop(&held, &sink);
+	deferred_samples_stop(&deferred, &sink);
 
 	assert_int_equal(seen.count, 1);
 	assert_ptr_equal(seen.images[0], then);
-	assert_int_equal(held.ends[HELD_STOPPED], 1);
-	tear_down(&held);
+	assert_int_equal(deferred.ends[DEFERRED_STOPPED], 1);
+	tear_down(&deferred);
 }
 
 static void more_than_there_is_room_for_is_refused_and_counted(void **state)
 {
-	struct held held;
+	struct deferred_samples deferred;
 	size_t kept = 0;
 
 	(void)state;
-	set_up(&held);
-	while (keep(&held, 1, &library))
+	set_up(&deferred);
+	while (keep(&deferred, 1, &library))
 		kept++;
 
-	assert_true(kept > 100 && kept * STACK < HELD_BYTES_MAX);
-	assert_int_equal(held.count, kept);
-	assert_true(held.bytes <= HELD_BYTES_MAX);
-	assert_int_equal(held.refused, 1);
-	tear_down(&held); /* leaves none: the sanitizer would tell */
-	assert_int_equal(held.bytes, 0);
+	assert_true(kept > 100 && kept * STACK < DEFERRED_BYTES_MAX);
+	assert_int_equal(deferred.count, kept);
+	assert_true(deferred.bytes <= DEFERRED_BYTES_MAX);
+	assert_int_equal(deferred.refused, 1);
+	tear_down(&deferred); /* leaves none: the sanitizer would tell */
+	assert_int_equal(deferred.bytes, 0);
 }
 
 RUN_TESTS(TEST(a_sample_waits_until_its_table_is_loaded),

@@ -20,9 +20,9 @@ static void lets_the_stack_of_an_unknown_process_travel(void **state)
 		tick(100, 100, 16);
 		known = before;
 
-		assert_int_equal(counted[STACK_TRAVELLED], 1);
-		assert_int_equal(counted[STACK_STAYED], 0);
-		assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+		assert_int_equal(counted[STACK_SHIPPED], 1);
+		assert_int_equal(counted[STACK_NOT_SHIPPED], 0);
+		assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 		assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
 		assert_int_equal(sent_bytes, sample_bytes(sent));
 		assert_int_equal(sample_registers(sent)->pc, CODE_AT);
@@ -43,9 +43,9 @@ static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
 	made.record.flags = 0;
 	finish(&made);
 
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
-	assert_int_equal(counted[STACK_TRAVELLED], 1);
+	assert_int_equal(counted[STACK_SHIPPED], 1);
 	assert_int_equal(counted[CUT_USER_NO_MAPPING], 0);
 }
 
@@ -65,13 +65,13 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	known.start_ns = 7;
 	known.exec_id = 1;
 	tick(100, 100, 16);
-	assert_int_equal(sent->flags & SAMPLE_STACK_TRAVELS, 0);
+	assert_int_equal(sent->flags & SAMPLE_NEEDS_AGENT_WALK, 0);
 	assert_int_equal(sent->owner_start_ns, 0);
 
 	each_program(state);
 	known_tgid = 51; /* the parent is not: it says who that is */
 	tick(100, 100, 16);
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->owner_start_ns, 7);
 
 	each_program(state);
@@ -81,7 +81,7 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	assert_int_equal(sent->owner_start_ns, 0);
 	known = before;
 	leader.real_parent = &orphan;
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
 static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **state)
@@ -110,7 +110,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 
 		assert_int_equal(continued, rows[i].records);
 		assert_int_equal(counted[TICK_SENT], 1);
-		assert_int_equal(counted[STACK_TRAVELLED], 1);
+		assert_int_equal(counted[STACK_SHIPPED], 1);
 		for (uint32_t k = 0; k < continued; k++) {
 			const struct sample_record *more = (void *)continued_bytes_of[k];
 			uint64_t at = (uint64_t)(k + 1) * SAMPLE_STACK_BYTES_MAX;
@@ -151,7 +151,7 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 
 	assert_int_equal(sent->stack_bytes, 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
-	assert_int_equal(counted[STACK_STAYED], 1);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 1);
 	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
 }
 
@@ -205,14 +205,15 @@ static void lets_no_more_stacks_travel_than_its_rate(void **state)
 	now_ns = 3600 * 1000000000ULL; /* a long time since the last */
 	for (int i = 0; i < 50; i++)
 		tick(100, 100, 16);
-	assert_int_equal(counted[STACK_TRAVELLED], TRAVELS_BURST);
-	assert_int_equal(counted[STACK_STAYED], 50 - TRAVELS_BURST);
+	assert_int_equal(counted[STACK_SHIPPED], STACKS_SHIPPED_BURST);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 50 - STACKS_SHIPPED_BURST);
 
 	for (int i = 0; i < 1000; i++, now_ns += 10000000)
 		tick(100, 100, 16);
-	assert_in_range(counted[STACK_TRAVELLED], TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN - 1,
-			TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN);
-	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 1050);
+	assert_in_range(counted[STACK_SHIPPED],
+			STACKS_SHIPPED_BURST + 10 * STACKS_SHIPPED_PER_SECOND_MIN - 1,
+			STACKS_SHIPPED_BURST + 10 * STACKS_SHIPPED_PER_SECOND_MIN);
+	assert_int_equal(counted[STACK_SHIPPED] + counted[STACK_NOT_SHIPPED], 1050);
 	assert_int_equal(counted[TICK_SENT], 1050);
 }
 
@@ -225,15 +226,15 @@ static void leaves_the_second_half_of_the_ring_to_samples(void **state)
 	tick(100, 100, 16);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	assert_int_equal(counted[STACK_STAYED], 1);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 1);
 	assert_int_equal(sent->stack_bytes, 0);
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS); /* that it should have */
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* that it should have */
 }
 
 static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
 {
 	each_program(state);
-	all_travel = true;
+	ship_all_stacks = true;
 	tick(100, 100, 16);
 
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
@@ -241,8 +242,8 @@ static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
 	assert_true(sent->stack_bytes > 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
 	assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
-	assert_false(sent->flags & SAMPLE_STACK_TRAVELS); /* nobody needs it */
-	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 0);
+	assert_false(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* nobody needs it */
+	assert_int_equal(counted[STACK_SHIPPED] + counted[STACK_NOT_SHIPPED], 0);
 }
 
 int main(void)

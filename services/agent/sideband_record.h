@@ -43,7 +43,7 @@ struct side_band_record {
 };
 
 /* The length of the record that begins with these 8 bytes; 0: cannot be. */
-size_t side_band_record_len(str header);
+size_t sideband_record_len(str header);
 
-bool side_band_record_read(str bytes, struct side_band_record *ret_record,
-			   struct err *err) MUST_CHECK;
+bool sideband_record_read(str bytes, struct side_band_record *ret_record,
+			  struct err *err) MUST_CHECK;

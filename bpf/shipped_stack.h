@@ -3,10 +3,10 @@
  * travel - user stacks that the programs know too little of: registers and bytes go along with the
  * record, and the agent walks them.
  *
- *     if (travel_begin(scratch))
- *             bytes = travel_add_stack(scratch, bytes, has_task_pt_regs);
+ *     if (shipped_stack_begin(scratch))
+ *             bytes = shipped_stack_add(scratch, bytes, has_task_pt_regs);
  *     ...send it, then while there is more of it:
- *     travel_send_more();
+ *     shipped_stack_send_more();
  *
  * Only so many a second, and only while the ring has room for samples beside them.
  */
@@ -15,29 +15,29 @@
 #include "registers.h"
 #include "sample_scratch.h"
 
-READ_ONLY uint64_t ns_per_travel = 1000000000 / TRAVELS_PER_SECOND_MIN;
+READ_ONLY uint64_t ns_per_shipped_stack = 1000000000 / STACKS_SHIPPED_PER_SECOND_MIN;
 
 /* What stacks leave of the ring to samples, and more of a long one to other stacks. */
 enum { STACK_SHARE = 2, MORE_SHARE = 4 };
 
-static __always_inline bool travel_has_room(uint64_t share)
+static __always_inline bool shipped_stack_has_room(uint64_t share)
 {
 	return bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * share <=
 	       bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE);
 }
 
 /* Whether one more may. Tokens come with time. */
-static __always_inline bool travel_begin(struct scratch *scratch)
+static __always_inline bool shipped_stack_begin(struct scratch *scratch)
 {
-	uint64_t left = scratch->travels_left_ns, now = scratch->record.time_ns;
+	uint64_t left = scratch->ship_tokens_ns, now = scratch->record.time_ns;
 
-	left = at_most(left + (now - scratch->travels_at_ns),
-		       (uint64_t)TRAVELS_BURST * ns_per_travel);
-	scratch->travels_at_ns = now;
-	scratch->travels_left_ns = left;
-	if (left < ns_per_travel || !travel_has_room(STACK_SHARE))
+	left = at_most(left + (now - scratch->ship_tokens_at_ns),
+		       (uint64_t)STACKS_SHIPPED_BURST * ns_per_shipped_stack);
+	scratch->ship_tokens_at_ns = now;
+	scratch->ship_tokens_ns = left;
+	if (left < ns_per_shipped_stack || !shipped_stack_has_room(STACK_SHARE))
 		return false;
-	scratch->travels_left_ns = left - ns_per_travel;
+	scratch->ship_tokens_ns = left - ns_per_shipped_stack;
 	return true;
 }
 
@@ -46,8 +46,8 @@ static __always_inline bool travel_begin(struct scratch *scratch)
  * frames. A big buffer that nobody has written to is no page yet: it is skipped. Bytes that there
  * are now.
  */
-static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64_t tail,
-						 bool has_helper)
+static __always_inline uint64_t shipped_stack_add(struct scratch *scratch, uint64_t tail,
+						  bool has_helper)
 {
 	struct sample_record *out = &scratch->record;
 	struct sample_registers *registers;
@@ -92,12 +92,12 @@ static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64
  * As much again of the stack that was sent, in a record of its own. Whether there is more. Global,
  * so that the verifier looks at it once. What the record said before is gone.
  */
-__attribute__((noinline)) int travel_send_more(void)
+__attribute__((noinline)) int shipped_stack_send_more(void)
 {
 	struct scratch *scratch = scratch_get();
 	uint32_t pieces = 0;
 
-	if (!scratch || !scratch->stack_more || !travel_has_room(MORE_SHARE))
+	if (!scratch || !scratch->stack_more || !shipped_stack_has_room(MORE_SHARE))
 		return 0;
 
 	struct sample_record *out = &scratch->record;

@@ -8,29 +8,29 @@
  */
 #pragma once
 
-#include "side_band_record.h"
+#include "sideband_record.h"
 
-struct side_band_ring;
+struct sideband_ring;
 
-struct side_band {
+struct sideband {
 	uint64_t records, lost, malformed; /* cumulative */
 	bool build_ids;                    /* the kernel tells them (5.12) */
 	bool is_pressed; /* it fills so fast that it should be drained more often */
 	/* private */
-	struct side_band_ring *rings;
+	struct sideband_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
 	size_t fullest; /* bytes of the fullest ring, when it was drained last */
 	char *scratch;  /* for a record that wraps around the end of its ring */
 };
 
-typedef void side_band_take(void *self, const struct side_band_record *record);
+typedef void sideband_on_record(void *self, const struct side_band_record *record);
 
-void side_band_init(struct side_band *band);
-void side_band_close(struct side_band *band);
+void sideband_init(struct sideband *band);
+void sideband_close(struct sideband *band);
 
 /* Listen on these CPUs and no others; again when CPUs come or go. */
-bool side_band_follow(struct side_band *band, const uint32_t *cpus, size_t cpu_count,
-		      struct err *err) MUST_CHECK;
+bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_count,
+		     struct err *err) MUST_CHECK;
 
 /* Hand over all that has come; what a record borrows is good until `take` returns. */
-void side_band_drain(struct side_band *band, side_band_take *take, void *self);
+void sideband_drain(struct sideband *band, sideband_on_record *take, void *self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/buf.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 #include "test.h"
 
 #include <linux/perf_event.h>
@@ -53,7 +53,7 @@ static struct side_band_record read_ok(str bytes)
 	struct side_band_record record;
 	struct err err = { 0 };
 
-	assert_true(side_band_record_read(bytes, &record, &err));
+	assert_true(sideband_record_read(bytes, &record, &err));
 	return record;
 }
 
@@ -144,7 +144,7 @@ static void refuses_a_build_id_longer_than_its_field(void **state)
 	buf_str(&body, (str){ "\0\0\0", 3 });
 	buf_str(&body, STR("abcdefghijklmnopqrst"));
 	buf_u64(&body, 0);
-	assert_false(side_band_record_read(
+	assert_false(sideband_record_read(
 		record_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, buf_bytes(&body)),
 		&record, &err));
 }
@@ -181,8 +181,8 @@ static void refuses_every_record_that_is_cut_short(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < whole.len; len++)
-		assert_false(side_band_record_read((str){ whole.ptr, len }, &record, &err));
-	assert_false(side_band_record_read(torn, &record, &err));
+		assert_false(sideband_record_read((str){ whole.ptr, len }, &record, &err));
+	assert_false(sideband_record_read(torn, &record, &err));
 }
 
 RUN_TESTS(TEST(reads_forks_and_exits), TEST(tells_an_exec_from_a_mere_change_of_name),
