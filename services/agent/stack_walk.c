@@ -70,7 +70,7 @@ static bool walk_frames(struct unwind *walk, struct shipped_stack *shipped,
 
 	while (walk->end == USER_END_NONE && count < USER_FRAMES_MAX) {
 		if (!shipped->missing && wants_table(walk))
-			shipped->missing = unwind_place(walk);
+			shipped->missing = unwind_lookup_address(walk);
 		unwind_step(walk);
 		frames[count++] = walk->shown;
 	}
