@@ -15,10 +15,10 @@ const char *const deferred_end_names[DEFERRED_END_COUNT] = {
 struct deferred_sample {
 	struct deferred_sample *next;
 	struct process process;              /* with references to its images and its cgroup */
-	const struct executable *executable; /* the image's */
+	const struct executable *executable; /* kept alive by the image's mappings */
 	uint64_t since_ns;
 	size_t bytes;
-	struct sample_record record; /* as much of it as there is, and its tail */
+	struct sample_record record; /* only its used bytes, and its tail */
 };
 
 bool deferred_sample_is_overdue(uint64_t since_ns, uint64_t now_ns)
@@ -68,7 +68,7 @@ static void drop(struct deferred_samples *deferred, struct deferred_sample *samp
 	free(sample);
 }
 
-/* Whether it need not wait any more. */
+/* True if the wait has ended; *ret_end is the reason. */
 static bool is_over(const struct deferred_sample *sample, uint64_t now_ns,
 		    enum deferred_end *ret_end)
 {
@@ -82,9 +82,10 @@ static bool is_over(const struct deferred_sample *sample, uint64_t now_ns,
 	return true;
 }
 
-/* What stays is linked anew, in its order; what is deferred again meanwhile has its place in it. */
-static void give_back(struct deferred_samples *deferred, uint64_t now_ns, bool stops,
-		      const struct deferred_sink *sink)
+/* Hands out samples. The others are linked anew in their order; a sample that the sink adds again
+ * takes its place among them. */
+static void hand_out(struct deferred_samples *deferred, uint64_t now_ns, bool stops,
+		     const struct deferred_sink *sink)
 {
 	struct deferred_sample *next = TAKE(deferred->first);
 
@@ -107,12 +108,12 @@ static void give_back(struct deferred_samples *deferred, uint64_t now_ns, bool s
 void deferred_samples_run(struct deferred_samples *deferred, uint64_t now_ns,
 			  const struct deferred_sink *sink)
 {
-	give_back(deferred, now_ns, false, sink);
+	hand_out(deferred, now_ns, false, sink);
 }
 
 void deferred_samples_stop(struct deferred_samples *deferred, const struct deferred_sink *sink)
 {
-	give_back(deferred, 0, true, sink);
+	hand_out(deferred, 0, true, sink);
 }
 
 void deferred_samples_done(struct deferred_samples *deferred)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * deferred - samples whose stack cannot be walked before a table is there, in the order they came.
+ * deferred_samples - samples that wait for the unwind table of a file in their stack, in order of
+ * arrival.
  *
- * A stack that travelled may lead through a file whose table is still being built. The sample is
- * kept with its process as it was at the tick (an image that is shared is never changed), and comes
- * back when that table is loaded or will not be, when it has waited for long enough, or when the
- * agent ends. It has been neither stored nor lost meanwhile, as what waits in the timeline. Bounded
- * in bytes and in time: what there is no room for is walked at once, with what there is. Pure.
+ * A shipped stack may lead through a file whose table is still being built. The sample is kept with
+ * its process as it was at the tick: images are reference-counted and never changed while shared.
+ * It is handed to the sink when the table is loaded or will not be, when DEFERRED_MS_MAX has
+ * passed, or when the agent stops. Meanwhile it counts neither as stored nor as lost, like a sample
+ * in the timeline. If DEFERRED_BYTES_MAX is reached, the caller must walk the stack at once with
+ * the tables that are loaded. Owns copies of the samples. Pure.
  */
 #pragma once
 
@@ -14,10 +16,10 @@
 #include "sample.h"
 
 enum deferred_end {
-	DEFERRED_LOADED,    /* the table is there */
-	DEFERRED_NO_TABLE,  /* it could not be had */
-	DEFERRED_TIMED_OUT, /* it took too long */
-	DEFERRED_STOPPED,   /* the agent ends */
+	DEFERRED_LOADED,    /* the table is loaded */
+	DEFERRED_NO_TABLE,  /* there will be no table */
+	DEFERRED_TIMED_OUT, /* the wait took longer than DEFERRED_MS_MAX */
+	DEFERRED_STOPPED,   /* the agent stops */
 	DEFERRED_END_COUNT
 };
 extern const char *const deferred_end_names[DEFERRED_END_COUNT];
@@ -25,14 +27,16 @@ extern const char *const deferred_end_names[DEFERRED_END_COUNT];
 struct deferred_sample;
 
 struct deferred_samples {
-	size_t count, bytes; /* that are deferred now */
-	/* cumulative: no room; waits by how they ended, of which a sample may have several */
+	size_t count, bytes; /* of the samples that wait now */
+	/* Cumulative: samples that found no room; and waits by their end. A sample may wait several
+	 * times, for one table after another. */
 	uint64_t refused, ends[DEFERRED_END_COUNT];
 	/* private */
 	struct deferred_sample *first, **last;
 };
 
-/* What comes back: the process lives until the call returns. */
+/* Receives a sample whose wait has ended. Record and process are valid until the callback returns.
+ */
 struct deferred_sink {
 	void (*sample)(void *self, const struct sample_record *record,
 		       const struct process *process, uint64_t since_ns);
@@ -40,22 +44,24 @@ struct deferred_sink {
 };
 
 /*
- * Copies what it is given. `executable` is mapped by the process, and its table on its way.
- * `since_ns`: when the first wait of this sample began. False: there is no room.
+ * Adds a sample. Copies the record and takes references to the images of the process. `executable`
+ * is mapped by the process, and its table is being built. `since_ns`: start of the first wait of
+ * this sample. False: there is no room.
  */
 bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
 			  const struct process *process, const struct executable *executable,
 			  uint64_t since_ns);
 
-/* Whether a wait that began then should end, whatever it waits for. */
+/* True if a wait that began at since_ns has reached DEFERRED_MS_MAX. */
 bool deferred_sample_is_overdue(uint64_t since_ns, uint64_t now_ns);
 
-/* Gives back what need not wait any more; it may be deferred again, for another table. */
+/* Hands samples whose wait has ended to the sink. The sink may add a sample again, to wait for
+ * another table. */
 void deferred_samples_run(struct deferred_samples *deferred, uint64_t now_ns,
 			  const struct deferred_sink *sink);
 
-/* Gives back all. */
+/* Hands all samples to the sink. */
 void deferred_samples_stop(struct deferred_samples *deferred, const struct deferred_sink *sink);
 
-/* Forgets what is left. */
+/* Frees all samples without handing them to a sink. */
 void deferred_samples_done(struct deferred_samples *deferred);

@@ -67,7 +67,8 @@ static void unlink_file(struct executable_cache *cache, struct executable *gone)
 		*at = gone->next_of_file;
 }
 
-/* Known by another file than before: a copy, or the same one seen through another mount. */
+/* Sets the file key of an executable. It may have had another: the file was a copy, or the same
+ * file through another mount. */
 static void link_file(struct executable_cache *cache, struct executable *executable,
 		      const struct executable_key *key)
 {
@@ -96,7 +97,8 @@ static void free_executable(struct executable *executable)
 	free(executable);
 }
 
-/* Make room by the least recently mapped that nobody maps now. False: all are in use. */
+/* Evicts the least recently mapped file without references, if the cache is full. False: all files
+ * are referenced. */
 static bool make_room(struct executable_cache *cache)
 {
 	struct executable *oldest = NULL;
@@ -176,7 +178,7 @@ static struct executable_key key_of_stat(const struct stat *stat)
 	};
 }
 
-/* What may be said of a file that could not be opened: the path, and what the kernel told. */
+/* Adds a file that could not be opened, with its path and what the kernel reported. */
 static struct executable *keep_unread(struct executable_cache *cache,
 				      const struct executable_claim *claim)
 {
@@ -208,7 +210,7 @@ static struct executable *keep_unread(struct executable_cache *cache,
 	return use(cache, fresh);
 }
 
-/* The file is open. It may turn out to be one that is known already, by its build id. */
+/* Adds an open file. Its build id may show that it is in the cache already. */
 static struct executable *keep_read(struct executable_cache *cache,
 				    const struct executable_claim *claim, int fd,
 				    const struct executable_key *key)
@@ -306,7 +308,7 @@ void executable_cache_init(struct executable_cache *cache)
 	cache->vdso = heap_new(sizeof(*cache->vdso), 0);
 	cache->vdso->path = heap_str(STR("[vdso]"));
 	if (!executable_file_read_vdso(cache->vdso, &err))
-		cache->vdso->build_id[0] = 0; /* no vdso on this machine: nobody maps it */
+		cache->vdso->build_id[0] = 0; /* this machine has no vdso: it is never mapped */
 }
 
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,

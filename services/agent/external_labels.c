@@ -53,7 +53,7 @@ static bool check(str pair, str name, str value, struct err *err)
 	if (label_name_is_reserved(name))
 		return err_set(err, ERR_INVALID,
 			       "external label \"" STR_FMT
-			       "\": names that begin with __ are the store's own",
+			       "\": names that begin with __ are reserved by the store",
 			       STR_ARG(name));
 	if (is_own(name))
 		return err_set(err, ERR_INVALID,
@@ -66,7 +66,7 @@ static bool check(str pair, str name, str value, struct err *err)
 	return true;
 }
 
-/* The part before the next comma or semicolon. */
+/* Cuts off the item before the next comma or semicolon. */
 static str cut_pair(str *text)
 {
 	for (size_t i = 0; i < text->len; i++)

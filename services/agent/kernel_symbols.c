@@ -40,7 +40,7 @@ static bool read_table(struct kallsyms *table, bool *ret_cut, struct err *err)
 	return true;
 }
 
-/* 0 where the kernel has no modules. */
+/* 0 if the kernel has no modules. */
 static uint64_t hash_of_modules(void)
 {
 	AUTO_FD fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
@@ -100,7 +100,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 	*symbols = (struct kernel_symbols){ 0 };
 }
 
-/* The first that ends after the address. */
+/* Index of the first dynamic symbol that ends after the address. */
 static size_t dynamic_after(const struct kernel_symbols *symbols, uint64_t address)
 {
 	return sorted_before(symbols->dynamic, symbols->dynamic_count, each,
@@ -147,7 +147,7 @@ void kernel_symbols_refresh(struct kernel_symbols *symbols)
 	symbols->modules_hash = hash;
 	symbols->reloads++;
 	if (!load(symbols, &err))
-		log_warn("kernel symbols are kept as they were", "error=\"%s\"", err.msg);
+		log_warn("kernel symbols were not refreshed", "error=\"%s\"", err.msg);
 }
 
 struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address)

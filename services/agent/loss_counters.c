@@ -8,7 +8,7 @@ const char *const loss_names[LOSS_COUNT] = {
 	[LOSS_SPOOL_WRITE] = "spool_write",
 };
 
-/* baseline + counted - reported, unless that is below 0 or beyond what can be. */
+/* baseline + counted - reported. False: below 0, or an overflow. */
 static bool subtract_reported(uint64_t baseline, uint64_t counted, uint64_t reported,
 			      uint64_t *ret_unreported)
 {

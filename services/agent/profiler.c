@@ -46,8 +46,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	if (!host_sees_all_pids())
 		return err_set(
 			err, ERR_INVALID,
-			"the agent is in a pid namespace of its own and cannot tell processes "
-			"apart; start it in the host's (docker run --pid=host, hostPID: true)");
+			"the agent is in a pid namespace of its own and cannot identify processes; "
+			"start it in the host's (docker run --pid=host, hostPID: true)");
 	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
 		return false;
 
@@ -62,7 +62,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	       kernel_check_explain(err);
 }
 
-/* Events flow before /proc is read, so nothing falls in between; sampling begins last. */
+/* Sideband events are recorded before /proc is read, so no process is missed. Sampling starts last.
+ */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err)
 {
@@ -133,7 +134,8 @@ static void walk_event(void *self, const struct side_band_record *record)
 		process_table_apply(&profiler->processes, record);
 }
 
-/* What travelled is walked with the mappings as they are at its tick: of these we know. */
+/* Walks a shipped stack with the mappings of its process at the tick. Returns `record` if there is
+ * no shipped stack or no process. */
 static const struct sample_record *walk_again(struct profiler *profiler,
 					      const struct sample_record *record,
 					      const struct process *process)
@@ -148,9 +150,10 @@ static const struct sample_record *walk_again(struct profiler *profiler,
 				unwind_loader_space(&profiler->unwind));
 }
 
-/* Whether the walk that was just done lacked a table that is on its way: it is done again then. */
-static bool hold(struct profiler *profiler, const struct sample_record *record,
-		 const struct process *process, uint64_t since_ns)
+/* Defers the sample if the walk just done needs a table that is being built. False: not deferred.
+ */
+static bool defer(struct profiler *profiler, const struct sample_record *record,
+		  const struct process *process, uint64_t since_ns)
 {
 	uint64_t missing = profiler->stack_walk.missing;
 
@@ -173,7 +176,7 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 
 	profiler->stack_walk.missing = 0;
 	walked = walk_again(profiler, record, process);
-	if (hold(profiler, record, process, since_ns))
+	if (defer(profiler, record, process, since_ns))
 		return;
 	truncation_log(walked, process);
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
@@ -200,15 +203,15 @@ static void walk_deferred(void *self, const struct sample_record *record,
 	walk_and_collect(self, record, process, since_ns);
 }
 
-/* What lost events would have told is read from /proc. */
-static void heal(struct profiler *profiler)
+/* If sideband records were lost, reads the state of all processes from /proc. */
+static void rescan_after_loss(struct profiler *profiler)
 {
 	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
 	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
 	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
 		return;
-	log_warn("side-band records were lost, reading /proc", "records=%" PRIu64,
+	log_warn("sideband records were lost, reading /proc", "records=%" PRIu64,
 		 lost - profiler->lost_seen);
 	profiler->lost_seen = lost;
 	profiler->scanned_ms = now_ms;
@@ -235,7 +238,7 @@ void profiler_drain(struct profiler *profiler)
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
-	heal(profiler);
+	rescan_after_loss(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
 
@@ -244,14 +247,14 @@ uint64_t profiler_pause_ms(const struct profiler *profiler)
 	return profiler->sideband.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
 }
 
-/* A tick after the last look into the ring would be taken and never told. */
+/* Sampling stops before the last drain: a later tick would be counted but not stored. */
 void profiler_finish(struct profiler *profiler)
 {
 	struct deferred_sink sink = { .sample = walk_deferred, .self = profiler };
 
 	sampler_stop(&profiler->sampler);
 	profiler->is_ending = true;
-	unwind_loader_round(&profiler->unwind); /* what was built by now */
+	unwind_loader_round(&profiler->unwind); /* load the tables that are built by now */
 	deferred_samples_stop(&profiler->deferred, &sink);
 	drain(profiler, UINT64_MAX);
 }
@@ -266,7 +269,8 @@ static void sweep(struct profiler *profiler)
 	process_table_sweep(&profiler->processes);
 }
 
-/* What began on a CPU before its side band was open is read from /proc. */
+/* Follows CPUs that come or go. Then reads /proc, because a process may have started on a CPU
+ * before its sideband ring was open. */
 static void follow_cpus(struct profiler *profiler)
 {
 	struct arena arena = { 0 };
@@ -288,12 +292,13 @@ static void follow_cpus(struct profiler *profiler)
 	if (!sideband_follow(&profiler->sideband, cpus, count, &err) ||
 	    !sampler_follow(&profiler->sampler, cpus, count, &err)) {
 		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
-		profiler->cpu_count = 0; /* once more at the next interval */
+		profiler->cpu_count = 0; /* retry at the next interval */
 	}
 	process_table_scan(&profiler->processes);
 }
 
-/* What runs for long is mapped once: it would never be shown to the sink that had no room. */
+/* A long-running process maps its files once: without a scan they would never be offered again to a
+ * sink that had no room. */
 static void offer_again(struct profiler *profiler)
 {
 	if (executable_cache_left_out(&profiler->processes.executables))
@@ -324,7 +329,7 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 		.stacks_not_shipped = kernel[STACK_NOT_SHIPPED],
 	};
 
-	/* What BPF ended, and what ended here: the stacks that travelled. */
+	/* Walks that ended in BPF, and walks of shipped stacks that ended in the agent. */
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
 		counts.cut[CUT_OF(end)] = kernel[CUT_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
 					  profiler->collect.ends_of_shipped[end];

@@ -12,8 +12,8 @@
 
 enum { RECORD_BYTES_MAX = 65536, HEADER_BYTES = 8 };
 
-/* A ring that is fuller than this part of it when it is drained may overflow before the next time;
- * which comes DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS times as soon then. */
+/* If more than 1/PRESSED_PART of a ring is used when it is drained, it may overflow before the next
+ * drain. Then the drains come SOONER times as often. */
 enum { PRESSED_PART = 4, SOONER = DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS };
 
 struct sideband_ring {
@@ -40,7 +40,7 @@ static int open_event(uint32_t cpu, bool build_ids)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* nobody waits: it is polled */
+		.wakeup_watermark = UINT32_MAX, /* no wake-ups: the rings are polled */
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -58,8 +58,7 @@ static bool map_ring(struct sideband *band, struct sideband_ring *ring, struct e
 			return true;
 		}
 		if (errno != EPERM || band->ring_bytes <= 8 * band->page_bytes || band->ring_count)
-			return err_errno(err, "map a side-band ring of %zu bytes",
-					 band->ring_bytes);
+			return err_errno(err, "map a sideband ring of %zu bytes", band->ring_bytes);
 		band->ring_bytes /= 2;
 	}
 }
@@ -71,7 +70,7 @@ static void close_ring(struct sideband *band, struct sideband_ring *ring)
 	fd_closep(&ring->fd);
 }
 
-/* *ret_open stays false where the CPU is gone. */
+/* *ret_open stays false if the CPU is offline. */
 static bool open_ring(struct sideband *band, struct sideband_ring *ring, bool *ret_open,
 		      struct err *err)
 {
@@ -83,7 +82,7 @@ static bool open_ring(struct sideband *band, struct sideband_ring *ring, bool *r
 	if (ring->fd < 0 && errno == ENODEV)
 		return true;
 	if (ring->fd < 0)
-		return err_errno(err, "open the side-band event of CPU %u", ring->cpu);
+		return err_errno(err, "open the sideband event of CPU %u", ring->cpu);
 	*ret_open = true;
 	return map_ring(band, ring, err);
 }
@@ -148,7 +147,7 @@ bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_cou
 	return true;
 }
 
-/* The bytes at a position of the ring, in one piece. */
+/* The bytes at a position of the ring, contiguous: copied into the scratch if they wrap around. */
 static str ring_bytes(struct sideband *band, const char *data, uint64_t at, size_t len)
 {
 	size_t start = (size_t)(at & (band->ring_bytes - 1));
@@ -189,7 +188,7 @@ static void drain_ring(struct sideband *band, struct sideband_ring *ring, sideba
 	while (head - tail >= HEADER_BYTES) {
 		size_t len = sideband_record_len(ring_bytes(band, data, tail, HEADER_BYTES));
 
-		if (len == 0 || len > head - tail) { /* the kernel does not do this */
+		if (len == 0 || len > head - tail) { /* never, unless the kernel has a bug */
 			band->malformed++;
 			tail = head;
 			break;

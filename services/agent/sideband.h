@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * side_band - what the kernel tells about processes: fork, exec, exit, mappings, kernel symbols.
+ * sideband - reads perf sideband events: fork, exec, exit, mappings, kernel symbols.
  *
- * One dummy perf event per CPU with a ring of its own, read by polling. Records of one CPU come in
- * order; across CPUs their times (CLOCK_MONOTONIC, as the samples') put them in order. Owned by the
- * agent's thread.
+ * Opens one dummy perf event per CPU, each with its own ring, and reads the rings by polling.
+ * Records of one CPU are in order. Records of different CPUs are ordered by time (CLOCK_MONOTONIC,
+ * the clock of the samples). Agent thread only.
  */
 #pragma once
 
@@ -14,12 +14,12 @@ struct sideband_ring;
 
 struct sideband {
 	uint64_t records, lost, malformed; /* cumulative */
-	bool build_ids;                    /* the kernel tells them (5.12) */
-	bool is_pressed; /* it fills so fast that it should be drained more often */
+	bool build_ids;                    /* the kernel reports build ids (Linux 5.12) */
+	bool is_pressed;                   /* the rings fill fast: drain them more often */
 	/* private */
 	struct sideband_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
-	size_t fullest; /* bytes of the fullest ring, when it was drained last */
+	size_t fullest; /* bytes in the fullest ring at the last drain */
 	char *scratch;  /* for a record that wraps around the end of its ring */
 };
 
@@ -28,9 +28,11 @@ typedef void sideband_on_record(void *self, const struct side_band_record *recor
 void sideband_init(struct sideband *band);
 void sideband_close(struct sideband *band);
 
-/* Listen on these CPUs and no others; again when CPUs come or go. */
+/* Opens rings for exactly these CPUs. To be called again when CPUs come or go. A CPU that is
+ * offline is skipped. */
 bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_count,
 		     struct err *err) MUST_CHECK;
 
-/* Hand over all that has come; what a record borrows is good until `take` returns. */
+/* Calls `on_record` for each record in the rings, except records of type SIDE_BAND_OTHER. Texts of
+ * a record are valid until the callback returns. */
 void sideband_drain(struct sideband *band, sideband_on_record *take, void *self);

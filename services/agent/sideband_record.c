@@ -41,7 +41,7 @@ static void read_fork_or_exit(struct reader *r, struct side_band_record *record)
 
 static void read_comm(struct reader *r, struct side_band_record *record, uint16_t misc)
 {
-	/* Names go along in each sample: only that it was an exec matters here. */
+	/* Each sample holds the names: only exec matters here. */
 	record->type = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_BAND_EXEC : SIDE_BAND_OTHER;
 	record->pid = reader_u32(r);
 	record->tid = reader_u32(r);
@@ -135,17 +135,17 @@ bool sideband_record_read(str bytes, struct side_band_record *ret_record, struct
 	uint16_t misc = reader_u16(&r);
 
 	if (sideband_record_len(bytes) != bytes.len || bytes.len < HEADER_BYTES + TRAILER_BYTES)
-		return err_set(err, ERR_INVALID, "side-band record of %zu bytes", bytes.len);
+		return err_set(err, ERR_INVALID, "sideband record of %zu bytes", bytes.len);
 
 	struct reader trailer = reader_of(str_skip(bytes, bytes.len - TRAILER_BYTES));
 
-	reader_u64(&trailer); /* pid and tid of who did it */
+	reader_u64(&trailer); /* pid and tid of the thread that caused the event */
 	record.time_ns = reader_u64(&trailer);
 
 	r = reader_of((str){ bytes.ptr + HEADER_BYTES, bytes.len - HEADER_BYTES - TRAILER_BYTES });
 	read_body(&r, &record, type, misc);
 	if (r.failed)
-		return err_set(err, ERR_INVALID, "side-band record of type %u is too short", type);
+		return err_set(err, ERR_INVALID, "sideband record of type %u is too short", type);
 	*ret_record = record;
 	return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * side_band_record - one record of perf's side band: what happened to a process or to the kernel.
+ * sideband_record - parses one perf sideband record: an event of a process or of the kernel.
  *
- * Pure: bytes of the ring in, a struct out that borrows from them. The layout is that of
- * perf_event_open(2) for events opened by side_band.c (sample_id_all with TID, TIME and CPU).
+ * Pure: bytes of the ring in, a struct out that borrows from them. perf_event_open(2) defines the
+ * layout, for events as sideband.c opens them (sample_id_all with TID, TIME and CPU).
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 #include "base/str.h"
 
 enum side_band_type {
-	SIDE_BAND_OTHER, /* of no use to us */
-	SIDE_BAND_FORK,  /* a process, or a thread where pid is parent_pid */
+	SIDE_BAND_OTHER, /* ignored */
+	SIDE_BAND_FORK,  /* of a process; of a thread if pid is parent_pid */
 	SIDE_BAND_EXEC,
 	SIDE_BAND_EXIT, /* of a thread */
 	SIDE_BAND_MAP,  /* of executable memory */
@@ -30,20 +30,22 @@ struct side_band_record {
 
 	/* SIDE_BAND_MAP; address and length also of SIDE_BAND_KSYMBOL */
 	uint64_t address, length, file_offset;
-	/* Of the file in its process' own root, "[vdso]", "//anon"; a symbol's name; of
-	 * SIDE_BAND_EXEC the program, once the timeline has found it. */
+	/* SIDE_BAND_MAP: the file, in the root directory of its process, or "[vdso]", "//anon".
+	 * SIDE_BAND_KSYMBOL: the symbol's name. SIDE_BAND_EXEC: the program; the timeline fills it
+	 * in. */
 	str path;
 	uint8_t build_id[SIDE_BAND_BUILD_ID_MAX];
-	uint32_t build_id_len; /* 0: not told, then the file is: */
+	uint32_t build_id_len; /* 0: no build id, then the file is identified by: */
 	uint32_t device_major, device_minor;
 	uint64_t inode, generation;
 
-	bool unregistered; /* SIDE_BAND_KSYMBOL: gone */
-	uint64_t lost;     /* SIDE_BAND_LOST: how many records */
+	bool unregistered; /* SIDE_BAND_KSYMBOL: the symbol is removed */
+	uint64_t lost;     /* SIDE_BAND_LOST: number of records */
 };
 
-/* The length of the record that begins with these 8 bytes; 0: cannot be. */
+/* The length of the record that begins with these 8 bytes; 0: they are no valid header. */
 size_t sideband_record_len(str header);
 
+/* ERR_INVALID: the bytes are not one whole record. */
 bool sideband_record_read(str bytes, struct side_band_record *ret_record,
 			  struct err *err) MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_walk.h"
 
-/* A guess looks at the code before a return address, and code does not travel. */
+/* A guess reads the code before a return address, and code is not shipped. */
 #define UNWIND_MAY_GUESS false
 #include "unwind.h"
 
@@ -12,8 +12,8 @@ struct shipped_stack {
 	const uint8_t *stack;
 	uint64_t from, bytes; /* the stack's */
 	uint64_t first;       /* page of its pointer */
-	bool ran_out;         /* the walk wanted more of it */
-	bool is_absent;       /* it wanted what was not there at the tick */
+	bool ran_out;         /* the walk needed bytes after its end */
+	bool is_absent;       /* the walk needed a page that was absent at the tick */
 	uint64_t missing;     /* as in struct stack_walk */
 };
 
@@ -39,7 +39,7 @@ static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 	return shipped->space.page(shipped->space.self, number);
 }
 
-/* All the pieces of a record are there, and more did not come: the end is our own bound. */
+/* True if the copy ends at the limit of a record and not at the end of the stack. */
 static bool is_truncated(const struct shipped_stack *shipped)
 {
 	uint64_t end = (shipped->from + shipped->bytes) / SAMPLE_STACK_PIECE;
@@ -60,7 +60,7 @@ static bool is_lost_in_generated(const struct unwind *walk)
 	       walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS;
 }
 
-/* Writes the user frames; true if these are the better ones. */
+/* Walks and writes the user frames. True if they are better than the record's. */
 static bool walk_frames(struct unwind *walk, struct shipped_stack *shipped,
 			const struct sample_record *record, struct sample_record *out)
 {
