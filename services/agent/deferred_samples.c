@@ -34,7 +34,7 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 	size_t bytes = offsetof(struct deferred_sample, record) + record_bytes;
 
 	if (deferred->bytes + bytes > DEFERRED_BYTES_MAX) {
-		deferred->refused++;
+		deferred->rejected++;
 		return false;
 	}
 

@@ -30,7 +30,7 @@ struct deferred_samples {
 	size_t count, bytes; /* of the samples that wait now */
 	/* Cumulative: samples that found no room; and waits by their end. A sample may wait several
 	 * times, for one table after another. */
-	uint64_t refused, ends[DEFERRED_END_COUNT];
+	uint64_t rejected, ends[DEFERRED_END_COUNT];
 	/* private */
 	struct deferred_sample *first, **last;
 };

@@ -40,9 +40,9 @@ bool loss_counters_unreported(const struct tally *baseline, const struct tally *
 
 uint64_t tally_rest(const struct tally *tally)
 {
-	uint64_t rest = tally->taken;
+	uint64_t unexplained = tally->taken;
 
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		rest -= tally->lost[i];
-	return rest;
+		unexplained -= tally->lost[i];
+	return unexplained;
 }

@@ -3,7 +3,7 @@
 
 #include "chassis/metrics.h"
 
-static struct metric taken = {
+static struct metric sampled = {
 	.name = "decima_agent_samples_taken_total",
 	.kind = METRIC_COUNTER,
 	.help = "Ticks of CPUs that were not idle: samples that were stored or "
@@ -92,7 +92,7 @@ static struct metric deferred = {
 static struct metric deferred_bytes = { .name = "decima_agent_stacks_held_bytes",
 					.kind = METRIC_GAUGE,
 					.help = "Memory used by deferred samples." };
-static struct metric deferred_refused = {
+static struct metric deferred_rejected = {
 	.name = "decima_agent_stacks_not_held_total",
 	.kind = METRIC_COUNTER,
 	.help = "Samples that were not deferred because there was no room; their stack is walked "
@@ -120,13 +120,13 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .help = "Kernel frames whose address is in no known function." };
 
 struct metric *const profiler_metrics[] = {
-	&taken,          &lost,           &cut,
+	&sampled,        &lost,           &cut,
 	&unmapped,       &ring_bytes,     &events,
 	&events_lost,    &processes,      &mappings,
 	&scanned,        &over_limit,     &executables,
 	&opened,         &unreadable,     &symbols,
 	&unnamed,        &shipped,        &walked_by,
-	&deferred,       &deferred_bytes, &deferred_refused,
+	&deferred,       &deferred_bytes, &deferred_rejected,
 	&deferred_ended,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
@@ -137,7 +137,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
 	unwind_loader_measure(&profiler->unwind);
-	metric_set(&taken, (int64_t)counts.tally.taken);
+	metric_set(&sampled, (int64_t)counts.tally.taken);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
 		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);
 	for (size_t i = 0; i < CUT_COUNT; i++)
@@ -148,7 +148,7 @@ void profiler_metrics_update(struct profiler *profiler)
 		metric_set_at(&walked_by, i, (int64_t)profiler->collect.steps[i]);
 	metric_set(&deferred, (int64_t)profiler->deferred.count);
 	metric_set(&deferred_bytes, (int64_t)profiler->deferred.bytes);
-	metric_set(&deferred_refused, (int64_t)profiler->deferred.refused);
+	metric_set(&deferred_rejected, (int64_t)profiler->deferred.rejected);
 	for (size_t i = 0; i < DEFERRED_END_COUNT; i++)
 		metric_set_at(&deferred_ended, i, (int64_t)profiler->deferred.ends[i]);
 	metric_set(&unmapped, (int64_t)profiler->collect.unmapped);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * side_band_record - any bytes are a record or refused. The input is also given the length that its
- * header must say, or no change of size would get past it.
+ * sideband_record - any bytes are parsed or rejected. The input is also tried with the correct
+ * length in its header; else each input that the fuzzer has resized would be rejected at once.
  */
 #include "sideband_record.h"
 

@@ -50,7 +50,7 @@ static void names_path_container_and_unit(void **state)
 		{ "7:blkio:/odd/one\n0::/\n", "/odd/one", "", "" },
 		/* not ours to understand */
 		{ "", "/", "", "" },
-		{ "rubbish\n::\n1:2\n", "/", "", "" },
+		{ "malformed\n::\n1:2\n", "/", "", "" },
 		{ "0::/docker/0123456789abcdef", "/docker/0123456789abcdef", "", "" },
 	};
 

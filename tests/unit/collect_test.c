@@ -215,7 +215,7 @@ static void kernel_frames_stand_at_the_leaf_with_their_names(void **state)
 	assert_true(str_eq(frame_of(&fixture, 1)->function, STR("[unknown]")));
 	assert_true(str_eq(frame_of(&fixture, 2)->function, STR("leaf")));
 	assert_true(str_eq(frame_of(&fixture, 2)->type, STR("kernel")));
-	/* what is no UTF-8 is told as such */
+	/* bytes that are not UTF-8 become question marks */
 	assert_true(str_eq(labels_get(fixture.collect.set.series.items[0].labels, STR("comm")),
 			   STR("a?\tb")));
 	kernel_symbols_close(&fixture.kernel);

@@ -132,7 +132,7 @@ static void no_wait_is_longer_than_the_limit(void **state)
 	tear_down(&deferred);
 }
 
-static void what_is_held_again_waits_for_the_next_table(void **state)
+static void a_sample_deferred_again_waits_for_the_next_table(void **state)
 {
 	struct deferred_samples deferred;
 
@@ -176,7 +176,7 @@ static void the_process_stays_as_it_was_at_the_tick(void **state)
 	tear_down(&deferred);
 }
 
-static void more_than_there_is_room_for_is_refused_and_counted(void **state)
+static void samples_beyond_the_limit_are_rejected_and_counted(void **state)
 {
 	struct deferred_samples deferred;
 	size_t kept = 0;
@@ -189,13 +189,13 @@ static void more_than_there_is_room_for_is_refused_and_counted(void **state)
 	assert_true(kept > 100 && kept * STACK < DEFERRED_BYTES_MAX);
 	assert_int_equal(deferred.count, kept);
 	assert_true(deferred.bytes <= DEFERRED_BYTES_MAX);
-	assert_int_equal(deferred.refused, 1);
-	tear_down(&deferred); /* leaves none: the sanitizer would tell */
+	assert_int_equal(deferred.rejected, 1);
+	tear_down(&deferred); /* frees all: the sanitizer would detect a leak */
 	assert_int_equal(deferred.bytes, 0);
 }
 
 RUN_TESTS(TEST(a_sample_waits_until_its_table_is_loaded),
 	  TEST(a_table_that_cannot_be_had_ends_the_wait), TEST(no_wait_is_longer_than_the_limit),
-	  TEST(what_is_held_again_waits_for_the_next_table),
+	  TEST(a_sample_deferred_again_waits_for_the_next_table),
 	  TEST(the_process_stays_as_it_was_at_the_tick),
-	  TEST(more_than_there_is_room_for_is_refused_and_counted))
+	  TEST(samples_beyond_the_limit_are_rejected_and_counted))

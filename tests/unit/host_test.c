@@ -6,7 +6,7 @@ static void reads_lists_of_cpus(void **state)
 {
 	static const struct {
 		const char *text;
-		size_t count; /* 0: refused */
+		size_t count; /* 0: rejected */
 		uint32_t last;
 	} rows[] = {
 		{ "0\n", 1, 0 },   { "0-1\n", 2, 1 }, { "0-3,8,10-11\n", 7, 11 }, { "", 0, 0 },

@@ -5,7 +5,7 @@
 #define DEBIAN(version) "#1 SMP PREEMPT_DYNAMIC Debian " version " (2023-05-08)"
 #define UBUNTU          "#26-Ubuntu SMP PREEMPT_DYNAMIC Thu Jul 13 16:27:29 UTC 2023"
 
-/* What machines of these distributions say. */
+/* Texts from machines of these distributions. */
 static const struct {
 	const char *release, *version, *signature;
 	struct kernel_version is;
@@ -104,7 +104,7 @@ static void judges_each_side_of_a_border(void **state)
 		assert_int_equal(kernel_version_judge(rows[i].is), rows[i].verdict);
 }
 
-static void tells_no_version_of_what_has_none(void **state)
+static void finds_no_version_in_texts_without_one(void **state)
 {
 	static const char *const releases[] = { "", "linux", "6", "6.", ".6", "99999999.1", "6.x" };
 
@@ -118,4 +118,4 @@ static void tells_no_version_of_what_has_none(void **state)
 }
 
 RUN_TESTS(TEST(finds_upstreams_version_beneath_a_distributions), TEST(judges_each_side_of_a_border),
-	  TEST(tells_no_version_of_what_has_none))
+	  TEST(finds_no_version_in_texts_without_one))

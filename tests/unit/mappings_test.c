@@ -110,7 +110,7 @@ static void is_bounded(void **state)
 	mappings_done(&mappings);
 }
 
-static void tells_code_that_takes_the_place_of_another_files(void **state)
+static void detects_code_that_replaces_code_of_another_file(void **state)
 {
 	static const struct {
 		uint64_t start, end;
@@ -137,4 +137,4 @@ static void tells_code_that_takes_the_place_of_another_files(void **state)
 }
 
 RUN_TESTS(TEST(replaces_what_a_new_mapping_covers), TEST(copies_hold_references_of_their_own),
-	  TEST(tells_code_that_takes_the_place_of_another_files), TEST(is_bounded))
+	  TEST(detects_code_that_replaces_code_of_another_file), TEST(is_bounded))

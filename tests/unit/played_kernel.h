@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * played_kernel - the kernel that the BPF programs ask, played by a test that includes this: a
+ * played_kernel - simulates the kernel for the BPF programs, in the test that includes this: a
  * task, its registers and stack, maps and a ring.
  *
  *     each_program(state);     the program that loops, or the one that calls itself on: BOTH(claim)
- *     tick(100, 100, 16);      of a process and a thread, with so many bytes of kernel stack
+ *     tick(100, 100, 16);      of a process and a thread, with this number of bytes of kernel stack
  *     assert_int_equal(sent->user_frames, 3);
  *
  * It includes the programs themselves, compiled for the host.
@@ -52,7 +52,7 @@ static struct scratch made;
 static struct remembered remembered_rules;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
-static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_held;
+static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_used;
 static uint8_t continued_bytes_of[CONTINUED_MAX][SAMPLE_BYTES_MAX];
 static uint32_t continued; /* records, of the sample that was sent last */
 static long kernel_bytes;
@@ -171,7 +171,7 @@ long bpf_tail_call(void *ctx, void *programs, uint32_t index)
 uint64_t bpf_ringbuf_query(void *ring, uint64_t flags)
 {
 	assert_true(ring == &samples);
-	return flags == BPF_RB_RING_SIZE ? RING_BYTES : ring_held;
+	return flags == BPF_RB_RING_SIZE ? RING_BYTES : ring_used;
 }
 long bpf_ringbuf_output(void *ring, void *data, uint64_t size, uint64_t flags)
 {
@@ -200,7 +200,7 @@ static inline void set_registers(uint64_t pc, uint64_t sp, uint64_t fp)
 #endif
 }
 
-/* A stack of so many frames, each with a frame pointer and two words more; the last has none. */
+/* A stack of `frames` frames, each with a frame pointer and two words more; the last has none. */
 static inline void set_stack(uint32_t frames)
 {
 	memset(stack, 0, sizeof(stack));
@@ -225,7 +225,7 @@ static inline void set_up_tick(void)
 	tail_calls = 0;
 	reads = lookups = 0;
 	now_ns = 1000;
-	ring_held = 0;
+	ring_used = 0;
 }
 
 static inline void tick(uint32_t tgid, uint32_t tid, long kernel)

@@ -10,7 +10,7 @@ static void takes_a_record_only_if_it_is_as_long_as_it_says(void **state)
 	set_up();
 
 	const struct sample_record *record =
-		travel(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+		shipped(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
 	size_t bytes = sample_bytes(record);
 
 	for (size_t len = 0; len < bytes; len++)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The BPF programs themselves, compiled for the host: which stacks travel, how much of each, and
- * how many.
+ * The BPF programs themselves, compiled for the host: which stacks are shipped, how much of each,
+ * and how many.
  */
 #include "played_kernel.h"
 
-/* What the agent has not told of yet, or what had its pid before. */
-static void lets_the_stack_of_an_unknown_process_travel(void **state)
+/* A process that is not in the map yet, or whose pid another process had. */
+static void ships_the_stack_of_an_unknown_process(void **state)
 {
 	const struct unwind_process others[] = { { .start_ns = 76, .exec_id = 3 },
 						 { .start_ns = 77, .exec_id = 2 } };
@@ -28,12 +28,13 @@ static void lets_the_stack_of_an_unknown_process_travel(void **state)
 		assert_int_equal(sample_registers(sent)->pc, CODE_AT);
 		assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
 		assert_memory_equal(sample_registers(sent) + 1, stack, sent->stack_bytes);
-		assert_int_equal(sent->user_frames, 3); /* what frame pointers say goes too */
+		assert_int_equal(sent->user_frames,
+				 3); /* the frames found by frame pointers are sent, too */
 	}
 }
 
 /* Its list was written while its libraries were still being mapped. */
-static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
+static void ships_a_stack_whose_walk_left_the_known_mappings(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -69,7 +70,7 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	assert_int_equal(sent->owner_start_ns, 0);
 
 	each_program(state);
-	known_tgid = 51; /* the parent is not: it says who that is */
+	known_tgid = 51; /* the parent is not known: the record identifies it */
 	tick(100, 100, 16);
 	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->owner_start_ns, 7);
@@ -89,7 +90,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 	static const struct {
 		uint32_t missing; /* bytes of the stack, at its end */
 		uint32_t records, last_bytes;
-		uint64_t held; /* bytes of the ring */
+		uint64_t used; /* bytes of the ring */
 	} rows[] = {
 		{ 0, SAMPLE_STACK_RECORDS - 1, SAMPLE_STACK_BYTES_MAX },
 		{ STACK_BYTES - 2 * SAMPLE_STACK_BYTES_MAX, 1, SAMPLE_STACK_BYTES_MAX },
@@ -105,7 +106,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 		for (uint64_t word = 0; word < STACK_WORDS; word++)
 			stack[word] = word;
 		stack_to -= rows[i].missing;
-		ring_held = rows[i].held;
+		ring_used = rows[i].used;
 		tick(100, 101, 16);
 
 		assert_int_equal(continued, rows[i].records);
@@ -155,7 +156,7 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
 }
 
-/* As below a big buffer that nobody has written to yet. */
+/* As below a large buffer that was not written to yet. */
 static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
 {
 	for (uint32_t absent = 0; absent <= SAMPLE_STACK_PIECES; absent++) {
@@ -185,7 +186,7 @@ static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
 	}
 }
 
-static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state)
+static void counts_the_end_of_a_walk_only_if_it_is_not_shipped(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -198,7 +199,7 @@ static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state
 	assert_int_equal(counted[CUT_USER_NO_TABLE], 0);
 }
 
-static void lets_no_more_stacks_travel_than_its_rate(void **state)
+static void ships_no_more_stacks_than_its_rate(void **state)
 {
 	each_program(state);
 	is_known_process = false;
@@ -222,7 +223,7 @@ static void leaves_the_second_half_of_the_ring_to_samples(void **state)
 	each_program(state);
 	is_known_process = false;
 	now_ns = 1000000000;
-	ring_held = RING_BYTES / 2 + 1;
+	ring_used = RING_BYTES / 2 + 1;
 	tick(100, 100, 16);
 
 	assert_int_equal(counted[TICK_SENT], 1);
@@ -242,21 +243,21 @@ static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
 	assert_true(sent->stack_bytes > 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
 	assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
-	assert_false(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* nobody needs it */
+	assert_false(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* no agent walk is needed */
 	assert_int_equal(counted[STACK_SHIPPED] + counted[STACK_NOT_SHIPPED], 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(lets_the_stack_of_an_unknown_process_travel),
-		BOTH(lets_a_stack_travel_whose_walk_left_the_known_mappings),
+		BOTH(ships_the_stack_of_an_unknown_process),
+		BOTH(ships_a_stack_whose_walk_left_the_known_mappings),
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
 		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
 		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
 		BOTH(skips_pages_of_the_stack_that_are_not_there_yet),
-		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
-		BOTH(lets_no_more_stacks_travel_than_its_rate),
+		BOTH(counts_the_end_of_a_walk_only_if_it_is_not_shipped),
+		BOTH(ships_no_more_stacks_than_its_rate),
 		BOTH(leaves_the_second_half_of_the_ring_to_samples),
 		BOTH(takes_along_what_it_has_walked_if_a_test_asks_for_it),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The BPF programs themselves, compiled for the host: what a tick tells, and what is counted.
+ * The BPF programs themselves, compiled for the host: the record of a tick, and the counters.
  */
 #include "played_kernel.h"
 
@@ -84,7 +84,7 @@ static void looks_up_a_process_that_has_done_an_exec(void **state)
 	assert_int_equal(sent->user_frames, 3);
 }
 
-static void tells_the_process_by_its_leader_and_the_thread_by_itself(void **state)
+static void records_the_process_of_the_leader_and_the_thread_itself(void **state)
 {
 	each_program(state);
 	tick(100, 101, 16);
@@ -152,7 +152,7 @@ static void has_no_user_stack_of_a_thread_that_never_was_in_user_mode(void **sta
 	assert_int_equal(sent->user_end, USER_END_NONE);
 }
 
-static void finds_the_registers_where_no_helper_tells_them(void **state)
+static void finds_the_registers_without_the_helper(void **state)
 {
 	each_program(state);
 	has_task_pt_regs = false;
@@ -195,7 +195,7 @@ static void keeps_a_process_whose_stacks_cannot_be_read(void **state)
 }
 
 /* The memory is the new program's already, and the registers are still the old one's. */
-static void tells_a_process_in_the_middle_of_an_exec(void **state)
+static void detects_a_process_during_exec(void **state)
 {
 	for (int i = 0; i < 2; i++) {
 		each_program(state);
@@ -316,15 +316,15 @@ int main(void)
 		BOTH(reads_frames_that_are_not_aligned),
 		BOTH(looks_a_process_up_once_while_lists_are_as_they_were),
 		BOTH(looks_up_a_process_that_has_done_an_exec),
-		BOTH(tells_the_process_by_its_leader_and_the_thread_by_itself),
+		BOTH(records_the_process_of_the_leader_and_the_thread_itself),
 		BOTH(keeps_a_kernel_thread_and_asks_for_no_user_stack),
 		BOTH(keeps_a_process_at_its_end_that_has_no_memory_any_more),
 		BOTH(asks_for_no_kernel_stack_of_a_tick_in_user_mode),
 		BOTH(has_no_user_stack_of_a_thread_that_never_was_in_user_mode),
-		BOTH(finds_the_registers_where_no_helper_tells_them),
+		BOTH(finds_the_registers_without_the_helper),
 		BOTH(keeps_a_32bit_process_without_its_user_stack),
 		BOTH(keeps_a_process_whose_stacks_cannot_be_read),
-		BOTH(tells_a_process_in_the_middle_of_an_exec),
+		BOTH(detects_a_process_during_exec),
 		BOTH(walks_a_process_whose_exec_has_not_taken_its_memory_yet),
 		BOTH(counts_a_kernel_stack_that_fills_its_room_as_cut),
 		BOTH(counts_a_stack_that_the_kernel_itself_cuts),

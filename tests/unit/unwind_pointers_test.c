@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The walk of user stacks where no row says how: by frame pointers, and by guesses in generated
+ * The walk of user stacks without rows: by frame pointers, and by guesses in generated
  * code.
  */
 #include "unwind_stand.h"
@@ -11,7 +11,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	stand_at(OTHER_AT);
 	registers.general[FP] = at(10);
 	stack[10] = at(40);
-	stack[11] = CODE_AT + APART_AT + 1; /* whose table is: from here on by rows */
+	stack[11] = CODE_AT + APART_AT + 1; /* has a table: from here on by rows */
 	stack[12 + 1] = at(50);
 	stack[12 + 3] = IN_ROOT;
 	run();
@@ -27,7 +27,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS);
 }
 
-static void lets_travel_what_will_be_known_better(void **state)
+static void asks_for_an_agent_walk_of_an_awaited_table(void **state)
 {
 	const struct unwind_mapping awaited = { OTHER_AT, OTHER_AT + CODE_BYTES, 0, 0,
 						UNWIND_MAPPING_AWAITED };
@@ -87,7 +87,7 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	stack[14 + 200] = IN_ROOT;
 	called_from = IN_ROOT;
 	run();
-	reaches_the_root(3, SAMPLE_GUESSED); /* nothing says that 0x500 is returned to */
+	reaches_the_root(3, SAMPLE_GUESSED); /* no call ends at 0x500 */
 
 	stack[12] = at(300);
 	run();
@@ -98,7 +98,7 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	assert_int_equal(walker.now.general[FP], 77);
 }
 
-static void gives_up_guessing_after_8_kilobytes(void **state)
+static void stops_guessing_after_8_kilobytes(void **state)
 {
 	(void)state;
 	stand_at(JIT_AT);
@@ -224,7 +224,7 @@ static void follows_the_frame_pointers_of_go_from_stack_to_stack(void **state)
 	ends(USER_END_READ_FAULT, 1);
 }
 
-static void lets_travel_what_begins_in_no_mapping(void **state)
+static void asks_for_an_agent_walk_of_a_leaf_in_no_mapping(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT - 1);
@@ -246,17 +246,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
-		TEST(lets_travel_what_will_be_known_better),
+		TEST(asks_for_an_agent_walk_of_an_awaited_table),
 		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
 		TEST(goes_by_the_frame_pointer_in_generated_code),
 		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
-		TEST(gives_up_guessing_after_8_kilobytes),
+		TEST(stops_guessing_after_8_kilobytes),
 		TEST(knows_the_forms_of_a_call),
 		TEST(finds_the_lowest_bit),
 		TEST(says_why_frame_pointers_led_nowhere),
 		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
 		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
-		TEST(lets_travel_what_begins_in_no_mapping),
+		TEST(asks_for_an_agent_walk_of_a_leaf_in_no_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

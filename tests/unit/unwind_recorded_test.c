@@ -143,7 +143,7 @@ static void is_walked_as_libdwfl_did(void **state)
 	recording_close(&recording);
 }
 
-/* However much of the stack there is, what is found of it is right, and the walk says that it
+/* For each length of the stack, the frames that are found are right, and the walk says that it
  * ended. */
 static void is_walked_as_far_as_its_stack_goes(void **state)
 {

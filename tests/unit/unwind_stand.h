@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_stand - a thread that stands somewhere: a stack, and a program whose table has a row for
+ * unwind_stand - a simulated thread: a stack, and a program whose table has a row for
  * each way to find a caller, in this test's own memory.
  *
  *     stand_at(CODE_AT + PLAIN_AT);
@@ -8,7 +8,7 @@
  *     run();
  *     reaches_the_root(2, 0);
  *
- * It plays what the walk asks of its surroundings, and includes unwind.h itself.
+ * It defines the two functions that the walk needs, and includes unwind.h itself.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum {
 	CODE_AT = 0x500000, /* in memory; of which 0x100000 is the bias */
 	BIAS = 0x100000,
 	CODE_BYTES = 0x1000,
-	OTHER_AT = 0x600000, /* a mapping whose table is not there */
+	OTHER_AT = 0x600000, /* a mapping without a loaded table */
 	JIT_AT = 0x700000,
 	GO_AT = 0x800000,
 	TABLE = 70, /* numbers of pages, not in the first segment */

@@ -33,7 +33,7 @@ static inline bool unwind_table_open(struct unwind_file *file, str pages)
 	return unwind_file_open(file, fd, &err);
 }
 
-/* The rule that tests tell apart by a number. */
+/* A rule that tests recognize by a number. */
 static inline struct unwind_rule unwind_table_rule(int32_t number)
 {
 	return (struct unwind_rule){ .cfa = UNWIND_CFA_REGISTER,

@@ -61,7 +61,7 @@ static void reads_a_frame_pointer_that_lies_apart(void **state)
 	reaches_the_root(3, 0);
 }
 
-/* After its pop: the row still says where it was, which a stack that travelled does not hold. */
+/* After its pop: the row still describes its slot, which a shipped stack does not contain. */
 static void takes_a_frame_pointer_that_is_popped_from_its_register(void **state)
 {
 	static const struct row popped[] = { { 0, { CFA_SP(8), RETURNS_AT(-8), KEEPS_AT(-16) } },
@@ -91,7 +91,7 @@ static void finds_the_frame_of_a_function_that_realigned_its_stack(void **state)
 	(void)state;
 	stand_at(CODE_AT + REALIGNED_AT);
 	registers.general[FP] = at(10);
-	stack[9] = at(30); /* where it says that the frame is, less 24 */
+	stack[9] = at(30); /* the address of the frame - 24 */
 	stack[10] = at(50);
 	stack[32] = CODE_AT + POINTER_AT + 1;
 	stack[51] = IN_ROOT;
@@ -136,7 +136,8 @@ static void does_not_take_a_leafs_registers_for_its_callers(void **state)
 	run();
 	ends(USER_END_UNSUPPORTED, 2);
 
-	/* a frame pointer kept in such a register is lost, and matters to who needs it alone */
+	/* a frame pointer kept in such a register is lost, which matters only to code that needs it
+	 */
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = CODE_AT + IN_REGISTER_AT + 1;
 	stack[3] = IN_ROOT;
@@ -285,7 +286,7 @@ static void leaves_out_a_return_address_in_no_mapping(void **state)
 	stack[1] = CODE_AT + CODE_BYTES + 1;
 	run();
 	ends(USER_END_NO_MAPPING, 1);
-	assert_int_equal(walker.flags, 0); /* its leaf was known: it does not travel */
+	assert_int_equal(walker.flags, 0); /* its leaf was known: no agent walk */
 	REASON_MOVED("agent.user_no_mapping", walker.end, USER_END_NO_MAPPING);
 }
 
