@@ -87,21 +87,22 @@ enum sampler_count {
 	TICK_IDLE,      /* the CPU was idle */
 	TICK_RING_FULL, /* lost: the agent did not read in time */
 	TICK_FATE_COUNT,
-	CUT_KERNEL_TOO_DEEP = TICK_FATE_COUNT,
-	CUT_USER_TOO_DEEP, /* from here on in the order of enum user_end */
-	CUT_USER_READ_FAULT,
-	CUT_USER_NO_ROW,
-	CUT_USER_NO_MAPPING,
-	CUT_USER_NO_TABLE,
-	CUT_USER_BAD_FRAME,
-	CUT_USER_UNSUPPORTED,
-	CUT_USER_32BIT,
-	CUT_USER_EXEC,
+	TRUNCATED_KERNEL_TOO_DEEP = TICK_FATE_COUNT,
+	TRUNCATED_USER_TOO_DEEP, /* from here on in the order of enum user_end */
+	TRUNCATED_USER_READ_FAULT,
+	TRUNCATED_USER_NO_ROW,
+	TRUNCATED_USER_NO_MAPPING,
+	TRUNCATED_USER_NO_TABLE,
+	TRUNCATED_USER_BAD_FRAME,
+	TRUNCATED_USER_UNSUPPORTED,
+	TRUNCATED_USER_32BIT,
+	TRUNCATED_USER_EXEC,
 	STACK_SHIPPED,
 	STACK_NOT_SHIPPED, /* because of the rate, or because the ring was half full */
 	SAMPLER_COUNT_COUNT,
 };
-_Static_assert(CUT_USER_EXEC - CUT_USER_TOO_DEEP == USER_END_COUNT - 1 - USER_END_TOO_DEEP,
+_Static_assert(TRUNCATED_USER_EXEC - TRUNCATED_USER_TOO_DEEP ==
+		       USER_END_COUNT - 1 - USER_END_TOO_DEEP,
 	       "each end that is not the root has its counter");
 
 enum {

@@ -210,12 +210,12 @@ static __always_inline void explain_leaf(struct scratch *scratch)
 	walk->flags = 0;
 }
 
-static __always_inline void count_cuts(const struct sample_record *out)
+static __always_inline void count_truncations(const struct sample_record *out)
 {
 	if (out->kernel_frames >= frames_max)
-		count(CUT_KERNEL_TOO_DEEP);
+		count(TRUNCATED_KERNEL_TOO_DEEP);
 	if (out->user_end >= USER_END_TOO_DEEP && !out->stack_bytes)
-		count(CUT_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));
+		count(TRUNCATED_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));
 }
 
 static __always_inline int finish(struct scratch *scratch)
@@ -244,7 +244,7 @@ static __always_inline int finish(struct scratch *scratch)
 	count(TICK_SENT);
 	if (out->flags & SAMPLE_NEEDS_AGENT_WALK)
 		count(out->stack_bytes ? STACK_SHIPPED : STACK_NOT_SHIPPED);
-	count_cuts(out);
+	count_truncations(out);
 	if (is_shipped && scratch->stack_more)
 		for (int i = 1; i < SAMPLE_STACK_RECORDS; i++)
 			if (!shipped_stack_send_more())

@@ -17,7 +17,7 @@ static bool is_hex(str s)
 }
 
 /* Splits the next line, "12:memory:/path". False: no more lines. */
-static bool cut_line(str *text, str *ret_controllers, str *ret_path)
+static bool next_line(str *text, str *ret_controllers, str *ret_path)
 {
 	while (text->len) {
 		str line = str_cut(text, '\n');
@@ -35,7 +35,7 @@ static str path_of_hierarchy(str text, str wanted)
 {
 	str controllers, path;
 
-	while (cut_line(&text, &controllers, &path))
+	while (next_line(&text, &controllers, &path))
 		if (str_eq(controllers, wanted) && path.len > 1)
 			return path;
 	return (str){ 0 };
@@ -50,7 +50,7 @@ static str main_path(str text)
 		if (path.len)
 			return path;
 	}
-	while (cut_line(&text, &controllers, &path))
+	while (next_line(&text, &controllers, &path))
 		if (path.len > 1)
 			return path;
 	return STR("/");
@@ -104,7 +104,7 @@ static str container_of(str text)
 {
 	str controllers, path;
 
-	while (cut_line(&text, &controllers, &path)) {
+	while (next_line(&text, &controllers, &path)) {
 		str id = container_of_path(path);
 
 		if (id.len)

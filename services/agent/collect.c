@@ -118,7 +118,7 @@ static size_t user_frames_of(struct collect *collect, const struct sample_record
 	for (size_t i = 1; mappings && i < len; i++) {
 		if (mappings_find(mappings, address_of(user, i)))
 			continue;
-		collect->cut_unmapped++;
+		collect->truncated_unmapped++;
 		return i;
 	}
 	return len;

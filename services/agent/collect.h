@@ -32,9 +32,9 @@ enum collect_step {
 extern const char *const collect_step_names[COLLECT_STEP_COUNT];
 
 struct collect {
-	struct sample_set set; /* the interval so far */
-	uint64_t unmapped;     /* cumulative: samples whose user leaf lies in no mapping */
-	uint64_t cut_unmapped; /* cumulative: stacks truncated at an address in no mapping */
+	struct sample_set set;       /* the interval so far */
+	uint64_t unmapped;           /* cumulative: samples whose user leaf lies in no mapping */
+	uint64_t truncated_unmapped; /* cumulative: stacks truncated at an address in no mapping */
 	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of walks of shipped stacks */
 	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
 	/* private */

@@ -41,7 +41,7 @@ enum { PROCESS_BUCKETS = 4096 };
 
 struct process_table {
 	size_t count;
-	uint64_t scanned, over_limit, mappings_over_limit, maps_cut, reused; /* cumulative */
+	uint64_t scanned, over_limit, mappings_over_limit, maps_truncated, reused; /* cumulative */
 	struct executable_cache executables;
 	struct unwind_lists *lists; /* notified of changes of processes; NULL: unused */
 	/* private */

@@ -323,15 +323,16 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 			   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
 				     [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
 				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
-		.cut = { [CUT_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
-			 [CUT_UNMAPPED] = profiler->collect.cut_unmapped },
+		.cut = { [CUT_KERNEL] = kernel[TRUNCATED_KERNEL_TOO_DEEP],
+			 [CUT_UNMAPPED] = profiler->collect.truncated_unmapped },
 		.stacks_shipped = kernel[STACK_SHIPPED],
 		.stacks_not_shipped = kernel[STACK_NOT_SHIPPED],
 	};
 
 	/* Walks that ended in BPF, and walks of shipped stacks that ended in the agent. */
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
-		counts.cut[CUT_OF(end)] = kernel[CUT_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
-					  profiler->collect.ends_of_shipped[end];
+		counts.cut[CUT_OF(end)] =
+			kernel[TRUNCATED_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
+			profiler->collect.ends_of_shipped[end];
 	return counts;
 }

@@ -163,7 +163,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	metric_set_at(&over_limit, 1, (int64_t)table->mappings_over_limit);
 	metric_set_at(&over_limit, 2, (int64_t)table->executables.over_limit);
 	metric_set_at(&over_limit, 3, (int64_t)profiler->kernel.over_limit);
-	metric_set_at(&over_limit, 4, (int64_t)table->maps_cut);
+	metric_set_at(&over_limit, 4, (int64_t)table->maps_truncated);
 	metric_set(&executables, (int64_t)table->executables.count);
 	metric_set(&opened, (int64_t)table->executables.opened);
 	metric_set(&unreadable, (int64_t)table->executables.unreadable);

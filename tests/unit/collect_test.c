@@ -133,7 +133,7 @@ static void a_walk_that_leaves_the_code_is_cut_there(void **state)
 	tick(&fixture, &fixture.process, user, 3);
 
 	assert_int_equal(depth(&fixture), 1);
-	REASON_MOVED("agent.user_unmapped", fixture.collect.cut_unmapped, 1);
+	REASON_MOVED("agent.user_unmapped", fixture.collect.truncated_unmapped, 1);
 	assert_int_equal(fixture.collect.unmapped, 0);
 	tear_down(&fixture);
 }

@@ -47,7 +47,7 @@ static void ships_a_stack_whose_walk_left_the_known_mappings(void **state)
 	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
 	assert_int_equal(counted[STACK_SHIPPED], 1);
-	assert_int_equal(counted[CUT_USER_NO_MAPPING], 0);
+	assert_int_equal(counted[TRUNCATED_USER_NO_MAPPING], 0);
 }
 
 static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
@@ -153,7 +153,7 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 	assert_int_equal(sent->stack_bytes, 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
 	assert_int_equal(counted[STACK_NOT_SHIPPED], 1);
-	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
+	assert_int_equal(counted[TRUNCATED_USER_NO_TABLE], 1);
 }
 
 /* As below a large buffer that was not written to yet. */
@@ -196,7 +196,7 @@ static void counts_the_end_of_a_walk_only_if_it_is_not_shipped(void **state)
 
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 	assert_true(sent->stack_bytes > 0);
-	assert_int_equal(counted[CUT_USER_NO_TABLE], 0);
+	assert_int_equal(counted[TRUNCATED_USER_NO_TABLE], 0);
 }
 
 static void ships_no_more_stacks_than_its_rate(void **state)

@@ -175,7 +175,7 @@ static void keeps_a_32bit_process_without_its_user_stack(void **state)
 	tick(100, 100, 16);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.user_32bit", counted[CUT_USER_32BIT], 1);
+	REASON_MOVED("agent.user_32bit", counted[TRUNCATED_USER_32BIT], 1);
 	assert_int_equal(sent->kernel_frames, 2);
 	assert_int_equal(sent->user_frames, 0);
 	assert_int_equal(sent->user_end, USER_END_32BIT);
@@ -188,7 +188,7 @@ static void keeps_a_process_whose_stacks_cannot_be_read(void **state)
 	tick(100, 100, -14);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.user_no_table", counted[CUT_USER_NO_TABLE], 1);
+	REASON_MOVED("agent.user_no_table", counted[TRUNCATED_USER_NO_TABLE], 1);
 	assert_int_equal(sent->kernel_frames, 0);
 	assert_int_equal(sent->user_frames, 1); /* where it stands is known */
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
@@ -206,8 +206,8 @@ static void detects_a_process_during_exec(void **state)
 		task.in_execve = false;
 
 		assert_int_equal(counted[TICK_SENT], 1);
-		REASON_MOVED("agent.user_exec", counted[CUT_USER_EXEC], 1);
-		assert_int_equal(counted[CUT_USER_NO_TABLE] + counted[STACK_NOT_SHIPPED], 0);
+		REASON_MOVED("agent.user_exec", counted[TRUNCATED_USER_EXEC], 1);
+		assert_int_equal(counted[TRUNCATED_USER_NO_TABLE] + counted[STACK_NOT_SHIPPED], 0);
 		assert_int_equal(sent->user_end, USER_END_EXEC);
 		assert_int_equal(sent->flags, 0);
 		assert_int_equal(sent->user_frames, 1); /* where exec was called */
@@ -227,16 +227,16 @@ static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state
 
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 	assert_true(sent->stack_bytes > 0); /* the agent goes on with it */
-	assert_int_equal(counted[CUT_USER_EXEC], 0);
+	assert_int_equal(counted[TRUNCATED_USER_EXEC], 0);
 }
 
-static void counts_a_kernel_stack_that_fills_its_room_as_cut(void **state)
+static void counts_a_kernel_stack_that_fills_its_room_as_truncated(void **state)
 {
 	each_program(state);
 	tick(100, 100, KERNEL_ROOM);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.kernel_too_deep", counted[CUT_KERNEL_TOO_DEEP], 1);
+	REASON_MOVED("agent.kernel_too_deep", counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 	assert_int_equal(sent->user_frames, 3);
 }
 
@@ -246,11 +246,11 @@ static void counts_a_stack_that_the_kernel_itself_cuts(void **state)
 	each_program(state);
 	frames_max = 16;
 	tick(100, 100, 16 * sizeof(uint64_t));
-	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 	tick(100, 100, 15 * sizeof(uint64_t));
 	frames_max = KERNEL_FRAMES_MAX;
 
-	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 }
 
 static void walks_512_frames_in_a_loop_and_231_by_calls(void **state)
@@ -265,10 +265,10 @@ static void walks_512_frames_in_a_loop_and_231_by_calls(void **state)
 	assert_int_equal(sent->user_frames, most);
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
 	assert_int_equal(sent->frames[sent->kernel_frames + most - 1], CODE_AT + most - 1);
-	assert_int_equal(counted[CUT_USER_TOO_DEEP], 0);
+	assert_int_equal(counted[TRUNCATED_USER_TOO_DEEP], 0);
 }
 
-static void counts_a_user_stack_that_is_deeper_as_cut(void **state)
+static void counts_a_user_stack_that_is_deeper_as_truncated(void **state)
 {
 	each_program(state);
 
@@ -278,7 +278,7 @@ static void counts_a_user_stack_that_is_deeper_as_cut(void **state)
 	tick(100, 100, KERNEL_ROOM);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	assert_int_equal(counted[CUT_USER_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_USER_TOO_DEEP], 1);
 	assert_int_equal(sent->user_frames, most);
 	assert_int_equal(sent->user_end, USER_END_TOO_DEEP);
 	if (!by_calls)
@@ -326,10 +326,10 @@ int main(void)
 		BOTH(keeps_a_process_whose_stacks_cannot_be_read),
 		BOTH(detects_a_process_during_exec),
 		BOTH(walks_a_process_whose_exec_has_not_taken_its_memory_yet),
-		BOTH(counts_a_kernel_stack_that_fills_its_room_as_cut),
+		BOTH(counts_a_kernel_stack_that_fills_its_room_as_truncated),
 		BOTH(counts_a_stack_that_the_kernel_itself_cuts),
 		BOTH(walks_512_frames_in_a_loop_and_231_by_calls),
-		BOTH(counts_a_user_stack_that_is_deeper_as_cut),
+		BOTH(counts_a_user_stack_that_is_deeper_as_truncated),
 		BOTH(counts_a_full_ring_as_lost_and_nothing_else),
 		BOTH(skips_idle_but_counts_it),
 	};
