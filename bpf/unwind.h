@@ -69,7 +69,7 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 
 /* The candidate in generated code was wrong: returns to the frame; the next round tries the words
  * after it. */
-static inline void unwind_go_back(struct unwind *walk)
+static inline void unwind_reject_candidate(struct unwind *walk)
 {
 	walk->now.pc = walk->before.pc;
 	walk->now.general[UNWIND_FRAME_POINTER] = walk->before.frame_pointer;
@@ -100,7 +100,7 @@ static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_e
 	if (walk->is_known)
 		walk->is_mapped = unwind_find_mapping(walk, walk->now.pc - !is_exact);
 	if (is_tried && !unwind_is_found(walk))
-		return unwind_go_back(walk);
+		return unwind_reject_candidate(walk);
 	if (is_tried)
 		walk->flags |= walk->is_scanned ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
 	walk->is_exact = walk->has_all = is_exact;
@@ -208,7 +208,7 @@ static inline void unwind_by_guess(struct unwind *walk)
 	walk->is_scanned = true;
 	if (hits == 0) {
 		walk->before.stack = stack + 8 * (uint64_t)(UNWIND_GUESS_WORDS - 1);
-		return unwind_go_back(walk);
+		return unwind_reject_candidate(walk);
 	}
 	/* Stored and loaded again: old verifiers trace an index back instruction by instruction. */
 	walk->word = unwind_lowest(hits);

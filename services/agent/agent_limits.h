@@ -97,8 +97,7 @@ enum {
 	UNWIND_FILES_HELD_MAX = 1024, /* kept open for their table; beyond: oldest are closed */
 	UNWIND_ASKED_MAX = 16,        /* tables fetched or built at a time; others wait */
 	UNWIND_LOAD_PAGES_MAX = 4096, /* written to the kernel in one round; 16 MB */
-	UNWIND_KEPT_MS =
-		5000, /* a table sampled so recently is not evicted; pause before a retry */
+	UNWIND_KEPT_MS = 5000,   /* after a sample a table is not evicted; pause before a retry */
 	UNWIND_MAPPED_MAX = 8,   /* segments of 256 KB mapped at a time */
 	UNWIND_MAPPED_KEPT = 2,  /* of them, kept mapped from round to round while used */
 	UNWIND_RETRY_MS = 30000, /* before a file is read again that could not be read */

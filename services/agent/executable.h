@@ -50,8 +50,8 @@ enum executable_sink_of { EXECUTABLE_SINK_UPLOAD, EXECUTABLE_SINK_UNWIND, EXECUT
  */
 struct executable_sink {
 	bool (*has_room)(void *self);
-	bool (*has_plenty)(
-		void *self); /* much room: files that were left out may be offered again */
+	/* There is much room: files that were left out may be offered again. */
+	bool (*has_plenty)(void *self);
 	/* False: not accepted; it is offered again at its next mapping. The descriptor stays the
 	 * cache's. */
 	bool (*offer)(void *self, struct executable *executable,
