@@ -94,7 +94,7 @@ static void a_sample_waits_until_its_table_is_loaded(void **state)
 	tear_down(&deferred);
 }
 
-static void a_table_that_cannot_be_had_ends_the_wait(void **state)
+static void a_table_that_cannot_be_built_ends_the_wait(void **state)
 {
 	struct deferred_samples deferred;
 
@@ -104,7 +104,7 @@ static void a_table_that_cannot_be_had_ends_the_wait(void **state)
 	assert_true(keep(&deferred, 2, &other));
 
 	library.unwind.state = UNWIND_TABLE_FAILED;
-	other.unwind.state = UNWIND_TABLE_NONE; /* it had to leave, or will be tried again */
+	other.unwind.state = UNWIND_TABLE_NONE; /* it was evicted, or will be retried */
 	deferred_samples_run(&deferred, NOW, &sink);
 
 	assert_int_equal(seen.count, 2);
@@ -195,7 +195,7 @@ static void samples_beyond_the_limit_are_rejected_and_counted(void **state)
 }
 
 RUN_TESTS(TEST(a_sample_waits_until_its_table_is_loaded),
-	  TEST(a_table_that_cannot_be_had_ends_the_wait), TEST(no_wait_is_longer_than_the_limit),
+	  TEST(a_table_that_cannot_be_built_ends_the_wait), TEST(no_wait_is_longer_than_the_limit),
 	  TEST(a_sample_deferred_again_waits_for_the_next_table),
 	  TEST(the_process_stays_as_it_was_at_the_tick),
 	  TEST(samples_beyond_the_limit_are_rejected_and_counted))

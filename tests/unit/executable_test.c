@@ -51,7 +51,7 @@ static void reads_a_file_once_with_or_without_a_build_id(void **state)
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
 	claim.build_id = build_id_of_self();
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
-	claim.pid = UINT32_MAX; /* gone meanwhile: what is known needs no file */
+	claim.pid = UINT32_MAX; /* it is gone, but a cached file needs no open */
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
 	assert_int_equal(cache->opened, 1);
 	assert_int_equal(cache->count, 1);
@@ -59,7 +59,7 @@ static void reads_a_file_once_with_or_without_a_build_id(void **state)
 	free(cache);
 }
 
-static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(void **state)
+static void finds_the_file_of_an_exited_process_if_its_identity_is_certain(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 	struct executable_claim claim = claim_of_self();
@@ -67,7 +67,7 @@ static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(voi
 	(void)state;
 	executable_cache_init(cache);
 	claim.pid = UINT32_MAX;
-	claim.inode++; /* another file lay there */
+	claim.inode++; /* another file is at the path */
 	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
 	claim.inode--;
 	assert_true(executable_take(cache, &claim)->segment_count > 0);
@@ -78,7 +78,7 @@ static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(voi
 	free(cache);
 }
 
-static void knows_what_is_no_file(void **state)
+static void anonymous_memory_has_no_executable(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 
@@ -97,7 +97,7 @@ static void knows_what_is_no_file(void **state)
 	free(cache);
 }
 
-/* What a sink was offered, and whether it takes it. */
+/* The files that a sink was offered, and whether it accepts them. */
 struct taker {
 	bool is_full;
 	size_t count;
@@ -192,6 +192,7 @@ static void evicts_the_least_recently_mapped_unmapped_file(void **state)
 }
 
 RUN_TESTS(TEST(reads_a_file_once_with_or_without_a_build_id),
-	  TEST(finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one),
-	  TEST(knows_what_is_no_file), TEST(offers_each_file_once_and_when_there_is_room),
+	  TEST(finds_the_file_of_an_exited_process_if_its_identity_is_certain),
+	  TEST(anonymous_memory_has_no_executable),
+	  TEST(offers_each_file_once_and_when_there_is_room),
 	  TEST(evicts_the_least_recently_mapped_unmapped_file))

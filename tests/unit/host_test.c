@@ -41,11 +41,11 @@ static void finds_the_cpus_of_this_machine(void **state)
 	assert_int_equal(count, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static void knows_how_deep_the_kernel_looks_into_stacks(void **state)
+static void reads_the_kernels_limit_of_frames(void **state)
 {
 	(void)state;
 	assert_in_range(host_stack_max(), 1, 1 << 20);
 }
 
 RUN_TESTS(TEST(reads_lists_of_cpus), TEST(finds_the_cpus_of_this_machine),
-	  TEST(knows_how_deep_the_kernel_looks_into_stacks))
+	  TEST(reads_the_kernels_limit_of_frames))

@@ -35,7 +35,7 @@ static void rejects_a_kernel_and_names_the_override(void **state)
 	}
 }
 
-static void keeps_the_whole_sentence_for_a_long_release(void **state)
+static void does_not_truncate_the_error_of_a_long_release(void **state)
 {
 	struct kernel_texts texts = { .release = STR("6.2.0-1018-azure-fde-with-a-long-tail") };
 	struct err err = { 0 };
@@ -49,7 +49,7 @@ static void explains_which_setting_forbids_bpf(void **state)
 {
 	static const struct {
 		struct kernel_rules rules;
-		const char *words; /* empty: no rule that we know of */
+		const char *words; /* empty: no known obstacle */
 	} rows[] = {
 		{ { STR("none integrity [confidentiality]\n"), STR(ALL), STR("2\n"), STR(HOST) },
 		  "locked down (lockdown=confidentiality)" },
@@ -91,5 +91,5 @@ static void runs_on_the_kernel_of_this_machine(void **state)
 }
 
 RUN_TESTS(TEST(rejects_a_kernel_and_names_the_override),
-	  TEST(keeps_the_whole_sentence_for_a_long_release),
+	  TEST(does_not_truncate_the_error_of_a_long_release),
 	  TEST(explains_which_setting_forbids_bpf), TEST(runs_on_the_kernel_of_this_machine))

@@ -20,7 +20,7 @@ static void assert_named(struct kernel_symbols *symbols, uint64_t address, const
 	assert_true(str_eq(symbol.name, str_from(name)));
 }
 
-static void names_bpf_programs_while_they_are_there(void **state)
+static void symbolizes_bpf_programs_while_they_are_loaded(void **state)
 {
 	struct kernel_symbols symbols = { 0 };
 
@@ -39,7 +39,7 @@ static void names_bpf_programs_while_they_are_there(void **state)
 	kernel_symbols_close(&symbols);
 }
 
-static void a_new_program_replaces_what_lay_there(void **state)
+static void a_new_program_replaces_older_ones_at_its_addresses(void **state)
 {
 	struct kernel_symbols symbols = { 0 };
 
@@ -67,7 +67,7 @@ static void is_bounded(void **state)
 	kernel_symbols_close(&symbols);
 }
 
-static void knows_this_kernel_or_that_it_hides(void **state)
+static void symbolizes_this_kernel_or_detects_hidden_addresses(void **state)
 {
 	struct kernel_symbols symbols;
 	struct err err = { 0 };
@@ -79,6 +79,6 @@ static void knows_this_kernel_or_that_it_hides(void **state)
 	kernel_symbols_close(&symbols);
 }
 
-RUN_TESTS(TEST(names_bpf_programs_while_they_are_there),
-	  TEST(a_new_program_replaces_what_lay_there), TEST(is_bounded),
-	  TEST(knows_this_kernel_or_that_it_hides))
+RUN_TESTS(TEST(symbolizes_bpf_programs_while_they_are_loaded),
+	  TEST(a_new_program_replaces_older_ones_at_its_addresses), TEST(is_bounded),
+	  TEST(symbolizes_this_kernel_or_detects_hidden_addresses))

@@ -66,7 +66,7 @@ static const struct {
 	{ "5.9.16", "#1 Debian GNU/Linux", "Ubuntu 1", { 5, 9, 16 }, KERNEL_TOO_OLD },
 };
 
-static void finds_upstreams_version_beneath_a_distributions(void **state)
+static void finds_the_upstream_version_of_a_distributions_kernel(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
@@ -83,7 +83,7 @@ static void finds_upstreams_version_beneath_a_distributions(void **state)
 	}
 }
 
-static void judges_each_side_of_a_border(void **state)
+static void judges_the_versions_on_each_side_of_a_bound(void **state)
 {
 	static const struct {
 		struct kernel_version is;
@@ -117,5 +117,6 @@ static void finds_no_version_in_texts_without_one(void **state)
 	}
 }
 
-RUN_TESTS(TEST(finds_upstreams_version_beneath_a_distributions), TEST(judges_each_side_of_a_border),
+RUN_TESTS(TEST(finds_the_upstream_version_of_a_distributions_kernel),
+	  TEST(judges_the_versions_on_each_side_of_a_bound),
 	  TEST(finds_no_version_in_texts_without_one))

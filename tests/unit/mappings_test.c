@@ -19,7 +19,7 @@ static void replaces_what_a_new_mapping_covers(void **state)
 		size_t len;
 		struct {
 			uint64_t address, start, offset;
-			int file; /* -1: nothing there */
+			int file; /* -1: no mapping */
 		} finds[3];
 	} rows[] = {
 		{ 0x2000,

@@ -157,7 +157,7 @@ long bpf_loop(uint32_t rounds, void *callback, void *data, uint64_t flags)
 			break;
 	return 0;
 }
-/* It does not come back, unless there were too many. */
+/* It returns only if the limit of tail calls is reached. */
 long bpf_tail_call(void *ctx, void *programs, uint32_t index)
 {
 	assert_true(programs == &calls);
@@ -218,7 +218,7 @@ static inline void set_stack(uint32_t frames)
 static inline void set_up_tick(void)
 {
 	memset(&counted, 0, sizeof(counted));
-	memset(&made, 0xee, sizeof(made)); /* what the tick before left there */
+	memset(&made, 0xee, sizeof(made)); /* left over from the tick before */
 	made.ship_tokens_at_ns = made.ship_tokens_ns = 0;
 	memset(sent_bytes_of, 0, sizeof(sent_bytes_of));
 	sent_bytes = 0;

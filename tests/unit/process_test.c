@@ -78,7 +78,7 @@ static const char *path_at(const struct process *process, uint64_t address)
 	return mapping && mapping->executable ? mapping->executable->path : "";
 }
 
-static void a_fork_inherits_and_then_goes_its_own_way(void **state)
+static void a_fork_inherits_and_then_changes_independently(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -94,7 +94,7 @@ static void a_fork_inherits_and_then_goes_its_own_way(void **state)
 	assert_string_equal(child->image->exe, "/bin/parent");
 }
 
-static void exec_begins_a_new_program_named_by_what_it_maps_first(void **state)
+static void exec_begins_a_program_named_by_its_first_mapping(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -106,7 +106,7 @@ static void exec_begins_a_new_program_named_by_what_it_maps_first(void **state)
 	assert_string_equal(sampled(PARENT, 5, 1)->image->exe, "/bin/new");
 }
 
-static void while_exec_is_at_work_the_registers_are_the_old_programs(void **state)
+static void during_exec_the_old_mappings_are_used(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -149,7 +149,7 @@ static void exec_ends_the_other_threads(void **state)
 	assert_int_equal(table.count, 0);
 }
 
-static void a_pid_that_comes_again_is_another_process(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -207,7 +207,7 @@ static void an_exec_without_event_is_detected_by_its_count(void **state)
 	assert_int_equal(table.scanned, 2);
 }
 
-static void a_scan_finds_us_and_ends_what_is_not_there(void **state)
+static void a_scan_finds_this_process_and_ends_missing_ones(void **state)
 {
 	(void)state;
 	forks(1, PARENT, PARENT);
@@ -217,7 +217,7 @@ static void a_scan_finds_us_and_ends_what_is_not_there(void **state)
 	assert_null(sampled(PARENT, 5, 1)->image);
 }
 
-static void a_sweep_ends_what_is_no_process_any_more(void **state)
+static void a_sweep_ends_processes_that_do_not_exist(void **state)
 {
 	(void)state;
 	sampled_self(1);
@@ -270,17 +270,17 @@ static void is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_A_TABLE(a_fork_inherits_and_then_goes_its_own_way),
-		IN_A_TABLE(exec_begins_a_new_program_named_by_what_it_maps_first),
-		IN_A_TABLE(while_exec_is_at_work_the_registers_are_the_old_programs),
+		IN_A_TABLE(a_fork_inherits_and_then_changes_independently),
+		IN_A_TABLE(exec_begins_a_program_named_by_its_first_mapping),
+		IN_A_TABLE(during_exec_the_old_mappings_are_used),
 		IN_A_TABLE(a_process_lives_until_its_last_thread_ends),
 		IN_A_TABLE(exec_ends_the_other_threads),
-		IN_A_TABLE(a_pid_that_comes_again_is_another_process),
+		IN_A_TABLE(a_reused_pid_is_another_process),
 		IN_A_TABLE(a_reused_pid_is_recognized_by_its_start),
 		IN_A_TABLE(a_process_without_events_is_read_from_proc),
 		IN_A_TABLE(an_exec_without_event_is_detected_by_its_count),
-		IN_A_TABLE(a_scan_finds_us_and_ends_what_is_not_there),
-		IN_A_TABLE(a_sweep_ends_what_is_no_process_any_more),
+		IN_A_TABLE(a_scan_finds_this_process_and_ends_missing_ones),
+		IN_A_TABLE(a_sweep_ends_processes_that_do_not_exist),
 		IN_A_TABLE(a_vfork_child_sets_the_start_of_its_parent),
 		IN_A_TABLE(is_bounded),
 	};

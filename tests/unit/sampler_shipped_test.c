@@ -85,7 +85,7 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
-static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **state)
+static void a_long_stack_continues_in_further_records(void **state)
 {
 	static const struct {
 		uint32_t missing; /* bytes of the stack, at its end */
@@ -131,7 +131,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 	}
 }
 
-static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
+static void ships_the_stack_up_to_its_first_absent_page(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -157,7 +157,7 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 }
 
 /* As below a large buffer that was not written to yet. */
-static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
+static void skips_absent_pages_at_the_stack_pointer(void **state)
 {
 	for (uint32_t absent = 0; absent <= SAMPLE_STACK_PIECES; absent++) {
 		const struct sample_record *more = (void *)continued_bytes_of[0];
@@ -232,7 +232,7 @@ static void leaves_the_second_half_of_the_ring_to_samples(void **state)
 	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* that it should have */
 }
 
-static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
+static void ships_walked_stacks_if_a_test_sets_it(void **state)
 {
 	each_program(state);
 	ship_all_stacks = true;
@@ -253,13 +253,13 @@ int main(void)
 		BOTH(ships_the_stack_of_an_unknown_process),
 		BOTH(ships_a_stack_whose_walk_left_the_known_mappings),
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
-		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
-		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
-		BOTH(skips_pages_of_the_stack_that_are_not_there_yet),
+		BOTH(a_long_stack_continues_in_further_records),
+		BOTH(ships_the_stack_up_to_its_first_absent_page),
+		BOTH(skips_absent_pages_at_the_stack_pointer),
 		BOTH(counts_the_end_of_a_walk_only_if_it_is_not_shipped),
 		BOTH(ships_no_more_stacks_than_its_rate),
 		BOTH(leaves_the_second_half_of_the_ring_to_samples),
-		BOTH(takes_along_what_it_has_walked_if_a_test_asks_for_it),
+		BOTH(ships_walked_stacks_if_a_test_sets_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

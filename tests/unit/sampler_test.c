@@ -55,7 +55,7 @@ static void reads_frames_that_are_not_aligned(void **state)
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
 }
 
-static void looks_a_process_up_once_while_lists_are_as_they_were(void **state)
+static void looks_a_process_up_once_while_lists_are_unchanged(void **state)
 {
 	each_program(state);
 	tick(100, 101, 16);
@@ -117,7 +117,7 @@ static void keeps_a_kernel_thread_and_asks_for_no_user_stack(void **state)
 	assert_int_equal(sent->user_end, USER_END_NONE);
 }
 
-static void keeps_a_process_at_its_end_that_has_no_memory_any_more(void **state)
+static void keeps_an_exiting_process_without_memory(void **state)
 {
 	each_program(state);
 	task.mm = NULL;
@@ -190,7 +190,7 @@ static void keeps_a_process_whose_stacks_cannot_be_read(void **state)
 	assert_int_equal(counted[TICK_SENT], 1);
 	REASON_MOVED("agent.user_no_table", counted[TRUNCATED_USER_NO_TABLE], 1);
 	assert_int_equal(sent->kernel_frames, 0);
-	assert_int_equal(sent->user_frames, 1); /* where it stands is known */
+	assert_int_equal(sent->user_frames, 1); /* its program counter is known */
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 }
 
@@ -215,7 +215,7 @@ static void detects_a_process_during_exec(void **state)
 	}
 }
 
-static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state)
+static void walks_a_process_whose_exec_has_not_replaced_its_memory_yet(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -226,7 +226,7 @@ static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state
 	task.in_execve = false;
 
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
-	assert_true(sent->stack_bytes > 0); /* the agent goes on with it */
+	assert_true(sent->stack_bytes > 0); /* the agent will walk it */
 	assert_int_equal(counted[TRUNCATED_USER_EXEC], 0);
 }
 
@@ -241,7 +241,7 @@ static void counts_a_kernel_stack_that_fills_its_room_as_truncated(void **state)
 }
 
 /* kernel.perf_event_max_stack may be lower than our room. */
-static void counts_a_stack_that_the_kernel_itself_cuts(void **state)
+static void counts_a_stack_that_the_kernel_itself_truncates(void **state)
 {
 	each_program(state);
 	frames_max = 16;
@@ -314,20 +314,20 @@ int main(void)
 		BOTH(reads_many_frames_of_the_stack_at_once),
 		BOTH(reads_word_by_word_where_the_stack_ends),
 		BOTH(reads_frames_that_are_not_aligned),
-		BOTH(looks_a_process_up_once_while_lists_are_as_they_were),
+		BOTH(looks_a_process_up_once_while_lists_are_unchanged),
 		BOTH(looks_up_a_process_that_has_done_an_exec),
 		BOTH(records_the_process_of_the_leader_and_the_thread_itself),
 		BOTH(keeps_a_kernel_thread_and_asks_for_no_user_stack),
-		BOTH(keeps_a_process_at_its_end_that_has_no_memory_any_more),
+		BOTH(keeps_an_exiting_process_without_memory),
 		BOTH(asks_for_no_kernel_stack_of_a_tick_in_user_mode),
 		BOTH(has_no_user_stack_of_a_thread_that_never_was_in_user_mode),
 		BOTH(finds_the_registers_without_the_helper),
 		BOTH(keeps_a_32bit_process_without_its_user_stack),
 		BOTH(keeps_a_process_whose_stacks_cannot_be_read),
 		BOTH(detects_a_process_during_exec),
-		BOTH(walks_a_process_whose_exec_has_not_taken_its_memory_yet),
+		BOTH(walks_a_process_whose_exec_has_not_replaced_its_memory_yet),
 		BOTH(counts_a_kernel_stack_that_fills_its_room_as_truncated),
-		BOTH(counts_a_stack_that_the_kernel_itself_cuts),
+		BOTH(counts_a_stack_that_the_kernel_itself_truncates),
 		BOTH(walks_512_frames_in_a_loop_and_231_by_calls),
 		BOTH(counts_a_user_stack_that_is_deeper_as_truncated),
 		BOTH(counts_a_full_ring_as_lost_and_nothing_else),

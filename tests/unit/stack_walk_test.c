@@ -79,7 +79,7 @@ static void walks_by_the_rows_of_a_table_to_the_root(void **state)
 	assert_int_equal(walk.missing, 0);
 }
 
-static void replaces_frames_that_were_astray(void **state)
+static void replaces_wrong_frames(void **state)
 {
 	static const uint64_t stack[] = { 1, CODE + 0x410, 2, 3 };
 	static const uint64_t found[] = { CODE + 0x20, CODE + 0x333, CODE + 0x222, 0x1234 };
@@ -97,7 +97,7 @@ static void replaces_frames_that_were_astray(void **state)
 	assert_int_equal(again->user_end, USER_END_COMPLETE);
 }
 
-static void says_how_the_walk_ended(void **state)
+static void reports_how_the_walk_ended(void **state)
 {
 	static const struct {
 		uint64_t back; /* where the leaf returns to */
@@ -129,7 +129,7 @@ static void says_how_the_walk_ended(void **state)
 	}
 }
 
-static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
+static void keeps_frames_found_by_frame_pointers_without_a_table(void **state)
 {
 	static const uint64_t stack[] = { 1, TABLELESS + 0x20 };
 	static const uint64_t found[] = { CODE + 0x20, TABLELESS + 0x20, TABLELESS + 0x30 };
@@ -148,7 +148,7 @@ static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
 }
 
 /* Pages below its bytes that were never written to were absent, and were not shipped. */
-static void walks_a_stack_whose_first_pages_were_not_there(void **state)
+static void walks_a_stack_whose_first_pages_were_absent(void **state)
 {
 	static const uint64_t stack[] = { CODE + 0x120, 2, CODE + 0x410, 3 };
 	static const uint64_t found[] = { CODE + 0x20 };
@@ -177,7 +177,7 @@ static void walks_a_stack_whose_first_pages_were_not_there(void **state)
 }
 
 /* A guess needs the code there, which is not shipped. */
-static void keeps_what_was_guessed_in_generated_code(void **state)
+static void keeps_frames_guessed_in_generated_code(void **state)
 {
 	static const uint64_t stack[] = { 1, GENERATED + 0x20, 0x1234, CODE + 0x410 };
 	static const uint64_t found[] = { CODE + 0x20, GENERATED + 0x20, CODE + 0x410 };
@@ -221,8 +221,9 @@ static void a_stack_longer_than_the_shipped_bytes_is_too_deep(void **state)
 	assert_int_equal(again->user_frames, 4096 / 16 + 1);
 }
 
-RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_frames_that_were_astray),
-	  TEST(says_how_the_walk_ended), TEST(keeps_what_frame_pointers_found_where_no_table_is),
-	  TEST(walks_a_stack_whose_first_pages_were_not_there),
-	  TEST(keeps_what_was_guessed_in_generated_code),
+RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_wrong_frames),
+	  TEST(reports_how_the_walk_ended),
+	  TEST(keeps_frames_found_by_frame_pointers_without_a_table),
+	  TEST(walks_a_stack_whose_first_pages_were_absent),
+	  TEST(keeps_frames_guessed_in_generated_code),
 	  TEST(a_stack_longer_than_the_shipped_bytes_is_too_deep))

@@ -74,7 +74,7 @@ static void hands_over_in_the_order_of_time_events_first(void **state)
 	timeline_done(&timeline);
 }
 
-static void keeps_what_is_too_new_for_the_next_round(void **state)
+static void keeps_too_new_records_for_the_next_round(void **state)
 {
 	struct timeline timeline = { 0 };
 
@@ -112,7 +112,8 @@ static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
 	add_of(&timeline, SIDE_BAND_EXEC, 7, 2, "");
 	add_of(&timeline, SIDE_BAND_MAP, 8, 3, "/other");
 	add_of(&timeline, SIDE_BAND_MAP, 7, 4, "[vdso]");
-	add_of(&timeline, SIDE_BAND_MAP, 7, 50, "/new"); /* waits, and is seen all the same */
+	add_of(&timeline, SIDE_BAND_MAP, 7, 50,
+	       "/new"); /* it waits, but its path is used nevertheless */
 	add_of(&timeline, SIDE_BAND_MAP, 7, 60, "/ld.so");
 	add_of(&timeline, SIDE_BAND_EXEC, 9, 5, "");
 	timeline_run(&timeline, 5, &sink);
@@ -121,7 +122,7 @@ static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
 }
 
 /* Rings of many CPUs, read after a long stop, may hold more than that. */
-static void counts_what_it_has_no_room_for(void **state)
+static void counts_records_beyond_its_memory_limit(void **state)
 {
 	struct timeline timeline = { 0 };
 	struct sample_record *record = calloc(1, sizeof(*record));
@@ -191,7 +192,7 @@ static void see_stack(void *self, const struct sample_record *record)
 	stack_seen = record->stack_bytes;
 }
 
-static void a_stack_that_came_in_parts_is_one(void **state)
+static void joins_a_stack_from_its_continuation_records(void **state)
 {
 	enum { PART = SAMPLE_STACK_BYTES_MAX };
 	static const struct {
@@ -201,7 +202,7 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 		{ 10, 0x1000 + PART },     /* that was there already */
 		{ 11, 0x1000 + 2 * PART }, /* another sample's */
 		{ 10, 0x1000 + 2 * PART }, /* in a later round */
-		{ 10, 0x1000 + 3 * PART }, /* more than there may be */
+		{ 10, 0x1000 + 3 * PART }, /* beyond the limit */
 	};
 	const struct timeline_sink see = { .event = ignore_event, .sample = see_stack };
 	/* Its pointer, and the same bytes behind a page that was not there. */
@@ -234,5 +235,6 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 
 RUN_TESTS(TEST(sets_the_path_of_an_exec_from_the_next_mapping),
 	  TEST(hands_over_in_the_order_of_time_events_first),
-	  TEST(keeps_what_is_too_new_for_the_next_round), TEST(a_stack_that_came_in_parts_is_one),
-	  TEST(counts_what_it_has_no_room_for))
+	  TEST(keeps_too_new_records_for_the_next_round),
+	  TEST(joins_a_stack_from_its_continuation_records),
+	  TEST(counts_records_beyond_its_memory_limit))

@@ -5,7 +5,7 @@
  */
 #include "unwind_stand.h"
 
-static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state)
+static void follows_the_frame_pointer_without_a_loaded_table(void **state)
 {
 	(void)state;
 	stand_at(OTHER_AT);
@@ -19,7 +19,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	assert_int_equal(walker.now.general[FP], at(50));
 
 	stand_at(CODE_AT + PLAIN_AT);
-	has_page[TABLE] = false; /* it was taken away meanwhile */
+	has_page[TABLE] = false; /* it was removed meanwhile */
 	registers.general[FP] = at(10);
 	stack[11] = OTHER_AT + 1;
 	run();
@@ -48,7 +48,7 @@ static void asks_for_an_agent_walk_of_an_awaited_table(void **state)
 	assert_int_equal(walker.flags & SAMPLE_NEEDS_AGENT_WALK, SAMPLE_NEEDS_AGENT_WALK);
 }
 
-static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
+static void follows_the_frame_pointer_without_a_row(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + NOTHING_AT);
@@ -58,7 +58,7 @@ static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
 	reaches_the_root(2, SAMPLE_FRAME_POINTERS);
 }
 
-static void goes_by_the_frame_pointer_in_generated_code(void **state)
+static void follows_the_frame_pointer_in_generated_code(void **state)
 {
 	(void)state;
 	stand_at(JIT_AT);
@@ -66,7 +66,7 @@ static void goes_by_the_frame_pointer_in_generated_code(void **state)
 	stack[10] = at(20);
 	stack[11] = JIT_AT + 0x20;
 	stack[21] = IN_ROOT;
-	called_from = IN_ROOT; /* the outermost frame pointer leads nowhere: it shows by this */
+	called_from = IN_ROOT; /* recognized by an outermost frame pointer that leads nowhere */
 	run();
 	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
 }
@@ -147,7 +147,7 @@ static void finds_the_lowest_bit(void **state)
 		assert_int_equal(unwind_lowest(UINT64_MAX << i), i);
 }
 
-static void says_why_frame_pointers_led_nowhere(void **state)
+static void reports_why_frame_pointers_led_to_no_code(void **state)
 {
 	const struct {
 		uint64_t pc;
@@ -245,15 +245,15 @@ static void asks_for_an_agent_walk_of_a_leaf_in_no_mapping(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
+		TEST(follows_the_frame_pointer_without_a_loaded_table),
 		TEST(asks_for_an_agent_walk_of_an_awaited_table),
-		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
-		TEST(goes_by_the_frame_pointer_in_generated_code),
+		TEST(follows_the_frame_pointer_without_a_row),
+		TEST(follows_the_frame_pointer_in_generated_code),
 		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
 		TEST(stops_guessing_after_8_kilobytes),
 		TEST(knows_the_forms_of_a_call),
 		TEST(finds_the_lowest_bit),
-		TEST(says_why_frame_pointers_led_nowhere),
+		TEST(reports_why_frame_pointers_led_to_no_code),
 		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
 		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
 		TEST(asks_for_an_agent_walk_of_a_leaf_in_no_mapping),
