@@ -179,8 +179,8 @@ static struct executable_key key_of_stat(const struct stat *stat)
 }
 
 /* Adds a file that could not be opened, with its path and what the kernel reported. */
-static struct executable *keep_unread(struct executable_cache *cache,
-				      const struct executable_claim *claim)
+static struct executable *add_unread(struct executable_cache *cache,
+				     const struct executable_claim *claim)
 {
 	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
 				      .inode = claim->inode };
@@ -211,9 +211,9 @@ static struct executable *keep_unread(struct executable_cache *cache,
 }
 
 /* Adds an open file. Its build id may show that it is in the cache already. */
-static struct executable *keep_read(struct executable_cache *cache,
-				    const struct executable_claim *claim, int fd,
-				    const struct executable_key *key)
+static struct executable *add_read(struct executable_cache *cache,
+				   const struct executable_claim *claim, int fd,
+				   const struct executable_key *key)
 {
 	struct executable *fresh = heap_new(sizeof(*fresh), 0);
 	struct err err;
@@ -243,26 +243,26 @@ static struct executable *keep_read(struct executable_cache *cache,
 	return use(cache, fresh);
 }
 
-static struct executable *open_and_keep(struct executable_cache *cache,
-					const struct executable_claim *claim)
+static struct executable *open_and_add(struct executable_cache *cache,
+				       const struct executable_claim *claim)
 {
 	struct stat stat;
 	AUTO_FD fd = executable_file_open(claim, &stat);
 
 	if (fd < 0)
-		return keep_unread(cache, claim);
+		return add_unread(cache, claim);
 
 	struct executable_key key = key_of_stat(&stat);
 	struct executable *known = find_by_file(cache, &key);
 
 	if (!known || claim->build_id.len)
-		return keep_read(cache, claim, fd, &key);
+		return add_read(cache, claim, fd, &key);
 	offer(cache, known, claim, fd);
 	return use(cache, known);
 }
 
-static struct executable *take_by_id(struct executable_cache *cache,
-				     const struct executable_claim *claim)
+static struct executable *acquire_by_id(struct executable_cache *cache,
+					const struct executable_claim *claim)
 {
 	struct executable wanted = { 0 };
 
@@ -271,13 +271,13 @@ static struct executable *take_by_id(struct executable_cache *cache,
 	struct executable *known = find_by_id(cache, str_from(wanted.build_id));
 
 	if (!known || is_wanted(cache, known))
-		return open_and_keep(cache, claim);
+		return open_and_add(cache, claim);
 	if (!known->segment_count) {
 		uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
 		if (now_ms - known->tried_ms >= EXECUTABLE_RETRY_MS) {
 			known->tried_ms = now_ms;
-			return open_and_keep(cache, claim);
+			return open_and_add(cache, claim);
 		}
 	}
 	return use(cache, known);
@@ -290,7 +290,7 @@ struct executable *executable_take(struct executable_cache *cache,
 		return use(cache, cache->vdso);
 	if (!str_starts_with(claim->path, STR("/")) || str_starts_with(claim->path, STR("//")))
 		return NULL; /* anonymous memory */
-	return claim->build_id.len ? take_by_id(cache, claim) : open_and_keep(cache, claim);
+	return claim->build_id.len ? acquire_by_id(cache, claim) : open_and_add(cache, claim);
 }
 
 struct executable *executable_cache_find(struct executable_cache *cache, str build_id)

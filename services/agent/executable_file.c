@@ -86,7 +86,7 @@ int executable_file_open(const struct executable_claim *claim, struct stat *ret_
 	return -1;
 }
 
-static void keep(struct executable *executable, const struct elf_file *elf)
+static void copy_from_elf(struct executable *executable, const struct elf_file *elf)
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t bytes = elf->segment_count * sizeof(struct elf_segment);
@@ -102,7 +102,7 @@ static void keep(struct executable *executable, const struct elf_file *elf)
 	executable->build_id[2 * elf->build_id_len] = 0;
 }
 
-static void keep_hash(struct executable *executable, const htlhash *hash)
+static void set_hash(struct executable *executable, const htlhash *hash)
 {
 	snprintf(executable->build_id, sizeof(executable->build_id), "htlhash:%.*s",
 		 HTLHASH_HEX_LEN, hash->hex);
@@ -117,9 +117,9 @@ bool executable_file_read(struct executable *executable, int fd, struct err *err
 		return false;
 	if (!elf.build_id_len && !htlhash_of_fd(fd, &hash, err))
 		return false;
-	keep(executable, &elf);
+	copy_from_elf(executable, &elf);
 	if (!elf.build_id_len)
-		keep_hash(executable, &hash);
+		set_hash(executable, &hash);
 	return true;
 }
 
@@ -153,7 +153,7 @@ bool executable_file_read_vdso(struct executable *executable, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "this kernel provides no vdso");
 	if (!elf_file_read_image(&elf, (str){ (const char *)start, len }, err))
 		return false;
-	keep(executable, &elf);
+	copy_from_elf(executable, &elf);
 	return true;
 }
 

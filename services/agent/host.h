@@ -13,7 +13,7 @@
  */
 bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 		     struct err *err) MUST_CHECK;
-/* The CPUs that are online. ERR_IO if the file cannot be read. */
+/* The CPUs that are online. Fails if the kernel's file cannot be read or parsed. */
 bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 	       struct err *err) MUST_CHECK;
 

@@ -107,14 +107,14 @@ void profiler_close(struct profiler *profiler)
 	*profiler = (struct profiler){ 0 };
 }
 
-static void take_event(void *self, const struct side_band_record *record)
+static void queue_event(void *self, const struct side_band_record *record)
 {
 	struct profiler *profiler = self;
 
 	timeline_add_event(&profiler->timeline, record);
 }
 
-static void take_sample(void *self, const struct sample_record *record, size_t bytes)
+static void queue_sample(void *self, const struct sample_record *record, size_t bytes)
 {
 	struct profiler *profiler = self;
 
@@ -124,7 +124,7 @@ static void take_sample(void *self, const struct sample_record *record, size_t b
 		timeline_add_sample(&profiler->timeline, record, bytes);
 }
 
-static void walk_event(void *self, const struct side_band_record *record)
+static void apply_event(void *self, const struct side_band_record *record)
 {
 	struct profiler *profiler = self;
 
@@ -182,7 +182,7 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
 }
 
-static void walk_sample(void *self, const struct sample_record *record)
+static void resolve_sample(void *self, const struct sample_record *record)
 {
 	struct profiler *profiler = self;
 	struct process *process =
@@ -197,8 +197,8 @@ static void walk_sample(void *self, const struct sample_record *record)
 	walk_and_collect(profiler, record, process, profiler->round_ns);
 }
 
-static void walk_deferred(void *self, const struct sample_record *record,
-			  const struct process *process, uint64_t since_ns)
+static void resolve_deferred(void *self, const struct sample_record *record,
+			     const struct process *process, uint64_t since_ns)
 {
 	walk_and_collect(self, record, process, since_ns);
 }
@@ -220,13 +220,13 @@ static void rescan_after_loss(struct profiler *profiler)
 
 static void drain(struct profiler *profiler, uint64_t until_ns)
 {
-	struct timeline_sink sink = { .event = walk_event,
-				      .sample = walk_sample,
+	struct timeline_sink sink = { .event = apply_event,
+				      .sample = resolve_sample,
 				      .self = profiler };
-	struct deferred_sink deferred = { .sample = walk_deferred, .self = profiler };
+	struct deferred_sink deferred = { .sample = resolve_deferred, .self = profiler };
 
-	sideband_drain(&profiler->sideband, take_event, profiler);
-	sampler_drain(&profiler->sampler, take_sample, profiler);
+	sideband_drain(&profiler->sideband, queue_event, profiler);
+	sampler_drain(&profiler->sampler, queue_sample, profiler);
 	deferred_samples_run(&profiler->deferred, profiler->round_ns, &deferred);
 	timeline_run(&profiler->timeline, until_ns, &sink);
 }
@@ -250,7 +250,7 @@ uint64_t profiler_pause_ms(const struct profiler *profiler)
 /* Sampling stops before the last drain: a later tick would be counted but not stored. */
 void profiler_finish(struct profiler *profiler)
 {
-	struct deferred_sink sink = { .sample = walk_deferred, .self = profiler };
+	struct deferred_sink sink = { .sample = resolve_deferred, .self = profiler };
 
 	sampler_stop(&profiler->sampler);
 	profiler->is_ending = true;

@@ -100,7 +100,7 @@ static int load_without_sigprof(struct sampler_bpf *bpf)
 	return code;
 }
 
-static int take_record(void *self, void *bytes, size_t len)
+static int handle_record(void *self, void *bytes, size_t len)
 {
 	struct sampler *sampler = self;
 	const struct sample_record *record = sample_parse(bytes, len);
@@ -109,7 +109,7 @@ static int take_record(void *self, void *bytes, size_t len)
 		sampler->malformed++;
 		return 0;
 	}
-	sampler->take(sampler->self, record, len);
+	sampler->on_record(sampler->self, record, len);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 		sampler_close(sampler);
 		return false;
 	}
-	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), take_record,
+	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), handle_record,
 					 sampler, NULL);
 	if (!sampler->ring) {
 		err_errno(err, "map the ring of samples");
@@ -331,9 +331,9 @@ void sampler_close(struct sampler *sampler)
 	*sampler = (struct sampler){ 0 };
 }
 
-void sampler_drain(struct sampler *sampler, sampler_on_record *take, void *self)
+void sampler_drain(struct sampler *sampler, sampler_on_record *on_record, void *self)
 {
-	sampler->take = take;
+	sampler->on_record = on_record;
 	sampler->self = self;
 	ring_buffer__consume(sampler->ring);
 }

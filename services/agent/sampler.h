@@ -36,7 +36,7 @@ struct sampler {
 	size_t cpu_count;
 	uint64_t began[SAMPLER_COUNT_COUNT], counts[SAMPLER_COUNT_COUNT];
 	struct sampler_options options;
-	void (*take)(void *self, const struct sample_record *record, size_t bytes);
+	void (*on_record)(void *self, const struct sample_record *record, size_t bytes);
 	void *self;
 };
 
@@ -63,7 +63,7 @@ void sampler_stop(struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
 /* Calls `on_record` for each record in the ring. A record is valid until the callback returns. */
-void sampler_drain(struct sampler *sampler, sampler_on_record *take, void *self);
+void sampler_drain(struct sampler *sampler, sampler_on_record *on_record, void *self);
 
 /*
  * The generation numbers by which the BPF programs know that a remembered rule or mapping is stale.

@@ -160,7 +160,8 @@ static str ring_bytes(struct sideband *band, const char *data, uint64_t at, size
 	return (str){ band->scratch, len };
 }
 
-static void take_record(struct sideband *band, str bytes, sideband_on_record *take, void *self)
+static void report_record(struct sideband *band, str bytes, sideband_on_record *on_record,
+			  void *self)
 {
 	struct side_band_record record;
 	struct err err;
@@ -172,11 +173,11 @@ static void take_record(struct sideband *band, str bytes, sideband_on_record *ta
 	}
 	band->lost += record.lost;
 	if (record.type != SIDE_BAND_OTHER)
-		take(self, &record);
+		on_record(self, &record);
 }
 
-static void drain_ring(struct sideband *band, struct sideband_ring *ring, sideband_on_record *take,
-		       void *self)
+static void drain_ring(struct sideband *band, struct sideband_ring *ring,
+		       sideband_on_record *on_record, void *self)
 {
 	struct perf_event_mmap_page *control = ring->control;
 	const char *data = (const char *)control + band->page_bytes;
@@ -193,17 +194,17 @@ static void drain_ring(struct sideband *band, struct sideband_ring *ring, sideba
 			tail = head;
 			break;
 		}
-		take_record(band, ring_bytes(band, data, tail, len), take, self);
+		report_record(band, ring_bytes(band, data, tail, len), on_record, self);
 		tail += len;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-void sideband_drain(struct sideband *band, sideband_on_record *take, void *self)
+void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self)
 {
 	band->fullest = 0;
 	for (size_t i = 0; i < band->ring_count; i++)
-		drain_ring(band, &band->rings[i], take, self);
+		drain_ring(band, &band->rings[i], on_record, self);
 	band->is_pressed =
 		band->fullest >
 		band->ring_bytes / (band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);

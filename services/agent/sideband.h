@@ -35,4 +35,4 @@ bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_cou
 
 /* Calls `on_record` for each record in the rings, except records of type SIDE_BAND_OTHER. Texts of
  * a record are valid until the callback returns. */
-void sideband_drain(struct sideband *band, sideband_on_record *take, void *self);
+void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self);

@@ -289,7 +289,7 @@ static void print_twin(struct check *check, const struct process *process,
 	printf(" | ");
 }
 
-static void take(void *self, const struct sample_record *record, size_t bytes)
+static void handle(void *self, const struct sample_record *record, size_t bytes)
 {
 	struct check *check = self;
 	struct process *process = process_find(record->tgid);
@@ -354,7 +354,7 @@ static void run(struct check *check, double seconds)
 		follow_process(check, processes[i].pid);
 	for (uint64_t round = 0; round < rounds; round++) {
 		nanosleep(&rest, NULL);
-		sampler_drain(&check->sampler, take, check);
+		sampler_drain(&check->sampler, handle, check);
 	}
 }
 
@@ -403,7 +403,7 @@ int main(int argc, char **argv)
 	}
 	run(&check, seconds);
 	sampler_stop(&check.sampler);
-	sampler_drain(&check.sampler, take, &check);
+	sampler_drain(&check.sampler, handle, &check);
 	print_cost(&check);
 	sampler_close(&check.sampler);
 	return EXIT_SUCCESS;
