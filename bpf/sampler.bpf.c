@@ -26,11 +26,11 @@ READ_ONLY bool has_task_pt_regs;
 READ_ONLY bool may_guess;
 READ_ONLY bool ship_all_stacks; /* for tests: ship also each stack that is walked here */
 
-struct unwind_seen;
-static struct unwind_seen *seen_at(uint64_t number);
+struct unwind_cached_rule;
+static struct unwind_cached_rule *rule_cache_slot(uint64_t number);
 
-#define UNWIND_MAY_GUESS may_guess
-#define UNWIND_SEEN_AT   seen_at
+#define UNWIND_MAY_GUESS       may_guess
+#define UNWIND_RULE_CACHE_SLOT rule_cache_slot
 #include "process_lookup.h"
 #include "sample_scratch.h"
 #include "shipped_stack.h"
@@ -50,16 +50,16 @@ _Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200,
 	       "the depth that is documented for Linux 5.10");
 
 /* A cache of rules, kept from tick to tick. */
-struct remembered {
-	struct unwind_seen seen[UNWIND_SEEN];
+struct rule_cache {
+	struct unwind_cached_rule rules[UNWIND_RULE_CACHE_SIZE];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, uint32_t);
-	__type(value, struct remembered);
+	__type(value, struct rule_cache);
 	__uint(max_entries, 1);
-} remembered SEC(".maps");
+} rule_cache SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -95,12 +95,12 @@ static __always_inline bool unwind_read_user(struct unwind *walk, void *to, uint
 	return stack_window_read(&scratch->window, to, bytes, from);
 }
 
-static struct unwind_seen *seen_at(uint64_t number)
+static struct unwind_cached_rule *rule_cache_slot(uint64_t number)
 {
 	uint32_t first = 0;
-	struct remembered *of = bpf_map_lookup_elem(&remembered, &first);
+	struct rule_cache *of = bpf_map_lookup_elem(&rule_cache, &first);
 
-	return of ? &of->seen[number & (UNWIND_SEEN - 1)] : NULL;
+	return of ? &of->rules[number & (UNWIND_RULE_CACHE_SIZE - 1)] : NULL;
 }
 
 static __always_inline void fill_task(struct sample_record *out, struct task_struct *task)

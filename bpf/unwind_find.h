@@ -147,17 +147,18 @@ static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 	uint64_t place = address - walk->mapping.bias;
 	uint32_t table = walk->mapping.table, generation = walk->generation.tables;
 	uint64_t hash = (place ^ (uint64_t)table << 32) * 0x9e3779b97f4a7c15;
-	struct unwind_seen *seen = UNWIND_SEEN_AT(hash >> (64 - UNWIND_SEEN_BITS));
+	struct unwind_cached_rule *cached =
+		UNWIND_RULE_CACHE_SLOT(hash >> (64 - UNWIND_RULE_CACHE_BITS));
 
-	if (seen && seen->address == place && seen->table == table &&
-	    seen->generation == generation) {
-		*ret_rule = seen->rule;
+	if (cached && cached->address == place && cached->table == table &&
+	    cached->generation == generation) {
+		*ret_rule = cached->rule;
 		return true;
 	}
 	if (!unwind_search_table(walk, place, ret_rule))
 		return false;
-	if (seen)
-		*seen = (struct unwind_seen){ place, table, generation, *ret_rule };
+	if (cached)
+		*cached = (struct unwind_cached_rule){ place, table, generation, *ret_rule };
 	return true;
 }
 

@@ -23,15 +23,15 @@
 #define UNWIND_MAY_GUESS true
 #endif
 
-/* Slot `number` of a rule cache with UNWIND_SEEN slots, for code that walks many stacks. NULL:
- * there is no cache. */
-#ifndef UNWIND_SEEN_AT
-#define UNWIND_SEEN_AT(number) ((void)(number), (struct unwind_seen *)NULL)
+/* Slot `number` of a rule cache with UNWIND_RULE_CACHE_SIZE slots, for code that walks many stacks.
+ * NULL: there is no cache. */
+#ifndef UNWIND_RULE_CACHE_SLOT
+#define UNWIND_RULE_CACHE_SLOT(number) ((void)(number), (struct unwind_cached_rule *)NULL)
 #endif
 
 enum {
-	UNWIND_SEEN_BITS = 9,
-	UNWIND_SEEN = 1 << UNWIND_SEEN_BITS,
+	UNWIND_RULE_CACHE_BITS = 9,
+	UNWIND_RULE_CACHE_SIZE = 1 << UNWIND_RULE_CACHE_BITS,
 	UNWIND_GUESS_WORDS = 64, /* words scanned in a frame of generated code; a bit for each */
 	UNWIND_GUESSES_MAX = 24, /* rounds in one frame */
 	UNWIND_GUESS_LOWEST = 1 << 16, /* no code lies below this address */
@@ -41,7 +41,7 @@ enum {
 };
 
 /* A slot of the rule cache: the rule of an address. All zeroes: empty. */
-struct unwind_seen {
+struct unwind_cached_rule {
 	uint64_t address; /* of the ELF file */
 	uint32_t table;
 	uint32_t generation; /* generation.tables when it was found */

@@ -66,7 +66,7 @@ void sampler_close(struct sampler *sampler);
 void sampler_drain(struct sampler *sampler, sampler_on_record *on_record, void *self);
 
 /*
- * The generation numbers by which the BPF programs know that a remembered rule or mapping is stale.
+ * The generation numbers by which the BPF programs know that a cached rule or mapping is stale.
  * The unwind loader raises them when it changes tables or lists. The memory is the sampler's.
  */
 struct unwind_generation *sampler_generation(const struct sampler *sampler);

@@ -49,7 +49,7 @@ static union {
 static int segment;
 static uint32_t known_tgid;
 static struct scratch made;
-static struct remembered remembered_rules;
+static struct rule_cache cached_rules;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
 static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_used;
@@ -141,8 +141,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return index == SEGMENT ? &segment : NULL;
 	if (map == &segment)
 		return index == PAGE % UNWIND_SEGMENT_PAGES ? &mappings : NULL;
-	if (map == &remembered)
-		return &remembered_rules;
+	if (map == &rule_cache)
+		return &cached_rules;
 	assert_true(map == &scratches);
 	return &made;
 }

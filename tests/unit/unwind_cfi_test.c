@@ -121,7 +121,7 @@ static void what_nobody_reads_is_marked_from_where_it_begins(void **state)
 	const str instructions[] = {
 		BYTES("\x44\x0f\x03\x77\x00\x1d"),         /* rsp / ...: an unknown operation */
 		BYTES("\x44\x3e"),                         /* an unknown instruction */
-		BYTES("\x44\x0b"),                         /* restores what was not remembered */
+		BYTES("\x44\x0b"),                         /* restores what was not rule_cache */
 		BYTES("\x44\x0e"),                         /* is cut off */
 		BYTES("\x44\x0f\x7f\x77"),                 /* an expression that is cut off */
 		BYTES("\x44\x0f\x02\x77\x08\x0e\x10"),     /* an offset to an expression that is a

@@ -149,7 +149,7 @@ static void what_programs_remember_is_stale_when_a_list_changes_or_goes(void **s
 	sampled(PARENT, 5, 7);
 	rounds(1);
 	assert_true(is_found(PARENT));
-	assert_false(was_stale()); /* nobody can have remembered what there was not */
+	assert_false(was_stale()); /* nobody can have rule_cache what there was not */
 
 	maps(PARENT, 0x20000, "/lib/a_library");
 	rounds(1);
