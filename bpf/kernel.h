@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kernel - the few kernel types we read, relocated at load time (CO-RE).
+ * kernel - the few kernel types that the BPF programs read, relocated at load time (CO-RE).
  *
- * Only the members we touch are declared; libbpf finds their real offsets in the running kernel's
- * BTF. This is why there is no 3 MB vmlinux.h in this repository.
+ * Only the members that the programs read are declared. libbpf finds their real offsets in the
+ * running kernel's BTF, so this repository needs no vmlinux.h of 3 MB.
  */
 #pragma once
 
-#include <linux/types.h> /* __u64, which libbpf's headers expect to find */
+#include <linux/types.h> /* __u64, which libbpf's headers need */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct task_struct {
 	unsigned int flags;
 	int tgid;
 	void *stack;
-	unsigned int in_execve : 1; /* from before the memory is another's until it returns */
+	unsigned int in_execve : 1; /* set before exec replaces the memory, until exec returns */
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
@@ -33,7 +33,7 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* Of a variable that user space sets before the program is loaded, and nobody after. */
+/* For a variable that user space sets before the program is loaded and that never changes then. */
 #ifndef READ_ONLY
 #define READ_ONLY const volatile
 #endif

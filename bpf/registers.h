@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * registers - where the current thread stands in user mode.
+ * registers - the user-mode registers of the current thread.
  *
- * They lie at the top of its kernel stack, wherever the tick landed: in user mode the interrupt
- * itself has put them there.
+ * The kernel saves them at the top of the thread's kernel stack when the thread enters the kernel.
+ * If the tick interrupts user mode, the interrupt itself has saved them there.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ static __always_inline bool registers_in_user_mode(const bpf_user_pt_regs_t *at_
 	return !(at_tick->pstate & PSTATE_MODE);
 }
 
-/* None: a thread that never was in user mode, or what is there are no registers. */
+/* REGISTERS_NONE: the thread was never in user mode, or the bytes there are not registers. */
 static __always_inline enum registers_found registers_kind(const bpf_user_pt_regs_t *user)
 {
 	if (user->pstate & PSTATE_MODE || user->pc == 0)
@@ -84,7 +84,8 @@ static __always_inline void registers_copy(struct sample_registers *to,
 
 #endif
 
-/* A kernel built otherwise has its registers elsewhere; what is read then is refused as none. */
+/* In a kernel built with another stack size the registers lie elsewhere. The bytes that are read
+ * then fail the check in registers_kind(). */
 enum { KERNEL_STACK_BYTES = 16384 };
 
 static __always_inline enum registers_found registers_read(struct sample_registers *to,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sample_scratch - where a record is put together, and the ring that it goes into.
+ * sample_scratch - per-CPU memory in which a record is built, and the ring buffer for records.
  *
- * One per CPU: the ring buffer can only reserve a size the verifier knows. It belongs to the
- * programs of sampler.bpf.c alone: a tick can interrupt any other program on the same CPU, but no
- * other tick.
+ * The ring buffer can only reserve a constant size, so a record is built here and copied into the
+ * ring. Only the programs of sampler.bpf.c use it: a tick can interrupt any other program on the
+ * same CPU, but no other tick.
  */
 #pragma once
 
@@ -17,23 +17,24 @@
 #include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
 
-/* A record, room for what may follow it, and the walk that makes it. */
+/* The walk, the record that it fills, and room for a shipped stack behind the record. */
 struct scratch {
 	struct unwind walk;
 	struct stack_window window;
 	struct {
 		uint32_t tgid, generation; /* generation.lists when it was found */
 		struct unwind_process process;
-	} last;                                  /* the process that was found last */
-	uint64_t travels_at_ns, travels_left_ns; /* each stack that travels takes ns_per_travel */
-	uint64_t stack_more; /* where the stack goes on that has been sent; 0: nowhere */
+	} last; /* the last process that was found */
+	/* A token bucket: each shipped stack costs ns_per_shipped_stack. */
+	uint64_t ship_tokens_at_ns, ship_tokens_ns;
+	uint64_t stack_more; /* address where the shipped stack continues; 0: it is complete */
 	struct sample_record record;
 	uint8_t tail[SAMPLE_TAIL_MAX];
 };
 _Static_assert(sizeof(struct scratch) <= 32768, "a per-CPU map value is at most 32 KB");
 _Static_assert(offsetof(struct scratch, tail) ==
 		       offsetof(struct scratch, record) + sizeof(struct sample_record),
-	       "one run of bytes");
+	       "a shipped stack may cross from the record into the tail");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -51,12 +52,12 @@ static __always_inline struct scratch *scratch_get(void)
 {
 	uint32_t first = 0;
 
-	return bpf_map_lookup_elem(&scratches, &first); /* NULL cannot be: it has one element */
+	return bpf_map_lookup_elem(&scratches, &first); /* never NULL: the map has one element */
 }
 
 /*
- * What the compiler knows of a value it does not check again, but the verifier of older kernels
- * forgets: it is told once more, where the compiler cannot see that it is told twice.
+ * Bounds a value. The compiler removes a check whose result it knows, but the verifier of an older
+ * kernel loses that bound and needs the check. barrier_var() hides the value from the compiler.
  */
 static __always_inline uint64_t at_most(uint64_t value, uint64_t max)
 {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sampler - one record per perf tick: who was running, and both stacks.
+ * sampler - one record per perf tick: the running thread, its kernel stack and its user stack.
  *
- * The record is put together in per-CPU scratch (sample_scratch.h) and sent without waking the
- * reader, who polls. A stack of which too little is known goes along with it (travel.h).
+ * The record is built in per-CPU scratch (sample_scratch.h) and sent without a wake-up: the agent
+ * polls. If the walk knows too little about a stack, a copy of the stack is shipped with the record
+ * (shipped_stack.h).
  *
- * A tick is never dropped because its process is new or unknown: whatever can be said goes out.
+ * A tick is never dropped because its process is new or unknown: the record holds what is known.
  *
- * Two programs do the same; the agent loads one. sample() walks the user stack in bpf_loop()
- * (Linux 5.17); sample_by_calls() calls itself on, a few frames a call.
+ * Two programs do the same; the agent loads one of them. sample() walks the user stack in
+ * bpf_loop() (Linux 5.17 and later). sample_by_calls() walks it by tail calls, FRAMES_PER_CALL
+ * frames a call.
  */
 #include "kernel.h"
 #include "registers.h"
@@ -19,19 +21,19 @@
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
-/* Said before it is loaded: what is not there, or not wanted, the verifier never looks at. */
+/* Set before the program is loaded: the verifier skips code that these constants disable. */
 READ_ONLY bool has_task_pt_regs;
 READ_ONLY bool may_guess;
-READ_ONLY bool all_travel; /* each stack that is walked here goes along, too: for tests */
+READ_ONLY bool ship_all_stacks; /* for tests: ship also each stack that is walked here */
 
-struct unwind_seen;
-static struct unwind_seen *seen_at(uint64_t number);
+struct unwind_cached_rule;
+static struct unwind_cached_rule *rule_cache_slot(uint64_t number);
 
-#define UNWIND_MAY_GUESS may_guess
-#define UNWIND_SEEN_AT   seen_at
-#include "known.h"
+#define UNWIND_MAY_GUESS       may_guess
+#define UNWIND_RULE_CACHE_SLOT rule_cache_slot
+#include "process_lookup.h"
 #include "sample_scratch.h"
-#include "travel.h"
+#include "shipped_stack.h"
 #include "unwind.h"
 #include "unwind_maps.h"
 
@@ -42,21 +44,22 @@ enum {
 	FRAMES_ROOM = KERNEL_FRAMES_MAX + USER_FRAMES_MAX,
 	TAIL_CALLS_MAX = 33, /* the kernel's bound */
 	FRAMES_PER_CALL = 7,
-	WALK_ROUNDS = 2 * USER_FRAMES_MAX, /* some frames take more than one */
+	WALK_ROUNDS = 2 * USER_FRAMES_MAX, /* some frames take several rounds */
 };
-_Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200, "what is promised of Linux 5.10");
+_Static_assert(TAIL_CALLS_MAX *FRAMES_PER_CALL >= 200,
+	       "the depth that is documented for Linux 5.10");
 
-/* Rules that were found, from tick to tick. */
-struct remembered {
-	struct unwind_seen seen[UNWIND_SEEN];
+/* A cache of rules, kept from tick to tick. */
+struct rule_cache {
+	struct unwind_cached_rule rules[UNWIND_RULE_CACHE_SIZE];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, uint32_t);
-	__type(value, struct remembered);
+	__type(value, struct rule_cache);
 	__uint(max_entries, 1);
-} remembered SEC(".maps");
+} rule_cache SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -66,12 +69,12 @@ struct {
 } counts SEC(".maps");
 
 /*
- * The kernel gives no more than kernel.perf_event_max_stack frames, nor more than we have room for.
- * The agent says the lower of the two before it loads this; a stack of so many is not whole.
+ * The number of kernel frames from which on a stack counts as truncated: the lower of
+ * kernel.perf_event_max_stack and the room in the record. The agent sets it before it loads this.
  */
 uint32_t frames_max = KERNEL_FRAMES_MAX;
 
-/* Raised by the agent. */
+/* Increased by the agent, see unwind_maps.h. */
 struct unwind_generation generation;
 
 static __always_inline void count(enum sampler_count what)
@@ -83,7 +86,7 @@ static __always_inline void count(enum sampler_count what)
 		*value += 1;
 }
 
-/* The walk lies at the beginning of what else there is. */
+/* The walk is the first member of the scratch. */
 static __always_inline bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes,
 					     uint64_t from)
 {
@@ -92,15 +95,15 @@ static __always_inline bool unwind_read_user(struct unwind *walk, void *to, uint
 	return stack_window_read(&scratch->window, to, bytes, from);
 }
 
-static struct unwind_seen *seen_at(uint64_t number)
+static struct unwind_cached_rule *rule_cache_slot(uint64_t number)
 {
 	uint32_t first = 0;
-	struct remembered *of = bpf_map_lookup_elem(&remembered, &first);
+	struct rule_cache *of = bpf_map_lookup_elem(&rule_cache, &first);
 
-	return of ? &of->seen[number & (UNWIND_SEEN - 1)] : NULL;
+	return of ? &of->rules[number & (UNWIND_RULE_CACHE_SIZE - 1)] : NULL;
 }
 
-static __always_inline void tell_task(struct sample_record *out, struct task_struct *task)
+static __always_inline void fill_task(struct sample_record *out, struct task_struct *task)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	uint64_t pid_tgid = bpf_get_current_pid_tgid();
@@ -121,8 +124,8 @@ static __always_inline void tell_task(struct sample_record *out, struct task_str
 	bpf_get_current_comm(out->thread_comm, sizeof(out->thread_comm));
 }
 
-/* A tick in user mode has none; to ask would cost two microseconds. */
-static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx,
+/* A tick in user mode has no kernel stack; calling bpf_get_stack() would cost two microseconds. */
+static __always_inline void read_kernel_stack(struct bpf_perf_event_data *ctx,
 					      struct sample_record *out)
 {
 	if (registers_in_user_mode(&ctx->regs))
@@ -135,17 +138,17 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx,
 			(uint16_t)(at_most((uint64_t)bytes, KERNEL_ROOM) / sizeof(uint64_t));
 }
 
-/* Whose tick it is, and what the kernel does for it. Whether a user stack is to be walked. */
+/* Fills in the task and the kernel stack. True if there is a user stack to walk. */
 static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratch *scratch)
 {
 	struct sample_record *out = &scratch->record;
 	struct task_struct *task = (void *)bpf_get_current_task();
 
-	tell_task(out, task);
-	take_kernel_stack(ctx, out);
+	fill_task(out, task);
+	read_kernel_stack(ctx, out);
 	scratch->walk.end = USER_END_NONE;
 	scratch->walk.flags = 0;
-	/* Kernel threads, and processes that have given their memory back on their way out. */
+	/* A kernel thread, or a process that has released its memory while it exits. */
 	if (!BPF_CORE_READ(task, mm))
 		return false;
 
@@ -157,11 +160,11 @@ static __always_inline bool begin(struct bpf_perf_event_data *ctx, struct scratc
 		return false;
 	stack_window_begin(&scratch->window);
 	scratch->walk.generation = generation;
-	unwind_begin(&scratch->walk, known_process(scratch, task));
+	unwind_begin(&scratch->walk, process_lookup(scratch, task));
 	return true;
 }
 
-/* One frame more. False: there are no more, or no room for them. */
+/* Adds one frame, or makes one round of a step. False: there are no more frames, or no room. */
 static __always_inline bool walk_on(struct scratch *scratch)
 {
 	struct sample_record *out = &scratch->record;
@@ -174,7 +177,7 @@ static __always_inline bool walk_on(struct scratch *scratch)
 		unwind_stop(walk, USER_END_TOO_DEEP);
 		return false;
 	}
-	unwind_part(walk);
+	unwind_round(walk);
 	if (unwind_is_between(walk))
 		return true;
 	out->frames[at] = walk->shown;
@@ -182,7 +185,7 @@ static __always_inline bool walk_on(struct scratch *scratch)
 	return walk->end == USER_END_NONE;
 }
 
-/* Of the task that runs. A kernel without the bit says no. */
+/* True if the current task is in exec. A kernel without the bit: false. */
 static __always_inline bool is_in_exec(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -192,8 +195,8 @@ static __always_inline bool is_in_exec(void)
 }
 
 /*
- * While exec is at work the memory is the new program's and the registers are still the old one's:
- * nothing is there to walk, nor to take along. Asked only of a walk that did not leave its leaf.
+ * During exec the memory is already the new program's and the registers are still the old
+ * program's: there is no stack to walk or to ship. Checked only if the walk ended at the leaf.
  */
 static __always_inline void explain_leaf(struct scratch *scratch)
 {
@@ -207,12 +210,12 @@ static __always_inline void explain_leaf(struct scratch *scratch)
 	walk->flags = 0;
 }
 
-static __always_inline void count_cuts(const struct sample_record *out)
+static __always_inline void count_truncations(const struct sample_record *out)
 {
 	if (out->kernel_frames >= frames_max)
-		count(CUT_KERNEL_TOO_DEEP);
+		count(TRUNCATED_KERNEL_TOO_DEEP);
 	if (out->user_end >= USER_END_TOO_DEEP && !out->stack_bytes)
-		count(CUT_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));
+		count(TRUNCATED_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));
 }
 
 static __always_inline int finish(struct scratch *scratch)
@@ -223,33 +226,33 @@ static __always_inline int finish(struct scratch *scratch)
 	out->user_end = (uint16_t)scratch->walk.end;
 	out->flags |= scratch->walk.flags;
 
-	/* Out of what was listed: most often to what was mapped since, and the agent knows by then.
-	 */
+	/* The frame is in no listed mapping. Mostly that mapping is newer than the list, and the
+	 * agent knows it by the time it reads the record. */
 	if (out->user_end == USER_END_NO_MAPPING)
-		out->flags |= SAMPLE_STACK_TRAVELS;
+		out->flags |= SAMPLE_NEEDS_AGENT_WALK;
 
 	uint64_t bytes = offsetof(struct sample_record, frames) +
 			 sizeof(uint64_t) * ((uint64_t)out->kernel_frames + out->user_frames);
-	bool travels = out->flags & SAMPLE_STACK_TRAVELS && travel_begin(scratch);
+	bool is_shipped = out->flags & SAMPLE_NEEDS_AGENT_WALK && shipped_stack_begin(scratch);
 
-	if (travels || all_travel)
-		bytes = travel_add_stack(scratch, bytes, has_task_pt_regs);
+	if (is_shipped || ship_all_stacks)
+		bytes = shipped_stack_add(scratch, bytes, has_task_pt_regs);
 	if (!scratch_send(scratch, bytes)) {
 		count(TICK_RING_FULL);
 		return 0;
 	}
 	count(TICK_SENT);
-	if (out->flags & SAMPLE_STACK_TRAVELS)
-		count(out->stack_bytes ? STACK_TRAVELLED : STACK_STAYED);
-	count_cuts(out);
-	if (travels && scratch->stack_more)
+	if (out->flags & SAMPLE_NEEDS_AGENT_WALK)
+		count(out->stack_bytes ? STACK_SHIPPED : STACK_NOT_SHIPPED);
+	count_truncations(out);
+	if (is_shipped && scratch->stack_more)
 		for (int i = 1; i < SAMPLE_STACK_RECORDS; i++)
-			if (!travel_send_more())
+			if (!shipped_stack_send_more())
 				break;
 	return 0;
 }
 
-/* What it is given lies on the stack: the verifier wants that. */
+/* `data` points to the stack of the caller: the verifier requires that. */
 static long walk_in_loop(uint32_t index, void *data)
 {
 	(void)index;
@@ -272,7 +275,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	return finish(scratch);
 }
 
-/* walk_in_calls(), put there by the agent. */
+/* Holds walk_in_calls(); the agent puts it in. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -280,7 +283,7 @@ struct {
 	__uint(value_size, sizeof(uint32_t));
 } calls SEC(".maps");
 
-/* Global, so that the verifier looks at it once, and not at each call. */
+/* Global, so that the verifier checks it once and not at each call. */
 __attribute__((noinline)) int walk_in_call(void)
 {
 	struct scratch *scratch = scratch_get();
@@ -299,7 +302,7 @@ int walk_in_calls(struct bpf_perf_event_data *ctx)
 		if (!walk_in_call())
 			return finish(scratch);
 	bpf_tail_call(ctx, &calls, 0);
-	unwind_stop(&scratch->walk, USER_END_TOO_DEEP); /* that was the last of the calls */
+	unwind_stop(&scratch->walk, USER_END_TOO_DEEP); /* no tail call is left */
 	return finish(scratch);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stack_window - a part of the user stack, read at once for a walk that wants it word by word.
+ * stack_window - a read cache for the user stack, which the walk reads word by word.
  *
  *     stack_window_begin(&window);
  *     if (stack_window_read(&window, &word, sizeof(word), address))
  *
- * It is of whole cache lines: those that are cold come side by side, and the frames above find
- * theirs. Where that cannot be, near the stack's end, words are read one by one from then on.
+ * A window is WINDOW_BYTES of whole cache lines, read with one call: cold lines are fetched in
+ * parallel, and the frames above find their words in the window. If such a read fails, as it does
+ * near the end of the stack, words are read one by one from then on.
  */
 #pragma once
 
@@ -15,26 +16,26 @@
 #include <bpf/bpf_helpers.h>
 
 enum {
-	WINDOW_BYTES = 512, /* of the user stack that are read at once */
+	WINDOW_BYTES = 512, /* of the user stack, read with one call */
 	WINDOW_WORDS = WINDOW_BYTES / sizeof(uint64_t),
 	WINDOW_LINE_BYTES = 64,
 };
-#define WINDOW_NOWHERE (1ULL << 63) /* no address of a thread */
+#define WINDOW_NOWHERE (1ULL << 63) /* never a user address */
 
 struct stack_window {
-	uint64_t from; /* WINDOW_NOWHERE: nothing was read, or cannot be */
-	bool is_useless;
+	uint64_t from;   /* WINDOW_NOWHERE: the window is empty */
+	bool is_useless; /* reading a window has failed in this stack */
 	uint64_t words[WINDOW_WORDS];
 };
 
-/* For another stack. */
+/* Call at the beginning of each stack. */
 static __always_inline void stack_window_begin(struct stack_window *window)
 {
 	window->from = WINDOW_NOWHERE;
 	window->is_useless = false;
 }
 
-/* Makes it hold so many bytes from there on. */
+/* Moves the window so that it holds `bytes` bytes from `from` on. False: read them directly. */
 static __attribute__((noinline)) bool stack_window_move(struct stack_window *window, uint64_t from,
 							uint64_t bytes)
 {
@@ -52,7 +53,8 @@ static __attribute__((noinline)) bool stack_window_move(struct stack_window *win
 	return false;
 }
 
-/* One or two words of the stack, or bytes of anything else. False: they are not there. */
+/* Reads one or two words through the window, or any other number of bytes directly. False: they
+ * cannot be read. */
 static __always_inline bool stack_window_read(struct stack_window *window, void *to, uint32_t bytes,
 					      uint64_t from)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * unwind - the walk of one user stack, a frame a step.
+ * unwind - walks one user stack, one frame a step.
  *
  *     walk->now = registers;
  *     unwind_begin(walk, process);
@@ -9,16 +9,16 @@
  *             frame[frames++] = walk->shown;
  *     }
  *
- * Compiled into the BPF programs, into tests on the host, and into the agent, which walks the
- * stacks that travelled. Who includes this gives the two functions that unwind_walk.h names.
+ * Compiled into the BPF programs, into tests on the host, and into the agent, which walks shipped
+ * stacks. The including file defines the two functions that unwind_walk.h declares.
  *
- * A step finds the row of the address where the walk stands and does what its rule says. Without a
- * row it goes by the frame pointer, or in generated code by what looks like a return address; both
- * are told in walk->flags. An address that a step arrives at
- * is looked up before it counts as a frame, if the process is known.
+ * A step finds the row of the current address and applies its rule. Without a row it follows the
+ * frame pointer; in generated code it may guess: it takes a stack word that looks like a return
+ * address. Both are reported in walk->flags. If the process is known, the address that a step
+ * reaches must lie in a mapping, or it is no frame.
  *
- * Every way out sets walk->end. The first read that fails ends the walk: in BPF each costs half a
- * microsecond and more.
+ * Every walk ends with a reason in walk->end. The first failed read ends the walk: in BPF each read
+ * costs half a microsecond and more.
  */
 #pragma once
 
@@ -26,26 +26,27 @@
 #include "unwind_maps.h"
 #include "unwind_walk.h"
 
-/* Flags of mappings and processes become the walk's as they are. */
-_Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_STACK_TRAVELS &&
-		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_STACK_TRAVELS,
-	       "who knows better by then walks it again");
+/* Flags of mappings and processes are copied to the walk without conversion. */
+_Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_NEEDS_AGENT_WALK &&
+		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_NEEDS_AGENT_WALK,
+	       "both flags ask for a walk in the agent");
 
 static inline void unwind_stop(struct unwind *walk, enum user_end end)
 {
 	walk->end = (uint32_t)end;
 }
 
-/* The address that is looked up: a return address may be the first of another function. */
-static inline uint64_t unwind_place(const struct unwind *walk)
+/* The address to look up. A return address may be the first address of the next function, so one
+ * less is looked up. */
+static inline uint64_t unwind_lookup_address(const struct unwind *walk)
 {
 	return walk->now.pc - !walk->is_exact;
 }
 
 /*
- * walk->now and walk->generation are set, and walk->self, if the two functions want it. `process`:
- * NULL for one that is not known. At first the walk is all zeroes; then it may be used for another
- * stack, and remembers what the one before met.
+ * Begins a walk. The caller has set walk->now, walk->generation, and walk->self if its two
+ * functions need it. `process`: NULL if the process is not known. Before the first stack the walk
+ * must be all zeroes. It may then be used for further stacks and keeps the last mapping as a cache.
  */
 static inline void unwind_begin(struct unwind *walk, const struct unwind_process *process)
 {
@@ -63,11 +64,12 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
 	walk->is_mapped = walk->is_known && unwind_find_mapping(walk, walk->now.pc);
 	if (!walk->is_mapped)
-		walk->flags |= SAMPLE_STACK_TRAVELS;
+		walk->flags |= SAMPLE_NEEDS_AGENT_WALK;
 }
 
-/* What was tried in generated code was wrong: back to the frame, to go on past it. */
-static inline void unwind_return(struct unwind *walk)
+/* The candidate in generated code was wrong: returns to the frame; the next round tries the words
+ * after it. */
+static inline void unwind_reject_candidate(struct unwind *walk)
 {
 	walk->now.pc = walk->before.pc;
 	walk->now.general[UNWIND_FRAME_POINTER] = walk->before.frame_pointer;
@@ -79,7 +81,7 @@ static inline void unwind_return(struct unwind *walk)
 		unwind_stop(walk, USER_END_BAD_FRAME);
 }
 
-/* Whether it is a frame where a try in generated code has led. */
+/* True if the candidate in generated code is a frame. */
 static inline bool unwind_is_found(const struct unwind *walk)
 {
 	return walk->is_mapped &&
@@ -87,7 +89,8 @@ static inline bool unwind_is_found(const struct unwind *walk)
 		(walk->is_chained && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS));
 }
 
-/* The walk stands at a caller. `astray` is what it means if no code is there. */
+/* The walk has reached a caller. `astray`: the end of the walk if there is no code at its address.
+ */
 static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_end astray)
 {
 	bool is_tried = UNWIND_MAY_GUESS && walk->is_tried;
@@ -97,7 +100,7 @@ static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_e
 	if (walk->is_known)
 		walk->is_mapped = unwind_find_mapping(walk, walk->now.pc - !is_exact);
 	if (is_tried && !unwind_is_found(walk))
-		return unwind_return(walk);
+		return unwind_reject_candidate(walk);
 	if (is_tried)
 		walk->flags |= walk->is_scanned ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
 	walk->is_exact = walk->has_all = is_exact;
@@ -108,9 +111,10 @@ static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_e
 }
 
 /*
- * The caller of a function that keeps the frame pointer: there is the caller's, then the address to
- * return to. Code that `keeps` it may move to another stack (Go), other code may have anything in
- * there: `astray` is what it means if it leads nowhere.
+ * Goes to the caller by the frame pointer, which points to the caller's frame pointer and the
+ * return address. `keeps`: the code is known to keep frame pointers; it may then switch to another
+ * stack (Go). In other code the register may hold anything: `astray` is the end of the walk if it
+ * leads to no code.
  */
 static inline void unwind_by_frame_pointer(struct unwind *walk, bool keeps, enum user_end astray)
 {
@@ -120,7 +124,7 @@ static inline void unwind_by_frame_pointer(struct unwind *walk, bool keeps, enum
 	walk->flags |= SAMPLE_FRAME_POINTERS;
 	if (!walk->has_pointer)
 		return unwind_stop(walk, astray);
-	if (pointer == 0) /* as the root leaves it; in a leaf it may be any number */
+	if (pointer == 0) /* set so by the root; in a leaf it may be any number */
 		return unwind_stop(walk, walk->is_leaf && !keeps ? astray : USER_END_COMPLETE);
 	if (!keeps && pointer < walk->now.general[UNWIND_STACK_POINTER])
 		return unwind_stop(walk, astray);
@@ -132,10 +136,10 @@ static inline void unwind_by_frame_pointer(struct unwind *walk, bool keeps, enum
 }
 
 /*
- * Takes a word of the stack for the return address, and the one below it, at `place`, for the saved
- * frame pointer. It is not any number that looks like one if a call ends there; or if it is in
- * generated code and the word below leads up the stack as a frame pointer does: interpreters push
- * addresses to go on at that are after no call.
+ * Tries a word of the stack as the return address, and the word below it, at `place`, as the saved
+ * frame pointer. The candidate counts as a return address if a call ends there; or if it lies in
+ * generated code and the word below points up the stack as a frame pointer does, because
+ * interpreters push continuation addresses that follow no call.
  */
 static inline void unwind_try(struct unwind *walk, uint64_t place, uint64_t below, uint64_t address)
 {
@@ -150,14 +154,13 @@ static inline void unwind_try(struct unwind *walk, uint64_t place, uint64_t belo
 	walk->now.general[UNWIND_STACK_POINTER] = place + 16;
 }
 
-/* 1 or 0, without a branch; max is not above half of what there is. */
+/* 1 if value < max, else 0, without a branch. max is at most 2^63. */
 static inline uint64_t unwind_is_below(uint64_t value, uint64_t max)
 {
 	return (~value & (value - max)) >> 63;
 }
 
-/* A bit for each of the words that are near the code where the walk stands, and not in the stack.
- */
+/* A bit for each word that lies near the current code and not in the stack. */
 static inline uint64_t unwind_near_code(const struct unwind *walk)
 {
 	uint64_t from = walk->now.pc - UNWIND_GUESS_RANGE, hits = 0;
@@ -176,7 +179,7 @@ static inline uint64_t unwind_near_code(const struct unwind *walk)
 	return hits;
 }
 
-/* Number of the lowest bit; 0 if there is none. */
+/* Index of the lowest set bit; 0 if no bit is set. */
 static inline uint32_t unwind_lowest(uint64_t bits)
 {
 	const uint64_t masks[] = { 0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
@@ -191,8 +194,8 @@ static inline uint32_t unwind_lowest(uint64_t bits)
 }
 
 /*
- * The caller is where the first word on the stack points that is near and is returned to. A round
- * tries one; the next goes on past it, with it as the word below.
+ * Guesses the caller: the first word on the stack that points near the current code and after a
+ * call. A round tries one word; the next round continues after it, with it as the word below.
  */
 static inline void unwind_by_guess(struct unwind *walk)
 {
@@ -205,10 +208,9 @@ static inline void unwind_by_guess(struct unwind *walk)
 	walk->is_scanned = true;
 	if (hits == 0) {
 		walk->before.stack = stack + 8 * (uint64_t)(UNWIND_GUESS_WORDS - 1);
-		return unwind_return(walk);
+		return unwind_reject_candidate(walk);
 	}
-	/* By way of memory: old verifiers follow where an index comes from, instruction by
-	 * instruction. */
+	/* Stored and loaded again: old verifiers trace an index back instruction by instruction. */
 	walk->word = unwind_lowest(hits);
 	walk->under = walk->word - 1;
 	UNWIND_IN_MEMORY();
@@ -224,7 +226,8 @@ static inline void unwind_by_guess(struct unwind *walk)
 	unwind_try(walk, walk->before.stack - 8, below, address);
 }
 
-/* Frame pointers first, if they lead to a return address. Who generates code may not keep them. */
+/* Follows the frame pointer if it leads to a return address, else guesses: generated code may not
+ * keep frame pointers. */
 static inline void unwind_in_generated_code(struct unwind *walk)
 {
 	uint64_t pointer = walk->now.general[UNWIND_FRAME_POINTER];
@@ -245,7 +248,8 @@ static inline void unwind_in_generated_code(struct unwind *walk)
 	unwind_by_guess(walk);
 }
 
-/* The value of a register in this frame; false: nobody knows it any more. */
+/* The value of a register in this frame. False: it is unknown, because only the stack pointer, and
+ * maybe the frame pointer, are restored in callers. */
 static inline bool unwind_register(const struct unwind *walk, uint32_t number, uint64_t *ret_value)
 {
 	*ret_value = walk->now.general[number & (GENERAL_REGISTERS - 1)];
@@ -253,7 +257,8 @@ static inline bool unwind_register(const struct unwind *walk, uint32_t number, u
 	       (number == UNWIND_FRAME_POINTER && walk->has_pointer);
 }
 
-/* Where the frame begins. What cannot be told ends the walk. */
+/* Computes the CFA (the address where the frame begins). On failure it ends the walk and returns
+ * false. */
 static inline bool unwind_frame_address(struct unwind *walk, const struct unwind_rule *rule,
 					uint64_t *ret_address)
 {
@@ -281,7 +286,8 @@ static inline bool unwind_frame_address(struct unwind *walk, const struct unwind
 	return true;
 }
 
-/* Of one register of the caller. *value is what this frame has in it, and becomes the caller's. */
+/* Restores one register of the caller. *value holds this frame's value and gets the caller's.
+ * False: memory could not be read. */
 static inline __attribute__((always_inline)) bool unwind_saved(struct unwind *walk, uint32_t how,
 							       int32_t offset, uint64_t frame,
 							       uint64_t *value, bool *has_value)
@@ -311,7 +317,8 @@ static inline __attribute__((always_inline)) bool unwind_saved(struct unwind *wa
 	return true;
 }
 
-/* Frame pointer and return address side by side, as a push or a pair of stores leaves them. */
+/* True if frame pointer and return address lie side by side, as after a push or a pair of stores.
+ */
 static inline bool unwind_is_pair(const struct unwind_rule *rule)
 {
 	return rule->frame_pointer == UNWIND_SAVED_AT_CFA &&
@@ -334,9 +341,10 @@ static inline bool unwind_read_pair(struct unwind *walk, const struct unwind_rul
 }
 
 /*
- * Compilers do not tell that an epilogue has popped the frame pointer: its slot is below the stack
- * then, where a stack that travelled has nothing. Where it can be read that is right as well, and
- * for what a leaf keeps below its stack it is the only place.
+ * True if an epilogue has popped the frame pointer. Compilers emit no row for that; the slot then
+ * lies below the stack pointer, where a shipped stack has no bytes. Where the slot can be read, its
+ * value is still right, and for a leaf that saves registers below its stack pointer it is the only
+ * copy.
  */
 static inline bool unwind_is_popped(const struct unwind *walk, const struct unwind_rule *rule,
 				    uint64_t frame)
@@ -346,7 +354,8 @@ static inline bool unwind_is_popped(const struct unwind *walk, const struct unwi
 		       walk->now.general[UNWIND_STACK_POINTER];
 }
 
-/* Both registers of the caller that rules tell of: frame pointer, return address. */
+/* Restores the two registers that rules describe: saved[0] frame pointer, saved[1] return address.
+ * has[]: whether the value is known. False: memory could not be read. */
 static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_rule *rule,
 				     uint64_t frame, uint64_t saved[2], bool has[2])
 {
@@ -365,8 +374,8 @@ static inline bool unwind_read_saved(struct unwind *walk, const struct unwind_ru
 }
 
 /*
- * What a frame has at least. glibc's vfork() keeps its return address in a register, which only a
- * leaf's can be, for as long as parent and child share its place on the stack.
+ * The least size of a frame. It is 0 if the return address is in a register, which is possible in a
+ * leaf only: glibc's vfork() keeps it there while parent and child share its slot on the stack.
  */
 static inline uint64_t unwind_least(const struct unwind *walk, const struct unwind_rule *rule)
 {
@@ -397,7 +406,8 @@ static inline void unwind_by_rule(struct unwind *walk, const struct unwind_rule 
 	walk->has_pointer = has[0];
 }
 
-/* To where the signal came, on whatever stack that was. It is told as one past that. */
+/* Goes to the interrupted code, on whatever stack it ran. The signal frame is stored as its address
+ * + 1. */
 static inline void unwind_by_signal_frame(struct unwind *walk)
 {
 	uint64_t from = walk->now.general[UNWIND_STACK_POINTER] + UNWIND_SIGNAL_AT;
@@ -410,8 +420,8 @@ static inline void unwind_by_signal_frame(struct unwind *walk)
 }
 
 /*
- * What is to be done where the walk stands. With UNWIND_CFA_NONE it is the frame pointer for want
- * of anything better. Returns what it means if that leads to where no code is.
+ * The rule for the current frame. UNWIND_CFA_NONE: there is none, and the walk tries the frame
+ * pointer. Returns the end of the walk that applies if the step leads to no code.
  */
 static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_rule *ret_rule)
 {
@@ -426,21 +436,21 @@ static inline enum user_end unwind_rule_here(struct unwind *walk, struct unwind_
 		walk->flags |= walk->mapping.flags & UNWIND_MAPPING_AWAITED;
 		return USER_END_NO_TABLE;
 	}
-	if (!unwind_find_rule(walk, unwind_place(walk), ret_rule))
+	if (!unwind_find_rule(walk, unwind_lookup_address(walk), ret_rule))
 		return USER_END_NO_TABLE;
 	if (ret_rule->cfa == UNWIND_CFA_NONE)
 		return USER_END_NO_ROW;
 	return ret_rule->cfa == UNWIND_CFA_FRAME_POINTER ? USER_END_BAD_FRAME : USER_END_NO_MAPPING;
 }
 
-/* Whether the walk is still at the frame where it was, with nothing tried. */
+/* True if the last round confirmed no caller: the walk is still at the same frame. */
 static inline bool unwind_is_between(const struct unwind *walk)
 {
 	return UNWIND_MAY_GUESS && walk->guesses && !walk->is_tried && walk->end == USER_END_NONE;
 }
 
-/* Of a step; it is whole unless unwind_is_between(). */
-static inline void unwind_part(struct unwind *walk)
+/* One round of a step. The step is complete unless unwind_is_between(). */
+static inline void unwind_round(struct unwind *walk)
 {
 	struct unwind_rule rule;
 	enum user_end astray = unwind_rule_here(walk, &rule);
@@ -460,10 +470,10 @@ static inline void unwind_part(struct unwind *walk)
 		unwind_arrive(walk, rule.cfa == UNWIND_CFA_SIGNAL, astray);
 }
 
-/* From the frame where the walk stands to its caller, or to the walk's end. */
+/* Goes from the current frame to its caller, or ends the walk. */
 static inline void unwind_step(struct unwind *walk)
 {
 	do
-		unwind_part(walk);
+		unwind_round(walk);
 	while (unwind_is_between(walk));
 }

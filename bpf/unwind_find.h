@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * unwind_find - searches in pages: the mapping of an address, and its row in a table.
+ * unwind_find - binary searches in pages: the mapping of an address, and its row in a table.
  *
- * How pages lie is said in object/unwind_format.h. Every place is masked to lie in its page, so
- * that a verifier sees it. A search among rows has no branch that depends on them: whether an entry
- * is passed is a mask of all ones or none, else the verifier would follow each way to each row.
+ * object/unwind_format.h describes the pages. Every offset is masked to lie in its page, so that
+ * the verifier can prove it. The search among rows has no branch that depends on the rows: the
+ * result of each comparison is a mask of all ones or all zeroes. With branches the verifier would
+ * follow each path to each row.
  */
 #pragma once
 
@@ -18,10 +19,11 @@
 #define UNWIND_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* What was stored is loaded again: a verifier knows nothing of it then. */
+/* Forces values to be stored and loaded again: the verifier then knows nothing about them. */
 #define UNWIND_IN_MEMORY() __asm__ volatile("" ::: "memory")
 
-/* Index of the last of `count` entries, from byte `at` of the page on, that is not past address. */
+/* Index of the last of `count` entries, from byte `at` of the page on, whose address is at most
+ * `address`. */
 static inline uint32_t unwind_search_entries(const uint8_t *page, uint32_t at, uint32_t count,
 					     uint64_t address)
 {
@@ -39,7 +41,7 @@ static inline uint32_t unwind_search_entries(const uint8_t *page, uint32_t at, u
 	return low;
 }
 
-/* The same of the rows of a block, which begin two bytes from `at`. */
+/* The same for the rows of a block, which begin two bytes after `at`. */
 static inline uint32_t unwind_search_rows(const uint8_t *page, uint32_t at, uint32_t count,
 					  uint64_t address)
 {
@@ -61,7 +63,8 @@ static inline const uint8_t *unwind_table_page(struct unwind *walk, uint32_t pla
 	return unwind_page(walk, (uint64_t)walk->mapping.table + place / UNWIND_PAGE_BYTES);
 }
 
-/* The number of the rule, in a block that begins at this offset from the table's base. */
+/* Finds the number of the rule at `offset` from the table's base, in a block. False: the page of
+ * the block is not loaded. */
 static inline bool unwind_find_in_block(struct unwind *walk, struct unwind_entry block,
 					uint64_t offset, uint32_t *ret_rule)
 {
@@ -82,7 +85,8 @@ static inline bool unwind_find_in_block(struct unwind *walk, struct unwind_entry
 	return true;
 }
 
-/* The rule at an address of the table's ELF file. False: a page of the table is not there. */
+/* Finds the rule at an address of the table's ELF file. False: a page of the table is not loaded.
+ */
 static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
 				       struct unwind_rule *ret_rule)
 {
@@ -133,9 +137,9 @@ static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
 }
 
 /*
- * The rule at an address in walk->mapping. What was found is remembered, by the place that its hash
- * gives it: from tick to tick the same functions call, and each search touches a dozen lines of
- * memory that are cold by then.
+ * Finds the rule at an address in walk->mapping. The result is kept in the rule cache, in the slot
+ * that the hash selects: ticks mostly meet the same functions, and each search without the cache
+ * touches a dozen cold cache lines.
  */
 static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 				    struct unwind_rule *ret_rule)
@@ -143,17 +147,18 @@ static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 	uint64_t place = address - walk->mapping.bias;
 	uint32_t table = walk->mapping.table, generation = walk->generation.tables;
 	uint64_t hash = (place ^ (uint64_t)table << 32) * 0x9e3779b97f4a7c15;
-	struct unwind_seen *seen = UNWIND_SEEN_AT(hash >> (64 - UNWIND_SEEN_BITS));
+	struct unwind_cached_rule *cached =
+		UNWIND_RULE_CACHE_SLOT(hash >> (64 - UNWIND_RULE_CACHE_BITS));
 
-	if (seen && seen->address == place && seen->table == table &&
-	    seen->generation == generation) {
-		*ret_rule = seen->rule;
+	if (cached && cached->address == place && cached->table == table &&
+	    cached->generation == generation) {
+		*ret_rule = cached->rule;
 		return true;
 	}
 	if (!unwind_search_table(walk, place, ret_rule))
 		return false;
-	if (seen)
-		*seen = (struct unwind_seen){ place, table, generation, *ret_rule };
+	if (cached)
+		*cached = (struct unwind_cached_rule){ place, table, generation, *ret_rule };
 	return true;
 }
 
@@ -163,10 +168,11 @@ static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t addr
 }
 
 /*
- * Of a list of several pages, which may hold the address. Here are branches, since each probe is a
- * page of its own. What was found so far is kept in memory, of whose contents the verifier knows
- * nothing, so that it follows each probe once. The verifiers of 5.10 and 6.1 refuse a loop that
- * falls into what a jump has reached before: it is unrolled.
+ * Finds the page of a list of several pages that may hold the address; the result is walk->low.
+ * This search has branches, because each probe is in another page. The lower bound is kept in
+ * memory, whose contents the verifier does not track, so it follows each probe once. The loop is
+ * unrolled, because the verifiers of Linux 5.10 and 6.1 reject a loop that falls into a jump target
+ * that was reached before.
  */
 static inline bool unwind_find_list_page(struct unwind *walk, uint64_t address)
 {
@@ -186,8 +192,8 @@ static inline bool unwind_find_list_page(struct unwind *walk, uint64_t address)
 	return true;
 }
 
-/* As unwind_search_entries(). Mappings begin at even addresses, of which all bits but the lowest
- * are compared: as halves any two can be told apart by a sign. */
+/* As unwind_search_entries(). Mappings begin at even addresses, so the addresses are compared
+ * without their lowest bit: the difference of two such halves always fits in a signed number. */
 static inline uint32_t unwind_search_mappings(const uint8_t *page, uint32_t at, uint32_t count,
 					      uint64_t address)
 {
@@ -207,8 +213,8 @@ static inline uint32_t unwind_search_mappings(const uint8_t *page, uint32_t at, 
 }
 
 /*
- * Makes walk->mapping that of an address. False: it is in none. Mostly it is the one that the frame
- * before was in.
+ * Sets walk->mapping to the mapping of an address. False: the address is in no mapping. Mostly it
+ * is in the mapping of the frame before.
  */
 static __attribute__((noinline, unused)) bool unwind_find_mapping(struct unwind *walk,
 								  uint64_t address)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * unwind_machine - what differs between x86-64 and arm64 in the walk of a stack.
+ * unwind_machine - the differences between x86-64 and arm64 in a stack walk.
  *
- * The kernel's signal frame lies at the stack pointer when the handler has returned to the code
- * that ends it. Of its registers, UNWIND_SIGNAL_WORDS words from UNWIND_SIGNAL_AT on are read.
+ * When a signal handler has returned to the code that ends it, the kernel's signal frame lies at
+ * the stack pointer. The saved registers are UNWIND_SIGNAL_WORDS words from UNWIND_SIGNAL_AT on.
  */
 #pragma once
 
 #include "sample.h"
 
-/* What a compiler knows of a value it forgets here: bounds stay, and loads are not gathered. */
+/* Hides a value from the compiler, so that it keeps bounds checks and does not merge loads. */
 #define UNWIND_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 
-/* 1 for 0, without a branch, of which a verifier would follow both ways. */
+/* 1 if value is 0, else 0. Without a branch, because the verifier would follow both ways. */
 static inline uint64_t unwind_is_zero(uint64_t value)
 {
 	uint64_t less = value - 1;
 
-	/* A compiler that knew one from the other would see through it. */
+	/* Else the compiler would recognize the pattern and make a branch. */
 	UNWIND_OPAQUE(less);
 	return (~value & less) >> 63;
 }
@@ -28,30 +28,30 @@ static inline uint64_t unwind_is_zero(uint64_t value)
 enum {
 	UNWIND_FRAME_POINTER = 29,
 	UNWIND_STACK_POINTER = 31,
-	UNWIND_SIGNAL_AT = 312,   /* siginfo; of ucontext all before the general registers */
+	UNWIND_SIGNAL_AT = 312,   /* after siginfo and the part of ucontext before the registers */
 	UNWIND_SIGNAL_WORDS = 33, /* x0 to x30, sp, pc */
 };
 
-/* Of 48 bits; what is above may be the signature of a return address. */
+/* The low 48 bits: the upper bits may hold the signature of a return address (PAC). */
 static inline uint64_t unwind_address(uint64_t value)
 {
 	return value & ((1ULL << 48) - 1);
 }
 
-/* A leaf need not have a frame at all. */
+/* The least size of a frame. A leaf may have no frame. */
 static inline uint64_t unwind_growth(bool is_leaf)
 {
 	return is_leaf ? 0 : 16;
 }
 
-/* The return address of a frame that has all registers of its own. */
+/* The return address in the link register, if the frame has all its registers. */
 static inline bool unwind_link(const struct sample_registers *now, uint64_t *ret_value)
 {
 	*ret_value = now->general[30];
 	return true;
 }
 
-/* Whether these 8 bytes end with a call: bl, or blr of any register. */
+/* True if these 8 bytes end with a call: bl, or blr of any register. */
 static inline bool unwind_is_call(uint64_t before)
 {
 	uint64_t code = before >> 32;
@@ -72,7 +72,7 @@ static inline void unwind_restore(struct sample_registers *to, const uint64_t *s
 enum {
 	UNWIND_FRAME_POINTER = 6,
 	UNWIND_STACK_POINTER = 7,
-	UNWIND_SIGNAL_AT = 40, /* of ucontext all before the registers */
+	UNWIND_SIGNAL_AT = 40, /* after the part of ucontext before the registers */
 	UNWIND_SIGNAL_WORDS = 17,
 };
 
@@ -81,14 +81,14 @@ static inline uint64_t unwind_address(uint64_t value)
 	return value;
 }
 
-/* The return address at least is on the stack. */
+/* The least size of a frame: the return address. */
 static inline uint64_t unwind_growth(bool is_leaf)
 {
 	(void)is_leaf;
 	return 8;
 }
 
-/* There is none: a return address is never in a register. */
+/* Always false: on x86-64 there is no link register. */
 static inline bool unwind_link(const struct sample_registers *now, uint64_t *ret_value)
 {
 	(void)now;
@@ -97,8 +97,8 @@ static inline bool unwind_link(const struct sample_registers *now, uint64_t *ret
 }
 
 /*
- * Whether these 8 bytes end with a call: of a place (0xe8), of a register or of what memory says
- * (0xff with 2 as its operation, in all the lengths that its addressing may have).
+ * True if these 8 bytes end with a call: direct (0xe8), or indirect by register or memory (0xff /2,
+ * with each possible length of its operand).
  */
 static inline bool unwind_is_call(uint64_t before)
 {
@@ -132,8 +132,8 @@ static inline void unwind_restore(struct sample_registers *to, const uint64_t *s
 
 #endif
 
-/* Where the stack begins that came with a record: at its pointer, or with the first page that is.
- */
+/* The address of the first byte of a shipped stack: the stack pointer, or the first readable page
+ * above it. */
 static inline uint64_t unwind_stack_from(const struct sample_record *record)
 {
 	uint64_t from = sample_registers(record)->general[UNWIND_STACK_POINTER] & ~7ULL;

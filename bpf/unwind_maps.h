@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * unwind_maps - how the agent hands unwind tables and mappings to the BPF programs.
+ * unwind_maps - the BPF maps in which the agent puts unwind tables and mappings.
  *
- * Tables and lists of mappings (object/unwind_format.h) are runs of pages. A page has a number:
- * segment * UNWIND_SEGMENT_PAGES + its place in the segment; a run may cross segments. Page 0 is
- * never given away: a table numbered 0 is none.
+ * Tables and lists of mappings (object/unwind_format.h) are runs of pages. The number of a page is
+ * segment * UNWIND_SEGMENT_PAGES + its index in the segment; a run may cross segments. Page 0 is
+ * never allocated, so table number 0 means "no table".
  *
  *     unwind_segments   segment -> array of pages, mapped and written by the agent
  *     unwind_processes  tgid -> where the list of its mappings is
@@ -19,12 +19,13 @@ enum {
 	UNWIND_SEGMENT_PAGES = 64,
 	UNWIND_SEGMENTS_MAX = 8192,  /* 2 GB */
 	UNWIND_PROCESSES_MAX = 8192, /* about 900 KB */
-	UNWIND_MAPPINGS_MAX = 8192,  /* of a process; those beyond are not seen */
+	UNWIND_MAPPINGS_MAX = 8192,  /* of a process; more are not searched */
 	UNWIND_LIST_PAGE = UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping),
 	UNWIND_LIST_PAGES_MAX = UNWIND_MAPPINGS_MAX / UNWIND_LIST_PAGE,
 };
 
-/* Of the process that began at start_ns and has done so many execs; of no other with its pid. */
+/* An entry of unwind_processes. It is valid only for the process that began at start_ns and whose
+ * exec counter is exec_id, not for another process or program with the same pid. */
 struct unwind_process {
 	uint64_t start_ns, exec_id; /* as in struct sample_record */
 	uint64_t
@@ -36,14 +37,15 @@ struct unwind_process {
 };
 
 enum {
-	/* Code takes the place of other code in it: the list may be outdated. */
+	/* The process has recently mapped code over other code: the list may be outdated. */
 	UNWIND_PROCESS_RESTLESS = 1 << 2,
 };
 _Static_assert(sizeof(struct unwind_process) == 32, "no padding");
 
 /*
- * Programs remember what they found from tick to tick. Each number is raised when something of its
- * kind that may be remembered is no more as it was, long before its pages become another's.
+ * The BPF programs cache rules and mappings from tick to tick. The agent increases `tables` or
+ * `lists` when a table or list that may be cached has changed, and long before its pages are
+ * reused.
  */
 struct unwind_generation {
 	uint32_t tables, lists;

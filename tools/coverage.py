@@ -48,9 +48,9 @@ PURE = {
         chunk_encoder chunk_ranges chunk_rows chunk_slices chunk_stacks compact_merge
         compact_row label_pair raw_row received_set rollup rollup_fleet rollup_fold
         rollup_gauge seen_ids store_bounds store_stats""",
-    "services/agent": """batch cgroup collect containers docker_object external_labels heap held kallsyms
-        kernel_version mappings pace proc_maps process_image process_read sample_parse
-        side_band_record spool_file stack_walk tally timeline""",
+    "services/agent": """batch cgroup collect containers deferred_samples docker_object external_labels heap
+        kallsyms kernel_version loss_counters mappings pace proc_maps process_image
+        process_read sample_parse sideband_record spool_file stack_walk timeline""",
     "services/debuginfo": "misses request_path",
     "services/ingester": "batch_number partition_buffer poison unreadable",
     "services/querier": """cached_binary collapsed diff flame flame_paths flame_report flame_table fleet_response

@@ -13,6 +13,7 @@
 #include "ingester/metrics.h"
 #include "local_store.h"
 #include "profiler.h"
+#include "profiler_metrics.h"
 #include "publish.h"
 
 #include <stdio.h>

@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 LICENCES = [
     ("bpf/*.bpf.c", "GPL-2.0"),
     ("bpf/kernel.h", "GPL-2.0"),
-    ("bpf/known.h", "GPL-2.0"),
+    ("bpf/process_lookup.h", "GPL-2.0"),
     ("bpf/registers.h", "GPL-2.0"),
     ("bpf/sample_scratch.h", "GPL-2.0"),
+    ("bpf/shipped_stack.h", "GPL-2.0"),
     ("bpf/stack_window.h", "GPL-2.0"),
-    ("bpf/travel.h", "GPL-2.0"),
     ("bpf/*.h", "GPL-2.0 OR Apache-2.0"),
     ("lib/object/unwind_format.h", "GPL-2.0 OR Apache-2.0"),
     ("*", "Apache-2.0"),

@@ -41,8 +41,8 @@ static bool check_empty(const char *directory, struct err *err)
 	return true;
 }
 
-/* Two agents that begin at once must not mount one over the other. */
-static bool lock_take(int fd, const char *directory, struct err *err)
+/* Locks the directory: of two agents that start at once, only one may mount. */
+static bool lock_directory(int fd, const char *directory, struct err *err)
 {
 	uint64_t end_ns = clock_monotonic_ns() + BPFFS_LOCK_MS * NS_PER_MS;
 
@@ -66,9 +66,9 @@ bool bpffs_mount(const char *directory, struct err *err)
 		return err_errno(err, "open %s", directory);
 	if (is_mounted(directory))
 		return true;
-	if (!lock_take(fd, directory, err))
+	if (!lock_directory(fd, directory, err))
 		return false;
-	if (is_mounted(directory)) /* by the one we waited for */
+	if (is_mounted(directory)) /* by the agent that had the lock */
 		return true;
 	if (!check_empty(directory, err))
 		return false;

@@ -3,7 +3,8 @@
 
 enum { CONTAINER_ID_LEN = 64 };
 
-/* Which line tells the path: the unified hierarchy, then the one systemd made, then the others. */
+/* The path is taken from the first of these hierarchies that has one: unified, systemd's, others.
+ */
 static const char *const hierarchies[] = { "",    "name=systemd", "memory", "cpu,cpuacct",
 					   "cpu", "pids" };
 
@@ -15,8 +16,8 @@ static bool is_hex(str s)
 	return true;
 }
 
-/* "12:memory:/path" cut in its three. */
-static bool cut_line(str *text, str *ret_controllers, str *ret_path)
+/* Splits the next line, "12:memory:/path". False: no more lines. */
+static bool next_line(str *text, str *ret_controllers, str *ret_path)
 {
 	while (text->len) {
 		str line = str_cut(text, '\n');
@@ -34,7 +35,7 @@ static str path_of_hierarchy(str text, str wanted)
 {
 	str controllers, path;
 
-	while (cut_line(&text, &controllers, &path))
+	while (next_line(&text, &controllers, &path))
 		if (str_eq(controllers, wanted) && path.len > 1)
 			return path;
 	return (str){ 0 };
@@ -49,7 +50,7 @@ static str main_path(str text)
 		if (path.len)
 			return path;
 	}
-	while (cut_line(&text, &controllers, &path))
+	while (next_line(&text, &controllers, &path))
 		if (path.len > 1)
 			return path;
 	return STR("/");
@@ -66,7 +67,7 @@ static str after_last(str s, char separator)
 
 static str id_of_component(str component, str before)
 {
-	/* The monitor beside a container is not in it. */
+	/* conmon monitors a container and does not run in it. */
 	if (str_find(component, STR("conmon")) != SIZE_MAX)
 		return (str){ 0 };
 	if (str_ends_with(component, STR(".scope")))
@@ -83,7 +84,7 @@ static str id_of_component(str component, str before)
 	return (str){ 0 };
 }
 
-/* The outermost: what runs in a container's containers belongs to the one the host knows. */
+/* The outermost container: containers inside a container belong to the one that the host knows. */
 static str container_of_path(str path)
 {
 	str before = { 0 };
@@ -103,7 +104,7 @@ static str container_of(str text)
 {
 	str controllers, path;
 
-	while (cut_line(&text, &controllers, &path)) {
+	while (next_line(&text, &controllers, &path)) {
 		str id = container_of_path(path);
 
 		if (id.len)
@@ -112,7 +113,7 @@ static str container_of(str text)
 	return (str){ 0 };
 }
 
-/* The first component that is a service or scope: slices only group. */
+/* The first component that is a service or scope; slices only group units. */
 static str unit_of_path(str path)
 {
 	while (path.len) {
@@ -130,7 +131,7 @@ struct cgroup_names cgroup_names_of(str text)
 	struct cgroup_names names = { .path = main_path(text), .container_id = container_of(text) };
 
 	names.unit = unit_of_path(names.path);
-	/* docker-ID.scope says no more than the id does, and would make a name of each run. */
+	/* docker-ID.scope only repeats the id, and would be another unit name at each start. */
 	if (names.container_id.len && str_find(names.unit, names.container_id) != SIZE_MAX)
 		names.unit = (str){ 0 };
 	return names;

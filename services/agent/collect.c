@@ -35,7 +35,8 @@ void collect_begin(struct collect *collect, int64_t unix_offset_ns)
 	collect->unix_offset_ns = unix_offset_ns;
 }
 
-/* A copy of the interval's own. Others choose these texts: what is not UTF-8 becomes '?'. */
+/* Copies a text into the interval's arena. Texts are untrusted: bytes that are not UTF-8, and NUL,
+ * become '?'. */
 static str own_text(struct collect *collect, str text)
 {
 	str copy = str_copy(&collect->arena, text);
@@ -48,7 +49,7 @@ static str own_text(struct collect *collect, str text)
 	return copy;
 }
 
-/* Interning borrows; only a frame that is new is copied. */
+/* sample_set_frame() borrows texts; the texts of a new frame are copied. */
 static uint32_t add_frame(struct collect *collect, const struct frame *frame)
 {
 	size_t before = collect->set.frames.len;
@@ -88,23 +89,24 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 		frame.path = str_from(executable->path);
 		frame.build_id = str_from(executable->build_id);
 		frame.address = address - mapping->start + mapping->file_offset;
-		/* A file that could not be read: most are linked so that this is right as it is. */
+		/* If the file could not be read, the file offset stays: in most files it is equal
+		 * to the address. */
 		(void)!elf_file_address(executable->segments, executable->segment_count,
 					frame.address, &frame.address);
 	}
 	return add_frame(collect, &frame);
 }
 
-/* All but the first are return addresses: one less lies in the call. */
+/* All frames except the first are return addresses: address - 1 lies in the call. */
 static uint64_t address_of(const uint64_t *frames, size_t i)
 {
 	return frames[i] - (i > 0);
 }
 
 /*
- * How many of the user frames are code. Where a function keeps something else in the frame pointer
- * the walk goes astray: what lies in no mapping was never called from, nor is what comes after it.
- * The leaf is where the thread stood, mapped or not.
+ * The number of user frames to keep. If a function uses the frame pointer for other data, the walk
+ * reaches addresses in no mapping: the first of these and all frames after it are dropped. The leaf
+ * is always kept, because it is the thread's program counter.
  */
 static size_t user_frames_of(struct collect *collect, const struct sample_record *record,
 			     const struct mappings *mappings, const uint64_t *user)
@@ -116,13 +118,14 @@ static size_t user_frames_of(struct collect *collect, const struct sample_record
 	for (size_t i = 1; mappings && i < len; i++) {
 		if (mappings_find(mappings, address_of(user, i)))
 			continue;
-		collect->cut_unmapped++;
+		collect->truncated_unmapped++;
 		return i;
 	}
 	return len;
 }
 
-/* Both sides are leaf first, and the first user frame is where the thread entered the kernel. */
+/* Kernel and user frames are leaf first in the record; the first user frame is where the thread
+ * entered the kernel. */
 static uint32_t add_stack(struct collect *collect, const struct sample_record *record,
 			  const struct process *process, struct kernel_symbols *kernel)
 {
@@ -167,7 +170,7 @@ static struct labels own_labels(struct collect *collect, struct labels labels)
 	return (struct labels){ items, labels.len };
 }
 
-/* `names` is room for them. */
+/* `names` is memory for the texts; the caller keeps it as long as `items`. */
 static void add_container(struct containers *containers, str id, struct container_names *names,
 			  struct label *items, size_t *len)
 {
@@ -242,7 +245,7 @@ void collect_sample(struct collect *collect, const struct sample_record *record,
 	int64_t unix_ns = (int64_t)record->time_ns + collect->unix_offset_ns;
 
 	if (record->stack_bytes)
-		collect->ends_travelled[record->user_end]++;
+		collect->ends_of_shipped[record->user_end]++;
 	if (record->user_frames)
 		collect->steps[step_of(record->flags)]++;
 	sample_set_add(&collect->set,

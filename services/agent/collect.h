@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * collect - the samples of one interval become a sample_set. Pure.
+ * collect - builds a sample_set from the samples of one interval. Pure.
  *
- * The set owns all it says: processes and executables may be forgotten before it is written. Frames
- * are root first; a native frame's address is the one in the ELF file, of the call and not of what
- * follows it; a kernel frame is its function's name alone, so that equal functions are equal.
+ * The set owns copies of all its texts: processes and executables may be freed before it is
+ * written. Stacks are root first. The address of a native frame is an address in the ELF file, of
+ * the call and not of the instruction after it. A kernel frame has only the function's name, so
+ * that frames of one function are equal.
  */
 #pragma once
 
@@ -17,11 +18,11 @@
 struct collect_options {
 	str node;
 	struct labels external;
-	uint64_t period_ns;            /* what one tick counts */
-	struct containers *containers; /* NULL: nobody knows their names */
+	uint64_t period_ns;            /* CPU time that one sample stands for */
+	struct containers *containers; /* NULL: names of containers are unknown */
 };
 
-/* The least certain step of a stack's walk. */
+/* The least certain method among the steps of a walk. */
 enum collect_step {
 	COLLECT_BY_TABLES,
 	COLLECT_BY_FRAME_POINTERS,
@@ -31,11 +32,11 @@ enum collect_step {
 extern const char *const collect_step_names[COLLECT_STEP_COUNT];
 
 struct collect {
-	struct sample_set set; /* the interval so far */
-	uint64_t unmapped;     /* cumulative: samples whose user leaf lies in no mapping */
-	uint64_t cut_unmapped; /* cumulative: whose walk left the mappings and was cut there */
-	uint64_t ends_travelled[USER_END_COUNT]; /* cumulative: of stacks that travelled */
-	uint64_t steps[COLLECT_STEP_COUNT];      /* cumulative: of user stacks */
+	struct sample_set set;       /* the interval so far */
+	uint64_t unmapped;           /* cumulative: samples whose user leaf lies in no mapping */
+	uint64_t truncated_unmapped; /* cumulative: stacks truncated at an address in no mapping */
+	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of walks of shipped stacks */
+	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
 	/* private */
 	struct arena arena;
 	struct collect_options options;
@@ -45,9 +46,10 @@ struct collect {
 void collect_init(struct collect *collect, const struct collect_options *options);
 void collect_done(struct collect *collect);
 
-/* Begin the next interval; the set so far is gone. One offset holds for all of it. */
+/* Begins the next interval with an empty set. The offset holds for the whole interval. */
 void collect_begin(struct collect *collect, int64_t unix_offset_ns);
 
-/* `process` may be NULL or know little: the sample is kept in any case. */
+/* Adds a sample. `process` may be NULL or incomplete: the sample is added in any case, with fewer
+ * labels and without files. */
 void collect_sample(struct collect *collect, const struct sample_record *record,
 		    const struct process *process, struct kernel_symbols *kernel);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* To be raised with every change of what a slot means. */
+/* To be increased whenever the meaning of a slot changes. */
 enum { SHAPE = 3, MAPS_PER_PROGRAM_MAX = 64 };
 _Static_assert(SAMPLER_COUNT_COUNT == 15 && LOSS_COUNT == 4, "another SHAPE for other slots");
 
@@ -43,13 +43,13 @@ bool counts_read(int map_fd, uint32_t slot, uint64_t *ret_sum)
 	return true;
 }
 
-/* A slot that no program counts in has its whole number on the first CPU. */
+/* Writes a slot that only agents use: its whole value is on the first CPU. */
 static bool write_slot(int map_fd, uint32_t slot, uint64_t number, struct err *err)
 {
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus <= 0)
-		return err_set(err, ERR_IO, "the number of CPUs cannot be had");
+		return err_set(err, ERR_IO, "the number of CPUs is unknown");
 
 	AUTO_FREE uint64_t *values = heap_resize(NULL, (size_t)cpus, sizeof(*values));
 
@@ -66,7 +66,7 @@ static bool path_make(const struct counts_options *options, struct pin_path *pat
 	int len;
 
 	if (stat(options->state_directory, &stat_of))
-		return err_errno(err, "look at %s", options->state_directory);
+		return err_errno(err, "stat %s", options->state_directory);
 	len = snprintf(path->text, sizeof(path->text), "%s/decima_agent_%ju_%ju",
 		       options->bpffs_directory, (uintmax_t)stat_of.st_dev,
 		       (uintmax_t)stat_of.st_ino);
@@ -76,8 +76,8 @@ static bool path_make(const struct counts_options *options, struct pin_path *pat
 	return true;
 }
 
-/* Whether a program that is loaded counts in this map: only the kernel knows all of them. */
-static bool is_counted_in(uint32_t map_id)
+/* True if a loaded program of any process uses this map. */
+static bool is_used_by_program(uint32_t map_id)
 {
 	uint32_t id = 0;
 
@@ -89,7 +89,7 @@ static bool is_counted_in(uint32_t map_id)
 		uint32_t len = sizeof(info);
 
 		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
-			continue; /* it is gone */
+			continue; /* the program is gone */
 		for (uint32_t i = 0; i < info.nr_map_ids && i < ARRAY_LEN(maps); i++)
 			if (maps[i] == map_id)
 				return true;
@@ -98,20 +98,20 @@ static bool is_counted_in(uint32_t map_id)
 }
 
 /*
- * The lock of the state directory is given back while a process that was killed ends, maybe before
- * its timers are gone. A count is read when nobody adds to it any more.
+ * Waits until no program counts in the map. A killed process releases the lock of the state
+ * directory while it exits, maybe before its timers are gone.
  */
 static bool wait_detached(uint32_t map_id, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns(), now_ns = began_ns;
 
-	while (is_counted_in(map_id)) {
+	while (is_used_by_program(map_id)) {
 		now_ns = clock_monotonic_ns();
 		if (now_ns - began_ns > DETACH_WAIT_MS * NS_PER_MS || !daemon_wait(DETACH_STEP_MS))
 			return err_set(err, ERR_IO, "another program still counts in it");
 	}
 	if (now_ns != began_ns)
-		log_info("waited for a predecessor's program to go", "took_ms=%" PRIu64,
+		log_info("waited for a predecessor's program to detach", "took_ms=%" PRIu64,
 			 (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 	return true;
 }
@@ -133,17 +133,17 @@ static struct tally tally_of(const uint64_t *slots)
 	return counted;
 }
 
-/* Learn from a predecessor's map. False says why it is of no use. */
-static bool learn(struct counts *counts, int fd, const struct counts_options *options,
-		  struct err *err)
+/* Reads a predecessor's map. False: the map cannot be used, with the reason. */
+static bool read_predecessor(struct counts *counts, int fd, const struct counts_options *options,
+			     struct err *err)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
 	uint64_t slots[COUNTS_SLOT_COUNT];
-	struct tally anchor;
+	struct tally baseline;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return err_errno(err, "look at it");
+		return err_errno(err, "read its properties");
 	if (!check_shape(&info, err) || !wait_detached(info.id, err))
 		return false;
 	for (uint32_t slot = 0; slot < COUNTS_SLOT_COUNT; slot++)
@@ -154,25 +154,25 @@ static bool learn(struct counts *counts, int fd, const struct counts_options *op
 	if (slots[COUNTS_EPOCH] != options->epoch)
 		return err_set(err, ERR_INVALID, "it belongs to the spool's epoch %" PRIu64,
 			       slots[COUNTS_EPOCH]);
-	if (!options->is_told)
+	if (!options->is_reported_known)
 		return err_set(err, ERR_INVALID, "the spool's last status is unreadable");
-	anchor.taken = slots[COUNTS_ANCHOR_TAKEN];
-	memcpy(anchor.lost, slots + COUNTS_ANCHOR_LOST, sizeof(anchor.lost));
+	baseline.taken = slots[COUNTS_BASELINE_SAMPLED];
+	memcpy(baseline.lost, slots + COUNTS_BASELINE_LOST, sizeof(baseline.lost));
 
 	struct tally counted = tally_of(slots);
 
-	if (!tally_untold(&anchor, &counted, &options->told, &counts->untold))
+	if (!loss_counters_unreported(&baseline, &counted, &options->reported, &counts->unreported))
 		return err_set(err, ERR_INVALID, "an agent has run without it in between");
 	memcpy(counts->lost, slots + COUNTS_LOST, sizeof(counts->lost));
 	memcpy(counts->began, counts->lost, sizeof(counts->began));
 	return true;
 }
 
-/* A new map is whole before it has a name: whoever finds it finds its anchors. */
+/* Creates a new map. It is filled before it is pinned, so a pinned map always has its baseline. */
 static bool begin(struct counts *counts, const struct pin_path *path,
 		  const struct counts_options *options, struct err *err)
 {
-	const struct tally *told = &options->told;
+	const struct tally *reported = &options->reported;
 	AUTO_FD fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "counts", sizeof(uint32_t),
 				    sizeof(uint64_t), COUNTS_SLOT_COUNT, NULL);
 
@@ -180,10 +180,10 @@ static bool begin(struct counts *counts, const struct pin_path *path,
 		return err_errno(err, "create a map of counts");
 	if (!write_slot(fd, COUNTS_SHAPE, SHAPE, err) ||
 	    !write_slot(fd, COUNTS_EPOCH, options->epoch, err) ||
-	    !write_slot(fd, COUNTS_ANCHOR_TAKEN, told->taken, err))
+	    !write_slot(fd, COUNTS_BASELINE_SAMPLED, reported->taken, err))
 		return false;
 	for (uint32_t i = 0; i < LOSS_COUNT; i++)
-		if (!write_slot(fd, COUNTS_ANCHOR_LOST + i, told->lost[i], err))
+		if (!write_slot(fd, COUNTS_BASELINE_LOST + i, reported->lost[i], err))
 			return false;
 	if (bpf_obj_pin(fd, path->text))
 		return err_errno(err, "pin the counts at %s", path->text);
@@ -207,16 +207,16 @@ bool counts_open(struct counts *counts, const struct counts_options *options, st
 		return err_errno(err, "open the pinned counts %s", path.text);
 	if (fd < 0)
 		return begin(counts, &path, options, err);
-	if (learn(counts, fd, options, &why)) {
+	if (read_predecessor(counts, fd, options, &why)) {
 		counts->map_fd = fd_take(&fd);
 		counts->is_pinned = true;
 		return true;
 	}
-	if (daemon_stopping()) { /* before it could learn */
+	if (daemon_stopping()) { /* before the wait ended */
 		*err = why;
 		return false;
 	}
-	log_warn("the pinned counts begin anew; what a killed predecessor held is not known",
+	log_warn("the pinned counters restart at 0; losses of a killed predecessor are unknown",
 		 "pin=%s reason=\"%s\"", path.text, why.msg);
 	if (unlink(path.text))
 		return err_errno(err, "remove the pinned counts %s", path.text);
@@ -238,10 +238,10 @@ void counts_keep(struct counts *counts, const uint64_t lost[LOSS_COUNT])
 		uint64_t now = counts->began[i] + lost[i];
 
 		if (i == LOSS_RING_FULL || now == counts->lost[i])
-			continue; /* the BPF program counts what it finds no room for */
+			continue; /* counted by the BPF program */
 		if (write_slot(counts->map_fd, COUNTS_LOST + i, now, &err))
 			counts->lost[i] = now;
 		else
-			log_warn("a loss is not kept for a successor", "error=\"%s\"", err.msg);
+			log_warn("a loss cannot be saved for a successor", "error=\"%s\"", err.msg);
 	}
 }

@@ -67,7 +67,8 @@ static void unlink_file(struct executable_cache *cache, struct executable *gone)
 		*at = gone->next_of_file;
 }
 
-/* Known by another file than before: a copy, or the same one seen through another mount. */
+/* Sets the file key of an executable. It may have had another: the file was a copy, or the same
+ * file through another mount. */
 static void link_file(struct executable_cache *cache, struct executable *executable,
 		      const struct executable_key *key)
 {
@@ -96,7 +97,8 @@ static void free_executable(struct executable *executable)
 	free(executable);
 }
 
-/* Make room by the least recently mapped that nobody maps now. False: all are in use. */
+/* Evicts the least recently mapped file without references, if the cache is full. False: all files
+ * are referenced. */
 static bool make_room(struct executable_cache *cache)
 {
 	struct executable *oldest = NULL;
@@ -176,9 +178,9 @@ static struct executable_key key_of_stat(const struct stat *stat)
 	};
 }
 
-/* What may be said of a file that could not be opened: the path, and what the kernel told. */
-static struct executable *keep_unread(struct executable_cache *cache,
-				      const struct executable_claim *claim)
+/* Adds a file that could not be opened, with its path and what the kernel reported. */
+static struct executable *add_unread(struct executable_cache *cache,
+				     const struct executable_claim *claim)
 {
 	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
 				      .inode = claim->inode };
@@ -208,10 +210,10 @@ static struct executable *keep_unread(struct executable_cache *cache,
 	return use(cache, fresh);
 }
 
-/* The file is open. It may turn out to be one that is known already, by its build id. */
-static struct executable *keep_read(struct executable_cache *cache,
-				    const struct executable_claim *claim, int fd,
-				    const struct executable_key *key)
+/* Adds an open file. Its build id may show that it is in the cache already. */
+static struct executable *add_read(struct executable_cache *cache,
+				   const struct executable_claim *claim, int fd,
+				   const struct executable_key *key)
 {
 	struct executable *fresh = heap_new(sizeof(*fresh), 0);
 	struct err err;
@@ -241,26 +243,26 @@ static struct executable *keep_read(struct executable_cache *cache,
 	return use(cache, fresh);
 }
 
-static struct executable *open_and_keep(struct executable_cache *cache,
-					const struct executable_claim *claim)
+static struct executable *open_and_add(struct executable_cache *cache,
+				       const struct executable_claim *claim)
 {
 	struct stat stat;
 	AUTO_FD fd = executable_file_open(claim, &stat);
 
 	if (fd < 0)
-		return keep_unread(cache, claim);
+		return add_unread(cache, claim);
 
 	struct executable_key key = key_of_stat(&stat);
 	struct executable *known = find_by_file(cache, &key);
 
 	if (!known || claim->build_id.len)
-		return keep_read(cache, claim, fd, &key);
+		return add_read(cache, claim, fd, &key);
 	offer(cache, known, claim, fd);
 	return use(cache, known);
 }
 
-static struct executable *take_by_id(struct executable_cache *cache,
-				     const struct executable_claim *claim)
+static struct executable *acquire_by_id(struct executable_cache *cache,
+					const struct executable_claim *claim)
 {
 	struct executable wanted = { 0 };
 
@@ -269,13 +271,13 @@ static struct executable *take_by_id(struct executable_cache *cache,
 	struct executable *known = find_by_id(cache, str_from(wanted.build_id));
 
 	if (!known || is_wanted(cache, known))
-		return open_and_keep(cache, claim);
+		return open_and_add(cache, claim);
 	if (!known->segment_count) {
 		uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
 		if (now_ms - known->tried_ms >= EXECUTABLE_RETRY_MS) {
 			known->tried_ms = now_ms;
-			return open_and_keep(cache, claim);
+			return open_and_add(cache, claim);
 		}
 	}
 	return use(cache, known);
@@ -288,7 +290,7 @@ struct executable *executable_take(struct executable_cache *cache,
 		return use(cache, cache->vdso);
 	if (!str_starts_with(claim->path, STR("/")) || str_starts_with(claim->path, STR("//")))
 		return NULL; /* anonymous memory */
-	return claim->build_id.len ? take_by_id(cache, claim) : open_and_keep(cache, claim);
+	return claim->build_id.len ? acquire_by_id(cache, claim) : open_and_add(cache, claim);
 }
 
 struct executable *executable_cache_find(struct executable_cache *cache, str build_id)
@@ -306,7 +308,7 @@ void executable_cache_init(struct executable_cache *cache)
 	cache->vdso = heap_new(sizeof(*cache->vdso), 0);
 	cache->vdso->path = heap_str(STR("[vdso]"));
 	if (!executable_file_read_vdso(cache->vdso, &err))
-		cache->vdso->build_id[0] = 0; /* no vdso on this machine: nobody maps it */
+		cache->vdso->build_id[0] = 0; /* this machine has no vdso: it is never mapped */
 }
 
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * executable - the files that code is run from: path, build id and where their segments lie.
+ * executable - a cache of the files that code runs from: path, build id and segments.
  *
- * A cache, because the same libc is mapped a thousand times a minute. A file is known by its build
- * id, or by device, inode, times and size where nobody told one; it is opened when it is first
- * mapped, through the process that maps it, since a moment later that process may be gone. Mappings
- * hold references; what nobody maps stays until room is needed, the least recently mapped first.
- * Agent thread only.
+ * It is a cache because the same libc is mapped a thousand times a minute. The key of a file is its
+ * build id; or device, inode, modification time and size if the mapping came without a build id. A
+ * file is opened when it is first mapped, through the process that maps it, because a moment later
+ * that process may be gone. Mappings hold references. A file without references stays until the
+ * cache holds EXECUTABLES_MAX files; then the least recently mapped is evicted. Agent thread only.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum { BUILD_ID_TEXT_MAX = BUILD_ID_BYTES_MAX * 2 + 1 };
 
 /* A file as it was when it was opened. */
 struct executable_key {
-	uint64_t device, inode, modified_ns, size; /* all 0: known by build id alone */
+	uint64_t device, inode, modified_ns, size; /* all 0: the key is the build id alone */
 };
 
 struct executable {
@@ -27,12 +27,12 @@ struct executable {
 					   */
 	const struct elf_segment *segments;
 	size_t segment_count; /* 0: not read */
-	uint64_t sampled_ns;  /* the last sample with a frame in it; collect.c writes it */
+	uint64_t sampled_ns;  /* time of the last sample with a frame in it; set by collect.c */
 	uint32_t references;
 	struct unwind_table unwind; /* of unwind_tables.c */
 
 	/* private */
-	uint32_t offered; /* a bit for each sink that took it */
+	uint32_t offered; /* a bit for each sink that accepted it */
 	uint64_t used, tried_ms;
 	struct executable_key key;
 	struct executable *next_of_id, *next_of_file;
@@ -44,14 +44,19 @@ struct executable_claim;
 
 enum executable_sink_of { EXECUTABLE_SINK_UPLOAD, EXECUTABLE_SINK_UNWIND, EXECUTABLE_SINK_COUNT };
 
-/* Who is shown each file once, while it is open. What is NULL is always so, or nothing. */
+/*
+ * A sink is offered each file once, while the file is open. has_room and has_plenty NULL: always
+ * true. offer NULL: the sink is unused. forget NULL: no notice.
+ */
 struct executable_sink {
 	bool (*has_room)(void *self);
-	bool (*has_plenty)(void *self); /* much room: what was left out may be shown again */
-	/* False: not now; when it is mapped the next time. The descriptor stays the cache's. */
+	/* There is much room: files that were left out may be offered again. */
+	bool (*has_plenty)(void *self);
+	/* False: not accepted; it is offered again at its next mapping. The descriptor stays the
+	 * cache's. */
 	bool (*offer)(void *self, struct executable *executable,
 		      const struct executable_claim *claim, int fd);
-	void (*forget)(void *self, struct executable *executable); /* it leaves the cache */
+	void (*forget)(void *self, struct executable *executable); /* it is being evicted */
 	void *self;
 };
 
@@ -62,45 +67,47 @@ struct executable_cache {
 	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
 	struct executable *vdso;
 	struct executable_sink sinks[EXECUTABLE_SINK_COUNT];
-	bool has_left_out; /* a sink had no room for some */
+	bool has_left_out; /* a sink had no room for at least one file */
 	uint64_t clock;
 };
 
-/* What a process maps, as the side band or /proc/PID/maps tell it. */
+/* A mapped file as sideband events or /proc/PID/maps describe it. */
 struct executable_claim {
-	uint32_t pid, parent_pid; /* in whose root the path is */
-	uint64_t start, end;      /* of the mapping: /proc/PID/map_files; 0: not known */
+	uint32_t pid, parent_pid; /* the path is looked up in the root of either */
+	uint64_t start, end;      /* of the mapping, for /proc/PID/map_files; 0: unknown */
 	str path;
-	str build_id; /* bytes; empty: not told */
+	str build_id; /* bytes; empty: unknown */
 	uint64_t inode;
 	uint32_t device_major, device_minor;
 };
 
 void executable_cache_init(struct executable_cache *cache);
 
-/* Before the first one is taken; the vdso is offered at once. */
+/* To be called before the first executable_take(). The vdso is offered at once. */
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
 			       const struct executable_sink *sink);
 
-/* Show it to this sink once more, when it is mapped the next time. */
+/* Offers the file to this sink once more, at its next mapping. */
 static inline void executable_offer_again(struct executable *executable, enum executable_sink_of of)
 {
 	executable->offered &= ~(1U << of);
 }
 
-/* By its build id as text, without a reference; NULL: it is not there (any more). */
+/* Finds a file by its build id as text. Adds no reference. NULL: it is not in the cache. */
 struct executable *executable_cache_find(struct executable_cache *cache, str build_id);
 
 void executable_cache_done(struct executable_cache *cache);
 
 /*
- * The executable, with a reference that executable_give() takes back; NULL for what is no file:
- * anonymous memory, or more files than the cache may hold.
+ * The executable of a mapping, with a reference that the caller releases by executable_give(). NULL
+ * for anonymous memory, or if the cache is full of referenced files.
  */
 struct executable *executable_take(struct executable_cache *cache,
 				   const struct executable_claim *claim);
 
-/* Whether files were left out for which there would be room now: read /proc. Then it is forgotten.
+/*
+ * True if a sink had no room for some files and all sinks have plenty of room now: the caller
+ * should scan /proc, so that the files are offered again. Clears the note.
  */
 bool executable_cache_left_out(struct executable_cache *cache);
 

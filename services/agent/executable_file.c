@@ -13,30 +13,30 @@
 
 enum { PROC_PATH_MAX = 4352, VDSO_BYTES_MAX = 1 << 16 };
 
-/* Where to look, in this order: surest first. */
-enum place { PLACE_MAPPING, PLACE_PROCESS_ROOT, PLACE_PARENT_ROOT, PLACE_OWN_ROOT, PLACE_COUNT };
+/* The paths by which the file is tried, the most reliable first. */
+enum file_path { PATH_MAPPING, PATH_PROCESS_ROOT, PATH_PARENT_ROOT, PATH_OWN_ROOT, PATH_COUNT };
 
-static bool path_in(enum place place, const struct executable_claim *claim, char *to)
+static bool path_in(enum file_path which, const struct executable_claim *claim, char *to)
 {
 	int n = 0;
 
-	switch (place) {
-	case PLACE_MAPPING:
+	switch (which) {
+	case PATH_MAPPING:
 		if (!claim->end)
 			return false;
 		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
 			     claim->pid, claim->start, claim->end);
 		break;
-	case PLACE_PROCESS_ROOT:
-	case PLACE_PARENT_ROOT:
+	case PATH_PROCESS_ROOT:
+	case PATH_PARENT_ROOT:
 		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/root" STR_FMT,
-			     place == PLACE_PROCESS_ROOT ? claim->pid : claim->parent_pid,
+			     which == PATH_PROCESS_ROOT ? claim->pid : claim->parent_pid,
 			     STR_ARG(claim->path));
 		break;
-	case PLACE_OWN_ROOT:
+	case PATH_OWN_ROOT:
 		n = snprintf(to, PROC_PATH_MAX, STR_FMT, STR_ARG(claim->path));
 		break;
-	case PLACE_COUNT:
+	case PATH_COUNT:
 		break;
 	}
 	return n > 0 && n < PROC_PATH_MAX;
@@ -51,19 +51,20 @@ static bool has_build_id(int fd, str build_id)
 	       str_eq(build_id, (str){ (const char *)elf.build_id, elf.build_id_len });
 }
 
-/* Whether this file is the mapped one. Overlays show another device than the mapping does. */
-static bool is_the_one(enum place place, const struct executable_claim *claim, int fd,
-		       const struct stat *stat)
+/* True if this file is the mapped one. In an overlay file system the file has another device than
+ * the mapping, so in the process's own root the device is not compared. */
+static bool is_mapped_file(enum file_path which, const struct executable_claim *claim, int fd,
+			   const struct stat *stat)
 {
 	if (!S_ISREG(stat->st_mode))
 		return false;
-	if (place == PLACE_MAPPING && !claim->build_id.len)
+	if (which == PATH_MAPPING && !claim->build_id.len)
 		return true;
 	if (claim->build_id.len)
 		return has_build_id(fd, claim->build_id);
 	if (stat->st_ino != claim->inode)
 		return false;
-	return place == PLACE_PROCESS_ROOT ||
+	return which == PATH_PROCESS_ROOT ||
 	       stat->st_dev == makedev(claim->device_major, claim->device_minor);
 }
 
@@ -71,20 +72,21 @@ int executable_file_open(const struct executable_claim *claim, struct stat *ret_
 {
 	char path[PROC_PATH_MAX];
 
-	for (enum place place = 0; place < PLACE_COUNT; place++) {
-		if (!path_in(place, claim, path))
+	for (enum file_path which = 0; which < PATH_COUNT; which++) {
+		if (!path_in(which, claim, path))
 			continue;
 
-		/* O_NONBLOCK: what lies at the path now may be a pipe that nobody writes to. */
+		/* O_NONBLOCK: the path may now be a pipe without a writer. */
 		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-		if (fd >= 0 && fstat(fd, ret_stat) == 0 && is_the_one(place, claim, fd, ret_stat))
+		if (fd >= 0 && fstat(fd, ret_stat) == 0 &&
+		    is_mapped_file(which, claim, fd, ret_stat))
 			return fd_take(&fd);
 	}
 	return -1;
 }
 
-static void keep(struct executable *executable, const struct elf_file *elf)
+static void copy_from_elf(struct executable *executable, const struct elf_file *elf)
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t bytes = elf->segment_count * sizeof(struct elf_segment);
@@ -100,7 +102,7 @@ static void keep(struct executable *executable, const struct elf_file *elf)
 	executable->build_id[2 * elf->build_id_len] = 0;
 }
 
-static void keep_hash(struct executable *executable, const htlhash *hash)
+static void set_hash(struct executable *executable, const htlhash *hash)
 {
 	snprintf(executable->build_id, sizeof(executable->build_id), "htlhash:%.*s",
 		 HTLHASH_HEX_LEN, hash->hex);
@@ -115,13 +117,13 @@ bool executable_file_read(struct executable *executable, int fd, struct err *err
 		return false;
 	if (!elf.build_id_len && !htlhash_of_fd(fd, &hash, err))
 		return false;
-	keep(executable, &elf);
+	copy_from_elf(executable, &elf);
 	if (!elf.build_id_len)
-		keep_hash(executable, &hash);
+		set_hash(executable, &hash);
 	return true;
 }
 
-/* Its length is told by its own headers only; what we may read is what /proc/self/maps says. */
+/* The readable length of the vdso: its mapping in /proc/self/maps. */
 static size_t vdso_len(uintptr_t start)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -148,10 +150,10 @@ bool executable_file_read_vdso(struct executable *executable, struct err *err)
 	struct elf_file elf = { 0 };
 
 	if (!len)
-		return err_set(err, ERR_NOT_FOUND, "this kernel gives no vdso");
+		return err_set(err, ERR_NOT_FOUND, "this kernel provides no vdso");
 	if (!elf_file_read_image(&elf, (str){ (const char *)start, len }, err))
 		return false;
-	keep(executable, &elf);
+	copy_from_elf(executable, &elf);
 	return true;
 }
 

@@ -53,7 +53,7 @@ static bool check(str pair, str name, str value, struct err *err)
 	if (label_name_is_reserved(name))
 		return err_set(err, ERR_INVALID,
 			       "external label \"" STR_FMT
-			       "\": names that begin with __ are the store's own",
+			       "\": names that begin with __ are reserved by the store",
 			       STR_ARG(name));
 	if (is_own(name))
 		return err_set(err, ERR_INVALID,
@@ -66,8 +66,8 @@ static bool check(str pair, str name, str value, struct err *err)
 	return true;
 }
 
-/* The part before the next comma or semicolon. */
-static str cut_pair(str *text)
+/* Cuts off the item before the next comma or semicolon. */
+static str next_item(str *text)
 {
 	for (size_t i = 0; i < text->len; i++)
 		if (text->ptr[i] == ',' || text->ptr[i] == ';') {
@@ -90,7 +90,7 @@ bool external_labels_parse(str text, struct arena *arena, struct labels *ret_lab
 	size_t len = 0;
 
 	while (text.len) {
-		str pair = str_trim(cut_pair(&text)), value = pair;
+		str pair = str_trim(next_item(&text)), value = pair;
 
 		if (!pair.len)
 			continue; /* a separator at the end */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * heap - memory of things that come and go one by one: processes, mappings, executables.
+ * heap - allocation of objects that are freed one by one: processes, mappings, executables.
  *
- * An arena cannot take back one process of many, so these few live on the heap. Out of memory ends
- * the process, as it does for arenas.
+ * An arena cannot free one object of many, so these objects are allocated on the heap and released
+ * with free(). If memory is exhausted, the process aborts, as with arenas.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ static inline void *heap_resize(void *ptr, size_t count, size_t size)
 	return resized;
 }
 
-/* A zeroed object with `extra` bytes behind it. */
+/* A zeroed object with `extra` zeroed bytes after it. */
 static inline void *heap_new(size_t size, size_t extra)
 {
 	return memset(heap_resize(NULL, 1, size + extra), 0, size + extra);

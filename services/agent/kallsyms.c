@@ -4,7 +4,7 @@
 #include "base/sorted.h"
 #include "heap.h"
 
-/* No function is longer: an address further from every symbol is in memory nobody named. */
+/* No function is longer: an address further above its symbol is in memory without a symbol. */
 enum { FUNCTION_BYTES_MAX = 256 * 1024, NAME_BYTES_MAX = 512 };
 
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -43,7 +43,7 @@ static uint16_t add_module(struct kallsyms *table, str name)
 	return (uint16_t)table->module_count++;
 }
 
-/* A module's symbols stand together: mostly it is the last one. */
+/* The symbols of a module are listed together, so the last module is tried first. */
 static uint16_t module_of(struct kallsyms *table, str name)
 {
 	if (!table->module_count)
@@ -60,7 +60,7 @@ static bool is_code(str type, str name)
 {
 	if (type.len != 1 || str_find(STR("tTwW"), type) == SIZE_MAX)
 		return false;
-	/* Padding before functions, which never runs, and assemblers' marks. */
+	/* __pfx_ is padding before a function, which never runs; $ and . begin assembler marks. */
 	return name.len && name.len <= NAME_BYTES_MAX && !str_starts_with(name, STR("__pfx_")) &&
 	       name.ptr[0] != '$' && name.ptr[0] != '.';
 }
@@ -93,7 +93,7 @@ void kallsyms_add(struct kallsyms *table, str line)
 								   .module = module };
 }
 
-/* Of several names for one address the first listed comes first. */
+/* By address; of several names of one address the first listed one comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct kallsyms_symbol *left = a, *right = b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kallsyms - a compact table of the kernel's functions, made of the lines of /proc/kallsyms. Pure.
+ * kallsyms - a compact table of the kernel's functions, built from lines of /proc/kallsyms. Pure.
  *
  *     while (...)
  *             kallsyms_add(&table, line);
@@ -19,20 +19,22 @@ struct kallsyms_symbol {
 };
 
 struct kallsyms {
-	struct kallsyms_symbol *symbols; /* sorted once finished */
+	struct kallsyms_symbol *symbols; /* sorted after kallsyms_finish() */
 	size_t count;
-	bool hidden; /* addresses were given as 0: kernel.kptr_restrict, or no right to see them */
+	bool hidden; /* all addresses are 0: kernel.kptr_restrict, or a missing capability */
 	/* private */
 	size_t cap, names_len, names_cap, module_count, module_cap;
 	char *names;
 	uint32_t *modules; /* offsets of "[name]", NUL-terminated; 0 is the kernel itself */
 };
 
-/* A line as "ffffffff81000000 T _text" or "... t name\t[module]"; data and markers are left out. */
+/* Adds a line "ffffffff81000000 T _text" or "... t name\t[module]". Data symbols, markers and
+ * malformed lines are ignored. */
 void kallsyms_add(struct kallsyms *table, str line);
 void kallsyms_finish(struct kallsyms *table);
 void kallsyms_done(struct kallsyms *table);
 
-/* The function that holds the address. False: none that could. */
+/* Finds the function that contains the address; the texts borrow from the table. False: there is no
+ * function within 256 KB below the address. */
 bool kallsyms_find(const struct kallsyms *table, uint64_t address, str *ret_name,
 		   str *ret_module) MUST_CHECK;

@@ -28,13 +28,13 @@ bool kernel_check_texts(const struct kernel_texts *texts, struct err *err)
 		return err_set(
 			err, ERR_INVALID,
 			"Linux %u.%u.%u (" STR_FMT ") is older than 5.10, the first with all "
-			"that the agent needs; --allow-unsafe-kernel tries it all the same",
+			"that the agent needs; --allow-unsafe-kernel runs it nevertheless",
 			version.major, version.minor, version.patch, STR_ARG(texts->release));
 	case KERNEL_FREEZES:
 		return err_set(err, ERR_INVALID,
 			       "Linux %u.%u.%u (" STR_FMT ") may freeze the machine when BPF reads "
 			       "the memory of a process, as the agent does; 6.1.36, 6.3.10 and 6.4 "
-			       "do not. For one that is known to be mended: --allow-unsafe-kernel",
+			       "do not. If this kernel has the fix: --allow-unsafe-kernel",
 			       version.major, version.minor, version.patch,
 			       STR_ARG(texts->release));
 	case KERNEL_FINE:
@@ -50,7 +50,7 @@ bool kernel_check(bool insist, struct err *err)
 	struct utsname name;
 
 	if (uname(&name) != 0)
-		return err_errno(err, "ask for the kernel's version");
+		return err_errno(err, "read the kernel's version");
 
 	struct kernel_texts texts = { .release = str_from(name.release),
 				      .version = str_from(name.version),
@@ -60,11 +60,11 @@ bool kernel_check(bool insist, struct err *err)
 		return true;
 	if (!insist)
 		return false;
-	log_warn("going on, on a kernel that is not safe", "reason=\"%s\"", err->msg);
+	log_warn("running on an unsafe kernel", "reason=\"%s\"", err->msg);
 	return true;
 }
 
-/* The rest of the line that begins with `name`. */
+/* The text after `name` in the line that begins with it. */
 static str field_of(str text, str name)
 {
 	while (text.len) {
@@ -116,8 +116,9 @@ str kernel_obstacle(const struct kernel_rules *rules, struct arena *arena)
 	uint64_t seccomp;
 
 	if (str_find(rules->lockdown, STR("[confidentiality]")) != SIZE_MAX)
-		return STR("the kernel is locked down (lockdown=confidentiality) and lets nobody "
-			   "look into it; lockdown=integrity does");
+		return STR(
+			"the kernel is locked down (lockdown=confidentiality) and forbids reading "
+			"its memory, which lockdown=integrity allows");
 	if (missing.len)
 		return str_format(arena,
 				  "the agent lacks " STR_FMT
@@ -125,11 +126,13 @@ str kernel_obstacle(const struct kernel_rules *rules, struct arena *arena)
 				  "CAP_SYS_PTRACE; kernel.perf_event_paranoid is " STR_FMT ")",
 				  STR_ARG(missing), STR_ARG(str_trim(rules->paranoid)));
 	if (is_in_user_namespace(rules->uid_map))
-		return STR("the agent is in a user namespace (a rootless container), whose root is "
-			   "nobody to the kernel; start it in the host's");
+		return STR("the agent is in a user namespace (a rootless container), whose root "
+			   "has no "
+			   "rights in the kernel; start it in the host's");
 	if (str_to_u64(field_of(rules->status, STR("Seccomp:")), &seccomp) && seccomp)
-		return STR("a seccomp filter is in force, and Docker's own forbids it (docker run "
-			   "--privileged, or --security-opt seccomp=unconfined)");
+		return STR("a seccomp filter is active, and Docker's default filter forbids it "
+			   "(docker "
+			   "run --privileged, or --security-opt seccomp=unconfined)");
 	return (str){ 0 };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_check - whether this host's kernel lets the agent work, and what to say where it does not.
+ * kernel_check - checks whether the agent can run on this kernel, and explains why not.
  */
 #pragma once
 
@@ -8,15 +8,15 @@
 #include "kernel_version.h"
 
 /*
- * A kernel that is too old or known to freeze is refused, with the reason; `insist`: it is logged,
- * and true. One whose version nobody can tell is believed to be fine.
+ * ERR_INVALID with the reason if the kernel is too old or may freeze. `insist`: the reason is
+ * logged instead, and the result is true. A kernel of unknown version is accepted.
  */
 bool kernel_check(bool insist, struct err *err) MUST_CHECK;
 
-/* The same of any texts. Pure. */
+/* The same check for given texts. Pure. */
 bool kernel_check_texts(const struct kernel_texts *texts, struct err *err) MUST_CHECK;
 
-/* What forbids BPF and perf events, as the kernel tells it; what is empty is not known. */
+/* The kernel's settings that may forbid BPF and perf events. An empty text is unknown. */
 struct kernel_rules {
 	str lockdown; /* /sys/kernel/security/lockdown */
 	str status;   /* /proc/self/status */
@@ -24,8 +24,10 @@ struct kernel_rules {
 	str uid_map;  /* /proc/self/uid_map */
 };
 
-/* One sentence's part on which of them it is; empty: none of them. Pure. */
+/* Explains which setting forbids BPF or perf events, as a part of a sentence; empty: no setting
+ * does. The text is constant or in the arena. Pure. */
 str kernel_obstacle(const struct kernel_rules *rules, struct arena *arena);
 
-/* After BPF or perf events were refused: the error says which rule it may be. Returns false. */
+/* After the kernel has rejected BPF or perf events: appends the likely reason to the error. Returns
+ * false. */
 bool kernel_check_explain(struct err *err);

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/sorted.h"
 #include "heap.h"
-#include "proc.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +19,7 @@ struct kernel_symbols_dynamic {
 	char *name;
 };
 
-static bool read_table(struct kallsyms *table, bool *ret_cut, struct err *err)
+static bool read_table(struct kallsyms *table, bool *ret_truncated, struct err *err)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[LINE_MAX_BYTES];
@@ -35,12 +34,12 @@ static bool read_table(struct kallsyms *table, bool *ret_cut, struct err *err)
 		kallsyms_add(table, text);
 	}
 	fclose(file);
-	*ret_cut = bytes >= KALLSYMS_BYTES_MAX;
+	*ret_truncated = bytes >= KALLSYMS_BYTES_MAX;
 	kallsyms_finish(table);
 	return true;
 }
 
-/* 0 where the kernel has no modules. */
+/* 0 if the kernel has no modules. */
 static uint64_t hash_of_modules(void)
 {
 	AUTO_FD fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
@@ -56,15 +55,15 @@ static uint64_t hash_of_modules(void)
 static bool load(struct kernel_symbols *symbols, struct err *err)
 {
 	struct kallsyms table = { 0 };
-	bool is_cut;
+	bool is_truncated;
 
 	symbols->loaded_ms = clock_monotonic_ns() / NS_PER_MS;
 	symbols->missed = false;
-	if (!read_table(&table, &is_cut, err)) {
+	if (!read_table(&table, &is_truncated, err)) {
 		kallsyms_done(&table);
 		return false;
 	}
-	symbols->over_limit += is_cut;
+	symbols->over_limit += is_truncated;
 	kallsyms_done(&symbols->table);
 	symbols->table = table;
 	symbols->hidden = table.count == 0;
@@ -100,7 +99,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 	*symbols = (struct kernel_symbols){ 0 };
 }
 
-/* The first that ends after the address. */
+/* Index of the first dynamic symbol that ends after the address. */
 static size_t dynamic_after(const struct kernel_symbols *symbols, uint64_t address)
 {
 	return sorted_before(symbols->dynamic, symbols->dynamic_count, each,
@@ -147,7 +146,7 @@ void kernel_symbols_refresh(struct kernel_symbols *symbols)
 	symbols->modules_hash = hash;
 	symbols->reloads++;
 	if (!load(symbols, &err))
-		log_warn("kernel symbols are kept as they were", "error=\"%s\"", err.msg);
+		log_warn("kernel symbols were not refreshed", "error=\"%s\"", err.msg);
 }
 
 struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_symbols - the names of kernel addresses: the kernel, its modules, BPF programs.
+ * kernel_symbols - symbolizes kernel addresses: the kernel, its modules, BPF programs.
  *
- * Kernel code is named at once, because only this host, and only now, knows what lies where. The
- * table comes from /proc/kallsyms; BPF programs and trampolines that come and go are told by the
- * side band; a change of /proc/modules or an address nobody knows brings a new table. Agent thread
- * only.
+ * Kernel frames are symbolized in the agent, because only this host knows its kernel's addresses,
+ * and only while it runs. The table is read from /proc/kallsyms. Sideband events report BPF
+ * programs and trampolines that come and go. The table is read again after a change of
+ * /proc/modules or after an unknown address. Agent thread only.
  */
 #pragma once
 
 #include "base/err.h"
 #include "kallsyms.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 struct kernel_symbols_dynamic;
 
 struct kernel_symbols {
 	size_t count;
 	uint64_t reloads, unknown, over_limit; /* cumulative */
-	bool hidden; /* the kernel hides its addresses: nothing can be named */
+	bool hidden; /* the kernel hides its addresses: all names are "[hidden]" */
 	/* private */
 	struct kallsyms table;
 	struct kernel_symbols_dynamic *dynamic; /* sorted by address */
@@ -27,19 +27,21 @@ struct kernel_symbols {
 	bool missed;
 };
 
+/* ERR_IO or ERR_NOT_FOUND if /proc/kallsyms cannot be opened. */
 bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err) MUST_CHECK;
 void kernel_symbols_close(struct kernel_symbols *symbols);
 
-/* A SIDE_BAND_KSYMBOL record. */
+/* Applies a SIDE_BAND_KSYMBOL record: a symbol was added or removed. */
 void kernel_symbols_apply(struct kernel_symbols *symbols, const struct side_band_record *record);
 
-/* Read the table anew if there is a reason to; now and then, between intervals. */
+/* Reads the table again if it may be outdated, at most every KALLSYMS_REFRESH_MS. To be called
+ * between intervals, because it invalidates names. */
 void kernel_symbols_refresh(struct kernel_symbols *symbols);
 
 struct kernel_symbol {
-	str name;   /* good until the next apply or refresh */
+	str name;   /* valid until the next kernel_symbols_apply() or _refresh() */
 	str module; /* "[kernel.kallsyms]", "[nf_tables]", "[bpf]" */
 };
 
-/* Never fails: what is not known is called so. */
+/* Never fails: the name of an unknown address is "[unknown]". */
 struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address);

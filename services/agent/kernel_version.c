@@ -3,24 +3,24 @@
 
 enum { VERSION_NUMBER_MAX = 65535 };
 
-/* From a version to the one before the second. */
+/* Verdicts on ranges of versions: from `from` (included) to `before` (excluded). */
 static const struct {
 	enum kernel_verdict verdict;
 	struct kernel_version from, before;
 } known[] = {
-	/* Ring buffers came with 5.8; 5.10 is the oldest that anybody keeps and we test. */
+	/* Ring buffers came with 5.8; 5.10 is the oldest maintained version, and we test it. */
 	{ KERNEL_TOO_OLD, { 0, 0, 0 }, { 5, 10, 0 } },
 	/*
-	 * bpf_probe_read_user() asks the check of copies to user space whether the target is
-	 * vmalloc'ed, and that takes a lock which the tick may have interrupted. Mended by "mm: Fix
-	 * copy_from_user_nofault()" in 6.4, which 6.1.36 and 6.3.10 took over.
+	 * bpf_probe_read_user() runs the usercopy check, which looks up whether the target is
+	 * vmalloc'ed. The lookup takes a lock that the interrupted code may hold. Fixed by "mm: Fix
+	 * copy_from_user_nofault()" in 6.4, backported to 6.1.36 and 6.3.10.
 	 */
 	{ KERNEL_FREEZES, { 5, 19, 0 }, { 6, 1, 36 } },
 	{ KERNEL_FREEZES, { 6, 2, 0 }, { 6, 3, 10 } },
 };
 
-/* The digits at the beginning. */
-static bool take_number(str *text, uint32_t *ret_number)
+/* Parses the digits at the beginning and removes them from the text. */
+static bool parse_number(str *text, uint32_t *ret_number)
 {
 	size_t len = 0;
 	uint64_t number;
@@ -34,19 +34,19 @@ static bool take_number(str *text, uint32_t *ret_number)
 	return true;
 }
 
-/* "6.1.27-1", "6.3-rc2": what comes after is not looked at. */
+/* Parses "6.1.27-1" or "6.3-rc2"; text after the numbers is ignored. */
 static bool parse(str text, struct kernel_version *ret_version)
 {
 	struct kernel_version version = { 0 };
 
-	if (!take_number(&text, &version.major) || !str_starts_with(text, STR(".")))
+	if (!parse_number(&text, &version.major) || !str_starts_with(text, STR(".")))
 		return false;
 	text = str_skip(text, 1);
-	if (!take_number(&text, &version.minor))
+	if (!parse_number(&text, &version.minor))
 		return false;
 	if (str_starts_with(text, STR("."))) {
 		text = str_skip(text, 1);
-		(void)!take_number(&text, &version.patch);
+		(void)!parse_number(&text, &version.patch);
 	}
 	*ret_version = version;
 	return true;

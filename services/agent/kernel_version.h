@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_version - which Linux runs beneath a distribution's name, and what is known of it. Pure.
+ * kernel_version - finds the upstream Linux version of this kernel, and the verdict on it. Pure.
  *
- * Distributions number their kernels in their own way and keep upstream's version elsewhere: Debian
- * says 6.1.0-9-amd64 and, in `uname -v`, "Debian 6.1.27-1"; Ubuntu says 6.2.0-26-generic and, in
- * /proc/version_signature, "Ubuntu 6.2.0-26.26-generic 6.2.13". Others begin `uname -r` with it.
- * What they patch on top, no text tells: so who is told no may insist.
+ * Distributions number their kernels differently and report the upstream version in other places:
+ * Debian reports 6.1.0-9-amd64 and, in `uname -v`, "Debian 6.1.27-1"; Ubuntu reports
+ * 6.2.0-26-generic and, in /proc/version_signature, "Ubuntu 6.2.0-26.26-generic 6.2.13". Others
+ * begin `uname -r` with the upstream version. No text tells which patches a distribution has added,
+ * so the user can override the verdict (--allow-unsafe-kernel).
  */
 #pragma once
 
@@ -18,17 +19,17 @@ struct kernel_version {
 struct kernel_texts {
 	str release;   /* uname -r */
 	str version;   /* uname -v */
-	str signature; /* /proc/version_signature; empty: there is none */
+	str signature; /* /proc/version_signature; empty: no such file */
 };
 
 enum kernel_verdict {
 	KERNEL_FINE,
-	KERNEL_TOO_OLD, /* lacks what the BPF program is made of */
-	KERNEL_FREEZES, /* a BPF program's reading a process' memory may stop the machine */
+	KERNEL_TOO_OLD, /* lacks BPF features that the sampler needs */
+	KERNEL_FREEZES, /* may freeze the machine when a BPF program reads memory of a process */
 	KERNEL_VERDICT_COUNT
 };
 
-/* False: no text begins with two numbers. */
+/* False: no text has a version of at least two numbers at the expected place. */
 bool kernel_version_of(const struct kernel_texts *texts,
 		       struct kernel_version *ret_version) MUST_CHECK;
 

@@ -5,13 +5,13 @@
 #include "base/sorted.h"
 #include "heap.h"
 
-/* The first mapping that ends after the address. */
+/* Index of the first mapping that ends after the address. */
 static size_t first_after(const struct mappings *mappings, uint64_t address)
 {
 	return sorted_before(mappings->items, mappings->len, each, each->end <= address);
 }
 
-/* Make room for n items at a place, or take -n away. */
+/* Inserts room for n items at index `at`, or removes -n items there. */
 static void shift(struct mappings *mappings, size_t at, ptrdiff_t n)
 {
 	size_t len = (size_t)((ptrdiff_t)mappings->len + n);
@@ -30,7 +30,7 @@ static void shift(struct mappings *mappings, size_t at, ptrdiff_t n)
 	mappings->len = len;
 }
 
-/* Cut away what [start, end) covers; a mapping around it is split. */
+/* Removes the range [start, end) from all mappings; a mapping around it is split. */
 static void clear(struct mappings *mappings, uint64_t start, uint64_t end)
 {
 	size_t at = first_after(mappings, start);
@@ -80,7 +80,7 @@ bool mappings_insert(struct mappings *mappings, struct mapping mapping)
 	return true;
 }
 
-bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping)
+bool mappings_replaces_code(const struct mappings *mappings, const struct mapping *mapping)
 {
 	if (!mapping->executable)
 		return false;

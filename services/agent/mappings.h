@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mappings - the executable memory of one process: which file lies where.
+ * mappings - the executable mappings of one process: which file is mapped at which addresses.
  *
- * Sorted, never overlapping: a new mapping replaces what it covers, as mmap() does. That is why
- * nobody need tell of munmap(): code that is unmapped cannot run.
+ * The mappings are sorted and never overlap: a new mapping replaces the ranges that it covers, as
+ * mmap() does. munmap() events are not needed, because unmapped code cannot run.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct mapping {
 	uint64_t start, end, file_offset;
-	struct executable *executable; /* NULL: no file. The mapping holds a reference */
+	struct executable *executable; /* NULL: no file. The mapping owns a reference */
 };
 
 struct mappings {
@@ -20,13 +20,16 @@ struct mappings {
 	size_t cap; /* private */
 };
 
-/* Takes over the reference. False: more than MAPPINGS_MAX, the mapping is not kept. */
+/* Inserts a mapping and takes ownership of its reference. False: empty, or MAPPINGS_MAX reached;
+ * the mapping is not kept and its reference is released. */
 bool mappings_insert(struct mappings *mappings, struct mapping mapping);
 
-/* Whether it would take the place of another file's code. */
-bool mappings_recasts(const struct mappings *mappings, const struct mapping *mapping);
+/* True if the mapping would replace code of another file. */
+bool mappings_replaces_code(const struct mappings *mappings, const struct mapping *mapping);
 
+/* The mapping that contains the address, or NULL. Valid until the next change. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address);
 
+/* `to` gets its own references; it must be empty. */
 void mappings_copy(struct mappings *to, const struct mappings *from);
 void mappings_done(struct mappings *mappings);

@@ -57,7 +57,8 @@ str proc_exe(struct arena *arena, uint32_t pid)
 	return str_copy(arena, exe);
 }
 
-/* The name stands in parentheses and may hold any of them: fields are counted from the last one. */
+/* The text after the name. The name is in parentheses and may itself contain parentheses, so the
+ * last one ends it. */
 static str after_name(str text)
 {
 	for (size_t i = text.len; i > 0; i--)

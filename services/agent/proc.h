@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * proc - reading /proc/PID. A process may be gone at any moment: every read may find nothing.
+ * proc - reads files of /proc/PID. A process may exit at any moment, so each read may fail.
  */
 #pragma once
 
@@ -14,11 +14,13 @@ struct proc_stat {
 
 enum { PROC_TICKS_PER_SECOND = 100 }; /* USER_HZ, fixed for user space */
 
+/* Parses /proc/PID/stat. False: a field is missing or no number. */
 bool proc_stat_parse(str text, struct proc_stat *ret_stat) MUST_CHECK;
 bool proc_stat_read(uint32_t pid, struct proc_stat *ret_stat) MUST_CHECK;
 
-/* Up to max bytes of /proc/PID/NAME; empty when it cannot be read. */
+/* About the first `max` bytes of /proc/PID/NAME; a length of `max` or more means that the rest may
+ * be missing. Empty if it cannot be read. */
 str proc_read(struct arena *arena, uint32_t pid, const char *name, size_t max);
 
-/* Where /proc/PID/exe points, without " (deleted)"; empty for kernel threads. */
+/* The target of /proc/PID/exe, without " (deleted)"; empty for kernel threads. */
 str proc_exe(struct arena *arena, uint32_t pid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * proc_maps - the executable lines of /proc/PID/maps. Pure.
+ * proc_maps - parses the executable mappings in /proc/PID/maps. Pure.
  */
 #pragma once
 
@@ -14,5 +14,6 @@ struct proc_map {
 	bool deleted;
 };
 
-/* The next executable mapping; what cannot be read is passed over. False: no more. */
+/* The next executable mapping; its path borrows from the text. Malformed lines are skipped. False:
+ * no more. */
 bool proc_maps_next(str *rest, struct proc_map *ret_map) MUST_CHECK;

@@ -31,7 +31,7 @@ static void forget_all(struct process_table *table, struct process *process)
 		unwind_lists_forget(table->lists, process);
 	process_image_give(TAKE(process->image));
 	process_image_give(TAKE(process->before));
-	process_cgroup_give(TAKE(process->cgroup));
+	process_cgroup_release(TAKE(process->cgroup));
 }
 
 static void reset(struct process_table *table, struct process *process)
@@ -68,8 +68,8 @@ static struct process *find_or_add(struct process_table *table, uint32_t pid)
 	return process;
 }
 
-/* Their exits were among the events that were lost. */
-static void end_unseen(struct process_table *table)
+/* Marks processes that the last scan did not find as exited: their exit events were lost. */
+static void mark_missing(struct process_table *table)
 {
 	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
 		for (struct process *at = table->buckets[i]; at; at = at->next) {
@@ -112,7 +112,7 @@ void process_table_scan(struct process_table *table)
 		(void)!process_read_cgroup(process);
 	}
 	closedir(directory);
-	end_unseen(table);
+	mark_missing(table);
 }
 
 static void apply_fork(struct process_table *table, const struct side_band_record *record)
@@ -144,7 +144,7 @@ static bool is_file(str path)
 	return str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//"));
 }
 
-/* The other threads are gone, the mappings too; cgroup and parent stay. */
+/* An exec ends the other threads and all mappings; cgroup and parent stay. */
 static void apply_exec(struct process_table *table, const struct side_band_record *record)
 {
 	struct process *process = find_or_add(table, record->pid);
@@ -205,12 +205,12 @@ static void apply_map(struct process_table *table, const struct side_band_record
 		.executable = executable_take(&table->executables, &claim),
 	};
 
-	/* The kernel maps the program first, then its loader. */
+	/* The first file mapped is the program, then comes its loader. */
 	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
-	if (mappings_recasts(&image->mappings, &mapping)) {
+	if (mappings_replaces_code(&image->mappings, &mapping)) {
 		process->is_restless = true;
-		process->recast_ns = record->time_ns;
+		process->remapped_ns = record->time_ns;
 	}
 	process_map(table, process, mapping);
 }
@@ -244,12 +244,12 @@ static bool same_start(const struct process *process, uint64_t start_ns)
 		return process->start_ns == start_ns;
 	if (process->start_ticks)
 		return process_started_at(process->start_ticks, start_ns);
-	return true; /* a fork that we saw: the first sample tells the time */
+	return true; /* known by its fork event: the first sample sets the start */
 }
 
 /*
- * Make sure that the entry is the sample's process and program. Where events were lost it may not
- * be; then /proc is asked, and believed only if it speaks of the same start.
+ * Makes sure that the entry is the process and program of the sample. If events were lost it may
+ * not be; then /proc is read, and used only if it shows the same start.
  */
 static void identify(struct process_table *table, struct process *process, bool is_new,
 		     const struct sample_record *record)
@@ -271,8 +271,9 @@ static void identify(struct process_table *table, struct process *process, bool 
 }
 
 /*
- * A cgroup is inherited, and changes seldom: it is read at the first sample, when the kernel says
- * another id, and now and then where ids tell nothing (v1). Who is gone was where its parent is.
+ * A cgroup is inherited and changes seldom. It is read at the first sample, when the kernel reports
+ * another id, and every CGROUP_REFRESH_MS, because with cgroup v1 the id does not change. A process
+ * that is gone gets the cgroup of its parent.
  */
 static void refresh_cgroup(struct process_table *table, struct process *process,
 			   const struct sample_record *record, uint64_t now_ms)
@@ -297,7 +298,7 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 		(void)!process_read_cgroup(parent);
 	}
 	if (parent->cgroup) {
-		process_cgroup_give(TAKE(process->cgroup));
+		process_cgroup_release(TAKE(process->cgroup));
 		process->cgroup = process_cgroup_share(parent->cgroup);
 	}
 }
@@ -313,7 +314,8 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	if (!process)
 		return NULL;
 	identify(table, process, is_new, record);
-	if (process->is_restless && record->time_ns > process->recast_ns + RESTLESS_MS * NS_PER_MS)
+	if (process->is_restless &&
+	    record->time_ns > process->remapped_ns + RESTLESS_MS * NS_PER_MS)
 		process->is_restless = false;
 	refresh_cgroup(table, process, record, now_ms);
 	return process;

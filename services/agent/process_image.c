@@ -45,7 +45,7 @@ struct process_cgroup *process_cgroup_new(str text)
 	return cgroup;
 }
 
-void process_cgroup_give(struct process_cgroup *cgroup)
+void process_cgroup_release(struct process_cgroup *cgroup)
 {
 	if (!cgroup || --cgroup->references)
 		return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * process_image - what processes share: a program in memory, a cgroup. Counted references.
+ * process_image - reference-counted objects that processes share: a program in memory, a cgroup.
+ *
+ * The last release frees the object. Agent thread only.
  */
 #pragma once
 
@@ -8,15 +10,15 @@
 #include "mappings.h"
 #include "unwind_fields.h"
 
-/* One program in memory, from exec to exec. Shared by forks until one of them maps something. */
+/* One program in memory, from exec to exec. Forks share it until one of them maps something. */
 struct process_image {
 	struct mappings mappings;
-	char *exe;               /* NULL: not known (yet) */
+	char *exe;               /* path of the program; NULL: not known yet */
 	struct unwind_list list; /* of unwind_lists.c */
 	uint32_t references;     /* private */
 };
 
-/* Texts of one cgroup; shared by the processes in it. */
+/* The texts of one cgroup; shared by a process and its forks. */
 struct process_cgroup {
 	struct cgroup_names names;
 	uint32_t references; /* private */
@@ -33,12 +35,12 @@ static inline struct process_image *process_image_share(struct process_image *im
 	return image;
 }
 
-/* For writing: what is shared since a fork is copied first. NULL becomes an empty one. */
+/* Returns *image for writing: copies it first if it is shared, and creates it if it is NULL. */
 struct process_image *process_image_own(struct process_image **image);
 
-/* `text` is that of /proc/PID/cgroup. */
+/* `text`: the content of /proc/PID/cgroup; it is copied. */
 struct process_cgroup *process_cgroup_new(str text);
-void process_cgroup_give(struct process_cgroup *cgroup);
+void process_cgroup_release(struct process_cgroup *cgroup);
 
 static inline struct process_cgroup *process_cgroup_share(struct process_cgroup *cgroup)
 {

@@ -28,7 +28,7 @@ bool process_read_cgroup(struct process *process)
 		return false;
 	if (process->cgroup && str_eq(text, str_from(process->cgroup->text)))
 		return true;
-	process_cgroup_give(TAKE(process->cgroup));
+	process_cgroup_release(TAKE(process->cgroup));
 	process->cgroup = process_cgroup_new(text);
 	return true;
 }
@@ -38,7 +38,7 @@ static void read_mappings(struct process_table *table, struct process *process)
 	str text = proc_read(&table->scratch, process->pid, "maps", PROC_MAPS_BYTES_MAX);
 	struct proc_map line;
 
-	table->maps_cut += text.len >= PROC_MAPS_BYTES_MAX;
+	table->maps_truncated += text.len >= PROC_MAPS_BYTES_MAX;
 	while (proc_maps_next(&text, &line)) {
 		struct executable_claim claim = { .pid = process->pid,
 						  .parent_pid = process->parent_pid,

@@ -4,9 +4,9 @@
 #include "agent_limits.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cut_log.h"
 #include "host.h"
 #include "kernel_check.h"
+#include "truncation_log.h"
 
 #include <inttypes.h>
 
@@ -46,8 +46,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	if (!host_sees_all_pids())
 		return err_set(
 			err, ERR_INVALID,
-			"the agent is in a pid namespace of its own and cannot tell processes "
-			"apart; start it in the host's (docker run --pid=host, hostPID: true)");
+			"the agent is in a pid namespace of its own and cannot identify processes; "
+			"start it in the host's (docker run --pid=host, hostPID: true)");
 	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
 		return false;
 
@@ -55,14 +55,15 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 					   .cpu_count = profiler->cpu_count,
 					   .counts = options->counts };
 
-	side_band_init(&profiler->side_band);
+	sideband_init(&profiler->sideband);
 	return (sampler_open(&profiler->sampler, &sampler, err) &&
 		open_unwinder(profiler, options, err) &&
-		side_band_follow(&profiler->side_band, profiler->cpus, profiler->cpu_count, err)) ||
+		sideband_follow(&profiler->sideband, profiler->cpus, profiler->cpu_count, err)) ||
 	       kernel_check_explain(err);
 }
 
-/* Events flow before /proc is read, so nothing falls in between; sampling begins last. */
+/* Sideband events are recorded before /proc is read, so no process is missed. Sampling starts last.
+ */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err)
 {
@@ -94,9 +95,9 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 void profiler_close(struct profiler *profiler)
 {
 	sampler_stop(&profiler->sampler);
-	side_band_close(&profiler->side_band);
+	sideband_close(&profiler->sideband);
 	kernel_symbols_close(&profiler->kernel);
-	held_done(&profiler->held);
+	deferred_samples_done(&profiler->deferred);
 	process_table_done(&profiler->processes);
 	unwind_loader_close(&profiler->unwind);
 	sampler_close(&profiler->sampler);
@@ -106,14 +107,14 @@ void profiler_close(struct profiler *profiler)
 	*profiler = (struct profiler){ 0 };
 }
 
-static void take_event(void *self, const struct side_band_record *record)
+static void queue_event(void *self, const struct side_band_record *record)
 {
 	struct profiler *profiler = self;
 
 	timeline_add_event(&profiler->timeline, record);
 }
 
-static void take_sample(void *self, const struct sample_record *record, size_t bytes)
+static void queue_sample(void *self, const struct sample_record *record, size_t bytes)
 {
 	struct profiler *profiler = self;
 
@@ -123,7 +124,7 @@ static void take_sample(void *self, const struct sample_record *record, size_t b
 		timeline_add_sample(&profiler->timeline, record, bytes);
 }
 
-static void walk_event(void *self, const struct side_band_record *record)
+static void apply_event(void *self, const struct side_band_record *record)
 {
 	struct profiler *profiler = self;
 
@@ -133,7 +134,8 @@ static void walk_event(void *self, const struct side_band_record *record)
 		process_table_apply(&profiler->processes, record);
 }
 
-/* What travelled is walked with the mappings as they are at its tick: of these we know. */
+/* Walks a shipped stack with the mappings of its process at the tick. Returns `record` if there is
+ * no shipped stack or no process. */
 static const struct sample_record *walk_again(struct profiler *profiler,
 					      const struct sample_record *record,
 					      const struct process *process)
@@ -148,20 +150,23 @@ static const struct sample_record *walk_again(struct profiler *profiler,
 				unwind_loader_space(&profiler->unwind));
 }
 
-/* Whether the walk that was just done lacked a table that is on its way: it is done again then. */
-static bool hold(struct profiler *profiler, const struct sample_record *record,
-		 const struct process *process, uint64_t since_ns)
+/* Defers the sample if the walk just done needs a table that is being built. False: not deferred.
+ */
+static bool defer(struct profiler *profiler, const struct sample_record *record,
+		  const struct process *process, uint64_t since_ns)
 {
 	uint64_t missing = profiler->stack_walk.missing;
 
-	if (!missing || profiler->is_ending || held_is_long(since_ns, profiler->round_ns))
+	if (!missing || profiler->is_ending ||
+	    deferred_sample_is_overdue(since_ns, profiler->round_ns))
 		return false;
 
 	const struct executable *executable =
 		unwind_loader_awaits(&profiler->unwind, process, sample_registers(record)->pc,
 				     missing, profiler->round_ns);
 
-	return executable && held_keep(&profiler->held, record, process, executable, since_ns);
+	return executable &&
+	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
 }
 
 static void walk_and_collect(struct profiler *profiler, const struct sample_record *record,
@@ -171,13 +176,13 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 
 	profiler->stack_walk.missing = 0;
 	walked = walk_again(profiler, record, process);
-	if (hold(profiler, record, process, since_ns))
+	if (defer(profiler, record, process, since_ns))
 		return;
-	cut_log(walked, process);
+	truncation_log(walked, process);
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
 }
 
-static void walk_sample(void *self, const struct sample_record *record)
+static void resolve_sample(void *self, const struct sample_record *record)
 {
 	struct profiler *profiler = self;
 	struct process *process =
@@ -192,21 +197,21 @@ static void walk_sample(void *self, const struct sample_record *record)
 	walk_and_collect(profiler, record, process, profiler->round_ns);
 }
 
-static void walk_held(void *self, const struct sample_record *record, const struct process *process,
-		      uint64_t since_ns)
+static void resolve_deferred(void *self, const struct sample_record *record,
+			     const struct process *process, uint64_t since_ns)
 {
 	walk_and_collect(self, record, process, since_ns);
 }
 
-/* What lost events would have told is read from /proc. */
-static void heal(struct profiler *profiler)
+/* If sideband records were lost, reads the state of all processes from /proc. */
+static void rescan_after_loss(struct profiler *profiler)
 {
-	uint64_t lost = profiler->side_band.lost + profiler->timeline.dropped_events;
+	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
 	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
 	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
 		return;
-	log_warn("side-band records were lost, reading /proc", "records=%" PRIu64,
+	log_warn("sideband records were lost, reading /proc", "records=%" PRIu64,
 		 lost - profiler->lost_seen);
 	profiler->lost_seen = lost;
 	profiler->scanned_ms = now_ms;
@@ -215,14 +220,14 @@ static void heal(struct profiler *profiler)
 
 static void drain(struct profiler *profiler, uint64_t until_ns)
 {
-	struct timeline_sink sink = { .event = walk_event,
-				      .sample = walk_sample,
+	struct timeline_sink sink = { .event = apply_event,
+				      .sample = resolve_sample,
 				      .self = profiler };
-	struct held_sink held = { .sample = walk_held, .self = profiler };
+	struct deferred_sink deferred = { .sample = resolve_deferred, .self = profiler };
 
-	side_band_drain(&profiler->side_band, take_event, profiler);
-	sampler_drain(&profiler->sampler, take_sample, profiler);
-	held_run(&profiler->held, profiler->round_ns, &held);
+	sideband_drain(&profiler->sideband, queue_event, profiler);
+	sampler_drain(&profiler->sampler, queue_sample, profiler);
+	deferred_samples_run(&profiler->deferred, profiler->round_ns, &deferred);
 	timeline_run(&profiler->timeline, until_ns, &sink);
 }
 
@@ -233,24 +238,24 @@ void profiler_drain(struct profiler *profiler)
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
-	heal(profiler);
+	rescan_after_loss(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
 
 uint64_t profiler_pause_ms(const struct profiler *profiler)
 {
-	return profiler->side_band.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
+	return profiler->sideband.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
 }
 
-/* A tick after the last look into the ring would be taken and never told. */
+/* Sampling stops before the last drain: a later tick would be counted but not stored. */
 void profiler_finish(struct profiler *profiler)
 {
-	struct held_sink sink = { .sample = walk_held, .self = profiler };
+	struct deferred_sink sink = { .sample = resolve_deferred, .self = profiler };
 
 	sampler_stop(&profiler->sampler);
 	profiler->is_ending = true;
-	unwind_loader_round(&profiler->unwind); /* what was built by now */
-	held_stop(&profiler->held, &sink);
+	unwind_loader_round(&profiler->unwind); /* load the tables that are built by now */
+	deferred_samples_stop(&profiler->deferred, &sink);
 	drain(profiler, UINT64_MAX);
 }
 
@@ -264,7 +269,8 @@ static void sweep(struct profiler *profiler)
 	process_table_sweep(&profiler->processes);
 }
 
-/* What began on a CPU before its side band was open is read from /proc. */
+/* Follows CPUs that come or go. Then reads /proc, because a process may have started on a CPU
+ * before its sideband ring was open. */
 static void follow_cpus(struct profiler *profiler)
 {
 	struct arena arena = { 0 };
@@ -283,15 +289,16 @@ static void follow_cpus(struct profiler *profiler)
 	profiler->arena = arena;
 	profiler->cpus = cpus;
 	profiler->cpu_count = count;
-	if (!side_band_follow(&profiler->side_band, cpus, count, &err) ||
+	if (!sideband_follow(&profiler->sideband, cpus, count, &err) ||
 	    !sampler_follow(&profiler->sampler, cpus, count, &err)) {
 		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
-		profiler->cpu_count = 0; /* once more at the next interval */
+		profiler->cpu_count = 0; /* retry at the next interval */
 	}
 	process_table_scan(&profiler->processes);
 }
 
-/* What runs for long is mapped once: it would never be shown to the sink that had no room. */
+/* A long-running process maps its files once: without a scan they would never be offered again to a
+ * sink that had no room. */
 static void offer_again(struct profiler *profiler)
 {
 	if (executable_cache_left_out(&profiler->processes.executables))
@@ -316,15 +323,16 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 			   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
 				     [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
 				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
-		.cut = { [CUT_KERNEL] = kernel[CUT_KERNEL_TOO_DEEP],
-			 [CUT_UNMAPPED] = profiler->collect.cut_unmapped },
-		.travelled = kernel[STACK_TRAVELLED],
-		.stayed = kernel[STACK_STAYED],
+		.cut = { [CUT_KERNEL] = kernel[TRUNCATED_KERNEL_TOO_DEEP],
+			 [CUT_UNMAPPED] = profiler->collect.truncated_unmapped },
+		.stacks_shipped = kernel[STACK_SHIPPED],
+		.stacks_not_shipped = kernel[STACK_NOT_SHIPPED],
 	};
 
-	/* What BPF ended, and what ended here: the stacks that travelled. */
+	/* Walks that ended in BPF, and walks of shipped stacks that ended in the agent. */
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
-		counts.cut[CUT_OF(end)] = kernel[CUT_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
-					  profiler->collect.ends_travelled[end];
+		counts.cut[CUT_OF(end)] =
+			kernel[TRUNCATED_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
+			profiler->collect.ends_of_shipped[end];
 	return counts;
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * profiler - everything from the kernel's ticks to a sample_set, on one thread.
+ * profiler - turns the kernel's ticks into a sample_set, on one thread.
  *
- * A few times a second profiler_drain() reads all rings, puts what came in order and walks it:
- * side- band events change the processes, samples are resolved against them. Only what is surely
- * complete is walked: up to the moment the round before began. A sample whose stack needs a table
- * that is being built waits for it (held.h). Once per interval the set is taken away.
+ * A few times a second profiler_drain() reads all rings and processes records in order of time:
+ * sideband events update the process table, samples are resolved against it. Only records from
+ * before the start of the previous round are processed, because only these are surely complete. A
+ * sample whose stack needs an unwind table that is still being built is deferred
+ * (deferred_samples.h). Once per interval the caller writes `collect.set`, then calls
+ * profiler_next_interval(). Agent thread only; the profiler owns all its parts.
  */
 #pragma once
 
 #include "collect.h"
-#include "held.h"
+#include "deferred_samples.h"
+#include "loss_counters.h"
 #include "sampler.h"
-#include "side_band.h"
+#include "sideband.h"
 #include "stack_walk.h"
-#include "tally.h"
 #include "timeline.h"
 #include "unwind_loader.h"
 
 enum profiler_cut {
-	CUT_KERNEL, /* then those of the user side, as in enum user_end */
+	CUT_KERNEL, /* then the reasons of user stacks, in the order of enum user_end */
 	CUT_USER,
 	CUT_UNMAPPED = CUT_USER + USER_END_COUNT - USER_END_TOO_DEEP,
 	CUT_COUNT
@@ -27,13 +29,13 @@ enum profiler_cut {
 extern const char *const profiler_cut_names[CUT_COUNT];
 
 /*
- * All cumulative since profiler_open(). taken = lost + what sets have held and will hold; what is
- * lost later than in a set is not known here.
+ * All cumulative since profiler_open(). tally.taken = tally.lost + samples that are in sample sets
+ * or on the way to one. Losses after the sample set are not counted here.
  */
 struct profiler_counts {
 	struct tally tally;
 	uint64_t cut[CUT_COUNT];
-	uint64_t travelled, stayed; /* stacks that BPF knows too little of to walk them */
+	uint64_t stacks_shipped, stacks_not_shipped; /* stacks that the BPF walk could not finish */
 };
 
 struct profiler_options {
@@ -42,50 +44,51 @@ struct profiler_options {
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
 	struct containers *containers;      /* as in collect_options */
-	struct executable_sink executables; /* is shown each; .offer NULL: nobody is */
+	struct executable_sink executables; /* is offered each executable; .offer NULL: unused */
 	uint64_t unwind_max_bytes;
 	struct unwind_builder_options unwind;
 };
 
 struct profiler {
 	struct sampler sampler;
-	struct side_band side_band;
+	struct sideband sideband;
 	struct process_table processes;
 	struct kernel_symbols kernel;
 	struct collect collect;
 	struct unwind_loader unwind;
-	struct held held;
+	struct deferred_samples deferred;
 	/* private */
 	struct timeline timeline;
 	struct stack_walk stack_walk;
 	struct arena arena; /* the list of CPUs */
 	uint32_t *cpus;
 	size_t cpu_count;
-	uint64_t round_ns;  /* when the round before began */
-	bool is_ending;     /* nothing waits any more */
-	uint64_t lost_seen; /* side-band records lost when /proc was last read */
+	uint64_t round_ns;  /* start of the previous round */
+	bool is_ending;     /* samples are not deferred any more */
+	uint64_t lost_seen; /* number of lost sideband records when /proc was last read */
 	uint64_t scanned_ms, swept_ms;
 };
 
-/* Loads, learns what runs, and begins to sample. */
+/*
+ * Loads the BPF program, reads which processes run, and starts sampling. ERR_INVALID if the agent
+ * is in a pid namespace of its own. If BPF or perf events are not permitted, the error names the
+ * likely reason (kernel_check.h).
+ */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err) MUST_CHECK;
 void profiler_close(struct profiler *profiler);
 
+/* One round: reads all rings and processes the complete records. */
 void profiler_drain(struct profiler *profiler);
 
-/* Until the next drain: less while processes come and go faster than the side band can hold. */
+/* The pause until the next round: shorter while the sideband rings fill fast. */
 uint64_t profiler_pause_ms(const struct profiler *profiler);
 
-/* At the end: take no more samples, and walk also what is not surely complete. */
+/* At the end: stops sampling and processes all records that are left, also deferred ones. */
 void profiler_finish(struct profiler *profiler);
 
-/* Begin the next interval: `profiler->collect.set` is empty again. */
+/* Begins the next interval with an empty `profiler->collect.set`. Follows changes of CPUs, modules
+ * and processes. */
 void profiler_next_interval(struct profiler *profiler);
 
 struct profiler_counts profiler_counts_get(struct profiler *profiler);
-
-/* Bring the agent's metrics up to date; for metrics_register(). */
-void profiler_measure(struct profiler *profiler);
-extern struct metric *const profiler_metrics[];
-extern const size_t profiler_metric_count;

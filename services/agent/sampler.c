@@ -28,8 +28,8 @@ struct sampler_cpu {
 };
 
 /*
- * libbpf explains itself in many lines; they are for who asks for them. What the verifier minds
- * stands at the end of a text that may be megabytes long.
+ * libbpf's messages go to the log at debug level. A verifier log may be megabytes long, and the
+ * reason of a rejection is at its end: only the last LIBBPF_TEXT_MAX bytes are logged.
  */
 PRINTF_LIKE(2, 0)
 static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
@@ -53,18 +53,21 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
-/* Stacks that travel have half of it, for two rounds, and may have some MB of their own. */
+/*
+ * The ring has room for samples of SAMPLE_RING_SECONDS. Shipped stacks may use half of it, and it
+ * must hold them for two rounds; for them it grows up to SAMPLE_RING_SHIPPED_BYTES_MAX.
+ */
 static uint64_t ring_bytes(const struct sampler_options *options)
 {
 	uint64_t ticks = options->hz * options->cpu_count;
-	uint64_t travels = ticks * SAMPLE_TRAVEL_BYTES_TYPICAL * 2 * DRAIN_INTERVAL_MS / 1000 * 2;
+	uint64_t shipped = ticks * SAMPLE_SHIPPED_BYTES_TYPICAL * 2 * DRAIN_INTERVAL_MS / 1000 * 2;
 	uint64_t need = ticks * SAMPLE_BYTES_TYPICAL * SAMPLE_RING_SECONDS;
 	uint64_t bytes = SAMPLE_RING_BYTES_MIN;
 
-	if (travels > SAMPLE_RING_TRAVEL_BYTES_MAX)
-		travels = SAMPLE_RING_TRAVEL_BYTES_MAX;
-	if (need < travels)
-		need = travels;
+	if (shipped > SAMPLE_RING_SHIPPED_BYTES_MAX)
+		shipped = SAMPLE_RING_SHIPPED_BYTES_MAX;
+	if (need < shipped)
+		need = shipped;
 	while (bytes < need && bytes < SAMPLE_RING_BYTES_MAX)
 		bytes *= 2;
 	return bytes;
@@ -77,8 +80,8 @@ static bool explain_load(struct err *err, int code)
 		return err_set(err, ERR_IO, "load the BPF program: not permitted");
 	if (code == -EACCES || code == -EINVAL || code == -E2BIG)
 		return err_set(err, ERR_INVALID,
-			       "load the BPF program: this kernel's verifier refuses it "
-			       "(--log-level=debug says why)");
+			       "load the BPF program: this kernel's verifier rejects it "
+			       "(--log-level=debug shows the reason)");
 	return err_errno(err, "load the BPF program");
 }
 
@@ -97,7 +100,7 @@ static int load_without_sigprof(struct sampler_bpf *bpf)
 	return code;
 }
 
-static int take_record(void *self, void *bytes, size_t len)
+static int handle_record(void *self, void *bytes, size_t len)
 {
 	struct sampler *sampler = self;
 	const struct sample_record *record = sample_parse(bytes, len);
@@ -106,11 +109,12 @@ static int take_record(void *self, void *bytes, size_t len)
 		sampler->malformed++;
 		return 0;
 	}
-	sampler->take(sampler->self, record, len);
+	sampler->on_record(sampler->self, record, len);
 	return 0;
 }
 
-/* A map that a predecessor counted in goes on from there; ours begin at 0. */
+/* A pinned map continues a predecessor's counters. Remembers their values, so that ours begin at 0.
+ */
 static bool counts_begin(struct sampler *sampler, struct err *err)
 {
 	int fd = bpf_map__fd(sampler->bpf->maps.counts);
@@ -127,9 +131,8 @@ static bool has_helper(enum bpf_func_id helper)
 }
 
 /*
- * Verifiers before about Linux 6.4 compare every number that a program with subprograms has at
- * hand, and do not come to an end with the search of guessed callers: 6.12 is the first that was
- * tried.
+ * Verifiers before about Linux 6.4 track every scalar in a program with subprograms, and do not
+ * finish with the search for guessed callers. 6.12 is the oldest newer version that was tested.
  */
 static bool can_verify_guesses(void)
 {
@@ -142,19 +145,20 @@ static bool can_verify_guesses(void)
 	       (version.major > 6 || (version.major == 6 && version.minor >= 12));
 }
 
-/* In the first moments of a process every tick of it may be one whose stack travels. */
-static uint64_t ns_per_travel(uint64_t hz)
+/* Allows one stack more per second than ticks, within bounds: in the first moments of a process
+ * each of its ticks may need a shipped stack. */
+static uint64_t ns_per_shipped_stack(uint64_t hz)
 {
 	uint64_t rate = hz + 1;
 
-	if (rate < TRAVELS_PER_SECOND_MIN)
-		rate = TRAVELS_PER_SECOND_MIN;
-	if (rate > TRAVELS_PER_SECOND_MAX)
-		rate = TRAVELS_PER_SECOND_MAX;
+	if (rate < STACKS_SHIPPED_PER_SECOND_MIN)
+		rate = STACKS_SHIPPED_PER_SECOND_MIN;
+	if (rate > STACKS_SHIPPED_PER_SECOND_MAX)
+		rate = STACKS_SHIPPED_PER_SECOND_MAX;
 	return NS_PER_SECOND / rate;
 }
 
-/* What this kernel can do decides which of the programs is loaded, and what it is told. */
+/* Selects the program and sets its constants by what this kernel supports. */
 static void choose(struct sampler *sampler)
 {
 	struct sampler_bpf *bpf = sampler->bpf;
@@ -164,8 +168,8 @@ static void choose(struct sampler *sampler)
 		bpf->data->frames_max = stack_max;
 	bpf->rodata->has_task_pt_regs = has_helper(BPF_FUNC_task_pt_regs);
 	bpf->rodata->may_guess = can_verify_guesses();
-	bpf->rodata->ns_per_travel = ns_per_travel(sampler->options.hz);
-	bpf->rodata->all_travel = sampler->options.all_travel;
+	bpf->rodata->ns_per_shipped_stack = ns_per_shipped_stack(sampler->options.hz);
+	bpf->rodata->ship_all_stacks = sampler->options.ship_all_stacks;
 	sampler->by_calls = sampler->options.by_calls || !has_helper(BPF_FUNC_loop);
 	sampler->program = sampler->by_calls ? bpf->progs.sample_by_calls : bpf->progs.sample;
 	bpf_program__set_autoload(bpf->progs.sample, !sampler->by_calls);
@@ -174,7 +178,7 @@ static void choose(struct sampler *sampler)
 	bpf_map__set_autocreate(bpf->maps.calls, sampler->by_calls);
 }
 
-/* The program that calls itself on finds itself there. */
+/* The program that walks by tail calls finds itself in this map. */
 static bool link_calls(struct sampler *sampler, struct err *err)
 {
 	int program = bpf_program__fd(sampler->bpf->progs.walk_in_calls);
@@ -192,7 +196,7 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	libbpf_set_print(log_libbpf);
 	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
 		return err_set(err, ERR_NOT_FOUND,
-			       "this kernel tells no types: /sys/kernel/btf/vmlinux is missing "
+			       "this kernel has no BTF: /sys/kernel/btf/vmlinux is missing "
 			       "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or later)");
 	sampler->bpf = sampler_bpf__open();
 	if (!sampler->bpf)
@@ -202,7 +206,7 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 	bpf_map__set_max_entries(sampler->bpf->maps.samples, (uint32_t)sampler->ring_bytes);
 	if (options->counts && options->counts->is_pinned &&
 	    bpf_map__reuse_fd(sampler->bpf->maps.counts, options->counts->map_fd)) {
-		err_errno(err, "give the BPF program its map of counts");
+		err_errno(err, "set the BPF program's map of counters");
 		sampler_close(sampler);
 		return false;
 	}
@@ -221,7 +225,7 @@ bool sampler_open(struct sampler *sampler, const struct sampler_options *options
 		sampler_close(sampler);
 		return false;
 	}
-	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), take_record,
+	sampler->ring = ring_buffer__new(bpf_map__fd(sampler->bpf->maps.samples), handle_record,
 					 sampler, NULL);
 	if (!sampler->ring) {
 		err_errno(err, "map the ring of samples");
@@ -254,7 +258,7 @@ static int open_timer(uint64_t hz, uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A timer that runs the program on this CPU. *ret_link stays NULL where the CPU is gone. */
+/* Opens a timer that runs the program on this CPU. *ret_link stays NULL if the CPU is offline. */
 static bool attach(struct sampler *sampler, uint32_t cpu, struct bpf_link **ret_link,
 		   struct err *err)
 {
@@ -267,7 +271,7 @@ static bool attach(struct sampler *sampler, uint32_t cpu, struct bpf_link **ret_
 	*ret_link = bpf_program__attach_perf_event(sampler->program, fd);
 	if (!*ret_link)
 		return err_errno(err, "attach to the sampling timer of CPU %u", cpu);
-	fd_take(&fd); /* the link's now */
+	fd_take(&fd); /* the link owns it now */
 	return true;
 }
 
@@ -327,9 +331,9 @@ void sampler_close(struct sampler *sampler)
 	*sampler = (struct sampler){ 0 };
 }
 
-void sampler_drain(struct sampler *sampler, sampler_take *take, void *self)
+void sampler_drain(struct sampler *sampler, sampler_on_record *on_record, void *self)
 {
-	sampler->take = take;
+	sampler->on_record = on_record;
 	sampler->self = self;
 	ring_buffer__consume(sampler->ring);
 }
@@ -339,19 +343,9 @@ struct unwind_generation *sampler_generation(const struct sampler *sampler)
 	return &sampler->bpf->bss->generation;
 }
 
-int sampler_program(const struct sampler *sampler)
+int sampler_program_fd(const struct sampler *sampler)
 {
 	return bpf_program__fd(sampler->program);
-}
-
-int sampler_segments(const struct sampler *sampler)
-{
-	return bpf_map__fd(sampler->bpf->maps.unwind_segments);
-}
-
-int sampler_processes(const struct sampler *sampler)
-{
-	return bpf_map__fd(sampler->bpf->maps.unwind_processes);
 }
 
 const uint64_t *sampler_counts(struct sampler *sampler)

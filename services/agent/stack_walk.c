@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_walk.h"
 
-/* A guess looks at the code before a return address, and code does not travel. */
+/* A guess reads the code before a return address, and code is not shipped. */
 #define UNWIND_MAY_GUESS false
 #include "unwind.h"
 
 #include <string.h>
 
-struct travelled {
+struct shipped_stack {
 	struct unwind_space space;
 	const uint8_t *stack;
 	uint64_t from, bytes; /* the stack's */
 	uint64_t first;       /* page of its pointer */
-	bool ran_out;         /* the walk wanted more of it */
-	bool is_absent;       /* it wanted what was not there at the tick */
+	bool ran_out;         /* the walk needed bytes after its end */
+	bool is_absent;       /* the walk needed a page that was absent at the tick */
 	uint64_t missing;     /* as in struct stack_walk */
 };
 
 static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from)
 {
-	struct travelled *travelled = walk->self;
-	uint64_t at = from - travelled->from;
+	struct shipped_stack *shipped = walk->self;
+	uint64_t at = from - shipped->from;
 
-	if (at > travelled->bytes || travelled->bytes - at < bytes) {
-		travelled->ran_out = from >= travelled->from;
-		travelled->is_absent =
-			!travelled->ran_out && from / SAMPLE_STACK_PIECE >= travelled->first;
+	if (at > shipped->bytes || shipped->bytes - at < bytes) {
+		shipped->ran_out = from >= shipped->from;
+		shipped->is_absent =
+			!shipped->ran_out && from / SAMPLE_STACK_PIECE >= shipped->first;
 		return false;
 	}
-	memcpy(to, travelled->stack + at, bytes);
+	memcpy(to, shipped->stack + at, bytes);
 	return true;
 }
 
 static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 {
-	const struct travelled *travelled = walk->self;
+	const struct shipped_stack *shipped = walk->self;
 
-	return travelled->space.page(travelled->space.self, number);
+	return shipped->space.page(shipped->space.self, number);
 }
 
-/* All the pieces of a record are there, and more did not come: the end is our own bound. */
-static bool is_cut(const struct travelled *travelled)
+/* True if the copy ends at the limit of a record and not at the end of the stack. */
+static bool is_truncated(const struct shipped_stack *shipped)
 {
-	uint64_t end = (travelled->from + travelled->bytes) / SAMPLE_STACK_PIECE;
+	uint64_t end = (shipped->from + shipped->bytes) / SAMPLE_STACK_PIECE;
 
-	return travelled->bytes && (travelled->from + travelled->bytes) % SAMPLE_STACK_PIECE == 0 &&
-	       (end - travelled->first) % SAMPLE_STACK_PIECES == 0;
+	return shipped->bytes && (shipped->from + shipped->bytes) % SAMPLE_STACK_PIECE == 0 &&
+	       (end - shipped->first) % SAMPLE_STACK_PIECES == 0;
 }
 
 static bool wants_table(const struct unwind *walk)
@@ -60,8 +60,8 @@ static bool is_lost_in_generated(const struct unwind *walk)
 	       walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS;
 }
 
-/* Writes the user frames; true if these are the better ones. */
-static bool walk_frames(struct unwind *walk, struct travelled *travelled,
+/* Walks and writes the user frames. True if they are better than the record's. */
+static bool walk_frames(struct unwind *walk, struct shipped_stack *shipped,
 			const struct sample_record *record, struct sample_record *out)
 {
 	const uint64_t *before = record->frames + record->kernel_frames;
@@ -69,17 +69,17 @@ static bool walk_frames(struct unwind *walk, struct travelled *travelled,
 	uint16_t count = 0;
 
 	while (walk->end == USER_END_NONE && count < USER_FRAMES_MAX) {
-		if (!travelled->missing && wants_table(walk))
-			travelled->missing = unwind_place(walk);
+		if (!shipped->missing && wants_table(walk))
+			shipped->missing = unwind_lookup_address(walk);
 		unwind_step(walk);
 		frames[count++] = walk->shown;
 	}
 	if (walk->end == USER_END_NONE ||
-	    (walk->end == USER_END_READ_FAULT && travelled->ran_out && is_cut(travelled)))
+	    (walk->end == USER_END_READ_FAULT && shipped->ran_out && is_truncated(shipped)))
 		unwind_stop(walk, USER_END_TOO_DEEP);
 	out->user_frames = count;
 	out->user_end = (uint16_t)walk->end;
-	if (walk->end != USER_END_NO_TABLE && !travelled->ran_out && !travelled->is_absent &&
+	if (walk->end != USER_END_NO_TABLE && !shipped->ran_out && !shipped->is_absent &&
 	    !is_lost_in_generated(walk))
 		return true;
 	return count >= record->user_frames || memcmp(before, frames, count * sizeof(*frames)) != 0;
@@ -91,23 +91,23 @@ const struct sample_record *stack_walk_again(struct stack_walk *walk,
 {
 	const struct sample_registers *registers = sample_registers(record);
 	const struct unwind_process process = { .place = list.place, .count = list.count };
-	struct travelled travelled = {
+	struct shipped_stack shipped = {
 		.space = space,
 		.stack = (const uint8_t *)(registers + 1),
 		.from = unwind_stack_from(record),
 		.bytes = record->stack_bytes,
 		.first = registers->general[UNWIND_STACK_POINTER] / SAMPLE_STACK_PIECE,
 	};
-	struct unwind unwind = { .now = *registers, .self = &travelled };
+	struct unwind unwind = { .now = *registers, .self = &shipped };
 
 	memcpy(&walk->made, record,
 	       offsetof(struct sample_record, frames) +
 		       record->kernel_frames * sizeof(record->frames[0]));
 	unwind_begin(&unwind, &process);
 
-	bool is_better = walk_frames(&unwind, &travelled, record, &walk->made);
+	bool is_better = walk_frames(&unwind, &shipped, record, &walk->made);
 
-	walk->missing = travelled.missing;
+	walk->missing = shipped.missing;
 	if (!is_better) {
 		walk->kept++;
 		return record;

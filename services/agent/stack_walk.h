@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stack_walk - stacks that travelled, walked with what the agent knows of their process by then.
+ * stack_walk - walks shipped stacks in the agent.
  *
- * A program in the kernel knows the mappings that were written for it, and a process that lives for
- * a millisecond is gone before that. Of its samples come registers and the top of the stack, and
- * here is the same walk (bpf/unwind.h) over those bytes, the mappings as they were at the tick, and
- * the tables that are loaded by now. Pure, but for the pages.
+ * The BPF program knows only mappings that the agent has written to its maps, and a process that
+ * lives for a millisecond is gone before that. Samples of such a process come with their registers
+ * and the top of their stack. This module runs the same walk (bpf/unwind.h) over these bytes, with
+ * the mappings as they were at the tick and the tables that are loaded now. Pure, except that it
+ * reads the pages of tables and lists through struct unwind_space.
  *
- * What BPF has found by frame pointers meanwhile stays where that is further than we get: where no
- * table is loaded, the stack is longer than what travelled, or callers of generated code would have
- * to be guessed.
+ * The frames that BPF found by frame pointers are kept where they reach further than this walk:
+ * where no table is loaded, where the stack is longer than the shipped bytes, or where the caller
+ * of generated code would have to be guessed.
  */
 #pragma once
 
@@ -23,21 +24,22 @@ struct unwind_space {
 };
 
 struct stack_walk {
-	uint64_t walked, kept; /* cumulative: by us, and those that are as BPF left them */
+	uint64_t walked, kept; /* cumulative: stacks replaced by this walk, and kept as BPF's */
 	uint64_t missing; /* of the last walk: the first address whose table is not loaded, or 0 */
 	/* private */
 	struct sample_record made;
 };
 
-/* Where the mappings of its process are, all of them, sorted. */
+/* The complete, sorted list of mappings of the process. */
 struct stack_walk_list {
 	uint64_t place; /* as in struct unwind_process */
 	uint32_t count;
 };
 
 /*
- * The record with the user side that we found, and without registers and stack, though it says how
- * many bytes there were; or `record` itself, which has some. Good until the next call.
+ * Walks the shipped stack of `record`, whose stack_bytes must not be 0. Returns a record with the
+ * user frames of this walk, valid until the next call. It has no registers and stack, though
+ * stack_bytes keeps its value. If BPF's frames are better, returns `record` itself.
  */
 const struct sample_record *stack_walk_again(struct stack_walk *walk,
 					     const struct sample_record *record,

@@ -50,7 +50,7 @@ void timeline_add_sample(struct timeline *timeline, const struct sample_record *
 	add(timeline, record->time_ns, TIMELINE_SAMPLE | timeline->samples++, copy);
 }
 
-/* NULL: there is none, or it is another's. */
+/* The sample that this record continues: same time, CPU and thread. NULL: there is none. */
 static struct timeline_item *continued_by(struct timeline *timeline,
 					  const struct sample_record *record)
 {
@@ -65,7 +65,8 @@ static struct timeline_item *continued_by(struct timeline *timeline,
 	return NULL;
 }
 
-static bool goes_on(const struct sample_record *sample, const struct sample_record *record)
+/* True if the record's bytes follow directly after the sample's stack, within the limit. */
+static bool is_contiguous(const struct sample_record *sample, const struct sample_record *record)
 {
 	return sample->stack_bytes &&
 	       unwind_stack_from(sample) + sample->stack_bytes ==
@@ -78,7 +79,7 @@ void timeline_add_stack(struct timeline *timeline, const struct sample_record *r
 	struct arena *arena = arena_of(timeline);
 	struct timeline_item *item = continued_by(timeline, record);
 
-	if (!item || !goes_on(item->what, record) || arena->held > TIMELINE_BYTES_MAX)
+	if (!item || !is_contiguous(item->what, record) || arena->held > TIMELINE_BYTES_MAX)
 		return;
 
 	size_t before = sample_bytes(item->what), more = record->stack_bytes;
@@ -113,10 +114,11 @@ static str pid_key(const uint32_t *pid)
 }
 
 /*
- * The kernel tells of an exec before it maps the program: a sample in between would not know what
- * runs. So the path is looked up ahead, from the end to the beginning: the map that comes next.
+ * The kernel reports an exec before it maps the program, so a sample in between would have no
+ * executable. Goes from the end to the beginning and gives each exec the path of the next map event
+ * of its process.
  */
-static void name_execs(struct timeline *timeline, size_t count)
+static void set_exec_paths(struct timeline *timeline, size_t count)
 {
 	struct map next = { .arena = arena_of(timeline) };
 
@@ -136,8 +138,8 @@ static void name_execs(struct timeline *timeline, size_t count)
 	}
 }
 
-/* What waits moves to the other arena, so that this round's can be emptied. */
-static void keep_rest(struct timeline *timeline, const struct timeline_item *items, size_t count)
+/* Copies the waiting records to the other arena, so that this round's arena can be reset. */
+static void keep_waiting(struct timeline *timeline, const struct timeline_item *items, size_t count)
 {
 	struct arena *old = arena_of(timeline);
 
@@ -159,13 +161,13 @@ void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct tim
 
 	if (count)
 		qsort(items, count, sizeof(*items), compare);
-	name_execs(timeline, count);
+	set_exec_paths(timeline, count);
 	for (; i < count && items[i].time_ns <= until_ns; i++)
 		if (items[i].order & TIMELINE_SAMPLE)
 			sink->sample(sink->self, items[i].what);
 		else
 			sink->event(sink->self, items[i].what);
-	keep_rest(timeline, items + i, count - i);
+	keep_waiting(timeline, items + i, count - i);
 }
 
 void timeline_done(struct timeline *timeline)

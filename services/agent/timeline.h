@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * timeline - samples and side-band events, merged in the order of their times. Pure.
+ * timeline - merges samples and sideband events in order of time. Pure.
  *
- * They come from many rings, each in its own order. What lies before a moment is complete once all
- * rings have been read after it; only that is let through, the rest waits for the next round. So a
- * sample always meets the processes as they were at its tick, be it in a process that lived 1 ms.
- * Equal times: events first, in the order they came. An exec is told with the path of what it runs,
- * which the kernel tells only after.
+ * Records come from many rings, each in its own order. All records before a moment T are complete
+ * once all rings have been read after T. timeline_run() hands out only these; later records wait
+ * for the next round. So a sample always meets the process table as it was at its tick, even if the
+ * process lived for 1 ms. At equal times events come first, in order of arrival. The timeline also
+ * adds to each exec the path of its program, which the kernel reports only in a later map event.
+ *
+ * Owns copies of all waiting records, up to TIMELINE_BYTES_MAX; records beyond that are dropped and
+ * counted.
  */
 #pragma once
 
 #include "base/vec.h"
 #include "sample.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 struct timeline_item {
 	uint64_t time_ns;
@@ -21,9 +24,9 @@ struct timeline_item {
 };
 
 struct timeline {
-	uint64_t dropped_events, dropped_samples; /* cumulative: more waits than may be held */
+	uint64_t dropped_events, dropped_samples; /* cumulative: the memory limit was reached */
 	/* private */
-	struct arena arenas[2]; /* the current round, and the one before */
+	struct arena arenas[2]; /* of the current round, and of the previous one */
 	int current;
 	VEC(struct timeline_item) items;
 	uint32_t events, samples;
@@ -35,18 +38,20 @@ struct timeline_sink {
 	void *self;
 };
 
-/* Both copy. A sample's frames that are not there are not copied. */
+/* Both functions copy the record. `bytes`: the length of the sample, without unused frames. */
 void timeline_add_event(struct timeline *timeline, const struct side_band_record *record);
 void timeline_add_sample(struct timeline *timeline, const struct sample_record *record,
 			 size_t bytes);
 
 /*
- * More of the stack of a sample that was added, as SAMPLE_CONTINUES says; what fits to none is left
- * out.
+ * Appends a continuation record (SAMPLE_CONTINUES) to the stack of its sample, which was added
+ * before. A record that continues no waiting sample is dropped.
  */
 void timeline_add_stack(struct timeline *timeline, const struct sample_record *record);
 
-/* Hand over, in order, all that is not later than until_ns. */
+/* Hands all records up to until_ns to the sink, in order. They are valid until the callback
+ * returns.
+ */
 void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink);
 
 void timeline_done(struct timeline *timeline);

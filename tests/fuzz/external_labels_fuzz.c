@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * external_labels - any text is a set of labels or refused with a sentence, and a set is what
- * labels.h says it is.
+ * external_labels - any text is either parsed as a set of labels, which is valid as labels.h
+ * defines it, or rejected with an error message.
  */
 #include "agent_limits.h"
 #include "external_labels.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * host - the list of CPUs that are online: any text is a list or refused, and a list is bounded.
+ * host - the list of online CPUs: any text is parsed or rejected, and a parsed list is bounded.
  */
 #include "agent_limits.h"
 #include "host.h"

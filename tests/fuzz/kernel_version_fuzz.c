@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_version - what a kernel says of itself, the texts one a line: any of them is a version or
- * none, and what is refused is refused in one whole sentence.
+ * kernel_version - the texts in which a kernel reports its version, one a line: each is a version
+ * or not, and a kernel is rejected with a complete error message.
  */
 #include "kernel_check.h"
 

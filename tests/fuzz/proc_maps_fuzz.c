@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The texts of /proc/PID: maps, cgroup, stat. Programs choose parts of each. */
+/* The files maps, cgroup and stat of /proc/PID. Untrusted programs control parts of each. */
 #include "cgroup.h"
 #include "proc.h"
 #include "proc_maps.h"

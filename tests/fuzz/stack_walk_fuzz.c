@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stack_walk - a record as the ring holds it, with registers and stack of a process that likes to
- * deceive: whatever they are, the walk ends, within its bounds, and says how. The first bytes are a
- * table that nobody has verified.
+ * stack_walk - a record of the ring with untrusted registers and stack: for any values the walk
+ * ends within its bounds, with a reason. The first bytes of the input are an unverified table.
  */
 #include "object/unwind_format.h"
 #include "sample_parse.h"
@@ -24,7 +23,7 @@ static const uint8_t *page_of(void *self, uint64_t number)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Rules that a verified table would have: after the fuzzer's bytes, which may point at them. */
+/* Valid rules on another page, to which the fuzzer's table may point. */
 static void make_rules(void)
 {
 	static const struct unwind_rule rules[] = {
@@ -77,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(pages[1], data, TABLE_BYTES);
 	make_rules();
 
-	/* As many bytes as there are, so that one more would be seen. */
+	/* A buffer of exactly this size, so that the sanitizer detects a read past its end. */
 	size_t len = size - TABLE_BYTES;
 	void *bytes = malloc(len ? len : 1);
 

@@ -22,8 +22,8 @@ from pinned import RING_FULL, SHAPE, bpftool, counted, pin_of, slots_of
 
 pytestmark = pytest.mark.machine
 
-ANEW = "the pinned counts begin anew"
-UNPINNED = "counts are not pinned"
+ANEW = "the pinned counters restart at 0"
+UNPINNED = "counters are not pinned"
 
 
 class Host:
@@ -478,7 +478,7 @@ def test_a_successor_waits_until_nobody_counts_any_more(host, counting):
     host.agent.wait_ready(host.agent.ready, 60)
     host.await_batches(before + 1)
 
-    assert "waited for a predecessor's program to go" in host.log()
+    assert "waited for a predecessor's program to detach" in host.log()
     assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
     host.expect_closed()
 

@@ -25,7 +25,7 @@ WARM = 4  # until the tables of what the crowd maps are loaded
 ENTRY_BYTES = 64
 # Samples a second: most of a shell's 0.3 ms fall between two ticks.
 HERTZ = {"sh": 97, "gcc": 19}
-CUT = re.compile(r'msg="stack cut" pid=(\d+) .*? end=(\w+)')
+CUT = re.compile(r'msg="stack truncated" pid=(\d+) .*? end=(\w+)')
 
 
 class Crowd:

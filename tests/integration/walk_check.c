@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * walk_check - samples a running process with the agent's own BPF programs and its unwind tables,
- * and prints its stacks.
+ * walk_check - samples running processes with the agent's BPF programs and unwind tables, and
+ * prints their stacks.
  *
  *     walk_check [--calls] [--no-tables] [--only] [--twice] HZ SECONDS PID...
  *
- * For each sample a line: how its walk ended, its flags, its number of frames, and the frames as
- * FILE+ADDRESS (hexadecimal, in the ELF file), leaf first. Last, `cost RUNS NANOSECONDS` of the
- * program, if kernel.bpf_stats_enabled is set. Tables are made when it begins: what the process
- * maps afterwards has none. --only: no ticks of others. --twice: each stack comes along and is
- * walked here, too; the line begins with PID and `same`, `so_far` (the stack is longer than what
- * came along) or `differs END FLAGS FRAMES`, as the walk here had them.
+ * Prints a line for each sample: the end of its walk, its flags, its number of frames, and the
+ * frames as FILE+ADDRESS (hexadecimal, in the ELF file), leaf first. A line begins with `shipped`
+ * if BPF could not finish the walk. The last line is `cost RUNS NANOSECONDS` of the program, if
+ * kernel.bpf_stats_enabled is set. Tables are built at start: files mapped later have none.
+ * --only: only ticks of these processes. --twice: each stack is shipped and walked here, too; the
+ * line begins with PID and `same`, `so_far` (the stack is longer than the shipped bytes) or
+ * `differs END FLAGS FRAMES` with the values of the walk here.
  */
 #include "base/base.h"
 #include "base/clock.h"
@@ -42,13 +43,13 @@ enum { MAPPINGS_ROOM = 2048, LINE = PATH_MAX + 256, PIDS_MAX = 16, SEGMENTS_ROOM
 struct process {
 	uint32_t pid;
 	int memory_fd;
-	struct unwind_process list; /* as it was told */
+	struct unwind_process list; /* the entry in the map */
 	size_t count;
 	struct unwind_mapping mappings[MAPPINGS_ROOM];
 	char *paths[MAPPINGS_ROOM];
 };
 
-/* Pages given away one after the other, and the segments that they are in. */
+/* Pages, allocated one after the other, and their segments. */
 struct pages {
 	int outer, inner;
 	uint8_t *at[SEGMENTS_ROOM];
@@ -86,7 +87,7 @@ static uint8_t *page_add(struct pages *pages)
 	return pages->at[segment] + in_segment * UNWIND_PAGE_BYTES;
 }
 
-/* As the BPF programs find it. */
+/* The page with this number, as the BPF programs see it. */
 static const uint8_t *page_of(void *self, uint64_t number)
 {
 	const struct pages *pages = self;
@@ -97,7 +98,7 @@ static const uint8_t *page_of(void *self, uint64_t number)
 	return pages->at[segment] + number % UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES;
 }
 
-/* The number of the first page; 0: there is no table. */
+/* Builds the table of a file and returns the number of its first page; 0: there is no table. */
 static uint32_t table_add(struct pages *pages, int elf_fd, const char *path)
 {
 	int fd = memfd_create("table", MFD_CLOEXEC);
@@ -128,7 +129,7 @@ static int memory_open(uint32_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Every vdso is the same. */
+/* Copies the vdso, which is the same in all processes, into a file. */
 static int vdso_open(uint64_t start, uint64_t end, uint32_t pid)
 {
 	int fd = memfd_create("vdso", MFD_CLOEXEC);
@@ -143,7 +144,7 @@ static int vdso_open(uint64_t start, uint64_t end, uint32_t pid)
 	return fd;
 }
 
-/* Where the file's first byte would be, by its segments: address in memory - in the file. */
+/* The load bias by the file's segments: address in memory minus address in the ELF file. */
 static uint64_t bias_of(int elf_fd, uint64_t start, uint64_t offset)
 {
 	struct elf_segments {
@@ -214,7 +215,7 @@ static void maps_read(struct process *process, struct pages *pages)
 	fclose(maps);
 }
 
-/* Only the kernel says these two; a sample of the process tells them. */
+/* Adds the process to the map. Only a sample of the process shows start_ns and exec_id. */
 static void list_put(struct process *process, struct pages *pages, int map,
 		     const struct sample_record *record)
 {
@@ -230,7 +231,7 @@ static void list_put(struct process *process, struct pages *pages, int map,
 		memcpy(page_add(pages), &process->mappings[i], len * sizeof(*process->mappings));
 	}
 	if (bpf_map_update_elem(map, &process->pid, &value, BPF_ANY))
-		fail("tell of a process");
+		fail("add a process to the map");
 	process->list = value;
 }
 
@@ -245,7 +246,7 @@ static struct process *process_find(uint32_t pid)
 struct check {
 	struct sampler sampler;
 	struct pages pages;
-	bool no_tables, only_these, twice, is_told[PIDS_MAX];
+	bool no_tables, only_these, twice, is_listed[PIDS_MAX];
 	uint64_t hz;
 };
 
@@ -264,7 +265,7 @@ static void print_frame(const struct process *process, uint64_t address)
 	printf(" ?+%" PRIx64, address);
 }
 
-/* The host's walk beside the kernel's, which follows on the line. */
+/* Prints the comparison with the host's walk; the kernel's walk follows on the line. */
 static void print_twin(struct check *check, const struct process *process,
 		       const struct sample_record *record)
 {
@@ -288,7 +289,7 @@ static void print_twin(struct check *check, const struct process *process,
 	printf(" | ");
 }
 
-static void take(void *self, const struct sample_record *record, size_t bytes)
+static void handle(void *self, const struct sample_record *record, size_t bytes)
 {
 	struct check *check = self;
 	struct process *process = process_find(record->tgid);
@@ -296,24 +297,24 @@ static void take(void *self, const struct sample_record *record, size_t bytes)
 	(void)bytes;
 	if (!process || record->flags & SAMPLE_CONTINUES)
 		return;
-	if (!check->no_tables && !check->is_told[process - processes]) {
-		check->is_told[process - processes] = true;
-		list_put(process, &check->pages, sampler_processes(&check->sampler), record);
-		return; /* taken before it was told */
+	if (!check->no_tables && !check->is_listed[process - processes]) {
+		check->is_listed[process - processes] = true;
+		list_put(process, &check->pages, sampler_processes_fd(&check->sampler), record);
+		return; /* it was sampled before the process was in the map */
 	}
-	if (check->twice && (record->flags & SAMPLE_STACK_TRAVELS || !record->stack_bytes))
-		return; /* before it was told, or without a user side */
+	if (check->twice && (record->flags & SAMPLE_NEEDS_AGENT_WALK || !record->stack_bytes))
+		return; /* the process was not in the map yet, or there is no user stack */
 	if (check->twice)
 		print_twin(check, process, record);
-	else if (!check->no_tables && record->flags & SAMPLE_STACK_TRAVELS)
-		printf("travels ");
+	else if (!check->no_tables && record->flags & SAMPLE_NEEDS_AGENT_WALK)
+		printf("shipped ");
 	printf("%s %u %u", user_end_names[record->user_end], record->flags, record->user_frames);
 	for (size_t i = 0; i < record->user_frames; i++)
 		print_frame(process, record->frames[record->kernel_frames + i] - (i > 0));
 	printf("\n");
 }
 
-/* A timer of the process' main thread, wherever it runs. */
+/* A timer on the main thread of the process, on any CPU. */
 static void follow_process(const struct check *check, uint32_t pid)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -322,7 +323,7 @@ static void follow_process(const struct check *check, uint32_t pid)
 					.sample_period = NS_PER_SECOND / check->hz };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, (int)pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, sampler_program(&check->sampler)))
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, sampler_program_fd(&check->sampler)))
 		fail("attach to a process");
 }
 
@@ -353,7 +354,7 @@ static void run(struct check *check, double seconds)
 		follow_process(check, processes[i].pid);
 	for (uint64_t round = 0; round < rounds; round++) {
 		nanosleep(&rest, NULL);
-		sampler_drain(&check->sampler, take, check);
+		sampler_drain(&check->sampler, handle, check);
 	}
 }
 
@@ -362,7 +363,7 @@ static void print_cost(const struct check *check)
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(sampler_program(&check->sampler), &info, &len) == 0)
+	if (bpf_obj_get_info_by_fd(sampler_program_fd(&check->sampler), &info, &len) == 0)
 		printf("cost %" PRIu64 " %" PRIu64 "\n", (uint64_t)info.run_cnt,
 		       (uint64_t)info.run_time_ns);
 }
@@ -380,7 +381,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[1], "--only"))
 			check.only_these = true;
 		else if (!strcmp(argv[1], "--twice"))
-			check.twice = options.all_travel = true;
+			check.twice = options.ship_all_stacks = true;
 		else
 			check.no_tables = true;
 	if (argc < 4 || sscanf(argv[1], "%" SCNu64, &options.hz) != 1 ||
@@ -391,7 +392,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "walk_check: %s\n", err.msg);
 		return EXIT_FAILURE;
 	}
-	check.pages = (struct pages){ .outer = sampler_segments(&check.sampler), .next = 1 };
+	check.pages = (struct pages){ .outer = sampler_segments_fd(&check.sampler), .next = 1 };
 	for (int i = 3; i < argc && process_count < PIDS_MAX; i++) {
 		struct process *process = &processes[process_count++];
 
@@ -402,7 +403,7 @@ int main(int argc, char **argv)
 	}
 	run(&check, seconds);
 	sampler_stop(&check.sampler);
-	sampler_drain(&check.sampler, take, &check);
+	sampler_drain(&check.sampler, handle, &check);
 	print_cost(&check);
 	sampler_close(&check.sampler);
 	return EXIT_SUCCESS;

@@ -15,7 +15,7 @@ static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint
 		memcpy(to, host->stack + at, bytes);
 		return true;
 	}
-	/* What is looked at as code; the mappings of a stack are none. */
+	/* A word read as code; it is never in the stack's own mapping. */
 	if (bytes == sizeof(uint64_t) && walk->is_tried && at > host->bytes)
 		return pread(host->memory_fd, to, bytes, (off_t)from) == (ssize_t)bytes;
 	host->ran_out = true;

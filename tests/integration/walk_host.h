@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * walk_host - the stack of a tick, walked once more on the host from what came along with it.
+ * walk_host - walks a shipped stack on the host and compares the result with the kernel's walk.
  *
- * The kernel walked it at that tick already; both have the same registers, stack, mappings and
- * tables. What is not of the stack that came, a guess alone wants: the code before a return
- * address, read from the process as it is now.
+ * Both walks have the same registers, stack, mappings and tables. Only a guess reads memory outside
+ * the shipped stack: the code before a return address, which is read from the process as it is now.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include "unwind_maps.h"
 
 struct walk_host {
-	/* set by who asks */
+	/* set by the caller */
 	const uint8_t *(*page)(void *self, uint64_t number);
 	void *self;
 	int memory_fd; /* of /proc/PID/mem */
@@ -23,8 +22,8 @@ struct walk_host {
 };
 
 enum walk_same {
-	WALK_SAME,        /* frames, end and flags */
-	WALK_SAME_SO_FAR, /* frames, as far as the stack goes that came along */
+	WALK_SAME,        /* the same frames, end and flags */
+	WALK_SAME_SO_FAR, /* the same frames up to the end of the shipped bytes */
 	WALK_DIFFERS,
 	WALK_SAME_COUNT,
 };
@@ -35,6 +34,6 @@ struct walk_twin {
 	enum user_end end;
 };
 
-/* How the kernel's walk, in the record, compares with the host's, which is returned as well. */
+/* Compares the kernel's walk, in the record, with the host's, which is returned in *ret_twin. */
 enum walk_same walk_host_compare(struct walk_host *host, const struct sample_record *record,
 				 const struct unwind_process *process, struct walk_twin *ret_twin);

@@ -91,7 +91,7 @@ def test_stacks_in_the_middle_of_an_exec_are_told_as_such(kernel, figure):
     """Emulated, an exec takes so long that ticks fall into one; without the bit that tells them
     they would want a table."""
     pids = {str(child[0]) for child in kernel.said("spawn")["children"]}
-    ends = [end for pid, end in re.findall(r'msg="stack cut" pid=(\d+) .*? end=(\w+)',
+    ends = [end for pid, end in re.findall(r'msg="stack truncated" pid=(\d+) .*? end=(\w+)',
                                            kernel.text("agent.log")) if pid in pids]
 
     figure(f"{kernel.name}: {ends.count('exec')} stacks end in an exec, "

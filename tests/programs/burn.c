@@ -2,11 +2,11 @@
 /*
  * burn - CPU time of known shape: main, outer, middle, then leaf_a and leaf_b at 3:1 by work.
  *
- *     burn SECONDS    of CPU, then it says how much it took: {"pid":1,"cpu_seconds":60.01}
+ *     burn SECONDS    of CPU time, then it prints the time used: {"pid":1,"cpu_seconds":60.01}
  *     burn            until SIGTERM
  *
- * Built with frame pointers and symbols, without inlining and tail calls, so that a profile of it
- * can be right or wrong.
+ * Built with frame pointers and symbols, without inlining and tail calls, so that a test can check
+ * its profile exactly.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -32,9 +32,9 @@ static void on_stop(int number)
 }
 
 /*
- * The two do the same kind of work, so that time follows the count; with other factors, or gcc
- * would fold them into one. Asking for the frame's address is what makes gcc set up a frame pointer
- * in a function that calls nobody.
+ * The two functions do the same kind of work, so that time is proportional to the count. Their
+ * factors differ, else gcc would merge them. Using the frame's address makes gcc set up a frame
+ * pointer in a function without calls.
  */
 __attribute__((noinline)) static void leaf_a(unsigned int units)
 {

@@ -2,9 +2,9 @@
 /*
  * inlined - functions inlined into functions, beside others of the same names in inlined_other.c.
  *
- * Never run for its result: tests/integration/test_symbols.py asks whose addresses these are. Each
- * line that ends in MARK(name) is asked for: the volatile access on it is an instruction
- * that no compiler leaves out or moves to another line.
+ * It is not run: tests/integration/test_symbols.py symbolizes its addresses. Each line that ends in
+ * MARK(name) is symbolized: the volatile access on it is an instruction that no compiler removes or
+ * moves to another line.
  */
 // clang-format off
 #define MARK(name)
@@ -14,7 +14,7 @@
 volatile int seen;
 int other_entry(int n);
 
-/* As in inlined_other.c, but another one. */
+/* Another function of the same name is in inlined_other.c. */
 KEPT static int same_name(int n)
 {
 	seen = n; MARK(same_name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * inlined.cpp - what C++ adds to inlined.c: namespaces, classes, templates, lambdas, operators.
+ * inlined.cpp - as inlined.c, for C++: namespaces, classes, templates, lambdas, operators.
  */
 // clang-format off
 #define MARK(name)
@@ -60,7 +60,7 @@ KEPT int entry(int n)
 	return sum + shapes::hidden(n);
 }
 
-/* What no other file can call: gcc tells no linker's names of these where they are inlined. */
+/* Functions with internal linkage: gcc emits no linkage names for them where they are inlined. */
 namespace app {
 
 namespace {

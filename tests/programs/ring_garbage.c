@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ring_garbage - puts a record that is none into the ring of samples of a running agent.
+ * ring_garbage - writes a malformed record into the sample ring of a running agent.
  *
  *     ring_garbage PID
  *
- * By a BPF program of its own, since nothing else may write there.
+ * It loads a BPF program for that, because only BPF programs can write to the ring.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 
 enum { PACKET = 64, LINE = 256 };
 
-/* What a file in /proc/PID/fdinfo says the map's id is; 0: it is no ring buffer. */
+/* The id of the map by its file in /proc/PID/fdinfo; 0: it is no ring buffer. */
 static uint32_t ring_id(const char *path)
 {
 	FILE *file = fopen(path, "r");

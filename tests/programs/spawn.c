@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spawn - a crowd of short lives, and how much CPU time each of them took.
+ * spawn - starts many short-lived processes and prints the CPU time of each.
  *
  *     spawn SECONDS PER_SECOND COMMAND...    e.g. spawn 60 200 sh -c true
  *
@@ -10,12 +10,12 @@
  *
  *     {"pid":1,"children":[[PID,START,END,CPU_SECONDS],...]}
  *
- * The kernel tells CPU time in wait4() to the microsecond.
+ * The CPU time is from wait4(), in microseconds.
  *
  *     spawn --log FILE COMMAND...    e.g. gcc -wrapper spawn,--log,FILE -c x.c
  *
- * runs one command and appends its own pid and the command's to the file: whose children they are
- * that the driver gcc has waited for.
+ * runs one command and appends its own pid and the command's to the file. So a test can find the
+ * parents of the processes that the gcc driver has waited for.
  */
 #include <spawn.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* The newest of that pid: pids come again. */
+/* The newest child with that pid: pids are reused. */
 static void end(pid_t pid, const struct rusage *usage)
 {
 	for (size_t i = child_count; i > 0; i--) {

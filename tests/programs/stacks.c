@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stacks - CPU time on stacks that no walk by frame pointers gets whole.
+ * stacks - uses CPU time on stacks that a walk by frame pointers cannot complete.
  *
  *     stacks deep SECONDS      a recursion of 600 calls
- *     stacks stray SECONDS     a frame pointer that leads to where no code is
+ *     stacks stray SECONDS     a frame pointer that leads to an address without code
  *
  * SECONDS are of CPU time.
  */
@@ -33,7 +33,7 @@ static void burn(void)
 			sink = sink * 1000003 + i;
 }
 
-/* Work after the call keeps it a call. */
+/* The work after the call prevents a tail call. */
 __attribute__((noinline)) static void
 deep(unsigned int depth) // NOLINT(misc-no-recursion): its point
 {
@@ -44,7 +44,7 @@ deep(unsigned int depth) // NOLINT(misc-no-recursion): its point
 	sink++;
 }
 
-/* The saved frame pointer, and above it the address to return to, as any frame has them. */
+/* The saved frame pointer, and above it the return address, as in any frame. */
 __attribute__((noinline)) static void stray(void)
 {
 	uint64_t frame[2] = { 0, 0x1234 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * templates - much code of the standard library's templates, inlined into one another: for
- * tests/integration/test_symbols.py, which compares what is said of its addresses.
+ * templates - much code of the standard library's templates, inlined into one another.
+ * tests/integration/test_symbols.py compares how tools symbolize its addresses.
  */
 #include <algorithm>
 #include <deque>

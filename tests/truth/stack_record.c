@@ -100,7 +100,7 @@ static void note_mapping(struct recorded *recorded, const struct unwind_mapping 
 
 static void note_row(struct recorded *recorded, struct unwind *walk)
 {
-	struct row row = { .address = unwind_place(walk) };
+	struct row row = { .address = unwind_lookup_address(walk) };
 
 	if (!walk->is_mapped)
 		return;

@@ -4,7 +4,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void names_path_container_and_unit(void **state)
+static void finds_path_container_and_unit(void **state)
 {
 	static const struct {
 		const char *text, *path, *container_id, *unit;
@@ -48,9 +48,9 @@ static void names_path_container_and_unit(void **state)
 		{ "4:memory:/\n1:name=systemd:/system.slice/cron.service\n0::/\n",
 		  "/system.slice/cron.service", "", "cron.service" },
 		{ "7:blkio:/odd/one\n0::/\n", "/odd/one", "", "" },
-		/* not ours to understand */
+		/* malformed */
 		{ "", "/", "", "" },
-		{ "rubbish\n::\n1:2\n", "/", "", "" },
+		{ "malformed\n::\n1:2\n", "/", "", "" },
 		{ "0::/docker/0123456789abcdef", "/docker/0123456789abcdef", "", "" },
 	};
 
@@ -67,4 +67,4 @@ static void names_path_container_and_unit(void **state)
 	}
 }
 
-RUN_TESTS(TEST(names_path_container_and_unit))
+RUN_TESTS(TEST(finds_path_container_and_unit))

@@ -78,7 +78,7 @@ static size_t depth(const struct fixture *fixture)
 	return set->stacks.items[set->samples.items[0].stack].len;
 }
 
-static void a_sample_says_who_when_and_how_much(void **state)
+static void a_sample_has_its_process_time_and_value(void **state)
 {
 	static const uint64_t user[] = { 0x1010 };
 	struct fixture fixture;
@@ -123,7 +123,7 @@ static void frames_are_root_first_with_the_addresses_of_calls_in_the_file(void *
 	tear_down(&fixture);
 }
 
-static void a_walk_that_leaves_the_code_is_cut_there(void **state)
+static void a_stack_is_truncated_where_it_leaves_the_mappings(void **state)
 {
 	static const uint64_t user[] = { 0x1010, 0xffffffffffffffff, 0x2021 };
 	struct fixture fixture;
@@ -133,7 +133,7 @@ static void a_walk_that_leaves_the_code_is_cut_there(void **state)
 	tick(&fixture, &fixture.process, user, 3);
 
 	assert_int_equal(depth(&fixture), 1);
-	REASON_MOVED("agent.user_unmapped", fixture.collect.cut_unmapped, 1);
+	REASON_MOVED("agent.user_unmapped", fixture.collect.truncated_unmapped, 1);
 	assert_int_equal(fixture.collect.unmapped, 0);
 	tear_down(&fixture);
 }
@@ -190,7 +190,7 @@ static void equal_ticks_share_all_but_the_sample(void **state)
 	tear_down(&fixture);
 }
 
-static void kernel_frames_stand_at_the_leaf_with_their_names(void **state)
+static void kernel_frames_are_at_the_leaf_with_their_names(void **state)
 {
 	static const uint64_t user[] = { 0x1010, 0xffffffff81000010, 0xffffffff81000020 };
 	struct sample_record record = {
@@ -215,7 +215,7 @@ static void kernel_frames_stand_at_the_leaf_with_their_names(void **state)
 	assert_true(str_eq(frame_of(&fixture, 1)->function, STR("[unknown]")));
 	assert_true(str_eq(frame_of(&fixture, 2)->function, STR("leaf")));
 	assert_true(str_eq(frame_of(&fixture, 2)->type, STR("kernel")));
-	/* what is no UTF-8 is told as such */
+	/* bytes that are not UTF-8 become question marks */
 	assert_true(str_eq(labels_get(fixture.collect.set.series.items[0].labels, STR("comm")),
 			   STR("a?\tb")));
 	kernel_symbols_close(&fixture.kernel);
@@ -257,7 +257,7 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 		uint32_t flags;
 		enum collect_step step;
 	} rows[] = {
-		{ SAMPLE_STACK_TRAVELS, COLLECT_BY_TABLES },
+		{ SAMPLE_NEEDS_AGENT_WALK, COLLECT_BY_TABLES },
 		{ SAMPLE_FRAME_POINTERS, COLLECT_BY_FRAME_POINTERS },
 		{ SAMPLE_GUESSED, COLLECT_BY_GUESS },
 		{ SAMPLE_GUESSED | SAMPLE_FRAME_POINTERS, COLLECT_BY_GUESS },
@@ -281,11 +281,11 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 	tear_down(&fixture);
 }
 
-RUN_TESTS(TEST(a_sample_says_who_when_and_how_much),
+RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
-	  TEST(a_walk_that_leaves_the_code_is_cut_there),
+	  TEST(a_stack_is_truncated_where_it_leaves_the_mappings),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is), TEST(a_sample_of_an_unknown_process_is_kept),
 	  TEST(equal_ticks_share_all_but_the_sample),
-	  TEST(kernel_frames_stand_at_the_leaf_with_their_names),
+	  TEST(kernel_frames_are_at_the_leaf_with_their_names),
 	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host),
 	  TEST(counts_user_stacks_by_their_least_certain_step))

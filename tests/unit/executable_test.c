@@ -10,7 +10,7 @@
 
 static char self_path[4096];
 
-/* This very program, as /proc/PID/maps tells it: no build id. */
+/* This program, as in /proc/PID/maps: without a build id. */
 static struct executable_claim claim_of_self(void)
 {
 	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
@@ -35,7 +35,7 @@ static str build_id_of_self(void)
 	return (str){ (const char *)elf.build_id, elf.build_id_len };
 }
 
-static void reads_a_file_once_however_it_is_told(void **state)
+static void reads_a_file_once_with_or_without_a_build_id(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 	struct executable_claim claim = claim_of_self();
@@ -51,7 +51,7 @@ static void reads_a_file_once_however_it_is_told(void **state)
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
 	claim.build_id = build_id_of_self();
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
-	claim.pid = UINT32_MAX; /* gone meanwhile: what is known needs no file */
+	claim.pid = UINT32_MAX; /* it is gone, but a cached file needs no open */
 	assert_ptr_equal(executable_take(cache, &claim), by_file);
 	assert_int_equal(cache->opened, 1);
 	assert_int_equal(cache->count, 1);
@@ -59,7 +59,7 @@ static void reads_a_file_once_however_it_is_told(void **state)
 	free(cache);
 }
 
-static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(void **state)
+static void finds_the_file_of_an_exited_process_if_its_identity_is_certain(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 	struct executable_claim claim = claim_of_self();
@@ -67,7 +67,7 @@ static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(voi
 	(void)state;
 	executable_cache_init(cache);
 	claim.pid = UINT32_MAX;
-	claim.inode++; /* another file lay there */
+	claim.inode++; /* another file is at the path */
 	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
 	claim.inode--;
 	assert_true(executable_take(cache, &claim)->segment_count > 0);
@@ -78,7 +78,7 @@ static void finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one(voi
 	free(cache);
 }
 
-static void knows_what_is_no_file(void **state)
+static void anonymous_memory_has_no_executable(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 
@@ -97,7 +97,7 @@ static void knows_what_is_no_file(void **state)
 	free(cache);
 }
 
-/* What a sink was offered, and whether it takes it. */
+/* The files that a sink was offered, and whether it accepts them. */
 struct taker {
 	bool is_full;
 	size_t count;
@@ -147,7 +147,7 @@ static void offers_each_file_once_and_when_there_is_room(void **state)
 	assert_false(executable_cache_left_out(cache)); /* there is still no room */
 	taker.is_full = false;
 	assert_true(executable_cache_left_out(cache));
-	assert_false(executable_cache_left_out(cache)); /* it was told once */
+	assert_false(executable_cache_left_out(cache)); /* the note is cleared */
 
 	struct executable *self = executable_take(cache, &claim);
 
@@ -173,25 +173,26 @@ static struct executable *take_number(struct executable_cache *cache, uint32_t n
 						   .build_id = { (const char *)&number, 4 } });
 }
 
-static void forgets_the_least_recently_mapped_that_nobody_maps(void **state)
+static void evicts_the_least_recently_mapped_unmapped_file(void **state)
 {
 	struct executable_cache *cache = calloc(1, sizeof(*cache));
 
 	(void)state;
 	executable_cache_init(cache);
 
-	struct executable *held = take_number(cache, 1000000);
+	struct executable *kept = take_number(cache, 1000000);
 
 	for (uint32_t i = 0; i < EXECUTABLES_MAX + 10; i++)
 		executable_give(take_number(cache, i));
 	assert_int_equal(cache->count, EXECUTABLES_MAX);
 	assert_int_equal(cache->over_limit, 0);
-	assert_ptr_equal(take_number(cache, 1000000), held);
+	assert_ptr_equal(take_number(cache, 1000000), kept);
 	executable_cache_done(cache);
 	free(cache);
 }
 
-RUN_TESTS(TEST(reads_a_file_once_however_it_is_told),
-	  TEST(finds_the_file_of_a_process_that_is_gone_if_it_is_surely_the_one),
-	  TEST(knows_what_is_no_file), TEST(offers_each_file_once_and_when_there_is_room),
-	  TEST(forgets_the_least_recently_mapped_that_nobody_maps))
+RUN_TESTS(TEST(reads_a_file_once_with_or_without_a_build_id),
+	  TEST(finds_the_file_of_an_exited_process_if_its_identity_is_certain),
+	  TEST(anonymous_memory_has_no_executable),
+	  TEST(offers_each_file_once_and_when_there_is_room),
+	  TEST(evicts_the_least_recently_mapped_unmapped_file))

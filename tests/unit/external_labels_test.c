@@ -2,7 +2,7 @@
 #include "external_labels.h"
 #include "test.h"
 
-static void takes_either_separator_and_sorts(void **state)
+static void accepts_either_separator_and_sorts(void **state)
 {
 	static const char *const texts[] = { "zone=a,rack=7", "rack=7;zone=a",
 					     " zone=a ; rack=7 ;" };
@@ -20,7 +20,7 @@ static void takes_either_separator_and_sorts(void **state)
 	}
 }
 
-static void takes_none_and_values_with_equal_signs(void **state)
+static void accepts_no_labels_and_values_with_equal_signs(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct labels labels;
@@ -33,7 +33,7 @@ static void takes_none_and_values_with_equal_signs(void **state)
 	assert_true(str_eq(labels_get(labels, STR("a")), STR("b=c")));
 }
 
-static void names_what_is_malformed(void **state)
+static void names_the_malformed_label(void **state)
 {
 	static const struct {
 		const char *text, *named;
@@ -55,5 +55,5 @@ static void names_what_is_malformed(void **state)
 	}
 }
 
-RUN_TESTS(TEST(takes_either_separator_and_sorts), TEST(takes_none_and_values_with_equal_signs),
-	  TEST(names_what_is_malformed))
+RUN_TESTS(TEST(accepts_either_separator_and_sorts),
+	  TEST(accepts_no_labels_and_values_with_equal_signs), TEST(names_the_malformed_label))

@@ -6,7 +6,7 @@ static void reads_lists_of_cpus(void **state)
 {
 	static const struct {
 		const char *text;
-		size_t count; /* 0: refused */
+		size_t count; /* 0: rejected */
 		uint32_t last;
 	} rows[] = {
 		{ "0\n", 1, 0 },   { "0-1\n", 2, 1 }, { "0-3,8,10-11\n", 7, 11 }, { "", 0, 0 },
@@ -41,11 +41,11 @@ static void finds_the_cpus_of_this_machine(void **state)
 	assert_int_equal(count, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static void knows_how_deep_the_kernel_looks_into_stacks(void **state)
+static void reads_the_kernels_limit_of_frames(void **state)
 {
 	(void)state;
 	assert_in_range(host_stack_max(), 1, 1 << 20);
 }
 
 RUN_TESTS(TEST(reads_lists_of_cpus), TEST(finds_the_cpus_of_this_machine),
-	  TEST(knows_how_deep_the_kernel_looks_into_stacks))
+	  TEST(reads_the_kernels_limit_of_frames))

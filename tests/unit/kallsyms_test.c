@@ -17,7 +17,7 @@ static const char *const lines[] = {
 	"",
 };
 
-static void names_an_address_by_the_function_that_holds_it(void **state)
+static void finds_the_function_that_contains_an_address(void **state)
 {
 	static const struct {
 		uint64_t address;
@@ -48,7 +48,7 @@ static void names_an_address_by_the_function_that_holds_it(void **state)
 	kallsyms_done(&table);
 }
 
-static void names_nothing_far_from_every_function(void **state)
+static void finds_no_function_far_above_each_symbol(void **state)
 {
 	static const uint64_t addresses[] = { 0, 0xffffffff80ffffff, 0xffffffff90000000,
 					      UINT64_MAX };
@@ -65,7 +65,7 @@ static void names_nothing_far_from_every_function(void **state)
 	kallsyms_done(&table);
 }
 
-static void knows_when_the_kernel_hides_its_addresses(void **state)
+static void detects_that_the_kernel_hides_its_addresses(void **state)
 {
 	struct kallsyms table = { 0 };
 
@@ -77,6 +77,6 @@ static void knows_when_the_kernel_hides_its_addresses(void **state)
 	kallsyms_done(&table);
 }
 
-RUN_TESTS(TEST(names_an_address_by_the_function_that_holds_it),
-	  TEST(names_nothing_far_from_every_function),
-	  TEST(knows_when_the_kernel_hides_its_addresses))
+RUN_TESTS(TEST(finds_the_function_that_contains_an_address),
+	  TEST(finds_no_function_far_above_each_symbol),
+	  TEST(detects_that_the_kernel_hides_its_addresses))

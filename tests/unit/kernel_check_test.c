@@ -5,16 +5,16 @@
 #define ALL  "CapEff:\t000001ffffffffff\nSeccomp:\t0\n"
 #define HOST "         0          0 4294967295\n"
 
-static bool says(str text, const char *what)
+static bool contains(str text, const char *what)
 {
 	return str_find(text, str_from(what)) != SIZE_MAX;
 }
 
-static void refuses_a_kernel_with_its_names_and_the_way_to_insist(void **state)
+static void rejects_a_kernel_and_names_the_override(void **state)
 {
 	static const struct {
 		struct kernel_texts texts;
-		const char *words[3]; /* none: it is not refused */
+		const char *words[3]; /* NULL: the kernel is accepted */
 	} rows[] = {
 		{ { STR("6.1.0-9-amd64"), STR("#1 SMP Debian 6.1.27-1"), STR("") },
 		  { "Linux 6.1.27 (6.1.0-9-amd64)", "freeze", "--allow-unsafe-kernel" } },
@@ -31,11 +31,11 @@ static void refuses_a_kernel_with_its_names_and_the_way_to_insist(void **state)
 
 		assert_int_equal(ok, !rows[i].words[0]);
 		for (size_t j = 0; !ok && j < ARRAY_LEN(rows[i].words); j++)
-			assert_true(says(str_from(err.msg), rows[i].words[j]));
+			assert_true(contains(str_from(err.msg), rows[i].words[j]));
 	}
 }
 
-static void keeps_the_whole_sentence_for_a_long_release(void **state)
+static void does_not_truncate_the_error_of_a_long_release(void **state)
 {
 	struct kernel_texts texts = { .release = STR("6.2.0-1018-azure-fde-with-a-long-tail") };
 	struct err err = { 0 };
@@ -45,11 +45,11 @@ static void keeps_the_whole_sentence_for_a_long_release(void **state)
 	assert_true(str_ends_with(str_from(err.msg), STR("--allow-unsafe-kernel")));
 }
 
-static void names_the_rule_that_forbids(void **state)
+static void explains_which_setting_forbids_bpf(void **state)
 {
 	static const struct {
 		struct kernel_rules rules;
-		const char *words; /* empty: no rule that we know of */
+		const char *words; /* empty: no known obstacle */
 	} rows[] = {
 		{ { STR("none integrity [confidentiality]\n"), STR(ALL), STR("2\n"), STR(HOST) },
 		  "locked down (lockdown=confidentiality)" },
@@ -78,7 +78,7 @@ static void names_the_rule_that_forbids(void **state)
 		str obstacle = kernel_obstacle(&rows[i].rules, &arena);
 
 		assert_int_equal(obstacle.len > 0, rows[i].words[0] != 0);
-		assert_true(says(obstacle, rows[i].words));
+		assert_true(contains(obstacle, rows[i].words));
 	}
 }
 
@@ -90,6 +90,6 @@ static void runs_on_the_kernel_of_this_machine(void **state)
 	assert_true(kernel_check(true, &err));
 }
 
-RUN_TESTS(TEST(refuses_a_kernel_with_its_names_and_the_way_to_insist),
-	  TEST(keeps_the_whole_sentence_for_a_long_release), TEST(names_the_rule_that_forbids),
-	  TEST(runs_on_the_kernel_of_this_machine))
+RUN_TESTS(TEST(rejects_a_kernel_and_names_the_override),
+	  TEST(does_not_truncate_the_error_of_a_long_release),
+	  TEST(explains_which_setting_forbids_bpf), TEST(runs_on_the_kernel_of_this_machine))

@@ -5,7 +5,7 @@
 #define DEBIAN(version) "#1 SMP PREEMPT_DYNAMIC Debian " version " (2023-05-08)"
 #define UBUNTU          "#26-Ubuntu SMP PREEMPT_DYNAMIC Thu Jul 13 16:27:29 UTC 2023"
 
-/* What machines of these distributions say. */
+/* Texts from machines of these distributions. */
 static const struct {
 	const char *release, *version, *signature;
 	struct kernel_version is;
@@ -66,7 +66,7 @@ static const struct {
 	{ "5.9.16", "#1 Debian GNU/Linux", "Ubuntu 1", { 5, 9, 16 }, KERNEL_TOO_OLD },
 };
 
-static void finds_upstreams_version_beneath_a_distributions(void **state)
+static void finds_the_upstream_version_of_a_distributions_kernel(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
@@ -83,7 +83,7 @@ static void finds_upstreams_version_beneath_a_distributions(void **state)
 	}
 }
 
-static void judges_each_side_of_a_border(void **state)
+static void judges_the_versions_on_each_side_of_a_bound(void **state)
 {
 	static const struct {
 		struct kernel_version is;
@@ -104,7 +104,7 @@ static void judges_each_side_of_a_border(void **state)
 		assert_int_equal(kernel_version_judge(rows[i].is), rows[i].verdict);
 }
 
-static void tells_no_version_of_what_has_none(void **state)
+static void finds_no_version_in_texts_without_one(void **state)
 {
 	static const char *const releases[] = { "", "linux", "6", "6.", ".6", "99999999.1", "6.x" };
 
@@ -117,5 +117,6 @@ static void tells_no_version_of_what_has_none(void **state)
 	}
 }
 
-RUN_TESTS(TEST(finds_upstreams_version_beneath_a_distributions), TEST(judges_each_side_of_a_border),
-	  TEST(tells_no_version_of_what_has_none))
+RUN_TESTS(TEST(finds_the_upstream_version_of_a_distributions_kernel),
+	  TEST(judges_the_versions_on_each_side_of_a_bound),
+	  TEST(finds_no_version_in_texts_without_one))

@@ -19,7 +19,7 @@ static void replaces_what_a_new_mapping_covers(void **state)
 		size_t len;
 		struct {
 			uint64_t address, start, offset;
-			int file; /* -1: nothing there */
+			int file; /* -1: no mapping */
 		} finds[3];
 	} rows[] = {
 		{ 0x2000,
@@ -110,7 +110,7 @@ static void is_bounded(void **state)
 	mappings_done(&mappings);
 }
 
-static void tells_code_that_takes_the_place_of_another_files(void **state)
+static void detects_code_that_replaces_code_of_another_file(void **state)
 {
 	static const struct {
 		uint64_t start, end;
@@ -131,10 +131,10 @@ static void tells_code_that_takes_the_place_of_another_files(void **state)
 		struct executable *file = rows[i].file < 0 ? NULL : &files[rows[i].file];
 		struct mapping mapping = { rows[i].start, rows[i].end, 0, file };
 
-		assert_int_equal(mappings_recasts(&mappings, &mapping), rows[i].recasts);
+		assert_int_equal(mappings_replaces_code(&mappings, &mapping), rows[i].recasts);
 	}
 	mappings_done(&mappings);
 }
 
 RUN_TESTS(TEST(replaces_what_a_new_mapping_covers), TEST(copies_hold_references_of_their_own),
-	  TEST(tells_code_that_takes_the_place_of_another_files), TEST(is_bounded))
+	  TEST(detects_code_that_replaces_code_of_another_file), TEST(is_bounded))

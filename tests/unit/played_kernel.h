@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * played_kernel - the kernel that the BPF programs ask, played by a test that includes this: a
+ * played_kernel - simulates the kernel for the BPF programs, in the test that includes this: a
  * task, its registers and stack, maps and a ring.
  *
  *     each_program(state);     the program that loops, or the one that calls itself on: BOTH(claim)
- *     tick(100, 100, 16);      of a process and a thread, with so many bytes of kernel stack
+ *     tick(100, 100, 16);      of a process and a thread, with this number of bytes of kernel stack
  *     assert_int_equal(sent->user_frames, 3);
  *
  * It includes the programs themselves, compiled for the host.
@@ -49,10 +49,10 @@ static union {
 static int segment;
 static uint32_t known_tgid;
 static struct scratch made;
-static struct remembered remembered_rules;
+static struct rule_cache cached_rules;
 static uint8_t sent_bytes_of[SAMPLE_BYTES_MAX];
 static struct sample_record *sent = (void *)sent_bytes_of;
-static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_held;
+static uint64_t pid_tgid, now_ns, sent_bytes, counted[SAMPLER_COUNT_COUNT], ring_used;
 static uint8_t continued_bytes_of[CONTINUED_MAX][SAMPLE_BYTES_MAX];
 static uint32_t continued; /* records, of the sample that was sent last */
 static long kernel_bytes;
@@ -141,8 +141,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return index == SEGMENT ? &segment : NULL;
 	if (map == &segment)
 		return index == PAGE % UNWIND_SEGMENT_PAGES ? &mappings : NULL;
-	if (map == &remembered)
-		return &remembered_rules;
+	if (map == &rule_cache)
+		return &cached_rules;
 	assert_true(map == &scratches);
 	return &made;
 }
@@ -157,7 +157,7 @@ long bpf_loop(uint32_t rounds, void *callback, void *data, uint64_t flags)
 			break;
 	return 0;
 }
-/* It does not come back, unless there were too many. */
+/* It returns only if the limit of tail calls is reached. */
 long bpf_tail_call(void *ctx, void *programs, uint32_t index)
 {
 	assert_true(programs == &calls);
@@ -171,7 +171,7 @@ long bpf_tail_call(void *ctx, void *programs, uint32_t index)
 uint64_t bpf_ringbuf_query(void *ring, uint64_t flags)
 {
 	assert_true(ring == &samples);
-	return flags == BPF_RB_RING_SIZE ? RING_BYTES : ring_held;
+	return flags == BPF_RB_RING_SIZE ? RING_BYTES : ring_used;
 }
 long bpf_ringbuf_output(void *ring, void *data, uint64_t size, uint64_t flags)
 {
@@ -200,7 +200,7 @@ static inline void set_registers(uint64_t pc, uint64_t sp, uint64_t fp)
 #endif
 }
 
-/* A stack of so many frames, each with a frame pointer and two words more; the last has none. */
+/* A stack of `frames` frames, each with a frame pointer and two words more; the last has none. */
 static inline void set_stack(uint32_t frames)
 {
 	memset(stack, 0, sizeof(stack));
@@ -218,14 +218,14 @@ static inline void set_stack(uint32_t frames)
 static inline void set_up_tick(void)
 {
 	memset(&counted, 0, sizeof(counted));
-	memset(&made, 0xee, sizeof(made)); /* what the tick before left there */
-	made.travels_at_ns = made.travels_left_ns = 0;
+	memset(&made, 0xee, sizeof(made)); /* left over from the tick before */
+	made.ship_tokens_at_ns = made.ship_tokens_ns = 0;
 	memset(sent_bytes_of, 0, sizeof(sent_bytes_of));
 	sent_bytes = 0;
 	tail_calls = 0;
 	reads = lookups = 0;
 	now_ns = 1000;
-	ring_held = 0;
+	ring_used = 0;
 }
 
 static inline void tick(uint32_t tgid, uint32_t tid, long kernel)
@@ -248,7 +248,7 @@ static inline void each_program(void **state)
 {
 	by_calls = *state != NULL;
 	has_task_pt_regs = may_guess = true;
-	all_travel = false;
+	ship_all_stacks = false;
 	is_known_process = true;
 	known_tgid = 100;
 	set_stack(3);

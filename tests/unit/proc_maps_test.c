@@ -12,7 +12,7 @@ static const char text[] =
 	"7f0000006000-7f0000005000 r-xp 00000000 00:00 0\n"
 	"7ffd8c9f2000-7ffd8c9f4000 r-xp 00000000 00:00 0                          [vdso]";
 
-static void gives_the_executable_mappings_and_passes_over_the_rest(void **state)
+static void returns_the_executable_mappings_and_skips_others(void **state)
 {
 	static const struct {
 		uint64_t start, file_offset, inode;
@@ -39,4 +39,4 @@ static void gives_the_executable_mappings_and_passes_over_the_rest(void **state)
 	assert_false(proc_maps_next(&rest, &map));
 }
 
-RUN_TESTS(TEST(gives_the_executable_mappings_and_passes_over_the_rest))
+RUN_TESTS(TEST(returns_the_executable_mappings_and_skips_others))

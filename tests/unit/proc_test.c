@@ -2,7 +2,7 @@
 #include "proc.h"
 #include "test.h"
 
-static void reads_stat_whatever_the_name_holds(void **state)
+static void reads_stat_with_any_characters_in_the_name(void **state)
 {
 	struct proc_stat stat;
 
@@ -18,7 +18,7 @@ static void reads_stat_whatever_the_name_holds(void **state)
 	assert_false(proc_stat_parse(STR(""), &stat));
 }
 
-static void reads_of_itself(void **state)
+static void reads_its_own_process(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct proc_stat stat;
@@ -33,4 +33,4 @@ static void reads_of_itself(void **state)
 	assert_int_equal(proc_read(&arena, UINT32_MAX, "maps", 1 << 20).len, 0);
 }
 
-RUN_TESTS(TEST(reads_stat_whatever_the_name_holds), TEST(reads_of_itself))
+RUN_TESTS(TEST(reads_stat_with_any_characters_in_the_name), TEST(reads_its_own_process))

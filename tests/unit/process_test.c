@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events go in as the side band tells them, with pids that no process has: nothing is in /proc for
+ * Events go in as sideband events, with pids that no process has: nothing is in /proc for
  * them. What must be read from /proc is asked about this test itself.
  */
 #include "agent_limits.h"
@@ -78,7 +78,7 @@ static const char *path_at(const struct process *process, uint64_t address)
 	return mapping && mapping->executable ? mapping->executable->path : "";
 }
 
-static void a_fork_inherits_and_then_goes_its_own_way(void **state)
+static void a_fork_inherits_and_then_changes_independently(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -94,7 +94,7 @@ static void a_fork_inherits_and_then_goes_its_own_way(void **state)
 	assert_string_equal(child->image->exe, "/bin/parent");
 }
 
-static void exec_begins_a_new_program_named_by_what_it_maps_first(void **state)
+static void exec_begins_a_program_named_by_its_first_mapping(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -106,7 +106,7 @@ static void exec_begins_a_new_program_named_by_what_it_maps_first(void **state)
 	assert_string_equal(sampled(PARENT, 5, 1)->image->exe, "/bin/new");
 }
 
-static void while_exec_is_at_work_the_registers_are_the_old_programs(void **state)
+static void during_exec_the_old_mappings_are_used(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -149,7 +149,7 @@ static void exec_ends_the_other_threads(void **state)
 	assert_int_equal(table.count, 0);
 }
 
-static void a_pid_that_comes_again_is_another_process(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -164,7 +164,7 @@ static void a_pid_that_comes_again_is_another_process(void **state)
 	assert_int_equal(table.count, 1);
 }
 
-static void a_pid_that_comes_again_unseen_is_told_by_its_start(void **state)
+static void a_reused_pid_is_recognized_by_its_start(void **state)
 {
 	(void)state;
 	execs(PARENT, 1);
@@ -182,11 +182,11 @@ static struct process *sampled_self(uint64_t exec_id)
 	return sampled((uint32_t)getpid(), stat.start_ticks * 10000000 + 1234567, exec_id);
 }
 
-static void what_nobody_told_of_is_read_from_proc(void **state)
+static void a_process_without_events_is_read_from_proc(void **state)
 {
 	(void)state;
 	struct process *self = sampled_self(3);
-	uint64_t here = (uint64_t)(uintptr_t)what_nobody_told_of_is_read_from_proc;
+	uint64_t here = (uint64_t)(uintptr_t)a_process_without_events_is_read_from_proc;
 
 	assert_true(str_ends_with(str_from(self->image->exe), STR("process_test")));
 	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
@@ -196,18 +196,18 @@ static void what_nobody_told_of_is_read_from_proc(void **state)
 	assert_int_equal(table.scanned, 1);
 }
 
-static void an_exec_that_was_not_told_is_seen_by_its_count(void **state)
+static void an_exec_without_event_is_detected_by_its_count(void **state)
 {
 	(void)state;
 	sampled_self(3);
-	execs((uint32_t)getpid(), 50); /* told: the count goes along */
+	execs((uint32_t)getpid(), 50); /* with an event, which raises the count */
 	sampled_self(4);
 	assert_int_equal(table.scanned, 1);
 	sampled_self(5);
 	assert_int_equal(table.scanned, 2);
 }
 
-static void a_scan_finds_us_and_ends_what_is_not_there(void **state)
+static void a_scan_finds_this_process_and_ends_missing_ones(void **state)
 {
 	(void)state;
 	forks(1, PARENT, PARENT);
@@ -217,7 +217,7 @@ static void a_scan_finds_us_and_ends_what_is_not_there(void **state)
 	assert_null(sampled(PARENT, 5, 1)->image);
 }
 
-static void a_sweep_ends_what_is_no_process_any_more(void **state)
+static void a_sweep_ends_processes_that_do_not_exist(void **state)
 {
 	(void)state;
 	sampled_self(1);
@@ -227,7 +227,7 @@ static void a_sweep_ends_what_is_no_process_any_more(void **state)
 	assert_int_equal(table.count, 1);
 }
 
-static void a_child_in_its_parents_memory_tells_when_the_parent_began(void **state)
+static void a_vfork_child_sets_the_start_of_its_parent(void **state)
 {
 	struct sample_record record = {
 		.tgid = CHILD, .start_ns = 9, .exec_id = 4, .owner_start_ns = 5
@@ -235,7 +235,7 @@ static void a_child_in_its_parents_memory_tells_when_the_parent_began(void **sta
 	struct process *child, *owner;
 
 	(void)state;
-	execs(PARENT, 1); /* of which no sample has told anything */
+	execs(PARENT, 1); /* no sample of it yet */
 	forks(PARENT, CHILD, CHILD);
 	child = process_of_sample(&table, &record, 1000);
 	owner = process_owner(&table, child, &record);
@@ -270,18 +270,18 @@ static void is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_A_TABLE(a_fork_inherits_and_then_goes_its_own_way),
-		IN_A_TABLE(exec_begins_a_new_program_named_by_what_it_maps_first),
-		IN_A_TABLE(while_exec_is_at_work_the_registers_are_the_old_programs),
+		IN_A_TABLE(a_fork_inherits_and_then_changes_independently),
+		IN_A_TABLE(exec_begins_a_program_named_by_its_first_mapping),
+		IN_A_TABLE(during_exec_the_old_mappings_are_used),
 		IN_A_TABLE(a_process_lives_until_its_last_thread_ends),
 		IN_A_TABLE(exec_ends_the_other_threads),
-		IN_A_TABLE(a_pid_that_comes_again_is_another_process),
-		IN_A_TABLE(a_pid_that_comes_again_unseen_is_told_by_its_start),
-		IN_A_TABLE(what_nobody_told_of_is_read_from_proc),
-		IN_A_TABLE(an_exec_that_was_not_told_is_seen_by_its_count),
-		IN_A_TABLE(a_scan_finds_us_and_ends_what_is_not_there),
-		IN_A_TABLE(a_sweep_ends_what_is_no_process_any_more),
-		IN_A_TABLE(a_child_in_its_parents_memory_tells_when_the_parent_began),
+		IN_A_TABLE(a_reused_pid_is_another_process),
+		IN_A_TABLE(a_reused_pid_is_recognized_by_its_start),
+		IN_A_TABLE(a_process_without_events_is_read_from_proc),
+		IN_A_TABLE(an_exec_without_event_is_detected_by_its_count),
+		IN_A_TABLE(a_scan_finds_this_process_and_ends_missing_ones),
+		IN_A_TABLE(a_sweep_ends_processes_that_do_not_exist),
+		IN_A_TABLE(a_vfork_child_sets_the_start_of_its_parent),
 		IN_A_TABLE(is_bounded),
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_walk_stand.h"
 
-static void takes_a_record_only_if_it_is_as_long_as_it_says(void **state)
+static void accepts_a_record_only_if_its_length_matches_its_counts(void **state)
 {
 	static const uint64_t stack[] = { 1, 2 };
 	uint64_t found = 0x400000;
@@ -10,7 +10,7 @@ static void takes_a_record_only_if_it_is_as_long_as_it_says(void **state)
 	set_up();
 
 	const struct sample_record *record =
-		travel(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+		shipped(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
 	size_t bytes = sample_bytes(record);
 
 	for (size_t len = 0; len < bytes; len++)
@@ -32,4 +32,4 @@ static void takes_a_record_only_if_it_is_as_long_as_it_says(void **state)
 	assert_null(sample_parse(record, sample_bytes(record)));
 }
 
-RUN_TESTS(TEST(takes_a_record_only_if_it_is_as_long_as_it_says))
+RUN_TESTS(TEST(accepts_a_record_only_if_its_length_matches_its_counts))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The BPF programs themselves, compiled for the host: what a tick tells, and what is counted.
+ * The BPF programs themselves, compiled for the host: the record of a tick, and the counters.
  */
 #include "played_kernel.h"
 
@@ -55,7 +55,7 @@ static void reads_frames_that_are_not_aligned(void **state)
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
 }
 
-static void looks_a_process_up_once_while_lists_are_as_they_were(void **state)
+static void looks_a_process_up_once_while_lists_are_unchanged(void **state)
 {
 	each_program(state);
 	tick(100, 101, 16);
@@ -84,7 +84,7 @@ static void looks_up_a_process_that_has_done_an_exec(void **state)
 	assert_int_equal(sent->user_frames, 3);
 }
 
-static void tells_the_process_by_its_leader_and_the_thread_by_itself(void **state)
+static void records_the_process_of_the_leader_and_the_thread_itself(void **state)
 {
 	each_program(state);
 	tick(100, 101, 16);
@@ -117,7 +117,7 @@ static void keeps_a_kernel_thread_and_asks_for_no_user_stack(void **state)
 	assert_int_equal(sent->user_end, USER_END_NONE);
 }
 
-static void keeps_a_process_at_its_end_that_has_no_memory_any_more(void **state)
+static void keeps_an_exiting_process_without_memory(void **state)
 {
 	each_program(state);
 	task.mm = NULL;
@@ -152,7 +152,7 @@ static void has_no_user_stack_of_a_thread_that_never_was_in_user_mode(void **sta
 	assert_int_equal(sent->user_end, USER_END_NONE);
 }
 
-static void finds_the_registers_where_no_helper_tells_them(void **state)
+static void finds_the_registers_without_the_helper(void **state)
 {
 	each_program(state);
 	has_task_pt_regs = false;
@@ -175,7 +175,7 @@ static void keeps_a_32bit_process_without_its_user_stack(void **state)
 	tick(100, 100, 16);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.user_32bit", counted[CUT_USER_32BIT], 1);
+	REASON_MOVED("agent.user_32bit", counted[TRUNCATED_USER_32BIT], 1);
 	assert_int_equal(sent->kernel_frames, 2);
 	assert_int_equal(sent->user_frames, 0);
 	assert_int_equal(sent->user_end, USER_END_32BIT);
@@ -188,14 +188,14 @@ static void keeps_a_process_whose_stacks_cannot_be_read(void **state)
 	tick(100, 100, -14);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.user_no_table", counted[CUT_USER_NO_TABLE], 1);
+	REASON_MOVED("agent.user_no_table", counted[TRUNCATED_USER_NO_TABLE], 1);
 	assert_int_equal(sent->kernel_frames, 0);
-	assert_int_equal(sent->user_frames, 1); /* where it stands is known */
+	assert_int_equal(sent->user_frames, 1); /* its program counter is known */
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 }
 
 /* The memory is the new program's already, and the registers are still the old one's. */
-static void tells_a_process_in_the_middle_of_an_exec(void **state)
+static void detects_a_process_during_exec(void **state)
 {
 	for (int i = 0; i < 2; i++) {
 		each_program(state);
@@ -206,8 +206,8 @@ static void tells_a_process_in_the_middle_of_an_exec(void **state)
 		task.in_execve = false;
 
 		assert_int_equal(counted[TICK_SENT], 1);
-		REASON_MOVED("agent.user_exec", counted[CUT_USER_EXEC], 1);
-		assert_int_equal(counted[CUT_USER_NO_TABLE] + counted[STACK_STAYED], 0);
+		REASON_MOVED("agent.user_exec", counted[TRUNCATED_USER_EXEC], 1);
+		assert_int_equal(counted[TRUNCATED_USER_NO_TABLE] + counted[STACK_NOT_SHIPPED], 0);
 		assert_int_equal(sent->user_end, USER_END_EXEC);
 		assert_int_equal(sent->flags, 0);
 		assert_int_equal(sent->user_frames, 1); /* where exec was called */
@@ -215,7 +215,7 @@ static void tells_a_process_in_the_middle_of_an_exec(void **state)
 	}
 }
 
-static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state)
+static void walks_a_process_whose_exec_has_not_replaced_its_memory_yet(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -226,31 +226,31 @@ static void walks_a_process_whose_exec_has_not_taken_its_memory_yet(void **state
 	task.in_execve = false;
 
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
-	assert_true(sent->stack_bytes > 0); /* the agent goes on with it */
-	assert_int_equal(counted[CUT_USER_EXEC], 0);
+	assert_true(sent->stack_bytes > 0); /* the agent will walk it */
+	assert_int_equal(counted[TRUNCATED_USER_EXEC], 0);
 }
 
-static void counts_a_kernel_stack_that_fills_its_room_as_cut(void **state)
+static void counts_a_kernel_stack_that_fills_its_room_as_truncated(void **state)
 {
 	each_program(state);
 	tick(100, 100, KERNEL_ROOM);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	REASON_MOVED("agent.kernel_too_deep", counted[CUT_KERNEL_TOO_DEEP], 1);
+	REASON_MOVED("agent.kernel_too_deep", counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 	assert_int_equal(sent->user_frames, 3);
 }
 
 /* kernel.perf_event_max_stack may be lower than our room. */
-static void counts_a_stack_that_the_kernel_itself_cuts(void **state)
+static void counts_a_stack_that_the_kernel_itself_truncates(void **state)
 {
 	each_program(state);
 	frames_max = 16;
 	tick(100, 100, 16 * sizeof(uint64_t));
-	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 	tick(100, 100, 15 * sizeof(uint64_t));
 	frames_max = KERNEL_FRAMES_MAX;
 
-	assert_int_equal(counted[CUT_KERNEL_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_KERNEL_TOO_DEEP], 1);
 }
 
 static void walks_512_frames_in_a_loop_and_231_by_calls(void **state)
@@ -265,10 +265,10 @@ static void walks_512_frames_in_a_loop_and_231_by_calls(void **state)
 	assert_int_equal(sent->user_frames, most);
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
 	assert_int_equal(sent->frames[sent->kernel_frames + most - 1], CODE_AT + most - 1);
-	assert_int_equal(counted[CUT_USER_TOO_DEEP], 0);
+	assert_int_equal(counted[TRUNCATED_USER_TOO_DEEP], 0);
 }
 
-static void counts_a_user_stack_that_is_deeper_as_cut(void **state)
+static void counts_a_user_stack_that_is_deeper_as_truncated(void **state)
 {
 	each_program(state);
 
@@ -278,7 +278,7 @@ static void counts_a_user_stack_that_is_deeper_as_cut(void **state)
 	tick(100, 100, KERNEL_ROOM);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	assert_int_equal(counted[CUT_USER_TOO_DEEP], 1);
+	assert_int_equal(counted[TRUNCATED_USER_TOO_DEEP], 1);
 	assert_int_equal(sent->user_frames, most);
 	assert_int_equal(sent->user_end, USER_END_TOO_DEEP);
 	if (!by_calls)
@@ -314,22 +314,22 @@ int main(void)
 		BOTH(reads_many_frames_of_the_stack_at_once),
 		BOTH(reads_word_by_word_where_the_stack_ends),
 		BOTH(reads_frames_that_are_not_aligned),
-		BOTH(looks_a_process_up_once_while_lists_are_as_they_were),
+		BOTH(looks_a_process_up_once_while_lists_are_unchanged),
 		BOTH(looks_up_a_process_that_has_done_an_exec),
-		BOTH(tells_the_process_by_its_leader_and_the_thread_by_itself),
+		BOTH(records_the_process_of_the_leader_and_the_thread_itself),
 		BOTH(keeps_a_kernel_thread_and_asks_for_no_user_stack),
-		BOTH(keeps_a_process_at_its_end_that_has_no_memory_any_more),
+		BOTH(keeps_an_exiting_process_without_memory),
 		BOTH(asks_for_no_kernel_stack_of_a_tick_in_user_mode),
 		BOTH(has_no_user_stack_of_a_thread_that_never_was_in_user_mode),
-		BOTH(finds_the_registers_where_no_helper_tells_them),
+		BOTH(finds_the_registers_without_the_helper),
 		BOTH(keeps_a_32bit_process_without_its_user_stack),
 		BOTH(keeps_a_process_whose_stacks_cannot_be_read),
-		BOTH(tells_a_process_in_the_middle_of_an_exec),
-		BOTH(walks_a_process_whose_exec_has_not_taken_its_memory_yet),
-		BOTH(counts_a_kernel_stack_that_fills_its_room_as_cut),
-		BOTH(counts_a_stack_that_the_kernel_itself_cuts),
+		BOTH(detects_a_process_during_exec),
+		BOTH(walks_a_process_whose_exec_has_not_replaced_its_memory_yet),
+		BOTH(counts_a_kernel_stack_that_fills_its_room_as_truncated),
+		BOTH(counts_a_stack_that_the_kernel_itself_truncates),
 		BOTH(walks_512_frames_in_a_loop_and_231_by_calls),
-		BOTH(counts_a_user_stack_that_is_deeper_as_cut),
+		BOTH(counts_a_user_stack_that_is_deeper_as_truncated),
 		BOTH(counts_a_full_ring_as_lost_and_nothing_else),
 		BOTH(skips_idle_but_counts_it),
 	};

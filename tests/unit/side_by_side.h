@@ -52,7 +52,7 @@ static inline int side_by_side_run(const struct CMUnitTest *tests, size_t count)
 
 	assert_true(count <= SIDE_BY_SIDE_MAX);
 	printf("1..%zu\n", count);
-	fflush(stdout); /* or each child says it again */
+	fflush(stdout); /* else each child prints it again */
 	for (size_t i = 0; i < count; i++) {
 		outputs[i] = tmpfile();
 		assert_non_null(outputs[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * This program's own stacks, as they would travel; libgcc's unwinder walks beside us (backtrace()).
+ * This program's own stacks, as they would be shipped; libgcc's unwinder walks them too
+ * (backtrace()).
  */
 #include "object/elf_file.h"
 #include "object/unwind_build.h"
@@ -157,8 +158,8 @@ __attribute__((noinline)) static void through_an_aligned_frame(void)
 }
 
 /*
- * libgcc tells of a frame that a signal interrupted, and of the signal's, where they stand. Under
- * sanitizers its first frame is theirs.
+ * libgcc reports the frame that a signal interrupted, and the signal's, with their exact addresses.
+ * Under sanitizers its first frame is theirs.
  */
 static void assert_same_as_libgcc(size_t interrupted)
 {

@@ -3,7 +3,7 @@
  * stack_walk_stand - records as they come out of the ring, and pages of tables to walk them by.
  *
  *     set_up();
- *     record = travel(found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+ *     record = shipped(found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
  *     again = walk_with(record, mappings, count);
  */
 #pragma once
@@ -53,9 +53,9 @@ static inline uint32_t add_pages(const uint8_t *first, size_t count)
 }
 
 /* A record whose walk in BPF found these frames, leaf first, and its stack. */
-static inline const struct sample_record *travel(const uint64_t *found, uint16_t found_count,
-						 enum user_end end, const uint64_t *stack,
-						 uint16_t stack_bytes)
+static inline const struct sample_record *shipped(const uint64_t *found, uint16_t found_count,
+						  enum user_end end, const uint64_t *stack,
+						  uint16_t stack_bytes)
 {
 	struct sample_registers registers = { .pc = found[0] };
 
@@ -65,7 +65,7 @@ static inline const struct sample_record *travel(const uint64_t *found, uint16_t
 	sent.record.user_frames = found_count;
 	sent.record.user_end = (uint16_t)end;
 	sent.record.stack_bytes = stack_bytes;
-	sent.record.flags = SAMPLE_STACK_TRAVELS | SAMPLE_FRAME_POINTERS;
+	sent.record.flags = SAMPLE_NEEDS_AGENT_WALK | SAMPLE_FRAME_POINTERS;
 	sent.record.frames[0] = 0xffffffff81000000;
 	memcpy(sent.record.frames + 1, found, found_count * sizeof(*found));
 	memcpy(sent.bytes + sample_tail_at(&sent.record), &registers, sizeof(registers));

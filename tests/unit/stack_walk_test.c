@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stacks that travelled, drawn up by hand.
+ * Shipped stacks, written by hand.
  */
 #include "object/unwind_writer.h"
 #include "stack_walk_stand.h"
 
 /*
  * By hand: a program at 0x400000, whose functions are 0x100 bytes long and have frames of 16 bytes;
- * from 0x400400 on is its root, and 0x400500 tells no row.
+ * from 0x400400 on is its root, and 0x400500 has no row.
  */
 enum { CODE = 0x400000, ROOT = 0x400, NO_ROW = 0x500, TABLELESS = 0x500000, GENERATED = 0x600000 };
 
@@ -69,7 +69,7 @@ static void walks_by_the_rows_of_a_table_to_the_root(void **state)
 	draw_table(&arena);
 
 	const struct sample_record *again =
-		walk_by_hand(travel(found, 1, USER_END_NO_TABLE, stack, sizeof(stack)));
+		walk_by_hand(shipped(found, 1, USER_END_NO_TABLE, stack, sizeof(stack)));
 
 	assert_user_frames(again, frames, ARRAY_LEN(frames));
 	assert_int_equal(again->user_end, USER_END_COMPLETE);
@@ -79,7 +79,7 @@ static void walks_by_the_rows_of_a_table_to_the_root(void **state)
 	assert_int_equal(walk.missing, 0);
 }
 
-static void replaces_frames_that_were_astray(void **state)
+static void replaces_wrong_frames(void **state)
 {
 	static const uint64_t stack[] = { 1, CODE + 0x410, 2, 3 };
 	static const uint64_t found[] = { CODE + 0x20, CODE + 0x333, CODE + 0x222, 0x1234 };
@@ -91,13 +91,13 @@ static void replaces_frames_that_were_astray(void **state)
 	draw_table(&arena);
 
 	const struct sample_record *again =
-		walk_by_hand(travel(found, 4, USER_END_COMPLETE, stack, sizeof(stack)));
+		walk_by_hand(shipped(found, 4, USER_END_COMPLETE, stack, sizeof(stack)));
 
 	assert_user_frames(again, frames, ARRAY_LEN(frames));
 	assert_int_equal(again->user_end, USER_END_COMPLETE);
 }
 
-static void says_how_the_walk_ended(void **state)
+static void reports_how_the_walk_ended(void **state)
 {
 	static const struct {
 		uint64_t back; /* where the leaf returns to */
@@ -121,7 +121,7 @@ static void says_how_the_walk_ended(void **state)
 		set_up();
 
 		const struct sample_record *again =
-			walk_by_hand(travel(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack)));
+			walk_by_hand(shipped(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack)));
 
 		assert_ptr_not_equal(again, &sent.record);
 		assert_int_equal(again->user_end, rows[i].end);
@@ -129,7 +129,7 @@ static void says_how_the_walk_ended(void **state)
 	}
 }
 
-static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
+static void keeps_frames_found_by_frame_pointers_without_a_table(void **state)
 {
 	static const uint64_t stack[] = { 1, TABLELESS + 0x20 };
 	static const uint64_t found[] = { CODE + 0x20, TABLELESS + 0x20, TABLELESS + 0x30 };
@@ -140,15 +140,15 @@ static void keeps_what_frame_pointers_found_where_no_table_is(void **state)
 	draw_table(&arena);
 
 	const struct sample_record *record =
-		travel(found, 3, USER_END_COMPLETE, stack, sizeof(stack));
+		shipped(found, 3, USER_END_COMPLETE, stack, sizeof(stack));
 
 	assert_ptr_equal(walk_by_hand(record), record);
 	assert_int_equal(walk.kept, 1);
-	assert_int_equal(walk.missing, TABLELESS + 0x20 - 1); /* whose table would lead on */
+	assert_int_equal(walk.missing, TABLELESS + 0x20 - 1); /* its table is needed */
 }
 
-/* Pages below its bytes that nobody has written to were not there, and did not travel. */
-static void walks_a_stack_whose_first_pages_were_not_there(void **state)
+/* Pages below its bytes that were never written to were absent, and were not shipped. */
+static void walks_a_stack_whose_first_pages_were_absent(void **state)
 {
 	static const uint64_t stack[] = { CODE + 0x120, 2, CODE + 0x410, 3 };
 	static const uint64_t found[] = { CODE + 0x20 };
@@ -159,7 +159,7 @@ static void walks_a_stack_whose_first_pages_were_not_there(void **state)
 	(void)state;
 	set_up();
 	draw_table(&arena);
-	travel(found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+	shipped(found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
 	sent.record.flags |= 1 << SAMPLE_SKIPPED_AT;
 	set_stack_pointer(STACK + SAMPLE_STACK_PIECE - 8);
 	again = walk_by_hand(&sent.record);
@@ -170,14 +170,14 @@ static void walks_a_stack_whose_first_pages_were_not_there(void **state)
 	assert_int_equal(walk_by_hand(&sent.record)->user_end, USER_END_READ_FAULT);
 
 	set_up(); /* and frame pointers had led around it */
-	travel(frames, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	shipped(frames, 3, USER_END_COMPLETE, stack, sizeof(stack));
 	sent.record.flags |= 1 << SAMPLE_SKIPPED_AT;
 	set_stack_pointer(STACK + SAMPLE_STACK_PIECE - 16);
 	assert_ptr_equal(walk_by_hand(&sent.record), &sent.record);
 }
 
-/* The code that is looked at there does not travel. */
-static void keeps_what_was_guessed_in_generated_code(void **state)
+/* A guess needs the code there, which is not shipped. */
+static void keeps_frames_guessed_in_generated_code(void **state)
 {
 	static const uint64_t stack[] = { 1, GENERATED + 0x20, 0x1234, CODE + 0x410 };
 	static const uint64_t found[] = { CODE + 0x20, GENERATED + 0x20, CODE + 0x410 };
@@ -188,15 +188,15 @@ static void keeps_what_was_guessed_in_generated_code(void **state)
 	(void)state;
 	set_up();
 	draw_table(&arena);
-	record = travel(found, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	record = shipped(found, 3, USER_END_COMPLETE, stack, sizeof(stack));
 	assert_ptr_equal(walk_by_hand(record), record);
 
-	record = travel(others, 3, USER_END_COMPLETE, stack, sizeof(stack));
+	record = shipped(others, 3, USER_END_COMPLETE, stack, sizeof(stack));
 	assert_int_equal(walk_by_hand(record)->user_frames, 2); /* that came there by mistake */
 }
 
 /* The stack begins in the middle of a page: three pieces are less than three pages. */
-static void a_stack_longer_than_what_travels_is_too_deep(void **state)
+static void a_stack_longer_than_the_shipped_bytes_is_too_deep(void **state)
 {
 	enum { BYTES = SAMPLE_STACK_BYTES_MAX };
 	static uint64_t stack[BYTES / 8];
@@ -210,19 +210,20 @@ static void a_stack_longer_than_what_travels_is_too_deep(void **state)
 		stack[i] = CODE + 0x120;
 
 	const struct sample_record *again =
-		walk_by_hand(travel(&found, 1, USER_END_NO_TABLE, stack, BYTES));
+		walk_by_hand(shipped(&found, 1, USER_END_NO_TABLE, stack, BYTES));
 
 	assert_int_equal(again->user_end, USER_END_TOO_DEEP);
 	assert_int_equal(again->user_frames, USER_FRAMES_MAX);
 
 	sent.record.stack_bytes = 0;
-	again = walk_by_hand(travel(&found, 1, USER_END_NO_TABLE, stack, 4096));
+	again = walk_by_hand(shipped(&found, 1, USER_END_NO_TABLE, stack, 4096));
 	assert_int_equal(again->user_end, USER_END_READ_FAULT);
 	assert_int_equal(again->user_frames, 4096 / 16 + 1);
 }
 
-RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_frames_that_were_astray),
-	  TEST(says_how_the_walk_ended), TEST(keeps_what_frame_pointers_found_where_no_table_is),
-	  TEST(walks_a_stack_whose_first_pages_were_not_there),
-	  TEST(keeps_what_was_guessed_in_generated_code),
-	  TEST(a_stack_longer_than_what_travels_is_too_deep))
+RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_wrong_frames),
+	  TEST(reports_how_the_walk_ended),
+	  TEST(keeps_frames_found_by_frame_pointers_without_a_table),
+	  TEST(walks_a_stack_whose_first_pages_were_absent),
+	  TEST(keeps_frames_guessed_in_generated_code),
+	  TEST(a_stack_longer_than_the_shipped_bytes_is_too_deep))

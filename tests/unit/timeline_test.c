@@ -6,23 +6,23 @@
 
 #include <stdio.h>
 
-static char told[256];
+static char output[256];
 
 static void tell_event(void *self, const struct side_band_record *record)
 {
-	size_t len = strlen(told);
+	size_t len = strlen(output);
 
 	(void)self;
-	snprintf(told + len, sizeof(told) - len, "e%d" STR_FMT " ", (int)record->time_ns,
+	snprintf(output + len, sizeof(output) - len, "e%d" STR_FMT " ", (int)record->time_ns,
 		 STR_ARG(record->path));
 }
 
 static void tell_sample(void *self, const struct sample_record *record)
 {
-	size_t len = strlen(told);
+	size_t len = strlen(output);
 
 	(void)self;
-	snprintf(told + len, sizeof(told) - len, "s%d/%d ", (int)record->time_ns,
+	snprintf(output + len, sizeof(output) - len, "s%d/%d ", (int)record->time_ns,
 		 (int)record->frames[0]);
 }
 
@@ -63,33 +63,33 @@ static void hands_over_in_the_order_of_time_events_first(void **state)
 	struct timeline timeline = { 0 };
 
 	(void)state;
-	told[0] = 0;
+	output[0] = 0;
 	add_sample(&timeline, 20);
 	add_event(&timeline, 20, "a");
 	add_event(&timeline, 20, "b");
 	add_sample(&timeline, 10);
 	add_event(&timeline, 15, "c");
 	timeline_run(&timeline, 100, &sink);
-	assert_string_equal(told, "s10/5 e15c e20a e20b s20/5 ");
+	assert_string_equal(output, "s10/5 e15c e20a e20b s20/5 ");
 	timeline_done(&timeline);
 }
 
-static void keeps_what_is_too_new_for_the_next_round(void **state)
+static void keeps_too_new_records_for_the_next_round(void **state)
 {
 	struct timeline timeline = { 0 };
 
 	(void)state;
-	told[0] = 0;
+	output[0] = 0;
 	add_event(&timeline, 30, "late");
 	add_sample(&timeline, 31);
 	add_sample(&timeline, 5);
 	timeline_run(&timeline, 10, &sink);
-	assert_string_equal(told, "s5/5 ");
+	assert_string_equal(output, "s5/5 ");
 	add_event(&timeline, 29, "later");
 	timeline_run(&timeline, 30, &sink);
-	assert_string_equal(told, "s5/5 e29later e30late ");
+	assert_string_equal(output, "s5/5 e29later e30late ");
 	timeline_run(&timeline, 31, &sink);
-	assert_string_equal(told, "s5/5 e29later e30late s31/5 ");
+	assert_string_equal(output, "s5/5 e29later e30late s31/5 ");
 	timeline_done(&timeline);
 }
 
@@ -102,26 +102,27 @@ static void add_of(struct timeline *timeline, enum side_band_type type, uint32_t
 								 .path = str_from(path) });
 }
 
-static void tells_an_exec_with_the_program_that_is_mapped_after_it(void **state)
+static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
 {
 	struct timeline timeline = { 0 };
 
 	(void)state;
-	told[0] = 0;
+	output[0] = 0;
 	add_of(&timeline, SIDE_BAND_MAP, 7, 1, "/old");
 	add_of(&timeline, SIDE_BAND_EXEC, 7, 2, "");
 	add_of(&timeline, SIDE_BAND_MAP, 8, 3, "/other");
 	add_of(&timeline, SIDE_BAND_MAP, 7, 4, "[vdso]");
-	add_of(&timeline, SIDE_BAND_MAP, 7, 50, "/new"); /* waits, and is seen all the same */
+	add_of(&timeline, SIDE_BAND_MAP, 7, 50,
+	       "/new"); /* it waits, but its path is used nevertheless */
 	add_of(&timeline, SIDE_BAND_MAP, 7, 60, "/ld.so");
 	add_of(&timeline, SIDE_BAND_EXEC, 9, 5, "");
 	timeline_run(&timeline, 5, &sink);
-	assert_string_equal(told, "e1/old e2/new e3/other e4[vdso] e5 ");
+	assert_string_equal(output, "e1/old e2/new e3/other e4[vdso] e5 ");
 	timeline_done(&timeline);
 }
 
 /* Rings of many CPUs, read after a long stop, may hold more than that. */
-static void counts_what_it_has_no_room_for(void **state)
+static void counts_records_beyond_its_memory_limit(void **state)
 {
 	struct timeline timeline = { 0 };
 	struct sample_record *record = calloc(1, sizeof(*record));
@@ -150,7 +151,7 @@ static void counts_what_it_has_no_room_for(void **state)
 }
 
 /* A record with this much of a stack, which holds its own addresses, from an address on. */
-static const struct sample_record *travels(uint64_t time_ns, uint32_t flags, uint64_t from,
+static const struct sample_record *shipped(uint64_t time_ns, uint32_t flags, uint64_t from,
 					   uint16_t bytes)
 {
 	static union {
@@ -191,7 +192,7 @@ static void see_stack(void *self, const struct sample_record *record)
 	stack_seen = record->stack_bytes;
 }
 
-static void a_stack_that_came_in_parts_is_one(void **state)
+static void joins_a_stack_from_its_continuation_records(void **state)
 {
 	enum { PART = SAMPLE_STACK_BYTES_MAX };
 	static const struct {
@@ -201,7 +202,7 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 		{ 10, 0x1000 + PART },     /* that was there already */
 		{ 11, 0x1000 + 2 * PART }, /* another sample's */
 		{ 10, 0x1000 + 2 * PART }, /* in a later round */
-		{ 10, 0x1000 + 3 * PART }, /* more than there may be */
+		{ 10, 0x1000 + 3 * PART }, /* beyond the limit */
 	};
 	const struct timeline_sink see = { .event = ignore_event, .sample = see_stack };
 	/* Its pointer, and the same bytes behind a page that was not there. */
@@ -214,11 +215,11 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 	for (size_t k = 0; k < ARRAY_LEN(firsts); k++) {
 		struct timeline timeline = { 0 };
 		const struct sample_record *record =
-			travels(10, firsts[k].flags, firsts[k].from, PART);
+			shipped(10, firsts[k].flags, firsts[k].from, PART);
 
 		timeline_add_sample(&timeline, record, sample_bytes(record));
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-			timeline_add_stack(&timeline, travels(rows[i].time_ns, SAMPLE_CONTINUES,
+			timeline_add_stack(&timeline, shipped(rows[i].time_ns, SAMPLE_CONTINUES,
 							      rows[i].from, PART));
 			timeline_run(&timeline, 9, &none); /* it waits, and moves */
 		}
@@ -226,13 +227,14 @@ static void a_stack_that_came_in_parts_is_one(void **state)
 		timeline_run(&timeline, 10, &see);
 		assert_int_equal(stack_seen, SAMPLE_STACK_WHOLE_MAX);
 
-		timeline_add_stack(&timeline, travels(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
+		timeline_add_stack(&timeline, shipped(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
 		assert_int_equal(timeline.dropped_samples, 0);
 		timeline_done(&timeline);
 	}
 }
 
-RUN_TESTS(TEST(tells_an_exec_with_the_program_that_is_mapped_after_it),
+RUN_TESTS(TEST(sets_the_path_of_an_exec_from_the_next_mapping),
 	  TEST(hands_over_in_the_order_of_time_events_first),
-	  TEST(keeps_what_is_too_new_for_the_next_round), TEST(a_stack_that_came_in_parts_is_one),
-	  TEST(counts_what_it_has_no_room_for))
+	  TEST(keeps_too_new_records_for_the_next_round),
+	  TEST(joins_a_stack_from_its_continuation_records),
+	  TEST(counts_records_beyond_its_memory_limit))

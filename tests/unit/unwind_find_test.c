@@ -128,7 +128,7 @@ static void finds_each_row_of_a_large_table(void **state)
 	}
 }
 
-/* What the agent takes away while the kernel looks at it. */
+/* The agent may remove a page while the kernel searches it. */
 static void finds_nothing_where_a_page_is_missing(void **state)
 {
 	AUTO_ARENA arena = { 0 };

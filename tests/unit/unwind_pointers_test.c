@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The walk of user stacks where no row says how: by frame pointers, and by guesses in generated
+ * The walk of user stacks without rows: by frame pointers, and by guesses in generated
  * code.
  */
 #include "unwind_stand.h"
 
-static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state)
+static void follows_the_frame_pointer_without_a_loaded_table(void **state)
 {
 	(void)state;
 	stand_at(OTHER_AT);
 	registers.general[FP] = at(10);
 	stack[10] = at(40);
-	stack[11] = CODE_AT + APART_AT + 1; /* whose table is: from here on by rows */
+	stack[11] = CODE_AT + APART_AT + 1; /* has a table: from here on by rows */
 	stack[12 + 1] = at(50);
 	stack[12 + 3] = IN_ROOT;
 	run();
@@ -19,7 +19,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	assert_int_equal(walker.now.general[FP], at(50));
 
 	stand_at(CODE_AT + PLAIN_AT);
-	has_page[TABLE] = false; /* it was taken away meanwhile */
+	has_page[TABLE] = false; /* it was removed meanwhile */
 	registers.general[FP] = at(10);
 	stack[11] = OTHER_AT + 1;
 	run();
@@ -27,7 +27,7 @@ static void goes_by_the_frame_pointer_where_the_table_is_not_loaded(void **state
 	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS);
 }
 
-static void lets_travel_what_will_be_known_better(void **state)
+static void asks_for_an_agent_walk_of_an_awaited_table(void **state)
 {
 	const struct unwind_mapping awaited = { OTHER_AT, OTHER_AT + CODE_BYTES, 0, 0,
 						UNWIND_MAPPING_AWAITED };
@@ -38,17 +38,17 @@ static void lets_travel_what_will_be_known_better(void **state)
 	memcpy(pages[LIST] + sizeof(awaited), &awaited, sizeof(awaited)); /* its table is built */
 	stack[11] = IN_ROOT;
 	run();
-	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = stack[3] = IN_ROOT;
 	process.flags = UNWIND_PROCESS_RESTLESS; /* its mappings may be others by now */
 	run();
 	process.flags = 0;
-	assert_int_equal(walker.flags & SAMPLE_STACK_TRAVELS, SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags & SAMPLE_NEEDS_AGENT_WALK, SAMPLE_NEEDS_AGENT_WALK);
 }
 
-static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
+static void follows_the_frame_pointer_without_a_row(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + NOTHING_AT);
@@ -58,7 +58,7 @@ static void goes_by_the_frame_pointer_where_there_is_no_row(void **state)
 	reaches_the_root(2, SAMPLE_FRAME_POINTERS);
 }
 
-static void goes_by_the_frame_pointer_in_generated_code(void **state)
+static void follows_the_frame_pointer_in_generated_code(void **state)
 {
 	(void)state;
 	stand_at(JIT_AT);
@@ -66,7 +66,7 @@ static void goes_by_the_frame_pointer_in_generated_code(void **state)
 	stack[10] = at(20);
 	stack[11] = JIT_AT + 0x20;
 	stack[21] = IN_ROOT;
-	called_from = IN_ROOT; /* the outermost frame pointer leads nowhere: it shows by this */
+	called_from = IN_ROOT; /* recognized by an outermost frame pointer that leads nowhere */
 	run();
 	reaches_the_root(3, SAMPLE_FRAME_POINTERS);
 }
@@ -87,7 +87,7 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	stack[14 + 200] = IN_ROOT;
 	called_from = IN_ROOT;
 	run();
-	reaches_the_root(3, SAMPLE_GUESSED); /* nothing says that 0x500 is returned to */
+	reaches_the_root(3, SAMPLE_GUESSED); /* no call ends at 0x500 */
 
 	stack[12] = at(300);
 	run();
@@ -98,7 +98,7 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	assert_int_equal(walker.now.general[FP], 77);
 }
 
-static void gives_up_guessing_after_8_kilobytes(void **state)
+static void stops_guessing_after_8_kilobytes(void **state)
 {
 	(void)state;
 	stand_at(JIT_AT);
@@ -147,7 +147,7 @@ static void finds_the_lowest_bit(void **state)
 		assert_int_equal(unwind_lowest(UINT64_MAX << i), i);
 }
 
-static void says_why_frame_pointers_led_nowhere(void **state)
+static void reports_why_frame_pointers_led_to_no_code(void **state)
 {
 	const struct {
 		uint64_t pc;
@@ -181,7 +181,7 @@ static void says_why_frame_pointers_led_nowhere(void **state)
 		stack[11] = 0x1234; /* no code */
 		run();
 		ends(places[i].end, 1);
-		assert_int_equal(walker.flags & ~(uint32_t)SAMPLE_STACK_TRAVELS,
+		assert_int_equal(walker.flags & ~(uint32_t)SAMPLE_NEEDS_AGENT_WALK,
 				 places[i].pc == JIT_AT ? 0 : SAMPLE_FRAME_POINTERS);
 	}
 	REASON_MOVED("agent.user_no_row", places[1].end, USER_END_NO_ROW);
@@ -224,18 +224,18 @@ static void follows_the_frame_pointers_of_go_from_stack_to_stack(void **state)
 	ends(USER_END_READ_FAULT, 1);
 }
 
-static void lets_travel_what_begins_in_no_mapping(void **state)
+static void asks_for_an_agent_walk_of_a_leaf_in_no_mapping(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT - 1);
 	registers.general[FP] = at(10);
 	stack[11] = IN_ROOT;
 	run();
-	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	run_of(NULL); /* and all of a process without a list */
 	ends(USER_END_COMPLETE, 2);
-	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS | SAMPLE_STACK_TRAVELS);
+	assert_int_equal(walker.flags, SAMPLE_FRAME_POINTERS | SAMPLE_NEEDS_AGENT_WALK);
 
 	process.count = 0;
 	run();
@@ -245,18 +245,18 @@ static void lets_travel_what_begins_in_no_mapping(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(goes_by_the_frame_pointer_where_the_table_is_not_loaded),
-		TEST(lets_travel_what_will_be_known_better),
-		TEST(goes_by_the_frame_pointer_where_there_is_no_row),
-		TEST(goes_by_the_frame_pointer_in_generated_code),
+		TEST(follows_the_frame_pointer_without_a_loaded_table),
+		TEST(asks_for_an_agent_walk_of_an_awaited_table),
+		TEST(follows_the_frame_pointer_without_a_row),
+		TEST(follows_the_frame_pointer_in_generated_code),
 		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
-		TEST(gives_up_guessing_after_8_kilobytes),
+		TEST(stops_guessing_after_8_kilobytes),
 		TEST(knows_the_forms_of_a_call),
 		TEST(finds_the_lowest_bit),
-		TEST(says_why_frame_pointers_led_nowhere),
+		TEST(reports_why_frame_pointers_led_to_no_code),
 		TEST(a_frame_pointer_of_0_is_the_root_of_a_caller),
 		TEST(follows_the_frame_pointers_of_go_from_stack_to_stack),
-		TEST(lets_travel_what_begins_in_no_mapping),
+		TEST(asks_for_an_agent_walk_of_a_leaf_in_no_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
  * memory of their own here, so that a sanitizer sees a step past it. tests/recorded/stacks.txt has
  * the frames; tests/recorded/record_stacks.py makes both anew.
  */
-#define UNWIND_MAY_GUESS false /* a recording has no code to look at */
+#define UNWIND_MAY_GUESS false /* a recording contains no code */
 #include "test.h"
 #include "unwind.h"
 
@@ -143,9 +143,9 @@ static void is_walked_as_libdwfl_did(void **state)
 	recording_close(&recording);
 }
 
-/* However much of the stack there is, what is found of it is right, and the walk says that it
+/* For each length of the stack, the frames that are found are right, and the walk says that it
  * ended. */
-static void is_walked_as_far_as_its_stack_goes(void **state)
+static void is_walked_to_the_end_of_the_recorded_stack(void **state)
 {
 	struct recording recording;
 	struct found found;
@@ -165,8 +165,9 @@ static void is_walked_as_far_as_its_stack_goes(void **state)
 	{                                                                      \
 #claim ": " name, claim, NULL, NULL, (void *)(uintptr_t)(name) \
 	}
-#define RECORDED(name) \
-	CLAIM(is_walked_as_libdwfl_did, name), CLAIM(is_walked_as_far_as_its_stack_goes, name)
+#define RECORDED(name)                         \
+	CLAIM(is_walked_as_libdwfl_did, name), \
+		CLAIM(is_walked_to_the_end_of_the_recorded_stack, name)
 
 int main(void)
 {

@@ -4,7 +4,7 @@
  */
 #include "unwind_stand.h"
 
-static void remembers_rules_while_tables_are_as_they_were(void **state)
+static void caches_rules_while_tables_are_unchanged(void **state)
 {
 	set_up(program, ARRAY_LEN(program));
 	(void)state;
@@ -21,7 +21,7 @@ static void remembers_rules_while_tables_are_as_they_were(void **state)
 	assert_int_equal(walker.end, USER_END_NO_TABLE);
 }
 
-static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
+static void caches_no_rule_of_another_table_at_the_same_address(void **state)
 {
 	struct unwind_mapping *list = (void *)pages[LIST];
 
@@ -36,7 +36,7 @@ static void remembers_no_rule_of_another_table_at_the_same_address(void **state)
 	assert_int_equal(walker.end, USER_END_NO_TABLE);
 }
 
-static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
+static void caches_a_mapping_while_its_list_is_unchanged(void **state)
 {
 	set_up(program, ARRAY_LEN(program));
 	(void)state;
@@ -49,10 +49,10 @@ static void remembers_a_mapping_while_its_list_is_as_it_was(void **state)
 	walker.generation.lists++;
 	run();
 	assert_int_not_equal(walker.end, USER_END_COMPLETE);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
-static void remembers_no_mapping_of_another_list(void **state)
+static void caches_no_mapping_of_another_list(void **state)
 {
 	struct unwind_process other = process;
 
@@ -62,18 +62,18 @@ static void remembers_no_mapping_of_another_list(void **state)
 	run();
 	other.place += UNWIND_PAGE_BYTES; /* where no page is */
 	run_of(&other);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 	run_of(NULL);
-	assert_true(walker.flags & SAMPLE_STACK_TRAVELS);
+	assert_true(walker.flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(remembers_rules_while_tables_are_as_they_were),
-		TEST(remembers_no_rule_of_another_table_at_the_same_address),
-		TEST(remembers_a_mapping_while_its_list_is_as_it_was),
-		TEST(remembers_no_mapping_of_another_list),
+		TEST(caches_rules_while_tables_are_unchanged),
+		TEST(caches_no_rule_of_another_table_at_the_same_address),
+		TEST(caches_a_mapping_while_its_list_is_unchanged),
+		TEST(caches_no_mapping_of_another_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_stand - a thread that stands somewhere: a stack, and a program whose table has a row for
+ * unwind_stand - a simulated thread: a stack, and a program whose table has a row for
  * each way to find a caller, in this test's own memory.
  *
  *     stand_at(CODE_AT + PLAIN_AT);
@@ -8,7 +8,7 @@
  *     run();
  *     reaches_the_root(2, 0);
  *
- * It plays what the walk asks of its surroundings, and includes unwind.h itself.
+ * It defines the two functions that the walk needs, and includes unwind.h itself.
  */
 #pragma once
 
@@ -16,10 +16,10 @@
 #include "object/unwind_writer.h"
 #include "test.h"
 
-struct unwind_seen;
-static inline struct unwind_seen *seen_at(uint64_t number);
+struct unwind_cached_rule;
+static inline struct unwind_cached_rule *rule_cache_slot(uint64_t number);
 
-#define UNWIND_SEEN_AT seen_at
+#define UNWIND_RULE_CACHE_SLOT rule_cache_slot
 #include "unwind.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ enum {
 	CODE_AT = 0x500000, /* in memory; of which 0x100000 is the bias */
 	BIAS = 0x100000,
 	CODE_BYTES = 0x1000,
-	OTHER_AT = 0x600000, /* a mapping whose table is not there */
+	OTHER_AT = 0x600000, /* a mapping without a loaded table */
 	JIT_AT = 0x700000,
 	GO_AT = 0x800000,
 	TABLE = 70, /* numbers of pages, not in the first segment */
@@ -56,7 +56,7 @@ static struct sample_registers registers;
 static uint64_t frames[FRAMES_MAX];
 static uint32_t frame_count, reads;
 static struct unwind walker;
-static struct unwind_seen seen[UNWIND_SEEN];
+static struct unwind_cached_rule seen[UNWIND_RULE_CACHE_SIZE];
 static uint64_t called_from; /* the one place in memory where a call ends */
 
 #if defined(__TARGET_ARCH_arm64)
@@ -80,9 +80,9 @@ static inline bool unwind_read_user(struct unwind *walk, void *to, uint32_t byte
 	return true;
 }
 
-static inline struct unwind_seen *seen_at(uint64_t number)
+static inline struct unwind_cached_rule *rule_cache_slot(uint64_t number)
 {
-	assert_in_range(number, 0, UNWIND_SEEN - 1);
+	assert_in_range(number, 0, UNWIND_RULE_CACHE_SIZE - 1);
 	return &seen[number];
 }
 

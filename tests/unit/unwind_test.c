@@ -61,8 +61,8 @@ static void reads_a_frame_pointer_that_lies_apart(void **state)
 	reaches_the_root(3, 0);
 }
 
-/* After its pop: the row still says where it was, which a stack that travelled does not hold. */
-static void takes_a_frame_pointer_that_is_popped_from_its_register(void **state)
+/* After its pop: the row still describes its slot, which a shipped stack does not contain. */
+static void reads_a_popped_frame_pointer_from_its_register(void **state)
 {
 	static const struct row popped[] = { { 0, { CFA_SP(8), RETURNS_AT(-8), KEEPS_AT(-16) } },
 					     { POINTER_AT,
@@ -91,7 +91,7 @@ static void finds_the_frame_of_a_function_that_realigned_its_stack(void **state)
 	(void)state;
 	stand_at(CODE_AT + REALIGNED_AT);
 	registers.general[FP] = at(10);
-	stack[9] = at(30); /* where it says that the frame is, less 24 */
+	stack[9] = at(30); /* the address of the frame - 24 */
 	stack[10] = at(50);
 	stack[32] = CODE_AT + POINTER_AT + 1;
 	stack[51] = IN_ROOT;
@@ -126,7 +126,7 @@ static void has_all_registers_of_a_leaf(void **state)
 	reaches_the_root(3, 0);
 }
 
-static void does_not_take_a_leafs_registers_for_its_callers(void **state)
+static void does_not_use_a_leafs_registers_for_its_callers(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + PLAIN_AT);
@@ -136,7 +136,8 @@ static void does_not_take_a_leafs_registers_for_its_callers(void **state)
 	run();
 	ends(USER_END_UNSUPPORTED, 2);
 
-	/* a frame pointer kept in such a register is lost, and matters to who needs it alone */
+	/* a frame pointer kept in such a register is lost, which matters only to code that needs it
+	 */
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = CODE_AT + IN_REGISTER_AT + 1;
 	stack[3] = IN_ROOT;
@@ -161,7 +162,7 @@ static void looks_up_a_return_address_one_before_it(void **state)
 	reaches_the_root(3, 0);
 }
 
-static void looks_up_a_leaf_where_it_stands(void **state)
+static void looks_up_a_leaf_at_its_exact_address(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + POINTER_AT); /* its first instruction */
@@ -189,7 +190,7 @@ static void put_signal_frame(size_t word, uint64_t pc, uint64_t sp, uint64_t fp,
 #endif
 }
 
-static void goes_on_behind_a_signal_with_all_registers(void **state)
+static void continues_after_a_signal_frame_with_all_registers(void **state)
 {
 	const uint64_t interrupted[] = { 300, 40 }; /* also on a stack that lies lower */
 
@@ -221,7 +222,7 @@ static void a_leaf_may_be_the_end_of_a_signal_handler(void **state)
 	assert_int_equal(frames[1], IN_ROOT + 1);
 }
 
-static void says_that_a_rule_cannot_be_read(void **state)
+static void reports_an_unsupported_rule(void **state)
 {
 	const uint64_t places[] = { UNKNOWN_AT, NO_RETURN_AT };
 
@@ -250,7 +251,7 @@ static void a_return_address_in_a_register_needs_no_room_on_the_stack(void **sta
 	assert_int_equal(frame_count, 2);
 }
 
-static void says_that_a_frame_does_not_grow(void **state)
+static void reports_a_frame_that_does_not_grow(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + STUCK_AT);
@@ -278,14 +279,14 @@ static void ends_at_the_first_read_that_fails(void **state)
 	REASON_MOVED("agent.user_read_fault", walker.end, USER_END_READ_FAULT);
 }
 
-static void leaves_out_a_return_address_in_no_mapping(void **state)
+static void drops_a_return_address_in_no_mapping(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = CODE_AT + CODE_BYTES + 1;
 	run();
 	ends(USER_END_NO_MAPPING, 1);
-	assert_int_equal(walker.flags, 0); /* its leaf was known: it does not travel */
+	assert_int_equal(walker.flags, 0); /* its leaf was known: no agent walk */
 	REASON_MOVED("agent.user_no_mapping", walker.end, USER_END_NO_MAPPING);
 }
 
@@ -301,7 +302,7 @@ static void returns_to_the_link_register_of_a_leaf_without_a_frame(void **state)
 	run();
 	reaches_the_root(2, 0);
 
-	/* a caller's is gone: it would be its own caller for ever */
+	/* a caller's is unknown: it would be its own caller for ever */
 	set_up(leaf, ARRAY_LEN(leaf));
 	registers.general[30] = CODE_AT + 4;
 	run();
@@ -310,7 +311,7 @@ static void returns_to_the_link_register_of_a_leaf_without_a_frame(void **state)
 
 #else
 
-static void knows_both_halves_of_a_plt_entry(void **state)
+static void supports_both_halves_of_a_plt_entry(void **state)
 {
 	(void)state;
 	stand_at(CODE_AT + PLT_AT + 0x4a);
@@ -335,24 +336,24 @@ int main(void)
 		TEST(finds_the_caller_by_the_stack_pointer),
 		TEST(finds_the_caller_by_the_frame_pointer_in_one_read),
 		TEST(reads_a_frame_pointer_that_lies_apart),
-		TEST(takes_a_frame_pointer_that_is_popped_from_its_register),
+		TEST(reads_a_popped_frame_pointer_from_its_register),
 		TEST(finds_the_frame_of_a_function_that_realigned_its_stack),
 		TEST(reads_a_return_address_by_the_frame_pointer),
 		TEST(has_all_registers_of_a_leaf),
-		TEST(does_not_take_a_leafs_registers_for_its_callers),
+		TEST(does_not_use_a_leafs_registers_for_its_callers),
 		TEST(looks_up_a_return_address_one_before_it),
-		TEST(looks_up_a_leaf_where_it_stands),
-		TEST(goes_on_behind_a_signal_with_all_registers),
+		TEST(looks_up_a_leaf_at_its_exact_address),
+		TEST(continues_after_a_signal_frame_with_all_registers),
 		TEST(a_leaf_may_be_the_end_of_a_signal_handler),
-		TEST(says_that_a_rule_cannot_be_read),
+		TEST(reports_an_unsupported_rule),
 		TEST(a_return_address_in_a_register_needs_no_room_on_the_stack),
-		TEST(says_that_a_frame_does_not_grow),
+		TEST(reports_a_frame_that_does_not_grow),
 		TEST(ends_at_the_first_read_that_fails),
-		TEST(leaves_out_a_return_address_in_no_mapping),
+		TEST(drops_a_return_address_in_no_mapping),
 #if defined(__TARGET_ARCH_arm64)
 		TEST(returns_to_the_link_register_of_a_leaf_without_a_frame),
 #else
-		TEST(knows_both_halves_of_a_plt_entry),
+		TEST(supports_both_halves_of_a_plt_entry),
 #endif
 	};
 

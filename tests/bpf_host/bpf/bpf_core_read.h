@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bpf_core_read - in the place of libbpf's: on the host a field is where the compiler says.
+ * bpf_core_read - replaces libbpf's header: on the host a field has the compiler's offset.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bpf_helpers - the BPF helper calls, answered by the test instead of the kernel.
+ * bpf_helpers - the BPF helper functions, implemented by the test instead of the kernel.
  *
- * First on the include path when a unit test includes a .bpf.c file, so that the very code that
- * ships in the kernel runs here under the sanitizers.
+ * First on the include path when a unit test includes a .bpf.c file. So the code that runs in the
+ * kernel runs here unchanged, under the sanitizers.
  */
 #pragma once
 

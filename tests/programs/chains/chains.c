@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chains - CPU time at the end of chains of calls that are known, without frame pointers.
+ * chains - uses CPU time at the end of known chains of calls, without frame pointers.
  *
  *     chains KIND SECONDS [DEPTH]      e.g. chains recursion 5 400
  *
- * KIND is one of kinds[] below; each is a case that an unwinder must know, and its comment says
- * what the chain is, from main on. SECONDS are of CPU time. What work() spends it on keeps no frame
- * pointer and calls nobody. tests/integration/test_unwind.py compares the chains, and
+ * KIND is one of kinds[] below; each is a case that an unwinder must support, and its comment shows
+ * the chain, from main on. SECONDS are of CPU time. work() spends it in a loop without frame
+ * pointer and without calls. tests/integration/test_unwind.py compares the chains, and
  * bench_agent.py measures with them.
  */
 #include "chains.h"
@@ -32,7 +32,7 @@ static unsigned int depth_wanted = 400;
 static const char *program;
 
 #if defined(VARIANT)
-/* Many programs of one source differ in this and so in their build ids. */
+/* Differs in programs built from this source, so that they have different build ids. */
 const char chains_variant[] = VARIANT;
 #endif
 
@@ -56,7 +56,7 @@ KEPT static void work(void)
 		sink = sink * 1000003 + i;
 }
 
-/* Until time is up. What follows a call keeps it a call. */
+/* Until the time is used up. Code after a call prevents a tail call. */
 KEPT static void spend(void)
 {
 	while (!is_over())
@@ -98,7 +98,7 @@ static void recursion(void)
 	deep(depth_wanted);
 }
 
-/* room -> spend: a frame whose size only its frame pointer knows. */
+/* room -> spend: a frame of variable size, found by its frame pointer only. */
 KEPT static void room(size_t size)
 {
 	char *bytes = __builtin_alloca(size);
@@ -150,7 +150,7 @@ static void by_signal(void)
 	provoke();
 }
 
-/* A process that runs for a moment before its chain begins is known to a profiler by then. */
+/* Runs for a moment before the chain begins, so that a profiler knows the process by then. */
 KEPT static void settle(void)
 {
 	double end = seconds_of(CLOCK_MONOTONIC) + SETTLE_SECONDS;
@@ -164,8 +164,8 @@ KEPT static void settle(void)
 }
 
 /*
- * The same, but the handler runs on another stack, which lies below or above. Where a profiler is
- * given a copy of the stack's top, the rest is not in it.
+ * The same, but the handler runs on an alternate stack, which lies below or above. If a profiler
+ * copies the top of the stack, the copy does not contain the other stack.
  */
 static void on_alternate(void)
 {
@@ -206,7 +206,7 @@ static void by_fault(void)
 	sink++;
 }
 
-/* ending -> no_return -> spend: the address to return to lies behind the end of its function. */
+/* ending -> no_return -> spend: the return address lies after the end of its function. */
 KEPT __attribute__((noreturn)) static void no_return(int status)
 {
 	spend();
@@ -289,8 +289,8 @@ KEPT static void visit(void *plugin)
 }
 
 /*
- * Two files come and go by turns. The next one is there before the last one goes, or (`one_place`)
- * takes its place, with frames of another size.
+ * Two files are mapped and unmapped in turns. The next one is mapped before the last one is
+ * unmapped, or (`one_place`) replaces it at its address, with frames of another size.
  */
 KEPT static void take_turns(bool one_place)
 {
@@ -319,7 +319,7 @@ static void by_swaps(void)
 	take_turns(true);
 }
 
-/* by_plt -> through -> toupper, by way of the procedure linkage table. */
+/* by_plt -> through -> toupper, through the procedure linkage table. */
 KEPT static void through(void)
 {
 	for (int i = 0; i < UNIT; i++)
@@ -345,7 +345,7 @@ static void by_vdso(void)
 		ask();
 }
 
-/* call_kernel -> read, and the tick falls into the kernel. */
+/* call_kernel -> read, and the tick is in the kernel. */
 KEPT static void call_kernel(FILE *zero)
 {
 	static char bytes[1 << 20];

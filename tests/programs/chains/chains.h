@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chains - what a chain's programs share: functions that stay functions.
+ * chains - shared by the programs of a chain: functions that are never inlined.
  */
 #pragma once
 
@@ -15,5 +15,5 @@
 #define CHAINS_PLUGIN_A "chains_plugin_a.so"
 #define CHAINS_PLUGIN_B "chains_plugin_b.so"
 
-/* What a plugin has: calls back by way of plugin_inner(). */
+/* The entry of a plugin: calls back through plugin_inner(). */
 void plugin_enter(void (*back)(void));

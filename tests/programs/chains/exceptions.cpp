@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * exceptions - C++ that throws through a chain of calls, over and over.
+ * exceptions - C++ that throws through a chain of calls, repeatedly.
  *
- *     exceptions SECONDS      main -> catcher -> outer -> middle -> thrower -> the runtime's own unwinder
+ *     exceptions SECONDS      main -> catcher -> outer -> middle -> thrower -> the runtime's own
+ * unwinder
  *
- * Half of the time goes to the handler, in code that the compiler set apart as cold.
+ * Half of the time is spent in the handler, in code that the compiler has moved to a cold section.
  */
 #include <cstdint>
 #include <cstdio>
@@ -23,16 +24,21 @@ namespace
 
 volatile uint64_t sink;
 
-/* What must be destroyed on the way makes landing pads. */
+/* Objects that must be destroyed during the throw cause landing pads. */
 struct held {
 	std::string text;
-	explicit held(int n) : text(static_cast<size_t>(40 + n), 'x') {}
-	~held() { sink = sink + text.size(); }
+	explicit held(int n) : text(static_cast<size_t>(40 + n), 'x')
+	{
+	}
+	~held()
+	{
+		sink = sink + text.size();
+	}
 };
 
 double seconds()
 {
-	timespec now {};
+	timespec now{};
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * plugin - one of two shared objects that take turns at the same addresses; see chains.c.
+ * plugin - one of two shared objects that are mapped at the same addresses in turns; see chains.c.
  *
- * Frames of another size in each (-DFRAME=), so that rows of one read for the other lead nowhere.
+ * Their frames differ in size (-DFRAME=), so rows of one file give wrong callers in the other.
  */
 #include "chains.h"
 

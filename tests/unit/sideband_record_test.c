@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/buf.h"
-#include "side_band_record.h"
+#include "sideband_record.h"
 #include "test.h"
 
 #include <linux/perf_event.h>
@@ -16,7 +16,7 @@ static str record_of(uint32_t type, uint16_t misc, str body)
 	buf_u16(&out, misc);
 	buf_u16(&out, (uint16_t)(8 + body.len + 24));
 	buf_str(&out, body);
-	buf_u32(&out, 11); /* pid, tid of who did it */
+	buf_u32(&out, 11); /* pid, tid of the thread that caused it */
 	buf_u32(&out, 12);
 	buf_u64(&out, 777); /* time */
 	buf_u32(&out, 3);   /* cpu */
@@ -53,7 +53,7 @@ static struct side_band_record read_ok(str bytes)
 	struct side_band_record record;
 	struct err err = { 0 };
 
-	assert_true(side_band_record_read(bytes, &record, &err));
+	assert_true(sideband_record_read(bytes, &record, &err));
 	return record;
 }
 
@@ -71,7 +71,7 @@ static void reads_forks_and_exits(void **state)
 	assert_int_equal(gone.type, SIDE_BAND_EXIT);
 }
 
-static void tells_an_exec_from_a_mere_change_of_name(void **state)
+static void distinguishes_an_exec_from_a_change_of_name(void **state)
 {
 	struct buf body = { .arena = &arena };
 
@@ -133,7 +133,7 @@ static void reads_a_mapping_by_device_and_inode_where_there_is_no_build_id(void 
 	assert_true(str_eq(map.path, STR("/a")));
 }
 
-static void refuses_a_build_id_longer_than_its_field(void **state)
+static void rejects_a_build_id_longer_than_its_field(void **state)
 {
 	struct buf body = map_head();
 	struct side_band_record record;
@@ -144,7 +144,7 @@ static void refuses_a_build_id_longer_than_its_field(void **state)
 	buf_str(&body, (str){ "\0\0\0", 3 });
 	buf_str(&body, STR("abcdefghijklmnopqrst"));
 	buf_u64(&body, 0);
-	assert_false(side_band_record_read(
+	assert_false(sideband_record_read(
 		record_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, buf_bytes(&body)),
 		&record, &err));
 }
@@ -172,7 +172,7 @@ static void reads_kernel_symbols_and_losses(void **state)
 	assert_int_equal(read_ok(record_of(PERF_RECORD_LOST, 0, buf_bytes(&lost))).lost, 42);
 }
 
-static void refuses_every_record_that_is_cut_short(void **state)
+static void rejects_every_truncated_record(void **state)
 {
 	str whole = record_of(PERF_RECORD_FORK, 0, fork_body(5, 4, 6));
 	str torn = record_of(PERF_RECORD_FORK, 0, (str){ fork_body(5, 4, 6).ptr, 23 });
@@ -181,12 +181,12 @@ static void refuses_every_record_that_is_cut_short(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < whole.len; len++)
-		assert_false(side_band_record_read((str){ whole.ptr, len }, &record, &err));
-	assert_false(side_band_record_read(torn, &record, &err));
+		assert_false(sideband_record_read((str){ whole.ptr, len }, &record, &err));
+	assert_false(sideband_record_read(torn, &record, &err));
 }
 
-RUN_TESTS(TEST(reads_forks_and_exits), TEST(tells_an_exec_from_a_mere_change_of_name),
+RUN_TESTS(TEST(reads_forks_and_exits), TEST(distinguishes_an_exec_from_a_change_of_name),
 	  TEST(reads_a_mapping_with_its_build_id),
 	  TEST(reads_a_mapping_by_device_and_inode_where_there_is_no_build_id),
-	  TEST(refuses_a_build_id_longer_than_its_field), TEST(reads_kernel_symbols_and_losses),
-	  TEST(refuses_every_record_that_is_cut_short))
+	  TEST(rejects_a_build_id_longer_than_its_field), TEST(reads_kernel_symbols_and_losses),
+	  TEST(rejects_every_truncated_record))

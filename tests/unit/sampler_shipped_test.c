@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The BPF programs themselves, compiled for the host: which stacks travel, how much of each, and
- * how many.
+ * The BPF programs themselves, compiled for the host: which stacks are shipped, how much of each,
+ * and how many.
  */
 #include "played_kernel.h"
 
-/* What the agent has not told of yet, or what had its pid before. */
-static void lets_the_stack_of_an_unknown_process_travel(void **state)
+/* A process that is not in the map yet, or whose pid another process had. */
+static void ships_the_stack_of_an_unknown_process(void **state)
 {
 	const struct unwind_process others[] = { { .start_ns = 76, .exec_id = 3 },
 						 { .start_ns = 77, .exec_id = 2 } };
@@ -20,20 +20,21 @@ static void lets_the_stack_of_an_unknown_process_travel(void **state)
 		tick(100, 100, 16);
 		known = before;
 
-		assert_int_equal(counted[STACK_TRAVELLED], 1);
-		assert_int_equal(counted[STACK_STAYED], 0);
-		assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+		assert_int_equal(counted[STACK_SHIPPED], 1);
+		assert_int_equal(counted[STACK_NOT_SHIPPED], 0);
+		assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 		assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
 		assert_int_equal(sent_bytes, sample_bytes(sent));
 		assert_int_equal(sample_registers(sent)->pc, CODE_AT);
 		assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
 		assert_memory_equal(sample_registers(sent) + 1, stack, sent->stack_bytes);
-		assert_int_equal(sent->user_frames, 3); /* what frame pointers say goes too */
+		assert_int_equal(sent->user_frames,
+				 3); /* the frames found by frame pointers are sent, too */
 	}
 }
 
 /* Its list was written while its libraries were still being mapped. */
-static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
+static void ships_a_stack_whose_walk_left_the_known_mappings(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -43,10 +44,10 @@ static void lets_a_stack_travel_whose_walk_left_the_known_mappings(void **state)
 	made.record.flags = 0;
 	finish(&made);
 
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->stack_bytes, SAMPLE_STACK_BYTES_MAX);
-	assert_int_equal(counted[STACK_TRAVELLED], 1);
-	assert_int_equal(counted[CUT_USER_NO_MAPPING], 0);
+	assert_int_equal(counted[STACK_SHIPPED], 1);
+	assert_int_equal(counted[TRUNCATED_USER_NO_MAPPING], 0);
 }
 
 static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
@@ -65,13 +66,13 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	known.start_ns = 7;
 	known.exec_id = 1;
 	tick(100, 100, 16);
-	assert_int_equal(sent->flags & SAMPLE_STACK_TRAVELS, 0);
+	assert_int_equal(sent->flags & SAMPLE_NEEDS_AGENT_WALK, 0);
 	assert_int_equal(sent->owner_start_ns, 0);
 
 	each_program(state);
-	known_tgid = 51; /* the parent is not: it says who that is */
+	known_tgid = 51; /* the parent is not known: the record identifies it */
 	tick(100, 100, 16);
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 	assert_int_equal(sent->owner_start_ns, 7);
 
 	each_program(state);
@@ -81,15 +82,15 @@ static void walks_a_vfork_child_in_the_mappings_of_its_parent(void **state)
 	assert_int_equal(sent->owner_start_ns, 0);
 	known = before;
 	leader.real_parent = &orphan;
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS);
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK);
 }
 
-static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **state)
+static void a_long_stack_continues_in_further_records(void **state)
 {
 	static const struct {
 		uint32_t missing; /* bytes of the stack, at its end */
 		uint32_t records, last_bytes;
-		uint64_t held; /* bytes of the ring */
+		uint64_t used; /* bytes of the ring */
 	} rows[] = {
 		{ 0, SAMPLE_STACK_RECORDS - 1, SAMPLE_STACK_BYTES_MAX },
 		{ STACK_BYTES - 2 * SAMPLE_STACK_BYTES_MAX, 1, SAMPLE_STACK_BYTES_MAX },
@@ -105,12 +106,12 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 		for (uint64_t word = 0; word < STACK_WORDS; word++)
 			stack[word] = word;
 		stack_to -= rows[i].missing;
-		ring_held = rows[i].held;
+		ring_used = rows[i].used;
 		tick(100, 101, 16);
 
 		assert_int_equal(continued, rows[i].records);
 		assert_int_equal(counted[TICK_SENT], 1);
-		assert_int_equal(counted[STACK_TRAVELLED], 1);
+		assert_int_equal(counted[STACK_SHIPPED], 1);
 		for (uint32_t k = 0; k < continued; k++) {
 			const struct sample_record *more = (void *)continued_bytes_of[k];
 			uint64_t at = (uint64_t)(k + 1) * SAMPLE_STACK_BYTES_MAX;
@@ -130,7 +131,7 @@ static void a_stack_of_which_there_is_more_goes_on_in_records_of_its_own(void **
 	}
 }
 
-static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
+static void ships_the_stack_up_to_its_first_absent_page(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -151,12 +152,12 @@ static void takes_the_stack_along_up_to_its_first_absent_page(void **state)
 
 	assert_int_equal(sent->stack_bytes, 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
-	assert_int_equal(counted[STACK_STAYED], 1);
-	assert_int_equal(counted[CUT_USER_NO_TABLE], 1);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 1);
+	assert_int_equal(counted[TRUNCATED_USER_NO_TABLE], 1);
 }
 
-/* As below a big buffer that nobody has written to yet. */
-static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
+/* As below a large buffer that was not written to yet. */
+static void skips_absent_pages_at_the_stack_pointer(void **state)
 {
 	for (uint32_t absent = 0; absent <= SAMPLE_STACK_PIECES; absent++) {
 		const struct sample_record *more = (void *)continued_bytes_of[0];
@@ -185,7 +186,7 @@ static void skips_pages_of_the_stack_that_are_not_there_yet(void **state)
 	}
 }
 
-static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state)
+static void counts_the_end_of_a_walk_only_if_it_is_not_shipped(void **state)
 {
 	each_program(state);
 	now_ns = 1000000000;
@@ -195,24 +196,25 @@ static void counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it(void **state
 
 	assert_int_equal(sent->user_end, USER_END_NO_TABLE);
 	assert_true(sent->stack_bytes > 0);
-	assert_int_equal(counted[CUT_USER_NO_TABLE], 0);
+	assert_int_equal(counted[TRUNCATED_USER_NO_TABLE], 0);
 }
 
-static void lets_no_more_stacks_travel_than_its_rate(void **state)
+static void ships_no_more_stacks_than_its_rate(void **state)
 {
 	each_program(state);
 	is_known_process = false;
 	now_ns = 3600 * 1000000000ULL; /* a long time since the last */
 	for (int i = 0; i < 50; i++)
 		tick(100, 100, 16);
-	assert_int_equal(counted[STACK_TRAVELLED], TRAVELS_BURST);
-	assert_int_equal(counted[STACK_STAYED], 50 - TRAVELS_BURST);
+	assert_int_equal(counted[STACK_SHIPPED], STACKS_SHIPPED_BURST);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 50 - STACKS_SHIPPED_BURST);
 
 	for (int i = 0; i < 1000; i++, now_ns += 10000000)
 		tick(100, 100, 16);
-	assert_in_range(counted[STACK_TRAVELLED], TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN - 1,
-			TRAVELS_BURST + 10 * TRAVELS_PER_SECOND_MIN);
-	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 1050);
+	assert_in_range(counted[STACK_SHIPPED],
+			STACKS_SHIPPED_BURST + 10 * STACKS_SHIPPED_PER_SECOND_MIN - 1,
+			STACKS_SHIPPED_BURST + 10 * STACKS_SHIPPED_PER_SECOND_MIN);
+	assert_int_equal(counted[STACK_SHIPPED] + counted[STACK_NOT_SHIPPED], 1050);
 	assert_int_equal(counted[TICK_SENT], 1050);
 }
 
@@ -221,19 +223,19 @@ static void leaves_the_second_half_of_the_ring_to_samples(void **state)
 	each_program(state);
 	is_known_process = false;
 	now_ns = 1000000000;
-	ring_held = RING_BYTES / 2 + 1;
+	ring_used = RING_BYTES / 2 + 1;
 	tick(100, 100, 16);
 
 	assert_int_equal(counted[TICK_SENT], 1);
-	assert_int_equal(counted[STACK_STAYED], 1);
+	assert_int_equal(counted[STACK_NOT_SHIPPED], 1);
 	assert_int_equal(sent->stack_bytes, 0);
-	assert_true(sent->flags & SAMPLE_STACK_TRAVELS); /* that it should have */
+	assert_true(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* that it should have */
 }
 
-static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
+static void ships_walked_stacks_if_a_test_sets_it(void **state)
 {
 	each_program(state);
-	all_travel = true;
+	ship_all_stacks = true;
 	tick(100, 100, 16);
 
 	assert_int_equal(sent->user_end, USER_END_COMPLETE);
@@ -241,23 +243,23 @@ static void takes_along_what_it_has_walked_if_a_test_asks_for_it(void **state)
 	assert_true(sent->stack_bytes > 0);
 	assert_int_equal(sent_bytes, sample_bytes(sent));
 	assert_int_equal(sample_registers(sent)->general[UNWIND_STACK_POINTER], STACK_AT);
-	assert_false(sent->flags & SAMPLE_STACK_TRAVELS); /* nobody needs it */
-	assert_int_equal(counted[STACK_TRAVELLED] + counted[STACK_STAYED], 0);
+	assert_false(sent->flags & SAMPLE_NEEDS_AGENT_WALK); /* no agent walk is needed */
+	assert_int_equal(counted[STACK_SHIPPED] + counted[STACK_NOT_SHIPPED], 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(lets_the_stack_of_an_unknown_process_travel),
-		BOTH(lets_a_stack_travel_whose_walk_left_the_known_mappings),
+		BOTH(ships_the_stack_of_an_unknown_process),
+		BOTH(ships_a_stack_whose_walk_left_the_known_mappings),
 		BOTH(walks_a_vfork_child_in_the_mappings_of_its_parent),
-		BOTH(a_stack_of_which_there_is_more_goes_on_in_records_of_its_own),
-		BOTH(takes_the_stack_along_up_to_its_first_absent_page),
-		BOTH(skips_pages_of_the_stack_that_are_not_there_yet),
-		BOTH(counts_the_end_of_a_walk_only_if_nobody_goes_on_with_it),
-		BOTH(lets_no_more_stacks_travel_than_its_rate),
+		BOTH(a_long_stack_continues_in_further_records),
+		BOTH(ships_the_stack_up_to_its_first_absent_page),
+		BOTH(skips_absent_pages_at_the_stack_pointer),
+		BOTH(counts_the_end_of_a_walk_only_if_it_is_not_shipped),
+		BOTH(ships_no_more_stacks_than_its_rate),
 		BOTH(leaves_the_second_half_of_the_ring_to_samples),
-		BOTH(takes_along_what_it_has_walked_if_a_test_asks_for_it),
+		BOTH(ships_walked_stacks_if_a_test_sets_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,53 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * travel - user stacks that the programs know too little of: registers and bytes go along with the
- * record, and the agent walks them.
+ * shipped_stack - copies of user stacks that BPF cannot walk completely, sent for the agent to
+ * walk.
  *
- *     if (travel_begin(scratch))
- *             bytes = travel_add_stack(scratch, bytes, has_task_pt_regs);
- *     ...send it, then while there is more of it:
- *     travel_send_more();
+ *     if (shipped_stack_begin(scratch))
+ *             bytes = shipped_stack_add(scratch, bytes, has_task_pt_regs);
+ *     ...send the record, then, while the stack continues:
+ *     shipped_stack_send_more();
  *
- * Only so many a second, and only while the ring has room for samples beside them.
+ * The copy holds the registers and the top of the stack and is part of the record. The rate per CPU
+ * is limited by a token bucket (ns_per_shipped_stack), and stacks are shipped only while the ring
+ * has room for samples beside them.
  */
 #pragma once
 
 #include "registers.h"
 #include "sample_scratch.h"
 
-READ_ONLY uint64_t ns_per_travel = 1000000000 / TRAVELS_PER_SECOND_MIN;
+READ_ONLY uint64_t ns_per_shipped_stack = 1000000000 / STACKS_SHIPPED_PER_SECOND_MIN;
 
-/* What stacks leave of the ring to samples, and more of a long one to other stacks. */
+/* A stack is shipped only while at most 1/STACK_SHARE of the ring is in use, the continuation of a
+ * long one only while at most 1/MORE_SHARE is. */
 enum { STACK_SHARE = 2, MORE_SHARE = 4 };
 
-static __always_inline bool travel_has_room(uint64_t share)
+static __always_inline bool shipped_stack_has_room(uint64_t share)
 {
 	return bpf_ringbuf_query(&samples, BPF_RB_AVAIL_DATA) * share <=
 	       bpf_ringbuf_query(&samples, BPF_RB_RING_SIZE);
 }
 
-/* Whether one more may. Tokens come with time. */
-static __always_inline bool travel_begin(struct scratch *scratch)
+/* True if one more stack may be shipped now; takes its tokens from the bucket. */
+static __always_inline bool shipped_stack_begin(struct scratch *scratch)
 {
-	uint64_t left = scratch->travels_left_ns, now = scratch->record.time_ns;
+	uint64_t left = scratch->ship_tokens_ns, now = scratch->record.time_ns;
 
-	left = at_most(left + (now - scratch->travels_at_ns),
-		       (uint64_t)TRAVELS_BURST * ns_per_travel);
-	scratch->travels_at_ns = now;
-	scratch->travels_left_ns = left;
-	if (left < ns_per_travel || !travel_has_room(STACK_SHARE))
+	left = at_most(left + (now - scratch->ship_tokens_at_ns),
+		       (uint64_t)STACKS_SHIPPED_BURST * ns_per_shipped_stack);
+	scratch->ship_tokens_at_ns = now;
+	scratch->ship_tokens_ns = left;
+	if (left < ns_per_shipped_stack || !shipped_stack_has_room(STACK_SHARE))
 		return false;
-	scratch->travels_left_ns = left - ns_per_travel;
+	scratch->ship_tokens_ns = left - ns_per_shipped_stack;
 	return true;
 }
 
 /*
- * The registers and the top of the stack, up to the next page of it that cannot be read, behind the
- * frames. A big buffer that nobody has written to is no page yet: it is skipped. Bytes that there
- * are now.
+ * Appends the registers and the top of the stack to the record, up to the next unreadable page.
+ * Unreadable pages at the beginning are skipped: a large buffer that was never written to has no
+ * pages yet. `tail` is the length of the record so far; returns the new length.
  */
-static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64_t tail,
-						 bool has_helper)
+static __always_inline uint64_t shipped_stack_add(struct scratch *scratch, uint64_t tail,
+						  bool has_helper)
 {
 	struct sample_record *out = &scratch->record;
 	struct sample_registers *registers;
@@ -57,14 +60,14 @@ static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64
 	tail = at_most(tail, sizeof(*out));
 	scratch->stack_more = 0;
 	registers = (void *)((char *)out + tail);
-	/* The walk has changed its own. */
+	/* Read again, because the walk has changed its copy. */
 	if (registers_read(registers, has_helper) != REGISTERS_FOUND)
 		return tail;
 
 	uint64_t from = registers->general[UNWIND_STACK_POINTER] & ~7ULL;
 	char *to = (char *)(registers + 1);
 
-	/* Up to the end of the page first, then whole pages. */
+	/* First up to the end of the page, then whole pages. */
 	for (int i = 0; i < SAMPLE_STACK_PIECES; i++) {
 		uint64_t piece = SAMPLE_STACK_PIECE - ((from + bytes) & (SAMPLE_STACK_PIECE - 1));
 
@@ -89,15 +92,15 @@ static __always_inline uint64_t travel_add_stack(struct scratch *scratch, uint64
 }
 
 /*
- * As much again of the stack that was sent, in a record of its own. Whether there is more. Global,
- * so that the verifier looks at it once. What the record said before is gone.
+ * Sends the next pages of the shipped stack in a continuation record. Returns 1 if the stack may
+ * continue. Overwrites the record in the scratch. Global, so that the verifier checks it once.
  */
-__attribute__((noinline)) int travel_send_more(void)
+__attribute__((noinline)) int shipped_stack_send_more(void)
 {
 	struct scratch *scratch = scratch_get();
 	uint32_t pieces = 0;
 
-	if (!scratch || !scratch->stack_more || !travel_has_room(MORE_SHARE))
+	if (!scratch || !scratch->stack_more || !shipped_stack_has_room(MORE_SHARE))
 		return 0;
 
 	struct sample_record *out = &scratch->record;

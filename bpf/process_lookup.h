@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * known - what the agent has told these programs (unwind_maps.h): which processes there are, their
- * mappings, and the tables of these.
+ * process_lookup - find the process of a tick in the maps that the agent fills (unwind_maps.h).
+ *
+ * Defines the two maps and unwind_page(), by which the walk reads lists of mappings and tables. A
+ * lookup returns NULL if the agent has not listed the process yet. The result belongs to the map,
+ * or to the scratch of this CPU, and is valid during the tick.
  */
 #pragma once
 
@@ -45,9 +48,9 @@ static const uint8_t *unwind_page(struct unwind *walk, uint64_t number)
 	return pages ? bpf_map_lookup_elem(pages, &page) : NULL;
 }
 
-/* The mappings of a process, if they are here: its own, not those of one that had its pid. */
+/* The entry of exactly this process and exec: a reused pid or another program has another entry. */
 static __always_inline const struct unwind_process *
-known_process_of(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
+process_lookup_tgid(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
 {
 	const struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
@@ -56,10 +59,13 @@ known_process_of(uint32_t tgid, uint64_t start_ns, uint64_t exec_id)
 	return process;
 }
 
-/* A vfork child runs in the memory of its parent, and has no mappings of its own before its exec.
+/*
+ * The entry of the parent, if the task runs in the parent's memory: a vfork child has no mappings
+ * of its own before its exec. If the parent is not listed, out->owner_start_ns gets its start, so
+ * that the agent can list it.
  */
-static __always_inline const struct unwind_process *
-known_process_of_parent(struct sample_record *out, struct task_struct *task)
+static __always_inline const struct unwind_process *process_lookup_parent(struct sample_record *out,
+									  struct task_struct *task)
 {
 	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent), *leader;
 
@@ -70,17 +76,18 @@ known_process_of_parent(struct sample_record *out, struct task_struct *task)
 	uint64_t start_ns = BPF_CORE_READ(leader, start_boottime);
 
 	const struct unwind_process *process =
-		known_process_of((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
-				 BPF_CORE_READ(leader, self_exec_id));
+		process_lookup_tgid((uint32_t)BPF_CORE_READ(parent, tgid), start_ns,
+				    BPF_CORE_READ(leader, self_exec_id));
 
 	if (!process)
 		out->owner_start_ns = start_ns;
 	return process;
 }
 
-/* Most often it is the process of the last tick: where it was found last is warm. */
-static __always_inline const struct unwind_process *known_process(struct scratch *scratch,
-								  struct task_struct *task)
+/* The last entry found is kept in the scratch: mostly the next tick is of the same process, and
+ * that copy is in the CPU cache. */
+static __always_inline const struct unwind_process *process_lookup(struct scratch *scratch,
+								   struct task_struct *task)
 {
 	struct sample_record *out = &scratch->record;
 	const struct unwind_process *process = &scratch->last.process;
@@ -89,9 +96,9 @@ static __always_inline const struct unwind_process *known_process(struct scratch
 	if (scratch->last.tgid == out->tgid && scratch->last.generation == lists &&
 	    process->start_ns == out->start_ns && process->exec_id == out->exec_id)
 		return process;
-	process = known_process_of(out->tgid, out->start_ns, out->exec_id);
+	process = process_lookup_tgid(out->tgid, out->start_ns, out->exec_id);
 	if (!process)
-		return known_process_of_parent(out, task);
+		return process_lookup_parent(out, task);
 	scratch->last.tgid = out->tgid;
 	scratch->last.generation = lists;
 	scratch->last.process = *process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 #include "base/reader.h"
 
@@ -10,7 +10,7 @@ enum {
 	TRAILER_BYTES = 24, /* pid, tid; time; cpu, reserved */
 };
 
-size_t side_band_record_len(str header)
+size_t sideband_record_len(str header)
 {
 	struct reader r = reader_of(header);
 
@@ -41,7 +41,7 @@ static void read_fork_or_exit(struct reader *r, struct side_band_record *record)
 
 static void read_comm(struct reader *r, struct side_band_record *record, uint16_t misc)
 {
-	/* Names go along in each sample: only that it was an exec matters here. */
+	/* Each sample holds the names: only exec matters here. */
 	record->type = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_BAND_EXEC : SIDE_BAND_OTHER;
 	record->pid = reader_u32(r);
 	record->tid = reader_u32(r);
@@ -127,25 +127,25 @@ static void read_body(struct reader *r, struct side_band_record *record, uint32_
 	}
 }
 
-bool side_band_record_read(str bytes, struct side_band_record *ret_record, struct err *err)
+bool sideband_record_read(str bytes, struct side_band_record *ret_record, struct err *err)
 {
 	struct side_band_record record = { .type = SIDE_BAND_OTHER };
 	struct reader r = reader_of(bytes);
 	uint32_t type = reader_u32(&r);
 	uint16_t misc = reader_u16(&r);
 
-	if (side_band_record_len(bytes) != bytes.len || bytes.len < HEADER_BYTES + TRAILER_BYTES)
-		return err_set(err, ERR_INVALID, "side-band record of %zu bytes", bytes.len);
+	if (sideband_record_len(bytes) != bytes.len || bytes.len < HEADER_BYTES + TRAILER_BYTES)
+		return err_set(err, ERR_INVALID, "sideband record of %zu bytes", bytes.len);
 
 	struct reader trailer = reader_of(str_skip(bytes, bytes.len - TRAILER_BYTES));
 
-	reader_u64(&trailer); /* pid and tid of who did it */
+	reader_u64(&trailer); /* pid and tid of the thread that caused the event */
 	record.time_ns = reader_u64(&trailer);
 
 	r = reader_of((str){ bytes.ptr + HEADER_BYTES, bytes.len - HEADER_BYTES - TRAILER_BYTES });
 	read_body(&r, &record, type, misc);
 	if (r.failed)
-		return err_set(err, ERR_INVALID, "side-band record of type %u is too short", type);
+		return err_set(err, ERR_INVALID, "sideband record of type %u is too short", type);
 	*ret_record = record;
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "side_band.h"
+#include "sideband.h"
 
 #include "agent_limits.h"
 #include "heap.h"
@@ -12,11 +12,11 @@
 
 enum { RECORD_BYTES_MAX = 65536, HEADER_BYTES = 8 };
 
-/* A ring that is fuller than this part of it when it is drained may overflow before the next time;
- * which comes DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS times as soon then. */
+/* If more than 1/PRESSED_PART of a ring is used when it is drained, it may overflow before the next
+ * drain. Then the drains come SOONER times as often. */
 enum { PRESSED_PART = 4, SOONER = DRAIN_INTERVAL_MS / DRAIN_PRESSED_MS };
 
-struct side_band_ring {
+struct sideband_ring {
 	uint32_t cpu;
 	int fd;
 	struct perf_event_mmap_page *control; /* the page before the data */
@@ -40,14 +40,14 @@ static int open_event(uint32_t cpu, bool build_ids)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* nobody waits: it is polled */
+		.wakeup_watermark = UINT32_MAX, /* no wake-ups: the rings are polled */
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Locked memory may be scarce (kernel.perf_event_mlock_kb): a smaller ring is better than none. */
-static bool map_ring(struct side_band *band, struct side_band_ring *ring, struct err *err)
+static bool map_ring(struct sideband *band, struct sideband_ring *ring, struct err *err)
 {
 	for (;;) {
 		void *map = mmap(NULL, band->page_bytes + band->ring_bytes, PROT_READ | PROT_WRITE,
@@ -58,21 +58,20 @@ static bool map_ring(struct side_band *band, struct side_band_ring *ring, struct
 			return true;
 		}
 		if (errno != EPERM || band->ring_bytes <= 8 * band->page_bytes || band->ring_count)
-			return err_errno(err, "map a side-band ring of %zu bytes",
-					 band->ring_bytes);
+			return err_errno(err, "map a sideband ring of %zu bytes", band->ring_bytes);
 		band->ring_bytes /= 2;
 	}
 }
 
-static void close_ring(struct side_band *band, struct side_band_ring *ring)
+static void close_ring(struct sideband *band, struct sideband_ring *ring)
 {
 	if (ring->control)
 		munmap(ring->control, band->page_bytes + band->ring_bytes);
 	fd_closep(&ring->fd);
 }
 
-/* *ret_open stays false where the CPU is gone. */
-static bool open_ring(struct side_band *band, struct side_band_ring *ring, bool *ret_open,
+/* *ret_open stays false if the CPU is offline. */
+static bool open_ring(struct sideband *band, struct sideband_ring *ring, bool *ret_open,
 		      struct err *err)
 {
 	ring->fd = open_event(ring->cpu, band->build_ids);
@@ -83,29 +82,29 @@ static bool open_ring(struct side_band *band, struct side_band_ring *ring, bool 
 	if (ring->fd < 0 && errno == ENODEV)
 		return true;
 	if (ring->fd < 0)
-		return err_errno(err, "open the side-band event of CPU %u", ring->cpu);
+		return err_errno(err, "open the sideband event of CPU %u", ring->cpu);
 	*ret_open = true;
 	return map_ring(band, ring, err);
 }
 
-void side_band_init(struct side_band *band)
+void sideband_init(struct sideband *band)
 {
-	*band = (struct side_band){ .build_ids = true };
+	*band = (struct sideband){ .build_ids = true };
 	band->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	band->ring_bytes = SIDE_BAND_RING_PAGES * band->page_bytes;
+	band->ring_bytes = SIDEBAND_RING_PAGES * band->page_bytes;
 	band->scratch = heap_new(RECORD_BYTES_MAX, 0);
 }
 
-void side_band_close(struct side_band *band)
+void sideband_close(struct sideband *band)
 {
 	for (size_t i = 0; i < band->ring_count; i++)
 		close_ring(band, &band->rings[i]);
 	free(band->rings);
 	free(band->scratch);
-	*band = (struct side_band){ 0 };
+	*band = (struct sideband){ 0 };
 }
 
-static bool has_ring(const struct side_band *band, uint32_t cpu)
+static bool has_ring(const struct sideband *band, uint32_t cpu)
 {
 	for (size_t i = 0; i < band->ring_count; i++)
 		if (band->rings[i].cpu == cpu)
@@ -113,10 +112,10 @@ static bool has_ring(const struct side_band *band, uint32_t cpu)
 	return false;
 }
 
-static void close_others(struct side_band *band, const uint32_t *cpus, size_t cpu_count)
+static void close_others(struct sideband *band, const uint32_t *cpus, size_t cpu_count)
 {
 	for (size_t i = band->ring_count; i > 0; i--) {
-		struct side_band_ring *ring = &band->rings[i - 1];
+		struct sideband_ring *ring = &band->rings[i - 1];
 		bool wanted = false;
 
 		for (size_t j = 0; j < cpu_count; j++)
@@ -128,13 +127,12 @@ static void close_others(struct side_band *band, const uint32_t *cpus, size_t cp
 	}
 }
 
-bool side_band_follow(struct side_band *band, const uint32_t *cpus, size_t cpu_count,
-		      struct err *err)
+bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_count, struct err *err)
 {
 	close_others(band, cpus, cpu_count);
 	band->rings = heap_resize(band->rings, band->ring_count + cpu_count, sizeof(*band->rings));
 	for (size_t i = 0; i < cpu_count; i++) {
-		struct side_band_ring ring = { .cpu = cpus[i], .fd = -1 };
+		struct sideband_ring ring = { .cpu = cpus[i], .fd = -1 };
 		bool open = false;
 
 		if (has_ring(band, cpus[i]))
@@ -149,8 +147,8 @@ bool side_band_follow(struct side_band *band, const uint32_t *cpus, size_t cpu_c
 	return true;
 }
 
-/* The bytes at a position of the ring, in one piece. */
-static str ring_bytes(struct side_band *band, const char *data, uint64_t at, size_t len)
+/* The bytes at a position of the ring, contiguous: copied into the scratch if they wrap around. */
+static str ring_bytes(struct sideband *band, const char *data, uint64_t at, size_t len)
 {
 	size_t start = (size_t)(at & (band->ring_bytes - 1));
 	size_t until_end = band->ring_bytes - start;
@@ -162,23 +160,24 @@ static str ring_bytes(struct side_band *band, const char *data, uint64_t at, siz
 	return (str){ band->scratch, len };
 }
 
-static void take_record(struct side_band *band, str bytes, side_band_take *take, void *self)
+static void report_record(struct sideband *band, str bytes, sideband_on_record *on_record,
+			  void *self)
 {
 	struct side_band_record record;
 	struct err err;
 
 	band->records++;
-	if (!side_band_record_read(bytes, &record, &err)) {
+	if (!sideband_record_read(bytes, &record, &err)) {
 		band->malformed++;
 		return;
 	}
 	band->lost += record.lost;
 	if (record.type != SIDE_BAND_OTHER)
-		take(self, &record);
+		on_record(self, &record);
 }
 
-static void drain_ring(struct side_band *band, struct side_band_ring *ring, side_band_take *take,
-		       void *self)
+static void drain_ring(struct sideband *band, struct sideband_ring *ring,
+		       sideband_on_record *on_record, void *self)
 {
 	struct perf_event_mmap_page *control = ring->control;
 	const char *data = (const char *)control + band->page_bytes;
@@ -188,24 +187,24 @@ static void drain_ring(struct side_band *band, struct side_band_ring *ring, side
 	if (head - tail > band->fullest)
 		band->fullest = (size_t)(head - tail);
 	while (head - tail >= HEADER_BYTES) {
-		size_t len = side_band_record_len(ring_bytes(band, data, tail, HEADER_BYTES));
+		size_t len = sideband_record_len(ring_bytes(band, data, tail, HEADER_BYTES));
 
-		if (len == 0 || len > head - tail) { /* the kernel does not do this */
+		if (len == 0 || len > head - tail) { /* never, unless the kernel has a bug */
 			band->malformed++;
 			tail = head;
 			break;
 		}
-		take_record(band, ring_bytes(band, data, tail, len), take, self);
+		report_record(band, ring_bytes(band, data, tail, len), on_record, self);
 		tail += len;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-void side_band_drain(struct side_band *band, side_band_take *take, void *self)
+void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self)
 {
 	band->fullest = 0;
 	for (size_t i = 0; i < band->ring_count; i++)
-		drain_ring(band, &band->rings[i], take, self);
+		drain_ring(band, &band->rings[i], on_record, self);
 	band->is_pressed =
 		band->fullest >
 		band->ring_bytes / (band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);

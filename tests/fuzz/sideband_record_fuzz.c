@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * side_band_record - any bytes are a record or refused. The input is also given the length that its
- * header must say, or no change of size would get past it.
+ * sideband_record - any bytes are parsed or rejected. The input is also tried with the correct
+ * length in its header; else each input that the fuzzer has resized would be rejected at once.
  */
-#include "side_band_record.h"
+#include "sideband_record.h"
 
 #include <assert.h>
 #include <string.h>
@@ -17,11 +17,11 @@ static void try(str bytes)
 	struct side_band_record record;
 	struct err err = { 0 };
 
-	if (!side_band_record_read(bytes, &record, &err)) {
+	if (!sideband_record_read(bytes, &record, &err)) {
 		assert(err.code == ERR_INVALID && err.msg[0]);
 		return;
 	}
-	assert(side_band_record_len(bytes) == bytes.len);
+	assert(sideband_record_len(bytes) == bytes.len);
 	assert(record.type < SIDE_BAND_TYPE_COUNT);
 	assert(record.build_id_len <= SIDE_BAND_BUILD_ID_MAX && record.path.len < bytes.len);
 	assert(record.path.len == 0 || !memchr(record.path.ptr, 0, record.path.len));

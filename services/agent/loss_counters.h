@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * loss_counters - how many samples the kernel made, and how many of them were lost before the
+ * spool, by reason.
+ *
+ * Counters outlive the agent in two places: in a pinned BPF map (counts.h) and in the spool's last
+ * status. The excess of the first over the second is unreported. Unreported samples without a
+ * reason of their own were in the memory of an agent that was killed. Pure.
+ */
+#pragma once
+
+#include "base/base.h"
+
+/* The names are the reasons in AgentStatus.lost. */
+enum loss_reason {
+	LOSS_RING_FULL,     /* the kernel found no room in the ring of samples */
+	LOSS_TIMELINE_FULL, /* the memory limit of the timeline was reached */
+	LOSS_MALFORMED,     /* a record that contradicts itself */
+	LOSS_IN_PROFILER_COUNT,
+	LOSS_SPOOL_WRITE = LOSS_IN_PROFILER_COUNT, /* the spool could not be written */
+	LOSS_COUNT,
+};
+extern const char *const loss_names[LOSS_COUNT];
+
+/* The reason that a successor reports for unexplained losses. No agent counts it itself. */
+#define LOSS_AGENT_KILLED "agent_killed"
+
+struct tally {
+	uint64_t taken, lost[LOSS_COUNT];
+};
+
+/*
+ * *ret_unreported = baseline + counted - reported. `baseline`: what was reported when the counters
+ * were at 0. False: more was reported than counted, so another agent has reported in between, and
+ * the counters do not match the status any more.
+ */
+bool loss_counters_unreported(const struct tally *baseline, const struct tally *counted,
+			      const struct tally *reported,
+			      struct tally *ret_unreported) MUST_CHECK;
+
+/* The losses without a reason: taken minus the sum of lost, which is at most taken. */
+uint64_t tally_rest(const struct tally *tally);
