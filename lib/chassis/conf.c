@@ -10,7 +10,7 @@
 
 enum { BOUND_TEXT_MAX = 32 };
 
-/* A suffix and what it multiplies by. */
+/* A unit suffix and its factor. */
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -36,8 +36,8 @@ static const struct unit bytes_units[] = {
 	{ "TB", UINT64_C(1) << 40 },
 };
 
-/* Takes "12" and its unit off the front of the text, and adds what they say to the sum. */
-static bool take_amount(str *text, const struct unit *units, size_t unit_count, uint64_t *sum)
+/* Parse a number and its unit at the front of *text, skip them, and add the amount to *sum. */
+static bool parse_amount(str *text, const struct unit *units, size_t unit_count, uint64_t *sum)
 {
 	size_t digits = 0, letters = 0;
 	uint64_t number, amount;
@@ -69,7 +69,7 @@ bool conf_duration(str text, uint64_t *ret_ns, struct err *err)
 		return true;
 	}
 	do {
-		if (!take_amount(&rest, duration_units, ARRAY_LEN(duration_units), &sum))
+		if (!parse_amount(&rest, duration_units, ARRAY_LEN(duration_units), &sum))
 			return err_set(err, ERR_INVALID,
 				       "\"" STR_FMT "\" is not a duration like 10s, 500ms, 1h30m",
 				       STR_ARG(text));
@@ -83,7 +83,7 @@ bool conf_bytes(str text, uint64_t *ret_bytes, struct err *err)
 	uint64_t sum = 0;
 	str rest = text;
 
-	if (!take_amount(&rest, bytes_units, ARRAY_LEN(bytes_units), &sum) || rest.len)
+	if (!parse_amount(&rest, bytes_units, ARRAY_LEN(bytes_units), &sum) || rest.len)
 		return err_set(err, ERR_INVALID,
 			       "\"" STR_FMT "\" is not a size like 65536, 64KB, 512MB",
 			       STR_ARG(text));
@@ -91,8 +91,8 @@ bool conf_bytes(str text, uint64_t *ret_bytes, struct err *err)
 	return true;
 }
 
-/* A bound as people write it: 90s, 64KB; in the largest unit of which it is a whole number. */
-static void bound_text(const struct conf_key *key, uint64_t bound, char *room, size_t cap)
+/* Format a bound, as 90s or 64KB: in the largest unit of which it is a whole multiple. */
+static void format_bound(const struct conf_key *key, uint64_t bound, char *text, size_t cap)
 {
 	bool is_duration = key->type == CONF_DURATION;
 	const struct unit *units = is_duration ? duration_units : bytes_units;
@@ -102,7 +102,7 @@ static void bound_text(const struct conf_key *key, uint64_t bound, char *room, s
 
 	while (at > 0 && (bound == 0 || bound % units[at].factor != 0))
 		at--;
-	snprintf(room, cap, "%ju%s", (uintmax_t)(bound / units[at].factor),
+	snprintf(text, cap, "%ju%s", (uintmax_t)(bound / units[at].factor),
 		 bound ? units[at].name : "");
 }
 
@@ -112,8 +112,8 @@ static bool in_bounds(const struct conf_key *key, uint64_t value, struct err *er
 
 	if (value >= key->min && (key->max == 0 || value <= key->max))
 		return true;
-	bound_text(key, key->min, least, sizeof(least));
-	bound_text(key, key->max, most, sizeof(most));
+	format_bound(key, key->min, least, sizeof(least));
+	format_bound(key, key->max, most, sizeof(most));
 	if (key->max == 0)
 		return err_set(err, ERR_INVALID, "must be at least %s", least);
 	return err_set(err, ERR_INVALID, "must be %s to %s", least, most);
@@ -138,7 +138,7 @@ static bool parse_log_level(str text, enum log_level *ret_level, struct err *err
 			return true;
 		}
 	}
-	return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is none of debug, info, warn, error",
+	return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is not one of debug, info, warn, error",
 		       STR_ARG(text));
 }
 
@@ -178,7 +178,7 @@ static bool assign(void *settings, const struct conf_key *key, const char *text,
 	case CONF_BYTES:
 		return parse_number(key, str_from(text), field, err);
 	}
-	return err_set(err, ERR_INVALID, "the table of settings has a type that does not exist");
+	return err_set(err, ERR_INVALID, "unknown type in the table of settings");
 }
 
 static const char *environment_name(const struct conf_key *key, char *name, size_t cap)
@@ -220,19 +220,18 @@ static void print_help(const struct conf_program *program)
 		print_wrapped(key->help, 6);
 	}
 	printf("  --healthcheck\n");
-	print_wrapped("Ask the service running at --http-address whether it is ready: exit 0 or 1.",
-		      6);
+	print_wrapped("Check /ready of the service at --http-address; exit with status 0 or 1.", 6);
 	printf("  --print-configuration\n");
-	print_wrapped("Print this table as Markdown.", 6);
+	print_wrapped("Print the table of settings as Markdown.", 6);
 	printf("  --print-metrics\n");
-	print_wrapped("Print what /metrics serves, likewise.", 6);
+	print_wrapped("Print the table of metrics as Markdown.", 6);
 	printf("  --version\n  --help\n\n");
-	print_wrapped("A flag wins over the environment variable named beside it, that over the "
-		      "default shown.",
+	print_wrapped("A flag overrides the environment variable in parentheses, which overrides "
+		      "the default.",
 		      0);
 }
 
-/* A cell of a table ends at a bar, so one in the text is written as its entity. */
+/* A bar would end the table cell, so it is written as an HTML entity. */
 static void print_cell(const char *text)
 {
 	for (; *text; text++) {
@@ -245,7 +244,7 @@ static void print_cell(const char *text)
 
 static void print_markdown(const struct conf_program *program)
 {
-	printf("## %s\n\n%s\n\n| flag | environment | default | what it sets "
+	printf("## %s\n\n%s\n\n| flag | environment | default | description "
 	       "|\n|---|---|---|---|\n",
 	       program->name, program->summary);
 	for (size_t i = 0; i < program->key_count; i++) {
@@ -263,8 +262,9 @@ static void print_markdown(const struct conf_program *program)
 	}
 }
 
-/* Defaults, then the environment over them. A variable that is set but empty counts as unset. */
-static bool load_surroundings(void *settings, const struct conf_program *program, struct err *err)
+/* Load the defaults, then the environment. A variable that is set but empty counts as unset. */
+static bool load_defaults_and_environment(void *settings, const struct conf_program *program,
+					  struct err *err)
 {
 	for (size_t i = 0; i < program->key_count; i++) {
 		const struct conf_key *key = &program->keys[i];
@@ -290,7 +290,7 @@ static const struct conf_key *find_key(const struct conf_program *program, str f
 	return NULL;
 }
 
-/* One argument, or two where the value stands apart; moves *at past them. */
+/* Load one flag, whose value may be the next argument; moves *at past it. */
 static bool load_flag(void *settings, const struct conf_program *program, int argc, char **argv,
 		      int *at, struct err *err)
 {
@@ -299,14 +299,13 @@ static bool load_flag(void *settings, const struct conf_program *program, int ar
 	str flag = { arg, equals ? (size_t)(equals - arg) : strlen(arg) };
 
 	if (!str_starts_with(flag, STR("--")))
-		return err_set(err, ERR_INVALID, "argument \"%s\" is not understood; see --help",
-			       arg);
+		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"; see --help", arg);
 
 	const struct conf_key *key = find_key(program, str_skip(flag, 2));
 	const char *value = equals ? equals + 1 : NULL;
 
 	if (!key)
-		return err_set(err, ERR_INVALID, "there is no flag " STR_FMT "; see --help",
+		return err_set(err, ERR_INVALID, "unknown flag " STR_FMT "; see --help",
 			       STR_ARG(flag));
 	if (!value && key->type == CONF_BOOL)
 		value = "true";
@@ -319,8 +318,8 @@ static bool load_flag(void *settings, const struct conf_program *program, int ar
 	return true;
 }
 
-/* The flags every program has. False: it is none of them. */
-static bool answer_common(const struct conf_program *program, str arg, enum conf_action *action)
+/* Handle a flag that every program has. False: arg is not one of these. */
+static bool handle_common(const struct conf_program *program, str arg, enum conf_action *action)
 {
 	if (str_eq(arg, STR("--help")) || str_eq(arg, STR("-h"))) {
 		print_help(program);
@@ -347,10 +346,10 @@ bool conf_load(void *settings, const struct conf_program *program, int argc, cha
 {
 	enum conf_action action = CONF_RUN;
 
-	if (!load_surroundings(settings, program, err))
+	if (!load_defaults_and_environment(settings, program, err))
 		return false;
 	for (int at = 1; at < argc && action != CONF_EXIT;) {
-		if (answer_common(program, str_from(argv[at]), &action))
+		if (handle_common(program, str_from(argv[at]), &action))
 			at++;
 		else if (!load_flag(settings, program, argc, argv, &at, err))
 			return false;

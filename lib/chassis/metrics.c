@@ -18,7 +18,7 @@ const uint64_t metric_seconds_bounds[METRIC_SECONDS_BOUNDS] = {
 	30 * NS_PER_SECOND, 60 * NS_PER_SECOND,
 };
 
-/* Written before the server starts, only read afterwards. */
+/* Written before the server starts, then only read. */
 static struct metric *registry[METRICS_MAX];
 static size_t registry_len;
 static uint64_t start_unix_ns;
@@ -131,7 +131,7 @@ static void write_head(struct buf *out, const char *name, const char *help, enum
 	buf_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind_names[kind]);
 }
 
-/* A number in the metric's own unit. */
+/* Write a counted number in the exported unit. */
 static void write_number(struct buf *out, const struct metric *metric, int64_t number)
 {
 	if (metric->unit > 1)
@@ -147,7 +147,7 @@ static void write_value(struct buf *out, const struct metric *metric, int64_t nu
 	buf_str(out, STR("\n"));
 }
 
-/* The values were moved one after another by others meanwhile, but the count is that of +Inf. */
+/* Other threads may update the buckets meanwhile; the count is always equal to the +Inf bucket. */
 static void write_histogram(struct buf *out, const struct metric *metric)
 {
 	int64_t count = 0;
@@ -225,7 +225,7 @@ static uint64_t open_files(void)
 
 	if (!dir)
 		return 0;
-	while (readdir(dir)) /* NOLINT(concurrency-mt-unsafe): the stream is this function's own */
+	while (readdir(dir)) /* NOLINT(concurrency-mt-unsafe): a stream of this function only */
 		count++;
 	closedir(dir);
 	return count > 3 ? count - 3 : 0; /* ".", ".." and the directory itself */
@@ -248,7 +248,7 @@ static uint64_t resident_bytes(void)
 						       : 0;
 }
 
-/* The names are those that every client library of Prometheus uses. */
+/* The names that all Prometheus client libraries use. */
 static void write_process(struct buf *out)
 {
 	struct rlimit files = { 0 };
@@ -256,15 +256,16 @@ static void write_process(struct buf *out)
 	write_head(out, "process_cpu_seconds_total", "CPU time of this process, user and system.",
 		   METRIC_COUNTER);
 	buf_format(out, "process_cpu_seconds_total %.3f\n", (double)clock_cpu_ns() / 1e9);
-	write_head(out, "process_resident_memory_bytes", "Memory in RAM.", METRIC_GAUGE);
+	write_head(out, "process_resident_memory_bytes", "Resident memory of this process.",
+		   METRIC_GAUGE);
 	buf_format(out, "process_resident_memory_bytes %ju\n", (uintmax_t)resident_bytes());
-	write_head(out, "process_start_time_seconds", "When this process started, Unix time.",
+	write_head(out, "process_start_time_seconds", "Start time of this process, Unix time.",
 		   METRIC_GAUGE);
 	buf_format(out, "process_start_time_seconds %.3f\n", (double)start_unix_ns / 1e9);
 	write_head(out, "process_open_fds", "Open file descriptors.", METRIC_GAUGE);
 	buf_format(out, "process_open_fds %ju\n", (uintmax_t)open_files());
 	getrlimit(RLIMIT_NOFILE, &files);
-	write_head(out, "process_max_fds", "Most file descriptors that may be open.", METRIC_GAUGE);
+	write_head(out, "process_max_fds", "Limit on open file descriptors.", METRIC_GAUGE);
 	buf_format(out, "process_max_fds %ju\n", (uintmax_t)files.rlim_cur);
 	write_head(out, "decima_build_info", "1, with the version as its label.", METRIC_GAUGE);
 	buf_format(out, "decima_build_info{version=\"%s\"} 1\n", DECIMA_VERSION);
@@ -279,7 +280,7 @@ void metrics_write(struct buf *out)
 	write_process(out);
 }
 
-/* The labels, with their values where they are few and known before anything runs. */
+/* The labels, with their values if there is one label with known values. */
 static void print_labels(const struct metric *metric)
 {
 	if (metric->label)
@@ -294,7 +295,7 @@ void metrics_print_markdown(const char *title)
 {
 	const struct metric *metric;
 
-	printf("## %s\n\n| metric | type | labels | what it says |\n|---|---|---|---|\n", title);
+	printf("## %s\n\n| metric | type | labels | description |\n|---|---|---|---|\n", title);
 	for (size_t i = 0; (metric = metrics_at(i)); i++) {
 		printf("| `%s` | %s | ", metric->name, kind_names[metric->kind]);
 		print_labels(metric);

@@ -125,9 +125,9 @@ static void names_what_it_does_not_take(void **state)
 {
 	(void)state;
 	assert_false(LOAD(ARG("--rat=1")));
-	assert_string_equal(err.msg, "there is no flag --rat; see --help");
+	assert_string_equal(err.msg, "unknown flag --rat; see --help");
 	assert_false(LOAD(ARG("now")));
-	assert_string_equal(err.msg, "argument \"now\" is not understood; see --help");
+	assert_string_equal(err.msg, "unexpected argument \"now\"; see --help");
 	assert_false(LOAD(ARG("--rate")));
 	assert_string_equal(err.msg, "flag --rate needs a value");
 	assert_false(LOAD(ARG("--rate=1001")));

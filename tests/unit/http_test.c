@@ -80,7 +80,7 @@ static void refusals_have_their_status_and_sentence(void **state)
 
 	(void)state;
 	assert_status(answer, "404");
-	assert_true(str_ends_with(answer, STR("refused: there is nothing at this path")));
+	assert_true(str_ends_with(answer, STR("refused: nothing is served at this path")));
 	answer = ask(&arena, "DELETE /greet", "", (str){ 0 });
 	assert_status(answer, "405");
 	assert_true(str_find(answer, STR("Allow: GET\r\n")) != SIZE_MAX);
