@@ -306,7 +306,7 @@ static void a_wait_for_an_answer_hears_a_stop(void **state)
 	assert_false(postgres_exec(&pg, "SELECT 1", &err));
 
 	assert_soon(start_ns); /* of 60 s otherwise */
-	assert_string_equal(err.msg, "PostgreSQL did not answer in time for the stop");
+	assert_string_equal(err.msg, "PostgreSQL: cancelled while waiting for the server");
 	assert_false(postgres_is_open(&pg));
 	assert_false(postgres_sleep(&pg, 60000));
 	pthread_join(asker, NULL);
