@@ -34,7 +34,8 @@ Every setting is a flag and an environment variable. A flag overrides the variab
 the default; a variable that is set but empty counts as unset. Durations are written `500ms`, `10s`,
 `1h30m`, `7d`; sizes `65536`, `64KB`, `512MB` (powers of 1024). Every program also has the flags
 `--help`, `--version`, `--healthcheck` (checks `/ready` of the running program; exit status 0 or 1)
-and `--print-configuration`. This page is generated from its output by `tools/docs.py build --write`.
+and `--print-configuration`. This page is generated from the output of the last one by
+`tools/docs.py build --write`.
 """
 
 
@@ -94,7 +95,8 @@ def main():
             page.parent.mkdir(exist_ok=True)
             page.write_text(text)
         elif not page.exists() or page.read_text() != text:
-            print(f"docs: {page.relative_to(ROOT)} is stale: run tools/docs.py --write", file=sys.stderr)
+            print(f"docs: {page.relative_to(ROOT)} is stale: run this with --write",
+                  file=sys.stderr)
             stale = 1
     return stale
 
