@@ -15,8 +15,8 @@ static const struct conf_key keys[] = {
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, brokers),
 	  .fallback = "a|b",
-	  .help = "Where Kafka is, told at such a length that a line of help has to end before the "
-		  "sentence does." },
+	  .help = "Where Kafka is, in a sentence that is long enough to be wrapped in the output "
+		  "of --help." },
 	{ .flag = "extra",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, extra),

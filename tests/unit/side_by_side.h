@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * side_by_side - tests that mostly wait: each in a process of its own, all at once.
+ * side_by_side - runs tests that mostly wait in parallel, each in a process of its own.
  *
- *     RUN_SIDE_BY_SIDE(TEST(...), TEST(...))       in the place of RUN_TESTS
+ *     RUN_SIDE_BY_SIDE(TEST(...), TEST(...))       replaces RUN_TESTS
  *
- * It speaks TAP itself. What a test printed that failed stands below it.
+ * It prints TAP. The output of a failed test is printed below its line.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ static inline pid_t side_by_side_start(const struct CMUnitTest *test, FILE *outp
 	exit(cmocka_run_group_tests(alone, NULL, NULL)); /* NOLINT(concurrency-mt-unsafe): alone */
 }
 
-static inline void side_by_side_tell(FILE *output)
+static inline void side_by_side_print(FILE *output)
 {
 	char line[512];
 
@@ -52,7 +52,7 @@ static inline int side_by_side_run(const struct CMUnitTest *tests, size_t count)
 
 	assert_true(count <= SIDE_BY_SIDE_MAX);
 	printf("1..%zu\n", count);
-	fflush(stdout); /* or each child says it again */
+	fflush(stdout); /* otherwise each child prints it again */
 	for (size_t i = 0; i < count; i++) {
 		outputs[i] = tmpfile();
 		assert_non_null(outputs[i]);
@@ -65,7 +65,7 @@ static inline int side_by_side_run(const struct CMUnitTest *tests, size_t count)
 
 		printf("%sok %zu - %s\n", good ? "" : "not ", i + 1, tests[i].name);
 		if (!good)
-			side_by_side_tell(outputs[i]);
+			side_by_side_print(outputs[i]);
 		fclose(outputs[i]);
 		failed += !good;
 	}
