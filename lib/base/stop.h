@@ -12,12 +12,11 @@
 #include "base/err.h"
 
 struct stop {
-	int fd; /* an eventfd: readable once cancelled. It is never read, so that all waiters wake
-		 */
+	int fd; /* an eventfd: readable once cancelled; never read, so that all waiters wake */
 	_Atomic uint64_t asked_ns; /* clock_monotonic_ns() of the first request; 0: none yet */
 };
 
-/* Initialize with .fd = -1 if the token may be closed, or cancelled, before it is opened. */
+/* A token that is not open has .fd = -1. A request made before this call is lost. */
 bool stop_open(struct stop *stop, struct err *err) MUST_CHECK;
 void stop_close(struct stop *stop);
 

@@ -3,7 +3,7 @@
  * metrics - the counters, gauges and histograms of this process, in Prometheus' text format.
  *
  * A metric is a static variable next to the code that updates it; main registers tables of metrics.
- * A metric may have one or two labels whose values are known at compile time (for example a table
+ * A metric may have one or two labels whose values are known in advance (for example a table
  * of reasons).
  *
  *     struct metric samples_total = { .name = "decima_ingester_samples_total",

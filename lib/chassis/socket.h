@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * socket - TCP sockets from textual addresses: "127.0.0.1:7070", ":7070", "[::1]:7070",
- * "name:7070".
+ * socket - TCP listeners and connections by textual address.
  *
+ * An address is "127.0.0.1:7070", ":7070", "[::1]:7070" or "name:7070".
  * Without a host part a listener uses all addresses of the machine, IPv6 and IPv4, and a connection
  * goes to the loopback address. Port 0: the system picks a port. ERR_INVALID: a malformed address;
  * ERR_IO: the system or the peer failed. The caller closes *ret_fd.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_consumer - a member of a Kafka consumer group whose offsets are stored elsewhere
- * (librdkafka).
+ * kafka_consumer - a member of a Kafka consumer group that stores its offsets elsewhere.
  *
- * Kafka assigns partitions; the caller supplies the start offset of each, because the next offset
- * is stored together with the data. Offsets are never committed to Kafka and never reset
- * automatically: an offset that the topic does not have is reported as KAFKA_OUT_OF_RANGE.
+ * A wrapper of librdkafka. Kafka assigns partitions; the caller supplies the start offset of each,
+ * because the next offset is stored together with the data. Offsets are never committed to Kafka
+ * and never reset automatically: an offset that the topic does not have is reported as
+ * KAFKA_OUT_OF_RANGE.
  *
  * One thread owns a consumer. `assigned` and `revoked` are called on that thread, inside
  * kafka_consumer_poll(), _restart() and _close(). Before each new assignment all partitions of the
