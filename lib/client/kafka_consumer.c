@@ -33,8 +33,7 @@ static const struct {
 	{ "check.crcs", "true" },
 	{ "enable.auto.commit", "false" },
 	{ "enable.auto.offset.store", "false" },
-	/* Of one response, compressed. It is decompressed as a whole, to ten times its size or
-	   more. */
+	/* Bytes of a response. It is decompressed as a whole, to ten times as much or more. */
 	{ "fetch.max.bytes", "4194304" },
 	{ "fetch.message.max.bytes", "1048576" },
 	{ "log.connection.close", "false" },
