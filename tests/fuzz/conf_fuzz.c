@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * conf - settings of every type from any text: set within their bounds, or refused with a sentence.
+ * conf - any text for settings of every type gives a value within its bounds, or an error.
  */
 #include "base/log.h"
 #include "chassis/conf.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,8 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		struct err err = { 0 };
 		enum conf_action action;
-		str flag = str_format(&arena, "--%s=%s", keys[i].flag, text);
-		char *argv[] = { name, (char *)(uintptr_t)flag.ptr };
+		size_t cap = strlen(keys[i].flag) + size + sizeof("--=");
+		char *flag = arena_array(&arena, char, cap);
+		char *argv[] = { name, flag };
+
+		snprintf(flag, cap, "--%s=%s", keys[i].flag, text);
 
 		if (!conf_load(&settings, &program, 2, argv, &action, &err))
 			assert(err.code == ERR_INVALID && err.msg[0]);
