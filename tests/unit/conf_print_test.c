@@ -15,8 +15,9 @@ static const struct conf_key keys[] = {
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, brokers),
 	  .fallback = "a|b",
-	  .help = "Where Kafka is, in a sentence that is long enough to be wrapped in the output "
-		  "of --help." },
+	  .help = "Where Kafka is, in a sentence that is long enough not to fit into one line of "
+		  "the "
+		  "output of --help." },
 	{ .flag = "extra",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, extra),
