@@ -1,11 +1,11 @@
-# The fleet's images, a target each: agent, ingester, symbolizer, debuginfo, querier, and front, the
-# proxy before them. compose.yaml builds and runs them all; one alone is built by
+# The fleet's images, one target each: agent, ingester, symbolizer, debuginfo, querier, and front, the
+# reverse proxy. compose.yaml builds and runs all of them. To build one image:
 #
 #     docker build --target querier -t decima-querier .
 #
-# Plain enough for any builder: no syntax line, no here-documents, no mounts.
+# It works with any builder: no syntax line, no here-documents, no mounts.
 
-# The page, by the Node that Debian has too.
+# The web page, built with the Node version that Debian has.
 FROM node:18-bookworm-slim AS page
 WORKDIR /page
 COPY services/querier/web/package.json services/querier/web/package-lock.json services/querier/web/.npmrc ./
@@ -22,7 +22,7 @@ COPY --from=page /page/dist services/querier/web/dist
 RUN meson setup build --prefix=/usr -Dtests=false -Dpage=built \
 	&& ninja -C build && DESTDIR=/out meson install -C build --no-rebuild
 
-# What all services have: a user, and a directory for what they keep.
+# The base of all services: libraries and a user.
 FROM debian:bookworm-slim AS service
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends libmicrohttpd12 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \

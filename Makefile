@@ -1,4 +1,4 @@
-# The door. Each target is a few words; the work is in tools/ and meson.build.
+# The entry point. Each target is one line; the work is done in tools/ and by meson.build.
 PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail where a C file calls a function that this project does not: the table says what instead."""
+"""Fail if a C file calls a banned function. The table names the replacement."""
 import pathlib
 import re
 import subprocess
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def blank(match):
-    """The same lines with nothing on them, so that the numbers stay true."""
+    """The same number of lines, blank, so that line numbers stay correct."""
     return "\n" * match[0].count("\n")
 
 

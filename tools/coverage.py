@@ -32,7 +32,7 @@ LEAST = 95.0  # % of the lines of each module
 
 PURE = {
     "lib/base": "arena base buf clock err failpoint hash log map queue reader sorted str vec",
-    "lib/chassis": "conf_value http_metrics json json_error json_read metrics url",
+    "lib/chassis": "conf http_metrics json json_error json_read metrics url",
     "lib/client": "postgres_value",
     "lib/object": """build_id debug_extract debug_link debug_rank demangle dwarf_abbrev dwarf_contexts
         dwarf_entry dwarf_expression dwarf_file dwarf_functions dwarf_inflate dwarf_lines

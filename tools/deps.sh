@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Install what Decima's build, stack and tests need from Debian 12, and nothing that is there.
+# Install the Debian 12 packages that Decima's build, stack and tests need and that are missing.
 #
-#     tools/deps.sh [GROUP...]     without a group: all but kernels and docker
+#     tools/deps.sh [GROUP...]     without a group: all except kernels and docker
 #
-# "package=command" means that the command from elsewhere does as well. When all is there this ends
-# within a blink and needs no root. No service is left running: the servers of the stack and the
-# tests are started by tools/stack.py, on ports of their own.
+# "package=command" means that the command may also come from elsewhere. If no package is missing, this
+# ends at once and does not need root. No service is left running: tools/stack.py starts the servers
+# of the stack and the tests, on ports of their own.
 # shellcheck disable=SC2034  # the groups are read by name
 set -euo pipefail
 export LC_ALL=C
@@ -30,8 +30,8 @@ testing=(
 	musl-tools=musl-gcc libc6-arm64-cross libstdc++6-arm64-cross rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
 )
 checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck gcovr git linux-libc-dev-arm64-cross)
-kernels=(qemu-system-x86=qemu-system-x86_64 busybox-static) # to boot others: make test-kernels
-docker=(runc iptables mmdebstrap xz-utils) # of an engine for `make test-compose` where none runs
+kernels=(qemu-system-x86=qemu-system-x86_64 busybox-static) # to boot other kernels: make test-kernels
+docker=(runc iptables mmdebstrap xz-utils) # to run an engine for `make test-compose` if none is running
 
 packages=()
 for group in "${@:-building page running testing checking}"; do
@@ -45,7 +45,7 @@ for group in "${@:-building page running testing checking}"; do
 	done
 done
 
-# What dpkg does not have installed, nor a command of that name outside dpkg.
+# The packages that dpkg has not installed and whose command does not exist either.
 missing() {
 	local item package installed
 	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]%%=*}" 2>/dev/null || true)
@@ -68,12 +68,12 @@ if [ ${#wanted[@]} -eq 0 ]; then exit 0; fi
 [ "$(id -u)" -eq 0 ] || die "these packages are missing, and only root can install them: ${wanted[*]}"
 
 exec 9>/run/lock/decima-deps.lock
-flock -n 9 || { echo "deps: another one is installing, waiting for it"; flock 9; }
+flock -n 9 || { echo "deps: another process is installing, waiting for it"; flock 9; }
 mapfile -t wanted < <(missing)
 if [ ${#wanted[@]} -eq 0 ]; then exit 0; fi
 
-# While the packages are installed a policy forbids them to start their services, and PostgreSQL to
-# make a cluster. Both end with us; what a killed predecessor left is put right first.
+# During the installation a policy prevents packages from starting their services, and PostgreSQL from
+# creating a cluster. Both are removed at the end; leftovers of a killed run are removed first.
 policy=/usr/sbin/policy-rc.d
 saved=$policy.before-decima
 cluster=/etc/postgresql-common/createcluster.d/decima.conf
@@ -90,7 +90,7 @@ printf '#!/bin/sh\n# made by decima for the time of one apt-get install\nexit 10
 chmod 755 $policy
 mkdir -p ${cluster%/*}
 echo 'create_main_cluster = false' >$cluster
-mkdir -p /usr/share/man/man1 # a slimmed image has none, and Java's postinst wants it
+mkdir -p /usr/share/man/man1 # missing in slim images, but Java's postinst needs it
 
 log=$(mktemp)
 install() {
@@ -100,7 +100,7 @@ install() {
 }
 echo "deps: installing ${#wanted[@]} packages: ${wanted[*]}"
 if ! install; then
-	echo "deps: not as it stands, after apt-get update once more"
+	echo "deps: installation failed, retrying after apt-get update"
 	apt-get -q -o DPkg::Lock::Timeout=300 update </dev/null >"$log" 2>&1 ||
 		{ tail -15 "$log" >&2; die "apt-get update failed (log: $log)"; }
 	install || { tail -15 "$log" >&2; die "apt-get install failed (log: $log)"; }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run every fuzzer for a while, and say in one table how far each came.
+"""Run every fuzzer for a while, and print a table of the results.
 
     tools/fuzz.py [NAME...] [--seconds 60] [--jobs 2]
 
-Built with clang-14 in build-fuzz/ under ASan and UBSan. What a run finds new stays in
-build-fuzz/found/NAME, the committed corpus is only read. An input that broke something is in
-build-fuzz/broken/NAME: put it into tests/fuzz/corpus/NAME together with what mends it.
+The fuzzers are built with clang-14 in build-fuzz/ under ASan and UBSan. New inputs that a run finds
+are kept in build-fuzz/found/NAME; the committed corpus is only read. An input that fails is in
+build-fuzz/broken/NAME: add it to tests/fuzz/corpus/NAME together with the fix.
 """
 import argparse
 import os
@@ -22,7 +22,7 @@ from local.servers import ROOT
 
 WHERE = ROOT / "build-fuzz"
 SOURCES = ROOT / "tests" / "fuzz"
-INPUT_SECONDS = 10  # one input that takes longer is a finding
+INPUT_SECONDS = 10  # an input that takes longer is a failure
 MEMORY_MB = 2048
 UNITS = re.compile(r"stat::number_of_executed_units: +(\d+)")
 COVERAGE = re.compile(r"cov: (\d+) ft: (\d+)(?: corp: (\d+))?")
@@ -82,9 +82,9 @@ def table(runs):
 def main():
     known = sorted(path.name.removesuffix("_fuzz.c") for path in SOURCES.glob("*_fuzz.c"))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="all, unless named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="fuzzers to run (default: all)")
     parser.add_argument("--seconds", type=int, default=60, help="of each (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=2, help="at once (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=2, help="in parallel (default: %(default)s)")
     args = parser.parse_args()
     unknown = set(args.names) - set(known)
     if unknown:

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail when an #include crosses a layer the wrong way. The tables below are the architecture.
+"""Fail if an #include violates the layering. The tables below define the architecture.
 
-    tools/layers.py [BUILD]    with a build directory: also what the executables link
+    tools/layers.py [BUILD]    with a build directory: also check what the executables link
 
-An include of ours is named from lib/ ("base/str.h"), from the top ("bpf/sample.h"), from the
-generated protobuf ("profiles.pb-c.h"), or is a neighbour in the same folder ("spool.h").
+The path of our own include starts at lib/ ("base/str.h") or at the top ("bpf/sample.h"); or it is a
+generated protobuf header ("profiles.pb-c.h") or a file of the same folder ("spool.h").
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-# layer -> the layers that it may use beside itself. Who is not listed may not be.
+# layer -> the layers that it may use in addition to itself. Layers that are not listed are errors.
 MAY_USE = {
     "bpf": (),
     "lib/base": (),
@@ -28,7 +28,7 @@ MAY_USE = {
     "services/symbolizer": ("base", "object", "profile", "client", "chassis"),
 }
 
-# another's library -> the files that wrap it. Replacing it must stay one file's work.
+# third-party library -> the files that wrap it, so that only these change if it is replaced.
 WRAPPED_BY = {
     "microhttpd.h": ("lib/chassis/http",),
     "librdkafka/": ("lib/client/kafka_",),
@@ -46,7 +46,7 @@ WRAPPED_BY = {
     "bpf/": ("bpf/", "services/agent/"),
 }
 
-# executable -> libraries that it must not need
+# executable -> libraries that it must not link
 MUST_NOT_LINK = {
     "agent": ("libpq", "libjansson", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
@@ -59,7 +59,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIBRARIES = {layer.removeprefix("lib/"): layer for layer in MAY_USE if layer.startswith("lib/")}
 
 
-# What one of a layer may use that the layer as such may not.
+# Single headers that a layer may use although it may not use their layer.
 EXCEPT = {("bpf", "object/unwind_format.h")}
 
 
@@ -68,10 +68,10 @@ def layer_of(path):
 
 
 def wrong_use(path, include):
-    """A sentence about an include in quotes that may not be, or None."""
+    """A sentence if the include in quotes is not allowed, else None."""
     layer = layer_of(path)
     if layer not in MAY_USE:
-        return f"{layer} is no layer that tools/layers.py knows: add it to the table"
+        return f"{layer} is not in the table of layers: add it to tools/layers.py"
     head = include.partition("/")[0] if "/" in include else None
     if include.endswith(".pb-c.h"):
         head = "proto"
@@ -85,7 +85,7 @@ def wrong_use(path, include):
 def wrong_library(path, include):
     for library, wrappers in WRAPPED_BY.items():
         if include.startswith(library) and not str(path).startswith(wrappers):
-            return f"<{include}> belongs to {' or '.join(wrappers)}* alone"
+            return f"<{include}> may be included only by {' or '.join(wrappers)}*"
     return None
 
 
@@ -114,7 +114,7 @@ def check_executables(build):
         dynamic = subprocess.run(["readelf", "-d", program], capture_output=True, text=True,
                                  check=True).stdout
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
-        wrong += [f"{program.name} links {n}, which it must not need" for n in needed
+        wrong += [f"{program.name} must not link {n}" for n in needed
                   if n.startswith(libraries)]
     return wrong
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Build the querier's page and write it as C: meson calls this, see services/querier/meson.build.
+"""Build the querier's web page and write it as a C file. Called by services/querier/meson.build.
 
     tools/page.py page_files.c page_files.d auto|enabled|disabled|built
 
 The page is built into services/querier/web/dist, once for all build directories of a checkout. With
-`auto` a machine that has no Node, or cannot reach the packages, builds everything else: the C then
-has no files, and a sentence that says why. That is tried again with the next build. `built` takes
-dist/ as it is: somebody else, such as another stage of a container's build, has made it.
+`auto`, if Node is missing or the packages cannot be downloaded, the C file has no pages but a
+sentence with the reason, and the next build tries again. `built` uses dist/ as it is, for example
+from an earlier stage of a container build.
 """
 import gzip
 import hashlib
@@ -31,7 +31,7 @@ def inputs():
 
 
 def build(files):
-    """dist/ as these inputs make it."""
+    """Build dist/ from these inputs, unless it is up to date."""
     wanted, made_from = npm.digest(files), DIST / ".built-from"
     with npm.locked(WEB):
         if made_from.exists() and made_from.read_text(encoding="ascii") == wanted:
@@ -43,7 +43,7 @@ def build(files):
 
 
 def build_or_why_not(files, option):
-    """None when the page is there, else a sentence."""
+    """None if the page was built, else a sentence with the reason."""
     if option == "disabled":
         return "this querier was built with -Dpage=disabled."
     if option == "built":
@@ -70,7 +70,7 @@ def c_bytes(name, content):
 
 
 def c_table(why_not):
-    """The files of dist/ as a C source: each as it is, and as gzip has it."""
+    """The files of dist/ as a C source, each plain and gzipped."""
     arrays, rows = [], []
     files = [] if why_not else sorted(f for f in DIST.rglob("*") if f.suffix in TYPES)
     for number, file in enumerate(files):
@@ -100,7 +100,7 @@ def main():
         print(f"page: {e}", file=sys.stderr)
         return 1
     out.write_text(c_table(why_not), encoding="ascii")
-    # A file that never is: ninja tries again with every build until the page is there.
+    # A dependency that never exists: ninja runs this with every build until the page is built.
     again = [] if why_not is None or option == "disabled" else [out.parent / "not-yet-the-page"]
     needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *again])
     depfile.write_text(f"{out}: {needs}\n", encoding="utf-8")

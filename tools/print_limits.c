@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * print-limits - every bound of every limits.h, as Markdown: docs/limits.md is made of it.
+ * print-limits - prints every bound of every limits.h as Markdown for docs/limits.md.
  *
- * tools/docs.py fails when a limits.h has a bound that no table in limits/ has, so none goes
- * unsaid. The value is the compiler's.
+ * tools/docs.py fails if a limits.h has a bound that is in no table of limits/, so none is left
+ * undocumented. The values come from the compiler.
  */
 #include "limits/limit.h"
 
@@ -46,7 +46,7 @@ static void print_value(const struct limit *limit)
 
 static void print_table(const struct limit_table *table)
 {
-	printf("\n## %s\n\n| name | value | what it bounds | beyond |\n|---|---|---|---|\n",
+	printf("\n## %s\n\n| name | value | what it bounds | beyond it |\n|---|---|---|---|\n",
 	       table->header);
 	for (size_t i = 0; i < table->count; i++) {
 		printf("| `%s` | ", table->rows[i].name);
@@ -64,14 +64,15 @@ int main(void)
 							    &symbolizer_limits };
 
 	puts("# Limits\n\n"
-	     "Whatever somebody else can choose has a bound. Those that are settings are in "
-	     "[configuration.md](configuration.md):\n"
+	     "Everything that an external input can choose has a bound. Bounds that are settings "
+	     "are "
+	     "in [configuration.md](configuration.md):\n"
 	     "`--spool-max-bytes` and `--memory-limit`, `--query-memory-limit`, "
 	     "`--query-concurrency`, `--upload-max-bytes`, `--store-max-bytes` and "
-	     "`--cache-max-bytes`. These are constants, each with\n"
-	     "what happens beyond it: a counter ([metrics.md](metrics.md)), an answer, or an error "
-	     "where it was asked for.\n"
-	     "Made of the tables in `tools/limits/` by `tools/docs.py build --write`.");
+	     "`--cache-max-bytes`. The bounds below are constants. The last "
+	     "column says what happens\nbeyond a bound: a counter ([metrics.md](metrics.md)), a "
+	     "response, or an error to the caller.\n"
+	     "Generated from the tables in `tools/limits/` by `tools/docs.py build --write`.");
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		print_table(tables[i]);
 	return 0;

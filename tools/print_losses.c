@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * print-losses - every reason by which something is lost, cut or counted apart, as Markdown:
- * docs/losses.md is made of it (tools/docs.py).
+ * print-losses - prints every reason for which samples are lost or truncated, or events are counted
+ * separately, as Markdown for docs/losses.md (tools/docs.py).
  *
  *     print-losses           the page
- *     print-losses --list    a line for each: SERVICE.REASON, its metric, its name in the fleet
+ *     print-losses --list    a line per reason: SERVICE.REASON, metric, name in the fleet API
  *
- * The reasons are those of the metrics that have a label `reason`, so none can be forgotten: one
- * that this table says nothing of ends the program with a sentence, and the build's tests with it.
+ * The reasons come from the metrics with a label `reason`, so that none can be forgotten: if one is
+ * missing in this table, the program fails with a sentence, and with it a test of the build.
  */
 #include "batch.h"
 #include "ingester/metrics.h"
@@ -18,175 +18,176 @@
 
 #include <stdio.h>
 
-enum loss_kind { LOST, CUT, APART, LOSS_KIND_COUNT };
+enum loss_kind { LOST, TRUNCATED, SEPARATE, LOSS_KIND_COUNT };
 
 struct loss {
 	const char *metric;
-	const char *name; /* the label's value; of a metric without one: what we call it */
+	const char *name; /* the value of the label; for a metric without labels a name of ours */
 	enum loss_kind kind;
-	const char *fleet; /* what `lost` or `truncated` of /api/v1/fleet calls it; NULL: nothing */
+	const char *fleet; /* its name in `lost` or `truncated` of /api/v1/fleet; NULL: not there */
 	const char *meaning, *advice;
 };
 
-#define AGENT_LOST    "decima_agent_samples_lost_total"
-#define AGENT_CUT     "decima_agent_samples_truncated_total"
-#define SPOOL_LOST    "decima_agent_spool_lost_samples_total"
-#define SPOOL_BATCHES "decima_agent_spool_lost_batches_total" /* the same reasons once more */
-#define REJECTED      "decima_ingester_rejected_messages_total"
-#define SKIPPED       "decima_ingester_skipped_total"
+#define AGENT_LOST      "decima_agent_samples_lost_total"
+#define AGENT_TRUNCATED "decima_agent_samples_truncated_total"
+#define SPOOL_LOST      "decima_agent_spool_lost_samples_total"
+#define SPOOL_BATCHES   "decima_agent_spool_lost_batches_total" /* has the same reasons */
+#define REJECTED        "decima_ingester_rejected_messages_total"
+#define SKIPPED         "decima_ingester_skipped_total"
 
 static const struct loss losses[] = {
 	{ AGENT_LOST, "ring_full", LOST, "ring_full",
-	  "The kernel found no room for a sample: the agent did not read for longer than two "
+	  "The ring buffer had no space for a sample: the agent did not read it for more than two "
 	  "seconds.",
-	  "Give the agent CPU time: look for a CPU limit, or for a disk that `fsync` waits for." },
+	  "Give the agent more CPU time: check its CPU limit, and whether `fsync` blocks on a slow "
+	  "disk." },
 	{ AGENT_LOST, "timeline_full", LOST, "timeline_full",
-	  "Samples waited for their turn beside more than 64 MB of others.",
+	  "More than 64 MB of samples waited to be put in order.",
 	  "As for `ring_full`; or sample less often." },
 	{ AGENT_LOST, "malformed", LOST, "malformed",
-	  "A record in the kernel's ring contradicts itself.",
-	  "It is a defect of ours, or somebody else writes into our map: report it." },
+	  "A record in the ring buffer is inconsistent.",
+	  "A bug, or another program writes to the BPF map: report it." },
 	{ "decima_agent_samples_unspooled_total", "spool_write", LOST, "spool_write",
-	  "A batch could not be written into the spool.",
+	  "A batch could not be written to the spool.",
 	  "The agent's log has the error: most often the disk is full." },
 	{ "decima_agent_samples_killed_total", "agent_killed", LOST, "agent_killed",
-	  "An agent was killed, or crashed: what it had taken and not spooled. Its successor "
-	  "counts "
-	  "it, where the kernel's counts are pinned (`--bpffs-directory`).",
-	  "Look for who killed it: most often a memory limit." },
+	  "Samples that a killed or crashed agent had taken and not spooled. The next agent counts "
+	  "them if the kernel's counters are pinned (`--bpffs-directory`).",
+	  "Find out what killed it: most often a memory limit." },
 	{ SPOOL_LOST, "spool_full", LOST, "spool_full",
-	  "Kafka was away for longer than the spool has room; its oldest batches went.",
-	  "Bring Kafka back; raise `--spool-max-bytes`." },
+	  "Kafka was unreachable until the spool was full; the oldest batches were dropped.",
+	  "Restore Kafka; raise `--spool-max-bytes`." },
 	{ SPOOL_LOST, "spool_corrupt", LOST, "spool_corrupt",
-	  "A batch in the spool is not what was written. It was set aside as `.bad`.",
-	  "Look at the disk." },
+	  "A batch in the spool is corrupt. The file was renamed to `.bad`.", "Check the disk." },
 	{ SPOOL_LOST, "spool_refused", LOST, "spool_refused",
-	  "Kafka will never take the batch, most often for its size. It was set aside as `.bad`.",
+	  "Kafka rejects the batch permanently, most often for its size. The file was renamed to "
+	  "`.bad`.",
 	  "Raise the topic's `max.message.bytes` to 1 MB or more." },
 	{ "decima_agent_local_store_lost_samples_total", "local_store", LOST, NULL,
 	  "A file of the local store could not be written.",
 	  "The agent's log has the error: most often the disk is full." },
-	{ AGENT_CUT, "kernel_too_deep", CUT, "kernel_too_deep",
-	  "A kernel stack of as many frames as `kernel.perf_event_max_stack` allows, 127 at most: "
-	  "its root side is not there.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_too_deep", CUT, "user_too_deep",
-	  "A user stack of more than 512 frames, or 231 before Linux 5.17; or, of a process that "
-	  "is "
-	  "new, of more than the 16 to 20 KB that travel with a sample: its root side is not "
-	  "there.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_read_fault", CUT, "user_read_fault",
-	  "Memory of the user stack is not there, or was moved out: the walk ended at it.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_no_row", CUT, "user_no_row",
-	  "The walk came to code of which its file says no word: assembly without unwind data.",
-	  "If it is yours, give it `.cfi` directives." },
-	{ AGENT_CUT, "user_no_mapping", CUT, "user_no_mapping",
-	  "The walk came to an address in no executable mapping that is known: of a library that "
-	  "was loaded a moment ago, or it went astray.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_no_table", CUT, "user_no_table",
-	  "The unwind table of the code was not loaded (yet), and frame pointers did not lead to "
-	  "the root either.",
-	  "If it lasts: build with `-fno-omit-frame-pointer`, or do not strip `.eh_frame`." },
-	{ AGENT_CUT, "user_bad_frame", CUT, "user_bad_frame",
-	  "The walk went astray: a frame below the one before it, or one that returns to where no "
-	  "code is.",
-	  "If it is generated code: let its runtime keep frame pointers." },
-	{ AGENT_CUT, "user_unsupported", CUT, "user_unsupported",
-	  "The unwind data of the code has a rule that is not read here.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_32bit", CUT, "user_32bit",
-	  "A 32-bit process: its user stack is not walked.",
-	  "Nothing: the process and its kernel stack are right." },
-	{ AGENT_CUT, "user_exec", CUT, "user_exec",
-	  "A process in the middle of an exec: the stack of the old program is gone, the new one "
-	  "has not begun. The leaf is where exec was called.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ AGENT_CUT, "user_unmapped", CUT, "user_unmapped",
-	  "A caller lies in no mapping that was there when the sample was read: unmapped since, or "
-	  "never code. What is above it is not there.",
-	  "Nothing: the leaf, and what it costs, are right." },
+	{ AGENT_TRUNCATED, "kernel_too_deep", TRUNCATED, "kernel_too_deep",
+	  "A kernel stack with as many frames as `kernel.perf_event_max_stack` allows, at most "
+	  "127: the frames at the root are missing.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_too_deep", TRUNCATED, "user_too_deep",
+	  "A user stack of more than 512 frames, or 231 before Linux 5.17; or, in a new process, "
+	  "of more than the 16 to 20 KB of stack memory that are shipped with a sample: the frames "
+	  "at the root are missing.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_read_fault", TRUNCATED, "user_read_fault",
+	  "Memory of the user stack is not mapped, or is swapped out: the unwind ended there.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_no_row", TRUNCATED, "user_no_row",
+	  "The unwind reached code without unwind data in its file: assembly code.",
+	  "If it is your code, add `.cfi` directives." },
+	{ AGENT_TRUNCATED, "user_no_mapping", TRUNCATED, "user_no_mapping",
+	  "The unwind reached an address outside all known executable mappings: a library that was "
+	  "loaded a moment ago, or a wrong return address.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_no_table", TRUNCATED, "user_no_table",
+	  "The unwind table of the code was not loaded (yet), and frame pointers did not reach the "
+	  "root either.",
+	  "If it persists: build with `-fno-omit-frame-pointer`, or do not strip `.eh_frame`." },
+	{ AGENT_TRUNCATED, "user_bad_frame", TRUNCATED, "user_bad_frame",
+	  "The unwind failed: a frame lies below the previous one, or its return address is not "
+	  "code.",
+	  "If it is JIT-compiled code: make its runtime keep frame pointers." },
+	{ AGENT_TRUNCATED, "user_unsupported", TRUNCATED, "user_unsupported",
+	  "The unwind data of the code has a rule that is not supported.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_32bit", TRUNCATED, "user_32bit",
+	  "A 32-bit process: its user stack is not unwound.",
+	  "No action: the process and its kernel stack are correct." },
+	{ AGENT_TRUNCATED, "user_exec", TRUNCATED, "user_exec",
+	  "A process during an exec: the stack of the old program is gone, the new program has not "
+	  "started. The leaf is the call of exec.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ AGENT_TRUNCATED, "user_unmapped", TRUNCATED, "user_unmapped",
+	  "A caller is in no mapping that existed when the sample was read: unmapped since, or "
+	  "never code. The frames above it are missing.",
+	  "No action: the leaf frame and the sampled value are correct." },
 	{ REJECTED, "truncated", LOST, "rejected", "A message ends inside a field.",
-	  "See `decima-error` in the rejected topic; look at its producer." },
-	{ REJECTED, "malformed", LOST, "rejected", "A message is no protobuf.",
+	  "See the header `decima-error` in the topic of rejected messages; check the producer." },
+	{ REJECTED, "malformed", LOST, "rejected", "A message is not valid protobuf.",
 	  "As for `truncated`." },
-	{ REJECTED, "index", LOST, "rejected", "An index in a message points outside its table.",
+	{ REJECTED, "index", LOST, "rejected", "An index in a message is outside its table.",
 	  "As for `truncated`." },
 	{ REJECTED, "limit", LOST, "rejected",
-	  "A message has more labels, samples, frames or bytes than one may.",
-	  "Let its producer send smaller ones." },
+	  "A message exceeds a limit on labels, samples, frames or bytes.",
+	  "Configure the producer to send smaller messages." },
 	{ REJECTED, "old_layout", LOST, "rejected",
-	  "A message in an older version's layout of OTLP profiles.",
-	  "Bring its producer up to date (v1development, spec 1.11)." },
+	  "A message uses the layout of an older version of OTLP profiles.",
+	  "Update the producer (v1development, spec 1.11)." },
 	{ REJECTED, "text", LOST, "rejected",
-	  "A text in a message is not UTF-8, or has a NUL in it.", "As for `truncated`." },
+	  "A string in a message is not UTF-8, or contains a NUL.", "As for `truncated`." },
 	{ REJECTED, "shape", LOST, "rejected",
-	  "Values, times and periods of a message do not fit each other.", "As for `truncated`." },
+	  "Values, times and periods of a message are inconsistent.", "As for `truncated`." },
 	{ REJECTED, "bad_headers", LOST, NULL,
-	  "`decima-epoch` and `decima-seq` are not two numbers, or the key is no host id.",
+	  "`decima-epoch` or `decima-seq` is not a number, or the key is not a host id.",
 	  "As for `truncated`." },
 	{ REJECTED, "refused_by_store", LOST, "rejected",
-	  "PostgreSQL refuses what the message holds; others are not touched.",
-	  "It is a defect of ours: report it, with the message." },
-	{ SKIPPED, "too_old", LOST, "too_old",
-	  "A sample is older than what is kept: older than `--retention-raw`.",
-	  "Look at the host's clock, or for how long it could not send." },
+	  "PostgreSQL rejects the data of the message; other messages are not affected.",
+	  "A bug: report it, with the message." },
+	{ SKIPPED, "too_old", LOST, "too_old", "A sample is older than `--retention-raw`.",
+	  "Check the host's clock, and how long it could not send." },
 	{ SKIPPED, "too_far_ahead", LOST, "too_far_ahead",
 	  "A sample is more than 10 minutes ahead of the ingester's clock.",
-	  "Look at the host's clock." },
+	  "Check the host's clock." },
 	{ "decima_ingester_gap_batches_total", "gap", LOST, "gap",
-	  "Batches that Kafka had and no ingester read: the agent has them no more, and what "
-	  "it sent later has come. Or more than 1,024 ranges of a host's batches are missing, and "
-	  "the oldest is waited for no more; the metric counts only these.",
-	  "Look for what took them: a topic whose retention is too short, or that was recreated." },
+	  "Batches that were in Kafka and that no ingester read: the agent no longer has them, and "
+	  "later ones have arrived. Or more than 1,024 ranges of a host's batches are missing, and "
+	  "the oldest range is given up; the metric counts only these.",
+	  "Find out why: the retention of the topic is too short, or the topic was recreated." },
 	{ "decima_ingester_unreadable_messages_total", "unreadable", LOST, NULL,
-	  "Kafka holds a batch of messages that cannot be unpacked, or unpacks to more than 72 MB "
-	  "(at the latest 216).",
-	  "The ingester's log has partition and offsets; look at their producer. In the fleet: "
+	  "A batch of messages in Kafka cannot be decompressed, or decompresses to more than 72 MB "
+	  "(in all cases above 216 MB).",
+	  "The ingester's log has partition and offsets; check their producer. In the fleet: "
 	  "`gap`." },
 	{ "decima_ingester_missed_messages_total", "missed", LOST, NULL,
-	  "Kafka's retention removed messages before they were read.",
-	  "Raise the topic's retention; add ingesters. In the fleet they are missing batches at "
-	  "first, and `gap` once the agent's next batch has come." },
-	{ SKIPPED, "label_dropped", CUT, NULL,
-	  "A label whose name is empty or longer than 128 bytes, or whose value is nested too "
-	  "deep, was left out.",
+	  "Kafka's retention deleted messages before they were read.",
+	  "Raise the topic's retention; add ingesters. In the fleet they count as missing batches "
+	  "first, and as `gap` when the agent's next batch has arrived." },
+	{ SKIPPED, "label_dropped", TRUNCATED, NULL,
+	  "A label was left out: its name is empty or longer than 128 bytes, or its value is "
+	  "nested too deeply.",
 	  "Shorten the attribute's name." },
-	{ SKIPPED, "label_reserved", CUT, NULL,
-	  "A label whose name begins with `__` (or an attribute with `..`, `._` or `_.`) was left "
-	  "out: such names are the store's own.",
+	{ SKIPPED, "label_reserved", TRUNCATED, NULL,
+	  "A label was left out: its name begins with `__` (or the attribute with `..`, `._` or "
+	  "`_.`), which is reserved for the store.",
 	  "Rename the attribute." },
-	{ SKIPPED, "label_cut", CUT, NULL, "A label's value was cut at 2,048 bytes.",
+	{ SKIPPED, "label_cut", TRUNCATED, NULL, "A label's value was truncated to 2,048 bytes.",
 	  "Shorten the attribute." },
-	{ SKIPPED, "stack_cut", CUT, NULL, "The root side of a stack was cut at 1,024 frames.",
-	  "Nothing: the leaf, and what it costs, are right." },
-	{ SKIPPED, "name_cut", CUT, NULL,
-	  "The name of a function or a file was cut at 16,384 bytes.", "Nothing." },
-	{ "decima_ingester_duplicate_batches_total", "duplicate", APART, NULL,
-	  "A batch came twice, since its sender could not know; it was counted once. The fleet "
-	  "shows it as `duplicate`.",
-	  "Nothing." },
-	{ "decima_ingester_late_batches_total", "late", APART, NULL,
-	  "A batch came after a higher number of its host, and was counted.", "Nothing." },
-	{ "decima_ingester_bad_status_total", "bad_status", APART, NULL,
-	  "What an agent says of itself cannot be read; its samples were taken.",
-	  "Look at the agent's version." },
-	{ "decima_ingester_topic_resets_total", "topic_reset", APART, NULL,
-	  "A partition was recreated or truncated under us; it is read from its beginning.",
-	  "Whatever was not read before is lost: look for who recreated the topic." },
-	{ "decima_ingester_fences_lost_total", "fence_lost", APART, NULL,
-	  "Somebody else had stored a partition, or PostgreSQL went back: it is read again.",
-	  "Nothing, unless it goes on." },
+	{ SKIPPED, "stack_cut", TRUNCATED, NULL,
+	  "A stack was truncated to 1,024 frames; the frames at the root are missing.",
+	  "No action: the leaf frame and the sampled value are correct." },
+	{ SKIPPED, "name_cut", TRUNCATED, NULL,
+	  "The name of a function or a file was truncated to 16,384 bytes.", "No action." },
+	{ "decima_ingester_duplicate_batches_total", "duplicate", SEPARATE, NULL,
+	  "A batch was received twice, because its sender could not know that the first one "
+	  "arrived; it was counted once. The fleet shows it as `duplicate`.",
+	  "No action." },
+	{ "decima_ingester_late_batches_total", "late", SEPARATE, NULL,
+	  "A batch arrived after one with a higher sequence number of its host; it was counted.",
+	  "No action." },
+	{ "decima_ingester_bad_status_total", "bad_status", SEPARATE, NULL,
+	  "The status of an agent in a message is malformed; the samples were stored.",
+	  "Check the agent's version." },
+	{ "decima_ingester_topic_resets_total", "topic_reset", SEPARATE, NULL,
+	  "A partition was recreated or truncated; it is read from its beginning.",
+	  "Messages that were not read before are lost: find out who recreated the topic." },
+	{ "decima_ingester_fences_lost_total", "fence_lost", SEPARATE, NULL,
+	  "Another ingester stored the partition, or PostgreSQL was restored to an earlier state: "
+	  "the partition is read again.",
+	  "No action, unless it persists." },
 };
 
 static const struct {
 	const char *title, *text;
 } kinds[LOSS_KIND_COUNT] = {
-	[LOST] = { "Lost", "Samples, or messages of them, that will not be stored." },
-	[CUT] = { "Stored, but not whole", "The sample counts; something of it is missing." },
-	[APART] = { "Counted apart", "Nothing is lost by these alone." },
+	[LOST] = { "Lost", "Samples, or messages with samples, that will not be stored." },
+	[TRUNCATED] = { "Stored, but incomplete", "The sample counts; a part of it is missing." },
+	[SEPARATE] = { "Counted separately", "These alone are not losses." },
 };
 
 static const struct metric *metric_find(const char *name)
@@ -207,7 +208,7 @@ static bool has_value(const struct metric *metric, const char *value)
 	return !metric->label;
 }
 
-static bool is_told(const struct metric *metric, const char *value)
+static bool is_listed(const struct metric *metric, const char *value)
 {
 	for (size_t i = 0; i < ARRAY_LEN(losses); i++)
 		if (!strcmp(losses[i].metric, metric->name) && !strcmp(losses[i].name, value))
@@ -215,7 +216,7 @@ static bool is_told(const struct metric *metric, const char *value)
 	return false;
 }
 
-/* The table and the metrics speak of the same. */
+/* True if the table and the metrics have the same reasons. */
 static bool table_check(void)
 {
 	const struct metric *metric;
@@ -234,10 +235,9 @@ static bool table_check(void)
 		    !strcmp(metric->name, SPOOL_BATCHES))
 			continue;
 		for (size_t j = 0; j < metric->value_count; j++) {
-			if (is_told(metric, metric->values[j]))
+			if (is_listed(metric, metric->values[j]))
 				continue;
-			fprintf(stderr,
-				"print-losses: say in tools/print_losses.c what %s of %s means\n",
+			fprintf(stderr, "print-losses: describe %s of %s in tools/print_losses.c\n",
 				metric->values[j], metric->name);
 			ok = false;
 		}
@@ -271,7 +271,7 @@ static void print_list(void)
 
 static void print_kind(enum loss_kind kind)
 {
-	printf("\n## %s\n\n%s\n\n| reason | what it means | what to do | metric | in the fleet |\n"
+	printf("\n## %s\n\n%s\n\n| reason | meaning | action | metric | in the fleet |\n"
 	       "|---|---|---|---|---|\n",
 	       kinds[kind].title, kinds[kind].text);
 	for (size_t i = 0; i < ARRAY_LEN(losses); i++) {
@@ -308,13 +308,14 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	puts("# Losses\n\n"
-	     "Every loss has a name. This page has all of them: what each means, where it is "
-	     "counted and what to do.\nMade of the table in `tools/print_losses.c` and of the "
-	     "metrics by `tools/docs.py build --write`; each has a test\nthat provokes it "
-	     "(`tests/integration/test_reasons.py` checks that).\n\n"
-	     "The agent's counts go with each batch, so `lost` and `truncated` of "
-	     "`/api/v1/fleet` have them for each host\nand for as long as its spool lives: "
-	     "`taken = stored + lost + in_flight`. A metric counts since its process began.");
+	     "Every loss has a reason. This page lists all reasons: the meaning, the metric that "
+	     "counts it, and the action to take.\nGenerated from the table in "
+	     "`tools/print_losses.c` and from the metrics by `tools/docs.py build --write`. Each "
+	     "reason has a test\nthat provokes it (`tests/integration/test_reasons.py` checks "
+	     "that).\n\n"
+	     "The agent sends its counters with each batch, so `lost` and `truncated` of "
+	     "`/api/v1/fleet` have them for each host,\nsince its spool was created: "
+	     "`sampled = stored + lost + in_flight`. A metric counts since its process started.");
 	for (enum loss_kind kind = 0; kind < LOSS_KIND_COUNT; kind++)
 		print_kind(kind);
 	return 0;

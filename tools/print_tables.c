@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * print-tables - tables of the source as Markdown: tools/docs.py makes pages of docs/ of them.
+ * print-tables - prints tables of the sources as Markdown pages for docs/ (tools/docs.py).
  *
  *     print-tables labels|failpoints
  */
@@ -24,31 +24,34 @@ static void print_labels(bool of_sample)
 
 static void print_types(void)
 {
-	puts("| profile type | short | adds up over time | |\n|---|---|---|---|");
+	puts("| profile type | alias | summed over time | |\n|---|---|---|---|");
 	for (size_t i = 0; i < profile_type_count; i++)
 		printf("| `%s` | `%s` | %s | %s |\n", profile_types[i].id, profile_types[i].alias,
-		       profile_types[i].temporality == TEMPORALITY_GAUGE ? "no: a state" : "yes",
+		       profile_types[i].temporality == TEMPORALITY_GAUGE ? "no: a gauge" : "yes",
 		       profile_types[i].help);
 }
 
 static void print_label_page(void)
 {
 	puts("# Labels and profile types\n\n"
-	     "Made of the tables in `lib/profile/labels.c` and `profile_type.c` by "
+	     "Generated from the tables in `lib/profile/labels.c` and `profile_type.c` by "
 	     "`tools/docs.py build --write`.\n\n"
 	     "## Labels of a series\n\n"
-	     "Few and indexed. They come from OTLP's resource attributes; any other attribute of a "
-	     "resource is a label\nunder its own name with dots turned to underscores.\n");
+	     "They have few values and are indexed. They come from OTLP's resource attributes. Any "
+	     "other attribute of a resource becomes a label\nwith the attribute's name, in which "
+	     "dots are replaced by underscores.\n");
 	print_labels(false);
 	puts("\n## Labels of a sample\n\n"
-	     "Inside the stored rows: filtered and grouped by like the others, but they cost no "
-	     "series. Any other\nattribute of a sample, and labels of pprof, come under their own "
-	     "names; a link gives `trace_id` and `span_id`.\n");
+	     "They are stored inside the rows. Queries can filter and group by them as by the "
+	     "others, but they do not create series.\nAny other attribute of a sample, and labels "
+	     "of "
+	     "pprof, keep their own names; a link becomes `trace_id` and `span_id`.\n");
 	print_labels(true);
 	puts("\n## Profile types\n\n"
-	     "`name:sample_type:sample_unit:period_type:period_unit`. Any well-formed type is "
+	     "`name:sample_type:sample_unit:period_type:period_unit`. Any well-formed type can be "
 	     "stored "
-	     "and answered; these have\na meaning here. OTLP's `samples/count` with the period "
+	     "and queried; the ones below are\nknown to Decima. OTLP's `samples/count` with the "
+	     "period "
 	     "`cpu/nanoseconds` becomes CPU nanoseconds.\n");
 	print_types();
 }
@@ -56,14 +59,17 @@ static void print_label_page(void)
 static void print_failpoint_page(void)
 {
 	puts("# Failpoints\n\n"
-	     "Made of the table in `lib/base/failpoint.c` by `tools/docs.py build --write`.\n\n"
-	     "They are for tests, and off. `--failpoints=NAME=ACTION[:VISIT]`, several separated "
-	     "by commas: at the VISIT-th time\n(the first, if not said) that the process comes "
-	     "by, it ends (`kill`: SIGKILL) or stands still (`stop`: SIGSTOP, until a\nSIGCONT), "
-	     "once. It logs a line `msg=\"failpoint\" name=NAME` before. "
-	     "`tests/chaos/test_failpoints.py` shows that\nnothing is lost or counted twice at any "
-	     "of them.\n\n"
-	     "| failpoint | of the | where |\n|---|---|---|");
+	     "Generated from the table in `lib/base/failpoint.c` by `tools/docs.py build "
+	     "--write`.\n\n"
+	     "Failpoints are for tests and are off by default. With "
+	     "`--failpoints=NAME=ACTION[:VISIT]` (several separated by commas) the process\nkills "
+	     "itself (`kill`: SIGKILL) or suspends itself (`stop`: SIGSTOP, until a SIGCONT), "
+	     "once, "
+	     "when it reaches the place for the\nVISIT-th time (default 1). It logs a line "
+	     "`msg=\"failpoint\" name=NAME` first. `tests/chaos/test_failpoints.py` verifies that "
+	     "no "
+	     "sample is lost or\ncounted twice at any failpoint.\n\n"
+	     "| failpoint | program | place |\n|---|---|---|");
 	for (size_t i = 0; i < FAILPOINT_COUNT; i++)
 		printf("| `%s` | %s | %s |\n", failpoint_rows[i].name, failpoint_rows[i].program,
 		       failpoint_rows[i].where);

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail where a Python file does not compile, is wider than 100 columns, or imports what it does not
-use. Not a linter: just what a reader would trip over."""
+"""Fail if a Python file does not compile, is wider than 100 columns, or has an unused import."""
 import ast
 import re
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""See that every source file of ours says its licence in one line (SPDX), the right one.
+"""Check that every source file has the correct SPDX licence line.
 
-    tools/spdx.py           name those that do not; exit 1
-    tools/spdx.py --write   put the line where it is missing
+    tools/spdx.py           print the files that do not have it; exit 1
+    tools/spdx.py --write   insert the line where it is missing
 
-The line is the first, or the second behind `#!`: a comment of its own, in the file's own manner.
-LICENCES says which; the first pattern that fits wins.
+It is a comment on the first line, or on the second after `#!`. LICENCES has the licence of each
+file; the first matching pattern applies.
 """
 import argparse
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# pattern of paths -> licence. What BPF programs and other code both include may be taken as either.
+# pattern of paths -> licence. Headers that BPF programs and other code include have both.
 LICENCES = [
     ("bpf/*.bpf.c", "GPL-2.0"),
     ("bpf/kernel.h", "GPL-2.0"),
@@ -31,7 +31,7 @@ LICENCES = [
     ("*", "Apache-2.0"),
 ]
 
-# how a file's name ends -> how a comment of one line is written in it
+# file suffix -> the form of a one-line comment
 COMMENTS = {
     ".c": "// {}", ".h": "// {}", ".cpp": "// {}", ".ts": "// {}", ".tsx": "// {}", ".mjs": "// {}",
     ".js": "// {}", ".go": "// {}", ".rs": "// {}", ".java": "// {}", ".proto": "// {}",
@@ -47,7 +47,7 @@ def licence_of(name):
 
 
 def comment_of(name):
-    """How a line of comment is written in it; None: it is no source file."""
+    """The form of a one-line comment in the file; None: not a source file."""
     return None if name.startswith(DATA) else COMMENTS.get(Path(name).suffix)
 
 
@@ -56,12 +56,12 @@ def line_of(name):
 
 
 def place(lines):
-    """Where the line belongs: first, but behind what says how to run the file."""
+    """The index of the licence line: first, but after a `#!` line."""
     return 1 if lines and lines[0].startswith("#!") else 0
 
 
 def fault(name, text):
-    """A sentence on what is wrong with the file's licence, or None."""
+    """A sentence if the licence line is missing or wrong, else None."""
     lines = text.split("\n")
     at = place(lines)
     if at < len(lines) and lines[at] == line_of(name):
@@ -73,7 +73,7 @@ def fault(name, text):
 
 
 def written(name, text):
-    """The file with its line, in place of one that said something else."""
+    """The text with the correct licence line, which replaces a wrong one."""
     spdx = r"^[ */#-]*SPDX-License-Identifier:[^\n]*\n"
     lines = re.sub(spdx, "", text, count=1, flags=re.MULTILINE).split("\n")
     at = place(lines)
@@ -81,7 +81,7 @@ def written(name, text):
 
 
 def sources():
-    """(name, path) of what git has and a comment can be written in."""
+    """(name, path) of all tracked files that can have a comment."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split("\n")
     return [(name, ROOT / name) for name in listed
@@ -102,7 +102,7 @@ def main():
             print(f"spdx: {sentence}")
             wrong += 1
     if wrong:
-        print("spdx: `tools/spdx.py --write` puts it right")
+        print("spdx: `tools/spdx.py --write` fixes this")
     return 1 if wrong else 0
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The whole fleet on this machine: up, down, status, clean.
+"""Run a whole fleet on this machine: up, down, status, clean.
 
-    tools/stack.py up                         everything, under .run/ (this is `make up`)
+    tools/stack.py up                         start everything, under .run/ (this is `make up`)
     tools/stack.py up --only servers --run-dir DIR
-                                              just PostgreSQL, Redis and Kafka, somewhere else
-    tools/stack.py down [--run-dir DIR]       stop what `up` started, and only that
+                                              only PostgreSQL, Redis and Kafka, in another directory
+    tools/stack.py down [--run-dir DIR]       stop the processes that `up` started, and no others
     tools/stack.py clean                      down, and remove the data
 
-Another run directory is another fleet. The parts are in tools/local/.
+Each run directory is a separate fleet. The implementation is in tools/local/.
 """
 import argparse
 import os
@@ -54,10 +54,10 @@ def up(fleet, only):
         stacks = fleet.wait_first_profile()
     seconds = sum(int(s.rpartition(" ")[2]) for s in stacks) / 1e9
     say.step(f"this machine's profile has {len(stacks)} stacks, {seconds:.1f} s of CPU time")
-    tell(fleet)
+    print_addresses(fleet)
 
 
-def tell(fleet):
+def print_addresses(fleet):
     url = fleet.services["querier"].url
     port = url.rpartition(":")[2]
     say.line(f"""
@@ -66,7 +66,7 @@ its CPU profile:   curl '{url}/api/v1/query?query=%7B%7D&report=collapsed'
 in pprof:          go tool pprof -top '{url}/api/v1/query?query=%7B%7D&report=pprof'
 from elsewhere:    ssh -L {port}:127.0.0.1:{port} root@{platform.node()}
 addresses, logs:   {fleet.run_dir}/env, {fleet.run_dir}/log/
-to end it:         make down""")
+to stop it:        make down""")
 
 
 def down(fleet):
@@ -90,11 +90,11 @@ def main():
                                      epilog=__doc__.partition("\n")[2],
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["up", "down", "status", "clean"])
-    parser.add_argument("--run-dir", default=ROOT / ".run", help="where all of it lives (.run)")
-    parser.add_argument("--only", choices=["servers"], help="none of our services")
+    parser.add_argument("--run-dir", default=ROOT / ".run", help="for data and logs (.run)")
+    parser.add_argument("--only", choices=["servers"], help="only the servers, not our services")
     parser.add_argument("--without", action="append", default=[], choices=SERVICES,
                         help="leave this service out")
-    parser.add_argument("--build-dir", default=ROOT / "build", help="where it is built (build)")
+    parser.add_argument("--build-dir", default=ROOT / "build", help="build directory (build)")
     args = parser.parse_args()
     without = SERVICES if args.only == "servers" and args.action == "up" else args.without
     fleet = None
@@ -114,12 +114,12 @@ def main():
         say.line()
         print(f"make {args.action}: {e}", file=sys.stderr)
         if args.action == "up" and any(p.alive() for p in (fleet.processes() if fleet else ())):
-            print("what was started runs on; `make down` ends it", file=sys.stderr)
+            print("started processes are still running; `make down` stops them", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         say.line()
-        print("interrupted; what runs is left running: `make up` goes on, `make down` ends it",
-              file=sys.stderr)
+        print("interrupted; processes are left running: `make up` continues, `make down` stops "
+              "them", file=sys.stderr)
         return 130
     return 0
 

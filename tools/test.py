@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every suite there is; at the end each failure by name, and one line: `N passed, N failed`.
+"""Run all test suites; at the end print each failure by name, and `N passed, N failed`.
 
     tools/test.py                     all (this is `make test`)
-    tools/test.py --long              and what needs minutes (`make test-long`)
+    tools/test.py --long              also slow tests (`make test-long`)
     tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
-    tools/test.py --only threads      what has threads, under ThreadSanitizer
-    tools/test.py --only coverage     the lines of pure modules that unit tests reach
-    tools/test.py --only web          the page's types, and its pure parts in Vitest
-    tools/test.py --only integration  pytest on real servers, in a browser and in containers, and a
-                                      short run of tests/chaos: what samples the machine beside
-                                      what waits for servers
+    tools/test.py --only threads      threaded code, under ThreadSanitizer
+    tools/test.py --only coverage     line coverage of pure modules by unit tests
+    tools/test.py --only web          type check of the web page, and its unit tests in Vitest
+    tools/test.py --only integration  pytest with real servers, a browser and containers, and a
+                                      short run of tests/chaos. Two lanes run in parallel: tests
+                                      that profile the machine, and tests that wait for servers
 
-C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against build/, as it ships.
-Integration tests that fail are run once more, alone, and named if they hold then: decision 0127.
+C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against the release build in
+build/. Integration tests that fail are retried once, alone; a retry that passes is reported:
+decision 0127.
 """
 import argparse
 import json
@@ -39,17 +40,17 @@ SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
-# What pytest says at its end, which is not our one line of counts.
+# pytest's own summary, which is not printed.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
-MINUTES = {False: 40, True: 180}  # of the integration tests, by --long; then they are ended
+MINUTES = {False: 40, True: 180}  # time limit of the integration tests, by --long
 LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
-AGAIN = 3  # failed integration tests that may be run once more; with more of them, none is
-NEVER_AGAIN = "tests/chaos/"  # what a random fault lost there is lost, and hides in a second run
-SAID_AT_END = []  # failures and second goes, where who reads only the last lines sees them
+AGAIN = 3  # at most this many failed integration tests are retried; with more failures, none is
+NEVER_AGAIN = "tests/chaos/"  # random faults: a retry would hide a real failure
+REPORTED_AT_END = []  # failures and retries, repeated in the last lines
 
 
 def run_c_tests():
-    """meson's tests in build-asan/: a count per TAP line, or per program that speaks no TAP."""
+    """meson's tests in build-asan/: a count per TAP line, or per program without TAP output."""
     where = ROOT / "build-asan"
     build(where, "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1")
     say.waiting("unit tests, BPF on the host, fuzz corpora under ASan and UBSan")
@@ -76,18 +77,18 @@ def count_c_test(test):
     if test["result"] == "SKIP":
         return Counter(skipped=1)
     if test["result"] != "OK":
-        SAID_AT_END.append(f"FAILED: {test['name']} ({test['result']})")
+        REPORTED_AT_END.append(f"FAILED: {test['name']} ({test['result']})")
         say.line(f"FAILED: {test['name']} ({test['result']}): {' '.join(test['command'])}")
         for stream in ("stdout", "stderr"):
             for text in (test.get(stream) or "").splitlines()[-60:]:
                 if not text.startswith("ok "):
                     say.line(f"    {text}")
-        tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two claims
+        tap["failed"] = max(tap["failed"], 1)  # it may have crashed between two test cases
     return tap or Counter(passed=1)
 
 
 def run_threads():
-    """Unit tests with threads, and a real ingester, under ThreadSanitizer."""
+    """Threaded unit tests, and a real ingester, under ThreadSanitizer."""
     counts = threads.run_unit_tests(threads.prepare(), threads.count_by_result)
     counts += threads.run_ingester()
     say.step(f"under ThreadSanitizer: {share(counts)}")
@@ -95,11 +96,11 @@ def run_threads():
 
 
 def run_coverage():
-    """A module that the unit tests reach is a claim that holds; tools/coverage.py has the list."""
+    """A covered module counts as a passed test; tools/coverage.py has the list."""
     say.waiting("unit tests, counting lines")
     found, wrong = coverage.measure()
     for sentence in wrong:
-        SAID_AT_END.append(f"FAILED: {sentence}")
+        REPORTED_AT_END.append(f"FAILED: {sentence}")
     counts = Counter(passed=len(coverage.listed() & found.keys()) - len(wrong), failed=len(wrong))
     say.step(f"pure modules that unit tests reach: {share(counts)}")
     return counts
@@ -135,47 +136,47 @@ def count_web(report):
 
 
 def run_integration_tests(long):
-    """Both lanes at once; what the second said is printed when the first has ended."""
+    """Run both lanes in parallel; the second lane's output is printed after the first one ends."""
     build(ROOT / "build")
     found = {lane: Counter() for lane in LANES}
-    failed, said = {}, []  # the name of a test -> what it said, a line
+    failed, output = {}, []  # name of a test -> its message; lines of the second lane
     with tempfile.TemporaryDirectory() as scratch:
         second = threading.Thread(target=run_lane, args=(
-            LANES[1], long, Path(scratch) / LANES[1], said.append, found[LANES[1]], failed))
+            LANES[1], long, Path(scratch) / LANES[1], output.append, found[LANES[1]], failed))
         second.start()
         try:
             run_lane(LANES[0], long, Path(scratch) / LANES[0], say.line, found[LANES[0]], failed)
         finally:
             second.join()
-        for line in said:
+        for line in output:
             say.line(line)
         for lane in LANES:
             say.step(f"integration tests, {lane}: {share(found[lane])}")
         counts = sum(found.values(), Counter())
-        if failed and may_run_again(counts, failed):
-            go_again(long, Path(scratch) / "again", failed, counts)
+        if failed and may_retry(counts, failed):
+            retry(long, Path(scratch) / "retry", failed, counts)
         else:
-            SAID_AT_END.extend(f"FAILED: {test}: {why}" for test, why in failed.items())
+            REPORTED_AT_END.extend(f"FAILED: {test}: {why}" for test, why in failed.items())
     return counts
 
 
-def may_run_again(counts, failed):
-    return (counts["failed"] == len(failed) <= AGAIN  # else a lane ended before its last test
+def may_retry(counts, failed):
+    return (counts["failed"] == len(failed) <= AGAIN  # otherwise a lane ended before its last test
             and all(".py::" in test and not test.startswith(NEVER_AGAIN) for test in failed))
 
 
-def go_again(long, scratch, failed, counts):
-    """Tests that failed beside all others, alone; `counts` then says how many hold so."""
-    say.waiting(f"{len(failed)} failed: once more, alone")
+def retry(long, scratch, failed, counts):
+    """Retry the failed tests alone; a test that passes then is counted as passed and retried."""
+    say.waiting(f"{len(failed)} failed: retrying alone")
     still, found = {}, Counter()
     run_pytest([*failed], long, scratch, say.line, found, still)
     whole = found["failed"] == len(still) and found["passed"] + len(still) == len(failed)
-    held = found["passed"] if whole else 0  # else it broke off, or skipped what had failed
-    counts += Counter(passed=held, again=held)
-    counts["failed"] -= held
+    passed = found["passed"] if whole else 0  # otherwise it aborted, or skipped a failed test
+    counts += Counter(passed=passed, retried=passed)
+    counts["failed"] -= passed
     for test, why in failed.items():
-        verdict = "FAILED" if test in still or not held else "held at a second go, alone"
-        SAID_AT_END.append(f"{verdict}: {test}: {still.get(test, why)}")
+        verdict = "FAILED" if test in still or not passed else "passed when retried alone"
+        REPORTED_AT_END.append(f"{verdict}: {test}: {still.get(test, why)}")
 
 
 def run_lane(lane, long, scratch, put, counts, failed):
@@ -184,7 +185,7 @@ def run_lane(lane, long, scratch, put, counts, failed):
 
 
 def run_pytest(what, long, scratch, put, counts, failed):
-    """Lines go to put(line), counts into `counts`, what failed into `failed`, with its word."""
+    """Pass lines to put(line); add to `counts`; add failed tests and messages to `failed`."""
     scratch.mkdir()
     report = scratch / "report.xml"
     command = [sys.executable, "-m", "pytest", "-p", "local.no_skips", "-v", "--tb=short",
@@ -223,20 +224,20 @@ def count_integration(report, counts, failed):
 
 
 def share(counts):
-    return f"{counts['passed']} of {sum(counts.values())} hold"
+    return f"{counts['passed']} of {sum(counts.values())} passed"
 
 
 def summary(counts):
-    again = f", {counts['again']} of them at a second go" if counts["again"] else ""
+    retried = f", {counts['retried']} of them when retried" if counts["retried"] else ""
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
-    return f"{counts['passed']} passed{again}, {counts['failed']} failed{skipped}"
+    return f"{counts['passed']} passed{retried}, {counts['failed']} failed{skipped}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--long", action="store_true", help="also what needs minutes")
+    parser.add_argument("--long", action="store_true", help="also slow tests")
     parser.add_argument("--only", choices=["c", "threads", "coverage", "web", "integration"],
-                        help="one part")
+                        help="run one part")
     args = parser.parse_args()
     counts = Counter()
     try:
@@ -256,7 +257,7 @@ def main():
     except KeyboardInterrupt:
         say.line("interrupted")
         counts["failed"] += 1
-    for line in SAID_AT_END:
+    for line in REPORTED_AT_END:
         say.line(line)
     say.line(summary(counts))
     return 0 if counts["passed"] and not counts["failed"] else 1

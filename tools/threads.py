@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run what has threads under ThreadSanitizer: a race is a failure, whether a test saw it or not.
+"""Run threaded code under ThreadSanitizer: a data race is a failure even if all tests pass.
 
     tools/threads.py             unit tests of the suite `threads`, then a real ingester
     tools/threads.py --only c    the unit tests alone
 
-build-tsan/ is made with clang. The unit tests are those that tests/meson.build calls threaded:
-queue, chassis, clients, what the agent, the querier and the symbolizer do beside each other. The
-ingester is driven by tests/integration/test_ingester.py, whose other programs are under the
-sanitizer too. tests/threads/ has the suppressions, for libraries alone, each with its reason.
+build-tsan/ is built with clang. The unit tests are those in the list `threaded` of
+tests/meson.build: queue, server, clients, and threaded code of the agent, the querier and the
+symbolizer. The ingester is driven by tests/integration/test_ingester.py; the other programs of that
+test run under the sanitizer as well. tests/threads/ has suppressions, only for third-party
+libraries, each with its reason.
 """
 import argparse
 import json
@@ -36,7 +37,7 @@ def sanitizer(**more):
 
 
 def prepare():
-    """The threaded tests' names, built with what the ingester's tests need."""
+    """Build the threaded tests and the programs of the ingester's tests; the tests' names."""
     configure(WHERE, "-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1",
               "-Dpage=disabled", compiler="clang-14")
     listed = subprocess.run(["meson", "introspect", WHERE, "--tests"], check=True, text=True,
@@ -48,7 +49,7 @@ def prepare():
 
 
 def run_unit_tests(names, count):
-    """count() of each test's result, which prints those that failed."""
+    """The sum of count(result) over all tests; count() prints failures."""
     say.waiting("what has threads, under ThreadSanitizer")
     log = WHERE / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
@@ -62,7 +63,7 @@ def run_unit_tests(names, count):
 
 
 def run_ingester():
-    """A real one, on real servers. Each report of the sanitizer counts as one that failed."""
+    """A real ingester with real servers. Each report of the sanitizer counts as a failure."""
     say.waiting("the ingester under ThreadSanitizer")
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
@@ -85,7 +86,7 @@ def run_ingester():
 
 
 def count_by_result(test):
-    """A test is one claim here; what it printed is shown if it failed."""
+    """Count a test program as one test; print its output if it failed."""
     if test["result"] == "OK":
         return Counter(passed=1)
     say.line(f"FAILED: {test['name']} ({test['result']})\n{test.get('stdout', '')[-8000:]}"
@@ -95,7 +96,7 @@ def count_by_result(test):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=["c"], help="the unit tests alone")
+    parser.add_argument("--only", choices=["c"], help="only the unit tests")
     args = parser.parse_args()
     try:
         counts = run_unit_tests(prepare(), count_by_result)

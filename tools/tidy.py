@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run clang-tidy over every C file of ours that changed since it was last clean.
+"""Run clang-tidy on every C file that changed since its last clean run.
 
-    tools/tidy.py BUILD    BUILD was made with clang-14 (its compile_commands.json is read)
+    tools/tidy.py BUILD    BUILD was configured with clang-14; its compile_commands.json is used
 
-A file is remembered as clean under a hash of itself, of every header of ours it includes, of its
-command and of .clang-tidy. So the first run takes as long as it takes, and the next a second.
+A clean result is cached under a hash of the file, of our headers that it includes, of its compile
+command and of .clang-tidy. The first run is slow; later runs take a second.
 """
 import concurrent.futures
 import hashlib
@@ -21,7 +21,7 @@ FOLDERS = ("lib/", "services/", "tests/")
 
 
 def sources(build):
-    """(file, its command) of what is ours; generated code is not."""
+    """(file, compile command) of our files, without generated code."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = (build / entry["file"]).resolve()
         if path.is_relative_to(ROOT) and not path.is_relative_to(build):
@@ -31,7 +31,7 @@ def sources(build):
 
 
 def headers(build):
-    """object -> its headers in the checkout, as ninja recorded them."""
+    """source -> its headers in the checkout, from ninja's dependency log."""
     text = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
                           check=True).stdout
     found = {}
@@ -76,7 +76,7 @@ def main():
             else:
                 wrong += 1
                 print(said.strip() or f"clang-tidy failed on {path.relative_to(ROOT)}", flush=True)
-    print(f"clang-tidy: {len(work)} files looked at, {wrong} not clean", file=sys.stderr)
+    print(f"clang-tidy: {len(work)} files checked, {wrong} not clean", file=sys.stderr)
     return 1 if wrong else 0
 
 

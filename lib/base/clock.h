@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * clock - what time it is, in nanoseconds.
+ * clock - the current time, in nanoseconds.
  */
 #pragma once
 
@@ -11,13 +11,14 @@
 #define MS_PER_HOUR   UINT64_C(3600000)
 #define MS_PER_DAY    UINT64_C(86400000)
 
-/* Since 1970, UTC: what people and other machines mean by time. It may jump. */
+/* Nanoseconds since 1970-01-01 UTC: for timestamps that users or other hosts see. May jump. */
 uint64_t clock_unix_ns(void);
 
-/* Since some moment in the past, never backwards: for deadlines, durations and kernel stamps. */
+/* CLOCK_MONOTONIC, never goes backwards: for deadlines, durations and kernel timestamps. */
 uint64_t clock_monotonic_ns(void);
 
-/* CPU time of this process, user and system. */
+/* CPU time of this process so far, user and system. */
 uint64_t clock_cpu_ns(void);
 
+/* May return early on a signal. */
 void clock_sleep_ms(uint64_t ms);

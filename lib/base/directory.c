@@ -7,29 +7,29 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static bool make(char *path, struct err *err)
+static bool create(char *path, struct err *err)
 {
 	for (char *c = path + 1; *c; c++) {
 		if (*c != '/')
 			continue;
 		*c = '\0';
 		if (mkdir(path, 0755) && errno != EEXIST)
-			return err_errno(err, "make directory %s", path);
+			return err_errno(err, "create directory %s", path);
 		*c = '/';
 	}
 	if (mkdir(path, 0750) && errno != EEXIST)
-		return err_errno(err, "make directory %s", path);
+		return err_errno(err, "create directory %s", path);
 	return true;
 }
 
 bool directory_open(const char *path, int *ret_fd, struct err *err)
 {
-	char room[PATH_MAX];
+	char copy[PATH_MAX];
 
-	if (!*path || (size_t)snprintf(room, sizeof(room), "%s", path) >= sizeof(room))
-		return err_set(err, ERR_INVALID, "a directory's path of 1 to %d bytes is needed",
+	if (!*path || (size_t)snprintf(copy, sizeof(copy), "%s", path) >= sizeof(copy))
+		return err_set(err, ERR_INVALID, "a directory path must be 1 to %d bytes long",
 			       PATH_MAX - 1);
-	if (!make(room, err))
+	if (!create(copy, err))
 		return false;
 
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

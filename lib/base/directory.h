@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * directory - where a service keeps its files: made if it is not there, its parents too.
+ * directory - opens a service's state directory and creates it, with its parents, if it is missing.
  */
 #pragma once
 
 #include "base/err.h"
 
 /*
- * Open it. What is missing of the path is made: the directory itself for its owner and group alone,
- * its parents for everybody to look through. ERR_INVALID: an empty path or one too long.
+ * Open the directory. A missing directory is created with mode 0750, its missing parents with 0755.
+ * The caller closes *ret_fd. ERR_INVALID: the path is empty or too long.
  */
 bool directory_open(const char *path, int *ret_fd, struct err *err) MUST_CHECK;

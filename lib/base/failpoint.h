@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * failpoint - named places at which a process can be told to die or to stand still.
+ * failpoint - named places in the code at which a test can kill or suspend the process.
  *
- * What is counted once must be so wherever a process ends. Chance seldom ends one between two
- * statements; a failpoint does, each time. The table says where each lies. Nothing is armed unless
- * the setting `--failpoints` says so, and then it is one comparison at each place:
+ * Exactly-once counting must hold wherever a process ends. A random kill seldom hits the gap
+ * between two statements; a failpoint hits it every time. The table failpoint_rows describes each
+ * place. Without the setting `--failpoints` none is armed, and each place costs one comparison:
  *
- *     decima-ingester --failpoints=in-copy=stop:2      # in its second COPY it stops itself
+ *     decima-ingester --failpoints=in-copy=stop:2      # SIGSTOP to itself in its second COPY
  *
  *     if (!postgres_copy(...)) ...
  *     failpoint(FAILPOINT_AFTER_COPY);
  *
- * What is armed is the process's own: set before its first thread, counted by any thread.
+ * Armed failpoints are global to the process. They are set before its first thread starts; any
+ * thread may visit one.
  */
 #pragma once
 
@@ -37,26 +38,26 @@ enum failpoint {
 
 enum failpoint_action {
 	FAILPOINT_NONE,
-	FAILPOINT_KILL, /* SIGKILL, as kill -9 or the machine's memory killer would */
-	FAILPOINT_STOP, /* SIGSTOP: it stands still until somebody sends SIGCONT */
+	FAILPOINT_KILL, /* SIGKILL, like kill -9 or the kernel's OOM killer */
+	FAILPOINT_STOP, /* SIGSTOP: suspended until a SIGCONT */
 	FAILPOINT_ACTION_COUNT,
 };
 
 struct failpoint_row {
 	const char *name;
-	const char *program; /* whose it is: agent, ingester */
-	const char *where;   /* what is done there, and what is not */
+	const char *program; /* that has it: agent, ingester */
+	const char *where;   /* what is done at this place, and what is not yet */
 };
 
 extern const struct failpoint_row failpoint_rows[FAILPOINT_COUNT];
 extern const char *const failpoint_action_names[FAILPOINT_ACTION_COUNT];
 
 /*
- * Arm what the text says: NAME=ACTION[:VISIT], separated by commas; VISIT, from 1, is when it
- * acts, once. An empty text arms nothing. Names of other programs are errors, since they
- * would never be met. Call it before the first thread.
+ * Arm the failpoints in `text`: NAME=ACTION[:VISIT], separated by commas. The action happens once,
+ * at visit number VISIT (from 1; default 1). An empty text arms none. ERR_INVALID: malformed text,
+ * or a failpoint of another program, which would never be reached. Call it before the first thread.
  */
 bool failpoint_arm(const char *program, const char *text, struct err *err) MUST_CHECK;
 
-/* We are there. Returns unless it is armed with `kill` and this is the visit. */
+/* Visit the failpoint. Does not return if it is armed with `kill` for this visit. */
 void failpoint(enum failpoint point);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hash - XXH3, the hash behind every stored id and checksum.
+ * hash - XXH3, the hash of every stored id and checksum.
  *
- * Ids are XXH3 with seed 0 over length-prefixed fields (varint length, bytes), so that no two
- * different lists of fields give the same input. Stored ids and checksums depend on it: it must
- * never change. https://github.com/Cyan4973/xxHash
+ * An id is XXH3 with seed 0 over length-prefixed fields (varint length, bytes), so that two
+ * different lists of fields never give the same input. Stored ids and checksums depend on this
+ * function: it must never change. https://github.com/Cyan4973/xxHash
  */
 #pragma once
 

@@ -24,7 +24,7 @@ void log_write(enum log_level level, const char *msg, const char *fields, ...)
 {
 	struct timespec now;
 	struct tm tm;
-	char when[32], rest[1024];
+	char when[32], text[1024];
 	va_list args;
 
 	if (level < log_threshold)
@@ -33,13 +33,13 @@ void log_write(enum log_level level, const char *msg, const char *fields, ...)
 	gmtime_r(&now.tv_sec, &tm);
 	strftime(when, sizeof(when), "%FT%T", &tm);
 	va_start(args, fields);
-	vsnprintf(rest, sizeof(rest), fields, args);
+	vsnprintf(text, sizeof(text), fields, args);
 	va_end(args);
-	/* A field may hold what a stranger sent: it must not begin a line of its own. */
-	for (char *c = rest; *c; c++)
+	/* A field may hold untrusted text, which must not start a new log line. */
+	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
-	/* One write per line, so that lines of different threads do not mix. */
+	/* One write per line, so that lines of several threads do not interleave. */
 	fprintf(stderr, "ts=%s.%03ldZ level=%s svc=%s msg=\"%s\" %s\n", when, now.tv_nsec / 1000000,
-		log_level_names[level], log_service, msg, rest);
+		log_level_names[level], log_service, msg, text);
 }

@@ -19,7 +19,8 @@ void queue_init(struct queue *queue, size_t cap)
 	pthread_cond_init(&queue->filled, &attr);
 	pthread_condattr_destroy(&attr);
 	queue->items = calloc(cap, sizeof(*queue->items));
-	if (!queue->items) { /* GCOVR_EXCL_START: it ends the process, which writes no counts */
+	if (!queue->items) { /* GCOVR_EXCL_START: the process aborts and writes no coverage counts
+			      */
 		fputs("out of memory\n", stderr);
 		abort();
 	} /* GCOVR_EXCL_STOP */

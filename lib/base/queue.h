@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * queue - a bounded queue of pointers between threads.
+ * queue - a bounded FIFO queue of pointers between threads.
  *
- * Many may push, many may pop. A push into a full queue fails at once and says so; the caller
- * counts it or waits. A pop waits until its deadline. Closing wakes everybody: what is queued can
- * still be popped, nothing more can be pushed.
+ * Several threads may push and several may pop. A push to a full queue fails at once; a pop waits
+ * up to its timeout. Closing the queue wakes all waiting threads: queued items can still be popped,
+ * but new ones cannot be pushed. The queue does not own the items.
  *
  *     while (queue_pop(&queue, &item, DEADLINE_MS) || !queue_is_closed(&queue))
  */
@@ -23,13 +23,14 @@ struct queue {
 	bool closed;
 };
 
+/* cap is at least 1. */
 void queue_init(struct queue *queue, size_t cap);
 void queue_done(struct queue *queue);
 
-/* False when the queue is full or closed; the item stays the caller's. */
+/* False if the queue is full or closed; the caller then still owns the item. */
 bool queue_push(struct queue *queue, void *item) MUST_CHECK;
 
-/* False when nothing came within timeout_ms, or the queue is closed and empty. */
+/* False if no item arrived within timeout_ms, or the queue is closed and empty. */
 bool queue_pop(struct queue *queue, void **ret_item, uint64_t timeout_ms) MUST_CHECK;
 
 void queue_close(struct queue *queue);

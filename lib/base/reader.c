@@ -17,7 +17,7 @@ str reader_bytes(struct reader *r, size_t n)
 		reader_fail(r);
 		return (str){ 0 };
 	}
-	if (n == 0) /* nor is anything added to a NULL ptr */
+	if (n == 0) /* ptr may be NULL: no arithmetic on it */
 		return (str){ r->rest.ptr, 0 };
 
 	str bytes = { r->rest.ptr, n };
@@ -26,8 +26,8 @@ str reader_bytes(struct reader *r, size_t n)
 	return bytes;
 }
 
-/* Copy n bytes out, or leave the zeros that are there. */
-static void take(struct reader *r, void *to, size_t n)
+/* Copy n bytes to `to`; after a failure `to` is unchanged. */
+static void copy_out(struct reader *r, void *to, size_t n)
 {
 	str bytes = reader_bytes(r, n);
 
@@ -39,7 +39,7 @@ uint8_t reader_u8(struct reader *r)
 {
 	uint8_t value = 0;
 
-	take(r, &value, sizeof(value));
+	copy_out(r, &value, sizeof(value));
 	return value;
 }
 
@@ -47,7 +47,7 @@ uint16_t reader_u16(struct reader *r)
 {
 	uint16_t value = 0;
 
-	take(r, &value, sizeof(value));
+	copy_out(r, &value, sizeof(value));
 	return le16toh(value);
 }
 
@@ -55,7 +55,7 @@ uint32_t reader_u32(struct reader *r)
 {
 	uint32_t value = 0;
 
-	take(r, &value, sizeof(value));
+	copy_out(r, &value, sizeof(value));
 	return le32toh(value);
 }
 
@@ -63,7 +63,7 @@ uint64_t reader_u64(struct reader *r)
 {
 	uint64_t value = 0;
 
-	take(r, &value, sizeof(value));
+	copy_out(r, &value, sizeof(value));
 	return le64toh(value);
 }
 
@@ -105,7 +105,7 @@ str reader_str_prefixed(struct reader *r)
 	return reader_bytes(r, (size_t)len);
 }
 
-/* The last byte of each is below 128: eight bytes are looked at together. */
+/* The last byte of a varint is below 128: count these bytes, eight at a time. */
 void reader_skip_varints(struct reader *r, uint64_t count)
 {
 	size_t at = 0;

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * reader - the one way in for foreign bytes: bounds-checked, front to back.
+ * reader - a bounds-checked cursor over untrusted bytes, read front to back.
  *
- * A read past the end returns 0 or an empty str, sets `failed` and leaves nothing to read, so a
- * parser reads what it needs and looks at `failed` once before it believes any of it.
+ * A read past the end returns 0 or an empty str, sets `failed` and discards the remaining bytes. A
+ * parser can therefore read several values and check `failed` once before it uses them. The bytes
+ * are borrowed: returned strs point into them.
  *
  *     struct reader r = reader_of(image);
  *     uint32_t length = reader_u32(&r);
  *     if (r.failed)
  *             return err_set(err, ERR_INVALID, "truncated header");
  *
- * Integers are little endian; a varint is protobuf's, of at most 10 bytes.
+ * Integers are little endian; a varint is encoded as in protobuf, in at most 10 bytes.
  */
 #pragma once
 
 #include "base/str.h"
 
 struct reader {
-	str rest;    /* what has not been read yet */
-	bool failed; /* a read went past the end, or a varint was malformed */
+	str rest;    /* the bytes not read yet */
+	bool failed; /* a read passed the end, or a varint was malformed */
 };
 
 static inline struct reader reader_of(str bytes)
@@ -26,12 +27,13 @@ static inline struct reader reader_of(str bytes)
 	return (struct reader){ .rest = bytes };
 }
 
+/* The number of bytes not read yet. */
 static inline size_t reader_left(const struct reader *r)
 {
 	return r->rest.len;
 }
 
-/* Take the rest away and remember that the input was bad. */
+/* Set `failed` and discard the remaining bytes: the caller found the input malformed. */
 void reader_fail(struct reader *r);
 
 uint8_t reader_u8(struct reader *r);
@@ -40,11 +42,11 @@ uint32_t reader_u32(struct reader *r);
 uint64_t reader_u64(struct reader *r);
 uint64_t reader_varint_slow(struct reader *r);
 int64_t reader_zigzag(struct reader *r);
-void reader_skip_varints(struct reader *r, uint64_t count); /* whatever they say */
+void reader_skip_varints(struct reader *r, uint64_t count); /* values are not checked */
 str reader_bytes(struct reader *r, size_t n);
-str reader_str_prefixed(struct reader *r); /* varint length, bytes */
+str reader_str_prefixed(struct reader *r); /* varint length, then bytes */
 
-/* Most varints are one or two bytes long. */
+/* Inline for one and two bytes, the most frequent lengths. */
 static inline uint64_t reader_varint(struct reader *r)
 {
 	const unsigned char *at = (const unsigned char *)r->rest.ptr;

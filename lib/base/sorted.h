@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sorted - where something stands in an array that is in order.
+ * sorted - binary search in a sorted array.
  *
  *     size_t at = sorted_before(symbols, count, each, each->address <= address);
  *     if (at)
- *             ... symbols[at - 1] is the last that begins at the address or before
+ *             ... symbols[at - 1] is the last one with an address <= `address`
  */
 #pragma once
 
 #include <stddef.h>
 
 /*
- * How many items stand before the place: the first ones, of which the condition is true; of all
- * after them it is false. It speaks of one of them as `each`, which the caller names.
+ * The number of items at the front of the array for which the condition is_before is true; it must
+ * be false for all later items. The condition refers to an item through the pointer `each`, whose
+ * name the caller chooses.
  */
 #define sorted_before(items, count, each, is_before)                          \
 	({                                                                    \

@@ -12,7 +12,7 @@ bool stop_open(struct stop *stop, struct err *err)
 {
 	stop->asked_ns = 0;
 	stop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return stop->fd >= 0 || err_errno(err, "make the stop flag");
+	return stop->fd >= 0 || err_errno(err, "create the cancellation eventfd");
 }
 
 void stop_close(struct stop *stop)
@@ -27,10 +27,10 @@ void stop_ask(struct stop *stop)
 	uint64_t one = 1, never = 0;
 	int saved = errno;
 
-	/* The first one counts: asking again must not give more time. */
+	/* The first request counts: a second one must not extend the grace period. */
 	atomic_compare_exchange_strong(&stop->asked_ns, &never, clock_monotonic_ns());
 	if (stop->fd >= 0 && write(stop->fd, &one, sizeof(one)) < 0) {
-		/* Full: it says stop already. */
+		/* The counter is full, so the descriptor is readable already. */
 	}
 	errno = saved;
 }
@@ -45,7 +45,7 @@ bool stop_wait(const struct stop *stop, uint64_t timeout_ms)
 	struct pollfd flag = { .fd = stop ? stop->fd : -1, .events = POLLIN };
 	int timeout = timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms;
 
-	/* A signal cuts the sleep short, which a caller that loops does not mind. */
+	/* A signal ends the sleep early; callers wait in a loop. */
 	return poll(&flag, 1, timeout) <= 0 && !stop_is_asked(stop);
 }
 

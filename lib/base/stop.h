@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stop - the wish that a process end: asked for once, heard by every wait.
+ * stop - a cancellation token: set once, observed by every wait.
  *
- * It is asked for by a signal's handler or any thread, and never taken back. Whoever waits polls
- * `fd` beside what it waits for; what is under way may go on for a grace that the waiter knows:
- * stop_bound_ns(). NULL in place of a stop is one that nobody ever asks for.
+ * A signal handler or any thread requests cancellation; a request cannot be withdrawn. A thread
+ * that waits for a descriptor polls `fd` as well. Work in progress may continue for a grace period,
+ * which the waiting code chooses: stop_bound_ns(). Functions that take a const pointer accept NULL:
+ * a token that is never cancelled.
  */
 #pragma once
 
 #include "base/err.h"
 
 struct stop {
-	int fd; /* readable once it is asked for, and never read, so that every waiter wakes */
-	_Atomic uint64_t asked_ns; /* clock_monotonic_ns() of it; 0: not yet */
+	int fd; /* an eventfd: readable once cancelled; never read, so that all waiters wake */
+	_Atomic uint64_t asked_ns; /* clock_monotonic_ns() of the first request; 0: none yet */
 };
 
-/* Nobody can ask before it is opened: .fd = -1. */
+/* A token that is not open has .fd = -1. A request made before this call is lost. */
 bool stop_open(struct stop *stop, struct err *err) MUST_CHECK;
 void stop_close(struct stop *stop);
 
-/* Signal-safe. */
+/* Request cancellation. Async-signal-safe; any thread. */
 void stop_ask(struct stop *stop);
+
+/* True once cancellation was requested. */
 bool stop_is_asked(const struct stop *stop);
 
-/* Sleep, at most timeout_ms, less when it is asked for. False: stop. */
+/* Sleep for up to timeout_ms; returns early on a cancellation or a signal. False: cancelled. */
 bool stop_wait(const struct stop *stop, uint64_t timeout_ms);
 
-/* When a wait must end that may last until deadline_ns, but only grace_ms beyond the asking. */
+/* When a wait must end: at deadline_ns, or grace_ms after the cancellation if that is earlier. */
 uint64_t stop_bound_ns(const struct stop *stop, uint64_t deadline_ns, uint64_t grace_ms);

@@ -72,7 +72,7 @@ str str_cut(str *s, char sep)
 	return head;
 }
 
-/* The value of a digit in the base, or the base itself when it is none. */
+/* The value of the digit, or `base` if c is not a digit in this base. */
 static unsigned int digit(char c, unsigned int base)
 {
 	unsigned int value = base;
@@ -125,7 +125,8 @@ bool str_to_i64(str s, int64_t *ret_value)
 	return true;
 }
 
-/* How many bytes follow the lead byte, or -1 when it cannot lead. *min is the least code point. */
+/* The number of bytes that follow the lead byte, or -1 if it is not a lead byte. *min is the lowest
+ * code point that may be encoded in this length. */
 static int utf8_tail(unsigned char lead, uint32_t *point, uint32_t *min)
 {
 	if (lead < 0x80) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * vec - a growing array in an arena.
+ * vec - a growable array in an arena.
  *
  *     VEC(struct frame) frames = { 0 };
  *     *vec_push(arena, &frames) = (struct frame){ .pc = pc };
  *
- * Growing copies and leaves the old room to the arena.
+ * When the array grows, its items are copied and the old ones stay in the arena until it is reset,
+ * so pointers to items are valid only until the next push.
  */
 #pragma once
 
@@ -19,6 +20,7 @@
 		size_t len, cap; \
 	}
 
+/* Append an item and return a pointer to it, for the caller to fill in. */
 #define vec_push(arena, vec)                                                                   \
 	((vec)->len == (vec)->cap ? vec_grow((arena), (vec), sizeof(*(vec)->items)) : (void)0, \
 	 &(vec)->items[(vec)->len++])
@@ -46,7 +48,7 @@ static inline void vec_grow(struct arena *arena, void *vec, size_t size)
 	vec_resize(arena, vec, size, raw.cap ? raw.cap * 2 : 8);
 }
 
-/* Room for `count` in all, so that a known number of them grows it once. */
+/* Make the capacity at least `count` items, so that a known number of pushes grows it only once. */
 #define vec_reserve(arena, vec, count)                                                     \
 	((vec)->cap < (count) ? vec_resize((arena), (vec), sizeof(*(vec)->items), (count)) \
 			      : (void)0)

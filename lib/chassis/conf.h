@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * conf - a service's settings, declared once in a table.
+ * conf - parses a service's settings, which are declared in a table.
  *
- * Each row names a flag, the field it fills, its default and its help line. The same row answers
+ * Each row has a flag, the field that it sets, a default and a help text. From the same row come
  * `--kafka-brokers=...` (or `--kafka-brokers ...`), the environment variable DECIMA_KAFKA_BROKERS,
- * --help and docs/configuration.md. A flag wins over the environment, that over the default.
+ * --help and docs/configuration.md. A flag overrides the environment, which overrides the default.
  *
  *     static const struct conf_key keys[] = {
  *             { "kafka-brokers", CONF_STR, offsetof(struct settings, brokers),
@@ -28,17 +28,17 @@ enum conf_type {
 struct conf_key {
 	const char *flag; /* without the dashes */
 	enum conf_type type;
-	size_t offset; /* of the field in the settings struct */
-	const char *fallback;
-	uint64_t min, max; /* numbers, durations, bytes; max 0: no upper bound */
-	const char *help;  /* one sentence, with the unit where there is one */
+	size_t offset;        /* of the field in the settings struct */
+	const char *fallback; /* the default; NULL: the field is left as it is */
+	uint64_t min, max;    /* of numbers, durations and bytes; max 0: no upper bound */
+	const char *help;     /* one sentence, with the unit if there is one */
 };
 
-/* What the command line asked for. */
+/* What the program must do after conf_load(). */
 enum conf_action {
 	CONF_RUN,
-	CONF_EXIT,        /* --help, --version, --print-... were answered on stdout */
-	CONF_HEALTHCHECK, /* ask the running service's /ready and exit 0 or 1 */
+	CONF_EXIT,        /* exit: --help, --version or --print-... has been printed on stdout */
+	CONF_HEALTHCHECK, /* check /ready of the running service and exit with 0 or 1 */
 };
 
 struct conf_program {
@@ -49,14 +49,16 @@ struct conf_program {
 };
 
 /*
- * Fill `settings` from argv, the environment and the defaults; texts point into argv, environ or
- * the table. An unknown flag, a stray argument or a bad value is an error that names it.
- * --print-configuration prints the table as Markdown (docs/configuration.md is made of it),
- * --print-metrics what is registered by then (docs/metrics.md).
+ * Set the fields of `settings` from argv, the environment and the defaults. Strings are borrowed
+ * from argv, environ or the table. ERR_INVALID: an unknown flag, a stray argument or an invalid
+ * value; the message names it. --print-configuration prints the table as Markdown for
+ * docs/configuration.md, --print-metrics the registered metrics for docs/metrics.md. Reads the
+ * environment: call it before the first thread.
  */
 bool conf_load(void *settings, const struct conf_program *program, int argc, char **argv,
 	       enum conf_action *ret_action, struct err *err) MUST_CHECK;
 
-/* "10s", "1h30m", "250ms" to nanoseconds; "512MB" to bytes. */
+/* Parse "10s", "1h30m" or "250ms" to nanoseconds, "512MB" to bytes. ERR_INVALID: malformed or too
+ * large. */
 bool conf_duration(str text, uint64_t *ret_ns, struct err *err) MUST_CHECK;
 bool conf_bytes(str text, uint64_t *ret_bytes, struct err *err) MUST_CHECK;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-static struct stop stop = { .fd = -1 }; /* one of the three globals */
+static struct stop stop = { .fd = -1 }; /* one of the three global variables */
 
 const struct stop *daemon_stop_flag(void)
 {
@@ -39,20 +39,20 @@ static void on_signal(int number)
 
 static bool catch_signals(struct err *err)
 {
-	struct sigaction ask = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	if (!stop_open(&stop, err))
 		return false;
-	if (sigaction(SIGTERM, &ask, NULL) < 0 || sigaction(SIGINT, &ask, NULL) < 0 ||
+	if (sigaction(SIGTERM, &action, NULL) < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
 	    sigaction(SIGPIPE, &ignore, NULL) < 0)
-		return err_errno(err, "catch signals");
+		return err_errno(err, "install signal handlers");
 	return true;
 }
 
-/* A plain GET /ready; the answer without its headers goes to ret_body. */
-static bool ask_ready(const char *address, char *answer, size_t cap, bool *ret_ready, str *ret_body,
-		      struct err *err)
+/* GET /ready. *ret_body points into `response`. */
+static bool get_ready(const char *address, char *response, size_t cap, bool *ret_ready,
+		      str *ret_body, struct err *err)
 {
 	static const char request[] =
 		"GET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -62,35 +62,35 @@ static bool ask_ready(const char *address, char *answer, size_t cap, bool *ret_r
 	if (!socket_connect(address, HEALTHCHECK_SECONDS * 1000, &fd, err))
 		return false;
 	if (send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0)
-		return err_errno(err, "ask %s", address);
+		return err_errno(err, "send to %s", address);
 	while (len < cap) {
-		ssize_t n = recv(fd, answer + len, cap - len, 0);
+		ssize_t n = recv(fd, response + len, cap - len, 0);
 
 		if (n < 0)
-			return err_errno(err, "hear from %s", address);
+			return err_errno(err, "receive from %s", address);
 		if (n == 0)
 			break;
 		len += (size_t)n;
 	}
 
-	str body = { answer, len };
+	str body = { response, len };
 	size_t head = str_find(body, STR("\r\n\r\n"));
 
 	if (head == SIZE_MAX)
-		return err_set(err, ERR_IO, "%s does not answer as HTTP does", address);
-	*ret_ready = str_find((str){ answer, head }, STR(" 200 ")) < sizeof("HTTP/1.1");
+		return err_set(err, ERR_IO, "%s does not respond with HTTP", address);
+	*ret_ready = str_find((str){ response, head }, STR(" 200 ")) < sizeof("HTTP/1.1");
 	*ret_body = str_trim(str_skip(body, head + 4));
 	return true;
 }
 
 static int healthcheck(const struct daemon_settings *settings)
 {
-	char answer[4096];
+	char response[4096];
 	bool ready = false;
 	str body = { 0 };
 	struct err err;
 
-	if (!ask_ready(settings->http_address, answer, sizeof(answer), &ready, &body, &err)) {
+	if (!get_ready(settings->http_address, response, sizeof(response), &ready, &body, &err)) {
 		fprintf(stderr, "not ready: %s\n", err.msg);
 		return 1;
 	}
@@ -106,7 +106,7 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 	enum conf_action action = CONF_RUN;
 	struct err err = { 0 };
 
-	metrics_register(http_metrics, HTTP_METRICS); /* first: they may be asked for */
+	metrics_register(http_metrics, HTTP_METRICS); /* before conf_load(), which may print them */
 	if (program->register_metrics)
 		program->register_metrics();
 	if (!conf_load(program->settings, &program->conf, argc, argv, &action, &err)) {
@@ -121,7 +121,7 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 	log_init(dash ? dash + 1 : name, program->daemon->log_level);
 	log_info("starting", "version=%s pid=%d", DECIMA_VERSION, getpid());
 	if (!catch_signals(&err) || !program->run(program->settings, &err)) {
-		log_error("cannot go on", "error=\"%s\"", err.msg);
+		log_error("service failed", "error=\"%s\"", err.msg);
 		return 1;
 	}
 	log_info("stopped");

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-/* The statuses we give; others count as "other". */
+/* The statuses that the services send; all others count as "other". */
 static const char *const status_names[] = { "200", "201", "400", "401", "404", "405",  "409",
 					    "413", "414", "422", "500", "503", "other" };
 
-/* Paths of routes as they were told; paths without a route are the first. */
+/* Paths of the registered routes; the first entry counts paths without a route. */
 static const char *route_names[HTTP_ROUTES_MAX] = { "none" };
 
 static _Atomic int64_t cells[HTTP_ROUTES_MAX * ARRAY_LEN(status_names)];
@@ -22,15 +22,14 @@ static const struct metric_pairs by_status = {
 struct metric http_requests_total = {
 	.name = "decima_http_requests_total",
 	.kind = METRIC_COUNTER,
-	.help = "HTTP requests answered, by route (its path; none: there is no such path) and "
-		"status.",
+	.help = "HTTP responses, by route (its path; none: no route has this path) and status.",
 	.label = "route",
 	.values = route_names,
 	.value_count = 1,
 	.pairs = &by_status,
 };
 
-/* 0 where it is not known. */
+/* 0: unknown. */
 static size_t route_find(str path)
 {
 	size_t at = http_requests_total.value_count - 1;

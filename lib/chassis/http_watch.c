@@ -8,21 +8,23 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 250 };
+enum { POLL_MS = 250 };
 
 struct metric http_timeouts_total = { .name = "decima_http_timeouts_total",
 				      .kind = METRIC_COUNTER,
-				      .help = "Connections cut because a request or a response "
+				      .help = "Connections closed because a request or a response "
 					      "took too long." };
 struct metric http_connections = { .name = "decima_http_connections",
 				   .kind = METRIC_GAUGE,
 				   .help = "Open HTTP connections." };
 struct metric http_refused_total = { .name = "decima_http_refused_connections_total",
 				     .kind = METRIC_COUNTER,
-				     .help = "Connections cut because too many were open." };
-struct metric http_evictions_total = { .name = "decima_http_evictions_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Idle connections cut because others wanted in." };
+				     .help = "Connections closed because too many were open." };
+struct metric http_evictions_total = {
+	.name = "decima_http_evictions_total",
+	.kind = METRIC_COUNTER,
+	.help = "Idle connections closed to make room for new ones."
+};
 
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {
@@ -33,7 +35,7 @@ static void wait_ms(struct http_watch *watch, uint64_t ms)
 	pthread_cond_timedwait(&watch->changed, &watch->lock, &at);
 }
 
-static void cut_late(struct http_watch *watch)
+static void close_late(struct http_watch *watch)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -48,15 +50,16 @@ static void cut_late(struct http_watch *watch)
 	}
 }
 
-/* Under the lock, without waiting. */
+/* Called with the lock held; does not wait. */
 static bool has_left(int fd)
 {
-	struct pollfd look = { .fd = fd, .events = POLLRDHUP };
+	struct pollfd polled = { .fd = fd, .events = POLLRDHUP };
 
-	return poll(&look, 1, 0) > 0 && look.revents & (POLLRDHUP | POLLHUP | POLLERR);
+	return poll(&polled, 1, 0) > 0 && polled.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
-static void tell_handlers(struct http_watch *watch, bool all)
+/* Cancel the handlers of clients that have disconnected, or all. */
+static void cancel_handlers(struct http_watch *watch, bool all)
 {
 	for (size_t i = 0; i < watch->slot_count; i++) {
 		struct http_slot *slot = &watch->slots[i];
@@ -67,10 +70,10 @@ static void tell_handlers(struct http_watch *watch, bool all)
 	}
 }
 
-void http_watch_abandon(struct http_watch *watch)
+void http_watch_cancel_all(struct http_watch *watch)
 {
 	pthread_mutex_lock(&watch->lock);
-	tell_handlers(watch, true);
+	cancel_handlers(watch, true);
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -80,9 +83,9 @@ static void *run(void *self)
 
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->stopping) {
-		cut_late(watch);
-		tell_handlers(watch, false);
-		wait_ms(watch, LOOK_EVERY_MS);
+		close_late(watch);
+		cancel_handlers(watch, false);
+		wait_ms(watch, POLL_MS);
 	}
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
@@ -128,7 +131,7 @@ void http_watch_stop(struct http_watch *watch)
 	*watch = (struct http_watch){ 0 };
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void enter(struct http_watch *watch, struct http_slot *slot, enum http_phase phase)
 {
 	uint64_t limit = watch->limits_ns[phase];
@@ -138,7 +141,7 @@ static void enter(struct http_watch *watch, struct http_slot *slot, enum http_ph
 	slot->deadline_ns = limit ? clock_monotonic_ns() + limit : 0;
 }
 
-/* Under the lock. */
+/* Called with the lock held. If few slots are free, shut down the connection idle longest. */
 static void make_room(struct http_watch *watch, const struct http_slot *newest)
 {
 	struct http_slot *oldest = NULL;
@@ -146,44 +149,44 @@ static void make_room(struct http_watch *watch, const struct http_slot *newest)
 
 	for (size_t i = 0; i < watch->slot_count; i++) {
 		struct http_slot *slot = &watch->slots[i];
-		bool may_go = slot->fd >= 0 && slot->phase == HTTP_IDLE && slot->deadline_ns &&
-			      slot != newest;
+		bool is_idle = slot->fd >= 0 && slot->phase == HTTP_IDLE && slot->deadline_ns &&
+			       slot != newest;
 
 		free_slots += slot->fd < 0;
-		if (may_go && (!oldest || slot->deadline_ns < oldest->deadline_ns))
+		if (is_idle && (!oldest || slot->deadline_ns < oldest->deadline_ns))
 			oldest = slot;
 	}
-	if (!oldest || free_slots >= watch->slot_count / HTTP_SPARE_PART)
+	if (!oldest || free_slots >= watch->slot_count / HTTP_SPARE_DIVISOR)
 		return;
 	shutdown(oldest->fd, SHUT_RDWR);
 	oldest->deadline_ns = 0;
 	metric_add(&http_evictions_total, 1);
 }
 
-struct http_slot *http_watch_take(struct http_watch *watch, int fd)
+struct http_slot *http_watch_acquire(struct http_watch *watch, int fd)
 {
-	struct http_slot *taken = NULL;
+	struct http_slot *acquired = NULL;
 
 	pthread_mutex_lock(&watch->lock);
-	for (size_t i = 0; i < watch->slot_count && !taken; i++) {
+	for (size_t i = 0; i < watch->slot_count && !acquired; i++) {
 		if (watch->slots[i].fd < 0) {
-			taken = &watch->slots[i];
-			taken->fd = fd;
-			enter(watch, taken, HTTP_IDLE);
+			acquired = &watch->slots[i];
+			acquired->fd = fd;
+			enter(watch, acquired, HTTP_IDLE);
 			metric_add(&http_connections, 1);
 		}
 	}
-	if (taken)
-		make_room(watch, taken);
+	if (acquired)
+		make_room(watch, acquired);
 	pthread_mutex_unlock(&watch->lock);
-	if (!taken) {
+	if (!acquired) {
 		metric_add(&http_refused_total, 1);
-		shutdown(fd, SHUT_RDWR); /* its thread sees the end and goes */
+		shutdown(fd, SHUT_RDWR); /* its thread sees the end of the stream and exits */
 	}
-	return taken;
+	return acquired;
 }
 
-void http_watch_give(struct http_watch *watch, struct http_slot *slot)
+void http_watch_release(struct http_watch *watch, struct http_slot *slot)
 {
 	if (!slot)
 		return;
@@ -241,7 +244,7 @@ void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static bool is_busy(const struct http_watch *watch)
 {
 	for (size_t i = 0; i < watch->slot_count; i++)
@@ -257,7 +260,7 @@ bool http_watch_drain(struct http_watch *watch, uint64_t timeout_ms)
 
 	pthread_mutex_lock(&watch->lock);
 	while ((busy = is_busy(watch)) && clock_monotonic_ns() < deadline)
-		wait_ms(watch, LOOK_EVERY_MS);
+		wait_ms(watch, POLL_MS);
 	pthread_mutex_unlock(&watch->lock);
 	return !busy;
 }

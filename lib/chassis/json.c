@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What goes before a value or a key: a comma, unless it is the first or follows its key. */
+/* Write the comma before a value or key, unless it is the first one or follows its key. */
 static void separate(struct json *json)
 {
 	if (json->need_comma)
@@ -44,7 +44,7 @@ void json_end_array(struct json *json)
 	close_with(json, ']');
 }
 
-/* How many bytes from p on are one character beyond ASCII; 0 where they are none. */
+/* The length of the multi-byte UTF-8 character at p; 0: malformed. */
 static size_t character_len(const unsigned char *p, size_t left)
 {
 	size_t len = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
@@ -78,7 +78,7 @@ static void escape_ascii(struct buf *out, unsigned char c)
 			return;
 		}
 	}
-	/* "<" too: so that JSON put into a page cannot end its script. */
+	/* "<" as well, so that JSON embedded in a page cannot close its script element. */
 	if (c < 0x20 || c == 0x7f || c == '<')
 		buf_format(out, "\\u%04x", (unsigned int)c);
 	else

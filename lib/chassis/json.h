@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * json - writing JSON into a buf. Commas are put where they belong; text is escaped, and what is
- * not UTF-8 is written as U+FFFD.
+ * json - a JSON writer into a buf.
+ *
+ * It inserts commas and escapes text; each byte that is not part of valid UTF-8 is written as
+ * U+FFFD. "<" is escaped as well, so that the output can be embedded in an HTML page. The caller
+ * must pair json_object() with json_end_object() and write a key before each value of an object.
  *
  *     struct json json = { .out = &buf };
  *     json_object(&json);
@@ -26,7 +29,7 @@ void json_key(struct json *json, str key);
 void json_str(struct json *json, str value);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
-/* 15 digits; JSON has no NaN and no infinity: null. */
+/* 15 significant digits; NaN and infinity, which JSON lacks, are written as null. */
 void json_double(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);

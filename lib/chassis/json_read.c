@@ -36,7 +36,7 @@ bool json_read_texts(str text, const char *member, size_t max, struct arena *are
 	if (!json_is_array(list))
 		return err_set(err, ERR_INVALID, "an object with a list \"%s\" is needed", member);
 	if (count > max)
-		return err_set(err, ERR_LIMIT, "%zu entries in \"%s\", at most %zu are answered",
+		return err_set(err, ERR_LIMIT, "%zu entries in \"%s\", at most %zu are allowed",
 			       count, member, max);
 
 	str *texts = arena_array(arena, str, count);
@@ -45,7 +45,7 @@ bool json_read_texts(str text, const char *member, size_t max, struct arena *are
 		const json_t *one = json_array_get(list, i);
 
 		if (!json_is_string(one))
-			return err_set(err, ERR_INVALID, "entry %zu of \"%s\" is no text", i,
+			return err_set(err, ERR_INVALID, "entry %zu of \"%s\" is not a string", i,
 				       member);
 		texts[i] =
 			str_copy(arena, (str){ json_string_value(one), json_string_length(one) });
@@ -74,15 +74,15 @@ bool json_read_counts(str text, const char *outer, const char *member, size_t ma
 		return err_set(err, ERR_INVALID, "an object \"%s\" in \"%s\" is needed", member,
 			       outer);
 	if (json_object_size(object) > max)
-		return err_set(err, ERR_LIMIT, "%zu entries in \"%s\", at most %zu are read",
+		return err_set(err, ERR_LIMIT, "%zu entries in \"%s\", at most %zu are allowed",
 			       json_object_size(object), member, max);
 	counts = arena_array(arena, struct json_count, json_object_size(object));
 	json_object_foreach(object, name, value)
 	{
 		counts[len].name = str_copy(arena, str_from(name));
 		if (!to_number(value, &counts[len++].number))
-			return err_set(err, ERR_INVALID, "\"%.64s\" of \"%s\" is no number", name,
-				       member);
+			return err_set(err, ERR_INVALID, "\"%.64s\" of \"%s\" is not a number",
+				       name, member);
 	}
 	*ret_counts = counts;
 	*ret_count = len;
@@ -98,23 +98,23 @@ static bool read_numbers(const json_t *entry, const struct json_numbers_shape *s
 	size_t count = json_array_size(numbers);
 
 	if (!json_is_string(text) || !json_is_array(numbers))
-		return err_set(
-			err, ERR_INVALID,
-			"an entry of \"%s\" is an object with a text \"%s\" and a list \"%s\"",
-			shape->list, shape->text, shape->numbers);
+		return err_set(err, ERR_INVALID,
+			       "an entry of \"%s\" must be an object with a string \"%s\" and a "
+			       "list \"%s\"",
+			       shape->list, shape->text, shape->numbers);
 	if (count > *left)
 		return err_set(err, ERR_LIMIT, "more than %zu %s in one request",
 			       shape->numbers_max, shape->numbers);
 	*left -= count;
 
-	uint64_t *room = arena_array(arena, uint64_t, count);
+	uint64_t *copied = arena_array(arena, uint64_t, count);
 
 	for (size_t i = 0; i < count; i++)
-		if (!to_number(json_array_get(numbers, i), &room[i]))
-			return err_set(err, ERR_INVALID, "\"%s\" holds what is no number",
+		if (!to_number(json_array_get(numbers, i), &copied[i]))
+			return err_set(err, ERR_INVALID, "\"%s\" has an item that is not a number",
 				       shape->numbers);
 	list->text = str_copy(arena, (str){ json_string_value(text), json_string_length(text) });
-	list->numbers = room;
+	list->numbers = copied;
 	list->count = count;
 	return true;
 }
@@ -146,8 +146,8 @@ bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct 
 	return true;
 }
 
-/* Written once more: to be read by another json_read_members(). */
-static void take_object(const json_t *value, struct json_member *member, struct arena *arena)
+/* Serialize the object again, so that the caller can pass it to json_read_members(). */
+static void copy_object(const json_t *value, struct json_member *member, struct arena *arena)
 {
 	char *text = json_dumps(value, JSON_COMPACT);
 
@@ -157,7 +157,7 @@ static void take_object(const json_t *value, struct json_member *member, struct 
 	free(text);
 }
 
-static void take_member(const json_t *value, struct json_member *member, struct arena *arena)
+static void copy_member(const json_t *value, struct json_member *member, struct arena *arena)
 {
 	switch (json_typeof(value)) {
 	case JSON_STRING:
@@ -182,7 +182,7 @@ static void take_member(const json_t *value, struct json_member *member, struct 
 	case JSON_NULL:
 		return;
 	case JSON_OBJECT:
-		take_object(value, member, arena);
+		copy_object(value, member, arena);
 		return;
 	case JSON_ARRAY:
 		break;
@@ -211,7 +211,7 @@ bool json_read_members(str text, struct json_member *members, size_t count, stru
 			i++;
 		if (i == count)
 			return err_set(err, ERR_INVALID, "there is no member \"%.64s\"", name);
-		take_member(value, &members[i], arena);
+		copy_member(value, &members[i], arena);
 	}
 	return true;
 }

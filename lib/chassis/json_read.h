@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * json_read - what strangers send as JSON, read by jansson and copied into an arena at once.
+ * json_read - reads untrusted JSON of a few fixed shapes with jansson into an arena.
+ *
+ * Results are copies in the arena. Duplicate keys are rejected. ERR_INVALID: not JSON, or not of
+ * the expected shape; ERR_LIMIT: more items than the limit. While a function runs, jansson's tree
+ * takes up to 100 times the length of the text: the caller must bound the text and the number of
+ * concurrent calls.
  */
 #pragma once
 
@@ -8,15 +13,13 @@
 #include "base/str.h"
 
 /*
- * The texts of a list that is a member of an object: {"member": ["a", "b"]}. Other members are not
- * looked at. ERR_INVALID: not that; ERR_LIMIT: more than max of them. The tree that the library
- * makes takes up to 100 times the text's length until this returns: bound the text, and who asks at
- * once.
+ * The strings of an array in an object: {"member": ["a", "b"]}. Other members are ignored. At most
+ * `max` strings.
  */
 bool json_read_texts(str text, const char *member, size_t max, struct arena *arena, str **ret_texts,
 		     size_t *ret_count, struct err *err) MUST_CHECK;
 
-/* The numbers of an object inside an object: {"outer": {"member": {"a": 1, "b": 2}}}. */
+/* The numbers of an object in an object: {"outer": {"member": {"a": 1, "b": 2}}}. At most `max`. */
 struct json_count {
 	str name;
 	uint64_t number;
@@ -25,10 +28,11 @@ bool json_read_counts(str text, const char *outer, const char *member, size_t ma
 		      struct arena *arena, struct json_count **ret_counts, size_t *ret_count,
 		      struct err *err) MUST_CHECK;
 
-/* Numbers under texts: {"list": [{"text": "a", "numbers": [1, 2]}]}, by those members' names. */
+/* An array of objects with a string and an array of numbers: {"list": [{"text": "a", "numbers": [1,
+ * 2]}]}. The shape gives the members' names and the limits. */
 struct json_numbers_shape {
 	const char *list, *text, *numbers;
-	size_t list_max, numbers_max; /* of numbers: all together */
+	size_t list_max, numbers_max; /* numbers_max: of all items together */
 };
 struct json_numbers {
 	str text;
@@ -40,8 +44,8 @@ bool json_read_numbers(str text, const struct json_numbers_shape *shape, struct 
 		       struct err *err) MUST_CHECK;
 
 /*
- * An object of single values: {"query": "{}", "start": 1787479200.5, "freeze": true}. Members that
- * are not listed are refused. A null is as if the member were not there.
+ * An object of named values: {"query": "{}", "start": 1787479200.5, "freeze": true}. A member that
+ * is not listed is ERR_INVALID. A null counts as an absent member (MEMBER_NONE).
  */
 enum json_member_kind {
 	MEMBER_NONE,
@@ -53,9 +57,8 @@ enum json_member_kind {
 };
 struct json_member {
 	const char *name;
-	/* What follows is written by the call. */
-	str text; /* of a text itself; of a number its digits, to thousandths; of an object its JSON
-		   */
+	/* results */
+	str text; /* of a string: itself; a number: its digits, to 1/1000; an object: its JSON */
 	enum json_member_kind kind;
 	bool truth; /* of MEMBER_TRUTH */
 };

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limits - the bounds of a daemon's door.
+ * limits - bounds of the HTTP server and the metrics registry that every service has.
  *
- * Refusals are counted in decima_http_requests_total by status, connections that were cut in
- * decima_http_timeouts_total, those beyond HTTP_CONNECTIONS in
- * decima_http_refused_connections_total; open ones are decima_http_connections.
+ * Rejected requests count in decima_http_requests_total by status, connections closed at a deadline
+ * in decima_http_timeouts_total, connections beyond HTTP_CONNECTIONS in
+ * decima_http_refused_connections_total. decima_http_connections is the number of open connections.
  */
 #pragma once
 
 enum {
-	HTTP_CONNECTIONS = 256,       /* open at once, unless the service says otherwise */
-	HTTP_SPARE_PART = 8,          /* fewer than one in so many free: idle ones are cut */
-	HTTP_REFUSED_AT_ONCE = 16,    /* beyond, while they are cut and counted; further: waiting */
-	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a connection's request line and headers */
+	HTTP_CONNECTIONS = 256,       /* open connections, unless the service sets another number */
+	HTTP_SPARE_DIVISOR = 8,       /* fewer than 1/8 of them free: idle ones are closed */
+	HTTP_EXCESS_CONNECTIONS = 16, /* beyond HTTP_CONNECTIONS, while they are being closed */
+	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a request line and headers */
 	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */
 	HTTP_PARAMS_MAX = 256,        /* query parameters; more: 400 */
-	HTTP_DRAIN_MAX = 1 << 20,     /* bytes of a refused body that are read for politeness */
-	HTTP_REQUEST_SECONDS = 30,    /* from the first byte to the last of a request, idle too */
-	HTTP_RESPONSE_SECONDS = 300,  /* to take a response away */
-	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response; each gives a second more */
-	HTTP_ROUTES_MAX = 64,         /* paths that requests are counted by; others: none */
-	METRICS_MAX = 128,            /* metrics in the registry: our own number, asserted */
-	HEALTHCHECK_SECONDS = 5,      /* --healthcheck gives up */
+	HTTP_DRAIN_MAX = 1 << 20,     /* bytes of a rejected body that are read and discarded */
+	HTTP_REQUEST_SECONDS = 30,    /* to receive a request, including the idle time before it */
+	HTTP_RESPONSE_SECONDS = 300,  /* to send a response */
+	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response: each extends its deadline by a second */
+	HTTP_ROUTES_MAX = 64,         /* values of the label `route`; other paths count as "none" */
+	METRICS_MAX = 128,            /* registered metrics; asserted */
+	HEALTHCHECK_SECONDS = 5,      /* timeout of --healthcheck */
 };

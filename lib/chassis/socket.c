@@ -11,7 +11,7 @@
 
 DEFINE_CLEANUP(struct addrinfo *, freeaddrinfo)
 
-/* host is empty for "every address". */
+/* Split "host:port". An empty host means all addresses. */
 static bool split(const char *address, char *host, size_t host_cap, char *port, size_t port_cap,
 		  struct err *err)
 {
@@ -19,9 +19,10 @@ static bool split(const char *address, char *host, size_t host_cap, char *port, 
 	uint64_t number;
 
 	if (!colon || !str_to_u64(str_from(colon + 1), &number) || number > UINT16_MAX)
-		return err_set(err, ERR_INVALID,
-			       "address \"%s\" is not like 127.0.0.1:7070, :7070 or [::1]:7070",
-			       address);
+		return err_set(
+			err, ERR_INVALID,
+			"address \"%s\" does not have the form 127.0.0.1:7070, :7070 or [::1]:7070",
+			address);
 
 	str name = { address, (size_t)(colon - address) };
 
@@ -52,11 +53,12 @@ static bool resolve(const char *address, bool to_listen, struct addrinfo **ret_f
 	int failed = getaddrinfo(host[0] ? host : NULL, port, &hints, ret_found);
 
 	if (failed)
-		return err_set(err, ERR_IO, "look up address \"%s\": %s", address,
+		return err_set(err, ERR_IO, "resolve address \"%s\": %s", address,
 			       gai_strerror(failed));
 	return true;
 }
 
+/* -1: see errno. */
 static int listen_on(const struct addrinfo *where)
 {
 	AUTO_FD fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -74,14 +76,14 @@ static int listen_on(const struct addrinfo *where)
 
 static uint16_t port_of(int fd)
 {
-	struct sockaddr_in6 address = { 0 }; /* the port is where sockaddr_in has it */
+	struct sockaddr_in6 address = { 0 }; /* the port is at the same offset as in sockaddr_in */
 	socklen_t len = sizeof(address);
 
 	getsockname(fd, (struct sockaddr *)&address, &len);
 	return ntohs(address.sin6_port);
 }
 
-/* IPv6 first: its any-address takes IPv4 as well. */
+/* IPv6 first: its wildcard address accepts IPv4 as well. */
 bool socket_listen(const char *address, int *ret_fd, uint16_t *ret_port, struct err *err)
 {
 	CLEANUP(freeaddrinfop) struct addrinfo *found = NULL;

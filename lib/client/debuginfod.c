@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* Called now and then during a download; anything but 0 ends it. The library's own bound is told
- * to the server, which need not heed it. */
+/* Called periodically during a download; a result other than 0 aborts it. The library's own limit
+ * is only sent to the server, which may ignore it. */
 static int on_progress(debuginfod_client *client, long done, long all)
 {
 	const struct debuginfod *debuginfod = debuginfod_get_user_data(client);
@@ -19,7 +19,7 @@ static int on_progress(debuginfod_client *client, long done, long all)
 	       (all > 0 && (uint64_t)all > debuginfod->options.max_bytes);
 }
 
-static bool put_text(const char *directory, const char *name, const char *text, struct err *err)
+static bool write_text(const char *directory, const char *name, const char *text, struct err *err)
 {
 	char path[PATH_MAX];
 
@@ -31,7 +31,7 @@ static bool put_text(const char *directory, const char *name, const char *text, 
 	return (fd >= 0 && write(fd, text, (size_t)len) == len) || err_errno(err, "write %s", path);
 }
 
-/* NULL: none. */
+/* Set an environment variable; NULL: unset it. */
 static void set(const char *name, const char *text)
 {
 	if (text)
@@ -52,7 +52,7 @@ bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_opti
 		     struct err *err)
 {
 	*debuginfod = (struct debuginfod){ .options = *options };
-	if (!put_text(options->cache, "cache_miss_s", "0\n", err))
+	if (!write_text(options->cache, "cache_miss_s", "0\n", err))
 		return false;
 	set(DEBUGINFOD_CACHE_PATH_ENV_VAR, options->cache);
 	set_number(DEBUGINFOD_TIMEOUT_ENV_VAR, options->stall_seconds);
@@ -63,7 +63,7 @@ bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_opti
 	set(DEBUGINFOD_VERBOSE_ENV_VAR, NULL);
 	debuginfod->client = debuginfod_begin();
 	if (!debuginfod->client)
-		return err_set(err, ERR_IO, "libdebuginfod does not start");
+		return err_set(err, ERR_IO, "cannot initialize libdebuginfod");
 	debuginfod_set_user_data(debuginfod->client, debuginfod);
 	debuginfod_set_progressfn(debuginfod->client, on_progress);
 	return true;
@@ -76,9 +76,10 @@ void debuginfod_close(struct debuginfod *debuginfod)
 	debuginfod->client = NULL;
 }
 
-/* A miss leaves an empty file, which would hold until the clock's next second even with
+/* A miss leaves an empty file in the cache, which is valid until the next second even with
  * cache_miss_s 0. */
-static void forget(const struct debuginfod *debuginfod, const char *build_id, const char *name)
+static void remove_cached(const struct debuginfod *debuginfod, const char *build_id,
+			  const char *name)
 {
 	char path[PATH_MAX];
 
@@ -102,9 +103,9 @@ enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const cha
 	struct stat stat;
 
 	set(DEBUGINFOD_URLS_ENV_VAR, server);
-	forget(debuginfod, build_id, kinds[kind].name);
+	remove_cached(debuginfod, build_id, kinds[kind].name);
 	fd = kinds[kind].find(debuginfod->client, (const unsigned char *)build_id, 0, NULL);
-	forget(debuginfod, build_id, kinds[kind].name);
+	remove_cached(debuginfod, build_id, kinds[kind].name);
 	if (fd == -ENOENT) {
 		err_set(err, ERR_NOT_FOUND, "%s has no %s of %s", server, kinds[kind].name,
 			build_id);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * debuginfod - asks a debuginfod server for the file of a build id, by libdebuginfod.
+ * debuginfod - downloads the file of a build id from a debuginfod server with libdebuginfod.
  *
- * That library takes its settings from the environment, keeps a cache that knows neither
- * generations nor short-lived misses, and cannot be given a deadline that always holds. So it is
- * used by a process of its own, which has one thread and may be killed; the environment is set
- * here, the cache is a private directory, and what it keeps there is removed once it is open.
+ * The library reads its settings from the environment, has a cache without generations and without
+ * short-lived misses, and does not enforce a deadline in all cases. It must therefore run in a
+ * process of its own that has one thread and may be killed. This module sets the environment, uses
+ * a private directory as the cache, and unlinks each cached file once it is open.
  */
 #pragma once
 
@@ -15,14 +15,14 @@
 enum debuginfod_kind { DEBUGINFOD_DEBUGINFO, DEBUGINFOD_EXECUTABLE, DEBUGINFOD_KIND_COUNT };
 
 enum debuginfod_answer {
-	DEBUGINFOD_CAME,
-	DEBUGINFOD_ABSENT,      /* the server says that it has none */
-	DEBUGINFOD_UNAVAILABLE, /* no answer, or one that says nothing */
-	DEBUGINFOD_TOO_LARGE,
+	DEBUGINFOD_CAME,        /* the file was downloaded */
+	DEBUGINFOD_ABSENT,      /* the server does not have the file */
+	DEBUGINFOD_UNAVAILABLE, /* no response, or an unexpected one */
+	DEBUGINFOD_TOO_LARGE,   /* more than max_bytes */
 };
 
 struct debuginfod_options {
-	const char *cache; /* an empty directory that is ours alone */
+	const char *cache; /* an empty directory, used by this process only */
 	uint64_t max_bytes, timeout_seconds, stall_seconds;
 };
 
@@ -32,11 +32,12 @@ struct debuginfod {
 	struct debuginfod_options options;
 };
 
+/* `options` is copied, its strings are borrowed. */
 bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_options *options,
 		     struct err *err) MUST_CHECK;
 void debuginfod_close(struct debuginfod *debuginfod);
 
-/* With CAME ret_fd is a file without a name, the caller's; else err says why. */
+/* DEBUGINFOD_CAME: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set. */
 enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
 					const char *build_id, enum debuginfod_kind kind,
 					int *ret_fd, struct err *err);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fetch - GET, POST and PUT over HTTP or HTTPS, the answer's body given away piece by piece.
+ * fetch - an HTTP(S) client (libcurl): GET, POST and PUT; the response body arrives in pieces.
  *
- * Everything has a bound: the body, the time of the whole, the time without a byte, redirections. A
- * body is given to take() only if the status is 200; other answers to a GET are their status alone.
- * A POST's or a PUT's is given whatever the status, since it says why. A name that stands for
- * several addresses is looked up every few seconds, and any of them is asked.
+ * The size of the response body, the total time, the time without progress and the number of
+ * redirects are limited. take() receives each piece of the body: for a GET only if the status is
+ * 200; for a POST or PUT whatever the status, because the body explains an error. A host name with
+ * several addresses is resolved again every 5 s, and one address is chosen at random.
+ *
+ * All functions block, may be called from any thread, and return when `stop` is cancelled.
  *
  *     struct fetch fetch = { .url = url, .timeout_ms = 60000, .stall_ms = 20000,
  *                            .body_max = 1 << 20, .take = keep, .self = &kept };
@@ -20,23 +22,28 @@ struct fetch {
 	const char *url;
 	const char *const *headers; /* "Name: value" */
 	size_t header_count;
-	uint64_t timeout_ms, stall_ms; /* of the whole; without a byte */
-	uint64_t body_max;             /* more: ERR_LIMIT */
-	bool (*take)(void *self, str piece, struct err *err);
-	const struct stop *stop; /* NULL: nobody stops it */
-	void *self;
+	uint64_t timeout_ms, stall_ms; /* total; without a byte in either direction */
+	uint64_t body_max;             /* bytes of a response body; more: ERR_LIMIT */
+	bool (*take)(void *self, str piece, struct err *err); /* false: abort with its error */
+	const struct stop *stop;                              /* NULL: not cancellable */
+	void *self;                                           /* passed to take() */
 };
 
-/* False: no answer, or not a whole one (ERR_IO), one too long (ERR_LIMIT), or what take() said. */
+/*
+ * ERR_IO: no response, or an incomplete one. ERR_LIMIT: the body is longer than body_max.
+ * ERR_INVALID: not an HTTP(S) URL. If take() fails, its error. A response with an error status is a
+ * success: check *ret_status.
+ */
 bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err) MUST_CHECK;
 
-/* The same. A thread's connections are kept for its next POST, for a few seconds. */
+/* The same. The thread's connections are reused by its next POST or PUT within a few seconds. */
 bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err) MUST_CHECK;
 
-/* What a PUT sends. It is read as it is sent, and again from elsewhere after a redirection. */
+/* The body of a PUT. It is read while it is sent, and again from another offset after a redirect.
+ */
 struct fetch_source {
 	uint64_t size;
-	/* Up to len bytes from `at` on, at least one; false: the upload is broken off. */
+	/* Copy 1 to len bytes from offset `at`. False: the upload is aborted with this error. */
 	bool (*give)(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
 		     struct err *err);
 	void *self;
@@ -44,15 +51,15 @@ struct fetch_source {
 
 struct fetch_answer {
 	int status;
-	uint64_t retry_after_s; /* 0: it does not say */
+	uint64_t retry_after_s; /* the header Retry-After, seconds; 0: none */
 };
 
 /*
- * PUT: the server is asked first whether it wants it (Expect: 100-continue), so what it refuses by
- * the headers is not sent. False also with what give() said. Connections are kept as POST's.
+ * PUT with Expect: 100-continue, so that the body is not sent if the server rejects the headers.
+ * Fails as fetch_get() does, and with the error of give(). Connections are reused as for POST.
  */
 bool fetch_put(const struct fetch *fetch, const struct fetch_source *source,
 	       struct fetch_answer *ret_answer, struct err *err) MUST_CHECK;
 
-/* A take() that keeps the body in a struct buf, which is self. */
+/* A take() that appends the body to a struct buf, which is `self`. */
 bool fetch_keep(void *self, str piece, struct err *err);

@@ -15,15 +15,15 @@ enum {
 	HEARTBEATS = 3, /* in a session's time */
 	CALL_TIMEOUT_MS = KAFKA_STOP_MS,
 	CALL_TRIES = 5,
-	ANSWER_TIMEOUT_MS = 1000,
+	RESPONSE_TIMEOUT_MS = 1000,
 	CLOSE_POLL_MS = 100
 };
 
-_Static_assert(KAFKA_FROM_BEGINNING == RD_KAFKA_OFFSET_BEGINNING, "told to librdkafka as it is");
+_Static_assert(KAFKA_FROM_BEGINNING == RD_KAFKA_OFFSET_BEGINNING, "passed to librdkafka unchanged");
 
 /*
- * auto.offset.reset=error: where we are not, nobody skips. queued.max.messages.kbytes bounds what
- * is fetched ahead; a single message may be larger than a fetch and is then fetched alone.
+ * auto.offset.reset=error: librdkafka must not skip messages by itself. queued.max.messages.kbytes
+ * limits the messages fetched ahead; a message that is larger than a fetch is fetched alone.
  */
 static const struct {
 	const char *name, *value;
@@ -33,14 +33,15 @@ static const struct {
 	{ "check.crcs", "true" },
 	{ "enable.auto.commit", "false" },
 	{ "enable.auto.offset.store", "false" },
-	/* Of one answer, still compressed: it is unpacked whole, ten times as big and more. */
+	/* Bytes of a response. It is decompressed as a whole, to ten times as much or more. */
 	{ "fetch.max.bytes", "4194304" },
 	{ "fetch.message.max.bytes", "1048576" },
 	{ "log.connection.close", "false" },
 	{ "max.poll.interval.ms", "300000" },
 	/*
-	 * Also the most that a batch may unpack to: librdkafka makes room by trebling a guess, so
-	 * all below a third of it is always read. A message's limit is 64 MB; this is 3 times 72.
+	 * Also the limit of a decompressed batch: librdkafka triples its estimate of the size until
+	 * it suffices, so a batch below a third of this limit can always be read. A message is at
+	 * most 64 MB; this is 3 times 72 MB.
 	 */
 	{ "receive.message.max.bytes", "226492416" },
 	{ "reconnect.backoff.max.ms", "5000" },
@@ -53,11 +54,11 @@ static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self
 	char room[KAFKA_TEXT_MAX];
 
 	(void)self;
-	log_warn("kafka consumer in trouble", "client=%s code=%s reason=\"%s\"",
-		 rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
+	log_warn("kafka consumer error", "client=%s code=%s reason=\"%s\"", rd_kafka_name(kafka),
+		 rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
-/* Ask the owner where to begin in each partition. False: nowhere. */
+/* Get the start offset of each partition from the caller. False: read no partition. */
 static bool fill_positions(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
 	AUTO_ARENA arena = { 0 };
@@ -81,7 +82,7 @@ static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
 	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
 		log_info("partitions assigned", "count=%d", list->cnt);
 		rd_kafka_assign(kafka, fill_positions(consumer, list) ? list : NULL);
-		/* One that was paused when it was taken from us would come back paused. */
+		/* A partition that was paused when it was revoked would still be paused. */
 		rd_kafka_resume_partitions(kafka, list);
 		return;
 	}
@@ -149,8 +150,8 @@ bool kafka_consumer_open(struct kafka_consumer *consumer,
 	}
 	consumer->kafka = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
 	if (!consumer->kafka) {
-		rd_kafka_conf_destroy(conf); /* it is ours again */
-		return err_set(err, ERR_IO, "make a Kafka consumer: %s", why);
+		rd_kafka_conf_destroy(conf); /* ownership was not transferred */
+		return err_set(err, ERR_IO, "create a Kafka consumer: %s", why);
 	}
 	rd_kafka_poll_set_consumer(consumer->kafka);
 	if (subscribe(consumer, err))
@@ -160,13 +161,15 @@ bool kafka_consumer_open(struct kafka_consumer *consumer,
 }
 
 /*
- * librdkafka waits 5 s for the answer to "I leave", and nothing cuts that short once it has been
- * said. So a broker that does not answer is not told: it finds out after session.timeout.ms.
+ * librdkafka waits 5 s for the response to LeaveGroup, and this wait cannot be interrupted. The
+ * request is therefore not sent to a broker that does not respond; it notices after
+ * session.timeout.ms.
  */
-static bool is_there(rd_kafka_t *kafka)
+static bool is_reachable(rd_kafka_t *kafka)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_resp_err_t code = rd_kafka_metadata(kafka, 0, NULL, &metadata, ANSWER_TIMEOUT_MS);
+	rd_kafka_resp_err_t code =
+		rd_kafka_metadata(kafka, 0, NULL, &metadata, RESPONSE_TIMEOUT_MS);
 
 	if (code)
 		return false;
@@ -174,8 +177,9 @@ static bool is_there(rd_kafka_t *kafka)
 	return true;
 }
 
-/* What was fetched and not read comes by here too; rd_kafka_queue_poll_callback() aborts at it. */
-static void leave(rd_kafka_t *kafka)
+/* Messages that were fetched but not read are in this queue as well; with them
+ * rd_kafka_queue_poll_callback() aborts. */
+static void leave_group(rd_kafka_t *kafka)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + KAFKA_STOP_MS * NS_PER_MS;
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(kafka);
@@ -196,10 +200,10 @@ void kafka_consumer_close(struct kafka_consumer *consumer)
 {
 	if (!consumer->kafka)
 		return;
-	if (is_there(consumer->kafka))
-		leave(consumer->kafka);
+	if (is_reachable(consumer->kafka))
+		leave_group(consumer->kafka);
 	if (!rd_kafka_consumer_closed(consumer->kafka))
-		log_warn("consumer group not left: Kafka does not answer");
+		log_warn("consumer group not left: no response from Kafka");
 	consumer->options.revoked(consumer->options.self);
 	rd_kafka_destroy_flags(consumer->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	consumer->kafka = NULL;
@@ -275,8 +279,8 @@ static bool reopen(struct kafka_consumer *consumer, struct err *err)
 }
 
 /*
- * Where the owner says, in the assignment as it is; nothing of it stays paused, as nothing of a new
- * assignment is. False: some partition would not follow.
+ * Seek all partitions of the current assignment to the offsets that the caller supplies, and resume
+ * them, as a new assignment is not paused either. False: a seek failed.
  */
 static bool seek(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
@@ -295,8 +299,8 @@ static bool seek(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_
 }
 
 /*
- * To assign the same partitions a second time would be simpler, but where the next rebalance comes
- * before librdkafka has stopped them all, it stops some twice and aborts (its issue 5573).
+ * Assigning the same partitions again would be simpler. But if the next rebalance comes before
+ * librdkafka has stopped all of them, it stops some twice and aborts (its issue 5573).
  */
 bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, struct err *err)
 {
@@ -308,7 +312,7 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, st
 	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
 
 	if (code)
-		return err_set(err, ERR_IO, "ask for the assignment: %s", rd_kafka_err2str(code));
+		return err_set(err, ERR_IO, "get the assignment: %s", rd_kafka_err2str(code));
 	consumer->options.revoked(consumer->options.self);
 
 	bool done = seek(consumer, list);
@@ -328,8 +332,8 @@ bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, in
 				consumer->kafka, consumer->options.topic, partition, ret_first,
 				ret_end, CALL_TIMEOUT_MS);
 	if (code)
-		return err_set(err, ERR_IO, "ask for the offsets of %s/%d: %s",
-			       consumer->options.topic, partition, rd_kafka_err2str(code));
+		return err_set(err, ERR_IO, "query offsets of %s/%d: %s", consumer->options.topic,
+			       partition, rd_kafka_err2str(code));
 	return true;
 }
 
@@ -351,8 +355,8 @@ void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_posit
 	for (size_t i = 0; i < count; i++)
 		rd_kafka_topic_partition_list_add(list, consumer->options.topic,
 						  positions[i].partition)
-			->offset = RD_KAFKA_OFFSET_END; /* a time that means the end */
-	if (!rd_kafka_offsets_for_times(consumer->kafka, list, ANSWER_TIMEOUT_MS))
+			->offset = RD_KAFKA_OFFSET_END; /* a special timestamp: the end */
+	if (!rd_kafka_offsets_for_times(consumer->kafka, list, RESPONSE_TIMEOUT_MS))
 		for (int i = 0; i < list->cnt; i++)
 			if (!list->elems[i].err && list->elems[i].offset >= 0)
 				positions[i].offset = list->elems[i].offset;
@@ -365,7 +369,7 @@ bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct er
 	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
 
 	if (code)
-		return err_set(err, ERR_IO, "ask for the assignment: %s", rd_kafka_err2str(code));
+		return err_set(err, ERR_IO, "get the assignment: %s", rd_kafka_err2str(code));
 	code = pause ? rd_kafka_pause_partitions(consumer->kafka, list)
 		     : rd_kafka_resume_partitions(consumer->kafka, list);
 	rd_kafka_topic_partition_list_destroy(list);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_consumer - one member of a consumer group, which keeps its offsets elsewhere (librdkafka).
+ * kafka_consumer - a member of a Kafka consumer group that stores its offsets elsewhere.
  *
- * Kafka says which partitions are ours; where to begin in each is the caller's to say, because the
- * next offset is kept with the data. Nothing is ever committed to Kafka, nothing is reset by
- * itself: an offset that the topic no longer has comes back as KAFKA_OUT_OF_RANGE.
+ * A wrapper of librdkafka. Kafka assigns partitions; the caller supplies the start offset of each,
+ * because the next offset is stored together with the data. Offsets are never committed to Kafka
+ * and never reset automatically: an offset that the topic does not have is reported as
+ * KAFKA_OUT_OF_RANGE.
  *
- * One thread owns it. `assigned` and `revoked` are called on that thread, inside
- * kafka_consumer_poll() and kafka_consumer_close(). Every assignment is a new one: all that was
- * ours before has been revoked.
+ * One thread owns a consumer. `assigned` and `revoked` are called on that thread, inside
+ * kafka_consumer_poll(), _restart() and _close(). Before each new assignment all partitions of the
+ * previous one are revoked.
  */
 #pragma once
 
@@ -20,31 +21,31 @@ enum { KAFKA_FROM_BEGINNING = -2 };
 
 struct kafka_position {
 	int32_t partition;
-	int64_t offset; /* to be read next, or KAFKA_FROM_BEGINNING */
+	int64_t offset; /* of the next message to read, or KAFKA_FROM_BEGINNING */
 };
 
 struct kafka_consumer_options {
 	const char *brokers, *topic, *group, *client_id;
-	uint64_t queue_max_kbytes; /* fetched and not read yet; 0: 16 MiB */
-	uint64_t session_ms;       /* without a sign of life we are out of the group; 0: 10 s */
-	/* Fill in each offset. May take its time, as long as it ends before max.poll.interval (5
-	 * minutes). False: begin nowhere (we are stopping). */
+	uint64_t queue_max_kbytes; /* limit of messages fetched ahead; 0: 16 MiB */
+	uint64_t session_ms;       /* session timeout of the group; 0: 10 s */
+	/* Set the offset of each position. May block, but must return within max.poll.interval (5
+	 * minutes). False: read no partition (the process is shutting down). */
 	bool (*assigned)(void *self, struct kafka_position *positions, size_t count);
 	void (*revoked)(void *self);
 	void *self;
-	const struct stop *stop; /* cuts questions to a broker short; NULL: nobody asks */
+	const struct stop *stop; /* ends retries of broker requests; NULL: not cancellable */
 };
 
-/* The most that any one call, but for what `assigned` takes, lasts once a stop was asked for. */
+/* The longest that a call, apart from `assigned`, takes after a cancellation. */
 enum { KAFKA_STOP_MS = 2000 };
 
 struct kafka_consumer {
 	/* private */
 	struct rd_kafka_s *kafka;
-	struct kafka_consumer_options options; /* its texts are the caller's */
+	struct kafka_consumer_options options; /* its strings are borrowed from the caller */
 };
 
-/* One message. It lives until kafka_record_done(). */
+/* One message. Its strings are valid until kafka_record_done(). */
 struct kafka_record {
 	int32_t partition;
 	int64_t offset;
@@ -54,48 +55,51 @@ struct kafka_record {
 };
 
 enum kafka_event {
-	KAFKA_NOTHING,      /* until the timeout */
-	KAFKA_RECORD,       /* *ret_record is yours */
-	KAFKA_OUT_OF_RANGE, /* partition and offset of *ret_record: the topic does not have it */
-	KAFKA_UNREADABLE,   /* a batch cannot be unpacked, nor will be: partition, offset of its
-			     * first message; told again and again until another is asked for */
-	KAFKA_TROUBLE,      /* err says what; it goes on by itself */
+	KAFKA_NOTHING,      /* timeout */
+	KAFKA_RECORD,       /* a message: the caller owns *ret_record */
+	KAFKA_OUT_OF_RANGE, /* the topic does not have the offset; partition and offset are set */
+	KAFKA_UNREADABLE,   /* a batch cannot be decompressed, now or later; partition and offset of
+			     * its first message are set. Reported again until another offset is
+			     * read */
+	KAFKA_TROUBLE,      /* a temporary error, in err; the client recovers by itself */
 };
 
 bool kafka_consumer_open(struct kafka_consumer *consumer,
 			 const struct kafka_consumer_options *options, struct err *err) MUST_CHECK;
 
-/* Leave the group and close; revokes what is assigned. A Kafka that is away is not waited for. */
+/* Revoke all partitions, leave the group and close. Does not wait if Kafka is unreachable. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
+/* Wait up to timeout_ms for an event. */
 enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,
 				     struct kafka_record *ret_record, struct err *err) MUST_CHECK;
 void kafka_record_done(struct kafka_record *record);
 
-/* The last header of that name; a NULL ptr when there is none. */
+/* The last header with this name; a NULL ptr if there is none. */
 str kafka_record_header(const struct kafka_record *record, const char *name);
 
 /*
- * Begin again with what is ours, as if it had been revoked and assigned: for when what was read can
- * not be kept, or must be read from elsewhere. `is_stopped`: a partition is out of range, and so
- * not read any more: then the group is left and joined again, for only a new assignment reads it.
+ * Restart all assigned partitions, as if they had been revoked and assigned again: for a caller
+ * that could not store the messages, or must read from other offsets. `is_stopped`: a partition was
+ * out of range, after which librdkafka no longer reads it. The consumer then leaves and rejoins the
+ * group, because only a new assignment reads the partition again.
  */
 bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped,
 			    struct err *err) MUST_CHECK;
 
-/* The first offset that the broker has, and the one after the last. Asks the broker. */
+/* The first offset that the broker has, and the one after the last. Sends a request. ERR_IO. */
 bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,
 			  int64_t *ret_end, struct err *err) MUST_CHECK;
 
-/* The end as the last fetch told it: for lag, costs nothing. -1: not known yet. */
+/* The end offset of the last fetch, without a request: for the lag. -1: not known yet. */
 int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
 
 /*
- * The ends as the brokers tell them now, for a second at most; an offset that is not told stays as
- * it is. For a consumer that is paused, whose fetches tell it nothing.
+ * Query the brokers for the end offsets, for up to a second; an offset without a response is left
+ * unchanged. For a paused consumer, which does not fetch.
  */
 void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
 			     size_t count);
 
-/* Stop and go on fetching all that is ours. */
+/* Pause or resume fetching of all assigned partitions. */
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err) MUST_CHECK;

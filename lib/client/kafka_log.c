@@ -6,10 +6,10 @@
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 
-/* syslog's levels, which librdkafka uses; <syslog.h> would define our names as macros. */
+/* syslog levels, which librdkafka uses; <syslog.h> defines macros that conflict with our names. */
 enum { SYSLOG_ERR = 3, SYSLOG_NOTICE = 5 };
 
-/* librdkafka quotes names in its texts; a field of logfmt is quoted already. */
+/* librdkafka quotes names in its messages, but the logfmt field is quoted already. */
 const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX])
 {
 	snprintf(room, KAFKA_TEXT_MAX, "%s", text);
@@ -22,7 +22,7 @@ const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX])
 void kafka_log(const rd_kafka_t *kafka, int level, const char *fac, const char *text)
 {
 	char room[KAFKA_TEXT_MAX];
-	enum log_level ours = level <= SYSLOG_ERR      ? LOG_WARN /* it goes on: a warning to us */
+	enum log_level ours = level <= SYSLOG_ERR ? LOG_WARN /* the client continues: a warning */
 			      : level <= SYSLOG_NOTICE ? LOG_INFO
 						       : LOG_DEBUG;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_log - librdkafka's own lines in our log, and its settings with our errors.
+ * kafka_log - helpers that the Kafka clients share: librdkafka's log lines and settings.
  */
 #pragma once
 
@@ -11,11 +11,12 @@ struct rd_kafka_s;
 
 enum { KAFKA_TEXT_MAX = 256 };
 
-/* The text without what would break a quoted field of a log line. */
+/* Copy the text to `room` without quotes and newlines, which would break a quoted log field. */
 const char *kafka_text(const char *text, char room[static KAFKA_TEXT_MAX]);
 
-/* The log callback (rd_kafka_conf_set_log_cb). */
+/* A callback for rd_kafka_conf_set_log_cb(): writes to our log. */
 void kafka_log(const struct rd_kafka_s *kafka, int level, const char *fac, const char *text);
 
+/* Set a librdkafka setting. ERR_INVALID: it was rejected. */
 bool kafka_conf_set(struct rd_kafka_conf_s *conf, const char *name, const char *value,
 		    struct err *err) MUST_CHECK;

@@ -12,15 +12,15 @@
 enum {
 	TIMER_SLACK_NS = 10000000,
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
-	PURGE_TIMEOUT_MS = 500, /* for the reports of what is thrown away at the end */
+	PURGE_TIMEOUT_MS = 500, /* for the reports of messages that are discarded at the close */
 };
 
 /*
- * One message per request part (batch.num.messages): ours are large, so there is nothing to gain
- * from joining them, and a message that the broker refuses for its size takes no other with it.
- * message.timeout.ms=0 keeps a message until it is known to be stored or never to be: the sender
- * has its own copy and would only send it again. Tries to connect are spread by librdkafka itself,
- * by a quarter to half of their pause. murmur2 puts a key where Java's clients would.
+ * batch.num.messages=1: our messages are large, so batching gains nothing, and a message that the
+ * broker rejects for its size does not fail others. message.timeout.ms=0: a message is kept until
+ * it is stored or rejected; the sender has its own copy and would only send it again. librdkafka
+ * adds a jitter of a quarter to half to the reconnect backoff. murmur2 maps a key to the same
+ * partition as Java clients do.
  */
 static const struct {
 	const char *name, *value;
@@ -46,14 +46,14 @@ static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self
 
 	if (code == RD_KAFKA_RESP_ERR__FATAL)
 		producer->broken = true;
-	/* A lost connection has told of itself in the client's own log. */
+	/* librdkafka has logged a lost connection itself. */
 	log_write(code == RD_KAFKA_RESP_ERR__TRANSPORT ? LOG_DEBUG : LOG_WARN,
-		  "kafka producer in trouble", "client=%s code=%s reason=\"%s\"",
-		  rd_kafka_name(kafka), rd_kafka_err2name(code), kafka_text(reason, room));
+		  "kafka producer error", "client=%s code=%s reason=\"%s\"", rd_kafka_name(kafka),
+		  rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
-/* Sent again, such a message would meet the same end. */
-static bool is_refusal(rd_kafka_resp_err_t code)
+/* A retry of the message would fail in the same way. */
+static bool is_permanent(rd_kafka_resp_err_t code)
 {
 	return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
 	       code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
@@ -70,7 +70,7 @@ static void on_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, vo
 	(void)kafka;
 	producer->in_flight--;
 	if (message->err) {
-		fate = is_refusal(message->err) ? KAFKA_REFUSED : KAFKA_FAILED;
+		fate = is_permanent(message->err) ? KAFKA_REFUSED : KAFKA_FAILED;
 		why = rd_kafka_err2str(message->err);
 	}
 	producer->options.report(producer->options.self, (uint64_t)(uintptr_t)message->_private,
@@ -95,10 +95,9 @@ static bool conf_fill(rd_kafka_conf_t *conf, const struct kafka_producer_options
 }
 
 /*
- * The client's threads wait in whole milliseconds for timers that are due within the next one, and
- * spin for what is left: half a millisecond each second, more than all else they do when idle. A
- * thread with more slack wakes later than it asked for, and finds its timer due. Threads have it
- * from the one that starts them.
+ * librdkafka's threads wait for timers in whole milliseconds and spin for the remaining fraction:
+ * half a millisecond per second, more than all their other work when idle. With more timer slack a
+ * thread wakes later and finds its timer due. Threads inherit the slack from their creator.
  */
 static rd_kafka_t *new_kafka(rd_kafka_conf_t *conf, char *why, size_t room)
 {
@@ -128,16 +127,16 @@ bool kafka_producer_open(struct kafka_producer *producer,
 	}
 	producer->kafka = new_kafka(conf, why, sizeof(why));
 	if (!producer->kafka) {
-		rd_kafka_conf_destroy(conf); /* it is ours again */
-		return err_set(err, ERR_IO, "make a Kafka producer: %s", why);
+		rd_kafka_conf_destroy(conf); /* ownership was not transferred */
+		return err_set(err, ERR_IO, "create a Kafka producer: %s", why);
 	}
 	return true;
 }
 
-/* librdkafka takes messages by non-const pointers and, told to copy, leaves them alone. */
+/* librdkafka takes non-const pointers, but with RD_KAFKA_MSG_F_COPY it does not write to them. */
 static void *unconst(const void *p)
 {
-	return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): const has to go */
+	return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): removes const */
 }
 
 static bool send_failed(struct kafka_producer *producer, rd_kafka_error_t *error, struct err *err)
@@ -146,8 +145,8 @@ static bool send_failed(struct kafka_producer *producer, rd_kafka_error_t *error
 	bool is_full = code == RD_KAFKA_RESP_ERR__QUEUE_FULL;
 	enum err_code ours = ERR_IO;
 
-	/* A queue that is full while empty: the message is larger than the whole of it. */
-	if (is_refusal(code) || (is_full && producer->in_flight == 0))
+	/* Full although no message is in flight: the message is larger than the whole queue. */
+	if (is_permanent(code) || (is_full && producer->in_flight == 0))
 		ours = ERR_INVALID;
 	else if (is_full)
 		ours = ERR_LIMIT;

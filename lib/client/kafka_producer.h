@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_producer - sends messages to one topic and reports each one's fate (librdkafka).
+ * kafka_producer - sends messages to one Kafka topic and reports the outcome of each (librdkafka).
  *
- * acks=all, idempotent, zstd, no auto-created topics, its own memory capped. One thread owns it:
- * reports are delivered by kafka_producer_poll() on the caller's thread.
+ * acks=all, idempotent, zstd, no auto-created topics, bounded queue memory. One thread owns a
+ * producer; reports are delivered on that thread, by kafka_producer_poll() and _close().
  */
 #pragma once
 
@@ -19,30 +19,31 @@ struct kafka_message {
 	str key, value;
 	const struct kafka_header *headers;
 	size_t header_count;
-	uint64_t token; /* given back in the report */
+	uint64_t token; /* returned in the report */
 };
 
 enum kafka_fate {
 	KAFKA_DELIVERED, /* durable in Kafka */
-	KAFKA_FAILED,    /* not known to be: send it again */
-	KAFKA_REFUSED,   /* Kafka will never take this message (too large): do not */
+	KAFKA_FAILED,    /* perhaps not stored: send it again */
+	KAFKA_REFUSED,   /* Kafka will never accept this message (too large): do not retry */
 	KAFKA_FATE_COUNT,
 };
 
-/* `why` says what happened where it was not delivered. */
+/* `why` is the reason if the message was not delivered, else "". */
 typedef void kafka_report(void *self, uint64_t token, enum kafka_fate fate, const char *why);
 
 struct kafka_producer_options {
 	const char *brokers, *topic, *client_id;
-	uint64_t queue_max_kbytes; /* of librdkafka's own queue; 0: a default of 16 MiB */
+	uint64_t queue_max_kbytes; /* of librdkafka's send queue; 0: 16 MiB */
 	kafka_report *report;
 	void *self;
 };
 
 struct kafka_producer {
-	/* It has met an error that no message can pass any more: close it and open another. */
+	/* A fatal error: no message can be sent any more. Close this producer and open a new one.
+	 */
 	bool broken;
-	uint64_t in_flight; /* sent and not reported yet */
+	uint64_t in_flight; /* messages sent and not reported yet */
 	/* private */
 	struct rd_kafka_s *kafka;
 	struct kafka_producer_options options;
@@ -52,15 +53,15 @@ bool kafka_producer_open(struct kafka_producer *producer,
 			 const struct kafka_producer_options *options, struct err *err) MUST_CHECK;
 
 /*
- * Value and key are copied. ERR_LIMIT: the queue is full, poll and try again. ERR_INVALID: Kafka
- * will never take this message. Where it fails there is no report.
+ * Value and key are copied. ERR_LIMIT: the queue is full; poll and retry. ERR_INVALID: Kafka will
+ * never accept this message. If the call fails, there is no report.
  */
 bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_message *message,
 			 struct err *err) MUST_CHECK;
 
-/* Deliver reports; waits up to timeout_ms for the first. */
+/* Deliver reports; wait up to timeout_ms for the first one. */
 void kafka_producer_poll(struct kafka_producer *producer, uint64_t timeout_ms);
 
-/* Wait up to timeout_ms for what is in flight, then close; what is not reported is not delivered.
- */
+/* Wait up to timeout_ms for the messages in flight, then report the remaining ones as failed and
+ * close. */
 void kafka_producer_close(struct kafka_producer *producer, uint64_t timeout_ms);

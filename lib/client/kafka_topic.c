@@ -32,31 +32,31 @@ static rd_kafka_t *client_new(const char *brokers, struct err *err)
 
 	if (!kafka) {
 		rd_kafka_conf_destroy(conf);
-		err_set(err, ERR_IO, "make a Kafka client: %s", why);
+		err_set(err, ERR_IO, "create a Kafka client: %s", why);
 	}
 	return kafka;
 }
 
-static rd_kafka_NewTopic_t *wish_new(const struct kafka_topic *topic, struct err *err)
+static rd_kafka_NewTopic_t *new_topic(const struct kafka_topic *topic, struct err *err)
 {
 	char why[KAFKA_TEXT_MAX], number[24];
-	rd_kafka_NewTopic_t *wish =
+	rd_kafka_NewTopic_t *wanted =
 		rd_kafka_NewTopic_new(topic->name, (int)topic->partitions,
 				      (int)topic->replication_factor, why, sizeof(why));
 
-	if (!wish) {
+	if (!wanted) {
 		err_set(err, ERR_INVALID, "topic %s: %s", topic->name, why);
 		return NULL;
 	}
 	if (topic->retention_ms) {
 		snprintf(number, sizeof(number), "%" PRIu64, topic->retention_ms);
-		rd_kafka_NewTopic_set_config(wish, "retention.ms", number);
+		rd_kafka_NewTopic_set_config(wanted, "retention.ms", number);
 	}
-	return wish;
+	return wanted;
 }
 
-/* What the broker said of the one topic asked for. */
-static bool judge(rd_kafka_event_t *event, const struct kafka_topic *topic, struct err *err)
+/* Evaluate the broker's result for the one topic. */
+static bool check_result(rd_kafka_event_t *event, const struct kafka_topic *topic, struct err *err)
 {
 	const rd_kafka_CreateTopics_result_t *result = rd_kafka_event_CreateTopics_result(event);
 	size_t count = 0;
@@ -67,7 +67,7 @@ static bool judge(rd_kafka_event_t *event, const struct kafka_topic *topic, stru
 		return err_set(err, ERR_IO, "create Kafka topic %s: %s", topic->name,
 			       rd_kafka_event_error_string(event));
 	if (count != 1)
-		return err_set(err, ERR_IO, "create Kafka topic %s: no answer", topic->name);
+		return err_set(err, ERR_IO, "create Kafka topic %s: no response", topic->name);
 
 	rd_kafka_resp_err_t code = rd_kafka_topic_result_error(topics[0]);
 
@@ -80,7 +80,7 @@ static bool judge(rd_kafka_event_t *event, const struct kafka_topic *topic, stru
 	return true;
 }
 
-/* NULL: none came in time, or a stop was asked for. */
+/* NULL: timeout, or cancelled. */
 static rd_kafka_event_t *wait_for_event(rd_kafka_queue_t *queue, const struct stop *stop)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + CREATE_TIMEOUT_MS * NS_PER_MS;
@@ -100,9 +100,9 @@ bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 	if (!kafka)
 		return false;
 
-	CLEANUP(rd_kafka_NewTopic_destroyp) rd_kafka_NewTopic_t *wish = wish_new(topic, err);
+	CLEANUP(rd_kafka_NewTopic_destroyp) rd_kafka_NewTopic_t *wanted = new_topic(topic, err);
 
-	if (!wish)
+	if (!wanted)
 		return false;
 
 	CLEANUP(rd_kafka_queue_destroyp) rd_kafka_queue_t *queue = rd_kafka_queue_new(kafka);
@@ -112,13 +112,13 @@ bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 
 	if (rd_kafka_AdminOptions_set_request_timeout(options, CREATE_TIMEOUT_MS, why, sizeof(why)))
 		return err_set(err, ERR_IO, "create Kafka topic %s: %s", topic->name, why);
-	rd_kafka_CreateTopics(kafka, &wish, 1, options, queue);
+	rd_kafka_CreateTopics(kafka, &wanted, 1, options, queue);
 
 	CLEANUP(rd_kafka_event_destroyp)
 	rd_kafka_event_t *event = wait_for_event(queue, stop);
 
 	if (!event)
-		return err_set(err, ERR_IO, "create Kafka topic %s: Kafka does not answer at %s",
+		return err_set(err, ERR_IO, "create Kafka topic %s: no response from Kafka at %s",
 			       topic->name, brokers);
-	return judge(event, topic, err);
+	return check_result(event, topic, err);
 }

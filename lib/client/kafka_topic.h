@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_topic - make sure that a topic is there.
+ * kafka_topic - creates a Kafka topic if it does not exist.
  */
 #pragma once
 
@@ -13,6 +13,10 @@ struct kafka_topic {
 	uint64_t retention_ms; /* 0: the broker's default */
 };
 
-/* Create the topic where it is missing; one that is there is left as it is. Asks the broker. */
+/*
+ * Create the topic if it is missing; an existing topic is not changed. Sends a request to the
+ * broker and waits up to 15 s. ERR_IO: no response, or an error of the broker; ERR_INVALID: a
+ * setting was rejected.
+ */
 bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 			const struct stop *stop, struct err *err) MUST_CHECK;

@@ -17,7 +17,7 @@ enum {
 
 DEFINE_CLEANUP(PGresult *, PQclear)
 
-/* libpq's messages end in newlines and span lines; ours are one sentence. */
+/* libpq's messages have several lines; keep the first one. */
 static bool fail(struct postgres *pg, const PGresult *result, struct err *err, const char *what)
 {
 	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -34,13 +34,13 @@ static bool fail(struct postgres *pg, const PGresult *result, struct err *err, c
 		       state ? " (" : "", state ? state : "", state ? ")" : "");
 }
 
-/* Notices are for people at a terminal; ours have a log. */
+/* libpq would print notices on stderr; write them to the log. */
 static void on_notice(void *self, const PGresult *result)
 {
 	const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
 	(void)self;
-	log_debug("PostgreSQL says", "notice=\"%s\"", message ? message : "");
+	log_debug("PostgreSQL notice", "notice=\"%s\"", message ? message : "");
 }
 
 bool postgres_open(struct postgres *pg, const struct postgres_options *options, struct err *err)
@@ -78,7 +78,7 @@ bool postgres_is_open(const struct postgres *pg)
 	return pg->connection && PQstatus(pg->connection) == CONNECTION_OK;
 }
 
-/* Twice: a server that ends us says so first, and only then hangs up. */
+/* Read twice: a server that ends the session sends a message before it closes the connection. */
 bool postgres_is_there(struct postgres *pg)
 {
 	for (int i = 0; i < 2 && postgres_is_open(pg); i++)
@@ -97,20 +97,20 @@ bool postgres_sleep(const struct postgres *pg, uint64_t ms)
 	return stop_wait(pg->stop, ms);
 }
 
-/* A server that keeps silent loses the connection, and with it what was not committed. */
-static bool give_up(struct postgres *pg, struct err *err)
+/* A wait has ended without a response: close the connection. */
+static bool fail_timeout(struct postgres *pg, struct err *err)
 {
 	postgres_close(pg);
 	pg->sqlstate[0] = '\0';
 	if (stop_is_asked(pg->bound_stop ? pg->bound_stop : pg->stop))
-		return err_set(err, ERR_IO, "PostgreSQL did not answer in time for the stop");
+		return err_set(err, ERR_IO, "PostgreSQL: cancelled while waiting for the server");
 	if (pg->bound_ns && clock_monotonic_ns() >= pg->bound_ns)
 		return err_set(err, ERR_IO, "PostgreSQL did not answer in time");
 	return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
 		       (uintmax_t)pg->deadline_ms);
 }
 
-/* Until the server can be heard or, if so wished, be told more; what it says is taken. */
+/* Wait until the socket is ready for `events`; read what has arrived. */
 static bool wait_for_server(struct postgres *pg, short events, uint64_t deadline_ns,
 			    struct err *err)
 {
@@ -120,9 +120,9 @@ static bool wait_for_server(struct postgres *pg, short events, uint64_t deadline
 	uint64_t grace_ms = pg->bound_stop ? 0 : POSTGRES_STOP_MS;
 
 	if (!socket_wait(PQsocket(pg->connection), events, stop, grace_ms, deadline_ns, &ready))
-		return give_up(pg, err);
+		return fail_timeout(pg, err);
 	if (ready & ~POLLOUT && !PQconsumeInput(pg->connection))
-		return fail(pg, NULL, err, "read answer");
+		return fail(pg, NULL, err, "receive response");
 	return true;
 }
 
@@ -133,7 +133,7 @@ static uint64_t wait_ends_ns(const struct postgres *pg)
 	return pg->bound_ns && pg->bound_ns < ends_ns ? pg->bound_ns : ends_ns;
 }
 
-/* Until the server has been told all. What it says meanwhile is taken, or neither would go on. */
+/* Flush the send buffer. Input is read meanwhile, because otherwise both sides could block. */
 static bool send_all(struct postgres *pg, struct err *err)
 {
 	uint64_t deadline_ns = wait_ends_ns(pg);
@@ -145,7 +145,7 @@ static bool send_all(struct postgres *pg, struct err *err)
 	return left == 0 || fail(pg, NULL, err, "send");
 }
 
-/* Until a result can be taken without blocking. */
+/* Wait until PQgetResult() does not block. */
 static bool wait_for_result(struct postgres *pg, struct err *err)
 {
 	uint64_t deadline_ns = wait_ends_ns(pg);
@@ -166,10 +166,10 @@ static bool is_good(const PGresult *result)
 }
 
 /*
- * Take results until libpq says that there are no more, or that we are to send COPY's data. The
- * first failure is told, else the last result is given.
+ * Read results until there are no more, or until the server expects COPY data. If one failed,
+ * report the first failure, else return the last result.
  */
-static bool take_results(struct postgres *pg, const char *what, PGresult **ret_result,
+static bool read_results(struct postgres *pg, const char *what, PGresult **ret_result,
 			 struct err *err)
 {
 	CLEANUP(PQclearp) PGresult *kept = NULL;
@@ -198,7 +198,7 @@ static bool take_results(struct postgres *pg, const char *what, PGresult **ret_r
 	return true;
 }
 
-/* The statement's first words name it in errors. */
+/* The first words of the statement, to identify it in errors. */
 static const char *statement_name(const char *sql, char *name, size_t size)
 {
 	size_t len = 0;
@@ -219,7 +219,7 @@ bool postgres_exec(struct postgres *pg, const char *sql, struct err *err)
 	statement_name(sql, name, sizeof(name));
 	if (!pg->connection || !PQsendQuery(pg->connection, sql))
 		return fail(pg, NULL, err, name);
-	return take_results(pg, name, &result, err);
+	return read_results(pg, name, &result, err);
 }
 
 static bool send_statement(struct postgres *pg, const struct postgres_statement *statement)
@@ -252,7 +252,7 @@ bool postgres_query(struct postgres *pg, const char *sql, const struct postgres_
 	statement_name(sql, name, sizeof(name));
 	if (!send_statement(pg, &statement))
 		return fail(pg, NULL, err, name);
-	if (!take_results(pg, name, &result, err))
+	if (!read_results(pg, name, &result, err))
 		return false;
 	*ret_rows = (struct postgres_rows){ (size_t)PQntuples(result), result };
 	return true;
@@ -277,12 +277,12 @@ static bool pipeline_run(struct postgres *pg, const struct postgres_statement *s
 	char state[sizeof(pg->sqlstate)];
 	bool good = true;
 
-	/* After a failure the rest is answered "aborted", which says nothing new. */
+	/* After a failure the remaining results are "aborted"; ignore their errors. */
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(PQclearp) PGresult *result = NULL;
 		struct err later;
 
-		if (take_results(pg, "pipeline", &result, good ? err : &later)) {
+		if (read_results(pg, "pipeline", &result, good ? err : &later)) {
 			*affected += postgres_affected(&(struct postgres_rows){ 0, result });
 		} else if (good) {
 			memcpy(state, pg->sqlstate, sizeof(state));
@@ -310,7 +310,7 @@ bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *sta
 	bool good = pipeline_run(pg, statements, count, &affected, err);
 
 	if (pg->connection && !PQexitPipelineMode(pg->connection)) {
-		postgres_close(pg); /* something is left unread: nobody knows what */
+		postgres_close(pg); /* unread results remain, in an unknown state */
 		return good ? err_set(err, ERR_IO, "PostgreSQL: the pipeline did not end") : false;
 	}
 	if (!good)
@@ -320,7 +320,7 @@ bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *sta
 	return true;
 }
 
-/* In pieces; the first is half of it at most, so that there is a middle. */
+/* Send in pieces. The first piece is at most half, so that FAILPOINT_IN_COPY is in the middle. */
 static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 {
 	enum { PIECE = 1 << 20 };
@@ -329,16 +329,16 @@ static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 
 	while (bytes.len) {
 		str piece = { bytes.ptr, bytes.len < most ? bytes.len : most };
-		int taken = PQputCopyData(pg->connection, piece.ptr, (int)piece.len);
+		int queued = PQputCopyData(pg->connection, piece.ptr, (int)piece.len);
 
-		if (taken < 0)
+		if (queued < 0)
 			return fail(pg, NULL, err, "COPY data");
 		if (!send_all(pg, err))
 			return false;
-		if (taken == 0)
-			continue; /* there was no room for it, now there is */
+		if (queued == 0)
+			continue; /* the buffer was full and is flushed now: retry */
 		bytes = str_skip(bytes, piece.len);
-		/* The server has it, whatever becomes of us. */
+		/* The server has received the piece. */
 		if (!begun)
 			failpoint(FAILPOINT_IN_COPY);
 		begun = true;
@@ -353,7 +353,7 @@ bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *
 
 	if (!pg->connection || !PQsendQuery(pg->connection, sql))
 		return fail(pg, NULL, err, "COPY");
-	if (!take_results(pg, "COPY", &begun, err))
+	if (!read_results(pg, "COPY", &begun, err))
 		return false;
 	if (PQresultStatus(begun) != PGRES_COPY_IN)
 		return err_set(err, ERR_INVALID, "not a COPY FROM STDIN: %s", sql);
@@ -361,7 +361,7 @@ bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *
 		return false;
 	if (PQputCopyEnd(pg->connection, NULL) != 1)
 		return fail(pg, NULL, err, "COPY end");
-	return take_results(pg, "COPY", &ended, err);
+	return read_results(pg, "COPY", &ended, err);
 }
 
 str postgres_get(const struct postgres_rows *rows, size_t row, size_t column)

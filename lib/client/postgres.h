@@ -2,14 +2,14 @@
 /*
  * postgres - one connection to PostgreSQL (libpq).
  *
- * Parameters and results are binary; what a value looks like is said by postgres_value.h. A failed
- * call leaves the server's SQLSTATE in `sqlstate`, so that callers decide by code and not by text;
- * it is empty when the connection itself failed.
+ * Parameters and results are binary; postgres_value.h encodes and decodes them. Failures are
+ * ERR_IO. A failed call sets `sqlstate` to the server's SQLSTATE, so that callers decide by code
+ * and not by text; it is empty if the connection failed.
  *
- * Every wait for the server, to be heard as well as to hear, ends at `deadline_ms`, and
- * POSTGRES_STOP_MS after a stop was asked for. Then, and whenever the connection is lost,
- * postgres_is_open() is false: what was not committed is undone, and the caller opens it again. One
- * thread per connection.
+ * Every wait for the server, to send or to receive, ends after `deadline_ms`, and POSTGRES_STOP_MS
+ * after a cancellation. In both cases, and whenever the connection is lost, the connection is
+ * closed (postgres_is_open() is false), uncommitted work is rolled back by the server, and the
+ * caller opens it again. A connection is used by one thread at a time.
  *
  *     CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
  *     struct postgres_param day = postgres_date(&arena, 20778);
@@ -25,25 +25,25 @@
 struct pg_conn;
 struct pg_result;
 
-/* What is under way when a stop is asked for may go on for so long. */
+/* Grace period of work in progress after a cancellation. */
 enum { POSTGRES_STOP_MS = 2000 };
 
 struct postgres {
-	char sqlstate[6]; /* of the last failure; "" where the server did not speak */
+	char sqlstate[6]; /* of the last failure; "": not reported by the server */
 	/* private */
 	struct pg_conn *connection;
 	uint64_t deadline_ms;
 	const struct stop *stop;
-	uint64_t bound_ns; /* this and the next: postgres_bound() */
+	uint64_t bound_ns; /* this field and the next: see postgres_bound() */
 	const struct stop *bound_stop;
 };
 
 struct postgres_options {
 	const char *conninfo;    /* keyword=value or postgresql:// */
-	const char *application; /* as pg_stat_activity shows it */
+	const char *application; /* application_name in pg_stat_activity */
 	const char *settings;    /* "-c name=value ...", or NULL */
-	uint64_t deadline_ms;    /* for each wait; 0: 60 s */
-	const struct stop *stop; /* ends every wait; NULL: nobody asks */
+	uint64_t deadline_ms;    /* of each wait; 0: 60 s */
+	const struct stop *stop; /* ends every wait; NULL: not cancellable */
 };
 
 struct postgres_statement {
@@ -58,59 +58,63 @@ struct postgres_rows {
 };
 
 /*
- * Each host gets 5 s, or deadline_ms where that is less. Only a resolver that is asked for a host's
- * name is waited for without regard to either.
+ * Connect. Each host of conninfo gets 5 s, or deadline_ms if that is less; only the resolution of a
+ * host name is not bounded by either.
  */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;
+
+/* A zeroed or closed connection is accepted. */
 void postgres_close(struct postgres *pg);
 
 /*
- * For a connection that serves many, one after another: until the next call waits end at ends_ns as
- * well (monotonic; 0: no such bound), and as soon as `stop` is asked, without a grace (NULL: the
- * one it was opened with, as before). The connection is then closed, and a server with
- * client_connection_check_interval ends what it was doing.
+ * For a pooled connection that serves one request after another. Until the next call of this
+ * function, waits also end at ends_ns (monotonic; 0: no such bound), and immediately, without a
+ * grace period, when `stop` is cancelled (NULL: the token of postgres_open() with its grace
+ * period). The connection is then closed, and a server with client_connection_check_interval
+ * cancels the query.
  */
 void postgres_bound(struct postgres *pg, uint64_t ends_ns, const struct stop *stop);
 
 /* False: never opened, closed, or lost. */
 bool postgres_is_open(const struct postgres *pg);
 
-/* The same, after a look at whether an idle server has hung up meanwhile. Does not wait. */
+/* The same, after checking whether the server has closed an idle connection. Does not wait. */
 bool postgres_is_there(struct postgres *pg);
 
-/* Sleep between two tries. False: a stop was asked for. */
+/* Sleep before a retry. False: cancelled. */
 bool postgres_sleep(const struct postgres *pg, uint64_t ms);
 
-/* Whether the last failure has that SQLSTATE. */
+/* Whether the last failure has this SQLSTATE. */
 bool postgres_failed_with(const struct postgres *pg, const char *sqlstate);
 
-/* One or more statements without parameters, whose rows nobody wants. */
+/* Run one or more statements without parameters and discard their rows. */
 bool postgres_exec(struct postgres *pg, const char *sql, struct err *err) MUST_CHECK;
 
-/* One statement. ret_rows must be given to postgres_rows_done(). */
+/* Run one statement. The caller frees *ret_rows with postgres_rows_done(). */
 bool postgres_query(struct postgres *pg, const char *sql, const struct postgres_param *params,
 		    size_t param_count, struct postgres_rows *ret_rows, struct err *err) MUST_CHECK;
 void postgres_rows_done(struct postgres_rows *rows);
 
 /*
- * All statements in one trip and one transaction of their own; the first that fails undoes all.
- * ret_affected: rows changed by all of them together; may be NULL.
+ * Run all statements in one round trip and one transaction; if one fails, all are rolled back.
+ * *ret_affected is the number of rows changed by all of them together; it may be NULL.
  */
 bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *statements,
 		       size_t count, uint64_t *ret_affected, struct err *err) MUST_CHECK;
 
 /*
- * `COPY ... FROM STDIN (FORMAT binary)`: rows made with postgres_copy_row() and so on, ended by
- * postgres_copy_end().
+ * Run `COPY ... FROM STDIN (FORMAT binary)`. `bytes` are the rows as the postgres_copy_*()
+ * functions write them, from postgres_copy_begin() to postgres_copy_end(). ERR_INVALID: `sql` is
+ * not a COPY.
  */
 bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *err) MUST_CHECK;
 
-/* A value of a row; an empty str with a NULL ptr when it is NULL. It lives as long as the rows. */
+/* A value of a row; NULL is an empty str with a NULL ptr. Valid as long as the rows. */
 str postgres_get(const struct postgres_rows *rows, size_t row, size_t column);
 
-/* int2, int4, int8, oid; 0 when NULL. */
+/* A value of type int2, int4, int8 or oid; 0 if it is NULL. */
 int64_t postgres_get_i64(const struct postgres_rows *rows, size_t row, size_t column);
 
-/* Rows changed by an INSERT, UPDATE or DELETE. */
+/* The number of rows changed by an INSERT, UPDATE or DELETE. */
 uint64_t postgres_affected(const struct postgres_rows *rows);

@@ -10,9 +10,9 @@ enum { CONNECT_MS = 5000 }; /* for one host */
 
 DEFINE_CLEANUP(PQconninfoOption *, PQconninfoFree)
 
-/* Three lists, separated by commas, of which the second and the third may be shorter than the rest.
- */
-struct hosts {
+/* The hosts that are still to be tried: three comma-separated lists. addresses and ports may be
+ * shorter than names. */
+struct postgres_hosts {
 	str names, addresses, ports;
 };
 
@@ -20,7 +20,7 @@ bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_m
 		 uint64_t deadline_ns, short *ret_ready)
 {
 	for (;;) {
-		/* Once it is asked for, its flag says nothing new. */
+		/* After the cancellation its descriptor stays readable: do not poll it. */
 		bool is_asked = stop_is_asked(stop);
 		uint64_t ends_ns = stop_bound_ns(stop, deadline_ns, grace_ms);
 		uint64_t now_ns = clock_monotonic_ns();
@@ -42,10 +42,10 @@ bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_m
 	}
 }
 
-static PGconn *begin(const struct postgres_options *options, const struct hosts *hosts,
+static PGconn *begin(const struct postgres_options *options, const struct postgres_hosts *hosts,
 		     struct arena *arena)
 {
-	/* What comes later in the list counts; NULL is as if it were not there. */
+	/* Later values override those of conninfo; NULL values are ignored. */
 	const char *const names[] = { "dbname",
 				      "fallback_application_name",
 				      "tcp_user_timeout",
@@ -68,9 +68,9 @@ static PGconn *begin(const struct postgres_options *options, const struct hosts 
 	return PQconnectStartParams(names, values, 1);
 }
 
-/* PGRES_POLLING_OK, _FAILED, or what it was waiting for when time was up. */
-static PostgresPollingStatusType go_on(PGconn *connection, const struct stop *stop,
-				       uint64_t deadline_ns)
+/* PGRES_POLLING_OK, _FAILED, or, after a timeout or cancellation, the state it was waiting in. */
+static PostgresPollingStatusType poll_until(PGconn *connection, const struct stop *stop,
+					    uint64_t deadline_ns)
 {
 	PostgresPollingStatusType state = PQstatus(connection) == CONNECTION_BAD
 						  ? PGRES_POLLING_FAILED
@@ -96,8 +96,8 @@ static str option(const PQconninfoOption *options, const char *name)
 	return (str){ 0 };
 }
 
-/* Leave the first host out. False: it was the only one. */
-static bool drop_first(PGconn *connection, struct hosts *hosts, struct arena *arena)
+/* Remove the first host. False: it was the only one. */
+static bool drop_first(PGconn *connection, struct postgres_hosts *hosts, struct arena *arena)
 {
 	CLEANUP(PQconninfoFreep) PQconninfoOption *options = PQconninfo(connection);
 	str *const lists[] = { &hosts->names, &hosts->addresses, &hosts->ports };
@@ -120,13 +120,13 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 				   ? options->deadline_ms
 				   : CONNECT_MS;
 	AUTO_ARENA arena = { 0 };
-	struct hosts hosts = { 0 };
+	struct postgres_hosts hosts = { 0 };
 	bool more = true;
 
 	while (more) {
 		PGconn *connection = begin(options, &hosts, &arena);
-		PostgresPollingStatusType state = go_on(connection, options->stop,
-							clock_monotonic_ns() + wait_ms * NS_PER_MS);
+		PostgresPollingStatusType state = poll_until(
+			connection, options->stop, clock_monotonic_ns() + wait_ms * NS_PER_MS);
 		str message = str_from(PQerrorMessage(connection));
 
 		if (state == PGRES_POLLING_OK)
@@ -138,7 +138,8 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 			err_set(err, ERR_IO,
 				"PostgreSQL: connect: %s:%s did not answer within %ju ms",
 				PQhost(connection), PQport(connection), (uintmax_t)wait_ms);
-		/* libpq has tried all hosts until one refused us or was silent for too long. */
+		/* _FAILED: libpq has tried all remaining hosts, or one rejected the login. After a
+		 * timeout, go on with the hosts after the silent one. */
 		more = state != PGRES_POLLING_FAILED && !stop_is_asked(options->stop) &&
 		       drop_first(connection, &hosts, &arena);
 		PQfinish(connection);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * postgres_connect - finds a server that answers, without waiting longer than anybody wants.
+ * postgres_connect - connects to PostgreSQL without blocking beyond a deadline or a cancellation.
  *
- * libpq's own way of connecting waits by itself, deaf to a stop. Of several hosts in the connection
- * string the first that answers is taken, in libpq's order and by its rules.
+ * libpq's blocking connect can do neither. If the connection string has several hosts, the first
+ * one that responds is used, in libpq's order and by its rules. Used by postgres.c only.
  */
 #pragma once
 
 #include "client/postgres.h"
 
-/* NULL: none answers. */
+/* The caller closes the connection with PQfinish(). NULL: no host responds; err is set. */
 struct pg_conn *postgres_connect(const struct postgres_options *options, struct err *err);
 
 /*
- * Until one of the events, or whatever else poll() says, is true of the socket; told in *ret_ready.
- * False: the deadline came first, or grace_ms were over since a stop was asked for.
+ * Wait until poll() reports one of the events, or an error, for the socket; *ret_ready is what it
+ * reported. False: deadline_ns (monotonic) has passed, or grace_ms after a cancellation.
  */
 bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_ms,
 		 uint64_t deadline_ns, short *ret_ready) MUST_CHECK;

@@ -79,7 +79,7 @@ struct postgres_param postgres_bytea(str value)
 	return (struct postgres_param){ POSTGRES_BYTEA, not_null(value) };
 }
 
-/* Dimensions, no NULLs, element type; length and lower bound of the one dimension. */
+/* Number of dimensions, no NULLs, element type; length and lower bound of the dimension. */
 static struct buf array_begin(struct arena *arena, enum postgres_type element, size_t count)
 {
 	struct buf out = { .arena = arena };
@@ -157,7 +157,7 @@ struct postgres_param postgres_tids(struct arena *arena, const str *values, size
 	return (struct postgres_param){ POSTGRES_TID_ARRAY, buf_bytes(&out) };
 }
 
-/* Signature, flags, length of the header's extension. */
+/* Signature, flags, length of the header extension. */
 void postgres_copy_begin(struct buf *out)
 {
 	buf_str(out, STR("PGCOPY\n\377\r\n\0"));

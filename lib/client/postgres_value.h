@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * postgres_value - values in PostgreSQL's binary format: parameters, arrays and COPY rows.
+ * postgres_value - encodes parameters, arrays and COPY rows in PostgreSQL's binary format.
  *
- * Pure: bytes in, bytes out. Numbers are big endian; a date is days since 1970 here and since 2000
- * there; a time is milliseconds since 1970 here and microseconds since 2000 there.
+ * No I/O; parameters are allocated in the arena. Numbers are big endian on the wire. A date is days
+ * since 1970 in this API and since 2000 on the wire; a time is milliseconds since 1970 in this API
+ * and microseconds since 2000 on the wire.
  */
 #pragma once
 
 #include "base/buf.h"
 
-/* Object ids of types: pg_type.dat, fixed for ever. */
+/* Object ids of types, from pg_type.dat; they never change. */
 enum postgres_type {
 	POSTGRES_BOOL = 16,
 	POSTGRES_BYTEA = 17,
@@ -36,19 +37,23 @@ struct postgres_param {
 struct postgres_param postgres_i64(struct arena *arena, int64_t value);
 struct postgres_param postgres_date(struct arena *arena, int64_t day);
 struct postgres_param postgres_time(struct arena *arena, uint64_t unix_ms);
+
+/* Borrowed, not copied. An empty value is not NULL. */
 struct postgres_param postgres_text(str value);
 struct postgres_param postgres_bytea(str value);
 
+/* Arrays. */
 struct postgres_param postgres_i64s(struct arena *arena, const int64_t *values, size_t count);
 struct postgres_param postgres_i32s(struct arena *arena, const int32_t *values, size_t count);
 struct postgres_param postgres_dates(struct arena *arena, const int64_t *days, size_t count);
 struct postgres_param postgres_times(struct arena *arena, const uint64_t *unix_ms, size_t count);
 struct postgres_param postgres_texts(struct arena *arena, const str *values, size_t count);
 struct postgres_param postgres_byteas(struct arena *arena, const str *values, size_t count);
-/* Places of rows, as results gave them. */
+/* Row identifiers (ctid), in the form in which a result contains them. */
 struct postgres_param postgres_tids(struct arena *arena, const str *values, size_t count);
 
-/* COPY ... (FORMAT binary): once; then for each row its count of columns and each column; once. */
+/* Data of COPY ... (FORMAT binary): postgres_copy_begin(); for each row postgres_copy_row() and
+ * then each column; postgres_copy_end(). */
 void postgres_copy_begin(struct buf *out);
 void postgres_copy_row(struct buf *out, uint16_t columns);
 void postgres_copy_bool(struct buf *out, bool value);
@@ -59,9 +64,9 @@ void postgres_copy_time(struct buf *out, uint64_t unix_ms);
 void postgres_copy_bytes(struct buf *out, str value);
 void postgres_copy_end(struct buf *out);
 
-/* A number of 2, 4 or 8 bytes, as results hold it; 0 for any other length. */
+/* Decode a signed number of 2, 4 or 8 bytes; 0 for any other length. */
 int64_t postgres_number(str bytes);
 
-/* The elements of a one-dimensional array of int8 without NULLs. False: it is something else. */
+/* Decode a one-dimensional array of int8 without NULLs. False: not such an array. */
 bool postgres_i64s_read(str bytes, struct arena *arena, int64_t **ret_values,
 			size_t *ret_count) MUST_CHECK;

@@ -15,8 +15,8 @@ enum { DEPTH_MAX = 2, AUTH_COMMANDS = 2 };
 
 DEFINE_CLEANUP(redisContext *, redisFree)
 
-/* "user:password@" off the front. */
-static void cut_user(struct redis *redis, str *text)
+/* Parse and skip "user:password@". */
+static void parse_user(struct redis *redis, str *text)
 {
 	size_t at = str_find(*text, STR("@"));
 
@@ -37,7 +37,7 @@ static bool parse(struct redis *redis, str text, struct err *err)
 
 	if (str_starts_with(text, STR("redis://")))
 		text = str_skip(text, strlen("redis://"));
-	cut_user(redis, &text);
+	parse_user(redis, &text);
 	at = str_find(text, STR("/"));
 	if (at != SIZE_MAX) {
 		number = str_skip(text, at + 1);
@@ -52,7 +52,7 @@ static bool parse(struct redis *redis, str text, struct err *err)
 	if (!text.len || !str_to_u64(port, &redis->port) || !redis->port || redis->port > 65535 ||
 	    !str_to_u64(number, &redis->number))
 		return err_set(err, ERR_INVALID,
-			       "\"" STR_FMT "\" is no address of a Redis: HOST:PORT, or "
+			       "\"" STR_FMT "\" is not a Redis address: HOST:PORT, or "
 			       "redis://USER:PASSWORD@HOST:PORT/NUMBER",
 			       STR_ARG(all));
 	return true;
@@ -70,7 +70,7 @@ bool redis_open(struct redis *redis, const struct redis_options *options, struct
 	pthread_mutex_init(&redis->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&redis->given, &monotonic);
+	pthread_cond_init(&redis->released, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	return true;
 }
@@ -81,7 +81,7 @@ void redis_close(struct redis *redis)
 		return;
 	while (redis->idle_count)
 		redisFree(redis->idle[--redis->idle_count]);
-	pthread_cond_destroy(&redis->given);
+	pthread_cond_destroy(&redis->released);
 	pthread_mutex_destroy(&redis->lock);
 	arena_free(&redis->arena);
 	redis->port = 0;
@@ -90,11 +90,11 @@ void redis_close(struct redis *redis)
 static bool failed(const redisContext *context, struct err *err)
 {
 	return err_set(err, ERR_IO, "Redis: %s",
-		       context && context->err ? context->errstr : "no answer in time");
+		       context && context->err ? context->errstr : "no reply in time");
 }
 
-/* Wait until the socket is ready for that. False: the deadline. */
-static bool await(const redisContext *context, short events, uint64_t deadline_ns)
+/* Wait until the socket is ready for `events`. False: the deadline has passed. */
+static bool wait_ready(const redisContext *context, short events, uint64_t deadline_ns)
 {
 	struct pollfd fd = { .fd = context->fd, .events = events };
 	uint64_t now_ns = clock_monotonic_ns();
@@ -114,7 +114,7 @@ static bool send_all(redisContext *context, uint64_t deadline_ns, struct err *er
 	for (int done = 0; !done;) {
 		if (redisBufferWrite(context, &done) != REDIS_OK)
 			return failed(context, err);
-		if (!done && !await(context, POLLOUT, deadline_ns))
+		if (!done && !wait_ready(context, POLLOUT, deadline_ns))
 			return failed(NULL, err);
 	}
 	return true;
@@ -125,7 +125,7 @@ static redisReply *receive(redisContext *context, size_t *left, uint64_t deadlin
 {
 	for (;;) {
 		void *reply = NULL;
-		size_t held;
+		size_t buffered;
 
 		if (redisGetReplyFromReader(context, &reply) != REDIS_OK) {
 			failed(context, err);
@@ -133,16 +133,17 @@ static redisReply *receive(redisContext *context, size_t *left, uint64_t deadlin
 		}
 		if (reply)
 			return reply;
-		held = context->reader->len; /* what has been understood is not in it any more */
-		if (!await(context, POLLIN, deadline_ns) || redisBufferRead(context) != REDIS_OK) {
+		buffered = context->reader->len; /* without the replies parsed so far */
+		if (!wait_ready(context, POLLIN, deadline_ns) ||
+		    redisBufferRead(context) != REDIS_OK) {
 			failed(context, err);
 			return NULL;
 		}
 
-		size_t came = context->reader->len - held;
+		size_t came = context->reader->len - buffered;
 
-		if (context->reader->len < held || came > *left) {
-			err_set(err, ERR_IO, "Redis: more than expected in one round");
+		if (context->reader->len < buffered || came > *left) {
+			err_set(err, ERR_IO, "Redis: more than expected in one pipeline");
 			return NULL;
 		}
 		*left -= came;
@@ -194,10 +195,10 @@ static void append(redisContext *context, const struct redis_command *command)
 	redisAppendCommandArgv(context, (int)command->count, words, lens);
 }
 
-/* Send all, hear all. */
-static bool exchange(redisContext *context, const struct redis_command *commands, size_t count,
-		     uint64_t deadline_ns, size_t reply_max, struct arena *arena,
-		     struct redis_reply *replies, struct err *err)
+/* Send all commands and receive all replies. */
+static bool run_commands(redisContext *context, const struct redis_command *commands, size_t count,
+			 uint64_t deadline_ns, size_t reply_max, struct arena *arena,
+			 struct redis_reply *replies, struct err *err)
 {
 	size_t left = reply_max;
 
@@ -216,8 +217,9 @@ static bool exchange(redisContext *context, const struct redis_command *commands
 	return true;
 }
 
-static bool introduce(const struct redis *redis, redisContext *context, uint64_t deadline_ns,
-		      struct err *err)
+/* AUTH and SELECT, as the address requires. */
+static bool authenticate(const struct redis *redis, redisContext *context, uint64_t deadline_ns,
+			 struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	str auth[3] = { STR("AUTH") }, number[2] = { STR("SELECT") };
@@ -233,7 +235,7 @@ static bool introduce(const struct redis *redis, redisContext *context, uint64_t
 	number[1] = str_format(&arena, "%ju", (uintmax_t)redis->number);
 	if (redis->number)
 		commands[count++] = (struct redis_command){ number, 2 };
-	if (!exchange(context, commands, count, deadline_ns, 4096, &arena, replies, err))
+	if (!run_commands(context, commands, count, deadline_ns, 4096, &arena, replies, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (replies[i].kind == REDIS_REFUSED)
@@ -248,7 +250,7 @@ static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns,
 	int why = 0;
 	socklen_t len = sizeof(why);
 
-	if (!context || context->err || !await(context, POLLOUT, deadline_ns)) {
+	if (!context || context->err || !wait_ready(context, POLLOUT, deadline_ns)) {
 		failed(context, err);
 		return NULL;
 	}
@@ -258,32 +260,34 @@ static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns,
 		return NULL;
 	}
 	fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-	return introduce(redis, context, deadline_ns, err) ? TAKE(context) : NULL;
+	return authenticate(redis, context, deadline_ns, err) ? TAKE(context) : NULL;
 }
 
-/* False: all were in use until the deadline. *ret_context NULL: a new one is to be made. */
-static bool take(struct redis *redis, uint64_t deadline_ns, redisContext **ret_context)
+/* Acquire a connection of the pool. False: all were in use until the deadline. *ret_context is NULL
+ * if the caller must open a new connection. */
+static bool acquire(struct redis *redis, uint64_t deadline_ns, redisContext **ret_context)
 {
 	struct timespec until = { .tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
 				  .tv_nsec = (long)(deadline_ns % NS_PER_SECOND) };
-	bool may = true;
+	bool is_free = true;
 
 	*ret_context = NULL;
 	pthread_mutex_lock(&redis->lock);
-	while (redis->busy_count == REDIS_CONNECTIONS && may)
-		may = pthread_cond_timedwait(&redis->given, &redis->lock, &until) == 0;
-	may = redis->busy_count < REDIS_CONNECTIONS;
-	if (may) {
+	while (redis->busy_count == REDIS_CONNECTIONS && is_free)
+		is_free = pthread_cond_timedwait(&redis->released, &redis->lock, &until) == 0;
+	is_free = redis->busy_count < REDIS_CONNECTIONS;
+	if (is_free) {
 		redis->busy_count++;
 		if (redis->idle_count)
 			*ret_context = redis->idle[--redis->idle_count];
 	}
 	pthread_mutex_unlock(&redis->lock);
-	return may;
+	return is_free;
 }
 
-/* NULL: it is no more; then the others may be dead as well. */
-static void give(struct redis *redis, redisContext *context)
+/* Release a connection to the pool. NULL: it failed; then the idle ones are closed as well, because
+ * they have probably failed too. */
+static void release(struct redis *redis, redisContext *context)
 {
 	pthread_mutex_lock(&redis->lock);
 	redis->busy_count--;
@@ -291,11 +295,11 @@ static void give(struct redis *redis, redisContext *context)
 		redis->idle[redis->idle_count++] = context;
 	while (!context && redis->idle_count)
 		redisFree(redis->idle[--redis->idle_count]);
-	pthread_cond_signal(&redis->given);
+	pthread_cond_signal(&redis->released);
 	pthread_mutex_unlock(&redis->lock);
 }
 
-/* A kept one whose server has hung up is readable before we have asked. */
+/* An idle connection that the server has closed is readable without a request. */
 static bool is_alive(const redisContext *context)
 {
 	struct pollfd fd = { .fd = context->fd, .events = POLLIN };
@@ -312,11 +316,10 @@ bool redis_round(struct redis *redis, const struct redis_command *commands, size
 
 	if (now_ns < redis->away_until_ns)
 		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
-	if (!take(redis, deadline_ns, &context))
+	if (!acquire(redis, deadline_ns, &context))
 		return err_set(err, ERR_LIMIT, "all connections to Redis are in use");
-	if (clock_monotonic_ns() <
-	    redis->away_until_ns) { /* whoever had it before has found that */
-		give(redis, context);
+	if (clock_monotonic_ns() < redis->away_until_ns) { /* failed while this thread waited */
+		release(redis, context);
 		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
 	}
 	if (context && !is_alive(context)) {
@@ -325,12 +328,12 @@ bool redis_round(struct redis *redis, const struct redis_command *commands, size
 	}
 	if (!context)
 		context = connect_to(redis, deadline_ns, err);
-	if (context && !exchange(context, commands, count, deadline_ns, redis->options.reply_max,
-				 arena, replies, err)) {
+	if (context && !run_commands(context, commands, count, deadline_ns,
+				     redis->options.reply_max, arena, replies, err)) {
 		redisFree(context);
 		context = NULL;
 	}
-	give(redis, context);
+	release(redis, context);
 	if (!context)
 		redis->away_until_ns = clock_monotonic_ns() + redis->options.pause_ms * NS_PER_MS;
 	return context != NULL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * redis - rounds of commands to a Redis, sent at once, with one deadline for all of it.
+ * redis - pipelines of commands to a Redis server (hiredis), with one deadline per pipeline.
  *
- * What is kept there can be done without, so nobody waits for it: a round that is not over in time
- * fails, and after a failure the server is left alone for a while: rounds fail at once then. A few
- * connections are kept and shared by any thread; a round that gets none in time fails, too.
+ * Redis is only a cache here, so callers must not wait for it. A pipeline that does not finish
+ * within timeout_ms fails; after a failure all pipelines fail immediately for pause_ms. Up to
+ * REDIS_CONNECTIONS connections are pooled and shared by all threads; a pipeline that does not get
+ * one in time fails as well.
  *
  *     const str words[] = { STR("GET"), key };
  *     struct redis_command command = { words, 2 };
@@ -22,8 +23,8 @@ enum { REDIS_CONNECTIONS = 8 };
 
 struct redis_options {
 	const char *address; /* HOST:PORT, or redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER] */
-	uint64_t timeout_ms, pause_ms; /* of a round; after a failure */
-	size_t reply_max;              /* bytes of all replies of a round */
+	uint64_t timeout_ms, pause_ms; /* of a pipeline; without requests after a failure */
+	size_t reply_max;              /* bytes of all replies of a pipeline */
 };
 
 struct redis {
@@ -33,15 +34,17 @@ struct redis {
 	str host, user, password;
 	uint64_t port, number;
 	pthread_mutex_t lock;
-	pthread_cond_t given;
+	pthread_cond_t released;
 	struct redisContext *idle[REDIS_CONNECTIONS];
 	unsigned int idle_count, busy_count;
 	_Atomic uint64_t away_until_ns;
 };
 
-/* Does not connect. ERR_INVALID: no such address. */
+/* Does not connect. ERR_INVALID: a malformed address. */
 bool redis_open(struct redis *redis, const struct redis_options *options,
 		struct err *err) MUST_CHECK;
+
+/* No other thread may use it any more. A zeroed or closed struct is accepted. */
 void redis_close(struct redis *redis);
 
 struct redis_command {
@@ -51,21 +54,25 @@ struct redis_command {
 
 enum redis_kind {
 	REDIS_NOTHING, /* nil */
-	REDIS_TEXT,    /* also what it says of a success: "OK" */
+	REDIS_TEXT,    /* a string, or a status such as "OK" */
 	REDIS_NUMBER,
 	REDIS_LIST,
-	REDIS_REFUSED, /* an error, its text */
+	REDIS_REFUSED, /* an error; text is its message */
 };
 
 struct redis_reply {
 	enum redis_kind kind;
 	str text;
 	int64_t number;
-	const struct redis_reply *items; /* of a list: texts and nothings */
+	const struct redis_reply *items; /* of a list */
 	size_t count;
 };
 
-/* False: the round is lost, or was not begun; a reply may be REDIS_REFUSED all the same. ERR_LIMIT:
- * not begun. */
+/*
+ * Send all commands and receive a reply for each, in order; the replies' strings are in the arena.
+ * A reply may be REDIS_REFUSED although the result is true. ERR_LIMIT: not sent, because of an
+ * earlier failure or because all connections are in use. ERR_IO: failed; the commands may have been
+ * executed.
+ */
 bool redis_round(struct redis *redis, const struct redis_command *commands, size_t count,
 		 struct arena *arena, struct redis_reply *replies, struct err *err) MUST_CHECK;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * conf - settings of every type from any text: set within their bounds, or refused with a sentence.
+ * conf - any text for settings of every type gives a value within its bounds, or an error.
  */
 #include "base/log.h"
-#include "chassis/conf_parts.h"
+#include "chassis/conf.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,19 +29,30 @@ static const struct conf_key keys[] = {
 	{ "level", CONF_LOG_LEVEL, offsetof(struct settings, level) },
 };
 
+static const struct conf_program program = { .name = "conf-fuzz",
+					     .keys = keys,
+					     .key_count = ARRAY_LEN(keys) };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA arena = { 0 };
 	struct settings settings = { "", LEAST, LEAST, LEAST, false, LOG_INFO };
 	const char *text = str_z(&arena, (str){ (const char *)data, size });
+	char name[] = "conf-fuzz";
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		struct err err = { 0 };
+		enum conf_action action;
+		size_t cap = strlen(keys[i].flag) + size + sizeof("--=");
+		char *flag = arena_array(&arena, char, cap);
+		char *argv[] = { name, flag };
 
-		if (!conf_assign(&settings, &keys[i], text, &err))
+		snprintf(flag, cap, "--%s=%s", keys[i].flag, text);
+
+		if (!conf_load(&settings, &program, 2, argv, &action, &err))
 			assert(err.code == ERR_INVALID && err.msg[0]);
 	}
-	assert(settings.text == text);
+	assert(str_eq(str_from(settings.text), str_from(text)));
 	assert(settings.number >= LEAST && settings.number <= MOST);
 	assert(settings.duration >= LEAST);
 	assert(settings.bytes >= LEAST && settings.bytes <= MOST);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * json - whatever bytes a text holds, what is written is UTF-8 and its quotes are only its ends.
+ * json - any bytes are written as valid UTF-8, and the only unescaped quotes are the first and
+ * last.
  */
 #include "chassis/json.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * json_read - what comes out is no more than what came in.
+ * json_read - the results are never larger than the input.
  */
 #include "chassis/json_read.h"
 

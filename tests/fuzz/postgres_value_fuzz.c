@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * postgres_value - the array of pair ids of a series, read back: any bytes are an array or refused,
- * and an array is written as it was read.
+ * postgres_value - any bytes are decoded as an array of int8 or rejected, and encoding the array
+ * gives the same values again.
  */
 #include "client/postgres_value.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * url - whatever stands in a URL, decoding stays inside it and never grows it.
+ * url - decoding any URL stays within its bounds and never makes it longer.
  */
 #include "chassis/limits.h"
 #include "chassis/url.h"

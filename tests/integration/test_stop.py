@@ -77,7 +77,7 @@ def stop(service, figure, what):
     took = time.monotonic() - start
     figure(f"SIGTERM of the {service.kind} {what}: {took:.1f} s")
     assert by_itself and took < BOUND, f"{took:.1f} s"
-    assert "cannot go on" not in service.last_words(20)
+    assert "service failed" not in service.last_words(20)
 
 
 def store_a_batch(cell, protos):

@@ -24,7 +24,7 @@ def tool(name):
     ("lib/profile/labels.c", "store/chunk.h", "lib/profile may not use lib/store"),
     ("services/querier/main.c", "services/ingester/consume.h", "may not use services"),
     ("services/querier/main.c", "bpf/sample.h", "services/querier may not use bpf"),
-    ("lib/unheard/of.c", "base/str.h", "no layer that tools/layers.py knows"),
+    ("lib/unheard/of.c", "base/str.h", "not in the table of layers"),
     ("services/agent/main.c", "bpf/sample.h", None),
     ("lib/profile/labels.c", "labels.h", None),
     ("lib/store/writer.c", "client/postgres.h", None),
@@ -78,7 +78,7 @@ def test_a_pure_module_that_tests_do_not_reach_is_named_with_its_lines():
     found["lib/base/str"] = {("lib/base/str.c", n): n not in (3, 4, 5, 9) for n in range(1, 21)}
 
     assert list(coverage.faults(found, set())) == [
-        "lib/base/str: unit tests reach 80.0 % of its lines, 95 % are wanted: "
+        "lib/base/str: unit tests cover 80.0 % of its lines, 95 % are required: "
         "lib/base/str.c: 3-5 9"]
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory that dies together: zeroed, aligned, used again after a reset.
+ * Allocations are zeroed and aligned, and their memory is reused after a reset.
  */
 #include "base/arena.h"
 #include "test.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void what_is_taken_is_zeroed_aligned_and_apart(void **state)
+static void allocations_are_zeroed_aligned_and_disjoint(void **state)
 {
 	static const size_t aligns[] = { 1, 2, 8, 64, 4096 };
 	AUTO_ARENA arena = { 0 };
@@ -29,12 +29,12 @@ static void what_is_taken_is_zeroed_aligned_and_apart(void **state)
 	}
 }
 
-static void a_reset_keeps_one_block_and_gives_the_others_back(void **state)
+static void a_reset_keeps_one_block_and_frees_the_others(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 
 	(void)state;
-	arena_reset(&arena); /* an empty one, too */
+	arena_reset(&arena); /* also an empty arena */
 	for (int i = 0; i < 10; i++)
 		(void)arena_array(&arena, char, 60000);
 	assert_true(arena.held >= 600000);
@@ -44,13 +44,13 @@ static void a_reset_keeps_one_block_and_gives_the_others_back(void **state)
 	size_t held = arena.held;
 
 	(void)arena_array(&arena, char, 60000);
-	assert_int_equal(arena.held, held); /* into what was kept */
+	assert_int_equal(arena.held, held); /* from the block that was kept */
 	arena_free(&arena);
 	assert_int_equal(arena.held, 0);
 }
 
-/* Whatever was asked for: a size that no size_t holds is never a small one. */
-static void a_size_that_overflows_ends_the_process(void **state)
+/* A size that overflows size_t must not become a small allocation. */
+static void a_size_that_overflows_aborts_the_process(void **state)
 {
 	static const size_t counts[] = { SIZE_MAX / 8 + 1, SIZE_MAX / 8 };
 
@@ -73,6 +73,6 @@ static void a_size_that_overflows_ends_the_process(void **state)
 	}
 }
 
-RUN_TESTS(TEST(what_is_taken_is_zeroed_aligned_and_apart),
-	  TEST(a_reset_keeps_one_block_and_gives_the_others_back),
-	  TEST(a_size_that_overflows_ends_the_process))
+RUN_TESTS(TEST(allocations_are_zeroed_aligned_and_disjoint),
+	  TEST(a_reset_keeps_one_block_and_frees_the_others),
+	  TEST(a_size_that_overflows_aborts_the_process))

@@ -57,7 +57,7 @@ static const struct conf_key keys[] = {
 	  .type = CONF_LOG_LEVEL,
 	  .offset = offsetof(struct settings, level),
 	  .fallback = "info",
-	  .help = "What is said." },
+	  .help = "What is logged." },
 };
 
 static const struct conf_program program = {
@@ -94,7 +94,7 @@ static void fills_defaults(void **state)
 	assert_int_equal(action, CONF_RUN);
 }
 
-static void takes_values_after_equals_or_apart(void **state)
+static void accepts_values_after_equals_or_as_the_next_argument(void **state)
 {
 	(void)state;
 	assert_true(LOAD(ARG("--rate=97"), ARG("--kafka-brokers"), ARG("k:1"), ARG("--tracing")));
@@ -104,7 +104,7 @@ static void takes_values_after_equals_or_apart(void **state)
 	assert_true(settings.rate == 2 && !settings.tracing);
 }
 
-static void flag_wins_over_environment_over_default(void **state)
+static void flag_overrides_environment_overrides_default(void **state)
 {
 	(void)state;
 	setenv("DECIMA_KAFKA_BROKERS", "env:1", 1);
@@ -121,13 +121,13 @@ static void flag_wins_over_environment_over_default(void **state)
 	unsetenv("DECIMA_RATE");
 }
 
-static void names_what_it_does_not_take(void **state)
+static void an_error_names_the_invalid_flag_or_value(void **state)
 {
 	(void)state;
 	assert_false(LOAD(ARG("--rat=1")));
-	assert_string_equal(err.msg, "there is no flag --rat; see --help");
+	assert_string_equal(err.msg, "unknown flag --rat; see --help");
 	assert_false(LOAD(ARG("now")));
-	assert_string_equal(err.msg, "argument \"now\" is not understood; see --help");
+	assert_string_equal(err.msg, "unexpected argument \"now\"; see --help");
 	assert_false(LOAD(ARG("--rate")));
 	assert_string_equal(err.msg, "flag --rate needs a value");
 	assert_false(LOAD(ARG("--rate=1001")));
@@ -148,11 +148,11 @@ static void healthcheck_keeps_the_other_flags(void **state)
 	assert_string_equal(settings.brokers, "x:1");
 }
 
-static void durations_read_as_people_write_them(void **state)
+static void parses_durations(void **state)
 {
 	static const struct {
 		const char *text;
-		uint64_t ns; /* UINT64_MAX: refused */
+		uint64_t ns; /* UINT64_MAX: rejected */
 	} rows[] = {
 		{ "0", 0 },
 		{ "10s", 10000000000 },
@@ -185,7 +185,7 @@ static void durations_read_as_people_write_them(void **state)
 	}
 }
 
-static void sizes_read_as_people_write_them(void **state)
+static void parses_sizes(void **state)
 {
 	static const struct {
 		const char *text;
@@ -216,7 +216,7 @@ static void sizes_read_as_people_write_them(void **state)
 	}
 }
 
-RUN_TESTS(TEST(fills_defaults), TEST(takes_values_after_equals_or_apart),
-	  TEST(flag_wins_over_environment_over_default), TEST(names_what_it_does_not_take),
-	  TEST(healthcheck_keeps_the_other_flags), TEST(durations_read_as_people_write_them),
-	  TEST(sizes_read_as_people_write_them))
+RUN_TESTS(TEST(fills_defaults), TEST(accepts_values_after_equals_or_as_the_next_argument),
+	  TEST(flag_overrides_environment_overrides_default),
+	  TEST(an_error_names_the_invalid_flag_or_value), TEST(healthcheck_keeps_the_other_flags),
+	  TEST(parses_durations), TEST(parses_sizes))

@@ -49,7 +49,7 @@ static int run_main(bool (*run)(void *settings, struct err *err), char *flag)
 
 static str get(struct arena *arena, const struct daemon_server *server, const char *path)
 {
-	struct buf heard = { .arena = arena };
+	struct buf received = { .arena = arena };
 	char address[32];
 	AUTO_FD fd = -1;
 	struct err err;
@@ -62,9 +62,9 @@ static str get(struct arena *arena, const struct daemon_server *server, const ch
 		str_format(arena, "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
 
 	assert_int_equal(send(fd, request.ptr, request.len, MSG_NOSIGNAL), request.len);
-	while ((n = recv(fd, buf_reserve(&heard, 4096), 4096, 0)) > 0)
-		heard.len += (size_t)n;
-	return buf_bytes(&heard);
+	while ((n = recv(fd, buf_reserve(&received, 4096), 4096, 0)) > 0)
+		received.len += (size_t)n;
+	return buf_bytes(&received);
 }
 
 static bool answers(const struct daemon_server *server, const char *path, const char *status,
@@ -77,7 +77,7 @@ static bool answers(const struct daemon_server *server, const char *path, const 
 	       str_ends_with(answer, str_from(end));
 }
 
-/* --healthcheck against the server, as another process would do it. */
+/* --healthcheck against the server, as another process would run it. */
 static int healthcheck(const struct daemon_server *server)
 {
 	static struct settings other;
@@ -125,12 +125,12 @@ static bool live(void *self, struct err *err)
 	assert_true(answers(&server, "/ready", "503", "stopping\n"));
 	assert_true(answers(&server, "/healthy", "200", "ok\n"));
 	daemon_unserve(&server);
-	daemon_unserve(&server); /* again: nothing */
+	daemon_unserve(&server); /* a second call has no effect */
 	assert_int_equal(healthcheck(&server), 1);
 	return true;
 }
 
-static void lives_from_ready_to_a_stop_in_order(void **state)
+static void runs_from_ready_to_an_orderly_shutdown(void **state)
 {
 	(void)state;
 	assert_int_equal(run_main(live, NULL), 0);
@@ -161,7 +161,7 @@ static bool serve_and_work(void *self, struct err *err)
 	return served;
 }
 
-static void serves_and_works_until_a_stop(void **state)
+static void serves_and_works_until_shutdown(void **state)
 {
 	(void)state;
 	assert_int_equal(run_main(serve_and_work, NULL), 0);
@@ -181,7 +181,7 @@ static void a_bad_flag_is_exit_status_1(void **state)
 	assert_int_equal(run_main(live, flag), 1);
 }
 
-static void an_address_that_is_taken_is_said(void **state)
+static void an_address_in_use_is_an_error(void **state)
 {
 	struct daemon_server first = { 0 }, second = { 0 };
 	struct daemon_service service = { 0 };
@@ -199,6 +199,6 @@ static void an_address_that_is_taken_is_said(void **state)
 	daemon_unserve(&first);
 }
 
-RUN_TESTS(TEST(lives_from_ready_to_a_stop_in_order), TEST(serves_and_works_until_a_stop),
+RUN_TESTS(TEST(runs_from_ready_to_an_orderly_shutdown), TEST(serves_and_works_until_shutdown),
 	  TEST(a_run_that_fails_is_exit_status_1), TEST(a_bad_flag_is_exit_status_1),
-	  TEST(an_address_that_is_taken_is_said))
+	  TEST(an_address_in_use_is_an_error))

@@ -19,7 +19,7 @@ static unsigned int mode_of(int fd)
 	return stat.st_mode & 0777;
 }
 
-static void makes_what_is_missing_and_opens_what_is_there(void **state)
+static void creates_missing_directories_and_opens_existing_ones(void **state)
 {
 	struct scratch scratch = scratch_make();
 	char path[128];
@@ -42,7 +42,7 @@ static void makes_what_is_missing_and_opens_what_is_there(void **state)
 	scratch_remove(&scratch);
 }
 
-static void says_what_is_in_the_way(void **state)
+static void an_error_names_the_obstacle(void **state)
 {
 	static char long_path[PATH_MAX + 1];
 	struct scratch scratch = scratch_make();
@@ -68,4 +68,5 @@ static void says_what_is_in_the_way(void **state)
 	scratch_remove(&scratch);
 }
 
-RUN_TESTS(TEST(makes_what_is_missing_and_opens_what_is_there), TEST(says_what_is_in_the_way))
+RUN_TESTS(TEST(creates_missing_directories_and_opens_existing_ones),
+	  TEST(an_error_names_the_obstacle))

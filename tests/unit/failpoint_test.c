@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What becomes of a process that is armed so and visits the failpoint that often. */
+/* The wait status of a process that arms the failpoints and visits one `visits` times. */
 static int status_after(const char *text, enum failpoint point, int visits)
 {
 	pid_t child = fork();
@@ -30,7 +30,8 @@ static int status_after(const char *text, enum failpoint point, int visits)
 		assert_int_equal(kill(child, SIGCONT), 0);
 		assert_int_equal(waitpid(child, &last, 0), child);
 		assert_true(WIFEXITED(last));
-		assert_int_equal(WEXITSTATUS(last), visits); /* it went on, and stopped once */
+		assert_int_equal(WEXITSTATUS(last),
+				 visits); /* it continued, and stopped only once */
 	}
 	return status;
 }
@@ -58,7 +59,7 @@ static void does_nothing_unless_it_is_armed(void **state)
 	assert_true(passed(status_after("in-copy=kill", FAILPOINT_AFTER_COPY, 3)));
 }
 
-static void kills_at_the_visit_it_was_told(void **state)
+static void kills_at_the_configured_visit(void **state)
 {
 	(void)state;
 	assert_true(killed(status_after("in-copy=kill", FAILPOINT_IN_COPY, 1)));
@@ -66,7 +67,7 @@ static void kills_at_the_visit_it_was_told(void **state)
 	assert_true(killed(status_after("in-copy=kill:3", FAILPOINT_IN_COPY, 3)));
 }
 
-static void stops_once_and_goes_on_when_it_is_woken(void **state)
+static void stops_once_and_continues_after_sigcont(void **state)
 {
 	(void)state;
 	assert_true(stopped(status_after("after-fence=stop", FAILPOINT_AFTER_FENCE, 4)));
@@ -83,7 +84,7 @@ static void several_are_armed_at_once(void **state)
 	assert_true(killed(status_after(text, FAILPOINT_AFTER_COMMIT, 1)));
 }
 
-static void says_what_is_wrong_with_a_setting(void **state)
+static void an_error_names_what_is_wrong_with_the_setting(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -92,10 +93,10 @@ static void says_what_is_wrong_with_a_setting(void **state)
 		{ "at-report=kill", "the ingester has no failpoint \"at-report\"" },
 		{ "in-copy", "can kill or stop, but not \"\"" },
 		{ "in-copy=none", "can kill or stop, but not \"none\"" },
-		{ "in-copy=kill:0", "from 1 on, not \"0\"" },
-		{ "in-copy=kill:", "from 1 on, not \"\"" },
-		{ "in-copy=kill:1s", "from 1 on, not \"1s\"" },
-		{ "after-copy=kill,after-copy=stop", "\"after-copy\" is given twice" },
+		{ "in-copy=kill:0", "a number from 1, not \"0\"" },
+		{ "in-copy=kill:", "a number from 1, not \"\"" },
+		{ "in-copy=kill:1s", "a number from 1, not \"1s\"" },
+		{ "after-copy=kill,after-copy=stop", "\"after-copy\" is set twice" },
 		{ ",", "has no failpoint \"\"" },
 	};
 
@@ -111,7 +112,7 @@ static void says_what_is_wrong_with_a_setting(void **state)
 	}
 }
 
-static void each_has_a_name_of_its_own_and_a_place(void **state)
+static void each_has_a_unique_name_and_a_description(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < FAILPOINT_COUNT; i++) {
@@ -122,6 +123,7 @@ static void each_has_a_name_of_its_own_and_a_place(void **state)
 	}
 }
 
-RUN_TESTS(TEST(does_nothing_unless_it_is_armed), TEST(kills_at_the_visit_it_was_told),
-	  TEST(stops_once_and_goes_on_when_it_is_woken), TEST(several_are_armed_at_once),
-	  TEST(each_has_a_name_of_its_own_and_a_place), TEST(says_what_is_wrong_with_a_setting))
+RUN_TESTS(TEST(does_nothing_unless_it_is_armed), TEST(kills_at_the_configured_visit),
+	  TEST(stops_once_and_continues_after_sigcont), TEST(several_are_armed_at_once),
+	  TEST(each_has_a_unique_name_and_a_description),
+	  TEST(an_error_names_what_is_wrong_with_the_setting))

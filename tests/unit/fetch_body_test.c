@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is sent with a body: POST, and PUT of what is read while it is sent.
+ * Requests with a body: POST, and PUT of a source that is read while it is sent.
  */
 #include "fetch_stand.h"
 
@@ -15,14 +15,14 @@ static void echo(void *service, const struct http_request *req, struct http_resp
 	res->body = is_refused ? STR("refused") : str_copy(req->arena, req->body);
 }
 
-/* What a PUT below /store/ took: of its own, for one that was broken off may still be read when the
- * next one comes. */
+/* A PUT below /store/. Each has its own, because an aborted one may still be in progress when the
+ * next one arrives. */
 struct upload {
 	uint64_t bytes;
 	bool is_whole;
 };
 
-/* The uploads that ended, and the last of them. */
+/* The number of uploads that ended, and the last one. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -111,7 +111,7 @@ static const struct http_route routes[] = {
 	{ .method = "POST", .path = "/echo", .handle = echo, .body_max = 4 << 20 },
 };
 
-static void posts_a_body_and_keeps_the_answer_whatever_its_status(void **state)
+static void posts_a_body_and_keeps_the_response_whatever_its_status(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -134,7 +134,7 @@ static void posts_a_body_and_keeps_the_answer_whatever_its_status(void **state)
 	assert_true(status == 200 && kept.len == 0);
 }
 
-static void posts_to_a_server_that_was_started_anew(void **state)
+static void posts_to_a_restarted_server(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct http_options options = { .routes = routes, .route_count = ARRAY_LEN(routes) };
@@ -166,7 +166,7 @@ static void posts_to_a_server_that_was_started_anew(void **state)
 
 struct given {
 	uint64_t fails_at; /* 0: never */
-	uint64_t most;     /* the highest place that was asked for */
+	uint64_t most;     /* the highest offset that was read */
 };
 
 static bool give_bytes(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
@@ -183,7 +183,7 @@ static bool give_bytes(void *self, uint64_t at, char *to, size_t len, size_t *re
 	return true;
 }
 
-/* The source gives more than its size only if it is asked for more. */
+/* Fails if it is read beyond its size. */
 static bool give_within(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
 			struct err *err)
 {
@@ -212,7 +212,7 @@ static void puts_a_body_as_it_is_read(void **state)
 	assert_int_equal(upload.bytes, LONG);
 }
 
-static void nothing_is_sent_of_what_is_refused_by_its_headers(void **state)
+static void the_body_is_not_sent_if_the_headers_are_rejected(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -233,7 +233,7 @@ static void nothing_is_sent_of_what_is_refused_by_its_headers(void **state)
 	}
 }
 
-static void what_the_source_cannot_give_breaks_the_upload_off(void **state)
+static void an_error_of_the_source_aborts_the_upload(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -254,7 +254,7 @@ static void what_the_source_cannot_give_breaks_the_upload_off(void **state)
 }
 
 RUN_WITH_SERVER(&(struct http_options){ OWN_ROUTES(routes) },
-		TEST(posts_a_body_and_keeps_the_answer_whatever_its_status),
-		TEST(posts_to_a_server_that_was_started_anew), TEST(puts_a_body_as_it_is_read),
-		TEST(nothing_is_sent_of_what_is_refused_by_its_headers),
-		TEST(what_the_source_cannot_give_breaks_the_upload_off))
+		TEST(posts_a_body_and_keeps_the_response_whatever_its_status),
+		TEST(posts_to_a_restarted_server), TEST(puts_a_body_as_it_is_read),
+		TEST(the_body_is_not_sent_if_the_headers_are_rejected),
+		TEST(an_error_of_the_source_aborts_the_upload))

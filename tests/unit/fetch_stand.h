@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fetch_stand - what is fetched from a server of our own.
+ * fetch_stand - helpers for tests that fetch from an HTTP server in the same process.
  *
  *     struct fetch fetch = fetch_of(&arena, "/long", &kept);
  */
@@ -20,7 +20,7 @@ static inline bool keep(void *self, str piece, struct err *err)
 	return kept->len < 1000000 || err_set(err, ERR_LIMIT, "never");
 }
 
-/* What comes is kept in `kept`. */
+/* The response body is appended to `kept`. */
 static inline struct fetch fetch_of(struct arena *arena, const char *path, struct buf *kept)
 {
 	*kept = (struct buf){ .arena = arena };

@@ -16,7 +16,7 @@ static void give(void *service, const struct http_request *req, struct http_resp
 	res->body = (str){ bytes, LONG };
 }
 
-static void tell(void *service, const struct http_request *req, struct http_response *res)
+static void echo_target(void *service, const struct http_request *req, struct http_response *res)
 {
 	(void)service;
 	res->body = str_format(req->arena, STR_FMT "|" STR_FMT, STR_ARG(req->path),
@@ -28,7 +28,7 @@ static void send_on(void *service, const struct http_request *req, struct http_r
 	static struct http_param header = { { "Location", 8 }, { NULL, 0 } };
 
 	(void)service;
-	header.value = STR("/tell/there");
+	header.value = STR("/target/there");
 	res->status = 302;
 	res->headers = &header;
 	res->header_count = 1;
@@ -49,12 +49,12 @@ static void send_in_circles(void *service, const struct http_request *req,
 
 static const struct http_route routes[] = {
 	{ .method = "GET", .path = "/long", .handle = give },
-	{ .method = "GET", .path = "/tell/", .handle = tell },
+	{ .method = "GET", .path = "/target/", .handle = echo_target },
 	{ .method = "GET", .path = "/on", .handle = send_on },
 	{ .method = "GET", .path = "/circle", .handle = send_in_circles },
 };
 
-static void gives_the_body_away_in_pieces(void **state)
+static void delivers_the_body_in_pieces(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -68,12 +68,12 @@ static void gives_the_body_away_in_pieces(void **state)
 	assert_int_equal(kept.len, LONG);
 }
 
-static void a_path_and_a_header_come_as_they_were_given(void **state)
+static void path_and_header_are_sent_unchanged(void **state)
 {
 	static const char *const headers[] = { "X-Greeting: good day" };
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
-	struct fetch fetch = fetch_of(&arena, "/tell/a/../%23b", &kept);
+	struct fetch fetch = fetch_of(&arena, "/target/a/../%23b", &kept);
 	int status = 0;
 	struct err err;
 
@@ -81,10 +81,10 @@ static void a_path_and_a_header_come_as_they_were_given(void **state)
 	fetch.headers = headers;
 	fetch.header_count = 1;
 	assert_true(fetch_get(&fetch, &status, &err));
-	assert_true(str_eq(buf_bytes(&kept), STR("/tell/a/../#b|good day")));
+	assert_true(str_eq(buf_bytes(&kept), STR("/target/a/../#b|good day")));
 }
 
-static void redirections_are_followed_and_have_an_end(void **state)
+static void redirects_are_followed_up_to_a_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -94,13 +94,13 @@ static void redirections_are_followed_and_have_an_end(void **state)
 
 	(void)state;
 	assert_true(fetch_get(&fetch, &status, &err));
-	assert_true(str_eq(buf_bytes(&kept), STR("/tell/there|")));
+	assert_true(str_eq(buf_bytes(&kept), STR("/target/there|")));
 	fetch = fetch_of(&arena, "/circle", &kept);
 	assert_false(fetch_get(&fetch, &status, &err));
 	assert_int_equal(err.code, ERR_IO);
 }
 
-static void a_refusal_is_its_status_alone(void **state)
+static void an_error_response_is_only_its_status(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -121,7 +121,7 @@ static bool refuse(void *self, str piece, struct err *err)
 	return err_set(err, ERR_INVALID, "no room");
 }
 
-static void a_body_that_is_too_long_or_not_wanted_is_an_error(void **state)
+static void a_body_that_is_too_long_or_rejected_is_an_error(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf kept;
@@ -142,7 +142,7 @@ static void a_body_that_is_too_long_or_not_wanted_is_an_error(void **state)
 	assert_int_equal(status, -1);
 }
 
-/* A socket that listens and never answers. */
+/* A socket that listens and never responds. */
 static int silence(char *url, size_t cap)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -164,7 +164,7 @@ static void *ask_to_stop(void *stop_flag)
 	return NULL;
 }
 
-static void silence_ends_by_the_clock_or_by_a_stop(void **state)
+static void silence_ends_at_a_timeout_or_a_cancellation(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct stop stop_flag = { .fd = -1 };
@@ -178,7 +178,7 @@ static void silence_ends_by_the_clock_or_by_a_stop(void **state)
 	struct err err;
 
 	(void)state;
-	(void)fd; /* only to close it */
+	(void)fd; /* closed at the end of the scope */
 	fetch.url = url;
 	fetch.timeout_ms = 300;
 	assert_false(fetch_get(&fetch, &status, &err));
@@ -197,7 +197,7 @@ static void silence_ends_by_the_clock_or_by_a_stop(void **state)
 	stop_close(&stop_flag);
 }
 
-static void other_schemes_are_refused(void **state)
+static void other_schemes_are_rejected(void **state)
 {
 	static const char *const urls[] = { "file:///etc/passwd", "ftp://127.0.0.1/", "", "::" };
 	AUTO_ARENA arena = { 0 };
@@ -215,9 +215,9 @@ static void other_schemes_are_refused(void **state)
 	}
 }
 
-RUN_WITH_SERVER(&(struct http_options){ OWN_ROUTES(routes) }, TEST(gives_the_body_away_in_pieces),
-		TEST(a_path_and_a_header_come_as_they_were_given),
-		TEST(redirections_are_followed_and_have_an_end),
-		TEST(a_refusal_is_its_status_alone),
-		TEST(a_body_that_is_too_long_or_not_wanted_is_an_error),
-		TEST(silence_ends_by_the_clock_or_by_a_stop), TEST(other_schemes_are_refused))
+RUN_WITH_SERVER(&(struct http_options){ OWN_ROUTES(routes) }, TEST(delivers_the_body_in_pieces),
+		TEST(path_and_header_are_sent_unchanged),
+		TEST(redirects_are_followed_up_to_a_limit),
+		TEST(an_error_response_is_only_its_status),
+		TEST(a_body_that_is_too_long_or_rejected_is_an_error),
+		TEST(silence_ends_at_a_timeout_or_a_cancellation), TEST(other_schemes_are_rejected))

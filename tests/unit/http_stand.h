@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * http_stand - what a socket hears from a server of our own.
+ * http_stand - helpers for tests that send requests to an HTTP server in the same process.
  *
- *     str answer = ask(&arena, "GET /greet?name=you", "", (str){ 0 });
- *     assert_status(answer, "200");
+ *     str response = request(&arena, "GET /greet?name=you", "", (str){ 0 });
+ *     assert_status(response, "200");
  *
- *     RUN_WITH_SERVER(IMPATIENT(routes), TEST(...), TEST(...))
+ *     RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(...), TEST(...))
  */
 #pragma once
 
@@ -42,25 +42,25 @@ static inline void refuse(void *service, const struct http_request *req, const c
 	res->body = str_format(req->arena, "refused: %s", why);
 }
 
-/* It has eight places, and little patience. */
-#define IMPATIENT(list)                                                                  \
+/* Eight connections and short timeouts. */
+#define WITH_SHORT_TIMEOUTS(list)                                                        \
 	&(struct http_options)                                                           \
 	{                                                                                \
 		OWN_ROUTES(list), .refuse = refuse, .connections = 8, .receive_ms = 400, \
 				  .send_ms = 500                                         \
 	}
 
-static inline str hear(struct arena *arena, int fd)
+static inline str receive_all(struct arena *arena, int fd)
 {
-	struct buf heard = { .arena = arena };
+	struct buf received = { .arena = arena };
 	ssize_t n;
 
-	while ((n = recv(fd, buf_reserve(&heard, 4096), 4096, 0)) > 0)
-		heard.len += (size_t)n;
-	return buf_bytes(&heard);
+	while ((n = recv(fd, buf_reserve(&received, 4096), 4096, 0)) > 0)
+		received.len += (size_t)n;
+	return buf_bytes(&received);
 }
 
-static inline int dial(void)
+static inline int connect_to_server(void)
 {
 	char address[64];
 	struct err err;
@@ -71,24 +71,24 @@ static inline int dial(void)
 	return fd;
 }
 
-static inline void say(int fd, str text)
+static inline void send_text(int fd, str text)
 {
 	assert_int_equal(send(fd, text.ptr, text.len, MSG_NOSIGNAL), text.len);
 }
 
-static inline str ask(struct arena *arena, const char *line, const char *headers, str body)
+static inline str request(struct arena *arena, const char *line, const char *headers, str body)
 {
-	AUTO_FD fd = dial();
+	AUTO_FD fd = connect_to_server();
 
-	say(fd, str_format(arena, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n", line,
-			   headers));
+	send_text(fd, str_format(arena, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n",
+				 line, headers));
 	if (body.len)
-		say(fd, body);
-	return hear(arena, fd);
+		send_text(fd, body);
+	return receive_all(arena, fd);
 }
 
-static inline void assert_status(str answer, const char *status)
+static inline void assert_status(str response, const char *status)
 {
-	assert_true(answer.len > 12);
-	assert_memory_equal(answer.ptr + 9, status, 3);
+	assert_true(response.len > 12);
+	assert_memory_equal(response.ptr + 9, status, 3);
 }

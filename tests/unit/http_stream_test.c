@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bodies that a handler takes in pieces, as they come.
+ * Bodies that a handler receives in pieces.
  */
 #include "http_stand.h"
 
-/* What a streamed body did: its bytes, and how often it ended. */
+/* What the callbacks of the stream received: bytes, and number of calls. */
 static struct {
 	size_t bytes;
 	int begun, handled;
@@ -68,7 +68,7 @@ static const struct http_route routes[] = {
 	  .stream = &upload_stream },
 };
 
-/* The end comes after the answer: wait for it. */
+/* end() is called after the response was sent: wait for it. */
 static void assert_ended(int times)
 {
 	for (int tries = 0; upload.ended < times && tries < 500; tries++)
@@ -76,72 +76,73 @@ static void assert_ended(int times)
 	assert_int_equal(upload.ended, times);
 }
 
-static void a_streamed_body_is_taken_in_pieces(void **state)
+static void a_streamed_body_is_received_in_pieces(void **state)
 {
 	enum { LEN = 3 << 20 };
 	AUTO_ARENA arena = { 0 };
 	char *text = arena_array(&arena, char, LEN);
 	int ended = upload.ended, handled = upload.handled;
-	str answer;
+	str response;
 
 	(void)state;
 	memset(text, 'x', LEN);
-	answer = ask(&arena, "PUT /upload", "Content-Length: 3145728\r\n", (str){ text, LEN });
-	assert_status(answer, "201");
-	assert_true(str_ends_with(answer, STR("took 3145728")));
-	answer = ask(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
-		     STR("3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"));
-	assert_status(answer, "201");
-	assert_true(str_ends_with(answer, STR("took 7")));
+	response =
+		request(&arena, "PUT /upload", "Content-Length: 3145728\r\n", (str){ text, LEN });
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 3145728")));
+	response = request(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
+			   STR("3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"));
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 7")));
 	assert_ended(ended + 2);
 	assert_int_equal(upload.handled, handled + 2);
 }
 
-static void a_stream_says_no_before_the_body_is_asked_for(void **state)
+static void begin_can_reject_before_the_body_is_sent(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int begun = upload.begun;
-	str answer = ask(&arena, "PUT /upload",
-			 "Content-Length: 1000000\r\nExpect: 100-continue\r\nX-Want: no\r\n",
-			 (str){ 0 });
+	str response = request(&arena, "PUT /upload",
+			       "Content-Length: 1000000\r\nExpect: 100-continue\r\nX-Want: no\r\n",
+			       (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "409");
-	assert_true(str_find(answer, STR("100 Continue")) == SIZE_MAX);
-	assert_true(str_ends_with(answer, STR("have it")));
+	assert_status(response, "409");
+	assert_true(str_find(response, STR("100 Continue")) == SIZE_MAX);
+	assert_true(str_ends_with(response, STR("have it")));
 	assert_int_equal(upload.begun, begun);
 }
 
-static void a_stream_that_says_yes_asks_for_the_body(void **state)
+static void begin_can_accept_and_the_client_gets_a_100(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	AUTO_FD fd = dial();
-	char heard[64];
-	str answer;
+	AUTO_FD fd = connect_to_server();
+	char received[64];
+	str response;
 
 	(void)state;
-	say(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-		    "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n"));
+	send_text(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			  "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n"));
 
-	ssize_t n = recv(fd, heard, sizeof(heard), 0);
+	ssize_t n = recv(fd, received, sizeof(received), 0);
 
 	assert_true(n > 0);
-	assert_true(str_eq((str){ heard, (size_t)n }, STR("HTTP/1.1 100 Continue\r\n\r\n")));
-	say(fd, STR("hello"));
-	answer = hear(&arena, fd);
-	assert_status(answer, "201");
-	assert_true(str_ends_with(answer, STR("took 5")));
+	assert_true(str_eq((str){ received, (size_t)n }, STR("HTTP/1.1 100 Continue\r\n\r\n")));
+	send_text(fd, STR("hello"));
+	response = receive_all(&arena, fd);
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 5")));
 }
 
-static void a_stream_says_no_to_a_piece(void **state)
+static void a_stream_can_reject_a_piece(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int ended = upload.ended, handled = upload.handled;
-	str answer = ask(&arena, "PUT /upload", "Content-Length: 6\r\n", STR("hello!"));
+	str response = request(&arena, "PUT /upload", "Content-Length: 6\r\n", STR("hello!"));
 
 	(void)state;
-	assert_status(answer, "400");
-	assert_true(str_ends_with(answer, STR("no exclamations")));
+	assert_status(response, "400");
+	assert_true(str_ends_with(response, STR("no exclamations")));
 	assert_ended(ended + 1);
 	assert_int_equal(upload.handled, handled);
 }
@@ -154,59 +155,59 @@ static void a_streamed_body_has_a_limit(void **state)
 	int ended = upload.ended, handled = upload.handled;
 
 	(void)state;
-	assert_status(ask(&arena, "PUT /upload",
-			  "Content-Length: 4194305\r\nExpect: 100-continue\r\n", (str){ 0 }),
+	assert_status(request(&arena, "PUT /upload",
+			      "Content-Length: 4194305\r\nExpect: 100-continue\r\n", (str){ 0 }),
 		      "413");
 	memset(text, 'x', 8 + UPLOAD_MAX + EXTRA);
 	memcpy(text, "400064\r\n", 8);
 	memcpy(text + 8 + UPLOAD_MAX + EXTRA, "\r\n0\r\n\r\n", 7);
-	assert_status(ask(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
-			  (str){ text, 8 + UPLOAD_MAX + EXTRA + 7 }),
+	assert_status(request(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
+			      (str){ text, 8 + UPLOAD_MAX + EXTRA + 7 }),
 		      "413");
 	assert_ended(ended + 1);
 	assert_int_equal(upload.handled, handled);
 }
 
-/* One that stops sending, one that goes away: neither is answered, both are ended. */
-static void a_stream_that_breaks_off_is_ended(void **state)
+/* A client that stops sending and one that disconnects: no response, but end() is called. */
+static void an_aborted_stream_is_ended(void **state)
 {
 	int ended = upload.ended, handled = upload.handled;
 	int64_t cut = metric_get(&http_timeouts_total);
 	AUTO_ARENA arena = { 0 };
-	AUTO_FD stalls = dial();
+	AUTO_FD stalls = connect_to_server();
 	AUTO_FD leaves = -1;
 	str head = STR("PUT /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
 
 	(void)state;
-	say(stalls, head);
-	assert_int_equal(hear(&arena, stalls).len, 0);
+	send_text(stalls, head);
+	assert_int_equal(receive_all(&arena, stalls).len, 0);
 	assert_ended(ended + 1);
 	assert_int_equal(metric_get(&http_timeouts_total), cut + 1);
-	leaves = dial();
-	say(leaves, head);
+	leaves = connect_to_server();
+	send_text(leaves, head);
 	close(fd_take(&leaves));
 	assert_ended(ended + 2);
 	assert_int_equal(upload.handled, handled);
 }
 
-/* The server's requests may take a second; this one takes longer, and never stalls. */
+/* Longer than the timeout of a request, but it never stalls. */
 static void a_streamed_body_may_take_longer_than_a_request(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	AUTO_FD fd = dial();
+	AUTO_FD fd = connect_to_server();
 
 	(void)state;
-	say(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-		    "Content-Length: 14\r\n\r\n"));
+	send_text(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			  "Content-Length: 14\r\n\r\n"));
 	for (int i = 0; i < 14; i++) {
 		clock_sleep_ms(80);
-		say(fd, STR("."));
+		send_text(fd, STR("."));
 	}
-	assert_status(hear(&arena, fd), "201");
+	assert_status(receive_all(&arena, fd), "201");
 }
 
-RUN_WITH_SERVER(IMPATIENT(routes), TEST(a_streamed_body_is_taken_in_pieces),
-		TEST(a_stream_says_no_before_the_body_is_asked_for),
-		TEST(a_stream_that_says_yes_asks_for_the_body), TEST(a_stream_says_no_to_a_piece),
-		TEST(a_streamed_body_has_a_limit), TEST(a_stream_that_breaks_off_is_ended),
+RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(a_streamed_body_is_received_in_pieces),
+		TEST(begin_can_reject_before_the_body_is_sent),
+		TEST(begin_can_accept_and_the_client_gets_a_100), TEST(a_stream_can_reject_a_piece),
+		TEST(a_streamed_body_has_a_limit), TEST(an_aborted_stream_is_ended),
 		TEST(a_streamed_body_may_take_longer_than_a_request))

@@ -29,62 +29,62 @@ static const struct http_route routes[] = {
 	{ .method = "GET", .path = "/below/", .handle = below },
 };
 
-static void answers_with_decoded_parameters_and_length(void **state)
+static void responds_with_decoded_parameters_and_length(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	str answer = ask(&arena, "GET /greet?x=1&name=a%20b+c", "", (str){ 0 });
+	str response = request(&arena, "GET /greet?x=1&name=a%20b+c", "", (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "200");
-	assert_true(str_ends_with(answer, STR("\r\n\r\nhello a b c")));
-	assert_true(str_find(answer, STR("Content-Length: 11\r\n")) != SIZE_MAX);
-	assert_true(str_find(answer, STR("Content-Type: text/plain; charset=utf-8\r\n")) !=
+	assert_status(response, "200");
+	assert_true(str_ends_with(response, STR("\r\n\r\nhello a b c")));
+	assert_true(str_find(response, STR("Content-Length: 11\r\n")) != SIZE_MAX);
+	assert_true(str_find(response, STR("Content-Type: text/plain; charset=utf-8\r\n")) !=
 		    SIZE_MAX);
-	assert_true(str_find(answer, STR("X-Test: yes\r\n")) != SIZE_MAX);
+	assert_true(str_find(response, STR("X-Test: yes\r\n")) != SIZE_MAX);
 }
 
 static void head_is_get_without_the_body(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	str answer = ask(&arena, "HEAD /greet?name=ab", "", (str){ 0 });
+	str response = request(&arena, "HEAD /greet?name=ab", "", (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "200");
-	assert_true(str_find(answer, STR("Content-Length: 8\r\n")) != SIZE_MAX);
-	assert_true(str_ends_with(answer, STR("\r\n\r\n")));
+	assert_status(response, "200");
+	assert_true(str_find(response, STR("Content-Length: 8\r\n")) != SIZE_MAX);
+	assert_true(str_ends_with(response, STR("\r\n\r\n")));
 }
 
-static void a_path_with_a_slash_takes_all_below(void **state)
+static void a_path_with_a_slash_matches_all_below_it(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	str answer = ask(&arena, "GET /below/a%20b/values", "", (str){ 0 });
+	str response = request(&arena, "GET /below/a%20b/values", "", (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "200");
-	assert_true(str_ends_with(answer, STR("\r\n\r\na b/values")));
+	assert_status(response, "200");
+	assert_true(str_ends_with(response, STR("\r\n\r\na b/values")));
 }
 
-static void the_root_is_itself_alone(void **state)
+static void the_root_matches_only_itself(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 
 	(void)state;
-	assert_status(ask(&arena, "GET /", "", (str){ 0 }), "200");
-	assert_status(ask(&arena, "GET /nowhere", "", (str){ 0 }), "404");
+	assert_status(request(&arena, "GET /", "", (str){ 0 }), "200");
+	assert_status(request(&arena, "GET /nowhere", "", (str){ 0 }), "404");
 }
 
-static void refusals_have_their_status_and_sentence(void **state)
+static void errors_have_a_status_and_a_sentence(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	str answer = ask(&arena, "GET /nowhere", "", (str){ 0 });
+	str response = request(&arena, "GET /nowhere", "", (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "404");
-	assert_true(str_ends_with(answer, STR("refused: there is nothing at this path")));
-	answer = ask(&arena, "DELETE /greet", "", (str){ 0 });
-	assert_status(answer, "405");
-	assert_true(str_find(answer, STR("Allow: GET\r\n")) != SIZE_MAX);
-	assert_status(ask(&arena, "GET /greet?name=%zz", "", (str){ 0 }), "400");
+	assert_status(response, "404");
+	assert_true(str_ends_with(response, STR("refused: nothing is served at this path")));
+	response = request(&arena, "DELETE /greet", "", (str){ 0 });
+	assert_status(response, "405");
+	assert_true(str_find(response, STR("Allow: GET\r\n")) != SIZE_MAX);
+	assert_status(request(&arena, "GET /greet?name=%zz", "", (str){ 0 }), "400");
 }
 
 static void a_url_too_long_is_414(void **state)
@@ -96,63 +96,64 @@ static void a_url_too_long_is_414(void **state)
 	(void)state;
 	memcpy(line, "GET /greet?name=", 16);
 	memset(line + 16, 'a', len - 16 + 4);
-	assert_status(ask(&arena, line, "", (str){ 0 }), "414");
+	assert_status(request(&arena, line, "", (str){ 0 }), "414");
 	line[4 + HTTP_URL_MAX] = 0;
-	assert_status(ask(&arena, line, "", (str){ 0 }), "200");
+	assert_status(request(&arena, line, "", (str){ 0 }), "200");
 }
 
 static void collects_a_body_up_to_its_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	char *text = arena_array(&arena, char, 4000);
-	str answer;
+	str response;
 
 	(void)state;
 	memset(text, 'x', 4000);
-	answer = ask(&arena, "POST /echo", "Content-Length: 1000\r\n", (str){ text, 1000 });
-	assert_status(answer, "201");
-	assert_true(str_find(answer, STR("Content-Length: 1000\r\n")) != SIZE_MAX);
-	assert_status(ask(&arena, "POST /echo", "Content-Length: 1001\r\n", (str){ text, 1001 }),
+	response = request(&arena, "POST /echo", "Content-Length: 1000\r\n", (str){ text, 1000 });
+	assert_status(response, "201");
+	assert_true(str_find(response, STR("Content-Length: 1000\r\n")) != SIZE_MAX);
+	assert_status(
+		request(&arena, "POST /echo", "Content-Length: 1001\r\n", (str){ text, 1001 }),
+		"413");
+	assert_status(request(&arena, "POST /echo",
+			      "Content-Length: 99999999\r\nExpect: 100-continue\r\n", (str){ 0 }),
 		      "413");
-	assert_status(ask(&arena, "POST /echo",
-			  "Content-Length: 99999999\r\nExpect: 100-continue\r\n", (str){ 0 }),
-		      "413");
-	assert_status(ask(&arena, "GET /greet", "Content-Length: 1\r\n", STR("x")), "413");
+	assert_status(request(&arena, "GET /greet", "Content-Length: 1\r\n", STR("x")), "413");
 }
 
 static void a_chunked_body_has_the_same_limit(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	char *text = arena_array(&arena, char, 5 + 1001 + 7);
-	str answer = ask(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
-			 STR("3\r\nabc\r\n0\r\n\r\n"));
+	str response = request(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
+			       STR("3\r\nabc\r\n0\r\n\r\n"));
 
 	(void)state;
-	assert_status(answer, "201");
-	assert_true(str_ends_with(answer, STR("\r\n\r\nabc")));
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("\r\n\r\nabc")));
 	memcpy(text, "3e9\r\n", 5);
 	memset(text + 5, 'x', 1001);
 	memcpy(text + 5 + 1001, "\r\n0\r\n\r\n", 7);
-	assert_status(ask(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
-			  (str){ text, 5 + 1001 + 7 }),
+	assert_status(request(&arena, "POST /echo", "Transfer-Encoding: chunked\r\n",
+			      (str){ text, 5 + 1001 + 7 }),
 		      "413");
 }
 
-static void a_piece_of_a_file_is_a_body(void **state)
+static void a_range_of_a_file_is_a_body(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	str answer = ask(&arena, "GET /digits", "", (str){ 0 });
+	str response = request(&arena, "GET /digits", "", (str){ 0 });
 
 	(void)state;
-	assert_status(answer, "200");
-	assert_true(str_find(answer, STR("Content-Length: 4\r\n")) != SIZE_MAX);
-	assert_true(str_ends_with(answer, STR("\r\n\r\n3456")));
-	answer = ask(&arena, "HEAD /digits", "", (str){ 0 });
-	assert_true(str_find(answer, STR("Content-Length: 4\r\n")) != SIZE_MAX);
-	assert_true(str_ends_with(answer, STR("\r\n\r\n")));
+	assert_status(response, "200");
+	assert_true(str_find(response, STR("Content-Length: 4\r\n")) != SIZE_MAX);
+	assert_true(str_ends_with(response, STR("\r\n\r\n3456")));
+	response = request(&arena, "HEAD /digits", "", (str){ 0 });
+	assert_true(str_find(response, STR("Content-Length: 4\r\n")) != SIZE_MAX);
+	assert_true(str_ends_with(response, STR("\r\n\r\n")));
 }
 
-static void says_what_is_wrong_with_an_address(void **state)
+static void an_error_names_the_malformed_address(void **state)
 {
 	static const char *const rows[] = {
 		"", "7070", "x", "::1:7070", "127.0.0.1:99999", "[::1"
@@ -193,9 +194,9 @@ static void listens_on_every_address_and_ipv6(void **state)
 	}
 }
 
-RUN_WITH_SERVER(IMPATIENT(routes), TEST(answers_with_decoded_parameters_and_length),
-		TEST(head_is_get_without_the_body), TEST(a_path_with_a_slash_takes_all_below),
-		TEST(the_root_is_itself_alone), TEST(refusals_have_their_status_and_sentence),
+RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(responds_with_decoded_parameters_and_length),
+		TEST(head_is_get_without_the_body), TEST(a_path_with_a_slash_matches_all_below_it),
+		TEST(the_root_matches_only_itself), TEST(errors_have_a_status_and_a_sentence),
 		TEST(a_url_too_long_is_414), TEST(collects_a_body_up_to_its_limit),
-		TEST(a_chunked_body_has_the_same_limit), TEST(a_piece_of_a_file_is_a_body),
-		TEST(says_what_is_wrong_with_an_address), TEST(listens_on_every_address_and_ipv6))
+		TEST(a_chunked_body_has_the_same_limit), TEST(a_range_of_a_file_is_a_body),
+		TEST(an_error_names_the_malformed_address), TEST(listens_on_every_address_and_ipv6))

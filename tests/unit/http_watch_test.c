@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Clients that dawdle, leave, or are too many.
+ * Clients that are slow, disconnect, or are too many.
  */
 #include "http_stand.h"
 
 #include <pthread.h>
 
-/* More than sockets hold, so that it is sent only as it is taken. */
+/* More than the socket buffers hold, so that sending waits for the client. */
 enum { LARGE = 4 << 20 };
 
 static void large(void *service, const struct http_request *req, struct http_response *res)
@@ -23,7 +23,7 @@ static void slow(void *service, const struct http_request *req, struct http_resp
 	res->body = STR("slept");
 }
 
-/* How often this handler began, and how often its client had left before 20 s were over. */
+/* How often this handler began, and how often it was cancelled within 20 s. */
 static _Atomic int awaited, abandoned;
 
 static void patient(void *service, const struct http_request *req, struct http_response *res)
@@ -42,15 +42,15 @@ static const struct http_route routes[] = {
 	{ .method = "GET", .path = "/patient", .handle = patient },
 };
 
-static void a_client_that_dawdles_is_cut(void **state)
+static void a_slow_client_is_disconnected(void **state)
 {
-	AUTO_FD fd = dial();
+	AUTO_FD fd = connect_to_server();
 	uint64_t began = clock_monotonic_ns();
 	int64_t cut = metric_get(&http_timeouts_total);
 	ssize_t sent = 1;
 
 	(void)state;
-	/* A byte now and then, for longer than a whole request may take. */
+	/* A byte every 50 ms, for longer than the timeout of a request. */
 	while (sent > 0 && metric_get(&http_timeouts_total) == cut &&
 	       clock_monotonic_ns() - began < 5 * NS_PER_SECOND) {
 		sent = send(fd, "G", 1, MSG_NOSIGNAL);
@@ -60,17 +60,17 @@ static void a_client_that_dawdles_is_cut(void **state)
 	assert_true(clock_monotonic_ns() - began < 2 * NS_PER_SECOND);
 }
 
-/* Its answer's deadline grows with the bytes: a second for each HTTP_SLOWEST_BYTES. */
-static void a_client_that_does_not_take_its_answer_is_cut(void **state)
+/* The deadline of a response is later by a second for each HTTP_SLOWEST_BYTES. */
+static void a_client_that_does_not_read_its_response_is_disconnected(void **state)
 {
-	AUTO_FD fd = dial();
+	AUTO_FD fd = connect_to_server();
 	uint64_t began = clock_monotonic_ns();
 	int64_t cut = metric_get(&http_timeouts_total);
 	char room[65536];
 	ssize_t got, taken = 0;
 
 	(void)state;
-	say(fd, STR("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"));
+	send_text(fd, STR("GET /large HTTP/1.1\r\nHost: x\r\n\r\n"));
 	while (metric_get(&http_timeouts_total) == cut &&
 	       clock_monotonic_ns() - began < 60 * NS_PER_SECOND)
 		clock_sleep_ms(20);
@@ -81,8 +81,8 @@ static void a_client_that_does_not_take_its_answer_is_cut(void **state)
 	assert_true(taken < LARGE);
 }
 
-/* For the sanitizer: what a request had is freed however it ends. */
-static void requests_that_break_off_leave_nothing(void **state)
+/* For the sanitizer: the memory of a request is freed however it ends. */
+static void aborted_requests_leak_no_memory(void **state)
 {
 	static const char *const rows[] = {
 		"GET /greet HTTP/1.1\r\nHost:",
@@ -98,13 +98,13 @@ static void requests_that_break_off_leave_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		AUTO_FD fd = dial();
+		AUTO_FD fd = connect_to_server();
 
-		say(fd, str_from(rows[i]));
+		send_text(fd, str_from(rows[i]));
 		shutdown(fd, SHUT_WR);
-		hear(&arena, fd);
+		receive_all(&arena, fd);
 	}
-	assert_status(ask(&arena, "GET /greet", "", (str){ 0 }), "200");
+	assert_status(request(&arena, "GET /greet", "", (str){ 0 }), "200");
 }
 
 static void a_handler_may_take_longer_than_a_request(void **state)
@@ -112,7 +112,7 @@ static void a_handler_may_take_longer_than_a_request(void **state)
 	AUTO_ARENA arena = { 0 };
 
 	(void)state;
-	assert_true(str_ends_with(ask(&arena, "GET /slow", "", (str){ 0 }), STR("slept")));
+	assert_true(str_ends_with(request(&arena, "GET /slow", "", (str){ 0 }), STR("slept")));
 }
 
 static void wait_for(_Atomic int *count, int expected)
@@ -122,14 +122,14 @@ static void wait_for(_Atomic int *count, int expected)
 	assert_int_equal(*count, expected);
 }
 
-static void a_handler_learns_that_its_client_has_left(void **state)
+static void a_handler_is_cancelled_when_its_client_disconnects(void **state)
 {
 	(void)state;
 	awaited = abandoned = 0;
 	for (int i = 0; i < 3; i++) {
-		AUTO_FD fd = dial();
+		AUTO_FD fd = connect_to_server();
 
-		say(fd, STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
+		send_text(fd, STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
 		wait_for(&awaited, i + 1);
 	}
 	wait_for(&abandoned, 3);
@@ -143,7 +143,7 @@ static void close_all(const int *fds, size_t count)
 		clock_sleep_ms(20);
 }
 
-static void connections_beyond_the_limit_are_refused(void **state)
+static void connections_beyond_the_limit_are_closed(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int64_t before = metric_get(&http_refused_total);
@@ -153,68 +153,68 @@ static void connections_beyond_the_limit_are_refused(void **state)
 	(void)state;
 	awaited = abandoned = 0;
 	for (int i = 0; i < 8; i++) {
-		fds[i] = dial();
-		say(fds[i], STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
+		fds[i] = connect_to_server();
+		send_text(fds[i], STR("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n"));
 		wait_for(&awaited, i + 1);
 	}
-	fds[8] = dial();
+	fds[8] = connect_to_server();
 	assert_int_equal(recv(fds[8], &byte, 1, 0), 0);
 	assert_int_equal(metric_get(&http_refused_total), before + 1);
 	close_all(fds, ARRAY_LEN(fds));
 	wait_for(&abandoned, 8);
-	assert_status(ask(&arena, "GET /greet", "", (str){ 0 }), "200");
+	assert_status(request(&arena, "GET /greet", "", (str){ 0 }), "200");
 }
 
-static void idle_connections_do_not_keep_others_out(void **state)
+static void idle_connections_do_not_lock_out_others(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	int64_t before = metric_get(&http_evictions_total);
-	str answer = { 0 };
+	str response = { 0 };
 	int fds[40];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-		fds[i] = dial();
-		clock_sleep_ms(5); /* all within the time that an idle one may stay */
+		fds[i] = connect_to_server();
+		clock_sleep_ms(5); /* all within the timeout of an idle connection */
 	}
-	/* Places are free again as soon as the threads of those that were cut have ended. */
-	for (int tries = 0; answer.len == 0 && tries < 200; tries++) {
-		AUTO_FD fd = dial();
+	/* Slots are free again when the threads of the closed connections have ended. */
+	for (int tries = 0; response.len == 0 && tries < 200; tries++) {
+		AUTO_FD fd = connect_to_server();
 
-		say(fd, STR("GET /greet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
-		answer = hear(&arena, fd);
+		send_text(fd, STR("GET /greet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+		response = receive_all(&arena, fd);
 	}
-	assert_status(answer, "200");
+	assert_status(response, "200");
 	assert_true(metric_get(&http_evictions_total) > before);
 	close_all(fds, ARRAY_LEN(fds));
 }
 
 static void *ask_slow(void *arena)
 {
-	static str answer;
+	static str response;
 
-	answer = ask(arena, "GET /slow", "", (str){ 0 });
-	return &answer;
+	response = request(arena, "GET /slow", "", (str){ 0 });
+	return &response;
 }
 
-static void a_stop_lets_requests_end(void **state)
+static void a_shutdown_waits_for_requests(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	pthread_t asker;
-	void *answer;
+	void *response;
 
 	(void)state;
 	pthread_create(&asker, NULL, ask_slow, &arena);
 	clock_sleep_ms(200);
 	http_stop(&server);
-	pthread_join(asker, &answer);
-	assert_true(str_ends_with(*(str *)answer, STR("slept")));
+	pthread_join(asker, &response);
+	assert_true(str_ends_with(*(str *)response, STR("slept")));
 }
 
-RUN_WITH_SERVER(IMPATIENT(routes), TEST(a_client_that_dawdles_is_cut),
-		TEST(a_client_that_does_not_take_its_answer_is_cut),
-		TEST(requests_that_break_off_leave_nothing),
+RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(a_slow_client_is_disconnected),
+		TEST(a_client_that_does_not_read_its_response_is_disconnected),
+		TEST(aborted_requests_leak_no_memory),
 		TEST(a_handler_may_take_longer_than_a_request),
-		TEST(a_handler_learns_that_its_client_has_left),
-		TEST(connections_beyond_the_limit_are_refused),
-		TEST(idle_connections_do_not_keep_others_out), TEST(a_stop_lets_requests_end))
+		TEST(a_handler_is_cancelled_when_its_client_disconnects),
+		TEST(connections_beyond_the_limit_are_closed),
+		TEST(idle_connections_do_not_lock_out_others), TEST(a_shutdown_waits_for_requests))

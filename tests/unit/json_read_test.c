@@ -2,7 +2,7 @@
 #include "chassis/json_read.h"
 #include "test.h"
 
-static void reads_the_texts_of_a_list(void **state)
+static void reads_the_strings_of_a_list(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	str *texts = NULL;
@@ -20,7 +20,7 @@ static void reads_the_texts_of_a_list(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void says_what_is_wrong(void **state)
+static void an_error_names_the_fault(void **state)
 {
 	static const struct {
 		const char *text;
@@ -79,7 +79,7 @@ static void reads_the_numbers_of_an_object_in_an_object(void **state)
 	assert_false(json_read_counts(STR("<html>"), "d", "g", 1, &arena, &counts, &count, &err));
 }
 
-static void reads_numbers_under_texts(void **state)
+static void reads_lists_of_numbers_with_a_string(void **state)
 {
 	static const struct json_numbers_shape shape = {
 		.list = "l", .text = "t", .numbers = "n", .list_max = 2, .numbers_max = 3
@@ -113,5 +113,6 @@ static void reads_numbers_under_texts(void **state)
 					       &err));
 }
 
-RUN_TESTS(TEST(reads_the_texts_of_a_list), TEST(says_what_is_wrong),
-	  TEST(reads_the_numbers_of_an_object_in_an_object), TEST(reads_numbers_under_texts))
+RUN_TESTS(TEST(reads_the_strings_of_a_list), TEST(an_error_names_the_fault),
+	  TEST(reads_the_numbers_of_an_object_in_an_object),
+	  TEST(reads_lists_of_numbers_with_a_string))

@@ -14,7 +14,7 @@ static str written_str(struct arena *arena, str value)
 	return buf_bytes(&out);
 }
 
-static void puts_commas_where_they_belong(void **state)
+static void inserts_commas(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
@@ -67,7 +67,7 @@ static void escapes_text(void **state)
 		assert_true(str_eq(written_str(&arena, rows[i].in), rows[i].out));
 }
 
-static void a_refusal_looks_as_prometheus_has_it(void **state)
+static void an_error_has_the_format_of_prometheus(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct http_response res = { 0 };
@@ -79,5 +79,4 @@ static void a_refusal_looks_as_prometheus_has_it(void **state)
 					 "\"error\":\"step: \\\"x\\\" is no duration\"}\n")));
 }
 
-RUN_TESTS(TEST(puts_commas_where_they_belong), TEST(escapes_text),
-	  TEST(a_refusal_looks_as_prometheus_has_it))
+RUN_TESTS(TEST(inserts_commas), TEST(escapes_text), TEST(an_error_has_the_format_of_prometheus))

@@ -9,16 +9,16 @@
 enum { MOCK_HEARTBEAT = 12 }; /* ApiKey */
 enum { PARTITIONS = 4, TRIES = 300, TRY_MS = 100 };
 
-/* The mock waits 3 s for the first members of a group, and for all of them to come again a second
- * less than this. */
+/* The mock waits 3 s for the first members of a group, and this time minus a second for all members
+ * to rejoin. */
 enum { SESSION_MS = 3000 };
 
-/* Where it wants to begin, and what became of it. */
+/* Start offsets, and what the consumer received. */
 struct owner {
 	int64_t begin[PARTITIONS]; /* an offset, or KAFKA_FROM_BEGINNING */
-	size_t assigned, revoked;  /* times */
-	size_t count;              /* partitions that are its own */
-	size_t read[PARTITIONS];   /* records since it was assigned last */
+	size_t assigned, revoked;  /* number of calls */
+	size_t count;              /* assigned partitions */
+	size_t read[PARTITIONS];   /* records since the last assignment */
 	int64_t first[PARTITIONS]; /* offset of the first of them */
 };
 
@@ -61,7 +61,7 @@ static void open_consumer(struct kafka_consumer *consumer, const struct mock_kaf
 					&err));
 }
 
-/* `count` records into each partition. */
+/* Produce `count` records to each partition. */
 static void fill(const struct mock_kafka *mock, int count)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -80,7 +80,7 @@ static void fill(const struct mock_kafka *mock, int count)
 	rd_kafka_destroy(producer);
 }
 
-/* One step; true where a partition was found out of range. */
+/* Poll once; true if a partition is out of range. */
 static bool step(struct kafka_consumer *consumer, struct owner *owner)
 {
 	struct kafka_record record;
@@ -111,7 +111,7 @@ static void read_until(struct kafka_consumer *consumer, struct owner *owner, siz
 	assert_int_equal(read_of_all(owner), records);
 }
 
-static void begins_where_its_owner_says_and_again_when_asked_to(void **state)
+static void starts_and_restarts_at_the_offsets_of_the_caller(void **state)
 {
 	struct owner owner = { .begin = { KAFKA_FROM_BEGINNING, 2, 0, 5 } };
 	struct kafka_consumer consumer = { 0 };
@@ -138,7 +138,7 @@ static void begins_where_its_owner_says_and_again_when_asked_to(void **state)
 	mock_kafka_close(&mock);
 }
 
-static void what_was_paused_is_read_when_it_begins_again(void **state)
+static void a_restart_resumes_paused_partitions(void **state)
 {
 	struct owner owner = { 0 };
 	struct kafka_consumer consumer = { 0 };
@@ -163,8 +163,8 @@ static void what_was_paused_is_read_when_it_begins_again(void **state)
 	mock_kafka_close(&mock);
 }
 
-/* As when another member comes or goes: all is taken from us, and given again. */
-static void what_was_paused_is_read_when_it_is_assigned_again(void **state)
+/* As when a member joins or leaves: all partitions are revoked and assigned again. */
+static void a_new_assignment_resumes_paused_partitions(void **state)
 {
 	struct owner owner = { 0 };
 	struct kafka_consumer consumer = { 0 };
@@ -188,8 +188,8 @@ static void what_was_paused_is_read_when_it_is_assigned_again(void **state)
 	mock_kafka_close(&mock);
 }
 
-/* A partition that is out of range is read no more, so that seeking in it fails. */
-static void a_seek_that_fails_leaves_the_group_and_joins_it_again(void **state)
+/* librdkafka no longer reads a partition that is out of range, so a seek in it fails. */
+static void a_failed_seek_rejoins_the_group(void **state)
 {
 	struct owner owner = { .begin = { 0, 1000, 0, 0 } };
 	struct kafka_consumer consumer = { 0 };
@@ -215,7 +215,7 @@ static void a_seek_that_fails_leaves_the_group_and_joins_it_again(void **state)
 	mock_kafka_close(&mock);
 }
 
-static void closing_does_not_wait_for_a_kafka_that_is_away(void **state)
+static void closing_does_not_wait_for_an_unreachable_kafka(void **state)
 {
 	struct owner owner = { 0 };
 	struct kafka_consumer consumer = { 0 };
@@ -237,8 +237,8 @@ static void closing_does_not_wait_for_a_kafka_that_is_away(void **state)
 	mock_kafka_close(&mock);
 }
 
-/* Closed with records that were fetched and never read. */
-static void closes_with_messages_that_nobody_has_read(void **state)
+/* Closed with records that were fetched but not read. */
+static void closes_with_unread_messages(void **state)
 {
 	struct owner owner = { 0 };
 	struct kafka_consumer consumer = { 0 };
@@ -257,9 +257,9 @@ static void closes_with_messages_that_nobody_has_read(void **state)
 	mock_kafka_close(&mock);
 }
 
-RUN_SIDE_BY_SIDE(TEST(begins_where_its_owner_says_and_again_when_asked_to),
-		 TEST(what_was_paused_is_read_when_it_begins_again),
-		 TEST(what_was_paused_is_read_when_it_is_assigned_again),
-		 TEST(a_seek_that_fails_leaves_the_group_and_joins_it_again),
-		 TEST(closing_does_not_wait_for_a_kafka_that_is_away),
-		 TEST(closes_with_messages_that_nobody_has_read))
+RUN_SIDE_BY_SIDE(TEST(starts_and_restarts_at_the_offsets_of_the_caller),
+		 TEST(a_restart_resumes_paused_partitions),
+		 TEST(a_new_assignment_resumes_paused_partitions),
+		 TEST(a_failed_seek_rejoins_the_group),
+		 TEST(closing_does_not_wait_for_an_unreachable_kafka),
+		 TEST(closes_with_unread_messages))

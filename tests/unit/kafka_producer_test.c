@@ -42,7 +42,7 @@ static const struct kafka_message message = { .key = { "host", 4 },
 					      .header_count = 1,
 					      .token = 40 };
 
-static void reports_a_delivery_once_and_kafka_has_key_value_and_headers(void **state)
+static void reports_a_delivery_once_with_key_value_and_headers(void **state)
 {
 	struct kafka_producer producer = { 0 };
 	struct mock_kafka mock;
@@ -77,7 +77,7 @@ static void reports_a_delivery_once_and_kafka_has_key_value_and_headers(void **s
 	mock_kafka_close(&mock);
 }
 
-static void tells_a_refused_message_from_a_failed_one(void **state)
+static void distinguishes_rejected_from_failed_messages(void **state)
 {
 	struct kafka_producer producer = { 0 };
 	struct mock_kafka mock;
@@ -101,7 +101,7 @@ static void tells_a_refused_message_from_a_failed_one(void **state)
 	mock_kafka_close(&mock);
 }
 
-static void a_full_queue_is_a_limit_and_what_can_never_fit_is_invalid(void **state)
+static void a_full_queue_is_a_limit_and_a_message_larger_than_it_is_invalid(void **state)
 {
 	struct kafka_producer producer = { 0 };
 	struct fates fates = { 0 };
@@ -129,7 +129,7 @@ static void a_full_queue_is_a_limit_and_what_can_never_fit_is_invalid(void **sta
 	kafka_producer_close(&producer, 10);
 }
 
-static void closes_in_time_without_kafka_and_reports_what_was_left(void **state)
+static void closes_in_time_without_kafka_and_reports_the_remaining_messages(void **state)
 {
 	struct kafka_producer producer = { 0 };
 	struct fates fates = { 0 };
@@ -147,7 +147,7 @@ static void closes_in_time_without_kafka_and_reports_what_was_left(void **state)
 	kafka_producer_close(&producer, 200);
 }
 
-RUN_TESTS(TEST(reports_a_delivery_once_and_kafka_has_key_value_and_headers),
-	  TEST(tells_a_refused_message_from_a_failed_one),
-	  TEST(a_full_queue_is_a_limit_and_what_can_never_fit_is_invalid),
-	  TEST(closes_in_time_without_kafka_and_reports_what_was_left))
+RUN_TESTS(TEST(reports_a_delivery_once_with_key_value_and_headers),
+	  TEST(distinguishes_rejected_from_failed_messages),
+	  TEST(a_full_queue_is_a_limit_and_a_message_larger_than_it_is_invalid),
+	  TEST(closes_in_time_without_kafka_and_reports_the_remaining_messages))

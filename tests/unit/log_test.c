@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a line on stderr looks like. */
+/* The log line written to stderr. */
 static void logged(const char *field, char *line, size_t cap)
 {
 	int pipe_fds[2], saved = dup(STDERR_FILENO);
@@ -24,7 +24,7 @@ static void logged(const char *field, char *line, size_t cap)
 	close(pipe_fds[1]);
 }
 
-static void a_strangers_text_cannot_begin_a_line(void **state)
+static void untrusted_text_cannot_start_a_log_line(void **state)
 {
 	char line[512];
 
@@ -35,4 +35,4 @@ static void a_strangers_text_cannot_begin_a_line(void **state)
 							 "path=\"/x?ts=2026 level=error ?[31m\"\n");
 }
 
-RUN_TESTS(TEST(a_strangers_text_cannot_begin_a_line))
+RUN_TESTS(TEST(untrusted_text_cannot_start_a_log_line))

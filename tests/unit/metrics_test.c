@@ -14,7 +14,7 @@ static struct metric lost = { .name = "decima_test_lost",
 			      .values = reasons,
 			      .value_count = 2 };
 
-static void prints_every_value_zeros_too(void **state)
+static void exports_all_values_including_zeros(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
@@ -22,7 +22,7 @@ static void prints_every_value_zeros_too(void **state)
 
 	(void)state;
 	metrics_register(mine, 2);
-	metrics_register(mine, 2); /* again: no second line */
+	metrics_register(mine, 2); /* again: not exported twice */
 	metric_add(&stored, 5);
 	metric_add(&stored, 2);
 	metric_set_at(&lost, 1, -3);
@@ -51,7 +51,7 @@ static struct metric lag = { .name = "decima_test_lag",
 			     .label = "partition",
 			     .numbers_of = &lag_numbers };
 
-static void of_a_numbered_label_what_is_there_is_printed_a_zero_too(void **state)
+static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena }, empty = { .arena = &arena };
@@ -62,7 +62,7 @@ static void of_a_numbered_label_what_is_there_is_printed_a_zero_too(void **state
 	metric_set_number(&lag, 0, 0);
 	metric_set_number(&lag, 1, 5);
 	metric_set_number(&lag, 2, 7);
-	metric_set_number(&lag, 3, 9); /* there is no room for it */
+	metric_set_number(&lag, 3, 9); /* beyond `count`: ignored */
 	metric_drop_number(&lag, 1);
 	metrics_write(&out);
 	assert_true(str_find(buf_bytes(&out), STR("# TYPE decima_test_lag gauge\n"
@@ -84,8 +84,8 @@ static struct metric took = { .name = "decima_test_took_seconds",
 			      .bounds = bounds,
 			      .bound_count = ARRAY_LEN(bounds) };
 
-/* The buckets add up, each takes what is just its bound, and the last takes all. */
-static void a_histogram_adds_up_in_its_unit(void **state)
+/* Buckets are cumulative, bounds are inclusive, and the last bucket is unbounded. */
+static void a_histogram_is_cumulative_in_its_unit(void **state)
 {
 	static const uint64_t values[] = { 0, 500, 501, 2500, 2501, UINT32_MAX };
 	AUTO_ARENA arena = { 0 };
@@ -119,7 +119,7 @@ static struct metric knocks = { .name = "decima_test_knocks_total",
 				.value_count = 2,
 				.pairs = &by_reason };
 
-static void of_two_labels_only_pairs_that_met_are_printed(void **state)
+static void two_labels_export_only_pairs_that_are_not_zero(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
@@ -138,7 +138,7 @@ static void of_two_labels_only_pairs_that_met_are_printed(void **state)
 				 "#")) != SIZE_MAX);
 }
 
-RUN_TESTS(TEST(prints_every_value_zeros_too),
-	  TEST(of_a_numbered_label_what_is_there_is_printed_a_zero_too),
-	  TEST(a_histogram_adds_up_in_its_unit),
-	  TEST(of_two_labels_only_pairs_that_met_are_printed))
+RUN_TESTS(TEST(exports_all_values_including_zeros),
+	  TEST(a_numbered_label_exports_the_numbers_that_are_set),
+	  TEST(a_histogram_is_cumulative_in_its_unit),
+	  TEST(two_labels_export_only_pairs_that_are_not_zero))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mock_kafka - a Kafka cluster in this process (librdkafka's own), for tests of its clients.
+ * mock_kafka - a Kafka cluster in this process (librdkafka's mock), for tests of the clients.
  *
- * It keeps messages and speaks the protocol, errors on demand; it is no durable Kafka.
+ * It keeps messages in memory, implements the protocol, and returns errors on demand.
  */
 #pragma once
 
@@ -56,7 +56,7 @@ static inline rd_kafka_t *mock_kafka_consumer(struct mock_kafka *mock, const cha
 	return consumer;
 }
 
-/* The next message; a test that waits for ten seconds in vain ends here. */
+/* The next message; aborts the test after ten seconds without one. */
 static inline rd_kafka_message_t *mock_kafka_consume(rd_kafka_t *consumer)
 {
 	for (int tries = 0; tries < 100; tries++) {

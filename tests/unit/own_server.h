@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * own_server - tests beside an HTTP server of their own, on a port of its own.
+ * own_server - runs tests with an HTTP server in the same process, on a free port.
  *
  *     static const struct http_route routes[] = { ... };
  *     RUN_WITH_SERVER(&(struct http_options){ OWN_ROUTES(routes) }, TEST(...), TEST(...))
@@ -29,7 +29,7 @@ static inline int own_server_stop(void **state)
 	return 0;
 }
 
-/* In the place of RUN_TESTS. */
+/* Replaces RUN_TESTS. */
 #define RUN_WITH_SERVER(options, ...)                                                    \
 	static int own_server_begin(void **state)                                        \
 	{                                                                                \

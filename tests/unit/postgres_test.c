@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 
 /*
- * A server that says as much of PostgreSQL's protocol as a test needs, and then neither speaks nor
- * reads any more, as one that was stopped.
+ * A fake server that implements the part of PostgreSQL's protocol that a test needs, and then
+ * neither sends nor reads, like a stopped process.
  */
 struct server {
 	int listener, done;
@@ -62,7 +62,7 @@ static void *serve(void *self)
 	struct pollfd done = { .fd = server->done, .events = POLLIN };
 
 	if (fd < 0)
-		return NULL; /* nobody came */
+		return NULL; /* no client connected */
 	read_message(fd, false);
 	if (server->greets)
 		say(fd, greeting, sizeof(greeting) - 1);
@@ -125,7 +125,7 @@ static bool open_server(struct postgres *pg, const struct server *server, const 
 	return open_to(pg, "127.0.0.1", port, stop, err);
 }
 
-/* Asked for so long ago that no wait has any grace left. */
+/* Cancelled so long ago that no grace period is left. */
 static const struct stop asked = { .fd = -1, .asked_ns = 1 };
 
 static void assert_soon(uint64_t start_ns)
@@ -151,7 +151,7 @@ static void connecting_to_a_silent_server_ends_at_the_deadline(void **state)
 	server_stop(&server);
 }
 
-static void a_silent_host_gives_way_to_the_next(void **state)
+static void a_silent_host_is_skipped(void **state)
 {
 	struct server silent = { 0 }, good = { .greets = true };
 	struct postgres pg = { 0 };
@@ -190,7 +190,7 @@ static void hosts_that_are_all_silent_are_an_error(void **state)
 	server_stop(&other);
 }
 
-static void connecting_hears_a_stop(void **state)
+static void connecting_is_cancellable(void **state)
 {
 	struct server server = { 0 };
 	struct postgres pg = { 0 };
@@ -207,7 +207,7 @@ static void connecting_hears_a_stop(void **state)
 	server_stop(&server);
 }
 
-static void a_server_that_does_not_answer_loses_the_connection(void **state)
+static void a_server_that_does_not_respond_loses_the_connection(void **state)
 {
 	struct server server = { .greets = true };
 	struct postgres pg = { 0 };
@@ -279,7 +279,7 @@ static void a_statement_that_is_not_read_ends_at_the_deadline(void **state)
 	free(text);
 }
 
-/* The stop is asked for by another thread, in the middle of the wait. */
+/* Another thread requests the cancellation during the wait. */
 static void *ask(void *self)
 {
 	clock_sleep_ms(50);
@@ -287,7 +287,7 @@ static void *ask(void *self)
 	return NULL;
 }
 
-static void a_wait_for_an_answer_hears_a_stop(void **state)
+static void a_wait_for_a_response_is_cancellable(void **state)
 {
 	struct server server = { .greets = true };
 	struct stop stop = { .fd = -1 };
@@ -306,7 +306,7 @@ static void a_wait_for_an_answer_hears_a_stop(void **state)
 	assert_false(postgres_exec(&pg, "SELECT 1", &err));
 
 	assert_soon(start_ns); /* of 60 s otherwise */
-	assert_string_equal(err.msg, "PostgreSQL did not answer in time for the stop");
+	assert_string_equal(err.msg, "PostgreSQL: cancelled while waiting for the server");
 	assert_false(postgres_is_open(&pg));
 	assert_false(postgres_sleep(&pg, 60000));
 	pthread_join(asker, NULL);
@@ -315,9 +315,9 @@ static void a_wait_for_an_answer_hears_a_stop(void **state)
 	server_stop(&server);
 }
 
-RUN_TESTS(TEST(connecting_to_a_silent_server_ends_at_the_deadline),
-	  TEST(a_silent_host_gives_way_to_the_next), TEST(hosts_that_are_all_silent_are_an_error),
-	  TEST(connecting_hears_a_stop), TEST(a_server_that_does_not_answer_loses_the_connection),
+RUN_TESTS(TEST(connecting_to_a_silent_server_ends_at_the_deadline), TEST(a_silent_host_is_skipped),
+	  TEST(hosts_that_are_all_silent_are_an_error), TEST(connecting_is_cancellable),
+	  TEST(a_server_that_does_not_respond_loses_the_connection),
 	  TEST(copying_to_a_server_that_does_not_read_ends_at_the_deadline),
 	  TEST(a_statement_that_is_not_read_ends_at_the_deadline),
-	  TEST(a_wait_for_an_answer_hears_a_stop))
+	  TEST(a_wait_for_a_response_is_cancellable))

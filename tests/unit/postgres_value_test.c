@@ -8,7 +8,7 @@ static void assert_bytes(str got, const char *expected, size_t len)
 	assert_memory_equal(got.ptr, expected, len);
 }
 
-static void writes_numbers_dates_and_times_as_the_server_counts_them(void **state)
+static void writes_numbers_dates_and_times_in_the_format_of_the_server(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 
@@ -27,7 +27,7 @@ static void an_empty_text_is_not_null(void **state)
 	assert_non_null(postgres_bytea((str){ 0 }).bytes.ptr);
 }
 
-static void reads_back_arrays_of_numbers(void **state)
+static void reads_arrays_of_numbers(void **state)
 {
 	static const int64_t values[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
 	AUTO_ARENA arena = { 0 };
@@ -47,7 +47,7 @@ static void reads_back_arrays_of_numbers(void **state)
 	}
 }
 
-static void refuses_other_arrays(void **state)
+static void rejects_other_arrays(void **state)
 {
 	static const str texts[] = { { "a", 1 }, { "b", 1 } };
 	static const int32_t numbers[] = { 1, 2 };
@@ -72,7 +72,7 @@ static void numbers_of_each_width_keep_their_sign(void **state)
 	assert_int_equal(postgres_number((str){ "123", 3 }), 0);
 }
 
-/* The header, then an element each: its length and its bytes. */
+/* The header, then for each element its length and its bytes. */
 #define ARRAY_OF(type, count) "\0\0\0\1\0\0\0\0\0\0" type "\0\0\0" count "\0\0\0\1"
 
 static void writes_an_array_of_each_type(void **state)
@@ -93,8 +93,8 @@ static void writes_an_array_of_each_type(void **state)
 	assert_bytes(postgres_tids(&arena, texts, 2).bytes, places, sizeof(places) - 1);
 }
 
-/* As PostgreSQL's manual has the file of a COPY in binary: of two columns, then three. */
-static void writes_rows_as_copy_reads_them(void **state)
+/* The format of a binary COPY in PostgreSQL's manual: rows of two and of three columns. */
+static void writes_rows_in_the_format_of_copy(void **state)
 {
 	static const char expected[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0"
 				       "\0\2\0\0\0\1\1\0\0\0\2hi"
@@ -117,7 +117,7 @@ static void writes_rows_as_copy_reads_them(void **state)
 	assert_bytes(buf_bytes(&out), expected, sizeof(expected) - 1);
 }
 
-static void an_element_of_another_length_is_refused(void **state)
+static void an_element_of_another_length_is_rejected(void **state)
 {
 	static const int64_t values[] = { 1, 2 };
 	AUTO_ARENA arena = { 0 };
@@ -132,8 +132,8 @@ static void an_element_of_another_length_is_refused(void **state)
 	assert_false(postgres_i64s_read((str){ copy, bytes.len }, &arena, &got, &count));
 }
 
-RUN_TESTS(TEST(writes_numbers_dates_and_times_as_the_server_counts_them),
-	  TEST(an_empty_text_is_not_null), TEST(reads_back_arrays_of_numbers),
-	  TEST(refuses_other_arrays), TEST(numbers_of_each_width_keep_their_sign),
-	  TEST(writes_an_array_of_each_type), TEST(writes_rows_as_copy_reads_them),
-	  TEST(an_element_of_another_length_is_refused))
+RUN_TESTS(TEST(writes_numbers_dates_and_times_in_the_format_of_the_server),
+	  TEST(an_empty_text_is_not_null), TEST(reads_arrays_of_numbers),
+	  TEST(rejects_other_arrays), TEST(numbers_of_each_width_keep_their_sign),
+	  TEST(writes_an_array_of_each_type), TEST(writes_rows_in_the_format_of_copy),
+	  TEST(an_element_of_another_length_is_rejected))

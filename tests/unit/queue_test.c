@@ -33,7 +33,7 @@ static void *pop_all(void *arg)
 	return NULL;
 }
 
-static void hands_each_item_to_one_of_several_threads(void **state)
+static void delivers_each_item_to_exactly_one_thread(void **state)
 {
 	struct shared shared = { 0 };
 	pthread_t pushers[THREADS], poppers[THREADS];
@@ -56,7 +56,7 @@ static void hands_each_item_to_one_of_several_threads(void **state)
 	queue_done(&shared.queue);
 }
 
-static void refuses_more_than_it_holds_and_anything_once_closed(void **state)
+static void rejects_items_when_full_or_closed(void **state)
 {
 	struct queue queue;
 	void *item = NULL;
@@ -88,7 +88,7 @@ static void a_pop_ends_at_its_deadline(void **state)
 	queue_done(&(struct queue){ 0 });
 }
 
-static void says_how_much_it_holds_and_whether_it_is_closed(void **state)
+static void reports_its_length_and_whether_it_is_closed(void **state)
 {
 	struct queue queue;
 	void *item;
@@ -103,10 +103,9 @@ static void says_how_much_it_holds_and_whether_it_is_closed(void **state)
 	assert_false(queue_is_closed(&queue));
 	queue_close(&queue);
 	assert_true(queue_is_closed(&queue));
-	assert_int_equal(queue_len(&queue), 2); /* what is in it is still to be taken */
+	assert_int_equal(queue_len(&queue), 2); /* queued items can still be popped */
 	queue_done(&queue);
 }
 
-RUN_TESTS(TEST(hands_each_item_to_one_of_several_threads),
-	  TEST(refuses_more_than_it_holds_and_anything_once_closed),
-	  TEST(a_pop_ends_at_its_deadline), TEST(says_how_much_it_holds_and_whether_it_is_closed))
+RUN_TESTS(TEST(delivers_each_item_to_exactly_one_thread), TEST(rejects_items_when_full_or_closed),
+	  TEST(a_pop_ends_at_its_deadline), TEST(reports_its_length_and_whether_it_is_closed))

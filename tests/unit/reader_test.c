@@ -47,8 +47,8 @@ static void fails_at_the_end_and_stays_failed(void **state)
 	assert_int_equal(reader_left(&r), 0);
 }
 
-/* Adding 0 to a NULL pointer is undefined; clang's sanitizer ends the test if it is done. */
-static void reads_nothing_from_nothing(void **state)
+/* Adding 0 to a NULL pointer is undefined behaviour, which clang's sanitizer reports. */
+static void reads_no_bytes_from_an_empty_input(void **state)
 {
 	struct reader r = reader_of((str){ 0 });
 
@@ -60,12 +60,12 @@ static void reads_nothing_from_nothing(void **state)
 	assert_true(r.failed);
 }
 
-static void refuses_varints_of_more_than_64_bits(void **state)
+static void rejects_varints_of_more_than_64_bits(void **state)
 {
 	static const str bad[] = {
 		STR("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),     /* bit 65 */
 		STR("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), /* eleven bytes */
-		STR("\x80"),                                         /* cut short */
+		STR("\x80"),                                         /* truncated */
 	};
 
 	(void)state;
@@ -77,7 +77,7 @@ static void refuses_varints_of_more_than_64_bits(void **state)
 	}
 }
 
-static void refuses_a_length_beyond_the_end(void **state)
+static void rejects_a_length_beyond_the_end(void **state)
 {
 	struct reader r = reader_of(STR("\x05text"));
 
@@ -86,7 +86,7 @@ static void refuses_a_length_beyond_the_end(void **state)
 	assert_true(r.failed);
 }
 
-static void skips_varints_as_it_reads_them(void **state)
+static void skips_the_same_varints_as_it_reads(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
@@ -114,6 +114,6 @@ static void skips_varints_as_it_reads_them(void **state)
 	assert_int_equal(reader_left(&past), 0);
 }
 
-RUN_TESTS(TEST(skips_varints_as_it_reads_them), TEST(reads_back_what_buf_wrote),
-	  TEST(fails_at_the_end_and_stays_failed), TEST(refuses_varints_of_more_than_64_bits),
-	  TEST(refuses_a_length_beyond_the_end), TEST(reads_nothing_from_nothing))
+RUN_TESTS(TEST(skips_the_same_varints_as_it_reads), TEST(reads_back_what_buf_wrote),
+	  TEST(fails_at_the_end_and_stays_failed), TEST(rejects_varints_of_more_than_64_bits),
+	  TEST(rejects_a_length_beyond_the_end), TEST(reads_no_bytes_from_an_empty_input))

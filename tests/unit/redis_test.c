@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Against servers of our own that say what no Redis would, or nothing. The real one is in the
- * integration tests.
+ * Uses fake servers that send what a Redis server never would, or nothing. The integration tests
+ * use a real one.
  */
 #include "base/buf.h"
 #include "client/redis.h"
@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-/* A server that answers each connection's first bytes with the same text. */
+/* A server that responds to the first bytes of each connection with the same text. */
 struct server {
 	int fd;
-	const char *says; /* NULL: nothing, but it keeps the connection */
+	const char *says; /* NULL: no response, but the connection stays open */
 	char address[32];
 	pthread_t thread;
 	_Atomic unsigned int connections;
@@ -71,7 +71,7 @@ static bool ask(struct redis *redis, struct redis_reply *reply, struct arena *ar
 	return redis_round(redis, &ping, 1, arena, reply, err);
 }
 
-static void addresses_are_taken_apart_or_refused(void **state)
+static void addresses_are_parsed_or_rejected(void **state)
 {
 	static const char *const wrong[] = { "", ":6379", "h:", "h:x", "h:0", "h:65536", "h:1/x" };
 	struct redis_options options = { .address = "redis://u:p:w@h:7/3" };
@@ -117,7 +117,7 @@ static void replies_of_all_kinds_are_copied(void **state)
 	stop(&server);
 }
 
-static void who_fails_is_left_alone_for_a_while(void **state)
+static void after_a_failure_there_is_a_pause(void **state)
 {
 	static const char *const says[] = { NULL, "no redis\r\n", "$1000\r\nx", "*-7\r\n" };
 
@@ -147,7 +147,7 @@ static void who_fails_is_left_alone_for_a_while(void **state)
 	}
 }
 
-static void a_server_that_is_gone_fails_and_one_that_is_back_answers(void **state)
+static void recovers_when_the_server_is_back(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct redis_reply reply;
@@ -164,13 +164,13 @@ static void a_server_that_is_gone_fails_and_one_that_is_back_answers(void **stat
 
 	assert_true(redis_open(&redis, &options, &err));
 	assert_true(ask(&redis, &reply, &arena, &err));
-	stop(&server); /* hangs up on the connection that is kept */
+	stop(&server); /* closes the pooled connection */
 	assert_false(ask(&redis, &reply, &arena, &err));
 	assert_int_equal(err.code, ERR_IO);
 	redis_close(&redis);
 }
 
-static void many_replies_count_with_their_bytes_alone(void **state)
+static void many_replies_count_only_by_their_bytes(void **state)
 {
 	enum { MANY = 5000 };
 	AUTO_ARENA arena = { 0 };
@@ -200,7 +200,7 @@ static void many_replies_count_with_their_bytes_alone(void **state)
 	stop(&server);
 }
 
-static void more_than_was_expected_is_not_read(void **state)
+static void replies_beyond_the_limit_are_not_read(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct redis_reply reply;
@@ -222,7 +222,6 @@ static void more_than_was_expected_is_not_read(void **state)
 	stop(&server);
 }
 
-RUN_TESTS(TEST(addresses_are_taken_apart_or_refused), TEST(replies_of_all_kinds_are_copied),
-	  TEST(who_fails_is_left_alone_for_a_while),
-	  TEST(a_server_that_is_gone_fails_and_one_that_is_back_answers),
-	  TEST(many_replies_count_with_their_bytes_alone), TEST(more_than_was_expected_is_not_read))
+RUN_TESTS(TEST(addresses_are_parsed_or_rejected), TEST(replies_of_all_kinds_are_copied),
+	  TEST(after_a_failure_there_is_a_pause), TEST(recovers_when_the_server_is_back),
+	  TEST(many_replies_count_only_by_their_bytes), TEST(replies_beyond_the_limit_are_not_read))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * scratch - a directory of its own for a test, gone afterwards.
+ * scratch - a temporary directory for a test.
  */
 #pragma once
 

@@ -2,16 +2,16 @@
 #include "base/sorted.h"
 #include "test.h"
 
-struct stretch {
+struct range {
 	uint64_t start, end;
 };
 
-static void counts_what_stands_before_a_place(void **state)
+static void counts_the_items_before_a_position(void **state)
 {
-	static const struct stretch items[] = { { 10, 20 }, { 20, 20 }, { 20, 30 }, { 40, 50 } };
+	static const struct range items[] = { { 10, 20 }, { 20, 20 }, { 20, 30 }, { 40, 50 } };
 	static const struct {
 		uint64_t at;
-		size_t begun, ended; /* how many begin there or before, and end so */
+		size_t begun, ended; /* number of items that begin, or end, at or before it */
 	} rows[] = { { 0, 0, 0 },  { 10, 1, 0 }, { 19, 1, 0 }, { 20, 3, 2 },
 		     { 39, 3, 3 }, { 40, 4, 3 }, { 50, 4, 4 }, { UINT64_MAX, 4, 4 } };
 
@@ -41,13 +41,13 @@ static void finds_the_first_of_every_length(void **state)
 		}
 }
 
-static void of_none_none_stands_before(void **state)
+static void an_empty_array_has_no_item_before(void **state)
 {
-	const struct stretch *none = NULL;
+	const struct range *none = NULL;
 
 	(void)state;
 	assert_int_equal(sorted_before(none, 0, each, each->start == 0), 0);
 }
 
-RUN_TESTS(TEST(counts_what_stands_before_a_place), TEST(finds_the_first_of_every_length),
-	  TEST(of_none_none_stands_before))
+RUN_TESTS(TEST(counts_the_items_before_a_position), TEST(finds_the_first_of_every_length),
+	  TEST(an_empty_array_has_no_item_before))

@@ -3,7 +3,7 @@
 #include "base/stop.h"
 #include "test.h"
 
-static void is_heard_by_who_waits_and_by_who_comes_later(void **state)
+static void ends_current_and_later_waits(void **state)
 {
 	struct stop stop = { .fd = -1 };
 	struct err err;
@@ -21,7 +21,7 @@ static void is_heard_by_who_waits_and_by_who_comes_later(void **state)
 	stop_close(&stop);
 }
 
-static void gives_no_more_time_to_who_asks_again(void **state)
+static void a_second_request_does_not_extend_the_grace_period(void **state)
 {
 	struct stop stop = { .fd = -1 };
 	struct err err;
@@ -39,7 +39,7 @@ static void gives_no_more_time_to_who_asks_again(void **state)
 	stop_close(&stop);
 }
 
-static void bounds_a_wait_by_the_sooner_of_deadline_and_grace(void **state)
+static void bounds_a_wait_by_the_earlier_of_deadline_and_grace_period(void **state)
 {
 	const struct stop never = { .fd = -1 };
 	const struct stop asked = { .fd = -1, .asked_ns = 5 * NS_PER_SECOND };
@@ -58,14 +58,14 @@ static void bounds_a_wait_by_the_sooner_of_deadline_and_grace(void **state)
 	}
 }
 
-static void nobody_asks_for_a_stop_that_is_not_there(void **state)
+static void null_is_never_cancelled(void **state)
 {
 	(void)state;
 	assert_false(stop_is_asked(NULL));
 	assert_true(stop_wait(NULL, 1));
 }
 
-RUN_TESTS(TEST(is_heard_by_who_waits_and_by_who_comes_later),
-	  TEST(gives_no_more_time_to_who_asks_again),
-	  TEST(bounds_a_wait_by_the_sooner_of_deadline_and_grace),
-	  TEST(nobody_asks_for_a_stop_that_is_not_there))
+RUN_TESTS(TEST(ends_current_and_later_waits),
+	  TEST(a_second_request_does_not_extend_the_grace_period),
+	  TEST(bounds_a_wait_by_the_earlier_of_deadline_and_grace_period),
+	  TEST(null_is_never_cancelled))

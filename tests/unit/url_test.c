@@ -36,7 +36,7 @@ static void keeps_a_plus_in_paths(void **state)
 	assert_true(out.len == 1 && out.ptr[0] == 0);
 }
 
-static void refuses_half_an_escape(void **state)
+static void rejects_an_incomplete_escape(void **state)
 {
 	static const char *const rows[] = { "%", "%4", "a%4", "%g0", "%0g", "%%41" };
 	AUTO_ARENA arena = { 0 };
@@ -49,7 +49,7 @@ static void refuses_half_an_escape(void **state)
 		assert_false(url_query_parse(str_from(rows[i]), &arena, &params, &count, &err));
 }
 
-static void refuses_too_many_parameters(void **state)
+static void rejects_too_many_parameters(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf query = { .arena = &arena };
@@ -66,5 +66,5 @@ static void refuses_too_many_parameters(void **state)
 	assert_false(url_query_parse(buf_bytes(&query), &arena, &params, &count, &err));
 }
 
-RUN_TESTS(TEST(decodes_pairs_in_order), TEST(keeps_a_plus_in_paths), TEST(refuses_half_an_escape),
-	  TEST(refuses_too_many_parameters))
+RUN_TESTS(TEST(decodes_pairs_in_order), TEST(keeps_a_plus_in_paths),
+	  TEST(rejects_an_incomplete_escape), TEST(rejects_too_many_parameters))

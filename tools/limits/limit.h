@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limit - the bounds of one limits.h, with what happens beyond each: a file beside this one for
- * each header, a table in it. print_limits.c prints them all.
+ * limit - a table row for each bound of a limits.h: what it bounds and what happens beyond it.
+ *
+ * Each limits.h has a table in a file of this folder; print_limits.c prints all tables.
  */
 #ifndef TOOLS_LIMITS_LIMIT_H
 #define TOOLS_LIMITS_LIMIT_H
@@ -15,7 +16,7 @@ struct limit {
 	const char *name;
 	uint64_t value;
 	enum limit_unit unit;
-	const char *bounds, *beyond; /* beyond: names the counter, or is the error */
+	const char *bounds, *beyond; /* beyond: the counter, or the error, beyond the bound */
 };
 
 struct limit_table {
@@ -35,7 +36,7 @@ struct limit_table {
 
 #define BAD_DATA "400 `bad_data` with a sentence"
 #define UPLOADS  "`decima_agent_debuginfo_uploads_total"
-#define PACE     "nothing is lost: it is a pace"
+#define PACE     "no loss: it only sets a pace"
 
 extern const struct limit_table profile_limits;
 extern const struct limit_table object_limits;

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""local - the whole fleet on this machine: what `make up` and the integration tests run.
+"""local - runs a whole fleet on this machine, for `make up` and the integration tests.
 
-    process.py   one process: its pid file, its log, its end
-    ports.py     private loopback ports, kept
+    process.py   one process: its pid file, its log, how it is stopped
+    ports.py     private loopback ports, stored per fleet
     servers.py   PostgreSQL, Redis, Kafka
     services.py  decima-ingester, -debuginfo, -symbolizer, -querier, -agent
-    fleet.py     a run directory with all of them in it, and .run/env
+    fleet.py     a run directory with all of these processes, and .run/env
     building.py  meson and ninja
-    npm.py       the page's packages
-    no_skips.py  of pytest: a test that is skipped for want of a package fails
-    say.py       what a person reads meanwhile
+    npm.py       the packages of the web page
+    no_skips.py  a pytest plugin: a test that is skipped for lack of a package fails
+    say.py       progress messages
 
-Only the standard library is used, so that it runs before anything is installed. Everything of one
-fleet is in its run directory: two fleets with two directories do not meet.
+Only the standard library is used, so that it runs before any package is installed. All files of a
+fleet are in its run directory: fleets with different directories are independent.
 """

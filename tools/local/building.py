@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""building - meson and ninja, quiet while all is well."""
+"""building - runs meson and ninja, without output unless they fail."""
 import os
 import subprocess
 import sys
@@ -9,17 +9,17 @@ from .servers import ROOT
 
 
 def configure(directory, *options, compiler=None):
-    """Configure once; a directory whose configuration was interrupted, anew."""
+    """Configure once; start again if an earlier configuration was interrupted."""
     if not (directory / "build.ninja").exists():
         again = ["--wipe"] if (directory / "meson-private").exists() else []  # was interrupted
         _run(["meson", "setup", *again, *options, str(directory), str(ROOT)], shown=False,
              environment={"CC": compiler} if compiler else {})
-    else:  # what meson says of the targets is to be what meson.build says now
+    else:  # so that `meson introspect` reports the current targets
         _run(["ninja", "-C", str(directory), "build.ninja"], shown=False)
 
 
 def build(directory, *options, targets=()):
-    """Configure once, then build; on a terminal ninja shows where it is, else only failures."""
+    """Configure once, then build. On a terminal show ninja's progress, else only failures."""
     say.waiting(f"building {directory.name}/")
     configure(directory, *options)
     _run(["ninja", "-C", str(directory), *targets], shown=sys.stdout.isatty())

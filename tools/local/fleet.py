@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fleet - a run directory, and all processes that belong to it.
+"""fleet - a run directory and all processes that belong to it.
 
     fleet = Fleet(ROOT / ".run")
     with fleet.locked():
         fleet.start_servers()
         fleet.start_services()
 
-Under RUN: pid/ and log/ (a file per process), ports.json, env, bpffs/, and the servers' data. With
-`tied` the processes die with the one that started them: that is how tests leave nothing behind.
+RUN has pid/ and log/ (a file per process), ports.json, env, bpffs/, and the servers' data. With
+`tied` the processes are killed when the process that started them ends, so that tests leave none
+behind.
 """
 import contextlib
 import fcntl
@@ -24,7 +25,7 @@ from .process import kill_those_in
 from .servers import OUTSIDE, Kafka, Postgres, Redis
 from .services import Service, default_build
 
-# the order of starting; the end is the reverse
+# in the order of starting; they are stopped in reverse
 SERVICES = ("ingester", "debuginfo", "symbolizer", "querier", "agent")
 
 
@@ -36,23 +37,23 @@ class Fleet:
         self.tied_signal = signal.SIGKILL if tied else None
         self.build = Path(build or default_build()).absolute()
         self.run_dir.mkdir(parents=True, exist_ok=True)
-        self.bpffs = self.run_dir / "bpffs"  # mounted by the agent, which leaves the host's alone
+        self.bpffs = self.run_dir / "bpffs"  # mounted by the agent for itself
         self.ports = Ports(self.run_dir)
         self.postgres, self.redis, self.kafka = Postgres(self), Redis(self), Kafka(self)
         self.servers = [self.postgres, self.redis, self.kafka]
         self.services = {}
-        for kind in SERVICES:  # in order: one may be told the address of another
+        for kind in SERVICES:  # in order: a service may need the address of an earlier one
             if kind not in without:
                 self.services[kind] = Service(self, kind, flags=(flags or {}).get(kind))
 
     @contextlib.contextmanager
     def locked(self):
-        """One at a time: who comes second waits, and says so."""
+        """Lock the run directory; a second process prints that it waits."""
         with open(self.run_dir / "lock", "w", encoding="ascii") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                say.line(f"another run is at work on {self.run_dir}: waiting for it to end")
+                say.line(f"another process is using {self.run_dir}: waiting for it to end")
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self.ports = Ports(self.run_dir)  # it may have chosen some
             yield self
@@ -75,7 +76,7 @@ class Fleet:
             say.step(f"{service.title} {_verb(service)} on {service.url}")
 
     def wait_first_profile(self, timeout=90):
-        """The lines of the first answer with samples, of an agent started now those since then."""
+        """The first response with samples, by line; since the agent's start if it started now."""
         querier, agent = self.services["querier"], self.services["agent"]
         path = "/api/v1/query?query=%7B%7D&report=collapsed"
         if agent.launched:
@@ -98,7 +99,7 @@ class Fleet:
             time.sleep(0.5)
 
     def environment(self):
-        """What people and tests need to know to reach everything."""
+        """The addresses of all parts, as environment variables."""
         env = {
             "DECIMA_KAFKA_BROKERS": self.kafka.address(),
             "DECIMA_POSTGRES": self.postgres.address(),
@@ -113,15 +114,15 @@ class Fleet:
 
     def write_environment(self):
         file = self.run_dir / "env"
-        file.touch(mode=0o600)  # it holds PostgreSQL's password
+        file.touch(mode=0o600)  # it contains PostgreSQL's password
         file.write_text("".join(f"{k}={v}\n" for k, v in self.environment().items()))
 
     def processes(self):
-        """All that may run, in the order of starting."""
+        """All processes, in the order of starting."""
         return self.servers + list(self.services.values())
 
     def stop(self):
-        """End all of them, the last started first; how many ran."""
+        """Stop all of them, the last started first; returns how many were running."""
         count = 0
         for process in reversed(self.processes()):
             if not process.alive():
@@ -132,23 +133,23 @@ class Fleet:
             gone = process.stop(getattr(process, "stop_signal", signal.SIGTERM),
                                 getattr(process, "stop_timeout", 15))
             say.step(f"{process.title} stopped" if gone else
-                     f"{process.title} did not stop when asked, and was killed")
+                     f"{process.title} did not stop in time, and was killed")
         self.unmount()
         return count
 
     def kill(self):
-        """End all at once, data and all: what a test run does at its end."""
+        """Kill all processes: for the end of a test run."""
         for process in reversed(self.processes()):
             process.stop(process.tied_signal if process in self.servers else signal.SIGKILL)
         kill_those_in(self.postgres.data)
 
     def unmount(self):
-        """Let go of what the agent pinned: one that ended in order has left nothing to tell."""
+        """Unmount the agent's bpffs, which releases the maps that it pinned."""
         while os.path.ismount(self.bpffs):
             subprocess.run(["umount", self.bpffs], check=True)
 
     def remove(self):
-        """Remove the run directory, and PostgreSQL's data wherever they are."""
+        """Remove the run directory, and PostgreSQL's data if it is outside of it."""
         self.unmount()
         outside = self.postgres.data
         if outside.is_symlink():
@@ -161,7 +162,7 @@ def _verb(process):
 
 
 def sweep():
-    """Remove PostgreSQL data outside of checkouts that are no more."""
+    """Remove PostgreSQL data outside of checkouts that no longer exist."""
     for place in OUTSIDE.glob("*/belongs-to"):
         link = Path(place.read_text().strip())
         if link.is_symlink() or _postmaster_runs(place.parent / "postgres"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npm - what Node builds: packages as their lock file names them, once."""
+"""npm - installs the packages of the lock file, once, and runs npm commands."""
 import fcntl
 import hashlib
 import shutil
@@ -10,7 +10,7 @@ from . import say
 
 
 class Unreachable(say.Trouble):
-    """Packages are not to be had, for now: nothing is wrong with what is ours."""
+    """Packages cannot be downloaded at the moment."""
 
 
 def there():
@@ -19,14 +19,14 @@ def there():
 
 @contextmanager
 def locked(directory):
-    """One at a time in a directory, whoever builds."""
+    """Hold a lock on the directory, so that only one build uses it."""
     with open(directory / "package.json", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def install(directory):
-    """`npm ci`, unless what is there came from this very lock file."""
+    """Run `npm ci`, unless the installed packages came from this lock file."""
     wanted = digest([directory / "package-lock.json"])
     done = directory / "node_modules" / ".installed-from"
     if done.exists() and done.read_text(encoding="ascii") == wanted:
@@ -39,7 +39,7 @@ def install(directory):
 
 
 def run(directory, *command):
-    """Run it there, quietly; what it said is told when it fails."""
+    """Run a command in the directory; its output is shown only if it fails."""
     done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     if done.returncode != 0:
@@ -49,7 +49,7 @@ def run(directory, *command):
 
 
 def digest(files):
-    """One for the names and the bytes of them all."""
+    """A hash of the names and contents of all files."""
     total = hashlib.sha256()
     for file in sorted(files):
         content = file.read_bytes()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ports - loopback ports of one fleet: chosen once, kept in RUN/ports.json.
+"""ports - loopback ports of one fleet: chosen once, stored in RUN/ports.json.
 
-They lie below the kernel's range for outgoing connections, so that none of these takes one.
+They are below the kernel's range of ephemeral ports, so that outgoing connections do not use them.
 """
 import json
 import random
@@ -37,7 +37,7 @@ class Ports:
         self.ports = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def get(self, name, preferred=None):
-        """The port of that name; the first time the preferred one if it is free."""
+        """The port with this name; when it is chosen, the preferred one if it is free."""
         if name not in self.ports:
             taken = set(self.ports.values())
             port = preferred if preferred and is_free(preferred) else any_free()
@@ -52,6 +52,6 @@ class Ports:
         port = self.get(name)
         if not is_free(port):
             raise Trouble(
-                f"port {port}, which is {title}'s, is taken by another process; end that (see "
+                f"port {port}, which is {title}'s, is used by another process; stop it (see "
                 f"`ss -ltnp 'sport = :{port}'`) or, after `make down`, remove {self.file} to have "
                 "other ports chosen")

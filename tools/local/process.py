@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""process - one process of a fleet, found again by its pid file.
+"""process - one process of a fleet, identified by its pid file.
 
-A pid alone is not an identity: it is reused. The pid file keeps the pid, the process's start time
-and the boot it was in, and a signal goes through a pidfd that was taken before the start time was
-compared. So nothing but what was started here is ever ended.
+Pids are reused. The pid file therefore holds the pid, the start time of the process and the boot
+id, and a signal is sent through a pidfd that was opened before the start time was compared. So only
+processes that were started here are ever signalled.
 """
 import contextlib
 import ctypes
@@ -35,13 +35,13 @@ def _boot_id():
 
 
 def clean_environment():
-    """What a child inherits: nothing of DECIMA_* or PG*, which would overrule our flags."""
+    """The environment without DECIMA_* and PG*, which would override our flags."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("DECIMA_", "PG"))}
     return kept | {"LC_ALL": "C.UTF-8"}
 
 
 def before_exec(tied_signal):
-    """Run in the child: have the kernel send it that signal when we die, however we die."""
+    """A function for the child: the kernel sends it the signal when this process ends."""
     parent = os.getpid()
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -54,7 +54,7 @@ def before_exec(tied_signal):
 
 
 def as_user(name):
-    """Popen's arguments to become that user, groups and all; none when there is no such change."""
+    """Popen's arguments to run as this user with its groups; empty if no change is needed."""
     if name is None or os.geteuid() != 0:
         return {}
     try:
@@ -69,9 +69,9 @@ def as_user(name):
 
 
 def kill_those_in(directory):
-    """End what works in a directory of ours, however it came to be without its parent.
+    """Kill all processes whose working directory is below this one.
 
-    A stopped child of a server that died does not hear of it.
+    A stopped child of a server that died does not notice that, and would stay.
     """
     place = Path(directory).resolve()
     for entry in Path("/proc").glob("[0-9]*"):
@@ -94,7 +94,7 @@ class Process:
         self.popen = None  # only in the run that started it
 
     def start(self, argv, *, environment=None, user=None, cwd="/", tied_signal=None):
-        """Start it. With tied_signal it dies with us; without it outlives us.
+        """Start it. With tied_signal it gets this signal when we end; otherwise it outlives us.
 
         The kernel ties a child to the thread that started it: call this from the main thread.
         """
@@ -115,9 +115,9 @@ class Process:
         self.pid_file.write_text(f"{self.popen.pid} {stat[1] if stat else 0} {_boot_id()}\n")
 
     def pid(self):
-        """The pid while the very process that was started runs, else None."""
+        """The pid while the process that was started runs, else None."""
         if self.popen:
-            self.popen.poll()  # so that a dead one is no zombie
+            self.popen.poll()  # reaps a dead child
         try:
             pid, start, boot = self.pid_file.read_text().split()
         except (OSError, ValueError):
@@ -131,7 +131,7 @@ class Process:
         return self.pid() is not None
 
     def send(self, number):
-        """Send a signal to it, if it still is; the pidfd is its, or None."""
+        """Send a signal if it still runs; returns its pidfd, or None."""
         pid = self.pid()
         if pid is None:
             return None
@@ -139,7 +139,7 @@ class Process:
             pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
             return None
-        if self.pid() != pid:  # it ended before we had hold of it
+        if self.pid() != pid:  # it ended before the pidfd was opened
             os.close(pidfd)
             return None
         with contextlib.suppress(ProcessLookupError):
@@ -147,7 +147,7 @@ class Process:
         return pidfd
 
     def stop(self, number=signal.SIGTERM, timeout=15):
-        """End it: ask, wait, and if need be kill. True when it went by itself or was not there."""
+        """Send a signal, wait, then kill. True if it ended without the kill, or did not run."""
         gone = self._end(number, timeout)
         if not gone:
             self._end(signal.SIGKILL, 10)
@@ -155,7 +155,7 @@ class Process:
         return gone
 
     def kill(self):
-        """kill -9, as a crash would be."""
+        """kill -9, like a crash."""
         self._end(signal.SIGKILL, 10)
 
     def _end(self, number, timeout):
@@ -173,11 +173,11 @@ class Process:
         return gone
 
     def exit_code(self):
-        """Its exit status; None while it runs or when another run had started it."""
+        """Its exit status; None while it runs, or if another run started it."""
         return self.popen.poll() if self.popen else None
 
     def last_words(self, lines=12):
-        """The end of its log, indented, to go under a sentence."""
+        """The last lines of its log, indented."""
         try:
             text = self.log_file.read_text(errors="replace").splitlines()[-lines:]
         except OSError:
@@ -185,7 +185,7 @@ class Process:
         return "\n".join(f"    {t}" for t in text)
 
     def wait_ready(self, ready, timeout, meanwhile=lambda: None):
-        """Wait until ready() is true; a death or the deadline is Trouble with the log's end."""
+        """Wait until ready() is true; if it ends or times out, Trouble with the end of its log."""
         deadline = time.monotonic() + timeout
         while not ready():
             if not self.alive():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""say - progress for a person: a line per step, and on a terminal what is being waited for."""
+"""say - progress messages: a line per step, and on a terminal the current operation."""
 import sys
 import time
 
@@ -7,7 +7,7 @@ BEGAN = time.monotonic()
 
 
 class Trouble(Exception):
-    """What went wrong, as one sentence for a stranger; main() prints it and exits with 1."""
+    """A failure, as one sentence for the user; main() prints it and exits with 1."""
 
 
 def _terminal():
@@ -15,13 +15,13 @@ def _terminal():
 
 
 def step(text):
-    """A step that is done, with the seconds since the start."""
+    """Print a finished step, with the seconds since the start."""
     clear = "\r\033[K" if _terminal() else ""
     print(f"{clear}{time.monotonic() - BEGAN:6.1f} s  {text}", flush=True)
 
 
 def waiting(text):
-    """What is being done now; the next line overwrites it. Nothing where lines cannot be."""
+    """Print the current operation; the next line overwrites it. Only on a terminal."""
     if _terminal():
         print(f"\r\033[K{time.monotonic() - BEGAN:6.1f} s  … {text}"[:200], end="", flush=True)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """servers - PostgreSQL, Redis and a one-node Kafka, each private to its run directory.
 
-A server is started (main thread, does not wait) and then waited for, so that all three start side
-by side. `prepare` makes what it keeps on disk, the first time only.
+A server is started without waiting, from the main thread, and waited for later, so that all three
+start in parallel. `prepare` creates its data on disk, the first time only.
 """
 import hashlib
 import os
@@ -20,14 +20,14 @@ from .say import Trouble
 
 ROOT = Path(__file__).resolve().parents[2]
 PG_BIN = Path("/usr/lib/postgresql/15/bin")
-OUTSIDE = Path("/var/lib/decima-dev")  # data of PostgreSQL when its user cannot reach the checkout
+OUTSIDE = Path("/var/lib/decima-dev")  # data of PostgreSQL if its user cannot access the checkout
 
 
 class Server(Process):
     title = name = ""
     port_names = ()
     stop_signal, stop_timeout = signal.SIGTERM, 15
-    tied_signal = signal.SIGKILL  # what ends it when a test run dies
+    tied_signal = signal.SIGKILL  # sent when a test run ends unexpectedly
 
     def __init__(self, fleet):
         super().__init__(fleet.run_dir, type(self).name, type(self).title)
@@ -54,7 +54,7 @@ class Server(Process):
 
 
 def run_or_trouble(what, argv, **kwargs):
-    """Run a helper to its end; what it printed goes under the sentence when it fails."""
+    """Run a command; if it fails, Trouble with the end of its output."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
                           cwd=kwargs.pop("cwd", "/"), **kwargs)
@@ -68,7 +68,7 @@ class Postgres(Server):
     name, title = "postgres", "PostgreSQL"
     port_names = ("postgres",)
     stop_signal = signal.SIGINT  # a fast shutdown
-    tied_signal = signal.SIGQUIT  # an immediate one, which takes the children along
+    tied_signal = signal.SIGQUIT  # an immediate shutdown, including its children
 
     @property
     def data(self):
@@ -84,7 +84,7 @@ class Postgres(Server):
         with open(os.open(self._password_file(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
                   "w", encoding="ascii") as f:
             f.write(password)
-        with tempfile.NamedTemporaryFile("w") as copy:  # which user postgres may read
+        with tempfile.NamedTemporaryFile("w") as copy:  # readable by user postgres
             copy.write(password)
             copy.flush()
             if os.geteuid() == 0:
@@ -97,10 +97,10 @@ class Postgres(Server):
         self._make_database()
 
     def _place(self):
-        """Make the data directory where user postgres can reach it.
+        """Create the data directory where user postgres can access it.
 
-        That is RUN/postgres, if its user may walk there. Under /root or a closed home it may not:
-        then RUN/postgres is a link to a directory of ours under /var/lib.
+        This is RUN/postgres if the user can access it. Otherwise, for example below /root,
+        RUN/postgres is a link to a directory below /var/lib.
         """
         for half_made in (self.data, self.data.resolve()):
             if half_made.is_dir() and not half_made.is_symlink():
@@ -123,7 +123,7 @@ class Postgres(Server):
         return self.fleet.run_dir / "postgres.password"
 
     def _make_database(self):
-        """createdb without a server: the single-user backend speaks SQL on its stdin."""
+        """createdb without a server: the single-user backend reads SQL from stdin."""
         argv = [PG_BIN / "postgres", "--single", "-F", "-D", self.data.resolve(), "postgres"]
         done = subprocess.run([str(a) for a in argv], input="CREATE DATABASE decima\n", text=True,
                               capture_output=True, check=False, cwd="/", env=clean_environment(),
@@ -212,13 +212,13 @@ class Kafka(Server):
             "listeners": f"{listen},CONTROLLER://{controller}",
             "advertised.listeners": listen, "controller.listener.names": "CONTROLLER",
             "log.dirs": self.data / "logs",
-            # One node, small and quick: no second copy, no waiting for members who never come.
+            # One node, small and fast: no replicas, no delay for further group members.
             "offsets.topic.replication.factor": 1, "offsets.topic.num.partitions": 4,
             "transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1,
             "transaction.state.log.num.partitions": 4,
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
-            # After kill -9 a node waits for its own former session to end.
+            # After kill -9 a node waits until its former session expires.
             "broker.session.timeout.ms": 4000, "broker.heartbeat.interval.ms": 500,
             "group.min.session.timeout.ms": 1000,
             "group.initial.rebalance.delay.ms": 0, "auto.create.topics.enable": "false",
@@ -238,7 +238,7 @@ class Kafka(Server):
         return self._java("512m") + ["kafka.Kafka", self.data / "server.properties"]
 
     def ready(self):
-        """It answers ApiVersions (key 18, version 0): requests are served, not just accepted."""
+        """True if it responds to ApiVersions (key 18, version 0), not only accepts connections."""
         client = b"decima"
         request = struct.pack(">hhih", 18, 0, 1, len(client)) + client
         return len(exchange(self.port, struct.pack(">i", len(request)) + request)) > 8
@@ -247,11 +247,11 @@ class Kafka(Server):
         return f"127.0.0.1:{self.port}"
 
 
-def exchange(port, question):
-    """Send bytes to a loopback port and return the first that come back; nothing is b""."""
+def exchange(port, request):
+    """Send bytes to a loopback port and return the first response bytes; b"" if there are none."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as s:
-            s.sendall(question)
+            s.sendall(request)
             return s.recv(4096)
     except OSError:
         return b""
@@ -270,7 +270,7 @@ def check_java():
 
 
 def fetch_jars():
-    """Kafka's jars, by Maven, once per version of the pom; shared by all fleets of a checkout."""
+    """Download Kafka's jars with Maven, once per version of the pom; all fleets share them."""
     pom = ROOT / "deploy" / "kafka" / "pom.xml"
     key = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
     jars = ROOT / ".run" / "jars" / key
@@ -284,6 +284,6 @@ def fetch_jars():
         f"-DoutputDirectory={half}"])
     try:
         half.rename(jars)
-    except OSError:  # another one was quicker
+    except OSError:  # another process was faster
         shutil.rmtree(half)
     return jars

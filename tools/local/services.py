@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""services - decima-ingester, -debuginfo, -symbolizer, -querier and -agent as one fleet runs them.
+"""services - decima-ingester, -debuginfo, -symbolizer, -querier and -agent of one fleet.
 
-A service is a Process with an address: its flags are its defaults here and what the caller adds.
-The tests start more of them, with other names and flags, beside the fleet's own.
+A service is a Process with an address. Its flags are the defaults here and those of the caller. The
+tests start further instances, with other names and flags.
 """
 import json
 import urllib.error
@@ -11,16 +11,16 @@ import urllib.request
 from .process import Process
 from .servers import ROOT
 
-# what `make up` itself prefers
+# preferred by `make up`
 PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072, "symbolizer": 7073, "debuginfo": 8002}
 
 
 def http(url, timeout=10):
-    """(status, body) of a GET; (0, reason) when nobody answers."""
+    """(status, body) of a GET; (0, reason) without a response."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback: no proxy
     try:
-        with opener.open(url, timeout=timeout) as answer:
-            return answer.status, answer.read()
+        with opener.open(url, timeout=timeout) as response:
+            return response.status, response.read()
     except urllib.error.HTTPError as e:
         return e.code, e.read()
     except OSError as e:
@@ -28,7 +28,7 @@ def http(url, timeout=10):
 
 
 class Service(Process):
-    """`kind` is the program, `name` this instance of it (its pid file, log and port)."""
+    """An instance `name` (its pid file, log and port) of the program `kind`."""
 
     def __init__(self, fleet, kind, name=None, flags=None):
         name = name or kind
@@ -76,7 +76,7 @@ class Service(Process):
             return False
         self.fleet.ports.check_free(self.name, self.title)
         given = {}
-        if self.kind in ("ingester", "querier"):  # its password stays out of the command line
+        if self.kind in ("ingester", "querier"):  # keeps the password out of the command line
             given["DECIMA_POSTGRES"] = self.fleet.postgres.address()
         self.start(self.argv(), environment=given | (environment or {}),
                    tied_signal=self.fleet.tied_signal)
