@@ -26,7 +26,7 @@ static void set_up(struct deferred_samples *deferred)
 {
 	*deferred = (struct deferred_samples){ 0 };
 	seen = (struct seen){ 0 };
-	library = (struct executable){ .unwind.state = UNWIND_TABLE_ASKED };
+	library = (struct executable){ .unwind.state = UNWIND_TABLE_REQUESTED };
 	other = (struct executable){ .unwind.state = UNWIND_TABLE_THERE };
 	process = (struct process){ .pid = 7, .image = process_image_new() };
 }
