@@ -9,26 +9,26 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-static struct stop stop = { .fd = -1 }; /* one of the three global variables */
+static struct cancel cancel = { .fd = -1 }; /* one of the three global variables */
 
-const struct stop *daemon_stop_flag(void)
+const struct cancel *daemon_cancel(void)
 {
-	return &stop;
+	return &cancel;
 }
 
 void daemon_stop(void)
 {
-	stop_ask(&stop);
+	cancel_request(&cancel);
 }
 
 bool daemon_wait(uint64_t timeout_ms)
 {
-	return stop_wait(&stop, timeout_ms);
+	return cancel_wait(&cancel, timeout_ms);
 }
 
 bool daemon_stopping(void)
 {
-	return stop_is_asked(&stop);
+	return cancel_requested(&cancel);
 }
 
 static void on_signal(int number)
@@ -42,7 +42,7 @@ static bool catch_signals(struct err *err)
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	if (!stop_open(&stop, err))
+	if (!cancel_open(&cancel, err))
 		return false;
 	if (sigaction(SIGTERM, &action, NULL) < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
 	    sigaction(SIGPIPE, &ignore, NULL) < 0)
@@ -180,7 +180,7 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 					.routes = server->routes,
 					.route_count = count,
 					.service = service->self,
-					.refuse = service->refuse,
+					.error_body = service->error_body,
 					.connections = service->connections };
 
 	if (!http_start(&server->http, &options, err)) {
@@ -204,9 +204,9 @@ bool daemon_serve_until_stop(const struct daemon_settings *settings,
 
 	if (!daemon_serve(&server, settings, service, err))
 		return false;
-	while (daemon_wait(service->meanwhile ? service->every_ms : UINT64_MAX))
-		if (service->meanwhile)
-			service->meanwhile(service->self);
+	while (daemon_wait(service->periodic ? service->period_ms : UINT64_MAX))
+		if (service->periodic)
+			service->periodic(service->self);
 	daemon_unserve(&server);
 	return true;
 }

@@ -17,8 +17,8 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/log.h"
-#include "base/stop.h"
 #include "chassis/conf.h"
 #include "chassis/http.h"
 
@@ -62,7 +62,7 @@ void daemon_stop(void);
 bool daemon_wait(uint64_t timeout_ms);
 
 /* The process's cancellation token, for modules that do not depend on this one. */
-const struct stop *daemon_stop_flag(void);
+const struct cancel *daemon_cancel(void);
 
 struct daemon_service {
 	const struct http_route *routes; /* of the service, in addition to the three above */
@@ -71,11 +71,11 @@ struct daemon_service {
 	/* False, with a sentence, while the service cannot serve. Called by any thread. NULL:
 	 * always ready. */
 	bool (*ready)(void *self, struct err *why);
-	http_refuse *refuse;      /* as in http_options */
-	unsigned int connections; /* as in http_options */
-	/* Called by daemon_serve_until_stop() every every_ms milliseconds. NULL: not called. */
-	void (*meanwhile)(void *self);
-	uint64_t every_ms;
+	http_error_body *error_body; /* as in http_options */
+	unsigned int connections;    /* as in http_options */
+	/* Called by daemon_serve_until_stop() every period_ms milliseconds. NULL: not called. */
+	void (*periodic)(void *self);
+	uint64_t period_ms;
 };
 
 /* The server's threads point to it: it must not move until daemon_unserve(). */

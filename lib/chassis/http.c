@@ -233,8 +233,8 @@ static bool receive_piece(struct http_server *server, struct http_exchange *exch
 	exchange->received += piece.len;
 	if (!exchange->stream)
 		buf_str(&exchange->body, piece);
-	else if (!exchange->stream->take(service_of(server, exchange), &exchange->request, piece,
-					 &exchange->response))
+	else if (!exchange->stream->on_piece(service_of(server, exchange), &exchange->request,
+					     piece, &exchange->response))
 		exchange->answered = true;
 	return true;
 }
@@ -247,9 +247,9 @@ static void make_error_response(const struct http_server *server, struct http_ex
 		res->headers = &exchange->allow;
 		res->header_count = 1;
 	}
-	if (server->options.refuse)
-		server->options.refuse(server->options.service, &exchange->request,
-				       exchange->error_text, res);
+	if (server->options.error_body)
+		server->options.error_body(server->options.service, &exchange->request,
+					   exchange->error_text, res);
 	else
 		res->body = str_format(&exchange->arena, "%s\n", exchange->error_text);
 }
@@ -292,10 +292,10 @@ static enum MHD_Result queue(struct http_exchange *exchange, struct MHD_Connecti
 static void handle(struct http_server *server, struct http_exchange *exchange,
 		   struct http_slot *slot)
 {
-	struct stop gone = { .fd = -1 };
+	struct cancel gone = { .fd = -1 };
 	struct err err;
 
-	if (!stop_open(&gone, &err))
+	if (!cancel_open(&gone, &err))
 		log_debug("a client's disconnect will be noticed late", "error=\"%s\"", err.msg);
 	exchange->request.gone = &gone;
 	http_watch_handling(&server->watch, slot, &gone);
@@ -304,7 +304,7 @@ static void handle(struct http_server *server, struct http_exchange *exchange,
 	/* After the change of phase the watch thread no longer uses `gone`. */
 	http_watch_phase(&server->watch, slot, HTTP_SENDING);
 	exchange->request.gone = NULL;
-	stop_close(&gone);
+	cancel_close(&gone);
 }
 
 static enum MHD_Result respond(struct http_server *server, struct http_exchange *exchange,

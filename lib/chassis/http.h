@@ -31,7 +31,7 @@ struct http_request {
 	void *stream; /* private to the route's http_stream, kept between its calls */
 	/* Cancelled when the client has disconnected or the server shuts down: for handlers that
 	 * work for long. NULL: not available. */
-	const struct stop *gone;
+	const struct cancel *gone;
 };
 
 /* A range of a file as a body. The server takes ownership of the descriptor. */
@@ -57,7 +57,7 @@ typedef void http_handler(void *service, const struct http_request *req, struct 
  *
  * begin() is called after the headers. If it returns true, a client that sent `Expect:
  * 100-continue` gets its 100. If it returns false, `res` is the response and the body is discarded.
- * take() is called with each piece of the body, in order. If it returns false, `res` is the
+ * on_piece() is called with each piece of the body, in order. If it returns false, `res` is the
  * response; it is sent after the remaining body has been read and discarded (at most
  * HTTP_DRAIN_MAX; if there is more, the connection is closed). After the last piece the route's
  * handle() makes the response. end() is called once for each begin() that returned true, however
@@ -65,8 +65,8 @@ typedef void http_handler(void *service, const struct http_request *req, struct 
  */
 struct http_stream {
 	bool (*begin)(void *service, struct http_request *req, struct http_response *res);
-	bool (*take)(void *service, const struct http_request *req, str piece,
-		     struct http_response *res);
+	bool (*on_piece)(void *service, const struct http_request *req, str piece,
+			 struct http_response *res);
 	void (*end)(void *service, const struct http_request *req);
 	uint64_t whole_ms, stall_ms; /* timeouts of the whole body, and between two pieces */
 };
@@ -82,15 +82,15 @@ struct http_route {
 
 /* Format the body of an error response that the server itself makes, without a handler. res->status
  * is set; `why` is a sentence. */
-typedef void http_refuse(void *service, const struct http_request *req, const char *why,
-			 struct http_response *res);
+typedef void http_error_body(void *service, const struct http_request *req, const char *why,
+			     struct http_response *res);
 
 struct http_options {
 	const char *address; /* "127.0.0.1:7070", ":7070", "[::1]:7070" */
 	const struct http_route *routes;
 	size_t route_count;
 	void *service;                /* passed to the handlers */
-	http_refuse *refuse;          /* formats errors; NULL: the sentence as plain text */
+	http_error_body *error_body;  /* formats errors; NULL: the sentence as plain text */
 	unsigned int connections;     /* 0: HTTP_CONNECTIONS */
 	uint64_t receive_ms, send_ms; /* 0: HTTP_REQUEST_SECONDS, HTTP_RESPONSE_SECONDS */
 };

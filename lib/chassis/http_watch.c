@@ -64,9 +64,9 @@ static void cancel_handlers(struct http_watch *watch, bool all)
 	for (size_t i = 0; i < watch->slot_count; i++) {
 		struct http_slot *slot = &watch->slots[i];
 
-		if (slot->fd >= 0 && slot->gone && !stop_is_asked(slot->gone) &&
+		if (slot->fd >= 0 && slot->gone && !cancel_requested(slot->gone) &&
 		    (all || has_left(slot->fd)))
-			stop_ask(slot->gone);
+			cancel_request(slot->gone);
 	}
 }
 
@@ -215,7 +215,7 @@ void http_watch_begin(struct http_watch *watch, struct http_slot *slot)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-void http_watch_handling(struct http_watch *watch, struct http_slot *slot, struct stop *gone)
+void http_watch_handling(struct http_watch *watch, struct http_slot *slot, struct cancel *gone)
 {
 	if (!slot)
 		return;

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "base/stop.h"
+#include "base/cancel.h"
 #include "chassis/metrics.h"
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ struct http_slot {
 	int fd; /* -1: free */
 	enum http_phase phase;
 	uint64_t deadline_ns; /* monotonic; 0: none, or shut down already */
-	struct stop *gone;    /* in the handler: cancelled when the client has disconnected */
+	struct cancel *gone;  /* in the handler: cancelled when the client has disconnected */
 };
 
 struct http_watch {
@@ -68,7 +68,7 @@ void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum htt
 void http_watch_begin(struct http_watch *watch, struct http_slot *slot);
 
 /* Enter HTTP_HANDLING. `gone` must be valid until the phase changes. */
-void http_watch_handling(struct http_watch *watch, struct http_slot *slot, struct stop *gone);
+void http_watch_handling(struct http_watch *watch, struct http_slot *slot, struct cancel *gone);
 
 /* Cancel all running handlers. */
 void http_watch_cancel_all(struct http_watch *watch);

@@ -176,8 +176,8 @@ static void copy_member(const json_t *value, struct json_member *member, struct 
 		return;
 	case JSON_TRUE:
 	case JSON_FALSE:
-		member->kind = MEMBER_TRUTH;
-		member->truth = json_is_true(value);
+		member->kind = MEMBER_BOOL;
+		member->is_true = json_is_true(value);
 		return;
 	case JSON_NULL:
 		return;

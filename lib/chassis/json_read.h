@@ -51,7 +51,7 @@ enum json_member_kind {
 	MEMBER_NONE,
 	MEMBER_TEXT,
 	MEMBER_NUMBER,
-	MEMBER_TRUTH,
+	MEMBER_BOOL,
 	MEMBER_OBJECT,
 	MEMBER_OTHER,
 };
@@ -60,7 +60,7 @@ struct json_member {
 	/* results */
 	str text; /* of a string: itself; a number: its digits, to 1/1000; an object: its JSON */
 	enum json_member_kind kind;
-	bool truth; /* of MEMBER_TRUTH */
+	bool is_true; /* of MEMBER_BOOL */
 };
 bool json_read_members(str text, struct json_member *members, size_t count, struct arena *arena,
 		       struct err *err) MUST_CHECK;

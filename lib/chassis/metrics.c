@@ -93,7 +93,7 @@ void metric_set_at(struct metric *metric, size_t value, int64_t n)
 
 static void set_cell(const struct metric *metric, size_t number, int64_t cell)
 {
-	const struct metric_numbers *numbers = metric->numbers_of;
+	const struct metric_numbers *numbers = metric->numbered;
 
 	if (number < numbers->count)
 		atomic_store_explicit(&numbers->cells[number], cell, memory_order_relaxed);
@@ -104,7 +104,7 @@ void metric_set_number(struct metric *metric, size_t number, uint64_t n)
 	set_cell(metric, number, n < INT64_MAX ? (int64_t)n + 1 : INT64_MAX);
 }
 
-void metric_drop_number(struct metric *metric, size_t number)
+void metric_clear_number(struct metric *metric, size_t number)
 {
 	set_cell(metric, number, 0);
 }
@@ -185,7 +185,7 @@ static void write_pairs(struct buf *out, const struct metric *metric)
 
 static void write_numbers(struct buf *out, const struct metric *metric)
 {
-	const struct metric_numbers *numbers = metric->numbers_of;
+	const struct metric_numbers *numbers = metric->numbered;
 
 	for (size_t i = 0; i < numbers->count; i++) {
 		int64_t cell = atomic_load_explicit(&numbers->cells[i], memory_order_relaxed);
@@ -204,7 +204,7 @@ static void write_metric(struct buf *out, const struct metric *metric)
 		write_histogram(out, metric);
 	} else if (metric->pairs) {
 		write_pairs(out, metric);
-	} else if (metric->numbers_of) {
+	} else if (metric->numbered) {
 		write_numbers(out, metric);
 	} else if (!metric->label) {
 		buf_format(out, "%s", metric->name);

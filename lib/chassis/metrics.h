@@ -48,8 +48,8 @@ struct metric {
 	const char *label;         /* NULL: none, one value */
 	const char *const *values; /* of the label */
 	size_t value_count;
-	const struct metric_pairs *pairs;        /* NULL: at most one label */
-	const struct metric_numbers *numbers_of; /* NULL: the label's values are strings */
+	const struct metric_pairs *pairs;      /* NULL: at most one label */
+	const struct metric_numbers *numbered; /* NULL: the label's values are strings */
 	uint64_t unit; /* an exported value is the counted one divided by this; 0: by 1 */
 	/* Of a histogram: ascending inclusive upper bounds; an unbounded bucket follows. */
 	const uint64_t *bounds;
@@ -80,7 +80,7 @@ void metric_set(struct metric *metric, int64_t n);
 void metric_set_at(struct metric *metric, size_t value, int64_t n);
 /* For a label that is a number. Numbers >= count are ignored. */
 void metric_set_number(struct metric *metric, size_t number, uint64_t n);
-void metric_drop_number(struct metric *metric, size_t number);
+void metric_clear_number(struct metric *metric, size_t number);
 int64_t metric_get(const struct metric *metric);
 int64_t metric_get_at(const struct metric *metric, size_t value);
 

@@ -87,9 +87,9 @@ static void remove_cached(const struct debuginfod *debuginfod, const char *build
 	unlink(path);
 }
 
-enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
-					const char *build_id, enum debuginfod_kind kind,
-					int *ret_fd, struct err *err)
+enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
+					 const char *build_id, enum debuginfod_kind kind,
+					 int *ret_fd, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -124,5 +124,5 @@ enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const cha
 		return DEBUGINFOD_TOO_LARGE;
 	}
 	*ret_fd = fd_take(&fd);
-	return DEBUGINFOD_CAME;
+	return DEBUGINFOD_FETCHED;
 }

@@ -14,8 +14,8 @@
 
 enum debuginfod_kind { DEBUGINFOD_DEBUGINFO, DEBUGINFOD_EXECUTABLE, DEBUGINFOD_KIND_COUNT };
 
-enum debuginfod_answer {
-	DEBUGINFOD_CAME,        /* the file was downloaded */
+enum debuginfod_outcome {
+	DEBUGINFOD_FETCHED,     /* the file was downloaded */
 	DEBUGINFOD_ABSENT,      /* the server does not have the file */
 	DEBUGINFOD_UNAVAILABLE, /* no response, or an unexpected one */
 	DEBUGINFOD_TOO_LARGE,   /* more than max_bytes */
@@ -37,7 +37,8 @@ bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_opti
 		     struct err *err) MUST_CHECK;
 void debuginfod_close(struct debuginfod *debuginfod);
 
-/* DEBUGINFOD_CAME: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set. */
-enum debuginfod_answer debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
-					const char *build_id, enum debuginfod_kind kind,
-					int *ret_fd, struct err *err);
+/* DEBUGINFOD_FETCHED: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set.
+ */
+enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
+					 const char *build_id, enum debuginfod_kind kind,
+					 int *ret_fd, struct err *err);

@@ -17,7 +17,7 @@ struct fetch_exchange {
 	const struct fetch_source *source; /* of a PUT; NULL: not a PUT */
 	uint64_t received, sent;           /* bytes of the bodies */
 	uint64_t retry_after_s;
-	struct err err; /* of take(), give() or a limit */
+	struct err err; /* of on_body(), read() or a limit */
 };
 
 /* Per thread: a handle for POST and PUT, which keeps its connections open. */
@@ -38,7 +38,7 @@ static size_t on_piece(char *bytes, size_t size, size_t count, void *self)
 	}
 	if (status != 200 && !exchange->body && !exchange->source)
 		return len; /* the body of an error response is discarded */
-	return exchange->fetch->take(exchange->fetch->self, (str){ bytes, len }, &exchange->err)
+	return exchange->fetch->on_body(exchange->fetch->self, (str){ bytes, len }, &exchange->err)
 		       ? len
 		       : 0;
 }
@@ -51,7 +51,7 @@ static size_t on_read(char *to, size_t size, size_t count, void *self)
 
 	if (exchange->sent >= source->size)
 		return 0;
-	if (!source->give(source->self, exchange->sent, to, size * count, &len, &exchange->err))
+	if (!source->read(source->self, exchange->sent, to, size * count, &len, &exchange->err))
 		return CURL_READFUNC_ABORT;
 	exchange->sent += len;
 	return len;
@@ -74,7 +74,7 @@ static int on_progress(void *self, curl_off_t total, curl_off_t now, curl_off_t 
 	const struct fetch_exchange *exchange = self;
 
 	(void)total, (void)now, (void)up_total, (void)up_now;
-	return stop_is_asked(exchange->fetch->stop);
+	return cancel_requested(exchange->fetch->cancel);
 }
 
 static void init_library(void)
@@ -243,12 +243,12 @@ bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err
 }
 
 bool fetch_put(const struct fetch *fetch, const struct fetch_source *source,
-	       struct fetch_answer *ret_answer, struct err *err)
+	       struct fetch_response *ret_answer, struct err *err)
 {
 	struct fetch_exchange exchange = { .fetch = fetch,
 					   .curl = handle_of_thread(),
 					   .source = source };
-	struct fetch_answer answer;
+	struct fetch_response answer;
 
 	if (!run(&exchange, &answer.status, err))
 		return false;
@@ -257,7 +257,7 @@ bool fetch_put(const struct fetch *fetch, const struct fetch_source *source,
 	return true;
 }
 
-bool fetch_keep(void *self, str piece, struct err *err)
+bool fetch_append(void *self, str piece, struct err *err)
 {
 	(void)err;
 	buf_str(self, piece);

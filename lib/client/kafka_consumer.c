@@ -13,7 +13,7 @@ enum {
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
 	SESSION_DEFAULT_MS = 10000,
 	HEARTBEATS = 3, /* in a session's time */
-	CALL_TIMEOUT_MS = KAFKA_STOP_MS,
+	CALL_TIMEOUT_MS = KAFKA_CANCEL_MS,
 	CALL_TRIES = 5,
 	RESPONSE_TIMEOUT_MS = 1000,
 	CLOSE_POLL_MS = 100
@@ -181,7 +181,7 @@ static bool is_reachable(rd_kafka_t *kafka)
  * rd_kafka_queue_poll_callback() aborts. */
 static void leave_group(rd_kafka_t *kafka)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + KAFKA_STOP_MS * NS_PER_MS;
+	uint64_t deadline_ns = clock_monotonic_ns() + KAFKA_CANCEL_MS * NS_PER_MS;
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(kafka);
 	rd_kafka_error_t *error = rd_kafka_consumer_close_queue(kafka, queue);
 
@@ -221,7 +221,7 @@ enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t t
 	rd_kafka_timestamp_type_t kind;
 
 	if (!message)
-		return KAFKA_NOTHING;
+		return KAFKA_TIMEOUT;
 
 	struct kafka_record record = {
 		.partition = message->partition,
@@ -237,12 +237,12 @@ enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t t
 	if (message->err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) {
 		rd_kafka_message_destroy(message);
 		*ret_record = record;
-		return KAFKA_UNREADABLE;
+		return KAFKA_CORRUPT_BATCH;
 	}
 	if (message->err) {
 		err_set(err, ERR_IO, "%s", rd_kafka_message_errstr(message));
 		rd_kafka_message_destroy(message);
-		return KAFKA_TROUBLE;
+		return KAFKA_ERROR;
 	}
 	record.key = text(message->key, message->key_len);
 	record.value = text(message->payload, message->len);
@@ -321,13 +321,13 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, st
 	return done || reopen(consumer, err);
 }
 
-bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,
-			  int64_t *ret_end, struct err *err)
+bool kafka_consumer_query_range(struct kafka_consumer *consumer, int32_t partition,
+				int64_t *ret_first, int64_t *ret_end, struct err *err)
 {
 	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
 
 	for (int i = 0; i < CALL_TRIES && code == RD_KAFKA_RESP_ERR__TIMED_OUT; i++)
-		if (i == 0 || !stop_is_asked(consumer->options.stop))
+		if (i == 0 || !cancel_requested(consumer->options.cancel))
 			code = rd_kafka_query_watermark_offsets(
 				consumer->kafka, consumer->options.topic, partition, ret_first,
 				ret_end, CALL_TIMEOUT_MS);
@@ -347,8 +347,8 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition)
 	return end;
 }
 
-void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
-			     size_t count)
+void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
+			       size_t count)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
 

@@ -13,8 +13,8 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/err.h"
-#include "base/stop.h"
 #include "base/str.h"
 
 enum { KAFKA_FROM_BEGINNING = -2 };
@@ -33,11 +33,11 @@ struct kafka_consumer_options {
 	bool (*assigned)(void *self, struct kafka_position *positions, size_t count);
 	void (*revoked)(void *self);
 	void *self;
-	const struct stop *stop; /* ends retries of broker requests; NULL: not cancellable */
+	const struct cancel *cancel; /* ends retries of broker requests; NULL: not cancellable */
 };
 
 /* The longest that a call, apart from `assigned`, takes after a cancellation. */
-enum { KAFKA_STOP_MS = 2000 };
+enum { KAFKA_CANCEL_MS = 2000 };
 
 struct kafka_consumer {
 	/* private */
@@ -55,13 +55,13 @@ struct kafka_record {
 };
 
 enum kafka_event {
-	KAFKA_NOTHING,      /* timeout */
-	KAFKA_RECORD,       /* a message: the caller owns *ret_record */
-	KAFKA_OUT_OF_RANGE, /* the topic does not have the offset; partition and offset are set */
-	KAFKA_UNREADABLE,   /* a batch cannot be decompressed, now or later; partition and offset of
-			     * its first message are set. Reported again until another offset is
-			     * read */
-	KAFKA_TROUBLE,      /* a temporary error, in err; the client recovers by itself */
+	KAFKA_TIMEOUT,       /* timeout */
+	KAFKA_RECORD,        /* a message: the caller owns *ret_record */
+	KAFKA_OUT_OF_RANGE,  /* the topic does not have the offset; partition and offset are set */
+	KAFKA_CORRUPT_BATCH, /* a batch cannot be decompressed, now or later; partition and offset
+			      * of its first message are set. Reported again until another offset is
+			      * read */
+	KAFKA_ERROR,         /* a temporary error, in err; the client recovers by itself */
 };
 
 bool kafka_consumer_open(struct kafka_consumer *consumer,
@@ -88,8 +88,8 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped,
 			    struct err *err) MUST_CHECK;
 
 /* The first offset that the broker has, and the one after the last. Sends a request. ERR_IO. */
-bool kafka_consumer_range(struct kafka_consumer *consumer, int32_t partition, int64_t *ret_first,
-			  int64_t *ret_end, struct err *err) MUST_CHECK;
+bool kafka_consumer_query_range(struct kafka_consumer *consumer, int32_t partition,
+				int64_t *ret_first, int64_t *ret_end, struct err *err) MUST_CHECK;
 
 /* The end offset of the last fetch, without a request: for the lag. -1: not known yet. */
 int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
@@ -98,8 +98,8 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
  * Query the brokers for the end offsets, for up to a second; an offset without a response is left
  * unchanged. For a paused consumer, which does not fetch.
  */
-void kafka_consumer_ask_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
-			     size_t count);
+void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
+			       size_t count);
 
 /* Pause or resume fetching of all assigned partitions. */
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err) MUST_CHECK;

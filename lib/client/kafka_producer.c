@@ -64,13 +64,13 @@ static bool is_permanent(rd_kafka_resp_err_t code)
 static void on_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *self)
 {
 	struct kafka_producer *producer = self;
-	enum kafka_fate fate = KAFKA_DELIVERED;
+	enum kafka_outcome fate = KAFKA_DELIVERED;
 	const char *why = "";
 
 	(void)kafka;
 	producer->in_flight--;
 	if (message->err) {
-		fate = is_permanent(message->err) ? KAFKA_REFUSED : KAFKA_FAILED;
+		fate = is_permanent(message->err) ? KAFKA_REJECTED : KAFKA_FAILED;
 		why = rd_kafka_err2str(message->err);
 	}
 	producer->options.report(producer->options.self, (uint64_t)(uintptr_t)message->_private,

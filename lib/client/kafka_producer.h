@@ -22,15 +22,15 @@ struct kafka_message {
 	uint64_t token; /* returned in the report */
 };
 
-enum kafka_fate {
+enum kafka_outcome {
 	KAFKA_DELIVERED, /* durable in Kafka */
 	KAFKA_FAILED,    /* perhaps not stored: send it again */
-	KAFKA_REFUSED,   /* Kafka will never accept this message (too large): do not retry */
-	KAFKA_FATE_COUNT,
+	KAFKA_REJECTED,  /* Kafka will never accept this message (too large): do not retry */
+	KAFKA_OUTCOME_COUNT,
 };
 
 /* `why` is the reason if the message was not delivered, else "". */
-typedef void kafka_report(void *self, uint64_t token, enum kafka_fate fate, const char *why);
+typedef void kafka_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why);
 
 struct kafka_producer_options {
 	const char *brokers, *topic, *client_id;

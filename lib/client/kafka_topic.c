@@ -81,18 +81,18 @@ static bool check_result(rd_kafka_event_t *event, const struct kafka_topic *topi
 }
 
 /* NULL: timeout, or cancelled. */
-static rd_kafka_event_t *wait_for_event(rd_kafka_queue_t *queue, const struct stop *stop)
+static rd_kafka_event_t *wait_for_event(rd_kafka_queue_t *queue, const struct cancel *cancel)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + CREATE_TIMEOUT_MS * NS_PER_MS;
 	rd_kafka_event_t *event = NULL;
 
-	while (!event && clock_monotonic_ns() < deadline_ns && !stop_is_asked(stop))
+	while (!event && clock_monotonic_ns() < deadline_ns && !cancel_requested(cancel))
 		event = rd_kafka_queue_poll(queue, POLL_MS);
 	return event;
 }
 
 bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
-			const struct stop *stop, struct err *err)
+			const struct cancel *cancel, struct err *err)
 {
 	char why[KAFKA_TEXT_MAX];
 	CLEANUP(rd_kafka_destroyp) rd_kafka_t *kafka = client_new(brokers, err);
@@ -115,7 +115,7 @@ bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 	rd_kafka_CreateTopics(kafka, &wanted, 1, options, queue);
 
 	CLEANUP(rd_kafka_event_destroyp)
-	rd_kafka_event_t *event = wait_for_event(queue, stop);
+	rd_kafka_event_t *event = wait_for_event(queue, cancel);
 
 	if (!event)
 		return err_set(err, ERR_IO, "create Kafka topic %s: no response from Kafka at %s",

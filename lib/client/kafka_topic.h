@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/err.h"
-#include "base/stop.h"
 
 struct kafka_topic {
 	const char *name;
@@ -19,4 +19,4 @@ struct kafka_topic {
  * setting was rejected.
  */
 bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
-			const struct stop *stop, struct err *err) MUST_CHECK;
+			const struct cancel *cancel, struct err *err) MUST_CHECK;

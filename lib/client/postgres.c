@@ -47,7 +47,7 @@ bool postgres_open(struct postgres *pg, const struct postgres_options *options, 
 {
 	*pg = (struct postgres){
 		.deadline_ms = options->deadline_ms ? options->deadline_ms : DEADLINE_MS,
-		.stop = options->stop,
+		.cancel = options->cancel,
 	};
 	pg->connection = postgres_connect(options, err);
 	if (!pg->connection)
@@ -67,10 +67,10 @@ void postgres_close(struct postgres *pg)
 	pg->connection = NULL;
 }
 
-void postgres_bound(struct postgres *pg, uint64_t ends_ns, const struct stop *stop)
+void postgres_set_bounds(struct postgres *pg, uint64_t ends_ns, const struct cancel *cancel)
 {
 	pg->bound_ns = ends_ns;
-	pg->bound_stop = stop;
+	pg->bound_cancel = cancel;
 }
 
 bool postgres_is_open(const struct postgres *pg)
@@ -79,7 +79,7 @@ bool postgres_is_open(const struct postgres *pg)
 }
 
 /* Read twice: a server that ends the session sends a message before it closes the connection. */
-bool postgres_is_there(struct postgres *pg)
+bool postgres_is_alive(struct postgres *pg)
 {
 	for (int i = 0; i < 2 && postgres_is_open(pg); i++)
 		if (!PQconsumeInput(pg->connection))
@@ -94,7 +94,7 @@ bool postgres_failed_with(const struct postgres *pg, const char *sqlstate)
 
 bool postgres_sleep(const struct postgres *pg, uint64_t ms)
 {
-	return stop_wait(pg->stop, ms);
+	return cancel_wait(pg->cancel, ms);
 }
 
 /* A wait has ended without a response: close the connection. */
@@ -102,7 +102,7 @@ static bool fail_timeout(struct postgres *pg, struct err *err)
 {
 	postgres_close(pg);
 	pg->sqlstate[0] = '\0';
-	if (stop_is_asked(pg->bound_stop ? pg->bound_stop : pg->stop))
+	if (cancel_requested(pg->bound_cancel ? pg->bound_cancel : pg->cancel))
 		return err_set(err, ERR_IO, "PostgreSQL: cancelled while waiting for the server");
 	if (pg->bound_ns && clock_monotonic_ns() >= pg->bound_ns)
 		return err_set(err, ERR_IO, "PostgreSQL did not answer in time");
@@ -116,10 +116,10 @@ static bool wait_for_server(struct postgres *pg, short events, uint64_t deadline
 {
 	short ready = 0;
 
-	const struct stop *stop = pg->bound_stop ? pg->bound_stop : pg->stop;
-	uint64_t grace_ms = pg->bound_stop ? 0 : POSTGRES_STOP_MS;
+	const struct cancel *cancel = pg->bound_cancel ? pg->bound_cancel : pg->cancel;
+	uint64_t grace_ms = pg->bound_cancel ? 0 : POSTGRES_CANCEL_MS;
 
-	if (!socket_wait(PQsocket(pg->connection), events, stop, grace_ms, deadline_ns, &ready))
+	if (!socket_wait(PQsocket(pg->connection), events, cancel, grace_ms, deadline_ns, &ready))
 		return fail_timeout(pg, err);
 	if (ready & ~POLLOUT && !PQconsumeInput(pg->connection))
 		return fail(pg, NULL, err, "receive response");

@@ -6,10 +6,10 @@
  * ERR_IO. A failed call sets `sqlstate` to the server's SQLSTATE, so that callers decide by code
  * and not by text; it is empty if the connection failed.
  *
- * Every wait for the server, to send or to receive, ends after `deadline_ms`, and POSTGRES_STOP_MS
- * after a cancellation. In both cases, and whenever the connection is lost, the connection is
- * closed (postgres_is_open() is false), uncommitted work is rolled back by the server, and the
- * caller opens it again. A connection is used by one thread at a time.
+ * Every wait for the server, to send or to receive, ends after `deadline_ms`, and
+ * POSTGRES_CANCEL_MS after a cancellation. In both cases, and whenever the connection is lost, the
+ * connection is closed (postgres_is_open() is false), uncommitted work is rolled back by the
+ * server, and the caller opens it again. A connection is used by one thread at a time.
  *
  *     CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
  *     struct postgres_param day = postgres_date(&arena, 20778);
@@ -18,32 +18,32 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/err.h"
-#include "base/stop.h"
 #include "client/postgres_value.h"
 
 struct pg_conn;
 struct pg_result;
 
 /* Grace period of work in progress after a cancellation. */
-enum { POSTGRES_STOP_MS = 2000 };
+enum { POSTGRES_CANCEL_MS = 2000 };
 
 struct postgres {
 	char sqlstate[6]; /* of the last failure; "": not reported by the server */
 	/* private */
 	struct pg_conn *connection;
 	uint64_t deadline_ms;
-	const struct stop *stop;
-	uint64_t bound_ns; /* this field and the next: see postgres_bound() */
-	const struct stop *bound_stop;
+	const struct cancel *cancel;
+	uint64_t bound_ns; /* this field and the next: see postgres_set_bounds() */
+	const struct cancel *bound_cancel;
 };
 
 struct postgres_options {
-	const char *conninfo;    /* keyword=value or postgresql:// */
-	const char *application; /* application_name in pg_stat_activity */
-	const char *settings;    /* "-c name=value ...", or NULL */
-	uint64_t deadline_ms;    /* of each wait; 0: 60 s */
-	const struct stop *stop; /* ends every wait; NULL: not cancellable */
+	const char *conninfo;        /* keyword=value or postgresql:// */
+	const char *application;     /* application_name in pg_stat_activity */
+	const char *settings;        /* "-c name=value ...", or NULL */
+	uint64_t deadline_ms;        /* of each wait; 0: 60 s */
+	const struct cancel *cancel; /* ends every wait; NULL: not cancellable */
 };
 
 struct postgres_statement {
@@ -70,17 +70,17 @@ void postgres_close(struct postgres *pg);
 /*
  * For a pooled connection that serves one request after another. Until the next call of this
  * function, waits also end at ends_ns (monotonic; 0: no such bound), and immediately, without a
- * grace period, when `stop` is cancelled (NULL: the token of postgres_open() with its grace
+ * grace period, when `cancel` is cancelled (NULL: the token of postgres_open() with its grace
  * period). The connection is then closed, and a server with client_connection_check_interval
  * cancels the query.
  */
-void postgres_bound(struct postgres *pg, uint64_t ends_ns, const struct stop *stop);
+void postgres_set_bounds(struct postgres *pg, uint64_t ends_ns, const struct cancel *cancel);
 
 /* False: never opened, closed, or lost. */
 bool postgres_is_open(const struct postgres *pg);
 
 /* The same, after checking whether the server has closed an idle connection. Does not wait. */
-bool postgres_is_there(struct postgres *pg);
+bool postgres_is_alive(struct postgres *pg);
 
 /* Sleep before a retry. False: cancelled. */
 bool postgres_sleep(const struct postgres *pg, uint64_t ms);

@@ -16,17 +16,17 @@ struct postgres_hosts {
 	str names, addresses, ports;
 };
 
-bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_ms,
+bool socket_wait(int fd, short events, const struct cancel *cancel, uint64_t grace_ms,
 		 uint64_t deadline_ns, short *ret_ready)
 {
 	for (;;) {
 		/* After the cancellation its descriptor stays readable: do not poll it. */
-		bool is_asked = stop_is_asked(stop);
-		uint64_t ends_ns = stop_bound_ns(stop, deadline_ns, grace_ms);
+		bool is_asked = cancel_requested(cancel);
+		uint64_t ends_ns = cancel_deadline_ns(cancel, deadline_ns, grace_ms);
 		uint64_t now_ns = clock_monotonic_ns();
 		struct pollfd fds[] = {
 			{ .fd = fd, .events = events },
-			{ .fd = stop && !is_asked ? stop->fd : -1, .events = POLLIN },
+			{ .fd = cancel && !is_asked ? cancel->fd : -1, .events = POLLIN },
 		};
 
 		if (fd < 0 || now_ns >= ends_ns)
@@ -69,7 +69,7 @@ static PGconn *begin(const struct postgres_options *options, const struct postgr
 }
 
 /* PGRES_POLLING_OK, _FAILED, or, after a timeout or cancellation, the state it was waiting in. */
-static PostgresPollingStatusType poll_until(PGconn *connection, const struct stop *stop,
+static PostgresPollingStatusType poll_until(PGconn *connection, const struct cancel *cancel,
 					    uint64_t deadline_ns)
 {
 	PostgresPollingStatusType state = PQstatus(connection) == CONNECTION_BAD
@@ -80,8 +80,8 @@ static PostgresPollingStatusType poll_until(PGconn *connection, const struct sto
 		short ready;
 
 		if (!socket_wait(PQsocket(connection),
-				 state == PGRES_POLLING_READING ? POLLIN : POLLOUT, stop,
-				 POSTGRES_STOP_MS, deadline_ns, &ready))
+				 state == PGRES_POLLING_READING ? POLLIN : POLLOUT, cancel,
+				 POSTGRES_CANCEL_MS, deadline_ns, &ready))
 			break;
 		state = PQconnectPoll(connection);
 	}
@@ -126,7 +126,7 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 	while (more) {
 		PGconn *connection = begin(options, &hosts, &arena);
 		PostgresPollingStatusType state = poll_until(
-			connection, options->stop, clock_monotonic_ns() + wait_ms * NS_PER_MS);
+			connection, options->cancel, clock_monotonic_ns() + wait_ms * NS_PER_MS);
 		str message = str_from(PQerrorMessage(connection));
 
 		if (state == PGRES_POLLING_OK)
@@ -140,7 +140,7 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 				PQhost(connection), PQport(connection), (uintmax_t)wait_ms);
 		/* _FAILED: libpq has tried all remaining hosts, or one rejected the login. After a
 		 * timeout, go on with the hosts after the silent one. */
-		more = state != PGRES_POLLING_FAILED && !stop_is_asked(options->stop) &&
+		more = state != PGRES_POLLING_FAILED && !cancel_requested(options->cancel) &&
 		       drop_first(connection, &hosts, &arena);
 		PQfinish(connection);
 	}

@@ -16,5 +16,5 @@ struct pg_conn *postgres_connect(const struct postgres_options *options, struct 
  * Wait until poll() reports one of the events, or an error, for the socket; *ret_ready is what it
  * reported. False: deadline_ns (monotonic) has passed, or grace_ms after a cancellation.
  */
-bool socket_wait(int fd, short events, const struct stop *stop, uint64_t grace_ms,
+bool socket_wait(int fd, short events, const struct cancel *cancel, uint64_t grace_ms,
 		 uint64_t deadline_ns, short *ret_ready) MUST_CHECK;

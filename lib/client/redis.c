@@ -158,11 +158,11 @@ static struct redis_reply copy(const redisReply *reply, struct arena *arena, int
 	switch (reply->type) {
 	case REDIS_REPLY_STRING:
 	case REDIS_REPLY_STATUS:
-		copied.kind = REDIS_TEXT;
+		copied.kind = REDIS_STRING;
 		copied.text = str_copy(arena, (str){ reply->str, reply->len });
 		break;
 	case REDIS_REPLY_ERROR:
-		copied.kind = REDIS_REFUSED;
+		copied.kind = REDIS_ERROR_REPLY;
 		copied.text = str_copy(arena, (str){ reply->str, reply->len });
 		break;
 	case REDIS_REPLY_INTEGER:
@@ -238,7 +238,7 @@ static bool authenticate(const struct redis *redis, redisContext *context, uint6
 	if (!run_commands(context, commands, count, deadline_ns, 4096, &arena, replies, err))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (replies[i].kind == REDIS_REFUSED)
+		if (replies[i].kind == REDIS_ERROR_REPLY)
 			return err_set(err, ERR_IO, "Redis: " STR_FMT, STR_ARG(replies[i].text));
 	return true;
 }
@@ -307,8 +307,8 @@ static bool is_alive(const redisContext *context)
 	return poll(&fd, 1, 0) == 0;
 }
 
-bool redis_round(struct redis *redis, const struct redis_command *commands, size_t count,
-		 struct arena *arena, struct redis_reply *replies, struct err *err)
+bool redis_pipeline(struct redis *redis, const struct redis_command *commands, size_t count,
+		    struct arena *arena, struct redis_reply *replies, struct err *err)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	uint64_t deadline_ns = now_ns + redis->options.timeout_ms * NS_PER_MS;

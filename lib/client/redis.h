@@ -10,7 +10,8 @@
  *     const str words[] = { STR("GET"), key };
  *     struct redis_command command = { words, 2 };
  *     struct redis_reply reply;
- *     if (redis_round(&redis, &command, 1, &arena, &reply, &err) && reply.kind == REDIS_TEXT) ...
+ *     if (redis_pipeline(&redis, &command, 1, &arena, &reply, &err) && reply.kind == REDIS_STRING)
+ * ...
  */
 #pragma once
 
@@ -53,11 +54,11 @@ struct redis_command {
 };
 
 enum redis_kind {
-	REDIS_NOTHING, /* nil */
-	REDIS_TEXT,    /* a string, or a status such as "OK" */
+	REDIS_NIL,    /* nil */
+	REDIS_STRING, /* a string, or a status such as "OK" */
 	REDIS_NUMBER,
 	REDIS_LIST,
-	REDIS_REFUSED, /* an error; text is its message */
+	REDIS_ERROR_REPLY, /* an error; text is its message */
 };
 
 struct redis_reply {
@@ -70,9 +71,9 @@ struct redis_reply {
 
 /*
  * Send all commands and receive a reply for each, in order; the replies' strings are in the arena.
- * A reply may be REDIS_REFUSED although the result is true. ERR_LIMIT: not sent, because of an
+ * A reply may be REDIS_ERROR_REPLY although the result is true. ERR_LIMIT: not sent, because of an
  * earlier failure or because all connections are in use. ERR_IO: failed; the commands may have been
  * executed.
  */
-bool redis_round(struct redis *redis, const struct redis_command *commands, size_t count,
-		 struct arena *arena, struct redis_reply *replies, struct err *err) MUST_CHECK;
+bool redis_pipeline(struct redis *redis, const struct redis_command *commands, size_t count,
+		    struct arena *arena, struct redis_reply *replies, struct err *err) MUST_CHECK;

@@ -70,7 +70,7 @@ bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max
 	bool is_sorted = true;
 
 	for (;;) {
-		if (!abbrev_read(&r, sizes, arena, &abbrev) || arena->held > memory_max)
+		if (!abbrev_read(&r, sizes, arena, &abbrev) || arena->size > memory_max)
 			return false;
 		if (abbrev.code == 0)
 			break;

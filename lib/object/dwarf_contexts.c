@@ -109,7 +109,7 @@ static void tree_read(struct dwarf_contexts *contexts, struct unit_contexts *fou
 	bytes.len = unit->end - unit->entries;
 	contexts->open.len = 0;
 	for (struct reader r = reader_of(bytes);
-	     reader_left(&r) && contexts->arena->held <= contexts->memory_max;) {
+	     reader_left(&r) && contexts->arena->size <= contexts->memory_max;) {
 		uint64_t at = unit->end - reader_left(&r), code = reader_varint(&r);
 
 		if (code == 0 && contexts->open.len == 0)

@@ -38,7 +38,7 @@ static bool sections_load(struct dwarf_file *file, const struct elf_sections *se
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++) {
 		const struct elf_section *section = section_find(sections, section_names[i]);
 		str image = { file->image, file->image_len }, bytes;
-		uint64_t held = file->arena->held;
+		uint64_t held = file->arena->size;
 		uint64_t left = held < file->memory_max ? file->memory_max - held : 0;
 
 		if (!section)
@@ -100,7 +100,7 @@ static void units_index(struct dwarf_file *file)
 {
 	str info = file->sections[DWARF_INFO];
 
-	for (uint64_t at = 0; at < info.len && file->arena->held <= file->memory_max;) {
+	for (uint64_t at = 0; at < info.len && file->arena->size <= file->memory_max;) {
 		struct reader r = reader_of(str_skip(info, at));
 		struct dwarf_unit unit = { .file = file };
 
@@ -159,7 +159,7 @@ static const struct dwarf_abbrevs *unit_abbrevs(struct dwarf_unit *unit)
 	str known = { (const char *)&key, sizeof(key) };
 	struct dwarf_abbrevs *abbrevs = map_get(&file->abbrevs, known);
 
-	if (abbrevs || file->arena->held > file->memory_max)
+	if (abbrevs || file->arena->size > file->memory_max)
 		return abbrevs;
 	abbrevs = arena_new(file->arena, struct dwarf_abbrevs);
 	if (!dwarf_abbrevs_read(str_skip(file->sections[DWARF_ABBREV], unit->abbrevs_at), sizes,

@@ -26,7 +26,7 @@ struct machine {
 
 static bool is_full(const struct symbol_model *model)
 {
-	return model->arena->held > model->memory_max;
+	return model->arena->size > model->memory_max;
 }
 
 static bool is_absolute(str path)

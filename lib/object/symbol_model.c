@@ -90,7 +90,7 @@ void symbol_model_end_sequence(struct symbol_model *model, size_t first)
 
 bool symbol_model_check(const struct symbol_model *model, struct err *err)
 {
-	if (model->arena->held > model->memory_max)
+	if (model->arena->size > model->memory_max)
 		return err_set(err, ERR_LIMIT, "the symbols need more than %ju bytes of memory",
 			       (uintmax_t)model->memory_max);
 	return model->steps <= model->steps_max ||

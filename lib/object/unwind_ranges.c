@@ -55,7 +55,7 @@ void unwind_ranges_add(struct unwind_ranges *ranges, uint64_t start, uint64_t le
 
 bool unwind_ranges_fit(const struct unwind_ranges *ranges, struct err *err)
 {
-	if (ranges->arena->held > ranges->memory_max)
+	if (ranges->arena->size > ranges->memory_max)
 		return err_set(err, ERR_LIMIT, "its unwind rows need more than %ju bytes",
 			       (uintmax_t)ranges->memory_max);
 	return true;

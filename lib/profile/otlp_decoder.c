@@ -31,7 +31,7 @@ bool otlp_end_check(struct otlp_decoder *decoder, const struct reader *r, const 
 
 bool otlp_memory_check(struct otlp_decoder *decoder)
 {
-	size_t memory = decoder->scratch.held + decoder->set->arena->held - decoder->memory_before;
+	size_t memory = decoder->scratch.size + decoder->set->arena->size - decoder->memory_before;
 
 	/* GCOVR_EXCL_START: half a gigabyte is too much for a unit test */
 	if (memory > MESSAGE_MEMORY_MAX)

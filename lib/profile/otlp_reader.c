@@ -354,7 +354,7 @@ bool otlp_read(str bytes, const struct otlp_options *options, struct sample_set 
 			     .set = set,
 			     .result = ret_result,
 			     .err = err,
-			     .memory_before = set->arena->held },
+			     .memory_before = set->arena->size },
 	};
 	struct arena *scratch = &reader.decoder.scratch;
 

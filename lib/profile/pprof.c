@@ -311,7 +311,7 @@ static str pack(struct builder *builder, Pprof__Profile *profile, size_t memory_
 
 	size_t room = pprof__profile__get_packed_size(profile);
 
-	if (memory_max && builder->arena->held + 2 * room > memory_max)
+	if (memory_max && builder->arena->size + 2 * room > memory_max)
 		return (str){ 0 };
 
 	char *bytes = arena_array(builder->arena, char, room + 1);
@@ -356,7 +356,7 @@ str pprof_write(const struct sample_set *set, const struct pprof_options *option
 
 		if (str_eq(set->series.items[sample->series].type, type))
 			add_sample(&builder, sample, options);
-		if (options->memory_max && scratch.held > options->memory_max)
+		if (options->memory_max && scratch.size > options->memory_max)
 			return (str){ 0 };
 	}
 	return pack(&builder, &profile, options->memory_max, arena);

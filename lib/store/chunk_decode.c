@@ -277,7 +277,7 @@ bool chunk_decode(str row, const struct chunk_filter *filter, struct sample_set 
 	struct chunk_decoder decoder = { .set = set,
 					 .filter = filter,
 					 .first_sample = set->samples.len,
-					 .used_before = set->arena->held };
+					 .used_before = set->arena->size };
 	bool good = chunk_columns_open(&decoder.columns, row, filter->without, set->arena, err) &&
 		    decode(&decoder, err);
 

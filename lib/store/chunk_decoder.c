@@ -5,7 +5,7 @@
 
 bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)
 {
-	size_t used = decoder->scratch.held + decoder->set->arena->held - decoder->used_before;
+	size_t used = decoder->scratch.size + decoder->set->arena->size - decoder->used_before;
 
 	if (used <= CHUNK_MEMORY_MAX && count <= (CHUNK_MEMORY_MAX - used) / size)
 		return true;

@@ -20,7 +20,7 @@ static bool connect(struct store_compactor *compactor, struct err *err)
 		.settings = "-c synchronous_commit=off -c idle_in_transaction_session_timeout=30s "
 			    "-c statement_timeout=60s -c lock_timeout=1s",
 		.deadline_ms = RESPONSE_MS,
-		.stop = compactor->options.stop,
+		.cancel = compactor->options.cancel,
 	};
 
 	if (postgres_is_open(&compactor->pg))

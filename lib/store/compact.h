@@ -32,7 +32,7 @@
 struct store_compactor_options {
 	const char *postgres; /* libpq conninfo or URI */
 	uint64_t age_ms;      /* minimum age of a bucket's oldest row before it is merged */
-	const struct stop *stop;
+	const struct cancel *cancel;
 };
 
 struct compact_counts {

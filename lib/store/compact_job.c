@@ -111,7 +111,7 @@ static bool read_batch(struct compact_job *job, const struct row_location *locat
 	if (rows.count != count)
 		return err_set(err, ERR_IO, "%zu of %zu locked rows have disappeared",
 			       count - rows.count, count);
-	for (size_t i = 0; i < rows.count && job->arena.held < COMPACT_MEMORY_MAX; i++)
+	for (size_t i = 0; i < rows.count && job->arena.size < COMPACT_MEMORY_MAX; i++)
 		if (!read_row(job, &rows, i, ret_bad, err))
 			return false;
 	return true;
@@ -127,7 +127,7 @@ static bool read_rows(struct compact_job *job, str *ret_bad, struct err *err)
 	for (size_t at = 0, end; at < job->claimed.len; at = end) {
 		uint64_t bytes = locations[at].bytes;
 
-		if (job->arena.held >= COMPACT_MEMORY_MAX)
+		if (job->arena.size >= COMPACT_MEMORY_MAX)
 			break;
 		for (end = at + 1; end < job->claimed.len; end++) {
 			bytes += locations[end].bytes;

@@ -82,7 +82,7 @@ bool store_keeper_run(struct store_keeper *maintenance, struct err *err)
 		.deadline_ms =
 			4 * maintenance->options
 				    .detach_ms, /* DETACH waits for one query after another */
-		.stop = maintenance->options.stop,
+		.cancel = maintenance->options.cancel,
 	};
 	bool good = postgres_open(&maintenance->pg, &options, err) && run(maintenance, err);
 

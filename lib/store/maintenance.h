@@ -16,7 +16,7 @@ struct store_keeper_options {
 	uint64_t retention_raw_ns, retention_rollup_ns;
 	uint64_t detach_ms; /* how long DETACH waits for queries until the next run; 0: 30 s */
 	uint64_t now_ms;    /* for tests: the local time; 0: read the clock */
-	const struct stop *stop;
+	const struct cancel *cancel;
 };
 
 struct store_keeper {

@@ -36,7 +36,7 @@ static bool connect(struct store_reader *reader, struct err *err)
 			    " -c max_parallel_workers_per_gather=0",
 		.deadline_ms =
 			reader->options.wait_ms ? reader->options.wait_ms : QUERY_TIMEOUT_MAX_MS,
-		.stop = reader->options.stop,
+		.cancel = reader->options.cancel,
 	};
 
 	return postgres_open(&reader->pg, &options, err);
@@ -64,10 +64,10 @@ bool store_reader_begin(struct store_reader *reader, const struct store_bounds *
 	}
 	reader->stats = (struct store_stats){ 0 };
 	reader->bounds.deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
-	reader->bounds.stop = NULL;
+	reader->bounds.cancel = NULL;
 	if (bounds)
 		reader->bounds = *bounds;
-	postgres_bound(&reader->pg, reader->bounds.deadline_ns, reader->bounds.stop);
+	postgres_set_bounds(&reader->pg, reader->bounds.deadline_ns, reader->bounds.cancel);
 	/* Before the transaction: a failed statement would abort it. */
 	return schema_check(&reader->pg, err) && postgres_exec(&reader->pg, begin, err);
 }
@@ -77,7 +77,7 @@ void store_reader_end(struct store_reader *reader)
 	struct err err;
 
 	/* The query may have reached its deadline; ending it has a timeout of its own. */
-	postgres_bound(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
+	postgres_set_bounds(&reader->pg, clock_monotonic_ns() + END_MS * NS_PER_MS, NULL);
 	if (postgres_is_open(&reader->pg) && !postgres_exec(&reader->pg, "ROLLBACK", &err))
 		store_reader_close(reader);
 }
@@ -108,13 +108,13 @@ bool store_reader_join(struct store_reader *reader, const char *snapshot,
 {
 	char sql[160];
 
-	if (!postgres_is_there(&reader->pg)) {
+	if (!postgres_is_alive(&reader->pg)) {
 		store_reader_close(reader);
 		if (!connect(reader, err))
 			return false;
 	}
 	reader->bounds = *bounds;
-	postgres_bound(&reader->pg, bounds->deadline_ns, bounds->stop);
+	postgres_set_bounds(&reader->pg, bounds->deadline_ns, bounds->cancel);
 	snprintf(sql, sizeof(sql),
 		 "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '%s'", snapshot);
 	return postgres_exec(&reader->pg, sql, err);

@@ -15,9 +15,9 @@
 #include "store/store_stats.h"
 
 struct store_reader_options {
-	const char *postgres;    /* libpq conninfo or URI; must outlive the reader */
-	uint64_t wait_ms;        /* for each response of the server; 0: QUERY_TIMEOUT_MAX_MS */
-	const struct stop *stop; /* cancels every wait */
+	const char *postgres;        /* libpq conninfo or URI; must outlive the reader */
+	uint64_t wait_ms;            /* for each response of the server; 0: QUERY_TIMEOUT_MAX_MS */
+	const struct cancel *cancel; /* cancels every wait */
 };
 
 /* A range [start_ms, end_ms) of which retention has left only hourly sums. */

@@ -296,7 +296,7 @@ static bool add_series(void *self, struct stored_series *series, size_t count, s
 	for (size_t i = 0; i < kept; i++)
 		if (!add_candidate(finder, &series[i], err))
 			return false;
-	return matched->arena->held <= QUERY_SERIES_BYTES_MAX ||
+	return matched->arena->size <= QUERY_SERIES_BYTES_MAX ||
 	       err_set(err, ERR_LIMIT, "the selector matches too many series for one query");
 }
 

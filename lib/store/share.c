@@ -157,12 +157,12 @@ bool share_store(const char *postgres, const struct share *share, uint64_t total
 		.application = "decima-querier",
 		.settings = "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s",
 		.deadline_ms = SHARE_STORE_MS,
-		.stop = bounds->stop,
+		.cancel = bounds->cancel,
 	};
 
 	if (!postgres_open(&pg, &options, err))
 		return false;
-	postgres_bound(&pg, bounds->deadline_ns, bounds->stop);
+	postgres_set_bounds(&pg, bounds->deadline_ns, bounds->cancel);
 
 	/* Closing the connection rolls back. */
 	bool stored = postgres_exec(&pg, "BEGIN", err) && postgres_exec(&pg, LOCK, err) &&

@@ -6,20 +6,20 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/stop.h"
 
 struct store_bounds {
-	uint64_t deadline_ns;    /* clock_monotonic_ns() */
-	const struct stop *stop; /* NULL: cannot be cancelled */
+	uint64_t deadline_ns;        /* clock_monotonic_ns() */
+	const struct cancel *cancel; /* NULL: cannot be cancelled */
 };
 
 /* False, with the error, once the query is cancelled (ERR_IO) or the deadline has passed
  * (ERR_LIMIT). */
 static inline bool store_bounds_hold(const struct store_bounds *bounds, struct err *err)
 {
-	if (stop_is_asked(bounds->stop))
+	if (cancel_requested(bounds->cancel))
 		return err_set(err, ERR_IO, "the query was cancelled: its client is gone");
 	return clock_monotonic_ns() < bounds->deadline_ns ||
 	       err_set(err, ERR_LIMIT, "the query took too long: choose a shorter time range");

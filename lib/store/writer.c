@@ -45,13 +45,13 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 		.settings = writer->options.synchronous_commit
 				    ? "-c lock_timeout=5s -c synchronous_commit=on"
 				    : "-c lock_timeout=5s -c synchronous_commit=off",
-		.stop = writer->options.stop,
+		.cancel = writer->options.cancel,
 	};
 
 	uint64_t session_ms = writer->options.session_ms;
 	char timeouts[128];
 
-	if (postgres_is_there(&writer->pg))
+	if (postgres_is_alive(&writer->pg))
 		return true;
 	postgres_close(&writer->pg);
 	clear_caches(writer);

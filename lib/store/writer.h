@@ -29,12 +29,12 @@
 #include "store/seen_ids.h"
 
 struct store_writer_options {
-	const char *postgres;      /* libpq conninfo or URI */
-	const char *topic;         /* key of the offset rows, with the partition */
-	uint64_t known_series_max; /* capacity of the seen-ids cache of series and pairs */
-	uint64_t session_ms;       /* idle_in_transaction_session_timeout; 0: 10 s */
-	bool synchronous_commit;   /* default off: Kafka can replay after a crash */
-	const struct stop *stop;   /* ends every wait */
+	const char *postgres;        /* libpq conninfo or URI */
+	const char *topic;           /* key of the offset rows, with the partition */
+	uint64_t known_series_max;   /* capacity of the seen-ids cache of series and pairs */
+	uint64_t session_ms;         /* idle_in_transaction_session_timeout; 0: 10 s */
+	bool synchronous_commit;     /* default off: Kafka can replay after a crash */
+	const struct cancel *cancel; /* ends every wait */
 };
 
 struct store_writer {

@@ -93,10 +93,10 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 			return err_errno(err, "receive from %s", docker->socket);
 
 		struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
-					{ .fd = docker->stop.fd, .events = POLLIN } };
+					{ .fd = docker->cancel.fd, .events = POLLIN } };
 		uint64_t now_ns = clock_monotonic_ns();
 
-		if (stop_is_asked(&docker->stop) || now_ns >= deadline_ns)
+		if (cancel_requested(&docker->cancel) || now_ns >= deadline_ns)
 			return err_set(err, ERR_IO, "%s did not respond in time", docker->socket);
 
 		uint64_t left_ms = (deadline_ns - now_ns) / NS_PER_MS + 1;
@@ -210,11 +210,11 @@ static void *docker_run(void *self)
 	struct docker *docker = self;
 	uint64_t pause_ms = DOCKER_PAUSE_FIRST_MS;
 
-	while (!stop_is_asked(&docker->stop)) {
+	while (!cancel_requested(&docker->cancel)) {
 		struct err err = { .msg = "the stream of events ended" };
 		uint64_t began_ns = clock_monotonic_ns();
 
-		if (!follow(docker, &err) && !stop_is_asked(&docker->stop)) {
+		if (!follow(docker, &err) && !cancel_requested(&docker->cancel)) {
 			metric_add(&failures_total, 1);
 			if (!docker->has_failed)
 				log_info("container names not available", "error=\"%s\"", err.msg);
@@ -223,7 +223,7 @@ static void *docker_run(void *self)
 		atomic_store(&docker->is_first_list_over, true);
 		if (clock_monotonic_ns() - began_ns > DOCKER_PAUSE_MAX_MS * NS_PER_MS)
 			pause_ms = DOCKER_PAUSE_FIRST_MS; /* the stream worked for a while */
-		if (!stop_wait(&docker->stop, pause_ms))
+		if (!cancel_wait(&docker->cancel, pause_ms))
 			break;
 		pause_ms = pause_ms * 2 < DOCKER_PAUSE_MAX_MS ? pause_ms * 2 : DOCKER_PAUSE_MAX_MS;
 	}
@@ -234,11 +234,11 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 {
 	sigset_t all, before;
 
-	*docker = (struct docker){ .socket = socket, .stop = { .fd = -1 } };
+	*docker = (struct docker){ .socket = socket, .cancel = { .fd = -1 } };
 	containers_init(&docker->containers);
 	if (!*socket)
 		return true;
-	if (!stop_open(&docker->stop, err))
+	if (!cancel_open(&docker->cancel, err))
 		return false;
 	/* Signals are the main thread's. */
 	sigfillset(&all);
@@ -246,7 +246,7 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 	docker->running = pthread_create(&docker->thread, NULL, docker_run, docker) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!docker->running) {
-		stop_close(&docker->stop);
+		cancel_close(&docker->cancel);
 		return err_set(err, ERR_IO, "start the thread that reads from Docker");
 	}
 	pthread_setname_np(docker->thread, "docker");
@@ -258,9 +258,9 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err)
 void docker_stop(struct docker *docker)
 {
 	if (docker->running) {
-		stop_ask(&docker->stop);
+		cancel_request(&docker->cancel);
 		pthread_join(docker->thread, NULL);
-		stop_close(&docker->stop);
+		cancel_close(&docker->cancel);
 	}
 	containers_done(&docker->containers);
 	*docker = (struct docker){ 0 };

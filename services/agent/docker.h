@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/stop.h"
+#include "base/cancel.h"
 #include "chassis/metrics.h"
 #include "containers.h"
 
@@ -20,7 +20,7 @@ struct docker {
 	bool running;
 	/* private */
 	const char *socket;
-	struct stop stop;
+	struct cancel cancel;
 	pthread_t thread;
 	atomic_bool is_first_list_over; /* the first list was read, or failed */
 	bool has_failed;                /* logged already */

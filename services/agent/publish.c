@@ -88,7 +88,7 @@ static void pause_longer(struct publish *publish)
 }
 
 /* Called from kafka_producer_poll() and _close(), so on this thread. */
-static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why)
 {
 	struct publish *publish = self;
 	struct publish_slot *slot = &publish->slots[token];
@@ -103,12 +103,12 @@ static void on_report(void *self, uint64_t token, enum kafka_fate fate, const ch
 		publish->pause_ms = 0;
 		publish->pause_until_ns = 0;
 		break;
-	case KAFKA_REFUSED:
+	case KAFKA_REJECTED:
 		log_error("batch rejected by kafka", "seq=%" PRIu64 " why=\"%s\"", slot->seq, why);
 		spool_rejected(publish->spool, slot->epoch, slot->seq);
 		break;
 	case KAFKA_FAILED:
-	case KAFKA_FATE_COUNT:
+	case KAFKA_OUTCOME_COUNT:
 		spool_returned(publish->spool, slot->epoch, slot->seq);
 		if (publish->stop_at_ns) /* expected: it stays in the spool */
 			break;
@@ -202,7 +202,7 @@ static bool next_send(struct publish *publish)
 		spool_returned(publish->spool, batch.epoch, batch.seq);
 		return false;
 	}
-	on_report(publish, slot, err.code == ERR_INVALID ? KAFKA_REFUSED : KAFKA_FAILED, err.msg);
+	on_report(publish, slot, err.code == ERR_INVALID ? KAFKA_REJECTED : KAFKA_FAILED, err.msg);
 	return true;
 }
 

@@ -22,7 +22,7 @@ void timeline_add_event(struct timeline *timeline, const struct side_band_record
 {
 	struct arena *arena = arena_of(timeline);
 
-	if (arena->held > TIMELINE_BYTES_MAX) {
+	if (arena->size > TIMELINE_BYTES_MAX) {
 		timeline->dropped_events++;
 		return;
 	}
@@ -39,7 +39,7 @@ void timeline_add_sample(struct timeline *timeline, const struct sample_record *
 {
 	struct arena *arena = arena_of(timeline);
 
-	if (arena->held > TIMELINE_BYTES_MAX) {
+	if (arena->size > TIMELINE_BYTES_MAX) {
 		timeline->dropped_samples++;
 		return;
 	}
@@ -79,7 +79,7 @@ void timeline_add_stack(struct timeline *timeline, const struct sample_record *r
 	struct arena *arena = arena_of(timeline);
 	struct timeline_item *item = continued_by(timeline, record);
 
-	if (!item || !is_contiguous(item->what, record) || arena->held > TIMELINE_BYTES_MAX)
+	if (!item || !is_contiguous(item->what, record) || arena->size > TIMELINE_BYTES_MAX)
 		return;
 
 	size_t before = sample_bytes(item->what), more = record->stack_bytes;

@@ -159,7 +159,7 @@ static uint32_t build_once(struct unwind_builder *builder, const struct build_jo
 	enum worker_reply reply = WORKER_DIED;
 
 	if (worker_process_send(&builder->worker, &message, sizeof(message), fds))
-		reply = worker_process_wait(&builder->worker, UNWIND_BUILD_MS, &builder->stop,
+		reply = worker_process_wait(&builder->worker, UNWIND_BUILD_MS, &builder->cancel,
 					    &result, sizeof(result));
 	builder->used_ns = clock_monotonic_ns();
 	if (reply != WORKER_RESPONDED || result.outcome >= UNWIND_OUTCOME_COUNT) {
@@ -187,7 +187,7 @@ static void build(struct unwind_builder *builder, const struct build_job *job,
 		struct err err;
 
 		response->outcome = fd < 0 ? UNWIND_IO : build_once(builder, job, fd);
-		if (stop_is_asked(&builder->stop))
+		if (cancel_requested(&builder->cancel))
 			return;
 		if (response->outcome == UNWIND_CRASHED)
 			continue;
@@ -242,7 +242,7 @@ static void *builder_run(void *self)
 	struct unwind_builder *builder = self;
 	void *item;
 
-	while (!stop_is_asked(&builder->stop)) {
+	while (!cancel_requested(&builder->cancel)) {
 		uint64_t wait_ms = builder->worker.pid ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
 
 		if (queue_pop(&builder->requests, &item, wait_ms))
@@ -293,8 +293,8 @@ bool unwind_builder_start(struct unwind_builder *builder,
 {
 	sigset_t all, before;
 
-	*builder = (struct unwind_builder){ .stop = { .fd = -1 } };
-	if (!stop_open(&builder->stop, err))
+	*builder = (struct unwind_builder){ .cancel = { .fd = -1 } };
+	if (!cancel_open(&builder->cancel, err))
 		return false;
 	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
 	queue_init(&builder->requests, UNWIND_ASKED_MAX);
@@ -307,7 +307,7 @@ bool unwind_builder_start(struct unwind_builder *builder,
 		queue_done(&builder->requests);
 		queue_done(&builder->responses);
 		unwind_cache_close(&builder->cache);
-		stop_close(&builder->stop);
+		cancel_close(&builder->cancel);
 		return err_set(err, ERR_IO, "start the thread that fetches unwind tables");
 	}
 	pthread_setname_np(builder->thread, "unwind_tables");
@@ -321,7 +321,7 @@ void unwind_builder_stop(struct unwind_builder *builder)
 
 	if (!builder->running)
 		return;
-	stop_ask(&builder->stop);
+	cancel_request(&builder->cancel);
 	queue_close(&builder->requests);
 	pthread_join(builder->thread, NULL);
 	builder->running = false;
@@ -336,5 +336,5 @@ void unwind_builder_stop(struct unwind_builder *builder)
 	queue_done(&builder->requests);
 	queue_done(&builder->responses);
 	unwind_cache_close(&builder->cache);
-	stop_close(&builder->stop);
+	cancel_close(&builder->cancel);
 }

@@ -22,7 +22,7 @@ struct unwind_builder_options {
 struct unwind_builder {
 	/* private */
 	struct queue requests, responses;
-	struct stop stop;
+	struct cancel cancel;
 	pthread_t thread;
 	bool running;
 	/* owned by the thread */

@@ -240,7 +240,7 @@ static enum worker_reply run_worker(struct upload *upload, const struct upload_j
 	if (!upload_worker_send(&upload->worker, &message, job->fds))
 		return reply;
 	do {
-		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->stop,
+		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->cancel,
 					   response);
 		upload_queue_receive(&upload->queue, 0);
 		check_deleted(upload);
@@ -314,7 +314,7 @@ static void *upload_run(void *self)
 	struct upload *upload = self;
 	uint64_t wait_ms = 0;
 
-	while (!stop_is_asked(&upload->stop)) {
+	while (!cancel_requested(&upload->cancel)) {
 		struct upload_job *job;
 
 		upload_queue_receive(&upload->queue, 0);
@@ -336,7 +336,7 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 {
 	sigset_t all, before;
 
-	*upload = (struct upload){ .options = *options, .stop = { .fd = -1 } };
+	*upload = (struct upload){ .options = *options, .cancel = { .fd = -1 } };
 	if (!*options->url)
 		return true;
 	if (!str_starts_with(str_from(options->url), STR("http://")) &&
@@ -344,7 +344,7 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 		return err_set(err, ERR_INVALID,
 			       "--debuginfo-url \"%s\" is not an http:// or https:// URL",
 			       options->url);
-	if (!stop_open(&upload->stop, err))
+	if (!cancel_open(&upload->cancel, err))
 		return false;
 	upload_queue_init(&upload->queue);
 	upload->running = true;
@@ -360,7 +360,7 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 	}
 	upload->running = false;
 	upload_queue_done(&upload->queue);
-	stop_close(&upload->stop);
+	cancel_close(&upload->cancel);
 	return err_set(err, ERR_IO, "start the uploading thread");
 }
 
@@ -388,10 +388,10 @@ void upload_stop(struct upload *upload)
 {
 	if (!upload->running)
 		return;
-	stop_ask(&upload->stop);
+	cancel_request(&upload->cancel);
 	upload_queue_close(&upload->queue);
 	pthread_join(upload->thread, NULL);
 	upload->running = false;
 	upload_queue_done(&upload->queue);
-	stop_close(&upload->stop);
+	cancel_close(&upload->cancel);
 }

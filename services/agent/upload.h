@@ -33,7 +33,7 @@ struct upload {
 	bool running; /* false: uploads are off */
 	/* private: the thread's own, except the queue */
 	struct upload_queue queue;
-	struct stop stop;
+	struct cancel cancel;
 	struct upload_options options;
 	struct worker_process worker;
 	uint64_t pause_ms, pause_until_ns, used_ns, checked_ns;

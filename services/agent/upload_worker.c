@@ -40,11 +40,11 @@ static bool is_sound(const struct upload_response_message *response)
 }
 
 enum worker_reply upload_worker_wait(struct worker_process *worker, uint64_t timeout_ms,
-				     const struct stop *stop,
+				     const struct cancel *cancel,
 				     struct upload_response_message *ret_response)
 {
-	enum worker_reply reply =
-		worker_process_wait(worker, timeout_ms, stop, ret_response, sizeof(*ret_response));
+	enum worker_reply reply = worker_process_wait(worker, timeout_ms, cancel, ret_response,
+						      sizeof(*ret_response));
 
 	return reply == WORKER_RESPONDED && !is_sound(ret_response) ? WORKER_DIED : reply;
 }

@@ -23,5 +23,5 @@ bool upload_worker_send(struct worker_process *worker, const struct upload_job_m
 
 /* As worker_process_wait(). A response with malformed fields counts as WORKER_DIED. */
 enum worker_reply upload_worker_wait(struct worker_process *worker, uint64_t timeout_ms,
-				     const struct stop *stop,
+				     const struct cancel *cancel,
 				     struct upload_response_message *ret_response);

@@ -53,7 +53,7 @@ static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *
 	return true;
 }
 
-static enum upload_outcome outcome_of(const struct fetch_answer *response)
+static enum upload_outcome outcome_of(const struct fetch_response *response)
 {
 	switch (response->status) {
 	case 200:
@@ -119,12 +119,12 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 			       .timeout_ms = settings->timeout_ms,
 			       .stall_ms = UPLOAD_STALL_MS,
 			       .body_max = 1 << 20,
-			       .take = append_body,
+			       .on_body = append_body,
 			       .self = &body };
 	struct fetch_source source = { .size = sending->extract->size,
-				       .give = read_extract,
+				       .read = read_extract,
 				       .self = sending };
-	struct fetch_answer response;
+	struct fetch_response response;
 	struct err err;
 
 	if (!fetch_put(&fetch, &source, &response, &err)) {

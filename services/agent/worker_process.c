@@ -123,13 +123,13 @@ bool worker_process_send(struct worker_process *worker, const void *job, size_t 
 }
 
 enum worker_reply worker_process_wait(struct worker_process *worker, uint64_t timeout_ms,
-				      const struct stop *stop, void *ret_response, size_t len)
+				      const struct cancel *cancel, void *ret_response, size_t len)
 {
 	struct pollfd waits[] = { { .fd = worker->socket, .events = POLLIN },
-				  { .fd = stop->fd, .events = POLLIN } };
+				  { .fd = cancel->fd, .events = POLLIN } };
 	int ready = poll(waits, ARRAY_LEN(waits), (int)timeout_ms);
 
-	if (stop_is_asked(stop))
+	if (cancel_requested(cancel))
 		return WORKER_CANCELLED;
 	if (ready <= 0)
 		return WORKER_BUSY;

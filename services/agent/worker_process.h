@@ -10,8 +10,8 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/err.h"
-#include "base/stop.h"
 
 #include <sys/types.h>
 
@@ -54,7 +54,7 @@ bool worker_process_send(struct worker_process *worker, const void *job, size_t 
  * after WORKER_BUSY it may wait again instead.
  */
 enum worker_reply worker_process_wait(struct worker_process *worker, uint64_t timeout_ms,
-				      const struct stop *stop, void *ret_response, size_t len);
+				      const struct cancel *cancel, void *ret_response, size_t len);
 
 /* Kill the process and wait for its end; adds to cpu_ns and peak_bytes. */
 void worker_process_kill(struct worker_process *worker);

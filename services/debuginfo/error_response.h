@@ -17,6 +17,6 @@ void error_response_write(struct arena *arena, struct http_response *res, int st
 void error_response_write_retry(struct arena *arena, struct http_response *res, int status,
 				const char *type, const char *sentence);
 
-/* An http_refuse: the response to a request that the server rejected before any handler ran. */
+/* An http_error_body: the response to a request that the server rejected before any handler ran. */
 void error_response_unhandled(void *service, const struct http_request *req, const char *why,
 			      struct http_response *res);

@@ -315,7 +315,7 @@ bool handler_upload_open(struct handler_upload *handler,
 			 struct err *err)
 {
 	*handler = (struct handler_upload){ .stream = { .begin = begin,
-							.take = on_piece,
+							.on_piece = on_piece,
 							.end = end,
 							.whole_ms = options->timeout_ns /
 								    UINT64_C(1000000),

@@ -134,10 +134,10 @@ static bool serve_until_stop(struct debuginfo_service *service,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
 					       .ready = is_ready,
-					       .refuse = error_response_unhandled,
+					       .error_body = error_response_unhandled,
 					       .connections = CONNECTIONS,
-					       .meanwhile = sweep,
-					       .every_ms = RESCAN_SECONDS * 1000 };
+					       .periodic = sweep,
+					       .period_ms = RESCAN_SECONDS * 1000 };
 
 	return daemon_serve_until_stop(settings, &wanted, err);
 }
@@ -166,7 +166,7 @@ static bool run(void *self, struct err *err)
 		return err_set(err, ERR_INVALID,
 			       "--upload-max-bytes is more than --store-max-bytes");
 	settings->upstream.max_bytes = settings->upload.max_bytes;
-	settings->upstream.stop = daemon_stop_flag();
+	settings->upstream.cancel = daemon_cancel();
 	service.buildid =
 		(struct handler_buildid){ .files = &service.files, .upstream = &service.upstream };
 	if (files_open(&service.files, settings->state_directory, settings->store_max_bytes, err) &&

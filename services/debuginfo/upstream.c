@@ -133,8 +133,8 @@ static enum upstream_outcome query_server(struct upstream *upstream,
 			       .timeout_ms = upstream->options.timeout_ns / NS_PER_MS,
 			       .stall_ms = STALL_MS,
 			       .body_max = upstream->options.max_bytes,
-			       .take = on_piece,
-			       .stop = upstream->options.stop,
+			       .on_body = on_piece,
+			       .cancel = upstream->options.cancel,
 			       .self = write };
 	int status = 0;
 
@@ -295,8 +295,8 @@ static enum upstream_result wait_for(struct upstream *upstream,
 
 	while (!lookup_known(upstream, request, key, &result, why) &&
 	       !try_fetch(upstream, request, key, &result, why)) {
-		bool may_wait = !stop_is_asked(request->client_gone) &&
-				stop_wait(upstream->options.stop, POLL_INTERVAL_MS);
+		bool may_wait = !cancel_requested(request->client_gone) &&
+				cancel_wait(upstream->options.cancel, POLL_INTERVAL_MS);
 
 		if (may_wait && clock_monotonic_ns() < deadline)
 			continue;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/stop.h"
+#include "base/cancel.h"
 #include "debuginfo_limits.h"
 #include "files.h"
 #include "misses.h"
@@ -16,7 +16,7 @@
 struct upstream_options {
 	const char *servers; /* URLs, separated by spaces or commas; may be empty */
 	uint64_t timeout_ns, missing_ns, max_bytes; /* missing_ns: how long a miss is cached */
-	const struct stop *stop;
+	const struct cancel *cancel;
 };
 
 struct upstream {
@@ -42,8 +42,8 @@ struct upstream_request {
 	str path;            /* below /buildid/ID/, decoded */
 	bool is_elf;         /* verify the file; false for a source, which is stored unverified */
 	uint64_t newer_than; /* the stored generation to improve on; 0: no file is stored */
-	const struct stop *client_gone; /* set when the client has closed the connection */
-	str forwarded;                  /* X-Forwarded-For of the client's request */
+	const struct cancel *client_gone; /* set when the client has closed the connection */
+	str forwarded;                    /* X-Forwarded-For of the client's request */
 };
 
 /* Blocks for at most FETCH_WAIT_SECONDS plus the downloads.

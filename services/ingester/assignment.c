@@ -135,8 +135,8 @@ void assignment_seek(struct consume *consume, const struct partition_buffer *buf
 	struct err err;
 
 	consume->unreadable = UNREADABLE_NONE;
-	while (!kafka_consumer_range(&consume->consumer, buffer->to.partition, &first, &end,
-				     &err)) {
+	while (!kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &first, &end,
+					   &err)) {
 		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))
 			return;
@@ -200,7 +200,8 @@ void assignment_unreadable(struct consume *consume, const struct partition_buffe
 		assignment_restart(consume, false);
 		return;
 	}
-	if (!kafka_consumer_range(&consume->consumer, buffer->to.partition, &first, &end, &err)) {
+	if (!kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &first, &end,
+					&err)) {
 		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
 		return;
 	}

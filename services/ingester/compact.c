@@ -54,7 +54,7 @@ bool compact_start(struct compact *compact, const struct compact_options *option
 	store_compactor_init(&compact->store, &(struct store_compactor_options){
 						      .postgres = options->postgres,
 						      .age_ms = options->age_ns / NS_PER_MS,
-						      .stop = daemon_stop_flag(),
+						      .cancel = daemon_cancel(),
 					      });
 	if (pthread_create(&compact->thread, NULL, run, compact) != 0)
 		return err_set(err, ERR_IO, "cannot start the compaction thread");

@@ -85,7 +85,7 @@ static void step(struct consume *consume)
 	bool again;
 
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
-	case KAFKA_NOTHING:
+	case KAFKA_TIMEOUT:
 		if (consume->poison.limit)
 			consume->next_flush_ns = 0; /* no more messages: flush those received */
 		break;
@@ -104,12 +104,12 @@ static void step(struct consume *consume)
 		if (buffer)
 			assignment_seek(consume, buffer, false);
 		break;
-	case KAFKA_UNREADABLE:
+	case KAFKA_CORRUPT_BATCH:
 		buffer = assignment_buffer(consume, record.partition);
 		if (buffer)
 			assignment_unreadable(consume, buffer, record.offset);
 		break;
-	case KAFKA_TROUBLE:
+	case KAFKA_ERROR:
 		log_warn("cannot read from Kafka", "error=\"%s\"", err.msg);
 		break;
 	}
@@ -125,7 +125,7 @@ static bool open_store(struct consume *consume)
 		.known_series_max = KNOWN_SERIES_MAX,
 		.session_ms = options->session_ns / NS_PER_MS,
 		.synchronous_commit = options->synchronous_commit,
-		.stop = daemon_stop_flag(),
+		.cancel = daemon_cancel(),
 	};
 	struct err err;
 
@@ -150,7 +150,7 @@ static bool open_topics(struct consume *consume)
 
 	snprintf(rejected, sizeof(rejected), "%s.rejected", options->topic);
 	for (size_t i = 0; i < ARRAY_LEN(topics);) {
-		if (kafka_topic_ensure(options->brokers, &topics[i], daemon_stop_flag(), &err)) {
+		if (kafka_topic_ensure(options->brokers, &topics[i], daemon_cancel(), &err)) {
 			i++;
 			continue;
 		}
@@ -178,7 +178,7 @@ static bool open_kafka(struct consume *consume, struct err *err)
 			       .assigned = assignment_on_assigned,
 			       .revoked = assignment_on_revoked,
 			       .self = consume,
-			       .stop = daemon_stop_flag(),
+			       .cancel = daemon_cancel(),
 		       },
 		       err);
 }

@@ -17,7 +17,7 @@ static size_t memory_used(const struct consume *consume)
 	size_t bytes = hosts_memory(&consume->hosts);
 
 	for (size_t i = 0; i < consume->buffer_count; i++)
-		bytes += consume->buffers[i].arena.held;
+		bytes += consume->buffers[i].arena.size;
 	return bytes;
 }
 

@@ -21,7 +21,7 @@ void hosts_clear(struct hosts *hosts)
 
 size_t hosts_memory(const struct hosts *hosts)
 {
-	return hosts->arena.held;
+	return hosts->arena.size;
 }
 
 struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,

@@ -25,7 +25,7 @@ static const struct kafka_position *find_ends(struct consume *consume, struct ar
 		ends[i].offset = kafka_consumer_end(&consume->consumer, partition);
 	}
 	if (consume->is_paused)
-		kafka_consumer_ask_ends(&consume->consumer, ends, consume->buffer_count);
+		kafka_consumer_query_ends(&consume->consumer, ends, consume->buffer_count);
 	return ends;
 }
 
@@ -55,8 +55,8 @@ void lag_forget(const struct consume *consume)
 	for (size_t i = 0; i < consume->buffer_count; i++) {
 		size_t partition = (size_t)consume->buffers[i].to.partition;
 
-		metric_drop_number(&ingester_partition_lag, partition);
-		metric_drop_number(&ingester_partition_newest, partition);
+		metric_clear_number(&ingester_partition_lag, partition);
+		metric_clear_number(&ingester_partition_newest, partition);
 	}
 	metric_set(&ingester_lag, 0);
 	metric_set(&ingester_lag_ms, 0);

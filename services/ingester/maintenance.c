@@ -44,7 +44,7 @@ bool maintenance_start(struct maintenance *maintenance, const struct maintenance
 				  .postgres = options->postgres,
 				  .retention_raw_ns = options->retention_raw_ns,
 				  .retention_rollup_ns = options->retention_rollup_ns,
-				  .stop = daemon_stop_flag(),
+				  .cancel = daemon_cancel(),
 			  });
 	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
 		return err_set(err, ERR_IO, "cannot start the maintenance thread");

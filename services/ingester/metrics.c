@@ -111,7 +111,7 @@ struct metric ingester_partition_lag = {
 		"the next offset, at the last attempt to flush.",
 	.kind = METRIC_GAUGE,
 	.label = "partition",
-	.numbers_of = &lag_numbers,
+	.numbered = &lag_numbers,
 };
 
 static _Atomic int64_t newest_cells[LAG_PARTITIONS_MAX];
@@ -122,7 +122,7 @@ struct metric ingester_partition_newest = {
 		"time() minus this value is the age of the newest data of its hosts.",
 	.kind = METRIC_GAUGE,
 	.label = "partition",
-	.numbers_of = &newest_numbers,
+	.numbered = &newest_numbers,
 };
 
 struct metric ingester_flush_ns = {

@@ -12,7 +12,7 @@
 enum { OWN_HEADERS = 4 }; /* headers that the rejection adds */
 enum { DELIVERY_TIMEOUT_MS = 30000, CLOSE_TIMEOUT_MS = 500, POLL_MS = 100 };
 
-static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why)
 {
 	struct reject *reject = self;
 
@@ -48,14 +48,14 @@ static bool send(struct reject *reject, const struct kafka_message *message, str
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + DELIVERY_TIMEOUT_MS * NS_PER_MS;
 
-	reject->fate = KAFKA_FATE_COUNT;
+	reject->fate = KAFKA_OUTCOME_COUNT;
 	if (!kafka_producer_send(&reject->producer, message, err))
 		return err_wrap(err, "reject a message");
-	while (reject->fate == KAFKA_FATE_COUNT && clock_monotonic_ns() < deadline_ns &&
+	while (reject->fate == KAFKA_OUTCOME_COUNT && clock_monotonic_ns() < deadline_ns &&
 	       !daemon_stopping())
 		kafka_producer_poll(&reject->producer, POLL_MS);
 	return reject->fate == KAFKA_DELIVERED ||
-	       err_set(err, reject->fate == KAFKA_REFUSED ? ERR_INVALID : ERR_IO,
+	       err_set(err, reject->fate == KAFKA_REJECTED ? ERR_INVALID : ERR_IO,
 		       "Kafka did not accept a rejected message into %s", reject->topic);
 }
 

@@ -19,7 +19,8 @@ struct reject {
 	struct kafka_producer producer;
 	const char *source; /* the topic that we read */
 	char topic[256];
-	enum kafka_fate fate; /* of the message being sent; KAFKA_FATE_COUNT: not reported yet */
+	enum kafka_outcome
+		fate; /* of the message being sent; KAFKA_OUTCOME_COUNT: not reported yet */
 };
 
 bool reject_open(struct reject *reject, const char *brokers, const char *source,

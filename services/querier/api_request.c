@@ -75,7 +75,7 @@ static enum error_type error_type_of(const struct api_request *request, struct e
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
-	if (stop_is_asked(request->bounds.stop)) {
+	if (cancel_requested(request->bounds.cancel)) {
 		err_set(err, ERR_IO, "the client closed the connection before the response");
 		return ERROR_CANCELED;
 	}
@@ -110,9 +110,9 @@ static void account(const struct api_request *request, enum endpoint endpoint, c
 
 	metric_add_at(&queries, endpoint, 1);
 	metric_observe(&duration, took_ns);
-	metric_observe(&memory, request->memory_used > request->req->arena->held
+	metric_observe(&memory, request->memory_used > request->req->arena->size
 					? request->memory_used
-					: request->req->arena->held);
+					: request->req->arena->size);
 	metric_add(&rows, stats->rows);
 	metric_add(&chunks, stats->chunks);
 	metric_add(&bytes, stats->bytes);
@@ -149,7 +149,7 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 	struct api_request request = { .api = api,
 				       .req = req,
 				       .res = res,
-				       .bounds.stop = req->gone,
+				       .bounds.cancel = req->gone,
 				       .stats.began_ns = clock_monotonic_ns() };
 	uint64_t timeout_ns = 0;
 	bool succeeded = false;

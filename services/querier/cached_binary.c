@@ -207,7 +207,7 @@ size_t cached_binary_memory_used(struct cached_binary *binary)
 {
 	pthread_rwlock_rdlock(&binary->lock);
 
-	size_t used = binary->arena.held;
+	size_t used = binary->arena.size;
 
 	pthread_rwlock_unlock(&binary->lock);
 	return used;

@@ -89,7 +89,7 @@ bool fleet_response_add_host(void *self, const struct fleet_host *host, bool *re
 	put_host(&response->body.json, host);
 	response->hosts++;
 	*ret_more = true;
-	return response->body.out.arena->held <= response->memory_max ||
+	return response->body.out.arena->size <= response->memory_max ||
 	       err_set(err, ERR_LIMIT,
 		       "the response exceeds the memory limit of a query (%zu hosts so far): "
 		       "request fewer hosts at a time with limit",

@@ -3,9 +3,9 @@
  * frozen - encodes a symbolized merge as bytes that need nothing else to be decoded: the payload of
  * shares that outlive their samples.
  *
- * The payload is rows of samples (store/chunk_encode.h) whose frames have functions, addresses and lines,
- * so that any report can be made of it. `reasons` has one byte for each frame of these rows: why it
- * has no symbol (enum name_reason). Pure.
+ * The payload is rows of samples (store/chunk_encode.h) whose frames have functions, addresses and
+ * lines, so that any report can be made of it. `reasons` has one byte for each frame of these rows:
+ * why it has no symbol (enum name_reason). Pure.
  *
  * If one row suffices, the payload is that row. If the profile exceeds the bounds of a row, the
  * payload is a 0 byte, with which no row begins, and for each row its length (varint) and its

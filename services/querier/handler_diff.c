@@ -26,7 +26,7 @@ static void diff_side_done(struct diff_side *side)
 
 static size_t diff_side_memory_used(const struct diff_side *side)
 {
-	return query_result_memory_used(&side->result) + side->arena.held;
+	return query_result_memory_used(&side->result) + side->arena.size;
 }
 
 /* Read a side in a snapshot of its own. Its statistics are added to those of the request. */

@@ -76,7 +76,7 @@ static bool respond_frozen(struct api_request *request, const struct report *rep
 						    shared_query_warnings(shared, warnings) };
 	bool good = write_report(request, report, &input, err);
 
-	request->memory_used = arena.held + request->req->arena->held;
+	request->memory_used = arena.size + request->req->arena->size;
 	return good;
 }
 

@@ -20,7 +20,7 @@ static bool put_series(struct api_request *request, const struct series *series,
 	json_array(&body.json);
 	for (size_t i = 0; i < count; i++) {
 		json_response_metric(&body.json, series[i].type, series[i].labels);
-		if (arena->held > request->api->memory_max)
+		if (arena->size > request->api->memory_max)
 			return err_set(err, ERR_LIMIT,
 				       "the response needs more than %" PRIu64
 				       " bytes of memory: ask for fewer series, or raise "

@@ -119,7 +119,7 @@ static bool run(void *self, struct err *err)
 
 	api_init(&api,
 		 &(struct api_options){
-			 .store = { .postgres = settings->postgres, .stop = daemon_stop_flag() },
+			 .store = { .postgres = settings->postgres, .cancel = daemon_cancel() },
 			 .concurrency = settings->concurrency,
 			 .connections = settings->connections,
 			 .memory_max = settings->memory_max,
@@ -134,7 +134,7 @@ static bool run(void *self, struct err *err)
 					  .route_count = API_ROUTES,
 					  .self = &api,
 					  .ready = api_ready,
-					  .refuse = api_reject };
+					  .error_body = api_reject };
 	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
 	api_done(&api);

@@ -86,7 +86,7 @@ bool merge_too_big(const struct merge *merge, struct err *err)
 size_t merge_memory_used(struct merge *merge, const struct arena *arena)
 {
 	return memory_update(&merge->memory,
-			     merge->arena->held + (arena == merge->arena ? 0 : arena->held));
+			     merge->arena->size + (arena == merge->arena ? 0 : arena->size));
 }
 
 bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)

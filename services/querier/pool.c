@@ -71,7 +71,7 @@ static void wait_for_release(struct pool *pool)
 static struct pool_item *wait_for_free(struct pool *pool, const struct store_bounds *bounds)
 {
 	struct store_bounds wait = { clock_monotonic_ns() + POOL_WAIT_MS * NS_PER_MS,
-				     bounds->stop };
+				     bounds->cancel };
 	struct pool_item *item;
 	struct err err;
 

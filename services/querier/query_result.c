@@ -89,10 +89,10 @@ bool query_result_read(struct query_result *result, struct api_request *request,
 
 size_t query_result_memory_used(const struct query_result *result)
 {
-	size_t used = result->lookup.arena.held;
+	size_t used = result->lookup.arena.size;
 
 	for (size_t i = 0; i < READERS_MAX; i++)
-		used += result->arenas[i].held;
+		used += result->arenas[i].size;
 	return used;
 }
 

@@ -20,7 +20,7 @@ static struct arena *arena_of(const struct range_sums *range)
 
 bool range_sums_within_memory(struct range_sums *range, struct err *err)
 {
-	if (memory_update(&range->memory, arena_of(range)->held) <= range->options.memory_max)
+	if (memory_update(&range->memory, arena_of(range)->size) <= range->options.memory_max)
 		return true;
 	return err_set(err, ERR_LIMIT,
 		       "the response needs more than %" PRIu64

@@ -16,7 +16,7 @@ static const struct {
 	[GROUP_BY] = { "group_by", "a text, label names separated by commas", 1 << MEMBER_TEXT },
 	[EXPIRES] = { "expires", "a number of seconds or a time",
 		      1 << MEMBER_TEXT | 1 << MEMBER_NUMBER },
-	[FREEZE] = { "freeze", "true or false", 1 << MEMBER_TRUTH },
+	[FREEZE] = { "freeze", "true or false", 1 << MEMBER_BOOL },
 	[A] = { "a", "an object with a query", 1 << MEMBER_OBJECT },
 	[B] = { "b", "an object with a query", 1 << MEMBER_OBJECT },
 };
@@ -106,7 +106,7 @@ bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
 		return false;
 	request.group_by = members[GROUP_BY].text;
 	if (members[FREEZE].kind)
-		request.freeze = members[FREEZE].truth;
+		request.freeze = members[FREEZE].is_true;
 	*ret_request = request;
 	return true;
 }

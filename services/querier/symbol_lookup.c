@@ -34,7 +34,7 @@ struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses
 static void report_outcome(struct symbol_lookup *lookup, bool good)
 {
 	/* If the query ended early, the state of the source is unknown. */
-	bool is_ours = stop_is_asked(lookup->bounds.stop) ||
+	bool is_ours = cancel_requested(lookup->bounds.cancel) ||
 		       (lookup->is_shortened && clock_monotonic_ns() >= lookup->bounds.deadline_ns);
 
 	lookup->has_failed = !good;
@@ -92,7 +92,7 @@ static void cache_response(struct symbol_lookup *lookup, const struct lookup_bat
 static bool within_memory(struct symbol_lookup *lookup, struct merge *merge, size_t more,
 			  struct err *err)
 {
-	size_t used = lookup->arena.held + lookup->grown + more;
+	size_t used = lookup->arena.size + lookup->grown + more;
 
 	return memory_update(&lookup->memory, used) <= merge->memory_max ||
 	       merge_too_big(merge, err);
@@ -126,9 +126,9 @@ static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 	if (good)
 		cache_response(lookup, batch, &response, requested_ns);
 	batch->count = batch->addresses = 0;
-	if (stop_is_asked(lookup->bounds.stop))
+	if (cancel_requested(lookup->bounds.cancel))
 		return err_set(err, ERR_IO, "the client closed the connection");
-	return within_memory(lookup, merge, arena.held, err);
+	return within_memory(lookup, merge, arena.size, err);
 }
 
 static int compare_addresses(const void *a, const void *b)

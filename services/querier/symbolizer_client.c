@@ -51,9 +51,9 @@ static bool query(void *self, const struct symbolize_request *request,
 			       .timeout_ms = wait_ms,
 			       .stall_ms = wait_ms,
 			       .body_max = SYMBOLIZE_BYTES_MAX,
-			       .take = fetch_keep,
+			       .on_body = fetch_append,
 			       .self = &body,
-			       .stop = bounds->stop };
+			       .cancel = bounds->cancel };
 
 	if (!fetch_post(&fetch, symbolize_request_write(request, arena), &status, err))
 		return false;

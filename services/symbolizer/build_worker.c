@@ -62,13 +62,13 @@ static bool send_report(const struct worker_context *context, const struct build
 
 /* Query one server. A server that hung is skipped for the remainder of this job and for a while
  * afterwards: each query would take FETCH_STALL_SECONDS while other files wait. */
-static enum debuginfod_answer query_server(struct worker_context *context, size_t server,
-					   const struct build_id *id, enum debuginfod_kind kind,
-					   int *ret_fd, struct build_report *report)
+static enum debuginfod_outcome query_server(struct worker_context *context, size_t server,
+					    const struct build_id *id, enum debuginfod_kind kind,
+					    int *ret_fd, struct build_report *report)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 	struct err err = { 0 };
-	enum debuginfod_answer result;
+	enum debuginfod_outcome result;
 
 	if (context->skipped_servers >> server & 1) {
 		snprintf(report->why, sizeof(report->why), "%s did not respond a moment ago",
@@ -77,7 +77,7 @@ static enum debuginfod_answer query_server(struct worker_context *context, size_
 	}
 	result = debuginfod_fetch(&context->debuginfod, context->servers.urls[server], id->text,
 				  kind, ret_fd, &err);
-	if (result != DEBUGINFOD_CAME && result != DEBUGINFOD_ABSENT)
+	if (result != DEBUGINFOD_FETCHED && result != DEBUGINFOD_ABSENT)
 		snprintf(report->why, sizeof(report->why), "%s", err.msg);
 	if (result == DEBUGINFOD_UNAVAILABLE &&
 	    clock_monotonic_ns() - began_ns > HUNG_SECONDS * NS_PER_SECOND) {
@@ -98,7 +98,7 @@ static int fetch_alt(struct worker_context *context, int fd, struct build_report
 		return -1;
 	for (size_t i = 0; i < context->servers.count; i++)
 		if (query_server(context, i, &id, DEBUGINFOD_DEBUGINFO, &alt, report) ==
-		    DEBUGINFOD_CAME)
+		    DEBUGINFOD_FETCHED)
 			return alt;
 	report->is_fallback = true;
 	return -1;
@@ -113,10 +113,10 @@ static bool fetch(struct worker_context *context, const struct build_id *id, int
 
 	for (enum debuginfod_kind kind = 0; kind < DEBUGINFOD_KIND_COUNT && !has_failed; kind++)
 		for (size_t i = 0; i < context->servers.count; i++) {
-			enum debuginfod_answer result =
+			enum debuginfod_outcome result =
 				query_server(context, i, id, kind, ret_fd, report);
 
-			if (result == DEBUGINFOD_CAME) {
+			if (result == DEBUGINFOD_FETCHED) {
 				report->is_fallback = kind == DEBUGINFOD_EXECUTABLE;
 				return true;
 			}

@@ -33,9 +33,9 @@ struct generation_slot {
 };
 
 void generations_open(struct generations *generations, const struct servers *servers,
-		      const struct stop *stop)
+		      const struct cancel *cancel)
 {
-	*generations = (struct generations){ .servers = servers, .stop = stop };
+	*generations = (struct generations){ .servers = servers, .cancel = cancel };
 	pthread_mutex_init(&generations->lock, NULL);
 	generations->slots = calloc(GENERATIONS_KEPT, sizeof(*generations->slots));
 	if (!generations->slots)
@@ -126,8 +126,8 @@ static enum generation_outcome query_server(const struct generations *generation
 			       .timeout_ms = GENERATION_WAIT_MS,
 			       .stall_ms = GENERATION_WAIT_MS,
 			       .body_max = GENERATIONS_RESPONSE_MAX,
-			       .take = fetch_keep,
-			       .stop = generations->stop,
+			       .on_body = fetch_append,
+			       .cancel = generations->cancel,
 			       .self = &response };
 	struct json_count *counts;
 	size_t count;

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/stop.h"
+#include "base/cancel.h"
 #include "object/build_id.h"
 #include "servers.h"
 #include "tables.h"
@@ -18,14 +18,14 @@
 struct generations {
 	const struct servers *servers;
 	/* private */
-	const struct stop *stop;
+	const struct cancel *cancel;
 	pthread_mutex_t lock;
 	struct generation_slot *slots;
 	_Atomic uint64_t foreign_until_ns[SERVERS_MAX], failed_until_ns[SERVERS_MAX];
 };
 
 void generations_open(struct generations *generations, const struct servers *servers,
-		      const struct stop *stop);
+		      const struct cancel *cancel);
 void generations_close(struct generations *generations);
 
 /* Writes the generation of each id to generations_of; GENERATION_UNKNOWN: a server failed, and no

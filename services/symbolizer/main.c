@@ -94,7 +94,7 @@ static bool serve_until_stop(struct symbolizer_service *service,
 	const struct daemon_service wanted = { .routes = routes,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
-					       .refuse = handler_symbolize_unhandled,
+					       .error_body = handler_symbolize_unhandled,
 					       .connections = CONNECTIONS_MAX };
 
 	return daemon_serve_until_stop(settings, &wanted, err);
@@ -129,13 +129,13 @@ static bool open_all(struct symbolizer_service *service, const struct settings *
 {
 	struct worker_pool_options pool = { .directory = service->directory,
 					    .servers = settings->debuginfod_urls,
-					    .stop = daemon_stop_flag() };
+					    .cancel = daemon_cancel() };
 
 	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
 	    !open_tables(service, settings, err) ||
 	    !shared_cache_open(&service->cache, settings->redis, err))
 		return false;
-	generations_open(&service->generations, &service->servers, daemon_stop_flag());
+	generations_open(&service->generations, &service->servers, daemon_cancel());
 	service->resolver = (struct resolver){ .options = settings->resolve,
 					       .tables = &service->tables,
 					       .generations = &service->generations,
@@ -153,7 +153,7 @@ static bool run(void *self, struct err *err)
 
 	if (!service)
 		abort(); /* out of memory at the start */
-	settings->resolve.stop = daemon_stop_flag();
+	settings->resolve.cancel = daemon_cancel();
 	if (open_all(service, settings, err))
 		served = serve_until_stop(service, &settings->daemon, err);
 	worker_pool_stop(&service->pool);

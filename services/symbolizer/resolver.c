@@ -78,7 +78,7 @@ struct resolve_item {
 /* A request in progress. */
 struct resolution {
 	const struct resolver *resolver;
-	const struct stop *client_gone;
+	const struct cancel *client_gone;
 	struct arena *arena;
 	struct location_builder builder;
 	struct resolve_item *items;
@@ -340,8 +340,8 @@ static void prepare(struct resolution *resolution, const struct symbolize_reques
 static bool may_continue(const struct resolution *resolution)
 {
 	return clock_monotonic_ns() < resolution->deadline_ns &&
-	       !stop_is_asked(resolution->client_gone) &&
-	       !stop_is_asked(resolution->resolver->options.stop);
+	       !cancel_requested(resolution->client_gone) &&
+	       !cancel_requested(resolution->resolver->options.cancel);
 }
 
 /* Wait for builds and check again, but at most once in POLL_INTERVAL_MS. */
@@ -359,13 +359,13 @@ static void wait_for_tables(struct resolution *resolution)
 		tables_wait(tables, changes,
 			    until_ns < resolution->deadline_ns ? until_ns
 							       : resolution->deadline_ns);
-		stop_wait(resolution->resolver->options.stop, POLL_INTERVAL_MS);
+		cancel_wait(resolution->resolver->options.cancel, POLL_INTERVAL_MS);
 	}
 }
 
 struct symbolize_response resolver_resolve(const struct resolver *resolver,
 					   const struct symbolize_request *request,
-					   const struct stop *client_gone, struct arena *arena)
+					   const struct cancel *client_gone, struct arena *arena)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 	size_t len = request->binary_count;

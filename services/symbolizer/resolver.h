@@ -15,7 +15,7 @@
 
 struct resolver_options {
 	uint64_t timeout_ns;
-	const struct stop *stop;
+	const struct cancel *cancel;
 };
 
 struct resolver {
@@ -30,7 +30,7 @@ struct resolver {
  * the wait; it may be NULL. */
 struct symbolize_response resolver_resolve(const struct resolver *resolver,
 					   const struct symbolize_request *request,
-					   const struct stop *client_gone, struct arena *arena);
+					   const struct cancel *client_gone, struct arena *arena);
 
 enum { RESOLVER_METRICS = 4 };
 extern struct metric *const resolver_metrics[RESOLVER_METRICS];

@@ -125,7 +125,7 @@ static bool read_reason(const struct redis_reply *reply, enum name_reason *ret_r
 {
 	uint64_t number;
 
-	if (reply->kind != REDIS_TEXT || !str_to_u64(reply->text, &number) ||
+	if (reply->kind != REDIS_STRING || !str_to_u64(reply->text, &number) ||
 	    number == NAME_KNOWN || number >= NAME_REASON_COUNT)
 		return false;
 	*ret_reason = (enum name_reason)number;
@@ -142,14 +142,14 @@ static size_t read_replies(struct shared_cache_lookup *lookup, const struct redi
 	bool is_whole = true;
 
 	lookup->result = SHARED_CACHE_MISS;
-	lookup->has_lock = replies[0].kind != REDIS_NOTHING;
+	lookup->has_lock = replies[0].kind != REDIS_NIL;
 	lookup->locations = arena_array(builder->arena, struct symbolized_location, lookup->count);
 	while (address_pages_next(&pages, &page)) {
 		const struct redis_reply *reply = &replies[at++];
 
 		is_whole &= reply->kind == REDIS_LIST && reply->count == page.count;
 		for (size_t i = 0; i < page.count && is_whole; i++)
-			is_whole = reply->items[i].kind == REDIS_TEXT &&
+			is_whole = reply->items[i].kind == REDIS_STRING &&
 				   cache_value_decode(reply->items[i].text, builder,
 						      &lookup->locations[page.indexes[i]]);
 	}
@@ -182,8 +182,8 @@ void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lo
 
 	struct redis_reply *replies = arena_array(&scratch, struct redis_reply, batch.commands.len);
 
-	if (!redis_round(&cache->redis, batch.commands.items, batch.commands.len, &scratch, replies,
-			 &err)) {
+	if (!redis_pipeline(&cache->redis, batch.commands.items, batch.commands.len, &scratch,
+			    replies, &err)) {
 		metric_add_at(&lookup_count, err.code == ERR_LIMIT ? SUSPENDED : FAILED, fitting);
 		if (err.code != ERR_LIMIT)
 			log_warn("Redis failed; pausing its use", "error=\"%s\"", err.msg);
@@ -209,7 +209,7 @@ struct publication {
 
 static void publication_free(struct shared_cache *cache, struct publication *publication)
 {
-	cache->queued_bytes -= publication->arena.held;
+	cache->queued_bytes -= publication->arena.size;
 	arena_free(&publication->arena);
 	free(publication);
 }
@@ -224,7 +224,7 @@ static void publish(struct shared_cache *cache, struct command_batch *batch, str
 	*publication = (struct publication){ .arena = *arena,
 					     .commands = batch->commands.items,
 					     .count = batch->commands.len };
-	cache->queued_bytes += arena->held;
+	cache->queued_bytes += arena->size;
 	if (cache->queued_bytes <= REDIS_PUBLISH_BYTES && queue_push(&cache->queue, publication))
 		return;
 	metric_add_at(&put_commands, PUT_DROPPED, publication->count);
@@ -338,8 +338,8 @@ static void send_publication(struct shared_cache *cache, const struct publicatio
 		if (len > REDIS_ROUND_COMMANDS)
 			len = REDIS_ROUND_COMMANDS;
 
-		bool is_put = redis_round(&cache->redis, publication->commands + at, len, &scratch,
-					  replies, &err);
+		bool is_put = redis_pipeline(&cache->redis, publication->commands + at, len,
+					     &scratch, replies, &err);
 
 		metric_add_at(&put_commands, is_put ? PUT : PUT_FAILED, len);
 	}

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base/stop.h"
+#include "base/cancel.h"
 #include "object/build_id.h"
 #include "object/symbol_table.h"
 #include "profile/symbolize.h"

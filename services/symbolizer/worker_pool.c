@@ -94,12 +94,12 @@ struct worker_thread {
 static bool receive_report(const struct worker_thread *thread, uint64_t deadline_ns,
 			   struct build_report *report, bool *ret_late)
 {
-	const struct stop *stop = thread->pool->options.stop;
+	const struct cancel *cancel = thread->pool->options.cancel;
 	struct pollfd fds[2] = { { .fd = thread->worker.socket, .events = POLLIN },
-				 { .fd = stop->fd, .events = POLLIN } };
+				 { .fd = cancel->fd, .events = POLLIN } };
 
 	*ret_late = false;
-	while (!stop_is_asked(stop)) {
+	while (!cancel_requested(cancel)) {
 		uint64_t now_ns = clock_monotonic_ns();
 
 		if (now_ns >= deadline_ns) {
@@ -119,7 +119,7 @@ static bool receive_report(const struct worker_thread *thread, uint64_t deadline
 static void handle_exit(struct worker_thread *thread, const struct build_id *id, bool is_late,
 			bool has_fetched, struct build_report *report)
 {
-	bool is_stopping = stop_is_asked(thread->pool->options.stop);
+	bool is_stopping = cancel_requested(thread->pool->options.cancel);
 	int status = 0;
 
 	if (!is_late && !is_stopping)
@@ -183,7 +183,7 @@ static void run_job(struct worker_thread *thread, const struct build_id *id,
 	struct err err = { 0 };
 
 	*report = (struct build_report){ .stage = BUILD_DONE, .reason = NAME_PENDING };
-	if (stop_is_asked(thread->pool->options.stop))
+	if (cancel_requested(thread->pool->options.cancel))
 		return;
 	if (!ensure_worker(thread, &err)) {
 		log_error("worker not started", "error=\"%s\"", err.msg);

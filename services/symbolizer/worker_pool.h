@@ -9,15 +9,15 @@
  */
 #pragma once
 
+#include "base/cancel.h"
 #include "base/queue.h"
-#include "base/stop.h"
 #include "generations.h"
 #include "tables.h"
 
 struct worker_pool_options {
 	const char *directory; /* absolute path of the tables' directory */
 	const char *servers;
-	const struct stop *stop;
+	const struct cancel *cancel;
 };
 
 struct worker_pool {

@@ -143,7 +143,7 @@ static str batch_of(struct feed *feed, str file, str node, uint64_t round, uint6
 	return otlp_write(&set, 0, set.samples.len, &feed->arena);
 }
 
-static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why)
 {
 	struct feed *feed = self;
 

@@ -37,16 +37,16 @@ static void a_reset_keeps_one_block_and_frees_the_others(void **state)
 	arena_reset(&arena); /* also an empty arena */
 	for (int i = 0; i < 10; i++)
 		(void)arena_array(&arena, char, 60000);
-	assert_true(arena.held >= 600000);
+	assert_true(arena.size >= 600000);
 	arena_reset(&arena);
-	assert_true(arena.held > 0 && arena.held < 140000);
+	assert_true(arena.size > 0 && arena.size < 140000);
 
-	size_t held = arena.held;
+	size_t size = arena.size;
 
 	(void)arena_array(&arena, char, 60000);
-	assert_int_equal(arena.held, held); /* from the block that was kept */
+	assert_int_equal(arena.size, size); /* from the block that was kept */
 	arena_free(&arena);
-	assert_int_equal(arena.held, 0);
+	assert_int_equal(arena.size, 0);
 }
 
 /* A size that overflows size_t must not become a small allocation. */

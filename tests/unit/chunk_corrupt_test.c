@@ -141,7 +141,7 @@ static void rejects_columns_that_are_too_large_together(void **state)
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_string_equal(err.msg,
 			    "the columns of a row are more than 268435456 bytes, decompressed");
-	assert_true(scratch.held < 1 << 20);
+	assert_true(scratch.size < 1 << 20);
 }
 
 /* An empty string is one byte of a column, and sixteen bytes of a table. */
@@ -170,7 +170,7 @@ static void rejects_a_row_whose_tables_are_too_large(void **state)
 	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_string_equal(err.msg, "a row needs more than 1073741824 bytes of memory");
-	assert_true(scratch.held < 2 * count);
+	assert_true(scratch.size < 2 * count);
 }
 
 /* The head is within the limit; the head and the slices together are not. */
@@ -200,7 +200,7 @@ static void rejects_slices_that_are_too_large_together(void **state)
 	assert_false(chunk_decode(row, &filter, &got, &samples, &err));
 	assert_string_equal(err.msg,
 			    "the columns of a row are more than 268435456 bytes, decompressed");
-	assert_true(scratch.held < 1 << 20);
+	assert_true(scratch.size < 1 << 20);
 }
 
 RUN_TESTS(TEST(rejects_every_row_with_a_flipped_byte),

@@ -112,7 +112,7 @@ static void lines_count_as_memory_of_the_response(void **state)
 	make_twins(&row, &arena, 1);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
 	assert_true(merge_add_row(&merge, &row, &err));
-	merge.memory_max = arena.held; /* all of it is used */
+	merge.memory_max = arena.size; /* all of it is used */
 	assert_false(collapsed_write(&merge, &of_lines, &text, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }

@@ -154,7 +154,7 @@ static bool serve_and_work(void *self, struct err *err)
 {
 	const struct settings *settings = self;
 	int times = 0;
-	const struct daemon_service service = { .self = &times, .meanwhile = work, .every_ms = 1 };
+	const struct daemon_service service = { .self = &times, .periodic = work, .period_ms = 1 };
 	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
 	assert_int_equal(times, 3);

@@ -141,7 +141,7 @@ static void bounds_the_claims_of_a_header(void **state)
 	head->e_shoff = 0; /* no section headers */
 	assert_true(read_image(whole, &sections, &arena, &err));
 	assert_int_equal(sections.len, 0);
-	assert_true(arena.held < 64 << 20);
+	assert_true(arena.size < 64 << 20);
 }
 
 static void a_section_without_contents_has_no_bytes(void **state)

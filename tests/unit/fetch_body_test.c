@@ -97,7 +97,7 @@ static struct upload upload_wait(void)
 }
 
 static const struct http_stream store = { .begin = store_begin,
-					  .take = store_take,
+					  .on_piece = store_take,
 					  .end = store_end,
 					  .whole_ms = 60000,
 					  .stall_ms = 60000 };
@@ -121,7 +121,7 @@ static void posts_a_body_and_keeps_the_response_whatever_its_status(void **state
 	struct err err;
 
 	(void)state;
-	fetch.take = fetch_keep;
+	fetch.on_body = fetch_append;
 	fetch.body_max = 4 << 20;
 	assert_true(fetch_post(&fetch, (str){ bytes, 3 << 20 }, &status, &err));
 	assert_true(status == 200 && kept.len == 3 << 20);
@@ -143,7 +143,7 @@ static void posts_to_a_restarted_server(void **state)
 	struct fetch fetch = { .timeout_ms = 20000,
 			       .stall_ms = 20000,
 			       .body_max = 100,
-			       .take = fetch_keep,
+			       .on_body = fetch_append,
 			       .self = &kept };
 	int status = 0;
 	struct err err;
@@ -196,8 +196,8 @@ static void puts_a_body_as_it_is_read(void **state)
 	struct buf kept;
 	struct fetch fetch = fetch_of(&arena, "/store/new", &kept);
 	struct given given = { 0 };
-	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
-	struct fetch_answer answer;
+	struct fetch_source source = { .size = LONG, .read = give_within, .self = &given };
+	struct fetch_response answer;
 	struct err err;
 
 	(void)state;
@@ -218,8 +218,8 @@ static void the_body_is_not_sent_if_the_headers_are_rejected(void **state)
 	struct buf kept;
 	struct fetch fetch = fetch_of(&arena, "/store/have", &kept);
 	struct given given = { 0 };
-	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
-	struct fetch_answer answer;
+	struct fetch_source source = { .size = LONG, .read = give_within, .self = &given };
+	struct fetch_response answer;
 	struct err err;
 
 	(void)state;
@@ -239,8 +239,8 @@ static void an_error_of_the_source_aborts_the_upload(void **state)
 	struct buf kept;
 	struct fetch fetch = fetch_of(&arena, "/store/new", &kept);
 	struct given given = { .fails_at = LONG / 2 };
-	struct fetch_source source = { .size = LONG, .give = give_within, .self = &given };
-	struct fetch_answer answer;
+	struct fetch_source source = { .size = LONG, .read = give_within, .self = &given };
+	struct fetch_response answer;
 	struct err err = { 0 };
 
 	(void)state;

@@ -30,7 +30,7 @@ static inline struct fetch fetch_of(struct arena *arena, const char *path, struc
 		.timeout_ms = 20000,
 		.stall_ms = 20000,
 		.body_max = LONG,
-		.take = keep,
+		.on_body = keep,
 		.self = kept,
 	};
 }

@@ -135,7 +135,7 @@ static void a_body_that_is_too_long_or_rejected_is_an_error(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(kept.len < LONG);
 	fetch = fetch_of(&arena, "/long", &kept);
-	fetch.take = refuse;
+	fetch.on_body = refuse;
 	assert_false(fetch_get(&fetch, &status, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_non_null(strstr(err.msg, "no room"));
@@ -157,17 +157,17 @@ static int silence(char *url, size_t cap)
 	return fd;
 }
 
-static void *ask_to_stop(void *stop_flag)
+static void *request_cancel(void *cancel)
 {
 	clock_sleep_ms(300);
-	stop_ask(stop_flag);
+	cancel_request(cancel);
 	return NULL;
 }
 
 static void silence_ends_at_a_timeout_or_a_cancellation(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct stop stop_flag = { .fd = -1 };
+	struct cancel cancel = { .fd = -1 };
 	char url[64];
 	AUTO_FD fd = silence(url, sizeof(url));
 	struct buf kept;
@@ -185,16 +185,16 @@ static void silence_ends_at_a_timeout_or_a_cancellation(void **state)
 	assert_int_equal(err.code, ERR_IO);
 	assert_true(clock_monotonic_ns() - began < 10 * NS_PER_SECOND);
 
-	assert_true(stop_open(&stop_flag, &err));
+	assert_true(cancel_open(&cancel, &err));
 	fetch.timeout_ms = 60000;
 	fetch.stall_ms = 60000;
-	fetch.stop = &stop_flag;
+	fetch.cancel = &cancel;
 	began = clock_monotonic_ns();
-	pthread_create(&asker, NULL, ask_to_stop, &stop_flag);
+	pthread_create(&asker, NULL, request_cancel, &cancel);
 	assert_false(fetch_get(&fetch, &status, &err));
 	assert_true(clock_monotonic_ns() - began < 20 * NS_PER_SECOND);
 	pthread_join(asker, NULL);
-	stop_close(&stop_flag);
+	cancel_close(&cancel);
 }
 
 static void other_schemes_are_rejected(void **state)

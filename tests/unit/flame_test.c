@@ -399,7 +399,7 @@ static void every_report_counts_as_memory_of_the_response(void **state)
 			AUTO_ARENA of_report = { 0 };
 			str body;
 
-			merge.memory_max = arena.held + more;
+			merge.memory_max = arena.size + more;
 			written = report_write(&reports[i], &input, &of_report, &body, &err);
 			if (!written) {
 				assert_int_equal(err.code, ERR_LIMIT);

@@ -43,11 +43,11 @@ static inline void refuse(void *service, const struct http_request *req, const c
 }
 
 /* Eight connections and short timeouts. */
-#define WITH_SHORT_TIMEOUTS(list)                                                        \
-	&(struct http_options)                                                           \
-	{                                                                                \
-		OWN_ROUTES(list), .refuse = refuse, .connections = 8, .receive_ms = 400, \
-				  .send_ms = 500                                         \
+#define WITH_SHORT_TIMEOUTS(list)                                                            \
+	&(struct http_options)                                                               \
+	{                                                                                    \
+		OWN_ROUTES(list), .error_body = refuse, .connections = 8, .receive_ms = 400, \
+				  .send_ms = 500                                             \
 	}
 
 static inline str receive_all(struct arena *arena, int fd)

@@ -54,7 +54,7 @@ static void upload_answer(void *service, const struct http_request *req, struct 
 }
 
 static const struct http_stream upload_stream = { .begin = upload_begin,
-						  .take = upload_take,
+						  .on_piece = upload_take,
 						  .end = upload_end,
 						  .whole_ms = 20000,
 						  .stall_ms = 1500 };

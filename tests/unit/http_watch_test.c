@@ -31,7 +31,7 @@ static void patient(void *service, const struct http_request *req, struct http_r
 	(void)service;
 	(void)res;
 	awaited++;
-	abandoned += !stop_wait(req->gone, 20000);
+	abandoned += !cancel_wait(req->gone, 20000);
 }
 
 static const struct http_route routes[] = {

@@ -5,11 +5,11 @@
 #include "test.h"
 
 struct fates {
-	size_t counts[KAFKA_FATE_COUNT];
+	size_t counts[KAFKA_OUTCOME_COUNT];
 	uint64_t tokens;
 };
 
-static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why)
 {
 	struct fates *fates = self;
 
@@ -91,11 +91,11 @@ static void distinguishes_rejected_from_failed_messages(void **state)
 					  RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
 
 	assert_true(kafka_producer_send(&producer, &message, &err));
-	poll_for(&producer, &fates.counts[KAFKA_REFUSED], 1);
+	poll_for(&producer, &fates.counts[KAFKA_REJECTED], 1);
 	assert_true(kafka_producer_send(&producer, &message, &err));
 	poll_for(&producer, &fates.counts[KAFKA_DELIVERED], 1);
 
-	assert_int_equal(fates.counts[KAFKA_REFUSED], 1);
+	assert_int_equal(fates.counts[KAFKA_REJECTED], 1);
 	assert_int_equal(fates.counts[KAFKA_DELIVERED], 1);
 	kafka_producer_close(&producer, 5000);
 	mock_kafka_close(&mock);

@@ -146,7 +146,7 @@ static void parallel_merges_share_their_memory_limit(void **state)
 		merge_share_memory(&merges[i], &memory);
 		assert_true(merge_add_row(&merges[i], &row, &err));
 	}
-	assert_int_equal(memory.used, arena.held + others.held);
+	assert_int_equal(memory.used, arena.size + others.size);
 	assert_true(merge_add_row(&merges[0], &merges[1].set, &err));
 	assert_collapsed(&merges[0], "main 2\nmain;work 2\n");
 	merges[1].memory_max = memory.used - 1; /* more than each of them uses */

@@ -49,7 +49,7 @@ static struct metric lag = { .name = "decima_test_lag",
 			     .kind = METRIC_GAUGE,
 			     .help = "Lag.",
 			     .label = "partition",
-			     .numbers_of = &lag_numbers };
+			     .numbered = &lag_numbers };
 
 static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 {
@@ -63,7 +63,7 @@ static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 	metric_set_number(&lag, 1, 5);
 	metric_set_number(&lag, 2, 7);
 	metric_set_number(&lag, 3, 9); /* beyond `count`: ignored */
-	metric_drop_number(&lag, 1);
+	metric_clear_number(&lag, 1);
 	metrics_write(&out);
 	assert_true(str_find(buf_bytes(&out), STR("# TYPE decima_test_lag gauge\n"
 						  "decima_test_lag{partition=\"0\"} 0\n"
@@ -71,7 +71,7 @@ static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 		    SIZE_MAX);
 
 	for (size_t i = 0; i < 4; i++)
-		metric_drop_number(&lag, i);
+		metric_clear_number(&lag, i);
 	metrics_write(&empty);
 	assert_true(str_find(buf_bytes(&empty), STR("decima_test_lag{")) == SIZE_MAX);
 }

@@ -101,7 +101,7 @@ static void server_stop(struct server *server)
 }
 
 static bool open_to(struct postgres *pg, const char *hosts, const char *ports,
-		    const struct stop *stop, struct err *err)
+		    const struct cancel *cancel, struct err *err)
 {
 	char conninfo[256];
 
@@ -111,22 +111,22 @@ static bool open_to(struct postgres *pg, const char *hosts, const char *ports,
 	return postgres_open(pg,
 			     &(struct postgres_options){ .conninfo = conninfo,
 							 .application = "test",
-							 .deadline_ms = stop ? 0 : DEADLINE_MS,
-							 .stop = stop },
+							 .deadline_ms = cancel ? 0 : DEADLINE_MS,
+							 .cancel = cancel },
 			     err);
 }
 
-static bool open_server(struct postgres *pg, const struct server *server, const struct stop *stop,
-			struct err *err)
+static bool open_server(struct postgres *pg, const struct server *server,
+			const struct cancel *cancel, struct err *err)
 {
 	char port[8];
 
 	snprintf(port, sizeof(port), "%u", server->port);
-	return open_to(pg, "127.0.0.1", port, stop, err);
+	return open_to(pg, "127.0.0.1", port, cancel, err);
 }
 
 /* Cancelled so long ago that no grace period is left. */
-static const struct stop asked = { .fd = -1, .asked_ns = 1 };
+static const struct cancel asked = { .fd = -1, .requested_ns = 1 };
 
 static void assert_soon(uint64_t start_ns)
 {
@@ -283,23 +283,23 @@ static void a_statement_that_is_not_read_ends_at_the_deadline(void **state)
 static void *ask(void *self)
 {
 	clock_sleep_ms(50);
-	stop_ask(self);
+	cancel_request(self);
 	return NULL;
 }
 
 static void a_wait_for_a_response_is_cancellable(void **state)
 {
 	struct server server = { .greets = true };
-	struct stop stop = { .fd = -1 };
+	struct cancel cancel = { .fd = -1 };
 	struct postgres pg = { 0 };
 	pthread_t asker;
 	struct err err;
 
 	(void)state;
-	assert_true(stop_open(&stop, &err));
+	assert_true(cancel_open(&cancel, &err));
 	server_start(&server);
-	assert_true(open_server(&pg, &server, &stop, &err));
-	assert_int_equal(pthread_create(&asker, NULL, ask, &stop), 0);
+	assert_true(open_server(&pg, &server, &cancel, &err));
+	assert_int_equal(pthread_create(&asker, NULL, ask, &cancel), 0);
 
 	uint64_t start_ns = clock_monotonic_ns();
 
@@ -311,7 +311,7 @@ static void a_wait_for_a_response_is_cancellable(void **state)
 	assert_false(postgres_sleep(&pg, 60000));
 	pthread_join(asker, NULL);
 	postgres_close(&pg);
-	stop_close(&stop);
+	cancel_close(&cancel);
 	server_stop(&server);
 }
 

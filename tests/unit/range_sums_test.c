@@ -123,7 +123,7 @@ static void parallel_ranges_add_up_to_one(void **state)
 		assert_true(range_sums_add_row(&ranges[i], &rows[i], &err));
 		assert_true(range_sums_add_row(&whole, &rows[i], &err));
 	}
-	assert_int_equal(memory.used, arena.held + others.held);
+	assert_int_equal(memory.used, arena.size + others.size);
 	assert_true(range_sums_combine(&ranges[0], &ranges[1], &err));
 	assert_true(range_sums_finish(&ranges[0], 0, &result, &err));
 	assert_true(range_sums_finish(&whole, 0, &expected, &err));

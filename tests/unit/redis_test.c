@@ -68,7 +68,7 @@ static bool ask(struct redis *redis, struct redis_reply *reply, struct arena *ar
 		struct err *err)
 {
 	*err = (struct err){ 0 };
-	return redis_round(redis, &ping, 1, arena, reply, err);
+	return redis_pipeline(redis, &ping, 1, arena, reply, err);
 }
 
 static void addresses_are_parsed_or_rejected(void **state)
@@ -106,13 +106,13 @@ static void replies_of_all_kinds_are_copied(void **state)
 					 .reply_max = 1000 };
 
 	assert_true(redis_open(&redis, &options, &err));
-	assert_true(redis_round(&redis, four, 4, &arena, replies, &err));
-	assert_true(replies[0].kind == REDIS_TEXT && str_eq(replies[0].text, STR("PONG")));
-	assert_int_equal(replies[1].kind, REDIS_NOTHING);
+	assert_true(redis_pipeline(&redis, four, 4, &arena, replies, &err));
+	assert_true(replies[0].kind == REDIS_STRING && str_eq(replies[0].text, STR("PONG")));
+	assert_int_equal(replies[1].kind, REDIS_NIL);
 	assert_true(replies[2].kind == REDIS_LIST && replies[2].count == 2);
 	assert_true(str_eq(replies[2].items[0].text, STR("a")));
-	assert_int_equal(replies[2].items[1].kind, REDIS_NOTHING);
-	assert_int_equal(replies[3].kind, REDIS_REFUSED);
+	assert_int_equal(replies[2].items[1].kind, REDIS_NIL);
+	assert_int_equal(replies[3].kind, REDIS_ERROR_REPLY);
 	redis_close(&redis);
 	stop(&server);
 }
@@ -194,7 +194,7 @@ static void many_replies_count_only_by_their_bytes(void **state)
 					 .reply_max = text.len };
 
 	assert_true(redis_open(&redis, &options, &err));
-	assert_true(redis_round(&redis, commands, MANY, &arena, replies, &err));
+	assert_true(redis_pipeline(&redis, commands, MANY, &arena, replies, &err));
 	assert_true(str_eq(replies[MANY - 1].text, STR("0123456789")));
 	redis_close(&redis);
 	stop(&server);

@@ -296,7 +296,7 @@ static void a_query_that_ends_early_is_no_failure_of_the_source(void **state)
 {
 	const struct store_bounds brief = { .deadline_ns = 1 };
 	struct scene scene;
-	struct stop stop;
+	struct cancel cancel;
 
 	(void)state;
 	begin(&scene);
@@ -307,12 +307,12 @@ static void a_query_that_ends_early_is_no_failure_of_the_source(void **state)
 	assert_int_equal(scene.fake.requests, 0);
 	symbol_lookup_done(&scene.lookup);
 
-	assert_true(stop_open(&stop, &err));
-	stop_ask(&stop);
+	assert_true(cancel_open(&cancel, &err));
+	cancel_request(&cancel);
 	assert_false(symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge,
-				       &(struct store_bounds){ .stop = &stop }, &err));
+				       &(struct store_bounds){ .cancel = &cancel }, &err));
 	assert_int_equal(scene.fake.requests, 0);
-	stop_close(&stop);
+	cancel_close(&cancel);
 	look_up(&scene);
 	assert_function(&scene, 0, "aa.1.20");
 	end(&scene);
@@ -341,7 +341,7 @@ static void symbols_count_as_memory_of_the_response(void **state)
 	(void)state;
 	begin(&scene);
 	add_many(&scene, STR("aa"), 30000);
-	scene.merge.memory_max = scene.arena.held + (1 << 20);
+	scene.merge.memory_max = scene.arena.size + (1 << 20);
 	assert_false(symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge, &unbound,
 				       &err));
 	assert_int_equal(err.code, ERR_LIMIT);

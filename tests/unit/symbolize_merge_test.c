@@ -335,7 +335,7 @@ static void symbolizing_counts_as_memory_of_the_response(void **state)
 		AUTO_ARENA of_names = { 0 };
 		struct merge named;
 
-		merge_init(&named, STR(PROFILE_TYPE_CPU), &ungrouped, arena.held + more, &of_names);
+		merge_init(&named, STR(PROFILE_TYPE_CPU), &ungrouped, arena.size + more, &of_names);
 		merge_share_memory(&named, &memory);
 		written =
 			symbolize_merge(&named, &plain, &(struct symbolize_options){ names }, &err);

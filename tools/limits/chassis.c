@@ -35,4 +35,4 @@ static const struct limit rows[] = {
 	      "exit status 1 with a sentence"),
 };
 
-const struct limit_table chassis_limits = TABLE("lib/chassis/limits.h", rows);
+const struct limit_table server_limits = TABLE("lib/chassis/limits.h", rows);

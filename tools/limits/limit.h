@@ -41,7 +41,7 @@ struct limit_table {
 extern const struct limit_table profile_limits;
 extern const struct limit_table object_limits;
 extern const struct limit_table store_limits;
-extern const struct limit_table chassis_limits;
+extern const struct limit_table server_limits;
 extern const struct limit_table agent_limits;
 extern const struct limit_table ingester_limits;
 extern const struct limit_table querier_limits;

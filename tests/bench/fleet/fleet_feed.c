@@ -124,7 +124,7 @@ static uint64_t draw(struct fleet *fleet, uint64_t limit)
 	return (fleet->chance >> 33) % limit;
 }
 
-static void on_report(void *self, uint64_t token, enum kafka_fate fate, const char *why)
+static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const char *why)
 {
 	(void)token;
 	(void)self;

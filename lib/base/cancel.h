@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stop - a cancellation token: set once, observed by every wait.
+ * cancel - a cancellation token: set once, observed by every wait.
  *
  * A signal handler or any thread requests cancellation; a request cannot be withdrawn. A thread
  * that waits for a descriptor polls `fd` as well. Work in progress may continue for a grace period,
- * which the waiting code chooses: stop_bound_ns(). Functions that take a const pointer accept NULL:
- * a token that is never cancelled.
+ * which the waiting code chooses: cancel_deadline_ns(). Functions that take a const pointer accept
+ * NULL: a token that is never cancelled.
  */
 #pragma once
 
 #include "base/err.h"
 
-struct stop {
+struct cancel {
 	int fd; /* an eventfd: readable once cancelled; never read, so that all waiters wake */
-	_Atomic uint64_t asked_ns; /* clock_monotonic_ns() of the first request; 0: none yet */
+	_Atomic uint64_t requested_ns; /* clock_monotonic_ns() of the first request; 0: none yet */
 };
 
 /* A token that is not open has .fd = -1. A request made before this call is lost. */
-bool stop_open(struct stop *stop, struct err *err) MUST_CHECK;
-void stop_close(struct stop *stop);
+bool cancel_open(struct cancel *cancel, struct err *err) MUST_CHECK;
+void cancel_close(struct cancel *cancel);
 
 /* Request cancellation. Async-signal-safe; any thread. */
-void stop_ask(struct stop *stop);
+void cancel_request(struct cancel *cancel);
 
 /* True once cancellation was requested. */
-bool stop_is_asked(const struct stop *stop);
+bool cancel_requested(const struct cancel *cancel);
 
 /* Sleep for up to timeout_ms; returns early on a cancellation or a signal. False: cancelled. */
-bool stop_wait(const struct stop *stop, uint64_t timeout_ms);
+bool cancel_wait(const struct cancel *cancel, uint64_t timeout_ms);
 
 /* When a wait must end: at deadline_ns, or grace_ms after the cancellation if that is earlier. */
-uint64_t stop_bound_ns(const struct stop *stop, uint64_t deadline_ns, uint64_t grace_ms);
+uint64_t cancel_deadline_ns(const struct cancel *cancel, uint64_t deadline_ns, uint64_t grace_ms);
