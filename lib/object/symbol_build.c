@@ -57,7 +57,7 @@ static bool stubs_add(int elf_fd, const struct elf_sections *sections, struct sy
 	return true;
 }
 
-static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
+static bool dwarf_add(const struct symbol_build_options *options, int elf_fd,
 		      const struct elf_sections *sections, struct symbol_model *model,
 		      struct err *err)
 {
@@ -76,7 +76,7 @@ static bool dwarf_add(const struct symbol_table_options *options, int elf_fd,
 	return dwarf_functions_read(&file, model, err);
 }
 
-bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
+bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
 			struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -105,7 +105,7 @@ bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, 
 }
 
 /* The section has a path, a NUL, and the bytes of the build id. */
-bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id)
+bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id)
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;

@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "object/build_id.h"
 
-struct symbol_table_options {
+struct symbol_build_options {
 	uint64_t memory_max; /* bytes of memory for the build; 0: SYMBOL_BUILD_MEMORY_MAX */
-	int alt_fd;          /* dwz's common file, see symbol_table_alt_id(); 0 or less: none */
+	int alt_fd;          /* dwz's common file, see symbol_build_alt_id(); 0 or less: none */
 };
 
 /*
@@ -21,7 +21,7 @@ struct symbol_table_options {
  * Debuginfod servers have that file under its build id, like any other. False: there is no such
  * file, or elf_fd cannot be read. A table that is built without it lacks the names in that file.
  */
-bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
+bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
 
 /*
  * Builds the symbol table of the ELF file at elf_fd and writes it to out_fd, from offset 0. For
@@ -38,5 +38,5 @@ bool symbol_table_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  * one); ERR_LIMIT: more than the options or limits.h allow. The caller keeps both descriptors;
  * out_fd must be open for writing.
  */
-bool symbol_table_build(const struct symbol_table_options *options, int elf_fd, int out_fd,
+bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
 			struct err *err) MUST_CHECK;

@@ -6,7 +6,7 @@
  * afterwards. It does not need the debug file, and no memory except its mapping. Any number of
  * threads may look up addresses in one table.
  *
- *     if (!symbol_table_build(&(struct symbol_table_options){ 0 }, elf_fd, table_fd, err))
+ *     if (!symbol_build(&(struct symbol_build_options){ 0 }, elf_fd, table_fd, err))
  *             return false;
  *     ...
  *     struct symbol_table table = { 0 };

@@ -94,7 +94,7 @@ static int fetch_alt(struct worker_context *context, int fd, struct build_report
 	struct build_id id;
 	int alt = -1;
 
-	if (!symbol_table_alt_id(fd, &id))
+	if (!symbol_build_alt_id(fd, &id))
 		return -1;
 	for (size_t i = 0; i < context->servers.count; i++)
 		if (query_server(context, i, &id, DEBUGINFOD_DEBUGINFO, &alt, report) ==
@@ -131,7 +131,7 @@ static bool fetch(struct worker_context *context, const struct build_id *id, int
 static void build(const struct worker_context *context, int fd, int alt_fd,
 		  struct build_report *report)
 {
-	struct symbol_table_options options = { .memory_max = BUILD_MEMORY_MAX / 2,
+	struct symbol_build_options options = { .memory_max = BUILD_MEMORY_MAX / 2,
 						.alt_fd = alt_fd };
 	char path[PATH_MAX];
 	struct err err = { 0 };
@@ -143,7 +143,7 @@ static void build(const struct worker_context *context, int fd, int alt_fd,
 	if (out < 0) {
 		err_errno(&err, "create %s", path);
 		report->reason = NAME_UNAVAILABLE;
-	} else if (symbol_table_build(&options, fd, out, &err)) {
+	} else if (symbol_build(&options, fd, out, &err)) {
 		report->reason = NAME_KNOWN;
 		return;
 	} else {

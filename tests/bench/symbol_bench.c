@@ -59,7 +59,7 @@ static bool round_run(const char *elf, const char *path, const addresses *all, u
 
 	if (elf_fd < 0 || table_fd < 0)
 		return err_errno(err, "open %s", elf_fd < 0 ? elf : path);
-	if (!symbol_table_build(&(struct symbol_table_options){ 0 }, elf_fd, table_fd, err))
+	if (!symbol_build(&(struct symbol_build_options){ 0 }, elf_fd, table_fd, err))
 		return false;
 	built = cpu_ms();
 	if (!symbol_table_open(&table, table_fd, err))

@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || out < 0 || write(fd, data, size) != (ssize_t)size)
 		return 0;
-	if (symbol_table_alt_id(fd, &alt))
+	if (symbol_build_alt_id(fd, &alt))
 		assert(alt.text[0]);
 	/* Every other input is also its own dwz file, so no second file is needed. */
-	struct symbol_table_options options = { .memory_max = MEMORY, .alt_fd = size % 2 ? fd : 0 };
+	struct symbol_build_options options = { .memory_max = MEMORY, .alt_fd = size % 2 ? fd : 0 };
 
-	if (!symbol_table_build(&options, fd, out, &err)) {
+	if (!symbol_build(&options, fd, out, &err)) {
 		assert(err.code != ERR_NONE);
 		return 0;
 	}

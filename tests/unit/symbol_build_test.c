@@ -25,9 +25,9 @@ static int file_open(const char *name)
 static bool build(int fd, int alt_fd, struct symbol_table *table, struct err *err)
 {
 	AUTO_FD out = memfd_create("table", MFD_CLOEXEC);
-	struct symbol_table_options options = { .memory_max = TABLE_MEMORY, .alt_fd = alt_fd };
+	struct symbol_build_options options = { .memory_max = TABLE_MEMORY, .alt_fd = alt_fd };
 
-	return symbol_table_build(&options, fd, out, err) && symbol_table_open(table, out, err);
+	return symbol_build(&options, fd, out, err) && symbol_table_open(table, out, err);
 }
 
 static void table_of(const char *name, const char *alt, struct symbol_table *table)
@@ -307,10 +307,10 @@ static void finds_the_build_id_of_the_dwz_file(void **state)
 	struct build_id id;
 
 	(void)state;
-	assert_true(symbol_table_alt_id(moved, &id));
+	assert_true(symbol_build_alt_id(moved, &id));
 	assert_string_equal(id.text, "e15ef6ddddf88b8cdd2fce3783f34fa2f3c8baac");
-	assert_false(symbol_table_alt_id(whole, &id));
-	assert_false(symbol_table_alt_id(-1, &id));
+	assert_false(symbol_build_alt_id(whole, &id));
+	assert_false(symbol_build_alt_id(-1, &id));
 }
 
 static void an_invalid_dwz_file_is_an_error(void **state)

@@ -133,7 +133,7 @@ static bool build(const char *path, struct symbol_table *table, struct err *err)
 {
 	AUTO_FD elf = open(path, O_RDONLY | O_CLOEXEC), out = memfd_create("table", MFD_CLOEXEC);
 
-	return symbol_table_build(&(struct symbol_table_options){ 0 }, elf, out, err) &&
+	return symbol_build(&(struct symbol_build_options){ 0 }, elf, out, err) &&
 	       symbol_table_open(table, out, err);
 }
 
@@ -219,7 +219,7 @@ static void rejects_a_file_that_is_not_elf(void **state)
 	struct err err;
 
 	(void)state;
-	assert_false(symbol_table_build(&(struct symbol_table_options){ 0 }, fd, out, &err));
+	assert_false(symbol_build(&(struct symbol_build_options){ 0 }, fd, out, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 	assert_false(symbol_table_open(&table, fd, &err));
 	assert_int_equal(err.code, ERR_INVALID);
@@ -233,7 +233,7 @@ static void a_build_ends_at_its_memory_limit(void **state)
 	struct err err;
 
 	(void)state;
-	assert_false(symbol_table_build(&(struct symbol_table_options){ .memory_max = 4096 }, fd,
+	assert_false(symbol_build(&(struct symbol_build_options){ .memory_max = 4096 }, fd,
 					out, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }

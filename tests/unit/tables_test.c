@@ -31,7 +31,7 @@ static uint64_t build_table(void)
 
 	AUTO_FD out = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 
-	if (!symbol_table_build(&(struct symbol_table_options){ 0 }, elf, out, &err))
+	if (!symbol_build(&(struct symbol_build_options){ 0 }, elf, out, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(fstat(out, &stat), 0);
 	return (uint64_t)stat.st_size;
