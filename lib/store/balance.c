@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/balance.h"
 
-static void add(struct closing_sum *sum, uint64_t *to, uint64_t samples)
+static void add(struct balance *sum, uint64_t *to, uint64_t samples)
 {
 	/* PostgreSQL and JSON readers count to 2^63; no real host comes close. */
 	if (__builtin_add_overflow(*to, samples, to) || *to > INT64_MAX) {
@@ -11,7 +11,7 @@ static void add(struct closing_sum *sum, uint64_t *to, uint64_t samples)
 }
 
 /* The index of the reason, or where to insert it: sorted by name, as in the response. */
-static size_t reason_find(const struct sum_reasons *reasons, str name, bool *ret_found)
+static size_t reason_find(const struct balance_reasons *reasons, str name, bool *ret_found)
 {
 	size_t at = 0;
 
@@ -22,7 +22,8 @@ static size_t reason_find(const struct sum_reasons *reasons, str name, bool *ret
 }
 
 /* The entry of a reason, added if it is new. The last free entry is reserved for "other". */
-static struct status_count *reason_at(struct sum_reasons *reasons, str name, struct arena *arena)
+static struct status_count *reason_at(struct balance_reasons *reasons, str name,
+				      struct arena *arena)
 {
 	bool found;
 	size_t at = reason_find(reasons, name, &found);
@@ -40,14 +41,14 @@ static struct status_count *reason_at(struct sum_reasons *reasons, str name, str
 	return &reasons->items[at];
 }
 
-static void add_reason(struct closing_sum *sum, struct sum_reasons *reasons, str name,
+static void add_reason(struct balance *sum, struct balance_reasons *reasons, str name,
 		       uint64_t samples, struct arena *arena)
 {
 	if (samples)
 		add(sum, &reason_at(reasons, name, arena)->samples, samples);
 }
 
-void balance_add(struct closing_sum *sum, const struct balance_spool *spool, struct arena *arena)
+void balance_add(struct balance *sum, const struct balance_spool *spool, struct arena *arena)
 {
 	const struct agent_status *status = &spool->status;
 	uint64_t ahead =
@@ -73,7 +74,7 @@ void balance_add(struct closing_sum *sum, const struct balance_spool *spool, str
 }
 
 /* The most likely reason for a negative remainder. */
-static const char *why_negative(const struct closing_sum *sum)
+static const char *why_negative(const struct balance *sum)
 {
 	if (sum->without_status)
 		return "batches arrived without the agent's status: the number of sampled samples "
@@ -85,7 +86,7 @@ static const char *why_negative(const struct closing_sum *sum)
 	       "it had under another host id";
 }
 
-void balance_close(struct closing_sum *sum, struct arena *arena)
+void balance_close(struct balance *sum, struct arena *arena)
 {
 	uint64_t accounted = sum->stored;
 

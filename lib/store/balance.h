@@ -31,15 +31,15 @@ struct balance_spool {
 };
 
 /* Sorted by reason; counts are not 0. */
-struct sum_reasons {
+struct balance_reasons {
 	struct status_count items[BALANCE_REASONS_MAX];
 	size_t len;
 };
 
-struct closing_sum {
+struct balance {
 	uint64_t taken, stored;      /* samples */
 	uint64_t duplicate, missing; /* batches: received again; not received */
-	struct sum_reasons lost, truncated;
+	struct balance_reasons lost, truncated;
 	int64_t in_flight;
 	const char *why; /* explains a negative in_flight or an unusable balance; else NULL */
 	/* private */
@@ -48,7 +48,7 @@ struct closing_sum {
 };
 
 /* Adds a spool of the host. Names of reasons are copied into the arena. */
-void balance_add(struct closing_sum *sum, const struct balance_spool *spool, struct arena *arena);
+void balance_add(struct balance *sum, const struct balance_spool *spool, struct arena *arena);
 
 /* Call after the last spool: computes in_flight, gap and why. */
-void balance_close(struct closing_sum *sum, struct arena *arena);
+void balance_close(struct balance *sum, struct arena *arena);

@@ -242,8 +242,8 @@ bool store_compact(struct store_compactor *compactor, bool *ret_found, struct er
 		struct compact_counts *counts;
 	} jobs[] = {
 		{ &merge_kind, &compactor->merged },
-		{ &hour_kind, &compactor->rolled },
-		{ &day_kind, &compactor->dayed },
+		{ &hour_kind, &compactor->rolled_up },
+		{ &day_kind, &compactor->daily },
 	};
 	uint64_t old_ms = clock_unix_ns() / NS_PER_MS - compactor->options.age_ms;
 

@@ -36,14 +36,14 @@ struct store_compactor_options {
 };
 
 struct compact_counts {
-	uint64_t rows, bytes, samples;   /* compacted: read, and replaced by other rows */
-	uint64_t made, made_bytes;       /* rows written */
-	uint64_t joined, joined_samples; /* coalesced rows, written back to chunk_raw */
+	uint64_t rows, bytes, samples;         /* compacted: read, and replaced by other rows */
+	uint64_t made, made_bytes;             /* rows written */
+	uint64_t coalesced, coalesced_samples; /* coalesced rows, written back to chunk_raw */
 };
 
 struct store_compactor {
 	/* read freely: since open */
-	struct compact_counts merged, rolled, dayed;
+	struct compact_counts merged, rolled_up, daily;
 	uint64_t unreadable; /* rows */
 	/* private */
 	struct store_compactor_options options;

@@ -186,8 +186,8 @@ static void put_coalesced(void *self, const struct chunk_row *row)
 	const struct raw_row raw = { job->now_ms, job->bucket, .joined = true };
 
 	(void)raw_row_copy(&raw, row, &job->coalesced);
-	job->counts.joined++;
-	job->counts.joined_samples += row->set->samples.len;
+	job->counts.coalesced++;
+	job->counts.coalesced_samples += row->set->samples.len;
 }
 
 void compact_job_coalesce(struct compact_job *job, struct sample_set *set)
@@ -235,7 +235,7 @@ static bool replace(struct compact_job *job, struct err *err)
 	postgres_copy_end(&job->coalesced);
 	if (!mark(job, what, job->locations.items, job->locations.len, err) ||
 	    (job->counts.made && !postgres_copy(pg, copy.ptr, buf_bytes(&job->copy), err)) ||
-	    (job->counts.joined &&
+	    (job->counts.coalesced &&
 	     !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&job->coalesced), err)))
 		return false;
 	failpoint(job->kind->before_commit);
@@ -315,8 +315,8 @@ bool compact_job_run(const struct compact_kind *kind, struct store_compactor *co
 		counts->samples += job.counts.samples;
 		counts->made += job.counts.made;
 		counts->made_bytes += job.counts.made_bytes;
-		counts->joined += job.counts.joined;
-		counts->joined_samples += job.counts.joined_samples;
+		counts->coalesced += job.counts.coalesced;
+		counts->coalesced_samples += job.counts.coalesced_samples;
 	}
 	if (!good) {
 		bool lacks_day = postgres_failed_with(pg, SQLSTATE_NO_PARTITION);

@@ -42,8 +42,8 @@ static bool emit_host(struct fleet_scan *scan, struct err *err)
 	scan->has_host = false;
 	if (!had_host || !scan->more)
 		return true;
-	balance_close(&scan->host.sum, &scan->arena);
-	return scan->sink->take(scan->sink->self, &scan->host, &scan->more, err);
+	balance_close(&scan->host.balance, &scan->arena);
+	return scan->sink->on_host(scan->sink->self, &scan->host, &scan->more, err);
 }
 
 static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t column)
@@ -60,16 +60,17 @@ static uint64_t get_u64(const struct postgres_rows *rows, size_t row, size_t col
 static bool add_missing(struct balance_spool *spool, str missing, struct arena *scratch,
 			struct err *err)
 {
-	struct seen seen = { 0 };
+	struct received_set seen = { 0 };
 
-	if (!seen_missing_parse(missing, scratch, &seen, err))
+	if (!received_set_missing_parse(missing, scratch, &seen, err))
 		return false;
 
-	uint64_t gone =
-		spool->has_status ? seen_missing_below(&seen, spool->status.spool_oldest) : 0;
+	uint64_t gone = spool->has_status
+				? received_set_missing_below(&seen, spool->status.spool_oldest)
+				: 0;
 
 	spool->gap += gone;
-	spool->missing = seen_missing(&seen) - gone;
+	spool->missing = received_set_missing(&seen) - gone;
 	return true;
 }
 
@@ -94,7 +95,7 @@ static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows,
 	spool.has_status = status.len && status_read(status, &spool.status, &scratch, &unread);
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
-	balance_add(&host->sum, &spool, &scan->arena);
+	balance_add(&host->balance, &spool, &scan->arena);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
 	if (spool.has_status) {
@@ -127,7 +128,7 @@ static bool run(struct store_reader *reader, struct fleet_scan *scan, struct err
 	do {
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-		if (!store_bounds_hold(&reader->bounds, err))
+		if (!store_bounds_check(&reader->bounds, err))
 			return false;
 		if (!postgres_query(&reader->pg, "FETCH 256 FROM fleet", NULL, 0, &rows, err))
 			return false;

@@ -14,12 +14,12 @@ struct fleet_host {
 	str host;              /* host id: the key of its messages */
 	str node, version;     /* from the status of its newest spool; empty if unknown */
 	uint64_t last_seen_ms; /* Unix ms: when its newest batch was spooled, by the host's clock */
-	struct closing_sum sum;
+	struct balance balance;
 };
 
 struct fleet_sink {
 	/* Called for each host, which lives until the callback returns. *ret_more false: stop. */
-	bool (*take)(void *self, const struct fleet_host *host, bool *ret_more, struct err *err);
+	bool (*on_host)(void *self, const struct fleet_host *host, bool *ret_more, struct err *err);
 	void *self;
 };
 

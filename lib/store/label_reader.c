@@ -222,7 +222,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 			   .window = store_window_of(query->start_ms, query->end_ms),
 			   .bounds = &reader->bounds,
 			   .matched = { .arena = &arena,
-					.few_labels = name.ptr,
+					.limits_series_labels = name.ptr,
 					.label_names = &name,
 					.label_count = 1 } },
 		.stats = &reader->stats,

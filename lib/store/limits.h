@@ -22,9 +22,9 @@ enum {
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 
-	RECEIVED_RANGES_MAX = 1024,  /* missing ranges of a spool; beyond: the oldest becomes gap */
-	BALANCE_REASONS_MAX = 64,    /* reasons of one host in the fleet; beyond: "other" */
-	PARTITIONS_KNOWN_MAX = 4096, /* cached names of partitions; beyond: the cache is emptied */
+	RECEIVED_RANGES_MAX = 1024, /* missing ranges of a spool; beyond: the oldest becomes gap */
+	BALANCE_REASONS_MAX = 64,   /* reasons of one host in the fleet; beyond: "other" */
+	PARTITIONS_CACHED_MAX = 4096, /* cached names of partitions; beyond: the cache is emptied */
 
 	LOCK_TIMEOUT_MS = 50, /* of DDL: inserts wait behind a DDL statement that waits */
 	LOCK_TRIES = 200,
@@ -56,7 +56,7 @@ enum {
 	MATCH_PAIRS_SENT_MAX = 4096,  /* pairs of a predicate that the index tests */
 	MATCH_PAIRS_AT_ONCE = 32,     /* pairs in one index lookup */
 	SERIES_AT_ONCE = 10000,       /* rows of series fetched at a time */
-	SERIES_GUESSED_BY = 256,      /* rows that estimate how many series match a selector */
+	SERIES_SAMPLED = 256,         /* rows that estimate how many series match a selector */
 	SERIES_MANY = 1 << 14, /* estimated series per day; from here on read a short window */
 	SERIES_WINDOW_MS_MAX = 3 * 3600 * 1000, /* maximum length of a short window */
 	SERIES_OF_WINDOW_MAX = 1 << 19,         /* series of a short window looked up by id */

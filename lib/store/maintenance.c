@@ -11,9 +11,10 @@
 
 #include <inttypes.h>
 
-void store_keeper_init(struct store_keeper *maintenance, const struct store_keeper_options *options)
+void store_maintenance_init(struct store_maintenance *maintenance,
+			    const struct store_maintenance_options *options)
 {
-	*maintenance = (struct store_keeper){ .options = *options };
+	*maintenance = (struct store_maintenance){ .options = *options };
 	if (maintenance->options.detach_ms == 0)
 		maintenance->options.detach_ms = DETACH_TIMEOUT_MS;
 }
@@ -22,7 +23,7 @@ void store_keeper_init(struct store_keeper *maintenance, const struct store_keep
  * Creates the partitions of now and of an hour from now, also of daily tables: not earlier, since
  * an empty partition has pages of its own, and every query plans for it.
  */
-static bool make_ahead(struct store_keeper *maintenance, uint64_t now_ms, struct err *err)
+static bool make_ahead(struct store_maintenance *maintenance, uint64_t now_ms, struct err *err)
 {
 	for (int table = 0; table < PARTITION_TABLE_COUNT; table++) {
 		for (unsigned int ahead = 0; ahead < 2; ahead++) {
@@ -38,8 +39,8 @@ static bool make_ahead(struct store_keeper *maintenance, uint64_t now_ms, struct
 }
 
 /* If two clocks differ, one is wrong. The earlier one never drops data too soon. */
-static bool earliest_now(struct store_keeper *maintenance, uint64_t now_ms, uint64_t *ret_now_ms,
-			 struct err *err)
+static bool earliest_now(struct store_maintenance *maintenance, uint64_t now_ms,
+			 uint64_t *ret_now_ms, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
@@ -56,7 +57,7 @@ static bool earliest_now(struct store_keeper *maintenance, uint64_t now_ms, uint
 	return true;
 }
 
-static bool run(struct store_keeper *maintenance, struct err *err)
+static bool run(struct store_maintenance *maintenance, struct err *err)
 {
 	uint64_t now_ms = maintenance->options.now_ms ? maintenance->options.now_ms
 						      : clock_unix_ns() / NS_PER_MS;
@@ -68,12 +69,12 @@ static bool run(struct store_keeper *maintenance, struct err *err)
 
 	return earliest_now(maintenance, now_ms, &retention.now_ms, err) &&
 	       schema_check(&maintenance->pg, err) &&
-	       stuck_writers_terminate(&maintenance->pg, &maintenance->writers_ended, err) &&
+	       stuck_writers_terminate(&maintenance->pg, &maintenance->writers_terminated, err) &&
 	       make_ahead(maintenance, now_ms, err) &&
 	       retention_run(&maintenance->pg, &retention, &maintenance->partitions_dropped, err);
 }
 
-bool store_keeper_run(struct store_keeper *maintenance, struct err *err)
+bool store_maintenance_run(struct store_maintenance *maintenance, struct err *err)
 {
 	const struct postgres_options options = {
 		.conninfo = maintenance->options.postgres,

@@ -11,7 +11,7 @@
 
 #include "client/postgres.h"
 
-struct store_keeper_options {
+struct store_maintenance_options {
 	const char *postgres; /* libpq conninfo or URI */
 	uint64_t retention_raw_ns, retention_rollup_ns;
 	uint64_t detach_ms; /* how long DETACH waits for queries until the next run; 0: 30 s */
@@ -19,17 +19,17 @@ struct store_keeper_options {
 	const struct cancel *cancel;
 };
 
-struct store_keeper {
+struct store_maintenance {
 	/* read freely: since init */
 	uint64_t partitions_made, partitions_dropped;
-	uint64_t writers_ended; /* connections of stuck writers that were terminated */
+	uint64_t writers_terminated; /* connections of stuck writers that were terminated */
 	/* private */
-	struct store_keeper_options options;
+	struct store_maintenance_options options;
 	struct postgres pg;
 };
 
-void store_keeper_init(struct store_keeper *maintenance,
-		       const struct store_keeper_options *options);
+void store_maintenance_init(struct store_maintenance *maintenance,
+			    const struct store_maintenance_options *options);
 
 /* Runs once; to be called about once a minute. ERR_NOT_FOUND: the tables do not exist yet. */
-bool store_keeper_run(struct store_keeper *maintenance, struct err *err) MUST_CHECK;
+bool store_maintenance_run(struct store_maintenance *maintenance, struct err *err) MUST_CHECK;

@@ -94,7 +94,7 @@ bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bou
 	for (size_t first = 0; first < len; first = end) {
 		for (end = first + 1; end < len && requests[end].day == requests[first].day;)
 			end++;
-		if (!store_bounds_hold(bounds, err) ||
+		if (!store_bounds_check(bounds, err) ||
 		    !load_day(labels, &requests[first], end - first, err))
 			return false;
 	}

@@ -161,7 +161,7 @@ bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher 
 
 		/* An expression may take milliseconds per value, but most take less time than
 		 * reading the clock. */
-		if ((i % 16 == 0 && !store_bounds_hold(source->bounds, err)) ||
+		if ((i % 16 == 0 && !store_bounds_check(source->bounds, err)) ||
 		    !matcher_matches(matcher, value, &matches, err))
 			return false;
 		if (matches != predicate->excludes)

@@ -52,7 +52,7 @@ static bool pass_rows(const struct payload_batch *batch, const struct payload_re
 
 		reader->stats->chunks++;
 		reader->stats->bytes += fragment.bytes.len;
-		if (!store_bounds_hold(reader->bounds, err) ||
+		if (!store_bounds_check(reader->bounds, err) ||
 		    !pass_row(batch, reader, &fragment, err))
 			return false;
 	}

@@ -65,7 +65,7 @@ static bool test_labels(struct label_test *test, uint32_t label_set, uint32_t op
 		str value = labels_get(test->set->label_sets.items[label_set], matcher->name);
 
 		/* An expression may take milliseconds per value. */
-		if (!store_bounds_hold(test->bounds, err) ||
+		if (!store_bounds_check(test->bounds, err) ||
 		    !matcher_matches(matcher, value.ptr ? value : STR(""), &matches, err))
 			return false;
 		test->tested[label_set] |= UINT32_C(1) << i;

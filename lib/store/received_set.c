@@ -8,16 +8,17 @@
 #include <assert.h>
 #include <inttypes.h>
 
-static void range_remove(struct seen *set, size_t at)
+static void range_remove(struct received_set *set, size_t at)
 {
 	set->missing_count--;
 	memmove(&set->missing[at], &set->missing[at + 1],
 		(set->missing_count - at) * sizeof(*set->missing));
 }
 
-static void range_insert(struct seen *set, size_t at, struct seen_range range, struct arena *arena)
+static void range_insert(struct received_set *set, size_t at, struct received_range range,
+			 struct arena *arena)
 {
-	VEC(struct seen_range) ranges = { set->missing, set->missing_count, set->missing_cap };
+	VEC(struct received_range) ranges = { set->missing, set->missing_count, set->missing_cap };
 
 	(void)vec_push(arena, &ranges);
 	memmove(&ranges.items[at + 1], &ranges.items[at],
@@ -29,7 +30,7 @@ static void range_insert(struct seen *set, size_t at, struct seen_range range, s
 }
 
 /* The batches of the oldest range are the least likely to arrive. */
-static void drop_beyond_max(struct seen *set)
+static void drop_beyond_max(struct received_set *set)
 {
 	if (set->missing_count <= RECEIVED_RANGES_MAX)
 		return;
@@ -38,12 +39,12 @@ static void drop_beyond_max(struct seen *set)
 }
 
 /* The index of the first range that does not end before the number; may be missing_count. */
-static size_t range_find(const struct seen *set, uint64_t sequence)
+static size_t range_find(const struct received_set *set, uint64_t sequence)
 {
 	return sorted_before(set->missing, set->missing_count, each, each->last < sequence);
 }
 
-bool seen_has(const struct seen *set, uint64_t sequence)
+bool received_set_has(const struct received_set *set, uint64_t sequence)
 {
 	size_t at = range_find(set, sequence);
 
@@ -51,13 +52,14 @@ bool seen_has(const struct seen *set, uint64_t sequence)
 	       (at == set->missing_count || set->missing[at].first > sequence);
 }
 
-static enum seen_verdict add_late(struct seen *set, uint64_t sequence, struct arena *arena)
+static enum received_verdict add_late(struct received_set *set, uint64_t sequence,
+				      struct arena *arena)
 {
-	if (seen_has(set, sequence))
-		return SEEN_DUPLICATE;
+	if (received_set_has(set, sequence))
+		return RECEIVED_DUPLICATE;
 
 	size_t at = range_find(set, sequence);
-	struct seen_range range = set->missing[at];
+	struct received_range range = set->missing[at];
 
 	if (range.first == range.last) {
 		range_remove(set, at);
@@ -67,28 +69,30 @@ static enum seen_verdict add_late(struct seen *set, uint64_t sequence, struct ar
 		set->missing[at].last--;
 	} else {
 		set->missing[at].last = sequence - 1;
-		range_insert(set, at + 1, (struct seen_range){ sequence + 1, range.last }, arena);
+		range_insert(set, at + 1, (struct received_range){ sequence + 1, range.last },
+			     arena);
 		drop_beyond_max(set);
 	}
-	return SEEN_LATE;
+	return RECEIVED_LATE;
 }
 
-enum seen_verdict seen_take(struct seen *set, uint64_t sequence, struct arena *arena)
+enum received_verdict received_set_add(struct received_set *set, uint64_t sequence,
+				       struct arena *arena)
 {
 	assert(sequence > 0);
 	if (sequence <= set->highest)
 		return add_late(set, sequence, arena);
 	if (sequence > set->highest + 1) {
-		struct seen_range skipped = { set->highest + 1, sequence - 1 };
+		struct received_range skipped = { set->highest + 1, sequence - 1 };
 
 		range_insert(set, set->missing_count, skipped, arena);
 		drop_beyond_max(set);
 	}
 	set->highest = sequence;
-	return SEEN_NEW;
+	return RECEIVED_NEW;
 }
 
-uint64_t seen_missing_below(const struct seen *set, uint64_t sequence)
+uint64_t received_set_missing_below(const struct received_set *set, uint64_t sequence)
 {
 	uint64_t missing = 0;
 
@@ -100,12 +104,12 @@ uint64_t seen_missing_below(const struct seen *set, uint64_t sequence)
 	return missing;
 }
 
-uint64_t seen_missing(const struct seen *set)
+uint64_t received_set_missing(const struct received_set *set)
 {
-	return seen_missing_below(set, UINT64_MAX);
+	return received_set_missing_below(set, UINT64_MAX);
 }
 
-str seen_missing_text(const struct seen *set, struct arena *arena)
+str received_set_missing_text(const struct received_set *set, struct arena *arena)
 {
 	struct buf text = { .arena = arena };
 
@@ -118,7 +122,7 @@ str seen_missing_text(const struct seen *set, struct arena *arena)
 }
 
 /* One `[first,end)`, cut from the front of the text. */
-static bool parse_range(str *text, struct seen_range *ret_range)
+static bool parse_range(str *text, struct received_range *ret_range)
 {
 	uint64_t first, end;
 
@@ -129,14 +133,14 @@ static bool parse_range(str *text, struct seen_range *ret_range)
 		return false;
 	if (first == 0 || end <= first)
 		return false;
-	*ret_range = (struct seen_range){ first, end - 1 };
+	*ret_range = (struct received_range){ first, end - 1 };
 	return true;
 }
 
-static bool parse_ranges(str text, struct arena *arena, struct seen *set)
+static bool parse_ranges(str text, struct arena *arena, struct received_set *set)
 {
 	for (bool more = text.len > 0; more;) {
-		struct seen_range range;
+		struct received_range range;
 		size_t count = set->missing_count;
 
 		if (count == RECEIVED_RANGES_MAX || !parse_range(&text, &range))
@@ -151,9 +155,10 @@ static bool parse_ranges(str text, struct arena *arena, struct seen *set)
 	return true;
 }
 
-bool seen_missing_parse(str text, struct arena *arena, struct seen *ret_seen, struct err *err)
+bool received_set_missing_parse(str text, struct arena *arena, struct received_set *ret_seen,
+				struct err *err)
 {
-	struct seen seen = { .highest = ret_seen->highest, .gap = ret_seen->gap };
+	struct received_set seen = { .highest = ret_seen->highest, .gap = ret_seen->gap };
 	str inside = { text.ptr + 1, text.len - 2 };
 
 	if (text.len < 2 || text.ptr[0] != '{' || text.ptr[text.len - 1] != '}' ||

@@ -16,41 +16,42 @@
 #include "store/limits.h"
 
 /* Inclusive at both ends. */
-struct seen_range {
+struct received_range {
 	uint64_t first, last;
 };
 
-struct seen {
+struct received_set {
 	uint64_t highest;
-	uint64_t gap;               /* numbers that were given up */
-	struct seen_range *missing; /* ascending, not adjacent */
+	uint64_t gap;                   /* numbers that were given up */
+	struct received_range *missing; /* ascending, not adjacent */
 	size_t missing_count, missing_cap;
 };
 
-enum seen_verdict {
-	SEEN_NEW,       /* above the highest number */
-	SEEN_LATE,      /* was missing until now */
-	SEEN_DUPLICATE, /* was received before, or given up */
-	SEEN_VERDICT_COUNT,
+enum received_verdict {
+	RECEIVED_NEW,       /* above the highest number */
+	RECEIVED_LATE,      /* was missing until now */
+	RECEIVED_DUPLICATE, /* was received before, or given up */
+	RECEIVED_VERDICT_COUNT,
 };
 
 /* Classifies the number and adds it. Ranges grow in the arena. `sequence` is at least 1. */
-enum seen_verdict seen_take(struct seen *set, uint64_t sequence, struct arena *arena);
+enum received_verdict received_set_add(struct received_set *set, uint64_t sequence,
+				       struct arena *arena);
 
-/* True if adding the number would return SEEN_DUPLICATE. */
-bool seen_has(const struct seen *set, uint64_t sequence);
+/* True if adding the number would return RECEIVED_DUPLICATE. */
+bool received_set_has(const struct received_set *set, uint64_t sequence);
 
 /* Count of missing numbers. */
-uint64_t seen_missing(const struct seen *set);
+uint64_t received_set_missing(const struct received_set *set);
 
 /* Count of missing numbers below `sequence`. */
-uint64_t seen_missing_below(const struct seen *set, uint64_t sequence);
+uint64_t received_set_missing_below(const struct received_set *set, uint64_t sequence);
 
 /*
  * Formats the missing ranges as PostgreSQL's int8multirange, `{[4,6),[8,9)}`, and parses them; the
  * parser keeps highest and gap. ERR_INVALID: the text is not in that canonical form, or has more
  * than RECEIVED_RANGES_MAX ranges.
  */
-str seen_missing_text(const struct seen *set, struct arena *arena);
-bool seen_missing_parse(str text, struct arena *arena, struct seen *ret_seen,
-			struct err *err) MUST_CHECK;
+str received_set_missing_text(const struct received_set *set, struct arena *arena);
+bool received_set_missing_parse(str text, struct arena *arena, struct received_set *ret_seen,
+				struct err *err) MUST_CHECK;

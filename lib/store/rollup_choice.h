@@ -12,7 +12,7 @@
 
 struct rollup_choice {
 	/* The projection, without label names that no sample of these days has. */
-	struct store_needs needs;
+	struct store_projection projection;
 	bool is_fleet; /* sums without instances suffice */
 };
 

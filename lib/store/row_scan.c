@@ -205,7 +205,7 @@ static bool read_row(struct scan_state *state, const struct postgres_rows *rows,
 	str partition = postgres_get(rows, row, ROW_PARTITION);
 
 	scan->reader->stats.rows++;
-	if (!store_bounds_hold(&scan->reader->bounds, err))
+	if (!store_bounds_check(&scan->reader->bounds, err))
 		return false;
 	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena,
 				  err)) {

@@ -32,7 +32,8 @@ static bool wants_payload(void *self, const struct chunk_directory *directory, b
 	if (connection->steps.step_ms && step_sums_add(&connection->steps, directory))
 		return false;
 
-	uint32_t never = connection->sink->see ? 0 : query_match_never(match->selector, directory);
+	uint32_t never =
+		connection->sink->on_candidates ? 0 : query_match_never(match->selector, directory);
 
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct directory_series *entry = &directory->series[i];
@@ -67,13 +68,13 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 	sample_set_init(&set, &arena);
 	if (!chunk_decode(fragment->bytes, &filter, &set, &samples, err))
 		return false;
-	if (sink->see && set.samples.len && !sink->see(sink->self, &set, err))
+	if (sink->on_candidates && set.samples.len && !sink->on_candidates(sink->self, &set, err))
 		return false;
 	if (!query_match_samples(&connection->match, &set, &arena, err))
 		return false;
 	connection->stats->samples_read += samples;
 	connection->stats->samples_matched += set.samples.len;
-	return set.samples.len == 0 || sink->take(sink->self, &set, err);
+	return set.samples.len == 0 || sink->on_samples(sink->self, &set, err);
 }
 
 /* Copies the leader's state for a worker, which only reads the matched series. */
@@ -101,8 +102,9 @@ static bool init_worker(struct scan_worker *worker, struct store_reader *reader,
 }
 
 /* The scan of the leader's window. kinds: the sums of whole hours that suffice. */
-static struct row_scan scan_of(const struct store_team *group, struct sample_connection *leader,
-			       const int32_t *kinds, size_t kind_count)
+static struct row_scan scan_of(const struct store_parallel_readers *group,
+			       struct sample_connection *leader, const int32_t *kinds,
+			       size_t kind_count)
 {
 	const struct store_window *window = &leader->match.window;
 	struct row_scan scan = {
@@ -119,9 +121,9 @@ static struct row_scan scan_of(const struct store_team *group, struct sample_con
 	return scan;
 }
 
-static bool read_rows(const struct store_team *group, struct sample_connection *connections,
-		      const struct row_scan *base, unsigned int without, struct arena *arena,
-		      struct err *err)
+static bool read_rows(const struct store_parallel_readers *group,
+		      struct sample_connection *connections, const struct row_scan *base,
+		      unsigned int without, struct arena *arena, struct err *err)
 {
 	struct scan_worker workers[READERS_MAX];
 	struct row_scan scan = *base;
@@ -166,9 +168,9 @@ static bool find_on_days(struct query_match *match, struct store_reader *reader,
 	return good;
 }
 
-static void use_days(struct row_scan *scan, const struct store_needs *projection)
+static void use_days(struct row_scan *scan, const struct store_projection *projection)
 {
-	if (!projection->no_hours)
+	if (!projection->allows_daily_sums)
 		return;
 	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
 	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
@@ -178,7 +180,8 @@ static void use_days(struct row_scan *scan, const struct store_needs *projection
  * Reads whole hours and days from sums without instances. Only the remainder of the window needs
  * series, and finding them is expensive: many hosts have many series per day.
  */
-static bool read_fleet_sums(const struct store_team *group, struct sample_connection *connections,
+static bool read_fleet_sums(const struct store_parallel_readers *group,
+			    struct sample_connection *connections,
 			    const struct rollup_choice *choice, struct arena *arena,
 			    struct err *err)
 {
@@ -188,7 +191,7 @@ static bool read_fleet_sums(const struct store_team *group, struct sample_connec
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	use_days(&remainder, &choice->needs);
+	use_days(&remainder, &choice->projection);
 	remainder.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &group->readers[0], days, day_count, err)))
@@ -203,15 +206,15 @@ static bool read_fleet_sums(const struct store_team *group, struct sample_connec
 	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
 	hours.sums_alone = true;
-	use_days(&hours, &choice->needs);
+	use_days(&hours, &choice->projection);
 	return sample_gaps_find(&hours, err) &&
-	       read_rows(group, connections, &hours, choice->needs.no_stacks ? CHUNK_NO_STACKS : 0,
-			 arena, err);
+	       read_rows(group, connections, &hours,
+			 choice->projection.no_stacks ? CHUNK_NO_STACKS : 0, arena, err);
 }
 
-static bool read_by_series(const struct store_team *group, struct sample_connection *connections,
-			   const struct store_query *query, const struct rollup_choice *choice,
-			   struct arena *arena, struct err *err)
+static bool read_by_series(const struct store_parallel_readers *group,
+			   struct sample_connection *connections, const struct store_query *query,
+			   const struct rollup_choice *choice, struct arena *arena, struct err *err)
 {
 	struct query_match *match = &connections[0].match;
 	int32_t kinds[ROLLUP_KIND_COUNT];
@@ -231,7 +234,8 @@ static bool read_by_series(const struct store_team *group, struct sample_connect
 
 static bool no_labels_needed(const struct store_query *query, const struct store_sink *sink)
 {
-	return query->needs.few_labels && query->needs.label_count == 0 && !sink->see;
+	return query->projection.limits_series_labels && query->projection.label_count == 0 &&
+	       !sink->on_candidates;
 }
 
 /*
@@ -240,13 +244,14 @@ static bool no_labels_needed(const struct store_query *query, const struct store
  */
 static bool matches_every_series(const struct store_query *query, const struct store_sink *sink)
 {
-	return query->needs.some_labels && no_labels_needed(query, sink) &&
+	return query->projection.limits_sample_labels && no_labels_needed(query, sink) &&
 	       query->selector->matcher_count == 0 &&
 	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
 }
 
-bool store_team_samples(const struct store_team *group, const struct store_query *query,
-			const struct store_sink *sinks, struct err *err)
+bool store_parallel_samples(const struct store_parallel_readers *group,
+			    const struct store_query *query, const struct store_sink *sinks,
+			    struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_reader *leader = &group->readers[0];
@@ -260,16 +265,17 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 		connections[i].sink = &sinks[i];
 	connections[0].stats = &leader->stats;
 	connections[0].original = query->selector;
-	connections[0].step_ms = sinks->see ? 0 : query->needs.step_ms;
+	connections[0].step_ms = sinks->on_candidates ? 0 : query->projection.step_ms;
 	connections[0].match = (struct query_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
 		.everything = matches_every_series(query, sinks),
 		.matched = { .arena = &arena,
-			     .few_labels = query->needs.few_labels && !sinks->see,
-			     .label_names = query->needs.label_names,
-			     .label_count = query->needs.label_count },
+			     .limits_series_labels = query->projection.limits_series_labels &&
+						     !sinks->on_candidates,
+			     .label_names = query->projection.label_names,
+			     .label_count = query->projection.label_count },
 	};
 
 	bool good = rollup_choice_make(query, &connections[0].match.window, leader, &arena, &choice,
@@ -287,5 +293,6 @@ bool store_team_samples(const struct store_team *group, const struct store_query
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
 			  const struct store_sink *sink, struct err *err)
 {
-	return store_team_samples(&(struct store_team){ reader, 1 }, query, sink, err);
+	return store_parallel_samples(&(struct store_parallel_readers){ reader, 1 }, query, sink,
+				      err);
 }

@@ -18,13 +18,13 @@ struct store_sink {
 	 * labels. The set may contain stacks and label sets that no sample references. It lives
 	 * until the callback returns.
 	 */
-	bool (*take)(void *self, const struct sample_set *set, struct err *err);
+	bool (*on_samples)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
 	/*
 	 * Called before take() with all samples of the matching series, including samples whose
 	 * own labels do not match the selector. May be NULL.
 	 */
-	bool (*see)(void *self, const struct sample_set *set, struct err *err);
+	bool (*on_candidates)(void *self, const struct sample_set *set, struct err *err);
 };
 
 /*
@@ -32,7 +32,7 @@ struct store_sink {
  * other readers need only their options: they connect and join the snapshot if the amount of data
  * is worth it (parallel_scan.h).
  */
-struct store_team {
+struct store_parallel_readers {
 	struct store_reader *readers;
 	size_t count;
 };
@@ -42,8 +42,9 @@ struct store_team {
  * ERR_INVALID: a stored row is corrupt. ERR_LIMIT: the bounds or QUERY_SERIES_BYTES_MAX are
  * exceeded. Errors of a sink are returned unchanged.
  */
-bool store_team_samples(const struct store_team *group, const struct store_query *query,
-			const struct store_sink *sinks, struct err *err) MUST_CHECK;
+bool store_parallel_samples(const struct store_parallel_readers *group,
+			    const struct store_query *query, const struct store_sink *sinks,
+			    struct err *err) MUST_CHECK;
 
 /* The same over one connection. */
 bool store_reader_samples(struct store_reader *reader, const struct store_query *query,

@@ -190,7 +190,7 @@ static bool init_projection(struct finder *finder, struct err *err)
 	VEC(str) names = { 0 };
 
 	finder->has_labels = true;
-	if (!selector || !matched->few_labels)
+	if (!selector || !matched->limits_series_labels)
 		return true;
 	for (size_t i = 0; i < matched->label_count; i++)
 		*vec_push(&finder->scratch, &names) = matched->label_names[i];
@@ -230,7 +230,7 @@ static bool values_match(const struct finder *finder, struct series_match *serie
 		/* An expression may take milliseconds per value. */
 		if (!value.ptr && finder->maybe_sample >> i & 1)
 			series->open |= UINT32_C(1) << i;
-		else if (!store_bounds_hold(finder->bounds, err) ||
+		else if (!store_bounds_check(finder->bounds, err) ||
 			 !matcher_matches(matcher, value.ptr ? value : STR(""), ret_matches, err))
 			return false;
 	}

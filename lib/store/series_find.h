@@ -26,7 +26,7 @@ struct matched_series {
 	struct map by_id; /* id, 8 bytes, to struct series_match */
 	/* Input: with a selector, only these labels of the series are needed; others may be
 	 * missing. */
-	bool few_labels;
+	bool limits_series_labels;
 	const str *label_names;
 	size_t label_count;
 	bool buckets[64]; /* buckets that contain their rows */

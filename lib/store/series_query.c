@@ -48,7 +48,7 @@ static bool fetch_all(const struct series_query *query, series_batch_fn *on_batc
 	do {
 		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 
-		if (!store_bounds_hold(query->bounds, err) ||
+		if (!store_bounds_check(query->bounds, err) ||
 		    !postgres_query(query->pg, "FETCH 10000 FROM found_series", NULL, 0, &rows,
 				    err) ||
 		    !pass_rows(&rows, on_batch, self, err))
@@ -115,7 +115,7 @@ bool series_query_ids(const struct series_query *query, const int64_t *ids, size
 				postgres_i64(&arena, query->type),
 			};
 
-			if (!store_bounds_hold(query->bounds, err) ||
+			if (!store_bounds_check(query->bounds, err) ||
 			    !postgres_query(query->pg, sql, params, query->has_type ? 3 : 2, &rows,
 					    err) ||
 			    !pass_rows(&rows, on_batch, self, err))
@@ -128,7 +128,7 @@ bool series_query_ids(const struct series_query *query, const int64_t *ids, size
 /* Ids are signed, and half of them are not negative. */
 static uint64_t estimate_of(const struct stored_series *series, size_t count, uint64_t matching)
 {
-	if (count < SERIES_GUESSED_BY)
+	if (count < SERIES_SAMPLED)
 		return matching * 2;
 	return matching * (UINT64_MAX / (series[count - 1].id + 1));
 }
@@ -138,7 +138,7 @@ bool series_query_estimate(const struct series_query *query,
 						 const struct stored_series *series),
 			   const void *self, uint64_t *ret_count, struct err *err)
 {
-	_Static_assert(SERIES_GUESSED_BY == 256, "as in the SQL below");
+	_Static_assert(SERIES_SAMPLED == 256, "as in the SQL below");
 	static const char sql[] = "SELECT id, pairs, day - DATE '1970-01-01' FROM series "
 				  "WHERE day = $1 AND id >= 0 ORDER BY id LIMIT 256";
 	uint64_t all = 0;

@@ -47,7 +47,7 @@ bool share_id_make(struct arena *arena, str *ret_id, struct err *err)
 	return true;
 }
 
-bool share_id_is_one(str text)
+bool share_id_is_valid(str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];

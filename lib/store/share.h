@@ -35,7 +35,7 @@ struct share {
 bool share_id_make(struct arena *arena, str *ret_id, struct err *err) MUST_CHECK;
 
 /* True if the text has the form of an id. */
-bool share_id_is_one(str text);
+bool share_id_is_valid(str text);
 
 /*
  * Stores a share over a connection of its own. ERR_LIMIT: SHARES_MAX is reached, or all shares

@@ -34,7 +34,7 @@ static bool suffices(const struct step_sums *steps, const struct chunk_directory
 static void flush(struct step_sums *steps)
 {
 	if (steps->has_begun && steps->set.samples.len && !steps->has_failed &&
-	    !steps->sink->take(steps->sink->self, &steps->set, &steps->err))
+	    !steps->sink->on_samples(steps->sink->self, &steps->set, &steps->err))
 		steps->has_failed = true;
 	arena_reset(&steps->arena);
 	steps->has_begun = false;

@@ -17,7 +17,7 @@ struct store_bounds {
 
 /* False, with the error, once the query is cancelled (ERR_IO) or the deadline has passed
  * (ERR_LIMIT). */
-static inline bool store_bounds_hold(const struct store_bounds *bounds, struct err *err)
+static inline bool store_bounds_check(const struct store_bounds *bounds, struct err *err)
 {
 	if (cancel_requested(bounds->cancel))
 		return err_set(err, ERR_IO, "the query was cancelled: its client is gone");

@@ -10,7 +10,7 @@
  * The projection: what the caller does not need, the reader may leave out or sum up. The less is
  * needed, the less is read and decompressed. {0}: everything.
  */
-struct store_needs {
+struct store_projection {
 	bool no_stacks; /* samples may have the empty stack */
 	/* If above 0, together with no_stacks: samples of a series within one step may be replaced
 	 * with their sum at the time of the first. Steps count from the window's start. */
@@ -18,19 +18,19 @@ struct store_needs {
 	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
 	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
 	 * (rollup_gauge.h). */
-	bool no_times;
-	bool no_hours; /* samples of a whole day (UTC) may be summed as well */
+	bool allows_hourly_sums;
+	bool allows_daily_sums; /* samples of a whole day (UTC) may be summed as well */
 	/* Of the samples' own labels the caller needs only these names, and only if the series
 	 * lacks them. If no such label can exist, samples have no labels of their own. */
-	bool some_labels;
+	bool limits_sample_labels;
 	const str *label_names;
 	size_t label_count;
-	bool few_labels; /* the caller needs no other labels of the series either */
+	bool limits_series_labels; /* the caller needs no other labels of the series either */
 };
 
 /* The window is [start_ms, end_ms). */
 struct store_query {
 	const struct selector *selector; /* NULL: every series (series_reader.h only) */
 	uint64_t start_ms, end_ms;
-	struct store_needs needs;
+	struct store_projection projection;
 };

@@ -68,7 +68,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 		       struct err *err)
 {
 	*writer = (struct store_writer){ .options = *options };
-	seen_ids_init(&writer->seen_ids, (size_t)options->known_series_max);
+	seen_ids_init(&writer->seen_ids, (size_t)options->seen_ids_max);
 	if (store_writer_connect(writer, err) && schema_apply(&writer->pg, err))
 		return true;
 	store_writer_close(writer);
@@ -131,7 +131,7 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		&host->last_seen_ms,
 	};
 
-	if (!seen_missing_parse(postgres_get(rows, 0, MISSING), arena, &host->seen, err))
+	if (!received_set_missing_parse(postgres_get(rows, 0, MISSING), arena, &host->seen, err))
 		return false;
 	host->status = str_copy(arena, postgres_get(rows, 0, STATUS));
 	host->node = str_copy(arena, postgres_get(rows, 0, NODE));
@@ -177,7 +177,7 @@ static bool need_partition(struct store_writer *writer, enum partition_table tab
 	if (made)
 		log_info("partition made", "table=" STR_FMT, STR_ARG(name));
 	writer->partitions_made += made;
-	if (writer->partitions.len >= PARTITIONS_KNOWN_MAX) {
+	if (writer->partitions.len >= PARTITIONS_CACHED_MAX) {
 		arena_reset(&writer->names);
 		writer->partitions = (struct map){ .arena = &writer->names };
 	}
@@ -288,13 +288,13 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	if (postgres_is_open(pg) && !postgres_exec(pg, "ROLLBACK", &later))
 		postgres_close(pg);
 	if (str_eq(str_from(state), str_from(SQLSTATE_LOCK_TIMEOUT)) && postgres_is_open(pg) &&
-	    !stuck_writers_terminate(pg, &flush->writer->writers_ended, &later))
+	    !stuck_writers_terminate(pg, &flush->writer->writers_terminated, &later))
 		log_warn("cannot terminate stuck writers", "error=\"%s\"", later.msg);
 	memcpy(pg->sqlstate, state, sizeof(state));
 	return false;
 }
 
-bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
+bool store_writer_flush(struct store_writer *writer, struct store_flush_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err)
 {
 	unsigned int tries = 0;

@@ -31,7 +31,7 @@
 struct store_writer_options {
 	const char *postgres;        /* libpq conninfo or URI */
 	const char *topic;           /* key of the offset rows, with the partition */
-	uint64_t known_series_max;   /* capacity of the seen-ids cache of series and pairs */
+	uint64_t seen_ids_max;       /* capacity of the seen-ids cache of series and pairs */
 	uint64_t session_ms;         /* idle_in_transaction_session_timeout; 0: 10 s */
 	bool synchronous_commit;     /* default off: Kafka can replay after a crash */
 	const struct cancel *cancel; /* ends every wait */
@@ -41,8 +41,8 @@ struct store_writer {
 	/* read freely: since open. A series counts once per flush that contains it */
 	uint64_t series_new, cache_hits, cache_misses; /* of the seen-ids cache */
 	uint64_t fences_lost, partitions_made;
-	uint64_t writers_ended; /* connections of stuck writers that were terminated */
-	uint64_t connections;   /* opened so far; see store_writer_connect() */
+	uint64_t writers_terminated; /* connections of stuck writers that were terminated */
+	uint64_t connections;        /* opened so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;
@@ -68,7 +68,7 @@ struct store_host {
 	str host;
 	uint64_t epoch;
 	uint64_t revision; /* of the row that was read; 0: no row. The fence of the host */
-	struct seen seen;
+	struct received_set seen;
 	str status;                      /* the newest AgentStatus, as received; may be empty */
 	str node, version;               /* from the status */
 	uint64_t taken, lost, truncated; /* from the status: cumulative samples */
@@ -80,7 +80,7 @@ struct store_host {
 };
 
 /* The data of one Kafka partition in a flush. */
-struct store_part {
+struct store_flush_part {
 	struct store_offset from;         /* expected value in the table: the fence */
 	struct store_offset to;           /* new value */
 	const struct sample_set *samples; /* NULL: the messages contained no samples */
@@ -122,5 +122,5 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
  * are incremented. False: nothing was stored, try again later. ERR_INVALID: the server rejected the
  * data, and would reject them again.
  */
-bool store_writer_flush(struct store_writer *writer, struct store_part *parts, size_t count,
+bool store_writer_flush(struct store_writer *writer, struct store_flush_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err) MUST_CHECK;

@@ -39,7 +39,7 @@ static struct fence_hosts hosts_of(struct flush *flush)
 	return hosts;
 }
 
-static bool references_host(const struct store_part *part, const struct store_host *host)
+static bool references_host(const struct store_flush_part *part, const struct store_host *host)
 {
 	for (size_t i = 0; i < part->host_count; i++)
 		if (compare_hosts(&part->hosts[i], &host) == 0)
@@ -47,7 +47,7 @@ static bool references_host(const struct store_part *part, const struct store_ho
 	return false;
 }
 
-static void lose_part(struct flush *flush, struct store_part *part);
+static void lose_part(struct flush *flush, struct store_flush_part *part);
 
 static void lose_host(struct flush *flush, const struct store_host *host)
 {
@@ -61,7 +61,7 @@ static void lose_host(struct flush *flush, const struct store_host *host)
  * wrong, so the other parts that reference one of its hosts are lost as well, recursively. A part
  * is lost only once, so the recursion ends.
  */
-static void lose_part(struct flush *flush, struct store_part *part)
+static void lose_part(struct flush *flush, struct store_flush_part *part)
 {
 	if (part->lost)
 		return;
@@ -129,7 +129,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 		host->rejected_samples,
 		host->too_far_ahead,
 	};
-	const str texts[HOST_TEXTS] = { host->host, seen_missing_text(&host->seen, arena),
+	const str texts[HOST_TEXTS] = { host->host, received_set_missing_text(&host->seen, arena),
 					host->node, host->version };
 
 	for (size_t j = 0; j < HOST_NUMBERS; j++)
@@ -229,7 +229,7 @@ static bool select_offsets(struct flush *flush, const int32_t *partitions, size_
 }
 
 /* The part of the Kafka partition; NULL: the flush has none, or it is lost. */
-static struct store_part *part_of(struct flush *flush, int64_t partition)
+static struct store_flush_part *part_of(struct flush *flush, int64_t partition)
 {
 	for (size_t i = 0; i < flush->part_count; i++)
 		if (flush->parts[i].from.partition == partition && !flush->parts[i].lost)
@@ -251,7 +251,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 	if (!select_offsets(flush, partitions, count, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count; i++) {
-		struct store_part *part = part_of(flush, postgres_get_i64(&rows, i, 0));
+		struct store_flush_part *part = part_of(flush, postgres_get_i64(&rows, i, 0));
 
 		if (!part)
 			continue;
@@ -262,7 +262,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 		}
 	}
 	for (size_t i = 0; i < flush->part_count; i++) {
-		struct store_part *part = &flush->parts[i];
+		struct store_flush_part *part = &flush->parts[i];
 
 		if (!part->lost && !found[i] && part->from.next >= 0) {
 			*ret_lost = true;
@@ -299,7 +299,7 @@ bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *e
 	if (*ret_lost)
 		return true;
 	for (size_t i = 0; i < max; i++) {
-		const struct store_part *part = &flush->parts[i];
+		const struct store_flush_part *part = &flush->parts[i];
 
 		if (part->lost)
 			continue;
@@ -326,7 +326,7 @@ bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *e
 	bool *stored = arena_array(arena, bool, max);
 
 	for (size_t i = 0; i < rows.count; i++) {
-		struct store_part *part = part_of(flush, postgres_get_i64(&rows, i, 0));
+		struct store_flush_part *part = part_of(flush, postgres_get_i64(&rows, i, 0));
 
 		if (part)
 			stored[part - flush->parts] = true;

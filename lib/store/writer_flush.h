@@ -9,7 +9,7 @@
 
 struct flush {
 	struct store_writer *writer;
-	struct store_part *parts; /* parts marked `lost` are skipped */
+	struct store_flush_part *parts; /* parts marked `lost` are skipped */
 	size_t part_count;
 	struct arena arena; /* memory of one attempt */
 	uint64_t now_ms;

@@ -12,15 +12,15 @@ static void measure(const struct store_compactor *store)
 	metric_set(&ingester_compacted_rows, (int64_t)store->merged.rows);
 	metric_set(&ingester_compacted_bytes, (int64_t)store->merged.bytes);
 	metric_set(&ingester_compacted_samples,
-		   (int64_t)(store->merged.samples - store->merged.joined_samples));
-	metric_set(&ingester_coalesced_rows, (int64_t)store->merged.joined);
+		   (int64_t)(store->merged.samples - store->merged.coalesced_samples));
+	metric_set(&ingester_coalesced_rows, (int64_t)store->merged.coalesced);
 	metric_set(&ingester_chunks, (int64_t)store->merged.made);
 	metric_set(&ingester_chunk_bytes, (int64_t)store->merged.made_bytes);
-	metric_set(&ingester_rolled_up_chunks, (int64_t)store->rolled.rows);
-	metric_set(&ingester_rolled_up_samples, (int64_t)store->rolled.samples);
-	metric_set(&ingester_rollups, (int64_t)store->rolled.made);
-	metric_set(&ingester_rollup_bytes, (int64_t)store->rolled.made_bytes);
-	metric_set(&ingester_daily_rollups, (int64_t)store->dayed.made);
+	metric_set(&ingester_rolled_up_chunks, (int64_t)store->rolled_up.rows);
+	metric_set(&ingester_rolled_up_samples, (int64_t)store->rolled_up.samples);
+	metric_set(&ingester_rollups, (int64_t)store->rolled_up.made);
+	metric_set(&ingester_rollup_bytes, (int64_t)store->rolled_up.made_bytes);
+	metric_set(&ingester_daily_rollups, (int64_t)store->daily.made);
 	metric_set(&ingester_damaged_rows, (int64_t)store->unreadable);
 }
 

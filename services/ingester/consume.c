@@ -122,7 +122,7 @@ static bool open_store(struct consume *consume)
 	struct store_writer_options store = {
 		.postgres = options->postgres,
 		.topic = options->topic,
-		.known_series_max = KNOWN_SERIES_MAX,
+		.seen_ids_max = KNOWN_SERIES_MAX,
 		.session_ms = options->session_ns / NS_PER_MS,
 		.synchronous_commit = options->synchronous_commit,
 		.cancel = daemon_cancel(),

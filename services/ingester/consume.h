@@ -53,9 +53,9 @@ struct consume {
 	struct arena assignment; /* memory of the buffers; reset with each assignment */
 	struct partition_buffer *buffers;
 	size_t buffer_count;
-	uint64_t connections;                    /* store.connections when the offsets were read */
-	uint64_t partitions_made, writers_ended; /* of the store, already in the metrics */
-	struct partition_buffer **by_partition;  /* [0, partition_end) */
+	uint64_t connections; /* store.connections when the offsets were read */
+	uint64_t partitions_made, writers_terminated; /* of the store, already in the metrics */
+	struct partition_buffer **by_partition;       /* [0, partition_end) */
 	size_t partition_end;
 	struct arena message_arena;         /* memory of the message being decoded */
 	struct seek_override seek_override; /* partition -1: unused */

@@ -31,10 +31,12 @@ static uint64_t buffered_messages(const struct consume *consume)
 }
 
 /* The dirty buffers in the form that store_writer_flush() needs. */
-static struct store_part *dirty_buffers(const struct consume *consume, struct arena *arena,
-					struct partition_buffer ***ret_buffers, size_t *ret_count)
+static struct store_flush_part *dirty_buffers(const struct consume *consume, struct arena *arena,
+					      struct partition_buffer ***ret_buffers,
+					      size_t *ret_count)
 {
-	struct store_part *dirty = arena_array(arena, struct store_part, consume->buffer_count);
+	struct store_flush_part *dirty =
+		arena_array(arena, struct store_flush_part, consume->buffer_count);
 	struct partition_buffer **buffers =
 		arena_array(arena, struct partition_buffer *, consume->buffer_count);
 	size_t count = 0;
@@ -45,7 +47,7 @@ static struct store_part *dirty_buffers(const struct consume *consume, struct ar
 		if (!buffer->is_dirty)
 			continue;
 		buffers[count] = buffer;
-		dirty[count++] = (struct store_part){
+		dirty[count++] = (struct store_flush_part){
 			.from = buffer->from,
 			.to = buffer->to,
 			.samples = buffer->samples.samples.len ? &buffer->samples : NULL,
@@ -166,7 +168,7 @@ bool flush_all(struct consume *consume, struct err *err)
 	if (is_rereading)
 		return true;
 
-	struct store_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
+	struct store_flush_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
 	uint64_t start_ns = clock_monotonic_ns();
 
 	if (count == 0)
@@ -222,9 +224,9 @@ static void observe(struct consume *consume)
 	metric_add(&ingester_partitions_created,
 		   consume->store.partitions_made - consume->partitions_made);
 	metric_add(&ingester_writers_terminated,
-		   consume->store.writers_ended - consume->writers_ended);
+		   consume->store.writers_terminated - consume->writers_terminated);
 	consume->partitions_made = consume->store.partitions_made;
-	consume->writers_ended = consume->store.writers_ended;
+	consume->writers_terminated = consume->store.writers_terminated;
 }
 
 void flush_if_due(struct consume *consume)

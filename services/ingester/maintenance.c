@@ -7,12 +7,13 @@
 #include "ingester_limits.h"
 #include "metrics.h"
 
-static void count(const struct store_keeper *now, const struct store_keeper *before)
+static void count(const struct store_maintenance *now, const struct store_maintenance *before)
 {
 	metric_add(&ingester_partitions_created, now->partitions_made - before->partitions_made);
 	metric_add(&ingester_partitions_dropped,
 		   now->partitions_dropped - before->partitions_dropped);
-	metric_add(&ingester_writers_terminated, now->writers_ended - before->writers_ended);
+	metric_add(&ingester_writers_terminated,
+		   now->writers_terminated - before->writers_terminated);
 }
 
 static void *run(void *self)
@@ -21,9 +22,9 @@ static void *run(void *self)
 	bool had_tables = false;
 
 	while (!daemon_stopping()) {
-		struct store_keeper before = maintenance->store;
+		struct store_maintenance before = maintenance->store;
 		struct err err;
-		bool good = store_keeper_run(&maintenance->store, &err);
+		bool good = store_maintenance_run(&maintenance->store, &err);
 
 		count(&maintenance->store, &before);
 		had_tables = had_tables || good;
@@ -39,13 +40,13 @@ static void *run(void *self)
 bool maintenance_start(struct maintenance *maintenance, const struct maintenance_options *options,
 		       struct err *err)
 {
-	store_keeper_init(&maintenance->store,
-			  &(struct store_keeper_options){
-				  .postgres = options->postgres,
-				  .retention_raw_ns = options->retention_raw_ns,
-				  .retention_rollup_ns = options->retention_rollup_ns,
-				  .cancel = daemon_cancel(),
-			  });
+	store_maintenance_init(&maintenance->store,
+			       &(struct store_maintenance_options){
+				       .postgres = options->postgres,
+				       .retention_raw_ns = options->retention_raw_ns,
+				       .retention_rollup_ns = options->retention_rollup_ns,
+				       .cancel = daemon_cancel(),
+			       });
 	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
 		return err_set(err, ERR_IO, "cannot start the maintenance thread");
 	maintenance->is_running = true;

@@ -20,7 +20,7 @@ struct maintenance_options {
 
 struct maintenance {
 	/* private */
-	struct store_keeper store; /* the thread's own */
+	struct store_maintenance store; /* the thread's own */
 	pthread_t thread;
 	bool is_running;
 };

@@ -108,7 +108,7 @@ static bool process_numbered(struct message *message, const struct batch_number 
 	struct arena *arena = &consume->hosts.arena;
 
 	partition_buffer_add_host(message->buffer, host);
-	if (seen_has(&host->seen, number->sequence)) {
+	if (received_set_has(&host->seen, number->sequence)) {
 		host->duplicate_batches++;
 		metric_add(&ingester_duplicates, 1);
 		return true;
@@ -119,10 +119,10 @@ static bool process_numbered(struct message *message, const struct batch_number 
 		host_count_rejected(message->host, status);
 
 	uint64_t gap = host->seen.gap;
-	enum seen_verdict verdict = seen_take(&host->seen, number->sequence, arena);
+	enum received_verdict verdict = received_set_add(&host->seen, number->sequence, arena);
 
 	metric_add(&ingester_gap, host->seen.gap - gap);
-	if (verdict == SEEN_LATE) {
+	if (verdict == RECEIVED_LATE) {
 		metric_add(&ingester_late, 1);
 		return true; /* its status is older than the current one */
 	}

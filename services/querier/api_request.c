@@ -204,14 +204,14 @@ bool api_request_read_samples(struct api_request *request, const struct selector
 	struct store_query query = { .selector = selector,
 				     .start_ms = request->window.start_ms,
 				     .end_ms = request->window.end_ms,
-				     .needs = request->needs };
+				     .projection = request->projection };
 	struct store_reader *reader = api_request_acquire_reader(request, err);
 
 	if (!reader)
 		return false;
 
-	const struct store_team team = { reader, request->api->connections };
-	bool read = store_team_samples(&team, &query, sinks, err);
+	const struct store_parallel_readers team = { reader, request->api->connections };
+	bool read = store_parallel_samples(&team, &query, sinks, err);
 
 	memcpy(request->gaps, reader->gaps, sizeof(request->gaps));
 	request->gap_count = reader->gap_count;

@@ -35,9 +35,9 @@ struct api_request {
 	struct http_response *res;
 	struct window window;
 	struct store_bounds bounds; /* the deadline, and the token that a closed connection sets */
-	struct store_needs needs;   /* set before api_request_read_samples() */
-	bool has_read;              /* a reader was acquired: ERR_INVALID is a fault of ours now */
-	bool is_unknown, is_gone;   /* the error response is 404, or 410 */
+	struct store_projection projection; /* set before api_request_read_samples() */
+	bool has_read;            /* a reader was acquired: ERR_INVALID is a fault of ours now */
+	bool is_unknown, is_gone; /* the error response is 404, or 410 */
 	struct query_stats stats;
 	struct store_gap gaps[STORE_GAPS_MAX]; /* of the last api_request_read_samples() */
 	size_t gap_count;

@@ -41,7 +41,7 @@ static void put_str(struct json *json, str key, str value)
 	json_str(json, value);
 }
 
-static void put_reasons(struct json *json, str key, const struct sum_reasons *reasons)
+static void put_reasons(struct json *json, str key, const struct balance_reasons *reasons)
 {
 	json_key(json, key);
 	json_object(json);
@@ -52,7 +52,7 @@ static void put_reasons(struct json *json, str key, const struct sum_reasons *re
 
 static void put_host(struct json *json, const struct fleet_host *host)
 {
-	const struct closing_sum *sum = &host->sum;
+	const struct balance *sum = &host->balance;
 
 	json_object(json);
 	put_str(json, STR("node"), host->node);

@@ -10,7 +10,7 @@ static bool respond_fleet(struct api_request *request, struct err *err)
 {
 	struct fleet_response response;
 	struct fleet_page page;
-	struct fleet_sink sink = { .take = fleet_response_add_host, .self = &response };
+	struct fleet_sink sink = { .on_host = fleet_response_add_host, .self = &response };
 
 	if (!fleet_page_read(request->req, &page, err))
 		return false;

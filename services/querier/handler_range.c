@@ -59,23 +59,24 @@ static bool read_sums(struct api_request *request, const struct selector *select
 		range_sums_share_memory(&ranges[i], memory);
 		if (is_gauge)
 			range_sums_set_gauge(&ranges[i]);
-		sinks[i] = (struct store_sink){ .take = range_sums_add_row,
-						.see = is_gauge ? range_sums_observe_row : NULL,
+		sinks[i] = (struct store_sink){ .on_samples = range_sums_add_row,
+						.on_candidates =
+							is_gauge ? range_sums_observe_row : NULL,
 						.self = &ranges[i] };
 	}
-	request->needs = (struct store_needs){
+	request->projection = (struct store_projection){
 		.no_stacks = true,
 		.step_ms = is_gauge ? 0 : options->step_ms,
-		.no_times =
+		.allows_hourly_sums =
 			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
-		.no_hours =
+		.allows_daily_sums =
 			options->start_ms % MS_PER_DAY == 0 && options->step_ms % MS_PER_DAY == 0,
-		.some_labels = !is_gauge,
+		.limits_sample_labels = !is_gauge,
 	};
 	if (options->sum_by) {
-		request->needs.label_names = options->sum_by->names;
-		request->needs.label_count = options->sum_by->len;
-		request->needs.few_labels = true;
+		request->projection.label_names = options->sum_by->names;
+		request->projection.label_count = options->sum_by->len;
+		request->projection.limits_series_labels = true;
 	}
 	good = api_request_read_samples(request, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {

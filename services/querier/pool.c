@@ -81,7 +81,7 @@ static struct pool_item *wait_for_free(struct pool *pool, const struct store_bou
 	item = find_free(pool);
 	if (!item && pool->waiting < POOL_WAITING_MAX) {
 		pool->waiting++;
-		while (!(item = find_free(pool)) && store_bounds_hold(&wait, &err))
+		while (!(item = find_free(pool)) && store_bounds_check(&wait, &err))
 			wait_for_release(pool);
 		pool->waiting--;
 	}
@@ -110,7 +110,7 @@ bool pool_item_begin(struct pool_item *item, const struct store_reader_options *
 
 	item->is_open = was_open || store_reader_open(item->readers, options, err);
 	return item->is_open && (store_reader_begin(item->readers, bounds, err) ||
-				 (was_open && !(bounds && !store_bounds_hold(bounds, err)) &&
+				 (was_open && !(bounds && !store_bounds_check(bounds, err)) &&
 				  store_reader_begin(item->readers, bounds, err)));
 }
 

@@ -32,17 +32,18 @@ static bool read_merged(struct query_result *result, struct api_request *request
 		merge_share_memory(merge, &result->memory);
 		if (is_gauge)
 			merge_set_gauge(merge);
-		sinks[i] = (struct store_sink){ .take = merge_add_row,
-						.see = is_gauge ? merge_observe_row : NULL,
-						.self = merge };
+		sinks[i] =
+			(struct store_sink){ .on_samples = merge_add_row,
+					     .on_candidates = is_gauge ? merge_observe_row : NULL,
+					     .self = merge };
 	}
 	result->merge = &result->merges[0];
-	request->needs = (struct store_needs){ .no_times = true,
-					       .no_hours = true,
-					       .some_labels = !is_gauge,
-					       .few_labels = true,
-					       .label_names = options->group_by->names,
-					       .label_count = options->group_by->len };
+	request->projection = (struct store_projection){ .allows_hourly_sums = true,
+							 .allows_daily_sums = true,
+							 .limits_sample_labels = !is_gauge,
+							 .limits_series_labels = true,
+							 .label_names = options->group_by->names,
+							 .label_count = options->group_by->len };
 	return api_request_read_samples(request, selector, sinks, err) &&
 	       combine_merges(result->merges, count, err) &&
 	       (!is_gauge || merge_average(result->merge, &request->window, err));

@@ -21,7 +21,7 @@ static bool read_share(struct api_request *request, str id, bool with_payload,
 	struct store_reader *reader;
 
 	*ret_state = SHARE_UNKNOWN;
-	if (!share_id_is_one(id))
+	if (!share_id_is_valid(id))
 		return true;
 	reader = api_request_acquire_reader(request, err);
 	if (!reader)

@@ -118,7 +118,7 @@ static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 	}
 	lookup->stats.requests++;
 	lookup->stats.requested += batch->addresses;
-	good = store_bounds_hold(&lookup->bounds, &lookup->why) &&
+	good = store_bounds_check(&lookup->bounds, &lookup->why) &&
 	       source->query(source->self, &request, &lookup->bounds, &arena, &response,
 			     &lookup->why) &&
 	       is_valid_response(batch, &response, &lookup->why);

@@ -41,7 +41,7 @@ static bool query(void *self, const struct symbolize_request *request,
 	struct buf body = { .arena = arena };
 	int status = 0;
 
-	if (!store_bounds_hold(bounds, err))
+	if (!store_bounds_check(bounds, err))
 		return false;
 	wait_ms = 1 + (bounds->deadline_ns > now_ns ? bounds->deadline_ns - now_ns : 0) / NS_PER_MS;
 

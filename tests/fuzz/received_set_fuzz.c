@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct seen *seen)
+static void check(const struct received_set *seen)
 {
 	assert(seen->missing_count <= RECEIVED_RANGES_MAX);
 	for (size_t i = 0; i < seen->missing_count; i++) {
@@ -25,19 +25,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_ARENA arena = { 0 };
 	str rest = { (const char *)data, size }, text = str_cut(&rest, '\0');
-	struct seen seen = { 0 }, again = { 0 };
+	struct received_set seen = { 0 }, again = { 0 };
 	struct err err = { 0 };
 
-	if (!seen_missing_parse(text, &arena, &seen, &err)) {
+	if (!received_set_missing_parse(text, &arena, &seen, &err)) {
 		assert(err.code == ERR_INVALID && err.msg[0]);
 		return 0;
 	}
 	check(&seen);
 
-	str written = seen_missing_text(&seen, &arena);
+	str written = received_set_missing_text(&seen, &arena);
 
-	assert(seen_missing_parse(written, &arena, &again, &err));
-	assert(str_eq(seen_missing_text(&again, &arena), written));
+	assert(received_set_missing_parse(written, &arena, &again, &err));
+	assert(str_eq(received_set_missing_text(&again, &arena), written));
 	if (seen.missing_count)
 		seen.highest = seen.missing[seen.missing_count - 1].last + 1;
 	for (struct reader r = reader_of(rest); reader_left(&r);) {
@@ -46,9 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (r.failed || sequence == 0 || sequence >= INT64_MAX)
 			continue;
 
-		bool had = seen_has(&seen, sequence);
+		bool had = received_set_has(&seen, sequence);
 
-		assert((seen_take(&seen, sequence, &arena) == SEEN_DUPLICATE) == had);
+		assert((received_set_add(&seen, sequence, &arena) == RECEIVED_DUPLICATE) == had);
 		check(&seen);
 	}
 	return 0;

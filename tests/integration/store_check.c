@@ -27,7 +27,7 @@ void open_writer(struct store_writer *writer)
 	const struct store_writer_options options = {
 		.postgres = postgres(),
 		.topic = "topic",
-		.known_series_max = 1000,
+		.seen_ids_max = 1000,
 	};
 	struct err err;
 
@@ -43,21 +43,21 @@ void begin_reader(struct store_reader *reader)
 	assert_good(store_reader_begin(reader, NULL, &err), err);
 }
 
-void init_maintenance(struct store_keeper *maintenance)
+void init_maintenance(struct store_maintenance *maintenance)
 {
-	const struct store_keeper_options options = {
+	const struct store_maintenance_options options = {
 		.postgres = postgres(),
 		.retention_raw_ns = 7 * 86400 * NS_PER_SECOND,
 		.detach_ms = 1000,
 	};
 
-	store_keeper_init(maintenance, &options);
+	store_maintenance_init(maintenance, &options);
 }
 
-struct store_part part_from(int32_t partition, int64_t from, int64_t to,
-			    const struct sample_set *set)
+struct store_flush_part part_from(int32_t partition, int64_t from, int64_t to,
+				  const struct sample_set *set)
 {
-	return (struct store_part){
+	return (struct store_flush_part){
 		.from = { .partition = partition, .next = from },
 		.to = { .partition = partition,
 			.next = to,
@@ -67,7 +67,7 @@ struct store_part part_from(int32_t partition, int64_t from, int64_t to,
 	};
 }
 
-void flush(struct store_writer *writer, struct store_part *parts, size_t count,
+void flush(struct store_writer *writer, struct store_flush_part *parts, size_t count,
 	   struct store_flush *ret_flush)
 {
 	struct err err;

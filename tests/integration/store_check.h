@@ -30,10 +30,10 @@ void open_writer(struct store_writer *writer);
 
 /* Connects the reader and begins a snapshot. */
 void begin_reader(struct store_reader *reader);
-void init_maintenance(struct store_keeper *maintenance); /* samples are kept for a week */
-struct store_part part_from(int32_t partition, int64_t from, int64_t to,
-			    const struct sample_set *set);
-void flush(struct store_writer *writer, struct store_part *parts, size_t count,
+void init_maintenance(struct store_maintenance *maintenance); /* samples are kept for a week */
+struct store_flush_part part_from(int32_t partition, int64_t from, int64_t to,
+				  const struct sample_set *set);
+void flush(struct store_writer *writer, struct store_flush_part *parts, size_t count,
 	   struct store_flush *ret_flush);
 
 /* 4,000 samples of 40 series within 20 seconds. */

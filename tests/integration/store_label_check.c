@@ -56,11 +56,11 @@ static void assert_few_labels(struct store_reader *reader, const char *text, con
 	struct plain plain = { &selector, 0, UINT64_MAX };
 	const struct store_query query = { .selector = &selector,
 					   .end_ms = UINT64_MAX,
-					   .needs = { .some_labels = true,
-						      .few_labels = true,
-						      .label_names = names,
-						      .label_count = name_count } };
-	const struct store_sink sink = { .take = merge_into, .self = &got };
+					   .projection = { .limits_sample_labels = true,
+							   .limits_series_labels = true,
+							   .label_names = names,
+							   .label_count = name_count } };
+	const struct store_sink sink = { .on_samples = merge_into, .self = &got };
 
 	sample_set_merge(&expected, all, &(struct sample_filter){ plain_keep, &plain });
 	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
@@ -121,7 +121,7 @@ static void requested_labels_are_returned_whatever_other_labels_series_have(void
 				.time_ms = first_ms + i,
 			});
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
@@ -184,12 +184,12 @@ static uint64_t assert_sum(struct store_reader *reader, const char *text, uint64
 		.selector = &selector,
 		.start_ms = first_ms + first * 100,
 		.end_ms = first_ms + end * 100,
-		.needs = { .some_labels = true,
-			   .few_labels = true,
-			   .label_names = &name,
-			   .label_count = 1 },
+		.projection = { .limits_sample_labels = true,
+				.limits_series_labels = true,
+				.label_names = &name,
+				.label_count = 1 },
 	};
-	const struct store_sink sink = { .take = add_values, .self = &sum };
+	const struct store_sink sink = { .on_samples = add_values, .self = &sum };
 
 	assert_good(selector_parse(str_from(text), &arena, &selector, &err), err);
 	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
@@ -215,7 +215,7 @@ static void the_index_is_used_for_a_window_with_most_series(void **state)
 	sample_set_init(&set, &arena);
 	fill_many(&set, first_ms);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);

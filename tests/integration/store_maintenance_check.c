@@ -29,7 +29,7 @@ static void partitions_are_created_an_hour_ahead(void **state)
 {
 	uint64_t midnight = (now_ms() / DAY_MS + 2) * DAY_MS;
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct err err;
 
 	(void)state;
@@ -39,7 +39,7 @@ static void partitions_are_created_an_hour_ahead(void **state)
 		uint64_t now = midnight - before * MINUTE_MS;
 
 		maintenance.options.now_ms = now;
-		assert_good(store_keeper_run(&maintenance, &err), err);
+		assert_good(store_maintenance_run(&maintenance, &err), err);
 		assert_true(is_there(&writer.pg, PARTITION_CHUNK_RAW, now + HOUR_MS));
 		for (int table = 0; table < PARTITION_TABLE_COUNT; table++) {
 			enum partition_table of = (enum partition_table)table;
@@ -89,7 +89,7 @@ static void the_most_and_longest_labels_are_stored_in_line(void **state)
 			     });
 	open_writer(&writer);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	read_samples("{}", 0, UINT64_MAX, &got, &arena, NULL);

@@ -27,7 +27,7 @@ static void write_much(struct sample_set *all, struct arena *arena)
 								.first_ms = now_ms() - MINUTE_MS,
 								.span_ms = 20000 });
 
-		struct store_part part = part_from((int32_t)i, -1, 10, &set);
+		struct store_flush_part part = part_from((int32_t)i, -1, 10, &set);
 
 		flush(&writer, &part, 1, &result);
 		sample_set_merge(all, &set, NULL);
@@ -106,9 +106,9 @@ static void assert_reads_all(const struct sample_set *all, const char *workers, 
 	}
 	/* An expression on labels of samples: each connection must have matchers of its own. */
 	assert_good(selector_parse(STR("{pid=~\"[0-9]+|\"}"), &arena, &selector, &err), err);
-	assert_good(store_team_samples(&(struct store_team){ readers, READERS },
-				       &(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
-				       &err),
+	assert_good(store_parallel_samples(&(struct store_parallel_readers){ readers, READERS },
+					   &(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
+					   &err),
 		    err);
 
 	const struct store_stats *stats = &readers[0].stats;
@@ -157,9 +157,9 @@ static void a_failure_of_one_connection_ends_the_scan(void **state)
 	for (size_t i = 0; i < READERS; i++)
 		sinks[i] = (struct store_sink){ fail_late, &samples[i] };
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
-	assert_false(store_team_samples(&(struct store_team){ readers, READERS },
-					&(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
-					&err));
+	assert_false(store_parallel_samples(&(struct store_parallel_readers){ readers, READERS },
+					    &(struct store_query){ &selector, 0, UINT64_MAX },
+					    sinks, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_string_equal(err.msg, "sink is full");
 	selector_done(&selector);
@@ -200,8 +200,8 @@ static void a_reader_that_joins_a_snapshot_sees_the_same_rows(void **state)
 		random_set_fill(&sets[i], &options);
 	}
 
-	struct store_part parts[] = { part_from(0, -1, 1, &sets[0]),
-				      part_from(1, -1, 1, &sets[1]) };
+	struct store_flush_part parts[] = { part_from(0, -1, 1, &sets[0]),
+					    part_from(1, -1, 1, &sets[1]) };
 
 	open_writer(&writer);
 	flush(&writer, &parts[0], 1, &result);

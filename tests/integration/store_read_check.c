@@ -46,8 +46,8 @@ static void every_matcher_finds_the_same_as_a_plain_loop(void **state)
 		sample_set_merge(&all, &sets[i], NULL);
 	}
 
-	struct store_part parts[] = { part_from(3, -1, 10, &sets[0]),
-				      part_from(1, -1, 20, &sets[1]) };
+	struct store_flush_part parts[] = { part_from(3, -1, 10, &sets[0]),
+					    part_from(1, -1, 20, &sets[1]) };
 
 	flush(&writer, parts, 2, &result);
 	assert_false(parts[0].lost || parts[1].lost);
@@ -99,7 +99,7 @@ static void a_series_label_wins_over_a_samples_of_the_same_name(void **state)
 		sample_set_add(&set, (struct sample){ series, 0, labels, i, first_ms + i });
 	}
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
@@ -123,7 +123,7 @@ static void finds_samples_however_late_they_arrived(void **state)
 	open_writer(&writer);
 	for (size_t i = 0; i < ARRAY_LEN(ages_ms); i++) {
 		struct random_options options = options_at(now - ages_ms[i] - MINUTE_MS, i + 1);
-		struct store_part part =
+		struct store_flush_part part =
 			part_from(0, i ? (int64_t)i : -1, (int64_t)i + 1, &sets[i]);
 
 		sample_set_init(&sets[i], &arena);
@@ -135,7 +135,8 @@ static void finds_samples_however_late_they_arrived(void **state)
 	/* As far ahead of the clock as allowed. */
 	struct sample_set *ahead = &sets[ARRAY_LEN(ages_ms)];
 	struct random_options options = options_at(now + 10 * MINUTE_MS - 21000, 99);
-	struct store_part part = part_from(0, ARRAY_LEN(ages_ms), ARRAY_LEN(ages_ms) + 1, ahead);
+	struct store_flush_part part =
+		part_from(0, ARRAY_LEN(ages_ms), ARRAY_LEN(ages_ms) + 1, ahead);
 
 	sample_set_init(ahead, &arena);
 	random_set_fill(ahead, &options);
@@ -179,7 +180,7 @@ static void a_row_without_the_label_is_not_read(void **state)
 				i, first_ms + i });
 	}
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
@@ -217,7 +218,7 @@ static void lists_labels_of_series_and_of_samples(void **state)
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	store_writer_close(&writer);
@@ -293,7 +294,7 @@ static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 				  "arrival = arrival - interval '9 days'";
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct store_reader reader;
 	struct store_flush result;
 	struct sample_set set;
@@ -313,7 +314,7 @@ static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, at_ms, &made, &err), err);
@@ -322,13 +323,13 @@ static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 	begin_reader(&reader);
 	assert_good(store_reader_export(&reader, snapshot, sizeof(snapshot), &err), err);
 
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
 
 	assert_int_equal(maintenance.partitions_dropped, 0);
 	assert_int_equal(count, 4000);
 	store_reader_end(&reader);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_true(maintenance.partitions_dropped >= 1);
 	store_reader_close(&reader);
 	store_writer_close(&writer);

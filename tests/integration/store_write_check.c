@@ -32,12 +32,13 @@ static void a_partition_owned_by_another_is_lost_and_the_others_are_stored(void 
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
-	struct store_part first = part_from(5, -1, 100, &set);
+	struct store_flush_part first = part_from(5, -1, 100, &set);
 
 	flush(&owner, &first, 1, &result);
 	assert_false(first.lost);
 
-	struct store_part parts[] = { part_from(5, -1, 100, &set), part_from(6, -1, 7, &set) };
+	struct store_flush_part parts[] = { part_from(5, -1, 100, &set),
+					    part_from(6, -1, 7, &set) };
 
 	flush(&zombie, parts, 2, &result);
 	assert_true(parts[0].lost);
@@ -45,7 +46,7 @@ static void a_partition_owned_by_another_is_lost_and_the_others_are_stored(void 
 	assert_int_equal(zombie.fences_lost, 1);
 	assert_int_equal(result.samples, 4000);
 
-	struct store_part stale = part_from(5, 40, 41, &set);
+	struct store_flush_part stale = part_from(5, 40, 41, &set);
 
 	flush(&zombie, &stale, 1, &result);
 	assert_true(stale.lost);
@@ -76,15 +77,15 @@ static void a_host_whose_row_changed_loses_every_part_that_references_it(void **
 	open_writer(&writer);
 	assert_good(store_writer_host(&writer, &mine, &arena, &err), err);
 	assert_int_equal(mine.revision, 0);
-	assert_int_equal(seen_take(&mine.seen, 1, &arena), SEEN_NEW);
-	assert_int_equal(seen_take(&mine.seen, 5, &arena), SEEN_NEW);
+	assert_int_equal(received_set_add(&mine.seen, 1, &arena), RECEIVED_NEW);
+	assert_int_equal(received_set_add(&mine.seen, 5, &arena), RECEIVED_NEW);
 	mine.status = STR("status\xff");
 	mine.node = STR("n");
 	mine.taken = 11;
 	mine.stored = 10;
 	mine.last_seen_ms = UINT64_C(1790000000123);
 
-	struct store_part part = part_from(0, -1, 1, NULL);
+	struct store_flush_part part = part_from(0, -1, 1, NULL);
 
 	part.hosts = hosts;
 	part.host_count = 1;
@@ -95,12 +96,12 @@ static void a_host_whose_row_changed_loses_every_part_that_references_it(void **
 	assert_good(store_writer_host(&writer, &other, &arena, &err), err);
 	assert_int_equal(other.revision, 1);
 	assert_int_equal(other.seen.highest, 5);
-	assert_int_equal(seen_missing(&other.seen), 3);
+	assert_int_equal(received_set_missing(&other.seen), 3);
 	assert_true(str_eq(other.status, mine.status) && other.taken == 11 && other.stored == 10);
 	assert_true(other.last_seen_ms == mine.last_seen_ms);
 
 	/* Another ingester updates the row; our revision is out of date. */
-	struct store_part theirs = part_from(1, -1, 1, NULL), parts[2];
+	struct store_flush_part theirs = part_from(1, -1, 1, NULL), parts[2];
 
 	theirs.hosts = others;
 	theirs.host_count = 1;
@@ -138,7 +139,7 @@ static void *write_many(void *self)
 		struct random_options options = options_at(now_ms() - MINUTE_MS, (uint64_t)i + 1);
 		struct sample_set set;
 		struct store_flush result;
-		struct store_part part = part_from(partition, i ? i : -1, i + 1, &set);
+		struct store_flush_part part = part_from(partition, i ? i : -1, i + 1, &set);
 
 		sample_set_init(&set, &arena);
 		random_set_fill(&set, &options);
@@ -178,7 +179,7 @@ static void drops_partitions_past_their_retention_only(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct store_flush result;
 	struct sample_set set;
 	uint64_t now = now_ms();
@@ -207,21 +208,21 @@ static void drops_partitions_past_their_retention_only(void **state)
 			      ", true, 1, '', '')%c",
 			      now - 12 * DAY_MS, now - 12 * DAY_MS, '\0');
 
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_int_equal(maintenance.partitions_dropped, 3);
 	assert_good(partition_make(&writer.pg, PARTITION_SERIES, now - 12 * DAY_MS, &made, &err),
 		    err);
 	assert_good(postgres_exec(&writer.pg, late.ptr, &err), err);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_int_equal(maintenance.partitions_dropped, 3);
 
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
 	assert_int_equal(count, 4001);
 	query_i64(&writer.pg,
@@ -234,12 +235,12 @@ static void drops_partitions_past_their_retention_only(void **state)
 static void deletes_hosts_that_send_nothing_any_more(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct store_flush result;
 	struct store_host old = { .host = STR("old"), .epoch = 1 };
 	struct store_host young = { .host = STR("young"), .epoch = 1 };
 	struct store_host *const hosts[] = { &old, &young };
-	struct store_part part = part_from(0, -1, 1, NULL);
+	struct store_flush_part part = part_from(0, -1, 1, NULL);
 	int64_t count;
 	struct err err;
 
@@ -260,7 +261,7 @@ static void deletes_hosts_that_send_nothing_any_more(void **state)
 	part.host_count = 1;
 	flush(&writer, &part, 1, &result);
 	assert_false(part.lost);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status WHERE host = 'young'", &count);
 	assert_int_equal(count, 1);
 	query_i64(&writer.pg, "SELECT count(*) FROM agent_status", &count);
@@ -278,7 +279,7 @@ static void deletes_hosts_that_send_nothing_any_more(void **state)
 static void an_interrupted_detach_is_finalized_later(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct postgres other;
 	const struct postgres_options options = { .conninfo = postgres() };
 	int64_t count;
@@ -295,12 +296,12 @@ static void an_interrupted_detach_is_finalized_later(void **state)
 
 	/* An open transaction that has read the table blocks the detach. */
 	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_int_equal(maintenance.partitions_dropped, 0);
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 1);
 	assert_good(postgres_exec(&other, "COMMIT", &err), err);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	assert_int_equal(maintenance.partitions_dropped, 1);
 	postgres_close(&other);
 	store_writer_close(&writer);
@@ -311,7 +312,7 @@ static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct postgres other;
 	const struct postgres_options options = { .conninfo = postgres() };
 	uint64_t hour_ms = now_ms() - 3 * HOUR_MS;
@@ -331,11 +332,11 @@ static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 	assert_good(postgres_exec(&other, row.ptr, &err), err);
 
 	/* The partition looks empty. */
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 1);
 	assert_good(postgres_exec(&other, "COMMIT", &err), err);
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 
 	query_i64(&writer.pg, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending", &count);
 	assert_int_equal(count, 0);
@@ -350,7 +351,7 @@ static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 static void a_clock_that_is_ahead_drops_nothing(void **state)
 {
 	struct store_writer writer;
-	struct store_keeper maintenance;
+	struct store_maintenance maintenance;
 	struct sample_set set;
 	struct store_flush result;
 	AUTO_ARENA arena = { 0 };
@@ -364,13 +365,13 @@ static void a_clock_that_is_ahead_drops_nothing(void **state)
 	sample_set_init(&set, &arena);
 	random_set_fill(&set, &options);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	assert_good(postgres_exec(&writer.pg, "UPDATE chunk_raw SET merged = now()", &err), err);
 	maintenance.options.now_ms = now_ms() + 400 * DAY_MS;
 
-	assert_good(store_keeper_run(&maintenance, &err), err);
+	assert_good(store_maintenance_run(&maintenance, &err), err);
 
 	assert_int_equal(maintenance.partitions_dropped, 0);
 	query_i64(&writer.pg, "SELECT sum(samples) FROM chunk_raw", &count);
@@ -398,7 +399,7 @@ static void continues_after_the_connection_was_lost(void **state)
 				  &err),
 		    err);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	/* If the loss is noticed before anything is sent, a new connection is opened at once. */
 	if (!store_writer_flush(&writer, &part, 1, &result, &err)) {
@@ -441,7 +442,7 @@ static void samples_too_large_for_one_row_become_two(void **state)
 	}
 	open_writer(&writer);
 
-	struct store_part part = part_from(0, -1, 1, &set);
+	struct store_flush_part part = part_from(0, -1, 1, &set);
 
 	flush(&writer, &part, 1, &result);
 	assert_int_equal(result.rows, 2);

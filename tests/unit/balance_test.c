@@ -41,7 +41,7 @@ static struct balance_spool spool_of(const struct spool_row *row)
 	return spool;
 }
 
-static uint64_t reason_of(const struct sum_reasons *reasons, const char *name)
+static uint64_t reason_of(const struct balance_reasons *reasons, const char *name)
 {
 	for (size_t i = 0; i < reasons->len; i++)
 		if (str_eq(reasons->items[i].reason, str_from(name)))
@@ -49,7 +49,7 @@ static uint64_t reason_of(const struct sum_reasons *reasons, const char *name)
 	return 0;
 }
 
-static uint64_t total_of(const struct sum_reasons *reasons)
+static uint64_t total_of(const struct balance_reasons *reasons)
 {
 	uint64_t samples = 0;
 
@@ -155,7 +155,7 @@ static void balances_the_counts_of_spools(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA arena = { 0 };
-		struct closing_sum sum = { 0 };
+		struct balance sum = { 0 };
 
 		print_message("# %s\n", rows[i].what);
 		for (size_t j = 0; j < rows[i].spool_count; j++) {
@@ -178,7 +178,7 @@ static void balances_the_counts_of_spools(void **state)
 static void sorts_reasons_and_leaves_out_what_is_0(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct closing_sum sum = { 0 };
+	struct balance sum = { 0 };
 	const struct balance_spool spool = {
 		.status = { .truncated = { { STR("b"), 2 }, { STR("c"), 0 }, { STR("a"), 1 } },
 			    .truncated_count = 3 },
@@ -199,7 +199,7 @@ static void adds_reasons_beyond_the_limit_to_other(void **state)
 {
 	enum { REASONS = 3 * STATUS_REASONS_MAX };
 	AUTO_ARENA arena = { 0 };
-	struct closing_sum sum = { 0 };
+	struct balance sum = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < REASONS; i += STATUS_REASONS_MAX) {
@@ -233,7 +233,7 @@ static void reports_counts_that_are_too_large(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA arena = { 0 };
-		struct closing_sum sum = { 0 };
+		struct balance sum = { 0 };
 		struct balance_spool spool = spool_of(&rows[i]);
 
 		balance_add(&sum, &spool, &arena);

@@ -7,41 +7,43 @@
 static void accepts_each_number_once(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { 0 };
+	struct received_set seen = { 0 };
 
 	(void)state;
-	assert_int_equal(seen_take(&seen, 1, &arena), SEEN_NEW);
-	assert_int_equal(seen_take(&seen, 2, &arena), SEEN_NEW);
-	assert_int_equal(seen_take(&seen, 2, &arena), SEEN_DUPLICATE);
-	assert_int_equal(seen_take(&seen, 1, &arena), SEEN_DUPLICATE);
+	assert_int_equal(received_set_add(&seen, 1, &arena), RECEIVED_NEW);
+	assert_int_equal(received_set_add(&seen, 2, &arena), RECEIVED_NEW);
+	assert_int_equal(received_set_add(&seen, 2, &arena), RECEIVED_DUPLICATE);
+	assert_int_equal(received_set_add(&seen, 1, &arena), RECEIVED_DUPLICATE);
 	assert_int_equal(seen.highest, 2);
-	assert_int_equal(seen_missing(&seen), 0);
+	assert_int_equal(received_set_missing(&seen), 0);
 }
 
 static void distinguishes_a_late_number_from_a_duplicate(void **state)
 {
 	static const struct {
 		uint64_t sequence;
-		enum seen_verdict verdict;
+		enum received_verdict verdict;
 		const char *missing;
 	} rows[] = {
-		{ 9, SEEN_NEW, "{[1,9)}" },
-		{ 5, SEEN_LATE, "{[1,5),[6,9)}" }, /* splits */
-		{ 5, SEEN_DUPLICATE, "{[1,5),[6,9)}" },
-		{ 1, SEEN_LATE, "{[2,5),[6,9)}" }, /* from the left */
-		{ 8, SEEN_LATE, "{[2,5),[6,8)}" }, /* from the right */
-		{ 12, SEEN_NEW, "{[2,5),[6,8),[10,12)}" },
-		{ 9, SEEN_DUPLICATE, "{[2,5),[6,8),[10,12)}" },
-		{ 7, SEEN_LATE, "{[2,5),[6,7),[10,12)}" },
-		{ 6, SEEN_LATE, "{[2,5),[10,12)}" }, /* the last of a range */
+		{ 9, RECEIVED_NEW, "{[1,9)}" },
+		{ 5, RECEIVED_LATE, "{[1,5),[6,9)}" }, /* splits */
+		{ 5, RECEIVED_DUPLICATE, "{[1,5),[6,9)}" },
+		{ 1, RECEIVED_LATE, "{[2,5),[6,9)}" }, /* from the left */
+		{ 8, RECEIVED_LATE, "{[2,5),[6,8)}" }, /* from the right */
+		{ 12, RECEIVED_NEW, "{[2,5),[6,8),[10,12)}" },
+		{ 9, RECEIVED_DUPLICATE, "{[2,5),[6,8),[10,12)}" },
+		{ 7, RECEIVED_LATE, "{[2,5),[6,7),[10,12)}" },
+		{ 6, RECEIVED_LATE, "{[2,5),[10,12)}" }, /* the last of a range */
 	};
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { 0 };
+	struct received_set seen = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(seen_take(&seen, rows[i].sequence, &arena), rows[i].verdict);
-		assert_true(str_eq(seen_missing_text(&seen, &arena), str_from(rows[i].missing)));
+		assert_int_equal(received_set_add(&seen, rows[i].sequence, &arena),
+				 rows[i].verdict);
+		assert_true(str_eq(received_set_missing_text(&seen, &arena),
+				   str_from(rows[i].missing)));
 	}
 }
 
@@ -50,22 +52,22 @@ static void agrees_with_a_table_of_booleans(void **state)
 {
 	enum { NUMBERS = 1009 };
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { 0 };
+	struct received_set seen = { 0 };
 	bool came[NUMBERS + 1] = { 0 };
 
 	(void)state;
 	for (uint64_t i = 0; i < 3 * NUMBERS; i++) {
 		uint64_t sequence = i * 617 % NUMBERS + 1;
-		bool had = seen_has(&seen, sequence);
-		enum seen_verdict verdict = seen_take(&seen, sequence, &arena);
+		bool had = received_set_has(&seen, sequence);
+		enum received_verdict verdict = received_set_add(&seen, sequence, &arena);
 		uint64_t missing = 0;
 
-		assert_int_equal(verdict == SEEN_DUPLICATE, came[sequence]);
+		assert_int_equal(verdict == RECEIVED_DUPLICATE, came[sequence]);
 		assert_int_equal(had, came[sequence]);
 		came[sequence] = true;
 		for (uint64_t n = 1; n <= seen.highest; n++)
 			missing += !came[n];
-		assert_int_equal(seen_missing(&seen), missing);
+		assert_int_equal(received_set_missing(&seen), missing);
 	}
 	assert_int_equal(seen.missing_count, 0);
 }
@@ -73,19 +75,20 @@ static void agrees_with_a_table_of_booleans(void **state)
 static void counts_the_oldest_range_beyond_the_limit_as_gap(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { 0 };
+	struct received_set seen = { 0 };
 
 	(void)state;
 	for (uint64_t i = 1; i <= RECEIVED_RANGES_MAX; i++)
-		assert_int_equal(seen_take(&seen, 4 * i, &arena), SEEN_NEW);
+		assert_int_equal(received_set_add(&seen, 4 * i, &arena), RECEIVED_NEW);
 	assert_int_equal(seen.missing_count, RECEIVED_RANGES_MAX);
 	assert_int_equal(seen.gap, 0);
 
 	/* One more range at the top, then one by a split. */
-	assert_int_equal(seen_take(&seen, 4 * (RECEIVED_RANGES_MAX + 1), &arena), SEEN_NEW);
+	assert_int_equal(received_set_add(&seen, 4 * (RECEIVED_RANGES_MAX + 1), &arena),
+			 RECEIVED_NEW);
 	assert_int_equal(seen.gap, 3);
-	assert_int_equal(seen_take(&seen, 1, &arena), SEEN_DUPLICATE);
-	assert_int_equal(seen_take(&seen, 10, &arena), SEEN_LATE);
+	assert_int_equal(received_set_add(&seen, 1, &arena), RECEIVED_DUPLICATE);
+	assert_int_equal(received_set_add(&seen, 10, &arena), RECEIVED_LATE);
 	assert_int_equal(seen.missing_count, RECEIVED_RANGES_MAX);
 	assert_int_equal(seen.gap, 6);
 }
@@ -93,18 +96,19 @@ static void counts_the_oldest_range_beyond_the_limit_as_gap(void **state)
 static void reads_back_the_text_it_wrote(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { 0 }, back = { .highest = 9, .gap = 2 };
+	struct received_set seen = { 0 }, back = { .highest = 9, .gap = 2 };
 	struct err err;
 
 	(void)state;
 	for (uint64_t i = 3; i <= 30; i += 3)
-		(void)seen_take(&seen, i, &arena);
-	assert_true(seen_missing_parse(seen_missing_text(&seen, &arena), &arena, &back, &err));
+		(void)received_set_add(&seen, i, &arena);
+	assert_true(received_set_missing_parse(received_set_missing_text(&seen, &arena), &arena,
+					       &back, &err));
 	assert_int_equal(back.missing_count, seen.missing_count);
 	assert_memory_equal(back.missing, seen.missing, seen.missing_count * sizeof(*seen.missing));
 	assert_int_equal(back.highest, 9);
 	assert_int_equal(back.gap, 2);
-	assert_true(seen_missing_parse(STR("{}"), &arena, &back, &err));
+	assert_true(received_set_missing_parse(STR("{}"), &arena, &back, &err));
 	assert_int_equal(back.missing_count, 0);
 }
 
@@ -119,10 +123,10 @@ static void rejects_text_that_is_not_canonical(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		struct seen seen = { 0 };
+		struct received_set seen = { 0 };
 		struct err err;
 
-		assert_false(seen_missing_parse(str_from(bad[i]), &arena, &seen, &err));
+		assert_false(received_set_missing_parse(str_from(bad[i]), &arena, &seen, &err));
 		assert_int_equal(err.code, ERR_INVALID);
 		assert_int_equal(seen.missing_count, 0);
 	}
@@ -131,7 +135,7 @@ static void rejects_text_that_is_not_canonical(void **state)
 static void counts_missing_numbers_below_a_number(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct seen seen = { .highest = 20 };
+	struct received_set seen = { .highest = 20 };
 	struct err err;
 	static const struct {
 		uint64_t below, missing;
@@ -139,9 +143,9 @@ static void counts_missing_numbers_below_a_number(void **state)
 		     { 8, 3 }, { 10, 3 }, { 11, 4 }, { 12, 4 }, { UINT64_MAX, 4 } };
 
 	(void)state;
-	assert_true(seen_missing_parse(STR("{[4,7),[10,11)}"), &arena, &seen, &err));
+	assert_true(received_set_missing_parse(STR("{[4,7),[10,11)}"), &arena, &seen, &err));
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_int_equal(seen_missing_below(&seen, rows[i].below), rows[i].missing);
+		assert_int_equal(received_set_missing_below(&seen, rows[i].below), rows[i].missing);
 }
 
 RUN_TESTS(TEST(accepts_each_number_once), TEST(distinguishes_a_late_number_from_a_duplicate),

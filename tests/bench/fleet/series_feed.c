@@ -110,10 +110,11 @@ static bool feed_round(struct feed *feed, uint64_t round, uint64_t start_ms, str
 	AUTO_ARENA arena = { 0 };
 	struct sample_set set;
 	struct store_flush result;
-	struct store_part part = { .from = { .next = round ? (int64_t)round : -1,
-					     .last_timestamp_ms = -1 },
-				   .to = { .next = (int64_t)round + 1, .last_timestamp_ms = -1 },
-				   .samples = &set };
+	struct store_flush_part part = {
+		.from = { .next = round ? (int64_t)round : -1, .last_timestamp_ms = -1 },
+		.to = { .next = (int64_t)round + 1, .last_timestamp_ms = -1 },
+		.samples = &set
+	};
 
 	sample_set_init(&set, &arena);
 	for (uint64_t pod = round; pod < feed->pods; pod += ROUNDS)
@@ -141,7 +142,7 @@ int main(int argc, char **argv)
 
 	const struct store_writer_options options = { .postgres = argv[1],
 						      .topic = "series_feed",
-						      .known_series_max = 1000 };
+						      .seen_ids_max = 1000 };
 
 	good = store_writer_open(&feed.writer, &options, &err);
 	for (uint64_t i = 0; good && i < ROUNDS; i++)
