@@ -28,7 +28,7 @@
 
 /* Flags of mappings and processes are copied to the walk without conversion. */
 _Static_assert((int)UNWIND_MAPPING_AWAITED == (int)SAMPLE_NEEDS_AGENT_WALK &&
-		       (int)UNWIND_PROCESS_RESTLESS == (int)SAMPLE_NEEDS_AGENT_WALK,
+		       (int)UNWIND_PROCESS_REMAPPED == (int)SAMPLE_NEEDS_AGENT_WALK,
 	       "both flags ask for a walk in the agent");
 
 static inline void unwind_stop(struct unwind *walk, enum user_end end)
@@ -51,7 +51,7 @@ static inline uint64_t unwind_lookup_address(const struct unwind *walk)
 static inline void unwind_begin(struct unwind *walk, const struct unwind_process *process)
 {
 	walk->shown = 0;
-	walk->flags = process ? process->flags & UNWIND_PROCESS_RESTLESS : 0;
+	walk->flags = process ? process->flags & UNWIND_PROCESS_REMAPPED : 0;
 	walk->end = USER_END_NONE;
 	if (!process || walk->list != process->place || walk->listed != walk->generation.lists)
 		walk->mapping.start = walk->mapping.end = 0;

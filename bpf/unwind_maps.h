@@ -38,7 +38,7 @@ struct unwind_process {
 
 enum {
 	/* The process has recently mapped code over other code: the list may be outdated. */
-	UNWIND_PROCESS_RESTLESS = 1 << 2,
+	UNWIND_PROCESS_REMAPPED = 1 << 2,
 };
 _Static_assert(sizeof(struct unwind_process) == 32, "no padding");
 

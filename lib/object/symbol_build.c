@@ -77,7 +77,7 @@ static bool dwarf_add(const struct symbol_build_options *options, int elf_fd,
 }
 
 bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
-			struct err *err)
+		  struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;

@@ -39,4 +39,4 @@ bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  * out_fd must be open for writing.
  */
 bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
-			struct err *err) MUST_CHECK;
+		  struct err *err) MUST_CHECK;

@@ -33,7 +33,7 @@ enum {
 #define UPLOAD_FILE_BYTES_MAX (4ULL << 30)
 
 enum {
-	UPLOADS_HELD_MAX = 1024,         /* files kept open until their upload is decided */
+	UPLOADS_WAITING_MAX = 1024,      /* files kept open until their upload is decided */
 	UPLOAD_TRIES_MAX = 10,           /* of one file, over half an hour; then the upload fails */
 	UPLOADER_MEMORY_MAX = 256 << 20, /* address space of the uploader process */
 	UPLOAD_PAUSE_FIRST_MS = 1000,    /* while the service is unreachable */
@@ -42,7 +42,7 @@ enum {
 	UPLOAD_RETRY_MAX_MS = 600000,
 	UPLOAD_STALL_MS = 60000,  /* without a byte */
 	UPLOAD_GRACE_MS = 60000,  /* for reading headers; beyond: the uploader is killed */
-	UPLOAD_LOOK_MS = 5000,    /* period of checking for deleted files */
+	UPLOAD_CHECK_MS = 5000,   /* period of checking for deleted files */
 	UPLOAD_IDLE_MS = 60000,   /* with nothing to do */
 	UPLOADER_IDLE_MS = 30000, /* then the uploader exits */
 };
@@ -54,7 +54,7 @@ enum {
 	CONTAINER_TEXT_MAX = 192,  /* bytes of a name or an image, with its NUL */
 	DOCKER_OBJECT_MAX = 256 << 10, /* bytes of the JSON object of one container */
 	DOCKER_HEAD_MAX = 16 << 10,    /* of a response's header */
-	DOCKER_ANSWER_MS = 10000,      /* until a response begins */
+	DOCKER_RESPONSE_MS = 10000,    /* until a response begins */
 	DOCKER_LIST_MS = 30000,        /* for the list of all containers */
 	DOCKER_PAUSE_FIRST_MS = 1000,
 	DOCKER_PAUSE_MAX_MS = 30000,
@@ -72,7 +72,7 @@ enum {
 	DRAIN_PRESSED_MS = 50,                   /* the period while a sideband ring fills fast */
 	SAMPLE_RING_SECONDS = 2, /* capacity of the ring, for records of typical size */
 	DEFERRED_MS_MAX = 5000,  /* for a table; then the stack is walked with the loaded tables */
-	RESTLESS_MS = 5000,      /* how long a process counts as recently remapped */
+	REMAPPED_MS = 5000,      /* how long a process counts as recently remapped */
 	EXITED_KEPT_MS = 1000,   /* an exited process, for samples of its last moments */
 	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after sideband records were lost */
 	SWEEP_INTERVAL_MS = 300000,  /* of the process table, for processes that do not exist */
@@ -94,8 +94,8 @@ enum {
 #define UNWIND_CACHE_SPARE_BYTES (256ULL << 20)
 
 enum {
-	UNWIND_FILES_HELD_MAX = 1024, /* kept open for their table; beyond: oldest are closed */
-	UNWIND_ASKED_MAX = 16,        /* tables fetched or built at a time; others wait */
+	UNWIND_FILES_OPEN_MAX = 1024, /* kept open for their table; beyond: oldest are closed */
+	UNWIND_REQUESTS_MAX = 16,     /* tables fetched or built at a time; others wait */
 	UNWIND_LOAD_PAGES_MAX = 4096, /* written to the kernel in one round; 16 MB */
 	UNWIND_KEPT_MS = 5000,   /* after a sample a table is not evicted; pause before a retry */
 	UNWIND_MAPPED_MAX = 8,   /* segments of 256 KB mapped at a time */

@@ -87,20 +87,21 @@ static void add_count(struct status_count *to, size_t *len, const struct status_
 		to[(*len)++] = (struct status_count){ reason, samples };
 }
 
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported)
+bool batch_writer_reported(const struct batch_writer *writer, struct loss_counters *ret_reported)
 {
 	const struct agent_status *base = &writer->base;
 
-	*ret_reported = (struct tally){ .taken = base->taken };
+	*ret_reported = (struct loss_counters){ .taken = base->taken };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		ret_reported->lost[i] =
 			count_of(base->lost, base->lost_count, str_from(loss_names[i]));
 	return writer->has_base;
 }
 
-void batch_writer_book(struct batch_writer *writer, const struct tally *unreported)
+void batch_writer_add_unreported(struct batch_writer *writer,
+				 const struct loss_counters *unreported)
 {
-	uint64_t killed_samples = tally_rest(unreported);
+	uint64_t killed_samples = loss_counters_unexplained(unreported);
 
 	writer->carried.taken += unreported->taken;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
@@ -130,10 +131,10 @@ static void add_spool_lost(struct agent_status *status, struct spool *spool)
 }
 
 /* Losses of this agent process, with those of this module. */
-static struct tally lost_now(const struct batch_writer *writer,
-			     const struct profiler_counts *counts)
+static struct loss_counters lost_now(const struct batch_writer *writer,
+				     const struct profiler_counts *counts)
 {
-	struct tally now = counts->tally;
+	struct loss_counters now = counts->loss_counters;
 
 	now.lost[LOSS_SPOOL_WRITE] = writer->lost;
 	return now;
@@ -142,9 +143,9 @@ static struct tally lost_now(const struct batch_writer *writer,
 static struct agent_status status_now(const struct batch_writer *writer,
 				      const struct profiler_counts *counts, uint64_t samples)
 {
-	struct tally now = lost_now(writer, counts);
+	struct loss_counters now = lost_now(writer, counts);
 	const struct agent_status *base = &writer->base;
-	const struct tally *carried = &writer->carried;
+	const struct loss_counters *carried = &writer->carried;
 	struct agent_status status = {
 		.node = str_from(writer->node),
 		.version = STR(DECIMA_VERSION),
@@ -160,11 +161,12 @@ static struct agent_status status_now(const struct batch_writer *writer,
 		add_lost(&status, base, loss_names[i], carried->lost[i] + now.lost[i]);
 		status.taken += now.lost[i];
 	}
-	add_lost(&status, base, LOSS_AGENT_KILLED, tally_rest(carried));
+	add_lost(&status, base, LOSS_AGENT_KILLED, loss_counters_unexplained(carried));
 	add_spool_lost(&status, writer->spool);
-	for (size_t i = 0; i < CUT_COUNT; i++)
+	for (size_t i = 0; i < TRUNCATED_COUNT; i++)
 		add_count(status.truncated, &status.truncated_count, base->truncated,
-			  base->truncated_count, str_from(profiler_cut_names[i]), counts->cut[i]);
+			  base->truncated_count, str_from(profiler_truncation_names[i]),
+			  counts->truncated[i]);
 	return status;
 }
 
@@ -176,7 +178,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 	str status_bytes = status_write(&status, &writer->arena);
 	struct err err;
 
-	counts_keep(writer->counts, lost_now(writer, counts).lost);
+	counts_save(writer->counts, lost_now(writer, counts).lost);
 
 	uint64_t began_ns = clock_monotonic_ns();
 	bool done = spool_put(writer->spool, value, status_bytes, samples, &err);
@@ -187,7 +189,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 			  "samples=%" PRIu64 " error=\"%s\"", samples, err.msg);
 		writer->lost += samples;
 		metric_add(&batch_lost, samples);
-		counts_keep(writer->counts, lost_now(writer, counts).lost);
+		counts_save(writer->counts, lost_now(writer, counts).lost);
 		return;
 	}
 	writer->reported = status.taken;

@@ -7,8 +7,9 @@
  * from the beginning of the spool's epoch, over restarts: counting continues from the last status
  * of the previous agent process (the predecessor). `taken` of the status is the samples that were
  * put into the spool plus the samples that were lost, so sampled = stored + lost holds at every
- * batch. Samples that the predecessor counted and did not report are added by batch_writer_book().
- * An interval that has losses to report and no samples is a batch, too. Agent thread only.
+ * batch. Samples that the predecessor counted and did not report are added by
+ * batch_writer_add_unreported(). An interval that has losses to report and no samples is a batch,
+ * too. Agent thread only.
  */
 #pragma once
 
@@ -23,10 +24,10 @@ struct batch_writer {
 	/* private */
 	struct spool *spool;
 	struct counts *counts;
-	struct agent_status base; /* of the predecessor's last batch */
-	struct tally carried;     /* what predecessors had not reported */
-	uint64_t reported;        /* `taken` of the last batch */
-	bool has_base;            /* false: the predecessor's status cannot be read */
+	struct agent_status base;     /* of the predecessor's last batch */
+	struct loss_counters carried; /* what predecessors had not reported */
+	uint64_t reported;            /* `taken` of the last batch */
+	bool has_base;                /* false: the predecessor's status cannot be read */
 	struct arena base_arena, arena;
 	const char *node;
 	uint64_t hz;
@@ -44,13 +45,15 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 void batch_writer_done(struct batch_writer *writer);
 
 /* The counters of the predecessor's last status. False: the status could not be decoded. */
-bool batch_writer_told(const struct batch_writer *writer, struct tally *ret_reported) MUST_CHECK;
+bool batch_writer_reported(const struct batch_writer *writer,
+			   struct loss_counters *ret_reported) MUST_CHECK;
 
 /*
  * Add samples that predecessors counted and did not report to the next batch: by their loss reason,
  * or as agent_killed if they have none.
  */
-void batch_writer_book(struct batch_writer *writer, const struct tally *unreported);
+void batch_writer_add_unreported(struct batch_writer *writer,
+				 const struct loss_counters *unreported);
 
 /* Put all samples of the set into the spool. A failure is logged and counted as lost samples. */
 void batch_write(struct batch_writer *writer, const struct sample_set *set,

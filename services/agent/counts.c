@@ -124,9 +124,9 @@ static bool check_shape(const struct bpf_map_info *info, struct err *err)
 	return err_set(err, ERR_INVALID, "another version of the agent made it");
 }
 
-static struct tally tally_of(const uint64_t *slots)
+static struct loss_counters tally_of(const uint64_t *slots)
 {
-	struct tally counted = { .taken = slots[TICK_SENT] + slots[TICK_RING_FULL] };
+	struct loss_counters counted = { .taken = slots[TICK_SENT] + slots[TICK_RING_FULL] };
 
 	memcpy(counted.lost, slots + COUNTS_LOST, sizeof(counted.lost));
 	counted.lost[LOSS_RING_FULL] = slots[TICK_RING_FULL];
@@ -140,7 +140,7 @@ static bool read_predecessor(struct counts *counts, int fd, const struct counts_
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
 	uint64_t slots[COUNTS_SLOT_COUNT];
-	struct tally baseline;
+	struct loss_counters baseline;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return err_errno(err, "read its properties");
@@ -159,7 +159,7 @@ static bool read_predecessor(struct counts *counts, int fd, const struct counts_
 	baseline.taken = slots[COUNTS_BASELINE_SAMPLED];
 	memcpy(baseline.lost, slots + COUNTS_BASELINE_LOST, sizeof(baseline.lost));
 
-	struct tally counted = tally_of(slots);
+	struct loss_counters counted = tally_of(slots);
 
 	if (!loss_counters_unreported(&baseline, &counted, &options->reported, &counts->unreported))
 		return err_set(err, ERR_INVALID, "an agent has run without it in between");
@@ -172,7 +172,7 @@ static bool read_predecessor(struct counts *counts, int fd, const struct counts_
 static bool begin(struct counts *counts, const struct pin_path *path,
 		  const struct counts_options *options, struct err *err)
 {
-	const struct tally *reported = &options->reported;
+	const struct loss_counters *reported = &options->reported;
 	AUTO_FD fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "counts", sizeof(uint32_t),
 				    sizeof(uint64_t), COUNTS_SLOT_COUNT, NULL);
 
@@ -230,7 +230,7 @@ void counts_close(struct counts *counts)
 	*counts = (struct counts){ 0 };
 }
 
-void counts_keep(struct counts *counts, const uint64_t lost[LOSS_COUNT])
+void counts_save(struct counts *counts, const uint64_t lost[LOSS_COUNT])
 {
 	struct err err;
 

@@ -36,14 +36,14 @@ enum counts_slot {
 struct counts_options {
 	const char *bpffs_directory, *state_directory;
 	uint64_t epoch;
-	bool is_reported_known; /* false: the spool's last status cannot be read */
-	struct tally reported;  /* by that status */
+	bool is_reported_known;        /* false: the spool's last status cannot be read */
+	struct loss_counters reported; /* by that status */
 };
 
 struct counts {
 	bool is_pinned;
-	int map_fd;              /* for the BPF program, if is_pinned */
-	struct tally unreported; /* of predecessors, when this was opened */
+	int map_fd;                      /* for the BPF program, if is_pinned */
+	struct loss_counters unreported; /* of predecessors, when this was opened */
 	/* private */
 	uint64_t lost[LOSS_COUNT];  /* the values in the map */
 	uint64_t began[LOSS_COUNT]; /* the values when this was opened */
@@ -59,7 +59,7 @@ void counts_close(struct counts *counts); /* the pin stays */
 
 /* Saves the agent's own losses, cumulative since it began, in the map for a successor. A failure is
  * logged. */
-void counts_keep(struct counts *counts, const uint64_t lost[LOSS_COUNT]);
+void counts_save(struct counts *counts, const uint64_t lost[LOSS_COUNT]);
 
 /* One slot, summed over the CPUs. False: it cannot be read. */
 bool counts_read(int map_fd, uint32_t slot, uint64_t *ret_sum) MUST_CHECK;

@@ -43,9 +43,9 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 	sample->process = (struct process){
 		.pid = process->pid,
 		.parent_pid = process->parent_pid,
-		.image = process_image_share(process->image),
-		.before = process_image_share(process->before),
-		.cgroup = process_cgroup_share(process->cgroup),
+		.image = process_image_reference(process->image),
+		.before = process_image_reference(process->before),
+		.cgroup = process_cgroup_reference(process->cgroup),
 	};
 	sample->executable = executable;
 	sample->since_ns = since_ns;
@@ -62,8 +62,8 @@ static void drop(struct deferred_samples *deferred, struct deferred_sample *samp
 {
 	deferred->count--;
 	deferred->bytes -= sample->bytes;
-	process_image_give(sample->process.image);
-	process_image_give(sample->process.before);
+	process_image_release(sample->process.image);
+	process_image_release(sample->process.before);
 	process_cgroup_release(sample->process.cgroup);
 	free(sample);
 }
@@ -74,7 +74,7 @@ static bool is_over(const struct deferred_sample *sample, uint64_t now_ns,
 {
 	const struct unwind_table *table = &sample->executable->unwind;
 
-	if (unwind_table_is_coming(table)) {
+	if (unwind_table_is_pending(table)) {
 		*ret_end = DEFERRED_TIMED_OUT;
 		return deferred_sample_is_overdue(sample->since_ns, now_ns);
 	}

@@ -24,7 +24,7 @@ enum docker_outcome {
 	DOCKER_OUTCOME_COUNT
 };
 static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
-	[OUTCOME_APPLIED] = "taken",       [OUTCOME_OTHER] = "other",
+	[OUTCOME_APPLIED] = "applied",     [OUTCOME_OTHER] = "other",
 	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
 	[OUTCOME_TOO_MANY] = "too_many",
 };
@@ -171,7 +171,7 @@ static bool get(struct docker *docker, const char *path, uint64_t deadline_ns, s
 		return false;
 	if (send(fd, request, (size_t)len, MSG_NOSIGNAL) != len)
 		return err_errno(err, "send a request to %s", docker->socket);
-	ok = read_head(docker, fd, clock_monotonic_ns() + DOCKER_ANSWER_MS * NS_PER_MS, room,
+	ok = read_head(docker, fd, clock_monotonic_ns() + DOCKER_RESPONSE_MS * NS_PER_MS, room,
 		       &bytes, err);
 	while (ok) {
 		split_bytes(docker, &splitter, bytes);

@@ -124,7 +124,7 @@ static bool make_room(struct executable_cache *cache)
 static struct executable *use(struct executable_cache *cache, struct executable *executable)
 {
 	executable->used = ++cache->clock;
-	return executable_share(executable);
+	return executable_reference(executable);
 }
 
 static bool is_wanted_by(struct executable_cache *cache, size_t of,
@@ -283,8 +283,8 @@ static struct executable *acquire_by_id(struct executable_cache *cache,
 	return use(cache, known);
 }
 
-struct executable *executable_take(struct executable_cache *cache,
-				   const struct executable_claim *claim)
+struct executable *executable_acquire(struct executable_cache *cache,
+				      const struct executable_claim *claim)
 {
 	if (str_eq(claim->path, STR("[vdso]")))
 		return use(cache, cache->vdso);

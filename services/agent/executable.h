@@ -83,7 +83,7 @@ struct executable_claim {
 
 void executable_cache_init(struct executable_cache *cache);
 
-/* To be called before the first executable_take(). The vdso is offered at once. */
+/* To be called before the first executable_acquire(). The vdso is offered at once. */
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
 			       const struct executable_sink *sink);
 
@@ -99,11 +99,11 @@ struct executable *executable_cache_find(struct executable_cache *cache, str bui
 void executable_cache_done(struct executable_cache *cache);
 
 /*
- * The executable of a mapping, with a reference that the caller releases by executable_give(). NULL
- * for anonymous memory, or if the cache is full of referenced files.
+ * The executable of a mapping, with a reference that the caller releases by executable_release().
+ * NULL for anonymous memory, or if the cache is full of referenced files.
  */
-struct executable *executable_take(struct executable_cache *cache,
-				   const struct executable_claim *claim);
+struct executable *executable_acquire(struct executable_cache *cache,
+				      const struct executable_claim *claim);
 
 /*
  * True if a sink had no room for some files and all sinks have plenty of room now: the caller
@@ -111,14 +111,14 @@ struct executable *executable_take(struct executable_cache *cache,
  */
 bool executable_cache_left_out(struct executable_cache *cache);
 
-static inline struct executable *executable_share(struct executable *executable)
+static inline struct executable *executable_reference(struct executable *executable)
 {
 	if (executable)
 		executable->references++;
 	return executable;
 }
 
-static inline void executable_give(struct executable *executable)
+static inline void executable_release(struct executable *executable)
 {
 	if (executable)
 		executable->references--;

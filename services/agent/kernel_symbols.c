@@ -106,7 +106,7 @@ static size_t dynamic_after(const struct kernel_symbols *symbols, uint64_t addre
 			     each->address + each->length <= address);
 }
 
-void kernel_symbols_apply(struct kernel_symbols *symbols, const struct side_band_record *record)
+void kernel_symbols_apply(struct kernel_symbols *symbols, const struct sideband_record *record)
 {
 	uint64_t end;
 

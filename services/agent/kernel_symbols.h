@@ -31,8 +31,8 @@ struct kernel_symbols {
 bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err) MUST_CHECK;
 void kernel_symbols_close(struct kernel_symbols *symbols);
 
-/* Applies a SIDE_BAND_KSYMBOL record: a symbol was added or removed. */
-void kernel_symbols_apply(struct kernel_symbols *symbols, const struct side_band_record *record);
+/* Applies a SIDEBAND_KSYMBOL record: a symbol was added or removed. */
+void kernel_symbols_apply(struct kernel_symbols *symbols, const struct sideband_record *record);
 
 /* Reads the table again if it may be outdated, at most every KALLSYMS_REFRESH_MS. To be called
  * between intervals, because it invalidates names. */

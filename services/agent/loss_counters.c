@@ -20,10 +20,12 @@ static bool subtract_reported(uint64_t baseline, uint64_t counted, uint64_t repo
 	return true;
 }
 
-bool loss_counters_unreported(const struct tally *baseline, const struct tally *counted,
-			      const struct tally *reported, struct tally *ret_unreported)
+bool loss_counters_unreported(const struct loss_counters *baseline,
+			      const struct loss_counters *counted,
+			      const struct loss_counters *reported,
+			      struct loss_counters *ret_unreported)
 {
-	struct tally unreported;
+	struct loss_counters unreported;
 	uint64_t left;
 
 	if (!subtract_reported(baseline->taken, counted->taken, reported->taken, &unreported.taken))
@@ -38,11 +40,11 @@ bool loss_counters_unreported(const struct tally *baseline, const struct tally *
 	return true;
 }
 
-uint64_t tally_rest(const struct tally *tally)
+uint64_t loss_counters_unexplained(const struct loss_counters *loss_counters)
 {
-	uint64_t unexplained = tally->taken;
+	uint64_t unexplained = loss_counters->taken;
 
 	for (size_t i = 0; i < LOSS_COUNT; i++)
-		unexplained -= tally->lost[i];
+		unexplained -= loss_counters->lost[i];
 	return unexplained;
 }

@@ -25,7 +25,7 @@ extern const char *const loss_names[LOSS_COUNT];
 /* The reason that a successor reports for unexplained losses. No agent counts it itself. */
 #define LOSS_AGENT_KILLED "agent_killed"
 
-struct tally {
+struct loss_counters {
 	uint64_t taken, lost[LOSS_COUNT];
 };
 
@@ -34,9 +34,10 @@ struct tally {
  * were at 0. False: more was reported than counted, so another agent has reported in between, and
  * the counters do not match the status any more.
  */
-bool loss_counters_unreported(const struct tally *baseline, const struct tally *counted,
-			      const struct tally *reported,
-			      struct tally *ret_unreported) MUST_CHECK;
+bool loss_counters_unreported(const struct loss_counters *baseline,
+			      const struct loss_counters *counted,
+			      const struct loss_counters *reported,
+			      struct loss_counters *ret_unreported) MUST_CHECK;
 
 /* The losses without a reason: taken minus the sum of lost, which is at most taken. */
-uint64_t tally_rest(const struct tally *tally);
+uint64_t loss_counters_unexplained(const struct loss_counters *loss_counters);

@@ -124,9 +124,9 @@ static void sink_account(struct sample_sink *sink, const struct settings *conf)
 					  .epoch = sink->spool.epoch };
 	struct err err;
 
-	options.is_reported_known = batch_writer_told(&sink->writer, &options.reported);
+	options.is_reported_known = batch_writer_reported(&sink->writer, &options.reported);
 	if (counts_open(&sink->counts, &options, &err))
-		batch_writer_book(&sink->writer, &sink->counts.unreported);
+		batch_writer_add_unreported(&sink->writer, &sink->counts.unreported);
 	else
 		log_warn("counters are not pinned: losses of a killed agent will be unknown",
 			 "error=\"%s\"", err.msg);
@@ -257,13 +257,14 @@ static bool upload_executable(void *self, struct executable *executable,
 	return upload_offer(self, &file, fd);
 }
 
-static bool upload_open(struct upload *upload, const struct settings *conf,
+static bool upload_open(struct debug_upload *upload, const struct settings *conf,
 			struct profiler_options *profiler, struct err *err)
 {
-	const struct upload_options options = { .url = conf->debuginfo_url,
-						.token_file = conf->debuginfo_token_file,
-						.timeout_ns = conf->debuginfo_timeout_ns,
-						.held_max_bytes = conf->debuginfo_held_max_bytes };
+	const struct debug_upload_options options = { .url = conf->debuginfo_url,
+						      .token_file = conf->debuginfo_token_file,
+						      .timeout_ns = conf->debuginfo_timeout_ns,
+						      .deleted_max_bytes =
+							      conf->debuginfo_held_max_bytes };
 
 	if (!upload_start(upload, &options, err))
 		return false;
@@ -290,7 +291,7 @@ static void register_metrics(void)
 static bool run(void *self, struct err *err)
 {
 	static struct sample_sink sink;
-	static struct upload upload;
+	static struct debug_upload upload;
 	static struct docker docker;
 	const struct settings *conf = self;
 	AUTO_ARENA arena = { 0 };

@@ -42,7 +42,7 @@ static void clear(struct mappings *mappings, uint64_t start, uint64_t end)
 		item->end = start;
 		tail.file_offset += end - tail.start;
 		tail.start = end;
-		executable_share(tail.executable);
+		executable_reference(tail.executable);
 		shift(mappings, at + 1, 1);
 		mappings->items[at + 1] = tail;
 		return;
@@ -55,7 +55,7 @@ static void clear(struct mappings *mappings, uint64_t start, uint64_t end)
 	size_t covered = at;
 
 	while (covered < mappings->len && mappings->items[covered].end <= end)
-		executable_give(mappings->items[covered++].executable);
+		executable_release(mappings->items[covered++].executable);
 	shift(mappings, at, -(ptrdiff_t)(covered - at));
 	item = mappings->items + at;
 	if (at < mappings->len && item->start < end) {
@@ -67,7 +67,7 @@ static void clear(struct mappings *mappings, uint64_t start, uint64_t end)
 bool mappings_insert(struct mappings *mappings, struct mapping mapping)
 {
 	if (mapping.start >= mapping.end || mappings->len + 2 > MAPPINGS_MAX) {
-		executable_give(mapping.executable);
+		executable_release(mapping.executable);
 		return false;
 	}
 	if (mappings->len)
@@ -108,13 +108,13 @@ void mappings_copy(struct mappings *to, const struct mappings *from)
 	to->items = heap_resize(NULL, from->len, sizeof(struct mapping));
 	memcpy(to->items, from->items, from->len * sizeof(struct mapping));
 	for (size_t i = 0; i < to->len; i++)
-		executable_share(to->items[i].executable);
+		executable_reference(to->items[i].executable);
 }
 
 void mappings_done(struct mappings *mappings)
 {
 	for (size_t i = 0; i < mappings->len; i++)
-		executable_give(mappings->items[i].executable);
+		executable_release(mappings->items[i].executable);
 	free(mappings->items);
 	*mappings = (struct mappings){ 0 };
 }

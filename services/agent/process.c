@@ -29,8 +29,8 @@ static void forget_all(struct process_table *table, struct process *process)
 {
 	if (table->lists)
 		unwind_lists_forget(table->lists, process);
-	process_image_give(TAKE(process->image));
-	process_image_give(TAKE(process->before));
+	process_image_release(TAKE(process->image));
+	process_image_release(TAKE(process->before));
 	process_cgroup_release(TAKE(process->cgroup));
 }
 
@@ -115,7 +115,7 @@ void process_table_scan(struct process_table *table)
 	mark_missing(table);
 }
 
-static void apply_fork(struct process_table *table, const struct side_band_record *record)
+static void apply_fork(struct process_table *table, const struct sideband_record *record)
 {
 	struct process *parent = find(table, record->parent_pid);
 
@@ -133,8 +133,8 @@ static void apply_fork(struct process_table *table, const struct side_band_recor
 	child->parent_pid = record->parent_pid;
 	if (!parent)
 		return;
-	child->image = process_image_share(parent->image);
-	child->cgroup = process_cgroup_share(parent->cgroup);
+	child->image = process_image_reference(parent->image);
+	child->cgroup = process_cgroup_reference(parent->cgroup);
 	child->exec_id = parent->exec_id;
 	child->exec_id_known = parent->exec_id_known;
 }
@@ -145,13 +145,13 @@ static bool is_file(str path)
 }
 
 /* An exec ends the other threads and all mappings; cgroup and parent stay. */
-static void apply_exec(struct process_table *table, const struct side_band_record *record)
+static void apply_exec(struct process_table *table, const struct sideband_record *record)
 {
 	struct process *process = find_or_add(table, record->pid);
 
 	if (!process)
 		return;
-	process_image_give(process->before);
+	process_image_release(process->before);
 	process->before = process->image;
 	process->image = process_image_new();
 	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
@@ -163,7 +163,7 @@ static void apply_exec(struct process_table *table, const struct side_band_recor
 		unwind_lists_changed(table->lists, process);
 }
 
-static void apply_exit(struct process_table *table, const struct side_band_record *record)
+static void apply_exit(struct process_table *table, const struct sideband_record *record)
 {
 	struct process *process = find(table, record->pid);
 
@@ -173,7 +173,7 @@ static void apply_exit(struct process_table *table, const struct side_band_recor
 	process->exited_ns = record->time_ns;
 }
 
-static void apply_map(struct process_table *table, const struct side_band_record *record)
+static void apply_map(struct process_table *table, const struct sideband_record *record)
 {
 	struct process *process = find_or_add(table, record->pid);
 	uint64_t end;
@@ -202,38 +202,38 @@ static void apply_map(struct process_table *table, const struct side_band_record
 		.start = record->address,
 		.end = end,
 		.file_offset = record->file_offset,
-		.executable = executable_take(&table->executables, &claim),
+		.executable = executable_acquire(&table->executables, &claim),
 	};
 
 	/* The first file mapped is the program, then comes its loader. */
 	if (!image->exe && is_file(path))
 		image->exe = heap_str(path);
 	if (mappings_replaces_code(&image->mappings, &mapping)) {
-		process->is_restless = true;
+		process->is_recently_remapped = true;
 		process->remapped_ns = record->time_ns;
 	}
 	process_map(table, process, mapping);
 }
 
-void process_table_apply(struct process_table *table, const struct side_band_record *record)
+void process_table_apply(struct process_table *table, const struct sideband_record *record)
 {
 	switch (record->type) {
-	case SIDE_BAND_FORK:
+	case SIDEBAND_FORK:
 		apply_fork(table, record);
 		break;
-	case SIDE_BAND_EXEC:
+	case SIDEBAND_EXEC:
 		apply_exec(table, record);
 		break;
-	case SIDE_BAND_EXIT:
+	case SIDEBAND_EXIT:
 		apply_exit(table, record);
 		break;
-	case SIDE_BAND_MAP:
+	case SIDEBAND_MAP:
 		apply_map(table, record);
 		break;
-	case SIDE_BAND_KSYMBOL:
-	case SIDE_BAND_LOST:
-	case SIDE_BAND_OTHER:
-	case SIDE_BAND_TYPE_COUNT:
+	case SIDEBAND_KSYMBOL:
+	case SIDEBAND_LOST:
+	case SIDEBAND_OTHER:
+	case SIDEBAND_TYPE_COUNT:
 		break;
 	}
 }
@@ -299,7 +299,7 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 	}
 	if (parent->cgroup) {
 		process_cgroup_release(TAKE(process->cgroup));
-		process->cgroup = process_cgroup_share(parent->cgroup);
+		process->cgroup = process_cgroup_reference(parent->cgroup);
 	}
 }
 
@@ -314,9 +314,9 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	if (!process)
 		return NULL;
 	identify(table, process, is_new, record);
-	if (process->is_restless &&
-	    record->time_ns > process->remapped_ns + RESTLESS_MS * NS_PER_MS)
-		process->is_restless = false;
+	if (process->is_recently_remapped &&
+	    record->time_ns > process->remapped_ns + REMAPPED_MS * NS_PER_MS)
+		process->is_recently_remapped = false;
 	refresh_cgroup(table, process, record, now_ms);
 	return process;
 }
@@ -353,7 +353,7 @@ void process_table_retire(struct process_table *table, uint64_t before_ns)
 			struct process *process = *at;
 
 			if (process->before && process->exec_ns < before_ns)
-				process_image_give(TAKE(process->before));
+				process_image_release(TAKE(process->before));
 			if (!process->exited || process->exited_ns >= before_ns) {
 				at = &process->next;
 				continue;

@@ -24,7 +24,7 @@ struct process {
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
 	uint64_t exec_id;              /* the kernel's counter of execs */
 	bool exec_id_known, exited;
-	bool is_restless; /* it has mapped code over other code in the last RESTLESS_MS */
+	bool is_recently_remapped; /* it has mapped code over other code in the last REMAPPED_MS */
 	struct unwind_listing listing; /* of unwind_lists.c */
 
 	/* private */
@@ -64,7 +64,7 @@ void process_table_sweep(struct process_table *table);
 uint64_t process_table_mappings(const struct process_table *table);
 
 /* Applies one event. Events must come in order of time. */
-void process_table_apply(struct process_table *table, const struct side_band_record *record);
+void process_table_apply(struct process_table *table, const struct sideband_record *record);
 
 /*
  * The mappings for a sample whose user leaf is `address`; NULL: unknown. During exec the new

@@ -11,7 +11,7 @@ struct process_image *process_image_new(void)
 	return image;
 }
 
-void process_image_give(struct process_image *image)
+void process_image_release(struct process_image *image)
 {
 	if (!image || --image->references)
 		return;
@@ -30,7 +30,7 @@ struct process_image *process_image_own(struct process_image **image)
 	if (shared) {
 		mappings_copy(&(*image)->mappings, &shared->mappings);
 		(*image)->exe = shared->exe ? heap_str(str_from(shared->exe)) : NULL;
-		process_image_give(shared);
+		process_image_release(shared);
 	}
 	return *image;
 }

@@ -26,9 +26,9 @@ struct process_cgroup {
 };
 
 struct process_image *process_image_new(void);
-void process_image_give(struct process_image *image);
+void process_image_release(struct process_image *image);
 
-static inline struct process_image *process_image_share(struct process_image *image)
+static inline struct process_image *process_image_reference(struct process_image *image)
 {
 	if (image)
 		image->references++;
@@ -42,7 +42,7 @@ struct process_image *process_image_own(struct process_image **image);
 struct process_cgroup *process_cgroup_new(str text);
 void process_cgroup_release(struct process_cgroup *cgroup);
 
-static inline struct process_cgroup *process_cgroup_share(struct process_cgroup *cgroup)
+static inline struct process_cgroup *process_cgroup_reference(struct process_cgroup *cgroup)
 {
 	if (cgroup)
 		cgroup->references++;

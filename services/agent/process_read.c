@@ -50,11 +50,11 @@ static void read_mappings(struct process_table *table, struct process *process)
 						  .device_minor = line.device_minor };
 
 		process_map(table, process,
-			    (struct mapping){
-				    .start = line.start,
-				    .end = line.end,
-				    .file_offset = line.file_offset,
-				    .executable = executable_take(&table->executables, &claim) });
+			    (struct mapping){ .start = line.start,
+					      .end = line.end,
+					      .file_offset = line.file_offset,
+					      .executable = executable_acquire(&table->executables,
+									       &claim) });
 	}
 }
 
@@ -74,7 +74,7 @@ bool process_read(struct process_table *table, struct process *process, uint64_t
 	process->parent_pid = stat.parent_pid;
 	process->threads = stat.threads;
 	process->start_ticks = stat.start_ticks;
-	process_image_give(TAKE(process->image));
+	process_image_release(TAKE(process->image));
 	if (stat.kernel_thread)
 		return true;
 	process->image = process_image_new();

@@ -10,20 +10,20 @@
 
 #include <inttypes.h>
 
-#define CUT_OF(end) (CUT_USER + (end)-USER_END_TOO_DEEP)
+#define TRUNCATED_BY(end) (TRUNCATED_USER + (end)-USER_END_TOO_DEEP)
 
-const char *const profiler_cut_names[CUT_COUNT] = {
-	[CUT_KERNEL] = "kernel_too_deep",
-	[CUT_OF(USER_END_TOO_DEEP)] = "user_too_deep",
-	[CUT_OF(USER_END_READ_FAULT)] = "user_read_fault",
-	[CUT_OF(USER_END_NO_ROW)] = "user_no_row",
-	[CUT_OF(USER_END_NO_MAPPING)] = "user_no_mapping",
-	[CUT_OF(USER_END_NO_TABLE)] = "user_no_table",
-	[CUT_OF(USER_END_BAD_FRAME)] = "user_bad_frame",
-	[CUT_OF(USER_END_UNSUPPORTED)] = "user_unsupported",
-	[CUT_OF(USER_END_32BIT)] = "user_32bit",
-	[CUT_OF(USER_END_EXEC)] = "user_exec",
-	[CUT_UNMAPPED] = "user_unmapped",
+const char *const profiler_truncation_names[TRUNCATED_COUNT] = {
+	[TRUNCATED_KERNEL] = "kernel_too_deep",
+	[TRUNCATED_BY(USER_END_TOO_DEEP)] = "user_too_deep",
+	[TRUNCATED_BY(USER_END_READ_FAULT)] = "user_read_fault",
+	[TRUNCATED_BY(USER_END_NO_ROW)] = "user_no_row",
+	[TRUNCATED_BY(USER_END_NO_MAPPING)] = "user_no_mapping",
+	[TRUNCATED_BY(USER_END_NO_TABLE)] = "user_no_table",
+	[TRUNCATED_BY(USER_END_BAD_FRAME)] = "user_bad_frame",
+	[TRUNCATED_BY(USER_END_UNSUPPORTED)] = "user_unsupported",
+	[TRUNCATED_BY(USER_END_32BIT)] = "user_32bit",
+	[TRUNCATED_BY(USER_END_EXEC)] = "user_exec",
+	[TRUNCATED_UNMAPPED] = "user_unmapped",
 };
 
 static bool open_unwinder(struct profiler *profiler, const struct profiler_options *options,
@@ -107,7 +107,7 @@ void profiler_close(struct profiler *profiler)
 	*profiler = (struct profiler){ 0 };
 }
 
-static void queue_event(void *self, const struct side_band_record *record)
+static void queue_event(void *self, const struct sideband_record *record)
 {
 	struct profiler *profiler = self;
 
@@ -124,11 +124,11 @@ static void queue_sample(void *self, const struct sample_record *record, size_t 
 		timeline_add_sample(&profiler->timeline, record, bytes);
 }
 
-static void apply_event(void *self, const struct side_band_record *record)
+static void apply_event(void *self, const struct sideband_record *record)
 {
 	struct profiler *profiler = self;
 
-	if (record->type == SIDE_BAND_KSYMBOL)
+	if (record->type == SIDEBAND_KSYMBOL)
 		kernel_symbols_apply(&profiler->kernel, record);
 	else
 		process_table_apply(&profiler->processes, record);
@@ -161,9 +161,9 @@ static bool defer(struct profiler *profiler, const struct sample_record *record,
 	    deferred_sample_is_overdue(since_ns, profiler->round_ns))
 		return false;
 
-	const struct executable *executable =
-		unwind_loader_awaits(&profiler->unwind, process, sample_registers(record)->pc,
-				     missing, profiler->round_ns);
+	const struct executable *executable = unwind_loader_pending_executable(
+		&profiler->unwind, process, sample_registers(record)->pc, missing,
+		profiler->round_ns);
 
 	return executable &&
 	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
@@ -310,7 +310,7 @@ void profiler_next_interval(struct profiler *profiler)
 	follow_cpus(profiler);
 	sweep(profiler);
 	offer_again(profiler);
-	unwind_loader_tidy(&profiler->unwind);
+	unwind_loader_close_unmapped(&profiler->unwind);
 	kernel_symbols_refresh(&profiler->kernel);
 	collect_begin(&profiler->collect, (int64_t)(clock_unix_ns() - clock_monotonic_ns()));
 }
@@ -319,19 +319,20 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 {
 	const uint64_t *kernel = sampler_counts(&profiler->sampler);
 	struct profiler_counts counts = {
-		.tally = { .taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
-			   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
-				     [LOSS_TIMELINE_FULL] = profiler->timeline.dropped_samples,
-				     [LOSS_MALFORMED] = profiler->sampler.malformed } },
-		.cut = { [CUT_KERNEL] = kernel[TRUNCATED_KERNEL_TOO_DEEP],
-			 [CUT_UNMAPPED] = profiler->collect.truncated_unmapped },
+		.loss_counters = { .taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
+				   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
+					     [LOSS_TIMELINE_FULL] =
+						     profiler->timeline.dropped_samples,
+					     [LOSS_MALFORMED] = profiler->sampler.malformed } },
+		.truncated = { [TRUNCATED_KERNEL] = kernel[TRUNCATED_KERNEL_TOO_DEEP],
+			       [TRUNCATED_UNMAPPED] = profiler->collect.truncated_unmapped },
 		.stacks_shipped = kernel[STACK_SHIPPED],
 		.stacks_not_shipped = kernel[STACK_NOT_SHIPPED],
 	};
 
 	/* Walks that ended in BPF, and walks of shipped stacks that ended in the agent. */
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++)
-		counts.cut[CUT_OF(end)] =
+		counts.truncated[TRUNCATED_BY(end)] =
 			kernel[TRUNCATED_USER_TOO_DEEP + end - USER_END_TOO_DEEP] +
 			profiler->collect.ends_of_shipped[end];
 	return counts;

@@ -20,21 +20,21 @@
 #include "timeline.h"
 #include "unwind_loader.h"
 
-enum profiler_cut {
-	CUT_KERNEL, /* then the reasons of user stacks, in the order of enum user_end */
-	CUT_USER,
-	CUT_UNMAPPED = CUT_USER + USER_END_COUNT - USER_END_TOO_DEEP,
-	CUT_COUNT
+enum profiler_truncation {
+	TRUNCATED_KERNEL, /* then the reasons of user stacks, in the order of enum user_end */
+	TRUNCATED_USER,
+	TRUNCATED_UNMAPPED = TRUNCATED_USER + USER_END_COUNT - USER_END_TOO_DEEP,
+	TRUNCATED_COUNT
 };
-extern const char *const profiler_cut_names[CUT_COUNT];
+extern const char *const profiler_truncation_names[TRUNCATED_COUNT];
 
 /*
- * All cumulative since profiler_open(). tally.taken = tally.lost + samples that are in sample sets
- * or on the way to one. Losses after the sample set are not counted here.
+ * All cumulative since profiler_open(). loss_counters.taken = loss_counters.lost + samples that are
+ * in sample sets or on the way to one. Losses after the sample set are not counted here.
  */
 struct profiler_counts {
-	struct tally tally;
-	uint64_t cut[CUT_COUNT];
+	struct loss_counters loss_counters;
+	uint64_t truncated[TRUNCATED_COUNT];
 	uint64_t stacks_shipped, stacks_not_shipped; /* stacks that the BPF walk could not finish */
 };
 

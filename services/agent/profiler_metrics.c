@@ -17,12 +17,12 @@ static struct metric lost = {
 	.values = loss_names,
 	.value_count = LOSS_IN_PROFILER_COUNT
 };
-static struct metric cut = { .name = "decima_agent_samples_truncated_total",
-			     .kind = METRIC_COUNTER,
-			     .help = "Samples whose stack is truncated, by reason.",
-			     .label = "reason",
-			     .values = profiler_cut_names,
-			     .value_count = CUT_COUNT };
+static struct metric truncated = { .name = "decima_agent_samples_truncated_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Samples whose stack is truncated, by reason.",
+				   .label = "reason",
+				   .values = profiler_truncation_names,
+				   .value_count = TRUNCATED_COUNT };
 static struct metric unmapped = {
 	.name = "decima_agent_samples_unmapped_total",
 	.kind = METRIC_COUNTER,
@@ -31,10 +31,10 @@ static struct metric unmapped = {
 static struct metric ring_bytes = { .name = "decima_agent_sample_ring_bytes",
 				    .kind = METRIC_GAUGE,
 				    .help = "Size of the ring buffer of samples." };
-static struct metric events = { .name = "decima_agent_side_band_records_total",
+static struct metric events = { .name = "decima_agent_sideband_records_total",
 				.kind = METRIC_COUNTER,
 				.help = "Perf sideband records that were read." };
-static struct metric events_lost = { .name = "decima_agent_side_band_lost_total",
+static struct metric events_lost = { .name = "decima_agent_sideband_lost_total",
 				     .kind = METRIC_COUNTER,
 				     .help = "Perf sideband records that were lost." };
 static struct metric processes = { .name = "decima_agent_processes",
@@ -63,9 +63,9 @@ static struct metric executables = { .name = "decima_agent_executables",
 static struct metric opened = { .name = "decima_agent_executables_opened_total",
 				.kind = METRIC_COUNTER,
 				.help = "Executables that were opened and read." };
-static const char *const shipped_fates[] = { "travelled", "stayed" };
+static const char *const shipped_fates[] = { "shipped", "not_shipped" };
 static struct metric shipped = {
-	.name = "decima_agent_stacks_beyond_kernel_total",
+	.name = "decima_agent_stacks_unfinished_in_bpf_total",
 	.kind = METRIC_COUNTER,
 	.help = "User stacks that the BPF program could not walk because it does not know their "
 		"process or code yet: shipped to the agent, which walks them, or not shipped "
@@ -85,21 +85,21 @@ static struct metric walked_by = {
 	.value_count = COLLECT_STEP_COUNT,
 };
 static struct metric deferred = {
-	.name = "decima_agent_stacks_held",
+	.name = "decima_agent_samples_deferred",
 	.kind = METRIC_GAUGE,
 	.help = "Deferred samples: they wait for the unwind table of a file in their stack."
 };
-static struct metric deferred_bytes = { .name = "decima_agent_stacks_held_bytes",
+static struct metric deferred_bytes = { .name = "decima_agent_samples_deferred_bytes",
 					.kind = METRIC_GAUGE,
 					.help = "Memory used by deferred samples." };
 static struct metric deferred_rejected = {
-	.name = "decima_agent_stacks_not_held_total",
+	.name = "decima_agent_samples_not_deferred_total",
 	.kind = METRIC_COUNTER,
 	.help = "Samples that were not deferred because there was no room; their stack is walked "
 		"with the tables that are loaded."
 };
 static struct metric deferred_ended = {
-	.name = "decima_agent_stacks_walked_late_total",
+	.name = "decima_agent_samples_deferred_ended_total",
 	.kind = METRIC_COUNTER,
 	.help = "Waits of deferred samples that ended, by reason: the table was loaded, there is "
 		"no table, the wait timed out, the agent stopped.",
@@ -120,7 +120,7 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .help = "Kernel frames whose address is in no known function." };
 
 struct metric *const profiler_metrics[] = {
-	&sampled,        &lost,           &cut,
+	&sampled,        &lost,           &truncated,
 	&unmapped,       &ring_bytes,     &events,
 	&events_lost,    &processes,      &mappings,
 	&scanned,        &over_limit,     &executables,
@@ -137,11 +137,11 @@ void profiler_metrics_update(struct profiler *profiler)
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
 	unwind_loader_measure(&profiler->unwind);
-	metric_set(&sampled, (int64_t)counts.tally.taken);
+	metric_set(&sampled, (int64_t)counts.loss_counters.taken);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
-		metric_set_at(&lost, i, (int64_t)counts.tally.lost[i]);
-	for (size_t i = 0; i < CUT_COUNT; i++)
-		metric_set_at(&cut, i, (int64_t)counts.cut[i]);
+		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);
+	for (size_t i = 0; i < TRUNCATED_COUNT; i++)
+		metric_set_at(&truncated, i, (int64_t)counts.truncated[i]);
 	metric_set_at(&shipped, 0, (int64_t)counts.stacks_shipped);
 	metric_set_at(&shipped, 1, (int64_t)counts.stacks_not_shipped);
 	for (size_t i = 0; i < COLLECT_STEP_COUNT; i++)

@@ -163,7 +163,7 @@ static str ring_bytes(struct sideband *band, const char *data, uint64_t at, size
 static void report_record(struct sideband *band, str bytes, sideband_on_record *on_record,
 			  void *self)
 {
-	struct side_band_record record;
+	struct sideband_record record;
 	struct err err;
 
 	band->records++;
@@ -172,7 +172,7 @@ static void report_record(struct sideband *band, str bytes, sideband_on_record *
 		return;
 	}
 	band->lost += record.lost;
-	if (record.type != SIDE_BAND_OTHER)
+	if (record.type != SIDEBAND_OTHER)
 		on_record(self, &record);
 }
 

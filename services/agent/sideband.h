@@ -23,7 +23,7 @@ struct sideband {
 	char *scratch;  /* for a record that wraps around the end of its ring */
 };
 
-typedef void sideband_on_record(void *self, const struct side_band_record *record);
+typedef void sideband_on_record(void *self, const struct sideband_record *record);
 
 void sideband_init(struct sideband *band);
 void sideband_close(struct sideband *band);
@@ -33,6 +33,6 @@ void sideband_close(struct sideband *band);
 bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_count,
 		     struct err *err) MUST_CHECK;
 
-/* Calls `on_record` for each record in the rings, except records of type SIDE_BAND_OTHER. Texts of
+/* Calls `on_record` for each record in the rings, except records of type SIDEBAND_OTHER. Texts of
  * a record are valid until the callback returns. */
 void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self);

@@ -30,7 +30,7 @@ static str read_text(struct reader *r)
 	return (str){ text.ptr, text.len ? strnlen(text.ptr, text.len) : 0 };
 }
 
-static void read_fork_or_exit(struct reader *r, struct side_band_record *record)
+static void read_fork_or_exit(struct reader *r, struct sideband_record *record)
 {
 	record->pid = reader_u32(r);
 	record->parent_pid = reader_u32(r);
@@ -39,23 +39,23 @@ static void read_fork_or_exit(struct reader *r, struct side_band_record *record)
 	reader_u64(r); /* time, also in the trailer */
 }
 
-static void read_comm(struct reader *r, struct side_band_record *record, uint16_t misc)
+static void read_comm(struct reader *r, struct sideband_record *record, uint16_t misc)
 {
 	/* Each sample holds the names: only exec matters here. */
-	record->type = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_BAND_EXEC : SIDE_BAND_OTHER;
+	record->type = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC : SIDEBAND_OTHER;
 	record->pid = reader_u32(r);
 	record->tid = reader_u32(r);
 }
 
-static void read_build_id(struct reader *r, struct side_band_record *record)
+static void read_build_id(struct reader *r, struct sideband_record *record)
 {
 	uint8_t len = reader_u8(r);
 
 	reader_bytes(r, 3);
 
-	str id = reader_bytes(r, SIDE_BAND_BUILD_ID_MAX);
+	str id = reader_bytes(r, SIDEBAND_BUILD_ID_MAX);
 
-	if (len > SIDE_BAND_BUILD_ID_MAX)
+	if (len > SIDEBAND_BUILD_ID_MAX)
 		reader_fail(r);
 	if (r->failed)
 		return;
@@ -63,7 +63,7 @@ static void read_build_id(struct reader *r, struct side_band_record *record)
 	record->build_id_len = len;
 }
 
-static void read_map(struct reader *r, struct side_band_record *record, uint16_t misc)
+static void read_map(struct reader *r, struct sideband_record *record, uint16_t misc)
 {
 	record->pid = reader_u32(r);
 	record->tid = reader_u32(r);
@@ -82,7 +82,7 @@ static void read_map(struct reader *r, struct side_band_record *record, uint16_t
 	record->path = read_text(r);
 }
 
-static void read_ksymbol(struct reader *r, struct side_band_record *record)
+static void read_ksymbol(struct reader *r, struct sideband_record *record)
 {
 	record->address = reader_u64(r);
 	record->length = reader_u32(r);
@@ -91,45 +91,45 @@ static void read_ksymbol(struct reader *r, struct side_band_record *record)
 	record->path = read_text(r);
 }
 
-static void read_lost(struct reader *r, struct side_band_record *record)
+static void read_lost(struct reader *r, struct sideband_record *record)
 {
 	reader_u64(r); /* event id */
 	record->lost = reader_u64(r);
 }
 
-static void read_body(struct reader *r, struct side_band_record *record, uint32_t type,
+static void read_body(struct reader *r, struct sideband_record *record, uint32_t type,
 		      uint16_t misc)
 {
 	switch (type) {
 	case PERF_RECORD_FORK:
-		record->type = SIDE_BAND_FORK;
+		record->type = SIDEBAND_FORK;
 		read_fork_or_exit(r, record);
 		break;
 	case PERF_RECORD_EXIT:
-		record->type = SIDE_BAND_EXIT;
+		record->type = SIDEBAND_EXIT;
 		read_fork_or_exit(r, record);
 		break;
 	case PERF_RECORD_COMM:
 		read_comm(r, record, misc);
 		break;
 	case PERF_RECORD_MMAP2:
-		record->type = SIDE_BAND_MAP;
+		record->type = SIDEBAND_MAP;
 		read_map(r, record, misc);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		record->type = SIDE_BAND_KSYMBOL;
+		record->type = SIDEBAND_KSYMBOL;
 		read_ksymbol(r, record);
 		break;
 	case PERF_RECORD_LOST:
-		record->type = SIDE_BAND_LOST;
+		record->type = SIDEBAND_LOST;
 		read_lost(r, record);
 		break;
 	}
 }
 
-bool sideband_record_read(str bytes, struct side_band_record *ret_record, struct err *err)
+bool sideband_record_read(str bytes, struct sideband_record *ret_record, struct err *err)
 {
-	struct side_band_record record = { .type = SIDE_BAND_OTHER };
+	struct sideband_record record = { .type = SIDEBAND_OTHER };
 	struct reader r = reader_of(bytes);
 	uint32_t type = reader_u32(&r);
 	uint16_t misc = reader_u16(&r);

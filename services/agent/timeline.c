@@ -18,7 +18,7 @@ static void add(struct timeline *timeline, uint64_t time_ns, uint32_t order, con
 		(struct timeline_item){ .time_ns = time_ns, .order = order, .what = what };
 }
 
-void timeline_add_event(struct timeline *timeline, const struct side_band_record *record)
+void timeline_add_event(struct timeline *timeline, const struct sideband_record *record)
 {
 	struct arena *arena = arena_of(timeline);
 
@@ -27,7 +27,7 @@ void timeline_add_event(struct timeline *timeline, const struct side_band_record
 		return;
 	}
 
-	struct side_band_record *copy = arena_new(arena, struct side_band_record);
+	struct sideband_record *copy = arena_new(arena, struct sideband_record);
 
 	*copy = *record;
 	copy->path = str_copy(arena, record->path);
@@ -101,9 +101,9 @@ static int compare(const void *a, const void *b)
 	return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static bool is_event(const struct timeline_item *item, enum side_band_type type)
+static bool is_event(const struct timeline_item *item, enum sideband_type type)
 {
-	const struct side_band_record *record = item->what;
+	const struct sideband_record *record = item->what;
 
 	return !(item->order & TIMELINE_SAMPLE) && record->type == type;
 }
@@ -125,12 +125,12 @@ static void set_exec_paths(struct timeline *timeline, size_t count)
 	for (size_t i = count; i > 0; i--) {
 		struct timeline_item *item = &timeline->items.items[i - 1];
 		/* The copies are ours: timeline_add_event() made them. */
-		struct side_band_record *record = (void *)(uintptr_t)item->what;
+		struct sideband_record *record = (void *)(uintptr_t)item->what;
 
-		if (is_event(item, SIDE_BAND_MAP) && str_starts_with(record->path, STR("/"))) {
+		if (is_event(item, SIDEBAND_MAP) && str_starts_with(record->path, STR("/"))) {
 			*map_at(&next, pid_key(&record->pid)) = record;
-		} else if (is_event(item, SIDE_BAND_EXEC)) {
-			const struct side_band_record *map = map_get(&next, pid_key(&record->pid));
+		} else if (is_event(item, SIDEBAND_EXEC)) {
+			const struct sideband_record *map = map_get(&next, pid_key(&record->pid));
 
 			if (map && !record->path.len)
 				record->path = map->path;

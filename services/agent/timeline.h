@@ -33,13 +33,13 @@ struct timeline {
 };
 
 struct timeline_sink {
-	void (*event)(void *self, const struct side_band_record *record);
+	void (*event)(void *self, const struct sideband_record *record);
 	void (*sample)(void *self, const struct sample_record *record);
 	void *self;
 };
 
 /* Both functions copy the record. `bytes`: the length of the sample, without unused frames. */
-void timeline_add_event(struct timeline *timeline, const struct side_band_record *record);
+void timeline_add_event(struct timeline *timeline, const struct sideband_record *record);
 void timeline_add_sample(struct timeline *timeline, const struct sample_record *record,
 			 size_t bytes);
 

@@ -232,7 +232,7 @@ static void run_job(struct unwind_builder *builder, struct build_job *job)
 	free(job);
 	if (queue_push(&builder->responses, response))
 		return;
-	close_file(&response->fd); /* cannot happen: the queue has room for UNWIND_ASKED_MAX
+	close_file(&response->fd); /* cannot happen: the queue has room for UNWIND_REQUESTS_MAX
 				      responses */
 	free(response);
 }
@@ -297,8 +297,8 @@ bool unwind_builder_start(struct unwind_builder *builder,
 	if (!cancel_open(&builder->cancel, err))
 		return false;
 	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
-	queue_init(&builder->requests, UNWIND_ASKED_MAX);
-	queue_init(&builder->responses, UNWIND_ASKED_MAX);
+	queue_init(&builder->requests, UNWIND_REQUESTS_MAX);
+	queue_init(&builder->responses, UNWIND_REQUESTS_MAX);
 	sigfillset(&all); /* signals are the main thread's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	builder->running = pthread_create(&builder->thread, NULL, builder_run, builder) == 0;

@@ -17,7 +17,7 @@ enum unwind_table_state {
 	UNWIND_TABLE_NONE,      /* not wanted, evicted, or to be retried */
 	UNWIND_TABLE_WANTED,    /* waits to be requested */
 	UNWIND_TABLE_REQUESTED, /* from the source, which fetches or builds it */
-	UNWIND_TABLE_THERE,     /* its file is open; it waits for room */
+	UNWIND_TABLE_FETCHED,   /* its file is open; it waits for room */
 	UNWIND_TABLE_LOADED,
 	UNWIND_TABLE_FAILED, /* it cannot be built; never requested again */
 };
@@ -39,10 +39,10 @@ struct unwind_table {
 };
 
 /* Whether the table is on its way into the kernel. */
-static inline bool unwind_table_is_coming(const struct unwind_table *table)
+static inline bool unwind_table_is_pending(const struct unwind_table *table)
 {
 	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_REQUESTED ||
-	       table->state == UNWIND_TABLE_THERE;
+	       table->state == UNWIND_TABLE_FETCHED;
 }
 
 struct unwind_slot {

@@ -58,7 +58,7 @@ static void evict_oldest(struct unwind_files *files)
 
 void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd)
 {
-	if (files->open.len >= UNWIND_FILES_HELD_MAX)
+	if (files->open.len >= UNWIND_FILES_OPEN_MAX)
 		evict_oldest(files);
 	executable->unwind.fd = fd;
 	executable->unwind.has_file = true;

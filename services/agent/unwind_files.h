@@ -3,7 +3,7 @@
  * unwind_files - open files of executables, kept until their unwind table is requested.
  *
  * By that time the process that mapped a file may have ended, and the file may be deleted. At most
- * UNWIND_FILES_HELD_MAX files are open; beyond that, the one opened first is closed. Agent thread
+ * UNWIND_FILES_OPEN_MAX files are open; beyond that, the one opened first is closed. Agent thread
  * only.
  */
 #pragma once

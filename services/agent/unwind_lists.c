@@ -42,7 +42,7 @@ static uint32_t flags_of(const struct executable *executable)
 {
 	if (is_generated(executable))
 		return UNWIND_MAPPING_ANONYMOUS;
-	return unwind_table_is_coming(&executable->unwind) ? UNWIND_MAPPING_AWAITED : 0;
+	return unwind_table_is_pending(&executable->unwind) ? UNWIND_MAPPING_AWAITED : 0;
 }
 
 static uint32_t table_of(const struct executable *executable)
@@ -151,7 +151,7 @@ static void release_image(struct unwind_lists *lists, struct process_image *imag
 {
 	if (!--image->list.users)
 		drop_list(lists, &image->list);
-	process_image_give(image);
+	process_image_release(image);
 }
 
 static void unlist(struct unwind_lists *lists, struct process *process)
@@ -184,8 +184,9 @@ static bool publish(struct unwind_lists *lists, const struct process *process)
 					.exec_id = process->exec_id,
 					.place = list->slot.place,
 					.count = list->count,
-					.flags = process->is_restless ? UNWIND_PROCESS_RESTLESS
-								      : 0 };
+					.flags = process->is_recently_remapped
+							 ? UNWIND_PROCESS_REMAPPED
+							 : 0 };
 
 	do {
 		if (memory->put_process(memory->self, process->pid, &value))
@@ -236,10 +237,10 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 		link_newest(lists, process);
 		lists->processes++;
 	}
-	listing->image = process_image_share(image);
+	listing->image = process_image_reference(image);
 	listing->start_ns = process->start_ns;
 	listing->exec_id = process->exec_id;
-	listing->recently_remapped = process->is_restless;
+	listing->recently_remapped = process->is_recently_remapped;
 }
 
 bool unwind_lists_has(const struct process *process)
@@ -248,7 +249,7 @@ bool unwind_lists_has(const struct process *process)
 
 	return listing->image && listing->image == process->image &&
 	       listing->start_ns == process->start_ns && listing->exec_id == process->exec_id &&
-	       listing->recently_remapped == process->is_restless;
+	       listing->recently_remapped == process->is_recently_remapped;
 }
 
 static void add_pending(struct unwind_lists *lists, struct process *process)

@@ -35,7 +35,7 @@ static struct metric refused = { .name = "decima_agent_unwind_tables_refused_tot
 				 .help = "Times an unwind table found no room: it is larger than "
 					 "--unwind-table-max-bytes, or all others were in use." };
 static struct metric skipped = {
-	.name = "decima_agent_unwind_tables_spared_total",
+	.name = "decima_agent_unwind_tables_skipped_total",
 	.kind = METRIC_COUNTER,
 	.help = "Times an unwind table found no room that no frame needed: only "
 		"other code of the process was sampled."
@@ -170,9 +170,10 @@ void unwind_loader_sampled(struct unwind_loader *loader, struct process *process
 	unwind_lists_sampled(&loader->lists, process);
 }
 
-const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
-					      const struct process *process, uint64_t leaf,
-					      uint64_t address, uint64_t now_ns)
+const struct executable *unwind_loader_pending_executable(struct unwind_loader *loader,
+							  const struct process *process,
+							  uint64_t leaf, uint64_t address,
+							  uint64_t now_ns)
 {
 	const struct mappings *mappings = process_mappings(process, leaf);
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
@@ -180,7 +181,7 @@ const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
 	if (!loader->processes || !mapping || !mapping->executable)
 		return NULL;
 	want_table(loader, process, mapping, true, now_ns);
-	return unwind_table_is_coming(&mapping->executable->unwind) ? mapping->executable : NULL;
+	return unwind_table_is_pending(&mapping->executable->unwind) ? mapping->executable : NULL;
 }
 
 /*
@@ -217,7 +218,7 @@ void unwind_loader_round(struct unwind_loader *loader)
 	unwind_store_unmap_idle(&loader->store);
 }
 
-void unwind_loader_tidy(struct unwind_loader *loader)
+void unwind_loader_close_unmapped(struct unwind_loader *loader)
 {
 	if (loader->processes)
 		unwind_tables_close_unmapped(&loader->tables);

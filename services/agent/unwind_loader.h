@@ -54,7 +54,7 @@ void unwind_loader_sampled(struct unwind_loader *loader, struct process *process
 void unwind_loader_round(struct unwind_loader *loader);
 
 /* Once an interval: close files that no process maps. */
-void unwind_loader_tidy(struct unwind_loader *loader);
+void unwind_loader_close_unmapped(struct unwind_loader *loader);
 
 /* The pages of tables and lists. Valid until unwind_loader_close(). */
 struct unwind_space unwind_loader_space(struct unwind_loader *loader);
@@ -71,9 +71,10 @@ bool unwind_loader_list(struct unwind_loader *loader, const struct process *proc
  * The executable that `address` of a process is in, if its table is pending. Requests the table if
  * necessary, since a frame lies in it. NULL: no table will come.
  */
-const struct executable *unwind_loader_awaits(struct unwind_loader *loader,
-					      const struct process *process, uint64_t leaf,
-					      uint64_t address, uint64_t now_ns);
+const struct executable *unwind_loader_pending_executable(struct unwind_loader *loader,
+							  const struct process *process,
+							  uint64_t leaf, uint64_t address,
+							  uint64_t now_ns);
 
 extern struct metric *const unwind_loader_metrics[];
 extern const size_t unwind_loader_metric_count;

@@ -70,7 +70,7 @@ static void sink_forget(void *self, struct executable *executable)
 	case UNWIND_TABLE_WANTED:
 		executable_set_remove(&tables->wanted, executable);
 		break;
-	case UNWIND_TABLE_THERE:
+	case UNWIND_TABLE_FETCHED:
 		executable_set_remove(&tables->fetched, executable);
 		close(table->fd);
 		break;
@@ -118,7 +118,7 @@ static bool is_more_urgent(const struct unwind_table *a, const struct unwind_tab
 
 static void request_some(struct unwind_tables *tables)
 {
-	while (tables->wanted.len && tables->requested < UNWIND_ASKED_MAX) {
+	while (tables->wanted.len && tables->requested < UNWIND_REQUESTS_MAX) {
 		struct executable *most = tables->wanted.items[0];
 
 		for (size_t i = 1; i < tables->wanted.len; i++)
@@ -175,7 +175,7 @@ static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 			fail(tables, executable, response.outcome, now_ns);
 			continue;
 		}
-		executable->unwind.state = UNWIND_TABLE_THERE;
+		executable->unwind.state = UNWIND_TABLE_FETCHED;
 		executable->unwind.fd = response.fd;
 		executable->unwind.pages = response.pages;
 		executable_set_add(&tables->fetched, executable);

@@ -82,7 +82,7 @@ static void count_outcome(enum upload_outcome outcome)
 		metric_add_at(&retries, outcome - UPLOAD_FINAL_COUNT, 1);
 }
 
-static void measure(const struct upload *upload)
+static void measure(const struct debug_upload *upload)
 {
 	metric_set(&waiting, (int64_t)upload->queue.count);
 	metric_set(&worker_cpu, (int64_t)upload->worker.cpu_ns);
@@ -95,7 +95,7 @@ static uint64_t now(void)
 	return clock_monotonic_ns();
 }
 
-static void pause_longer(struct upload *upload)
+static void pause_longer(struct debug_upload *upload)
 {
 	uint64_t ms = upload->pause_ms ? upload->pause_ms * 2 : UPLOAD_PAUSE_FIRST_MS;
 
@@ -131,7 +131,8 @@ static void log_outcome(const struct upload_job *job,
 		  response->error);
 }
 
-static void give_up(struct upload *upload, struct upload_job *job, enum upload_outcome outcome)
+static void give_up(struct debug_upload *upload, struct upload_job *job,
+		    enum upload_outcome outcome)
 {
 	const struct upload_response_message nothing = { .bytes = 0 };
 
@@ -140,8 +141,8 @@ static void give_up(struct upload *upload, struct upload_job *job, enum upload_o
 	upload_job_close(&upload->queue, job);
 }
 
-static void retry(struct upload *upload, struct upload_job *job, enum upload_outcome retry_reason,
-		  uint64_t retry_after_s)
+static void retry(struct debug_upload *upload, struct upload_job *job,
+		  enum upload_outcome retry_reason, uint64_t retry_after_s)
 {
 	count_outcome(retry_reason);
 	if (retry_reason == UPLOAD_UNREACHABLE) {
@@ -156,7 +157,7 @@ static void retry(struct upload *upload, struct upload_job *job, enum upload_out
 }
 
 /* Each part is counted when its outcome is final; the job is done when both are. */
-static void handle_response(struct upload *upload, struct upload_job *job,
+static void handle_response(struct debug_upload *upload, struct upload_job *job,
 			    const struct upload_response_message *response)
 {
 	enum upload_outcome retry_reason = UPLOAD_OUTCOME_COUNT;
@@ -183,7 +184,7 @@ static void handle_response(struct upload *upload, struct upload_job *job,
 		upload_job_close(&upload->queue, job);
 }
 
-static bool ensure_worker(struct upload *upload)
+static bool ensure_worker(struct debug_upload *upload)
 {
 	const struct upload_worker_options options = { .url = upload->options.url,
 						       .token_file = upload->options.token_file,
@@ -199,7 +200,7 @@ static bool ensure_worker(struct upload *upload)
 }
 
 /* A deleted file that is kept open uses disk space that no directory shows, so it is bounded. */
-static void evict_deleted(struct upload *upload)
+static void evict_deleted(struct debug_upload *upload)
 {
 	uint64_t sum = 0;
 
@@ -208,7 +209,7 @@ static void evict_deleted(struct upload *upload)
 		bool is_gone = fstat((*at)->fds[0], &stat) == 0 && stat.st_nlink == 0;
 		uint64_t bytes = is_gone ? (uint64_t)stat.st_blocks * 512 : 0;
 
-		if (bytes && sum + bytes > upload->options.held_max_bytes) {
+		if (bytes && sum + bytes > upload->options.deleted_max_bytes) {
 			give_up(upload, upload_queue_unlink(&upload->queue, at), UPLOAD_DISK_FULL);
 			continue;
 		}
@@ -219,15 +220,15 @@ static void evict_deleted(struct upload *upload)
 	upload->checked_ns = clock_monotonic_ns();
 }
 
-static void check_deleted(struct upload *upload)
+static void check_deleted(struct debug_upload *upload)
 {
 	measure(upload);
-	if (clock_monotonic_ns() - upload->checked_ns >= UPLOAD_LOOK_MS * NS_PER_MS)
+	if (clock_monotonic_ns() - upload->checked_ns >= UPLOAD_CHECK_MS * NS_PER_MS)
 		evict_deleted(upload);
 }
 
 /* Meanwhile other files are offered, and waiting files may be deleted. */
-static enum worker_reply run_worker(struct upload *upload, const struct upload_job *job,
+static enum worker_reply run_worker(struct debug_upload *upload, const struct upload_job *job,
 				    struct upload_response_message *response)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
@@ -240,7 +241,7 @@ static enum worker_reply run_worker(struct upload *upload, const struct upload_j
 	if (!upload_worker_send(&upload->worker, &message, job->fds))
 		return reply;
 	do {
-		reply = upload_worker_wait(&upload->worker, UPLOAD_LOOK_MS, &upload->cancel,
+		reply = upload_worker_wait(&upload->worker, UPLOAD_CHECK_MS, &upload->cancel,
 					   response);
 		upload_queue_receive(&upload->queue, 0);
 		check_deleted(upload);
@@ -248,7 +249,7 @@ static enum worker_reply run_worker(struct upload *upload, const struct upload_j
 	return reply;
 }
 
-static void run_job(struct upload *upload, struct upload_job *job)
+static void run_job(struct debug_upload *upload, struct upload_job *job)
 {
 	struct upload_response_message response = { .retry_after_s = 0 };
 	enum worker_reply reply = run_worker(upload, job, &response);
@@ -276,7 +277,7 @@ static void run_job(struct upload *upload, struct upload_job *job)
 }
 
 /* The next job that is due. NULL: no job is due for *ret_wait_ms. */
-static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
+static struct upload_job *next_job(struct debug_upload *upload, uint64_t *ret_wait_ms)
 {
 	uint64_t now_ns = now(), first_ns = UINT64_MAX;
 
@@ -290,7 +291,7 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 			first_ns = due_ns;
 	}
 
-	uint64_t wait_ms = UPLOAD_LOOK_MS;
+	uint64_t wait_ms = UPLOAD_CHECK_MS;
 
 	if (first_ns != UINT64_MAX && (first_ns - now_ns) / NS_PER_MS < wait_ms)
 		wait_ms = (first_ns - now_ns) / NS_PER_MS + 1;
@@ -298,7 +299,7 @@ static struct upload_job *next_job(struct upload *upload, uint64_t *ret_wait_ms)
 	return NULL;
 }
 
-static void wait_idle(struct upload *upload, uint64_t wait_ms)
+static void wait_idle(struct debug_upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
 		worker_process_kill(&upload->worker);
@@ -311,7 +312,7 @@ static void wait_idle(struct upload *upload, uint64_t wait_ms)
 
 static void *upload_run(void *self)
 {
-	struct upload *upload = self;
+	struct debug_upload *upload = self;
 	uint64_t wait_ms = 0;
 
 	while (!cancel_requested(&upload->cancel)) {
@@ -332,11 +333,12 @@ static void *upload_run(void *self)
 	return NULL;
 }
 
-bool upload_start(struct upload *upload, const struct upload_options *options, struct err *err)
+bool upload_start(struct debug_upload *upload, const struct debug_upload_options *options,
+		  struct err *err)
 {
 	sigset_t all, before;
 
-	*upload = (struct upload){ .options = *options, .cancel = { .fd = -1 } };
+	*upload = (struct debug_upload){ .options = *options, .cancel = { .fd = -1 } };
 	if (!*options->url)
 		return true;
 	if (!str_starts_with(str_from(options->url), STR("http://")) &&
@@ -364,27 +366,27 @@ bool upload_start(struct upload *upload, const struct upload_options *options, s
 	return err_set(err, ERR_IO, "start the uploading thread");
 }
 
-bool upload_has_room(const struct upload *upload)
+bool upload_has_room(const struct debug_upload *upload)
 {
 	if (!upload->running)
 		return false;
-	if (upload->queue.count < UPLOADS_HELD_MAX)
+	if (upload->queue.count < UPLOADS_WAITING_MAX)
 		return true;
 	metric_add(&postponed, 1);
 	return false;
 }
 
-bool upload_has_plenty(const struct upload *upload)
+bool upload_has_plenty(const struct debug_upload *upload)
 {
-	return upload->running && upload->queue.count < UPLOADS_HELD_MAX / 2;
+	return upload->running && upload->queue.count < UPLOADS_WAITING_MAX / 2;
 }
 
-bool upload_offer(struct upload *upload, const struct upload_file *file, int fd)
+bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd)
 {
 	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file, fd);
 }
 
-void upload_stop(struct upload *upload)
+void upload_stop(struct debug_upload *upload)
 {
 	if (!upload->running)
 		return;

@@ -13,7 +13,7 @@ void upload_queue_init(struct upload_queue *queue)
 {
 	*queue = (struct upload_queue){ 0 };
 	queue->end = &queue->first;
-	queue_init(&queue->offered, UPLOADS_HELD_MAX);
+	queue_init(&queue->offered, UPLOADS_WAITING_MAX);
 }
 
 void upload_queue_close(struct upload_queue *queue)

@@ -309,7 +309,7 @@ def print_load(spent):
          held(f"{micros(spent):.1f}", micros(spent), bpf_goal),
          held(f"{spent['wire']:.0f}", spent["wire"], GOALS_WIRE.get(load) if at_19 else None),
          spent["samples"], f"{spent['others']:.0f}", truncated(spent),
-         int(spent["metrics"]["decima_agent_side_band_lost_total"])])
+         int(spent["metrics"]["decima_agent_sideband_lost_total"])])
     goals = [f"<= {goal}" if goal else "" for goal in (
         GOALS_CPU.get(load) if at_19 else None, None, None, GOAL_RSS, GOAL_PEAK, GOAL_MAPS, None,
         bpf_goal, GOALS_WIRE.get(load) if at_19 else None)]

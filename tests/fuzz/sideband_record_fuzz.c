@@ -14,7 +14,7 @@ enum { LENGTH_AT = 6, HEADER_BYTES = 8 }; /* type, misc, length: perf_event_head
 
 static void try(str bytes)
 {
-	struct side_band_record record;
+	struct sideband_record record;
 	struct err err = { 0 };
 
 	if (!sideband_record_read(bytes, &record, &err)) {
@@ -22,8 +22,8 @@ static void try(str bytes)
 		return;
 	}
 	assert(sideband_record_len(bytes) == bytes.len);
-	assert(record.type < SIDE_BAND_TYPE_COUNT);
-	assert(record.build_id_len <= SIDE_BAND_BUILD_ID_MAX && record.path.len < bytes.len);
+	assert(record.type < SIDEBAND_TYPE_COUNT);
+	assert(record.build_id_len <= SIDEBAND_BUILD_ID_MAX && record.path.len < bytes.len);
 	assert(record.path.len == 0 || !memchr(record.path.ptr, 0, record.path.len));
 }
 

@@ -32,8 +32,8 @@ static int build(const char *elf, const char *table, const char *alt)
 		err_errno(&err, "open");
 		return fail(elf, &err);
 	}
-	if (!symbol_build(&(struct symbol_build_options){ .alt_fd = alt_fd }, elf_fd,
-				table_fd, &err))
+	if (!symbol_build(&(struct symbol_build_options){ .alt_fd = alt_fd }, elf_fd, table_fd,
+			  &err))
 		return fail(elf, &err);
 	return 0;
 }

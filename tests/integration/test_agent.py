@@ -182,7 +182,7 @@ def test_kernel_frames_have_names_and_no_addresses(seen):
 
 def test_nothing_was_lost(seen):
     lost = [line for line in seen["counters"].splitlines()
-            if re.match(r"decima_agent_(samples_lost|side_band_lost)_total", line)]
+            if re.match(r"decima_agent_(samples_lost|sideband_lost)_total", line)]
 
     assert lost and all(line.endswith(" 0") for line in lost), lost
 

@@ -207,7 +207,7 @@ def test_what_is_said_of_containers_is_counted(cell, docker, start, identity):
 
     def counted():
         now = metrics(agent)
-        return all(now[OBJECTS % outcome] >= 1 for outcome in ("taken", "malformed", "too_long",
+        return all(now[OBJECTS % outcome] >= 1 for outcome in ("applied", "malformed", "too_long",
                                                                "other"))
 
     wait_until(counted, 60, "each is counted")

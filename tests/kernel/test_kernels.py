@@ -108,7 +108,7 @@ def test_kernel_frames_have_names(kernel):
 
 def test_nothing_is_lost(kernel):
     """Of a guest, that has the machine for itself, also no event of processes."""
-    kinds = ("samples", "side_band") if kernel.emulated else ("samples",)
+    kinds = ("samples", "sideband") if kernel.emulated else ("samples",)
     lost = {name: n for name, n in kernel.metrics().items()
             if name.startswith(tuple(f"decima_agent_{kind}_lost" for kind in kinds))}
 

@@ -101,7 +101,7 @@ static void losses_are_reported_though_there_are_no_samples(void **state)
 
 	(void)state;
 	set_up(&f, ROOM);
-	f.profiled.tally.lost[LOSS_RING_FULL] = 5;
+	f.profiled.loss_counters.lost[LOSS_RING_FULL] = 5;
 
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
@@ -135,7 +135,7 @@ static void reports_the_oldest_number_that_the_spool_still_has(void **state)
 
 static void what_predecessors_did_not_report_is_counted_once(void **state)
 {
-	struct tally unreported = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
+	struct loss_counters unreported = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
 	struct fixture f;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void what_predecessors_did_not_report_is_counted_once(void **state)
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
-	batch_writer_book(&f.writer, &unreported);
+	batch_writer_add_unreported(&f.writer, &unreported);
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
 	assert_int_equal(f.status.taken, 12);
@@ -156,7 +156,7 @@ static void what_predecessors_did_not_report_is_counted_once(void **state)
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
-	f.profiled.tally.lost[LOSS_RING_FULL] = 1;
+	f.profiled.loss_counters.lost[LOSS_RING_FULL] = 1;
 	interval(&f, 1);
 	assert_int_equal(f.status.taken, 18);
 	assert_int_equal(lost(&f, "ring_full"), 4);
@@ -185,18 +185,18 @@ static void samples_lost_in_a_failed_put_are_reported_in_the_next_batch(void **s
 
 static void returns_what_the_last_batch_reported(void **state)
 {
-	struct tally reported;
+	struct loss_counters reported;
 	struct fixture f;
 
 	(void)state;
 	set_up(&f, ROOM);
-	f.profiled.tally.lost[LOSS_TIMELINE_FULL] = 2;
+	f.profiled.loss_counters.lost[LOSS_TIMELINE_FULL] = 2;
 	interval(&f, 3);
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
 
-	assert_true(batch_writer_told(&f.writer, &reported));
+	assert_true(batch_writer_reported(&f.writer, &reported));
 	assert_int_equal(reported.taken, 5);
 	assert_int_equal(reported.lost[LOSS_TIMELINE_FULL], 2);
 	assert_int_equal(reported.lost[LOSS_RING_FULL], 0);
@@ -205,7 +205,7 @@ static void returns_what_the_last_batch_reported(void **state)
 
 static void an_unreadable_last_status_reports_nothing(void **state)
 {
-	struct tally reported;
+	struct loss_counters reported;
 	struct fixture f;
 	struct err err;
 
@@ -216,7 +216,7 @@ static void an_unreadable_last_status_reports_nothing(void **state)
 
 	agent_begin(&f, ROOM);
 
-	assert_false(batch_writer_told(&f.writer, &reported));
+	assert_false(batch_writer_reported(&f.writer, &reported));
 	assert_int_equal(reported.taken, 0);
 	tear_down(&f);
 }
@@ -228,7 +228,8 @@ static void a_truncated_stack_is_reported_by_the_name_of_its_end(void **state)
 	(void)state;
 	for (uint32_t end = USER_END_TOO_DEEP; end < USER_END_COUNT; end++) {
 		snprintf(name, sizeof(name), "user_%s", user_end_names[end]);
-		assert_string_equal(profiler_cut_names[CUT_USER + end - USER_END_TOO_DEEP], name);
+		assert_string_equal(
+			profiler_truncation_names[TRUNCATED_USER + end - USER_END_TOO_DEEP], name);
 	}
 }
 

@@ -30,10 +30,11 @@ static void set_up(struct fixture *fixture)
 	collect_init(&fixture->collect,
 		     &(struct collect_options){ .node = STR("host-1"), .period_ns = PERIOD });
 	collect_begin(&fixture->collect, OFFSET_NS);
-	assert_true(mappings_insert(&fixture->image.mappings,
-				    (struct mapping){ .start = 0x1000,
-						      .end = 0x3000,
-						      .executable = executable_share(&program) }));
+	assert_true(
+		mappings_insert(&fixture->image.mappings,
+				(struct mapping){ .start = 0x1000,
+						  .end = 0x3000,
+						  .executable = executable_reference(&program) }));
 	fixture->image.exe = exe;
 	fixture->process = (struct process){ .pid = 7, .image = &fixture->image };
 }
@@ -204,10 +205,10 @@ static void kernel_frames_are_at_the_leaf_with_their_names(void **state)
 	record.frames[0] = user[1];
 	record.frames[1] = user[2];
 	record.frames[2] = user[0];
-	kernel_symbols_apply(&fixture.kernel, &(struct side_band_record){ .type = SIDE_BAND_KSYMBOL,
-									  .address = user[1],
-									  .length = 8,
-									  .path = STR("leaf") });
+	kernel_symbols_apply(&fixture.kernel, &(struct sideband_record){ .type = SIDEBAND_KSYMBOL,
+									 .address = user[1],
+									 .length = 8,
+									 .path = STR("leaf") });
 	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
 
 	assert_int_equal(depth(&fixture), 3);

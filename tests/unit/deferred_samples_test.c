@@ -27,14 +27,14 @@ static void set_up(struct deferred_samples *deferred)
 	*deferred = (struct deferred_samples){ 0 };
 	seen = (struct seen){ 0 };
 	library = (struct executable){ .unwind.state = UNWIND_TABLE_REQUESTED };
-	other = (struct executable){ .unwind.state = UNWIND_TABLE_THERE };
+	other = (struct executable){ .unwind.state = UNWIND_TABLE_FETCHED };
 	process = (struct process){ .pid = 7, .image = process_image_new() };
 }
 
 static void tear_down(struct deferred_samples *deferred)
 {
 	deferred_samples_done(deferred);
-	process_image_give(process.image);
+	process_image_release(process.image);
 }
 
 static const struct sample_record *record_at(uint64_t time_ns)
@@ -78,7 +78,7 @@ static void a_sample_waits_until_its_table_is_loaded(void **state)
 	set_up(&deferred);
 	assert_true(keep(&deferred, 1, &library));
 
-	for (enum unwind_table_state at = UNWIND_TABLE_WANTED; at <= UNWIND_TABLE_THERE; at++) {
+	for (enum unwind_table_state at = UNWIND_TABLE_WANTED; at <= UNWIND_TABLE_FETCHED; at++) {
 		library.unwind.state = at;
 		deferred_samples_run(&deferred, NOW, &sink);
 		assert_int_equal(seen.count, 0);

@@ -43,16 +43,16 @@ static void reads_a_file_once_with_or_without_a_build_id(void **state)
 	(void)state;
 	executable_cache_init(cache);
 
-	struct executable *by_file = executable_take(cache, &claim);
+	struct executable *by_file = executable_acquire(cache, &claim);
 
 	assert_non_null(by_file);
 	assert_true(by_file->segment_count > 0);
 	assert_int_equal(strlen(by_file->build_id), build_id_of_self().len * 2);
-	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	assert_ptr_equal(executable_acquire(cache, &claim), by_file);
 	claim.build_id = build_id_of_self();
-	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	assert_ptr_equal(executable_acquire(cache, &claim), by_file);
 	claim.pid = UINT32_MAX; /* it is gone, but a cached file needs no open */
-	assert_ptr_equal(executable_take(cache, &claim), by_file);
+	assert_ptr_equal(executable_acquire(cache, &claim), by_file);
 	assert_int_equal(cache->opened, 1);
 	assert_int_equal(cache->count, 1);
 	executable_cache_done(cache);
@@ -68,11 +68,11 @@ static void finds_the_file_of_an_exited_process_if_its_identity_is_certain(void 
 	executable_cache_init(cache);
 	claim.pid = UINT32_MAX;
 	claim.inode++; /* another file is at the path */
-	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
+	assert_int_equal(executable_acquire(cache, &claim)->segment_count, 0);
 	claim.inode--;
-	assert_true(executable_take(cache, &claim)->segment_count > 0);
+	assert_true(executable_acquire(cache, &claim)->segment_count > 0);
 	claim.build_id = STR("not this file's id");
-	assert_int_equal(executable_take(cache, &claim)->segment_count, 0);
+	assert_int_equal(executable_acquire(cache, &claim)->segment_count, 0);
 	assert_int_equal(cache->unreadable, 2);
 	executable_cache_done(cache);
 	free(cache);
@@ -84,12 +84,12 @@ static void anonymous_memory_has_no_executable(void **state)
 
 	(void)state;
 	executable_cache_init(cache);
-	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("//anon") }));
-	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("") }));
-	assert_null(executable_take(cache, &(struct executable_claim){ .path = STR("[heap]") }));
+	assert_null(executable_acquire(cache, &(struct executable_claim){ .path = STR("//anon") }));
+	assert_null(executable_acquire(cache, &(struct executable_claim){ .path = STR("") }));
+	assert_null(executable_acquire(cache, &(struct executable_claim){ .path = STR("[heap]") }));
 
 	struct executable *vdso =
-		executable_take(cache, &(struct executable_claim){ .path = STR("[vdso]") });
+		executable_acquire(cache, &(struct executable_claim){ .path = STR("[vdso]") });
 
 	assert_string_equal(vdso->path, "[vdso]");
 	assert_true(vdso->build_id[0] && vdso->segment_count > 0);
@@ -140,23 +140,23 @@ static void offers_each_file_once_and_when_there_is_room(void **state)
 	assert_true(taker.last[0]);
 
 	taker.is_full = true;
-	executable_take(cache, &claim);
+	executable_acquire(cache, &claim);
 	claim.build_id = build_id_of_self();
-	executable_take(cache, &claim);
+	executable_acquire(cache, &claim);
 	assert_int_equal(taker.count, 1);
 	assert_false(executable_cache_left_out(cache)); /* there is still no room */
 	taker.is_full = false;
 	assert_true(executable_cache_left_out(cache));
 	assert_false(executable_cache_left_out(cache)); /* the note is cleared */
 
-	struct executable *self = executable_take(cache, &claim);
+	struct executable *self = executable_acquire(cache, &claim);
 
 	assert_int_equal(taker.count, 2);
 	assert_string_equal(taker.last, self->build_id);
 	for (int i = 0; i < 3; i++)
-		executable_take(cache, &claim);
+		executable_acquire(cache, &claim);
 	claim.build_id = (str){ 0 };
-	executable_take(cache, &claim);
+	executable_acquire(cache, &claim);
 	assert_int_equal(taker.count, 2);
 	executable_cache_done(cache);
 	free(cache);
@@ -167,7 +167,7 @@ static struct executable *take_number(struct executable_cache *cache, uint32_t n
 	char path[64];
 
 	snprintf(path, sizeof(path), "/no/such/file/%u", number);
-	return executable_take(
+	return executable_acquire(
 		cache, &(struct executable_claim){ .pid = UINT32_MAX,
 						   .path = str_from(path),
 						   .build_id = { (const char *)&number, 4 } });
@@ -183,7 +183,7 @@ static void evicts_the_least_recently_mapped_unmapped_file(void **state)
 	struct executable *kept = take_number(cache, 1000000);
 
 	for (uint32_t i = 0; i < EXECUTABLES_MAX + 10; i++)
-		executable_give(take_number(cache, i));
+		executable_release(take_number(cache, i));
 	assert_int_equal(cache->count, EXECUTABLES_MAX);
 	assert_int_equal(cache->over_limit, 0);
 	assert_ptr_equal(take_number(cache, 1000000), kept);

@@ -48,11 +48,11 @@ static struct fleet_host host_of(void)
 		.version = STR("1.0"),
 		.last_seen_ms = 1787479200250,
 		.balance = { .taken = 10,
-			 .stored = 8,
-			 .in_flight = 1,
-			 .duplicate = 2,
-			 .missing = 3,
-			 .lost = { .items = { { STR("ring\"full"), 1 } }, .len = 1 } },
+			     .stored = 8,
+			     .in_flight = 1,
+			     .duplicate = 2,
+			     .missing = 3,
+			     .lost = { .items = { { STR("ring\"full"), 1 } }, .len = 1 } },
 	};
 }
 
@@ -69,7 +69,8 @@ static void writes_hosts_one_after_the_other(void **state)
 	(void)state;
 	fleet_response_begin(&response, &page, 1 << 20, &arena);
 	assert_true(fleet_response_add_host(&response, &host, &more, &err));
-	host = (struct fleet_host){ .host = STR("n2"), .balance = { .in_flight = -1, .why = "so" } };
+	host = (struct fleet_host){ .host = STR("n2"),
+				    .balance = { .in_flight = -1, .why = "so" } };
 	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	assert_true(more);
 	fleet_response_end(&response, &(struct query_stats){ 0 }, &res);

@@ -6,11 +6,11 @@
 static void apply(struct kernel_symbols *symbols, uint64_t address, uint64_t length,
 		  const char *name, bool gone)
 {
-	kernel_symbols_apply(symbols, &(struct side_band_record){ .type = SIDE_BAND_KSYMBOL,
-								  .address = address,
-								  .length = length,
-								  .path = str_from(name),
-								  .unregistered = gone });
+	kernel_symbols_apply(symbols, &(struct sideband_record){ .type = SIDEBAND_KSYMBOL,
+								 .address = address,
+								 .length = length,
+								 .path = str_from(name),
+								 .unregistered = gone });
 }
 
 static void assert_named(struct kernel_symbols *symbols, uint64_t address, const char *name)

@@ -4,9 +4,9 @@
 
 struct row {
 	const char *what;
-	struct tally baseline, counted, reported;
+	struct loss_counters baseline, counted, reported;
 	bool fits;
-	struct tally unreported;
+	struct loss_counters unreported;
 	uint64_t unexplained;
 };
 
@@ -56,7 +56,7 @@ static void computes_unreported_samples(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct row *row = &rows[i];
-		struct tally unreported = { .taken = 99 }, before = unreported;
+		struct loss_counters unreported = { .taken = 99 }, before = unreported;
 
 		print_message("# %s\n", row->what);
 		assert_int_equal(loss_counters_unreported(&row->baseline, &row->counted,
@@ -65,7 +65,7 @@ static void computes_unreported_samples(void **state)
 		assert_memory_equal(&unreported, row->fits ? &row->unreported : &before,
 				    sizeof(unreported));
 		if (row->fits)
-			assert_int_equal(tally_rest(&unreported), row->unexplained);
+			assert_int_equal(loss_counters_unexplained(&unreported), row->unexplained);
 	}
 }
 

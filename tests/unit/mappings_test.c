@@ -8,8 +8,9 @@ static struct executable files[3];
 static void insert(struct mappings *mappings, uint64_t start, uint64_t end, uint64_t offset,
 		   int file)
 {
-	assert_true(mappings_insert(
-		mappings, (struct mapping){ start, end, offset, executable_share(&files[file]) }));
+	assert_true(
+		mappings_insert(mappings, (struct mapping){ start, end, offset,
+							    executable_reference(&files[file]) }));
 }
 
 static void replaces_what_a_new_mapping_covers(void **state)

@@ -28,35 +28,35 @@ static int end(void **state)
 
 static void forks(uint32_t parent, uint32_t pid, uint32_t tid)
 {
-	process_table_apply(&table, &(struct side_band_record){ .type = SIDE_BAND_FORK,
-								.pid = pid,
-								.tid = tid,
-								.parent_pid = parent });
+	process_table_apply(&table, &(struct sideband_record){ .type = SIDEBAND_FORK,
+							       .pid = pid,
+							       .tid = tid,
+							       .parent_pid = parent });
 }
 
 static void execs(uint32_t pid, uint64_t time_ns)
 {
-	process_table_apply(&table, &(struct side_band_record){ .type = SIDE_BAND_EXEC,
-								.pid = pid,
-								.time_ns = time_ns });
+	process_table_apply(
+		&table,
+		&(struct sideband_record){ .type = SIDEBAND_EXEC, .pid = pid, .time_ns = time_ns });
 }
 
 static void exits(uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	process_table_apply(&table, &(struct side_band_record){ .type = SIDE_BAND_EXIT,
-								.pid = pid,
-								.tid = tid,
-								.time_ns = time_ns });
+	process_table_apply(&table, &(struct sideband_record){ .type = SIDEBAND_EXIT,
+							       .pid = pid,
+							       .tid = tid,
+							       .time_ns = time_ns });
 }
 
 static void maps(uint32_t pid, uint64_t address, const char *path)
 {
-	struct side_band_record record = { .type = SIDE_BAND_MAP,
-					   .pid = pid,
-					   .address = address,
-					   .length = 0x1000,
-					   .build_id_len = 8,
-					   .path = str_from(path) };
+	struct sideband_record record = { .type = SIDEBAND_MAP,
+					  .pid = pid,
+					  .address = address,
+					  .length = 0x1000,
+					  .build_id_len = 8,
+					  .path = str_from(path) };
 
 	memcpy(record.build_id, path + strlen(path) - 8, 8); /* another for each path */
 	process_table_apply(&table, &record);

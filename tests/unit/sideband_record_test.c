@@ -48,9 +48,9 @@ static struct buf map_head(void)
 	return out;
 }
 
-static struct side_band_record read_ok(str bytes)
+static struct sideband_record read_ok(str bytes)
 {
-	struct side_band_record record;
+	struct sideband_record record;
 	struct err err = { 0 };
 
 	assert_true(sideband_record_read(bytes, &record, &err));
@@ -60,15 +60,15 @@ static struct side_band_record read_ok(str bytes)
 static void reads_forks_and_exits(void **state)
 {
 	(void)state;
-	struct side_band_record fork = read_ok(record_of(PERF_RECORD_FORK, 0, fork_body(5, 4, 6)));
-	struct side_band_record gone = read_ok(record_of(PERF_RECORD_EXIT, 0, fork_body(5, 4, 6)));
+	struct sideband_record fork = read_ok(record_of(PERF_RECORD_FORK, 0, fork_body(5, 4, 6)));
+	struct sideband_record gone = read_ok(record_of(PERF_RECORD_EXIT, 0, fork_body(5, 4, 6)));
 
-	assert_int_equal(fork.type, SIDE_BAND_FORK);
+	assert_int_equal(fork.type, SIDEBAND_FORK);
 	assert_int_equal(fork.pid, 5);
 	assert_int_equal(fork.parent_pid, 4);
 	assert_int_equal(fork.tid, 6);
 	assert_int_equal(fork.time_ns, 777);
-	assert_int_equal(gone.type, SIDE_BAND_EXIT);
+	assert_int_equal(gone.type, SIDEBAND_EXIT);
 }
 
 static void distinguishes_an_exec_from_a_change_of_name(void **state)
@@ -82,9 +82,9 @@ static void distinguishes_an_exec_from_a_change_of_name(void **state)
 	assert_int_equal(
 		read_ok(record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, buf_bytes(&body)))
 			.type,
-		SIDE_BAND_EXEC);
+		SIDEBAND_EXEC);
 	assert_int_equal(read_ok(record_of(PERF_RECORD_COMM, 0, buf_bytes(&body))).type,
-			 SIDE_BAND_OTHER);
+			 SIDEBAND_OTHER);
 }
 
 static void reads_a_mapping_with_its_build_id(void **state)
@@ -98,10 +98,10 @@ static void reads_a_mapping_with_its_build_id(void **state)
 	buf_u64(&body, 0);
 	buf_str(&body, (str){ "/lib/x.so\0\0\0\0\0\0\0", 16 });
 
-	struct side_band_record map = read_ok(
+	struct sideband_record map = read_ok(
 		record_of(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, buf_bytes(&body)));
 
-	assert_int_equal(map.type, SIDE_BAND_MAP);
+	assert_int_equal(map.type, SIDEBAND_MAP);
 	assert_int_equal(map.pid, 100);
 	assert_int_equal(map.address, 0x7f0000001000);
 	assert_int_equal(map.length, 0x2000);
@@ -123,7 +123,7 @@ static void reads_a_mapping_by_device_and_inode_where_there_is_no_build_id(void 
 	buf_u64(&body, 0);
 	buf_str(&body, (str){ "/a\0\0\0\0\0\0", 8 });
 
-	struct side_band_record map = read_ok(record_of(PERF_RECORD_MMAP2, 0, buf_bytes(&body)));
+	struct sideband_record map = read_ok(record_of(PERF_RECORD_MMAP2, 0, buf_bytes(&body)));
 
 	assert_int_equal(map.build_id_len, 0);
 	assert_int_equal(map.device_major, 254);
@@ -136,7 +136,7 @@ static void reads_a_mapping_by_device_and_inode_where_there_is_no_build_id(void 
 static void rejects_a_build_id_longer_than_its_field(void **state)
 {
 	struct buf body = map_head();
-	struct side_band_record record;
+	struct sideband_record record;
 	struct err err = { 0 };
 
 	(void)state;
@@ -162,10 +162,10 @@ static void reads_kernel_symbols_and_losses(void **state)
 	buf_u64(&lost, 1);
 	buf_u64(&lost, 42);
 
-	struct side_band_record record =
+	struct sideband_record record =
 		read_ok(record_of(PERF_RECORD_KSYMBOL, 0, buf_bytes(&symbol)));
 
-	assert_int_equal(record.type, SIDE_BAND_KSYMBOL);
+	assert_int_equal(record.type, SIDEBAND_KSYMBOL);
 	assert_int_equal(record.length, 64);
 	assert_true(record.unregistered);
 	assert_true(str_eq(record.path, STR("bpf_x")));
@@ -176,7 +176,7 @@ static void rejects_every_truncated_record(void **state)
 {
 	str whole = record_of(PERF_RECORD_FORK, 0, fork_body(5, 4, 6));
 	str torn = record_of(PERF_RECORD_FORK, 0, (str){ fork_body(5, 4, 6).ptr, 23 });
-	struct side_band_record record;
+	struct sideband_record record;
 	struct err err = { 0 };
 
 	(void)state;

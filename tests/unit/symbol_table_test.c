@@ -233,8 +233,8 @@ static void a_build_ends_at_its_memory_limit(void **state)
 	struct err err;
 
 	(void)state;
-	assert_false(symbol_build(&(struct symbol_build_options){ .memory_max = 4096 }, fd,
-					out, &err));
+	assert_false(
+		symbol_build(&(struct symbol_build_options){ .memory_max = 4096 }, fd, out, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 

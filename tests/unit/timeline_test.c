@@ -8,7 +8,7 @@
 
 static char output[256];
 
-static void tell_event(void *self, const struct side_band_record *record)
+static void tell_event(void *self, const struct sideband_record *record)
 {
 	size_t len = strlen(output);
 
@@ -28,7 +28,7 @@ static void tell_sample(void *self, const struct sample_record *record)
 
 static const struct timeline_sink sink = { .event = tell_event, .sample = tell_sample };
 
-static void ignore_event(void *self, const struct side_band_record *record)
+static void ignore_event(void *self, const struct sideband_record *record)
 {
 	(void)self;
 	(void)record;
@@ -47,8 +47,8 @@ static void add_event(struct timeline *timeline, uint64_t time_ns, const char *p
 	char borrowed[8];
 
 	snprintf(borrowed, sizeof(borrowed), "%s", path);
-	timeline_add_event(timeline, &(struct side_band_record){ .time_ns = time_ns,
-								 .path = str_from(borrowed) });
+	timeline_add_event(timeline, &(struct sideband_record){ .time_ns = time_ns,
+								.path = str_from(borrowed) });
 }
 
 static void add_sample(struct timeline *timeline, uint64_t time_ns)
@@ -93,13 +93,13 @@ static void keeps_too_new_records_for_the_next_round(void **state)
 	timeline_done(&timeline);
 }
 
-static void add_of(struct timeline *timeline, enum side_band_type type, uint32_t pid,
+static void add_of(struct timeline *timeline, enum sideband_type type, uint32_t pid,
 		   uint64_t time_ns, const char *path)
 {
-	timeline_add_event(timeline, &(struct side_band_record){ .type = type,
-								 .pid = pid,
-								 .time_ns = time_ns,
-								 .path = str_from(path) });
+	timeline_add_event(timeline, &(struct sideband_record){ .type = type,
+								.pid = pid,
+								.time_ns = time_ns,
+								.path = str_from(path) });
 }
 
 static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
@@ -108,14 +108,14 @@ static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
 
 	(void)state;
 	output[0] = 0;
-	add_of(&timeline, SIDE_BAND_MAP, 7, 1, "/old");
-	add_of(&timeline, SIDE_BAND_EXEC, 7, 2, "");
-	add_of(&timeline, SIDE_BAND_MAP, 8, 3, "/other");
-	add_of(&timeline, SIDE_BAND_MAP, 7, 4, "[vdso]");
-	add_of(&timeline, SIDE_BAND_MAP, 7, 50,
+	add_of(&timeline, SIDEBAND_MAP, 7, 1, "/old");
+	add_of(&timeline, SIDEBAND_EXEC, 7, 2, "");
+	add_of(&timeline, SIDEBAND_MAP, 8, 3, "/other");
+	add_of(&timeline, SIDEBAND_MAP, 7, 4, "[vdso]");
+	add_of(&timeline, SIDEBAND_MAP, 7, 50,
 	       "/new"); /* it waits, but its path is used nevertheless */
-	add_of(&timeline, SIDE_BAND_MAP, 7, 60, "/ld.so");
-	add_of(&timeline, SIDE_BAND_EXEC, 9, 5, "");
+	add_of(&timeline, SIDEBAND_MAP, 7, 60, "/ld.so");
+	add_of(&timeline, SIDEBAND_EXEC, 9, 5, "");
 	timeline_run(&timeline, 5, &sink);
 	assert_string_equal(output, "e1/old e2/new e3/other e4[vdso] e5 ");
 	timeline_done(&timeline);

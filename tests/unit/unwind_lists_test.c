@@ -37,23 +37,23 @@ static int end(void **state)
 	return fake.segment_count || fake.mapped;
 }
 
-static void report(enum side_band_type type, uint32_t pid, uint32_t parent, uint64_t time_ns)
+static void report(enum sideband_type type, uint32_t pid, uint32_t parent, uint64_t time_ns)
 {
-	process_table_apply(&table, &(struct side_band_record){ .type = type,
-								.pid = pid,
-								.tid = pid,
-								.parent_pid = parent,
-								.time_ns = time_ns });
+	process_table_apply(&table, &(struct sideband_record){ .type = type,
+							       .pid = pid,
+							       .tid = pid,
+							       .parent_pid = parent,
+							       .time_ns = time_ns });
 }
 
 static void maps(uint32_t pid, uint64_t address, const char *path)
 {
-	struct side_band_record record = { .type = SIDE_BAND_MAP,
-					   .pid = pid,
-					   .address = address,
-					   .length = 0x1000,
-					   .build_id_len = 8,
-					   .path = str_from(path) };
+	struct sideband_record record = { .type = SIDEBAND_MAP,
+					  .pid = pid,
+					  .address = address,
+					  .length = 0x1000,
+					  .build_id_len = 8,
+					  .path = str_from(path) };
 
 	memcpy(record.build_id, path + strlen(path) - 8, 8); /* another for each path */
 	process_table_apply(&table, &record);
@@ -111,7 +111,7 @@ static const struct unwind_mapping *list_of(uint32_t pid)
 static void a_process_is_found_once_it_was_sampled(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	rounds(1);
 	assert_int_equal(fake.puts, 0);
@@ -144,7 +144,7 @@ static bool was_stale(void)
 static void cached_lists_are_stale_when_a_list_changes_or_is_dropped(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
@@ -166,10 +166,10 @@ static void cached_lists_are_stale_when_a_list_changes_or_is_dropped(void **stat
 static void forks_share_a_list_until_one_maps_something(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
-	report(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	report(SIDEBAND_FORK, CHILD, PARENT, 2);
 	sampled(CHILD, 6, 1);
 	rounds(1);
 	assert_ptr_equal(list_of(CHILD), list_of(PARENT));
@@ -185,7 +185,7 @@ static void forks_share_a_list_until_one_maps_something(void **state)
 static void mappings_of_one_round_are_written_once(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -204,7 +204,7 @@ static void mappings_of_one_round_are_written_once(void **state)
 static void a_list_may_be_longer_than_a_page(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	for (uint64_t i = 0; i < 1000; i++)
 		maps(PARENT, 0x100000 + i * 0x1000, "/lib/a_library");
 	sampled(PARENT, 5, 1);
@@ -221,11 +221,11 @@ static void a_list_may_be_longer_than_a_page(void **state)
 static void exec_is_found_with_its_count_and_the_old_list_is_dropped(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
-	report(SIDE_BAND_EXEC, PARENT, 0, 100);
+	report(SIDEBAND_EXEC, PARENT, 0, 100);
 	maps(PARENT, 0x50000, "/bin/another_one");
 	rounds(1);
 	assert_int_equal(found(PARENT).exec_id, 8);
@@ -242,11 +242,11 @@ static void a_process_that_ends_in_the_round_of_its_sample_is_never_written(void
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t pid = FIRST + i;
 
-		report(SIDE_BAND_FORK, pid, PARENT, 1);
-		report(SIDE_BAND_EXEC, pid, 0, 2);
+		report(SIDEBAND_FORK, pid, PARENT, 1);
+		report(SIDEBAND_EXEC, pid, 0, 2);
 		maps(pid, 0x10000, "/bin/a_program");
 		sampled(pid, 5 + i, 1);
-		report(SIDE_BAND_EXIT, pid, PARENT, 3);
+		report(SIDEBAND_EXIT, pid, PARENT, 3);
 	}
 	rounds(1);
 	process_table_retire(&table, 100);
@@ -260,11 +260,11 @@ static void a_process_that_ends_in_the_round_of_its_sample_is_never_written(void
 static void a_process_that_has_ended_is_not_found(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
-	report(SIDE_BAND_EXIT, PARENT, 0, 50);
+	report(SIDEBAND_EXIT, PARENT, 0, 50);
 	process_table_retire(&table, 100);
 	assert_false(is_found(PARENT));
 	assert_int_equal(lists.processes, 0);
@@ -276,7 +276,7 @@ static void a_process_that_has_ended_is_not_found(void **state)
 static void a_pid_used_again_is_another_process(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 7);
 	rounds(1);
@@ -295,13 +295,13 @@ static void without_room_the_least_recently_sampled_is_evicted(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < FAKE_PROCESSES; i++) {
-		report(SIDE_BAND_EXEC, FIRST + i, 0, 1);
+		report(SIDEBAND_EXEC, FIRST + i, 0, 1);
 		maps(FIRST + i, 0x10000, "/bin/a_program");
 		sampled(FIRST + i, 5, 1);
 		rounds(1);
 	}
 	sampled(FIRST, 5, 1);
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -318,7 +318,7 @@ static void without_room_the_least_recently_sampled_is_evicted(void **state)
 static void an_old_list_is_quarantined_before_its_slot_is_reused(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	sampled(PARENT, 5, 1);
 	rounds(1);
@@ -329,7 +329,7 @@ static void an_old_list_is_quarantined_before_its_slot_is_reused(void **state)
 	rounds(1);
 	assert_int_equal(old->start, 0x10000);
 	assert_int_equal(old->end, 0x11000);
-	report(SIDE_BAND_FORK, CHILD, PARENT, 2);
+	report(SIDEBAND_FORK, CHILD, PARENT, 2);
 	maps(CHILD, 0x30000, "/lib/b_library");
 	sampled(CHILD, 6, 1);
 	unwind_lists_flush(&lists);
@@ -339,7 +339,7 @@ static void an_old_list_is_quarantined_before_its_slot_is_reused(void **state)
 static void loaded_and_evicted_tables_are_updated_in_the_lists(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "/lib/a_library");
 
@@ -374,7 +374,7 @@ static void loaded_and_evicted_tables_are_updated_in_the_lists(void **state)
 static void a_pending_table_is_marked_until_it_is_loaded_or_fails(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 
 	struct process *process = sampled(PARENT, 5, 1);
@@ -398,10 +398,10 @@ static void a_pending_table_is_marked_until_it_is_loaded_or_fails(void **state)
 
 static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **state)
 {
-	uint64_t over_ns = 1 + RESTLESS_MS * NS_PER_MS;
+	uint64_t over_ns = 1 + REMAPPED_MS * NS_PER_MS;
 
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "/lib/plugin_a");
 	sampled(PARENT, 5, 1);
@@ -409,10 +409,10 @@ static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **sta
 	assert_int_equal(found(PARENT).flags, 0);
 	maps(PARENT, 0x20000, "/lib/plugin_b");
 	rounds(1);
-	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_RESTLESS);
+	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_REMAPPED);
 	sampled_at(PARENT, 5, 1, over_ns - 2);
 	rounds(1);
-	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_RESTLESS);
+	assert_int_equal(found(PARENT).flags, UNWIND_PROCESS_REMAPPED);
 	sampled_at(PARENT, 5, 1, over_ns);
 	rounds(1);
 	assert_int_equal(found(PARENT).flags, 0);
@@ -422,7 +422,7 @@ static void a_process_in_which_code_is_replaced_is_marked_for_a_while(void **sta
 static void generated_code_is_marked(void **state)
 {
 	(void)state;
-	report(SIDE_BAND_EXEC, PARENT, 0, 1);
+	report(SIDEBAND_EXEC, PARENT, 0, 1);
 	maps(PARENT, 0x10000, "/bin/a_program");
 	maps(PARENT, 0x20000, "//anon__");
 	sampled(PARENT, 5, 1);

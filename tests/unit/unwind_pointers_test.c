@@ -42,7 +42,7 @@ static void asks_for_an_agent_walk_of_an_awaited_table(void **state)
 
 	stand_at(CODE_AT + PLAIN_AT);
 	stack[1] = stack[3] = IN_ROOT;
-	process.flags = UNWIND_PROCESS_RESTLESS; /* its mappings may be others by now */
+	process.flags = UNWIND_PROCESS_REMAPPED; /* its mappings may be others by now */
 	run();
 	process.flags = 0;
 	assert_int_equal(walker.flags & SAMPLE_NEEDS_AGENT_WALK, SAMPLE_NEEDS_AGENT_WALK);

@@ -59,7 +59,7 @@ static struct executable *acquire(uint32_t n)
 	struct executable_claim claim = { .pid = UINT32_MAX,
 					  .path = STR("/nowhere"),
 					  .build_id = { (const char *)&n, sizeof(n) } };
-	struct executable *executable = executable_take(&cache, &claim);
+	struct executable *executable = executable_acquire(&cache, &claim);
 
 	if (executable && !executable->segment_count) {
 		executable->segments = heap_new(sizeof(struct elf_segment), 0);
@@ -268,7 +268,7 @@ static void the_least_recently_sampled_table_is_evicted(void **state)
 	assert_int_equal(files[1]->unwind.page, 0);
 	assert_true(tables.changed);
 	assert_int_equal(files[3]->unwind.state,
-			 UNWIND_TABLE_THERE); /* the pages it needs are quarantined */
+			 UNWIND_TABLE_FETCHED); /* the pages it needs are quarantined */
 	rounds(2);
 	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(tables.evictions, 1);
@@ -419,7 +419,7 @@ static void files_stay_open_while_they_are_mapped(void **state)
 	assert_int_equal(tables.files.open.len, before + 1);
 	unwind_tables_close_unmapped(&tables);
 	assert_true(files[0]->unwind.has_file);
-	executable_give(files[0]);
+	executable_release(files[0]);
 	unwind_tables_close_unmapped(&tables);
 	assert_false(files[0]->unwind.has_file);
 	end();

@@ -22,11 +22,12 @@ static size_t open_descriptors(void)
 	return count;
 }
 
-static struct upload_options options_of(const char *url)
+static struct debug_upload_options options_of(const char *url)
 {
-	return (struct upload_options){
-		.url = url, .token_file = "", .timeout_ns = NS_PER_SECOND, .held_max_bytes = 1 << 20
-	};
+	return (struct debug_upload_options){ .url = url,
+					      .token_file = "",
+					      .timeout_ns = NS_PER_SECOND,
+					      .deleted_max_bytes = 1 << 20 };
 }
 
 static int64_t postponed(void)
@@ -39,8 +40,8 @@ static int64_t postponed(void)
 
 static void without_a_url_no_file_is_accepted(void **state)
 {
-	struct upload_options options = options_of("");
-	struct upload upload;
+	struct debug_upload_options options = options_of("");
+	struct debug_upload upload;
 	struct err err;
 
 	(void)state;
@@ -53,11 +54,11 @@ static void without_a_url_no_file_is_accepted(void **state)
 static void a_url_of_another_scheme_is_rejected(void **state)
 {
 	static const char *const urls[] = { "debuginfo:8002", "ftp://debuginfo", "file:///x" };
-	struct upload upload;
+	struct debug_upload upload;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
-		struct upload_options options = options_of(urls[i]);
+		struct debug_upload_options options = options_of(urls[i]);
 		struct err err = { 0 };
 
 		assert_false(upload_start(&upload, &options, &err));
@@ -68,24 +69,24 @@ static void a_url_of_another_scheme_is_rejected(void **state)
 
 static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **state)
 {
-	struct upload_options options = options_of("http://127.0.0.1:1");
+	struct debug_upload_options options = options_of("http://127.0.0.1:1");
 	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
 	struct upload_file file = { .build_id = "0123456789abcdef", .path = STR("/bin/x") };
 	size_t before = open_descriptors();
 	int64_t postponed_before = postponed();
-	struct upload upload;
+	struct debug_upload upload;
 	struct err err;
 
 	(void)state;
 	assert_true(upload_start(&upload, &options, &err));
 	assert_true(upload_has_plenty(&upload));
-	for (size_t i = 0; i < UPLOADS_HELD_MAX; i++)
+	for (size_t i = 0; i < UPLOADS_WAITING_MAX; i++)
 		assert_true(upload_offer(&upload, &file, fd));
 	assert_false(upload_has_room(&upload));
 	assert_false(upload_has_plenty(&upload));
 	assert_false(upload_offer(&upload, &file, fd));
 	assert_int_equal(postponed() - postponed_before, 2);
-	assert_true(open_descriptors() >= before + UPLOADS_HELD_MAX);
+	assert_true(open_descriptors() >= before + UPLOADS_WAITING_MAX);
 	upload_stop(&upload);
 	assert_int_equal(open_descriptors(), before);
 	upload_stop(&upload);
