@@ -27,9 +27,9 @@ const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
 	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
 	[OTLP_LABEL_DROPPED] = "label_dropped",
 	[OTLP_LABEL_RESERVED] = "label_reserved",
-	[OTLP_LABEL_TRUNCATED] = "label_cut",
-	[OTLP_STACK_TRUNCATED] = "stack_cut",
-	[OTLP_NAME_TRUNCATED] = "name_cut",
+	[OTLP_LABEL_TRUNCATED] = "label_truncated",
+	[OTLP_STACK_TRUNCATED] = "stack_truncated",
+	[OTLP_NAME_TRUNCATED] = "name_truncated",
 };
 
 struct otlp_reader {

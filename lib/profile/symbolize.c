@@ -11,11 +11,15 @@
 #include "profile/otlp_field.h"
 
 const char *const name_reason_names[NAME_REASON_COUNT] = {
-	[NAME_KNOWN] = "known",         [NAME_NO_DEBUG_INFO] = "no_debug_info",
-	[NAME_NO_SYMBOL] = "no_symbol", [NAME_UNAVAILABLE] = "unavailable",
-	[NAME_MALFORMED] = "malformed", [NAME_TOO_LARGE] = "too_large",
-	[NAME_PENDING] = "pending",     [NAME_BAD_BUILD_ID] = "bad_build_id",
-	[NAME_NOT_ASKED] = "not_asked",
+	[NAME_KNOWN] = "known",
+	[NAME_NO_DEBUG_INFO] = "no_debug_info",
+	[NAME_NO_SYMBOL] = "no_symbol",
+	[NAME_UNAVAILABLE] = "unavailable",
+	[NAME_MALFORMED] = "malformed",
+	[NAME_TOO_LARGE] = "too_large",
+	[NAME_PENDING] = "pending",
+	[NAME_BAD_BUILD_ID] = "bad_build_id",
+	[NAME_NO_RESPONSE] = "no_response",
 };
 
 const char *const name_reason_text[NAME_REASON_COUNT] = {
@@ -27,7 +31,7 @@ const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_TOO_LARGE] = "the debug info, or the work to read it, exceeds a limit",
 	[NAME_PENDING] = "the debug info is being fetched or read: retry",
 	[NAME_BAD_BUILD_ID] = "not a valid build id",
-	[NAME_NOT_ASKED] = "the symbolizer did not respond",
+	[NAME_NO_RESPONSE] = "the symbolizer did not respond",
 };
 
 /* ---- writing ---- */

@@ -22,7 +22,7 @@ enum name_reason {
 	NAME_TOO_LARGE,     /* the file, or the work to read it, exceeds a limit */
 	NAME_PENDING,       /* the file is being fetched or read: retry */
 	NAME_BAD_BUILD_ID,  /* not a valid build id */
-	NAME_NOT_ASKED,     /* set by the client: the symbolizer did not respond */
+	NAME_NO_RESPONSE,   /* set by the client: the symbolizer did not respond */
 	NAME_REASON_COUNT,
 };
 

@@ -13,7 +13,7 @@
 
 static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
 	[UPLOAD_STORED] = "stored",
-	[UPLOAD_HAVE_IT] = "have_it",
+	[UPLOAD_HAVE_IT] = "already_stored",
 	[UPLOAD_NOTHING] = "nothing",
 	[UPLOAD_NO_BUILD_ID] = "no_build_id",
 	[UPLOAD_MALFORMED] = "malformed",

@@ -4,7 +4,7 @@
  *
  * The size of the store, and the size and duration of an upload, are settings. Each rejected
  * request is counted by its outcome in decima_debuginfo_uploads_total,
- * decima_debuginfo_answers_total or decima_debuginfo_upstream_total; evictions are counted in
+ * decima_debuginfo_responses_total or decima_debuginfo_upstream_total; evictions are counted in
  * decima_debuginfo_evicted_files_total.
  */
 #pragma once

@@ -11,20 +11,20 @@
 
 enum buildid_outcome { STORED, FETCHED, ABSENT, MALFORMED, UNAVAILABLE, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "held",         [FETCHED] = "fetched",         [ABSENT] = "absent",
+	[STORED] = "stored",       [FETCHED] = "fetched",         [ABSENT] = "absent",
 	[MALFORMED] = "malformed", [UNAVAILABLE] = "unavailable",
 };
 
 static struct metric responses = {
-	.name = "decima_debuginfo_answers_total",
+	.name = "decima_debuginfo_responses_total",
 	.kind = METRIC_COUNTER,
-	.help = "Requests of debuginfod clients, by outcome: held files were served from the "
+	.help = "Requests of debuginfod clients, by outcome: stored files were served from the "
 		"store, fetched files were first fetched from upstream.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
-static struct metric seconds = { .name = "decima_debuginfo_answer_duration_seconds",
+static struct metric seconds = { .name = "decima_debuginfo_response_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
 				 .help = "Time until the response to a debuginfod client started, "
 					 "including downloads from upstream servers.",

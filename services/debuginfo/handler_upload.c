@@ -26,17 +26,15 @@ enum handler_upload_outcome {
 	OUTCOMES
 };
 static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "stored",       [REPLACED] = "replaced",
-	[HAVE_IT] = "have_it",     [IN_PROGRESS] = "in_progress",
-	[BUSY] = "busy",           [UNAUTHORIZED] = "unauthorized",
-	[MALFORMED] = "malformed", [BROKEN_OFF] = "broken_off",
-	[FAILED] = "failed",
+	[STORED] = "stored",           [REPLACED] = "replaced",  [HAVE_IT] = "already_stored",
+	[IN_PROGRESS] = "in_progress", [BUSY] = "busy",          [UNAUTHORIZED] = "unauthorized",
+	[MALFORMED] = "malformed",     [BROKEN_OFF] = "aborted", [FAILED] = "failed",
 };
 
 static struct metric uploads = {
 	.name = "decima_debuginfo_uploads_total",
 	.kind = METRIC_COUNTER,
-	.help = "Upload requests, by outcome. broken_off: the upload stalled, the client "
+	.help = "Upload requests, by outcome. aborted: the upload stalled, the client "
 		"disconnected, or the body was too long.",
 	.label = "outcome",
 	.values = outcome_names,
@@ -67,7 +65,7 @@ static void reject(const struct http_request *req, struct http_response *res,
 		int status;
 		bool is_retryable;
 	} rows[OUTCOMES] = {
-		[HAVE_IT] = { "have_it", 409, false },
+		[HAVE_IT] = { "already_stored", 409, false },
 		[IN_PROGRESS] = { "in_progress", 409, true },
 		[BUSY] = { "unavailable", 503, true },
 		[UNAUTHORIZED] = { "unauthorized", 401, false },

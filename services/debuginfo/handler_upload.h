@@ -3,7 +3,7 @@
  * handler_upload - PUT /buildid/ID/debuginfo: stores an uploaded debug file.
  *
  * The request's headers decide whether the upload is accepted, before the server responds
- * 100 Continue: 409 have_it if the stored file is at least as good, 409 in_progress if
+ * 100 Continue: 409 already_stored if the stored file is at least as good, 409 in_progress if
  * another client is uploading the same file. The query parameter `rank` states how good the file is
  * (?rank=symtab); the default is dwarf. The claim is not trusted: at the end the file must be a
  * complete ELF file with the stated build id, and better than the stored file.

@@ -25,9 +25,10 @@ enum upstream_outcome {
 	OUTCOMES
 };
 static const char *const outcome_names[OUTCOMES] = {
-	[FETCHED] = "fetched", [ABSENT] = "absent",         [FAILED] = "failed",
-	[WRONG] = "wrong",     [NO_BETTER] = "no_better",   [REMEMBERED] = "remembered",
-	[BUSY] = "busy",       [IN_CIRCLES] = "in_circles",
+	[FETCHED] = "fetched",     [ABSENT] = "absent",
+	[FAILED] = "failed",       [WRONG] = "wrong",
+	[NO_BETTER] = "no_better", [REMEMBERED] = "cached",
+	[BUSY] = "busy",           [IN_CIRCLES] = "forwarding_loop",
 };
 
 static struct metric queries = { .name = "decima_debuginfo_upstream_total",

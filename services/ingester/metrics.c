@@ -51,22 +51,23 @@ COUNTER(ingester_flush_errors, "flush_errors_total", "Flushes that failed and ar
 COUNTER(ingester_samples_stored, "samples_stored_total", "Samples of committed flushes.");
 COUNTER(ingester_rows, "rows_total", "Rows of samples written.");
 COUNTER(ingester_row_bytes, "row_bytes_total", "Bytes of these rows.");
-COUNTER(ingester_compacted_rows, "merged_rows_total",
+COUNTER(ingester_compacted_rows, "compacted_rows_total",
 	"Raw rows that were compacted into chunks (one hour of one bucket) or coalesced.");
-COUNTER(ingester_compacted_bytes, "merged_row_bytes_total", "Bytes of these rows.");
-COUNTER(ingester_compacted_samples, "merged_samples_total",
+COUNTER(ingester_compacted_bytes, "compacted_row_bytes_total", "Bytes of these rows.");
+COUNTER(ingester_compacted_samples, "compacted_samples_total",
 	"Samples that compaction wrote into chunks.");
-COUNTER(ingester_coalesced_rows, "joined_rows_total",
+COUNTER(ingester_coalesced_rows, "coalesced_rows_total",
 	"Rows written by coalescing several small rows; they wait for more of their hour.");
 COUNTER(ingester_chunks, "chunks_total", "Chunks written.");
 COUNTER(ingester_chunk_bytes, "chunk_bytes_total", "Bytes of these chunks.");
-COUNTER(ingester_daily_rollups, "day_rollups_total", "Daily rollup rows written from hourly ones.");
-COUNTER(ingester_rolled_up_chunks, "rolled_chunks_total",
+COUNTER(ingester_daily_rollups, "daily_rollups_total",
+	"Daily rollup rows written from hourly ones.");
+COUNTER(ingester_rolled_up_chunks, "rolled_up_chunks_total",
 	"Chunks that were added to an hourly rollup.");
-COUNTER(ingester_rolled_up_samples, "rolled_samples_total", "Samples of these chunks.");
+COUNTER(ingester_rolled_up_samples, "rolled_up_samples_total", "Samples of these chunks.");
 COUNTER(ingester_rollups, "rollups_total", "Hourly rollup rows written.");
 COUNTER(ingester_rollup_bytes, "rollup_bytes_total", "Bytes of these rows.");
-COUNTER(ingester_compaction_errors, "merge_errors_total",
+COUNTER(ingester_compaction_errors, "compaction_errors_total",
 	"Compactions and rollups that failed and are retried; they change nothing.");
 COUNTER(ingester_damaged_rows, "damaged_rows_total",
 	"Raw rows that compaction found corrupt; they stay unchanged.");
@@ -83,9 +84,9 @@ COUNTER(ingester_cache_hits, "series_cache_hits_total",
 	"Series and names of sample labels found in the cache of stored ids at a flush.");
 COUNTER(ingester_cache_misses, "series_cache_misses_total",
 	"Series and names of sample labels not found in the cache of stored ids at a flush.");
-COUNTER(ingester_writers_terminated, "writers_ended_total",
+COUNTER(ingester_writers_terminated, "writers_terminated_total",
 	"Connections of other ingesters that were stuck and were terminated.");
-COUNTER(ingester_partitions_created, "partitions_made_total", "Table partitions created.");
+COUNTER(ingester_partitions_created, "partitions_created_total", "Table partitions created.");
 COUNTER(ingester_partitions_dropped, "partitions_dropped_total",
 	"Table partitions dropped by retention.");
 GAUGE(ingester_assigned, "partitions_assigned", "Kafka partitions assigned to this ingester.");
@@ -168,7 +169,7 @@ const char *reject_reason_name(size_t reason)
 	assert(reason < REJECT_REASON_COUNT);
 	if (reason == REJECT_HEADERS)
 		return "bad_headers";
-	return reason == REJECT_BY_STORE ? "refused_by_store" : otlp_reason_names[reason];
+	return reason == REJECT_BY_STORE ? "rejected_by_store" : otlp_reason_names[reason];
 }
 
 void ingester_metrics_register(void)

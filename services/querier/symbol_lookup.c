@@ -251,7 +251,7 @@ static bool query_source(struct symbol_lookup *lookup, struct merge *merge, stru
 static void collect(struct symbol_lookup *lookup, struct lookup_binary *binary)
 {
 	const struct address_lines unresolved = {
-		.reason = lookup->has_failed ? NAME_NOT_ASKED : NAME_PENDING,
+		.reason = lookup->has_failed ? NAME_NO_RESPONSE : NAME_PENDING,
 	};
 
 	if (binary->was_requested)

@@ -12,14 +12,15 @@
 
 enum generation_outcome { REPORTED, FOREIGN, FAILED, KNOWN, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
-	[REPORTED] = "told", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "known"
+	[REPORTED] = "reported", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "cached"
 };
 
 static struct metric lookups = {
 	.name = "decima_symbolizer_generations_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids whose generation was looked up, by outcome. told: a server reported it; "
-		"foreign: the server does not know generations; failed: the server failed; known: "
+	.help = "Build ids whose generation was looked up, by outcome. reported: a server reported "
+		"it; "
+		"foreign: the server does not know generations; failed: the server failed; cached: "
 		"it was in the cache.",
 	.label = "outcome",
 	.values = outcome_names,

@@ -38,24 +38,26 @@ static struct metric binaries = {
 		"negative: a cached failure; shared: Redis; built: a table, after a wait; older: "
 		"the wait timed out, a table of an older generation; late: the wait timed out, no "
 		"table.",
-	.label = "found",
+	.label = "source",
 	.values = source_names,
 	.value_count = SOURCE_COUNT
 };
 
 enum lock_outcome { ACQUIRED, HELD_ELSEWHERE, TIMED_OUT, LOCK_OUTCOMES };
 static const char *const lock_outcome_names[LOCK_OUTCOMES] = {
-	[ACQUIRED] = "ours", [HELD_ELSEWHERE] = "anothers", [TIMED_OUT] = "too_long"
+	[ACQUIRED] = "acquired", [HELD_ELSEWHERE] = "held_elsewhere", [TIMED_OUT] = "timed_out"
 };
 
-static struct metric locks = { .name = "decima_symbolizer_redis_turns_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Tables to build, by owner of the build lock in Redis. "
-				       "ours: this replica; anothers: another replica; too_long: "
-				       "another replica, and the wait for it timed out.",
-			       .label = "whose",
-			       .values = lock_outcome_names,
-			       .value_count = LOCK_OUTCOMES };
+static struct metric locks = {
+	.name = "decima_symbolizer_redis_locks_total",
+	.kind = METRIC_COUNTER,
+	.help = "Tables to build, by owner of the build lock in Redis. "
+		"acquired: this replica; held_elsewhere: another replica; timed_out: "
+		"another replica, and the wait for it timed out.",
+	.label = "outcome",
+	.values = lock_outcome_names,
+	.value_count = LOCK_OUTCOMES
+};
 static struct metric seconds = { .name = "decima_symbolizer_request_duration_seconds",
 				 .kind = METRIC_HISTOGRAM,
 				 .help = "Time of a request, including the wait for debug files.",

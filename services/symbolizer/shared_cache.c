@@ -19,17 +19,17 @@
 enum { POP_MS = 500 };
 
 enum lookup_outcome { WHOLE, REASON, MISSED, FAILED, SUSPENDED, LOOKUP_OUTCOMES };
-static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "whole",
+static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "hit",
 								   [REASON] = "reason",
-								   [MISSED] = "missed",
+								   [MISSED] = "miss",
 								   [FAILED] = "failed",
-								   [SUSPENDED] = "left_alone" };
+								   [SUSPENDED] = "suspended" };
 static struct metric lookup_count = {
-	.name = "decima_symbolizer_redis_asked_total",
+	.name = "decima_symbolizer_redis_lookups_total",
 	.kind = METRIC_COUNTER,
-	.help = "Build ids looked up in Redis, by outcome. whole: all addresses were found; "
-		"reason: a failure reason was found; missed: neither was found; failed: Redis "
-		"failed; left_alone: Redis was not queried, since it had just failed or was busy.",
+	.help = "Build ids looked up in Redis, by outcome. hit: all addresses were found; "
+		"reason: a failure reason was found; miss: neither was found; failed: Redis "
+		"failed; suspended: Redis was not queried, since it had just failed or was busy.",
 	.label = "outcome",
 	.values = lookup_outcome_names,
 	.value_count = LOOKUP_OUTCOMES

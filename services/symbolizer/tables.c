@@ -18,14 +18,14 @@ enum { BUCKETS = 1 << 14 };
 
 enum drop_reason { EVICTED, OUTDATED, CORRUPT, DROPS };
 static const char *const drop_names[DROPS] = {
-	[EVICTED] = "evicted", [OUTDATED] = "outdated", [CORRUPT] = "spoiled"
+	[EVICTED] = "evicted", [OUTDATED] = "outdated", [CORRUPT] = "corrupt"
 };
 
 static struct metric dropped = { .name = "decima_symbolizer_tables_dropped_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Tables removed, by reason: evicted for space, replaced "
 					 "by a newer generation, or corrupt on disk.",
-				 .label = "why",
+				 .label = "reason",
 				 .values = drop_names,
 				 .value_count = DROPS };
 static struct metric table_bytes = { .name = "decima_symbolizer_table_bytes",

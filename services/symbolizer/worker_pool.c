@@ -38,14 +38,14 @@ enum build_outcome {
 static const char *const outcome_names[OUTCOMES] = {
 	[BUILT] = "built",         [ABSENT] = "absent",       [UNAVAILABLE] = "unavailable",
 	[MALFORMED] = "malformed", [TOO_LARGE] = "too_large", [CRASHED] = "crashed",
-	[LATE] = "late",           [OUTRUN] = "outrun",
+	[LATE] = "late",           [OUTRUN] = "superseded",
 };
 
 static struct metric builds = {
-	.name = "decima_symbolizer_works_total",
+	.name = "decima_symbolizer_builds_total",
 	.kind = METRIC_COUNTER,
 	.help = "Builds of symbol tables, by outcome. crashed: the worker died; late: the worker "
-		"took too long; outrun: the file was replaced during the fetch.",
+		"took too long; superseded: the file was replaced during the fetch.",
 	.label = "outcome",
 	.values = outcome_names,
 	.value_count = OUTCOMES

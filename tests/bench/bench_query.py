@@ -206,9 +206,9 @@ def merge_rows(cell):
                300, "all is merged")
     cpu = cpu_of(cell.ingester.pid()) - cpu
     told = metrics(cell.ingester)
-    samples = told["decima_ingester_merged_samples_total"]
-    print(f"merged {told['decima_ingester_merged_rows_total']:.0f} rows of "
-          f"{told['decima_ingester_merged_row_bytes_total'] / samples:.2f} bytes a sample into "
+    samples = told["decima_ingester_compacted_samples_total"]
+    print(f"merged {told['decima_ingester_compacted_rows_total']:.0f} rows of "
+          f"{told['decima_ingester_compacted_row_bytes_total'] / samples:.2f} bytes a sample into "
           f"{told['decima_ingester_chunks_total']:.0f} of "
           f"{told['decima_ingester_chunk_bytes_total'] / samples:.2f} in "
           f"{time.monotonic() - began:.1f} s, {samples / cpu / 1e6:.2f} M samples/s and core")

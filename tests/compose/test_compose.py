@@ -290,7 +290,7 @@ def test_a_further_host_joins_by_its_agent_alone(fleet, tmp_path):
             _, text = http(f"http://127.0.0.1:{port}/metrics")
             found = dict(re.findall(r'^decima_agent_debuginfo_uploads_total{outcome="(\w+)"} (\d+)',
                                     text.decode(), re.MULTILINE))
-            assert found["refused"] == "0" and found["have_it"] != "0", found
+            assert found["refused"] == "0" and found["already_stored"] != "0", found
             return True
 
         wait_until(uploads, 100, "debug files that are there already", every=0.5)

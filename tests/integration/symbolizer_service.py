@@ -135,7 +135,7 @@ def upload(service, build_id, file, query=""):
 
 def works(service):
     """{outcome: how many files came to that}, without zeros."""
-    name = 'decima_symbolizer_works_total{outcome="'
+    name = 'decima_symbolizer_builds_total{outcome="'
     return {k.removeprefix(name).rstrip('"}'): int(v) for k, v in metrics(service).items()
             if k.startswith(name) and v}
 

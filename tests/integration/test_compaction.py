@@ -75,9 +75,9 @@ def test_answers_are_the_same_from_fewer_rows(cell, protos, figure):
     assert cell.samples() == SAMPLES_OF_ALL
     assert rows >= ROUNDS * len(SERVICES) and chunks < rows / 2 and bytes_after < bytes_before
     told = metrics(cell.ingester)
-    assert told["decima_ingester_merged_rows_total"] == (
-        rows + told["decima_ingester_joined_rows_total"])
-    assert told["decima_ingester_merged_samples_total"] == SAMPLES_OF_ALL
+    assert told["decima_ingester_compacted_rows_total"] == (
+        rows + told["decima_ingester_coalesced_rows_total"])
+    assert told["decima_ingester_compacted_samples_total"] == SAMPLES_OF_ALL
     assert told["decima_ingester_chunks_total"] == chunks
     assert told["decima_ingester_chunk_bytes_total"] == bytes_after
 
@@ -239,7 +239,7 @@ def test_several_may_merge_while_samples_come(cell, protos):
 
     assert cell.samples() == SAMPLES_OF_ALL
     assert cell.total("{}") == SAMPLES_OF_ALL * PERIOD
-    merged = [metrics(ingester)["decima_ingester_merged_samples_total"]
+    merged = [metrics(ingester)["decima_ingester_compacted_samples_total"]
               for ingester in (cell.ingester, *others)]
     assert sum(merged) == SAMPLES_OF_ALL, merged
 

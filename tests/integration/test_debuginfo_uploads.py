@@ -32,7 +32,7 @@ def test_whether_it_is_wanted_is_said_before_the_body(start, build):
     assert first.hear().startswith(b"HTTP/1.1 201 ")
     third = Offer(service, files.id, len(body))
     assert third.hear().startswith(b"HTTP/1.1 409 ")
-    assert json.loads(third.rest())["errorType"] == "have_it"
+    assert json.loads(third.rest())["errorType"] == "already_stored"
     assert metrics(service)["decima_debuginfo_upload_bytes_total"] == len(body)
 
 
@@ -50,7 +50,7 @@ def test_of_ten_uploads_at_once_one_is_stored(start, build):
         thread.join()
 
     assert sorted(status for status, _ in answers) == [201] + 9 * [409]
-    assert {a["errorType"] for s, a in answers if s == 409} <= {"have_it", "in_progress"}
+    assert {a["errorType"] for s, a in answers if s == 409} <= {"already_stored", "in_progress"}
     assert len(held(service)) == 1 and not in_temp(service)
 
 
@@ -93,7 +93,7 @@ def test_a_better_file_takes_the_place_of_a_worse_one_and_never_the_other_way(st
             assert answer["data"]["rank"] == rank
             assert answer["data"]["generation"] == generations[-1] > generations[-2]
         else:
-            assert answer["errorType"] == "have_it" and generations[-1] == generations[-2]
+            assert answer["errorType"] == "already_stored" and generations[-1] == generations[-2]
 
     assert generations[0] == 0
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.debug.read_bytes()
@@ -196,7 +196,7 @@ def test_an_upload_that_stalls_lets_the_next_one_in(start, build):
     assert stalls.hear() == b""  # cut
     wait_until(lambda: not in_temp(service), what="nothing is left of it")
     assert put(service, files.id, body)[0] == 201
-    assert metrics(service)['decima_debuginfo_uploads_total{outcome="broken_off"}'] == 1
+    assert metrics(service)['decima_debuginfo_uploads_total{outcome="aborted"}'] == 1
 
 
 def test_more_uploads_at_once_than_allowed_are_told_to_come_back(start, build):

@@ -112,13 +112,13 @@ def test_what_upstream_does_not_have_is_asked_for_once(start, build, upstream):
     assert answers == [404] * 5
     seen = metrics(service)
     assert seen['decima_debuginfo_upstream_total{outcome="absent"}'] == 1
-    assert seen['decima_debuginfo_upstream_total{outcome="remembered"}'] == 4
+    assert seen['decima_debuginfo_upstream_total{outcome="cached"}'] == 4
     assert put(service, files.id, files.debug.read_bytes())[0] == 201
     assert service.get(f"/buildid/{files.id}/debuginfo")[0] == 200
 
 
 def test_a_miss_is_forgotten_in_time(start, build, upstream):
-    service = start(debuginfod_upstream_servers=upstream.url, upstream_missing_for="0s")
+    service = start(debuginfod_upstream_servers=upstream.url, upstream_miss_ttl="0s")
     path = f"/buildid/{build(1).id}/debuginfo"
 
     assert [service.get(path)[0] for _ in range(2)] == [404, 404]
@@ -193,9 +193,9 @@ def test_servers_that_name_each_other_do_not_ask_for_ever(start, build):
     answers = [here.get(f"/buildid/{build().id}/executable")[0] for _ in range(2)]
 
     assert answers == [404, 404]
-    assert metrics(here)['decima_debuginfo_upstream_total{outcome="in_circles"}'] == 1
+    assert metrics(here)['decima_debuginfo_upstream_total{outcome="forwarding_loop"}'] == 1
     assert metrics(there)['decima_debuginfo_upstream_total{outcome="absent"}'] == 1
-    assert metrics(here)['decima_debuginfo_upstream_total{outcome="remembered"}'] == 1
+    assert metrics(here)['decima_debuginfo_upstream_total{outcome="cached"}'] == 1
 
 
 def test_a_question_that_passed_too_many_servers_goes_no_further(start, build, upstream):

@@ -93,8 +93,8 @@ def test_samples_without_a_dictionary_are_refused_however_many(cell, goes_on):
 
 
 @pytest.mark.parametrize("megabytes, counted, by", [
-    (0.9, 'skipped_total{reason="label_cut"}', 1),
-    (50, 'skipped_total{reason="label_cut"}', 1),
+    (0.9, 'skipped_total{reason="label_truncated"}', 1),
+    (50, 'skipped_total{reason="label_truncated"}', 1),
     (240, "unreadable_messages_total", 1),
 ])
 def test_a_label_of_any_size_is_cut_or_its_message_left_out(

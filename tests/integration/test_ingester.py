@@ -289,7 +289,7 @@ def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
         wait_until(lambda: away.ingester.get("/ready")[0] == 200, what="ready again")
 
 
-@pytest.mark.reason("ingester.refused_by_store")
+@pytest.mark.reason("ingester.rejected_by_store")
 def test_messages_that_postgresql_refuses_are_found_by_halves_and_set_aside(
         cell, protos, moves, figure):
     """No message is known that PostgreSQL refuses, so it is given one."""
@@ -305,7 +305,7 @@ def test_messages_that_postgresql_refuses_are_found_by_halves_and_set_aside(
         messages[7:7] = [(bad, 0, 1)]
         messages[200:200] = [(bad, 1, None), (bad, 1, None)]
         messages[399:399] = [(bad, 2, None)]
-        with moves("ingester.refused_by_store", picky.ingester, by=4):
+        with moves("ingester.rejected_by_store", picky.ingester, by=4):
             picky.produce_all((value, {"partition": partition, "key": b"picky/1",
                                        "headers": headers(sequence) if sequence else {}})
                               for value, partition, sequence in messages)

@@ -106,9 +106,9 @@ def with_deep_stack(made, _):
 CUT = {
     "label_dropped": with_attribute(b"n" * 129, b"v"),
     "label_reserved": with_attribute(b"__tenant", b"v"),
-    "label_cut": with_attribute(b"long", b"v" * 2049),
-    "stack_cut": with_deep_stack,
-    "name_cut": lambda made, _: with_text(made, b"/" + b"f" * 16384),
+    "label_truncated": with_attribute(b"long", b"v" * 2049),
+    "stack_truncated": with_deep_stack,
+    "name_truncated": lambda made, _: with_text(made, b"/" + b"f" * 16384),
 }
 
 

@@ -105,7 +105,7 @@ def test_answers_are_the_same_from_sums(cell, first_ms, figure):
            f" {sums[0]} rows")
     assert sums[1] == HOURS * len(SERVICES) * len(TICKS)
     told = metrics(cell.ingester)
-    assert told["decima_ingester_rolled_samples_total"] == (
+    assert told["decima_ingester_rolled_up_samples_total"] == (
         HOURS * ROUNDS * len(SERVICES) * OF_BATCH)
     assert told["decima_ingester_rollups_total"] == sums[0]
 

@@ -63,7 +63,7 @@ def test_one_among_its_new_series_keeps_nobody_from_storing_the_same(own, protos
 
     figure(f"one stopped among its new series holds another up for {took:.1f} s")
     assert took < BOUND, f"{took:.1f} s"
-    assert metrics(own.ingester)["decima_ingester_writers_ended_total"] == 1
+    assert metrics(own.ingester)["decima_ingester_writers_terminated_total"] == 1
     assert len(own.rows("SELECT FROM label_pair WHERE id = %s", pair)) == 1
 
 

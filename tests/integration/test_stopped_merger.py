@@ -68,7 +68,7 @@ def test_what_a_stopped_one_was_merging_is_merged_once_by_others(servers, protos
         took = time.monotonic() - began
 
         os.close(stopped.send(signal.SIGCONT))
-        wait_until(lambda: metrics(stopped)["decima_ingester_merge_errors_total"] == 1, 60,
+        wait_until(lambda: metrics(stopped)["decima_ingester_compaction_errors_total"] == 1, 60,
                    "it finds out")
         cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - 2 * HOUR_MS, pid=99), {})
                          for comm in COMMS)

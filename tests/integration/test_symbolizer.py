@@ -156,7 +156,7 @@ def test_fifty_who_ask_at_once_are_one_download_and_one_table(known):
 # what is kept
 
 
-@pytest.mark.parametrize("place", [8, None], ids=["of another version", "spoiled"])
+@pytest.mark.parametrize("place", [8, None], ids=["of another version", "corrupt"])
 def test_a_table_that_cannot_be_used_is_built_again(known, place):
     symbolizer, small = known
     before = ask(symbolizer, small.id, small.outer)
@@ -171,7 +171,7 @@ def test_a_table_that_cannot_be_used_is_built_again(known, place):
 
     assert ask(symbolizer, small.id, small.outer) == before
     assert works(symbolizer) == {"built": 1}
-    assert metrics(symbolizer)['decima_symbolizer_tables_dropped_total{why="spoiled"}'] == 1
+    assert metrics(symbolizer)['decima_symbolizer_tables_dropped_total{reason="corrupt"}'] == 1
 
 
 def test_a_table_outlives_its_process_and_needs_no_server(known, pair):
@@ -208,4 +208,4 @@ def test_tables_stay_within_their_bytes(start, program):
     seen = metrics(symbolizer)
     assert 0 < kept <= 64 << 10
     assert seen["decima_symbolizer_table_bytes"] == kept
-    assert seen['decima_symbolizer_tables_dropped_total{why="evicted"}'] > 10
+    assert seen['decima_symbolizer_tables_dropped_total{reason="evicted"}'] > 10

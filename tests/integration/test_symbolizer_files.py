@@ -58,7 +58,7 @@ def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, progra
         assert function(alone, small.id, small.outer) == OUTER
         name, seen = "decima_symbolizer_generations_total", metrics(alone)
         assert seen[f'{name}{{outcome="foreign"}}'] >= 1
-        assert seen[f'{name}{{outcome="failed"}}'] == seen[f'{name}{{outcome="told"}}'] == 0
+        assert seen[f'{name}{{outcome="failed"}}'] == seen[f'{name}{{outcome="reported"}}'] == 0
         first = ask(symbolizer, small.id, small.outer)
         second = ask(symbolizer, small.id, small.outer)
         absent = function(symbolizer, other.id, other.outer)

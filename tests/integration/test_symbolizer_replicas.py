@@ -11,7 +11,7 @@ from symbolizer_service import OUTER, ask, fleet, function, program, start, uplo
 
 
 def shared(service):
-    return int(metrics(service)['decima_symbolizer_binaries_total{found="shared"}'])
+    return int(metrics(service)['decima_symbolizer_binaries_total{source="shared"}'])
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_without_redis_names_are_found_all_the_same(fleet, replicas, program, nu
         assert function(other, small.id, small.outer) == OUTER
         assert function(one, small.id, small.outer) == OUTER
         assert works(other) == {"built": 1}
-        assert metrics(other)['decima_symbolizer_redis_asked_total{outcome="failed"}'] == 1
+        assert metrics(other)['decima_symbolizer_redis_lookups_total{outcome="failed"}'] == 1
     finally:
         fleet.redis.send(signal.SIGCONT)
     wait_until(fleet.redis.launch if number == signal.SIGKILL else fleet.redis.ready, 30, "Redis")

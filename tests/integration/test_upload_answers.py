@@ -42,7 +42,7 @@ def test_two_agents_upload_a_build_once(start, tmp_path):
     wait_until(lambda: all(told(a, program.id) for a in agents), DEADLINE, "both have asked")
     assert service.log_file.read_text().count(f'"file stored" build_id={program.id}') == 1
     first = sorted(told(a, program.id)[0] for a in agents)
-    assert first in (["have_it", "stored"], ["in_progress", "stored"])
+    assert first in (["already_stored", "stored"], ["in_progress", "stored"])
 
 
 def test_after_a_restart_what_is_held_is_not_sent_again(start, tmp_path):
@@ -56,14 +56,14 @@ def test_after_a_restart_what_is_held_is_not_sent_again(start, tmp_path):
     second = start("agent", "second", debuginfo_url=service.url)
     program.run()
 
-    wait_until(lambda: told(second, program.id) == ["have_it"], DEADLINE, "it need not be sent")
+    wait_until(lambda: told(second, program.id) == ["already_stored"], DEADLINE, "it need not be sent")
     assert re.search(rf"build_id={program.id} .* bytes=0 ", second.log_file.read_text())
 
 
 @pytest.mark.parametrize("status, headers, metric, outcome", [
     (400, {}, "uploads", "refused"),
     (404, {}, "uploads", "refused"),
-    (409, {}, "uploads", "have_it"),
+    (409, {}, "uploads", "already_stored"),
     (409, {"Retry_After": 1}, "retries", "in_progress"),
     (413, {}, "uploads", "too_large"),
     (401, {}, "retries", "unauthorized"),

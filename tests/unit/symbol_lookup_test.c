@@ -235,7 +235,7 @@ static void assert_no_symbols(struct scene *scene, size_t requests)
 	assert_int_equal(scene->fake.requests, requests);
 	for (size_t i = 0; i < scene->merge.set.frames.len; i++) {
 		assert_int_equal(scene->lookup.resolved[i].len, 0);
-		assert_int_equal(scene->lookup.resolved[i].reason, NAME_NOT_ASKED);
+		assert_int_equal(scene->lookup.resolved[i].reason, NAME_NO_RESPONSE);
 	}
 	assert_int_equal(scene->lookup.warning_count, 1);
 }
@@ -288,7 +288,7 @@ static void cached_symbols_are_used_while_the_source_is_down(void **state)
 	add(&scene, STR("bb"), 0x20, STR("/bin/b"));
 	look_up(&scene);
 	assert_function(&scene, 0, "aa.1.20");
-	assert_int_equal(scene.lookup.resolved[1].reason, NAME_NOT_ASKED);
+	assert_int_equal(scene.lookup.resolved[1].reason, NAME_NO_RESPONSE);
 	end(&scene);
 }
 
@@ -303,7 +303,7 @@ static void a_query_that_ends_early_is_no_failure_of_the_source(void **state)
 	add(&scene, STR("aa"), 0x20, STR("/bin/a"));
 	assert_true(
 		symbol_lookup_run(&scene.lookup, &scene.symbolization, &scene.merge, &brief, &err));
-	assert_int_equal(scene.lookup.resolved[0].reason, NAME_NOT_ASKED);
+	assert_int_equal(scene.lookup.resolved[0].reason, NAME_NO_RESPONSE);
 	assert_int_equal(scene.fake.requests, 0);
 	symbol_lookup_done(&scene.lookup);
 

@@ -4,7 +4,7 @@
 #include "symbolizer/symbolizer_limits.h"
 
 #define NO_NAME(reason) "no names, `decima_symbolizer_addresses_total{outcome=\"" reason "\"}`"
-#define BUILD(outcome)  "`decima_symbolizer_works_total{outcome=\"" outcome "\"}`"
+#define BUILD(outcome)  "`decima_symbolizer_builds_total{outcome=\"" outcome "\"}`"
 
 static const struct limit rows[] = {
 	LIMIT(SERVERS_MAX, COUNT, "debuginfod servers", "an error at startup"),
@@ -63,13 +63,13 @@ static const struct limit rows[] = {
 	      "the retry interval for a debug file, if there is only the executable",
 	      "the servers are queried; the names from the executable are used meanwhile"),
 	LIMIT(REDIS_MS, MS, "a round of commands to Redis",
-	      "its use is paused, `decima_symbolizer_redis_asked_total`"),
+	      "its use is paused, `decima_symbolizer_redis_lookups_total`"),
 	LIMIT(REDIS_PAUSE_MS, MS, "the pause after Redis failed",
 	      "tables are built that another replica may have"),
 	LIMIT(REDIS_ADDRESSES_MAX, COUNT, "addresses of a request that are looked up in Redis",
 	      "the other addresses are resolved by tables"),
 	LIMIT(REDIS_REPLY_MAX, BYTES, "the replies of Redis in one round",
-	      "its use is paused, `decima_symbolizer_redis_asked_total`"),
+	      "its use is paused, `decima_symbolizer_redis_lookups_total`"),
 	LIMIT(REDIS_TTL_SECONDS, SECONDS, "how long names stay in Redis", PACE),
 	LIMIT(REDIS_PUBLISH_MAX, COUNT, "publications that wait to be sent to Redis",
 	      "they are dropped, `decima_symbolizer_redis_put_total`"),

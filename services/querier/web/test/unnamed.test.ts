@@ -20,7 +20,7 @@ function unnamed(reason = "", word = "", buildId = "c0ffee") {
 describe("what is said of a frame without a name", () => {
 	it("is the API's sentence, and what helps by its word, however the sentence is put", () => {
 		expect(unnamed("it is still being read", "pending")).toEqual({ why: "It is still being read.", todo: "Refresh in some seconds." });
-		expect(unnamed("any sentence", "not_asked")?.todo).toMatch(/--symbolizer-url/);
+		expect(unnamed("any sentence", "no_response")?.todo).toMatch(/--symbolizer-url/);
 		expect(unnamed("any sentence", "no_debug_info")?.todo).toMatch(/^Upload/);
 	});
 

@@ -19,7 +19,7 @@ const ADVICE: Record<string, string> = {
 	too_large: "docs/limits.md names the limit and the setting that raises it.",
 	pending: "Refresh in some seconds.",
 	bad_build_id: "Link it with -Wl,--build-id.",
-	not_asked: "See whether the symbolizer runs and --symbolizer-url of the querier points to it.",
+	no_response: "See whether the symbolizer runs and --symbolizer-url of the querier points to it.",
 };
 
 /** Null: the frame has a name. */
