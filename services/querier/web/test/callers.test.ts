@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { callersOf } from "../src/flame/callers";
 import { ALL, type Tree, treeFrom } from "../src/flame/tree";
-import { answerOf, nodeNamed, randomTree, treeOf } from "./tree_of";
+import { responseOf, nodeNamed, randomTree, treeOf } from "./tree_of";
 
 /** "leaf;caller;..." -> what ends there and goes no further. */
 function stacksOf(tree: Tree): Record<string, number> {
@@ -33,20 +33,20 @@ describe("callers", () => {
 	});
 
 	it("stay below their labels", () => {
-		const tree = treeFrom(answerOf({ "comm=a;main;sort": 1, "comm=b;main;sort": 2, "comm=b;main": 4 }), 1);
+		const tree = treeFrom(responseOf({ "comm=a;main;sort": 1, "comm=b;main;sort": 2, "comm=b;main": 4 }), 1);
 		expect(stacksOf(callersOf(tree, null))).toEqual({ "comm=a;sort;main": 1, "comm=b;sort;main": 2, "comm=b;main": 4 });
 	});
 
 	it("add up to what there was, all being large enough", () => {
 		const tree = randomTree(300);
-		const turned = callersOf(tree, null);
-		expect(turned.total[ALL]).toBe(tree.total[ALL]);
-		expect(Object.values(stacksOf(turned)).reduce((sum, value) => sum + value, 0)).toBe(tree.total[ALL]);
+		const inverted = callersOf(tree, null);
+		expect(inverted.total[ALL]).toBe(tree.total[ALL]);
+		expect(Object.values(stacksOf(inverted)).reduce((sum, value) => sum + value, 0)).toBe(tree.total[ALL]);
 	});
 
 	it("of next to nothing are not followed, and count all the same", () => {
-		const turned = callersOf(treeOf({ "a;b;c": 1e6, "x;y;z": 1 }), null);
-		expect(() => nodeNamed(turned, "y")).toThrow();
-		expect(turned.total[nodeNamed(turned, "z")]).toBe(1);
+		const inverted = callersOf(treeOf({ "a;b;c": 1e6, "x;y;z": 1 }), null);
+		expect(() => nodeNamed(inverted, "y")).toThrow();
+		expect(inverted.total[nodeNamed(inverted, "z")]).toBe(1);
 	});
 });

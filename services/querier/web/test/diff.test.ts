@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import type { DiffAnswer } from "../src/api/answers";
+import type { DiffResponse } from "../src/api/responses";
 import { diffPaletteOf } from "../src/flame/colors";
 import { diffTreeFrom, scaled, STEPS, stepOf, stepsOf } from "../src/flame/diff";
 import { filterTree } from "../src/flame/filter";
@@ -12,7 +12,7 @@ import { formatChange, formatGrowth, formatPoints } from "../src/format/units";
 import { nodeNamed } from "./tree_of";
 
 /** main;gone 10 -> 0, main;kept 30 -> 90, main;fresh 0 -> 30, idle 60 -> 80: of 100, and of 200. */
-const answer: DiffAnswer = {
+const response: DiffResponse = {
 	unit: "nanoseconds",
 	a_total: 100,
 	b_total: 200,
@@ -32,8 +32,8 @@ const answer: DiffAnswer = {
 };
 
 describe("two that are compared", () => {
-	const shares = diffTreeFrom(answer, { mode: "relative", longer: 1 });
-	const values = diffTreeFrom(answer, { mode: "absolute", longer: 1 });
+	const shares = diffTreeFrom(response, { mode: "relative", durationRatio: 1 });
+	const values = diffTreeFrom(response, { mode: "absolute", durationRatio: 1 });
 
 	it("are as wide as both together, so that what vanished is seen", () => {
 		expect(values.total[ALL]).toBe(300);
@@ -44,7 +44,7 @@ describe("two that are compared", () => {
 	});
 
 	it("are compared per time where one took longer", () => {
-		const rates = diffTreeFrom(answer, { mode: "rate", longer: 2 });
+		const rates = diffTreeFrom(response, { mode: "rate", durationRatio: 2 });
 		const idle = nodeNamed(rates, "idle");
 		expect(scaled(rates, rates.sides.aTotal[idle], rates.sides.bTotal[idle])).toEqual([120, 80]);
 		expect(stepOf(rates, 60, 80)).toBeLessThan(STEPS); // of twice the time it is less
@@ -86,8 +86,8 @@ describe("two that are compared", () => {
 	});
 
 	it("may have an empty side", () => {
-		const none = { ...answer, a_total: 0, nodes: { ...answer.nodes, a_self: [0, 0, 0, 0, 0], a_total: [0, 0, 0, 0, 0] } };
-		const tree = diffTreeFrom(none, { mode: "relative", longer: 1 });
+		const none = { ...response, a_total: 0, nodes: { ...response.nodes, a_self: [0, 0, 0, 0, 0], a_total: [0, 0, 0, 0, 0] } };
+		const tree = diffTreeFrom(none, { mode: "relative", durationRatio: 1 });
 		expect(tree.total[ALL]).toBe(200);
 		expect(stepsOf(tree)[nodeNamed(tree, "kept")]).toBe(2 * STEPS);
 	});

@@ -45,8 +45,8 @@ describe("the place of the cursor", () => {
 });
 
 describe("completion", () => {
-	const completed = (text: string, offer: string) => {
-		const done = complete(text.replace("|", ""), placeIn(text), offer);
+	const completed = (text: string, suggestion: string) => {
+		const done = complete(text.replace("|", ""), placeIn(text), suggestion);
 		return `${done.text.slice(0, done.cursor)}|${done.text.slice(done.cursor)}`;
 	};
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ALL, functionsOf, pathTo, treeFrom } from "../src/flame/tree";
 import { hashOfNode, nodeOfHash } from "../src/flame/path";
 import { walk } from "../src/flame/walk";
-import { answerOf, nodeNamed, randomTree, treeOf } from "./tree_of";
+import { responseOf, nodeNamed, randomTree, treeOf } from "./tree_of";
 
 const tree = treeOf({ "a;b": 3, "a;c": 5, a: 2, d: 10 });
 
@@ -34,12 +34,12 @@ describe("a tree", () => {
 	});
 
 	it("refuses columns that are no tree", () => {
-		const answer = answerOf({ "a;b": 1 });
-		answer.nodes.parent = [-1, 1];
-		expect(() => treeFrom(answer)).toThrow("not in preorder");
-		answer.nodes.parent = [-1, 0];
-		answer.nodes.file = [0];
-		expect(() => treeFrom(answer)).toThrow("not of one length");
+		const response = responseOf({ "a;b": 1 });
+		response.nodes.parent = [-1, 1];
+		expect(() => treeFrom(response)).toThrow("not in preorder");
+		response.nodes.parent = [-1, 0];
+		response.nodes.file = [0];
+		expect(() => treeFrom(response)).toThrow("not of one length");
 	});
 
 	it("knows the same function wherever it stands", () => {
@@ -50,7 +50,7 @@ describe("a tree", () => {
 });
 
 describe("a path in the URL", () => {
-	it("finds its node again in another answer", () => {
+	it("finds its node again in another response", () => {
 		const later = treeOf({ "0;z": 1, "a;b": 30, "a;c;e": 5, d: 1 });
 		const c = nodeNamed(tree, "c");
 		expect(nodeOfHash(later, hashOfNode(tree, c))).toBe(nodeNamed(later, "c"));

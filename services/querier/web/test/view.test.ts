@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { formatDuration, formatRange, parseDuration, parseRange, resolveRange } from "../src/state/range";
-import { lookToHash, movesOn, START, type View, viewFromUrl, viewToUrl } from "../src/state/view";
+import { displayToHash, followsNow, START, type View, viewFromUrl, viewToUrl } from "../src/state/view";
 
 function back(view: View): View {
 	const [path, query] = viewToUrl(view).split("?");
@@ -51,7 +51,7 @@ describe("a view", () => {
 describe("how it is looked at", () => {
 	it("stands behind a link's # without the question, and is a part of the view again", () => {
 		const view: View = { ...START, page: "compare", query: "{a=\"b\"}", range: { last: 60 }, search: "a b", zoom: "x1", mode: "relative" };
-		const hash = lookToHash(view);
+		const hash = displayToHash(view);
 		expect(hash).toBe("#search=a+b&zoom=x1&mode=relative");
 		expect(viewFromUrl("/compare", `share=${"0".repeat(32)}&${hash.slice(1)}`)).toEqual({
 			...START,
@@ -61,15 +61,15 @@ describe("how it is looked at", () => {
 			zoom: "x1",
 			mode: "relative",
 		});
-		expect(lookToHash(START)).toBe("");
+		expect(displayToHash(START)).toBe("");
 	});
 
 	it("moves on with the time where that is relative", () => {
 		const fixed = { from: 1, to: 2 };
-		expect(movesOn(START)).toBe(true);
-		expect(movesOn({ ...START, range: fixed })).toBe(false);
-		expect(movesOn({ ...START, page: "compare", range: fixed, beforeRange: { last: 60 } })).toBe(true);
-		expect(movesOn({ ...START, share: "0".repeat(32) })).toBe(false);
+		expect(followsNow(START)).toBe(true);
+		expect(followsNow({ ...START, range: fixed })).toBe(false);
+		expect(followsNow({ ...START, page: "compare", range: fixed, beforeRange: { last: 60 } })).toBe(true);
+		expect(followsNow({ ...START, share: "0".repeat(32) })).toBe(false);
 	});
 });
 

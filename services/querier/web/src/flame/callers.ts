@@ -3,24 +3,24 @@
  * callers - the tree the other way round: from each function to those that called it.
  *
  * Of every function: where time was spent itself, and who led there. Of one: all of its time, below
- * what it is called by. Levels of labels stay on top. What is less than LEAST of all is not followed
+ * what it is called by. Levels of labels stay on top. What is less than MIN_SHARE of all is not followed
  * further, since stacks that are many and different would make far more nodes than there were; a
  * function alone is followed as far as its own size is worth.
  */
 import { ALL, functionsOf, isLabel, nameOf, place, type Tree } from "./tree";
 
-export const LEAST = 1e-4;
+export const MIN_SHARE = 1e-4;
 
 /** null: of every function. */
 export function callersOf(tree: Tree, name: string | null): Tree {
-	const starts = name === null ? spenders(tree) : outermost(tree, name);
-	const turned = new Turned(tree, name === null ? "Self" : "Total");
-	turned.put(starts, starts.map(() => ALL), -1, ALL, 0);
-	return turned.tree();
+	const starts = name === null ? nodesWithSelf(tree) : outermost(tree, name);
+	const inverted = new CallerTree(tree, name === null ? "Self" : "Total");
+	inverted.put(starts, starts.map(() => ALL), -1, ALL, 0);
+	return inverted.tree();
 }
 
 /** Those that took time themselves. */
-function spenders(tree: Tree): number[] {
+function nodesWithSelf(tree: Tree): number[] {
 	const found = [];
 	for (let i = 1; i < tree.count; i++) if (tree.self[i] > 0 && !isLabel(tree, i)) found.push(i);
 	return found;
@@ -30,15 +30,15 @@ function spenders(tree: Tree): number[] {
 function outermost(tree: Tree, name: string): number[] {
 	const found = [];
 	for (let i = 1; i < tree.count; ) {
-		const meant = nameOf(tree, i) === name && !isLabel(tree, i);
-		if (meant) found.push(i);
-		i = meant ? tree.end[i] : i + 1;
+		const matches = nameOf(tree, i) === name && !isLabel(tree, i);
+		if (matches) found.push(i);
+		i = matches ? tree.end[i] : i + 1;
 	}
 	return found;
 }
 
 /** The rows of the new tree, while they are made. */
-class Turned {
+class CallerTree {
 	private readonly from: number[] = []; // by row: a node that has its names
 	private readonly parent: number[] = [];
 	private readonly self: number[][] = [[], [], []]; // by row: of all, of each side
@@ -67,7 +67,7 @@ class Turned {
 			this.total[i].push(starts.reduce((sum, start) => sum + column[start], 0));
 		});
 		if (row === 0) this.whole = this.total[0][0];
-		if (row > 0 && this.total[0][row] < LEAST * this.whole) return;
+		if (row > 0 && this.total[0][row] < MIN_SHARE * this.whole) return;
 		for (const [next, group] of this.groups(starts, at, row, depth)) this.put(group.starts, group.at, row, next, depth + 1);
 	}
 

@@ -7,7 +7,7 @@
  * shares of its own total, so a busier hour is no change in itself. Absolute: the values as they
  * are. Whatever is shown, both sides' own values are kept.
  */
-import type { DiffAnswer } from "../api/answers";
+import type { DiffResponse } from "../api/responses";
 import type { Mode } from "../state/view";
 import { ALL, type Sides, type Tree, treeFrom } from "./tree";
 
@@ -17,24 +17,24 @@ export function isDiff(tree: Tree): tree is DiffTree {
 	return tree.sides !== null;
 }
 
-export interface Compared {
+export interface DiffOptions {
 	mode: Mode;
-	longer: number; // how many times as long "after" is as "before"; 1 where values do not add up over time
+	durationRatio: number; // how many times as long "after" is as "before"; 1 where values do not add up over time
 	levels?: number;
 }
 
-export function diffTreeFrom(answer: DiffAnswer, { mode, longer, levels = 0 }: Compared): DiffTree {
-	const { nodes, a_total, b_total } = answer;
+export function diffTreeFrom(response: DiffResponse, { mode, durationRatio, levels = 0 }: DiffOptions): DiffTree {
+	const { nodes, a_total, b_total } = response;
 	const relative = mode === "relative";
 	// Shares are scaled to the greater of both, so that widths are still in the unit.
 	const whole = Math.max(a_total, b_total);
-	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [mode === "rate" ? longer : 1, 1];
+	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [mode === "rate" ? durationRatio : 1, 1];
 	const sum = (a: number[], b: number[]) => a.map((value, i) => value * aScale + b[i] * bScale);
 	const tree = treeFrom(
 		{
-			unit: answer.unit,
+			unit: response.unit,
 			total: a_total * aScale + b_total * bScale,
-			names: answer.names,
+			names: response.names,
 			nodes: { ...nodes, self: sum(nodes.a_self, nodes.b_self), total: sum(nodes.a_total, nodes.b_total) },
 		},
 		levels,
@@ -60,7 +60,7 @@ export function changeOf(tree: DiffTree, a: number, b: number): number {
 }
 
 export const STEPS = 4; // of colours to each side of the neutral one
-const LEAST = [0.02, 0.1, 0.25, 0.5];
+const THRESHOLDS = [0.02, 0.1, 0.25, 0.5];
 
 /** Each node's step: 0 greatly better, STEPS the same, 2 * STEPS greatly worse. */
 export function stepsOf(tree: DiffTree): Uint8Array {
@@ -70,7 +70,7 @@ export function stepsOf(tree: DiffTree): Uint8Array {
 
 export function stepOf(tree: DiffTree, a: number, b: number): number {
 	const change = changeOf(tree, a, b);
-	return STEPS + Math.sign(change) * LEAST.filter((least) => Math.abs(change) >= least).length;
+	return STEPS + Math.sign(change) * THRESHOLDS.filter((threshold) => Math.abs(change) >= threshold).length;
 }
 
 /** Both as they are compared, in the unit. */

@@ -2,9 +2,9 @@
 /** filter - the tree of those stacks alone that have a frame that was found. */
 import { place, type Tree } from "./tree";
 
-export function filterTree(tree: Tree, meant: Uint8Array): Tree {
+export function filterTree(tree: Tree, matched: Uint8Array): Tree {
 	const inside = new Uint8Array(tree.count); // 1: below a frame that was found, or one itself
-	for (let i = 0; i < tree.count; i++) inside[i] = meant[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
+	for (let i = 0; i < tree.count; i++) inside[i] = matched[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
 	const keep = (self: Float64Array) => self.map((value, i) => (inside[i] ? value : 0));
 	const self = keep(tree.self);
 	const total = sums(tree, self);

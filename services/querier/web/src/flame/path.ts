@@ -2,7 +2,7 @@
 /**
  * path - a node's name in a URL: a hash over the functions from the root to it.
  *
- * So a zoom is found again in another answer of the same question, as long as somebody is still
+ * So a zoom is found again in another response of the same question, as long as somebody is still
  * there, and a link does not grow with the depth of the stack.
  */
 import { ALL, type Tree } from "./tree";

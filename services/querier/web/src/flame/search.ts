@@ -6,9 +6,9 @@
 import type { Tree } from "./tree";
 
 export interface Found {
-	nodes: Uint8Array; // 1: this node is meant
+	nodes: Uint8Array; // 1: this node is matched
 	count: number;
-	sum: number; // of the stacks that have a frame that is meant, each counted once
+	sum: number; // of the stacks that have a frame that is matched, each counted once
 }
 
 export type Test = (name: string) => boolean;
@@ -32,13 +32,13 @@ export function searchFor(name: string): string {
 	return `"${name}"`;
 }
 
-/** "all" itself is never meant. */
+/** "all" itself is never matched. */
 export function search(tree: Tree, test: Test): Found {
-	const meant = tree.names.map(test);
+	const matched = tree.names.map(test);
 	const found: Found = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
 	let counted = 0; // rows before this one are in a subtree that is counted
 	for (let i = 1; i < tree.count; i++) {
-		if (!meant[tree.name[i]]) continue;
+		if (!matched[tree.name[i]]) continue;
 		found.nodes[i] = 1;
 		found.count++;
 		if (i < counted) continue;

@@ -6,7 +6,7 @@
  * The canvas is as large as what is seen of the graph; a taller spacer behind it is what scrolls.
  * What is chosen is an element of its own above it, so that following the pointer draws no canvas.
  */
-import { type Lens, nodeAt } from "./layout";
+import { type Viewport, nodeAt } from "./layout";
 import { Painter, type Picture } from "./paint";
 import type { Tree } from "./tree";
 
@@ -27,38 +27,38 @@ export interface Elements {
 }
 
 export class Stage {
-	private readonly lens: Lens = { from: 0, to: 1, width: 1, top: 0, height: 1, row: ROW };
+	private readonly viewport: Viewport = { from: 0, to: 1, width: 1, top: 0, height: 1, row: ROW };
 	private readonly painter: Painter;
 	private readonly resized: ResizeObserver;
 	private picture: Picture | null = null;
 	private chosen = -1;
-	private glide: { from: number; to: number; began: number } | null = null;
-	private due = 0;
+	private animation: { from: number; to: number; began: number } | null = null;
+	private frameRequest = 0;
 
 	constructor(private readonly at: Elements) {
 		this.painter = new Painter(at.canvas, `12px ${getComputedStyle(at.scroller).fontFamily}`);
 		this.resized = new ResizeObserver(() => this.resize());
 		this.resized.observe(at.scroller);
-		at.scroller.addEventListener("scroll", this.ask);
+		at.scroller.addEventListener("scroll", this.scheduleDraw);
 	}
 
 	close() {
 		this.resized.disconnect();
-		this.at.scroller.removeEventListener("scroll", this.ask);
-		cancelAnimationFrame(this.due);
+		this.at.scroller.removeEventListener("scroll", this.scheduleDraw);
+		cancelAnimationFrame(this.frameRequest);
 	}
 
 	/** Another focus in the same tree is glided to; another tree is there at once. */
 	show(picture: Omit<Picture, "ground">) {
-		const { picture: before, lens } = this;
+		const { picture: before, viewport } = this;
 		if (before?.tree !== picture.tree) {
-			this.glide = null;
+			this.animation = null;
 			this.choose(-1);
 		} else if (before.focus !== picture.focus && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-			this.glide = { from: lens.from, to: lens.to, began: performance.now() };
+			this.animation = { from: viewport.from, to: viewport.to, began: performance.now() };
 		}
 		this.picture = { ...picture, ground: getComputedStyle(this.at.canvas).backgroundColor };
-		this.ask();
+		this.scheduleDraw();
 	}
 
 	/** -1: none. */
@@ -71,7 +71,7 @@ export class Stage {
 	/** The node at a place of the window; -1: none. */
 	nodeAt(x: number, y: number): number {
 		const { left, top } = this.at.canvas.getBoundingClientRect();
-		return this.picture ? nodeAt(this.picture.tree, this.lens, x - left, y - top) : -1;
+		return this.picture ? nodeAt(this.picture.tree, this.viewport, x - left, y - top) : -1;
 	}
 
 	/** Scrolls there if need be. */
@@ -87,7 +87,7 @@ export class Stage {
 	}
 
 	private sidesOf(tree: Tree, node: number): [number, number] {
-		const { from, to, width } = this.lens;
+		const { from, to, width } = this.viewport;
 		const scale = width / (to - from);
 		return [(tree.start[node] - from) * scale, (tree.start[node] + tree.total[node] - from) * scale];
 	}
@@ -96,34 +96,34 @@ export class Stage {
 		const { clientWidth, clientHeight } = this.at.scroller;
 		this.at.canvas.style.width = `${clientWidth}px`;
 		this.at.canvas.style.height = `${clientHeight}px`;
-		this.lens.width = Math.max(clientWidth, 1);
-		this.lens.height = Math.max(clientHeight, 1);
+		this.viewport.width = Math.max(clientWidth, 1);
+		this.viewport.height = Math.max(clientHeight, 1);
 		this.painter.resize(clientWidth, clientHeight, devicePixelRatio);
-		this.ask();
+		this.scheduleDraw();
 	}
 
-	private readonly ask = () => {
-		if (!this.due) this.due = requestAnimationFrame(this.draw);
+	private readonly scheduleDraw = () => {
+		if (!this.frameRequest) this.frameRequest = requestAnimationFrame(this.draw);
 	};
 
 	private readonly draw = (now: number) => {
-		this.due = 0;
+		this.frameRequest = 0;
 		if (!this.picture) return;
 		this.move(this.picture, now);
-		this.lens.top = this.at.scroller.scrollTop;
-		this.painter.draw(this.picture, this.lens);
+		this.viewport.top = this.at.scroller.scrollTop;
+		this.painter.draw(this.picture, this.viewport);
 		this.mark();
-		if (this.glide) this.ask();
+		if (this.animation) this.scheduleDraw();
 	};
 
 	private move({ tree, focus }: Picture, now: number) {
-		const { glide, lens } = this;
+		const { animation, viewport } = this;
 		const [from, to] = [tree.start[focus], tree.start[focus] + Math.max(tree.total[focus], 1)];
-		const part = glide ? Math.min(1, Math.max(0, now - glide.began) / ZOOM_MS) : 1;
-		const ease = 1 - (1 - part) ** 3;
-		lens.from = glide ? glide.from + (from - glide.from) * ease : from;
-		lens.to = glide ? glide.to + (to - glide.to) * ease : to;
-		if (part === 1) this.glide = null;
+		const progress = animation ? Math.min(1, Math.max(0, now - animation.began) / ZOOM_MS) : 1;
+		const ease = 1 - (1 - progress) ** 3;
+		viewport.from = animation ? animation.from + (from - animation.from) * ease : from;
+		viewport.to = animation ? animation.to + (to - animation.to) * ease : to;
+		if (progress === 1) this.animation = null;
 	}
 
 	/** Put the marker around what is chosen. */
@@ -134,7 +134,7 @@ export class Stage {
 		marker.hidden = !shown;
 		if (!shown) return;
 		const [begin, end] = this.sidesOf(tree, this.chosen);
-		const [left, right] = [Math.max(begin, 0), Math.min(end, this.lens.width)];
+		const [left, right] = [Math.max(begin, 0), Math.min(end, this.viewport.width)];
 		marker.style.width = `${Math.max(right - left - 1, 2)}px`;
 		marker.style.transform = `translate(${left}px, ${tree.depth[this.chosen] * ROW}px)`;
 	}

@@ -7,7 +7,7 @@
  * counted in the profile's unit from the left edge; its children stand in it from the left, its
  * self time is what they leave free on the right.
  */
-import type { FlameAnswer } from "../api/answers";
+import type { FlameResponse } from "../api/responses";
 
 export interface Tree {
 	unit: string;
@@ -46,13 +46,13 @@ export interface Sides {
 export const ALL = 0;
 
 /** Throws an Error with a sentence where the columns are no tree. */
-export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
-	const { nodes } = answer;
+export function treeFrom(response: FlameResponse, levels = 0): Tree {
+	const { nodes } = response;
 	const rows = nodes.parent.length;
 	const column = (values: number[] | undefined): Int32Array => withRoot(values ?? new Array(rows).fill(0), rows);
 	const tree: Tree = {
-		unit: answer.unit,
-		names: [...answer.names, "all"],
+		unit: response.unit,
+		names: [...response.names, "all"],
 		count: rows + 1,
 		depthMax: 0,
 		levels,
@@ -61,7 +61,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		depth: new Int32Array(rows + 1),
 		start: new Float64Array(rows + 1),
 		self: Float64Array.from([0, ...nodes.self]),
-		total: Float64Array.from([answer.total, ...nodes.total]),
+		total: Float64Array.from([response.total, ...nodes.total]),
 		name: column(nodes.name),
 		binary: column(nodes.binary),
 		file: column(nodes.file),
@@ -72,7 +72,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		sides: null,
 		callers: false,
 	};
-	tree.name[ALL] = answer.names.length;
+	tree.name[ALL] = response.names.length;
 	tree.parent[ALL] = -1;
 	for (let i = 0; i < rows; i++) tree.parent[i + 1] = nodes.parent[i] + 1;
 	place(tree);

@@ -16,14 +16,14 @@ export function formatSpan(start: number, end: number, now: number = Date.now() 
 	return `${formatMoment(start, now)} – ${formatMoment(end, oneDay ? start : now)}`;
 }
 
-/** What stands at the ticks of an axis that are so many seconds apart; the day where it begins. */
-export function tickTimes(ticks: number[], apart: number): string[] {
+/** What stands at the ticks of an axis that are so many seconds interval; the day where it begins. */
+export function tickTimes(ticks: number[], interval: number): string[] {
 	let day = "";
 	return ticks.map((tick) => {
 		const moment = new Date(tick * 1000);
 		const date = `${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
-		const clock = [moment.getHours(), moment.getMinutes(), ...(apart < 60 ? [moment.getSeconds()] : [])].map(two).join(":");
-		const text = apart >= 86400 ? date : date === day || day === "" ? clock : `${clock}\n${date}`;
+		const clock = [moment.getHours(), moment.getMinutes(), ...(interval < 60 ? [moment.getSeconds()] : [])].map(two).join(":");
+		const text = interval >= 86400 ? date : date === day || day === "" ? clock : `${clock}\n${date}`;
 		day = date;
 		return text;
 	});

@@ -29,7 +29,7 @@ const COUNTS: [number, string][] = [
 export function formatValue(value: number, unit: string): string {
 	if (value === 0) return "0";
 	const steps = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
-	const [size, name] = steps.find(([least]) => Math.abs(value) >= 0.9995 * least) ?? steps[steps.length - 1];
+	const [size, name] = steps.find(([lower]) => Math.abs(value) >= 0.9995 * lower) ?? steps[steps.length - 1];
 	return `${digits(value / size)}${name && (steps === COUNTS ? name : ` ${name}`)}`;
 }
 

@@ -11,7 +11,7 @@ export interface PlotOptions {
 	colors: string[]; // by line
 	step: number;
 	pin: Window | null;
-	low: boolean; // there is room for one line of times
+	compact: boolean; // there is room for one line of times
 	top: number; // of the values' axis, at least
 	ink: string; // of what is written
 	grid: string;
@@ -40,7 +40,7 @@ export class Plot {
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
 				scales: { y: { range: (_, __, max) => [0, Math.max(max, options.top) * 1.05 || 1] } },
 				axes: [
-					{ ...axis, space: 80, size: sizeOfTimes, values: (_, ticks, __, ___, apart) => this.times(ticks, apart) },
+					{ ...axis, space: 80, size: sizeOfTimes, values: (_, ticks, __, ___, interval) => this.times(ticks, interval) },
 					{ ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) },
 				],
 				series: [
@@ -68,7 +68,7 @@ export class Plot {
 	}
 
 	/** Draw one line stronger than the others; -1: all alike. */
-	stress(line: number) {
+	highlight(line: number) {
 		this.options.lines.lines.forEach((_, i) => {
 			const series = this.plot.series[i + 1];
 			series.alpha = line < 0 || i === line ? 1 : 0.15;
@@ -82,9 +82,9 @@ export class Plot {
 		this.plot.setCursor({ left, top: 1 });
 	}
 
-	private times(ticks: number[], apart: number): string[] {
-		const texts = tickTimes(ticks, apart);
-		return this.options.low ? texts.map((text) => text.split("\n")[0]) : texts;
+	private times(ticks: number[], interval: number): string[] {
+		const texts = tickTimes(ticks, interval);
+		return this.options.compact ? texts.map((text) => text.split("\n")[0]) : texts;
 	}
 
 	destroy() {

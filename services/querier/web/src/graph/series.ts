@@ -5,7 +5,7 @@
  * What adds up over time is shown as a rate: CPU nanoseconds per second are cores. A step without
  * samples is 0 then, and a hole where the values are a gauge's.
  */
-import type { Matrix } from "../api/answers";
+import type { Matrix } from "../api/responses";
 import { formatValue } from "../format/units";
 import type { Window } from "../state/range";
 
@@ -28,8 +28,8 @@ const POINTS = 240;
  * at 19 samples a second finer ones show chance. */
 export function stepOf(window: Window): number {
 	const length = window.end - window.start;
-	const least = Math.max(length / POINTS, length > 60 ? 5 : 1);
-	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
+	const smallest = Math.max(length / POINTS, length > 60 ? 5 : 1);
+	return STEPS.find((step) => step >= smallest) ?? Math.ceil(smallest / 86400) * 86400;
 }
 
 /** Steps of whole hours are counted from a whole hour, of days from a day (UTC): there are sums of these. */

@@ -2,13 +2,13 @@
 /** compare_page - two questions beside each other: before and after. */
 import { useMemo, useState } from "preact/hooks";
 
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { type Lines, spanOf, stepOf, topOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
 import type { Change } from "../state/history";
 import { halvesOf, type Range, resolveRange, type Window, windowBefore } from "../state/range";
-import { shareOfBoth } from "../state/share";
-import { movesOn, type View } from "../state/view";
+import { diffShareRequest } from "../state/share";
+import { followsNow, type View } from "../state/view";
 import { CompareSide } from "./compare_side";
 import { Comparison } from "./comparison";
 import { LabelChoice } from "./label_choice";
@@ -21,11 +21,11 @@ interface CompareProps {
 	now: number;
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function ComparePage(props: CompareProps) {
-	const { view, now, change, again } = props;
+	const { view, now, change, reload } = props;
 	const after = useMemo(() => resolveRange(view.range, now), [view.range, now]);
 	const before = useMemo(
 		() => (view.beforeRange ? resolveRange(view.beforeRange, now) : windowBefore(after)),
@@ -33,21 +33,21 @@ export function ComparePage(props: CompareProps) {
 	);
 	const { type } = splitQuery(view.query);
 	const known = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
-	const types = useAnswer<string[]>("profile_types", known);
-	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type || CPU}{}` }).answer?.data ?? [];
+	const types = useResponse<string[]>("profile_types", known);
+	const labels = useResponse<string[]>("labels", { ...known, "match[]": `${type || CPU}{}` }).response?.data ?? [];
 	const beforeQuery = view.before || view.query;
 
 	const [lines, setLines] = useState<{ before?: Lines; after?: Lines }>({});
 	const [faults, setFaults] = useState({ before: false, after: false });
 	const tops = [lines.before, lines.after].map((each) => (each ? topOf(each) : 0));
-	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), again };
+	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), reload };
 
 	return (
 		<main>
-			<div class="toolbar low">
+			<div class="toolbar compact">
 				<TypePicker
 					query={view.query}
-					types={types.answer?.data ?? []}
+					types={types.response?.data ?? []}
 					choose={(query) => {
 						const other = view.before && splitQuery(query).type + splitQuery(view.before).matchers;
 						change({ zoom: "", query, before: other });
@@ -61,12 +61,12 @@ export function ComparePage(props: CompareProps) {
 				>
 					Swap
 				</button>
-				<ShareButton view={view} wish={shareOfBoth(view, before, after)} />
+				<ShareButton view={view} request={diffShareRequest(view, before, after)} />
 				<RefreshChoice
 					every={view.refresh}
-					fixed={!movesOn(view)}
+					fixed={!followsNow(view)}
 					choose={(refresh) => change({ refresh })}
-					again={again}
+					reload={reload}
 				/>
 			</div>
 			<div class="sides">
@@ -103,7 +103,7 @@ export function ComparePage(props: CompareProps) {
 				labels={labels}
 				dark={props.dark}
 				change={change}
-				again={again}
+				reload={reload}
 			/>
 		</main>
 	);

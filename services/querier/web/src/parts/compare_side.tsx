@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** compare_side - one of two that are compared: what is asked, and its graph. */
+/** compare_side - one of two that are compared: what is request, and its graph. */
 import { useEffect } from "preact/hooks";
 
 import type { Lines } from "../graph/series";
@@ -22,17 +22,17 @@ interface SideProps {
 	choose: (part: { query?: string; range?: Range }) => void;
 	onLines: (lines: Lines) => void;
 	onFault: (faulty: boolean) => void;
-	again: () => void;
+	reload: () => void;
 }
 
 export function CompareSide(props: SideProps) {
 	const { name, query, window, choose } = props;
-	const [fault, tellFault] = useFault(query);
+	const [fault, reportFault] = useFault(query);
 	useEffect(() => props.onFault(fault !== ""), [fault]);
 
 	return (
 		<section class="side" aria-label={name}>
-			<div class="toolbar low">
+			<div class="toolbar compact">
 				<h2>{name}</h2>
 				<SelectorInput query={query} window={window} fault={fault} choose={(next) => choose({ query: next })} />
 				<RangePicker range={props.range} now={props.now} choose={(range) => choose({ range })} />
@@ -44,8 +44,8 @@ export function CompareSide(props: SideProps) {
 				by={props.by}
 				labels={[]}
 				dark={props.dark}
-				again={props.again}
-				onError={tellFault}
+				reload={props.reload}
+				onError={reportFault}
 				split={() => undefined}
 				zoom={({ start, end }) => choose({ range: { from: start, to: end } })}
 				side={{ top: props.top, onLines: props.onLines }}

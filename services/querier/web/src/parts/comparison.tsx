@@ -2,8 +2,8 @@
 /** comparison - what is made of two windows' samples, and what changed between them. */
 import { useMemo } from "preact/hooks";
 
-import type { DiffAnswer } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
+import type { DiffResponse } from "../api/responses";
+import { useResponse } from "../api/use_response";
 import { diffTreeFrom } from "../flame/diff";
 import { ALL } from "../flame/tree";
 import { formatSpan } from "../format/time";
@@ -13,31 +13,31 @@ import { isFault } from "../state/fault";
 import type { Change } from "../state/history";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
-import { Empty, Failure, Loading, Refused, Warnings } from "./notice";
+import { Empty, Failure, Loading, InvalidSelector, Warnings } from "./notice";
 import { Panes } from "./panes";
 
 interface ComparisonProps {
 	view: View;
 	before: Window;
 	after: Window;
-	faulty: boolean; // a question is refused, which is said where it is asked
+	faulty: boolean; // a question is refused, which is said where it is request
 	halves: [Window, Window] | null; // of the time that has samples, where one side has none
 	labels: string[];
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 /** How many times as long "after" is, for what adds up over time. */
-export function longerBy(query: string, before: Window, after: Window): number {
+export function durationRatioOf(query: string, before: Window, after: Window): number {
 	if (!isRate(splitQuery(query).type)) return 1;
-	const longer = (after.end - after.start) / (before.end - before.start);
-	return Math.abs(longer - 1) < 1e-6 ? 1 : longer;
+	const durationRatio = (after.end - after.start) / (before.end - before.start);
+	return Math.abs(durationRatio - 1) < 1e-6 ? 1 : durationRatio;
 }
 
 export function Comparison(props: ComparisonProps) {
 	const { view, before, after } = props;
-	const asked = useAnswer<DiffAnswer>("diff", {
+	const request = useResponse<DiffResponse>("diff", {
 		a_query: view.before || view.query,
 		a_start: before.start,
 		a_end: before.end,
@@ -46,24 +46,24 @@ export function Comparison(props: ComparisonProps) {
 		b_end: after.end,
 		...(view.group ? { group_by: view.group } : {}),
 	});
-	const { answer } = asked;
-	const longer = longerBy(view.query, before, after);
+	const { response } = request;
+	const durationRatio = durationRatioOf(view.query, before, after);
 	const tree = useMemo(
-		() => (answer ? diffTreeFrom(answer.data, { mode: view.mode, longer, levels: answer.params.group_by ? 1 : 0 }) : null),
-		[answer, view.mode, longer],
+		() => (response ? diffTreeFrom(response.data, { mode: view.mode, durationRatio, levels: response.params.group_by ? 1 : 0 }) : null),
+		[response, view.mode, durationRatio],
 	);
 	const empty = tree?.count === 1;
-	const shown = tree && !empty && !asked.error && !props.faulty;
-	const bare = tree && !asked.loading ? [tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]].indexOf(0) : -1;
+	const shown = tree && !empty && !request.error && !props.faulty;
+	const emptySide = tree && !request.loading ? [tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]].indexOf(0) : -1;
 	return (
-		<section class="card profile" aria-label="Comparison" aria-busy={asked.loading}>
-			<Loading on={asked.loading} />
-			{props.faulty && <Refused />}
-			{asked.error && !props.faulty && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
-			<Warnings texts={answer?.warnings ?? []} />
-			{shown && bare >= 0 && <Bare {...props} name={bare ? "after" : "before"} window={bare ? after : before} />}
+		<section class="card profile" aria-label="Comparison" aria-busy={request.loading}>
+			<Loading on={request.loading} />
+			{props.faulty && <InvalidSelector />}
+			{request.error && !props.faulty && !isFault(request.error) && <Failure error={request.error} reload={props.reload} />}
+			<Warnings texts={response?.warnings ?? []} />
+			{shown && emptySide >= 0 && <EmptySide {...props} name={emptySide ? "after" : "before"} window={emptySide ? after : before} />}
 			{shown && <Panes {...props} tree={tree} />}
-			{empty && !asked.error && !asked.loading && (
+			{empty && !request.error && !request.loading && (
 				<Empty title="Neither time has samples">
 					<p>Choose other times or other selectors above. The Fleet page shows whether hosts send profiles at all.</p>
 				</Empty>
@@ -73,10 +73,10 @@ export function Comparison(props: ComparisonProps) {
 }
 
 /** One side has nothing, so all of the other is new, or gone. */
-function Bare(props: ComparisonProps & { name: string; window: Window }) {
+function EmptySide(props: ComparisonProps & { name: string; window: Window }) {
 	const { halves, name, window } = props;
 	return (
-		<div class="notice warning bare" role="status">
+		<div class="notice warning empty-side" role="status">
 			<p>
 				No samples {name}, in {formatSpan(window.start, window.end)}: so all is {name === "before" ? "new" : "gone"}.
 			</p>

@@ -11,7 +11,7 @@ import { type Step, walk } from "../flame/walk";
 import { Signal } from "../state/signal";
 import { copyText } from "./clipboard";
 import { type FrameAction, FrameMenu } from "./frame_menu";
-import { Spoken } from "./spoken";
+import { Announcement } from "./announcement";
 import { Tooltip } from "./tooltip";
 
 const KEYS: Record<string, Step> = {
@@ -136,7 +136,7 @@ export function FlameGraph(props: FlameGraphProps) {
 					<div class="marker" ref={marker} style={{ height: `${ROW - 1}px` }} hidden />
 				</div>
 			</div>
-			<Spoken tree={tree} spot={spot} />
+			<Announcement tree={tree} spot={spot} />
 			{menu && menu.node < tree.count && (
 				<FrameMenu
 					spot={menu}
@@ -147,7 +147,7 @@ export function FlameGraph(props: FlameGraphProps) {
 					}}
 				/>
 			)}
-			<p class={note ? "note" : "unseen"} role="status">
+			<p class={note ? "note" : "visually-hidden"} role="status">
 				{note}
 			</p>
 			<Tooltip tree={tree} focus={focus} spot={spot} />

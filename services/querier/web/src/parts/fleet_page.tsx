@@ -2,12 +2,12 @@
 /** fleet_page - every host, how fresh it is, and what became of its samples. */
 import { useMemo, useState } from "preact/hooks";
 
-import type { Host } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
+import type { Host } from "../api/responses";
+import { useResponse } from "../api/use_response";
 import { formatAge } from "../format/time";
 import { formatCount, formatShare } from "../format/units";
 import { formatMatcher } from "../selector/text";
-import { ANEW, type Change, follow } from "../state/history";
+import { RESET, type Change, follow } from "../state/history";
 import { type View, viewToUrl } from "../state/view";
 import { Empty, Failure, Loading } from "./notice";
 import { RefreshChoice } from "./refresh";
@@ -20,24 +20,24 @@ interface FleetProps {
 	view: View;
 	now: number;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function FleetPage(props: FleetProps) {
 	const [after, setAfter] = useState<string[]>([]); // the last host of each page before
 	const [text, setText] = useState("");
-	const asked = useAnswer<Host[]>("fleet", {
+	const request = useResponse<Host[]>("fleet", {
 		limit: PAGE,
 		...(after.length ? { after: after[after.length - 1] } : {}),
 	});
-	const hosts = asked.answer?.data ?? [];
+	const hosts = request.response?.data ?? [];
 	const shown = useMemo(
 		() => hosts.filter((host) => `${host.node} ${host.host} ${host.version}`.toLowerCase().includes(text.toLowerCase())),
 		[hosts, text],
 	);
 	return (
 		<main>
-			<section class="card fleet" aria-label="Fleet" aria-busy={asked.loading}>
+			<section class="card fleet" aria-label="Fleet" aria-busy={request.loading}>
 				<header>
 					<h2>Hosts</h2>
 					<input
@@ -65,12 +65,12 @@ export function FleetPage(props: FleetProps) {
 						every={props.view.refresh}
 						fixed={false}
 						choose={(refresh) => props.change({ refresh })}
-						again={props.again}
+						reload={props.reload}
 					/>
 				</header>
-				<Loading on={asked.loading} />
-				{asked.error && <Failure error={asked.error} again={props.again} />}
-				{asked.answer && !asked.error && hosts.length === 0 && (
+				<Loading on={request.loading} />
+				{request.error && <Failure error={request.error} reload={props.reload} />}
+				{request.response && !request.error && hosts.length === 0 && (
 					<Empty title="No host has sent a profile yet">
 						<p>Start the agent on a machine; it is listed here as soon as its first batch is stored.</p>
 					</Empty>
@@ -107,7 +107,7 @@ function Hosts(props: FleetProps & { hosts: Host[] }) {
 
 function HostRow(props: FleetProps & { host: Host }) {
 	const { host, view, change } = props;
-	const profiles: View = { ...view, ...ANEW, page: "explore", query: `{${formatMatcher({ label: "node", op: "=", value: host.node })}}` };
+	const profiles: View = { ...view, ...RESET, page: "explore", query: `{${formatMatcher({ label: "node", op: "=", value: host.node })}}` };
 	const age = props.now - host.last_seen;
 	const state = age < FRESH ? "fresh" : age < LATE ? "late" : "gone";
 	return (

@@ -36,11 +36,11 @@ export function FunctionTable(props: FunctionTableProps) {
 	);
 	const scroller = useRef<HTMLDivElement>(null);
 	const [seen, setSeen] = useState({ top: 0, height: 600 });
-	const look = () => {
+	const readViewport = () => {
 		const { current } = scroller;
 		if (current) setSeen({ top: current.scrollTop, height: current.clientHeight });
 	};
-	useEffect(look, []);
+	useEffect(readViewport, []);
 	useEffect(() => {
 		scroller.current?.scrollTo({ top: 0 });
 	}, [focus, props.rows, props.sort, props.up]);
@@ -61,7 +61,7 @@ export function FunctionTable(props: FunctionTableProps) {
 					{rows.length === all.length ? formatCount(all.length) : `${formatCount(rows.length)} of ${formatCount(all.length)}`} functions
 				</span>
 			</div>
-			<div class="scroller" ref={scroller} onScroll={look} tabIndex={0} role="region" aria-label="Functions">
+			<div class="scroller" ref={scroller} onScroll={readViewport} tabIndex={0} role="region" aria-label="Functions">
 				<table aria-rowcount={rows.length + 1}>
 					<thead>
 						<tr>

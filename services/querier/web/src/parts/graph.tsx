@@ -8,9 +8,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 
-import type { Matrix } from "../api/answers";
+import type { Matrix } from "../api/responses";
 import type { ApiError } from "../api/client";
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { formatCount, formatShare, formatValue } from "../format/units";
 import { formatMoment, formatSpan } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
@@ -21,7 +21,7 @@ import { isFault } from "../state/fault";
 import type { Window } from "../state/range";
 import { LabelChoice } from "./label_choice";
 import { Failure, Loading } from "./notice";
-import { useHeld } from "./use_held";
+import { useFrozen } from "./use_frozen";
 import { CPU, unitOfType } from "./type_picker";
 
 interface GraphProps {
@@ -31,12 +31,12 @@ interface GraphProps {
 	by: string;
 	labels: string[];
 	dark: boolean;
-	again: () => void;
+	reload: () => void;
 	split: (by: string) => void;
 	zoom: (window: Window) => void;
 	setPin?: (pin: Window | null) => void; // not there: nothing is pinned here
 	narrow: (label: string, value: string) => void;
-	onError?: (error: ApiError | null) => void; // of the last answer
+	onError?: (error: ApiError | null) => void; // of the last response
 	/* Of graphs that are compared: */
 	side?: {
 		top: number; // what the axis goes up to, at least
@@ -49,7 +49,7 @@ export function Graph(props: GraphProps) {
 	const unit = unitOfType(type);
 	const rate = isRate(type);
 	const step = stepOf(props.window);
-	const asked = useAnswer<Matrix>("query_range", {
+	const request = useResponse<Matrix>("query_range", {
 		query: props.query,
 		start: props.window.start,
 		end: props.window.end,
@@ -58,19 +58,19 @@ export function Graph(props: GraphProps) {
 		sum_by: props.by,
 		limit: LINES_MAX,
 	});
-	const matrix = asked.answer?.data;
+	const matrix = request.response?.data;
 	// While another window is awaited the old lines would be drawn on its times: they wait too.
 	const lines = useMemo(
-		() => (matrix && !asked.loading ? linesFrom(matrix, props.window, step, type) : null),
-		[matrix, asked.loading, props.window.start, props.window.end, step, type],
+		() => (matrix && !request.loading ? linesFrom(matrix, props.window, step, type) : null),
+		[matrix, request.loading, props.window.start, props.window.end, step, type],
 	);
 	const shown = useLast(lines);
 	useEffect(() => {
 		if (shown) props.side?.onLines(shown);
 	}, [shown]);
 	useEffect(() => {
-		if (!asked.loading) props.onError?.(asked.error);
-	}, [asked.error, asked.loading]);
+		if (!request.loading) props.onError?.(request.error);
+	}, [request.error, request.loading]);
 	const nothing = shown !== null && shown.lines.length === 0;
 
 	return (
@@ -82,28 +82,28 @@ export function Graph(props: GraphProps) {
 				{props.pin && (
 					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
 						{formatSpan(props.pin.start, props.pin.end)} <span aria-hidden="true">✕</span>
-						<span class="unseen">unpin</span>
+						<span class="visually-hidden">unpin</span>
 					</button>
 				)}
 			</header>}
-			<Loading on={asked.loading} />
-			{asked.error && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
-			{nothing && !asked.error && (
+			<Loading on={request.loading} />
+			{request.error && !isFault(request.error) && <Failure error={request.error} reload={props.reload} />}
+			{nothing && !request.error && (
 				<p class="nothing">No samples in {formatSpan(props.window.start, props.window.end)}.</p>
 			)}
-			{shown && !asked.error && shown.lines.length > 0 && (
-				<Drawn {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(asked.answer?.warnings ?? [], unit)} />
+			{shown && !request.error && shown.lines.length > 0 && (
+				<PlotWithLegend {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(request.response?.warnings ?? [], unit)} />
 			)}
 		</section>
 	);
 }
 
-type DrawnProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
+type PlotWithLegendProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
 
-function Drawn(props: DrawnProps) {
+function PlotWithLegend(props: PlotWithLegendProps) {
 	const { step, unit, rate } = props;
 	const place = useRef<HTMLDivElement>(null);
-	const lines = useHeld(place, props.lines); // what comes in meanwhile would break a drag off
+	const lines = useFrozen(place, props.lines); // what comes in meanwhile would break a drag off
 	const plot = useRef<Plot | null>(null);
 	const [cursor, setCursor] = useState<number | null>(null);
 	const [mark, setMark] = useState<number | null>(null); // where Shift began
@@ -120,7 +120,7 @@ function Drawn(props: DrawnProps) {
 			colors,
 			step,
 			pin: props.pin,
-			low: props.side !== undefined,
+			compact: props.side !== undefined,
 			top: props.side?.top ?? 0,
 			ink: style.color,
 			grid: style.borderTopColor,
@@ -164,8 +164,8 @@ function Drawn(props: DrawnProps) {
 				aria-label="Graph over time. Left and right move, Enter pins a moment, Shift with left and right marks a time that Enter zooms into."
 				onKeyDown={onKeyDown}
 			/>
-			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} stress={(line) => plot.current?.stress(line)} />
-			<p class="unseen" role="status">
+			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} highlight={(line) => plot.current?.highlight(line)} />
+			<p class="visually-hidden" role="status">
 				{cursor !== null && mark !== null && `from ${formatMoment(lines.times[mark])} to ${formatMoment(lines.times[cursor])}`}
 			</p>
 		</>
@@ -173,11 +173,11 @@ function Drawn(props: DrawnProps) {
 }
 
 function Legend(
-	props: DrawnProps & {
+	props: PlotWithLegendProps & {
 		cursor: number | null;
 		colors: string[];
 		format: (value: number) => string;
-		stress: (line: number) => void;
+		highlight: (line: number) => void;
 	},
 ) {
 	const { lines, cursor } = props;
@@ -194,9 +194,9 @@ function Legend(
 			<p class="when">
 				{cursor !== null && cursor < lines.times.length ? formatMoment(lines.times[cursor]) : props.side ? axisName(props.unit, props.rate) : "whole range"}
 			</p>
-			<ul onPointerLeave={() => props.stress(-1)}>
+			<ul onPointerLeave={() => props.highlight(-1)}>
 				{lines.lines.map((line, i) => (
-					<li key={line.name} onPointerEnter={() => props.stress(i)}>
+					<li key={line.name} onPointerEnter={() => props.highlight(i)}>
 						<span class="swatch" style={{ background: props.colors[i] }} />
 						{props.by && line.metric[props.by] !== undefined ? (
 							<button
@@ -229,7 +229,7 @@ function leftOut(warnings: string[], unit: string): string {
 		.join("; ");
 }
 
-function stepAt(props: DrawnProps, start: number): Window {
+function stepAt(props: PlotWithLegendProps, start: number): Window {
 	return { start, end: Math.min(start + props.step, props.window.end) };
 }
 

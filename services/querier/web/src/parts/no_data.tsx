@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** no_data - nothing was found: why that may be, and what to do. */
-import type { Host } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
+import type { Host } from "../api/responses";
+import { useResponse } from "../api/use_response";
 import { formatAge } from "../format/time";
 import { splitQuery } from "../selector/text";
-import { ANEW, type Change } from "../state/history";
+import { RESET, type Change } from "../state/history";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
 import { Empty, Loading } from "./notice";
@@ -13,10 +13,10 @@ const DAY = 86400;
 
 export function NoData(props: { view: View; window: Window; change: Change }) {
 	const { view, change } = props;
-	const fleet = useAnswer<Host[]>("fleet", { limit: 100 });
-	const hosts = fleet.answer?.data;
+	const fleet = useResponse<Host[]>("fleet", { limit: 100 });
+	const hosts = fleet.response?.data;
 	if (fleet.loading) return <Loading on />;
-	if (hosts && hosts.length === 0) return <NobodySends />;
+	if (hosts && hosts.length === 0) return <NoHosts />;
 
 	const { type, matchers } = splitQuery(view.query);
 	const newest = Math.max(...(hosts ?? []).map((host) => host.last_seen));
@@ -40,7 +40,7 @@ export function NoData(props: { view: View; window: Window; change: Change }) {
 					</button>
 				)}
 				{matchers !== "{}" && (
-					<button type="button" onClick={() => change({ ...ANEW, query: `${type}{}` })}>
+					<button type="button" onClick={() => change({ ...RESET, query: `${type}{}` })}>
 						Ask without <code>{matchers}</code>
 					</button>
 				)}
@@ -49,7 +49,7 @@ export function NoData(props: { view: View; window: Window; change: Change }) {
 	);
 }
 
-function NobodySends() {
+function NoHosts() {
 	return (
 		<Empty title="No host has sent a profile yet">
 			<p>Start the agent on each machine that is to be profiled, as root. Its first profile is here within 20 seconds.</p>

@@ -4,11 +4,11 @@ import type { ComponentChildren } from "preact";
 
 import type { ApiError } from "../api/client";
 
-export function Failure(props: { error: ApiError; again: () => void }) {
+export function Failure(props: { error: ApiError; reload: () => void }) {
 	return (
 		<div class="notice failure" role="alert">
 			<p>{sentence(props.error.message)}</p>
-			<button type="button" onClick={props.again}>
+			<button type="button" onClick={props.reload}>
 				Try again
 			</button>
 		</div>
@@ -35,8 +35,8 @@ export function Empty(props: { title: string; children: ComponentChildren }) {
 	);
 }
 
-/** Where an answer would be to a question that was refused. */
-export function Refused() {
+/** Where an response would be to a question that was refused. */
+export function InvalidSelector() {
 	return (
 		<Empty title="Nothing is asked">
 			<p>The selector above cannot be read. What is wrong with it stands below it.</p>

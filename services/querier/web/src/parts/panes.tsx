@@ -2,7 +2,7 @@
 /** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { callersOf, LEAST } from "../flame/callers";
+import { callersOf, MIN_SHARE } from "../flame/callers";
 import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
 import { isDiff, scaled, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
@@ -49,7 +49,7 @@ export function Panes(props: PanesProps) {
 	// The table is of the calls, whichever way round they are drawn.
 	const settled = useSettled(tree, drawn === tree ? focus : ALL);
 
-	// The same as before is not looked at again: so a zoom costs what it shows.
+	// The same as before is not looked at reload: so a zoom costs what it shows.
 	const table = useMemo(
 		() => (
 			<FunctionTable
@@ -99,7 +99,7 @@ export function Panes(props: PanesProps) {
 
 function Amount(props: { tree: Tree }) {
 	const { tree } = props;
-	const frames = `${formatCount(tree.count - 1)} frames${tree.callers ? ` of ${formatShare(LEAST, 1)} and more` : ""}`;
+	const frames = `${formatCount(tree.count - 1)} frames${tree.callers ? ` of ${formatShare(MIN_SHARE, 1)} and more` : ""}`;
 	if (!isDiff(tree)) {
 		return (
 			<p class="amount">
@@ -123,13 +123,13 @@ function useKinds(tree: Tree, color: ColorBy): Uint8Array {
 	return useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, color)), [tree, color]);
 }
 
-const REST_MS = ZOOM_MS + 70; // the last picture of a glide is not late for it
+const SETTLE_MS = ZOOM_MS + 70; // the last picture of a glide is not late for it
 
 /** Where the zoom came to rest: what is much work waits for it. Of another tree it is so at once. */
 function useSettled(tree: Tree, focus: number): number {
 	const [settled, setSettled] = useState({ tree, focus });
 	useEffect(() => {
-		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? REST_MS : 0);
+		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? SETTLE_MS : 0);
 		return () => clearTimeout(later);
 	}, [tree, focus]);
 	return settled.tree === tree ? settled.focus : focus;

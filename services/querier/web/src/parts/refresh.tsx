@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** refresh - asks anew, now or again and again. */
+/** refresh - asks anew, now or reload and reload. */
 import { type Refresh, REFRESHES } from "../state/view";
 
 const NAMES: Record<Refresh, string> = { 0: "off", 10: "10 s", 60: "1 min" };
@@ -8,15 +8,15 @@ interface RefreshProps {
 	every: Refresh;
 	fixed: boolean; // the time does not move: what is there already does not become another
 	choose: (every: Refresh) => void;
-	again: () => void;
+	reload: () => void;
 }
 
 export function RefreshChoice(props: RefreshProps) {
 	return (
 		<div class="refreshing">
-			<button type="button" class="icon" title="Refresh" onClick={props.again}>
+			<button type="button" class="icon" title="Refresh" onClick={props.reload}>
 				<span aria-hidden="true">↻</span>
-				<span class="unseen">Refresh</span>
+				<span class="visually-hidden">Refresh</span>
 			</button>
 			<select
 				aria-label="Refresh by itself"

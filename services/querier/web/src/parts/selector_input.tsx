@@ -6,7 +6,7 @@
  */
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { CPU } from "./type_picker";
 import { closeBraces, complete, formatMatcher, OPERATORS, type Place, placeAt, splitQuery } from "../selector/text";
 import type { Window } from "../state/range";
@@ -31,7 +31,7 @@ export function SelectorInput(props: SelectorProps) {
 
 	useEffect(() => setText(matchers), [matchers]);
 	const place = useMemo(() => (cursor === null ? null : placeAt(text, cursor)), [text, cursor]);
-	const offers = useOffers(place, type, props.window);
+	const suggestions = useSuggestions(place, type, props.window);
 
 	const write = (next: string, at: number) => {
 		setText(next);
@@ -39,10 +39,10 @@ export function SelectorInput(props: SelectorProps) {
 		setChosen(-1);
 		requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
 	};
-	const take = (offer: string) => {
+	const accept = (suggestion: string) => {
 		if (!place) return;
-		const taken = complete(text, place, offer);
-		write(taken.text, taken.cursor);
+		const completed = complete(text, place, suggestion);
+		write(completed.text, completed.cursor);
 	};
 	const submit = () => {
 		setCursor(null);
@@ -59,17 +59,17 @@ export function SelectorInput(props: SelectorProps) {
 	};
 
 	const onKeyDown = (event: KeyboardEvent) => {
-		const open = offers.length > 0;
+		const open = suggestions.length > 0;
 		if (event.key === "ArrowDown" || event.key === "ArrowUp") {
 			event.preventDefault();
 			if (!open) follow();
-			else setChosen((chosen + (event.key === "ArrowDown" ? 1 : -1) + offers.length) % offers.length);
+			else setChosen((chosen + (event.key === "ArrowDown" ? 1 : -1) + suggestions.length) % suggestions.length);
 		} else if (event.key === "Escape" && cursor !== null) {
 			event.preventDefault();
 			setCursor(null);
 		} else if ((event.key === "Enter" || event.key === "Tab") && open && chosen >= 0) {
 			event.preventDefault();
-			take(offers[chosen]);
+			accept(suggestions[chosen]);
 		} else if (event.key === "Enter") {
 			event.preventDefault();
 			submit();
@@ -90,8 +90,8 @@ export function SelectorInput(props: SelectorProps) {
 					aria-autocomplete="list"
 					aria-invalid={props.fault !== ""}
 					aria-describedby={props.fault ? `${id}-fault` : undefined}
-					aria-expanded={offers.length > 0}
-					aria-controls={`${id}-offers`}
+					aria-expanded={suggestions.length > 0}
+					aria-controls={`${id}-suggestions`}
 					aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
 					onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart ?? 0)}
 					onClick={follow}
@@ -100,10 +100,10 @@ export function SelectorInput(props: SelectorProps) {
 					onBlur={() => setCursor(null)}
 					onKeyDown={onKeyDown}
 				/>
-				<ul id={`${id}-offers`} role="listbox" aria-label="Completions" hidden={offers.length === 0}>
-					{offers.map((offer, i) => (
+				<ul id={`${id}-suggestions`} role="listbox" aria-label="Completions" hidden={suggestions.length === 0}>
+					{suggestions.map((suggestion, i) => (
 						<li
-							key={offer}
+							key={suggestion}
 							id={`${id}-${i}`}
 							role="option"
 							aria-selected={i === chosen}
@@ -112,10 +112,10 @@ export function SelectorInput(props: SelectorProps) {
 							}}
 							onPointerDown={(event) => {
 								event.preventDefault(); // the input keeps the focus
-								take(offer);
+								accept(suggestion);
 							}}
 						>
-							{offer}
+							{suggestion}
 						</li>
 					))}
 				</ul>
@@ -133,10 +133,10 @@ export function SelectorInput(props: SelectorProps) {
 }
 
 /** What may stand at the place, as it is shown. */
-function useOffers(place: Place | null, type: string, window: Window): string[] {
+function useSuggestions(place: Place | null, type: string, window: Window): string[] {
 	const match = place && `${type || CPU}{${place.others.map(formatMatcher).join(",")}}`;
 	const wanted = place?.kind === "label" ? "labels" : place?.kind === "value" && place.label ? `label/${encodeURIComponent(place.label)}/values` : null;
-	const known = useAnswer<string[]>(
+	const known = useResponse<string[]>(
 		wanted ?? "labels",
 		wanted && match ? { "match[]": match, start: window.start, end: window.end } : null,
 	);
@@ -145,11 +145,11 @@ function useOffers(place: Place | null, type: string, window: Window): string[] 
 	const has = (text: string) => text.toLowerCase().includes(typed);
 	switch (place.kind) {
 		case "label":
-			return first((known.answer?.data ?? []).filter(has), typed);
+			return prefixFirst((known.response?.data ?? []).filter(has), typed);
 		case "op":
 			return OPERATORS.filter((op) => op.startsWith(place.typed));
 		case "value":
-			return first((known.answer?.data ?? []).filter(has), typed);
+			return prefixFirst((known.response?.data ?? []).filter(has), typed);
 		case "next":
 			return [];
 		case "none":
@@ -158,7 +158,7 @@ function useOffers(place: Place | null, type: string, window: Window): string[] 
 }
 
 /** Those that begin with what is typed before those that only have it. */
-function first(values: string[], typed: string): string[] {
+function prefixFirst(values: string[], typed: string): string[] {
 	const begins = (text: string) => (text.toLowerCase().startsWith(typed) ? 0 : 1);
 	return [...values].sort((a, b) => begins(a) - begins(b)).slice(0, SHOWN);
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type DiffTree, isDiff, scaled, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
 import { type Tree } from "../flame/tree";
-import { adviceOn } from "../flame/unnamed";
+import { adviceOn } from "../flame/unsymbolized";
 import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
 import { type Signal, useSignal } from "../state/signal";
 
@@ -40,12 +40,12 @@ export function Tooltip(props: TooltipProps) {
 
 	return (
 		<div class="tooltip" ref={box} role="tooltip" hidden={node < 0 || node >= tree.count}>
-			{node >= 0 && node < tree.count && <Told tree={tree} focus={props.focus} node={node} />}
+			{node >= 0 && node < tree.count && <FrameDetails tree={tree} focus={props.focus} node={node} />}
 		</div>
 	);
 }
 
-function Told(props: { tree: Tree; focus: number; node: number }) {
+function FrameDetails(props: { tree: Tree; focus: number; node: number }) {
 	const { tree, node } = props;
 	const text = (column: Int32Array) => tree.names[column[node]] ?? "";
 	const advice = adviceOn(tree, node);

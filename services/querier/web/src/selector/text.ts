@@ -114,13 +114,13 @@ export function unquote(text: string): string {
 	return inner[2].replace(/\\(.)/gs, (_, letter: string) => (letter === "n" ? "\n" : letter === "t" ? "\t" : letter));
 }
 
-/** The text with the offer in its place, and where the cursor stands then. */
-export function complete(text: string, place: Place, offer: string): { text: string; cursor: number } {
+/** The text with the suggestion in its place, and where the cursor stands then. */
+export function complete(text: string, place: Place, suggestion: string): { text: string; cursor: number } {
 	const rest = text.slice(place.to);
-	let taken = offer;
-	if (place.kind === "value") taken = quote(offer);
-	if (place.kind === "label" && !/^\s*[=!]/.test(rest)) taken = `${offer}=`;
-	const before = text.slice(0, place.from) + taken;
+	let inserted = suggestion;
+	if (place.kind === "value") inserted = quote(suggestion);
+	if (place.kind === "label" && !/^\s*[=!]/.test(rest)) inserted = `${suggestion}=`;
+	const before = text.slice(0, place.from) + inserted;
 	return { text: before + rest, cursor: before.length };
 }
 

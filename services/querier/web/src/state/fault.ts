@@ -15,6 +15,6 @@ export function isFault(error: ApiError | null): boolean {
 /** "" until the query as it stands was refused. */
 export function useFault(query: string): [string, (error: ApiError | null) => void] {
 	const [fault, setFault] = useState({ query, text: "" });
-	const tell = useCallback((error: ApiError | null) => setFault({ query, text: isFault(error) ? (error as ApiError).message : "" }), [query]);
-	return [fault.query === query ? fault.text : "", tell];
+	const report = useCallback((error: ApiError | null) => setFault({ query, text: isFault(error) ? (error as ApiError).message : "" }), [query]);
+	return [fault.query === query ? fault.text : "", report];
 }

@@ -29,7 +29,7 @@ export function useView(): [View, Change] {
 }
 
 /** Another question: what was chosen in the old one's answer does not go with it. */
-export const ANEW: Partial<View> = { pin: null, zoom: START.zoom, callers: START.callers };
+export const RESET: Partial<View> = { pin: null, zoom: START.zoom, callers: START.callers };
 
 /** What a shared link says behind "#" of how to look at it becomes a part of the address. */
 if (location.hash.length > 1) {

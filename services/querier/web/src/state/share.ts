@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /** share - what a link is asked for, and what question one came from. Pure. */
-import type { Share, ShareSide } from "../api/answers";
+import type { Share, ShareSide } from "../api/responses";
 import type { Window } from "./range";
 import { START, type View } from "./view";
 
 /** What POST share is told. */
-export type Wish = (ShareSide | { a: ShareSide; b: ShareSide }) & { group_by: string };
+export type ShareRequest = (ShareSide | { a: ShareSide; b: ShareSide }) & { group_by: string };
 
 /** Of what is shown. */
-export function shareOf(view: View, window: Window): Wish {
+export function shareRequest(view: View, window: Window): ShareRequest {
 	return { ...sideOf(view.query, window), group_by: view.group };
 }
 
 /** Of two that are compared. */
-export function shareOfBoth(view: View, before: Window, after: Window): Wish {
+export function diffShareRequest(view: View, before: Window, after: Window): ShareRequest {
 	return { a: sideOf(view.before || view.query, before), b: sideOf(view.query, after), group_by: view.group };
 }
 

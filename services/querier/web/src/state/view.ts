@@ -121,7 +121,7 @@ const FIELDS: Field[] = [
 ];
 
 /** Whether time alone makes what is shown another one. */
-export function movesOn(view: View): boolean {
+export function followsNow(view: View): boolean {
 	if (view.page === "fleet") return true;
 	if (view.share) return false;
 	const before = view.page === "compare" ? view.beforeRange : null;
@@ -143,7 +143,7 @@ export function viewToUrl(view: View): string {
  * How a profile is looked at, without its question: what a link to it carries behind "#", which the
  * way from /s/ID to the page keeps and no server sees.
  */
-export function lookToHash(view: View): string {
+export function displayToHash(view: View): string {
 	const { page, panes, search, only, callers, zoom, sort, up, rows, color, mode } = view;
 	const [, query] = viewToUrl({ ...START, page, panes, search, only, callers, zoom, sort, up, rows, color, mode }).split("?");
 	return query ? `#${query}` : "";

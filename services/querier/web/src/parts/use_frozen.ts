@@ -3,7 +3,7 @@
 import { type RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export function useHeld<T>(place: RefObject<HTMLElement>, value: T): T {
+export function useFrozen<T>(place: RefObject<HTMLElement>, value: T): T {
 	const [down, setDown] = useState(false);
 	const held = useRef(value);
 	if (!down) held.current = value;

@@ -6,11 +6,11 @@ import { ALL, nameOf, type Tree } from "../flame/tree";
 import { formatShare, formatValue } from "../format/units";
 import { type Signal, useSignal } from "../state/signal";
 
-export function Spoken(props: { tree: Tree; spot: Signal<Spot | null> }) {
+export function Announcement(props: { tree: Tree; spot: Signal<Spot | null> }) {
 	const { tree } = props;
 	const node = useSignal(props.spot, (spot) => spot?.node ?? -1);
 	return (
-		<p class="unseen" role="status">
+		<p class="visually-hidden" role="status">
 			{node >= 0 && node < tree.count && sentenceOf(tree, node)}
 		</p>
 	);

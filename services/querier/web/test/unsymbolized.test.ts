@@ -2,18 +2,18 @@
 import { describe, expect, it } from "vitest";
 
 import { treeFrom } from "../src/flame/tree";
-import { adviceOn } from "../src/flame/unnamed";
-import { answerOf, nodeNamed } from "./tree_of";
+import { adviceOn } from "../src/flame/unsymbolized";
+import { responseOf, nodeNamed } from "./tree_of";
 
 /** The frame prog+0x10 of a binary with a build id, with what the API says of it. */
 function unnamed(reason = "", word = "", buildId = "c0ffee") {
-	const answer = answerOf({ "main;prog+0x10": 1 });
-	const number = (text: string) => (text ? answer.names.push(text) - 1 : 0);
-	const one = (text: string) => answer.nodes.parent.map((_, row) => (row === 1 ? number(text) : 0));
-	answer.nodes.build_id = one(buildId);
-	answer.nodes.reason = one(reason);
-	answer.nodes.reason_word = one(word);
-	const tree = treeFrom(answer);
+	const response = responseOf({ "main;prog+0x10": 1 });
+	const number = (text: string) => (text ? response.names.push(text) - 1 : 0);
+	const one = (text: string) => response.nodes.parent.map((_, row) => (row === 1 ? number(text) : 0));
+	response.nodes.build_id = one(buildId);
+	response.nodes.reason = one(reason);
+	response.nodes.reason_word = one(word);
+	const tree = treeFrom(response);
 	return adviceOn(tree, nodeNamed(tree, "prog+0x10"));
 }
 
@@ -34,7 +34,7 @@ describe("what is said of a frame without a name", () => {
 	});
 
 	it("is nothing where there is a name", () => {
-		const tree = treeFrom(answerOf({ main: 1 }));
+		const tree = treeFrom(responseOf({ main: 1 }));
 		expect(adviceOn(tree, nodeNamed(tree, "main"))).toBeNull();
 	});
 });

@@ -2,7 +2,7 @@
 /** answers - the shapes of the API's data, as docs/api.md has them. */
 
 /** report=flamegraph: columns of one length, in preorder; `name` and its like are numbers of `names`. */
-export interface FlameAnswer {
+export interface FlameResponse {
 	unit: string;
 	total: number;
 	names: string[];
@@ -14,19 +14,19 @@ export interface FlameAnswer {
 		build_id: number[];
 		address: number[];
 		reason?: number[]; // why the function is not known, a sentence; 0 where it is
-		reason_word?: number[]; // the same as a word: see flame/unnamed.ts
+		reason_word?: number[]; // the same as a word: see flame/unsymbolized.ts
 		self: number[];
 		total: number[];
 	};
 }
 
 /** The same for two that are compared: a before, b after. */
-export interface DiffAnswer {
+export interface DiffResponse {
 	unit: string;
 	a_total: number;
 	b_total: number;
 	names: string[];
-	nodes: Omit<FlameAnswer["nodes"], "self" | "total"> & {
+	nodes: Omit<FlameResponse["nodes"], "self" | "total"> & {
 		a_self: number[];
 		a_total: number[];
 		b_self: number[];
