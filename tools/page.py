@@ -5,9 +5,9 @@
     tools/page.py page_files.c page_files.d auto|enabled|disabled|built
 
 The page is built into services/querier/web/dist, once for all build directories of a checkout. With
-`auto` a machine that has no Node, or cannot reach the packages, builds everything else: the C then
-has no files, and a sentence that says why. That is tried again with the next build. `built` takes
-dist/ as it is: somebody else, such as another stage of a container's build, has made it.
+`auto`, a machine without Node or without access to the packages builds everything else: the C file
+then has no files of the page, and a sentence with the reason. The next build tries again. `built`
+uses dist/ as it is, for example from another stage of a container build.
 """
 import gzip
 import hashlib
@@ -31,7 +31,7 @@ def inputs():
 
 
 def build(files):
-    """dist/ as these inputs make it."""
+    """Build dist/ from these inputs, unless it is up to date."""
     wanted, made_from = npm.digest(files), DIST / ".built-from"
     with npm.locked(WEB):
         if made_from.exists() and made_from.read_text(encoding="ascii") == wanted:
@@ -42,25 +42,25 @@ def build(files):
         made_from.write_text(wanted, encoding="ascii")
 
 
-def build_or_why_not(files, option):
-    """None when the page is there, else a sentence."""
+def build_or_reason(files, option):
+    """Returns None if the page is built, otherwise a sentence with the reason."""
     if option == "disabled":
         return "this querier was built with -Dpage=disabled."
     if option == "built":
         if not (DIST / "index.html").exists():
-            raise say.Trouble(f"-Dpage=built, and there is no page in {DIST}")
+            raise say.Trouble(f"-Dpage=built, but there is no page in {DIST}")
         return None
-    if not npm.there():
+    if not npm.available():
         if option == "enabled":
             raise say.Trouble("the page needs node and npm: run tools/deps.sh")
-        return "this querier was built on a machine without Node: run tools/deps.sh, build again."
+        return "this querier was built on a machine without Node: run tools/deps.sh and build again."
     try:
         build(files)
     except npm.Unreachable as e:
         if option == "enabled":
             raise
         print(f"warning: the page is left out: {e}", file=sys.stderr)
-        return "the packages to build it with could not be fetched: build again with a network."
+        return "its npm packages could not be fetched: build again with network access."
     return None
 
 
@@ -69,10 +69,10 @@ def c_bytes(name, content):
     return f"static const unsigned char {name}[] = {{\n" + ",\n".join(lines) + "};\n"
 
 
-def c_table(why_not):
-    """The files of dist/ as a C source: each as it is, and as gzip has it."""
+def c_table(reason):
+    """The files of dist/ as a C source: each one uncompressed and gzipped."""
     arrays, rows = [], []
-    files = [] if why_not else sorted(f for f in DIST.rglob("*") if f.suffix in TYPES)
+    files = [] if reason else sorted(f for f in DIST.rglob("*") if f.suffix in TYPES)
     for number, file in enumerate(files):
         plain = file.read_bytes()
         packed = gzip.compress(plain, 9, mtime=0)
@@ -88,20 +88,20 @@ def c_table(why_not):
         "/* Written by tools/page.py. */\n#include \"page.h\"\n\n", *arrays,
         "\nstatic const struct page_file files[] = {\n", *rows, "};\n\n",
         f"const struct page page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
-        f'\t.why_not = "{why_not or ""}" }};\n'])
+        f'\t.why_not = "{reason or ""}" }};\n'])
 
 
 def main():
     out, depfile, option = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     files = inputs()
     try:
-        why_not = build_or_why_not(files, option)
+        reason = build_or_reason(files, option)
     except say.Trouble as e:
         print(f"page: {e}", file=sys.stderr)
         return 1
-    out.write_text(c_table(why_not), encoding="ascii")
-    # A file that never is: ninja tries again with every build until the page is there.
-    again = [] if why_not is None or option == "disabled" else [out.parent / "not-yet-the-page"]
+    out.write_text(c_table(reason), encoding="ascii")
+    # A file that never exists: ninja runs this again with every build until the page is built.
+    again = [] if reason is None or option == "disabled" else [out.parent / "not-yet-the-page"]
     needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *again])
     depfile.write_text(f"{out}: {needs}\n", encoding="utf-8")
     return 0

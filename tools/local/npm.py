@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npm - what Node builds: packages as their lock file names them, once."""
+"""npm - installs the packages of a lock file and runs Node tools."""
 import fcntl
 import hashlib
 import shutil
@@ -10,23 +10,23 @@ from . import say
 
 
 class Unreachable(say.Trouble):
-    """Packages are not to be had, for now: nothing is wrong with what is ours."""
+    """The packages cannot be fetched at the moment. This is not an error of our sources."""
 
 
-def there():
+def available():
     return shutil.which("node") is not None and shutil.which("npm") is not None
 
 
 @contextmanager
 def locked(directory):
-    """One at a time in a directory, whoever builds."""
+    """An exclusive lock on a directory: one build at a time."""
     with open(directory / "package.json", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def install(directory):
-    """`npm ci`, unless what is there came from this very lock file."""
+    """`npm ci`, unless node_modules was installed from the same lock file."""
     wanted = digest([directory / "package-lock.json"])
     done = directory / "node_modules" / ".installed-from"
     if done.exists() and done.read_text(encoding="ascii") == wanted:
@@ -39,7 +39,7 @@ def install(directory):
 
 
 def run(directory, *command):
-    """Run it there, quietly; what it said is told when it fails."""
+    """Run a command in the directory and return its output. On failure, raise with its last lines."""
     done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     if done.returncode != 0:
@@ -49,7 +49,7 @@ def run(directory, *command):
 
 
 def digest(files):
-    """One for the names and the bytes of them all."""
+    """One SHA-256 over the names and contents of the files."""
     total = hashlib.sha256()
     for file in sorted(files):
         content = file.read_bytes()
