@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** main - the frame around the pages. */
+/** main - the header, the navigation and the selected page. */
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 
@@ -20,7 +20,7 @@ const NAMES: Record<Page, string> = { explore: "Profiles", compare: "Compare", f
 function App() {
 	const [view, change] = useView();
 	const [theme, chooseTheme] = useTheme();
-	// One "now" for all that is asked, until somebody asks reload: so graph and profile agree.
+	// All requests use the same "now" until the next reload, so that graph and profile agree.
 	const [now, setNow] = useState(() => Date.now() / 1000);
 	const reload = useCallback(() => setNow(Date.now() / 1000), []);
 

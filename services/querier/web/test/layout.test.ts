@@ -35,7 +35,7 @@ describe("layout", () => {
 		]);
 	});
 
-	it("fills the width with what is zoomed and with what it is in", () => {
+	it("fills the width with the zoomed node and its ancestors", () => {
 		const boxes = boxesOf(tree, viewportOn(tree, nodeNamed(tree, "c")));
 		expect(boxes.map(({ name, left, right }) => [name, left, right])).toEqual([
 			["all", 0, 1000],
@@ -44,12 +44,12 @@ describe("layout", () => {
 		]);
 	});
 
-	it("leaves out rows that are scrolled away", () => {
+	it("skips rows outside of the scrolled area", () => {
 		const boxes = boxesOf(tree, viewportOn(tree, ALL, { top: 25, height: 10 }));
 		expect(boxes.map(({ name }) => name)).toEqual(["a", "d"]);
 	});
 
-	it("makes neighbours that are too narrow into one box", () => {
+	it("merges adjacent narrow nodes into one box", () => {
 		const many: Record<string, number> = { z: 10_000 };
 		for (let i = 0; i < 50; i++) many[`a${String(i).padStart(2, "0")}`] = 1;
 		const wide = treeOf(many);
@@ -58,7 +58,7 @@ describe("layout", () => {
 		expect(narrow[0].right).toBeCloseTo(4.98, 1);
 	});
 
-	it("never overlaps in a row nor leaves the width, at any zoom", () => {
+	it("never overlaps boxes of a row or exceeds the width, at any zoom", () => {
 		const any = randomTree(3000, 3);
 		for (const node of [ALL, 5, 60, any.count >> 1]) {
 			const boxes = boxesOf(any, viewportOn(any, node, { height: 4000 }));
@@ -71,14 +71,14 @@ describe("layout", () => {
 		}
 	});
 
-	it("draws what is seen, not what is there", () => {
+	it("makes boxes only for what is visible", () => {
 		const any = randomTree(40_000, 5);
 		expect(boxesOf(any, viewportOn(any, ALL, { width: 100, height: 200 })).length).toBeLessThan(100 * 10);
 	});
 });
 
 describe("the node at a point", () => {
-	it("is the one that is drawn there", () => {
+	it("is the node that is drawn there", () => {
 		const any = randomTree(2000, 9);
 		const viewport = viewportOn(any, 20, { height: 2000 });
 		for (const box of boxesOf(any, viewport)) {
@@ -87,7 +87,7 @@ describe("the node at a point", () => {
 		}
 	});
 
-	it("is nobody where it is empty", () => {
+	it("is -1 at an empty place", () => {
 		const viewport = viewportOn(tree, ALL);
 		expect(nodeAt(tree, viewport, 450, 45)).toBe(-1); // self time of a
 		expect(nodeAt(tree, viewport, 100, 390)).toBe(-1);
@@ -95,7 +95,7 @@ describe("the node at a point", () => {
 	});
 });
 
-it("counts the rows of a part", () => {
+it("counts the rows of a subtree", () => {
 	expect(rowsOf(tree, ALL)).toBe(3);
 	expect(rowsOf(tree, nodeNamed(tree, "d"))).toBe(2);
 });

@@ -17,13 +17,13 @@ const SHARE: Share = {
 };
 
 describe("a share", () => {
-	it("is asked for as what is shown: the window, not the range", () => {
+	it("has the window, not the range", () => {
 		const view = { ...START, query: "{}", group: "comm", range: { last: 900 } };
 
 		expect(shareRequest(view, { start: 5.25, end: 9 })).toEqual({ query: "{}", start: 5.25, end: 9, group_by: "comm" });
 	});
 
-	it("of a comparison is of both sides, and leads back to it", () => {
+	it("of a comparison has both sides, and leads back to the comparison", () => {
 		const view: View = { ...START, page: "compare", query: "{b=\"1\"}", before: "{a=\"1\"}", group: "" };
 		const request = diffShareRequest(view, { start: 1, end: 2 }, { start: 3, end: 4 });
 		const { query: _, start: __, end: ___, ...rest } = SHARE;
@@ -38,7 +38,7 @@ describe("a share", () => {
 		expect(diffShareRequest({ ...view, before: "" }, { start: 1, end: 2 }, { start: 3, end: 4 })).toMatchObject({ a: { query: "{b=\"1\"}" } });
 	});
 
-	it("leads back to its question, and is no share then", () => {
+	it("leads back to its live query", () => {
 		const live = { ...START, share: SHARE.id, search: "json", ...liveView(SHARE) };
 
 		expect(live).toEqual({

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Signal } from "../src/state/signal";
 
 describe("a signal", () => {
-	it("tells its followers each other value, until they leave", () => {
+	it("calls its followers with each changed value until they leave", () => {
 		const signal = new Signal(1);
 		const received: number[] = [];
 		const leave = signal.follow((value) => received.push(value));

@@ -7,7 +7,7 @@ interface Branch {
 	below: Map<string, Branch>;
 }
 
-/** An response of the API made of stacks: "main;work;sort" -> 3. A frame is NAME or NAME@BINARY. */
+/** Makes a response of the API from stacks: "main;work;sort" -> 3. A frame is NAME or NAME@BINARY. */
 export function responseOf(stacks: Record<string, number>): FlameResponse {
 	const root: Branch = { self: 0, below: new Map() };
 	for (const [stack, value] of Object.entries(stacks)) {
@@ -52,13 +52,13 @@ export function treeOf(stacks: Record<string, number>): Tree {
 	return treeFrom(responseOf(stacks));
 }
 
-/** The first node of that name. */
+/** The first node with that name. */
 export function nodeNamed(tree: Tree, name: string): number {
 	for (let i = 0; i < tree.count; i++) if (tree.names[tree.name[i]] === name) return i;
 	throw new Error(`there is no ${name}`);
 }
 
-/** A tree of about as many nodes, always the same: for what must hold of any. */
+/** A pseudo-random tree of about `count` nodes, the same for the same seed: for properties of any tree. */
 export function randomTree(count: number, seed = 1): Tree {
 	let state = seed;
 	const random = (below: number) => {

@@ -10,12 +10,12 @@ function back(view: View): View {
 }
 
 describe("a view", () => {
-	it("is the bare path where all is the default", () => {
+	it("has only the path if all fields have their defaults", () => {
 		expect(viewToUrl(START)).toBe("/");
 		expect(viewToUrl({ ...START, page: "fleet" })).toBe("/fleet");
 	});
 
-	it("comes back whole from its URL", () => {
+	it("is restored completely from its URL", () => {
 		const view: View = {
 			page: "explore",
 			query: 'memory:inuse_space:bytes:space:bytes{comm="a&b=c\\"d",pod=~"web-.*"}',
@@ -42,14 +42,14 @@ describe("a view", () => {
 		expect(back({ ...START, range: { last: 900 } })).toEqual({ ...START, range: { last: 900 } });
 	});
 
-	it("takes what it cannot read for the default", () => {
+	it("uses the default for an invalid parameter", () => {
 		expect(viewFromUrl("/", "range=soon&pin=5..4&panes=all&sort=&color=red&share=../x&more=1&refresh=1s")).toEqual(START);
 		expect(viewFromUrl("/nowhere", "")).toEqual(START);
 	});
 });
 
-describe("how it is looked at", () => {
-	it("stands behind a link's # without the question, and is a part of the view again", () => {
+describe("the display settings of a view", () => {
+	it("follow the # of a link without the query, and can be restored", () => {
 		const view: View = { ...START, page: "compare", query: "{a=\"b\"}", range: { last: 60 }, search: "a b", zoom: "x1", mode: "relative" };
 		const hash = displayToHash(view);
 		expect(hash).toBe("#search=a+b&zoom=x1&mode=relative");
@@ -64,7 +64,7 @@ describe("how it is looked at", () => {
 		expect(displayToHash(START)).toBe("");
 	});
 
-	it("moves on with the time where that is relative", () => {
+	it("change with the current time if the range is relative", () => {
 		const fixed = { from: 1, to: 2 };
 		expect(followsNow(START)).toBe(true);
 		expect(followsNow({ ...START, range: fixed })).toBe(false);
@@ -83,20 +83,20 @@ describe("a range", () => {
 		[" 2h ", 7200],
 	])("%s is %i seconds", (text, seconds) => expect(parseDuration(text)).toBe(seconds));
 
-	it.each(["", "0s", "h", "1", "1x", "-1h", "1m1h", "99999999999999999999d"])("%s is none", (text) =>
+	it.each(["", "0s", "h", "1", "1x", "-1h", "1m1h", "99999999999999999999d"])("%s is not a duration", (text) =>
 		expect(parseDuration(text)).toBeNull(),
 	);
 
-	it("is written in the greatest unit that divides it", () => {
+	it("is written in the greatest unit that divides it evenly", () => {
 		expect([5400, 3600, 86400, 45].map(formatDuration)).toEqual(["90m", "1h", "1d", "45s"]);
 	});
 
-	it("is relative to now, or not", () => {
+	it("is relative to now, or absolute", () => {
 		expect(resolveRange({ last: 60 }, 1000)).toEqual({ start: 940, end: 1000 });
 		expect(resolveRange({ from: 5, to: 6 }, 1000)).toEqual({ start: 5, end: 6 });
 	});
 
-	it("comes back from its text, to the millisecond", () => {
+	it("round-trips through its text, in milliseconds", () => {
 		expect(formatRange({ from: 1.0004, to: 2.5 })).toBe("1..2.5");
 		expect(parseRange("1..2.5")).toEqual({ from: 1, to: 2.5 });
 		expect(parseRange("2..1")).toBeNull();

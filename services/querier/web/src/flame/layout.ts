@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * layout - which rectangles of a tree are to be seen, and which node is under a point.
+ * layout - which rectangles of a tree are visible, and which node is at a point.
  *
- * A Viewport says what part of the tree is looked at: `from` to `to` in the profile's unit is as wide as
- * `width` pixels; rows `top` to `top + height` pixels are to be seen. The walk leaves out the whole
- * subtree of a node that is outside or narrower than a pixel, so it costs what is seen, not what is
- * there. Neighbours that are too narrow are one box without a node, so that nothing looks empty.
+ * A Viewport is the visible part of the tree: `from` to `to` in the profile's unit fills `width`
+ * pixels; the rows from `top` to `top + height` pixels are visible. The walk skips the subtree of a
+ * node that is outside or narrower than a pixel, so its cost depends on the visible boxes, not on the
+ * size of the tree. Adjacent narrow nodes become one box without a node, so that no place looks empty.
  */
 import type { Tree } from "./tree";
 
@@ -18,10 +18,10 @@ export interface Viewport {
 	row: number; // height of a row
 }
 
-/** Columns, to be used again for the next frame; of them `count` rows are filled. */
+/** Visible boxes as columns that are reused for the next frame; `count` rows are filled. */
 export class Boxes {
 	count = 0;
-	node = new Int32Array(1024); // NARROW: several
+	node = new Int32Array(1024); // NARROW: several narrow nodes
 	depth = new Int32Array(1024);
 	left = new Float64Array(1024);
 	right = new Float64Array(1024);
@@ -51,15 +51,15 @@ export class Boxes {
 
 export const NARROW = -1;
 const PIXELS_MIN = 1;
-const APART = 1; // pixels between narrow nodes that are one box still
+const APART = 1; // greatest gap in pixels between narrow nodes of one box
 
-/** Fill `boxes` with what the viewport sees. */
+/** Fills `boxes` with the visible boxes. */
 export function layout(tree: Tree, viewport: Viewport, boxes: Boxes): void {
 	const scale = viewport.width / (viewport.to - viewport.from);
-	const slack = (viewport.to - viewport.from) * 1e-9; // sums of floats end a little beside each other
+	const slack = (viewport.to - viewport.from) * 1e-9; // for rounding errors of sums of floats
 	const first = Math.floor(viewport.top / viewport.row);
 	const last = Math.floor((viewport.top + viewport.height - 1) / viewport.row);
-	const narrow = new Int32Array(last + 1).fill(-1); // by depth: the box that may grow
+	const narrow = new Int32Array(last + 1).fill(-1); // by depth: the narrow box that may grow
 	boxes.count = 0;
 	for (let i = 0; i < tree.count; ) {
 		const depth = tree.depth[i];
@@ -109,7 +109,7 @@ function childAt(tree: Tree, node: number, value: number): number {
 	return -1;
 }
 
-/** How many rows the tree has where only this part of it is looked at. */
+/** The number of rows, counted from the root, if only this subtree is shown. */
 export function rowsOf(tree: Tree, node: number): number {
 	let deepest = tree.depth[node];
 	for (let i = node; i < tree.end[node]; i++) deepest = Math.max(deepest, tree.depth[i]);

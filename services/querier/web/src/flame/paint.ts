@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * paint - a picture on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
- * boxes that the viewport sees.
+ * paint - draws a flame graph on a canvas. It keeps no state of earlier frames: each frame is drawn
+ * completely, from the visible boxes.
  */
 import { type Palette, shownName } from "./colors";
 import { Boxes, type Viewport, layout, NARROW } from "./layout";
@@ -12,13 +12,13 @@ export interface Picture {
 	tree: Tree;
 	kinds: Uint8Array;
 	palette: Palette;
-	ground: string; // behind it
+	ground: string; // background colour
 	focus: number; // the node that fills the width
-	found: Uint8Array | null; // by node; null: nothing is searched
+	found: Uint8Array | null; // by node: 1 if the search matched it; null: no search
 }
 
 const PADDING = 5;
-const TEXT_MIN = 26; // pixels of a box that may hold a name
+const TEXT_MIN = 26; // pixels: a narrower box has no text
 
 export class Painter {
 	private readonly context: CanvasRenderingContext2D;
@@ -33,7 +33,7 @@ export class Painter {
 		this.context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
 	}
 
-	/** CSS pixels, and how many of the device's are one of them. */
+	/** Sizes in CSS pixels; `ratio` is device pixels per CSS pixel. */
 	resize(width: number, height: number, ratio: number) {
 		this.ratio = ratio;
 		this.canvas.width = Math.max(1, Math.round(width * ratio));

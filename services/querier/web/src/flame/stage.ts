@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * stage - a flame graph on its canvas, from one picture to the next: what is zoomed, scrolled and
- * chosen, drawn on the browser's next frame.
+ * stage - zooms, scrolls and animates a flame graph on its canvas. Changes are drawn in the next
+ * animation frame of the browser.
  *
- * The canvas is as large as what is seen of the graph; a taller spacer behind it is what scrolls.
- * What is chosen is an element of its own above it, so that following the pointer draws no canvas.
+ * The canvas is as large as the visible part of the graph; a taller spacer behind it scrolls. The
+ * marker of the selected node is a separate element above the canvas, so that moving the pointer does
+ * not draw the canvas again.
  */
 import { type Viewport, nodeAt } from "./layout";
 import { Painter, type Picture } from "./paint";
@@ -13,7 +14,7 @@ import type { Tree } from "./tree";
 export const ROW = 21; // pixels
 export const ZOOM_MS = 180;
 
-/** A node, and where on the window something may be said of it. */
+/** A node, and the position in the window for its tooltip or menu. */
 export interface Spot {
 	node: number;
 	x: number;
@@ -48,7 +49,7 @@ export class Stage {
 		cancelAnimationFrame(this.frameRequest);
 	}
 
-	/** Another focus in the same tree is glided to; another tree is there at once. */
+	/** A new focus in the same tree is animated; a new tree is shown at once. */
 	show(picture: Omit<Picture, "ground">) {
 		const { picture: before, viewport } = this;
 		if (before?.tree !== picture.tree) {
@@ -61,20 +62,20 @@ export class Stage {
 		this.scheduleDraw();
 	}
 
-	/** -1: none. */
+	/** Selects a node; -1: no node. */
 	choose(node: number) {
 		if (node === this.chosen) return;
 		this.chosen = node;
 		this.mark();
 	}
 
-	/** The node at a place of the window; -1: none. */
+	/** The node at a position in the window; -1: no node. */
 	nodeAt(x: number, y: number): number {
 		const { left, top } = this.at.canvas.getBoundingClientRect();
 		return this.picture ? nodeAt(this.picture.tree, this.viewport, x - left, y - top) : -1;
 	}
 
-	/** Scrolls there if need be. */
+	/** The spot of a node; scrolls to the node if it is not visible. */
 	spotOf(node: number): Spot {
 		const { scroller, canvas } = this.at;
 		const { tree } = this.picture as Picture;
@@ -126,7 +127,7 @@ export class Stage {
 		if (progress === 1) this.animation = null;
 	}
 
-	/** Put the marker around what is chosen. */
+	/** Places the marker around the selected node. */
 	private mark() {
 		const { marker } = this.at;
 		const tree = this.picture?.tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** plot - uPlot, wrapped: lines over time, a drag is a window, a click is a step. */
+/** plot - a wrapper of uPlot: lines over time. Dragging selects a time window, a click selects a step. */
 import uPlot from "uplot";
 
 import type { Window } from "../state/range";
@@ -11,9 +11,9 @@ export interface PlotOptions {
 	colors: string[]; // by line
 	step: number;
 	pin: Window | null;
-	compact: boolean; // there is room for one line of times
-	top: number; // of the values' axis, at least
-	ink: string; // of what is written
+	compact: boolean; // only one line of text fits below the time axis
+	top: number; // minimum upper end of the value axis
+	ink: string; // text colour
 	grid: string;
 	format: (value: number) => string;
 	onWindow: (window: Window) => void;
@@ -21,7 +21,7 @@ export interface PlotOptions {
 	onCursor: (index: number | null) => void;
 }
 
-const DRAG_MIN = 6; // pixels: less is a click
+const DRAG_MIN = 6; // pixels: a shorter drag is a click
 
 export class Plot {
 	private readonly plot: uPlot;
@@ -67,7 +67,7 @@ export class Plot {
 		this.resized.observe(place);
 	}
 
-	/** Draw one line stronger than the others; -1: all alike. */
+	/** Dims all lines but one; -1: shows all lines normally. */
 	highlight(line: number) {
 		this.options.lines.lines.forEach((_, i) => {
 			const series = this.plot.series[i + 1];
@@ -76,7 +76,7 @@ export class Plot {
 		this.plot.redraw(false);
 	}
 
-	/** Where the keys are: an index into the times. */
+	/** Moves the cursor to an index of `times`, for the keyboard. */
 	setCursor(index: number) {
 		const left = this.plot.valToPos(this.options.lines.times[index], "x");
 		this.plot.setCursor({ left, top: 1 });
@@ -123,12 +123,12 @@ export class Plot {
 	}
 }
 
-/** Within its padding. */
+/** The size of the element without its padding. */
 function sizeOf(place: HTMLElement): { width: number; height: number } {
 	return { width: Math.max(place.clientWidth - 16, 100), height: place.clientHeight };
 }
 
-/** A day stands below its first hour. */
+/** The height of the time axis: two lines if a tick has a date. */
 function sizeOfTimes(_: uPlot, texts: string[] | null): number {
 	return texts?.some((text) => text.includes("\n")) ? 44 : 30;
 }

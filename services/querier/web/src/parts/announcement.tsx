@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** spoken - the frame that is chosen, for those who hear the page. */
+/** announcement - a live region that announces the selected frame to screen readers. */
 import { isDiff, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
 import { ALL, nameOf, type Tree } from "../flame/tree";

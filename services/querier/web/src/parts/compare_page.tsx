@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** compare_page - two questions beside each other: before and after. */
+/** compare_page - two queries side by side: before and after. */
 import { useMemo, useState } from "preact/hooks";
 
 import { useResponse } from "../api/use_response";
@@ -53,7 +53,7 @@ export function ComparePage(props: CompareProps) {
 						change({ zoom: "", query, before: other });
 					}}
 				/>
-				<LabelChoice name="graphs by" none="nothing: one sum" value={view.by} labels={labels} choose={(by) => change({ by })} />
+				<LabelChoice name="graphs by" none="none (one sum)" value={view.by} labels={labels} choose={(by) => change({ by })} />
 				<span class="push" />
 				<button
 					type="button"
@@ -87,7 +87,7 @@ export function ComparePage(props: CompareProps) {
 					range={view.range}
 					window={after}
 					choose={({ query, range }) =>
-						// What "before" followed stays what it was.
+						// "Before" may have followed this selector: now it keeps the old one.
 						change({ before: beforeQuery, ...(query !== undefined && { query }), ...(range && { range }) })
 					}
 					onLines={(each) => setLines((known) => ({ ...known, after: each }))}
@@ -113,7 +113,7 @@ function asRange(window: Window): Range {
 	return { from: window.start, to: window.end };
 }
 
-/** Where one side alone has samples: the two halves of the time that has them. */
+/** If only one side has samples: the two halves of the time range that has them; otherwise null. */
 function halves(lines: { before?: Lines; after?: Lines }, before: Window, after: Window): [Window, Window] | null {
 	if (!lines.before || !lines.after) return null;
 	const spans = [spanOf(lines.before, before, stepOf(before)), spanOf(lines.after, after, stepOf(after))];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** compare_side - one of two that are compared: what is request, and its graph. */
+/** compare_side - one side of a comparison: its selector, its time range and its graph. */
 import { useEffect } from "preact/hooks";
 
 import type { Lines } from "../graph/series";
@@ -18,7 +18,7 @@ interface SideProps {
 	now: number;
 	by: string;
 	dark: boolean;
-	top: number; // of both graphs, for one scale
+	top: number; // greatest value of both graphs, so that they have the same scale
 	choose: (part: { query?: string; range?: Range }) => void;
 	onLines: (lines: Lines) => void;
 	onFault: (faulty: boolean) => void;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** comparison - what is made of two windows' samples, and what changed between them. */
+/** comparison - the profiles of two time windows, and the differences between them. */
 import { useMemo } from "preact/hooks";
 
 import type { DiffResponse } from "../api/responses";
@@ -20,15 +20,15 @@ interface ComparisonProps {
 	view: View;
 	before: Window;
 	after: Window;
-	faulty: boolean; // a question is refused, which is said where it is request
-	halves: [Window, Window] | null; // of the time that has samples, where one side has none
+	faulty: boolean; // the API rejected a selector: the error is shown at the selector
+	halves: [Window, Window] | null; // of the time range with samples, if one side has none
 	labels: string[];
 	dark: boolean;
 	change: Change;
 	reload: () => void;
 }
 
-/** How many times as long "after" is, for what adds up over time. */
+/** Duration of "after" / duration of "before"; 1 for values that do not add up over time. */
 export function durationRatioOf(query: string, before: Window, after: Window): number {
 	if (!isRate(splitQuery(query).type)) return 1;
 	const durationRatio = (after.end - after.start) / (before.end - before.start);
@@ -64,21 +64,21 @@ export function Comparison(props: ComparisonProps) {
 			{shown && emptySide >= 0 && <EmptySide {...props} name={emptySide ? "after" : "before"} window={emptySide ? after : before} />}
 			{shown && <Panes {...props} tree={tree} />}
 			{empty && !request.error && !request.loading && (
-				<Empty title="Neither time has samples">
-					<p>Choose other times or other selectors above. The Fleet page shows whether hosts send profiles at all.</p>
+				<Empty title="Neither time range has samples">
+					<p>Choose other time ranges or selectors above. The Fleet page shows whether hosts send profiles at all.</p>
 				</Empty>
 			)}
 		</section>
 	);
 }
 
-/** One side has nothing, so all of the other is new, or gone. */
+/** One side has no samples, so every frame of the other side is new or gone. */
 function EmptySide(props: ComparisonProps & { name: string; window: Window }) {
 	const { halves, name, window } = props;
 	return (
 		<div class="notice warning empty-side" role="status">
 			<p>
-				No samples {name}, in {formatSpan(window.start, window.end)}: so all is {name === "before" ? "new" : "gone"}.
+				No samples {name}, in {formatSpan(window.start, window.end)}: every frame is {name === "before" ? "new" : "gone"}.
 			</p>
 			{halves && (
 				<button
@@ -88,7 +88,7 @@ function EmptySide(props: ComparisonProps & { name: string; window: Window }) {
 						props.change({ zoom: "", beforeRange: first, range: second });
 					}}
 				>
-					Compare the halves of the time that has samples
+					Compare the halves of the time range that has samples
 				</button>
 			)}
 		</div>

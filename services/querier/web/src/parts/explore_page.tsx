@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** explore_page - a question, its graph over time, and the profile of its window. */
+/** explore_page - a query, its graph over time, and the profile of its time window. */
 import { useMemo } from "preact/hooks";
 
 import { useResponse } from "../api/use_response";
@@ -46,7 +46,7 @@ export function ExplorePage(props: ExploreProps) {
 				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
 				<button
 					type="button"
-					title="With what was before: as long a time, just before this one"
+					title="Compare with the preceding time range of the same length"
 					onClick={() => change({ page: "compare", pin: null, range: view.pin ? { from: view.pin.start, to: view.pin.end } : view.range })}
 				>
 					Compare

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** flame_graph - the stage with its pointer and its keys, and what is said of the frame they are at. */
+/** flame_graph - a flame graph with mouse and keyboard control, tooltip and context menu. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
@@ -41,7 +41,7 @@ export function FlameGraph(props: FlameGraphProps) {
 	const marker = useRef<HTMLDivElement>(null);
 	const stage = useRef<Stage | null>(null);
 	const spot = useMemo(() => new Signal<Spot | null>(null), []);
-	const chosen = useRef(-1); // stays where the tooltip is closed
+	const chosen = useRef(-1); // node or -1; stays selected when the tooltip is closed
 	const [menu, setMenu] = useState<Spot | null>(null);
 	const [note, setNote] = useState("");
 	const rows = useMemo(() => rowsOf(tree, focus), [tree, focus]);
@@ -76,7 +76,7 @@ export function FlameGraph(props: FlameGraphProps) {
 	const go = (node: number) => choose(node, stage.current?.spotOf(node) ?? null);
 	const copy = async (node: number) => {
 		const copied = await copyText(nameOf(tree, node));
-		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not let it be copied");
+		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not allow copying");
 	};
 	const openMenu = (event: Event, where: Spot | null) => {
 		event.preventDefault();
@@ -86,10 +86,10 @@ export function FlameGraph(props: FlameGraphProps) {
 	};
 	const actionsOn = (node: number): FrameAction[] => [
 		{ name: "Zoom in", key: "Enter", act: () => props.zoom(node) },
-		{ name: "Copy its name", key: "C", act: () => copy(node) },
-		...(isLabel(tree, node) ? [] : [{ name: "Show who calls it", key: "", act: () => props.showCallers(nameOf(tree, node)) }]),
-		{ name: "Find it everywhere", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
-		{ name: "Show its stacks alone", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
+		{ name: "Copy name", key: "C", act: () => copy(node) },
+		...(isLabel(tree, node) ? [] : [{ name: "Show its callers", key: "", act: () => props.showCallers(nameOf(tree, node)) }]),
+		{ name: "Find all occurrences", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
+		{ name: "Show only its stacks", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
 	];
 	const onKeyDown = (event: KeyboardEvent) => {
 		const step = KEYS[event.key];
@@ -113,7 +113,7 @@ export function FlameGraph(props: FlameGraphProps) {
 				ref={scroller}
 				tabIndex={0}
 				role="application"
-				aria-label="Flame graph. Arrows move between frames, Enter zooms, C copies a name, Shift with F10 opens a menu, Escape shows all."
+				aria-label="Flame graph. Arrows move between frames, Enter zooms, C copies the name, Shift+F10 opens a menu, Escape resets the zoom."
 				onKeyDown={onKeyDown}
 				onBlur={() => !menu && leave()}
 				onScroll={() => spot.value && canvas.current?.matches(":hover") && spot.set(null)}

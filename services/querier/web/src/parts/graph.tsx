@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * graph - sums over time, a line for each value of a label.
+ * graph - sums over time, one line per value of a label.
  *
- * Dragging over it is a window, a click pins one step: the flame graph is then of that step alone.
- * With the keys: arrows move, Enter pins, Shift with arrows marks a window that Enter takes.
+ * Dragging selects a time window. A click pins one step: the flame graph then shows only that step.
+ * Keyboard: arrows move, Enter pins, Shift with arrows selects a window and Enter zooms into it.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
@@ -34,12 +34,12 @@ interface GraphProps {
 	reload: () => void;
 	split: (by: string) => void;
 	zoom: (window: Window) => void;
-	setPin?: (pin: Window | null) => void; // not there: nothing is pinned here
+	setPin?: (pin: Window | null) => void; // missing: pinning is disabled
 	narrow: (label: string, value: string) => void;
-	onError?: (error: ApiError | null) => void; // of the last response
-	/* Of graphs that are compared: */
+	onError?: (error: ApiError | null) => void; // with the error of the latest response
+	/* Only for a side of a comparison: */
 	side?: {
-		top: number; // what the axis goes up to, at least
+		top: number; // minimum upper end of the value axis
 		onLines: (lines: Lines) => void;
 	};
 }
@@ -59,7 +59,7 @@ export function Graph(props: GraphProps) {
 		limit: LINES_MAX,
 	});
 	const matrix = request.response?.data;
-	// While another window is awaited the old lines would be drawn on its times: they wait too.
+	// While a new window is loading, the old data must not be drawn on the new time axis.
 	const lines = useMemo(
 		() => (matrix && !request.loading ? linesFrom(matrix, props.window, step, type) : null),
 		[matrix, request.loading, props.window.start, props.window.end, step, type],
@@ -77,8 +77,8 @@ export function Graph(props: GraphProps) {
 		<section class={props.side ? "card graph small" : "card graph"} aria-label="Over time">
 			{!props.side && <header>
 				<h2>{axisName(unit, rate)}</h2>
-				<LabelChoice name="by" none="nothing: one sum" value={props.by} labels={props.labels} choose={props.split} />
-				<span class="hint">drag to zoom into a time{props.setPin && ", click to pin a moment"}</span>
+				<LabelChoice name="by" none="none (one sum)" value={props.by} labels={props.labels} choose={props.split} />
+				<span class="hint">drag to zoom into a time range{props.setPin && ", click to pin a step"}</span>
 				{props.pin && (
 					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
 						{formatSpan(props.pin.start, props.pin.end)} <span aria-hidden="true">✕</span>
@@ -103,10 +103,10 @@ type PlotWithLegendProps = GraphProps & { lines: Lines; step: number; unit: stri
 function PlotWithLegend(props: PlotWithLegendProps) {
 	const { step, unit, rate } = props;
 	const place = useRef<HTMLDivElement>(null);
-	const lines = useFrozen(place, props.lines); // what comes in meanwhile would break a drag off
+	const lines = useFrozen(place, props.lines); // new data would interrupt a drag
 	const plot = useRef<Plot | null>(null);
 	const [cursor, setCursor] = useState<number | null>(null);
-	const [mark, setMark] = useState<number | null>(null); // where Shift began
+	const [mark, setMark] = useState<number | null>(null); // where the selection with Shift began
 	const colors = lineColors(props.dark);
 	const format = (value: number) => formatPoint(value, unit, rate);
 	const callbacks = useRef(props);
@@ -161,7 +161,7 @@ function PlotWithLegend(props: PlotWithLegendProps) {
 				ref={place}
 				tabIndex={0}
 				role="application"
-				aria-label="Graph over time. Left and right move, Enter pins a moment, Shift with left and right marks a time that Enter zooms into."
+				aria-label="Graph over time. Left and right arrows move, Enter pins a step, Shift with an arrow selects a time range and Enter zooms into it."
 				onKeyDown={onKeyDown}
 			/>
 			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} highlight={(line) => plot.current?.highlight(line)} />
@@ -202,7 +202,7 @@ function Legend(
 							<button
 								type="button"
 								class="link"
-								title={`${line.name}: ${formatValue(line.sum, props.unit)}. Show this one only`}
+								title={`${line.name}: ${formatValue(line.sum, props.unit)}. Show only this one`}
 								onClick={() => props.narrow(props.by, line.metric[props.by])}
 							>
 								{line.name}
@@ -219,12 +219,12 @@ function Legend(
 	);
 }
 
-/** What the API says of those beyond the limit, with the sum as people read it. */
+/** The API's warnings; the one about series beyond the limit with a formatted sum. */
 function leftOut(warnings: string[], unit: string): string {
 	return warnings
 		.map((text) => {
 			const parts = /(\d+) more series, whose sum is (\d+)/.exec(text);
-			return parts ? `and ${formatCount(Number(parts[1]))} more, ${formatValue(Number(parts[2]), unit)} together` : text;
+			return parts ? `and ${formatCount(Number(parts[1]))} more, ${formatValue(Number(parts[2]), unit)} in total` : text;
 		})
 		.join("; ");
 }
@@ -233,7 +233,7 @@ function stepAt(props: PlotWithLegendProps, start: number): Window {
 	return { start, end: Math.min(start + props.step, props.window.end) };
 }
 
-/** The last that was there: so nothing jumps while the next is awaited. */
+/** The last non-null value, so that the layout stays stable while new data is loading. */
 function useLast<T>(value: T | null): T | null {
 	const last = useRef<T | null>(null);
 	if (value !== null) last.current = value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** profile - what one window's samples are made of. */
+/** profile - the profile of one time window. */
 import { useMemo } from "preact/hooks";
 
 import type { FlameResponse } from "../api/responses";
@@ -15,7 +15,7 @@ import { Panes } from "./panes";
 
 interface ProfileProps {
 	view: View;
-	faulty: boolean; // the question is refused, which is said where it is request
+	faulty: boolean; // the API rejected the selector: the error is shown at the selector
 	window: Window;
 	labels: string[];
 	dark: boolean;
@@ -32,7 +32,7 @@ export function Profile(props: ProfileProps) {
 		end: window.end,
 		...(view.group ? { group_by: view.group } : {}),
 	});
-	const { response } = request; // while the next is awaited, of the question before
+	const { response } = request; // of the previous request while a new one is loading
 	const tree = useMemo(() => (response ? treeFrom(response.data, response.params.group_by ? 1 : 0) : null), [response]);
 	const empty = tree?.count === 1;
 	return (

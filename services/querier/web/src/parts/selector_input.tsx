@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * selector_input - the selector as text, with what the server knows to write next.
+ * selector_input - a text input for the selector, with completions from the server.
  *
- * A combobox: arrows choose, Enter or Tab takes, Escape closes; Enter with nothing chosen asks.
+ * A combobox: arrows select, Enter or Tab accepts the completion, Escape closes the list. Enter without
+ * a selected completion runs the query.
  */
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 
@@ -17,14 +18,14 @@ const SHOWN = 50;
 interface SelectorProps {
 	query: string;
 	window: Window;
-	fault: string; // what the API says is wrong with it
+	fault: string; // the API's error message; "": no error
 	choose: (query: string) => void;
 }
 
 export function SelectorInput(props: SelectorProps) {
 	const { type, matchers } = splitQuery(props.query);
 	const [text, setText] = useState(matchers);
-	const [cursor, setCursor] = useState<number | null>(null); // null: nothing is offered
+	const [cursor, setCursor] = useState<number | null>(null); // null: no completions are shown
 	const [chosen, setChosen] = useState(-1);
 	const input = useRef<HTMLInputElement>(null);
 	const id = useId();
@@ -132,7 +133,7 @@ export function SelectorInput(props: SelectorProps) {
 	);
 }
 
-/** What may stand at the place, as it is shown. */
+/** The completions for the position of the cursor. */
 function useSuggestions(place: Place | null, type: string, window: Window): string[] {
 	const match = place && `${type || CPU}{${place.others.map(formatMatcher).join(",")}}`;
 	const wanted = place?.kind === "label" ? "labels" : place?.kind === "value" && place.label ? `label/${encodeURIComponent(place.label)}/values` : null;
@@ -157,7 +158,7 @@ function useSuggestions(place: Place | null, type: string, window: Window): stri
 	}
 }
 
-/** Those that begin with what is typed before those that only have it. */
+/** The values that begin with the typed text first, then those that only contain it. */
 function prefixFirst(values: string[], typed: string): string[] {
 	const begins = (text: string) => (text.toLowerCase().startsWith(typed) ? 0 : 1);
 	return [...values].sort((a, b) => begins(a) - begins(b)).slice(0, SHOWN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** share_button - makes a link of what is shown, as it is now, and shows it to be copied. */
+/** share_button - creates a link to the current profile as it is now, and shows the link for copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Share } from "../api/responses";
@@ -30,7 +30,7 @@ export function ShareButton(props: ShareProps) {
 	const box = useRef<HTMLDivElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
 
-	useEffect(() => setOpen(false), [key]); // another question is another link
+	useEffect(() => setOpen(false), [key]); // another query needs another link
 	useEffect(() => {
 		if (!open) return;
 		const away = (event: Event) => {
@@ -49,7 +49,7 @@ export function ShareButton(props: ShareProps) {
 			<button
 				type="button"
 				ref={button}
-				title="A link to what is shown, as it is now"
+				title="Create a link to this profile as it is now"
 				aria-expanded={open}
 				aria-haspopup="dialog"
 				onClick={() => setOpen(!open)}
@@ -75,13 +75,13 @@ function ShareDialog(props: ShareProps) {
 
 	return (
 		<div class="dialog" role="dialog" aria-label="Share">
-			<p>Whoever has the link sees this as it is now, also when its samples are gone.</p>
+			<p>The link shows this profile as it is now, even after its samples are deleted.</p>
 			{sharing !== null && sharing !== "pending" && "link" in sharing ? (
 				<ShareLink link={sharing.link + displayToHash(props.view)} />
 			) : (
 				<div class="row">
 					<label class="inline">
-						It ends
+						Expires
 						<select value={expires} onChange={(event) => setExpires(Number(event.currentTarget.value))}>
 							{EXPIRIES.map(([seconds, name]) => (
 								<option key={seconds} value={seconds}>
@@ -92,13 +92,13 @@ function ShareDialog(props: ShareProps) {
 					</label>
 					<span class="push" />
 					<button type="button" class="primary" disabled={sharing === "pending"} onClick={share}>
-						Make the link
+						Create link
 					</button>
 				</div>
 			)}
 			{sharing !== null && sharing !== "pending" && "fault" in sharing && (
 				<p class="fault" role="alert">
-					It was not shared: {sharing.fault}.
+					Sharing failed: {sharing.fault}.
 				</p>
 			)}
 		</div>

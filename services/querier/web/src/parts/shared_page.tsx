@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** shared_page - a profile, or two that are compared, that somebody made a link of: as it was then. */
+/** shared_page - a shared profile or comparison, as it was when the link was created. */
 import { useMemo } from "preact/hooks";
 
 import type { DiffResponse, FlameResponse, Share, ShareSide } from "../api/responses";
@@ -25,7 +25,7 @@ export function SharedPage(props: SharedProps) {
 	const { share: id, mode } = props.view;
 	const about = useResponse<Share>(`share/${id}`, {});
 	const share = about.response?.data ?? null;
-	// Which of the two it is, the share says: a link may have been changed.
+	// The share tells whether it is a profile or a comparison: the URL may have been edited.
 	const one = useResponse<FlameResponse>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
 	const both = useResponse<DiffResponse>("diff", share?.a ? { share: id } : null);
 	const request = share?.a ? both : one;
@@ -62,8 +62,8 @@ function Shown(props: ShownProps) {
 			<Warnings texts={request.response?.warnings ?? []} />
 			{tree && tree.count > 1 && !error && <Panes {...props} labels={[]} tree={tree} />}
 			{tree?.count === 1 && !error && (
-				<Empty title="Nothing is in it">
-					<p>{share?.frozen ? "Nothing had been found when it was shared." : "Its samples are no longer kept, and its response was not."}</p>
+				<Empty title="No samples">
+					<p>{share?.frozen ? "It had no samples when it was shared." : "Its samples have been deleted, and no copy of the profile was stored."}</p>
 				</Empty>
 			)}
 		</section>
@@ -86,10 +86,10 @@ function About(props: { share: Share; change: Change }) {
 						<strong>Shared profile</strong> of <Side side={share as ShareSide} />.{" "}
 					</>
 				)}
-				{share.frozen ? `As it was on ${formatMoment(share.created, 0)}` : "Asked anew each time"}
-				{share.expires ? `; the link ends ${formatMoment(share.expires, 0)}.` : "."}
+				{share.frozen ? `As it was on ${formatMoment(share.created, 0)}` : "Computed again at each visit"}
+				{share.expires ? `; the link expires on ${formatMoment(share.expires, 0)}.` : "."}
 			</p>
-			<button type="button" title="Ask the same question of what is stored" onClick={() => change(live)}>
+			<button type="button" title="Run the same query on the stored samples" onClick={() => change(live)}>
 				{a ? "Compare live" : "Explore live"}
 			</button>
 		</section>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/** theme_switch - the button for light or dark colours. */
 import type { Theme } from "../state/theme";
 
 export function ThemeSwitch(props: { theme: Theme; choose: (theme: Theme) => void }) {

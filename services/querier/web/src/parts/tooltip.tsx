@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
+/** tooltip - the details of a frame, next to the pointer or to the frame selected with the keyboard. */
 import { useEffect, useRef } from "preact/hooks";
 
 import { type DiffTree, isDiff, scaled, shares } from "../flame/diff";
@@ -17,7 +17,7 @@ interface TooltipProps {
 	spot: Signal<Spot | null>;
 }
 
-/** Drawn for each other frame; it follows the pointer without. */
+/** Rendered again only for another frame; moving the pointer only changes its position. */
 export function Tooltip(props: TooltipProps) {
 	const { tree, spot } = props;
 	const node = useSignal(spot, (now) => now?.node ?? -1);
@@ -74,12 +74,12 @@ function FrameDetails(props: { tree: Tree; focus: number; node: number }) {
 					<strong>{advice.why}</strong> {advice.todo}
 				</p>
 			)}
-			<p class="keys">Click zooms · right click for more</p>
+			<p class="keys">Click to zoom · right-click for more</p>
 		</>
 	);
 }
 
-/** Both sides' own values, and what changed. */
+/** The values of both sides, and their change. */
 function Sides(props: { tree: DiffTree; node: number }) {
 	const { tree, node } = props;
 	const { aSelf, aTotal, bSelf, bTotal } = tree.sides;
@@ -138,7 +138,7 @@ function Values(props: { tree: Tree; node: number; focus: number }) {
 					<td />
 					<td />
 					<th scope="col">of all</th>
-					{focus !== 0 && <th scope="col">of the zoomed</th>}
+					{focus !== 0 && <th scope="col">of zoomed</th>}
 				</tr>
 			</thead>
 			<tbody>
