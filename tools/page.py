@@ -101,8 +101,8 @@ def main():
         return 1
     out.write_text(c_table(reason), encoding="ascii")
     # A file that never exists: ninja runs this again with every build until the page is built.
-    again = [] if reason is None or option == "disabled" else [out.parent / "not-yet-the-page"]
-    needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *again])
+    retry = [] if reason is None or option == "disabled" else [out.parent / "not-yet-the-page"]
+    needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *retry])
     depfile.write_text(f"{out}: {needs}\n", encoding="utf-8")
     return 0
 

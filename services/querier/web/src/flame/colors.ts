@@ -31,7 +31,7 @@ export interface Palette {
 /** The kind of each node: an index into the palette. */
 export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 	const kinds = new Uint8Array(tree.count);
-	const known = new Map<string, number>();
+	const kindBySource = new Map<string, number>();
 	for (let i = 0; i < tree.count; i++) {
 		const binary = tree.names[tree.binary[i]] ?? "";
 		const name = tree.names[tree.name[i]];
@@ -40,8 +40,8 @@ export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 		else if (binary === "" || (tree.address[i] && by === "package")) kinds[i] = UNKNOWN;
 		else {
 			const source = by === "package" ? packageOf(name, binary) : baseName(binary);
-			let kind = known.get(source);
-			if (kind === undefined) known.set(source, (kind = hashText(source) % HUES));
+			let kind = kindBySource.get(source);
+			if (kind === undefined) kindBySource.set(source, (kind = hashText(source) % HUES));
 			kinds[i] = kind;
 		}
 	}

@@ -18,10 +18,10 @@ export function nodeOfHash(tree: Tree, hash: string): number {
 	return wanted ? Math.max(hashes(tree).indexOf(wanted), ALL) : ALL;
 }
 
-const known = new WeakMap<Tree, Float64Array>();
+const cache = new WeakMap<Tree, Float64Array>();
 
 function hashes(tree: Tree): Float64Array {
-	const found = known.get(tree);
+	const found = cache.get(tree);
 	if (found) return found;
 	const names = tree.names.map(hashText);
 	const made = new Float64Array(tree.count);
@@ -29,7 +29,7 @@ function hashes(tree: Tree): Float64Array {
 		const own = names[tree.name[i]] ^ Math.imul(names[tree.binary[i]], 31);
 		made[i] = mix(made[tree.parent[i]], own);
 	}
-	known.set(tree, made);
+	cache.set(tree, made);
 	return made;
 }
 

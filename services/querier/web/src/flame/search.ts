@@ -5,7 +5,7 @@
  */
 import type { Tree } from "./tree";
 
-export interface Found {
+export interface SearchResult {
 	nodes: Uint8Array; // 1: the search matches this node
 	count: number;
 	sum: number; // of the stacks that contain a matched frame, each counted once
@@ -33,9 +33,9 @@ export function searchFor(name: string): string {
 }
 
 /** The root "all" never matches. */
-export function search(tree: Tree, test: Test): Found {
+export function search(tree: Tree, test: Test): SearchResult {
 	const matched = tree.names.map(test);
-	const found: Found = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
+	const found: SearchResult = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
 	let counted = 0; // rows before this one are in a subtree that is already counted
 	for (let i = 1; i < tree.count; i++) {
 		if (!matched[tree.name[i]]) continue;

@@ -32,7 +32,7 @@ export class Stage {
 	private readonly painter: Painter;
 	private readonly resized: ResizeObserver;
 	private picture: Picture | null = null;
-	private chosen = -1;
+	private selected = -1;
 	private animation: { from: number; to: number; began: number } | null = null;
 	private frameRequest = 0;
 
@@ -54,7 +54,7 @@ export class Stage {
 		const { picture: before, viewport } = this;
 		if (before?.tree !== picture.tree) {
 			this.animation = null;
-			this.choose(-1);
+			this.select(-1);
 		} else if (before.focus !== picture.focus && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
 			this.animation = { from: viewport.from, to: viewport.to, began: performance.now() };
 		}
@@ -63,9 +63,9 @@ export class Stage {
 	}
 
 	/** Selects a node; -1: no node. */
-	choose(node: number) {
-		if (node === this.chosen) return;
-		this.chosen = node;
+	select(node: number) {
+		if (node === this.selected) return;
+		this.selected = node;
 		this.mark();
 	}
 
@@ -131,12 +131,12 @@ export class Stage {
 	private mark() {
 		const { marker } = this.at;
 		const tree = this.picture?.tree;
-		const shown = tree !== undefined && this.chosen >= 0 && this.chosen < tree.count;
+		const shown = tree !== undefined && this.selected >= 0 && this.selected < tree.count;
 		marker.hidden = !shown;
 		if (!shown) return;
-		const [begin, end] = this.sidesOf(tree, this.chosen);
+		const [begin, end] = this.sidesOf(tree, this.selected);
 		const [left, right] = [Math.max(begin, 0), Math.min(end, this.viewport.width)];
 		marker.style.width = `${Math.max(right - left - 1, 2)}px`;
-		marker.style.transform = `translate(${left}px, ${tree.depth[this.chosen] * ROW}px)`;
+		marker.style.transform = `translate(${left}px, ${tree.depth[this.selected] * ROW}px)`;
 	}
 }

@@ -124,18 +124,18 @@ export function pathTo(tree: Tree, node: number): number[] {
  * address are the same function.
  */
 export function functionsOf(tree: Tree): Functions {
-	const found = known.get(tree);
+	const found = cache.get(tree);
 	if (found) return found;
 	const of = new Int32Array(tree.count);
-	const seen = new Map<string, number>();
+	const numbers = new Map<string, number>();
 	for (let i = 0; i < tree.count; i++) {
 		const key = `${tree.name[i]} ${tree.binary[i]} ${tree.file[i]} ${tree.buildId[i]} ${tree.address[i]}`;
-		let number = seen.get(key);
-		if (number === undefined) seen.set(key, (number = seen.size));
+		let number = numbers.get(key);
+		if (number === undefined) numbers.set(key, (number = numbers.size));
 		of[i] = number;
 	}
-	const made = { of, functions: seen.size };
-	known.set(tree, made);
+	const made = { of, functions: numbers.size };
+	cache.set(tree, made);
 	return made;
 }
 
@@ -144,4 +144,4 @@ export interface Functions {
 	functions: number;
 }
 
-const known = new WeakMap<Tree, Functions>();
+const cache = new WeakMap<Tree, Functions>();

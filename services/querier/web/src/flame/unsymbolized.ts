@@ -30,7 +30,7 @@ export function adviceOn(tree: Tree, node: number): Advice | null {
 		const todo = ADVICE[tree.names[tree.reasonWord[node]]] ?? "";
 		return { why: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, todo };
 	}
-	if (tree.names[tree.buildId[node]]) return { why: "No debug file has been found for this address yet.", todo: UPLOAD };
+	if (tree.names[tree.buildId[node]]) return { why: "No debug file has provided a name for this address yet.", todo: UPLOAD };
 	return {
 		why: `${baseName(tree.names[tree.binary[node]]) || "The binary"} has no build id, so no debug file can be matched to it.`,
 		todo: "Link the binary with -Wl,--build-id.",

@@ -32,13 +32,13 @@ export function ComparePage(props: CompareProps) {
 		[view.beforeRange, after, now],
 	);
 	const { type } = splitQuery(view.query);
-	const known = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
-	const types = useResponse<string[]>("profile_types", known);
-	const labels = useResponse<string[]>("labels", { ...known, "match[]": `${type || CPU}{}` }).response?.data ?? [];
+	const times = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
+	const types = useResponse<string[]>("profile_types", times);
+	const labels = useResponse<string[]>("labels", { ...times, "match[]": `${type || CPU}{}` }).response?.data ?? [];
 	const beforeQuery = view.before || view.query;
 
 	const [lines, setLines] = useState<{ before?: Lines; after?: Lines }>({});
-	const [faults, setFaults] = useState({ before: false, after: false });
+	const [invalid, setInvalid] = useState({ before: false, after: false });
 	const tops = [lines.before, lines.after].map((each) => (each ? topOf(each) : 0));
 	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), reload };
 
@@ -77,8 +77,8 @@ export function ComparePage(props: CompareProps) {
 					range={view.beforeRange ?? asRange(before)}
 					window={before}
 					choose={({ query, range }) => change({ ...(query !== undefined && { before: query }), ...(range && { beforeRange: range }) })}
-					onLines={(each) => setLines((known) => ({ ...known, before: each }))}
-					onFault={(fault) => setFaults((known) => ({ ...known, before: fault }))}
+					onLines={(each) => setLines((state) => ({ ...state, before: each }))}
+					onInvalid={(sideInvalid) => setInvalid((state) => ({ ...state, before: sideInvalid }))}
 				/>
 				<CompareSide
 					{...shared}
@@ -90,15 +90,15 @@ export function ComparePage(props: CompareProps) {
 						// "Before" may have followed this selector: now it keeps the old one.
 						change({ before: beforeQuery, ...(query !== undefined && { query }), ...(range && { range }) })
 					}
-					onLines={(each) => setLines((known) => ({ ...known, after: each }))}
-					onFault={(fault) => setFaults((known) => ({ ...known, after: fault }))}
+					onLines={(each) => setLines((state) => ({ ...state, after: each }))}
+					onInvalid={(sideInvalid) => setInvalid((state) => ({ ...state, after: sideInvalid }))}
 				/>
 			</div>
 			<Comparison
 				view={view}
 				before={before}
 				after={after}
-				faulty={faults.before || faults.after}
+				invalid={invalid.before || invalid.after}
 				halves={halves(lines, before, after)}
 				labels={labels}
 				dark={props.dark}

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import type { Lines } from "../graph/series";
 import { addMatcher } from "../selector/text";
-import { useFault } from "../state/fault";
+import { useSelectorError } from "../state/selector_error";
 import type { Range, Window } from "../state/range";
 import { Graph } from "./graph";
 import { RangePicker } from "./range_picker";
@@ -21,20 +21,20 @@ interface SideProps {
 	top: number; // greatest value of both graphs, so that they have the same scale
 	choose: (part: { query?: string; range?: Range }) => void;
 	onLines: (lines: Lines) => void;
-	onFault: (faulty: boolean) => void;
+	onInvalid: (invalid: boolean) => void;
 	reload: () => void;
 }
 
 export function CompareSide(props: SideProps) {
 	const { name, query, window, choose } = props;
-	const [fault, reportFault] = useFault(query);
-	useEffect(() => props.onFault(fault !== ""), [fault]);
+	const [error, reportError] = useSelectorError(query);
+	useEffect(() => props.onInvalid(error !== ""), [error]);
 
 	return (
 		<section class="side" aria-label={name}>
 			<div class="toolbar compact">
 				<h2>{name}</h2>
-				<SelectorInput query={query} window={window} fault={fault} choose={(next) => choose({ query: next })} />
+				<SelectorInput query={query} window={window} error={error} choose={(next) => choose({ query: next })} />
 				<RangePicker range={props.range} now={props.now} choose={(range) => choose({ range })} />
 			</div>
 			<Graph
@@ -45,7 +45,7 @@ export function CompareSide(props: SideProps) {
 				labels={[]}
 				dark={props.dark}
 				reload={props.reload}
-				onError={reportFault}
+				onError={reportError}
 				split={() => undefined}
 				zoom={({ start, end }) => choose({ range: { from: start, to: end } })}
 				side={{ top: props.top, onLines: props.onLines }}

@@ -9,7 +9,7 @@ import { ALL } from "../flame/tree";
 import { formatSpan } from "../format/time";
 import { isRate } from "../graph/series";
 import { splitQuery } from "../selector/text";
-import { isFault } from "../state/fault";
+import { isSelectorError } from "../state/selector_error";
 import type { Change } from "../state/history";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
@@ -20,7 +20,7 @@ interface ComparisonProps {
 	view: View;
 	before: Window;
 	after: Window;
-	faulty: boolean; // the API rejected a selector: the error is shown at the selector
+	invalid: boolean; // the API rejected a selector: the error is shown at the selector
 	halves: [Window, Window] | null; // of the time range with samples, if one side has none
 	labels: string[];
 	dark: boolean;
@@ -53,13 +53,13 @@ export function Comparison(props: ComparisonProps) {
 		[response, view.mode, durationRatio],
 	);
 	const empty = tree?.count === 1;
-	const shown = tree && !empty && !request.error && !props.faulty;
+	const shown = tree && !empty && !request.error && !props.invalid;
 	const emptySide = tree && !request.loading ? [tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]].indexOf(0) : -1;
 	return (
 		<section class="card profile" aria-label="Comparison" aria-busy={request.loading}>
 			<Loading on={request.loading} />
-			{props.faulty && <InvalidSelector />}
-			{request.error && !props.faulty && !isFault(request.error) && <Failure error={request.error} reload={props.reload} />}
+			{props.invalid && <InvalidSelector />}
+			{request.error && !props.invalid && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
 			<Warnings texts={response?.warnings ?? []} />
 			{shown && emptySide >= 0 && <EmptySide {...props} name={emptySide ? "after" : "before"} window={emptySide ? after : before} />}
 			{shown && <Panes {...props} tree={tree} />}

@@ -6,7 +6,7 @@ import { useResponse } from "../api/use_response";
 import { addMatcher, splitQuery } from "../selector/text";
 import { RESET, type Change } from "../state/history";
 import { resolveRange } from "../state/range";
-import { useFault } from "../state/fault";
+import { useSelectorError } from "../state/selector_error";
 import { shareRequest } from "../state/share";
 import { followsNow, type View } from "../state/view";
 import { Graph } from "./graph";
@@ -28,11 +28,11 @@ interface ExploreProps {
 export function ExplorePage(props: ExploreProps) {
 	const { view, now, change, reload } = props;
 	const window = useMemo(() => resolveRange(view.range, now), [view.range, now]);
-	const known = { start: window.start, end: window.end };
+	const times = { start: window.start, end: window.end };
 	const type = splitQuery(view.query).type || CPU;
-	const types = useResponse<string[]>("profile_types", known);
-	const labels = useResponse<string[]>("labels", { ...known, "match[]": `${type}{}` });
-	const [fault, reportFault] = useFault(view.query);
+	const types = useResponse<string[]>("profile_types", times);
+	const labels = useResponse<string[]>("labels", { ...times, "match[]": `${type}{}` });
+	const [error, reportError] = useSelectorError(view.query);
 
 	return (
 		<main>
@@ -42,7 +42,7 @@ export function ExplorePage(props: ExploreProps) {
 					types={types.response?.data ?? []}
 					choose={(query) => change({ ...RESET, query })}
 				/>
-				<SelectorInput query={view.query} window={window} fault={fault} choose={(query) => change({ ...RESET, query })} />
+				<SelectorInput query={view.query} window={window} error={error} choose={(query) => change({ ...RESET, query })} />
 				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
 				<button
 					type="button"
@@ -67,14 +67,14 @@ export function ExplorePage(props: ExploreProps) {
 				labels={labels.response?.data ?? []}
 				dark={props.dark}
 				reload={reload}
-				onError={reportFault}
+				onError={reportError}
 				split={(by) => change({ by })}
 				zoom={({ start, end }) => change({ pin: null, range: { from: start, to: end } })}
 				setPin={(pin) => change({ pin })}
 				narrow={(label, value) => change({ ...RESET, query: addMatcher(view.query, label, "=", value) })}
 			/>
 			<Profile
-				faulty={fault !== ""}
+				invalid={error !== ""}
 				view={view}
 				window={view.pin ?? window}
 				labels={labels.response?.data ?? []}

@@ -41,7 +41,7 @@ export function FlameGraph(props: FlameGraphProps) {
 	const marker = useRef<HTMLDivElement>(null);
 	const stage = useRef<Stage | null>(null);
 	const spot = useMemo(() => new Signal<Spot | null>(null), []);
-	const chosen = useRef(-1); // node or -1; stays selected when the tooltip is closed
+	const selected = useRef(-1); // node or -1; stays selected when the tooltip is closed
 	const [menu, setMenu] = useState<Spot | null>(null);
 	const [note, setNote] = useState("");
 	const rows = useMemo(() => rowsOf(tree, focus), [tree, focus]);
@@ -62,18 +62,18 @@ export function FlameGraph(props: FlameGraphProps) {
 		return () => clearTimeout(later);
 	}, [note]);
 
-	const choose = (node: number, where: Spot | null) => {
-		chosen.current = node;
-		stage.current?.choose(node);
+	const select = (node: number, where: Spot | null) => {
+		selected.current = node;
+		stage.current?.select(node);
 		spot.set(where);
 	};
-	const leave = () => choose(-1, null);
+	const leave = () => select(-1, null);
 	const at = (event: MouseEvent): number => stage.current?.nodeAt(event.clientX, event.clientY) ?? -1;
 	const point = (event: PointerEvent) => {
 		const node = at(event);
-		choose(node, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
+		select(node, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
 	};
-	const go = (node: number) => choose(node, stage.current?.spotOf(node) ?? null);
+	const go = (node: number) => select(node, stage.current?.spotOf(node) ?? null);
 	const copy = async (node: number) => {
 		const copied = await copyText(nameOf(tree, node));
 		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not allow copying");
@@ -93,12 +93,12 @@ export function FlameGraph(props: FlameGraphProps) {
 	];
 	const onKeyDown = (event: KeyboardEvent) => {
 		const step = KEYS[event.key];
-		if (step) go(chosen.current < 0 ? focus : walk(tree, chosen.current, step));
+		if (step) go(selected.current < 0 ? focus : walk(tree, selected.current, step));
 		else if (event.key === "Home") go(ALL);
 		else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey))
-			openMenu(event, chosen.current < 0 ? null : (stage.current?.spotOf(chosen.current) ?? null));
-		else if (event.key.toLowerCase() === "c" && chosen.current >= 0) copy(chosen.current);
-		else if (event.key === "Enter" && chosen.current >= 0) props.zoom(chosen.current);
+			openMenu(event, selected.current < 0 ? null : (stage.current?.spotOf(selected.current) ?? null));
+		else if (event.key.toLowerCase() === "c" && selected.current >= 0) copy(selected.current);
+		else if (event.key === "Enter" && selected.current >= 0) props.zoom(selected.current);
 		else if (event.key === "Escape") {
 			if (spot.value) leave();
 			else props.zoom(ALL);
@@ -125,7 +125,7 @@ export function FlameGraph(props: FlameGraphProps) {
 						onPointerLeave={leave}
 						onContextMenu={(event) => {
 							const node = at(event);
-							choose(node, null);
+							select(node, null);
 							openMenu(event, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
 						}}
 						onClick={(event) => {

@@ -35,18 +35,18 @@ export function FunctionTable(props: FunctionTableProps) {
 		[tree, all, props.rows, props.sort, props.up],
 	);
 	const scroller = useRef<HTMLDivElement>(null);
-	const [seen, setSeen] = useState({ top: 0, height: 600 });
+	const [viewport, setViewport] = useState({ top: 0, height: 600 });
 	const readViewport = () => {
 		const { current } = scroller;
-		if (current) setSeen({ top: current.scrollTop, height: current.clientHeight });
+		if (current) setViewport({ top: current.scrollTop, height: current.clientHeight });
 	};
 	useEffect(readViewport, []);
 	useEffect(() => {
 		scroller.current?.scrollTo({ top: 0 });
 	}, [focus, props.rows, props.sort, props.up]);
 
-	const first = Math.max(0, Math.floor(seen.top / HEIGHT) - BEYOND);
-	const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / HEIGHT) + BEYOND);
+	const first = Math.max(0, Math.floor(viewport.top / HEIGHT) - BEYOND);
+	const last = Math.min(rows.length, Math.ceil((viewport.top + viewport.height) / HEIGHT) + BEYOND);
 	return (
 		<div class={isDiff(tree) ? "functions compared" : "functions"}>
 			<div class="above">

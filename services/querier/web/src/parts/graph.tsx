@@ -17,7 +17,7 @@ import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
 import { axisName, formatPoint, isAligned, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
-import { isFault } from "../state/fault";
+import { isSelectorError } from "../state/selector_error";
 import type { Window } from "../state/range";
 import { LabelChoice } from "./label_choice";
 import { Failure, Loading } from "./notice";
@@ -87,7 +87,7 @@ export function Graph(props: GraphProps) {
 				)}
 			</header>}
 			<Loading on={request.loading} />
-			{request.error && !isFault(request.error) && <Failure error={request.error} reload={props.reload} />}
+			{request.error && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
 			{nothing && !request.error && (
 				<p class="nothing">No samples in {formatSpan(props.window.start, props.window.end)}.</p>
 			)}

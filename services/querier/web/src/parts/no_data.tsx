@@ -25,7 +25,7 @@ export function NoData(props: { view: View; window: Window; change: Change }) {
 			{hosts && (
 				<p>
 					{hosts.length === 1 ? "One host sends" : `${hosts.length} hosts send`} profiles, the last one{" "}
-					{formatAge(Date.now() / 1000 - newest)} ago. None of their samples in this window matches this selector.
+					{formatAge(Date.now() / 1000 - newest)} ago. No sample in this window matches this selector.
 				</p>
 			)}
 			<div class="actions">

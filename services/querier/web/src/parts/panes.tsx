@@ -7,7 +7,7 @@ import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
 import { isDiff, scaled, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
 import { hashOfNode, nodeOfHash } from "../flame/path";
-import { type Found, search, testFrom } from "../flame/search";
+import { type SearchResult, search, testFrom } from "../flame/search";
 import { ZOOM_MS } from "../flame/stage";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatGrowth, formatShare, formatValue } from "../format/units";
@@ -31,10 +31,10 @@ export function Panes(props: PanesProps) {
 	const { view, change } = props;
 	const compared = isDiff(props.tree);
 	const palette = useMemo(() => (compared ? diffPaletteOf : paletteOf)(props.dark), [compared, props.dark]);
-	const { found, fault } = useSearch(props.tree, view.search);
+	const { found, searchError } = useSearch(props.tree, view.search);
 	const narrowed = view.only && found !== null && found.count > 0;
 	const tree = useMemo(
-		() => (narrowed ? filterTree(props.tree, (found as Found).nodes) : props.tree),
+		() => (narrowed ? filterTree(props.tree, (found as SearchResult).nodes) : props.tree),
 		[props.tree, narrowed, narrowed ? found : null],
 	);
 	const drawn = useMemo(
@@ -71,7 +71,7 @@ export function Panes(props: PanesProps) {
 
 	return (
 		<>
-			<Tools {...props} compared={compared} whole={props.tree} found={found} fault={fault} />
+			<Tools {...props} compared={compared} whole={props.tree} found={found} searchError={searchError} />
 			<div class="under">
 				{focus !== ALL && <Breadcrumbs tree={drawn} focus={focus} zoom={zoom} />}
 				{focus === ALL && compared && <DiffLegend palette={palette} />}
@@ -136,13 +136,13 @@ function useSettled(tree: Tree, focus: number): number {
 }
 
 /** The frames that the search matches, or an error message if the expression is invalid. */
-function useSearch(tree: Tree, text: string): { found: Found | null; fault: string } {
+function useSearch(tree: Tree, text: string): { found: SearchResult | null; searchError: string } {
 	return useMemo(() => {
 		try {
 			const test = testFrom(text);
-			return { found: test && search(tree, test), fault: "" };
+			return { found: test && search(tree, test), searchError: "" };
 		} catch (error) {
-			return { found: null, fault: (error as Error).message };
+			return { found: null, searchError: (error as Error).message };
 		}
 	}, [tree, text]);
 }

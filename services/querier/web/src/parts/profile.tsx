@@ -6,7 +6,7 @@ import type { FlameResponse } from "../api/responses";
 import { useResponse } from "../api/use_response";
 import { treeFrom } from "../flame/tree";
 import type { Change } from "../state/history";
-import { isFault } from "../state/fault";
+import { isSelectorError } from "../state/selector_error";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
 import { NoData } from "./no_data";
@@ -15,7 +15,7 @@ import { Panes } from "./panes";
 
 interface ProfileProps {
 	view: View;
-	faulty: boolean; // the API rejected the selector: the error is shown at the selector
+	invalid: boolean; // the API rejected the selector: the error is shown at the selector
 	window: Window;
 	labels: string[];
 	dark: boolean;
@@ -38,8 +38,8 @@ export function Profile(props: ProfileProps) {
 	return (
 		<section class="card profile" aria-label="Profile" aria-busy={request.loading}>
 			<Loading on={request.loading} />
-			{props.faulty && <InvalidSelector />}
-			{request.error && !props.faulty && !isFault(request.error) && <Failure error={request.error} reload={props.reload} />}
+			{props.invalid && <InvalidSelector />}
+			{request.error && !props.invalid && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
 			<Warnings texts={response?.warnings ?? []} />
 			{tree && !empty && !request.error && <Panes {...props} tree={tree} />}
 			{empty && !request.error && !request.loading && <NoData view={view} window={window} change={props.change} />}

@@ -18,7 +18,7 @@ const SHOWN = 50;
 interface SelectorProps {
 	query: string;
 	window: Window;
-	fault: string; // the API's error message; "": no error
+	error: string; // the API's error message; "": no error
 	choose: (query: string) => void;
 }
 
@@ -89,8 +89,8 @@ export function SelectorInput(props: SelectorProps) {
 					autocomplete="off"
 					role="combobox"
 					aria-autocomplete="list"
-					aria-invalid={props.fault !== ""}
-					aria-describedby={props.fault ? `${id}-fault` : undefined}
+					aria-invalid={props.error !== ""}
+					aria-describedby={props.error ? `${id}-error` : undefined}
 					aria-expanded={suggestions.length > 0}
 					aria-controls={`${id}-suggestions`}
 					aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
@@ -124,9 +124,9 @@ export function SelectorInput(props: SelectorProps) {
 			<button type="button" class="primary" onClick={submit}>
 				Search
 			</button>
-			{props.fault && (
-				<p class="fault" role="alert" id={`${id}-fault`}>
-					{sentence(props.fault.replace(/^query: /, ""))}
+			{props.error && (
+				<p class="error" role="alert" id={`${id}-error`}>
+					{sentence(props.error.replace(/^query: /, ""))}
 				</p>
 			)}
 		</div>
@@ -137,7 +137,7 @@ export function SelectorInput(props: SelectorProps) {
 function useSuggestions(place: Place | null, type: string, window: Window): string[] {
 	const match = place && `${type || CPU}{${place.others.map(formatMatcher).join(",")}}`;
 	const wanted = place?.kind === "label" ? "labels" : place?.kind === "value" && place.label ? `label/${encodeURIComponent(place.label)}/values` : null;
-	const known = useResponse<string[]>(
+	const values = useResponse<string[]>(
 		wanted ?? "labels",
 		wanted && match ? { "match[]": match, start: window.start, end: window.end } : null,
 	);
@@ -146,11 +146,11 @@ function useSuggestions(place: Place | null, type: string, window: Window): stri
 	const has = (text: string) => text.toLowerCase().includes(typed);
 	switch (place.kind) {
 		case "label":
-			return prefixFirst((known.response?.data ?? []).filter(has), typed);
+			return prefixFirst((values.response?.data ?? []).filter(has), typed);
 		case "op":
 			return OPERATORS.filter((op) => op.startsWith(place.typed));
 		case "value":
-			return prefixFirst((known.response?.data ?? []).filter(has), typed);
+			return prefixFirst((values.response?.data ?? []).filter(has), typed);
 		case "next":
 			return [];
 		case "none":

@@ -8,7 +8,7 @@ import type { ShareRequest } from "../state/share";
 import { displayToHash, type View } from "../state/view";
 import { copyText } from "./clipboard";
 
-type Sharing = { link: string } | { fault: string } | "pending" | null;
+type Sharing = { link: string } | { error: string } | "pending" | null;
 
 const DAY = 86400;
 const EXPIRIES: [number, string][] = [
@@ -69,7 +69,7 @@ function ShareDialog(props: ShareProps) {
 		setSharing("pending");
 		post<Share>("share", { ...props.request, ...(expires ? { expires } : {}) }).then(
 			(made) => setSharing({ link: new URL(made.url, location.href).href }),
-			(error: unknown) => setSharing({ fault: error instanceof Error ? error.message : String(error) }),
+			(error: unknown) => setSharing({ error: error instanceof Error ? error.message : String(error) }),
 		);
 	};
 
@@ -96,9 +96,9 @@ function ShareDialog(props: ShareProps) {
 					</button>
 				</div>
 			)}
-			{sharing !== null && sharing !== "pending" && "fault" in sharing && (
-				<p class="fault" role="alert">
-					Sharing failed: {sharing.fault}.
+			{sharing !== null && sharing !== "pending" && "error" in sharing && (
+				<p class="error" role="alert">
+					Sharing failed: {sharing.error}.
 				</p>
 			)}
 		</div>

@@ -25,7 +25,7 @@ export function SharedPage(props: SharedProps) {
 	const { share: id, mode } = props.view;
 	const about = useResponse<Share>(`share/${id}`, {});
 	const share = about.response?.data ?? null;
-	// The share tells whether it is a profile or a comparison: the URL may have been edited.
+	// The share defines whether it is a profile or a comparison: the URL may have been edited.
 	const one = useResponse<FlameResponse>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
 	const both = useResponse<DiffResponse>("diff", share?.a ? { share: id } : null);
 	const request = share?.a ? both : one;

@@ -2,7 +2,7 @@
 /** tools - the toolbar of a profile: panes, search, call direction, grouping, mode and colours. */
 import { useEffect, useRef } from "preact/hooks";
 
-import type { Found } from "../flame/search";
+import type { SearchResult } from "../flame/search";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
@@ -17,8 +17,8 @@ interface ToolsProps {
 	view: View;
 	compared: boolean;
 	whole: Tree; // before the filter "only these stacks"
-	found: Found | null;
-	fault: string;
+	found: SearchResult | null;
+	searchError: string;
 	labels: string[];
 	change: Change;
 }
@@ -110,7 +110,7 @@ function ColorChoice(props: ToolsProps) {
 }
 
 function Search(props: ToolsProps) {
-	const { view, change, found, fault, whole } = props;
+	const { view, change, found, searchError, whole } = props;
 	const input = useRef<HTMLInputElement>(null);
 
 	useEffect(() => {
@@ -131,7 +131,7 @@ function Search(props: ToolsProps) {
 				ref={input}
 				placeholder="Find frames  ( / )"
 				aria-label="Find frames: part of a name, or /regular expression/"
-				aria-invalid={fault !== ""}
+				aria-invalid={searchError !== ""}
 				value={view.search}
 				onInput={(event) => change({ search: event.currentTarget.value }, "replace")}
 				onKeyDown={(event) => event.key === "Escape" && change({ search: "", only: false }, "replace")}
@@ -142,8 +142,8 @@ function Search(props: ToolsProps) {
 					only these stacks
 				</label>
 			)}
-			<span class={fault ? "matched fault" : "matched"} role="status">
-				{fault}
+			<span class={searchError ? "matched error" : "matched"} role="status">
+				{searchError}
 				{found && `${formatShare(found.sum, whole.total[ALL])} matched, ${formatCount(found.count)} ${found.count === 1 ? "frame" : "frames"}`}
 			</span>
 		</div>
