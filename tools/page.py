@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Build the querier's page and write it as C: meson calls this, see services/querier/meson.build.
+"""Build the querier's web page and write it as a C file. Called by services/querier/meson.build.
 
     tools/page.py page_files.c page_files.d auto|enabled|disabled|built
 
 The page is built into services/querier/web/dist, once for all build directories of a checkout. With
-`auto`, a machine without Node or without access to the packages builds everything else: the C file
-then has no files of the page, and a sentence with the reason. The next build tries again. `built`
-uses dist/ as it is, for example from another stage of a container build.
+`auto`, if Node is missing or the packages cannot be downloaded, the C file has no pages but a
+sentence with the reason, and the next build tries again. `built` uses dist/ as it is, for example
+from an earlier stage of a container build.
 """
 import gzip
 import hashlib
@@ -42,8 +42,8 @@ def build(files):
         made_from.write_text(wanted, encoding="ascii")
 
 
-def build_or_reason(files, option):
-    """Returns None if the page is built, otherwise a sentence with the reason."""
+def build_or_why_not(files, option):
+    """None if the page was built, else a sentence with the reason."""
     if option == "disabled":
         return "this querier was built with -Dpage=disabled."
     if option == "built":
@@ -69,10 +69,10 @@ def c_bytes(name, content):
     return f"static const unsigned char {name}[] = {{\n" + ",\n".join(lines) + "};\n"
 
 
-def c_table(reason):
-    """The files of dist/ as a C source: each one uncompressed and gzipped."""
+def c_table(why_not):
+    """The files of dist/ as a C source, each plain and gzipped."""
     arrays, rows = [], []
-    files = [] if reason else sorted(f for f in DIST.rglob("*") if f.suffix in TYPES)
+    files = [] if why_not else sorted(f for f in DIST.rglob("*") if f.suffix in TYPES)
     for number, file in enumerate(files):
         plain = file.read_bytes()
         packed = gzip.compress(plain, 9, mtime=0)
@@ -88,21 +88,21 @@ def c_table(reason):
         "/* Written by tools/page.py. */\n#include \"page.h\"\n\n", *arrays,
         "\nstatic const struct page_file files[] = {\n", *rows, "};\n\n",
         f"const struct page page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
-        f'\t.why_not = "{reason or ""}" }};\n'])
+        f'\t.why_not = "{why_not or ""}" }};\n'])
 
 
 def main():
     out, depfile, option = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     files = inputs()
     try:
-        reason = build_or_reason(files, option)
+        why_not = build_or_why_not(files, option)
     except say.Trouble as e:
         print(f"page: {e}", file=sys.stderr)
         return 1
-    out.write_text(c_table(reason), encoding="ascii")
-    # A file that never exists: ninja runs this again with every build until the page is built.
-    retry = [] if reason is None or option == "disabled" else [out.parent / "not-yet-the-page"]
-    needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *retry])
+    out.write_text(c_table(why_not), encoding="ascii")
+    # A dependency that never exists: ninja runs this with every build until the page is built.
+    again = [] if why_not is None or option == "disabled" else [out.parent / "not-yet-the-page"]
+    needs = " ".join(str(f).replace(" ", "\\ ") for f in [*files, *again])
     depfile.write_text(f"{out}: {needs}\n", encoding="utf-8")
     return 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npm - installs the packages of a lock file and runs Node tools."""
+"""npm - installs the packages of the lock file, once, and runs npm commands."""
 import fcntl
 import hashlib
 import shutil
@@ -10,7 +10,7 @@ from . import say
 
 
 class Unreachable(say.Trouble):
-    """The packages cannot be fetched at the moment. This is not an error of our sources."""
+    """Packages cannot be downloaded at the moment."""
 
 
 def available():
@@ -19,14 +19,14 @@ def available():
 
 @contextmanager
 def locked(directory):
-    """An exclusive lock on a directory: one build at a time."""
+    """Hold a lock on the directory, so that only one build uses it."""
     with open(directory / "package.json", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def install(directory):
-    """`npm ci`, unless node_modules was installed from the same lock file."""
+    """Run `npm ci`, unless the installed packages came from this lock file."""
     wanted = digest([directory / "package-lock.json"])
     done = directory / "node_modules" / ".installed-from"
     if done.exists() and done.read_text(encoding="ascii") == wanted:
@@ -39,7 +39,7 @@ def install(directory):
 
 
 def run(directory, *command):
-    """Run a command in the directory and return its output. On failure, raise with its last lines."""
+    """Run a command in the directory; its output is shown only if it fails."""
     done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     if done.returncode != 0:
@@ -49,7 +49,7 @@ def run(directory, *command):
 
 
 def digest(files):
-    """One SHA-256 over the names and contents of the files."""
+    """A hash of the names and contents of all files."""
     total = hashlib.sha256()
     for file in sorted(files):
         content = file.read_bytes()
