@@ -37,11 +37,11 @@ async function loaded(page) {
 }
 
 /** Waits until the text of an element matches. */
-async function waitForText(place, wanted) {
+async function waitForText(locator, wanted) {
 	const ends = Date.now() + DEADLINE;
-	for (let text = ""; !wanted.test(text); text = await place.innerText()) {
+	for (let text = ""; !wanted.test(text); text = await locator.innerText()) {
 		assert.ok(Date.now() < ends, `the text is ${text}, not ${wanted}`);
-		await place.page().waitForTimeout(50);
+		await locator.page().waitForTimeout(50);
 	}
 }
 
@@ -290,7 +290,7 @@ pageTest("splits the graph by a label, and filters to one of its lines", "/", as
 
 pageTest("keeps the legend of many lines within its card", "/", async (page) => {
 	const line = page.locator(".legend li").first();
-	const bottom = (place) => page.locator(place).evaluate((element) => element.getBoundingClientRect().bottom);
+	const bottom = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().bottom);
 	await line.waitFor();
 	await line.evaluate((item) => item.after(...Array.from({ length: 40 }, () => item.cloneNode(true))));
 	assert.ok((await bottom(".legend")) <= (await bottom(".graph")));

@@ -28,14 +28,14 @@ export class Plot {
 	private readonly resized: ResizeObserver;
 
 	constructor(
-		place: HTMLElement,
+		container: HTMLElement,
 		private readonly options: PlotOptions,
 	) {
 		const { lines } = options;
 		const axis = { stroke: options.ink, grid: { stroke: options.grid, width: 1 }, ticks: { stroke: options.grid, width: 1 } };
 		this.plot = new uPlot(
 			{
-				...sizeOf(place),
+				...sizeOf(container),
 				legend: { show: false },
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
 				scales: { y: { range: (_, __, max) => [0, Math.max(max, options.top) * 1.05 || 1] } },
@@ -61,10 +61,10 @@ export class Plot {
 				},
 			},
 			[lines.times, ...lines.lines.map((line) => line.values)],
-			place,
+			container,
 		);
-		this.resized = new ResizeObserver(() => this.plot.setSize(sizeOf(place)));
-		this.resized.observe(place);
+		this.resized = new ResizeObserver(() => this.plot.setSize(sizeOf(container)));
+		this.resized.observe(container);
 	}
 
 	/** Dims all lines but one; -1: shows all lines normally. */
@@ -124,8 +124,8 @@ export class Plot {
 }
 
 /** The size of the element without its padding. */
-function sizeOf(place: HTMLElement): { width: number; height: number } {
-	return { width: Math.max(place.clientWidth - 16, 100), height: place.clientHeight };
+function sizeOf(container: HTMLElement): { width: number; height: number } {
+	return { width: Math.max(container.clientWidth - 16, 100), height: container.clientHeight };
 }
 
 /** The height of the time axis: two lines if a tick has a date. */

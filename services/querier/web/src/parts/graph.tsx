@@ -71,7 +71,7 @@ export function Graph(props: GraphProps) {
 	useEffect(() => {
 		if (!request.loading) props.onError?.(request.error);
 	}, [request.error, request.loading]);
-	const nothing = shown !== null && shown.lines.length === 0;
+	const isEmpty = shown !== null && shown.lines.length === 0;
 
 	return (
 		<section class={props.side ? "card graph small" : "card graph"} aria-label="Over time">
@@ -88,22 +88,22 @@ export function Graph(props: GraphProps) {
 			</header>}
 			<Loading on={request.loading} />
 			{request.error && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
-			{nothing && !request.error && (
+			{isEmpty && !request.error && (
 				<p class="nothing">No samples in {formatSpan(props.window.start, props.window.end)}.</p>
 			)}
 			{shown && !request.error && shown.lines.length > 0 && (
-				<PlotWithLegend {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(request.response?.warnings ?? [], unit)} />
+				<PlotWithLegend {...props} lines={shown} step={step} unit={unit} rate={rate} omitted={omittedSeries(request.response?.warnings ?? [], unit)} />
 			)}
 		</section>
 	);
 }
 
-type PlotWithLegendProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
+type PlotWithLegendProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; omitted: string };
 
 function PlotWithLegend(props: PlotWithLegendProps) {
 	const { step, unit, rate } = props;
-	const place = useRef<HTMLDivElement>(null);
-	const lines = useFrozen(place, props.lines); // new data would interrupt a drag
+	const container = useRef<HTMLDivElement>(null);
+	const lines = useFrozen(container, props.lines); // new data would interrupt a drag
 	const plot = useRef<Plot | null>(null);
 	const [cursor, setCursor] = useState<number | null>(null);
 	const [mark, setMark] = useState<number | null>(null); // where the selection with Shift began
@@ -113,9 +113,9 @@ function PlotWithLegend(props: PlotWithLegendProps) {
 	callbacks.current = props;
 
 	useEffect(() => {
-		if (!place.current) return;
-		const style = getComputedStyle(place.current);
-		plot.current = new Plot(place.current, {
+		if (!container.current) return;
+		const style = getComputedStyle(container.current);
+		plot.current = new Plot(container.current, {
 			lines,
 			colors,
 			step,
@@ -158,7 +158,7 @@ function PlotWithLegend(props: PlotWithLegendProps) {
 		<>
 			<div
 				class="plot"
-				ref={place}
+				ref={container}
 				tabIndex={0}
 				role="application"
 				aria-label="Graph over time. Left and right arrows move, Enter pins a step, Shift with an arrow selects a time range and Enter zooms into it."
@@ -213,14 +213,14 @@ function Legend(
 						<span class="number">{value(line)}</span>
 					</li>
 				))}
-				{props.left && <li class="hint">{props.left}</li>}
+				{props.omitted && <li class="hint">{props.omitted}</li>}
 			</ul>
 		</div>
 	);
 }
 
 /** The API's warnings; the one about series beyond the limit with a formatted sum. */
-function leftOut(warnings: string[], unit: string): string {
+function omittedSeries(warnings: string[], unit: string): string {
 	return warnings
 		.map((text) => {
 			const parts = /(\d+) more series, whose sum is (\d+)/.exec(text);

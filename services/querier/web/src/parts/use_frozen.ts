@@ -3,7 +3,7 @@
 import { type RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export function useFrozen<T>(place: RefObject<HTMLElement>, value: T): T {
+export function useFrozen<T>(ref: RefObject<HTMLElement>, value: T): T {
 	const [down, setDown] = useState(false);
 	const frozen = useRef(value);
 	if (!down) frozen.current = value;
@@ -12,7 +12,7 @@ export function useFrozen<T>(place: RefObject<HTMLElement>, value: T): T {
 		const onDown = () => setDown(true);
 		/* After the click event of the same release. */
 		const onUp = () => setTimeout(() => setDown(false));
-		const element = place.current;
+		const element = ref.current;
 		element?.addEventListener("mousedown", onDown);
 		window.addEventListener("mouseup", onUp);
 		return () => {
