@@ -48,19 +48,19 @@ def build_or_why_not(files, option):
         return "this querier was built with -Dpage=disabled."
     if option == "built":
         if not (DIST / "index.html").exists():
-            raise say.Trouble(f"-Dpage=built, and there is no page in {DIST}")
+            raise say.Trouble(f"-Dpage=built, but there is no page in {DIST}")
         return None
-    if not npm.there():
+    if not npm.available():
         if option == "enabled":
             raise say.Trouble("the page needs node and npm: run tools/deps.sh")
-        return "this querier was built on a machine without Node: run tools/deps.sh, build again."
+        return "this querier was built on a machine without Node: run tools/deps.sh and build again."
     try:
         build(files)
     except npm.Unreachable as e:
         if option == "enabled":
             raise
         print(f"warning: the page is left out: {e}", file=sys.stderr)
-        return "the packages to build it with could not be fetched: build again with a network."
+        return "its npm packages could not be fetched: build again with network access."
     return None
 
 

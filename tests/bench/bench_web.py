@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the page keeps up with zooming, hovering and searching large flame graphs.
+"""Measure how fast the page zooms, hovers and searches large flame graphs.
 
     make bench-web
     tests/bench/bench_web.py --frames 300000 --size 2560x1440
 
-tests/browser/bench.mjs says what is measured. It needs no server: answers are made in the browser.
+tests/browser/bench.mjs describes the measurement. It needs no server: the responses are made up.
 """
 import subprocess
 import sys

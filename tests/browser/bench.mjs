@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * bench - how the page keeps up with zooming, hovering, searching and turning the graph round, as the browser's own trace has it.
+ * bench - measures how fast the page draws while zooming, hovering, searching and inverting the graph,
+ * from a trace of the browser.
  *
  *     make bench-web
  *     node bench.mjs [--frames 20000,100000,300000] [--panes both] [--size 1280x800] [--trace DIRECTORY]
  *
- * Of each thing that is done, the trace tells when the next pictures were drawn (DrawFrame) and how
- * long the page's main thread worked between. A zoom glides for 180 ms: at 60 frames a second its
- * pictures are 16.7 ms apart. Work is in the thread's own time, so it says the same where the machine is busy.
+ * For each action, the trace has the times of the next frames (DrawFrame) and the work of the page's
+ * main thread between them. A zoom is animated for 180 ms: at 60 frames a second its frames are
+ * 16.7 ms apart. Work is the thread's CPU time, so it does not depend on other load of the machine.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,9 +16,9 @@ import { parseArgs } from "node:util";
 
 import { chromium } from "playwright-core";
 
-import { answer, NOWHERE } from "./answers.mjs";
-import { flameAnswer } from "./big_profile.mjs";
-import { actsOf } from "./trace.mjs";
+import { NOWHERE, serveFakeApi } from "./fake_api.mjs";
+import { flameResponse } from "./big_profile.mjs";
+import { actionsOf } from "./trace.mjs";
 
 const { values: options } = parseArgs({
 	options: {
@@ -29,7 +30,7 @@ const { values: options } = parseArgs({
 	},
 });
 const DEADLINE = 60_000;
-const GLIDE = 180; // milliseconds: ZOOM_MS of the page
+const ZOOM_MS = 180; // as ZOOM_MS of the page
 const CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline.frame", "blink.user_timing", "toplevel", "__metadata"];
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 
@@ -37,96 +38,96 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 try {
 	console.log(heading());
 	for (const frames of options.frames.split(",").map(Number)) {
-		for (const [name, act] of Object.entries({ zoom, hover, search, turn })) console.log(await measure(frames, name, act));
+		for (const [name, action] of Object.entries({ zoom, hover, search, invert })) console.log(await measure(frames, name, action));
 	}
 } finally {
 	await browser.close();
 }
 
-/** A line of figures of one thing that is done many times, on a page of its own. */
-async function measure(frames, name, act) {
+/** Repeats one action on a new page; returns a line of its measurements. */
+async function measure(frames, name, action) {
 	const [width, height] = options.size.split("x").map(Number);
 	const page = await browser.newPage({ viewport: { width, height } });
 	page.setDefaultTimeout(DEADLINE);
 	try {
-		await answer(page, { query: flameAnswer(frames), profile_types: ["process_cpu:cpu:nanoseconds:cpu:nanoseconds"], labels: ["comm"], query_range: { resultType: "matrix", result: [] } });
+		await serveFakeApi(page, { query: flameResponse(frames), profile_types: ["process_cpu:cpu:nanoseconds:cpu:nanoseconds"], labels: ["comm"], query_range: { resultType: "matrix", result: [] } });
 		await page.addInitScript(markEvents);
 		await page.goto(`${NOWHERE}/?group=&panes=${options.panes}`);
 		const graph = page.getByRole("application", { name: /^Flame graph/ });
 		await graph.waitFor();
 		await settle(page);
 		await browser.startTracing(page, { categories: CATEGORIES });
-		await act(page, await graph.boundingBox());
+		await action(page, await graph.boundingBox());
 		const bytes = await browser.stopTracing();
 		if (options.trace) writeFileSync(join(options.trace, `${name}-${frames}.json`), bytes);
-		return line(frames, name, actsOf(JSON.parse(bytes), name));
+		return line(frames, name, actionsOf(JSON.parse(bytes), name));
 	} finally {
 		await page.close();
 	}
 }
 
-/** Clicks frames of several depths, and all the way out again. */
+/** Clicks frames of several depths, then resets the zoom. */
 async function zoom(page, box) {
 	for (let i = 0; i < Number(options.times); i++) {
 		const inside = i % 4;
-		if (inside === 3) await rested(page, () => page.keyboard.press("Escape"));
-		else await rested(page, () => page.mouse.click(box.x + box.width * (0.08 + 0.11 * inside), box.y + 10 + 21 * (2 + 2 * inside)));
+		if (inside === 3) await settled(page, () => page.keyboard.press("Escape"));
+		else await settled(page, () => page.mouse.click(box.x + box.width * (0.08 + 0.11 * inside), box.y + 10 + 21 * (2 + 2 * inside)));
 	}
 }
 
 async function hover(page, box) {
 	for (let i = 0; i < 4 * Number(options.times); i++) {
 		const [x, y] = [box.width * (0.03 + 0.9 * ((i * 0.137) % 1)), 8 + ((i * 13) % Math.min(box.height - 20, 400))];
-		await rested(page, () => page.mouse.move(box.x + x, box.y + y), 60);
+		await settled(page, () => page.mouse.move(box.x + x, box.y + y), 60);
 	}
 }
 
 async function search(page) {
 	await page.getByRole("searchbox", { name: /^Find frames/ }).focus();
 	for (let i = 0; i < Number(options.times) / 6; i++) {
-		for (const key of "tree::") await rested(page, () => page.keyboard.type(key), 120);
+		for (const key of "tree::") await settled(page, () => page.keyboard.type(key), 120);
 		await page.keyboard.press("Control+A");
 	}
 }
 
-/** In the page: a mark in its trace for whatever somebody does, at the moment of the event. */
+/** Runs in the page: adds a mark to the trace for each user action, at the time of the event. */
 function markEvents() {
 	const mark = (name) => (event) => performance.mark(name, { startTime: event.timeStamp });
 	addEventListener("click", mark("zoom"), true);
 	addEventListener("keydown", (event) => event.key === "Escape" && mark("zoom")(event), true);
 	addEventListener("pointermove", mark("hover"), true);
 	addEventListener("input", mark("search"), true);
-	addEventListener("change", mark("turn"), true);
+	addEventListener("change", mark("invert"), true);
 }
 
-/** Callers in place of calls, and back. */
-async function turn(page) {
-	const order = page.getByRole("combobox", { name: "Which way round" });
-	for (let i = 0; i < Number(options.times) / 3; i++) await rested(page, () => order.selectOption({ index: (i + 1) % 2 }), 600);
+/** Switches between calls and callers. */
+async function invert(page) {
+	const order = page.getByRole("combobox", { name: "Call direction" });
+	for (let i = 0; i < Number(options.times) / 3; i++) await settled(page, () => order.selectOption({ index: (i + 1) % 2 }), 600);
 }
 
-/** The next thing is not done before this one came to rest. */
-async function rested(page, act, rest = GLIDE + 160) {
-	await act();
-	await page.waitForTimeout(rest);
+/** Runs one action and waits until the page is idle, before the next action. */
+async function settled(page, action, pause = ZOOM_MS + 160) {
+	await action();
+	await page.waitForTimeout(pause);
 	await settle(page);
 }
 
-/** Until the main thread has had two frames with nothing else to do. */
+/** Waits for two animation frames and an idle main thread. */
 async function settle(page) {
 	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(done)))));
 }
 
 function heading() {
-	return ["frames", "what", "times", "response ms: median", "p95", "max", "picture ms: median", "p95", "max", "late", "work per picture ms: median", "p95", "max"].join(" | ");
+	return ["frames", "what", "times", "response ms: median", "p95", "max", "frame interval ms: median", "p95", "max", "late", "work per frame ms: median", "p95", "max"].join(" | ");
 }
 
-function line(frames, name, acts) {
-	const responses = acts.map((act) => act.response).filter((ms) => ms !== null);
-	const apart = acts.flatMap((act) => act.apart);
-	const work = acts.flatMap((act) => act.work);
-	const late = apart.filter((ms) => ms > 25).length;
-	return [frames, name, acts.length, ...spread(responses), ...spread(apart), `${late}/${apart.length}`, ...spread(work)].join(" | ");
+function line(frames, name, actions) {
+	const responses = actions.map((action) => action.response).filter((ms) => ms !== null);
+	const intervals = actions.flatMap((action) => action.intervals);
+	const work = actions.flatMap((action) => action.work);
+	const late = intervals.filter((ms) => ms > 25).length;
+	return [frames, name, actions.length, ...spread(responses), ...spread(intervals), `${late}/${intervals.length}`, ...spread(work)].join(" | ");
 }
 
 function spread(all) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * big_profile - answers of the API as large as one wants, and always the same ones.
+ * big_profile - flame graph responses of any size, the same for the same size.
  *
- * Stacks grow as those of programs do: mostly along what is there already, and sometimes a step
- * aside. So there are few wide frames and very many narrow ones, as in a fleet's profile.
+ * Stacks are like those of programs: most frames follow an existing path, and some start a new
+ * branch. So there are few wide frames and very many narrow ones, as in the profile of a fleet.
  */
 
 const NODES_PER_FUNCTION = 12;
@@ -11,8 +11,8 @@ const BINARIES = ["/usr/bin/checkout", "/usr/bin/search", "/usr/lib/jvm/libjvm.s
 const WORDS = ["read", "write", "Encode", "flush", "lookup", "poll", "Tree", "insert", "hash", "parse", "send", "merge", "visit", "copy", "alloc"];
 const TICK = 52_631_578; // nanoseconds, at 19 Hz
 
-/** As report=flamegraph gives it, with just as many nodes. */
-export function flameAnswer(nodes) {
+/** A response of report=flamegraph with exactly `nodes` nodes. */
+export function flameResponse(nodes) {
 	const random = randomFrom(nodes);
 	const functions = Math.ceil(nodes / NODES_PER_FUNCTION);
 	const root = { children: [], self: 0, total: 0 };
@@ -20,7 +20,7 @@ export function flameAnswer(nodes) {
 	return columnsOf(root, functions);
 }
 
-/** One stack more; returns how many nodes are new. */
+/** Adds one stack; returns the number of new nodes. */
 function grow(root, random, functions, room) {
 	const depth = 12 + Math.floor(random() * 40);
 	const ticks = 1 + Math.floor(random() ** 8 * 400);
@@ -28,7 +28,7 @@ function grow(root, random, functions, room) {
 	for (let level = 0; level < depth; level++) {
 		const along = made === 0 && at.children.length > 0 && random() < 0.93;
 		if (!along && made === room) break;
-		// The first child is taken most often, so it becomes the widest.
+		// The first child is chosen most often, so it becomes the widest.
 		const next = along
 			? at.children[Math.floor(random() ** 3 * at.children.length)]
 			: { function: Math.floor(random() * functions), children: [], self: 0 };
@@ -66,7 +66,7 @@ function nameOf(number) {
 	return `${word(1)}::${word(15)}${word(225)}<${number}>::${word(7)}(std::basic_string_view<char>, unsigned long)`;
 }
 
-/** From 0 to 1; mulberry32. */
+/** A pseudo-random number from 0 to 1: mulberry32. */
 function randomFrom(seed) {
 	let state = seed;
 	return () => {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * shared.test - links that outlived what they were made of, in a browser that has never seen the
- * page: DECIMA_LINKS are the paths of a profile and of a comparison whose samples are gone.
+ * shared.test - tests of share links whose samples have been deleted, in a new browser. DECIMA_LINKS
+ * has the paths of a shared profile and of a shared comparison.
  */
 import assert from "node:assert/strict";
 
-import { claim } from "./browser.mjs";
+import { pageTest } from "./browser.mjs";
 
 const [profile, comparison] = process.env.DECIMA_LINKS.split(" ");
 
-claim("a profile is what it was when its samples are gone", profile, async (page) => {
+pageTest("a shared profile is unchanged after its samples are deleted", profile, async (page) => {
 	await page.getByRole("application", { name: /^Flame graph/ }).waitFor();
 	await page.getByRole("button", { name: "encoding/json.Marshal", exact: true }).waitFor();
 	assert.match(await page.locator(".amount").innerText(), /^48\.4 s in \d+ frames$/);
@@ -18,7 +18,7 @@ claim("a profile is what it was when its samples are gone", profile, async (page
 	await page.getByText("No samples in this window").waitFor();
 });
 
-claim("a comparison is what it was when its samples are gone", comparison, async (page) => {
+pageTest("a shared comparison is unchanged after its samples are deleted", comparison, async (page) => {
 	await page.waitForURL(/\/compare\?share=/);
 	await page.getByRole("application", { name: /^Flame graph/ }).waitFor();
 	await page.locator(".amount").getByText(/^35 s → 13\.4 s/).waitFor();

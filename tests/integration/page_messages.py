@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""page_messages - profiles to look at: frames with and without names, binaries, services."""
+"""page_messages - profiles for the page: frames with and without symbols, binaries, services."""
 import math
 import random
 
@@ -59,7 +59,8 @@ def page_message(protos, comm, stacks, node="web-1", path=None, build_id="c0ffee
     return message.data.SerializeToString()
 
 
-# Who calls whom in a small web shop: for pictures. "name @binary"; what follows `:` is called.
+# The call graph of a small web shop, for screenshots. A function is name or name@binary; its
+# callees follow the `:`.
 SHOP = {
     "shop": """
         runtime.main: main.main runtime.mcall
@@ -126,7 +127,7 @@ SHOP = {
 
 
 def shop_stacks(service, count, seed):
-    """{stack: ticks} of so many walks through it, the same for a seed."""
+    """{stack: ticks} of `count` random walks through the call graph, the same for the same seed."""
     chance, calls, found = random.Random(f"{service} {seed}"), {}, {}
     for line in SHOP[service].split("\n"):
         caller, _, callees = line.strip().partition(": ")
@@ -146,7 +147,7 @@ def shop_stacks(service, count, seed):
 
 
 def shop_messages(protos, ends_ms, batches=360):
-    """Messages of an hour of that shop, one each ten seconds, with its ups and downs."""
+    """Messages of one hour of that shop, one every ten seconds, with a varying load."""
     for batch in range(batches):
         for at, service in enumerate(SHOP):
             share = (3, 2, 1)[at] * (2 + math.sin(batch / 48 + at)) * 9

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in a browser: tests/browser/page.test.mjs in Debian's Chromium, on the real pipeline.
 
-Each claim of that file is a test here. DECIMA_SHOTS=DIRECTORY keeps its screenshots: docs/img has
-some of them, `DECIMA_SHOTS=docs/img pytest tests/integration/test_page.py` writes them anew.
+Each pageTest and screenshot of that file is a test here. DECIMA_SHOTS=DIRECTORY keeps the
+screenshots. docs/img has some of them: update them with
+`DECIMA_SHOTS=docs/img pytest tests/integration/test_page.py`.
 """
 import os
 import re
@@ -20,9 +21,9 @@ from page_messages import page_message, shop_messages
 from test_share import PARTITIONS, share
 
 BROWSER = ROOT / "tests" / "browser"
-CLAIM = re.compile(r'^(?:claim|picture)\("([^"]+)"', re.MULTILINE)
+BROWSER_TEST = re.compile(r'^(?:pageTest|screenshot)\("([^"]+)"', re.MULTILINE)
 LINE = re.compile(r"^(ok|not ok) \d+ - (.+?)(?: # .*)?$")
-MINUTES = 6  # of all claims together, on a busy machine
+MINUTES = 6  # for all browser tests together, on a busy machine
 
 RUN = ("runtime.main", "runtime/proc.go")
 SERVE = ("net/http.(*conn).serve", "net/http/server.go")
@@ -45,7 +46,7 @@ TICKS = sum(ticks for stacks in (CHECKOUT, SEARCH, PROXY) for _, ticks in stacks
 
 @pytest.fixture(scope="module")
 def outcome(cell, protos, tmp_path_factory):
-    """{claim: (it held, what was said)}."""
+    """{name of the browser test: (passed, output)}."""
     now = int(time.time() * 1000)
     for sequence, (comm, stacks, node) in enumerate((
             ("checkout", CHECKOUT, "web-1"), ("search", SEARCH, "web-2"),
@@ -53,11 +54,11 @@ def outcome(cell, protos, tmp_path_factory):
         cell.produce(page_message(protos, comm, stacks, node=node, at_ms=now, apart_ms=2_000),
                      key=f"{node}/{comm}".encode(),
                      headers=headers(1, sequence, agent_status(protos, node, stacks)))
-    earlier = now - 3 * 3_600_000  # for pictures alone: before what the claims look at
+    earlier = now - 3 * 3_600_000  # for screenshots only: before the time range of the tests
     cell.produce_all([(message, {"key": b"shop/host"})
                       for message in shop_messages(protos, earlier)])
     shop = {"start": earlier / 1000 - 7200, "end": earlier / 1000}
-    # Values of labels are known to the day: those of now may be among them.
+    # Label values are recorded per day: the result may also have values of today.
     wait_until(lambda: {"edge", "postgres", "shop"} <= set(
         cell.data("label/service_name/values", **shop)), what="the shop")
     wait_until(lambda: cell.total("{}") == TICKS * PERIOD, what="the page's profile")
@@ -68,51 +69,51 @@ def outcome(cell, protos, tmp_path_factory):
 
 
 def run(cell, file, **environment):
-    """{claim: (it held, what was said)} of a file of claims."""
+    """Run a file of browser tests: {name: (passed, output)}."""
     done = subprocess.run(
         ["node", "--test-reporter=tap", file], cwd=BROWSER, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         errors="replace", timeout=MINUTES * 60,
         env=os.environ | {"DECIMA_URL": cell.querier.url} | environment)
-    found, said = {}, []
+    found, output = {}, []
     for line in done.stdout.splitlines():
         verdict = LINE.match(line)
-        if verdict:  # what it says of a failure follows it
-            said = []
-            found[verdict[2]] = (verdict[1] == "ok", said)
-        said.append(line)
+        if verdict:  # the output of a failure follows its line
+            output = []
+            found[verdict[2]] = (verdict[1] == "ok", output)
+        output.append(line)
     assert found, done.stdout[-3000:]
     return found
 
 
 def agent_status(protos, node, stacks):
-    """What the agent of that host says: three samples of its rings were lost."""
+    """The status of that host's agent: it lost three samples in its ring buffers."""
     batch = sum(ticks for _, ticks in stacks)
-    said = protos.status.AgentStatus(node=node.encode(), version=b"0.1.0", taken=batch + 3,
+    status = protos.status.AgentStatus(node=node.encode(), version=b"0.1.0", taken=batch + 3,
                                      batch_samples=batch, time_unix_nano=time.time_ns())
-    said.lost.add(reason=b"ring_full", samples=3)
-    said.truncated.add(reason=b"user_too_deep", samples=12)
-    return said.SerializeToString()
+    status.lost.add(reason=b"ring_full", samples=3)
+    status.truncated.add(reason=b"user_too_deep", samples=12)
+    return status.SerializeToString()
 
 
-def claims():
-    return CLAIM.findall((BROWSER / "page.test.mjs").read_text(encoding="utf-8"))
+def browser_tests():
+    return BROWSER_TEST.findall((BROWSER / "page.test.mjs").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", claims())
+@pytest.mark.parametrize("name", browser_tests())
 def test_page(outcome, name):
-    held, said = outcome.get(name, (False, ["it was not run"]))
+    passed, output = outcome.get(name, (False, ["it was not run"]))
 
-    assert held, "\n".join(said)
+    assert passed, "\n".join(output)
 
 
 def test_links_open_in_a_new_browser_when_their_partitions_are_dropped(outcome, cell):
-    """Last here: it drops what the claims ask for."""
+    """The last test here: it drops the samples that the browser tests query."""
     assert outcome
     now = time.time()
     hour = {"start": now - 3600, "end": now}
     sides = {"a": {"query": '{node="web-1"}', **hour}, "b": {"query": '{node="web-2"}', **hour}}
-    links = [share(cell.querier, **wish)["url"] for wish in ({"query": "{}", **hour}, sides)]
+    links = [share(cell.querier, **request)["url"] for request in ({"query": "{}", **hour}, sides)]
     cell.ingester.kill()
     with cell.connect() as db:
         for (name,) in cell.rows(PARTITIONS):
@@ -121,10 +122,10 @@ def test_links_open_in_a_new_browser_when_their_partitions_are_dropped(outcome, 
 
     found = run(cell, "shared.test.mjs", DECIMA_LINKS=" ".join(links))
 
-    assert len(found) == len(CLAIM.findall((BROWSER / "shared.test.mjs").read_text("utf-8")))
-    assert all(held for held, _ in found.values()), found
+    assert len(found) == len(BROWSER_TEST.findall((BROWSER / "shared.test.mjs").read_text("utf-8")))
+    assert all(passed for passed, _ in found.values()), found
 
 
-def test_there_is_a_browser_to_try_the_page_with():
+def test_a_browser_is_installed():
     assert shutil.which("chromium"), "run tools/deps.sh"
-    assert claims()
+    assert browser_tests()

@@ -13,7 +13,7 @@ class Unreachable(say.Trouble):
     """Packages cannot be downloaded at the moment."""
 
 
-def there():
+def available():
     return shutil.which("node") is not None and shutil.which("npm") is not None
 
 

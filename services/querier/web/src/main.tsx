@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** main - the frame around the pages. */
+/** main - the header, the navigation and the selected page. */
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 import "./style.css";
-import { isAsking, Now } from "./api/use_answer";
+import { isLoading, Now } from "./api/use_response";
 import { ComparePage } from "./parts/compare_page";
 import { ExplorePage } from "./parts/explore_page";
 import { FleetPage } from "./parts/fleet_page";
@@ -13,18 +13,18 @@ import { ThemeSwitch } from "./parts/theme_switch";
 import { follow, useView } from "./state/history";
 import { useTheme } from "./state/theme";
 import { useTicker } from "./state/ticker";
-import { movesOn, type Page, START, type View, viewToUrl } from "./state/view";
+import { followsNow, type Page, START, type View, viewToUrl } from "./state/view";
 
 const NAMES: Record<Page, string> = { explore: "Profiles", compare: "Compare", fleet: "Fleet" };
 
 function App() {
 	const [view, change] = useView();
 	const [theme, chooseTheme] = useTheme();
-	// One "now" for all that is asked, until somebody asks again: so graph and profile agree.
+	// All requests use the same "now" until the next reload, so that graph and profile agree.
 	const [now, setNow] = useState(() => Date.now() / 1000);
-	const again = useCallback(() => setNow(Date.now() / 1000), []);
+	const reload = useCallback(() => setNow(Date.now() / 1000), []);
 
-	useTicker(movesOn(view) ? view.refresh : 0, again, isAsking);
+	useTicker(followsNow(view) ? view.refresh : 0, reload, isLoading);
 
 	useEffect(() => {
 		if (view.page !== "fleet" && view.share) document.title = view.page === "compare" ? "Shared comparison · Decima" : "Shared profile · Decima";
@@ -57,15 +57,15 @@ function App() {
 				<ThemeSwitch theme={theme} choose={chooseTheme} />
 			</header>
 			{view.page !== "fleet" && view.share && (
-				<SharedPage view={view} dark={theme === "dark"} change={change} again={again} />
+				<SharedPage view={view} dark={theme === "dark"} change={change} reload={reload} />
 			)}
 			{view.page === "explore" && !view.share && (
-				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
+				<ExplorePage view={view} now={now} dark={theme === "dark"} change={change} reload={reload} />
 			)}
 			{view.page === "compare" && !view.share && (
-				<ComparePage view={view} now={now} dark={theme === "dark"} change={change} again={again} />
+				<ComparePage view={view} now={now} dark={theme === "dark"} change={change} reload={reload} />
 			)}
-			{view.page === "fleet" && <FleetPage view={view} now={now} change={change} again={again} />}
+			{view.page === "fleet" && <FleetPage view={view} now={now} change={change} reload={reload} />}
 		</Now.Provider>
 	);
 }

@@ -23,7 +23,7 @@ describe("a value", () => {
 		[-2048, "bytes", "-2 KiB"],
 	])("%d %s is %s", (value, unit, text) => expect(formatValue(value, unit)).toBe(text));
 
-	it("has a share that is nothing only where it is nothing", () => {
+	it("has a share of 0% only if it is 0", () => {
 		expect([0, 1, 5, 120, 999, 1000].map((part) => formatShare(part, 1000))).toEqual(["0%", "0.10%", "0.50%", "12.0%", "99.9%", "100%"]);
 		expect(formatShare(1, 1e9)).toBe("< 0.01%");
 		expect(formatShare(0, 0)).toBe("0%");
@@ -33,7 +33,7 @@ describe("a value", () => {
 describe("a name in a box", () => {
 	const ruler = rulerFrom((text) => text.length * 10);
 
-	it("is whole where it fits, cut with dots where not, and left out where nothing is left", () => {
+	it("is complete if it fits, truncated with dots if not, and empty if too little fits", () => {
 		expect(fitText(ruler, "main", 40)).toBe("main");
 		expect(fitText(ruler, "mainline", 60)).toBe("mainl…");
 		expect(fitText(ruler, "mainline", 30)).toBe("");
@@ -50,7 +50,7 @@ describe("colours", () => {
 		return (light + 0.05) / (dark + 0.05);
 	};
 
-	it.each([false, true])("can be read on (dark: %s)", (dark) => {
+	it.each([false, true])("have enough contrast with text (dark: %s)", (dark) => {
 		const palette = paletteOf(dark);
 		expect(palette.fill).toHaveLength(KINDS);
 		for (const fill of palette.fill) expect(contrast(fill, palette.text)).toBeGreaterThan(4.5);
@@ -61,14 +61,14 @@ describe("colours", () => {
 		expect(new Set(paletteOf(false).fill.slice(0, HUES)).size).toBe(HUES);
 	});
 
-	it("stand for something that has a name, also where there is no binary", () => {
+	it("have a source with a name, also without a binary", () => {
 		const tree = treeOf({ "[no stack]@": 1, "a@/bin/x": 2, "b@[kernel]": 3 });
 		const names = ["[no stack]", "a", "b"].map((name) => sourceOf(tree, nodeNamed(tree, name), "binary"));
 		expect(names).toEqual(["no binary", "x", "kernel"]);
 		expect(kindsOf(tree, "binary")[nodeNamed(tree, "[no stack]")]).toBe(UNKNOWN);
 	});
 
-	it("are those of OKLCH", () => {
+	it("are converted from OKLCH", () => {
 		expect(hex(1, 0, 0)).toBe("#ffffff");
 		expect(hex(0.627955, 0.257683, 29.2339)).toBe("#ff0000");
 	});
@@ -85,12 +85,12 @@ describe("colours", () => {
 });
 
 describe("time", () => {
-	it("comes back from an input", () => {
+	it("round-trips through an input", () => {
 		expect(fromLocalInput(toLocalInput(1787479200))).toBe(1787479200);
 		expect(fromLocalInput("")).toBeNull();
 	});
 
-	it("has its day where that is not today", () => {
+	it("has its date if it is not today", () => {
 		expect(formatMoment(1787479200, 1787479300)).toMatch(/^\d\d:\d\d:\d\d$/);
 		expect(formatMoment(1787479200, 1787479200 - 5 * 86400)).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\d$/);
 		expect(formatMoment(1787479200, 1827479300)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -107,7 +107,7 @@ describe("time", () => {
 		[-3, "0 s"],
 	])("%i seconds ago is %s", (seconds, text) => expect(formatAge(seconds)).toBe(text));
 
-	it("says the day at the tick where it begins", () => {
+	it("shows the date at the first tick of a day", () => {
 		const midnight = new Date(2026, 7, 21).getTime() / 1000;
 		expect(tickTimes([midnight - 60, midnight, midnight + 60], 60)).toEqual(["23:59", "00:00\n08-21", "00:01"]);
 	});
@@ -116,26 +116,26 @@ describe("time", () => {
 describe("lines over time", () => {
 	const window = { start: 100, end: 125 };
 
-	it("are rates, and nothing where there are no samples", () => {
+	it("are rates, and 0 without samples", () => {
 		const matrix = { resultType: "matrix", result: [{ metric: { comm: "a" }, values: [[100, "10000000000"], [120, "5000000000"]] as [number, string][] }] };
 		const { times, lines } = linesFrom(matrix, window, 10, "process_cpu:cpu:nanoseconds:cpu:nanoseconds");
 		expect(times).toEqual([100, 110, 120]);
-		expect(lines[0].values).toEqual([1e9, 0, 1e9]); // the last step is cut off at 5 s
+		expect(lines[0].values).toEqual([1e9, 0, 1e9]); // the window cuts off the last step at 5 s
 		expect(formatPoint(1e9, "nanoseconds", true)).toBe("1");
 	});
 
-	it("have holes where they are a gauge", () => {
+	it("have gaps for a gauge", () => {
 		const matrix = { resultType: "matrix", result: [{ metric: {}, values: [[110, "7"]] as [number, string][] }] };
 		expect(linesFrom(matrix, window, 10, "memory:inuse_space:bytes:space:bytes").lines[0].values).toEqual([null, 7, null]);
 	});
 
-	it("have at most 240 steps, of a round length", () => {
+	it("have at most 240 steps of a round length", () => {
 		expect(stepOf({ start: 0, end: 3600 })).toBe(15);
 		expect(stepOf({ start: 0, end: 60 })).toBe(1);
 		expect(stepOf({ start: 0, end: 86400 * 365 })).toBe(172800);
 	});
 
-	it("are called by the values of their labels", () => {
+	it("are named by the values of their labels", () => {
 		expect(lineName({ comm: "a", node: "" })).toBe("a, no node");
 		expect(lineName({ __name__: "t" })).toBe("all");
 	});

@@ -15,33 +15,33 @@ function find(text: string, at: Tree = tree) {
 }
 
 describe("search", () => {
-	it("takes a part of a name in any case", () => {
+	it("matches part of a name, case-insensitive", () => {
 		expect(find("SORT")).toMatchObject({ count: 3, sum: 15 });
 	});
 
-	it("counts a stack once, however many of its frames are meant", () => {
+	it("counts a stack once, even if several of its frames match", () => {
 		expect(find("sort")?.sum).toBe(15);
 		expect(find("main")?.sum).toBe(40);
 	});
 
-	it("takes an expression between slashes, and a whole name in quotes", () => {
+	it("matches an expression between slashes, and a whole name in quotes", () => {
 		expect(find("/^(re)?sort$/")).toMatchObject({ count: 3, sum: 15 });
 		expect(find(searchFor("sort"))).toMatchObject({ count: 1, sum: 10 });
 		expect(find(searchFor('a "b"'), treeOf({ 'a "b"': 1 }))?.count).toBe(1);
 	});
 
-	it("means everything when empty, and says what is wrong with an expression", () => {
+	it("is null for an empty text, and throws for an invalid expression", () => {
 		expect(testFrom("")).toBeNull();
 		expect(() => testFrom("/(/")).toThrow();
 	});
 
-	it("never means the root that is not of the profile", () => {
+	it("never matches the root, which is not part of the profile", () => {
 		expect(find("all")?.count).toBe(0);
 	});
 });
 
-describe("only the stacks that are found", () => {
-	it("keep what is above and below a frame that is meant", () => {
+describe("only the matched stacks", () => {
+	it("keep the frames above and below a matched frame", () => {
 		const only = filterTree(tree, find("Sort")?.nodes as Uint8Array);
 		expect(only.total[ALL]).toBe(15);
 		expect(only.total[nodeNamed(only, "main")]).toBe(15);
@@ -49,7 +49,7 @@ describe("only the stacks that are found", () => {
 		expect(() => nodeNamed(only, "wait")).toThrow();
 	});
 
-	it("amount to what the search says, whatever is searched", () => {
+	it("have the same sum as the search, for any search", () => {
 		const any = randomTree(2000, 11);
 		for (const text of ["f1", "f3", "/f[2-5]/"]) {
 			const found = find(text, any);
@@ -59,7 +59,7 @@ describe("only the stacks that are found", () => {
 });
 
 describe("the table", () => {
-	it("counts a function that calls itself once", () => {
+	it("counts a recursive function once", () => {
 		const own = treeOf({ "f;g;f": 4, f: 1 });
 		const rows = arrange(own, rowsFrom(own, ALL), "", "total", false);
 		expect(rows.map(({ node, self, total }) => [own.names[own.name[node]], self, total])).toEqual([
@@ -68,12 +68,12 @@ describe("the table", () => {
 		]);
 	});
 
-	it("has all self time, and only what is below the zoom", () => {
+	it("has all self time, and only the functions below the zoom", () => {
 		expect(rowsFrom(tree, ALL).reduce((sum, row) => sum + row.self, 0)).toBe(100);
 		expect(rowsFrom(tree, nodeNamed(tree, "main")).map((row) => row.total).sort((a, b) => b - a)).toEqual([40, 25, 10, 10, 5]);
 	});
 
-	it("is sorted, turned round and narrowed", () => {
+	it("is sorted, reversed and filtered", () => {
 		const names = (text: string, sort: "self" | "name", up: boolean) =>
 			arrange(tree, rowsFrom(tree, ALL), text, sort, up).map(({ node }) => tree.names[tree.name[node]]);
 		expect(names("", "self", false).slice(0, 3)).toEqual(["idle", "wait", "sort"]);

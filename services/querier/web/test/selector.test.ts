@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { addMatcher, closeBraces, complete, matchersOf, placeAt, splitQuery } from "../src/selector/text";
 
-/** The place of the | in a text. */
+/** The place at the "|" in a text. */
 function placeIn(text: string) {
 	return placeAt(text.replace("|", ""), text.indexOf("|"));
 }
@@ -28,13 +28,13 @@ describe("the place of the cursor", () => {
 		expect(placeIn(text)).toMatchObject({ kind, typed });
 	});
 
-	it("knows the label of a value, and the matchers beside it", () => {
+	it("has the label of a value, and the other matchers", () => {
 		const place = placeIn('{node="n1",comm=~"x|",pod!="p"}');
 		expect(place.label).toBe("comm");
 		expect(place.others.map(({ label, op, value }) => label + op + value)).toEqual(["node=n1", "pod!=p"]);
 	});
 
-	it("reads quotes of every kind, with what is escaped in them", () => {
+	it("parses all kinds of quotes, with escapes", () => {
 		const text = String.raw`{a="x\"},{b", b='it\'s', c=` + "`\\d`" + `}`;
 		expect(matchersOf(text).map(({ label, value }) => [label, value])).toEqual([
 			["a", 'x"},{b'],
@@ -45,19 +45,19 @@ describe("the place of the cursor", () => {
 });
 
 describe("completion", () => {
-	const completed = (text: string, offer: string) => {
-		const done = complete(text.replace("|", ""), placeIn(text), offer);
+	const completed = (text: string, suggestion: string) => {
+		const done = complete(text.replace("|", ""), placeIn(text), suggestion);
 		return `${done.text.slice(0, done.cursor)}|${done.text.slice(done.cursor)}`;
 	};
 
-	it("writes a label with its operator, and a value in quotes", () => {
+	it("adds the operator to a label, and quotes to a value", () => {
 		expect(completed("{co|}", "comm")).toBe("{comm=|}");
 		expect(completed("{comm=|}", "nginx")).toBe('{comm="nginx"|}');
 		expect(completed('{comm="ng|', 'a"b')).toBe('{comm="a\\"b"|');
 		expect(completed('{co|="x"}', "comm")).toBe('{comm|="x"}');
 	});
 
-	it("closes what was left open", () => {
+	it("adds missing braces", () => {
 		expect(closeBraces("")).toBe("{}");
 		expect(closeBraces('comm="a"')).toBe('{comm="a"}');
 		expect(closeBraces('{comm="a"')).toBe('{comm="a"}');
@@ -73,7 +73,7 @@ describe("a query", () => {
 		expect(splitQuery("a:b:c")).toEqual({ type: "a:b:c", matchers: "{}" });
 	});
 
-	it("takes a matcher in place of one on the same label", () => {
+	it("replaces a matcher of the same label", () => {
 		expect(addMatcher("{}", "comm", "=", "a")).toBe('{comm="a"}');
 		expect(addMatcher('t{comm=~"a|b",node="n"}', "comm", "=", "a")).toBe('t{node="n",comm="a"}');
 		expect(addMatcher('{comm!="a"}', "comm", "!=", "b")).toBe('{comm!="a",comm!="b"}');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import type { Share } from "../src/api/answers";
-import { groupCount, liveView, shareOf, shareOfBoth } from "../src/state/share";
+import type { Share } from "../src/api/responses";
+import { groupCount, liveView, shareRequest, diffShareRequest } from "../src/state/share";
 import { START, type View } from "../src/state/view";
 
 const SHARE: Share = {
@@ -17,28 +17,28 @@ const SHARE: Share = {
 };
 
 describe("a share", () => {
-	it("is asked for as what is shown: the window, not the range", () => {
+	it("has the window, not the range", () => {
 		const view = { ...START, query: "{}", group: "comm", range: { last: 900 } };
 
-		expect(shareOf(view, { start: 5.25, end: 9 })).toEqual({ query: "{}", start: 5.25, end: 9, group_by: "comm" });
+		expect(shareRequest(view, { start: 5.25, end: 9 })).toEqual({ query: "{}", start: 5.25, end: 9, group_by: "comm" });
 	});
 
-	it("of a comparison is of both sides, and leads back to it", () => {
+	it("of a comparison has both sides, and leads back to the comparison", () => {
 		const view: View = { ...START, page: "compare", query: "{b=\"1\"}", before: "{a=\"1\"}", group: "" };
-		const wish = shareOfBoth(view, { start: 1, end: 2 }, { start: 3, end: 4 });
+		const request = diffShareRequest(view, { start: 1, end: 2 }, { start: 3, end: 4 });
 		const { query: _, start: __, end: ___, ...rest } = SHARE;
 
-		expect(wish).toEqual({ a: { query: "{a=\"1\"}", start: 1, end: 2 }, b: { query: "{b=\"1\"}", start: 3, end: 4 }, group_by: "" });
-		expect({ ...view, share: SHARE.id, ...liveView({ ...rest, ...wish }) }).toEqual({
+		expect(request).toEqual({ a: { query: "{a=\"1\"}", start: 1, end: 2 }, b: { query: "{b=\"1\"}", start: 3, end: 4 }, group_by: "" });
+		expect({ ...view, share: SHARE.id, ...liveView({ ...rest, ...request }) }).toEqual({
 			...view,
 			share: "",
 			range: { from: 3, to: 4 },
 			beforeRange: { from: 1, to: 2 },
 		});
-		expect(shareOfBoth({ ...view, before: "" }, { start: 1, end: 2 }, { start: 3, end: 4 })).toMatchObject({ a: { query: "{b=\"1\"}" } });
+		expect(diffShareRequest({ ...view, before: "" }, { start: 1, end: 2 }, { start: 3, end: 4 })).toMatchObject({ a: { query: "{b=\"1\"}" } });
 	});
 
-	it("leads back to its question, and is no share then", () => {
+	it("leads back to its live query", () => {
 		const live = { ...START, share: SHARE.id, search: "json", ...liveView(SHARE) };
 
 		expect(live).toEqual({

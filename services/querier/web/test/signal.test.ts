@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { Signal } from "../src/state/signal";
 
 describe("a signal", () => {
-	it("tells its followers each other value, until they leave", () => {
+	it("calls its followers with each changed value until they leave", () => {
 		const signal = new Signal(1);
-		const heard: number[] = [];
-		const leave = signal.follow((value) => heard.push(value));
+		const received: number[] = [];
+		const leave = signal.follow((value) => received.push(value));
 
 		signal.set(2);
 		signal.set(2);
@@ -15,7 +15,7 @@ describe("a signal", () => {
 		leave();
 		signal.set(4);
 
-		expect(heard).toEqual([2, 3]);
+		expect(received).toEqual([2, 3]);
 		expect(signal.value).toBe(4);
 	});
 });

@@ -4,26 +4,26 @@ import { describe, expect, it } from "vitest";
 import { ALL, functionsOf, pathTo, treeFrom } from "../src/flame/tree";
 import { hashOfNode, nodeOfHash } from "../src/flame/path";
 import { walk } from "../src/flame/walk";
-import { answerOf, nodeNamed, randomTree, treeOf } from "./tree_of";
+import { responseOf, nodeNamed, randomTree, treeOf } from "./tree_of";
 
 const tree = treeOf({ "a;b": 3, "a;c": 5, a: 2, d: 10 });
 
 describe("a tree", () => {
-	it("puts all roots below one node that is all of it", () => {
+	it("puts all roots below one node \"all\"", () => {
 		expect(tree.count).toBe(5);
 		expect(tree.total[ALL]).toBe(20);
 		expect(tree.end[ALL]).toBe(5);
 		expect(pathTo(tree, nodeNamed(tree, "c")).map((node) => tree.names[tree.name[node]])).toEqual(["all", "a", "c"]);
 	});
 
-	it("packs children to the left and leaves self time free on the right", () => {
+	it("packs children to the left and leaves self time on the right", () => {
 		const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => nodeNamed(tree, name));
 		expect([a, b, c, d].map((node) => tree.start[node])).toEqual([0, 0, 3, 10]);
 		expect(tree.end[a]).toBe(d);
 		expect(tree.depthMax).toBe(2);
 	});
 
-	it("lies inside its parent everywhere", () => {
+	it("has each node inside its parent", () => {
 		const any = randomTree(2000);
 		for (let i = 1; i < any.count; i++) {
 			const parent = any.parent[i];
@@ -33,36 +33,36 @@ describe("a tree", () => {
 		}
 	});
 
-	it("refuses columns that are no tree", () => {
-		const answer = answerOf({ "a;b": 1 });
-		answer.nodes.parent = [-1, 1];
-		expect(() => treeFrom(answer)).toThrow("not in preorder");
-		answer.nodes.parent = [-1, 0];
-		answer.nodes.file = [0];
-		expect(() => treeFrom(answer)).toThrow("not of one length");
+	it("rejects columns that are not a valid tree", () => {
+		const response = responseOf({ "a;b": 1 });
+		response.nodes.parent = [-1, 1];
+		expect(() => treeFrom(response)).toThrow("not in preorder");
+		response.nodes.parent = [-1, 0];
+		response.nodes.file = [0];
+		expect(() => treeFrom(response)).toThrow("differ in length");
 	});
 
-	it("knows the same function wherever it stands", () => {
+	it("gives the same function the same number everywhere", () => {
 		const { of, functions } = functionsOf(treeOf({ "a;x": 1, "b;x": 1, "b;x@/lib/y": 1 }));
-		expect(functions).toBe(5); // all, a, b, x, the other x
+		expect(functions).toBe(5); // all, a, b, x, the x of another binary
 		expect(of.length).toBe(6);
 	});
 });
 
 describe("a path in the URL", () => {
-	it("finds its node again in another answer", () => {
+	it("finds its node in another response", () => {
 		const later = treeOf({ "0;z": 1, "a;b": 30, "a;c;e": 5, d: 1 });
 		const c = nodeNamed(tree, "c");
 		expect(nodeOfHash(later, hashOfNode(tree, c))).toBe(nodeNamed(later, "c"));
 	});
 
-	it("is the root where nobody is there any more", () => {
+	it("is the root if the path no longer exists", () => {
 		expect(nodeOfHash(treeOf({ d: 1 }), hashOfNode(tree, nodeNamed(tree, "b")))).toBe(ALL);
 		expect(nodeOfHash(tree, "")).toBe(ALL);
 		expect(nodeOfHash(tree, "no hash")).toBe(ALL);
 	});
 
-	it("is another for each of many nodes", () => {
+	it("is different for each of many nodes", () => {
 		const many = randomTree(8000, 7);
 		const hashes = new Set(Array.from({ length: many.count }, (_, node) => hashOfNode(many, node)));
 		expect(hashes.size).toBe(many.count);
@@ -70,7 +70,7 @@ describe("a path in the URL", () => {
 });
 
 describe("the arrow keys", () => {
-	it("go to the parent, the greatest child, and the ones beside", () => {
+	it("go to the parent, the greatest child, and the siblings", () => {
 		const [a, b, c] = ["a", "b", "c"].map((name) => nodeNamed(tree, name));
 		expect(walk(tree, a, "child")).toBe(c);
 		expect(walk(tree, c, "parent")).toBe(a);
@@ -78,7 +78,7 @@ describe("the arrow keys", () => {
 		expect(walk(tree, b, "after")).toBe(c);
 	});
 
-	it("stay where there is nothing further", () => {
+	it("stay if there is no further node", () => {
 		const c = nodeNamed(tree, "c");
 		expect(walk(tree, c, "child")).toBe(c);
 		expect(walk(tree, c, "after")).toBe(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { FlameAnswer } from "../src/api/answers";
+import type { FlameResponse } from "../src/api/responses";
 import { type Tree, treeFrom } from "../src/flame/tree";
 
 interface Branch {
@@ -7,8 +7,8 @@ interface Branch {
 	below: Map<string, Branch>;
 }
 
-/** An answer of the API made of stacks: "main;work;sort" -> 3. A frame is NAME or NAME@BINARY. */
-export function answerOf(stacks: Record<string, number>): FlameAnswer {
+/** Makes a response of the API from stacks: "main;work;sort" -> 3. A frame is NAME or NAME@BINARY. */
+export function responseOf(stacks: Record<string, number>): FlameResponse {
 	const root: Branch = { self: 0, below: new Map() };
 	for (const [stack, value] of Object.entries(stacks)) {
 		let at = root;
@@ -25,7 +25,7 @@ export function answerOf(stacks: Record<string, number>): FlameAnswer {
 		if (!numbers.has(text)) numbers.set(text, numbers.size);
 		return numbers.get(text) as number;
 	};
-	const nodes: FlameAnswer["nodes"] = { parent: [], name: [], binary: [], file: [], build_id: [], address: [], self: [], total: [] };
+	const nodes: FlameResponse["nodes"] = { parent: [], name: [], binary: [], file: [], build_id: [], address: [], self: [], total: [] };
 	const put = (branch: Branch, parent: number): number => {
 		let sum = branch.self;
 		for (const [frame, child] of [...branch.below].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -49,16 +49,16 @@ export function answerOf(stacks: Record<string, number>): FlameAnswer {
 }
 
 export function treeOf(stacks: Record<string, number>): Tree {
-	return treeFrom(answerOf(stacks));
+	return treeFrom(responseOf(stacks));
 }
 
-/** The first node of that name. */
+/** The first node with that name. */
 export function nodeNamed(tree: Tree, name: string): number {
 	for (let i = 0; i < tree.count; i++) if (tree.names[tree.name[i]] === name) return i;
 	throw new Error(`there is no ${name}`);
 }
 
-/** A tree of about as many nodes, always the same: for what must hold of any. */
+/** A pseudo-random tree of about `count` nodes, the same for the same seed: for properties of any tree. */
 export function randomTree(count: number, seed = 1): Tree {
 	let state = seed;
 	const random = (below: number) => {

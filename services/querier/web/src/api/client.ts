@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * client - the querier's API: one function that asks, and an error that is the API's own sentence.
+ * client - requests to the querier's API. A failed request throws an ApiError with the API's message.
  */
 
 export type Params = Record<string, string | number | readonly string[]>;
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
 	data: T;
-	params: Params; // what it answers
+	params: Params; // of the request
 	warnings: string[];
 }
 
-/** Why there is no answer. `type` is the API's word, or "network" where nobody answered. */
+/** A failed request. `type` is the API's errorType, or "network" if there was no HTTP response. */
 export class ApiError extends Error {
 	constructor(
 		readonly type: string,
@@ -22,26 +22,26 @@ export class ApiError extends Error {
 	}
 }
 
-/** GET /api/v1/PATH. Aborting the signal ends the query in the database too. */
-export async function ask<T>(path: string, params: Params, signal: AbortSignal): Promise<Answer<T>> {
-	const answer = await read<T>(await send(urlOf(path, params), { signal }));
-	return { ...answer, params };
+/** GET /api/v1/PATH. Aborting the signal also cancels the query in the database. */
+export async function get<T>(path: string, params: Params, signal: AbortSignal): Promise<ApiResponse<T>> {
+	const body = await readBody<T>(await send(urlOf(path, params), { signal }));
+	return { ...body, params };
 }
 
-/** POST /api/v1/PATH, with what is told as JSON. */
-export async function tell<T>(path: string, what: object): Promise<T> {
+/** POST /api/v1/PATH with a JSON body. */
+export async function post<T>(path: string, content: object): Promise<T> {
 	const headers = { "Content-Type": "application/json" };
-	const response = await send(`/api/v1/${path}`, { method: "POST", headers, body: JSON.stringify(what) });
-	return (await read<T>(response)).data;
+	const response = await send(`/api/v1/${path}`, { method: "POST", headers, body: JSON.stringify(content) });
+	return (await readBody<T>(response)).data;
 }
 
-/** Its data, or its own sentence thrown. */
-async function read<T>(response: Response): Promise<{ data: T; warnings: string[] }> {
-	const answer = readEnvelope(await response.text());
-	if (answer?.status === "success") return { data: answer.data as T, warnings: answer.warnings ?? [] };
-	if (answer?.status === "error")
-		throw new ApiError(answer.errorType ?? "internal", response.status, answer.error ?? "no reason was given");
-	throw new ApiError("internal", response.status, `what came is no answer of the API (status ${response.status})`);
+/** Returns the data of a successful response; throws an ApiError for an error response. */
+async function readBody<T>(response: Response): Promise<{ data: T; warnings: string[] }> {
+	const envelope = parseEnvelope(await response.text());
+	if (envelope?.status === "success") return { data: envelope.data as T, warnings: envelope.warnings ?? [] };
+	if (envelope?.status === "error")
+		throw new ApiError(envelope.errorType ?? "internal", response.status, envelope.error ?? "the API gave no reason");
+	throw new ApiError("internal", response.status, `the response is not in the API's format (status ${response.status})`);
 }
 
 export function urlOf(path: string, params: Params): string {
@@ -65,11 +65,11 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 		return await fetch(url, { ...init, headers: { Accept: "application/json", ...init.headers } });
 	} catch (error) {
 		if (init.signal?.aborted) throw error;
-		throw new ApiError("network", 0, "the querier does not answer: it is stopped, or the network is away");
+		throw new ApiError("network", 0, "the querier does not respond: it is stopped, or the network is down");
 	}
 }
 
-function readEnvelope(body: string): Envelope | null {
+function parseEnvelope(body: string): Envelope | null {
 	try {
 		return JSON.parse(body) as Envelope;
 	} catch {

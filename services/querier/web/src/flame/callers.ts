@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * callers - the tree the other way round: from each function to those that called it.
+ * callers - the inverted tree: from each function to its callers.
  *
- * Of every function: where time was spent itself, and who led there. Of one: all of its time, below
- * what it is called by. Levels of labels stay on top. What is less than LEAST of all is not followed
- * further, since stacks that are many and different would make far more nodes than there were; a
- * function alone is followed as far as its own size is worth.
+ * For all functions: each function's self time, split by its callers. For one function: its total
+ * time, split by its callers. Levels of labels stay on top. A row below MIN_SHARE of the whole gets no
+ * children, because many different stacks would make far more nodes than the original tree has. For
+ * one function the whole is that function's total.
  */
 import { ALL, functionsOf, isLabel, nameOf, place, type Tree } from "./tree";
 
-export const LEAST = 1e-4;
+export const MIN_SHARE = 1e-4;
 
-/** null: of every function. */
+/** `name` null: the callers of every function. */
 export function callersOf(tree: Tree, name: string | null): Tree {
-	const starts = name === null ? spenders(tree) : outermost(tree, name);
-	const turned = new Turned(tree, name === null ? "Self" : "Total");
-	turned.put(starts, starts.map(() => ALL), -1, ALL, 0);
-	return turned.tree();
+	const starts = name === null ? nodesWithSelf(tree) : outermost(tree, name);
+	const inverted = new CallerTree(tree, name === null ? "Self" : "Total");
+	inverted.put(starts, starts.map(() => ALL), -1, ALL, 0);
+	return inverted.tree();
 }
 
-/** Those that took time themselves. */
-function spenders(tree: Tree): number[] {
+/** The nodes that have self time. */
+function nodesWithSelf(tree: Tree): number[] {
 	const found = [];
 	for (let i = 1; i < tree.count; i++) if (tree.self[i] > 0 && !isLabel(tree, i)) found.push(i);
 	return found;
 }
 
-/** Those of that name that are not below another one of it. */
+/** The nodes of that name that are not below another node of the same name. */
 function outermost(tree: Tree, name: string): number[] {
 	const found = [];
 	for (let i = 1; i < tree.count; ) {
-		const meant = nameOf(tree, i) === name && !isLabel(tree, i);
-		if (meant) found.push(i);
-		i = meant ? tree.end[i] : i + 1;
+		const matches = nameOf(tree, i) === name && !isLabel(tree, i);
+		if (matches) found.push(i);
+		i = matches ? tree.end[i] : i + 1;
 	}
 	return found;
 }
 
-/** The rows of the new tree, while they are made. */
-class Turned {
-	private readonly from: number[] = []; // by row: a node that has its names
+/** Builds the rows of the inverted tree. */
+class CallerTree {
+	private readonly from: number[] = []; // by row: a node of the old tree with the same names
 	private readonly parent: number[] = [];
-	private readonly self: number[][] = [[], [], []]; // by row: of all, of each side
+	private readonly self: number[][] = [[], [], []]; // by row: of the whole, of each side
 	private readonly total: number[][] = [[], [], []];
-	private readonly columns: Float64Array[]; // of the old tree: what a start counts
+	private readonly columns: Float64Array[]; // of the old tree: the value of a start node
 	private readonly of: Int32Array;
 	private whole = 0;
 
@@ -57,7 +57,7 @@ class Turned {
 		this.of = functionsOf(old).of;
 	}
 
-	/** A row of all starts that have come here together, each at a node of its own; then their callers. */
+	/** Adds a row for the starts whose paths reached the same function, each at its own node `at`; then the rows of their callers. */
 	put(starts: number[], at: number[], above: number, node: number, depth: number) {
 		const row = this.from.length;
 		this.from.push(node);
@@ -67,11 +67,11 @@ class Turned {
 			this.total[i].push(starts.reduce((sum, start) => sum + column[start], 0));
 		});
 		if (row === 0) this.whole = this.total[0][0];
-		if (row > 0 && this.total[0][row] < LEAST * this.whole) return;
+		if (row > 0 && this.total[0][row] < MIN_SHARE * this.whole) return;
 		for (const [next, group] of this.groups(starts, at, row, depth)) this.put(group.starts, group.at, row, next, depth + 1);
 	}
 
-	/** By function, sorted by name as other trees are; who has no caller stays in the row itself. */
+	/** Groups the starts by the next function, sorted by name as in other trees. A start without a caller counts as self of the row. */
 	private groups(starts: number[], at: number[], row: number, depth: number): [number, { starts: number[]; at: number[] }][] {
 		const groups = new Map<number, { starts: number[]; at: number[] }>();
 		starts.forEach((start, i) => {
@@ -89,7 +89,7 @@ class Turned {
 		return named.sort(([a], [b]) => (nameOf(this.old, a) < nameOf(this.old, b) ? -1 : 1));
 	}
 
-	/** Labels from the top, then the start and its callers; -1: there is none. */
+	/** The next node on the path of a start: labels from the top, then the start, then its callers; -1: the path ends. */
 	private next(start: number, at: number, depth: number): number {
 		const { old } = this;
 		if (depth === old.levels) return start;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * colors - a frame's colour says where its code comes from: the same binary, or package, has the
- * same colour in every graph.
+ * colors - the colour of a frame shows its origin: a binary, or package, has the same colour in
+ * every graph.
  *
- * Hues are spread around OKLCH's circle, where equal steps look equal and one lightness reads
- * equally well under text. Grey is what has no name yet; the kernel has a hue of its own.
+ * Hues are spread around the OKLCH colour circle, where equal steps look equal, and text is equally
+ * readable on all hues of one lightness. Unsymbolized frames are grey; the kernel has its own hue.
  */
 import type { ColorBy } from "../state/view";
 import { STEPS } from "./diff";
@@ -13,7 +13,7 @@ import { ALL, isLabel, type Tree } from "./tree";
 
 const AROUND = 17; // hues of the circle, each in two tones
 export const HUES = 2 * AROUND;
-/** Beside the hues: the kernel, what is not known, levels of labels. */
+/** Kinds beyond the hues: the kernel, unknown code, levels of labels. */
 export const KERNEL = HUES;
 export const UNKNOWN = HUES + 1;
 export const LABEL = HUES + 2;
@@ -22,16 +22,16 @@ export const KINDS = HUES + 3;
 export interface Palette {
 	fill: string[]; // by kind
 	text: string;
-	dim: string[]; // by kind, where a search is for something else
+	dim: string[]; // by kind: frames that the search did not match
 	dimText: string;
 	narrow: string;
-	found: string; // around what is searched
+	found: string; // outline of frames that the search matched
 }
 
-/** Each node's kind: an index into the palette. */
+/** The kind of each node: an index into the palette. */
 export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 	const kinds = new Uint8Array(tree.count);
-	const known = new Map<string, number>();
+	const kindBySource = new Map<string, number>();
 	for (let i = 0; i < tree.count; i++) {
 		const binary = tree.names[tree.binary[i]] ?? "";
 		const name = tree.names[tree.name[i]];
@@ -40,22 +40,22 @@ export function kindsOf(tree: Tree, by: ColorBy): Uint8Array {
 		else if (binary === "" || (tree.address[i] && by === "package")) kinds[i] = UNKNOWN;
 		else {
 			const source = by === "package" ? packageOf(name, binary) : baseName(binary);
-			let kind = known.get(source);
-			if (kind === undefined) known.set(source, (kind = hashText(source) % HUES));
+			let kind = kindBySource.get(source);
+			if (kind === undefined) kindBySource.set(source, (kind = hashText(source) % HUES));
 			kinds[i] = kind;
 		}
 	}
 	return kinds;
 }
 
-/** What a node's colour stands for: for a legend. Never empty. */
+/** The meaning of a node's colour, for the legend. Never empty. */
 export function sourceOf(tree: Tree, node: number, by: ColorBy): string {
 	const binary = tree.names[tree.binary[node]] ?? "";
 	if (isKernel(binary)) return "kernel";
 	return (by === "package" ? packageOf(tree.names[tree.name[node]], binary) : baseName(binary)) || "no binary";
 }
 
-/** What a frame is called where it is drawn: a level of labels by its value alone. */
+/** The text in a frame's box: for a level of labels only the value. */
 export function shownName(tree: Tree, node: number): string {
 	const name = tree.names[tree.name[node]];
 	if (!isLabel(tree, node) || node === ALL) return name;
@@ -70,7 +70,7 @@ export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Go's import path, C++'s and Rust's outermost namespaces, Java's package; else the binary. */
+/** Go: the import path; C++ and Rust: the outermost namespaces; Java: the package; otherwise the binary. */
 export function packageOf(name: string, binary: string): string {
 	const go = /^((?:[\w.-]+\/)*[\w-]+)\.(?:\(\*?[\w.]+\)|[\w]+)/.exec(name);
 	if (go && (name.includes("/") || name.includes("(*"))) return go[1];
@@ -92,7 +92,7 @@ export function paletteOf(dark: boolean): Palette {
 			fill.push(hex(lightness + tone, strength, 20 + ((kind % AROUND) * 360) / AROUND));
 		}
 		fill.push(hex(lightness - apart, strength * 1.15, 45)); // the kernel
-		fill.push(hex(lightness, strength * 0.1, 250)); // not known
+		fill.push(hex(lightness, strength * 0.1, 250)); // unknown
 		fill.push(hex(dark ? lightness - apart : lightness + apart, strength * 0.2, 250)); // labels
 		return fill;
 	};
@@ -106,7 +106,7 @@ export function paletteOf(dark: boolean): Palette {
 	};
 }
 
-/** For two that are compared, by step: green is better, red is worse, grey the same. */
+/** The palette of a comparison, by step: green is better, red is worse, grey is unchanged. */
 export function diffPaletteOf(dark: boolean): Palette {
 	const paint = (from: number, to: number, strength: number): string[] => {
 		const fill = [];
@@ -123,7 +123,7 @@ export function diffPaletteOf(dark: boolean): Palette {
 	};
 }
 
-/** OKLCH as #rrggbb, cut to what a screen has. */
+/** OKLCH as #rrggbb, clamped to sRGB. */
 export function hex(lightness: number, chroma: number, hue: number): string {
 	const angle = (hue * Math.PI) / 180;
 	const [a, b] = [chroma * Math.cos(angle), chroma * Math.sin(angle)];

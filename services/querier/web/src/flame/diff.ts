@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * diff - two profiles as one tree: a node is as wide as both of its values together.
+ * diff - two profiles as one tree: the width of a node is the sum of its two values.
  *
- * So nothing vanishes from the picture: what only one side has is half as wide as what both have.
- * Per time: what was before is scaled to as long a time as after. Relative: each side's values are
- * shares of its own total, so a busier hour is no change in itself. Absolute: the values as they
- * are. Whatever is shown, both sides' own values are kept.
+ * So every node of either side is visible: a node that only one side has is half as wide as an equal
+ * node of both sides. Mode `rate`: the values of "before" are scaled to the duration of "after".
+ * Mode `relative`: values are shares of their side's total, so a busier time range alone is no
+ * change. Mode `absolute`: values are not scaled. The original values of both sides are kept.
  */
-import type { DiffAnswer } from "../api/answers";
+import type { DiffResponse } from "../api/responses";
 import type { Mode } from "../state/view";
 import { ALL, type Sides, type Tree, treeFrom } from "./tree";
 
@@ -17,24 +17,24 @@ export function isDiff(tree: Tree): tree is DiffTree {
 	return tree.sides !== null;
 }
 
-export interface Compared {
+export interface DiffOptions {
 	mode: Mode;
-	longer: number; // how many times as long "after" is as "before"; 1 where values do not add up over time
+	durationRatio: number; // duration of "after" / duration of "before"; 1 if values do not add up over time
 	levels?: number;
 }
 
-export function diffTreeFrom(answer: DiffAnswer, { mode, longer, levels = 0 }: Compared): DiffTree {
-	const { nodes, a_total, b_total } = answer;
+export function diffTreeFrom(response: DiffResponse, { mode, durationRatio, levels = 0 }: DiffOptions): DiffTree {
+	const { nodes, a_total, b_total } = response;
 	const relative = mode === "relative";
-	// Shares are scaled to the greater of both, so that widths are still in the unit.
+	// Shares are scaled to the greater total, so that widths are still in the profile's unit.
 	const whole = Math.max(a_total, b_total);
-	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [mode === "rate" ? longer : 1, 1];
+	const [aScale, bScale] = relative ? [scale(whole, a_total), scale(whole, b_total)] : [mode === "rate" ? durationRatio : 1, 1];
 	const sum = (a: number[], b: number[]) => a.map((value, i) => value * aScale + b[i] * bScale);
 	const tree = treeFrom(
 		{
-			unit: answer.unit,
+			unit: response.unit,
 			total: a_total * aScale + b_total * bScale,
-			names: answer.names,
+			names: response.names,
 			nodes: { ...nodes, self: sum(nodes.a_self, nodes.b_self), total: sum(nodes.a_total, nodes.b_total) },
 		},
 		levels,
@@ -53,16 +53,16 @@ export function diffTreeFrom(answer: DiffAnswer, { mode, longer, levels = 0 }: C
 	};
 }
 
-/** From -1, vanished, over 0, the same, to 1, new. */
+/** The change from -1 (gone) over 0 (unchanged) to 1 (new). */
 export function changeOf(tree: DiffTree, a: number, b: number): number {
 	const [before, after] = [a * tree.sides.aScale, b * tree.sides.bScale];
 	return before + after === 0 ? 0 : (after - before) / (before + after);
 }
 
-export const STEPS = 4; // of colours to each side of the neutral one
-const LEAST = [0.02, 0.1, 0.25, 0.5];
+export const STEPS = 4; // colours on each side of the neutral one
+const THRESHOLDS = [0.02, 0.1, 0.25, 0.5];
 
-/** Each node's step: 0 greatly better, STEPS the same, 2 * STEPS greatly worse. */
+/** The colour step of each node: 0 is much better, STEPS unchanged, 2 * STEPS much worse. */
 export function stepsOf(tree: DiffTree): Uint8Array {
 	const { aTotal, bTotal } = tree.sides;
 	return Uint8Array.from(tree.total, (_, i) => stepOf(tree, aTotal[i], bTotal[i]));
@@ -70,15 +70,15 @@ export function stepsOf(tree: DiffTree): Uint8Array {
 
 export function stepOf(tree: DiffTree, a: number, b: number): number {
 	const change = changeOf(tree, a, b);
-	return STEPS + Math.sign(change) * LEAST.filter((least) => Math.abs(change) >= least).length;
+	return STEPS + Math.sign(change) * THRESHOLDS.filter((threshold) => Math.abs(change) >= threshold).length;
 }
 
-/** Both as they are compared, in the unit. */
+/** Both values as they are compared, in the profile's unit. */
 export function scaled({ sides }: DiffTree, a: number, b: number): [number, number] {
 	return sides.relative ? [a, b] : [a * sides.aScale, b * sides.bScale];
 }
 
-/** Shares of each side's whole, or of what a side would have had: for "12% → 15%". */
+/** Both values as shares of their side's total, for "12% → 15%"; 0 if the total is 0. */
 export function shares(tree: DiffTree, a: number, b: number): [number, number] {
 	const { aTotal, bTotal } = tree.sides;
 	return [aTotal[ALL] ? a / aTotal[ALL] : 0, bTotal[ALL] ? b / bTotal[ALL] : 0];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** filter - the tree of those stacks alone that have a frame that was found. */
+/** filter - the tree of only the stacks that contain a matched frame. */
 import { place, type Tree } from "./tree";
 
-export function filterTree(tree: Tree, meant: Uint8Array): Tree {
-	const inside = new Uint8Array(tree.count); // 1: below a frame that was found, or one itself
-	for (let i = 0; i < tree.count; i++) inside[i] = meant[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
+export function filterTree(tree: Tree, matched: Uint8Array): Tree {
+	const inside = new Uint8Array(tree.count); // 1: a matched frame, or below one
+	for (let i = 0; i < tree.count; i++) inside[i] = matched[i] || (i > 0 && inside[tree.parent[i]]) ? 1 : 0;
 	const keep = (self: Float64Array) => self.map((value, i) => (inside[i] ? value : 0));
 	const self = keep(tree.self);
 	const total = sums(tree, self);
@@ -20,7 +20,7 @@ export function filterTree(tree: Tree, meant: Uint8Array): Tree {
 	return picked;
 }
 
-/** Totals, of selves. */
+/** Totals from self values. */
 function sums(tree: Tree, self: Float64Array): Float64Array {
 	const total = self.slice();
 	for (let i = tree.count - 1; i > 0; i--) total[tree.parent[i]] += total[i];
@@ -28,7 +28,7 @@ function sums(tree: Tree, self: Float64Array): Float64Array {
 }
 
 function pick(tree: Tree, rows: number[], self: Float64Array, total: Float64Array): Tree {
-	const now = new Int32Array(tree.count).fill(-1); // row before -> row after
+	const now = new Int32Array(tree.count).fill(-1); // old row -> new row
 	rows.forEach((row, at) => {
 		now[row] = at;
 	});

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * layout - which rectangles of a tree are to be seen, and which node is under a point.
+ * layout - which rectangles of a tree are visible, and which node is at a point.
  *
- * A Lens says what part of the tree is looked at: `from` to `to` in the profile's unit is as wide as
- * `width` pixels; rows `top` to `top + height` pixels are to be seen. The walk leaves out the whole
- * subtree of a node that is outside or narrower than a pixel, so it costs what is seen, not what is
- * there. Neighbours that are too narrow are one box without a node, so that nothing looks empty.
+ * A Viewport is the visible part of the tree: `from` to `to` in the profile's unit fills `width`
+ * pixels; the rows from `top` to `top + height` pixels are visible. The walk skips the subtree of a
+ * node that is outside or narrower than a pixel, so its cost depends on the visible boxes, not on the
+ * size of the tree. Adjacent narrow nodes become one box without a node, so that no place looks empty.
  */
 import type { Tree } from "./tree";
 
-export interface Lens {
+export interface Viewport {
 	from: number;
 	to: number;
 	width: number;
@@ -18,10 +18,10 @@ export interface Lens {
 	row: number; // height of a row
 }
 
-/** Columns, to be used again for the next frame; of them `count` rows are filled. */
+/** Visible boxes as columns that are reused for the next frame; `count` rows are filled. */
 export class Boxes {
 	count = 0;
-	node = new Int32Array(1024); // NARROW: several
+	node = new Int32Array(1024); // NARROW: several narrow nodes
 	depth = new Int32Array(1024);
 	left = new Float64Array(1024);
 	right = new Float64Array(1024);
@@ -51,26 +51,26 @@ export class Boxes {
 
 export const NARROW = -1;
 const PIXELS_MIN = 1;
-const APART = 1; // pixels between narrow nodes that are one box still
+const APART = 1; // greatest gap in pixels between narrow nodes of one box
 
-/** Fill `boxes` with what the lens sees. */
-export function layout(tree: Tree, lens: Lens, boxes: Boxes): void {
-	const scale = lens.width / (lens.to - lens.from);
-	const slack = (lens.to - lens.from) * 1e-9; // sums of floats end a little beside each other
-	const first = Math.floor(lens.top / lens.row);
-	const last = Math.floor((lens.top + lens.height - 1) / lens.row);
-	const narrow = new Int32Array(last + 1).fill(-1); // by depth: the box that may grow
+/** Fills `boxes` with the visible boxes. */
+export function layout(tree: Tree, viewport: Viewport, boxes: Boxes): void {
+	const scale = viewport.width / (viewport.to - viewport.from);
+	const slack = (viewport.to - viewport.from) * 1e-9; // for rounding errors of sums of floats
+	const first = Math.floor(viewport.top / viewport.row);
+	const last = Math.floor((viewport.top + viewport.height - 1) / viewport.row);
+	const narrow = new Int32Array(last + 1).fill(-1); // by depth: the narrow box that may grow
 	boxes.count = 0;
 	for (let i = 0; i < tree.count; ) {
 		const depth = tree.depth[i];
 		const begin = tree.start[i];
 		const end = begin + tree.total[i];
-		if (depth > last || end <= lens.from + slack || begin >= lens.to - slack) {
+		if (depth > last || end <= viewport.from + slack || begin >= viewport.to - slack) {
 			i = tree.end[i];
 			continue;
 		}
-		const left = Math.max(0, (begin - lens.from) * scale);
-		const right = Math.min(lens.width, (end - lens.from) * scale);
+		const left = Math.max(0, (begin - viewport.from) * scale);
+		const right = Math.min(viewport.width, (end - viewport.from) * scale);
 		if (right - left < PIXELS_MIN) {
 			if (depth >= first) putNarrow(boxes, narrow, depth, left, right);
 			i = tree.end[i];
@@ -87,11 +87,11 @@ function putNarrow(boxes: Boxes, narrow: Int32Array, depth: number, left: number
 	else narrow[depth] = boxes.push(NARROW, depth, left, right);
 }
 
-/** The node at a point of the lens (y from its top edge); -1: none. */
-export function nodeAt(tree: Tree, lens: Lens, x: number, y: number): number {
-	if (x < 0 || x >= lens.width || y < 0) return -1;
-	const value = lens.from + (x / lens.width) * (lens.to - lens.from);
-	const depth = Math.floor((y + lens.top) / lens.row);
+/** The node at a point of the viewport (y from its top edge); -1: none. */
+export function nodeAt(tree: Tree, viewport: Viewport, x: number, y: number): number {
+	if (x < 0 || x >= viewport.width || y < 0) return -1;
+	const value = viewport.from + (x / viewport.width) * (viewport.to - viewport.from);
+	const depth = Math.floor((y + viewport.top) / viewport.row);
 	let at = 0;
 	while (tree.depth[at] < depth) {
 		const child = childAt(tree, at, value);
@@ -109,7 +109,7 @@ function childAt(tree: Tree, node: number, value: number): number {
 	return -1;
 }
 
-/** How many rows the tree has where only this part of it is looked at. */
+/** The number of rows, counted from the root, if only this subtree is shown. */
 export function rowsOf(tree: Tree, node: number): number {
 	let deepest = tree.depth[node];
 	for (let i = node; i < tree.end[node]; i++) deepest = Math.max(deepest, tree.depth[i]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * paint - a picture on a canvas. It keeps nothing of what it drew: each frame is drawn whole, of the
- * boxes that the lens sees.
+ * paint - draws a flame graph on a canvas. It keeps no state of earlier frames: each frame is drawn
+ * completely, from the visible boxes.
  */
 import { type Palette, shownName } from "./colors";
-import { Boxes, type Lens, layout, NARROW } from "./layout";
+import { Boxes, type Viewport, layout, NARROW } from "./layout";
 import { fitText, type Ruler, rulerFrom } from "./text";
 import type { Tree } from "./tree";
 
@@ -12,13 +12,13 @@ export interface Picture {
 	tree: Tree;
 	kinds: Uint8Array;
 	palette: Palette;
-	ground: string; // behind it
+	ground: string; // background colour
 	focus: number; // the node that fills the width
-	found: Uint8Array | null; // by node; null: nothing is searched
+	found: Uint8Array | null; // by node: 1 if the search matched it; null: no search
 }
 
 const PADDING = 5;
-const TEXT_MIN = 26; // pixels of a box that may hold a name
+const TEXT_MIN = 26; // pixels: a narrower box has no text
 
 export class Painter {
 	private readonly context: CanvasRenderingContext2D;
@@ -33,61 +33,61 @@ export class Painter {
 		this.context = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
 	}
 
-	/** CSS pixels, and how many of the device's are one of them. */
+	/** Sizes in CSS pixels; `ratio` is device pixels per CSS pixel. */
 	resize(width: number, height: number, ratio: number) {
 		this.ratio = ratio;
 		this.canvas.width = Math.max(1, Math.round(width * ratio));
 		this.canvas.height = Math.max(1, Math.round(height * ratio));
 	}
 
-	draw(picture: Picture, lens: Lens) {
+	draw(picture: Picture, viewport: Viewport) {
 		const { context, boxes } = this;
-		layout(picture.tree, lens, boxes);
+		layout(picture.tree, viewport, boxes);
 		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		context.fillStyle = picture.ground;
-		context.fillRect(0, 0, lens.width, lens.height);
+		context.fillRect(0, 0, viewport.width, viewport.height);
 		context.font = this.font;
 		context.textBaseline = "middle";
 		this.ruler ??= rulerFrom((text) => context.measureText(text).width);
-		for (let i = 0; i < boxes.count; i++) this.drawBox(picture, lens, i);
+		for (let i = 0; i < boxes.count; i++) this.drawBox(picture, viewport, i);
 	}
 
-	private drawBox(picture: Picture, lens: Lens, i: number) {
+	private drawBox(picture: Picture, viewport: Viewport, i: number) {
 		const { boxes, context } = this;
 		const { tree, palette } = picture;
 		const node = boxes.node[i];
 		const left = this.snap(boxes.left[i]);
 		const width = Math.max(this.snap(boxes.right[i]) - left, 1 / this.ratio);
-		const top = boxes.depth[i] * lens.row - lens.top;
+		const top = boxes.depth[i] * viewport.row - viewport.top;
 		if (node === NARROW) {
 			context.fillStyle = palette.narrow;
-			context.fillRect(left, top, width, lens.row - 1);
+			context.fillRect(left, top, width, viewport.row - 1);
 			return;
 		}
 		const dim = picture.found ? !picture.found[node] : boxes.depth[i] < tree.depth[picture.focus];
 		const kind = picture.kinds[node];
 		context.fillStyle = dim ? palette.dim[kind] : palette.fill[kind];
-		context.fillRect(left, top, width > 3 ? width - 1 : width, lens.row - 1);
-		if (picture.found?.[node]) this.drawFrame(lens, i, palette.found, 1.5);
+		context.fillRect(left, top, width > 3 ? width - 1 : width, viewport.row - 1);
+		if (picture.found?.[node]) this.drawFrame(viewport, i, palette.found, 1.5);
 		if (width < TEXT_MIN) return;
 		const text = fitText(this.ruler as Ruler, shownName(tree, node), width - 2 * PADDING);
 		if (!text) return;
 		context.fillStyle = dim ? palette.dimText : palette.text;
-		context.fillText(text, left + PADDING, top + lens.row / 2);
+		context.fillText(text, left + PADDING, top + viewport.row / 2);
 	}
 
-	private drawFrame(lens: Lens, i: number, color: string, line: number) {
+	private drawFrame(viewport: Viewport, i: number, color: string, line: number) {
 		const left = this.snap(this.boxes.left[i]);
 		const width = Math.max(this.snap(this.boxes.right[i]) - left - 1, 1);
-		const top = this.boxes.depth[i] * lens.row - lens.top;
+		const top = this.boxes.depth[i] * viewport.row - viewport.top;
 		if (width < 2 * line) {
 			this.context.fillStyle = color;
-			this.context.fillRect(left, top, width, lens.row - 1);
+			this.context.fillRect(left, top, width, viewport.row - 1);
 			return;
 		}
 		this.context.strokeStyle = color;
 		this.context.lineWidth = line;
-		this.context.strokeRect(left + line / 2, top + line / 2, width - line, lens.row - 1 - line);
+		this.context.strokeRect(left + line / 2, top + line / 2, width - line, viewport.row - 1 - line);
 	}
 
 	private snap(x: number): number {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * search - which frames a text means: part of a name in any case, `/a regular expression/`, or
- * `"the whole name"`.
+ * search - which frames a search text matches: part of a name (case-insensitive),
+ * `/a regular expression/`, or `"the whole name"`.
  */
 import type { Tree } from "./tree";
 
-export interface Found {
-	nodes: Uint8Array; // 1: this node is meant
+export interface SearchResult {
+	nodes: Uint8Array; // 1: the search matches this node
 	count: number;
-	sum: number; // of the stacks that have a frame that is meant, each counted once
+	sum: number; // of the stacks that contain a matched frame, each counted once
 }
 
 export type Test = (name: string) => boolean;
 
-/** Null: everything, since nothing is asked. Throws an Error where the expression is none. */
+/** Null for an empty text. Throws an Error if the regular expression is invalid. */
 export function testFrom(text: string): Test | null {
 	if (text === "") return null;
 	const quoted = /^"(.*)"$/s.exec(text);
@@ -27,18 +27,18 @@ export function testFrom(text: string): Test | null {
 	return (name) => name.toLowerCase().includes(wanted);
 }
 
-/** A name as a search that means it alone. */
+/** The search text that matches exactly this name. */
 export function searchFor(name: string): string {
 	return `"${name}"`;
 }
 
-/** "all" itself is never meant. */
-export function search(tree: Tree, test: Test): Found {
-	const meant = tree.names.map(test);
-	const found: Found = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
-	let counted = 0; // rows before this one are in a subtree that is counted
+/** The root "all" never matches. */
+export function search(tree: Tree, test: Test): SearchResult {
+	const matched = tree.names.map(test);
+	const found: SearchResult = { nodes: new Uint8Array(tree.count), count: 0, sum: 0 };
+	let counted = 0; // rows before this one are in a subtree that is already counted
 	for (let i = 1; i < tree.count; i++) {
-		if (!meant[tree.name[i]]) continue;
+		if (!matched[tree.name[i]]) continue;
 		found.nodes[i] = 1;
 		found.count++;
 		if (i < counted) continue;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * table - the functions of a tree, or of the part below one node, each in one row.
+ * table - the functions of a tree, or of the subtree of one node, one row per function.
  *
- * `total` counts a stack once, however often the function calls itself in it.
+ * `total` counts a stack once, even if the function occurs in it several times (recursion).
  */
 import type { Sort } from "../state/view";
 import { functionsOf, isLabel, type Tree } from "./tree";
 
 export interface Row {
-	node: number; // one of those that the row is made of: it has the names
+	node: number; // one of the nodes of this function, for its names
 	self: number;
 	total: number;
-	aSelf: number; // of two that are compared; else 0
+	aSelf: number; // of a comparison; otherwise 0, as the three below
 	aTotal: number;
 	bSelf: number;
 	bTotal: number;
@@ -20,7 +20,7 @@ export interface Row {
 export function rowsFrom(tree: Tree, root: number): Row[] {
 	const { of, functions } = functionsOf(tree);
 	const rows = new Array<Row | undefined>(functions);
-	const until = new Int32Array(functions); // rows of the tree before this are below the function
+	const until = new Int32Array(functions); // rows of the tree before this one are below the function
 	for (let i = root; i < tree.end[root]; i++) {
 		if (isLabel(tree, i)) continue;
 		const row = (rows[of[i]] ??= { node: i, self: 0, total: 0, aSelf: 0, aTotal: 0, bSelf: 0, bTotal: 0 });
@@ -41,7 +41,7 @@ export function rowsFrom(tree: Tree, root: number): Row[] {
 	return rows.filter((row) => row !== undefined);
 }
 
-/** Those whose name has the text in it, in any case; sorted, the greatest or "a" first. */
+/** The rows whose name contains the text (case-insensitive), sorted: greatest value first, or by name from "a"; `up` reverses. */
 export function arrange(tree: Tree, rows: Row[], text: string, sort: Sort, up: boolean): Row[] {
 	const wanted = text.toLowerCase();
 	const name = (row: Row) => tree.names[tree.name[row.node]];
@@ -53,7 +53,7 @@ export function arrange(tree: Tree, rows: Row[], text: string, sort: Sort, up: b
 	return up ? found.reverse() : found;
 }
 
-/** What a row is sorted by: how much it is, or how much more than before. */
+/** The sort key of a row: its value, or in a comparison its increase. */
 export function sizeOf(tree: Tree, row: Row, what: "self" | "total"): number {
 	const { sides } = tree;
 	if (!sides) return row[what];

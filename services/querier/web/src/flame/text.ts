@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** text - as much of a name as fits a width: measured by the widths of characters, not by canvas. */
+/** text - truncates a name to a width, with a table of character widths instead of canvas measurements. */
 
 export interface Ruler {
-	widths: Float64Array; // of the characters 0 to 127
-	other: number; // of all others
+	widths: Float64Array; // by character code, 0 to 127
+	other: number; // of all other characters
 }
 
 export function rulerFrom(measure: (text: string) => number): Ruler {
@@ -12,7 +12,7 @@ export function rulerFrom(measure: (text: string) => number): Ruler {
 	return { widths, other: measure("世") };
 }
 
-/** The name, its beginning with "…", or "" where not even three characters fit. */
+/** The name, its beginning with "…", or "" if fewer than three characters fit. */
 export function fitText(ruler: Ruler, name: string, width: number): string {
 	const dots = widthOf(ruler, 0x2026) * 0.9;
 	let used = 0;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * tree - a flame graph as columns: the API's arrays with what drawing needs beside them.
+ * tree - a flame graph as columns: the API's arrays and the columns that drawing needs.
  *
- * Node 0 is "all", which the API does not send: the parent of its roots. The rows stay in preorder,
- * so the subtree of node i is the rows i to end[i], without end[i]. `start` is where a node begins,
- * counted in the profile's unit from the left edge; its children stand in it from the left, its
- * self time is what they leave free on the right.
+ * Node 0 is "all", the parent of the API's roots; the API does not send it. The rows stay in preorder,
+ * so the subtree of node i is the rows i to end[i], without end[i]. `start` is the left edge of a
+ * node in the profile's unit. The children of a node are packed to the left; its self time is the
+ * remaining width on the right.
  */
-import type { FlameAnswer } from "../api/answers";
+import type { FlameResponse } from "../api/responses";
 
 export interface Tree {
 	unit: string;
 	names: string[];
 	count: number;
 	depthMax: number;
-	levels: number; // of labels, below "all": a group_by of two has two
+	levels: number; // of labels below "all": one per label of group_by
 	parent: Int32Array;
 	end: Int32Array;
 	depth: Int32Array;
@@ -27,32 +27,32 @@ export interface Tree {
 	buildId: Int32Array;
 	address: Int32Array;
 	reason: Int32Array; // a sentence
-	reasonWord: Int32Array;
-	sides: Sides | null; // of two that are compared
-	callers: boolean; // from functions to their callers: callers.ts
+	reasonWord: Int32Array; // a keyword, see unsymbolized.ts
+	sides: Sides | null; // null: not a comparison
+	callers: boolean; // an inverted tree: callers.ts
 }
 
-/** Of two profiles as one tree: what each has in a node. */
+/** Two profiles as one tree: the values of each side, by node. */
 export interface Sides {
 	aSelf: Float64Array;
 	aTotal: Float64Array;
 	bSelf: Float64Array;
 	bTotal: Float64Array;
 	relative: boolean;
-	aScale: number; // what a value of that side is multiplied by to be compared
+	aScale: number; // factor for the values of that side before they are compared
 	bScale: number;
 }
 
 export const ALL = 0;
 
-/** Throws an Error with a sentence where the columns are no tree. */
-export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
-	const { nodes } = answer;
+/** `levels`: the number of label levels. Throws an Error if the columns are not a valid tree. */
+export function treeFrom(response: FlameResponse, levels = 0): Tree {
+	const { nodes } = response;
 	const rows = nodes.parent.length;
 	const column = (values: number[] | undefined): Int32Array => withRoot(values ?? new Array(rows).fill(0), rows);
 	const tree: Tree = {
-		unit: answer.unit,
-		names: [...answer.names, "all"],
+		unit: response.unit,
+		names: [...response.names, "all"],
 		count: rows + 1,
 		depthMax: 0,
 		levels,
@@ -61,7 +61,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		depth: new Int32Array(rows + 1),
 		start: new Float64Array(rows + 1),
 		self: Float64Array.from([0, ...nodes.self]),
-		total: Float64Array.from([answer.total, ...nodes.total]),
+		total: Float64Array.from([response.total, ...nodes.total]),
 		name: column(nodes.name),
 		binary: column(nodes.binary),
 		file: column(nodes.file),
@@ -72,7 +72,7 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 		sides: null,
 		callers: false,
 	};
-	tree.name[ALL] = answer.names.length;
+	tree.name[ALL] = response.names.length;
 	tree.parent[ALL] = -1;
 	for (let i = 0; i < rows; i++) tree.parent[i + 1] = nodes.parent[i] + 1;
 	place(tree);
@@ -80,18 +80,18 @@ export function treeFrom(answer: FlameAnswer, levels = 0): Tree {
 }
 
 function withRoot(values: number[], rows: number): Int32Array {
-	if (values.length !== rows) throw new Error("the flame graph's columns are not of one length");
+	if (values.length !== rows) throw new Error("the columns of the flame graph differ in length");
 	const column = new Int32Array(rows + 1);
 	column.set(values, 1);
 	return column;
 }
 
-/** Fill in depth, start and end from parent and total. */
+/** Computes depth, start and end from parent and total. */
 export function place(tree: Tree): void {
 	const next = new Float64Array(tree.count); // where a node's next child begins
 	for (let i = 1; i < tree.count; i++) {
 		const parent = tree.parent[i];
-		if (!(parent >= 0 && parent < i)) throw new Error("the flame graph's nodes are not in preorder");
+		if (!(parent >= 0 && parent < i)) throw new Error("the nodes of the flame graph are not in preorder");
 		tree.depth[i] = tree.depth[parent] + 1;
 		tree.depthMax = Math.max(tree.depthMax, tree.depth[i]);
 		tree.start[i] = next[i] = next[parent];
@@ -103,7 +103,7 @@ export function place(tree: Tree): void {
 	}
 }
 
-/** Whether the node is a level of labels, or "all": no function. */
+/** True for "all" and the levels of labels: the node is not a function. */
 export function isLabel(tree: Tree, node: number): boolean {
 	return tree.depth[node] <= tree.levels;
 }
@@ -112,7 +112,7 @@ export function nameOf(tree: Tree, node: number): string {
 	return tree.names[tree.name[node]];
 }
 
-/** From "all" to the node, both in it. */
+/** The nodes from "all" to the node, both included. */
 export function pathTo(tree: Tree, node: number): number[] {
 	const path = [];
 	for (let at = node; at >= 0; at = tree.parent[at]) path.push(at);
@@ -120,28 +120,28 @@ export function pathTo(tree: Tree, node: number): number[] {
 }
 
 /**
- * Numbers that mean the same function wherever it stands: name, binary, file, build id and address
- * together. Of as many as `count`, the numbers are 0 to functions - 1.
+ * Numbers the functions from 0 to functions - 1. Nodes with the same name, binary, file, build id and
+ * address are the same function.
  */
 export function functionsOf(tree: Tree): Functions {
-	const found = known.get(tree);
+	const found = cache.get(tree);
 	if (found) return found;
 	const of = new Int32Array(tree.count);
-	const seen = new Map<string, number>();
+	const numbers = new Map<string, number>();
 	for (let i = 0; i < tree.count; i++) {
 		const key = `${tree.name[i]} ${tree.binary[i]} ${tree.file[i]} ${tree.buildId[i]} ${tree.address[i]}`;
-		let number = seen.get(key);
-		if (number === undefined) seen.set(key, (number = seen.size));
+		let number = numbers.get(key);
+		if (number === undefined) numbers.set(key, (number = numbers.size));
 		of[i] = number;
 	}
-	const made = { of, functions: seen.size };
-	known.set(tree, made);
+	const made = { of, functions: numbers.size };
+	cache.set(tree, made);
 	return made;
 }
 
 export interface Functions {
-	of: Int32Array; // by node
+	of: Int32Array; // function number, by node
 	functions: number;
 }
 
-const known = new WeakMap<Tree, Functions>();
+const cache = new WeakMap<Tree, Functions>();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** walk - where the arrow keys lead in a tree. */
+/** walk - moves through a tree with the arrow keys. */
 import { ALL, type Tree } from "./tree";
 
 export type Step = "parent" | "child" | "before" | "after";
 
-/** The node in that direction; the same one where there is none. A child is the greatest one. */
+/** The next node in that direction, or the same node if there is none. "child" is the greatest child. */
 export function walk(tree: Tree, node: number, step: Step): number {
 	switch (step) {
 		case "parent":

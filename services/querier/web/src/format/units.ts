@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** units - values of profiles as people read them. */
+/** units - formats values of profiles with units. */
 
 const TIMES: [number, string][] = [
 	[86400e9, "d"],
@@ -25,15 +25,15 @@ const COUNTS: [number, string][] = [
 	[1, ""],
 ];
 
-/** "1.23 s", "4.5 min", "2 MiB"; three digits. */
+/** "1.23 s", "4.5 min", "2 MiB": three significant digits. */
 export function formatValue(value: number, unit: string): string {
 	if (value === 0) return "0";
 	const steps = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
-	const [size, name] = steps.find(([least]) => Math.abs(value) >= 0.9995 * least) ?? steps[steps.length - 1];
+	const [size, name] = steps.find(([lower]) => Math.abs(value) >= 0.9995 * lower) ?? steps[steps.length - 1];
 	return `${digits(value / size)}${name && (steps === COUNTS ? name : ` ${name}`)}`;
 }
 
-/** "12.3%"; what is not nothing never looks like it. */
+/** "12.3%". A value above 0 is never shown as 0%. */
 export function formatShare(part: number, whole: number): string {
 	if (whole === 0) return "0%";
 	const percent = (part / whole) * 100;
@@ -41,13 +41,13 @@ export function formatShare(part: number, whole: number): string {
 	return `${percent.toFixed(percent >= 99.995 || percent === 0 ? 0 : Math.abs(percent) >= 10 ? 1 : 2)}%`;
 }
 
-/** "+1.5 s", "−3 ms", "0": a change. */
+/** A change with its sign: "+1.5 s", "−3 ms", "0". */
 export function formatChange(change: number, unit: string): string {
 	if (change === 0) return "0";
 	return `${change > 0 ? "+" : "−"}${formatValue(Math.abs(change), unit)}`;
 }
 
-/** By how much of it something changed: "+66%", "−100%"; "new" where nothing was before. */
+/** A relative change: "+66%", "−100%"; "new" if the value was 0 before. */
 export function formatGrowth(from: number, to: number): string {
 	if (from === to) return "no change";
 	if (from === 0) return "new";
@@ -57,14 +57,14 @@ export function formatGrowth(from: number, to: number): string {
 	return `${percent > 0 ? "+" : "−"}${size < 0.1 ? "< 0.1" : size.toFixed(size >= 10 ? 0 : 1)}%`;
 }
 
-/** How a share changed, in points of a hundred: "+1.2 pp". */
+/** The change of a share in percentage points: "+1.2 pp". */
 export function formatPoints(from: number, to: number): string {
 	const points = (to - from) * 100;
 	if (Math.abs(points) < 0.005) return "0";
 	return `${points > 0 ? "+" : "−"}${Math.abs(points).toFixed(Math.abs(points) >= 10 ? 1 : 2)} pp`;
 }
 
-/** A whole number with its thousands apart. */
+/** An integer with thousands separators. */
 export function formatCount(value: number): string {
 	return value.toLocaleString("en-US");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** plot - uPlot, wrapped: lines over time, a drag is a window, a click is a step. */
+/** plot - a wrapper of uPlot: lines over time. Dragging selects a time window, a click selects a step. */
 import uPlot from "uplot";
 
 import type { Window } from "../state/range";
@@ -11,9 +11,9 @@ export interface PlotOptions {
 	colors: string[]; // by line
 	step: number;
 	pin: Window | null;
-	low: boolean; // there is room for one line of times
-	top: number; // of the values' axis, at least
-	ink: string; // of what is written
+	compact: boolean; // only one line of text fits below the time axis
+	top: number; // minimum upper end of the value axis
+	ink: string; // text colour
 	grid: string;
 	format: (value: number) => string;
 	onWindow: (window: Window) => void;
@@ -21,26 +21,26 @@ export interface PlotOptions {
 	onCursor: (index: number | null) => void;
 }
 
-const DRAG_MIN = 6; // pixels: less is a click
+const DRAG_MIN = 6; // pixels: a shorter drag is a click
 
 export class Plot {
 	private readonly plot: uPlot;
 	private readonly resized: ResizeObserver;
 
 	constructor(
-		place: HTMLElement,
+		container: HTMLElement,
 		private readonly options: PlotOptions,
 	) {
 		const { lines } = options;
 		const axis = { stroke: options.ink, grid: { stroke: options.grid, width: 1 }, ticks: { stroke: options.grid, width: 1 } };
 		this.plot = new uPlot(
 			{
-				...sizeOf(place),
+				...sizeOf(container),
 				legend: { show: false },
 				cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: DRAG_MIN }, points: { size: 6 } },
 				scales: { y: { range: (_, __, max) => [0, Math.max(max, options.top) * 1.05 || 1] } },
 				axes: [
-					{ ...axis, space: 80, size: sizeOfTimes, values: (_, ticks, __, ___, apart) => this.times(ticks, apart) },
+					{ ...axis, space: 80, size: sizeOfTimes, values: (_, ticks, __, ___, interval) => this.times(ticks, interval) },
 					{ ...axis, size: 56, values: (_, ticks) => ticks.map(options.format) },
 				],
 				series: [
@@ -61,14 +61,14 @@ export class Plot {
 				},
 			},
 			[lines.times, ...lines.lines.map((line) => line.values)],
-			place,
+			container,
 		);
-		this.resized = new ResizeObserver(() => this.plot.setSize(sizeOf(place)));
-		this.resized.observe(place);
+		this.resized = new ResizeObserver(() => this.plot.setSize(sizeOf(container)));
+		this.resized.observe(container);
 	}
 
-	/** Draw one line stronger than the others; -1: all alike. */
-	stress(line: number) {
+	/** Dims all lines but one; -1: shows all lines normally. */
+	highlight(line: number) {
 		this.options.lines.lines.forEach((_, i) => {
 			const series = this.plot.series[i + 1];
 			series.alpha = line < 0 || i === line ? 1 : 0.15;
@@ -76,15 +76,15 @@ export class Plot {
 		this.plot.redraw(false);
 	}
 
-	/** Where the keys are: an index into the times. */
+	/** Moves the cursor to an index of `times`, for the keyboard. */
 	setCursor(index: number) {
 		const left = this.plot.valToPos(this.options.lines.times[index], "x");
 		this.plot.setCursor({ left, top: 1 });
 	}
 
-	private times(ticks: number[], apart: number): string[] {
-		const texts = tickTimes(ticks, apart);
-		return this.options.low ? texts.map((text) => text.split("\n")[0]) : texts;
+	private times(ticks: number[], interval: number): string[] {
+		const texts = tickTimes(ticks, interval);
+		return this.options.compact ? texts.map((text) => text.split("\n")[0]) : texts;
 	}
 
 	destroy() {
@@ -123,12 +123,12 @@ export class Plot {
 	}
 }
 
-/** Within its padding. */
-function sizeOf(place: HTMLElement): { width: number; height: number } {
-	return { width: Math.max(place.clientWidth - 16, 100), height: place.clientHeight };
+/** The size of the element without its padding. */
+function sizeOf(container: HTMLElement): { width: number; height: number } {
+	return { width: Math.max(container.clientWidth - 16, 100), height: container.clientHeight };
 }
 
-/** A day stands below its first hour. */
+/** The height of the time axis: two lines if a tick has a date. */
 function sizeOfTimes(_: uPlot, texts: string[] | null): number {
 	return texts?.some((text) => text.includes("\n")) ? 44 : 30;
 }

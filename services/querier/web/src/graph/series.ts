@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * series - the API's matrix as the columns that a plot wants: one of times, one of values per line.
+ * series - converts the API's matrix to the columns of a plot: one of times, and one of values per line.
  *
- * What adds up over time is shown as a rate: CPU nanoseconds per second are cores. A step without
- * samples is 0 then, and a hole where the values are a gauge's.
+ * Values that add up over time are shown as rates: CPU nanoseconds per second are cores. A step
+ * without samples is 0 for a rate, and a gap for a gauge.
  */
-import type { Matrix } from "../api/answers";
+import type { Matrix } from "../api/responses";
 import { formatValue } from "../format/units";
 import type { Window } from "../state/range";
 
 export interface Line {
 	metric: Record<string, string>;
 	name: string;
-	sum: number; // of its values, as the API has them
+	sum: number; // of the API's values, before they become rates
 	values: (number | null)[];
 }
 
@@ -24,15 +24,15 @@ export interface Lines {
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 const POINTS = 240;
 
-/** A round step that cuts the window into not more than 240; of 5 s, where that is more than a few:
- * at 19 samples a second finer ones show chance. */
+/** A round step in seconds that divides the window into at most 240 steps. The step is at least 5 s
+ * if the window is longer than 60 s: at 19 samples a second, shorter steps show noise. */
 export function stepOf(window: Window): number {
 	const length = window.end - window.start;
-	const least = Math.max(length / POINTS, length > 60 ? 5 : 1);
-	return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
+	const smallest = Math.max(length / POINTS, length > 60 ? 5 : 1);
+	return STEPS.find((step) => step >= smallest) ?? Math.ceil(smallest / 86400) * 86400;
 }
 
-/** Steps of whole hours are counted from a whole hour, of days from a day (UTC): there are sums of these. */
+/** Steps of whole hours start at a full hour, steps of whole days at midnight UTC: the server has rollups for them. */
 export function isAligned(step: number): boolean {
 	return step % 3600 === 0;
 }
@@ -52,7 +52,7 @@ export function linesFrom(matrix: Matrix, window: Window, step: number, type: st
 		};
 		for (const [time, text] of values) {
 			const at = Math.round((time - first) / step);
-			// the first and the last one are cut off
+			// the window may cut off the first and the last step
 			const length = Math.min(time + step, window.end) - Math.max(time, window.start);
 			if (at < 0 || at >= count || length <= 0) continue;
 			line.sum += Number(text);
@@ -64,12 +64,12 @@ export function linesFrom(matrix: Matrix, window: Window, step: number, type: st
 	return { times, lines };
 }
 
-/** The greatest value of all. */
+/** The greatest value of all lines. */
 export function topOf(lines: Lines): number {
 	return lines.lines.reduce((top, line) => line.values.reduce<number>((most, value) => Math.max(most, value ?? 0), top), 0);
 }
 
-/** From the first step that has something to the end of the last one; null: there is none. */
+/** The time from the first step with a value above 0 to the end of the last one; null: no step has one. */
 export function spanOf(lines: Lines, window: Window, step: number): Window | null {
 	const has = lines.times.map((_, at) => lines.lines.some((line) => (line.values[at] ?? 0) > 0));
 	const [first, last] = [has.indexOf(true), has.lastIndexOf(true)];
@@ -83,12 +83,12 @@ export function lineName(metric: Record<string, string>): string {
 	return values.map(([label, value]) => value || `no ${label}`).join(", ");
 }
 
-/** Heaps and the like are looked at, not added up. */
+/** False for gauges, such as heap profiles: their values do not add up over time. */
 export function isRate(type: string): boolean {
 	return !/inuse|goroutine/.test(type);
 }
 
-/** A point of a line, as it is read off. */
+/** The value of one point of a line. */
 export function formatPoint(value: number, unit: string, rate: boolean): string {
 	if (!rate) return formatValue(value, unit);
 	if (unit === "nanoseconds") return trim(value / 1e9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** breadcrumbs - from all of it to the frame that is zoomed; the middle of a deep one is folded. */
+/** breadcrumbs - the path from the root to the zoomed frame. The middle of a long path is folded. */
 import { nameOf, pathTo, type Tree } from "../flame/tree";
 
 const FIRST = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** clipboard - copies a text. */
+/** clipboard - copies a text to the clipboard. */
 
-/** Over plain HTTP a browser gives no clipboard: then the older way copies what a field has. */
+/** Browsers have no Clipboard API over plain HTTP: then document.execCommand() copies from a text field. False: not copied. */
 export async function copyText(text: string): Promise<boolean> {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -15,7 +15,7 @@ function copyFromField(text: string): boolean {
 	const before = document.activeElement;
 	const field = document.createElement("textarea");
 	field.value = text;
-	field.className = "unseen";
+	field.className = "visually-hidden";
 	document.body.append(field);
 	field.select();
 	const copied = document.execCommand("copy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** color_legend - what the colours stand for: the sources with the most self time, in one line. */
+/** color_legend - the legend of colours: the binaries or packages with the most self time. */
 import { useMemo } from "preact/hooks";
 
 import { LABEL, type Palette, sourceOf } from "../flame/colors";
@@ -9,15 +9,15 @@ import type { ColorBy } from "../state/view";
 
 const SHOWN = 10;
 
-/** What the colours of two that are compared mean. */
+/** The colours of a comparison. */
 export function DiffLegend(props: { palette: Palette }) {
 	const { fill } = props.palette;
 	const steps: [number, string][] = [
-		[0, "vanished, or much less"],
+		[0, "gone or much less"],
 		[1, "less"],
-		[STEPS, "the same"],
+		[STEPS, "unchanged"],
 		[2 * STEPS - 1, "more"],
-		[2 * STEPS, "new, or much more"],
+		[2 * STEPS, "new or much more"],
 	];
 	return (
 		<ul class="colors" aria-label="Colours">

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** compare_page - two questions beside each other: before and after. */
+/** compare_page - two queries side by side: before and after. */
 import { useMemo, useState } from "preact/hooks";
 
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { type Lines, spanOf, stepOf, topOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
 import type { Change } from "../state/history";
 import { halvesOf, type Range, resolveRange, type Window, windowBefore } from "../state/range";
-import { shareOfBoth } from "../state/share";
-import { movesOn, type View } from "../state/view";
+import { diffShareRequest } from "../state/share";
+import { followsNow, type View } from "../state/view";
 import { CompareSide } from "./compare_side";
 import { Comparison } from "./comparison";
 import { LabelChoice } from "./label_choice";
@@ -21,39 +21,39 @@ interface CompareProps {
 	now: number;
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function ComparePage(props: CompareProps) {
-	const { view, now, change, again } = props;
+	const { view, now, change, reload } = props;
 	const after = useMemo(() => resolveRange(view.range, now), [view.range, now]);
 	const before = useMemo(
 		() => (view.beforeRange ? resolveRange(view.beforeRange, now) : windowBefore(after)),
 		[view.beforeRange, after, now],
 	);
 	const { type } = splitQuery(view.query);
-	const known = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
-	const types = useAnswer<string[]>("profile_types", known);
-	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type || CPU}{}` }).answer?.data ?? [];
+	const times = { start: Math.min(before.start, after.start), end: Math.max(before.end, after.end) };
+	const types = useResponse<string[]>("profile_types", times);
+	const labels = useResponse<string[]>("labels", { ...times, "match[]": `${type || CPU}{}` }).response?.data ?? [];
 	const beforeQuery = view.before || view.query;
 
 	const [lines, setLines] = useState<{ before?: Lines; after?: Lines }>({});
-	const [faults, setFaults] = useState({ before: false, after: false });
+	const [invalid, setInvalid] = useState({ before: false, after: false });
 	const tops = [lines.before, lines.after].map((each) => (each ? topOf(each) : 0));
-	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), again };
+	const shared = { by: view.by, dark: props.dark, now, top: Math.max(...tops), reload };
 
 	return (
 		<main>
-			<div class="toolbar low">
+			<div class="toolbar compact">
 				<TypePicker
 					query={view.query}
-					types={types.answer?.data ?? []}
+					types={types.response?.data ?? []}
 					choose={(query) => {
 						const other = view.before && splitQuery(query).type + splitQuery(view.before).matchers;
 						change({ zoom: "", query, before: other });
 					}}
 				/>
-				<LabelChoice name="graphs by" none="nothing: one sum" value={view.by} labels={labels} choose={(by) => change({ by })} />
+				<LabelChoice name="graphs by" none="none (one sum)" value={view.by} labels={labels} choose={(by) => change({ by })} />
 				<span class="push" />
 				<button
 					type="button"
@@ -61,12 +61,12 @@ export function ComparePage(props: CompareProps) {
 				>
 					Swap
 				</button>
-				<ShareButton view={view} wish={shareOfBoth(view, before, after)} />
+				<ShareButton view={view} request={diffShareRequest(view, before, after)} />
 				<RefreshChoice
 					every={view.refresh}
-					fixed={!movesOn(view)}
+					fixed={!followsNow(view)}
 					choose={(refresh) => change({ refresh })}
-					again={again}
+					reload={reload}
 				/>
 			</div>
 			<div class="sides">
@@ -77,8 +77,8 @@ export function ComparePage(props: CompareProps) {
 					range={view.beforeRange ?? asRange(before)}
 					window={before}
 					choose={({ query, range }) => change({ ...(query !== undefined && { before: query }), ...(range && { beforeRange: range }) })}
-					onLines={(each) => setLines((known) => ({ ...known, before: each }))}
-					onFault={(fault) => setFaults((known) => ({ ...known, before: fault }))}
+					onLines={(each) => setLines((state) => ({ ...state, before: each }))}
+					onInvalid={(sideInvalid) => setInvalid((state) => ({ ...state, before: sideInvalid }))}
 				/>
 				<CompareSide
 					{...shared}
@@ -87,23 +87,23 @@ export function ComparePage(props: CompareProps) {
 					range={view.range}
 					window={after}
 					choose={({ query, range }) =>
-						// What "before" followed stays what it was.
+						// "Before" may have followed this selector: now it keeps the old one.
 						change({ before: beforeQuery, ...(query !== undefined && { query }), ...(range && { range }) })
 					}
-					onLines={(each) => setLines((known) => ({ ...known, after: each }))}
-					onFault={(fault) => setFaults((known) => ({ ...known, after: fault }))}
+					onLines={(each) => setLines((state) => ({ ...state, after: each }))}
+					onInvalid={(sideInvalid) => setInvalid((state) => ({ ...state, after: sideInvalid }))}
 				/>
 			</div>
 			<Comparison
 				view={view}
 				before={before}
 				after={after}
-				faulty={faults.before || faults.after}
+				invalid={invalid.before || invalid.after}
 				halves={halves(lines, before, after)}
 				labels={labels}
 				dark={props.dark}
 				change={change}
-				again={again}
+				reload={reload}
 			/>
 		</main>
 	);
@@ -113,7 +113,7 @@ function asRange(window: Window): Range {
 	return { from: window.start, to: window.end };
 }
 
-/** Where one side alone has samples: the two halves of the time that has them. */
+/** If only one side has samples: the two halves of the time range that has them; otherwise null. */
 function halves(lines: { before?: Lines; after?: Lines }, before: Window, after: Window): [Window, Window] | null {
 	if (!lines.before || !lines.after) return null;
 	const spans = [spanOf(lines.before, before, stepOf(before)), spanOf(lines.after, after, stepOf(after))];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** compare_side - one of two that are compared: what is asked, and its graph. */
+/** compare_side - one side of a comparison: its selector, its time range and its graph. */
 import { useEffect } from "preact/hooks";
 
 import type { Lines } from "../graph/series";
 import { addMatcher } from "../selector/text";
-import { useFault } from "../state/fault";
+import { useSelectorError } from "../state/selector_error";
 import type { Range, Window } from "../state/range";
 import { Graph } from "./graph";
 import { RangePicker } from "./range_picker";
@@ -18,23 +18,23 @@ interface SideProps {
 	now: number;
 	by: string;
 	dark: boolean;
-	top: number; // of both graphs, for one scale
+	top: number; // greatest value of both graphs, so that they have the same scale
 	choose: (part: { query?: string; range?: Range }) => void;
 	onLines: (lines: Lines) => void;
-	onFault: (faulty: boolean) => void;
-	again: () => void;
+	onInvalid: (invalid: boolean) => void;
+	reload: () => void;
 }
 
 export function CompareSide(props: SideProps) {
 	const { name, query, window, choose } = props;
-	const [fault, tellFault] = useFault(query);
-	useEffect(() => props.onFault(fault !== ""), [fault]);
+	const [error, reportError] = useSelectorError(query);
+	useEffect(() => props.onInvalid(error !== ""), [error]);
 
 	return (
 		<section class="side" aria-label={name}>
-			<div class="toolbar low">
+			<div class="toolbar compact">
 				<h2>{name}</h2>
-				<SelectorInput query={query} window={window} fault={fault} choose={(next) => choose({ query: next })} />
+				<SelectorInput query={query} window={window} error={error} choose={(next) => choose({ query: next })} />
 				<RangePicker range={props.range} now={props.now} choose={(range) => choose({ range })} />
 			</div>
 			<Graph
@@ -44,8 +44,8 @@ export function CompareSide(props: SideProps) {
 				by={props.by}
 				labels={[]}
 				dark={props.dark}
-				again={props.again}
-				onError={tellFault}
+				reload={props.reload}
+				onError={reportError}
 				split={() => undefined}
 				zoom={({ start, end }) => choose({ range: { from: start, to: end } })}
 				side={{ top: props.top, onLines: props.onLines }}

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/** comparison - what is made of two windows' samples, and what changed between them. */
+/** comparison - the profiles of two time windows, and the differences between them. */
 import { useMemo } from "preact/hooks";
 
-import type { DiffAnswer } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
+import type { DiffResponse } from "../api/responses";
+import { useResponse } from "../api/use_response";
 import { diffTreeFrom } from "../flame/diff";
 import { ALL } from "../flame/tree";
 import { formatSpan } from "../format/time";
 import { isRate } from "../graph/series";
 import { splitQuery } from "../selector/text";
-import { isFault } from "../state/fault";
+import { isSelectorError } from "../state/selector_error";
 import type { Change } from "../state/history";
 import type { Window } from "../state/range";
 import type { View } from "../state/view";
-import { Empty, Failure, Loading, Refused, Warnings } from "./notice";
+import { Empty, Failure, Loading, InvalidSelector, Warnings } from "./notice";
 import { Panes } from "./panes";
 
 interface ComparisonProps {
 	view: View;
 	before: Window;
 	after: Window;
-	faulty: boolean; // a question is refused, which is said where it is asked
-	halves: [Window, Window] | null; // of the time that has samples, where one side has none
+	invalid: boolean; // the API rejected a selector: the error is shown at the selector
+	halves: [Window, Window] | null; // of the time range with samples, if one side has none
 	labels: string[];
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
-/** How many times as long "after" is, for what adds up over time. */
-export function longerBy(query: string, before: Window, after: Window): number {
+/** Duration of "after" / duration of "before"; 1 for values that do not add up over time. */
+export function durationRatioOf(query: string, before: Window, after: Window): number {
 	if (!isRate(splitQuery(query).type)) return 1;
-	const longer = (after.end - after.start) / (before.end - before.start);
-	return Math.abs(longer - 1) < 1e-6 ? 1 : longer;
+	const durationRatio = (after.end - after.start) / (before.end - before.start);
+	return Math.abs(durationRatio - 1) < 1e-6 ? 1 : durationRatio;
 }
 
 export function Comparison(props: ComparisonProps) {
 	const { view, before, after } = props;
-	const asked = useAnswer<DiffAnswer>("diff", {
+	const request = useResponse<DiffResponse>("diff", {
 		a_query: view.before || view.query,
 		a_start: before.start,
 		a_end: before.end,
@@ -46,39 +46,39 @@ export function Comparison(props: ComparisonProps) {
 		b_end: after.end,
 		...(view.group ? { group_by: view.group } : {}),
 	});
-	const { answer } = asked;
-	const longer = longerBy(view.query, before, after);
+	const { response } = request;
+	const durationRatio = durationRatioOf(view.query, before, after);
 	const tree = useMemo(
-		() => (answer ? diffTreeFrom(answer.data, { mode: view.mode, longer, levels: answer.params.group_by ? 1 : 0 }) : null),
-		[answer, view.mode, longer],
+		() => (response ? diffTreeFrom(response.data, { mode: view.mode, durationRatio, levels: response.params.group_by ? 1 : 0 }) : null),
+		[response, view.mode, durationRatio],
 	);
 	const empty = tree?.count === 1;
-	const shown = tree && !empty && !asked.error && !props.faulty;
-	const bare = tree && !asked.loading ? [tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]].indexOf(0) : -1;
+	const shown = tree && !empty && !request.error && !props.invalid;
+	const emptySide = tree && !request.loading ? [tree.sides.aTotal[ALL], tree.sides.bTotal[ALL]].indexOf(0) : -1;
 	return (
-		<section class="card profile" aria-label="Comparison" aria-busy={asked.loading}>
-			<Loading on={asked.loading} />
-			{props.faulty && <Refused />}
-			{asked.error && !props.faulty && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
-			<Warnings texts={answer?.warnings ?? []} />
-			{shown && bare >= 0 && <Bare {...props} name={bare ? "after" : "before"} window={bare ? after : before} />}
+		<section class="card profile" aria-label="Comparison" aria-busy={request.loading}>
+			<Loading on={request.loading} />
+			{props.invalid && <InvalidSelector />}
+			{request.error && !props.invalid && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
+			<Warnings texts={response?.warnings ?? []} />
+			{shown && emptySide >= 0 && <EmptySide {...props} name={emptySide ? "after" : "before"} window={emptySide ? after : before} />}
 			{shown && <Panes {...props} tree={tree} />}
-			{empty && !asked.error && !asked.loading && (
-				<Empty title="Neither time has samples">
-					<p>Choose other times or other selectors above. The Fleet page shows whether hosts send profiles at all.</p>
+			{empty && !request.error && !request.loading && (
+				<Empty title="Neither time range has samples">
+					<p>Choose other time ranges or selectors above. The Fleet page shows whether hosts send profiles at all.</p>
 				</Empty>
 			)}
 		</section>
 	);
 }
 
-/** One side has nothing, so all of the other is new, or gone. */
-function Bare(props: ComparisonProps & { name: string; window: Window }) {
+/** One side has no samples, so every frame of the other side is new or gone. */
+function EmptySide(props: ComparisonProps & { name: string; window: Window }) {
 	const { halves, name, window } = props;
 	return (
-		<div class="notice warning bare" role="status">
+		<div class="notice warning empty-side" role="status">
 			<p>
-				No samples {name}, in {formatSpan(window.start, window.end)}: so all is {name === "before" ? "new" : "gone"}.
+				No samples {name}, in {formatSpan(window.start, window.end)}: every frame is {name === "before" ? "new" : "gone"}.
 			</p>
 			{halves && (
 				<button
@@ -88,7 +88,7 @@ function Bare(props: ComparisonProps & { name: string; window: Window }) {
 						props.change({ zoom: "", beforeRange: first, range: second });
 					}}
 				>
-					Compare the halves of the time that has samples
+					Compare the halves of the time range that has samples
 				</button>
 			)}
 		</div>

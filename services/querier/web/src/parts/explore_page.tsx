@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** explore_page - a question, its graph over time, and the profile of its window. */
+/** explore_page - a query, its graph over time, and the profile of its time window. */
 import { useMemo } from "preact/hooks";
 
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { addMatcher, splitQuery } from "../selector/text";
-import { ANEW, type Change } from "../state/history";
+import { RESET, type Change } from "../state/history";
 import { resolveRange } from "../state/range";
-import { useFault } from "../state/fault";
-import { shareOf } from "../state/share";
-import { movesOn, type View } from "../state/view";
+import { useSelectorError } from "../state/selector_error";
+import { shareRequest } from "../state/share";
+import { followsNow, type View } from "../state/view";
 import { Graph } from "./graph";
 import { Profile } from "./profile";
 import { RefreshChoice } from "./refresh";
@@ -22,41 +22,41 @@ interface ExploreProps {
 	now: number;
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function ExplorePage(props: ExploreProps) {
-	const { view, now, change, again } = props;
+	const { view, now, change, reload } = props;
 	const window = useMemo(() => resolveRange(view.range, now), [view.range, now]);
-	const known = { start: window.start, end: window.end };
+	const times = { start: window.start, end: window.end };
 	const type = splitQuery(view.query).type || CPU;
-	const types = useAnswer<string[]>("profile_types", known);
-	const labels = useAnswer<string[]>("labels", { ...known, "match[]": `${type}{}` });
-	const [fault, tellFault] = useFault(view.query);
+	const types = useResponse<string[]>("profile_types", times);
+	const labels = useResponse<string[]>("labels", { ...times, "match[]": `${type}{}` });
+	const [error, reportError] = useSelectorError(view.query);
 
 	return (
 		<main>
 			<div class="toolbar">
 				<TypePicker
 					query={view.query}
-					types={types.answer?.data ?? []}
-					choose={(query) => change({ ...ANEW, query })}
+					types={types.response?.data ?? []}
+					choose={(query) => change({ ...RESET, query })}
 				/>
-				<SelectorInput query={view.query} window={window} fault={fault} choose={(query) => change({ ...ANEW, query })} />
+				<SelectorInput query={view.query} window={window} error={error} choose={(query) => change({ ...RESET, query })} />
 				<RangePicker range={view.range} now={now} choose={(range) => change({ pin: null, range })} />
 				<button
 					type="button"
-					title="With what was before: as long a time, just before this one"
+					title="Compare with the preceding time range of the same length"
 					onClick={() => change({ page: "compare", pin: null, range: view.pin ? { from: view.pin.start, to: view.pin.end } : view.range })}
 				>
 					Compare
 				</button>
-				<ShareButton view={view} wish={shareOf(view, view.pin ?? window)} />
+				<ShareButton view={view} request={shareRequest(view, view.pin ?? window)} />
 				<RefreshChoice
 					every={view.refresh}
-					fixed={!movesOn(view)}
+					fixed={!followsNow(view)}
 					choose={(refresh) => change({ refresh })}
-					again={again}
+					reload={reload}
 				/>
 			</div>
 			<Graph
@@ -64,23 +64,23 @@ export function ExplorePage(props: ExploreProps) {
 				window={window}
 				pin={view.pin}
 				by={view.by}
-				labels={labels.answer?.data ?? []}
+				labels={labels.response?.data ?? []}
 				dark={props.dark}
-				again={again}
-				onError={tellFault}
+				reload={reload}
+				onError={reportError}
 				split={(by) => change({ by })}
 				zoom={({ start, end }) => change({ pin: null, range: { from: start, to: end } })}
 				setPin={(pin) => change({ pin })}
-				narrow={(label, value) => change({ ...ANEW, query: addMatcher(view.query, label, "=", value) })}
+				narrow={(label, value) => change({ ...RESET, query: addMatcher(view.query, label, "=", value) })}
 			/>
 			<Profile
-				faulty={fault !== ""}
+				invalid={error !== ""}
 				view={view}
 				window={view.pin ?? window}
-				labels={labels.answer?.data ?? []}
+				labels={labels.response?.data ?? []}
 				dark={props.dark}
 				change={change}
-				again={again}
+				reload={reload}
 			/>
 		</main>
 	);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** flame_graph - the stage with its pointer and its keys, and what is said of the frame they are at. */
+/** flame_graph - a flame graph with mouse and keyboard control, tooltip and context menu. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
@@ -11,7 +11,7 @@ import { type Step, walk } from "../flame/walk";
 import { Signal } from "../state/signal";
 import { copyText } from "./clipboard";
 import { type FrameAction, FrameMenu } from "./frame_menu";
-import { Spoken } from "./spoken";
+import { Announcement } from "./announcement";
 import { Tooltip } from "./tooltip";
 
 const KEYS: Record<string, Step> = {
@@ -41,7 +41,7 @@ export function FlameGraph(props: FlameGraphProps) {
 	const marker = useRef<HTMLDivElement>(null);
 	const stage = useRef<Stage | null>(null);
 	const spot = useMemo(() => new Signal<Spot | null>(null), []);
-	const chosen = useRef(-1); // stays where the tooltip is closed
+	const selected = useRef(-1); // node or -1; stays selected when the tooltip is closed
 	const [menu, setMenu] = useState<Spot | null>(null);
 	const [note, setNote] = useState("");
 	const rows = useMemo(() => rowsOf(tree, focus), [tree, focus]);
@@ -62,21 +62,21 @@ export function FlameGraph(props: FlameGraphProps) {
 		return () => clearTimeout(later);
 	}, [note]);
 
-	const choose = (node: number, where: Spot | null) => {
-		chosen.current = node;
-		stage.current?.choose(node);
+	const select = (node: number, where: Spot | null) => {
+		selected.current = node;
+		stage.current?.select(node);
 		spot.set(where);
 	};
-	const leave = () => choose(-1, null);
+	const leave = () => select(-1, null);
 	const at = (event: MouseEvent): number => stage.current?.nodeAt(event.clientX, event.clientY) ?? -1;
 	const point = (event: PointerEvent) => {
 		const node = at(event);
-		choose(node, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
+		select(node, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
 	};
-	const go = (node: number) => choose(node, stage.current?.spotOf(node) ?? null);
+	const go = (node: number) => select(node, stage.current?.spotOf(node) ?? null);
 	const copy = async (node: number) => {
 		const copied = await copyText(nameOf(tree, node));
-		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not let it be copied");
+		setNote(copied ? `Copied ${nameOf(tree, node)}` : "The browser did not allow copying");
 	};
 	const openMenu = (event: Event, where: Spot | null) => {
 		event.preventDefault();
@@ -86,19 +86,19 @@ export function FlameGraph(props: FlameGraphProps) {
 	};
 	const actionsOn = (node: number): FrameAction[] => [
 		{ name: "Zoom in", key: "Enter", act: () => props.zoom(node) },
-		{ name: "Copy its name", key: "C", act: () => copy(node) },
-		...(isLabel(tree, node) ? [] : [{ name: "Show who calls it", key: "", act: () => props.showCallers(nameOf(tree, node)) }]),
-		{ name: "Find it everywhere", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
-		{ name: "Show its stacks alone", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
+		{ name: "Copy name", key: "C", act: () => copy(node) },
+		...(isLabel(tree, node) ? [] : [{ name: "Show its callers", key: "", act: () => props.showCallers(nameOf(tree, node)) }]),
+		{ name: "Find all occurrences", key: "", act: () => props.find(searchFor(nameOf(tree, node)), false) },
+		{ name: "Show only its stacks", key: "", act: () => props.find(searchFor(nameOf(tree, node)), true) },
 	];
 	const onKeyDown = (event: KeyboardEvent) => {
 		const step = KEYS[event.key];
-		if (step) go(chosen.current < 0 ? focus : walk(tree, chosen.current, step));
+		if (step) go(selected.current < 0 ? focus : walk(tree, selected.current, step));
 		else if (event.key === "Home") go(ALL);
 		else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey))
-			openMenu(event, chosen.current < 0 ? null : (stage.current?.spotOf(chosen.current) ?? null));
-		else if (event.key.toLowerCase() === "c" && chosen.current >= 0) copy(chosen.current);
-		else if (event.key === "Enter" && chosen.current >= 0) props.zoom(chosen.current);
+			openMenu(event, selected.current < 0 ? null : (stage.current?.spotOf(selected.current) ?? null));
+		else if (event.key.toLowerCase() === "c" && selected.current >= 0) copy(selected.current);
+		else if (event.key === "Enter" && selected.current >= 0) props.zoom(selected.current);
 		else if (event.key === "Escape") {
 			if (spot.value) leave();
 			else props.zoom(ALL);
@@ -113,7 +113,7 @@ export function FlameGraph(props: FlameGraphProps) {
 				ref={scroller}
 				tabIndex={0}
 				role="application"
-				aria-label="Flame graph. Arrows move between frames, Enter zooms, C copies a name, Shift with F10 opens a menu, Escape shows all."
+				aria-label="Flame graph. Arrows move between frames, Enter zooms, C copies the name, Shift+F10 opens a menu, Escape resets the zoom."
 				onKeyDown={onKeyDown}
 				onBlur={() => !menu && leave()}
 				onScroll={() => spot.value && canvas.current?.matches(":hover") && spot.set(null)}
@@ -125,7 +125,7 @@ export function FlameGraph(props: FlameGraphProps) {
 						onPointerLeave={leave}
 						onContextMenu={(event) => {
 							const node = at(event);
-							choose(node, null);
+							select(node, null);
 							openMenu(event, node < 0 ? null : { node, x: event.clientX, y: event.clientY });
 						}}
 						onClick={(event) => {
@@ -136,7 +136,7 @@ export function FlameGraph(props: FlameGraphProps) {
 					<div class="marker" ref={marker} style={{ height: `${ROW - 1}px` }} hidden />
 				</div>
 			</div>
-			<Spoken tree={tree} spot={spot} />
+			<Announcement tree={tree} spot={spot} />
 			{menu && menu.node < tree.count && (
 				<FrameMenu
 					spot={menu}
@@ -147,7 +147,7 @@ export function FlameGraph(props: FlameGraphProps) {
 					}}
 				/>
 			)}
-			<p class={note ? "note" : "unseen"} role="status">
+			<p class={note ? "note" : "visually-hidden"} role="status">
 				{note}
 			</p>
 			<Tooltip tree={tree} focus={focus} spot={spot} />

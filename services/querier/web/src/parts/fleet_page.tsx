@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** fleet_page - every host, how fresh it is, and what became of its samples. */
+/** fleet_page - all hosts: when each was last seen, and the accounting of its samples. */
 import { useMemo, useState } from "preact/hooks";
 
-import type { Host } from "../api/answers";
-import { useAnswer } from "../api/use_answer";
+import type { Host } from "../api/responses";
+import { useResponse } from "../api/use_response";
 import { formatAge } from "../format/time";
 import { formatCount, formatShare } from "../format/units";
 import { formatMatcher } from "../selector/text";
-import { ANEW, type Change, follow } from "../state/history";
+import { RESET, type Change, follow } from "../state/history";
 import { type View, viewToUrl } from "../state/view";
 import { Empty, Failure, Loading } from "./notice";
 import { RefreshChoice } from "./refresh";
 
-const FRESH = 60; // seconds: an agent sends every ten
+const FRESH = 60; // seconds: an agent sends every 10 s
 const LATE = 600;
 const PAGE = 1000;
 
@@ -20,24 +20,24 @@ interface FleetProps {
 	view: View;
 	now: number;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function FleetPage(props: FleetProps) {
-	const [after, setAfter] = useState<string[]>([]); // the last host of each page before
+	const [after, setAfter] = useState<string[]>([]); // the last host of each earlier page
 	const [text, setText] = useState("");
-	const asked = useAnswer<Host[]>("fleet", {
+	const request = useResponse<Host[]>("fleet", {
 		limit: PAGE,
 		...(after.length ? { after: after[after.length - 1] } : {}),
 	});
-	const hosts = asked.answer?.data ?? [];
+	const hosts = request.response?.data ?? [];
 	const shown = useMemo(
 		() => hosts.filter((host) => `${host.node} ${host.host} ${host.version}`.toLowerCase().includes(text.toLowerCase())),
 		[hosts, text],
 	);
 	return (
 		<main>
-			<section class="card fleet" aria-label="Fleet" aria-busy={asked.loading}>
+			<section class="card fleet" aria-label="Fleet" aria-busy={request.loading}>
 				<header>
 					<h2>Hosts</h2>
 					<input
@@ -48,7 +48,7 @@ export function FleetPage(props: FleetProps) {
 						onInput={(event) => setText(event.currentTarget.value)}
 					/>
 					<span class="hint">
-						taken = stored + lost + in flight, for each of {formatCount(shown.length)} {shown.length === 1 ? "host" : "hosts"}
+						sampled = stored + lost + in flight, for each of {formatCount(shown.length)} {shown.length === 1 ? "host" : "hosts"}
 					</span>
 					<span class="push" />
 					{after.length > 0 && (
@@ -65,14 +65,14 @@ export function FleetPage(props: FleetProps) {
 						every={props.view.refresh}
 						fixed={false}
 						choose={(refresh) => props.change({ refresh })}
-						again={props.again}
+						reload={props.reload}
 					/>
 				</header>
-				<Loading on={asked.loading} />
-				{asked.error && <Failure error={asked.error} again={props.again} />}
-				{asked.answer && !asked.error && hosts.length === 0 && (
+				<Loading on={request.loading} />
+				{request.error && <Failure error={request.error} reload={props.reload} />}
+				{request.response && !request.error && hosts.length === 0 && (
 					<Empty title="No host has sent a profile yet">
-						<p>Start the agent on a machine; it is listed here as soon as its first batch is stored.</p>
+						<p>Start the agent on a host. The host is listed here when its first batch is stored.</p>
 					</Empty>
 				)}
 				{shown.length > 0 && <Hosts {...props} hosts={shown} />}
@@ -82,14 +82,14 @@ export function FleetPage(props: FleetProps) {
 }
 
 function Hosts(props: FleetProps & { hosts: Host[] }) {
-	const heads = ["Host", "Version", "Last seen", "Taken", "Stored", "In flight", "Lost", "Not whole", "Came twice"];
+	const heads = ["Host", "Version", "Last seen", "Sampled", "Stored", "In flight", "Lost", "Truncated", "Duplicate"];
 	return (
 		<div class="scroller" tabIndex={0} role="region" aria-label="Hosts">
 			<table>
 				<thead>
 					<tr>
 						{heads.map((head, i) => (
-							<th key={head} scope="col" class={i > 2 && head !== "Lost" && head !== "Not whole" ? "number" : undefined}>
+							<th key={head} scope="col" class={i > 2 && head !== "Lost" && head !== "Truncated" ? "number" : undefined}>
 								{head}
 							</th>
 						))}
@@ -107,14 +107,14 @@ function Hosts(props: FleetProps & { hosts: Host[] }) {
 
 function HostRow(props: FleetProps & { host: Host }) {
 	const { host, view, change } = props;
-	const profiles: View = { ...view, ...ANEW, page: "explore", query: `{${formatMatcher({ label: "node", op: "=", value: host.node })}}` };
+	const profiles: View = { ...view, ...RESET, page: "explore", query: `{${formatMatcher({ label: "node", op: "=", value: host.node })}}` };
 	const age = props.now - host.last_seen;
 	const state = age < FRESH ? "fresh" : age < LATE ? "late" : "gone";
 	return (
 		<tr>
 			<th scope="row">
 				{host.node ? (
-					<a class="node" href={viewToUrl(profiles)} title="Its profiles" onClick={(event) => follow(event, () => change(profiles))}>
+					<a class="node" href={viewToUrl(profiles)} title="Show the profiles of this host" onClick={(event) => follow(event, () => change(profiles))}>
 						{host.node}
 					</a>
 				) : (

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** frame_menu - what can be done with one frame: by the right button, or the keys that menus open by. */
+/** frame_menu - the context menu of a frame, opened by the right mouse button or the keyboard. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { Spot } from "../flame/stage";
 
 export interface FrameAction {
 	name: string;
-	key: string; // that does the same without the menu; "": none
+	key: string; // keyboard shortcut without the menu; "": none
 	act: () => void;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** function_table - the functions, sorted; of thousands of rows only those in sight are there. */
+/** function_table - the sorted table of functions. Only the visible rows are in the DOM. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Palette } from "../flame/colors";
@@ -10,8 +10,8 @@ import { nameOf, type Tree } from "../flame/tree";
 import { formatChange, formatCount, formatPoints, formatShare, formatValue } from "../format/units";
 import type { Sort } from "../state/view";
 
-const HEIGHT = 28; // of a row: style.css has the same
-const BEYOND = 8; // rows above and below what is seen
+const HEIGHT = 28; // of a row in pixels, as in style.css
+const BEYOND = 8; // rows above and below the visible ones
 
 export interface FunctionTableProps {
 	tree: Tree;
@@ -35,18 +35,18 @@ export function FunctionTable(props: FunctionTableProps) {
 		[tree, all, props.rows, props.sort, props.up],
 	);
 	const scroller = useRef<HTMLDivElement>(null);
-	const [seen, setSeen] = useState({ top: 0, height: 600 });
-	const look = () => {
+	const [viewport, setViewport] = useState({ top: 0, height: 600 });
+	const readViewport = () => {
 		const { current } = scroller;
-		if (current) setSeen({ top: current.scrollTop, height: current.clientHeight });
+		if (current) setViewport({ top: current.scrollTop, height: current.clientHeight });
 	};
-	useEffect(look, []);
+	useEffect(readViewport, []);
 	useEffect(() => {
 		scroller.current?.scrollTo({ top: 0 });
 	}, [focus, props.rows, props.sort, props.up]);
 
-	const first = Math.max(0, Math.floor(seen.top / HEIGHT) - BEYOND);
-	const last = Math.min(rows.length, Math.ceil((seen.top + seen.height) / HEIGHT) + BEYOND);
+	const first = Math.max(0, Math.floor(viewport.top / HEIGHT) - BEYOND);
+	const last = Math.min(rows.length, Math.ceil((viewport.top + viewport.height) / HEIGHT) + BEYOND);
 	return (
 		<div class={isDiff(tree) ? "functions compared" : "functions"}>
 			<div class="above">
@@ -61,7 +61,7 @@ export function FunctionTable(props: FunctionTableProps) {
 					{rows.length === all.length ? formatCount(all.length) : `${formatCount(rows.length)} of ${formatCount(all.length)}`} functions
 				</span>
 			</div>
-			<div class="scroller" ref={scroller} onScroll={look} tabIndex={0} role="region" aria-label="Functions">
+			<div class="scroller" ref={scroller} onScroll={readViewport} tabIndex={0} role="region" aria-label="Functions">
 				<table aria-rowcount={rows.length + 1}>
 					<thead>
 						<tr>
@@ -107,12 +107,12 @@ function Gap(props: { rows: number }) {
 	);
 }
 
-/** How much more it is, as it is compared. */
+/** The increase, in the current mode of comparison. */
 function change(tree: DiffTree, a: number, b: number): string {
 	return tree.sides.relative ? formatPoints(...shares(tree, a, b)) : formatChange(b * tree.sides.bScale - a * tree.sides.aScale, tree.unit);
 }
 
-/** From what to what. */
+/** The values before and after. */
 function fromTo(tree: DiffTree, a: number, b: number): string {
 	const [before, after] = scaled(tree, a, b);
 	if (!tree.sides.relative) return `${formatValue(before, tree.unit)} → ${formatValue(after, tree.unit)}`;
@@ -120,7 +120,7 @@ function fromTo(tree: DiffTree, a: number, b: number): string {
 	return `${formatShare(from, 1)} → ${formatShare(to, 1)}`;
 }
 
-/** The cells of two that are compared. */
+/** The value cells of a row in a comparison. */
 function Changes(props: { tree: DiffTree; row: Row }) {
 	const { tree, row } = props;
 	return (

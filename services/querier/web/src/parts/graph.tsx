@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * graph - sums over time, a line for each value of a label.
+ * graph - sums over time, one line per value of a label.
  *
- * Dragging over it is a window, a click pins one step: the flame graph is then of that step alone.
- * With the keys: arrows move, Enter pins, Shift with arrows marks a window that Enter takes.
+ * Dragging selects a time window. A click pins one step: the flame graph then shows only that step.
+ * Keyboard: arrows move, Enter pins, Shift with arrows selects a window and Enter zooms into it.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 
-import type { Matrix } from "../api/answers";
+import type { Matrix } from "../api/responses";
 import type { ApiError } from "../api/client";
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { formatCount, formatShare, formatValue } from "../format/units";
 import { formatMoment, formatSpan } from "../format/time";
 import { LINES_MAX, lineColors } from "../graph/line_colors";
 import { Plot } from "../graph/plot";
 import { axisName, formatPoint, isAligned, isRate, type Line, type Lines, linesFrom, stepOf } from "../graph/series";
 import { splitQuery } from "../selector/text";
-import { isFault } from "../state/fault";
+import { isSelectorError } from "../state/selector_error";
 import type { Window } from "../state/range";
 import { LabelChoice } from "./label_choice";
 import { Failure, Loading } from "./notice";
-import { useHeld } from "./use_held";
+import { useFrozen } from "./use_frozen";
 import { CPU, unitOfType } from "./type_picker";
 
 interface GraphProps {
@@ -31,15 +31,15 @@ interface GraphProps {
 	by: string;
 	labels: string[];
 	dark: boolean;
-	again: () => void;
+	reload: () => void;
 	split: (by: string) => void;
 	zoom: (window: Window) => void;
-	setPin?: (pin: Window | null) => void; // not there: nothing is pinned here
+	setPin?: (pin: Window | null) => void; // missing: pinning is disabled
 	narrow: (label: string, value: string) => void;
-	onError?: (error: ApiError | null) => void; // of the last answer
-	/* Of graphs that are compared: */
+	onError?: (error: ApiError | null) => void; // with the error of the latest response
+	/* Only for a side of a comparison: */
 	side?: {
-		top: number; // what the axis goes up to, at least
+		top: number; // minimum upper end of the value axis
 		onLines: (lines: Lines) => void;
 	};
 }
@@ -49,7 +49,7 @@ export function Graph(props: GraphProps) {
 	const unit = unitOfType(type);
 	const rate = isRate(type);
 	const step = stepOf(props.window);
-	const asked = useAnswer<Matrix>("query_range", {
+	const request = useResponse<Matrix>("query_range", {
 		query: props.query,
 		start: props.window.start,
 		end: props.window.end,
@@ -58,69 +58,69 @@ export function Graph(props: GraphProps) {
 		sum_by: props.by,
 		limit: LINES_MAX,
 	});
-	const matrix = asked.answer?.data;
-	// While another window is awaited the old lines would be drawn on its times: they wait too.
+	const matrix = request.response?.data;
+	// While a new window is loading, the old data must not be drawn on the new time axis.
 	const lines = useMemo(
-		() => (matrix && !asked.loading ? linesFrom(matrix, props.window, step, type) : null),
-		[matrix, asked.loading, props.window.start, props.window.end, step, type],
+		() => (matrix && !request.loading ? linesFrom(matrix, props.window, step, type) : null),
+		[matrix, request.loading, props.window.start, props.window.end, step, type],
 	);
 	const shown = useLast(lines);
 	useEffect(() => {
 		if (shown) props.side?.onLines(shown);
 	}, [shown]);
 	useEffect(() => {
-		if (!asked.loading) props.onError?.(asked.error);
-	}, [asked.error, asked.loading]);
-	const nothing = shown !== null && shown.lines.length === 0;
+		if (!request.loading) props.onError?.(request.error);
+	}, [request.error, request.loading]);
+	const isEmpty = shown !== null && shown.lines.length === 0;
 
 	return (
 		<section class={props.side ? "card graph small" : "card graph"} aria-label="Over time">
 			{!props.side && <header>
 				<h2>{axisName(unit, rate)}</h2>
-				<LabelChoice name="by" none="nothing: one sum" value={props.by} labels={props.labels} choose={props.split} />
-				<span class="hint">drag to zoom into a time{props.setPin && ", click to pin a moment"}</span>
+				<LabelChoice name="by" none="none (one sum)" value={props.by} labels={props.labels} choose={props.split} />
+				<span class="hint">drag to zoom into a time range{props.setPin && ", click to pin a step"}</span>
 				{props.pin && (
 					<button type="button" class="chip" onClick={() => props.setPin?.(null)}>
 						{formatSpan(props.pin.start, props.pin.end)} <span aria-hidden="true">✕</span>
-						<span class="unseen">unpin</span>
+						<span class="visually-hidden">unpin</span>
 					</button>
 				)}
 			</header>}
-			<Loading on={asked.loading} />
-			{asked.error && !isFault(asked.error) && <Failure error={asked.error} again={props.again} />}
-			{nothing && !asked.error && (
+			<Loading on={request.loading} />
+			{request.error && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
+			{isEmpty && !request.error && (
 				<p class="nothing">No samples in {formatSpan(props.window.start, props.window.end)}.</p>
 			)}
-			{shown && !asked.error && shown.lines.length > 0 && (
-				<Drawn {...props} lines={shown} step={step} unit={unit} rate={rate} left={leftOut(asked.answer?.warnings ?? [], unit)} />
+			{shown && !request.error && shown.lines.length > 0 && (
+				<PlotWithLegend {...props} lines={shown} step={step} unit={unit} rate={rate} omitted={omittedSeries(request.response?.warnings ?? [], unit)} />
 			)}
 		</section>
 	);
 }
 
-type DrawnProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; left: string };
+type PlotWithLegendProps = GraphProps & { lines: Lines; step: number; unit: string; rate: boolean; omitted: string };
 
-function Drawn(props: DrawnProps) {
+function PlotWithLegend(props: PlotWithLegendProps) {
 	const { step, unit, rate } = props;
-	const place = useRef<HTMLDivElement>(null);
-	const lines = useHeld(place, props.lines); // what comes in meanwhile would break a drag off
+	const container = useRef<HTMLDivElement>(null);
+	const lines = useFrozen(container, props.lines); // new data would interrupt a drag
 	const plot = useRef<Plot | null>(null);
 	const [cursor, setCursor] = useState<number | null>(null);
-	const [mark, setMark] = useState<number | null>(null); // where Shift began
+	const [mark, setMark] = useState<number | null>(null); // where the selection with Shift began
 	const colors = lineColors(props.dark);
 	const format = (value: number) => formatPoint(value, unit, rate);
 	const callbacks = useRef(props);
 	callbacks.current = props;
 
 	useEffect(() => {
-		if (!place.current) return;
-		const style = getComputedStyle(place.current);
-		plot.current = new Plot(place.current, {
+		if (!container.current) return;
+		const style = getComputedStyle(container.current);
+		plot.current = new Plot(container.current, {
 			lines,
 			colors,
 			step,
 			pin: props.pin,
-			low: props.side !== undefined,
+			compact: props.side !== undefined,
 			top: props.side?.top ?? 0,
 			ink: style.color,
 			grid: style.borderTopColor,
@@ -158,14 +158,14 @@ function Drawn(props: DrawnProps) {
 		<>
 			<div
 				class="plot"
-				ref={place}
+				ref={container}
 				tabIndex={0}
 				role="application"
-				aria-label="Graph over time. Left and right move, Enter pins a moment, Shift with left and right marks a time that Enter zooms into."
+				aria-label="Graph over time. Left and right arrows move, Enter pins a step, Shift with an arrow selects a time range and Enter zooms into it."
 				onKeyDown={onKeyDown}
 			/>
-			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} stress={(line) => plot.current?.stress(line)} />
-			<p class="unseen" role="status">
+			<Legend {...props} lines={lines} cursor={cursor} colors={colors} format={format} highlight={(line) => plot.current?.highlight(line)} />
+			<p class="visually-hidden" role="status">
 				{cursor !== null && mark !== null && `from ${formatMoment(lines.times[mark])} to ${formatMoment(lines.times[cursor])}`}
 			</p>
 		</>
@@ -173,11 +173,11 @@ function Drawn(props: DrawnProps) {
 }
 
 function Legend(
-	props: DrawnProps & {
+	props: PlotWithLegendProps & {
 		cursor: number | null;
 		colors: string[];
 		format: (value: number) => string;
-		stress: (line: number) => void;
+		highlight: (line: number) => void;
 	},
 ) {
 	const { lines, cursor } = props;
@@ -194,15 +194,15 @@ function Legend(
 			<p class="when">
 				{cursor !== null && cursor < lines.times.length ? formatMoment(lines.times[cursor]) : props.side ? axisName(props.unit, props.rate) : "whole range"}
 			</p>
-			<ul onPointerLeave={() => props.stress(-1)}>
+			<ul onPointerLeave={() => props.highlight(-1)}>
 				{lines.lines.map((line, i) => (
-					<li key={line.name} onPointerEnter={() => props.stress(i)}>
+					<li key={line.name} onPointerEnter={() => props.highlight(i)}>
 						<span class="swatch" style={{ background: props.colors[i] }} />
 						{props.by && line.metric[props.by] !== undefined ? (
 							<button
 								type="button"
 								class="link"
-								title={`${line.name}: ${formatValue(line.sum, props.unit)}. Show this one only`}
+								title={`${line.name}: ${formatValue(line.sum, props.unit)}. Show only this one`}
 								onClick={() => props.narrow(props.by, line.metric[props.by])}
 							>
 								{line.name}
@@ -213,27 +213,27 @@ function Legend(
 						<span class="number">{value(line)}</span>
 					</li>
 				))}
-				{props.left && <li class="hint">{props.left}</li>}
+				{props.omitted && <li class="hint">{props.omitted}</li>}
 			</ul>
 		</div>
 	);
 }
 
-/** What the API says of those beyond the limit, with the sum as people read it. */
-function leftOut(warnings: string[], unit: string): string {
+/** The API's warnings; the one about series beyond the limit with a formatted sum. */
+function omittedSeries(warnings: string[], unit: string): string {
 	return warnings
 		.map((text) => {
 			const parts = /(\d+) more series, whose sum is (\d+)/.exec(text);
-			return parts ? `and ${formatCount(Number(parts[1]))} more, ${formatValue(Number(parts[2]), unit)} together` : text;
+			return parts ? `and ${formatCount(Number(parts[1]))} more, ${formatValue(Number(parts[2]), unit)} in total` : text;
 		})
 		.join("; ");
 }
 
-function stepAt(props: DrawnProps, start: number): Window {
+function stepAt(props: PlotWithLegendProps, start: number): Window {
 	return { start, end: Math.min(start + props.step, props.window.end) };
 }
 
-/** The last that was there: so nothing jumps while the next is awaited. */
+/** The last non-null value, so that the layout stays stable while new data is loading. */
 function useLast<T>(value: T | null): T | null {
 	const last = useRef<T | null>(null);
 	if (value !== null) last.current = value;

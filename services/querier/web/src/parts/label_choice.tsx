@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** label_choice - one of the labels that there are, or none. */
+/** label_choice - a select element for one of the known labels, or no label. */
 
 interface LabelProps {
 	name: string;
-	none: string; // what none is called
+	none: string; // the text of the option for no label
 	value: string;
 	labels: string[];
 	choose: (label: string) => void;

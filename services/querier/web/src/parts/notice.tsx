@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** notice - what went wrong, what was left out, what is not there yet; and what to do about it. */
+/** notice - errors, warnings, empty states and the loading indicator. */
 import type { ComponentChildren } from "preact";
 
 import type { ApiError } from "../api/client";
 
-export function Failure(props: { error: ApiError; again: () => void }) {
+export function Failure(props: { error: ApiError; reload: () => void }) {
 	return (
 		<div class="notice failure" role="alert">
 			<p>{sentence(props.error.message)}</p>
-			<button type="button" onClick={props.again}>
+			<button type="button" onClick={props.reload}>
 				Try again
 			</button>
 		</div>
@@ -35,11 +35,11 @@ export function Empty(props: { title: string; children: ComponentChildren }) {
 	);
 }
 
-/** Where an answer would be to a question that was refused. */
-export function Refused() {
+/** Shown in place of a profile if the API rejected the selector. */
+export function InvalidSelector() {
 	return (
-		<Empty title="Nothing is asked">
-			<p>The selector above cannot be read. What is wrong with it stands below it.</p>
+		<Empty title="Invalid selector">
+			<p>The selector above cannot be parsed. The error is shown below it.</p>
 		</Empty>
 	);
 }
@@ -48,7 +48,7 @@ export function Loading(props: { on: boolean }) {
 	return <div class={props.on ? "loading on" : "loading"} role="progressbar" aria-label="Loading" hidden={!props.on} />;
 }
 
-/** As a sentence: a capital in front, a full stop behind. */
+/** The text with an initial capital and a full stop. */
 export function sentence(text: string): string {
 	const begun = text.charAt(0).toUpperCase() + text.slice(1);
 	return /[.!?]$/.test(begun) ? begun : `${begun}.`;

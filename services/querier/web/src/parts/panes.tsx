@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** panes - a tree as flame graph and table, and what both are searched, coloured and zoomed by. */
+/** panes - a tree as flame graph and table, with their common search, colours and zoom. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { callersOf, LEAST } from "../flame/callers";
+import { callersOf, MIN_SHARE } from "../flame/callers";
 import { diffPaletteOf, kindsOf, paletteOf } from "../flame/colors";
 import { isDiff, scaled, stepsOf } from "../flame/diff";
 import { filterTree } from "../flame/filter";
 import { hashOfNode, nodeOfHash } from "../flame/path";
-import { type Found, search, testFrom } from "../flame/search";
+import { type SearchResult, search, testFrom } from "../flame/search";
 import { ZOOM_MS } from "../flame/stage";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatGrowth, formatShare, formatValue } from "../format/units";
@@ -31,10 +31,10 @@ export function Panes(props: PanesProps) {
 	const { view, change } = props;
 	const compared = isDiff(props.tree);
 	const palette = useMemo(() => (compared ? diffPaletteOf : paletteOf)(props.dark), [compared, props.dark]);
-	const { found, fault } = useSearch(props.tree, view.search);
+	const { found, searchError } = useSearch(props.tree, view.search);
 	const narrowed = view.only && found !== null && found.count > 0;
 	const tree = useMemo(
-		() => (narrowed ? filterTree(props.tree, (found as Found).nodes) : props.tree),
+		() => (narrowed ? filterTree(props.tree, (found as SearchResult).nodes) : props.tree),
 		[props.tree, narrowed, narrowed ? found : null],
 	);
 	const drawn = useMemo(
@@ -46,10 +46,10 @@ export function Panes(props: PanesProps) {
 	const drawnKinds = useKinds(drawn, view.color);
 	const focus = useMemo(() => nodeOfHash(drawn, view.zoom), [drawn, view.zoom]);
 	const zoom = (node: number) => change({ zoom: hashOfNode(drawn, node) });
-	// The table is of the calls, whichever way round they are drawn.
+	// The table always shows the calls, even if the flame graph shows callers.
 	const settled = useSettled(tree, drawn === tree ? focus : ALL);
 
-	// The same as before is not looked at again: so a zoom costs what it shows.
+	// Memoized: an unchanged table is not rendered again, so that a zoom stays cheap.
 	const table = useMemo(
 		() => (
 			<FunctionTable
@@ -71,7 +71,7 @@ export function Panes(props: PanesProps) {
 
 	return (
 		<>
-			<Tools {...props} compared={compared} whole={props.tree} found={found} fault={fault} />
+			<Tools {...props} compared={compared} whole={props.tree} found={found} searchError={searchError} />
 			<div class="under">
 				{focus !== ALL && <Breadcrumbs tree={drawn} focus={focus} zoom={zoom} />}
 				{focus === ALL && compared && <DiffLegend palette={palette} />}
@@ -99,7 +99,7 @@ export function Panes(props: PanesProps) {
 
 function Amount(props: { tree: Tree }) {
 	const { tree } = props;
-	const frames = `${formatCount(tree.count - 1)} frames${tree.callers ? ` of ${formatShare(LEAST, 1)} and more` : ""}`;
+	const frames = `${formatCount(tree.count - 1)} frames${tree.callers ? ` of at least ${formatShare(MIN_SHARE, 1)}` : ""}`;
 	if (!isDiff(tree)) {
 		return (
 			<p class="amount">
@@ -114,7 +114,7 @@ function Amount(props: { tree: Tree }) {
 		<p class="amount">
 			{formatValue(before, tree.unit)} → <strong>{formatValue(after, tree.unit)}</strong>,{" "}
 			<strong class={change}>{formatGrowth(before, after)}</strong> in {frames}
-			{!relative && aScale !== 1 && ", before scaled to as long a time as after"}
+			{!relative && aScale !== 1 && ", before scaled to the duration of after"}
 		</p>
 	);
 }
@@ -123,26 +123,26 @@ function useKinds(tree: Tree, color: ColorBy): Uint8Array {
 	return useMemo(() => (isDiff(tree) ? stepsOf(tree) : kindsOf(tree, color)), [tree, color]);
 }
 
-const REST_MS = ZOOM_MS + 70; // the last picture of a glide is not late for it
+const SETTLE_MS = ZOOM_MS + 70; // long enough for the last frame of the zoom animation
 
-/** Where the zoom came to rest: what is much work waits for it. Of another tree it is so at once. */
+/** The focus after the zoom animation has ended, for expensive work. A new tree has it at once. */
 function useSettled(tree: Tree, focus: number): number {
 	const [settled, setSettled] = useState({ tree, focus });
 	useEffect(() => {
-		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? REST_MS : 0);
+		const later = setTimeout(() => setSettled({ tree, focus }), settled.tree === tree ? SETTLE_MS : 0);
 		return () => clearTimeout(later);
 	}, [tree, focus]);
 	return settled.tree === tree ? settled.focus : focus;
 }
 
-/** What the search means; a sentence in place of it where it is no expression. */
-function useSearch(tree: Tree, text: string): { found: Found | null; fault: string } {
+/** The frames that the search matches, or an error message if the expression is invalid. */
+function useSearch(tree: Tree, text: string): { found: SearchResult | null; searchError: string } {
 	return useMemo(() => {
 		try {
 			const test = testFrom(text);
-			return { found: test && search(tree, test), fault: "" };
+			return { found: test && search(tree, test), searchError: "" };
 		} catch (error) {
-			return { found: null, fault: (error as Error).message };
+			return { found: null, searchError: (error as Error).message };
 		}
 	}, [tree, text]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** range_picker - the last so long, or from one moment to another. */
+/** range_picker - chooses a time range: the last N minutes, or an absolute start and end. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { formatSpan, fromLocalInput, toLocalInput } from "../format/time";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * selector_input - the selector as text, with what the server knows to write next.
+ * selector_input - a text input for the selector, with completions from the server.
  *
- * A combobox: arrows choose, Enter or Tab takes, Escape closes; Enter with nothing chosen asks.
+ * A combobox: arrows select, Enter or Tab accepts the completion, Escape closes the list. Enter without
+ * a selected completion runs the query.
  */
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 
-import { useAnswer } from "../api/use_answer";
+import { useResponse } from "../api/use_response";
 import { CPU } from "./type_picker";
 import { closeBraces, complete, formatMatcher, OPERATORS, type Place, placeAt, splitQuery } from "../selector/text";
 import type { Window } from "../state/range";
@@ -17,21 +18,21 @@ const SHOWN = 50;
 interface SelectorProps {
 	query: string;
 	window: Window;
-	fault: string; // what the API says is wrong with it
+	error: string; // the API's error message; "": no error
 	choose: (query: string) => void;
 }
 
 export function SelectorInput(props: SelectorProps) {
 	const { type, matchers } = splitQuery(props.query);
 	const [text, setText] = useState(matchers);
-	const [cursor, setCursor] = useState<number | null>(null); // null: nothing is offered
+	const [cursor, setCursor] = useState<number | null>(null); // null: no completions are shown
 	const [chosen, setChosen] = useState(-1);
 	const input = useRef<HTMLInputElement>(null);
 	const id = useId();
 
 	useEffect(() => setText(matchers), [matchers]);
 	const place = useMemo(() => (cursor === null ? null : placeAt(text, cursor)), [text, cursor]);
-	const offers = useOffers(place, type, props.window);
+	const suggestions = useSuggestions(place, type, props.window);
 
 	const write = (next: string, at: number) => {
 		setText(next);
@@ -39,10 +40,10 @@ export function SelectorInput(props: SelectorProps) {
 		setChosen(-1);
 		requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
 	};
-	const take = (offer: string) => {
+	const accept = (suggestion: string) => {
 		if (!place) return;
-		const taken = complete(text, place, offer);
-		write(taken.text, taken.cursor);
+		const completed = complete(text, place, suggestion);
+		write(completed.text, completed.cursor);
 	};
 	const submit = () => {
 		setCursor(null);
@@ -59,17 +60,17 @@ export function SelectorInput(props: SelectorProps) {
 	};
 
 	const onKeyDown = (event: KeyboardEvent) => {
-		const open = offers.length > 0;
+		const open = suggestions.length > 0;
 		if (event.key === "ArrowDown" || event.key === "ArrowUp") {
 			event.preventDefault();
 			if (!open) follow();
-			else setChosen((chosen + (event.key === "ArrowDown" ? 1 : -1) + offers.length) % offers.length);
+			else setChosen((chosen + (event.key === "ArrowDown" ? 1 : -1) + suggestions.length) % suggestions.length);
 		} else if (event.key === "Escape" && cursor !== null) {
 			event.preventDefault();
 			setCursor(null);
 		} else if ((event.key === "Enter" || event.key === "Tab") && open && chosen >= 0) {
 			event.preventDefault();
-			take(offers[chosen]);
+			accept(suggestions[chosen]);
 		} else if (event.key === "Enter") {
 			event.preventDefault();
 			submit();
@@ -88,10 +89,10 @@ export function SelectorInput(props: SelectorProps) {
 					autocomplete="off"
 					role="combobox"
 					aria-autocomplete="list"
-					aria-invalid={props.fault !== ""}
-					aria-describedby={props.fault ? `${id}-fault` : undefined}
-					aria-expanded={offers.length > 0}
-					aria-controls={`${id}-offers`}
+					aria-invalid={props.error !== ""}
+					aria-describedby={props.error ? `${id}-error` : undefined}
+					aria-expanded={suggestions.length > 0}
+					aria-controls={`${id}-suggestions`}
 					aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
 					onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart ?? 0)}
 					onClick={follow}
@@ -100,10 +101,10 @@ export function SelectorInput(props: SelectorProps) {
 					onBlur={() => setCursor(null)}
 					onKeyDown={onKeyDown}
 				/>
-				<ul id={`${id}-offers`} role="listbox" aria-label="Completions" hidden={offers.length === 0}>
-					{offers.map((offer, i) => (
+				<ul id={`${id}-suggestions`} role="listbox" aria-label="Completions" hidden={suggestions.length === 0}>
+					{suggestions.map((suggestion, i) => (
 						<li
-							key={offer}
+							key={suggestion}
 							id={`${id}-${i}`}
 							role="option"
 							aria-selected={i === chosen}
@@ -112,10 +113,10 @@ export function SelectorInput(props: SelectorProps) {
 							}}
 							onPointerDown={(event) => {
 								event.preventDefault(); // the input keeps the focus
-								take(offer);
+								accept(suggestion);
 							}}
 						>
-							{offer}
+							{suggestion}
 						</li>
 					))}
 				</ul>
@@ -123,20 +124,20 @@ export function SelectorInput(props: SelectorProps) {
 			<button type="button" class="primary" onClick={submit}>
 				Search
 			</button>
-			{props.fault && (
-				<p class="fault" role="alert" id={`${id}-fault`}>
-					{sentence(props.fault.replace(/^query: /, ""))}
+			{props.error && (
+				<p class="error" role="alert" id={`${id}-error`}>
+					{sentence(props.error.replace(/^query: /, ""))}
 				</p>
 			)}
 		</div>
 	);
 }
 
-/** What may stand at the place, as it is shown. */
-function useOffers(place: Place | null, type: string, window: Window): string[] {
+/** The completions for the position of the cursor. */
+function useSuggestions(place: Place | null, type: string, window: Window): string[] {
 	const match = place && `${type || CPU}{${place.others.map(formatMatcher).join(",")}}`;
 	const wanted = place?.kind === "label" ? "labels" : place?.kind === "value" && place.label ? `label/${encodeURIComponent(place.label)}/values` : null;
-	const known = useAnswer<string[]>(
+	const values = useResponse<string[]>(
 		wanted ?? "labels",
 		wanted && match ? { "match[]": match, start: window.start, end: window.end } : null,
 	);
@@ -145,11 +146,11 @@ function useOffers(place: Place | null, type: string, window: Window): string[] 
 	const has = (text: string) => text.toLowerCase().includes(typed);
 	switch (place.kind) {
 		case "label":
-			return first((known.answer?.data ?? []).filter(has), typed);
+			return prefixFirst((values.response?.data ?? []).filter(has), typed);
 		case "op":
 			return OPERATORS.filter((op) => op.startsWith(place.typed));
 		case "value":
-			return first((known.answer?.data ?? []).filter(has), typed);
+			return prefixFirst((values.response?.data ?? []).filter(has), typed);
 		case "next":
 			return [];
 		case "none":
@@ -157,8 +158,8 @@ function useOffers(place: Place | null, type: string, window: Window): string[] 
 	}
 }
 
-/** Those that begin with what is typed before those that only have it. */
-function first(values: string[], typed: string): string[] {
+/** The values that begin with the typed text first, then those that only contain it. */
+function prefixFirst(values: string[], typed: string): string[] {
 	const begins = (text: string) => (text.toLowerCase().startsWith(typed) ? 0 : 1);
 	return [...values].sort((a, b) => begins(a) - begins(b)).slice(0, SHOWN);
 }

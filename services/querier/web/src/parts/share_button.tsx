@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** share_button - makes a link of what is shown, as it is now, and shows it to be copied. */
+/** share_button - creates a link to the current profile as it is now, and shows the link for copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Share } from "../api/answers";
-import { tell } from "../api/client";
-import type { Wish } from "../state/share";
-import { lookToHash, type View } from "../state/view";
+import type { Share } from "../api/responses";
+import { post } from "../api/client";
+import type { ShareRequest } from "../state/share";
+import { displayToHash, type View } from "../state/view";
 import { copyText } from "./clipboard";
 
-type Sharing = { link: string } | { fault: string } | "asked" | null;
+type Sharing = { link: string } | { error: string } | "pending" | null;
 
 const DAY = 86400;
 const EXPIRIES: [number, string][] = [
@@ -21,16 +21,16 @@ const EXPIRIES: [number, string][] = [
 
 interface ShareProps {
 	view: View;
-	wish: Wish;
+	request: ShareRequest;
 }
 
 export function ShareButton(props: ShareProps) {
-	const key = JSON.stringify(props.wish);
+	const key = JSON.stringify(props.request);
 	const [open, setOpen] = useState(false);
 	const box = useRef<HTMLDivElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
 
-	useEffect(() => setOpen(false), [key]); // another question is another link
+	useEffect(() => setOpen(false), [key]); // another query needs another link
 	useEffect(() => {
 		if (!open) return;
 		const away = (event: Event) => {
@@ -49,39 +49,39 @@ export function ShareButton(props: ShareProps) {
 			<button
 				type="button"
 				ref={button}
-				title="A link to what is shown, as it is now"
+				title="Create a link to this profile as it is now"
 				aria-expanded={open}
 				aria-haspopup="dialog"
 				onClick={() => setOpen(!open)}
 			>
 				Share
 			</button>
-			{open && <Making {...props} />}
+			{open && <ShareDialog {...props} />}
 		</div>
 	);
 }
 
-function Making(props: ShareProps) {
+function ShareDialog(props: ShareProps) {
 	const [expires, setExpires] = useState(0);
 	const [sharing, setSharing] = useState<Sharing>(null);
 
 	const share = () => {
-		setSharing("asked");
-		tell<Share>("share", { ...props.wish, ...(expires ? { expires } : {}) }).then(
+		setSharing("pending");
+		post<Share>("share", { ...props.request, ...(expires ? { expires } : {}) }).then(
 			(made) => setSharing({ link: new URL(made.url, location.href).href }),
-			(error: unknown) => setSharing({ fault: error instanceof Error ? error.message : String(error) }),
+			(error: unknown) => setSharing({ error: error instanceof Error ? error.message : String(error) }),
 		);
 	};
 
 	return (
-		<div class="made" role="dialog" aria-label="Share">
-			<p>Whoever has the link sees this as it is now, also when its samples are gone.</p>
-			{sharing !== null && sharing !== "asked" && "link" in sharing ? (
-				<Made link={sharing.link + lookToHash(props.view)} />
+		<div class="dialog" role="dialog" aria-label="Share">
+			<p>The link shows this profile as it is now, even after its samples are deleted.</p>
+			{sharing !== null && sharing !== "pending" && "link" in sharing ? (
+				<ShareLink link={sharing.link + displayToHash(props.view)} />
 			) : (
 				<div class="row">
 					<label class="inline">
-						It ends
+						Expires
 						<select value={expires} onChange={(event) => setExpires(Number(event.currentTarget.value))}>
 							{EXPIRIES.map(([seconds, name]) => (
 								<option key={seconds} value={seconds}>
@@ -91,21 +91,21 @@ function Making(props: ShareProps) {
 						</select>
 					</label>
 					<span class="push" />
-					<button type="button" class="primary" disabled={sharing === "asked"} onClick={share}>
-						Make the link
+					<button type="button" class="primary" disabled={sharing === "pending"} onClick={share}>
+						Create link
 					</button>
 				</div>
 			)}
-			{sharing !== null && sharing !== "asked" && "fault" in sharing && (
-				<p class="fault" role="alert">
-					It was not shared: {sharing.fault}.
+			{sharing !== null && sharing !== "pending" && "error" in sharing && (
+				<p class="error" role="alert">
+					Sharing failed: {sharing.error}.
 				</p>
 			)}
 		</div>
 	);
 }
 
-function Made(props: { link: string }) {
+function ShareLink(props: { link: string }) {
 	const input = useRef<HTMLInputElement>(null);
 	const [copied, setCopied] = useState("");
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** shared_page - a profile, or two that are compared, that somebody made a link of: as it was then. */
+/** shared_page - a shared profile or comparison, as it was when the link was created. */
 import { useMemo } from "preact/hooks";
 
-import type { DiffAnswer, FlameAnswer, Share, ShareSide } from "../api/answers";
-import { type Asked, useAnswer } from "../api/use_answer";
+import type { DiffResponse, FlameResponse, Share, ShareSide } from "../api/responses";
+import { type RequestState, useResponse } from "../api/use_response";
 import { diffTreeFrom } from "../flame/diff";
 import { type Tree, treeFrom } from "../flame/tree";
 import { formatMoment, formatSpan } from "../format/time";
-import { ANEW, type Change } from "../state/history";
+import { RESET, type Change } from "../state/history";
 import { groupCount, liveView } from "../state/share";
 import type { View } from "../state/view";
-import { longerBy } from "./comparison";
+import { durationRatioOf } from "./comparison";
 import { Empty, Failure, Loading, Warnings } from "./notice";
 import { Panes } from "./panes";
 
@@ -18,52 +18,52 @@ interface SharedProps {
 	view: View;
 	dark: boolean;
 	change: Change;
-	again: () => void;
+	reload: () => void;
 }
 
 export function SharedPage(props: SharedProps) {
 	const { share: id, mode } = props.view;
-	const about = useAnswer<Share>(`share/${id}`, {});
-	const share = about.answer?.data ?? null;
-	// Which of the two it is, the share says: a link may have been changed.
-	const one = useAnswer<FlameAnswer>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
-	const both = useAnswer<DiffAnswer>("diff", share?.a ? { share: id } : null);
-	const asked = share?.a ? both : one;
+	const about = useResponse<Share>(`share/${id}`, {});
+	const share = about.response?.data ?? null;
+	// The share defines whether it is a profile or a comparison: the URL may have been edited.
+	const one = useResponse<FlameResponse>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
+	const both = useResponse<DiffResponse>("diff", share?.a ? { share: id } : null);
+	const request = share?.a ? both : one;
 	const tree = useMemo((): Tree | null => {
-		if (!share || !asked.answer) return null;
+		if (!share || !request.response) return null;
 		const levels = groupCount(share);
-		if (!share.a || !share.b) return one.answer && treeFrom(one.answer.data, levels);
+		if (!share.a || !share.b) return one.response && treeFrom(one.response.data, levels);
 		const { a, b } = share;
-		return both.answer && diffTreeFrom(both.answer.data, { mode, longer: longerBy(b.query, a, b), levels });
-	}, [one.answer, both.answer, share, mode]);
+		return both.response && diffTreeFrom(both.response.data, { mode, durationRatio: durationRatioOf(b.query, a, b), levels });
+	}, [one.response, both.response, share, mode]);
 
 	return (
 		<main>
 			{share && <About share={share} change={props.change} />}
-			<Shown {...props} about={about} asked={asked} share={share} tree={tree} />
+			<Shown {...props} about={about} request={request} share={share} tree={tree} />
 		</main>
 	);
 }
 
 interface ShownProps extends SharedProps {
-	about: Asked<Share>;
-	asked: Asked<FlameAnswer | DiffAnswer>;
+	about: RequestState<Share>;
+	request: RequestState<FlameResponse | DiffResponse>;
 	share: Share | null;
 	tree: Tree | null;
 }
 
 function Shown(props: ShownProps) {
-	const { about, asked, share, tree } = props;
-	const error = about.error ?? asked.error;
+	const { about, request, share, tree } = props;
+	const error = about.error ?? request.error;
 	return (
-		<section class="card profile" aria-label="Profile" aria-busy={asked.loading}>
-			<Loading on={asked.loading || about.loading} />
-			{error && <Failure error={error} again={props.again} />}
-			<Warnings texts={asked.answer?.warnings ?? []} />
+		<section class="card profile" aria-label="Profile" aria-busy={request.loading}>
+			<Loading on={request.loading || about.loading} />
+			{error && <Failure error={error} reload={props.reload} />}
+			<Warnings texts={request.response?.warnings ?? []} />
 			{tree && tree.count > 1 && !error && <Panes {...props} labels={[]} tree={tree} />}
 			{tree?.count === 1 && !error && (
-				<Empty title="Nothing is in it">
-					<p>{share?.frozen ? "Nothing had been found when it was shared." : "Its samples are no longer kept, and its answer was not."}</p>
+				<Empty title="No samples">
+					<p>{share?.frozen ? "It had no samples when it was shared." : "Its samples have been deleted, and no copy of the profile was stored."}</p>
 				</Empty>
 			)}
 		</section>
@@ -73,7 +73,7 @@ function Shown(props: ShownProps) {
 function About(props: { share: Share; change: Change }) {
 	const { share, change } = props;
 	const { a, b } = share;
-	const live = { ...ANEW, ...liveView(share) };
+	const live = { ...RESET, ...liveView(share) };
 	return (
 		<section class="card shared" aria-label="Shared profile">
 			<p>
@@ -86,10 +86,10 @@ function About(props: { share: Share; change: Change }) {
 						<strong>Shared profile</strong> of <Side side={share as ShareSide} />.{" "}
 					</>
 				)}
-				{share.frozen ? `As it was on ${formatMoment(share.created, 0)}` : "Asked anew each time"}
-				{share.expires ? `; the link ends ${formatMoment(share.expires, 0)}.` : "."}
+				{share.frozen ? `As it was on ${formatMoment(share.created, 0)}` : "Computed again at each visit"}
+				{share.expires ? `; the link expires on ${formatMoment(share.expires, 0)}.` : "."}
 			</p>
-			<button type="button" title="Ask the same question of what is stored" onClick={() => change(live)}>
+			<button type="button" title="Run the same query on the stored samples" onClick={() => change(live)}>
 				{a ? "Compare live" : "Explore live"}
 			</button>
 		</section>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/** theme_switch - the button for light or dark colours. */
 import type { Theme } from "../state/theme";
 
 export function ThemeSwitch(props: { theme: Theme; choose: (theme: Theme) => void }) {
@@ -6,7 +7,7 @@ export function ThemeSwitch(props: { theme: Theme; choose: (theme: Theme) => voi
 	return (
 		<button type="button" class="icon" onClick={() => props.choose(other)} title={`Switch to ${other}`}>
 			<span aria-hidden="true">{props.theme === "dark" ? "☀" : "☾"}</span>
-			<span class="unseen">Switch to {other}</span>
+			<span class="visually-hidden">Switch to {other}</span>
 		</button>
 	);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** tools - above a profile: which panes, search, grouping, colours, and what the profile amounts to. */
+/** tools - the toolbar of a profile: panes, search, call direction, grouping, mode and colours. */
 import { useEffect, useRef } from "preact/hooks";
 
-import type { Found } from "../flame/search";
+import type { SearchResult } from "../flame/search";
 import { ALL, type Tree } from "../flame/tree";
 import { formatCount, formatShare } from "../format/units";
 import type { Change } from "../state/history";
@@ -10,15 +10,15 @@ import { type ColorBy, COLORS, EVERY, type Mode, MODES, PANES, type Panes, type 
 import { LabelChoice } from "./label_choice";
 
 const PANE_NAMES: Record<Panes, string> = { both: "Both", flame: "Flame graph", table: "Table" };
-const MODE_NAMES: Record<Mode, string> = { rate: "per time", relative: "shares", absolute: "values" };
+const MODE_NAMES: Record<Mode, string> = { rate: "rates", relative: "shares", absolute: "values" };
 const COLOR_NAMES: Record<ColorBy, string> = { binary: "binary", package: "package" };
 
 interface ToolsProps {
 	view: View;
 	compared: boolean;
-	whole: Tree; // before the search narrowed it
-	found: Found | null;
-	fault: string;
+	whole: Tree; // before the filter "only these stacks"
+	found: SearchResult | null;
+	searchError: string;
 	labels: string[];
 	change: Change;
 }
@@ -42,15 +42,15 @@ export function Tools(props: ToolsProps) {
 	);
 }
 
-/** Calls from the top, or from functions to their callers. */
+/** Calls from the root, or from functions to their callers. */
 function OrderChoice(props: ToolsProps) {
 	const { view, change } = props;
 	const one = view.callers !== "" && view.callers !== EVERY;
 	return (
 		<span class="inline order">
 			<select
-				aria-label="Which way round"
-				title="Calls from the top, or from each function to its callers"
+				aria-label="Call direction"
+				title="Calls from the root, or from each function to its callers"
 				value={view.callers}
 				onChange={(event) => change({ callers: event.currentTarget.value, zoom: "" })}
 			>
@@ -62,13 +62,13 @@ function OrderChoice(props: ToolsProps) {
 	);
 }
 
-/** What is shared has the groups that it was shared with. */
+/** Not for a share: its grouping was fixed when it was created. */
 function GroupChoice(props: ToolsProps) {
 	const { view, change } = props;
 	return (
 		<LabelChoice
 			name="group by"
-			none="nothing"
+			none="none"
 			value={view.group}
 			labels={props.labels}
 			choose={(group) => change({ group, zoom: "" })}
@@ -76,7 +76,7 @@ function GroupChoice(props: ToolsProps) {
 	);
 }
 
-/** Per time, shares of each side's whole, or values as they are. */
+/** Rates, shares of each side's total, or unscaled values: see flame/diff.ts. */
 function ModeChoice(props: ToolsProps) {
 	const { view, change } = props;
 	return (
@@ -110,7 +110,7 @@ function ColorChoice(props: ToolsProps) {
 }
 
 function Search(props: ToolsProps) {
-	const { view, change, found, fault, whole } = props;
+	const { view, change, found, searchError, whole } = props;
 	const input = useRef<HTMLInputElement>(null);
 
 	useEffect(() => {
@@ -130,8 +130,8 @@ function Search(props: ToolsProps) {
 				type="search"
 				ref={input}
 				placeholder="Find frames  ( / )"
-				aria-label="Find frames: a part of a name, or /an expression/"
-				aria-invalid={fault !== ""}
+				aria-label="Find frames: part of a name, or /regular expression/"
+				aria-invalid={searchError !== ""}
 				value={view.search}
 				onInput={(event) => change({ search: event.currentTarget.value }, "replace")}
 				onKeyDown={(event) => event.key === "Escape" && change({ search: "", only: false }, "replace")}
@@ -142,8 +142,8 @@ function Search(props: ToolsProps) {
 					only these stacks
 				</label>
 			)}
-			<span class={fault ? "matched fault" : "matched"} role="status">
-				{fault}
+			<span class={searchError ? "matched error" : "matched"} role="status">
+				{searchError}
 				{found && `${formatShare(found.sum, whole.total[ALL])} matched, ${formatCount(found.count)} ${found.count === 1 ? "frame" : "frames"}`}
 			</span>
 		</div>

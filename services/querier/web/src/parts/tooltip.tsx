@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** tooltip - all that is known of a frame, beside the pointer or the frame the keys are at. */
+/** tooltip - the details of a frame, next to the pointer or to the frame selected with the keyboard. */
 import { useEffect, useRef } from "preact/hooks";
 
 import { type DiffTree, isDiff, scaled, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
 import { type Tree } from "../flame/tree";
-import { adviceOn } from "../flame/unnamed";
+import { adviceOn } from "../flame/unsymbolized";
 import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
 import { type Signal, useSignal } from "../state/signal";
 
@@ -17,7 +17,7 @@ interface TooltipProps {
 	spot: Signal<Spot | null>;
 }
 
-/** Drawn for each other frame; it follows the pointer without. */
+/** Rendered again only for another frame; moving the pointer only changes its position. */
 export function Tooltip(props: TooltipProps) {
 	const { tree, spot } = props;
 	const node = useSignal(spot, (now) => now?.node ?? -1);
@@ -40,12 +40,12 @@ export function Tooltip(props: TooltipProps) {
 
 	return (
 		<div class="tooltip" ref={box} role="tooltip" hidden={node < 0 || node >= tree.count}>
-			{node >= 0 && node < tree.count && <Told tree={tree} focus={props.focus} node={node} />}
+			{node >= 0 && node < tree.count && <FrameDetails tree={tree} focus={props.focus} node={node} />}
 		</div>
 	);
 }
 
-function Told(props: { tree: Tree; focus: number; node: number }) {
+function FrameDetails(props: { tree: Tree; focus: number; node: number }) {
 	const { tree, node } = props;
 	const text = (column: Int32Array) => tree.names[column[node]] ?? "";
 	const advice = adviceOn(tree, node);
@@ -74,12 +74,12 @@ function Told(props: { tree: Tree; focus: number; node: number }) {
 					<strong>{advice.why}</strong> {advice.todo}
 				</p>
 			)}
-			<p class="keys">Click zooms · right click for more</p>
+			<p class="keys">Click to zoom · right-click for more</p>
 		</>
 	);
 }
 
-/** Both sides' own values, and what changed. */
+/** The values of both sides, and their change. */
 function Sides(props: { tree: DiffTree; node: number }) {
 	const { tree, node } = props;
 	const { aSelf, aTotal, bSelf, bTotal } = tree.sides;
@@ -138,7 +138,7 @@ function Values(props: { tree: Tree; node: number; focus: number }) {
 					<td />
 					<td />
 					<th scope="col">of all</th>
-					{focus !== 0 && <th scope="col">of the zoomed</th>}
+					{focus !== 0 && <th scope="col">of zoomed</th>}
 				</tr>
 			</thead>
 			<tbody>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/** type_picker - chooses the profile type of a query. */
 import { splitQuery } from "../selector/text";
 
-/** What people call the profile types that they know. */
+/** Common names of profile types. */
 const NAMES: Record<string, string> = {
 	"process_cpu:cpu:nanoseconds:cpu:nanoseconds": "CPU time",
 	"off_cpu:off_cpu:nanoseconds:off_cpu:nanoseconds": "Off-CPU time",

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * text - a selector as it is being written: what stands where the cursor is.
+ * text - parses a selector while the user types: what is expected at the cursor.
  *
- * The querier's own grammar decides what a selector means; this reader is for completion alone, so
- * it takes whatever is there and never refuses.
+ * The querier's own parser defines the grammar. This parser is only for completion: it accepts any
+ * text and never fails.
  */
 
 export interface Matcher {
 	label: string;
 	op: string;
 	value: string;
-	start: number; // of the whole matcher in the text
+	start: number; // offset of the matcher in the text
 	end: number;
 }
 
-/** What may be written at the cursor: text.slice(from, to) is what it would take the place of. */
+/** What is expected at the cursor. A completion replaces text.slice(from, to). */
 export interface Place {
 	kind: "label" | "op" | "value" | "next" | "none";
 	from: number;
 	to: number;
-	typed: string; // before the cursor
-	label: string; // of a value
-	others: Matcher[]; // those that are whole beside this one
+	typed: string; // the part of it before the cursor
+	label: string; // of a value; otherwise ""
+	others: Matcher[]; // the other complete matchers
 }
 
 export const OPERATORS = ["=", "!=", "=~", "!~"] as const;
@@ -31,10 +31,10 @@ interface Token {
 	text: string;
 	start: number;
 	end: number;
-	open?: boolean; // a value whose quote is not closed
+	open?: boolean; // a value without its closing quote
 }
 
-/** The type before the brace, and the braces with what is in them. */
+/** Splits a query into the profile type and the matchers with their braces. */
 export function splitQuery(query: string): { type: string; matchers: string } {
 	const brace = query.indexOf("{");
 	if (brace < 0) return { type: query.trim(), matchers: "{}" };
@@ -89,7 +89,7 @@ export function placeAt(text: string, cursor: number): Place {
 	return last?.kind === "mark" ? place("label") : place("none");
 }
 
-/** The query with one matcher more; one on the same label and with the same kind gives way. */
+/** Adds a matcher to a query. "=" replaces "=" and "=~" matchers of the label; another operator replaces matchers of the same label and value. */
 export function addMatcher(query: string, label: string, op: string, value: string): string {
 	const { type, matchers } = splitQuery(query);
 	const kept = matchersOf(matchers)
@@ -114,17 +114,17 @@ export function unquote(text: string): string {
 	return inner[2].replace(/\\(.)/gs, (_, letter: string) => (letter === "n" ? "\n" : letter === "t" ? "\t" : letter));
 }
 
-/** The text with the offer in its place, and where the cursor stands then. */
-export function complete(text: string, place: Place, offer: string): { text: string; cursor: number } {
+/** Inserts the suggestion at the place; returns the new text and the new cursor. */
+export function complete(text: string, place: Place, suggestion: string): { text: string; cursor: number } {
 	const rest = text.slice(place.to);
-	let taken = offer;
-	if (place.kind === "value") taken = quote(offer);
-	if (place.kind === "label" && !/^\s*[=!]/.test(rest)) taken = `${offer}=`;
-	const before = text.slice(0, place.from) + taken;
+	let inserted = suggestion;
+	if (place.kind === "value") inserted = quote(suggestion);
+	if (place.kind === "label" && !/^\s*[=!]/.test(rest)) inserted = `${suggestion}=`;
+	const before = text.slice(0, place.from) + inserted;
 	return { text: before + rest, cursor: before.length };
 }
 
-/** What was left open when it was asked. */
+/** Adds missing braces before the query is sent. */
 export function closeBraces(text: string): string {
 	const trimmed = text.trim();
 	if (trimmed === "") return "{}";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** history - the browser's address as the page's state: the one place that knows `window.history`. */
+/** history - the URL as the page's state. Only this module uses `window.history`. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 import { START, type View, viewFromUrl, viewToUrl } from "./view";
 
-/** `replace` does not add a step to go back to: for what is typed letter by letter. */
+/** `replace` adds no history entry: for text that is typed letter by letter. */
 export type Change = (change: Partial<View>, how?: "push" | "replace") => void;
 
 export function useView(): [View, Change] {
@@ -28,10 +28,10 @@ export function useView(): [View, Change] {
 	return [view, change];
 }
 
-/** Another question: what was chosen in the old one's answer does not go with it. */
-export const ANEW: Partial<View> = { pin: null, zoom: START.zoom, callers: START.callers };
+/** Fields to reset with a new query, because they refer to the old response. */
+export const RESET: Partial<View> = { pin: null, zoom: START.zoom, callers: START.callers };
 
-/** What a shared link says behind "#" of how to look at it becomes a part of the address. */
+/** The display settings of a shared link, after "#", move into the query string. */
 if (location.hash.length > 1) {
 	const query = `${location.search.slice(1)}&${location.hash.slice(1)}`;
 	history.replaceState(null, "", viewToUrl(viewFromUrl(location.pathname, query)));
@@ -41,7 +41,7 @@ function current(): View {
 	return viewFromUrl(location.pathname, location.search);
 }
 
-/** A link within the page, unless it is to be opened elsewhere. */
+/** Handles a click on a link within the page, unless the click opens a new tab or window. */
 export function follow(event: MouseEvent, go: () => void) {
 	if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
 	event.preventDefault();

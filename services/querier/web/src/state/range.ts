@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** range - a stretch of time: the last so many seconds, or from one moment to another. */
+/** range - a time range: the last N seconds, or from one point in time to another. */
 
 export type Range = { last: number } | { from: number; to: number };
 
-/** What a range means at one moment: [start, end), in Unix seconds. */
+/** A range resolved at one point in time: [start, end), in Unix seconds. */
 export interface Window {
 	start: number;
 	end: number;
@@ -18,7 +18,7 @@ const UNITS: [string, number][] = [
 	["s", 1],
 ];
 
-/** Seconds as people write them: 5400 is "90m", 3600 "1h". */
+/** Seconds as a duration in the greatest unit that divides them: 5400 is "90m", 3600 "1h". */
 export function formatDuration(seconds: number): string {
 	for (const [unit, size] of UNITS) {
 		if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`;
@@ -32,7 +32,7 @@ export function spellDuration(seconds: number): string {
 	return formatDuration(seconds).replace(/(\d+)(\w)/, (_, count: string, unit: string) => `${count} ${words[unit]}`);
 }
 
-/** "90m" or "1h30m" in seconds; null where it is no duration. */
+/** "90m" or "1h30m" in seconds; null if the text is not a duration. */
 export function parseDuration(text: string): number | null {
 	const parts = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.trim());
 	if (!parts || text.trim() === "") return null;
@@ -41,7 +41,7 @@ export function parseDuration(text: string): number | null {
 	return sum > 0 && Number.isSafeInteger(sum) ? sum : null;
 }
 
-/** As it stands in a URL: "1h", or "1787479200..1787482800". */
+/** The range as text for a URL: "1h", or "1787479200..1787482800". */
 export function formatRange(range: Range): string {
 	return "last" in range ? formatDuration(range.last) : formatWindow({ start: range.from, end: range.to });
 }
@@ -64,18 +64,18 @@ export function parseWindow(text: string): Window | null {
 	return start < end && end < 1e11 ? { start, end } : null;
 }
 
-/** The range at a moment: `now` is in Unix seconds. */
+/** The window of a range; `now` is in Unix seconds. */
 export function resolveRange(range: Range, now: number): Window {
 	if ("last" in range) return { start: now - range.last, end: now };
 	return { start: range.from, end: range.to };
 }
 
-/** As long a time, just before it. */
+/** The preceding window of the same length. */
 export function windowBefore(window: Window): Window {
 	return { start: window.start - (window.end - window.start), end: window.start };
 }
 
-/** Its first half and its second. */
+/** The first and the second half of a window. */
 export function halvesOf(window: Window): [Window, Window] {
 	const middle = (window.start + window.end) / 2;
 	return [
@@ -84,7 +84,7 @@ export function halvesOf(window: Window): [Window, Window] {
 	];
 }
 
-/** To the millisecond, as the API counts time. */
+/** Rounded to milliseconds, the precision of the API. */
 function trim(seconds: number): string {
 	return String(Math.round(seconds * 1000) / 1000);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** share - what a link is asked for, and what question one came from. Pure. */
-import type { Share, ShareSide } from "../api/answers";
+/** share - converts a view to a share request, and a share back to a live view. Pure. */
+import type { Share, ShareSide } from "../api/responses";
 import type { Window } from "./range";
 import { START, type View } from "./view";
 
-/** What POST share is told. */
-export type Wish = (ShareSide | { a: ShareSide; b: ShareSide }) & { group_by: string };
+/** The body of POST share. */
+export type ShareRequest = (ShareSide | { a: ShareSide; b: ShareSide }) & { group_by: string };
 
-/** Of what is shown. */
-export function shareOf(view: View, window: Window): Wish {
+/** The request for a single profile. */
+export function shareRequest(view: View, window: Window): ShareRequest {
 	return { ...sideOf(view.query, window), group_by: view.group };
 }
 
-/** Of two that are compared. */
-export function shareOfBoth(view: View, before: Window, after: Window): Wish {
+/** The request for a comparison. */
+export function diffShareRequest(view: View, before: Window, after: Window): ShareRequest {
 	return { a: sideOf(view.before || view.query, before), b: sideOf(view.query, after), group_by: view.group };
 }
 
@@ -21,7 +21,7 @@ function sideOf(query: string, { start, end }: Window): ShareSide {
 	return { query, start, end };
 }
 
-/** The question that was shared, to be asked anew; what was chosen of how to look at it stays. */
+/** The query of a share, to be run again on the stored samples. The display settings of the view stay. */
 export function liveView(share: Share): Partial<View> {
 	const { a, b } = share;
 	const group = share.group_by.split(",")[0] ?? "";
@@ -36,7 +36,7 @@ function rangeOf(side: Partial<ShareSide>): { from: number; to: number } {
 	return { from: side.start ?? 0, to: side.end ?? 0 };
 }
 
-/** Upper levels of its flame graph that are labels. */
+/** The number of label levels in its flame graph. */
 export function groupCount(share: Share): number {
 	return share.group_by.split(",").filter((name) => name.trim() !== "").length;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * signal - a value that somebody follows without being drawn anew: what changes with each move of
- * the pointer is no state of the page's.
+ * signal - an observable value outside of the components' state, for values that change with each
+ * move of the pointer: observers run without rendering a component again.
  */
 import { useEffect, useState } from "preact/hooks";
 
@@ -20,14 +20,14 @@ export class Signal<T> {
 		for (const follower of this.followers) follower(value);
 	}
 
-	/** Called with each new value, until what is returned is called. */
+	/** Calls `follower` with each new value. Returns the function that ends this. */
 	follow(follower: (value: T) => void): () => void {
 		this.followers.add(follower);
 		return () => this.followers.delete(follower);
 	}
 }
 
-/** A part of its value, for a component that is drawn when that part becomes another. */
+/** A hook that returns a part of the value, and renders the component again when that part changes. */
 export function useSignal<T, P>(signal: Signal<T>, part: (value: T) => P): P {
 	const [now, setNow] = useState(() => part(signal.value));
 	useEffect(() => {

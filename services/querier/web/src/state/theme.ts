@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** theme - light or dark: as the system has it, until the switch says otherwise. */
+/** theme - light or dark: the system's preference, unless the user chose the other one. */
 import { useEffect, useState } from "preact/hooks";
 
 export type Theme = "light" | "dark";
@@ -20,7 +20,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
 	document.documentElement.dataset.theme = theme;
 
 	const choose = (next: Theme) => {
-		const same = next === systemTheme(); // then it follows the system again
+		const same = next === systemTheme(); // follow the system again
 		if (same) localStorage.removeItem(KEY);
 		else localStorage.setItem(KEY, next);
 		setChosen(same ? null : next);

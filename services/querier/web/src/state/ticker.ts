@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ticker - asks anew by itself, so that "the last hour" stays the last one. */
+/** ticker - automatic refresh, so that "the last hour" stays current. */
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Every so many seconds, 0: never. What is under way is awaited first, so that an answer which takes
- * longer is not given up each time; a page that nobody sees asks when it is seen again.
+ * Calls `reload` every `seconds`; 0: never. A reload waits until `busy` is false, so that slow
+ * responses are not aborted by each reload. A hidden page reloads when it becomes visible.
  */
-export function useTicker(seconds: number, again: () => void, busy: () => boolean) {
+export function useTicker(seconds: number, reload: () => void, busy: () => boolean) {
 	const last = useRef(Date.now());
 
 	useEffect(() => {
 		if (!seconds) return;
 		last.current = Date.now();
-		const look = () => {
+		const check = () => {
 			if (document.hidden || busy() || Date.now() - last.current < seconds * 1000) return;
 			last.current = Date.now();
-			again();
+			reload();
 		};
-		const timer = setInterval(look, 500);
-		document.addEventListener("visibilitychange", look);
+		const timer = setInterval(check, 500);
+		document.addEventListener("visibilitychange", check);
 		return () => {
 			clearInterval(timer);
-			document.removeEventListener("visibilitychange", look);
+			document.removeEventListener("visibilitychange", check);
 		};
-	}, [seconds, again, busy]);
+	}, [seconds, reload, busy]);
 }

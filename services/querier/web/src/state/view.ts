@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * view - what the page shows, which is what its URL says.
+ * view - the state of the page, which its URL encodes.
  *
- * A View holds all that a link must bring back: the question, the window, what is zoomed, searched
- * and sorted. What is the default does not stand in the URL. Both ways are pure; history.ts is what
- * knows the browser.
+ * A View holds everything that a link must restore: the query, the time window, the zoom, the search
+ * and the sort order. Default values are not in the URL. Both conversions are pure; history.ts
+ * accesses the browser.
  */
 import { formatDuration, formatRange, formatWindow, HOUR, parseDuration, parseRange, parseWindow, type Range, type Window } from "./range";
 
@@ -13,9 +13,9 @@ export const PANES = ["both", "flame", "table"] as const;
 export const SORTS = ["self", "total", "name"] as const;
 export const COLORS = ["binary", "package"] as const;
 export const MODES = ["rate", "relative", "absolute"] as const;
-export const REFRESHES = [0, 10, 60] as const; // seconds; 0: only when somebody asks
+export const REFRESHES = [0, 10, 60] as const; // seconds; 0: only on request
 
-export const EVERY = "*"; // function: whose callers are shown
+export const EVERY = "*"; // as `callers`: the callers of every function
 
 export type Page = (typeof PAGES)[number];
 export type Panes = (typeof PANES)[number];
@@ -26,25 +26,25 @@ export type ColorBy = (typeof COLORS)[number];
 
 export interface View {
 	page: Page;
-	query: string; // a selector with its profile type, as the API takes it
+	query: string; // a selector with its profile type, as in the API
 	range: Range;
-	pin: Window | null; // a part of the range that the flame graph is of
-	by: string; // the label that the graph over time is split by; "": not split
-	group: string; // the label that the flame graph's upper level is; "": none
+	pin: Window | null; // the part of the range that the flame graph shows; null: all
+	by: string; // the label that splits the graph over time; "": not split
+	group: string; // the label of the flame graph's upper level; "": none
 	panes: Panes;
 	search: string;
-	only: boolean; // only stacks that the search finds
-	callers: string; // of the function of that name, or EVERY; "": calls from the top
-	zoom: string; // tree.ts: pathHash() of the node that fills the width; "": all
+	only: boolean; // show only the stacks that the search matches
+	callers: string; // show the callers of this function, or of EVERY one; "": calls from the root
+	zoom: string; // path.ts: hashOfNode() of the node that fills the width; "": all
 	sort: Sort;
-	up: boolean; // sorted the other way round
-	rows: string; // what the table is narrowed to
+	up: boolean; // reversed sort order
+	rows: string; // filter text of the table
 	color: ColorBy;
-	before: string; // the selector that is compared with; "": the same
-	beforeRange: Range | null; // null: as long a time, just before
-	mode: Mode; // of comparing: per time, shares, or values as they are
+	before: string; // the selector of "before"; "": the same as query
+	beforeRange: Range | null; // null: the preceding window of the same length
+	mode: Mode; // of a comparison: see flame/diff.ts
 	refresh: Refresh;
-	share: string; // the id of a shared profile that is shown in place of a question; "": none
+	share: string; // the id of the shared profile that is shown; "": none
 }
 
 export const START: View = {
@@ -72,7 +72,7 @@ export const START: View = {
 
 const PATHS: Record<Page, string> = { explore: "/", compare: "/compare", fleet: "/fleet" };
 
-/** How each field stands in the URL. */
+/** How a field is encoded in the URL. */
 type Field = { name: string; write(view: View): string; read(text: string): Partial<View> | null };
 
 const FIELDS: Field[] = [
@@ -120,8 +120,8 @@ const FIELDS: Field[] = [
 	},
 ];
 
-/** Whether time alone makes what is shown another one. */
-export function movesOn(view: View): boolean {
+/** True if the view depends on the current time, so that a refresh can change it. */
+export function followsNow(view: View): boolean {
 	if (view.page === "fleet") return true;
 	if (view.share) return false;
 	const before = view.page === "compare" ? view.beforeRange : null;
@@ -140,16 +140,16 @@ export function viewToUrl(view: View): string {
 }
 
 /**
- * How a profile is looked at, without its question: what a link to it carries behind "#", which the
- * way from /s/ID to the page keeps and no server sees.
+ * The display settings of a view, without its query. A share link carries them after "#": the
+ * redirect from /s/ID to the page keeps them, and they are not sent to the server.
  */
-export function lookToHash(view: View): string {
+export function displayToHash(view: View): string {
 	const { page, panes, search, only, callers, zoom, sort, up, rows, color, mode } = view;
 	const [, query] = viewToUrl({ ...START, page, panes, search, only, callers, zoom, sort, up, rows, color, mode }).split("?");
 	return query ? `#${query}` : "";
 }
 
-/** The view that a path and a query string mean. What cannot be read is as if it were not there. */
+/** The view of a path and a query string. Invalid parameters are ignored. */
 export function viewFromUrl(path: string, query: string): View {
 	const page = PAGES.find((name) => PATHS[name] === path) ?? "explore";
 	const params = new URLSearchParams(query);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** spoken - the frame that is chosen, for those who hear the page. */
+/** announcement - a live region that announces the selected frame to screen readers. */
 import { isDiff, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
 import { ALL, nameOf, type Tree } from "../flame/tree";
 import { formatShare, formatValue } from "../format/units";
 import { type Signal, useSignal } from "../state/signal";
 
-export function Spoken(props: { tree: Tree; spot: Signal<Spot | null> }) {
+export function Announcement(props: { tree: Tree; spot: Signal<Spot | null> }) {
 	const { tree } = props;
 	const node = useSignal(props.spot, (spot) => spot?.node ?? -1);
 	return (
-		<p class="unseen" role="status">
+		<p class="visually-hidden" role="status">
 			{node >= 0 && node < tree.count && sentenceOf(tree, node)}
 		</p>
 	);

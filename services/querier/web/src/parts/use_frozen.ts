@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** use_held - a value that stays as it is while a mouse button is down over an element. */
+/** use_frozen - a hook that keeps a value unchanged while a mouse button is down over an element. */
 import { type RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export function useHeld<T>(place: RefObject<HTMLElement>, value: T): T {
+export function useFrozen<T>(ref: RefObject<HTMLElement>, value: T): T {
 	const [down, setDown] = useState(false);
-	const held = useRef(value);
-	if (!down) held.current = value;
+	const frozen = useRef(value);
+	if (!down) frozen.current = value;
 
 	useEffect(() => {
 		const onDown = () => setDown(true);
-		/* After the click that the same release makes. */
+		/* After the click event of the same release. */
 		const onUp = () => setTimeout(() => setDown(false));
-		const element = place.current;
+		const element = ref.current;
 		element?.addEventListener("mousedown", onDown);
 		window.addEventListener("mouseup", onUp);
 		return () => {
@@ -20,5 +20,5 @@ export function useHeld<T>(place: RefObject<HTMLElement>, value: T): T {
 			window.removeEventListener("mouseup", onUp);
 		};
 	}, []);
-	return held.current;
+	return frozen.current;
 }

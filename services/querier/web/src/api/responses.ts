@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** answers - the shapes of the API's data, as docs/api.md has them. */
+/** responses - types of the API's responses, as documented in docs/api.md. */
 
-/** report=flamegraph: columns of one length, in preorder; `name` and its like are numbers of `names`. */
-export interface FlameAnswer {
+/** report=flamegraph: columns of equal length, in preorder. The texts (`name`, `binary` etc.) are indices into `names`. */
+export interface FlameResponse {
 	unit: string;
 	total: number;
 	names: string[];
@@ -13,20 +13,20 @@ export interface FlameAnswer {
 		file: number[];
 		build_id: number[];
 		address: number[];
-		reason?: number[]; // why the function is not known, a sentence; 0 where it is
-		reason_word?: number[]; // the same as a word: see flame/unnamed.ts
+		reason?: number[]; // a sentence: why the address has no function name; 0 if it has one
+		reason_word?: number[]; // the reason as a keyword: see flame/unsymbolized.ts
 		self: number[];
 		total: number[];
 	};
 }
 
-/** The same for two that are compared: a before, b after. */
-export interface DiffAnswer {
+/** A flame graph of two compared profiles: a is before, b is after. */
+export interface DiffResponse {
 	unit: string;
 	a_total: number;
 	b_total: number;
 	names: string[];
-	nodes: Omit<FlameAnswer["nodes"], "self" | "total"> & {
+	nodes: Omit<FlameResponse["nodes"], "self" | "total"> & {
 		a_self: number[];
 		a_total: number[];
 		b_self: number[];
@@ -54,7 +54,7 @@ export interface Host {
 	why?: string;
 }
 
-/** What a link is of: `POST share`, `GET share/ID`. Times are Unix seconds. */
+/** One query of a share: `POST share`, `GET share/ID`. Times are Unix seconds. */
 export interface ShareSide {
 	query: string;
 	start: number;
@@ -63,11 +63,11 @@ export interface ShareSide {
 
 export interface Share extends Partial<ShareSide> {
 	id: string;
-	url: string; // a path of the querier
-	a?: ShareSide; // of a comparison, both, and not what is above
-	b?: ShareSide;
+	url: string; // a path on the querier
+	a?: ShareSide; // a comparison has both a and b, and no query, start and end of its own
+	b?: ShareSide; // see a
 	group_by: string;
 	created: number;
-	expires?: number; // never
+	expires?: number; // missing: never
 	frozen: boolean;
 }
