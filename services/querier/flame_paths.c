@@ -42,7 +42,7 @@ static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t ind
 		symbol.address = str_format(arena, "0x%" PRIx64, frame->address);
 		if (merge->reasons && merge->reasons[index] != NAME_KNOWN) {
 			symbol.reason = str_from(name_reason_text[merge->reasons[index]]);
-			symbol.reason_word = str_from(name_reason_names[merge->reasons[index]]);
+			symbol.reason_code = str_from(name_reason_names[merge->reasons[index]]);
 		}
 	}
 	return symbol;

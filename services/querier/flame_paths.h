@@ -18,7 +18,7 @@ struct flame_symbol {
 	str address;  /* in the ELF file: 0x1f */
 	/* Why the function is unknown: a sentence of name_reason_text and a word of
 	 * name_reason_names; empty if the frame was not symbolized. */
-	str reason, reason_word;
+	str reason, reason_code;
 };
 
 /* The order of symbols: by name, binary, file and build id. */

@@ -17,7 +17,7 @@ static const struct {
 	{ "build_id", offsetof(struct flame_symbol, build_id) },
 	{ "address", offsetof(struct flame_symbol, address) },
 	{ "reason", offsetof(struct flame_symbol, reason) },
-	{ "reason_word", offsetof(struct flame_symbol, reason_word) },
+	{ "reason_code", offsetof(struct flame_symbol, reason_code) },
 };
 enum { COLUMNS = ARRAY_LEN(columns) };
 
@@ -246,7 +246,7 @@ static void put_row(struct json *json, const struct merge *merge, const struct f
 		put_text(json, STR("build_id"), symbol->build_id);
 	if (symbol->reason.len) {
 		put_text(json, STR("reason"), symbol->reason);
-		put_text(json, STR("reason_word"), symbol->reason_word);
+		put_text(json, STR("reason_code"), symbol->reason_code);
 	}
 	json_key(json, STR("self"));
 	json_i64(json, row->self);

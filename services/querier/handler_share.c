@@ -26,7 +26,7 @@ static struct metric made = {
 enum { REJECTED_TOO_BIG, REJECTED_FULL, REASON_COUNT };
 static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
 static struct metric rejected = {
-	.name = "decima_querier_share_refusals_total",
+	.name = "decima_querier_share_rejections_total",
 	.kind = METRIC_COUNTER,
 	.help = "Shares that were rejected, by reason. too_big: one profile exceeds "
 		"--share-max-bytes; full: all shares exceed --share-total-max-bytes, or their "

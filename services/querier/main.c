@@ -77,7 +77,7 @@ static const struct conf_key keys[] = {
 	  .help = "Time that one query may wait for symbols, and at most half of the time it has "
 		  "left. Addresses without symbols by then stay addresses, and the response has a "
 		  "warning." },
-	{ .flag = "name-cache-max-bytes",
+	{ .flag = "symbol-cache-max-bytes",
 	  .type = CONF_BYTES,
 	  .offset = offsetof(struct settings, symbol_cache_max_bytes),
 	  .fallback = "256MB",

@@ -11,7 +11,7 @@ static struct metric busy = { .name = "decima_querier_connections_busy",
 			      .kind = METRIC_GAUGE,
 			      .help = "Connections to PostgreSQL that run a query now." };
 static struct metric rejected = {
-	.name = "decima_querier_pool_refusals_total",
+	.name = "decima_querier_pool_rejections_total",
 	.kind = METRIC_COUNTER,
 	.help = "Queries rejected because every connection stayed busy (--query-concurrency)."
 };

@@ -6,16 +6,16 @@
 
 #include <assert.h>
 
-static struct metric cache_bytes = { .name = "decima_querier_name_cache_bytes",
+static struct metric cache_bytes = { .name = "decima_querier_symbol_cache_bytes",
 				     .kind = METRIC_GAUGE,
 				     .help = "Memory of cached symbols." };
 static struct metric evictions = {
-	.name = "decima_querier_name_cache_evictions_total",
+	.name = "decima_querier_symbol_cache_evictions_total",
 	.kind = METRIC_COUNTER,
-	.help = "Binaries whose symbols were evicted from the cache (--name-cache-max-bytes)."
+	.help = "Binaries whose symbols were evicted from the cache (--symbol-cache-max-bytes)."
 };
 static struct metric generations = {
-	.name = "decima_querier_name_generations_total",
+	.name = "decima_querier_symbol_cache_generations_total",
 	.kind = METRIC_COUNTER,
 	.help = "Binaries whose symbols were dropped because their debug file changed."
 };

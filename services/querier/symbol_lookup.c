@@ -9,7 +9,7 @@
 
 static const char *const from_names[] = { "cache", "symbolizer" };
 static struct metric addresses_total = {
-	.name = "decima_querier_name_addresses_total",
+	.name = "decima_querier_symbolize_addresses_total",
 	.kind = METRIC_COUNTER,
 	.help = "Addresses that needed symbols: found in the cache, and sent to the symbolizer.",
 	.label = "from",
@@ -17,14 +17,14 @@ static struct metric addresses_total = {
 	.value_count = ARRAY_LEN(from_names)
 };
 static struct metric resolved_total = {
-	.name = "decima_querier_names_total",
+	.name = "decima_querier_symbolized_addresses_total",
 	.kind = METRIC_COUNTER,
 	.help = "Addresses in responses, by outcome: known, or the reason why they have no symbol.",
 	.label = "outcome",
 	.values = name_reason_names,
 	.value_count = NAME_REASON_COUNT
 };
-static struct metric duration = { .name = "decima_querier_names_duration_seconds",
+static struct metric duration = { .name = "decima_querier_symbolize_duration_seconds",
 				  .kind = METRIC_HISTOGRAM,
 				  .help = "Time of a query's symbol lookup.",
 				  METRIC_IN_SECONDS };

@@ -10,11 +10,11 @@ enum { SKIPPED = SYMBOLIZATION_ABANDONED + 1 };
 static const char *const outcome_names[] = { [SYMBOLIZATION_SUCCEEDED] = "answered",
 					     [SYMBOLIZATION_FAILED] = "failed",
 					     [SYMBOLIZATION_ABANDONED] = "abandoned",
-					     [SKIPPED] = "left_alone" };
-static struct metric requests = { .name = "decima_querier_name_requests_total",
+					     [SKIPPED] = "skipped" };
+static struct metric requests = { .name = "decima_querier_symbolize_requests_total",
 				  .kind = METRIC_COUNTER,
 				  .help = "Requests to the symbolizer, by result. abandoned: the "
-					  "query ended before the response; left_alone: no request "
+					  "query ended before the response; skipped: no request "
 					  "was sent, because an earlier one had just failed.",
 				  .label = "result",
 				  .values = outcome_names,

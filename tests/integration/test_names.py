@@ -138,7 +138,7 @@ def test_a_program_is_named_after_its_debug_info_came_late(named, program):
     rows = named.answer("table", program.query)["data"]["rows"]
     assert any(row.get("reason") for row in rows if row["function"].startswith("heat+0x"))
     # Every cache is warm.
-    cached = 'decima_querier_name_addresses_total{from="cache"}'
+    cached = 'decima_querier_symbolize_addresses_total{from="cache"}'
     wait_until(lambda: metrics(named.querier)[cached] > 0 and is_addresses(named, program),
                60, "addresses out of the cache")
 

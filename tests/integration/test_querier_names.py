@@ -55,17 +55,17 @@ def test_a_flame_graph_has_functions_and_why_others_have_none(named):
         above = nodes["parent"][i]
         rows[names[name], names[nodes["name"][above]] if above >= 0 else ""] = {
             column: names[nodes[column][i]]
-            for column in ("binary", "file", "build_id", "address", "reason", "reason_word")
+            for column in ("binary", "file", "build_id", "address", "reason", "reason_code")
         } | {"total": nodes["total"][i] // PERIOD}
 
     assert rows["main", ""] == {"binary": "/nowhere/alpha", "file": "/src/m.c", "build_id": "",
-                                "address": "", "reason": "", "reason_word": "", "total": 6}
+                                "address": "", "reason": "", "reason_code": "", "total": 6}
     assert rows["leaf", "step"]["total"] == 3 and rows["work(int)", "main"]["total"] == 5
     assert rows["alpha+0x2000", "main"] == {
         "binary": "/nowhere/alpha", "file": "", "build_id": ALPHA, "address": "0x2000",
-        "reason": NO_SYMBOL, "reason_word": "no_symbol", "total": 1}
+        "reason": NO_SYMBOL, "reason_code": "no_symbol", "total": 1}
     assert rows["beta+0x10", ""]["reason"] == NO_DEBUG_INFO
-    assert rows["beta+0x10", ""]["reason_word"] == "no_debug_info"
+    assert rows["beta+0x10", ""]["reason_code"] == "no_debug_info"
 
 
 def test_a_table_has_a_row_for_each_function(named):
@@ -75,7 +75,7 @@ def test_a_table_has_a_row_for_each_function(named):
     assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
                                  "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
     assert rows["alpha+0x2000"]["reason"] == NO_SYMBOL
-    assert rows["alpha+0x2000"]["reason_word"] == "no_symbol"
+    assert rows["alpha+0x2000"]["reason_code"] == "no_symbol"
     assert rows["alpha+0x2000"]["build_id"] == ALPHA
 
 
@@ -118,12 +118,12 @@ def test_names_are_asked_for_once(named):
     assert first["unnamed"] == {"no_symbol": 1, "no_debug_info": 5}
     assert (second["asked"], second["cached"], second["requests"]) == (0, 10, 0)
     told = metrics(named.querier)
-    assert told['decima_querier_name_addresses_total{from="symbolizer"}'] == 10
-    assert told['decima_querier_name_addresses_total{from="cache"}'] == 10
-    assert told['decima_querier_names_total{outcome="no_debug_info"}'] == 10
-    assert told['decima_querier_names_total{outcome="known"}'] == 8
-    assert told['decima_querier_name_requests_total{result="answered"}'] == 1
-    assert told["decima_querier_name_cache_bytes"] > 0
+    assert told['decima_querier_symbolize_addresses_total{from="symbolizer"}'] == 10
+    assert told['decima_querier_symbolize_addresses_total{from="cache"}'] == 10
+    assert told['decima_querier_symbolized_addresses_total{outcome="no_debug_info"}'] == 10
+    assert told['decima_querier_symbolized_addresses_total{outcome="known"}'] == 8
+    assert told['decima_querier_symbolize_requests_total{result="answered"}'] == 1
+    assert told["decima_querier_symbol_cache_bytes"] > 0
 
 
 def test_late_debug_info_names_what_was_asked_for_before(named):
@@ -175,7 +175,7 @@ def test_a_symbolizer_that_is_not_well_costs_names_alone(named, mood):
     rows = named.json("table")["data"]["rows"]
     assert {row["reason"] for row in rows} == {"the symbolizer did not respond"}
     told = metrics(named.querier)
-    assert told['decima_querier_name_requests_total{result="failed"}'] >= 1
+    assert told['decima_querier_symbolize_requests_total{result="failed"}'] >= 1
     assert told['decima_querier_errors_total{type="timeout"}'] == 0
 
     named.fake.mood = "well"
@@ -196,7 +196,7 @@ def test_one_that_hangs_is_left_alone_for_a_moment(named):
         named.ask()
 
     told = metrics(named.querier)
-    assert told['decima_querier_name_requests_total{result="left_alone"}'] >= 1
+    assert told['decima_querier_symbolize_requests_total{result="skipped"}'] >= 1
     assert len(named.fake.questions) < 6
 
 
@@ -214,7 +214,7 @@ def test_a_query_that_has_little_time_answers_in_it_by_addresses(named):
     answer = named.json("table", timeout="4s")
     assert answer["warnings"] and answer["status"] == "success"
     told = metrics(named.querier)
-    assert told['decima_querier_name_requests_total{result="failed"}'] == 0
+    assert told['decima_querier_symbolize_requests_total{result="failed"}'] == 0
 
 
 @pytest.mark.parametrize("named", [{"symbolizer-timeout": "5m", "query-timeout": "10m"}],

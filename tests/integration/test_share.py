@@ -244,10 +244,10 @@ def test_more_than_one_may_have_and_than_all_may_have_is_refused(named, window, 
         named.cell.start_service(full)
         told = error_of(post(small, query='{comm="large"}', **window))
         assert told[:2] == (422, "execution") and "--share-max-bytes" in told[2]
-        assert metrics(small)['decima_querier_share_refusals_total{reason="too_big"}'] == 1
+        assert metrics(small)['decima_querier_share_rejections_total{reason="too_big"}'] == 1
         told = error_of(post(full, query='{comm="large"}', **window))
         assert told[:2] == (422, "execution") and "--share-total-max-bytes" in told[2]
-        assert metrics(full)['decima_querier_share_refusals_total{reason="full"}'] == 1
+        assert metrics(full)['decima_querier_share_rejections_total{reason="full"}'] == 1
         assert share(small, query='{comm="large"}', freeze=False, **window)["frozen"] is False
     finally:
         small.kill()

@@ -331,7 +331,7 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 		       "\"names\":[\"\",\"a+0x1f\",\"/a\",\"01\",\"0x1f\",\"02\",\"f\"],\"nodes\":{"
 		       "\"parent\":[-1,-1,-1],\"name\":[1,1,6],\"binary\":[2,2,2],\"file\":[0,0,0],"
 		       "\"build_id\":[3,5,0],\"address\":[4,4,0],\"reason\":[0,0,0],"
-		       "\"reason_word\":[0,0,0],\"self\":[1,1,2],\"total\":[1,1,2]}}");
+		       "\"reason_code\":[0,0,0],\"self\":[1,1,2],\"total\":[1,1,2]}}");
 	assert_true(flame_table_report_write(&input, &arena, &body, &err));
 	assert_data_is(
 		body,

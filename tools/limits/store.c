@@ -75,7 +75,7 @@ static const struct limit rows[] = {
 	      "422 `execution` with an error, `decima_querier_errors_total`"),
 	LIMIT(QUERY_TIMEOUT_MAX_MS, MS, "maximum of `--query-timeout`", "an error at startup"),
 	LIMIT(SHARES_MAX, COUNT, "shared links; expired ones count for one more day",
-	      "422 `execution`, `decima_querier_share_refusals_total{reason=\"full\"}`"),
+	      "422 `execution`, `decima_querier_share_rejections_total{reason=\"full\"}`"),
 	LIMIT(SHARE_STORE_MS, MS, "each wait for PostgreSQL while a link is stored",
 	      "503 with an error, `decima_querier_errors_total`"),
 	LIMIT(LATE_MS, MS, "age of a row's oldest sample at its arrival",

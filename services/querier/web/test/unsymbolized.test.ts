@@ -12,7 +12,7 @@ function adviceFor(reason = "", word = "", buildId = "c0ffee") {
 	const one = (text: string) => response.nodes.parent.map((_, row) => (row === 1 ? number(text) : 0));
 	response.nodes.build_id = one(buildId);
 	response.nodes.reason = one(reason);
-	response.nodes.reason_word = one(word);
+	response.nodes.reason_code = one(word);
 	const tree = treeFrom(response);
 	return adviceOn(tree, nodeNamed(tree, "prog+0x10"));
 }

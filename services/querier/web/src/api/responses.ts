@@ -14,7 +14,7 @@ export interface FlameResponse {
 		build_id: number[];
 		address: number[];
 		reason?: number[]; // a sentence: why the address has no function name; 0 if it has one
-		reason_word?: number[]; // the reason as a keyword: see flame/unsymbolized.ts
+		reason_code?: number[]; // the reason as a keyword: see flame/unsymbolized.ts
 		self: number[];
 		total: number[];
 	};

@@ -122,7 +122,7 @@ class CallerTree {
 			buildId: of(old.buildId),
 			address: of(old.address),
 			reason: of(old.reason),
-			reasonWord: of(old.reasonWord),
+			reasonCode: of(old.reasonCode),
 			sides: old.sides && { ...old.sides, aSelf, bSelf, aTotal, bTotal },
 		};
 		place(made);

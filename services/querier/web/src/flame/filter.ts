@@ -49,7 +49,7 @@ function pick(tree: Tree, rows: number[], self: Float64Array, total: Float64Arra
 		buildId: of(tree.buildId),
 		address: of(tree.address),
 		reason: of(tree.reason),
-		reasonWord: of(tree.reasonWord),
+		reasonCode: of(tree.reasonCode),
 	};
 	place(picked);
 	return picked;

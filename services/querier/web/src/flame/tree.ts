@@ -27,7 +27,7 @@ export interface Tree {
 	buildId: Int32Array;
 	address: Int32Array;
 	reason: Int32Array; // a sentence
-	reasonWord: Int32Array; // a keyword, see unsymbolized.ts
+	reasonCode: Int32Array; // a keyword, see unsymbolized.ts
 	sides: Sides | null; // null: not a comparison
 	callers: boolean; // an inverted tree: callers.ts
 }
@@ -68,7 +68,7 @@ export function treeFrom(response: FlameResponse, levels = 0): Tree {
 		buildId: column(nodes.build_id),
 		address: column(nodes.address),
 		reason: column(nodes.reason),
-		reasonWord: column(nodes.reason_word),
+		reasonCode: column(nodes.reason_code),
 		sides: null,
 		callers: false,
 	};

@@ -27,7 +27,7 @@ export function adviceOn(tree: Tree, node: number): Advice | null {
 	if (!tree.names[tree.address[node]]) return null;
 	const reason = tree.names[tree.reason[node]] ?? "";
 	if (reason) {
-		const todo = ADVICE[tree.names[tree.reasonWord[node]]] ?? "";
+		const todo = ADVICE[tree.names[tree.reasonCode[node]]] ?? "";
 		return { why: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, todo };
 	}
 	if (tree.names[tree.buildId[node]]) return { why: "No debug file has provided a name for this address yet.", todo: UPLOAD };
