@@ -51,7 +51,8 @@ static const struct loss losses[] = {
 	  "A batch could not be written to the spool.",
 	  "The agent's log has the error: most often the disk is full." },
 	{ "decima_agent_samples_killed_total", "agent_killed", LOST, "agent_killed",
-	  "Samples that a killed or crashed agent had taken and not spooled. The next agent counts "
+	  "Samples that a killed or crashed agent had sampled and not spooled. The next agent "
+	  "counts "
 	  "them if the kernel's counters are pinned (`--bpffs-directory`).",
 	  "Find out what killed it: most often a memory limit." },
 	{ SPOOL_LOST, "spool_full", LOST, "spool_full",

@@ -29,7 +29,7 @@ str status_write(const struct agent_status *status, struct arena *arena)
 	message.node = protobuf_bytes(status->node);
 	message.version = protobuf_bytes(status->version);
 	message.frequency_hz = status->frequency_hz;
-	message.taken = status->taken;
+	message.sampled = status->sampled;
 	message.batch_samples = status->batch_samples;
 	message.time_unix_nano = status->time_unix_ns;
 	message.spool_oldest = status->spool_oldest;
@@ -84,7 +84,7 @@ bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena
 	if (!message)
 		return err_set(err, ERR_INVALID, "%zu bytes are not an agent's status", bytes.len);
 	status.frequency_hz = message->frequency_hz;
-	status.taken = message->taken;
+	status.sampled = message->sampled;
 	status.batch_samples = message->batch_samples;
 	status.time_unix_ns = message->time_unix_nano;
 	status.spool_oldest = message->spool_oldest;

@@ -16,7 +16,7 @@ struct status_count {
 struct agent_status {
 	str node, version;
 	uint32_t frequency_hz;
-	uint64_t taken, batch_samples, time_unix_ns;
+	uint64_t sampled, batch_samples, time_unix_ns;
 	uint64_t spool_oldest; /* sequence number; lower ones are not sent again. 0: unknown */
 	struct status_count lost[STATUS_REASONS_MAX], truncated[STATUS_REASONS_MAX];
 	size_t lost_count, truncated_count;

@@ -65,7 +65,7 @@ void balance_add(struct balance *sum, const struct balance_spool *spool, struct 
 	sum->without_status += !spool->has_status;
 	if (!spool->has_status)
 		return;
-	add(sum, &sum->taken, status->taken);
+	add(sum, &sum->sampled, status->sampled);
 	for (size_t i = 0; i < status->lost_count; i++)
 		add_reason(sum, &sum->lost, status->lost[i].reason, status->lost[i].samples, arena);
 	for (size_t i = 0; i < status->truncated_count; i++)
@@ -97,7 +97,7 @@ void balance_close(struct balance *sum, struct arena *arena)
 		return;
 	}
 	/* Both are at most INT64_MAX. */
-	sum->in_flight = (int64_t)sum->taken - (int64_t)accounted;
+	sum->in_flight = (int64_t)sum->sampled - (int64_t)accounted;
 	if (sum->in_flight > 0 && sum->gap && !sum->missing) {
 		reason_at(&sum->lost, STR("gap"), arena)->samples += (uint64_t)sum->in_flight;
 		sum->in_flight = 0;

@@ -37,7 +37,7 @@ struct balance_reasons {
 };
 
 struct balance {
-	uint64_t taken, stored;      /* samples */
+	uint64_t sampled, stored;    /* samples */
 	uint64_t duplicate, missing; /* batches: received again; not received */
 	struct balance_reasons lost, truncated;
 	int64_t in_flight;

@@ -119,7 +119,7 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		&host->revision,
 		&host->seen.highest,
 		&host->seen.gap,
-		&host->taken,
+		&host->sampled,
 		&host->lost,
 		&host->truncated,
 		&host->stored,
@@ -145,7 +145,8 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 		       struct err *err)
 {
 	static const char sql[] =
-		"SELECT missing::text, status, node, version, revision, highest, gap, taken, lost,"
+		"SELECT missing::text, status, node, version, revision, highest, gap, sampled, "
+		"lost,"
 		" truncated, stored, duplicate_batches, rejected_batches, skipped, "
 		"rejected_samples,"
 		" too_far_ahead, (extract(epoch FROM last_seen) * 1000)::bigint "

@@ -69,10 +69,10 @@ struct store_host {
 	uint64_t epoch;
 	uint64_t revision; /* of the row that was read; 0: no row. The fence of the host */
 	struct received_set seen;
-	str status;                      /* the newest AgentStatus, as received; may be empty */
-	str node, version;               /* from the status */
-	uint64_t taken, lost, truncated; /* from the status: cumulative samples */
-	uint64_t last_seen_ms;           /* Unix ms of the newest batch */
+	str status;                        /* the newest AgentStatus, as received; may be empty */
+	str node, version;                 /* from the status */
+	uint64_t sampled, lost, truncated; /* from the status: cumulative samples */
+	uint64_t last_seen_ms;             /* Unix ms of the newest batch */
 	/* cumulative; in samples unless the name says batches */
 	uint64_t stored, duplicate_batches, rejected_batches, skipped;
 	uint64_t too_far_ahead;    /* included in skipped; the others were too old */

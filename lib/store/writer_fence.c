@@ -78,24 +78,27 @@ static void lose_part(struct flush *flush, struct store_flush_part *part)
 static const char put_hosts[] =
 	"INSERT INTO agent_status AS old (host, epoch, revision, highest, missing, gap, status, "
 	"node,"
-	" version, taken, lost, truncated, last_seen, stored, duplicate_batches, rejected_batches,"
+	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
+	"rejected_batches,"
 	" skipped, rejected_samples, too_far_ahead) "
 	"SELECT host, epoch, revision, highest, missing::int8multirange, gap, status, node, "
 	"version,"
-	" taken, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
+	" sampled, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
 	" rejected_samples, too_far_ahead "
 	"FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
 	" $18, $19)"
-	" AS new (host, epoch, revision, highest, missing, gap, status, node, version, taken, lost,"
+	" AS new (host, epoch, revision, highest, missing, gap, status, node, version, sampled, "
+	"lost,"
 	" truncated, last_seen, stored, duplicates, rejected, skipped, rejected_samples,"
 	" too_far_ahead) "
 	"WHERE revision = 1 OR EXISTS (SELECT FROM agent_status had"
 	" WHERE had.host = new.host AND had.epoch = new.epoch) "
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
-	" version, taken, lost, truncated, last_seen, stored, duplicate_batches, rejected_batches,"
+	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
+	"rejected_batches,"
 	" skipped, rejected_samples, too_far_ahead, heard) = (excluded.revision, excluded.highest, "
 	"excluded.missing, excluded.gap,"
-	" excluded.status, excluded.node, excluded.version, excluded.taken, excluded.lost,"
+	" excluded.status, excluded.node, excluded.version, excluded.sampled, excluded.lost,"
 	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
 	" excluded.rejected_batches, excluded.skipped, excluded.rejected_samples,"
 	" excluded.too_far_ahead, now()) "
@@ -119,7 +122,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 		host->revision + 1,
 		host->seen.highest,
 		host->seen.gap,
-		host->taken,
+		host->sampled,
 		host->lost,
 		host->truncated,
 		host->stored,

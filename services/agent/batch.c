@@ -58,7 +58,7 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 			 "error=\"%s\"", err.msg);
 		writer->has_base = false;
 	}
-	writer->reported = writer->base.taken;
+	writer->reported = writer->base.sampled;
 }
 
 void batch_writer_done(struct batch_writer *writer)
@@ -91,7 +91,7 @@ bool batch_writer_reported(const struct batch_writer *writer, struct loss_counte
 {
 	const struct agent_status *base = &writer->base;
 
-	*ret_reported = (struct loss_counters){ .taken = base->taken };
+	*ret_reported = (struct loss_counters){ .sampled = base->sampled };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		ret_reported->lost[i] =
 			count_of(base->lost, base->lost_count, str_from(loss_names[i]));
@@ -103,13 +103,13 @@ void batch_writer_add_unreported(struct batch_writer *writer,
 {
 	uint64_t killed_samples = loss_counters_unexplained(unreported);
 
-	writer->carried.taken += unreported->taken;
+	writer->carried.sampled += unreported->sampled;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		writer->carried.lost[i] += unreported->lost[i];
 	metric_add(&killed, killed_samples);
-	if (unreported->taken)
+	if (unreported->sampled)
 		log_warn("samples of a previous agent process were not spooled",
-			 "samples=%" PRIu64 " agent_killed=%" PRIu64, unreported->taken,
+			 "samples=%" PRIu64 " agent_killed=%" PRIu64, unreported->sampled,
 			 killed_samples);
 }
 
@@ -150,7 +150,7 @@ static struct agent_status status_now(const struct batch_writer *writer,
 		.node = str_from(writer->node),
 		.version = STR(DECIMA_VERSION),
 		.frequency_hz = (uint32_t)writer->hz,
-		.taken = base->taken + carried->taken + writer->samples + samples,
+		.sampled = base->sampled + carried->sampled + writer->samples + samples,
 		.batch_samples = samples,
 		.time_unix_ns = clock_unix_ns(),
 		/* Read before the losses: a drop in between is reported by the next status. */
@@ -159,7 +159,7 @@ static struct agent_status status_now(const struct batch_writer *writer,
 
 	for (size_t i = 0; i < LOSS_COUNT; i++) {
 		add_lost(&status, base, loss_names[i], carried->lost[i] + now.lost[i]);
-		status.taken += now.lost[i];
+		status.sampled += now.lost[i];
 	}
 	add_lost(&status, base, LOSS_AGENT_KILLED, loss_counters_unexplained(carried));
 	add_spool_lost(&status, writer->spool);
@@ -192,7 +192,7 @@ static void put(struct batch_writer *writer, str value, uint64_t samples,
 		counts_save(writer->counts, lost_now(writer, counts).lost);
 		return;
 	}
-	writer->reported = status.taken;
+	writer->reported = status.sampled;
 	writer->batches++;
 	writer->samples += samples;
 	writer->bytes += value.len;
@@ -214,7 +214,7 @@ void batch_write(struct batch_writer *writer, const struct sample_set *set,
 {
 	size_t first = 0, count = set->samples.len;
 
-	if (!count && status_now(writer, counts, 0).taken != writer->reported) {
+	if (!count && status_now(writer, counts, 0).sampled != writer->reported) {
 		put(writer, otlp_write(set, 0, 0, &writer->arena), 0, counts);
 		arena_reset(&writer->arena);
 	}

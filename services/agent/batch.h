@@ -5,7 +5,7 @@
  *
  * A sample set is split into messages of at most BATCH_BYTES. The status in each message counts
  * from the beginning of the spool's epoch, over restarts: counting continues from the last status
- * of the previous agent process (the predecessor). `taken` of the status is the samples that were
+ * of the previous agent process (the predecessor). `sampled` of the status is the samples that were
  * put into the spool plus the samples that were lost, so sampled = stored + lost holds at every
  * batch. Samples that the predecessor counted and did not report are added by
  * batch_writer_add_unreported(). An interval that has losses to report and no samples is a batch,
@@ -26,7 +26,7 @@ struct batch_writer {
 	struct counts *counts;
 	struct agent_status base;     /* of the predecessor's last batch */
 	struct loss_counters carried; /* what predecessors had not reported */
-	uint64_t reported;            /* `taken` of the last batch */
+	uint64_t reported;            /* `sampled` of the last batch */
 	bool has_base;                /* false: the predecessor's status cannot be read */
 	struct arena base_arena, arena;
 	const char *node;

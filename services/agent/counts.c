@@ -126,7 +126,7 @@ static bool check_shape(const struct bpf_map_info *info, struct err *err)
 
 static struct loss_counters tally_of(const uint64_t *slots)
 {
-	struct loss_counters counted = { .taken = slots[TICK_SENT] + slots[TICK_RING_FULL] };
+	struct loss_counters counted = { .sampled = slots[TICK_SENT] + slots[TICK_RING_FULL] };
 
 	memcpy(counted.lost, slots + COUNTS_LOST, sizeof(counted.lost));
 	counted.lost[LOSS_RING_FULL] = slots[TICK_RING_FULL];
@@ -156,7 +156,7 @@ static bool read_predecessor(struct counts *counts, int fd, const struct counts_
 			       slots[COUNTS_EPOCH]);
 	if (!options->is_reported_known)
 		return err_set(err, ERR_INVALID, "the spool's last status is unreadable");
-	baseline.taken = slots[COUNTS_BASELINE_SAMPLED];
+	baseline.sampled = slots[COUNTS_BASELINE_SAMPLED];
 	memcpy(baseline.lost, slots + COUNTS_BASELINE_LOST, sizeof(baseline.lost));
 
 	struct loss_counters counted = tally_of(slots);
@@ -180,7 +180,7 @@ static bool begin(struct counts *counts, const struct pin_path *path,
 		return err_errno(err, "create a map of counts");
 	if (!write_slot(fd, COUNTS_SHAPE, SHAPE, err) ||
 	    !write_slot(fd, COUNTS_EPOCH, options->epoch, err) ||
-	    !write_slot(fd, COUNTS_BASELINE_SAMPLED, reported->taken, err))
+	    !write_slot(fd, COUNTS_BASELINE_SAMPLED, reported->sampled, err))
 		return false;
 	for (uint32_t i = 0; i < LOSS_COUNT; i++)
 		if (!write_slot(fd, COUNTS_BASELINE_LOST + i, reported->lost[i], err))

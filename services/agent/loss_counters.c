@@ -28,9 +28,10 @@ bool loss_counters_unreported(const struct loss_counters *baseline,
 	struct loss_counters unreported;
 	uint64_t left;
 
-	if (!subtract_reported(baseline->taken, counted->taken, reported->taken, &unreported.taken))
+	if (!subtract_reported(baseline->sampled, counted->sampled, reported->sampled,
+			       &unreported.sampled))
 		return false;
-	left = unreported.taken;
+	left = unreported.sampled;
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		if (!subtract_reported(baseline->lost[i], counted->lost[i], reported->lost[i],
 				       &unreported.lost[i]) ||
@@ -42,7 +43,7 @@ bool loss_counters_unreported(const struct loss_counters *baseline,
 
 uint64_t loss_counters_unexplained(const struct loss_counters *loss_counters)
 {
-	uint64_t unexplained = loss_counters->taken;
+	uint64_t unexplained = loss_counters->sampled;
 
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		unexplained -= loss_counters->lost[i];

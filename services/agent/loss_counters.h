@@ -26,7 +26,7 @@ extern const char *const loss_names[LOSS_COUNT];
 #define LOSS_AGENT_KILLED "agent_killed"
 
 struct loss_counters {
-	uint64_t taken, lost[LOSS_COUNT];
+	uint64_t sampled, lost[LOSS_COUNT];
 };
 
 /*
@@ -39,5 +39,5 @@ bool loss_counters_unreported(const struct loss_counters *baseline,
 			      const struct loss_counters *reported,
 			      struct loss_counters *ret_unreported) MUST_CHECK;
 
-/* The losses without a reason: taken minus the sum of lost, which is at most taken. */
+/* The losses without a reason: sampled minus the sum of lost, which is at most sampled. */
 uint64_t loss_counters_unexplained(const struct loss_counters *loss_counters);

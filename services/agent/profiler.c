@@ -319,7 +319,7 @@ struct profiler_counts profiler_counts_get(struct profiler *profiler)
 {
 	const uint64_t *kernel = sampler_counts(&profiler->sampler);
 	struct profiler_counts counts = {
-		.loss_counters = { .taken = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
+		.loss_counters = { .sampled = kernel[TICK_SENT] + kernel[TICK_RING_FULL],
 				   .lost = { [LOSS_RING_FULL] = kernel[TICK_RING_FULL],
 					     [LOSS_TIMELINE_FULL] =
 						     profiler->timeline.dropped_samples,

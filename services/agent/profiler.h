@@ -29,8 +29,8 @@ enum profiler_truncation {
 extern const char *const profiler_truncation_names[TRUNCATED_COUNT];
 
 /*
- * All cumulative since profiler_open(). loss_counters.taken = loss_counters.lost + samples that are
- * in sample sets or on the way to one. Losses after the sample set are not counted here.
+ * All cumulative since profiler_open(). loss_counters.sampled = loss_counters.lost + samples that
+ * are in sample sets or on the way to one. Losses after the sample set are not counted here.
  */
 struct profiler_counts {
 	struct loss_counters loss_counters;

@@ -4,7 +4,7 @@
 #include "chassis/metrics.h"
 
 static struct metric sampled = {
-	.name = "decima_agent_samples_taken_total",
+	.name = "decima_agent_samples_total",
 	.kind = METRIC_COUNTER,
 	.help = "Ticks of CPUs that were not idle: samples that were stored or "
 		"lost."
@@ -137,7 +137,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
 	unwind_loader_measure(&profiler->unwind);
-	metric_set(&sampled, (int64_t)counts.loss_counters.taken);
+	metric_set(&sampled, (int64_t)counts.loss_counters.sampled);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
 		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);
 	for (size_t i = 0; i < TRUNCATED_COUNT; i++)

@@ -95,7 +95,7 @@ bool host_update(struct host *host, str status, struct err *err)
 	if (!status_read(status, &agent, &scratch, err))
 		return false;
 	copy_status(host, status, &agent);
-	host->store.taken = agent.taken;
+	host->store.sampled = agent.sampled;
 	host->store.lost = sum(agent.lost, agent.lost_count);
 	host->store.truncated = sum(agent.truncated, agent.truncated_count);
 	host->store.last_seen_ms = agent.time_unix_ns / 1000000;

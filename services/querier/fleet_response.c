@@ -60,7 +60,7 @@ static void put_host(struct json *json, const struct fleet_host *host)
 	put_str(json, STR("version"), host->version);
 	json_key(json, STR("last_seen"));
 	json_double(json, (double)host->last_seen_ms / 1000);
-	put_u64(json, STR("taken"), sum->taken);
+	put_u64(json, STR("sampled"), sum->sampled);
 	put_u64(json, STR("stored"), sum->stored);
 	json_key(json, STR("in_flight"));
 	json_i64(json, sum->in_flight);

@@ -235,7 +235,7 @@ class Bench:
         with running(recursion(20, 1 if load == "idle" else 2 * CPUS)):
             time.sleep(1)
             agent = Measured(self, f"start_{load}_{turn}", 19)
-            wait_until(lambda: metrics(agent.service)["decima_agent_samples_taken_total"] > 0, 100)
+            wait_until(lambda: metrics(agent.service)["decima_agent_samples_total"] > 0, 100)
             found, _ = agent.end()
         return min(time for message in found for _, _, times in message.samples
                    for time in times) / 1e9 - agent.launched
@@ -283,11 +283,11 @@ def micros(spent):
 
 def truncated(spent):
     """Share of samples by why their stacks are not whole, and what was lost."""
-    taken = spent["metrics"].get("decima_agent_samples_taken_total", 0) or 1
+    sampled = spent["metrics"].get("decima_agent_samples_total", 0) or 1
     found = []
     for kind in ("truncated", "lost"):
         before = f'decima_agent_samples_{kind}_total{{reason="'
-        found += [f"{name.removeprefix(before)[:-2]} {value / taken:.1%}"
+        found += [f"{name.removeprefix(before)[:-2]} {value / sampled:.1%}"
                   for name, value in spent["metrics"].items()
                   if name.startswith(before) and value]
     return ", ".join(found) or "none"

@@ -163,7 +163,7 @@ static void batch_send(struct feed *feed, uint64_t host, uint64_t round)
 	str value = batch_of(feed, file, node, round, &samples);
 	struct agent_status status = { .node = node,
 				       .version = STR("bench"),
-				       .taken = samples * (round + 1),
+				       .sampled = samples * (round + 1),
 				       .batch_samples = samples,
 				       .time_unix_ns = clock_unix_ns() };
 	const struct kafka_header headers[] = {

@@ -112,7 +112,7 @@ class Case:
         assert {host["node"] for host in hosts} == nodes
         for host in hosts:
             lost = sum(host["lost"].values())
-            assert host["taken"] == host["stored"] + lost + host["in_flight"], host
+            assert host["sampled"] == host["stored"] + lost + host["in_flight"], host
             assert host["in_flight"] == 0 and host["missing"] == 0, host
         self.say("all is stored, once")
 
@@ -154,7 +154,7 @@ class IngesterCase(Case):
     def send(self, host):
         node, number = f"host-{host}", self.sequence
         status = self.protos.status.AgentStatus(
-            node=node.encode(), taken=number * TICKS, batch_samples=TICKS)
+            node=node.encode(), sampled=number * TICKS, batch_samples=TICKS)
         at_ms = int(time.time() * 1000) - OVER_MS * (self.point in MERGING)
         value = cpu_message(self.protos, "failpoints", {(0x10, number): TICKS}, node=node,
                             pid=number, at_ms=at_ms)

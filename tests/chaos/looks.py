@@ -5,12 +5,12 @@ Each look is three: at PostgreSQL, in one snapshot, at the querier's /api/v1/fle
 answer to a question about everything. The sum of each host has to close at each look. What "closes"
 is measured against:
 
-    at the querier     taken = stored + lost + in_flight, in_flight not below 0, and taken and the
+    at the querier     sampled = stored + lost + in_flight, in_flight not below 0, and sampled and the
                        agent's own losses are what that agent said with one of its batches;
     at PostgreSQL      the offsets of the look say which messages are stored. Out of these messages,
                        read from the topic by topic.py, follow the numbers seen, the samples stored,
                        duplicate and rejected batches of each host, and the samples in all chunks.
-                       in_flight = taken - stored - lost is what the missing batches hold;
+                       in_flight = sampled - stored - lost is what the missing batches hold;
     in an answer       the sum over all hours, of rows, chunks and sums of hours, is that of the
                        messages below the offsets, where these are the same before and after it.
 
@@ -36,7 +36,7 @@ AGE_S = OLD_S[1] + HOUR_S  # a question is about so much, and that begins no hou
 def sum_faults(host):
     """What is wrong with a host's entry in /api/v1/fleet, in itself."""
     lost = sum(host["lost"].values())
-    if host["taken"] != host["stored"] + lost + host["in_flight"]:
+    if host["sampled"] != host["stored"] + lost + host["in_flight"]:
         yield f"the sum does not close: {host}"
     if host["in_flight"] < 0 or host.get("why"):
         yield f"less than nothing is in flight: {host}"
@@ -156,22 +156,22 @@ def went_back(before, look):
             yield f"partition {partition} went back from {offset} to {look.offsets.get(partition)}"
     for spool, row in before.hosts.items():
         now = look.hosts.get(spool)
-        for name in ("highest", "taken", "stored"):
+        for name in ("highest", "sampled", "stored"):
             if not now or vars(now)[name] < vars(row)[name]:
                 yield f"{spool}: {name} went back from {row} to {now}"
 
 
 def words_of(truth):
-    """{host: {(taken, lost)}}: all that its agent ever said."""
+    """{host: {(sampled, lost)}}: all that its agent ever said."""
     found = {}
     for (host, _), batches in truth.said.items():
         found.setdefault(host, set()).update(
-            (word.taken, tuple(sorted(word.lost.items()))) for word in batches.values())
+            (word.sampled, tuple(sorted(word.lost.items()))) for word in batches.values())
     return found
 
 
 def word_faults(host, said):
-    """The agent's own reasons and `taken` come from one batch; the ingester adds its reasons."""
+    """The agent's own reasons and `sampled` come from one batch; the ingester adds its reasons."""
     lost = tuple(sorted((r, n) for r, n in host["lost"].items() if r not in ("rejected", "gap")))
-    if (host["taken"], lost) not in said.get(host["host"], ()):
+    if (host["sampled"], lost) not in said.get(host["host"], ()):
         yield f"the agent never said that: {host}"

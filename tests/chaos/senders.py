@@ -60,7 +60,7 @@ class Host:
     def __init__(self, name, wanders=False):
         self.name, self.wanders = name, wanders
         self.key = f"{name}/made-up".encode()
-        self.sequence = self.taken = 0
+        self.sequence = self.sampled = 0
         self.sent, self.late = [], []
 
 
@@ -131,9 +131,9 @@ class Sender(threading.Thread):
     def _send_new(self, host, luck):
         ticks = self._ticks()
         host.sequence += 1
-        host.taken += sum(ticks.values())
+        host.sampled += sum(ticks.values())
         status = self.protos.status.AgentStatus(
-            node=host.name.encode(), taken=host.taken, batch_samples=sum(ticks.values()))
+            node=host.name.encode(), sampled=host.sampled, batch_samples=sum(ticks.values()))
         value = GARBAGE if luck > 0.98 else cpu_message(
             self.protos, "chaos", ticks, node=host.name, pid=host.sequence,
             at_ms=self._at_ms())

@@ -29,7 +29,7 @@ class Message:
 @dataclass(frozen=True)
 class Said:
     """An agent's word with a batch, and the batch."""
-    taken: int
+    sampled: int
     lost: dict
     batch: int = 0          # samples of the batch, as the agent says
     samples: int = 0        # and as they are
@@ -138,7 +138,7 @@ class Truth:
             message = Message(spool, number, samples, value)
         except DecodeError:
             message = Message(spool, number, is_rejected=True)
-        said = Said(status.taken, {c.reason.decode(): c.samples for c in status.lost if c.samples},
+        said = Said(status.sampled, {c.reason.decode(): c.samples for c in status.lost if c.samples},
                     status.batch_samples, message.samples)
         assert is_new or said == self.said[spool][number], (
             f"{spool} batch {number} came with another word: {said}, {self.said[spool][number]}")

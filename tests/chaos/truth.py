@@ -13,7 +13,7 @@ SHOWN = 20   # sentences of a list
 HOUR_S = 3600
 
 OFFSETS = "SELECT partition, next_offset FROM consumer_offset WHERE topic = %s"
-HOSTS = """SELECT host, epoch, highest, missing::text, gap, taken, lost, stored, duplicate_batches,
+HOSTS = """SELECT host, epoch, highest, missing::text, gap, sampled, lost, stored, duplicate_batches,
     rejected_batches, rejected_samples, skipped FROM agent_status"""
 
 
@@ -32,7 +32,7 @@ class Row:
     highest: int
     missing: set
     gap: int
-    taken: int
+    sampled: int
     lost: int
     stored: int
     duplicates: int
@@ -78,17 +78,17 @@ def row_faults(spool, row, ledger):
     account, said = ledger.accounts[spool], ledger.truth.said[spool]
     unseen = set(range(1, account.highest + 1)) - account.numbers.keys()
     word = said[account.highest]
-    wanted = Row(account.highest, unseen, 0, word.taken, sum(word.lost.values()), account.stored,
+    wanted = Row(account.highest, unseen, 0, word.sampled, sum(word.lost.values()), account.stored,
                  account.duplicates, account.rejected, account.rejected_samples, 0)
     for name, value in vars(wanted).items():
         if vars(row)[name] != value:
             yield (f"{spool}: {name} is {brief(vars(row)[name])} in agent_status,"
                    f" {brief(value)} in the messages"
                    f"{ledger_places(ledger, spool, vars(row)[name], value)}")
-    in_flight = row.taken - row.lost - row.stored - row.rejected_samples
+    in_flight = row.sampled - row.lost - row.stored - row.rejected_samples
     waiting = sum(said[n].samples or said[n].batch for n in unseen if n in said)
     if in_flight != waiting:
-        yield (f"{spool}: taken {row.taken} = stored {row.stored} + lost {row.lost} + rejected"
+        yield (f"{spool}: sampled {row.sampled} = stored {row.stored} + lost {row.lost} + rejected"
                f" {row.rejected_samples} + in flight {in_flight}, and {brief(unseen)} hold"
                f" {waiting}")
 
@@ -124,10 +124,10 @@ def agent_faults(truth, node, counted):
             put += said.samples
             if said.batch != said.samples:
                 yield f"{spool}: batch {number} holds {said.samples} samples, its word: {said}"
-            if said.taken != put + sum(said.lost.values()):
+            if said.sampled != put + sum(said.lost.values()):
                 yield f"{spool}: {put} samples are in batches to {number}, the agent's word: {said}"
-        if batches[max(batches)].taken != counted:
-            yield f"{spool}: the kernel has taken {counted}, the last word: {batches[max(batches)]}"
+        if batches[max(batches)].sampled != counted:
+            yield f"{spool}: the kernel has sampled {counted}, the last word: {batches[max(batches)]}"
 
 
 def differences(truth: Truth, began):

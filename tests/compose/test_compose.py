@@ -51,10 +51,10 @@ class Hosts:
     def send(self, ticks=10):
         """A batch from each, of addresses that nobody has asked for before."""
         self.sequence += 1
-        taken = self.sequence * ticks
+        sampled = self.sequence * ticks
         for name in self.names:
             status = self.protos.status.AgentStatus(
-                node=name.encode(), version=b"test", taken=taken, batch_samples=ticks,
+                node=name.encode(), version=b"test", sampled=sampled, batch_samples=ticks,
                 time_unix_nano=time.time_ns()).SerializeToString()
             stack = {(0x1000 + 16 * self.sequence, 0x200000 + 16 * self.sequence): ticks}
             self.producer.produce(
@@ -75,10 +75,10 @@ class Hosts:
         if not set(self.names) <= set(found):
             return None
         rows = [found[name] for name in self.names]
-        closed = all(row["taken"] == row["stored"] + row["in_flight"] + sum(row["lost"].values())
+        closed = all(row["sampled"] == row["stored"] + row["in_flight"] + sum(row["lost"].values())
                      for row in rows)
         assert closed, rows
-        return {name: sum(row[name] for row in rows) for name in ("taken", "stored", "duplicate")}
+        return {name: sum(row[name] for row in rows) for name in ("sampled", "stored", "duplicate")}
 
     def wait_stored(self, ticks=10):
         everything = self.sequence * ticks * len(self.names)
@@ -239,9 +239,9 @@ def test_one_of_each_is_killed_and_no_query_fails_and_no_sample_is_lost(fleet, h
     sums = hosts.sums()
     total = sum(fleet.stacks('{comm="made"}').values())
     figure(f"one ingester, querier and symbolizer killed: {asked} queries, none failed; "
-           f"{sums['taken']} samples taken, {sums['stored']} stored, "
+           f"{sums['sampled']} samples sampled, {sums['stored']} stored, "
            f"{sums['duplicate']} came twice")
-    assert sums["taken"] == everything and total == everything * PERIOD
+    assert sums["sampled"] == everything and total == everything * PERIOD
     assert not set(victims) & set(fleet.containers("ingester") + fleet.containers("querier"))
 
 
@@ -249,7 +249,7 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
     hosts.send()
     hosts.flush()
     everything = hosts.wait_stored()
-    taken = fleet.hosts()["contained"]["taken"]
+    sampled = fleet.hosts()["contained"]["sampled"]
     link = json.loads(fleet.ask(fleet.containers("querier")[0], "/api/v1/share", method="POST",
                                 body=json.dumps({"query": '{comm="made"}'})))["data"]["id"]
 
@@ -261,12 +261,12 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
 
     def goes_on():
         agent = fleet.hosts()["contained"]
-        return agent if agent["taken"] > taken and agent["in_flight"] == 0 else None
+        return agent if agent["sampled"] > sampled and agent["in_flight"] == 0 else None
 
     agent = wait_until(goes_on, 100, "the agent's counts go on", every=0.5)
-    figure(f"down and up: {agent['taken']} samples of the agent taken, {agent['stored']} stored, "
+    figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']} stored, "
            f"lost {agent['lost'] or 'none'}")
-    assert agent["taken"] == agent["stored"] + sum(agent["lost"].values())
+    assert agent["sampled"] == agent["stored"] + sum(agent["lost"].values())
     assert set(agent["lost"]) == set()
     hosts.send()
     hosts.flush()

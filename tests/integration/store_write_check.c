@@ -81,7 +81,7 @@ static void a_host_whose_row_changed_loses_every_part_that_references_it(void **
 	assert_int_equal(received_set_add(&mine.seen, 5, &arena), RECEIVED_NEW);
 	mine.status = STR("status\xff");
 	mine.node = STR("n");
-	mine.taken = 11;
+	mine.sampled = 11;
 	mine.stored = 10;
 	mine.last_seen_ms = UINT64_C(1790000000123);
 
@@ -97,7 +97,7 @@ static void a_host_whose_row_changed_loses_every_part_that_references_it(void **
 	assert_int_equal(other.revision, 1);
 	assert_int_equal(other.seen.highest, 5);
 	assert_int_equal(received_set_missing(&other.seen), 3);
-	assert_true(str_eq(other.status, mine.status) && other.taken == 11 && other.stored == 10);
+	assert_true(str_eq(other.status, mine.status) && other.sampled == 11 && other.stored == 10);
 	assert_true(other.last_seen_ms == mine.last_seen_ms);
 
 	/* Another ingester updates the row; our revision is out of date. */

@@ -277,5 +277,5 @@ def test_a_restarted_agent_sends_what_was_spooled_and_goes_on_counting(kafka, pr
     spooled = 0
     for status in statuses:
         spooled += status.batch_samples
-        assert status.taken == spooled + sum(c.samples for c in status.lost)
+        assert status.sampled == spooled + sum(c.samples for c in status.lost)
         assert status.frequency_hz == HERTZ

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet: for each host, taken = stored + lost + in flight, whatever became of its batches."""
+"""The fleet: for each host, sampled = stored + lost + in flight, whatever became of its batches."""
 import json
 import subprocess
 import time
@@ -13,11 +13,11 @@ DAY_MS = 86_400_000
 AGENT_PERIOD = 10**9 // 19
 
 
-def status(protos, taken, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2",
+def status(protos, sampled, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2",
            oldest=0):
     """An AgentStatus, serialized."""
     said = protos.status.AgentStatus(
-        node=node, version=version, taken=taken, batch_samples=batch, spool_oldest=oldest,
+        node=node, version=version, sampled=sampled, batch_samples=batch, spool_oldest=oldest,
         time_unix_nano=round((time.time() if at is None else at) * 1000) * 1_000_000)
     for reason, samples in (lost or {}).items():
         said.lost.add(reason=reason.encode(), samples=samples)
@@ -31,13 +31,13 @@ class Host:
 
     def __init__(self, cell, protos, name, epoch=1):
         self.cell, self.protos, self.id, self.epoch = cell, protos, f"{name}/id", epoch
-        self.taken = 0
+        self.sampled = 0
 
     def send(self, sequence, ticks, value=None, at_ms=None, **said):
-        self.taken = said.pop("taken", self.taken + ticks)
+        self.sampled = said.pop("sampled", self.sampled + ticks)
         value = value or cpu_message(self.protos, self.id, {(0x10,): ticks}, at_ms=at_ms)
         self.cell.produce(value, key=self.id.encode(), headers=headers(
-            sequence, self.epoch, status(self.protos, self.taken, ticks, **said)))
+            sequence, self.epoch, status(self.protos, self.sampled, ticks, **said)))
 
     def seen(self):
         """Its entry, whose sum closes; None while there is none."""
@@ -58,7 +58,7 @@ def look(cell, **params):
     hosts = cell.data("fleet", **params)
     for host in hosts:
         lost = sum(host["lost"].values())
-        assert host["taken"] == host["stored"] + lost + host["in_flight"], host
+        assert host["sampled"] == host["stored"] + lost + host["in_flight"], host
         assert host["in_flight"] >= 0 or host["why"], host
     assert [h["host"] for h in hosts] == sorted((h["host"] for h in hosts), key=str.encode)
     return hosts
@@ -70,13 +70,13 @@ def host(cell, protos, request):
 
 
 def test_a_host_is_shown_with_what_its_agent_last_said(host):
-    host.send(1, 5, taken=8, lost={"ring_full": 3, "malformed": 0}, at=1_700_000_000.25)
-    host.send(2, 2, node=b"web-1", version=b"9.9", taken=11, lost={"ring_full": 4},
+    host.send(1, 5, sampled=8, lost={"ring_full": 3, "malformed": 0}, at=1_700_000_000.25)
+    host.send(2, 2, node=b"web-1", version=b"9.9", sampled=11, lost={"ring_full": 4},
               truncated={"user_too_deep": 2, "user_unmapped": 0}, at=1_700_000_010.25)
 
-    assert host.becomes(taken=11) == {
+    assert host.becomes(sampled=11) == {
         "node": "web-1", "host": host.id, "version": "9.9", "last_seen": 1_700_000_010.25,
-        "taken": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "missing": 0,
+        "sampled": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "missing": 0,
         "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
 
 
@@ -84,46 +84,46 @@ def test_a_batch_without_samples_tells_of_losses(protos, host):
     nothing = protos.profiles.ProfilesData()
     nothing.dictionary.string_table.append(b"")
     host.send(1, 5)
-    host.send(2, 0, value=nothing.SerializeToString(), taken=9, lost={"agent_killed": 4})
-    host.send(3, 0, value=b"", taken=11, lost={"agent_killed": 4, "ring_full": 2})
+    host.send(2, 0, value=nothing.SerializeToString(), sampled=9, lost={"agent_killed": 4})
+    host.send(3, 0, value=b"", sampled=11, lost={"agent_killed": 4, "ring_full": 2})
 
-    host.becomes(taken=11, stored=5, in_flight=0, missing=0,
+    host.becomes(sampled=11, stored=5, in_flight=0, missing=0,
                  lost={"agent_killed": 4, "ring_full": 2})
 
 
 def test_a_batch_that_comes_twice_is_stored_once_and_counted_apart(host):
     for _ in range(2):
-        host.send(1, 5, taken=5)
+        host.send(1, 5, sampled=5)
     host.send(2, 1)
 
-    host.becomes(taken=6, stored=6, in_flight=0, duplicate=1, lost={})
+    host.becomes(sampled=6, stored=6, in_flight=0, duplicate=1, lost={})
 
 
 def test_what_has_not_come_is_in_flight_until_it_comes(host):
-    host.send(1, 5, taken=5)
-    host.send(3, 2, taken=10)
-    host.becomes(taken=10, stored=7, in_flight=3, missing=1)
+    host.send(1, 5, sampled=5)
+    host.send(3, 2, sampled=10)
+    host.becomes(sampled=10, stored=7, in_flight=3, missing=1)
 
-    host.send(2, 3, taken=8)
+    host.send(2, 3, sampled=8)
 
-    host.becomes(taken=10, stored=10, in_flight=0, missing=0)
+    host.becomes(sampled=10, stored=10, in_flight=0, missing=0)
 
 
 def test_what_the_agent_has_no_more_and_never_came_is_lost_as_gap_until_it_comes(host):
-    host.send(1, 5, taken=5, oldest=1)
-    host.send(4, 2, taken=14, oldest=2)
-    host.becomes(taken=14, stored=7, in_flight=7, missing=2, lost={})
+    host.send(1, 5, sampled=5, oldest=1)
+    host.send(4, 2, sampled=14, oldest=2)
+    host.becomes(sampled=14, stored=7, in_flight=7, missing=2, lost={})
 
-    host.send(5, 1, taken=15, oldest=3)
-    host.becomes(taken=15, stored=8, in_flight=7, missing=1, lost={})
-    host.send(6, 1, taken=16, oldest=5)
-    host.becomes(taken=16, stored=9, in_flight=0, missing=0, lost={"gap": 7})
+    host.send(5, 1, sampled=15, oldest=3)
+    host.becomes(sampled=15, stored=8, in_flight=7, missing=1, lost={})
+    host.send(6, 1, sampled=16, oldest=5)
+    host.becomes(sampled=16, stored=9, in_flight=0, missing=0, lost={"gap": 7})
 
     # From a partition that the host had before.
-    host.send(2, 3, taken=8, oldest=1)
-    host.becomes(taken=16, stored=12, in_flight=0, missing=0, lost={"gap": 4}, duplicate=0)
-    host.send(3, 4, taken=12, oldest=1)
-    host.becomes(taken=16, stored=16, in_flight=0, missing=0, lost={})
+    host.send(2, 3, sampled=8, oldest=1)
+    host.becomes(sampled=16, stored=12, in_flight=0, missing=0, lost={"gap": 4}, duplicate=0)
+    host.send(3, 4, sampled=12, oldest=1)
+    host.becomes(sampled=16, stored=16, in_flight=0, missing=0, lost={})
 
 
 def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, protos):
@@ -131,7 +131,7 @@ def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, prot
         own.start()
         host = Host(own, protos, "expired")
         host.send(1, 5, oldest=1)
-        host.becomes(taken=5, stored=5)
+        host.becomes(sampled=5, stored=5)
         own.ingester.kill()
         for sequence in (2, 3):
             host.send(sequence, 4, oldest=sequence)
@@ -139,26 +139,26 @@ def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, prot
         host.send(4, 1, oldest=3)  # its acknowledgement was still on its way
         own.start_service(own.ingester)
 
-        host.becomes(taken=14, stored=6, in_flight=8, missing=1, lost={})
+        host.becomes(sampled=14, stored=6, in_flight=8, missing=1, lost={})
         host.send(5, 1, oldest=5)
-        host.becomes(taken=15, stored=7, in_flight=0, missing=0, lost={"gap": 8})
+        host.becomes(sampled=15, stored=7, in_flight=0, missing=0, lost={"gap": 8})
 
 
 def test_a_rejected_batch_is_lost_as_rejected(host):
     host.send(1, 5)
     host.send(2, 7, value=b"\x0a\x7f\x01")
-    host.becomes(taken=12, stored=5, in_flight=0, lost={"rejected": 7})
+    host.becomes(sampled=12, stored=5, in_flight=0, lost={"rejected": 7})
 
     host.send(3, 1)
 
-    host.becomes(taken=13, stored=6, in_flight=0, lost={"rejected": 7})
+    host.becomes(sampled=13, stored=6, in_flight=0, lost={"rejected": 7})
 
 
 def test_a_rejected_batch_that_is_late_is_lost_too(host):
-    host.send(2, 5, taken=12)
-    host.send(1, 7, taken=7, value=b"\x0a\x7f\x01")
+    host.send(2, 5, sampled=12)
+    host.send(1, 7, sampled=7, value=b"\x0a\x7f\x01")
 
-    host.becomes(taken=12, stored=5, in_flight=0, lost={"rejected": 7})
+    host.becomes(sampled=12, stored=5, in_flight=0, lost={"rejected": 7})
 
 
 def test_samples_out_of_time_are_lost_by_reason(host):
@@ -167,36 +167,36 @@ def test_samples_out_of_time_are_lost_by_reason(host):
     host.send(2, 3, at_ms=now + 3_600_000)
     host.send(3, 2)
 
-    host.becomes(taken=10, stored=2, in_flight=0, lost={"too_old": 5, "too_far_ahead": 3})
+    host.becomes(sampled=10, stored=2, in_flight=0, lost={"too_old": 5, "too_far_ahead": 3})
 
 
 def test_what_we_gave_up_waiting_for_is_lost_as_gap(cell, host):
     host.send(1, 5)
-    host.send(3, 2, taken=10)
+    host.send(3, 2, sampled=10)
     host.becomes(in_flight=3, missing=1)
     cell.rows("UPDATE agent_status SET missing = '{}', gap = 1 WHERE host = %s RETURNING 1",
               host.id)
 
-    host.becomes(taken=10, stored=7, in_flight=0, missing=0, lost={"gap": 3})
+    host.becomes(sampled=10, stored=7, in_flight=0, missing=0, lost={"gap": 3})
 
 
 def test_a_new_spool_goes_on_with_the_same_host(cell, protos, host):
     host.send(1, 5)
-    host.send(2, 4, lost={"ring_full": 2}, taken=11)
+    host.send(2, 4, lost={"ring_full": 2}, sampled=11)
     after = Host(cell, protos, host.id.removesuffix("/id"), epoch=2)
-    after.send(1, 3, version=b"2.0", lost={"ring_full": 1}, taken=4)
+    after.send(1, 3, version=b"2.0", lost={"ring_full": 1}, sampled=4)
 
-    host.becomes(taken=15, stored=12, in_flight=0, lost={"ring_full": 3}, version="2.0")
+    host.becomes(sampled=15, stored=12, in_flight=0, lost={"ring_full": 3}, version="2.0")
 
 
 def test_a_new_spool_may_give_up_what_waited_in_the_old_one(cell, protos, host):
     host.send(1, 5)
-    host.send(3, 4, taken=12)
+    host.send(3, 4, sampled=12)
     host.becomes(in_flight=3)
     after = Host(cell, protos, host.id.removesuffix("/id"), epoch=2)
     after.send(1, 3, lost={"spool_full": 3})
 
-    host.becomes(taken=15, stored=12, in_flight=0, lost={"spool_full": 3})
+    host.becomes(sampled=15, stored=12, in_flight=0, lost={"spool_full": 3})
 
 
 def test_less_than_nothing_in_flight_is_explained(cell, protos, host):
@@ -205,8 +205,8 @@ def test_less_than_nothing_in_flight_is_explained(cell, protos, host):
     cell.produce(cpu_message(protos, "silent", {(1,): 4}), key=silent.id.encode(),
                  headers=headers(1))
 
-    assert "had arrived after all" in host.becomes(taken=5, stored=5, in_flight=-2)["why"]
-    entry = silent.becomes(taken=0, stored=4, in_flight=-4, node="", version="")
+    assert "had arrived after all" in host.becomes(sampled=5, stored=5, in_flight=-2)["why"]
+    entry = silent.becomes(sampled=0, stored=4, in_flight=-4, node="", version="")
     assert "without the agent's status" in entry["why"]
     assert abs(entry["last_seen"] - time.time()) < 120
 
@@ -218,7 +218,7 @@ def test_counts_survive_kill_9_of_the_ingester(cell, host):
             cell.ingester.kill()
             cell.start_service(cell.ingester)
 
-    host.becomes(taken=60, stored=60, in_flight=0, duplicate=0, lost={})
+    host.becomes(sampled=60, stored=60, in_flight=0, duplicate=0, lost={})
 
 
 # pages
@@ -288,7 +288,7 @@ def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
     def rests():
         entry = real()
         assert entry["in_flight"] == 0 and entry["missing"] == 0
-        assert entry["taken"] > killed["taken"] > 0
+        assert entry["sampled"] > killed["sampled"] > 0
         assert entry["stored"] * AGENT_PERIOD == cell.total('{node="real"}')
         return entry
 

@@ -112,7 +112,7 @@ def test_a_new_spool_of_a_host_counts_from_one_again(cell, protos):
 
 
 def test_what_the_agent_says_of_itself_is_kept(cell, protos):
-    status = protos.status.AgentStatus(node=b"web-1", version=b"9.9", taken=100)
+    status = protos.status.AgentStatus(node=b"web-1", version=b"9.9", sampled=100)
     status.lost.add(reason=b"ring_full", samples=3)
     status.lost.add(reason=b"spool_full", samples=4)
     status.truncated.add(reason=b"too_deep", samples=5)
@@ -121,7 +121,7 @@ def test_what_the_agent_says_of_itself_is_kept(cell, protos):
                  headers=headers(1, status=status.SerializeToString()))
 
     wait_until(lambda: cell.rows(
-        "SELECT node, version, taken, lost, truncated FROM agent_status WHERE host = 'web-1/x'")
+        "SELECT node, version, sampled, lost, truncated FROM agent_status WHERE host = 'web-1/x'")
         == [("web-1", "9.9", 100, 7, 5)], what="the status")
 
 

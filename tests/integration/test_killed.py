@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent that was killed had taken and not spooled is known, to the sample.
+"""What an agent that was killed had sampled and not spooled is known, to the sample.
 
 Most agents here have no Kafka, so that all they ever spooled lies in their state directory; the
 kernel's counts are read by bpftool. The two and the successor's word must fit exactly.
@@ -78,12 +78,12 @@ class Host:
         for samples, status in self.batches():
             spooled += samples
             assert status.batch_samples == samples
-            assert status.taken == spooled + sum(c.samples for c in status.lost), status
+            assert status.sampled == spooled + sum(c.samples for c in status.lost), status
 
     def told(self):
-        """The last status: (taken, {reason: samples})."""
+        """The last status: (sampled, {reason: samples})."""
         status = self.batches()[-1][1]
-        return status.taken, {c.reason.decode(): c.samples for c in status.lost}
+        return status.sampled, {c.reason.decode(): c.samples for c in status.lost}
 
     def await_batches(self, count):
         wait_until(lambda: len(self.batches()) >= count, 60, f"{count} batches")
@@ -136,8 +136,8 @@ def test_a_successor_books_exactly_what_a_killed_agent_had_not_spooled(host, fig
     assert [dict((c.reason, c.samples) for c in s.lost)[b"agent_killed"]
             for _, s in host.batches()[before - 1:before + 2]] == [0, held, held]
     host.expect_closed()
-    taken, lost = host.told()
-    assert taken == host.counted()
+    sampled, lost = host.told()
+    assert sampled == host.counted()
     assert {reason for reason, samples in lost.items() if samples} == {"agent_killed"}
     figure(f"a killed agent held {held} samples of {host.counted()}, and its successor booked "
            f"{killed:.0f}")
@@ -150,8 +150,8 @@ def test_an_agent_that_ends_in_order_leaves_nothing_untold(host):
         host.await_batches(count + 1)
         host.end()
 
-        taken, lost = host.told()
-        assert taken == host.counted()
+        sampled, lost = host.told()
+        assert sampled == host.counted()
         assert lost["agent_killed"] == 0
     host.expect_closed()
 
@@ -167,9 +167,9 @@ def test_a_batch_at_whose_fsync_an_agent_dies_is_told_once(host, failpoint):
     host.await_batches(3)
     host.end()
 
-    taken, lost = host.told()
+    sampled, lost = host.told()
     assert lost["agent_killed"] == killed == held
-    assert taken == host.counted()
+    assert sampled == host.counted()
     host.expect_closed()
 
 
@@ -191,9 +191,9 @@ def test_what_an_agent_held_that_died_before_its_first_batch_is_booked_with_the_
     host.await_batches(before + 1)
     host.end()
 
-    taken, lost = host.told()
+    sampled, lost = host.told()
     assert lost["agent_killed"] == held
-    assert taken == host.counted()
+    assert sampled == host.counted()
     host.expect_closed()
 
 
@@ -225,10 +225,10 @@ def test_what_a_full_disk_did_not_take_is_told_as_that_by_the_next_agent(
         host.await_batches(before + 1)
         host.end()
 
-        taken, lost = host.told()
+        sampled, lost = host.told()
         assert held > 0 and lost["spool_write"] == held
         assert {reason for reason, samples in lost.items() if samples} == {"spool_write"}
-        assert taken == host.counted()
+        assert sampled == host.counted()
         host.expect_closed()
     finally:
         host.agent.kill()
@@ -290,7 +290,7 @@ def entry(cell, node):
     if not found:
         return None
     host, = found
-    assert host["taken"] == host["stored"] + sum(host["lost"].values()) + host["in_flight"], host
+    assert host["sampled"] == host["stored"] + sum(host["lost"].values()) + host["in_flight"], host
     assert host["in_flight"] >= 0, host
     return host
 
@@ -307,8 +307,8 @@ def test_the_fleets_sum_closes_over_a_kill(cell, moves, load):
     killed = metrics(agent)["decima_agent_samples_killed_total"]
     agent.stop()
 
-    taken = counted(cell.fleet.bpffs, agent.flags["state-directory"])
-    wait_until(lambda: entry(cell, "mortal")["taken"] == taken, 60, f"{taken} samples are told")
+    sampled = counted(cell.fleet.bpffs, agent.flags["state-directory"])
+    wait_until(lambda: entry(cell, "mortal")["sampled"] == sampled, 60, f"{sampled} samples are told")
     last = wait_until(lambda: (h := entry(cell, "mortal"))["in_flight"] == 0 and h, 60,
                       "nothing is in flight")
     assert last["lost"] == {"agent_killed": killed}
@@ -354,11 +354,11 @@ def test_counts_that_are_not_this_spools_begin_anew(host, change, reason):
     host.end()
 
     assert ANEW in host.log() and reason in host.log(), host.log()
-    taken, lost = host.told()
+    sampled, lost = host.told()
     assert lost["agent_killed"] == 0
     if change is make_other_epoch:
         told = 0
-    assert taken - told == host.spooled() - spooled == host.counted()
+    assert sampled - told == host.spooled() - spooled == host.counted()
 
 
 def test_an_agent_that_ran_without_the_pin_in_between_is_noticed(host, tmp_path):
@@ -374,9 +374,9 @@ def test_an_agent_that_ran_without_the_pin_in_between_is_noticed(host, tmp_path)
     host.end()
 
     assert ANEW in host.log() and "has run without it" in host.log()
-    taken, lost = host.told()
+    sampled, lost = host.told()
     assert lost["agent_killed"] == 0
-    assert taken == told + host.counted()
+    assert sampled == told + host.counted()
     host.expect_closed()
 
 

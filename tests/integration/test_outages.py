@@ -180,9 +180,9 @@ def test_after_a_long_outage_all_arrives_in_order_at_a_bounded_rate(servers, pro
 
         def closed():
             host, = look(cell)
-            assert host["taken"] == protos.status.AgentStatus.FromString(arrivals.status).taken
+            assert host["sampled"] == protos.status.AgentStatus.FromString(arrivals.status).sampled
             assert host["in_flight"] == 0 and host["missing"] == 0
-            assert host["stored"] + sum(host["lost"].values()) == host["taken"]
+            assert host["stored"] + sum(host["lost"].values()) == host["sampled"]
             assert set(host["lost"]) <= {"agent_killed"}
             return host
         host = wait_until(closed, 60, "the sum closes")

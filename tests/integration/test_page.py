@@ -89,7 +89,7 @@ def run(cell, file, **environment):
 def agent_status(protos, node, stacks):
     """The status of that host's agent: it lost three samples in its ring buffers."""
     batch = sum(ticks for _, ticks in stacks)
-    status = protos.status.AgentStatus(node=node.encode(), version=b"0.1.0", taken=batch + 3,
+    status = protos.status.AgentStatus(node=node.encode(), version=b"0.1.0", sampled=batch + 3,
                                      batch_samples=batch, time_unix_nano=time.time_ns())
     status.lost.add(reason=b"ring_full", samples=3)
     status.truncated.add(reason=b"user_too_deep", samples=12)

@@ -73,7 +73,7 @@ def test_a_batch_that_cannot_be_accepted_is_lost_as_rejected(cell, protos, host,
         host.send(2, TICKS, value=BROKEN[reason](protos))
         host.send(3, 1)
 
-    host.becomes(taken=TICKS + 6, stored=6, in_flight=0, lost={"rejected": TICKS})
+    host.becomes(sampled=TICKS + 6, stored=6, in_flight=0, lost={"rejected": TICKS})
 
 
 @pytest.mark.reason("ingester.bad_headers")
@@ -88,7 +88,7 @@ def test_samples_count_though_the_status_beside_them_cannot_be_read(cell, protos
         cell.produce(cpu_message(protos, host.id, {(0x10,): 4}), key=host.id.encode(),
                      headers=headers(1, status=b"\xff\xff"))
 
-    host.becomes(stored=4, taken=0)
+    host.becomes(stored=4, sampled=0)
 
 
 def with_attribute(key, value):
@@ -118,7 +118,7 @@ def test_what_is_too_long_is_cut_and_the_sample_counts(cell, protos, host, moves
     with moves(f"ingester.{reason}", cell.ingester, by=1):
         host.send(1, TICKS, value=message(protos, CUT[reason]))
 
-    host.becomes(taken=TICKS, stored=TICKS, in_flight=0, lost={})
+    host.becomes(sampled=TICKS, stored=TICKS, in_flight=0, lost={})
 
 
 @pytest.mark.reason("ingester.gap")
@@ -136,13 +136,13 @@ def test_the_oldest_of_too_many_missing_batches_is_given_up(cell, protos, host, 
         for sequence in range(1, last + 1, 2):
             send(sequence)
         assert producer.flush(30) == 0
-    host.becomes(taken=last, stored=RANGES_MAX + 2, missing=RANGES_MAX, lost={})
+    host.becomes(sampled=last, stored=RANGES_MAX + 2, missing=RANGES_MAX, lost={})
 
     for sequence in range(4, last, 2):
         send(sequence)
     assert producer.flush(30) == 0
 
-    host.becomes(taken=last, stored=last - 1, missing=0, in_flight=0, lost={"gap": 1})
+    host.becomes(sampled=last, stored=last - 1, missing=0, in_flight=0, lost={"gap": 1})
 
 
 # what the agent loses or cuts

@@ -32,7 +32,7 @@ SPOILED = {
 }
 UNMERGED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
             " + (SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < %s)")
-HOSTS_SAY = ("SELECT host, epoch, highest, missing::text, gap, taken, lost, stored,"
+HOSTS_SAY = ("SELECT host, epoch, highest, missing::text, gap, sampled, lost, stored,"
              " duplicate_batches, rejected_batches, rejected_samples FROM agent_status"
              " ORDER BY host, epoch")
 OFFSETS = "SELECT partition, next_offset FROM consumer_offset ORDER BY partition"
@@ -46,7 +46,7 @@ def messages(protos, chance):
             at_ms = now_ms - chance.choice([0, 0, 2, 3, 60]) * HOUR_MS - chance.randrange(60_000)
             ticks = {(chance.randrange(8), chance.randrange(50)): chance.randint(1, 4)
                      for _ in range(5)}
-            status = protos.status.AgentStatus(node=f"host-{host}".encode(), taken=number * 1000,
+            status = protos.status.AgentStatus(node=f"host-{host}".encode(), sampled=number * 1000,
                                                batch_samples=sum(ticks.values()))
             value = cpu_message(protos, chance.choice(["web", "db", "cache"]), ticks,
                                 node=f"host-{host}", pid=number, at_ms=at_ms)

@@ -28,7 +28,7 @@ def test_a_builder_that_is_killed_is_started_anew(start, program):
     after = metrics(agent)
     assert builds(agent, other) == 1
     assert after["decima_agent_unwind_builder_starts_total"] >= 2
-    assert after["decima_agent_samples_taken_total"] > before["decima_agent_samples_taken_total"]
+    assert after["decima_agent_samples_total"] > before["decima_agent_samples_total"]
     assert samples_lost(agent) == 0
     assert "crashed" not in outcomes(agent)
 
@@ -43,9 +43,9 @@ def test_while_a_builder_hangs_sampling_goes_on(start, program):
     with other.running():
         wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_waiting"] >= 1, DEADLINE,
                    "its table waits")
-        taken = metrics(agent)["decima_agent_samples_taken_total"]
-        wait_until(lambda: metrics(agent)["decima_agent_samples_taken_total"] >= taken + 40,
-                   DEADLINE, "samples are taken meanwhile")
+        sampled = metrics(agent)["decima_agent_samples_total"]
+        wait_until(lambda: metrics(agent)["decima_agent_samples_total"] >= sampled + 40,
+                   DEADLINE, "samples are sampled meanwhile")
         assert samples_lost(agent) == 0
         assert loads(agent, other) == 0
         os.kill(pid, signal.SIGKILL)

@@ -108,11 +108,11 @@ def test_sampling_goes_on_while_a_service_never_answers(start, tmp_path, protos)
         wait_until(lambda: uploaders_of(agent), DEADLINE, "an upload hangs")
         program = Program(tmp_path / "a", "sampled")
         profiles = Path(agent.flags["local-store-directory"])
-        before = metrics(agent)["decima_agent_samples_taken_total"]
+        before = metrics(agent)["decima_agent_samples_total"]
 
         program.run()
 
-        wait_until(lambda: metrics(agent)["decima_agent_samples_taken_total"] > before and
+        wait_until(lambda: metrics(agent)["decima_agent_samples_total"] > before and
                    len(list(profiles.glob("*.pb.gz"))) > 2, DEADLINE, "samples are taken")
         agent.send(signal.SIGTERM)
         wait_until(lambda: not agent.alive(), DEADLINE, "the agent stops")

@@ -11,11 +11,11 @@ struct named {
 	uint64_t samples;
 };
 
-/* A spool with `taken` SILENT has no status. */
+/* A spool with `sampled` SILENT has no status. */
 #define SILENT UINT64_MAX
 
 struct spool_row {
-	uint64_t taken;
+	uint64_t sampled;
 	struct named lost[NAMED];
 	uint64_t stored, skipped, ahead, rejected, duplicate, missing, gap;
 };
@@ -23,8 +23,8 @@ struct spool_row {
 static struct balance_spool spool_of(const struct spool_row *row)
 {
 	struct balance_spool spool = {
-		.status.taken = row->taken == SILENT ? 0 : row->taken,
-		.has_status = row->taken != SILENT,
+		.status.sampled = row->sampled == SILENT ? 0 : row->sampled,
+		.has_status = row->sampled != SILENT,
 		.stored = row->stored,
 		.skipped = row->skipped,
 		.too_far_ahead = row->ahead,
@@ -71,37 +71,37 @@ static void balances_the_counts_of_spools(void **state)
 	} rows[] = {
 		{ .what = "no counts" },
 		{ .what = "all samples are stored",
-		  .spools = { { .taken = 100, .stored = 100 } },
+		  .spools = { { .sampled = 100, .stored = 100 } },
 		  .spool_count = 1 },
 		{ .what = "the agent reports its losses",
-		  .spools = { { .taken = 100,
+		  .spools = { { .sampled = 100,
 				.lost = { { "ring_full", 7 }, { "spool_full", 0 } },
 				.stored = 93 } },
 		  .spool_count = 1,
 		  .lost = { { "ring_full", 7 } },
 		  .lost_total = 7 },
 		{ .what = "a duplicate batch is stored once",
-		  .spools = { { .taken = 100, .stored = 100, .duplicate = 4 } },
+		  .spools = { { .sampled = 100, .stored = 100, .duplicate = 4 } },
 		  .spool_count = 1 },
 		{ .what = "a late batch is in flight",
-		  .spools = { { .taken = 100, .stored = 60, .missing = 2 } },
+		  .spools = { { .sampled = 100, .stored = 60, .missing = 2 } },
 		  .spool_count = 1,
 		  .in_flight = 40 },
 		{ .what = "samples in batches that were not sent yet are in flight",
-		  .spools = { { .taken = 100, .stored = 95 } },
+		  .spools = { { .sampled = 100, .stored = 95 } },
 		  .spool_count = 1,
 		  .in_flight = 5 },
 		{ .what = "given up batches are lost as gap if no other batch is missing",
-		  .spools = { { .taken = 100, .stored = 60, .gap = 2 } },
+		  .spools = { { .sampled = 100, .stored = 60, .gap = 2 } },
 		  .spool_count = 1,
 		  .lost = { { "gap", 40 } },
 		  .lost_total = 40 },
 		{ .what = "while batches are missing, the remainder stays in flight",
-		  .spools = { { .taken = 100, .stored = 60, .gap = 2, .missing = 1 } },
+		  .spools = { { .sampled = 100, .stored = 60, .gap = 2, .missing = 1 } },
 		  .spool_count = 1,
 		  .in_flight = 40 },
 		{ .what = "given up batches that the agent reported as lost are not lost twice",
-		  .spools = { { .taken = 100,
+		  .spools = { { .sampled = 100,
 				.lost = { { "spool_full", 40 } },
 				.stored = 60,
 				.gap = 2 } },
@@ -109,44 +109,44 @@ static void balances_the_counts_of_spools(void **state)
 		  .lost = { { "spool_full", 40 } },
 		  .lost_total = 40 },
 		{ .what = "a rejected batch is lost",
-		  .spools = { { .taken = 100, .stored = 90, .rejected = 10 } },
+		  .spools = { { .sampled = 100, .stored = 90, .rejected = 10 } },
 		  .spool_count = 1,
 		  .lost = { { "rejected", 10 } },
 		  .lost_total = 10 },
 		{ .what = "samples too old or too far ahead are lost by their reason",
-		  .spools = { { .taken = 100, .stored = 90, .skipped = 10, .ahead = 3 } },
+		  .spools = { { .sampled = 100, .stored = 90, .skipped = 10, .ahead = 3 } },
 		  .spool_count = 1,
 		  .lost = { { "too_old", 7 }, { "too_far_ahead", 3 } },
 		  .lost_total = 10 },
 		{ .what = "a new spool starts at 0 and the host continues",
-		  .spools = { { .taken = 100, .lost = { { "ring_full", 1 } }, .stored = 99 },
-			      { .taken = 50, .lost = { { "ring_full", 2 } }, .stored = 48 } },
+		  .spools = { { .sampled = 100, .lost = { { "ring_full", 1 } }, .stored = 99 },
+			      { .sampled = 50, .lost = { { "ring_full", 2 } }, .stored = 48 } },
 		  .spool_count = 2,
 		  .lost = { { "ring_full", 3 } },
 		  .lost_total = 3 },
 		{ .what = "a new spool reports the losses of the old one",
-		  .spools = { { .taken = 100, .stored = 80, .missing = 2 },
-			      { .taken = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
+		  .spools = { { .sampled = 100, .stored = 80, .missing = 2 },
+			      { .sampled = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
 		  .spool_count = 2,
 		  .lost = { { "spool_full", 20 } },
 		  .lost_total = 20 },
 		{ .what = "losses of a spool whose last status never arrived",
-		  .spools = { { .taken = 50, .stored = 50 },
-			      { .taken = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
+		  .spools = { { .sampled = 50, .stored = 50 },
+			      { .sampled = 50, .lost = { { "spool_full", 20 } }, .stored = 50 } },
 		  .spool_count = 2,
 		  .lost = { { "spool_full", 20 } },
 		  .lost_total = 20,
 		  .in_flight = -20,
 		  .has_why = true },
 		{ .what = "given up by the agent and received after all",
-		  .spools = { { .taken = 100, .lost = { { "spool_full", 5 } }, .stored = 100 } },
+		  .spools = { { .sampled = 100, .lost = { { "spool_full", 5 } }, .stored = 100 } },
 		  .spool_count = 1,
 		  .lost = { { "spool_full", 5 } },
 		  .lost_total = 5,
 		  .in_flight = -5,
 		  .has_why = true },
 		{ .what = "no batch had a status",
-		  .spools = { { .taken = SILENT, .stored = 5 } },
+		  .spools = { { .sampled = SILENT, .stored = 5 } },
 		  .spool_count = 1,
 		  .in_flight = -5,
 		  .has_why = true },
@@ -169,7 +169,7 @@ static void balances_the_counts_of_spools(void **state)
 					 rows[i].lost[j].samples);
 		assert_int_equal(total_of(&sum.lost), rows[i].lost_total);
 		assert_int_equal(sum.in_flight, rows[i].in_flight);
-		assert_int_equal(sum.taken,
+		assert_int_equal(sum.sampled,
 				 sum.stored + rows[i].lost_total + (uint64_t)rows[i].in_flight);
 		assert_int_equal(sum.why != NULL, rows[i].has_why);
 	}
@@ -203,7 +203,7 @@ static void adds_reasons_beyond_the_limit_to_other(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < REASONS; i += STATUS_REASONS_MAX) {
-		struct balance_spool spool = { .status.taken = STATUS_REASONS_MAX,
+		struct balance_spool spool = { .status.sampled = STATUS_REASONS_MAX,
 					       .has_status = true };
 
 		for (size_t j = 0; j < STATUS_REASONS_MAX; j++)
@@ -223,11 +223,11 @@ static void adds_reasons_beyond_the_limit_to_other(void **state)
 static void reports_counts_that_are_too_large(void **state)
 {
 	static const struct spool_row rows[] = {
-		{ .taken = SILENT - 1 },
-		{ .taken = 1, .stored = UINT64_MAX },
-		{ .taken = 1, .lost = { { "a", INT64_MAX }, { "b", 1 } } },
-		{ .taken = 1, .lost = { { "a", INT64_MAX }, { "a", INT64_MAX } } },
-		{ .taken = 1, .skipped = UINT64_MAX, .ahead = 1 },
+		{ .sampled = SILENT - 1 },
+		{ .sampled = 1, .stored = UINT64_MAX },
+		{ .sampled = 1, .lost = { { "a", INT64_MAX }, { "b", 1 } } },
+		{ .sampled = 1, .lost = { { "a", INT64_MAX }, { "a", INT64_MAX } } },
+		{ .sampled = 1, .skipped = UINT64_MAX, .ahead = 1 },
 	};
 
 	(void)state;

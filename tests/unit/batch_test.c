@@ -106,7 +106,7 @@ static void losses_are_reported_though_there_are_no_samples(void **state)
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
 	assert_int_equal(f.status.batch_samples, 0);
-	assert_int_equal(f.status.taken, 5);
+	assert_int_equal(f.status.sampled, 5);
 	assert_int_equal(lost(&f, "ring_full"), 5);
 
 	interval(&f, 0);
@@ -135,7 +135,7 @@ static void reports_the_oldest_number_that_the_spool_still_has(void **state)
 
 static void what_predecessors_did_not_report_is_counted_once(void **state)
 {
-	struct loss_counters unreported = { .taken = 10, .lost = { [LOSS_RING_FULL] = 3 } };
+	struct loss_counters unreported = { .sampled = 10, .lost = { [LOSS_RING_FULL] = 3 } };
 	struct fixture f;
 
 	(void)state;
@@ -147,18 +147,18 @@ static void what_predecessors_did_not_report_is_counted_once(void **state)
 	batch_writer_add_unreported(&f.writer, &unreported);
 	interval(&f, 0);
 	assert_int_equal(f.batches, 1);
-	assert_int_equal(f.status.taken, 12);
+	assert_int_equal(f.status.sampled, 12);
 	assert_int_equal(lost(&f, "ring_full"), 3);
 	assert_int_equal(lost(&f, "agent_killed"), 7);
 
 	interval(&f, 4);
-	assert_int_equal(f.status.taken, 16);
+	assert_int_equal(f.status.sampled, 16);
 	agent_end(&f);
 
 	agent_begin(&f, ROOM);
 	f.profiled.loss_counters.lost[LOSS_RING_FULL] = 1;
 	interval(&f, 1);
-	assert_int_equal(f.status.taken, 18);
+	assert_int_equal(f.status.sampled, 18);
 	assert_int_equal(lost(&f, "ring_full"), 4);
 	assert_int_equal(lost(&f, "agent_killed"), 7);
 	tear_down(&f);
@@ -178,7 +178,7 @@ static void samples_lost_in_a_failed_put_are_reported_in_the_next_batch(void **s
 	interval(&f, 0);
 
 	assert_int_equal(f.batches, 1);
-	assert_int_equal(f.status.taken, 6);
+	assert_int_equal(f.status.sampled, 6);
 	assert_int_equal(lost(&f, "spool_write"), 6);
 	tear_down(&f);
 }
@@ -197,7 +197,7 @@ static void returns_what_the_last_batch_reported(void **state)
 	agent_begin(&f, ROOM);
 
 	assert_true(batch_writer_reported(&f.writer, &reported));
-	assert_int_equal(reported.taken, 5);
+	assert_int_equal(reported.sampled, 5);
 	assert_int_equal(reported.lost[LOSS_TIMELINE_FULL], 2);
 	assert_int_equal(reported.lost[LOSS_RING_FULL], 0);
 	tear_down(&f);
@@ -217,7 +217,7 @@ static void an_unreadable_last_status_reports_nothing(void **state)
 	agent_begin(&f, ROOM);
 
 	assert_false(batch_writer_reported(&f.writer, &reported));
-	assert_int_equal(reported.taken, 0);
+	assert_int_equal(reported.sampled, 0);
 	tear_down(&f);
 }
 

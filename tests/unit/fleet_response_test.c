@@ -47,7 +47,7 @@ static struct fleet_host host_of(void)
 		.node = STR("n1"),
 		.version = STR("1.0"),
 		.last_seen_ms = 1787479200250,
-		.balance = { .taken = 10,
+		.balance = { .sampled = 10,
 			     .stored = 8,
 			     .in_flight = 1,
 			     .duplicate = 2,
@@ -79,10 +79,10 @@ static void writes_hosts_one_after_the_other(void **state)
 		res.body,
 		STR("{\"status\":\"success\",\"data\":["
 		    "{\"node\":\"n1\",\"host\":\"n1/x\",\"version\":\"1.0\","
-		    "\"last_seen\":1787479200.25,\"taken\":10,\"stored\":8,\"in_flight\":1,"
+		    "\"last_seen\":1787479200.25,\"sampled\":10,\"stored\":8,\"in_flight\":1,"
 		    "\"duplicate\":2,\"missing\":3,\"lost\":{\"ring\\\"full\":1},"
 		    "\"truncated\":{}},"
-		    "{\"node\":\"\",\"host\":\"n2\",\"version\":\"\",\"last_seen\":0,\"taken\":0,"
+		    "{\"node\":\"\",\"host\":\"n2\",\"version\":\"\",\"last_seen\":0,\"sampled\":0,"
 		    "\"stored\":0,\"in_flight\":-1,\"duplicate\":0,\"missing\":0,\"lost\":{},"
 		    "\"truncated\":{},\"why\":\"so\"}],\"stats\":{")));
 }

@@ -8,7 +8,7 @@ static const struct agent_status status = {
 	.node = { "n1", 2 },
 	.version = { "0.1", 3 },
 	.frequency_hz = 19,
-	.taken = 1000,
+	.sampled = 1000,
 	.batch_samples = 190,
 	.time_unix_ns = 77,
 	.spool_oldest = 12,
@@ -27,7 +27,7 @@ static void decodes_what_it_encoded(void **state)
 	(void)state;
 	assert_true(status_read(status_write(&status, &arena), &got, &arena, &err));
 	assert_true(str_eq(got.node, status.node) && str_eq(got.version, status.version));
-	assert_true(got.taken == 1000 && got.batch_samples == 190 && got.time_unix_ns == 77);
+	assert_true(got.sampled == 1000 && got.batch_samples == 190 && got.time_unix_ns == 77);
 	assert_int_equal(got.spool_oldest, 12);
 	assert_int_equal(got.lost_count, 2);
 	assert_true(str_eq(got.lost[1].reason, STR("spool_full")) && got.lost[1].samples == 4);

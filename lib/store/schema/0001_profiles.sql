@@ -63,7 +63,7 @@ CREATE TABLE agent_status (
     status            bytea          NOT NULL,            -- AgentStatus (proto/status.proto)
     node              text           NOT NULL,            -- this and the next four: out of it
     version           text           NOT NULL,
-    taken             bigint         NOT NULL,            -- samples, and so the next two
+    sampled             bigint         NOT NULL,            -- samples, and so the next two
     lost              bigint         NOT NULL,
     truncated         bigint         NOT NULL,
     last_seen         timestamptz    NOT NULL,

@@ -139,7 +139,7 @@ static void send(struct fleet *fleet, struct sender *sender, str value, uint64_t
 
 	struct agent_status status = { .node = sender->host.node,
 				       .version = STR("fleet"),
-				       .taken = sender->sampled,
+				       .sampled = sender->sampled,
 				       .batch_samples = samples,
 				       .time_unix_ns = clock_unix_ns() };
 	const struct kafka_header headers[] = {

@@ -44,7 +44,7 @@ export interface Host {
 	host: string;
 	version: string;
 	last_seen: number;
-	taken: number;
+	sampled: number;
 	stored: number;
 	in_flight: number;
 	duplicate: number;

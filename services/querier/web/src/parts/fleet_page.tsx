@@ -131,30 +131,30 @@ function HostRow(props: FleetProps & { host: Host }) {
 					{formatAge(age)} ago
 				</span>
 			</td>
-			<td class="number">{formatCount(host.taken)}</td>
+			<td class="number">{formatCount(host.sampled)}</td>
 			<td class="number">{formatCount(host.stored)}</td>
 			<td class="number">
 				{formatCount(host.in_flight)}
 				{host.missing > 0 && <span class="share">{formatCount(host.missing)} batches missing</span>}
 			</td>
 			<td>
-				<Reasons counts={host.lost} taken={host.taken} />
+				<Reasons counts={host.lost} sampled={host.sampled} />
 			</td>
 			<td>
-				<Reasons counts={host.truncated} taken={host.taken} />
+				<Reasons counts={host.truncated} sampled={host.sampled} />
 			</td>
 			<td class="number">{formatCount(host.duplicate)}</td>
 		</tr>
 	);
 }
 
-function Reasons(props: { counts: Record<string, number>; taken: number }) {
+function Reasons(props: { counts: Record<string, number>; sampled: number }) {
 	const reasons = Object.entries(props.counts).sort(([, a], [, b]) => b - a);
 	if (reasons.length === 0) return <span class="hint">none</span>;
 	const sum = reasons.reduce((all, [, count]) => all + count, 0);
 	return (
 		<>
-			{formatCount(sum)} <span class="share">{formatShare(sum, props.taken)}</span>
+			{formatCount(sum)} <span class="share">{formatShare(sum, props.sampled)}</span>
 			<ul class="reasons">
 				{reasons.map(([reason, count]) => (
 					<li key={reason}>
