@@ -19,14 +19,14 @@ static void put_seconds(struct json *json, str key, uint64_t ns)
 
 static void write_symbols(const struct symbol_lookup_stats *symbols, struct json *json)
 {
-	json_key(json, STR("names"));
+	json_key(json, STR("symbols"));
 	json_object(json);
 	put_count(json, STR("addresses"), symbols->addresses);
 	put_count(json, STR("cached"), symbols->cached);
-	put_count(json, STR("asked"), symbols->requested);
+	put_count(json, STR("requested"), symbols->requested);
 	put_count(json, STR("requests"), symbols->requests);
-	put_count(json, STR("named"), symbols->symbolized);
-	json_key(json, STR("unnamed"));
+	put_count(json, STR("symbolized"), symbols->symbolized);
+	json_key(json, STR("unsymbolized"));
 	json_object(json);
 	for (size_t i = 0; i < NAME_REASON_COUNT; i++)
 		if (symbols->unsymbolized[i])
@@ -80,7 +80,7 @@ void query_stats_write(const struct query_stats *stats, struct json *json)
 	put_seconds(json, STR("wait"), stats->wait_ns);
 	put_seconds(json, STR("find"), store->find_ns);
 	put_seconds(json, STR("read"), store->read_ns);
-	put_seconds(json, STR("names"), stats->symbols.ns);
+	put_seconds(json, STR("symbolize"), stats->symbols.ns);
 	put_seconds(json, STR("write"), all_ns > known_ns ? all_ns - known_ns : 0);
 	json_end_object(json);
 	json_end_object(json);

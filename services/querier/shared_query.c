@@ -10,7 +10,7 @@ static const char *const state_names[] = {
 static struct metric lookups = { .name = "decima_querier_share_lookups_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Lookups of shares, by result.",
-				 .label = "found",
+				 .label = "result",
 				 .values = state_names,
 				 .value_count = ARRAY_LEN(state_names) };
 struct metric *const shared_query_metrics[SHARED_QUERY_METRICS] = { &lookups };

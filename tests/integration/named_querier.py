@@ -67,7 +67,7 @@ class Named:
         return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) // PERIOD for line in lines}
 
     def stats(self, **params):
-        return json.loads(self.ask(**params)[1]["Decima-Stats"])["names"]
+        return json.loads(self.ask(**params)[1]["Decima-Stats"])["symbols"]
 
     def is_named(self):
         return "main;work(int)" in self.stacks()

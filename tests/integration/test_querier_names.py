@@ -114,9 +114,9 @@ def test_go_tool_pprof_shows_function_names(named, tmp_path):
 def test_names_are_asked_for_once(named):
     first, second = named.stats(), named.stats()
 
-    assert (first["asked"], first["cached"], first["named"]) == (10, 0, 4)
-    assert first["unnamed"] == {"no_symbol": 1, "no_debug_info": 5}
-    assert (second["asked"], second["cached"], second["requests"]) == (0, 10, 0)
+    assert (first["requested"], first["cached"], first["symbolized"]) == (10, 0, 4)
+    assert first["unsymbolized"] == {"no_symbol": 1, "no_debug_info": 5}
+    assert (second["requested"], second["cached"], second["requests"]) == (0, 10, 0)
     told = metrics(named.querier)
     assert told['decima_querier_symbolize_addresses_total{from="symbolizer"}'] == 10
     assert told['decima_querier_symbolize_addresses_total{from="cache"}'] == 10
@@ -233,5 +233,6 @@ def test_who_leaves_waits_for_no_names(named):
 
 def test_an_answer_says_how_long_names_took(named):
     stats = named.json("flamegraph")["stats"]
-    assert stats["seconds"]["names"] > 0
-    assert set(stats["names"]) == {"addresses", "cached", "asked", "requests", "named", "unnamed"}
+    assert stats["seconds"]["symbolize"] > 0
+    assert set(stats["symbols"]) == {"addresses", "cached", "requested", "requests", "symbolized",
+                                    "unsymbolized"}

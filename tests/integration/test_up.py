@@ -67,7 +67,7 @@ def test_this_machines_profile_gets_names(up):
 
     def named():
         with urllib.request.urlopen(url, timeout=60) as answer:
-            return json.load(answer)["stats"]["names"]["named"]
+            return json.load(answer)["stats"]["symbols"]["symbolized"]
 
     # The programs of `make up` are built with debug info, and the agent uploads it.
     wait_until(lambda: named() > 0, 100, "functions of what runs here")

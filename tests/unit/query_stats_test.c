@@ -26,7 +26,7 @@ static void reports_counts_and_the_time_of_each_stage(void **state)
 		str_z(&arena, query_stats_text(&stats, &arena)),
 		"{\"series\":1,\"rows\":20,\"chunks\":3,\"bytes\":4000,"
 		"\"samples_read\":50,\"samples\":6,\"connections\":2,\"seconds\":{\"wait\":0.00025,"
-		"\"find\":0.0015,\"read\":2,\"names\":0,\"write\":0}}");
+		"\"find\":0.0015,\"read\":2,\"symbolize\":0,\"write\":0}}");
 }
 
 static void the_cost_of_a_part_is_added_to_the_whole(void **state)
@@ -60,14 +60,14 @@ static void the_cost_of_a_part_is_added_to_the_whole(void **state)
 	str text = query_stats_text(&stats, &arena);
 	str rest = text;
 
-	str_cut(&rest, '}'); /* the end of "unnamed" */
+	str_cut(&rest, '}'); /* the end of "unsymbolized" */
 	assert_true(str_starts_with(
 		text, STR("{\"series\":2,\"rows\":4,\"chunks\":6,\"bytes\":8,\"samples_read\":10,"
-			  "\"samples\":12,\"connections\":15,\"names\":{\"addresses\":20,"
-			  "\"cached\":22,\"asked\":24,\"requests\":26,\"named\":28,"
-			  "\"unnamed\":{\"no_debug_info\":32}")));
+			  "\"samples\":12,\"connections\":15,\"symbols\":{\"addresses\":20,"
+			  "\"cached\":22,\"requested\":24,\"requests\":26,\"symbolized\":28,"
+			  "\"unsymbolized\":{\"no_debug_info\":32}")));
 	assert_non_null(
-		strstr(str_z(&arena, rest), "\"find\":0.016,\"read\":0.018,\"names\":0.03"));
+		strstr(str_z(&arena, rest), "\"find\":0.016,\"read\":0.018,\"symbolize\":0.03"));
 }
 
 RUN_TESTS(TEST(reports_counts_and_the_time_of_each_stage),
