@@ -80,7 +80,7 @@ def table(runs):
 
 
 def main():
-    known = sorted(path.name.removesuffix("_fuzz.c") for path in SOURCES.glob("*_fuzz.c"))
+    known = sorted(path.name.removesuffix("_fuzz.c") for path in SOURCES.rglob("*_fuzz.c"))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="fuzzers to run (default: all)")
     parser.add_argument("--seconds", type=int, default=60, help="of each (default: %(default)s)")
