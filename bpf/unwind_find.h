@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "object/unwind_format.h"
+#include "unwind/unwind_format.h"
 #include "unwind_maps.h"
 #include "unwind_walk.h"
 

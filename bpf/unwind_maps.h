@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "object/unwind_format.h"
+#include "unwind/unwind_format.h"
 
 #include <stdint.h>
 

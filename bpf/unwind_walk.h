@@ -4,14 +4,14 @@
  *
  * unwind_read_user() and unwind_page() are a seam. They are declared here, and each file that
  * includes unwind.h defines them: bpf/sampler.bpf.c and bpf/process_lookup.h read the memory of the
- * current task and BPF maps; services/agent/stack_walk.c reads a shipped stack and the agent's
- * mapped pages; tests read their own memory. So the same walk runs in the kernel, in the agent and
- * in tests.
+ * current task and BPF maps; services/agent/unwind/stack_walk.c reads a shipped stack and the
+ * agent's mapped pages; tests read their own memory. So the same walk runs in the kernel, in the
+ * agent and in tests.
  */
 #pragma once
 
-#include "object/unwind_format.h"
 #include "sample.h"
+#include "unwind/unwind_format.h"
 #include "unwind_machine.h"
 #include "unwind_maps.h"
 

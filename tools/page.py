@@ -85,7 +85,7 @@ def c_table(why_not):
             f"\t  .gzip = {{ (const char *)gzip_{number}, sizeof(gzip_{number}) }} }},\n")
     rows = rows or ["\t{ 0 },\n"]
     return "".join([
-        "/* Written by tools/page.py. */\n#include \"web_page.h\"\n\n", *arrays,
+        "/* Written by tools/page.py. */\n#include \"querier/api/web_page.h\"\n\n", *arrays,
         "\nstatic const struct web_page_file files[] = {\n", *rows, "};\n\n",
         f"const struct web_page web_page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
         f'\t.why_not = "{why_not or ""}" }};\n'])

@@ -57,7 +57,7 @@ static void print_table(const struct limit_table *table)
 
 int main(void)
 {
-	static const struct limit_table *const tables[] = { &profile_limits,   &object_limits,
+	static const struct limit_table *const tables[] = { &profile_limits,   &elf_limits,
 							    &store_limits,     &server_limits,
 							    &agent_limits,     &ingester_limits,
 							    &querier_limits,   &debuginfo_limits,

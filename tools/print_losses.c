@@ -9,12 +9,12 @@
  * The reasons come from the metrics with a label `reason`, so that none can be forgotten: if one is
  * missing in this table, the program fails with a sentence, and with it a test of the build.
  */
-#include "batch.h"
+#include "agent/capture/profiler.h"
+#include "agent/capture/profiler_metrics.h"
+#include "agent/spool/batch.h"
+#include "agent/spool/local_store.h"
+#include "agent/spool/publish.h"
 #include "ingester/metrics.h"
-#include "local_store.h"
-#include "profiler.h"
-#include "profiler_metrics.h"
-#include "publish.h"
 
 #include <stdio.h>
 

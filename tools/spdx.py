@@ -27,7 +27,7 @@ LICENCES = [
     ("bpf/shipped_stack.h", "GPL-2.0"),
     ("bpf/stack_window.h", "GPL-2.0"),
     ("bpf/*.h", "GPL-2.0 OR Apache-2.0"),
-    ("lib/object/unwind_format.h", "GPL-2.0 OR Apache-2.0"),
+    ("lib/unwind/unwind_format.h", "GPL-2.0 OR Apache-2.0"),
     ("*", "Apache-2.0"),
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "debuginfod.h"
+#include "client/debuginfod.h"
 
 #include <elfutils/debuginfod.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fetch.h"
+#include "client/fetch.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redis.h"
+#include "client/redis.h"
 
 #include "base/clock.h"
 

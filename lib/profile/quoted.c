@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quoted.h"
+#include "profile/quoted.h"
 
 #include "base/buf.h"
 

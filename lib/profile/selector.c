@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "selector.h"
+#include "profile/selector.h"
 
 #include "profile/profile_type.h"
 #include "profile/quoted.h"

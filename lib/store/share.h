@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "store/reader.h"
+#include "store/scan/reader.h"
 
 enum { SHARE_ID_BYTES = 16, SHARE_ID_LEN = 2 * SHARE_ID_BYTES };
 

@@ -6,22 +6,22 @@
  * thread (publish) sends batches from the spool to Kafka whenever Kafka is reachable. With
  * --local-store-directory the agent writes pprof files and uses neither spool nor Kafka.
  */
-#include "agent_limits.h"
+#include "agent/agent_limits.h"
+#include "agent/capture/counts.h"
+#include "agent/capture/profiler.h"
+#include "agent/capture/profiler_metrics.h"
+#include "agent/kernel/kernel_check.h"
+#include "agent/labels/docker.h"
+#include "agent/labels/external_labels.h"
+#include "agent/labels/host.h"
+#include "agent/spool/batch.h"
+#include "agent/spool/local_store.h"
+#include "agent/spool/publish.h"
+#include "agent/upload/upload.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "batch.h"
-#include "chassis/daemon.h"
-#include "chassis/metrics.h"
-#include "counts.h"
-#include "docker.h"
-#include "external_labels.h"
-#include "host.h"
-#include "kernel_check.h"
-#include "local_store.h"
-#include "profiler.h"
-#include "profiler_metrics.h"
-#include "publish.h"
-#include "upload.h"
+#include "server/daemon.h"
+#include "server/metrics/metrics.h"
 
 #include <inttypes.h>
 #include <malloc.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "error_response.h"
+#include "debuginfo/error_response.h"
 
-#include "chassis/json_error.h"
-#include "debuginfo_limits.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "server/json/json_error.h"
 
 void error_response_write(struct arena *arena, struct http_response *res, int status,
 			  const char *type, const char *sentence)

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "chassis/http.h"
+#include "server/http/http.h"
 
 void error_response_write(struct arena *arena, struct http_response *res, int status,
 			  const char *type, const char *sentence);

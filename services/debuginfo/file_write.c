@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "file_write.h"
+#include "debuginfo/file_write.h"
 
 #include "base/clock.h"
-#include "files_path.h"
-#include "files_sweep.h"
+#include "debuginfo/files_path.h"
+#include "debuginfo/files_sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "files.h"
+#include "debuginfo/files.h"
 
 /* A write in progress. The zero value is no write. */
 struct file_write {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files.h"
+#include "debuginfo/files.h"
 
 #include "base/directory.h"
 #include "base/hash.h"
-#include "chassis/metrics.h"
-#include "files_path.h"
-#include "files_sweep.h"
+#include "debuginfo/files_path.h"
+#include "debuginfo/files_sweep.h"
+#include "server/metrics/metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -25,7 +25,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "object/build_id.h"
+#include "elf/build_id.h"
 
 #include <pthread.h>
 

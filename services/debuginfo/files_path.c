@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_path.h"
+#include "debuginfo/files_path.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "object/build_id.h"
+#include "elf/build_id.h"
 
 #include <limits.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "files_sweep.h"
+#include "debuginfo/files_sweep.h"
 
 #include "base/log.h"
 #include "base/vec.h"
-#include "chassis/metrics.h"
-#include "debuginfo_limits.h"
-#include "files_path.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/files_path.h"
+#include "server/metrics/metrics.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

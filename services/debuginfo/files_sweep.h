@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "files.h"
+#include "debuginfo/files.h"
 
 /* Recount the stored files and bytes. If the quota is exceeded, remove the least recently read
  * files first. A file that cannot be removed is skipped. */

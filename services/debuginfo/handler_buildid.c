@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handler_buildid.h"
+#include "debuginfo/handler_buildid.h"
 
 #include "base/clock.h"
-#include "chassis/metrics.h"
-#include "error_response.h"
-#include "request_path.h"
-#include "verify.h"
+#include "debuginfo/error_response.h"
+#include "debuginfo/request_path.h"
+#include "debuginfo/verify.h"
+#include "server/metrics/metrics.h"
 
 #include <inttypes.h>
 

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "chassis/http.h"
-#include "upstream.h"
+#include "debuginfo/upstream.h"
+#include "server/http/http.h"
 
 struct handler_buildid {
 	struct files *files;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handler_generations.h"
+#include "debuginfo/handler_generations.h"
 
 #include "base/map.h"
-#include "chassis/json.h"
-#include "chassis/json_read.h"
-#include "chassis/metrics.h"
-#include "debuginfo_limits.h"
-#include "error_response.h"
-#include "files.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/error_response.h"
+#include "debuginfo/files.h"
+#include "server/json/json.h"
+#include "server/json/json_read.h"
+#include "server/metrics/metrics.h"
 
 #include <pthread.h>
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "chassis/http.h"
+#include "server/http/http.h"
 
 /* An http_handler; the service is the struct files. */
 void handler_generations(void *service, const struct http_request *req, struct http_response *res);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handler_upload.h"
+#include "debuginfo/handler_upload.h"
 
 #include "base/log.h"
-#include "chassis/json.h"
-#include "chassis/metrics.h"
-#include "debuginfo_limits.h"
-#include "error_response.h"
-#include "file_write.h"
-#include "request_path.h"
-#include "verify.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/error_response.h"
+#include "debuginfo/file_write.h"
+#include "debuginfo/request_path.h"
+#include "debuginfo/verify.h"
+#include "server/json/json.h"
+#include "server/metrics/metrics.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

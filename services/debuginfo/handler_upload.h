@@ -15,8 +15,8 @@
  */
 #pragma once
 
-#include "chassis/http.h"
-#include "files.h"
+#include "debuginfo/files.h"
+#include "server/http/http.h"
 
 struct handler_upload_options {
 	uint64_t max_bytes, timeout_ns;

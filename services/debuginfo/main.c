@@ -3,15 +3,15 @@
  * decima-debuginfo - a debuginfod server for files that agents and build pipelines upload, and a
  * proxy for other debuginfod servers.
  */
-#include "chassis/daemon.h"
-#include "chassis/metrics.h"
-#include "debuginfo_limits.h"
-#include "error_response.h"
-#include "files_sweep.h"
-#include "handler_buildid.h"
-#include "handler_generations.h"
-#include "handler_upload.h"
-#include "upstream.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/error_response.h"
+#include "debuginfo/files_sweep.h"
+#include "debuginfo/handler_buildid.h"
+#include "debuginfo/handler_generations.h"
+#include "debuginfo/handler_upload.h"
+#include "debuginfo/upstream.h"
+#include "server/daemon.h"
+#include "server/metrics/metrics.h"
 
 #include <sys/resource.h>
 

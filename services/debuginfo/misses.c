@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "misses.h"
+#include "debuginfo/misses.h"
 
 #include "base/clock.h"
-#include "debuginfo_limits.h"
+#include "debuginfo/debuginfo_limits.h"
 
 #include <sys/random.h>
 

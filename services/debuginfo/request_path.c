@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request_path.h"
+#include "debuginfo/request_path.h"
 
-#include "debuginfo_limits.h"
+#include "debuginfo/debuginfo_limits.h"
 
 const char *const request_kind_names[REQUEST_KIND_COUNT] = {
 	[REQUEST_DEBUGINFO] = "debuginfo",

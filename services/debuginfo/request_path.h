@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "object/build_id.h"
+#include "elf/build_id.h"
 
 enum request_kind {
 	REQUEST_DEBUGINFO,

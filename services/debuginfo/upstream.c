@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "upstream.h"
+#include "debuginfo/upstream.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "chassis/metrics.h"
 #include "client/fetch.h"
-#include "file_write.h"
-#include "verify.h"
+#include "debuginfo/file_write.h"
+#include "debuginfo/verify.h"
+#include "server/metrics/metrics.h"
 
 #include <inttypes.h>
 

@@ -9,9 +9,9 @@
 #pragma once
 
 #include "base/cancel.h"
-#include "debuginfo_limits.h"
-#include "files.h"
-#include "misses.h"
+#include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/files.h"
+#include "debuginfo/misses.h"
 
 struct upstream_options {
 	const char *servers; /* URLs, separated by spaces or commas; may be empty */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify.h"
+#include "debuginfo/verify.h"
 
-#include "object/elf_file.h"
-#include "object/htlhash.h"
+#include "elf/elf_file.h"
+#include "elf/htlhash.h"
 
 static bool verify_id(int fd, const struct build_id *id, bool is_stated, struct err *err)
 {

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "object/build_id.h"
-#include "object/debug_rank.h"
+#include "elf/build_id.h"
+#include "elf/debug_rank.h"
 
 /*
  * Returns in ret_contents what debug information the file has. ERR_INVALID: it is not a complete

@@ -4,11 +4,11 @@
  */
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "chassis/daemon.h"
-#include "compact.h"
-#include "consume.h"
-#include "maintenance.h"
-#include "metrics.h"
+#include "ingester/consume/consume.h"
+#include "ingester/maintain/compact.h"
+#include "ingester/maintain/maintenance.h"
+#include "ingester/metrics.h"
+#include "server/daemon.h"
 
 #include <malloc.h>
 

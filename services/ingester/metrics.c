@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "metrics.h"
+#include "ingester/metrics.h"
 
-#include "ingester_limits.h"
+#include "ingester/ingester_limits.h"
 
 #include <assert.h>
 

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "chassis/metrics.h"
-#include "profile/otlp_reader.h"
+#include "server/metrics/metrics.h"
+#include "wire/otlp_reader.h"
 
 /* Why a message was sent to the rejected topic: the decoder's reasons and two of the ingester. */
 enum { REJECT_HEADERS = OTLP_PARTIAL_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };

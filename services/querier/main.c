@@ -3,17 +3,17 @@
  * decima-querier - serves queries of stored profiles over HTTP. The only rows it writes to the
  * database are shares.
  */
-#include "api.h"
-#include "api_request.h"
 #include "base/clock.h"
-#include "chassis/daemon.h"
-#include "chassis/metrics.h"
-#include "error_response.h"
-#include "handlers.h"
-#include "report.h"
-#include "shared_query.h"
+#include "querier/api/api.h"
+#include "querier/api/api_request.h"
+#include "querier/api/error_response.h"
+#include "querier/api/handlers.h"
+#include "querier/api/shared_query.h"
+#include "querier/report/report.h"
+#include "querier/symbolize/symbol_lookup.h"
+#include "server/daemon.h"
+#include "server/metrics/metrics.h"
 #include "store/limits.h"
-#include "symbol_lookup.h"
 
 struct settings {
 	struct daemon_settings daemon;

@@ -2,17 +2,17 @@
 /*
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
-#include "build_worker.h"
-#include "chassis/daemon.h"
-#include "chassis/metrics.h"
-#include "generations.h"
-#include "handler_symbolize.h"
-#include "resolver.h"
-#include "servers.h"
-#include "shared_cache.h"
-#include "symbolizer_limits.h"
-#include "tables.h"
-#include "worker_pool.h"
+#include "server/daemon.h"
+#include "server/metrics/metrics.h"
+#include "symbolizer/api/handler_symbolize.h"
+#include "symbolizer/api/resolver.h"
+#include "symbolizer/build/build_worker.h"
+#include "symbolizer/build/generations.h"
+#include "symbolizer/build/servers.h"
+#include "symbolizer/build/worker_pool.h"
+#include "symbolizer/shared_cache/shared_cache.h"
+#include "symbolizer/symbolizer_limits.h"
+#include "symbolizer/tables/tables.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/kafka_producer.h"
-#include "profile/otlp_reader.h"
-#include "profile/otlp_writer.h"
-#include "profile/status.h"
+#include "wire/otlp_reader.h"
+#include "wire/otlp_writer.h"
+#include "wire/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reader.h"
-#include "merge.h"
 #include "profile/profile_type.h"
-#include "range_sums.h"
-#include "report.h"
-#include "store/chunk_decode.h"
+#include "querier/merge/merge.h"
+#include "querier/merge/range_sums.h"
+#include "querier/report/report.h"
+#include "store/chunk/chunk_decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,10 +8,10 @@
  * name and interns nothing.
  */
 #include "base/clock.h"
-#include "profile/otlp_reader.h"
-#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
-#include "profile/protobuf.h"
+#include "wire/otlp_reader.h"
+#include "wire/otlp_writer.h"
+#include "wire/protobuf.h"
 
 #include <inttypes.h>
 #include <profiles.pb-c.h>

@@ -10,8 +10,8 @@
  * found, so that the compiler cannot remove the lookups.
  */
 #include "base/vec.h"
-#include "object/symbol_build.h"
-#include "object/symbol_table.h"
+#include "symbols/symbol_build.h"
+#include "symbols/symbol_table.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "profile/profile_type.h"
-#include "symbol_lookup.h"
+#include "querier/symbolize/symbol_lookup.h"
 
 #include <inttypes.h>
 #include <stdio.h>

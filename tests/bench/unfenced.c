@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unfenced - replaces lib/store/writer_fence.c in tests/ingester_unfenced, for measurements only:
- * it writes no fence and no received sequence numbers, so a restart stores data twice.
+ * unfenced - replaces lib/store/write/writer_fence.c in tests/ingester_unfenced, for measurements
+ * only: it writes no fence and no received sequence numbers, so a restart stores data twice.
  */
-#include "store/writer_fence.h"
+#include "store/write/writer_fence.h"
 
 bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {

@@ -10,7 +10,7 @@
  * this machine.
  */
 #include "base/str.h"
-#include "object/unwind_build.h"
+#include "unwind/unwind_build.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -10,7 +10,7 @@
  * row. Each row is decoded by chunk_decode() alone: neither compaction nor the readers are
  * involved.
  */
-#include "store/chunk_decode.h"
+#include "store/chunk/chunk_decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

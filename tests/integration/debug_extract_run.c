@@ -2,8 +2,8 @@
 /*
  * debug_extract_run IN OUT - writes the extract of a file, and prints its rank.
  */
-#include "object/debug_extract.h"
-#include "object/debug_rank.h"
+#include "elf/debug_extract.h"
+#include "elf/debug_rank.h"
 
 #include <fcntl.h>
 #include <stdio.h>

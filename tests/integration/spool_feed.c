@@ -9,13 +9,13 @@
  * It continues after the last number in the spool, until LAST, and ends when Kafka has all batches.
  * It prints "put NUMBER" for each batch, and "done" at the end.
  */
+#include "agent/spool/publish.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "profile/otlp_writer.h"
 #include "profile/profile_type.h"
-#include "profile/status.h"
-#include "publish.h"
+#include "wire/otlp_writer.h"
+#include "wire/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

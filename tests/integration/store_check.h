@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "random_set.h"
-#include "store/label_reader.h"
-#include "store/maintenance.h"
-#include "store/sample_reader.h"
-#include "store/series_reader.h"
-#include "store/writer.h"
-#include "test.h"
+#include "store/maintenance/maintenance.h"
+#include "store/read/label_reader.h"
+#include "store/read/sample_reader.h"
+#include "store/read/series_reader.h"
+#include "store/write/writer.h"
+#include "support/random_set.h"
+#include "support/test.h"
 
 #define MINUTE_MS UINT64_C(60000)
 #define HOUR_MS   (60 * MINUTE_MS)

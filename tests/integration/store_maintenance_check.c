@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/limits.h"
 #include "profile/profile_type.h"
-#include "store/partition.h"
+#include "store/maintenance/partition.h"
 #include "store_check.h"
 
 static int64_t count_of(struct postgres *pg, const char *sql)

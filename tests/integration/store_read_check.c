@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
-#include "store/partition.h"
+#include "store/maintenance/partition.h"
 #include "store_check.h"
 
 static void assert_finds(const char *text, uint64_t start_ms, uint64_t end_ms,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "store/limits.h"
-#include "store/partition.h"
+#include "store/maintenance/partition.h"
 #include "store_check.h"
 
 #include <inttypes.h>

@@ -9,8 +9,8 @@
  * first, one per line: name, tab, file, tab, line, tab, line of declaration, tab, the qualified
  * name if there is no linkage name; then an empty line.
  */
-#include "object/symbol_build.h"
-#include "object/symbol_table.h"
+#include "symbols/symbol_build.h"
+#include "symbols/symbol_table.h"
 
 #include <fcntl.h>
 #include <stdio.h>

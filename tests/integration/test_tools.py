@@ -20,14 +20,17 @@ def tool(name):
 
 
 @pytest.mark.parametrize("path, include, wrong", [
-    ("lib/base/str.c", "chassis/http.h", "lib/base may not use lib/chassis"),
-    ("lib/profile/labels.c", "store/chunk.h", "lib/profile may not use lib/store"),
-    ("services/querier/main.c", "services/ingester/consume.h", "may not use services"),
-    ("services/querier/main.c", "bpf/sample.h", "services/querier may not use bpf"),
+    ("lib/base/str.c", "server/http/http.h", "lib/base may not use lib/server/http"),
+    ("lib/profile/labels.c", "store/chunk/chunk_encode.h", "may not use lib/store/chunk"),
+    ("lib/store/write/writer.c", "store/read/sample_reader.h", "may not use lib/store/read"),
+    ("services/querier/main.c", "ingester/consume/consume.h", "may not use services/ingester"),
+    ("services/querier/main.c", "bpf/sample.h", "services/querier/main may not use bpf"),
+    ("lib/store/write/writer.c", "store/chunk/chunk_columns_internal.h", "is internal to"),
     ("lib/unheard/of.c", "base/str.h", "not in the table of layers"),
-    ("services/agent/main.c", "bpf/sample.h", None),
-    ("lib/profile/labels.c", "labels.h", None),
-    ("lib/store/writer.c", "client/postgres.h", None),
+    ("services/agent/capture/sampler.c", "bpf/sample.h", None),
+    ("lib/profile/labels.c", "labels.h", "include labels.h by its path"),
+    ("lib/profile/labels.c", "profile/labels.h", None),
+    ("lib/store/write/writer.c", "client/postgres.h", None),
 ])
 def test_an_include_across_layers_is_found(path, include, wrong):
     said = tool("layers").wrong_use(Path(path), include)

@@ -3,7 +3,7 @@
 
 perf captures registers and stacks of postgres under load, node, gcc, python and redis. Each is
 walked from the same registers and bytes by the code that runs in the kernel (bpf/unwind.h, here on
-the host, over tables that lib/object builds) and by elfutils' libdwfl: tests/truth/. What differs
+the host, over tables that lib/unwind builds) and by elfutils' libdwfl: tests/truth/. What differs
 is counted by cause. perf's own walk of one of the captures is the second reference.
 """
 import contextlib

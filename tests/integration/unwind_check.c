@@ -9,8 +9,8 @@
  * offset, kind and offset of the frame pointer, kind and offset of the return address.
  */
 #include "base/str.h"
-#include "object/unwind_build.h"
-#include "object/unwind_file.h"
+#include "unwind/unwind_build.h"
+#include "unwind/unwind_file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

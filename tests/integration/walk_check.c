@@ -13,12 +13,12 @@
  * line begins with PID and `same`, `so_far` (the stack is longer than the shipped bytes) or
  * `differs END FLAGS FRAMES` with the values of the walk here.
  */
+#include "agent/capture/sampler.h"
 #include "base/base.h"
 #include "base/clock.h"
-#include "object/unwind_build.h"
-#include "object/unwind_file.h"
-#include "sampler.h"
-#include "unwind_maps.h"
+#include "bpf/unwind_maps.h"
+#include "unwind/unwind_build.h"
+#include "unwind/unwind_file.h"
 #include "walk_host.h"
 
 #include <bpf/bpf.h>

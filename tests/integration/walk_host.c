@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "walk_host.h"
 
-#include "unwind.h"
+#include "bpf/unwind.h"
 
 #include <string.h>
 #include <unistd.h>

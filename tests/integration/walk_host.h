@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "sample.h"
-#include "unwind_maps.h"
+#include "bpf/sample.h"
+#include "bpf/unwind_maps.h"
 
 struct walk_host {
 	/* set by the caller */

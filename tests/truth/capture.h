@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "sample.h"
+#include "bpf/sample.h"
 
 enum capture_kind { CAPTURE_MAPPING, CAPTURE_FORK, CAPTURE_EXEC, CAPTURE_SAMPLE };
 

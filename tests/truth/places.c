@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "places.h"
 
-#include "object/unwind_build.h"
+#include "unwind/unwind_build.h"
 
 #include <errno.h>
 #include <fcntl.h>

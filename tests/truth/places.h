@@ -2,7 +2,7 @@
 /*
  * places - the address space of a captured process: files, their unwind tables, lists of mappings.
  *
- * lib/object builds the tables from the files, as in the agent. Tables and lists are in one
+ * lib/unwind builds the tables from the files, as in the agent. Tables and lists are in one
  * numbered space of pages; a walk on the host reads pages by number, as the BPF programs do.
  */
 #pragma once
@@ -10,10 +10,10 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "bpf/unwind_maps.h"
 #include "capture.h"
-#include "object/elf_file.h"
-#include "object/unwind_file.h"
-#include "unwind_maps.h"
+#include "elf/elf_file.h"
+#include "unwind/unwind_file.h"
 
 /* A file with mapped code. */
 struct module {

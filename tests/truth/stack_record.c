@@ -12,8 +12,8 @@
  * address, FILE+ADDRESS.
  */
 #define UNWIND_MAY_GUESS false /* a capture has no code */
-#include "object/unwind_writer.h"
-#include "unwind.h"
+#include "bpf/unwind.h"
+#include "unwind/unwind_writer.h"
 #include "walks.h"
 
 #include <ctype.h>

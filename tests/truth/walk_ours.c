@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A guess inspects the code before a return address, and a capture has no code. */
 #define UNWIND_MAY_GUESS false
-#include "unwind.h"
+#include "bpf/unwind.h"
 #include "walks.h"
 
 struct seen {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Descriptions of the bounds in services/agent/agent_limits.h. */
-#include "agent_limits.h"
+#include "agent/agent_limits.h"
 #include "limits/limit.h"
 
 #define RETRIES          "`decima_agent_debuginfo_retries_total"

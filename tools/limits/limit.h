@@ -39,7 +39,7 @@ struct limit_table {
 #define PACE     "no loss: it only sets a pace"
 
 extern const struct limit_table profile_limits;
-extern const struct limit_table object_limits;
+extern const struct limit_table elf_limits;
 extern const struct limit_table store_limits;
 extern const struct limit_table server_limits;
 extern const struct limit_table agent_limits;

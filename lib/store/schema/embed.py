@@ -17,7 +17,7 @@ for number, file in enumerate(sorted(files), start=1):
     ]
     rows.append('\t{ %d, "%s",\n\t  %s },\n' % (number, name, "\n\t  ".join(lines)))
 pathlib.Path(out).write_text(
-    '#include "store/schema.h"\n\nconst struct schema_step schema_steps[] = {\n'
+    '#include "store/maintenance/schema.h"\n\nconst struct schema_step schema_steps[] = {\n'
     + "".join(rows)
     + "};\nconst size_t schema_step_count = %d;\n" % len(rows)
 )

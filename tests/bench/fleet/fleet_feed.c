@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "client/kafka_producer.h"
 #include "host.h"
-#include "profile/otlp_writer.h"
-#include "profile/status.h"
+#include "wire/otlp_writer.h"
+#include "wire/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "pool.h"
 
 #include "base/map.h"
-#include "profile/otlp_reader.h"
+#include "wire/otlp_reader.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * dwarf_file - the DWARF sections of a file and an index of its units. DWARF 2 to 5.
+ *
+ * A section is a slice of the mapped file, or, if it is compressed (zlib, zstd, or the old
+ * .zdebug_*), it is decompressed into the arena. Opening a file indexes the units by their headers
+ * only; dwarf_unit_load() reads the first entry of a unit on first use.
+ *
+ * Data that dwz moved to a common file is in another struct dwarf_file: `alt`.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/reader.h"
+#include "base/vec.h"
+#include "elf/elf_sections.h"
+
+enum dwarf_section {
+	DWARF_INFO,
+	DWARF_ABBREV,
+	DWARF_LINE,
+	DWARF_STR,
+	DWARF_LINE_STR,
+	DWARF_STR_OFFSETS,
+	DWARF_ADDR,
+	DWARF_RANGES,
+	DWARF_RNGLISTS,
+	DWARF_SECTION_COUNT
+};
+
+struct dwarf_abbrevs;
+struct dwarf_file;
+
+struct dwarf_unit {
+	struct dwarf_file *file;
+	uint64_t start, end; /* in .debug_info, header included */
+	uint64_t entries;    /* offset of the first entry */
+	uint64_t abbrevs_at;
+	uint16_t version;
+	uint8_t type; /* DW_UT_* */
+	uint8_t address_size, offset_size;
+	/* set by dwarf_unit_load() */
+	bool is_loaded, is_broken;
+	const struct dwarf_abbrevs *abbrevs;
+	uint64_t low_pc;
+	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+	uint16_t language; /* DW_LANG_*; 0: not given */
+	uint64_t lines_at; /* offset in .debug_line; UINT64_MAX: no line table */
+	str name, directory;
+};
+
+struct dwarf_file {
+	str sections[DWARF_SECTION_COUNT];
+	struct dwarf_file *alt; /* dwz's common file, set by the caller; NULL: absent */
+	VEC(struct dwarf_unit) units;
+	/* private */
+	struct arena *arena;
+	struct map abbrevs; /* by offset and struct dwarf_sizes */
+	void *image;
+	size_t image_len;
+	uint64_t memory_max;
+};
+
+/*
+ * Maps the file and indexes its units; a file without DWARF has no units. ERR_INVALID: a section is
+ * truncated or cannot be decompressed; ERR_LIMIT: a decompressed section would exceed memory_max.
+ * The caller closes the file with dwarf_file_close() and keeps the descriptor; dwarf_file_close()
+ * does nothing for a file that is zeroed.
+ */
+bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
+		     uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
+void dwarf_file_close(struct dwarf_file *file);
+
+/* Reads the unit's first entry and its abbreviations, once. False: they are malformed. */
+bool dwarf_unit_load(struct dwarf_unit *unit) MUST_CHECK;
+
+/* The unit that contains this offset of .debug_info; NULL: no unit does. */
+struct dwarf_unit *dwarf_unit_at(struct dwarf_file *file, uint64_t at);

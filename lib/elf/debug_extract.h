@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * debug_extract - a virtual ELF file with only the parts of a given file that symbolization needs.
+ *
+ * It keeps DWARF, the symbol tables, Go's .gopclntab, .plt and its relocations, notes, .comment and
+ * the links to other debug files. The other sections keep their headers, without contents
+ * (SHT_NOBITS), so that section indices and addresses stay valid. Program headers stay too; a
+ * segment whose contents are left out gets file size 0.
+ *
+ * The virtual file is never written to disk. It is a list of pieces: ranges of the given file and
+ * new headers in memory. It can be read from any offset, and its memory is that of the headers.
+ *
+ *     if (debug_extract_plan(&extract, fd, &sections, &arena, err))
+ *             while (at < extract.size && debug_extract_read(&extract, fd, at, room, cap, &n, err))
+ */
+#pragma once
+
+#include "elf/elf_sections.h"
+
+struct debug_piece {
+	uint64_t at, size;  /* in the virtual file */
+	uint64_t offset;    /* in the given file, if memory is NULL */
+	const char *memory; /* the bytes, if they are not in the given file; else NULL */
+};
+
+struct debug_extract {
+	uint64_t size;
+	/* private; in the arena */
+	struct debug_piece *pieces;
+	size_t piece_count;
+};
+
+/*
+ * Plans the virtual file of the ELF file at fd, whose sections are given. The plan and its headers
+ * are in the arena. ERR_INVALID: the headers do not match the sections, or the sections overlap;
+ * ERR_LIMIT: more than DEBUG_SEGMENTS_MAX program headers, or a 32-bit file of more than 4 GB;
+ * ERR_IO: the file cannot be read.
+ */
+bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
+			const struct elf_sections *sections, struct arena *arena,
+			struct err *err) MUST_CHECK;
+
+/*
+ * Reads up to len bytes of the virtual file from offset `at`. *ret_len is less than len only at the
+ * end of the file, and 0 past the end. ERR_IO: the given file became shorter, or cannot be read.
+ */
+bool debug_extract_read(const struct debug_extract *extract, int fd, uint64_t at, char *to,
+			size_t len, size_t *ret_len, struct err *err) MUST_CHECK;

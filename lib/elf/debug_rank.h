@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * debug_rank - ranks files by the quality of their debug information, to choose the better of two.
+ *
+ * The rank follows from the section headers and the first bytes of .debug_info. A section header
+ * without contents, as in a stripped binary or a debug file, does not count.
+ */
+#pragma once
+
+#include "elf/elf_sections.h"
+
+enum debug_rank {
+	DEBUG_NOTHING,
+	DEBUG_DYNSYM, /* names of exported functions */
+	DEBUG_MINI,   /* .gnu_debugdata: names of functions, compressed */
+	DEBUG_SYMTAB, /* .symtab: names of functions */
+	DEBUG_GO,     /* .gopclntab: functions, files, lines */
+	DEBUG_DWARF,  /* functions, files, lines, inlined functions */
+	DEBUG_RANK_COUNT
+};
+
+/* "nothing", "dynsym", "mini", "symtab", "go", "dwarf", by rank. */
+extern const char *const debug_rank_names[DEBUG_RANK_COUNT];
+
+/* False: not one of these names. */
+bool debug_rank_parse(str name, enum debug_rank *ret_rank) MUST_CHECK;
+
+struct debug_contents {
+	enum debug_rank rank;
+	bool has_code; /* all code is present: the file can replace the executable */
+};
+
+/* Reads at most the first bytes of .debug_info. A failed read counts as no DWARF. */
+struct debug_contents debug_contents_of(int fd, const struct elf_sections *sections);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/read/step_sums.h"
+
+enum { SAMPLES_AT_ONCE = 1 << 14 };
+
+static const struct series_match *match_of(const struct step_sums *steps,
+					   const struct directory_series *entry)
+{
+	if (!store_window_overlaps(&steps->match->window, entry->first_ms, entry->last_ms))
+		return NULL;
+	return matched_series_get(&steps->match->matched, entry->id);
+}
+
+static bool is_of_one_step(const struct step_sums *steps, const struct directory_series *entry)
+{
+	const struct store_window *window = &steps->match->window;
+
+	return entry->first_ms >= window->start_ms && entry->last_ms < window->end_ms &&
+	       (entry->first_ms - steps->start_ms) / steps->step_ms ==
+		       (entry->last_ms - steps->start_ms) / steps->step_ms;
+}
+
+static bool suffices(const struct step_sums *steps, const struct chunk_directory *directory)
+{
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct series_match *series = match_of(steps, &directory->series[i]);
+
+		if (series && (series->open || !is_of_one_step(steps, &directory->series[i])))
+			return false;
+	}
+	return true;
+}
+
+static void flush(struct step_sums *steps)
+{
+	if (steps->has_begun && steps->set.samples.len && !steps->has_failed &&
+	    !steps->sink->on_samples(steps->sink->self, &steps->set, &steps->err))
+		steps->has_failed = true;
+	arena_reset(&steps->arena);
+	steps->has_begun = false;
+}
+
+static void add(struct step_sums *steps, const struct series_match *series,
+		const struct directory_series *entry)
+{
+	struct sample_set *set = &steps->set;
+
+	if (!steps->has_begun)
+		sample_set_init(set, &steps->arena);
+	steps->has_begun = true;
+	sample_set_add(set,
+		       (struct sample){
+			       .series = sample_set_series(set, series->type, series->labels, 0),
+			       .value = entry->sum,
+			       .time_ms = entry->first_ms,
+		       });
+	steps->stats->samples_read += entry->count;
+	steps->stats->samples_matched += entry->count;
+}
+
+bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory)
+{
+	if (steps->has_failed)
+		return true; /* step_sums_end() reports it */
+	if (!suffices(steps, directory))
+		return false;
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct series_match *series = match_of(steps, &directory->series[i]);
+
+		if (series)
+			add(steps, series, &directory->series[i]);
+	}
+	if (steps->set.samples.len >= SAMPLES_AT_ONCE)
+		flush(steps);
+	return true;
+}
+
+bool step_sums_end(struct step_sums *steps, bool good, struct err *err)
+{
+	if (good)
+		flush(steps);
+	if (good && steps->has_failed)
+		*err = steps->err;
+	arena_free(&steps->arena);
+	return good && !steps->has_failed;
+}

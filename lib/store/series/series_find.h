@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * series_find - finds the series that match a selector, and what must be tested on their samples.
+ *
+ * A label can belong to the series or to the sample; the label of the series takes precedence. If a
+ * series lacks a label that samples of these days have, the matcher stays open for the series: it
+ * must be tested on each sample.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "client/postgres.h"
+#include "profile/labels.h"
+#include "profile/selector.h"
+#include "store/scan/reader.h"
+#include "store/scan/store_window.h"
+
+struct series_match {
+	str type;
+	struct labels labels;
+	uint32_t open; /* bit i: matcher i must be tested on the samples */
+};
+
+struct matched_series {
+	struct arena *arena;
+	struct map by_id; /* id, 8 bytes, to struct series_match */
+	/* Input: with a selector, only these labels of the series are needed; others may be
+	 * missing. */
+	bool limits_series_labels;
+	const str *label_names;
+	size_t label_count;
+	bool buckets[64]; /* buckets that contain their rows */
+};
+_Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
+
+/*
+ * Adds the matching series. They are the series of the window's days, or only those with a row in
+ * the window: for a search of samples in the window both are correct. NULL selector: every series.
+ */
+bool series_find(struct store_reader *reader, const struct selector *selector,
+		 const struct store_window *window, struct matched_series *matched,
+		 struct err *err) MUST_CHECK;
+
+const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id);
+
+/* Names of the labels that samples of these days have, sorted. */
+bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,
+			struct arena *arena, str **ret_names, size_t *ret_count,
+			struct err *err) MUST_CHECK;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * writer_flush - the state of one flush, shared by the steps of the writer.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "store/write/writer.h"
+
+struct flush {
+	struct store_writer *writer;
+	struct store_flush_part *parts; /* parts marked `lost` are skipped */
+	size_t part_count;
+	struct arena arena; /* memory of one attempt */
+	uint64_t now_ms;
+	struct store_flush result;
+
+	struct buf copy;     /* rows of chunk_raw in binary COPY format */
+	VEC(uint64_t) hours; /* ms: distinct hours of arrival of the rows */
+	VEC(uint64_t) days;  /* ms: distinct days of the samples */
+};

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/symbol_writer.h"
+
+#include "base/hash.h"
+#include "base/reader.h"
+#include "elf/limits.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#define STEP_MAX (UINT64_MAX >> 2) /* the largest difference of addresses that a row can encode */
+
+#define VEC_BYTES(vec) ((str){ (const char *)(vec)->items, (vec)->len * sizeof(*(vec)->items) })
+
+enum { IDS_CAP_MIN = 1024 };
+
+typedef bool same_fn(const struct symbol_writer *writer, uint32_t id, const void *key);
+
+static uint64_t hash_u64(uint64_t value)
+{
+	return hash_64((str){ (const char *)&value, sizeof(value) });
+}
+
+static str name_at(const struct symbol_writer *writer, uint32_t at)
+{
+	struct reader r = reader_of(str_skip(buf_bytes(&writer->strings), at));
+
+	return reader_str_prefixed(&r);
+}
+
+static bool same_name(const struct symbol_writer *writer, uint32_t at, const void *key)
+{
+	return str_eq(name_at(writer, at), *(const str *)key);
+}
+
+static bool same_function(const struct symbol_writer *writer, uint32_t id, const void *key)
+{
+	return memcmp(&writer->functions.items[id], key, sizeof(struct symbol_function)) == 0;
+}
+
+static bool same_file(const struct symbol_writer *writer, uint32_t id, const void *key)
+{
+	return writer->files.items[id] == *(const uint32_t *)key;
+}
+
+/* A slot stores the low half of the hash beside the id, so growing computes no hashes. */
+static void ids_grow(struct symbol_ids *ids, struct arena *arena)
+{
+	struct symbol_ids old = *ids;
+
+	ids->cap = old.cap ? old.cap * 2 : IDS_CAP_MIN;
+	ids->slots = arena_array(arena, struct symbol_slot, ids->cap);
+	for (size_t i = 0; i < old.cap; i++) {
+		if (!old.slots[i].is_used)
+			continue;
+
+		size_t at = old.slots[i].hash & (ids->cap - 1);
+
+		while (ids->slots[at].is_used)
+			at = (at + 1) & (ids->cap - 1);
+		ids->slots[at] = old.slots[i];
+	}
+}
+
+/* The slot with an equal key, or a free slot for the key. */
+static struct symbol_slot *ids_slot(struct symbol_writer *writer, struct symbol_ids *ids,
+				    uint64_t hash, same_fn *same, const void *key)
+{
+	if (ids->len * 2 >= ids->cap)
+		ids_grow(ids, writer->arena);
+
+	size_t at = hash & (ids->cap - 1);
+
+	while (ids->slots[at].is_used &&
+	       (ids->slots[at].hash != (uint32_t)hash || !same(writer, ids->slots[at].id, key)))
+		at = (at + 1) & (ids->cap - 1);
+	return &ids->slots[at];
+}
+
+static uint32_t ids_add(struct symbol_ids *ids, struct symbol_slot *slot, uint64_t hash,
+			uint32_t id)
+{
+	*slot = (struct symbol_slot){ .hash = (uint32_t)hash, .id = id, .is_used = true };
+	ids->len++;
+	return id;
+}
+
+/* The offset of the name in the strings, added if it is new. Beyond 4 GiB is_full is set. */
+static uint32_t name_add(struct symbol_writer *writer, str name)
+{
+	uint64_t hash;
+
+	if (name.len > SYMBOL_NAME_MAX)
+		name.len = SYMBOL_NAME_MAX;
+	hash = hash_64(name);
+
+	struct symbol_slot *slot = ids_slot(writer, &writer->names, hash, same_name, &name);
+
+	if (slot->is_used)
+		return slot->id;
+
+	size_t at = writer->strings.len;
+
+	if (at > UINT32_MAX - SYMBOL_NAME_MAX - 16) {
+		writer->is_full = true;
+		return 0;
+	}
+	buf_str_prefixed(&writer->strings, name);
+	return ids_add(&writer->names, slot, hash, (uint32_t)at);
+}
+
+uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line)
+{
+	struct symbol_function function = { name_add(writer, name), start_line };
+	uint64_t hash = hash_u64((uint64_t)function.name << 32 | start_line);
+	struct symbol_slot *slot =
+		ids_slot(writer, &writer->function_ids, hash, same_function, &function);
+
+	if (slot->is_used)
+		return slot->id;
+	*vec_push(writer->arena, &writer->functions) = function;
+	return ids_add(&writer->function_ids, slot, hash, (uint32_t)writer->functions.len - 1);
+}
+
+uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
+				 uint32_t start_line)
+{
+	struct buf *both = &writer->both_names;
+
+	if (!qualified.len || name.len + qualified.len > SYMBOL_NAME_MAX - 8)
+		return symbol_writer_function(writer, name, start_line);
+	both->len = 0;
+	buf_u8(both, 0);
+	buf_str_prefixed(both, name);
+	buf_str(both, qualified);
+	return symbol_writer_function(writer, buf_bytes(both), start_line);
+}
+
+uint32_t symbol_writer_file(struct symbol_writer *writer, str name)
+{
+	uint32_t at = name_add(writer, name);
+	uint64_t hash = hash_u64(at);
+	struct symbol_slot *slot = ids_slot(writer, &writer->file_ids, hash, same_file, &at);
+
+	if (slot->is_used)
+		return slot->id;
+	*vec_push(writer->arena, &writer->files) = at;
+	return ids_add(&writer->file_ids, slot, hash, (uint32_t)writer->files.len - 1);
+}
+
+uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node)
+{
+	if (writer->nodes.len >= UINT32_MAX) {
+		writer->is_full = true;
+		return 0;
+	}
+	*vec_push(writer->arena, &writer->nodes) = node;
+	return (uint32_t)writer->nodes.len - 1;
+}
+
+void symbol_writer_init(struct symbol_writer *writer, struct arena *arena)
+{
+	*writer = (struct symbol_writer){ .arena = arena };
+	writer->rows.arena = arena;
+	writer->strings.arena = arena;
+	writer->both_names.arena = arena;
+	symbol_writer_function(writer, (str){ 0 }, 0);
+	symbol_writer_file(writer, (str){ 0 });
+	symbol_writer_node(writer, (struct symbol_node){ 0 });
+}
+
+static void block_end(struct symbol_writer *writer)
+{
+	if (writer->block.row_count)
+		*vec_push(writer->arena, &writer->blocks) = writer->block;
+	writer->block = (struct symbol_block){ 0 };
+}
+
+/* True if the row equals the previous one, except for its address. */
+static bool row_is_redundant(const struct symbol_writer *writer, const struct symbol_row *row)
+{
+	const struct symbol_row *last = &writer->last;
+
+	if (!writer->row_count)
+		return !row->node;
+	return row->node == last->node && row->file == last->file && row->line == last->line;
+}
+
+void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row)
+{
+	struct symbol_row last = writer->last;
+
+	if (!row.node) /* without a node there is no line */
+		row.file = row.line = 0;
+	if (row_is_redundant(writer, &row))
+		return;
+	assert(!writer->row_count || row.address > last.address);
+	if (writer->block.row_count == SYMBOL_BLOCK_ROWS || row.address - last.address > STEP_MAX)
+		block_end(writer);
+	if (!writer->block.row_count) {
+		writer->is_full |= writer->rows.len > UINT32_MAX;
+		writer->block.address = row.address;
+		writer->block.rows_at = (uint32_t)writer->rows.len;
+		last = (struct symbol_row){ .address = row.address };
+	}
+
+	uint64_t head = (row.address - last.address) << 2;
+
+	head |= row.node != last.node ? SYMBOL_ROW_NODE : 0;
+	head |= row.file != last.file ? SYMBOL_ROW_FILE : 0;
+	buf_varint(&writer->rows, head);
+	buf_zigzag(&writer->rows, (int64_t)row.line - last.line);
+	if (head & SYMBOL_ROW_NODE)
+		buf_zigzag(&writer->rows, (int64_t)row.node - last.node);
+	if (head & SYMBOL_ROW_FILE)
+		buf_zigzag(&writer->rows, (int64_t)row.file - last.file);
+	writer->block.row_count++;
+	writer->row_count++;
+	writer->last = row;
+}
+
+static bool write_whole(int fd, uint64_t at, str bytes, struct err *err)
+{
+	while (bytes.len) {
+		ssize_t n = pwrite(fd, bytes.ptr, bytes.len, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(err, "write the symbol table");
+		bytes = str_skip(bytes, (size_t)n);
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err)
+{
+	block_end(writer);
+
+	const str parts[SYMBOL_PART_COUNT] = {
+		[SYMBOL_BLOCKS] = VEC_BYTES(&writer->blocks),
+		[SYMBOL_NODES] = VEC_BYTES(&writer->nodes),
+		[SYMBOL_FUNCTIONS] = VEC_BYTES(&writer->functions),
+		[SYMBOL_FILES] = VEC_BYTES(&writer->files),
+		[SYMBOL_ROWS] = buf_bytes(&writer->rows),
+		[SYMBOL_STRINGS] = buf_bytes(&writer->strings),
+	};
+	struct symbol_header header = {
+		.magic = SYMBOL_MAGIC,
+		.version = SYMBOL_VERSION,
+		.row_count = writer->row_count,
+	};
+	str summed = { (const char *)&header.row_count,
+		       sizeof(header) - offsetof(struct symbol_header, row_count) };
+	uint64_t at = sizeof(header);
+
+	if (writer->is_full)
+		return err_set(err, ERR_LIMIT, "names or rows of more than 4 GiB");
+	for (enum symbol_part part = 0; part < SYMBOL_PART_COUNT; part++) {
+		if (!write_whole(fd, at, parts[part], err))
+			return false;
+		header.sizes[part] = parts[part].len;
+		header.hashes[part] = hash_64(parts[part]);
+		at += (parts[part].len + 7) & ~(uint64_t)7;
+	}
+	header.checksum = hash_64(summed);
+	if (ftruncate(fd, (off_t)at))
+		return err_errno(err, "write the symbol table");
+	return write_whole(fd, 0, (str){ (const char *)&header, sizeof(header) }, err);
+}

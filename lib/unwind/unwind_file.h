@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unwind_file - a mapped file with an unwind table.
+ *
+ * unwind_file_open() verifies the whole table. A search of its pages, as unwind_format.h defines
+ * it, then never leads out of the pages, even if the file is corrupt or malicious.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "unwind/unwind_format.h"
+
+struct unwind_file {
+	const uint8_t *pages; /* page_count of them */
+	uint32_t page_count;
+	const struct unwind_header *header; /* the beginning of the first page */
+	/* private */
+	void *image;
+	size_t image_len;
+};
+
+/*
+ * Maps the table and verifies it. ERR_INVALID: not an unwind table, of another version, or corrupt.
+ * The caller keeps the descriptor.
+ */
+bool unwind_file_open(struct unwind_file *file, int fd, struct err *err) MUST_CHECK;
+void unwind_file_close(struct unwind_file *file);
+
+/* The rule at an address of the ELF file. False: there is no row. */
+bool unwind_file_find(const struct unwind_file *file, uint64_t address,
+		      struct unwind_rule *ret_rule) MUST_CHECK;
+
+/*
+ * The address of the next row after this address, or the end of the table. It is for listing all
+ * rows, including rows with UNWIND_CFA_NONE. False: the address is past the end of the table.
+ */
+bool unwind_file_next(const struct unwind_file *file, uint64_t address,
+		      uint64_t *ret_address) MUST_CHECK;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/capture/collect.h"
+
+#include "base/clock.h"
+#include "profile/limits.h"
+#include "profile/profile_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SERIES_LABELS_MAX = 10, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
+
+const char *const collect_step_names[COLLECT_STEP_COUNT] = {
+	[COLLECT_BY_TABLES] = "tables",
+	[COLLECT_BY_FRAME_POINTERS] = "frame_pointers",
+	[COLLECT_BY_GUESS] = "guess",
+};
+
+void collect_init(struct collect *collect, const struct collect_options *options)
+{
+	*collect = (struct collect){ .options = *options };
+	collect_begin(collect, 0);
+}
+
+void collect_done(struct collect *collect)
+{
+	arena_free(&collect->arena);
+	*collect = (struct collect){ 0 };
+}
+
+void collect_begin(struct collect *collect, int64_t unix_offset_ns)
+{
+	arena_reset(&collect->arena);
+	sample_set_init(&collect->set, &collect->arena);
+	collect->unix_offset_ns = unix_offset_ns;
+}
+
+/* Copies a text into the interval's arena. Texts are untrusted: bytes that are not UTF-8, and NUL,
+ * become '?'. */
+static str own_text(struct collect *collect, str text)
+{
+	str copy = str_copy(&collect->arena, text);
+	char *bytes = (char *)(uintptr_t)copy.ptr;
+	bool utf8 = str_is_utf8(copy);
+
+	for (size_t i = 0; i < copy.len; i++)
+		if (bytes[i] == 0 || (!utf8 && (unsigned char)bytes[i] >= 0x80))
+			bytes[i] = '?';
+	return copy;
+}
+
+/* sample_set_frame() borrows texts; the texts of a new frame are copied. */
+static uint32_t add_frame(struct collect *collect, const struct frame *frame)
+{
+	size_t before = collect->set.frames.len;
+	uint32_t index = sample_set_frame(&collect->set, frame);
+
+	if (index == before) {
+		struct frame *fresh = &collect->set.frames.items[index];
+
+		fresh->path = own_text(collect, fresh->path);
+		fresh->build_id = own_text(collect, fresh->build_id);
+		fresh->function = own_text(collect, fresh->function);
+	}
+	return index;
+}
+
+static uint32_t add_kernel_frame(struct collect *collect, struct kernel_symbols *kernel,
+				 uint64_t address)
+{
+	struct kernel_symbol symbol = kernel_symbols_find(kernel, address);
+
+	return add_frame(collect, &(struct frame){ .type = STR("kernel"),
+						   .path = symbol.module,
+						   .function = symbol.name });
+}
+
+static uint32_t add_user_frame(struct collect *collect, const struct mappings *mappings,
+			       uint64_t address, uint64_t time_ns)
+{
+	struct frame frame = { .type = STR("native"), .address = address };
+	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
+
+	if (mapping && mapping->executable) {
+		const struct executable *executable = mapping->executable;
+
+		if (executable->sampled_ns < time_ns)
+			mapping->executable->sampled_ns = time_ns;
+		frame.path = str_from(executable->path);
+		frame.build_id = str_from(executable->build_id);
+		frame.address = address - mapping->start + mapping->file_offset;
+		/* If the file could not be read, the file offset stays: in most files it is equal
+		 * to the address. */
+		(void)!elf_file_address(executable->segments, executable->segment_count,
+					frame.address, &frame.address);
+	}
+	return add_frame(collect, &frame);
+}
+
+/* All frames except the first are return addresses: address - 1 lies in the call. */
+static uint64_t address_of(const uint64_t *frames, size_t i)
+{
+	return frames[i] - (i > 0);
+}
+
+/*
+ * The number of user frames to keep. If a function uses the frame pointer for other data, the walk
+ * reaches addresses in no mapping: the first of these and all frames after it are dropped. The leaf
+ * is always kept, because it is the thread's program counter.
+ */
+static size_t user_frames_of(struct collect *collect, const struct sample_record *record,
+			     const struct mappings *mappings, const uint64_t *user)
+{
+	size_t len = record->user_frames;
+
+	if (len && !(mappings && mappings_find(mappings, user[0])))
+		collect->unmapped++;
+	for (size_t i = 1; mappings && i < len; i++) {
+		if (mappings_find(mappings, address_of(user, i)))
+			continue;
+		collect->truncated_unmapped++;
+		return i;
+	}
+	return len;
+}
+
+/* Kernel and user frames are leaf first in the record; the first user frame is where the thread
+ * entered the kernel. */
+static uint32_t add_stack(struct collect *collect, const struct sample_record *record,
+			  const struct process *process, struct kernel_symbols *kernel)
+{
+	uint32_t frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
+	const uint64_t *user = record->frames + record->kernel_frames;
+	const struct mappings *mappings =
+		process && record->user_frames ? process_mappings(process, user[0]) : NULL;
+	size_t len = 0;
+
+	for (size_t i = user_frames_of(collect, record, mappings, user); i > 0; i--)
+		frames[len++] =
+			add_user_frame(collect, mappings, address_of(user, i - 1), record->time_ns);
+	for (size_t i = record->kernel_frames; i > 0; i--)
+		frames[len++] =
+			add_kernel_frame(collect, kernel, address_of(record->frames, i - 1));
+	return sample_set_stack(&collect->set, frames, len);
+}
+
+static void add_label(struct label *items, size_t *len, const char *name, str value)
+{
+	if (value.len)
+		items[(*len)++] = (struct label){ str_from(name), value };
+}
+
+static str comm_text(const char *comm)
+{
+	return (str){ comm, strnlen(comm, COMM_SIZE) };
+}
+
+static str number_text(char *room, uint64_t value)
+{
+	return (str){ room, (size_t)snprintf(room, NUMBER_MAX, "%" PRIu64, value) };
+}
+
+static struct labels own_labels(struct collect *collect, struct labels labels)
+{
+	struct label *items = arena_array(&collect->arena, struct label, labels.len);
+
+	for (size_t i = 0; i < labels.len; i++)
+		items[i] = (struct label){ own_text(collect, labels.items[i].name),
+					   own_text(collect, labels.items[i].value) };
+	return (struct labels){ items, labels.len };
+}
+
+/* `names` is memory for the texts; the caller keeps it as long as `items`. */
+static void add_container(struct containers *containers, str id, struct container_names *names,
+			  struct label *items, size_t *len)
+{
+	if (!containers || !containers_find(containers, id, names))
+		return;
+	add_label(items, len, "container", str_from(names->name));
+	add_label(items, len, "image", str_from(names->image));
+	add_label(items, len, "compose_service", str_from(names->compose_service));
+	add_label(items, len, "compose_project", str_from(names->compose_project));
+}
+
+static uint32_t add_series(struct collect *collect, const struct sample_record *record,
+			   const struct process *process)
+{
+	const struct collect_options *options = &collect->options;
+	struct label items[SERIES_LABELS_MAX + LABELS_MAX];
+	struct container_names names;
+	size_t len = 0, before = collect->set.series.len;
+
+	add_label(items, &len, "node", options->node);
+	add_label(items, &len, "comm", comm_text(record->comm));
+	if (process && process->image)
+		add_label(items, &len, "exe", str_from(process->image->exe));
+	if (process && process->cgroup) {
+		add_label(items, &len, "cgroup", process->cgroup->names.path);
+		add_label(items, &len, "container_id", process->cgroup->names.container_id);
+		add_label(items, &len, "unit", process->cgroup->names.unit);
+		add_container(options->containers, process->cgroup->names.container_id, &names,
+			      items, &len);
+	}
+	for (size_t i = 0; i < options->external.len && i < LABELS_MAX; i++)
+		items[len++] = options->external.items[i];
+
+	struct labels labels = labels_of(items, len);
+	uint32_t index =
+		sample_set_series(&collect->set, STR(PROFILE_TYPE_CPU), labels, options->period_ns);
+
+	if (index == before)
+		collect->set.series.items[index].labels = own_labels(collect, labels);
+	return index;
+}
+
+static uint32_t add_sample_labels(struct collect *collect, const struct sample_record *record)
+{
+	char pid[NUMBER_MAX], tid[NUMBER_MAX], cpu[NUMBER_MAX];
+	struct label items[SAMPLE_LABELS];
+	size_t len = 0, before = collect->set.label_sets.len;
+
+	add_label(items, &len, "pid", number_text(pid, record->tgid));
+	add_label(items, &len, "thread_id", number_text(tid, record->tid));
+	add_label(items, &len, "thread_name", comm_text(record->thread_comm));
+	add_label(items, &len, "cpu", number_text(cpu, record->cpu));
+
+	struct labels labels = labels_of(items, len);
+	uint32_t index = sample_set_labels(&collect->set, labels);
+
+	if (index == before)
+		collect->set.label_sets.items[index] = own_labels(collect, labels);
+	return index;
+}
+
+static enum collect_step step_of(uint32_t flags)
+{
+	if (flags & SAMPLE_GUESSED)
+		return COLLECT_BY_GUESS;
+	return flags & SAMPLE_FRAME_POINTERS ? COLLECT_BY_FRAME_POINTERS : COLLECT_BY_TABLES;
+}
+
+void collect_sample(struct collect *collect, const struct sample_record *record,
+		    const struct process *process, struct kernel_symbols *kernel)
+{
+	int64_t unix_ns = (int64_t)record->time_ns + collect->unix_offset_ns;
+
+	if (record->stack_bytes)
+		collect->ends_of_shipped[record->user_end]++;
+	if (record->user_frames)
+		collect->steps[step_of(record->flags)]++;
+	sample_set_add(&collect->set,
+		       (struct sample){ .series = add_series(collect, record, process),
+					.stack = add_stack(collect, record, process, kernel),
+					.labels = add_sample_labels(collect, record),
+					.value = (int64_t)collect->options.period_ns,
+					.time_ms = (uint64_t)unix_ns / NS_PER_MS });
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * collect - builds a sample_set from the samples of one interval. Pure.
+ *
+ * The set owns copies of all its texts: processes and executables may be freed before it is
+ * written. Stacks are root first. The address of a native frame is an address in the ELF file, of
+ * the call and not of the instruction after it. A kernel frame has only the function's name, so
+ * that frames of one function are equal.
+ */
+#pragma once
+
+#include "agent/kernel/kernel_symbols.h"
+#include "agent/labels/containers.h"
+#include "agent/process/process.h"
+#include "bpf/sample.h"
+#include "profile/sample_set.h"
+
+struct collect_options {
+	str node;
+	struct labels external;
+	uint64_t period_ns;            /* CPU time that one sample stands for */
+	struct containers *containers; /* NULL: names of containers are unknown */
+};
+
+/* The least certain method among the steps of a walk. */
+enum collect_step {
+	COLLECT_BY_TABLES,
+	COLLECT_BY_FRAME_POINTERS,
+	COLLECT_BY_GUESS,
+	COLLECT_STEP_COUNT
+};
+extern const char *const collect_step_names[COLLECT_STEP_COUNT];
+
+struct collect {
+	struct sample_set set;       /* the interval so far */
+	uint64_t unmapped;           /* cumulative: samples whose user leaf lies in no mapping */
+	uint64_t truncated_unmapped; /* cumulative: stacks truncated at an address in no mapping */
+	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of walks of shipped stacks */
+	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
+	/* private */
+	struct arena arena;
+	struct collect_options options;
+	int64_t unix_offset_ns; /* from CLOCK_MONOTONIC to Unix time */
+};
+
+void collect_init(struct collect *collect, const struct collect_options *options);
+void collect_done(struct collect *collect);
+
+/* Begins the next interval with an empty set. The offset holds for the whole interval. */
+void collect_begin(struct collect *collect, int64_t unix_offset_ns);
+
+/* Adds a sample. `process` may be NULL or incomplete: the sample is added in any case, with fewer
+ * labels and without files. */
+void collect_sample(struct collect *collect, const struct sample_record *record,
+		    const struct process *process, struct kernel_symbols *kernel);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/capture/deferred_samples.h"
+
+#include "agent/agent_limits.h"
+#include "base/clock.h"
+#include "base/heap.h"
+
+const char *const deferred_end_names[DEFERRED_END_COUNT] = {
+	[DEFERRED_LOADED] = "loaded",
+	[DEFERRED_NO_TABLE] = "no_table",
+	[DEFERRED_TIMED_OUT] = "timed_out",
+	[DEFERRED_STOPPED] = "stopped",
+};
+
+struct deferred_sample {
+	struct deferred_sample *next;
+	struct process process;              /* with references to its images and its cgroup */
+	const struct executable *executable; /* kept alive by the image's mappings */
+	uint64_t since_ns;
+	size_t bytes;
+	struct sample_record record; /* only its used bytes, and its tail */
+};
+
+bool deferred_sample_is_overdue(uint64_t since_ns, uint64_t now_ns)
+{
+	return now_ns >= since_ns + DEFERRED_MS_MAX * NS_PER_MS;
+}
+
+bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
+			  const struct process *process, const struct executable *executable,
+			  uint64_t since_ns)
+{
+	size_t record_bytes = sample_bytes(record);
+	size_t bytes = offsetof(struct deferred_sample, record) + record_bytes;
+
+	if (deferred->bytes + bytes > DEFERRED_BYTES_MAX) {
+		deferred->rejected++;
+		return false;
+	}
+
+	struct deferred_sample *sample = heap_new(bytes, 0);
+
+	sample->process = (struct process){
+		.pid = process->pid,
+		.parent_pid = process->parent_pid,
+		.image = process_image_reference(process->image),
+		.before = process_image_reference(process->before),
+		.cgroup = process_cgroup_reference(process->cgroup),
+	};
+	sample->executable = executable;
+	sample->since_ns = since_ns;
+	sample->bytes = bytes;
+	memcpy((char *)sample + offsetof(struct deferred_sample, record), record, record_bytes);
+	*(deferred->first ? deferred->last : &deferred->first) = sample;
+	deferred->last = &sample->next;
+	deferred->count++;
+	deferred->bytes += bytes;
+	return true;
+}
+
+static void drop(struct deferred_samples *deferred, struct deferred_sample *sample)
+{
+	deferred->count--;
+	deferred->bytes -= sample->bytes;
+	process_image_release(sample->process.image);
+	process_image_release(sample->process.before);
+	process_cgroup_release(sample->process.cgroup);
+	free(sample);
+}
+
+/* True if the wait has ended; *ret_end is the reason. */
+static bool is_over(const struct deferred_sample *sample, uint64_t now_ns,
+		    enum deferred_end *ret_end)
+{
+	const struct unwind_table *table = &sample->executable->unwind;
+
+	if (unwind_table_is_pending(table)) {
+		*ret_end = DEFERRED_TIMED_OUT;
+		return deferred_sample_is_overdue(sample->since_ns, now_ns);
+	}
+	*ret_end = table->state == UNWIND_TABLE_LOADED ? DEFERRED_LOADED : DEFERRED_NO_TABLE;
+	return true;
+}
+
+/* Hands out samples. The others are linked anew in their order; a sample that the sink adds again
+ * takes its place among them. */
+static void hand_out(struct deferred_samples *deferred, uint64_t now_ns, bool stops,
+		     const struct deferred_sink *sink)
+{
+	struct deferred_sample *next = TAKE(deferred->first);
+
+	while (next) {
+		struct deferred_sample *sample = next;
+		enum deferred_end end = DEFERRED_STOPPED;
+
+		next = TAKE(sample->next);
+		if (!stops && !is_over(sample, now_ns, &end)) {
+			*(deferred->first ? deferred->last : &deferred->first) = sample;
+			deferred->last = &sample->next;
+			continue;
+		}
+		deferred->ends[end]++;
+		sink->sample(sink->self, &sample->record, &sample->process, sample->since_ns);
+		drop(deferred, sample);
+	}
+}
+
+void deferred_samples_run(struct deferred_samples *deferred, uint64_t now_ns,
+			  const struct deferred_sink *sink)
+{
+	hand_out(deferred, now_ns, false, sink);
+}
+
+void deferred_samples_stop(struct deferred_samples *deferred, const struct deferred_sink *sink)
+{
+	hand_out(deferred, 0, true, sink);
+}
+
+void deferred_samples_done(struct deferred_samples *deferred)
+{
+	while (deferred->first) {
+		struct deferred_sample *sample = deferred->first;
+
+		deferred->first = sample->next;
+		drop(deferred, sample);
+	}
+	*deferred = (struct deferred_samples){ 0 };
+}

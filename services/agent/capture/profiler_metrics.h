@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * profiler_metrics - the profiler's counters as Prometheus metrics.
+ *
+ * The modules count in plain fields. profiler_metrics_update() copies them into the metrics once
+ * per interval, so that counting itself costs nothing. Agent thread only.
+ */
+#pragma once
+
+#include "agent/capture/profiler.h"
+
+/* For metrics_register(). */
+extern struct metric *const profiler_metrics[];
+extern const size_t profiler_metric_count;
+
+void profiler_metrics_update(struct profiler *profiler);

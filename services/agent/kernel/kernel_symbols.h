@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * kernel_symbols - symbolizes kernel addresses: the kernel, its modules, BPF programs.
+ *
+ * Kernel frames are symbolized in the agent, because only this host knows its kernel's addresses,
+ * and only while it runs. The table is read from /proc/kallsyms. Sideband events report BPF
+ * programs and trampolines that come and go. The table is read again after a change of
+ * /proc/modules or after an unknown address. Agent thread only.
+ */
+#pragma once
+
+#include "agent/kernel/kallsyms.h"
+#include "agent/process/sideband_record.h"
+#include "base/err.h"
+
+struct kernel_symbols_dynamic;
+
+struct kernel_symbols {
+	size_t count;
+	uint64_t reloads, unknown, over_limit; /* cumulative */
+	bool hidden; /* the kernel hides its addresses: all names are "[hidden]" */
+	/* private */
+	struct kallsyms table;
+	struct kernel_symbols_dynamic *dynamic; /* sorted by address */
+	size_t dynamic_count;
+	uint64_t modules_hash, loaded_ms;
+	bool missed;
+};
+
+/* ERR_IO or ERR_NOT_FOUND if /proc/kallsyms cannot be opened. */
+bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err) MUST_CHECK;
+void kernel_symbols_close(struct kernel_symbols *symbols);
+
+/* Applies a SIDEBAND_KSYMBOL record: a symbol was added or removed. */
+void kernel_symbols_apply(struct kernel_symbols *symbols, const struct sideband_record *record);
+
+/* Reads the table again if it may be outdated, at most every KALLSYMS_REFRESH_MS. To be called
+ * between intervals, because it invalidates names. */
+void kernel_symbols_refresh(struct kernel_symbols *symbols);
+
+struct kernel_symbol {
+	str name;   /* valid until the next kernel_symbols_apply() or _refresh() */
+	str module; /* "[kernel.kallsyms]", "[nf_tables]", "[bpf]" */
+};
+
+/* Never fails: the name of an unknown address is "[unknown]". */
+struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/process/executable_file.h"
+
+#include "base/heap.h"
+#include "elf/htlhash.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+enum { PROC_PATH_MAX = 4352, VDSO_BYTES_MAX = 1 << 16 };
+
+/* The paths by which the file is tried, the most reliable first. */
+enum file_path { PATH_MAPPING, PATH_PROCESS_ROOT, PATH_PARENT_ROOT, PATH_OWN_ROOT, PATH_COUNT };
+
+static bool path_in(enum file_path which, const struct executable_claim *claim, char *to)
+{
+	int n = 0;
+
+	switch (which) {
+	case PATH_MAPPING:
+		if (!claim->end)
+			return false;
+		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
+			     claim->pid, claim->start, claim->end);
+		break;
+	case PATH_PROCESS_ROOT:
+	case PATH_PARENT_ROOT:
+		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/root" STR_FMT,
+			     which == PATH_PROCESS_ROOT ? claim->pid : claim->parent_pid,
+			     STR_ARG(claim->path));
+		break;
+	case PATH_OWN_ROOT:
+		n = snprintf(to, PROC_PATH_MAX, STR_FMT, STR_ARG(claim->path));
+		break;
+	case PATH_COUNT:
+		break;
+	}
+	return n > 0 && n < PROC_PATH_MAX;
+}
+
+static bool has_build_id(int fd, str build_id)
+{
+	struct elf_file elf = { 0 };
+	struct err err;
+
+	return elf_file_read(&elf, fd, &err) &&
+	       str_eq(build_id, (str){ (const char *)elf.build_id, elf.build_id_len });
+}
+
+/* True if this file is the mapped one. In an overlay file system the file has another device than
+ * the mapping, so in the process's own root the device is not compared. */
+static bool is_mapped_file(enum file_path which, const struct executable_claim *claim, int fd,
+			   const struct stat *stat)
+{
+	if (!S_ISREG(stat->st_mode))
+		return false;
+	if (which == PATH_MAPPING && !claim->build_id.len)
+		return true;
+	if (claim->build_id.len)
+		return has_build_id(fd, claim->build_id);
+	if (stat->st_ino != claim->inode)
+		return false;
+	return which == PATH_PROCESS_ROOT ||
+	       stat->st_dev == makedev(claim->device_major, claim->device_minor);
+}
+
+int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat)
+{
+	char path[PROC_PATH_MAX];
+
+	for (enum file_path which = 0; which < PATH_COUNT; which++) {
+		if (!path_in(which, claim, path))
+			continue;
+
+		/* O_NONBLOCK: the path may now be a pipe without a writer. */
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+		if (fd >= 0 && fstat(fd, ret_stat) == 0 &&
+		    is_mapped_file(which, claim, fd, ret_stat))
+			return fd_take(&fd);
+	}
+	return -1;
+}
+
+static void copy_from_elf(struct executable *executable, const struct elf_file *elf)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t bytes = elf->segment_count * sizeof(struct elf_segment);
+	struct elf_segment *segments = heap_new(bytes, 1);
+
+	memcpy(segments, elf->segments, bytes);
+	executable->segments = segments;
+	executable->segment_count = elf->segment_count;
+	for (size_t i = 0; i < elf->build_id_len; i++) {
+		executable->build_id[2 * i] = digits[elf->build_id[i] >> 4];
+		executable->build_id[2 * i + 1] = digits[elf->build_id[i] & 15];
+	}
+	executable->build_id[2 * elf->build_id_len] = 0;
+}
+
+static void set_hash(struct executable *executable, const htlhash *hash)
+{
+	snprintf(executable->build_id, sizeof(executable->build_id), "htlhash:%.*s",
+		 HTLHASH_HEX_LEN, hash->hex);
+}
+
+bool executable_file_read(struct executable *executable, int fd, struct err *err)
+{
+	struct elf_file elf = { 0 };
+	htlhash hash;
+
+	if (!elf_file_read(&elf, fd, err))
+		return false;
+	if (!elf.build_id_len && !htlhash_of_fd(fd, &hash, err))
+		return false;
+	copy_from_elf(executable, &elf);
+	if (!elf.build_id_len)
+		set_hash(executable, &hash);
+	return true;
+}
+
+/* The readable length of the vdso: its mapping in /proc/self/maps. */
+static size_t vdso_len(uintptr_t start)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	size_t len = 0;
+
+	while (maps && !len && fgets(line, sizeof(line), maps)) {
+		str rest = str_from(line);
+		str from = str_cut(&rest, '-'), to = str_cut(&rest, ' ');
+		uint64_t first, last;
+
+		if (str_hex_to_u64(from, &first) && str_hex_to_u64(to, &last) && first == start)
+			len = (size_t)(last - first);
+	}
+	if (maps)
+		fclose(maps);
+	return len < VDSO_BYTES_MAX ? len : VDSO_BYTES_MAX;
+}
+
+bool executable_file_read_vdso(struct executable *executable, struct err *err)
+{
+	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+	size_t len = start ? vdso_len(start) : 0;
+	struct elf_file elf = { 0 };
+
+	if (!len)
+		return err_set(err, ERR_NOT_FOUND, "this kernel provides no vdso");
+	if (!elf_file_read_image(&elf, (str){ (const char *)start, len }, err))
+		return false;
+	copy_from_elf(executable, &elf);
+	return true;
+}
+
+int executable_file_copy_vdso(void)
+{
+	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+	size_t len = start ? vdso_len(start) : 0;
+	AUTO_FD fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (!len || fd < 0 || write(fd, (const char *)start, len) != (ssize_t)len)
+		return -1;
+	return fd_take(&fd);
+}

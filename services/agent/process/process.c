@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/process/process.h"
+
+#include "agent/agent_limits.h"
+#include "agent/process/process_read.h"
+#include "agent/unwind/unwind_lists.h"
+#include "base/clock.h"
+#include "base/heap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+
+static struct process **bucket_of(struct process_table *table, uint32_t pid)
+{
+	return &table->buckets[pid % PROCESS_BUCKETS];
+}
+
+static struct process *find(struct process_table *table, uint32_t pid)
+{
+	struct process *process = *bucket_of(table, pid);
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+static void forget_all(struct process_table *table, struct process *process)
+{
+	if (table->lists)
+		unwind_lists_forget(table->lists, process);
+	process_image_release(TAKE(process->image));
+	process_image_release(TAKE(process->before));
+	process_cgroup_release(TAKE(process->cgroup));
+}
+
+static void reset(struct process_table *table, struct process *process)
+{
+	struct process *next = process->next;
+	uint32_t pid = process->pid;
+
+	forget_all(table, process);
+	memset(process, 0, sizeof(*process));
+	process->pid = pid;
+	process->threads = 1;
+	process->next = next;
+}
+
+static struct process *find_or_add(struct process_table *table, uint32_t pid)
+{
+	struct process *process = find(table, pid);
+
+	if (process)
+		return process;
+	if (table->count >= PROCESSES_MAX) {
+		table->over_limit++;
+		return NULL;
+	}
+
+	struct process **bucket = bucket_of(table, pid);
+
+	process = heap_new(sizeof(*process), 0);
+	process->pid = pid;
+	process->threads = 1;
+	process->next = *bucket;
+	*bucket = process;
+	table->count++;
+	return process;
+}
+
+/* Marks processes that the last scan did not find as exited: their exit events were lost. */
+static void mark_missing(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process *at = table->buckets[i]; at; at = at->next) {
+			if (at->exited || at->scan == table->scans)
+				continue;
+			at->exited = true;
+			at->exited_ns = clock_monotonic_ns();
+		}
+}
+
+void process_table_sweep(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process *at = table->buckets[i]; at; at = at->next) {
+			if (at->exited || kill((pid_t)at->pid, 0) == 0 || errno != ESRCH)
+				continue;
+			at->exited = true;
+			at->exited_ns = clock_monotonic_ns();
+		}
+}
+
+void process_table_scan(struct process_table *table)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	uint64_t pid;
+
+	if (!directory)
+		return;
+	table->scans++;
+	while ((entry = readdir(directory))) { /* NOLINT(concurrency-mt-unsafe): ours */
+		if (!str_to_u64(str_from(entry->d_name), &pid) || pid > UINT32_MAX)
+			continue;
+
+		struct process *process = find_or_add(table, (uint32_t)pid);
+
+		if (!process || process->exited || !process_read(table, process, 0))
+			continue;
+		process->scan = table->scans;
+		(void)!process_read_cgroup(process);
+	}
+	closedir(directory);
+	mark_missing(table);
+}
+
+static void apply_fork(struct process_table *table, const struct sideband_record *record)
+{
+	struct process *parent = find(table, record->parent_pid);
+
+	if (record->pid == record->parent_pid) { /* a thread */
+		if (parent)
+			parent->threads++;
+		return;
+	}
+
+	struct process *child = find_or_add(table, record->pid);
+
+	if (!child)
+		return;
+	reset(table, child);
+	child->parent_pid = record->parent_pid;
+	if (!parent)
+		return;
+	child->image = process_image_reference(parent->image);
+	child->cgroup = process_cgroup_reference(parent->cgroup);
+	child->exec_id = parent->exec_id;
+	child->exec_id_known = parent->exec_id_known;
+}
+
+static bool is_file(str path)
+{
+	return str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//"));
+}
+
+/* An exec ends the other threads and all mappings; cgroup and parent stay. */
+static void apply_exec(struct process_table *table, const struct sideband_record *record)
+{
+	struct process *process = find_or_add(table, record->pid);
+
+	if (!process)
+		return;
+	process_image_release(process->before);
+	process->before = process->image;
+	process->image = process_image_new();
+	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
+	process->threads = 1;
+	process->exec_id++;
+	process->exec_ns = record->time_ns;
+	process->cgroup_read_ms = 0;
+	if (table->lists)
+		unwind_lists_changed(table->lists, process);
+}
+
+static void apply_exit(struct process_table *table, const struct sideband_record *record)
+{
+	struct process *process = find(table, record->pid);
+
+	if (!process || process->exited || (process->threads && --process->threads))
+		return;
+	process->exited = true;
+	process->exited_ns = record->time_ns;
+}
+
+static void apply_map(struct process_table *table, const struct sideband_record *record)
+{
+	struct process *process = find_or_add(table, record->pid);
+	uint64_t end;
+
+	if (!process || __builtin_add_overflow(record->address, record->length, &end))
+		return;
+
+	str path = record->path;
+
+	if (str_ends_with(path, STR(" (deleted)")))
+		path.len -= sizeof(" (deleted)") - 1;
+
+	struct executable_claim claim = {
+		.pid = record->pid,
+		.parent_pid = process->parent_pid,
+		.start = record->address,
+		.end = end,
+		.path = path,
+		.build_id = { (const char *)record->build_id, record->build_id_len },
+		.inode = record->inode,
+		.device_major = record->device_major,
+		.device_minor = record->device_minor,
+	};
+	struct process_image *image = process_image_own(&process->image);
+	struct mapping mapping = {
+		.start = record->address,
+		.end = end,
+		.file_offset = record->file_offset,
+		.executable = executable_acquire(&table->executables, &claim),
+	};
+
+	/* The first file mapped is the program, then comes its loader. */
+	if (!image->exe && is_file(path))
+		image->exe = heap_str(path);
+	if (mappings_replaces_code(&image->mappings, &mapping)) {
+		process->is_recently_remapped = true;
+		process->remapped_ns = record->time_ns;
+	}
+	process_map(table, process, mapping);
+}
+
+void process_table_apply(struct process_table *table, const struct sideband_record *record)
+{
+	switch (record->type) {
+	case SIDEBAND_FORK:
+		apply_fork(table, record);
+		break;
+	case SIDEBAND_EXEC:
+		apply_exec(table, record);
+		break;
+	case SIDEBAND_EXIT:
+		apply_exit(table, record);
+		break;
+	case SIDEBAND_MAP:
+		apply_map(table, record);
+		break;
+	case SIDEBAND_KSYMBOL:
+	case SIDEBAND_LOST:
+	case SIDEBAND_OTHER:
+	case SIDEBAND_TYPE_COUNT:
+		break;
+	}
+}
+
+static bool same_start(const struct process *process, uint64_t start_ns)
+{
+	if (process->start_ns)
+		return process->start_ns == start_ns;
+	if (process->start_ticks)
+		return process_started_at(process->start_ticks, start_ns);
+	return true; /* known by its fork event: the first sample sets the start */
+}
+
+/*
+ * Makes sure that the entry is the process and program of the sample. If events were lost it may
+ * not be; then /proc is read, and used only if it shows the same start.
+ */
+static void identify(struct process_table *table, struct process *process, bool is_new,
+		     const struct sample_record *record)
+{
+	bool same = !is_new && same_start(process, record->start_ns);
+	bool exec_missed = same && process->exec_id_known && record->exec_id > process->exec_id;
+
+	if (!is_new && !same) {
+		table->reused++;
+		reset(table, process);
+	}
+	if ((!same || exec_missed) && !(record->flags & SAMPLE_KERNEL_THREAD))
+		(void)!process_read(table, process, record->start_ns);
+	process->start_ns = record->start_ns;
+	if (!process->exec_id_known || exec_missed || !same) {
+		process->exec_id = record->exec_id;
+		process->exec_id_known = true;
+	}
+}
+
+/*
+ * A cgroup is inherited and changes seldom. It is read at the first sample, when the kernel reports
+ * another id, and every CGROUP_REFRESH_MS, because with cgroup v1 the id does not change. A process
+ * that is gone gets the cgroup of its parent.
+ */
+static void refresh_cgroup(struct process_table *table, struct process *process,
+			   const struct sample_record *record, uint64_t now_ms)
+{
+	bool fresh = process->cgroup_read_ms && process->cgroup_id == record->cgroup_id &&
+		     now_ms - process->cgroup_read_ms < CGROUP_REFRESH_MS;
+
+	if (fresh || (record->flags & SAMPLE_KERNEL_THREAD))
+		return;
+	process->cgroup_read_ms = now_ms;
+	process->cgroup_id = record->cgroup_id;
+	if (!process->exited && process_read_cgroup(process))
+		return;
+
+	struct process *parent = find(table, process->parent_pid);
+
+	if (!parent)
+		return;
+	if (!parent->cgroup_read_ms && !parent->exited) {
+		parent->cgroup_read_ms = now_ms;
+		parent->cgroup_id = record->cgroup_id;
+		(void)!process_read_cgroup(parent);
+	}
+	if (parent->cgroup) {
+		process_cgroup_release(TAKE(process->cgroup));
+		process->cgroup = process_cgroup_reference(parent->cgroup);
+	}
+}
+
+struct process *process_of_sample(struct process_table *table, const struct sample_record *record,
+				  uint64_t now_ms)
+{
+	struct process *process = find(table, record->tgid);
+	bool is_new = !process;
+
+	if (is_new)
+		process = find_or_add(table, record->tgid);
+	if (!process)
+		return NULL;
+	identify(table, process, is_new, record);
+	if (process->is_recently_remapped &&
+	    record->time_ns > process->remapped_ns + REMAPPED_MS * NS_PER_MS)
+		process->is_recently_remapped = false;
+	refresh_cgroup(table, process, record, now_ms);
+	return process;
+}
+
+struct process *process_owner(struct process_table *table, const struct process *process,
+			      const struct sample_record *record)
+{
+	struct process *owner = record->owner_start_ns ? find(table, process->parent_pid) : NULL;
+
+	if (!owner || owner->exited || !same_start(owner, record->owner_start_ns))
+		return NULL;
+	owner->start_ns = record->owner_start_ns;
+	if (!owner->exec_id_known) {
+		owner->exec_id = record->exec_id; /* inherited */
+		owner->exec_id_known = true;
+	}
+	return owner;
+}
+
+const struct mappings *process_mappings(const struct process *process, uint64_t address)
+{
+	if (!process->image)
+		return NULL;
+	if (process->before && !mappings_find(&process->image->mappings, address) &&
+	    mappings_find(&process->before->mappings, address))
+		return &process->before->mappings;
+	return &process->image->mappings;
+}
+
+void process_table_retire(struct process_table *table, uint64_t before_ns)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (struct process **at = &table->buckets[i]; *at;) {
+			struct process *process = *at;
+
+			if (process->before && process->exec_ns < before_ns)
+				process_image_release(TAKE(process->before));
+			if (!process->exited || process->exited_ns >= before_ns) {
+				at = &process->next;
+				continue;
+			}
+			*at = process->next;
+			forget_all(table, process);
+			free(process);
+			table->count--;
+		}
+}
+
+uint64_t process_table_mappings(const struct process_table *table)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		for (const struct process *at = table->buckets[i]; at; at = at->next)
+			count += at->image ? at->image->mappings.len : 0;
+	return count;
+}
+
+void process_table_init(struct process_table *table)
+{
+	*table = (struct process_table){ 0 };
+	executable_cache_init(&table->executables);
+}
+
+void process_table_done(struct process_table *table)
+{
+	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
+		while (table->buckets[i]) {
+			struct process *process = table->buckets[i];
+
+			table->buckets[i] = process->next;
+			forget_all(table, process);
+			free(process);
+		}
+	executable_cache_done(&table->executables);
+	arena_free(&table->scratch);
+	*table = (struct process_table){ 0 };
+}

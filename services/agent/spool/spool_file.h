@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * spool_file - encodes and decodes the spool's files: batches and meta. Pure: no I/O; reads
+ * untrusted bytes.
+ *
+ * Both formats are little endian, begin with a magic number and a version, and end with the XXH3
+ * hash of all bytes before it, which detects truncated and corrupt files.
+ */
+#pragma once
+
+#include "agent/agent_limits.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+enum {
+	SPOOL_HEADER_SIZE = 64, /* the fixed part that begins a batch file */
+};
+
+struct spool_batch {
+	uint64_t epoch, seq;
+	uint64_t samples;      /* in `value` */
+	uint64_t time_unix_ns; /* when it was put */
+	str key, status, value;
+};
+
+/* Sequence numbers of one epoch, first to last inclusive; last 0: empty. */
+struct spool_range {
+	uint64_t epoch, first, last;
+};
+
+struct spool_meta {
+	uint64_t epoch, last_seq;
+	uint64_t counts[6];         /* struct spool_lost: batches, then samples, by reason */
+	struct spool_range dropped; /* counted already: remaining files of it are to be removed */
+	str host_id, status;
+};
+
+str spool_batch_write(const struct spool_batch *batch, struct arena *arena);
+
+/* The batch points into `file`. ERR_INVALID: the file is malformed; the error says where. */
+bool spool_batch_read(str file, struct spool_batch *ret_batch, struct err *err) MUST_CHECK;
+
+/*
+ * Decode the first SPOOL_HEADER_SIZE bytes, which have a checksum of their own, and compute the
+ * file's expected size. The rest of the file is not checked: good for the index, not for sending.
+ */
+bool spool_header_read(str head, struct spool_batch *ret_batch, uint64_t *ret_file_size,
+		       struct err *err) MUST_CHECK;
+
+/* The texts of the meta point into `file`. */
+str spool_meta_write(const struct spool_meta *meta, struct arena *arena);
+bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err) MUST_CHECK;

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/unwind/unwind_builder.h"
+
+#include "agent/agent_limits.h"
+#include "agent/unwind/unwind_message.h"
+#include "base/clock.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "server/metrics/metrics.h"
+#include "unwind/unwind_file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum cache_error { CACHE_ERROR_CORRUPT, CACHE_ERROR_READ, CACHE_ERROR_WRITE, CACHE_ERROR_COUNT };
+static const char *const cache_error_names[CACHE_ERROR_COUNT] = { "corrupt", "read", "write" };
+
+static struct metric built = { .name = "decima_agent_unwind_table_build_seconds",
+			       .kind = METRIC_HISTOGRAM,
+			       .help = "Time to build an unwind table.",
+			       METRIC_IN_SECONDS };
+static struct metric rows = { .name = "decima_agent_unwind_rows_built_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Rows of unwind tables that were built." };
+static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total",
+				.kind = METRIC_COUNTER,
+				.help = "Unwind tables that came from the cache on disk." };
+static struct metric cache_errors = {
+	.name = "decima_agent_unwind_cache_errors_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables that were corrupt in the cache on disk, or could not be read "
+		"from it or written to it; a table that cannot be read is built again.",
+	.label = "reason",
+	.values = cache_error_names,
+	.value_count = CACHE_ERROR_COUNT
+};
+static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Size of the cache of unwind tables on disk." };
+static struct metric cache_left_out = {
+	.name = "decima_agent_unwind_cache_left_out_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables not stored on disk because it has little free space, which is kept "
+		"for the spool.",
+};
+static struct metric cache_removed = {
+	.name = "decima_agent_unwind_cache_removed_total",
+	.kind = METRIC_COUNTER,
+	.help = "Unwind tables removed from the cache on disk to make "
+		"room."
+};
+static struct metric cpu = { .name = "decima_agent_unwind_builder_cpu_seconds_total",
+			     .kind = METRIC_COUNTER,
+			     .help = "CPU time of the processes that built unwind tables, counted "
+				     "when a process ends.",
+			     .unit = NS_PER_SECOND };
+static struct metric peak = { .name = "decima_agent_unwind_builder_peak_bytes",
+			      .kind = METRIC_GAUGE,
+			      .help = "Peak memory of a process that built unwind tables." };
+static struct metric starts = { .name = "decima_agent_unwind_builder_starts_total",
+				.kind = METRIC_COUNTER,
+				.help = "Processes started to build unwind tables." };
+
+struct metric *const unwind_builder_metrics[] = {
+	&built,         &rows,           &cached, &cache_errors, &cache_bytes,
+	&cache_removed, &cache_left_out, &cpu,    &peak,         &starts,
+};
+const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
+
+struct build_job {
+	char build_id[BUILD_ID_TEXT_MAX];
+	int fd; /* -1: only the cache is to be read */
+};
+
+static void close_file(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Once sealed, the file cannot change any more; then all of it is verified. */
+static bool seal_and_verify(int fd, uint32_t *ret_pages, struct err *err)
+{
+	struct unwind_file file = { 0 };
+
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+		return err_errno(err, "seal a table");
+	if (!unwind_file_open(&file, fd, err))
+		return false;
+	*ret_pages = file.page_count;
+	unwind_file_close(&file);
+	return true;
+}
+
+static int make_file(void)
+{
+	return memfd_create("unwind", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+static bool fetch(struct unwind_builder *builder, const char *build_id,
+		  struct unwind_table_response *response)
+{
+	AUTO_FD kept = unwind_cache_get(&builder->cache, build_id);
+	AUTO_FD fd = kept < 0 ? -1 : make_file();
+	struct err err;
+
+	if (fd < 0)
+		return false;
+	if (!unwind_cache_copy(kept, fd, &err)) {
+		metric_add_at(&cache_errors, CACHE_ERROR_READ, 1);
+	} else if (seal_and_verify(fd, &response->pages, &err)) {
+		metric_add(&cached, 1);
+		response->fd = fd_take(&fd);
+		return true;
+	} else {
+		metric_add_at(&cache_errors, CACHE_ERROR_CORRUPT, 1);
+	}
+	log_warn("cached unwind table unusable", "build_id=%s error=\"%s\"", build_id, err.msg);
+	unwind_cache_remove(&builder->cache, build_id);
+	return false;
+}
+
+static bool ensure_worker(struct unwind_builder *builder)
+{
+	static char only[] = "--for-the-agent";
+	char *argv[] = { NULL, only, NULL };
+	struct err err;
+
+	if (builder->worker.pid)
+		return true;
+	if (worker_process_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err)) {
+		builder->is_missing = false;
+		return true;
+	}
+	if (!builder->is_missing)
+		log_error("unwind table builder not started: stacks without frame pointers stay "
+			  "incomplete",
+			  "error=\"%s\"", err.msg);
+	builder->is_missing = true;
+	return false;
+}
+
+/* Returns an enum unwind_outcome. */
+static uint32_t build_once(struct unwind_builder *builder, const struct build_job *job, int fd)
+{
+	struct unwind_job_message message = { 0 };
+	struct unwind_response_message result = { 0 };
+	uint64_t began_ns = clock_monotonic_ns();
+
+	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
+	if (!ensure_worker(builder))
+		return UNWIND_IO;
+
+	const int fds[WORKER_FDS_MAX] = { job->fd, fd };
+	enum worker_reply reply = WORKER_DIED;
+
+	if (worker_process_send(&builder->worker, &message, sizeof(message), fds))
+		reply = worker_process_wait(&builder->worker, UNWIND_BUILD_MS, &builder->cancel,
+					    &result, sizeof(result));
+	builder->used_ns = clock_monotonic_ns();
+	if (reply != WORKER_RESPONDED || result.outcome >= UNWIND_OUTCOME_COUNT) {
+		worker_process_kill(&builder->worker);
+		return reply == WORKER_BUSY ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
+	}
+	metric_observe(&built, builder->used_ns - began_ns);
+	metric_add(&rows, result.rows);
+	result.error[sizeof(result.error) - 1] = 0;
+	log_debug("unwind table built",
+		  "build_id=%s outcome=%s rows=%" PRIu64 " cpu_us=%" PRIu64 " why=\"%s\"",
+		  job->build_id, unwind_outcome_names[result.outcome], result.rows,
+		  result.cpu_ns / 1000, result.error);
+	return result.outcome;
+}
+
+/* The builder may have been killed for a reason other than this file, so a crash is retried once.
+ */
+static void build(struct unwind_builder *builder, const struct build_job *job,
+		  struct unwind_table_response *response)
+{
+	response->outcome = UNWIND_UNREADABLE;
+	for (int i = 0; i < UNWIND_BUILD_TRIES && job->fd >= 0; i++) {
+		AUTO_FD fd = make_file();
+		struct err err;
+
+		response->outcome = fd < 0 ? UNWIND_IO : build_once(builder, job, fd);
+		if (cancel_requested(&builder->cancel))
+			return;
+		if (response->outcome == UNWIND_CRASHED)
+			continue;
+		if (response->outcome != UNWIND_BUILT)
+			return;
+		if (!seal_and_verify(fd, &response->pages, &err)) {
+			log_warn("built unwind table is malformed", "build_id=%s error=\"%s\"",
+				 job->build_id, err.msg);
+			response->outcome = UNWIND_CRASHED;
+			return;
+		}
+		if (!unwind_cache_put(&builder->cache, job->build_id, fd, &err)) {
+			metric_add_at(&cache_errors, CACHE_ERROR_WRITE, 1);
+			log_warn("unwind table not stored on disk", "build_id=%s error=\"%s\"",
+				 job->build_id, err.msg);
+		}
+		response->fd = fd_take(&fd);
+		return;
+	}
+}
+
+static void measure(const struct unwind_builder *builder)
+{
+	metric_set(&cache_bytes, (int64_t)builder->cache.bytes);
+	metric_set(&cache_removed, (int64_t)builder->cache.removed);
+	metric_set(&cache_left_out, (int64_t)builder->cache.left_out);
+	metric_set(&cpu, (int64_t)builder->worker.cpu_ns);
+	metric_set(&peak, (int64_t)builder->worker.peak_bytes);
+	metric_set(&starts, (int64_t)builder->worker.started);
+}
+
+static void run_job(struct unwind_builder *builder, struct build_job *job)
+{
+	struct unwind_table_response *response = heap_new(sizeof(*response), 0);
+
+	response->fd = -1;
+	memcpy(response->build_id, job->build_id, sizeof(response->build_id));
+	if (!fetch(builder, job->build_id, response))
+		build(builder, job, response);
+	measure(builder);
+	close_file(&job->fd);
+	free(job);
+	if (queue_push(&builder->responses, response))
+		return;
+	close_file(&response->fd); /* cannot happen: the queue has room for UNWIND_REQUESTS_MAX
+				      responses */
+	free(response);
+}
+
+static void *builder_run(void *self)
+{
+	struct unwind_builder *builder = self;
+	void *item;
+
+	while (!cancel_requested(&builder->cancel)) {
+		uint64_t wait_ms = builder->worker.pid ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
+
+		if (queue_pop(&builder->requests, &item, wait_ms))
+			run_job(builder, item);
+		else if (builder->worker.pid && clock_monotonic_ns() - builder->used_ns >=
+							UNWIND_BUILDER_IDLE_MS * NS_PER_MS)
+			worker_process_kill(&builder->worker);
+		measure(builder);
+	}
+	worker_process_kill(&builder->worker);
+	return NULL;
+}
+
+static bool request(void *self, const char *build_id, int fd)
+{
+	struct unwind_builder *builder = self;
+	struct build_job *job = heap_new(sizeof(*job), 0);
+
+	job->fd = fd;
+	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);
+	if (queue_push(&builder->requests, job))
+		return true;
+	free(job);
+	return false;
+}
+
+static bool receive(void *self, struct unwind_table_response *ret_response)
+{
+	struct unwind_builder *builder = self;
+	void *item;
+
+	if (!queue_pop(&builder->responses, &item, 0))
+		return false;
+	*ret_response = *(struct unwind_table_response *)item;
+	free(item);
+	return true;
+}
+
+struct unwind_table_source unwind_builder_source(struct unwind_builder *builder)
+{
+	return (struct unwind_table_source){ .request = request,
+					     .receive = receive,
+					     .self = builder };
+}
+
+bool unwind_builder_start(struct unwind_builder *builder,
+			  const struct unwind_builder_options *options, struct err *err)
+{
+	sigset_t all, before;
+
+	*builder = (struct unwind_builder){ .cancel = { .fd = -1 } };
+	if (!cancel_open(&builder->cancel, err))
+		return false;
+	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
+	queue_init(&builder->requests, UNWIND_REQUESTS_MAX);
+	queue_init(&builder->responses, UNWIND_REQUESTS_MAX);
+	sigfillset(&all); /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	builder->running = pthread_create(&builder->thread, NULL, builder_run, builder) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!builder->running) {
+		queue_done(&builder->requests);
+		queue_done(&builder->responses);
+		unwind_cache_close(&builder->cache);
+		cancel_close(&builder->cancel);
+		return err_set(err, ERR_IO, "start the thread that fetches unwind tables");
+	}
+	pthread_setname_np(builder->thread, "unwind_tables");
+	return true;
+}
+
+void unwind_builder_stop(struct unwind_builder *builder)
+{
+	struct unwind_table_response unread;
+	void *item;
+
+	if (!builder->running)
+		return;
+	cancel_request(&builder->cancel);
+	queue_close(&builder->requests);
+	pthread_join(builder->thread, NULL);
+	builder->running = false;
+	while (queue_pop(&builder->requests, &item, 0)) {
+		struct build_job *job = item;
+
+		close_file(&job->fd);
+		free(job);
+	}
+	while (receive(builder, &unread))
+		close_file(&unread.fd);
+	queue_done(&builder->requests);
+	queue_done(&builder->responses);
+	unwind_cache_close(&builder->cache);
+	cancel_close(&builder->cancel);
+}

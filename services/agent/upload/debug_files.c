@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/upload/debug_files.h"
+
+#include "agent/agent_limits.h"
+#include "elf/build_id.h"
+#include "elf/debug_link.h"
+#include "elf/elf_file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { LINK_BYTES_MAX = 8192, OWN_FD_PATH_MAX = 40 };
+
+/* The type is checked before the file is opened, since opening a device may have side effects. */
+static int open_regular(int root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	AUTO_FD place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	char own[OWN_FD_PATH_MAX];
+	struct stat stat;
+
+	if (place < 0 || fstat(place, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0 ||
+	    (uint64_t)stat.st_size > UPLOAD_FILE_BYTES_MAX)
+		return -1;
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", place);
+	return open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* Our own reader checks the headers before libelf reads them. */
+static bool has_build_id(int fd, const char *text)
+{
+	struct elf_file elf = { 0 };
+	struct build_id id;
+	struct err err;
+
+	return build_id_parse(str_from(text), &id, &err) && elf_file_read(&elf, fd, &err) &&
+	       elf.build_id_len && build_id_is(&id, elf.build_id, elf.build_id_len);
+}
+
+static struct debug_file not_found(void)
+{
+	return (struct debug_file){ .fd = -1 };
+}
+
+/* Open a file by its path. `build_id` NULL: the caller checks the CRC. .fd is -1 if it is unusable.
+ */
+static struct debug_file open_debug_file(const struct debug_target *target, const char *build_id,
+					 str path, struct arena *arena)
+{
+	const char *z = str_z(arena, path);
+	AUTO_FD fd = open_regular(target->root, z);
+	struct debug_file file = { .path = z };
+	struct err err;
+
+	if (fd < 0 || !elf_sections_read(fd, arena, &file.sections, &err) ||
+	    (build_id && !has_build_id(fd, build_id)))
+		return not_found();
+	file.rank = debug_contents_of(fd, &file.sections).rank;
+	file.fd = fd_take(&fd);
+	return file;
+}
+
+static bool is_hash(const char *build_id)
+{
+	return str_starts_with(str_from(build_id), STR("htlhash:"));
+}
+
+static struct debug_file find_by_id(const struct debug_target *target, const char *build_id,
+				    struct arena *arena)
+{
+	if (is_hash(build_id) || strlen(build_id) <= 2)
+		return not_found();
+	return open_debug_file(
+		target, build_id,
+		str_format(arena, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2),
+		arena);
+}
+
+/* The directory of a path, without the slash at its end. */
+static str directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (str){ path, slash ? (size_t)(slash - path) : 0 };
+}
+
+static str section_of(int fd, const struct elf_sections *sections, const char *name,
+		      struct arena *arena)
+{
+	const struct elf_section *section = elf_sections_find(sections, str_from(name));
+	struct err err;
+	str bytes = { 0 };
+
+	if (!section || !elf_section_read(fd, section, LINK_BYTES_MAX, arena, &bytes, &err))
+		return (str){ 0 };
+	return bytes;
+}
+
+static struct debug_file find_by_link(const struct debug_target *target,
+				      const struct elf_sections *sections, struct arena *arena)
+{
+	static const char *const places[][2] = { { "", "" },
+						 { "", "/.debug" },
+						 { "/usr/lib/debug", "" } };
+	str directory = directory_of(target->path);
+	const char *id = is_hash(target->build_id) ? NULL : target->build_id;
+	struct debug_link link;
+
+	if (!debug_link_parse(section_of(target->fd, sections, ".gnu_debuglink", arena), &link))
+		return not_found();
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		str path = str_format(arena, "%s" STR_FMT "%s/" STR_FMT, places[i][0],
+				      STR_ARG(directory), places[i][1], STR_ARG(link.name));
+		struct debug_file file = open_debug_file(target, id, path, arena);
+		struct err err;
+		uint32_t crc;
+
+		if (file.fd < 0)
+			continue;
+		if (debug_link_crc(file.fd, &crc, &err) && crc == link.crc)
+			return file;
+		close(file.fd);
+	}
+	return not_found();
+}
+
+bool debug_files_find(const struct debug_target *target, struct arena *arena,
+		      struct debug_file *ret_file, struct err *err)
+{
+	struct debug_file own = { .path = target->path }, other;
+
+	if (!elf_sections_read(target->fd, arena, &own.sections, err))
+		return false;
+	own.rank = debug_contents_of(target->fd, &own.sections).rank;
+	other = own.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena) : not_found();
+	if (own.rank < DEBUG_DWARF && other.fd < 0)
+		other = find_by_link(target, &own.sections, arena);
+	if (other.fd >= 0 && other.rank > own.rank) {
+		*ret_file = other;
+		return true;
+	}
+	if (other.fd >= 0)
+		close(other.fd);
+	own.fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0);
+	if (own.fd < 0)
+		return err_errno(err, "duplicate a descriptor");
+	*ret_file = own;
+	return true;
+}
+
+struct debug_file debug_files_find_common(const struct debug_target *target,
+					  const struct debug_file *file, struct arena *arena,
+					  const char **ret_build_id)
+{
+	struct debug_altlink link;
+
+	if (!debug_altlink_parse(section_of(file->fd, &file->sections, ".gnu_debugaltlink", arena),
+				 &link))
+		return not_found();
+
+	const char *build_id = str_z(arena, str_hex(arena, link.build_id));
+	str directory = directory_of(file->path);
+	str path = str_starts_with(link.path, STR("/"))
+			   ? link.path
+			   : str_format(arena, STR_FMT "/" STR_FMT, STR_ARG(directory),
+					STR_ARG(link.path));
+	struct debug_file found = open_debug_file(target, build_id, path, arena);
+
+	*ret_build_id = build_id;
+	return found.fd >= 0 ? found : find_by_id(target, build_id, arena);
+}

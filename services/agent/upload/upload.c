@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/upload/upload.h"
+
+#include "agent/agent_limits.h"
+#include "agent/spool/pace.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
+	[UPLOAD_STORED] = "stored",
+	[UPLOAD_HAVE_IT] = "already_stored",
+	[UPLOAD_NOTHING] = "nothing",
+	[UPLOAD_NO_BUILD_ID] = "no_build_id",
+	[UPLOAD_MALFORMED] = "malformed",
+	[UPLOAD_TOO_LARGE] = "too_large",
+	[UPLOAD_REFUSED] = "refused",
+	[UPLOAD_CRASHED] = "crashed",
+	[UPLOAD_GAVE_UP] = "gave_up",
+	[UPLOAD_DISK_FULL] = "disk_full",
+	[UPLOAD_IN_PROGRESS] = "in_progress",
+	[UPLOAD_BUSY] = "busy",
+	[UPLOAD_UNAUTHORIZED] = "unauthorized",
+	[UPLOAD_UNREACHABLE] = "unreachable",
+	[UPLOAD_BROKEN_OFF] = "broken_off",
+	[UPLOAD_TIMED_OUT] = "timed_out",
+};
+
+static struct metric uploads = { .name = "decima_agent_debuginfo_uploads_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Files whose debug info was offered, by final outcome.",
+				 .label = "outcome",
+				 .values = outcome_names,
+				 .value_count = UPLOAD_FINAL_COUNT };
+static struct metric retries = { .name = "decima_agent_debuginfo_retries_total",
+				 .kind = METRIC_COUNTER,
+				 .help = "Uploads that are retried later, by outcome of the try.",
+				 .label = "outcome",
+				 .values = outcome_names + UPLOAD_FINAL_COUNT,
+				 .value_count = UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT };
+static struct metric postponed = { .name = "decima_agent_debuginfo_postponed_total",
+				   .kind = METRIC_COUNTER,
+				   .help = "Times that the queue of files was full; the file is "
+					   "offered again when it is mapped "
+					   "again, or when half of the queue is free." };
+static struct metric sent = { .name = "decima_agent_debuginfo_bytes_total",
+			      .kind = METRIC_COUNTER,
+			      .help = "Bytes of debug info sent." };
+static struct metric waiting = { .name = "decima_agent_debuginfo_waiting",
+				 .kind = METRIC_GAUGE,
+				 .help = "Files kept open until their upload is decided." };
+static struct metric deleted = {
+	.name = "decima_agent_debuginfo_deleted_bytes",
+	.kind = METRIC_GAUGE,
+	.help = "Disk space of waiting files that were deleted meanwhile."
+};
+static struct metric worker_cpu = { .name = "decima_agent_debuginfo_cpu_seconds_total",
+				    .kind = METRIC_COUNTER,
+				    .help = "CPU time of the uploader processes that have ended.",
+				    .unit = NS_PER_SECOND };
+static struct metric worker_peak = { .name = "decima_agent_debuginfo_peak_bytes",
+				     .kind = METRIC_GAUGE,
+				     .help = "Peak memory of an uploader process." };
+static struct metric worker_starts = { .name = "decima_agent_debuginfo_starts_total",
+				       .kind = METRIC_COUNTER,
+				       .help = "Uploader processes started." };
+
+struct metric *const upload_metrics[] = { &uploads,    &retries,     &postponed,
+					  &sent,       &waiting,     &deleted,
+					  &worker_cpu, &worker_peak, &worker_starts };
+const size_t upload_metric_count = ARRAY_LEN(upload_metrics);
+
+static void count_outcome(enum upload_outcome outcome)
+{
+	if (outcome < UPLOAD_FINAL_COUNT)
+		metric_add_at(&uploads, outcome, 1);
+	else
+		metric_add_at(&retries, outcome - UPLOAD_FINAL_COUNT, 1);
+}
+
+static void measure(const struct debug_upload *upload)
+{
+	metric_set(&waiting, (int64_t)upload->queue.count);
+	metric_set(&worker_cpu, (int64_t)upload->worker.cpu_ns);
+	metric_set(&worker_peak, (int64_t)upload->worker.peak_bytes);
+	metric_set(&worker_starts, (int64_t)upload->worker.started);
+}
+
+static uint64_t now(void)
+{
+	return clock_monotonic_ns();
+}
+
+static void pause_longer(struct debug_upload *upload)
+{
+	uint64_t ms = upload->pause_ms ? upload->pause_ms * 2 : UPLOAD_PAUSE_FIRST_MS;
+
+	upload->pause_ms = ms < UPLOAD_PAUSE_MAX_MS ? ms : UPLOAD_PAUSE_MAX_MS;
+	upload->pause_until_ns = now() + pace_jitter(upload->pause_ms) * NS_PER_MS;
+}
+
+/* With jitter, since many hosts see a new build at the same time. */
+static uint64_t delay_ms(unsigned int tries, uint64_t retry_after_s)
+{
+	uint64_t ms = (uint64_t)UPLOAD_RETRY_FIRST_MS << (tries < 16 ? tries : 16);
+	uint64_t asked_ms = retry_after_s < UPLOAD_RETRY_MAX_MS / 1000 ? retry_after_s * 1000
+								       : UPLOAD_RETRY_MAX_MS;
+
+	if (ms > UPLOAD_RETRY_MAX_MS)
+		ms = UPLOAD_RETRY_MAX_MS;
+	if (ms < asked_ms)
+		ms = asked_ms;
+	return ms + pace_jitter(ms) / 2;
+}
+
+static void log_outcome(const struct upload_job *job,
+			const struct upload_response_message *response, enum upload_outcome outcome)
+{
+	static const bool is_usual[UPLOAD_OUTCOME_COUNT] = {
+		[UPLOAD_STORED] = true,      [UPLOAD_HAVE_IT] = true, [UPLOAD_NOTHING] = true,
+		[UPLOAD_NO_BUILD_ID] = true, [UPLOAD_BUSY] = true,    [UPLOAD_IN_PROGRESS] = true,
+	};
+
+	log_write(is_usual[outcome] ? LOG_DEBUG : LOG_WARN, "debug info offered",
+		  "build_id=%s outcome=%s path=\"%s\" rank=%s bytes=%" PRIu64 " why=\"%s\"",
+		  job->build_id, outcome_names[outcome], job->path, response->rank, response->bytes,
+		  response->error);
+}
+
+static void give_up(struct debug_upload *upload, struct upload_job *job,
+		    enum upload_outcome outcome)
+{
+	const struct upload_response_message nothing = { .bytes = 0 };
+
+	log_outcome(job, &nothing, outcome);
+	count_outcome(outcome);
+	upload_job_close(&upload->queue, job);
+}
+
+static void retry(struct debug_upload *upload, struct upload_job *job,
+		  enum upload_outcome retry_reason, uint64_t retry_after_s)
+{
+	count_outcome(retry_reason);
+	if (retry_reason == UPLOAD_UNREACHABLE) {
+		pause_longer(upload);
+	} else if (++job->tries < UPLOAD_TRIES_MAX) {
+		job->due_ns = now() + delay_ms(job->tries - 1, retry_after_s) * NS_PER_MS;
+	} else {
+		give_up(upload, job, UPLOAD_GAVE_UP);
+		return;
+	}
+	upload_queue_append(&upload->queue, job);
+}
+
+/* Each part is counted when its outcome is final; the job is done when both are. */
+static void handle_response(struct debug_upload *upload, struct upload_job *job,
+			    const struct upload_response_message *response)
+{
+	enum upload_outcome retry_reason = UPLOAD_OUTCOME_COUNT;
+
+	metric_add(&sent, response->bytes);
+	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++) {
+		enum upload_outcome outcome = response->outcomes[i];
+
+		if (outcome == UPLOAD_OUTCOME_COUNT)
+			continue;
+		log_outcome(job, response, outcome);
+		if (outcome >= UPLOAD_FINAL_COUNT) {
+			retry_reason = outcome;
+			continue;
+		}
+		count_outcome(outcome);
+		job->is_done[i] = true;
+	}
+	if (retry_reason != UPLOAD_UNREACHABLE)
+		upload->pause_ms = 0;
+	if (retry_reason != UPLOAD_OUTCOME_COUNT)
+		retry(upload, job, retry_reason, response->retry_after_s);
+	else
+		upload_job_close(&upload->queue, job);
+}
+
+static bool ensure_worker(struct debug_upload *upload)
+{
+	const struct upload_worker_options options = { .url = upload->options.url,
+						       .token_file = upload->options.token_file,
+						       .timeout_ms = upload->options.timeout_ns /
+								     NS_PER_MS };
+	struct err err;
+
+	if (upload->worker.pid || upload_worker_start(&upload->worker, &options, &err))
+		return true;
+	log_error("uploader not started: no debug info is uploaded", "error=\"%s\"", err.msg);
+	pause_longer(upload);
+	return false;
+}
+
+/* A deleted file that is kept open uses disk space that no directory shows, so it is bounded. */
+static void evict_deleted(struct debug_upload *upload)
+{
+	uint64_t sum = 0;
+
+	for (struct upload_job **at = &upload->queue.first; *at;) {
+		struct stat stat;
+		bool is_gone = fstat((*at)->fds[0], &stat) == 0 && stat.st_nlink == 0;
+		uint64_t bytes = is_gone ? (uint64_t)stat.st_blocks * 512 : 0;
+
+		if (bytes && sum + bytes > upload->options.deleted_max_bytes) {
+			give_up(upload, upload_queue_unlink(&upload->queue, at), UPLOAD_DISK_FULL);
+			continue;
+		}
+		sum += bytes;
+		at = &(*at)->next;
+	}
+	metric_set(&deleted, (int64_t)sum);
+	upload->checked_ns = clock_monotonic_ns();
+}
+
+static void check_deleted(struct debug_upload *upload)
+{
+	measure(upload);
+	if (clock_monotonic_ns() - upload->checked_ns >= UPLOAD_CHECK_MS * NS_PER_MS)
+		evict_deleted(upload);
+}
+
+/* Meanwhile other files are offered, and waiting files may be deleted. */
+static enum worker_reply run_worker(struct debug_upload *upload, const struct upload_job *job,
+				    struct upload_response_message *response)
+{
+	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
+	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
+							   job->is_done[UPLOAD_PART_COMMON] } };
+	enum worker_reply reply = WORKER_DIED;
+
+	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
+	snprintf(message.path, sizeof(message.path), "%s", job->path);
+	if (!upload_worker_send(&upload->worker, &message, job->fds))
+		return reply;
+	do {
+		reply = upload_worker_wait(&upload->worker, UPLOAD_CHECK_MS, &upload->cancel,
+					   response);
+		upload_queue_receive(&upload->queue, 0);
+		check_deleted(upload);
+	} while (reply == WORKER_BUSY && now() < end_ns);
+	return reply;
+}
+
+static void run_job(struct debug_upload *upload, struct upload_job *job)
+{
+	struct upload_response_message response = { .retry_after_s = 0 };
+	enum worker_reply reply = run_worker(upload, job, &response);
+
+	if (reply != WORKER_RESPONDED)
+		worker_process_kill(&upload->worker);
+	switch (reply) {
+	case WORKER_RESPONDED:
+		handle_response(upload, job, &response);
+		break;
+	case WORKER_DIED:
+		give_up(upload, job, UPLOAD_CRASHED);
+		break;
+	case WORKER_BUSY:
+		log_outcome(job, &response, UPLOAD_TIMED_OUT);
+		job->tries += UPLOAD_TRIES_MAX / 2; /* it delayed all other files */
+		retry(upload, job, UPLOAD_TIMED_OUT, 0);
+		break;
+	case WORKER_CANCELLED:
+	case WORKER_REPLY_COUNT:
+		upload_queue_append(&upload->queue, job);
+		break;
+	}
+	upload->used_ns = now();
+}
+
+/* The next job that is due. NULL: no job is due for *ret_wait_ms. */
+static struct upload_job *next_job(struct debug_upload *upload, uint64_t *ret_wait_ms)
+{
+	uint64_t now_ns = now(), first_ns = UINT64_MAX;
+
+	for (struct upload_job **at = &upload->queue.first; *at; at = &(*at)->next) {
+		uint64_t due_ns = (*at)->due_ns > upload->pause_until_ns ? (*at)->due_ns
+									 : upload->pause_until_ns;
+
+		if (due_ns <= now_ns)
+			return upload_queue_unlink(&upload->queue, at);
+		if (due_ns < first_ns)
+			first_ns = due_ns;
+	}
+
+	uint64_t wait_ms = UPLOAD_CHECK_MS;
+
+	if (first_ns != UINT64_MAX && (first_ns - now_ns) / NS_PER_MS < wait_ms)
+		wait_ms = (first_ns - now_ns) / NS_PER_MS + 1;
+	*ret_wait_ms = wait_ms;
+	return NULL;
+}
+
+static void wait_idle(struct debug_upload *upload, uint64_t wait_ms)
+{
+	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
+		worker_process_kill(&upload->worker);
+	measure(upload);
+	/* Without waiting files and without a worker nothing has to be checked. */
+	if (!upload->queue.first && !upload->worker.pid)
+		wait_ms = UPLOAD_IDLE_MS;
+	upload_queue_receive(&upload->queue, wait_ms);
+}
+
+static void *upload_run(void *self)
+{
+	struct debug_upload *upload = self;
+	uint64_t wait_ms = 0;
+
+	while (!cancel_requested(&upload->cancel)) {
+		struct upload_job *job;
+
+		upload_queue_receive(&upload->queue, 0);
+		check_deleted(upload);
+		job = next_job(upload, &wait_ms);
+		if (job && ensure_worker(upload))
+			run_job(upload, job);
+		else if (job)
+			upload_queue_append(&upload->queue, job);
+		else
+			wait_idle(upload, wait_ms);
+	}
+	worker_process_kill(&upload->worker);
+	measure(upload);
+	return NULL;
+}
+
+bool upload_start(struct debug_upload *upload, const struct debug_upload_options *options,
+		  struct err *err)
+{
+	sigset_t all, before;
+
+	*upload = (struct debug_upload){ .options = *options, .cancel = { .fd = -1 } };
+	if (!*options->url)
+		return true;
+	if (!str_starts_with(str_from(options->url), STR("http://")) &&
+	    !str_starts_with(str_from(options->url), STR("https://")))
+		return err_set(err, ERR_INVALID,
+			       "--debuginfo-url \"%s\" is not an http:// or https:// URL",
+			       options->url);
+	if (!cancel_open(&upload->cancel, err))
+		return false;
+	upload_queue_init(&upload->queue);
+	upload->running = true;
+	sigfillset(&all); /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+
+	bool started = pthread_create(&upload->thread, NULL, upload_run, upload) == 0;
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (started) {
+		pthread_setname_np(upload->thread, "upload");
+		return true;
+	}
+	upload->running = false;
+	upload_queue_done(&upload->queue);
+	cancel_close(&upload->cancel);
+	return err_set(err, ERR_IO, "start the uploading thread");
+}
+
+bool upload_has_room(const struct debug_upload *upload)
+{
+	if (!upload->running)
+		return false;
+	if (upload->queue.count < UPLOADS_WAITING_MAX)
+		return true;
+	metric_add(&postponed, 1);
+	return false;
+}
+
+bool upload_has_plenty(const struct debug_upload *upload)
+{
+	return upload->running && upload->queue.count < UPLOADS_WAITING_MAX / 2;
+}
+
+bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd)
+{
+	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file, fd);
+}
+
+void upload_stop(struct debug_upload *upload)
+{
+	if (!upload->running)
+		return;
+	cancel_request(&upload->cancel);
+	upload_queue_close(&upload->queue);
+	pthread_join(upload->thread, NULL);
+	upload->running = false;
+	upload_queue_done(&upload->queue);
+	cancel_close(&upload->cancel);
+}

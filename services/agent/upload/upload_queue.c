@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/upload/upload_queue.h"
+
+#include "agent/agent_limits.h"
+#include "base/heap.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+void upload_queue_init(struct upload_queue *queue)
+{
+	*queue = (struct upload_queue){ 0 };
+	queue->end = &queue->first;
+	queue_init(&queue->offered, UPLOADS_WAITING_MAX);
+}
+
+void upload_queue_close(struct upload_queue *queue)
+{
+	queue_close(&queue->offered);
+}
+
+void upload_queue_done(struct upload_queue *queue)
+{
+	upload_queue_receive(queue, 0);
+	while (queue->first)
+		upload_job_close(queue, upload_queue_unlink(queue, &queue->first));
+	queue_done(&queue->offered);
+}
+
+void upload_job_close(struct upload_queue *queue, struct upload_job *job)
+{
+	close(job->fds[0]);
+	if (job->fds[1] >= 0)
+		close(job->fds[1]);
+	free(job);
+	atomic_fetch_sub(&queue->count, 1);
+}
+
+/*
+ * Open the root directory of the process, if it is not our own: that of a container or a chroot.
+ * If the process has ended, its parent most likely has the same root. -1: the root is our own, or
+ * both processes have ended.
+ */
+static int open_root(const uint32_t pids[2])
+{
+	struct stat own, its;
+	char path[32];
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!pids[i])
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/root/", pids[i]);
+		if (stat(path, &its) != 0)
+			continue;
+		if (stat("/", &own) == 0 && own.st_dev == its.st_dev && own.st_ino == its.st_ino)
+			return -1;
+		return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	return -1;
+}
+
+bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file, int fd)
+{
+	atomic_fetch_add(&queue->count, 1); /* by the sampling thread only */
+
+	str path = { file->path.ptr, file->path.len < PATH_MAX ? file->path.len : PATH_MAX - 1 };
+	struct upload_job *job = heap_new(sizeof(*job), path.len + 1);
+
+	snprintf(job->build_id, sizeof(job->build_id), "%s", file->build_id);
+	memcpy(job->path, path.ptr, path.len);
+	job->fds[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	job->fds[1] = open_root(file->pids);
+	if (job->fds[0] >= 0 && queue_push(&queue->offered, job))
+		return true;
+	upload_job_close(queue, job);
+	return false;
+}
+
+void upload_queue_append(struct upload_queue *queue, struct upload_job *job)
+{
+	job->next = NULL;
+	*queue->end = job;
+	queue->end = &job->next;
+}
+
+struct upload_job *upload_queue_unlink(struct upload_queue *queue, struct upload_job **at)
+{
+	struct upload_job *job = *at;
+
+	*at = job->next;
+	if (queue->end == &job->next)
+		queue->end = at;
+	return job;
+}
+
+void upload_queue_receive(struct upload_queue *queue, uint64_t wait_ms)
+{
+	void *item;
+
+	while (queue_pop(&queue->offered, &item, wait_ms)) {
+		upload_queue_append(queue, item);
+		wait_ms = 0;
+	}
+}

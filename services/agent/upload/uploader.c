@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * decima-agent-uploader - extracts the debug info of untrusted files and uploads it.
+ *
+ * The agent starts it when there is a file to upload and passes it one file at a time. It is a
+ * process of its own, so that a malformed file which breaks the parser breaks nothing else, so that
+ * its priority and memory can be limited and it can be killed at any time, and so that the agent
+ * itself needs no HTTP client. It writes no files: the extract is read from the file while it is
+ * sent. It ends when its socket is closed.
+ */
+#include "agent/agent_limits.h"
+#include "agent/upload/debug_files.h"
+#include "agent/worker/worker_job.h"
+#include "client/fetch.h"
+#include "elf/debug_extract.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { NICE = 19, RESPONSE_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
+
+struct settings {
+	const char *url, *token_file;
+	uint64_t timeout_ms;
+};
+
+/* The source that fetch_put() reads. */
+struct sending {
+	const struct debug_extract *extract;
+	int fd;
+	struct stat before;
+	uint64_t sent;
+};
+
+static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
+			 struct err *err)
+{
+	struct sending *sending = self;
+	struct stat now;
+
+	if (!debug_extract_read(sending->extract, sending->fd, at, to, len, ret_len, err))
+		return false;
+	sending->sent += *ret_len;
+	if (at + *ret_len < sending->extract->size)
+		return true;
+	/* Check before the last piece: a mix of an old and a new file must not be stored. */
+	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
+	    now.st_mtim.tv_sec != sending->before.st_mtim.tv_sec ||
+	    now.st_mtim.tv_nsec != sending->before.st_mtim.tv_nsec)
+		return err_set(err, ERR_IO, "the file changed while it was read");
+	return true;
+}
+
+static enum upload_outcome outcome_of(const struct fetch_response *response)
+{
+	switch (response->status) {
+	case 200:
+	case 201:
+		return UPLOAD_STORED;
+	case 409: /* with Retry-After: another upload of it is in progress */
+		return response->retry_after_s ? UPLOAD_IN_PROGRESS : UPLOAD_HAVE_IT;
+	case 413:
+		return UPLOAD_TOO_LARGE;
+	case 401:
+	case 403:
+		return UPLOAD_UNAUTHORIZED;
+	case 408:
+	case 429:
+		return UPLOAD_BUSY;
+	default:
+		return response->status >= 500 ? UPLOAD_BUSY : UPLOAD_REFUSED;
+	}
+}
+
+/* The authorization header. Read each time, since tokens change. NULL: no token. */
+static const char *authorization(const struct settings *settings, struct arena *arena)
+{
+	char room[TOKEN_BYTES_MAX];
+	AUTO_FD fd = *settings->token_file ? open(settings->token_file, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, room, sizeof(room));
+
+	if (n <= 0)
+		return NULL;
+
+	str token = str_trim((str){ room, (size_t)n });
+
+	return str_z(arena, str_format(arena, "Authorization: Bearer " STR_FMT, STR_ARG(token)));
+}
+
+static bool append_body(void *self, str piece, struct err *err)
+{
+	struct buf *body = self;
+
+	(void)err;
+	if (body->len + piece.len <= RESPONSE_BODY_MAX)
+		buf_str(body, piece);
+	return true;
+}
+
+static enum upload_outcome put(const struct settings *settings, const char *build_id,
+			       const struct debug_file *file, struct sending *sending,
+			       struct upload_response_message *result)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf body = { .arena = &arena };
+	const char *header = authorization(settings, &arena);
+	str server = str_from(settings->url);
+
+	while (str_ends_with(server, STR("/")))
+		server.len--;
+
+	str url = str_format(&arena, STR_FMT "/buildid/%s/debuginfo?rank=%s", STR_ARG(server),
+			     build_id, debug_rank_names[file->rank]);
+	struct fetch fetch = { .url = str_z(&arena, url),
+			       .headers = &header,
+			       .header_count = header != NULL,
+			       .timeout_ms = settings->timeout_ms,
+			       .stall_ms = UPLOAD_STALL_MS,
+			       .body_max = 1 << 20,
+			       .on_body = append_body,
+			       .self = &body };
+	struct fetch_source source = { .size = sending->extract->size,
+				       .read = read_extract,
+				       .self = sending };
+	struct fetch_response response;
+	struct err err;
+
+	if (!fetch_put(&fetch, &source, &response, &err)) {
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
+		return sending->sent ? UPLOAD_BROKEN_OFF : UPLOAD_UNREACHABLE;
+	}
+	result->retry_after_s = response.retry_after_s;
+	if (response.status >= 300)
+		snprintf(result->error, sizeof(result->error), "status %d: " STR_FMT,
+			 response.status, STR_ARG(str_trim(buf_bytes(&body))));
+	for (char *c = result->error; *c; c++)
+		if (*c == '"') /* the log puts the text between quotation marks */
+			*c = '\'';
+	return outcome_of(&response);
+}
+
+static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
+				     const struct debug_file *file, struct arena *arena,
+				     struct upload_response_message *result)
+{
+	struct debug_extract extract;
+	struct sending sending = { .extract = &extract, .fd = file->fd };
+	struct err err;
+
+	if (file->rank == DEBUG_NOTHING)
+		return UPLOAD_NOTHING;
+	if (fstat(file->fd, &sending.before) != 0 ||
+	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
+		snprintf(result->error, sizeof(result->error), "%s", err.msg);
+		return UPLOAD_MALFORMED;
+	}
+	if (extract.size > UPLOAD_FILE_BYTES_MAX)
+		return UPLOAD_TOO_LARGE;
+
+	enum upload_outcome outcome = put(settings, build_id, file, &sending, result);
+
+	result->bytes += sending.sent;
+	return outcome;
+}
+
+static void send_common(const struct settings *settings, const struct debug_target *target,
+			const struct debug_file *file, struct arena *arena,
+			struct upload_response_message *result)
+{
+	const char *build_id;
+	struct debug_file common = debug_files_find_common(target, file, arena, &build_id);
+
+	if (common.fd < 0)
+		return;
+	result->outcomes[UPLOAD_PART_COMMON] =
+		send_file(settings, build_id, &common, arena, result);
+	close(common.fd);
+}
+
+static struct upload_response_message work(const struct settings *settings,
+					   const struct upload_job_message *job,
+					   const struct debug_target *target)
+{
+	AUTO_ARENA arena = { 0 };
+	struct upload_response_message result = { .outcomes = { UPLOAD_OUTCOME_COUNT,
+								UPLOAD_OUTCOME_COUNT } };
+	enum upload_outcome *own = &result.outcomes[UPLOAD_PART_OWN];
+	struct debug_file file;
+	struct err err;
+
+	/* The service cannot verify the hash of the whole file from an extract, so we must be
+	 * trusted. */
+	if (str_starts_with(str_from(job->build_id), STR("htlhash:")) && !*settings->token_file) {
+		*own = UPLOAD_NO_BUILD_ID;
+		return result;
+	}
+	if (!debug_files_find(target, &arena, &file, &err)) {
+		snprintf(result.error, sizeof(result.error), "%s", err.msg);
+		*own = UPLOAD_MALFORMED;
+		return result;
+	}
+	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.rank]);
+	if (!job->is_done[UPLOAD_PART_OWN])
+		*own = send_file(settings, job->build_id, &file, &arena, &result);
+	if (!job->is_done[UPLOAD_PART_COMMON])
+		send_common(settings, target, &file, &arena, &result);
+	close(file.fd);
+	return result;
+}
+
+static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
+{
+	int fds[WORKER_FDS_MAX];
+
+	if (!worker_job_receive(job, sizeof(*job), fds))
+		return false;
+	*ret_fd = fds[0];
+	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd >= 0 && *ret_root >= 0;
+}
+
+static void serve(const struct settings *settings)
+{
+	static struct upload_job_message job;
+	int fd, root;
+
+	while (receive_job(&job, &fd, &root)) {
+		struct debug_target target = {
+			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
+		};
+		struct upload_response_message result = work(settings, &job, &target);
+
+		close(fd);
+		close(root);
+		if (!worker_job_respond(&result, sizeof(result)))
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = { 0 };
+
+	if (argc != UPLOADER_ARGUMENTS ||
+	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
+		fputs(UPLOADER_NAME ": started by decima-agent only\n", stderr);
+		return 2;
+	}
+	settings.url = argv[UPLOADER_URL];
+	settings.token_file = argv[UPLOADER_TOKEN_FILE];
+	worker_job_restrict(&(struct worker_restrictions){
+		.address_space_max = UPLOADER_MEMORY_MAX, .nice = NICE, .only_when_idle = true });
+	serve(&settings);
+	return 0;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingester/consume/consume.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "client/kafka_topic.h"
+#include "ingester/consume/assignment.h"
+#include "ingester/consume/flush.h"
+#include "ingester/consume/message.h"
+#include "ingester/ingester_limits.h"
+#include "ingester/metrics.h"
+#include "server/daemon.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+	POLL_MS = 200,
+	REJECTED_PARTITIONS = 1,
+};
+
+#define TOPIC_RETENTION_MS UINT64_C(86400000)
+#define QUEUE_SHARE        8 /* divides the memory limit; for messages prefetched by librdkafka */
+
+static const char *const state_texts[CONSUME_STATE_COUNT] = {
+	[CONSUME_OPENING_STORE] = "waiting for PostgreSQL",
+	[CONSUME_OPENING_TOPIC] = "waiting for Kafka",
+	[CONSUME_JOINING] = "waiting for Kafka to assign partitions",
+	[CONSUME_RUNNING] = "running",
+	[CONSUME_STORE_UNAVAILABLE] =
+		"PostgreSQL does not accept data; it stays in Kafka meanwhile",
+};
+
+bool consume_ready(void *self, struct err *why)
+{
+	struct consume *consume = self;
+	int state = consume->state;
+
+	if (state == CONSUME_RUNNING)
+		return true;
+	return err_set(why, ERR_IO, "%s", state_texts[state]);
+}
+
+/* Retry until the record is processed or the daemon stops. */
+static void process(struct consume *consume, struct partition_buffer *buffer,
+		    const struct kafka_record *record)
+{
+	struct err err;
+
+	while (!message_process(consume, buffer, record, &err)) {
+		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
+		consume->state = CONSUME_STORE_UNAVAILABLE;
+		if (!daemon_wait(RETRY_MS))
+			return;
+	}
+	if (consume->state == CONSUME_STORE_UNAVAILABLE && !consume->backoff_ms)
+		consume->state = CONSUME_RUNNING;
+}
+
+/* The buffer whose topic was replaced by another one, or NULL. */
+static struct partition_buffer *on_record(struct consume *consume,
+					  const struct kafka_record *record)
+{
+	struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
+
+	if (!buffer)
+		return NULL; /* of an earlier assignment */
+	switch (buffer->must_check ? partition_buffer_check(buffer, record) : PARTITION_BEYOND) {
+	case PARTITION_SAME:
+		break;
+	case PARTITION_FOREIGN:
+		return buffer;
+	case PARTITION_BEYOND:
+		process(consume, buffer, record);
+		break;
+	}
+	return NULL;
+}
+
+static void step(struct consume *consume)
+{
+	struct kafka_record record;
+	struct partition_buffer *buffer;
+	struct err err;
+	bool again;
+
+	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
+	case KAFKA_TIMEOUT:
+		if (consume->poison.limit)
+			consume->next_flush_ns = 0; /* no more messages: flush those received */
+		break;
+	case KAFKA_RECORD:
+		again = record.partition == consume->unreadable.partition &&
+			!assignment_readable(consume, record.offset);
+		buffer = again ? NULL : on_record(consume, &record);
+		kafka_record_done(&record); /* before the consumer may be closed */
+		if (again)
+			assignment_restart(consume, false);
+		else if (buffer)
+			assignment_seek(consume, buffer, true);
+		break;
+	case KAFKA_OUT_OF_RANGE:
+		buffer = assignment_buffer(consume, record.partition);
+		if (buffer)
+			assignment_seek(consume, buffer, false);
+		break;
+	case KAFKA_CORRUPT_BATCH:
+		buffer = assignment_buffer(consume, record.partition);
+		if (buffer)
+			assignment_unreadable(consume, buffer, record.offset);
+		break;
+	case KAFKA_ERROR:
+		log_warn("cannot read from Kafka", "error=\"%s\"", err.msg);
+		break;
+	}
+	flush_if_due(consume);
+}
+
+static bool open_store(struct consume *consume)
+{
+	const struct consume_options *options = consume->options;
+	struct store_writer_options store = {
+		.postgres = options->postgres,
+		.topic = options->topic,
+		.seen_ids_max = KNOWN_SERIES_MAX,
+		.session_ms = options->session_ns / NS_PER_MS,
+		.synchronous_commit = options->synchronous_commit,
+		.cancel = daemon_cancel(),
+	};
+	struct err err;
+
+	while (!store_writer_open(&consume->store, &store, &err)) {
+		log_warn("PostgreSQL not ready, trying again", "error=\"%s\"", err.msg);
+		if (!daemon_wait(RETRY_MS))
+			return false;
+	}
+	return true;
+}
+
+static bool open_topics(struct consume *consume)
+{
+	const struct consume_options *options = consume->options;
+	char rejected[256];
+	struct kafka_topic topics[] = {
+		{ options->topic, options->topic_partitions, options->replication_factor,
+		  TOPIC_RETENTION_MS },
+		{ rejected, REJECTED_PARTITIONS, options->replication_factor, TOPIC_RETENTION_MS },
+	};
+	struct err err;
+
+	snprintf(rejected, sizeof(rejected), "%s.rejected", options->topic);
+	for (size_t i = 0; i < ARRAY_LEN(topics);) {
+		if (kafka_topic_ensure(options->brokers, &topics[i], daemon_cancel(), &err)) {
+			i++;
+			continue;
+		}
+		log_warn("Kafka not ready, trying again", "error=\"%s\"", err.msg);
+		if (!daemon_wait(RETRY_MS))
+			return false;
+	}
+	return true;
+}
+
+static bool open_kafka(struct consume *consume, struct err *err)
+{
+	const struct consume_options *options = consume->options;
+
+	return reject_open(&consume->reject, options->brokers, options->topic, err) &&
+	       kafka_consumer_open(
+		       &consume->consumer,
+		       &(struct kafka_consumer_options){
+			       .brokers = options->brokers,
+			       .topic = options->topic,
+			       .group = options->group,
+			       .client_id = "decima-ingester",
+			       .queue_max_kbytes = options->memory_limit / QUEUE_SHARE / 1024,
+			       .session_ms = options->session_ns / NS_PER_MS,
+			       .assigned = assignment_on_assigned,
+			       .revoked = assignment_on_revoked,
+			       .self = consume,
+			       .cancel = daemon_cancel(),
+		       },
+		       err);
+}
+
+/* Flush the buffers once more. If that fails, the next owner of the partitions reads them again. */
+static void finish(struct consume *consume)
+{
+	struct err err;
+
+	if (consume->consumer.kafka && !flush_all(consume, &err))
+		log_warn("last flush failed, its messages will be read again", "error=\"%s\"",
+			 err.msg);
+	kafka_consumer_close(&consume->consumer);
+	reject_close(&consume->reject);
+	store_writer_close(&consume->store);
+	assignment_drop(consume);
+	arena_free(&consume->assignment);
+	arena_free(&consume->message_arena);
+}
+
+bool consume_run(struct consume *consume, const struct consume_options *options, struct err *err)
+{
+	bool done = true;
+
+	consume->options = options;
+	consume->seek_override.partition = -1;
+	consume->unreadable = UNREADABLE_NONE;
+	hosts_init(&consume->hosts);
+	consume->state = CONSUME_OPENING_STORE;
+	if (!open_store(consume))
+		goto out;
+	consume->state = CONSUME_OPENING_TOPIC;
+	if (!open_topics(consume))
+		goto out;
+	consume->state = CONSUME_JOINING;
+	done = open_kafka(consume, err);
+	consume->next_flush_ns = clock_monotonic_ns() + options->flush_interval_ns;
+	while (done && !daemon_stopping())
+		step(consume);
+out:
+	finish(consume);
+	return done;
+}

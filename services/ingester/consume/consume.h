@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * consume - the ingester's main loop: read, decode, buffer, flush.
+ *
+ *     kafka ──► batch_number ──► otlp_read ──► partition_buffer ──► store_writer_flush
+ *                    │               └──► reject
+ *                    └──► duplicate: dropped, counted
+ *
+ * The loop runs on one thread and needs no lock; librdkafka's threads prefetch meanwhile. Messages
+ * that were read and not flushed are still in Kafka. After any doubtful failure all buffers are
+ * dropped, and reading starts again from the offsets in PostgreSQL. HTTP threads read only `state`.
+ */
+#pragma once
+
+#include "ingester/consume/hosts.h"
+#include "ingester/consume/partition_buffer.h"
+#include "ingester/consume/poison.h"
+#include "ingester/consume/reject.h"
+#include "ingester/consume/unreadable.h"
+
+struct consume_options {
+	const char *brokers, *topic, *group, *postgres;
+	uint64_t topic_partitions, replication_factor;
+	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
+	uint64_t memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for the buffers */
+	bool synchronous_commit;
+};
+
+/* What the loop waits for. */
+enum consume_state {
+	CONSUME_OPENING_STORE,
+	CONSUME_OPENING_TOPIC,
+	CONSUME_JOINING,
+	CONSUME_RUNNING,
+	CONSUME_STORE_UNAVAILABLE,
+	CONSUME_STATE_COUNT,
+};
+
+/* Where to continue a partition, instead of at the stored offset, which the topic does not have. */
+struct seek_override {
+	int32_t partition;
+	int64_t offset;
+};
+
+struct consume {
+	_Atomic int state; /* enum consume_state */
+	/* private */
+	const struct consume_options *options;
+	struct kafka_consumer consumer;
+	struct reject reject;
+	struct store_writer store;
+	struct hosts hosts;
+	struct arena assignment; /* memory of the buffers; reset with each assignment */
+	struct partition_buffer *buffers;
+	size_t buffer_count;
+	uint64_t connections; /* store.connections when the offsets were read */
+	uint64_t partitions_made, writers_terminated; /* of the store, already in the metrics */
+	struct partition_buffer **by_partition;       /* [0, partition_end) */
+	size_t partition_end;
+	struct arena message_arena;         /* memory of the message being decoded */
+	struct seek_override seek_override; /* partition -1: unused */
+	struct unreadable unreadable;
+	struct poison poison;
+	bool is_paused;
+	uint64_t next_flush_ns, backoff_ms;
+};
+
+/*
+ * Run until daemon_stopping(). If PostgreSQL or Kafka is unavailable at the start, wait for it.
+ * False: the Kafka clients cannot be created.
+ */
+bool consume_run(struct consume *consume, const struct consume_options *options,
+		 struct err *err) MUST_CHECK;
+
+/* For /ready. Any thread. False: `why` names what the loop waits for. */
+bool consume_ready(void *self, struct err *why);

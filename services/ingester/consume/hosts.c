@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingester/consume/hosts.h"
+
+#include "wire/status.h"
+
+#include <stdio.h>
+
+void hosts_init(struct hosts *hosts)
+{
+	*hosts = (struct hosts){ 0 };
+	hosts->by_id.arena = &hosts->arena;
+}
+
+void hosts_clear(struct hosts *hosts)
+{
+	for (struct host *host = hosts->all; host; host = host->next)
+		free(host->texts);
+	arena_free(&hosts->arena);
+	hosts_init(hosts);
+}
+
+size_t hosts_memory(const struct hosts *hosts)
+{
+	return hosts->arena.size;
+}
+
+struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
+			struct store_writer *writer, struct err *err)
+{
+	struct buf id = { .arena = &hosts->arena };
+	AUTO_ARENA scratch = { 0 };
+	struct buf probe = { .arena = &scratch };
+
+	buf_u64(&probe, number->epoch);
+	buf_str(&probe, number->host);
+
+	struct host *host = map_get(&hosts->by_id, buf_bytes(&probe));
+
+	if (host)
+		return host;
+
+	struct store_host read = { .host = number->host, .epoch = number->epoch };
+
+	if (!store_writer_host(writer, &read, &hosts->arena, err))
+		return NULL;
+	host = arena_new(&hosts->arena, struct host);
+	host->store = read;
+	host->store.host = str_copy(&hosts->arena, number->host);
+	host->next = hosts->all;
+	hosts->all = host;
+	buf_str(&id, buf_bytes(&probe));
+	*map_at(&hosts->by_id, buf_bytes(&id)) = host;
+	hosts->count++;
+	return host;
+}
+
+static uint64_t sum(const struct status_count *counts, size_t len)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < len; i++)
+		samples += counts[i].samples;
+	return samples;
+}
+
+/*
+ * The three texts share one heap block, which each status replaces. An arena would grow for months.
+ */
+static void copy_status(struct host *host, str status, const struct agent_status *agent)
+{
+	const str from[] = { status, agent->node, agent->version };
+	str *const to[] = { &host->store.status, &host->store.node, &host->store.version };
+	char *texts = malloc(status.len + agent->node.len + agent->version.len + 1);
+	size_t at = 0;
+
+	if (!texts) {
+		fputs("out of memory\n", stderr);
+		abort();
+	}
+	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+		if (from[i].len)
+			memcpy(texts + at, from[i].ptr, from[i].len);
+		*to[i] = (str){ texts + at, from[i].len };
+		at += from[i].len;
+	}
+	free(host->texts);
+	host->texts = texts;
+}
+
+bool host_update(struct host *host, str status, struct err *err)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct agent_status agent;
+
+	if (!status_read(status, &agent, &scratch, err))
+		return false;
+	copy_status(host, status, &agent);
+	host->store.sampled = agent.sampled;
+	host->store.lost = sum(agent.lost, agent.lost_count);
+	host->store.truncated = sum(agent.truncated, agent.truncated_count);
+	host->store.last_seen_ms = agent.time_unix_ns / 1000000;
+	return true;
+}
+
+/* Without a readable status, the number of samples in the batch is unknown. */
+void host_count_rejected(struct host *host, str status)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct agent_status agent;
+	struct err err;
+
+	host->store.rejected_batches++;
+	if (status_read(status, &agent, &scratch, &err))
+		host->store.rejected_samples += agent.batch_samples;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * api_request - one request to the API while it is handled: its window, its reader, its statistics.
+ *
+ * Every handler calls api_request_handle(). It parses the window and the timeout, calls the
+ * responder of the endpoint, writes error responses, updates metrics and the log. Any thread; one
+ * request is handled by one thread.
+ */
+#pragma once
+
+#include "querier/api/api.h"
+#include "querier/api/params.h"
+#include "querier/report/query_stats.h"
+#include "store/read/sample_reader.h"
+
+/* A label value of the metric for requests. */
+enum endpoint {
+	ENDPOINT_LABELS,
+	ENDPOINT_LABEL_VALUES,
+	ENDPOINT_PROFILE_TYPES,
+	ENDPOINT_SERIES,
+	ENDPOINT_QUERY,
+	ENDPOINT_QUERY_RANGE,
+	ENDPOINT_DIFF,
+	ENDPOINT_FLEET,
+	ENDPOINT_SHARE,
+	ENDPOINT_SHARED,
+	ENDPOINT_LINK,
+	ENDPOINT_COUNT,
+};
+
+struct api_request {
+	struct api *api;
+	const struct http_request *req;
+	struct http_response *res;
+	struct window window;
+	struct store_bounds bounds; /* the deadline, and the token that a closed connection sets */
+	struct store_projection projection; /* set before api_request_read_samples() */
+	bool has_read;            /* a reader was acquired: ERR_INVALID is a fault of ours now */
+	bool is_unknown, is_gone; /* the error response is 404, or 410 */
+	struct query_stats stats;
+	struct store_gap gaps[STORE_GAPS_MAX]; /* of the last api_request_read_samples() */
+	size_t gap_count;
+	size_t memory_used; /* peak bytes, if more than the arena of `req` has */
+};
+
+/* Writes the response to one endpoint. On false the code of `err` selects the status. */
+typedef bool api_responder(struct api_request *request, struct err *err);
+
+void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
+			enum endpoint endpoint, api_responder *respond);
+
+/*
+ * A reader with a snapshot of its own, or NULL and an error. The caller must release it, which
+ * stores the reader's counts in the request's statistics.
+ */
+struct store_reader *api_request_acquire_reader(struct api_request *request,
+						struct err *err) MUST_CHECK;
+void api_request_release_reader(struct api_request *request, struct store_reader *reader);
+
+/*
+ * Parse the selector in the parameter `name`. The selector lives in the request's arena. The caller
+ * must call selector_done(), on failure as well. ERR_INVALID: missing or malformed.
+ */
+bool api_request_selector(const struct api_request *request, const char *name,
+			  struct selector *ret_selector, struct err *err) MUST_CHECK;
+
+/*
+ * Read the samples of the window that match the selector. `sinks` has one sink for each of
+ * --query-connections. Each sink is called by one thread; each sample goes to one sink.
+ */
+bool api_request_read_samples(struct api_request *request, const struct selector *selector,
+			      const struct store_sink *sinks, struct err *err) MUST_CHECK;
+
+/* One warning for each gap of the last read; returns their number. */
+size_t api_request_warnings(const struct api_request *request, str ret_warnings[STORE_GAPS_MAX]);
+
+/* Append a header to the response. */
+void api_request_add_header(struct api_request *request, str name, str value);
+
+/* The selectors of the match[] parameters, and a query over the window for each. */
+struct match_params {
+	struct selector *selectors;
+	struct store_query *queries;
+	size_t len;
+};
+bool match_params_parse(const struct api_request *request, struct match_params *matches,
+			struct err *err) MUST_CHECK;
+void match_params_done(struct match_params *matches);
+
+enum { API_REQUEST_METRICS = 9 };
+extern struct metric *const api_request_metrics[API_REQUEST_METRICS];

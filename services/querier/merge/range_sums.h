@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * range_sums - sums over time: (group, step) -> sum of the samples' values, or their mean
+ * (gauge.h).
+ *
+ * Step k is [start + k * step, start + (k + 1) * step); the window's end truncates the last one.
+ * Rows are added one by one and not kept. Memory grows with the number of groups and steps that
+ * have samples, and is limited. All of it is the arena's. One thread.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "querier/merge/gauge.h"
+#include "querier/merge/grouping.h"
+#include "querier/merge/memory.h"
+
+struct range_options {
+	const struct group_by *sum_by; /* NULL: each series by itself */
+	uint64_t start_ms, step_ms;
+	uint64_t memory_max; /* bytes */
+};
+
+struct range_point {
+	uint32_t group, step;
+	int64_t sum;
+};
+
+struct range_sums {
+	/* private */
+	struct range_options options;
+	struct gauge *gauge; /* NULL: values add up */
+	struct memory_part memory;
+	struct sample_set groups; /* its label sets are the groups */
+	VEC(struct range_point) points;
+	uint32_t *slots; /* hash table of points by (group, step): index + 1, at most half full */
+	size_t cap;
+};
+
+/* One group over time; its points are sorted by step. */
+struct range_line {
+	struct labels labels;
+	const struct range_point *points;
+	size_t count;
+	int64_t sum;
+};
+
+struct range_result {
+	const struct range_line *lines; /* sorted by labels */
+	size_t count;
+	size_t left_out; /* number of lines beyond the limit: those with the smallest sums */
+	int64_t left_out_sum;
+};
+
+/* The memory that `options` points to must outlive the range. */
+void range_sums_init(struct range_sums *range, const struct range_options *options,
+		     struct arena *arena);
+
+/* Add the samples of a row; a callback of store_sink. ERR_LIMIT: more than memory_max bytes, or a
+ * sum beyond 64 bits. */
+bool range_sums_add_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* For profile types that are gauges (gauge.h): call range_sums_set_gauge() before the first row,
+ * and range_sums_observe_row(), a callback of store_sink, for each row before its samples are
+ * filtered.
+ */
+void range_sums_set_gauge(struct range_sums *range);
+bool range_sums_observe_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* Count this range towards `memory`: memory_max bounds all parts of it together. */
+void range_sums_share_memory(struct range_sums *range, struct memory *memory);
+
+/* Add the sums of another range, which has the same options. */
+bool range_sums_combine(struct range_sums *range, const struct range_sums *other,
+			struct err *err) MUST_CHECK;
+
+/*
+ * Build the result; the `limit` lines with the greatest sums, or all if limit is 0. The result
+ * borrows from the range, to which no row can be added afterwards. ERR_LIMIT: as
+ * range_sums_add_row().
+ */
+bool range_sums_finish(struct range_sums *range, size_t limit, struct range_result *ret_result,
+		       struct err *err) MUST_CHECK;
+
+/* Fails with ERR_LIMIT if the range, or all parts of its memory, use more than memory_max. */
+bool range_sums_within_memory(struct range_sums *range, struct err *err) MUST_CHECK;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * diff - compares two flame graphs: one tree, each node with the values of both.
+ *
+ * Pure. The tree has a node if either graph has it; the other graph's value is 0 then. Values are
+ * as measured; a client may scale one side to the other. As in each flame graph, nodes are in
+ * preorder and children are sorted by symbol.
+ */
+#pragma once
+
+#include "querier/report/flame.h"
+
+/* Two flame graphs with the same nodes and symbols: only the values differ. */
+struct diff {
+	struct flame a, b;
+};
+
+/* The diff lives in the arena; texts of symbols are borrowed. ERR_LIMIT: more memory than the merge
+ * may use. */
+bool diff_build(const struct flame *a, const struct flame *b, struct merge *merge,
+		struct arena *arena, struct diff *ret_diff, struct err *err) MUST_CHECK;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * flame_report - writes flame graphs and tables as JSON.
+ *
+ * A flame graph, or a comparison of two, is a tree of columns: one array of all nodes for each
+ * property. Texts are indexes into the array `names`, in which 0 is the empty text. A table is an
+ * array of rows. All functions: the body lives in the arena; ERR_LIMIT: more memory than the merge
+ * may use, or a sum beyond 64 bits.
+ */
+#pragma once
+
+#include "querier/report/diff.h"
+#include "querier/report/report.h"
+
+bool flame_report_write(const struct report_input *input, struct arena *arena, str *ret_body,
+			struct err *err) MUST_CHECK;
+
+/* A comparison: the columns of values are `a_self`, `a_total`, `b_self`, `b_total`. */
+bool diff_report_write(const struct report_input *input, const struct diff *diff,
+		       struct arena *arena, str *ret_body, struct err *err) MUST_CHECK;
+bool flame_table_report_write(const struct report_input *input, struct arena *arena, str *ret_body,
+			      struct err *err) MUST_CHECK;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * report - the formats of a profile: flame graph, table, collapsed stacks, pprof.
+ *
+ * A report is a row of the table `reports`: name, content type, and a function that writes a merge.
+ * To add a report, add a row.
+ */
+#pragma once
+
+#include "querier/merge/merge.h"
+#include "querier/report/query_stats.h"
+
+struct report_input {
+	struct merge *merge;
+	str type; /* profile type: an id of five parts */
+	struct window window;
+	const struct query_stats *stats;
+	const str *warnings; /* about the response as a whole */
+	size_t warning_count;
+};
+
+struct report {
+	const char *name;
+	const char *content_type;
+	const char *file_name; /* for a download in a browser; NULL: the browser shows it */
+	bool by_address;       /* has addresses and lines; false: only functions */
+	bool (*write)(const struct report_input *input, struct arena *arena, str *ret_body,
+		      struct err *err);
+};
+
+enum { REPORT_COUNT = 4, REPORT_METRICS = 1 };
+extern const struct report reports[REPORT_COUNT];
+extern struct metric *const report_metrics[REPORT_METRICS];
+
+/* Write the report and count it. The body lives in the arena. ERR_LIMIT: more memory than the merge
+ * may use, or a sum beyond 64 bits. */
+bool report_write(const struct report *report, const struct report_input *input,
+		  struct arena *arena, str *ret_body, struct err *err) MUST_CHECK;
+
+/* Find a report by name. ERR_INVALID lists the names that exist. */
+bool report_find(str name, const struct report **ret_report, struct err *err) MUST_CHECK;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Events go in as sideband events, with pids that no process has: nothing is in /proc for
+ * them. What must be read from /proc is asked about this test itself.
+ */
+#include "agent/agent_limits.h"
+#include "agent/process/proc.h"
+#include "agent/process/process.h"
+#include "support/test.h"
+
+enum { PARENT = 0x7ffffff0, CHILD = 0x7ffffff1 }; /* beyond any pid_max */
+
+static struct process_table table;
+
+static int begin(void **state)
+{
+	(void)state;
+	process_table_init(&table);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	process_table_done(&table);
+	return 0;
+}
+
+static void forks(uint32_t parent, uint32_t pid, uint32_t tid)
+{
+	process_table_apply(&table, &(struct sideband_record){ .type = SIDEBAND_FORK,
+							       .pid = pid,
+							       .tid = tid,
+							       .parent_pid = parent });
+}
+
+static void execs(uint32_t pid, uint64_t time_ns)
+{
+	process_table_apply(
+		&table,
+		&(struct sideband_record){ .type = SIDEBAND_EXEC, .pid = pid, .time_ns = time_ns });
+}
+
+static void exits(uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	process_table_apply(&table, &(struct sideband_record){ .type = SIDEBAND_EXIT,
+							       .pid = pid,
+							       .tid = tid,
+							       .time_ns = time_ns });
+}
+
+static void maps(uint32_t pid, uint64_t address, const char *path)
+{
+	struct sideband_record record = { .type = SIDEBAND_MAP,
+					  .pid = pid,
+					  .address = address,
+					  .length = 0x1000,
+					  .build_id_len = 8,
+					  .path = str_from(path) };
+
+	memcpy(record.build_id, path + strlen(path) - 8, 8); /* another for each path */
+	process_table_apply(&table, &record);
+}
+
+static struct process *sampled(uint32_t pid, uint64_t start_ns, uint64_t exec_id)
+{
+	struct sample_record record = { .tgid = pid, .start_ns = start_ns, .exec_id = exec_id };
+
+	return process_of_sample(&table, &record, 1000);
+}
+
+/* The path mapped at an address, or "" */
+static const char *path_at(const struct process *process, uint64_t address)
+{
+	const struct mappings *mappings = process_mappings(process, address);
+	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
+
+	return mapping && mapping->executable ? mapping->executable->path : "";
+}
+
+static void a_fork_inherits_and_then_changes_independently(void **state)
+{
+	(void)state;
+	execs(PARENT, 1);
+	maps(PARENT, 0x10000, "/bin/parent");
+	forks(PARENT, CHILD, CHILD);
+	maps(CHILD, 0x20000, "/lib/childs");
+
+	struct process *parent = sampled(PARENT, 5, 1), *child = sampled(CHILD, 6, 1);
+
+	assert_string_equal(path_at(child, 0x10000), "/bin/parent");
+	assert_string_equal(path_at(child, 0x20800), "/lib/childs");
+	assert_string_equal(path_at(parent, 0x20000), "");
+	assert_string_equal(child->image->exe, "/bin/parent");
+}
+
+static void exec_begins_a_program_named_by_its_first_mapping(void **state)
+{
+	(void)state;
+	execs(PARENT, 1);
+	maps(PARENT, 0x10000, "/bin/old");
+	execs(PARENT, 2);
+	maps(PARENT, 0x30000, "/bin/new");
+	maps(PARENT, 0x40000, "/lib/ld.so");
+
+	assert_string_equal(sampled(PARENT, 5, 1)->image->exe, "/bin/new");
+}
+
+static void during_exec_the_old_mappings_are_used(void **state)
+{
+	(void)state;
+	execs(PARENT, 1);
+	maps(PARENT, 0x10000, "/bin/old");
+	execs(PARENT, 100);
+	maps(PARENT, 0x30000, "/bin/new");
+
+	struct process *process = sampled(PARENT, 5, 1);
+
+	assert_string_equal(path_at(process, 0x10000), "/bin/old");
+	assert_string_equal(path_at(process, 0x30000), "/bin/new");
+	process_table_retire(&table, 101);
+	assert_string_equal(path_at(process, 0x10000), "");
+}
+
+static void a_process_lives_until_its_last_thread_ends(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	forks(PARENT, PARENT, PARENT + 5);
+	exits(PARENT, PARENT, 10);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.count, 1);
+	exits(PARENT, PARENT + 5, 20);
+	process_table_retire(&table, 20);
+	assert_int_equal(table.count, 1); /* a sample of its last moments may still come */
+	process_table_retire(&table, 21);
+	assert_int_equal(table.count, 0);
+}
+
+static void exec_ends_the_other_threads(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	forks(PARENT, PARENT, PARENT + 5);
+	exits(PARENT, PARENT + 5, 10);
+	execs(PARENT, 11);
+	exits(PARENT, PARENT, 20);
+	process_table_retire(&table, 21);
+	assert_int_equal(table.count, 0);
+}
+
+static void a_reused_pid_is_another_process(void **state)
+{
+	(void)state;
+	execs(PARENT, 1);
+	maps(PARENT, 0x10000, "/bin/first");
+	exits(PARENT, PARENT, 10);
+	forks(1, PARENT, PARENT);
+
+	struct process *second = sampled(PARENT, 5, 1);
+
+	assert_string_equal(path_at(second, 0x10000), "");
+	process_table_retire(&table, 1000);
+	assert_int_equal(table.count, 1);
+}
+
+static void a_reused_pid_is_recognized_by_its_start(void **state)
+{
+	(void)state;
+	execs(PARENT, 1);
+	maps(PARENT, 0x10000, "/bin/first");
+	assert_string_equal(path_at(sampled(PARENT, 5, 1), 0x10000), "/bin/first");
+	assert_string_equal(path_at(sampled(PARENT, 7, 1), 0x10000), "");
+	assert_int_equal(table.reused, 1);
+}
+
+static struct process *sampled_self(uint64_t exec_id)
+{
+	struct proc_stat stat;
+
+	assert_true(proc_stat_read((uint32_t)getpid(), &stat));
+	return sampled((uint32_t)getpid(), stat.start_ticks * 10000000 + 1234567, exec_id);
+}
+
+static void a_process_without_events_is_read_from_proc(void **state)
+{
+	(void)state;
+	struct process *self = sampled_self(3);
+	uint64_t here = (uint64_t)(uintptr_t)a_process_without_events_is_read_from_proc;
+
+	assert_true(str_ends_with(str_from(self->image->exe), STR("process_test")));
+	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
+	assert_true(self->cgroup->names.path.len > 0);
+	assert_int_equal(table.scanned, 1);
+	sampled_self(3);
+	assert_int_equal(table.scanned, 1);
+}
+
+static void an_exec_without_event_is_detected_by_its_count(void **state)
+{
+	(void)state;
+	sampled_self(3);
+	execs((uint32_t)getpid(), 50); /* with an event, which raises the count */
+	sampled_self(4);
+	assert_int_equal(table.scanned, 1);
+	sampled_self(5);
+	assert_int_equal(table.scanned, 2);
+}
+
+static void a_scan_finds_this_process_and_ends_missing_ones(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	process_table_scan(&table);
+	assert_non_null(sampled_self(1)->image->exe);
+	process_table_retire(&table, UINT64_MAX);
+	assert_null(sampled(PARENT, 5, 1)->image);
+}
+
+static void a_sweep_ends_processes_that_do_not_exist(void **state)
+{
+	(void)state;
+	sampled_self(1);
+	execs(PARENT, 1);
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.count, 1);
+}
+
+static void a_vfork_child_sets_the_start_of_its_parent(void **state)
+{
+	struct sample_record record = {
+		.tgid = CHILD, .start_ns = 9, .exec_id = 4, .owner_start_ns = 5
+	};
+	struct process *child, *owner;
+
+	(void)state;
+	execs(PARENT, 1); /* no sample of it yet */
+	forks(PARENT, CHILD, CHILD);
+	child = process_of_sample(&table, &record, 1000);
+	owner = process_owner(&table, child, &record);
+
+	assert_non_null(owner);
+	assert_int_equal(owner->pid, PARENT);
+	assert_int_equal(owner->start_ns, 5);
+	assert_true(owner->exec_id_known);
+	assert_int_equal(owner->exec_id, 4);
+
+	record.owner_start_ns = 6; /* another process had that pid */
+	assert_null(process_owner(&table, child, &record));
+	record.owner_start_ns = 0; /* it has its own memory */
+	assert_null(process_owner(&table, child, &record));
+	record.owner_start_ns = 5;
+	exits(PARENT, PARENT, 7);
+	assert_null(process_owner(&table, child, &record));
+}
+
+static void is_bounded(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < PROCESSES_MAX + 10; i++)
+		forks(1, PARENT - i, PARENT - i);
+	assert_int_equal(table.count, PROCESSES_MAX);
+	assert_int_equal(table.over_limit, 10);
+	assert_null(sampled(1000, 5, 1));
+}
+
+#define IN_A_TABLE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_A_TABLE(a_fork_inherits_and_then_changes_independently),
+		IN_A_TABLE(exec_begins_a_program_named_by_its_first_mapping),
+		IN_A_TABLE(during_exec_the_old_mappings_are_used),
+		IN_A_TABLE(a_process_lives_until_its_last_thread_ends),
+		IN_A_TABLE(exec_ends_the_other_threads),
+		IN_A_TABLE(a_reused_pid_is_another_process),
+		IN_A_TABLE(a_reused_pid_is_recognized_by_its_start),
+		IN_A_TABLE(a_process_without_events_is_read_from_proc),
+		IN_A_TABLE(an_exec_without_event_is_detected_by_its_count),
+		IN_A_TABLE(a_scan_finds_this_process_and_ends_missing_ones),
+		IN_A_TABLE(a_sweep_ends_processes_that_do_not_exist),
+		IN_A_TABLE(a_vfork_child_sets_the_start_of_its_parent),
+		IN_A_TABLE(is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Without a service and without an uploader program, which is installed beside the agent only.
+ * tests/integration/test_upload.py tests the rest.
+ */
+#include "agent/agent_limits.h"
+#include "agent/upload/upload.h"
+#include "base/clock.h"
+#include "support/test.h"
+
+#include <dirent.h>
+#include <sys/mman.h>
+
+static size_t open_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (readdir(directory)) /* NOLINT(concurrency-mt-unsafe): ours */
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static struct debug_upload_options options_of(const char *url)
+{
+	return (struct debug_upload_options){ .url = url,
+					      .token_file = "",
+					      .timeout_ns = NS_PER_SECOND,
+					      .deleted_max_bytes = 1 << 20 };
+}
+
+static int64_t postponed(void)
+{
+	for (size_t i = 0; i < upload_metric_count; i++)
+		if (strcmp(upload_metrics[i]->name, "decima_agent_debuginfo_postponed_total") == 0)
+			return metric_get(upload_metrics[i]);
+	return -1;
+}
+
+static void without_a_url_no_file_is_accepted(void **state)
+{
+	struct debug_upload_options options = options_of("");
+	struct debug_upload upload;
+	struct err err;
+
+	(void)state;
+	assert_true(upload_start(&upload, &options, &err));
+	assert_false(upload_has_room(&upload));
+	assert_false(upload_offer(&upload, &(struct upload_file){ .build_id = "00" }, 0));
+	upload_stop(&upload);
+}
+
+static void a_url_of_another_scheme_is_rejected(void **state)
+{
+	static const char *const urls[] = { "debuginfo:8002", "ftp://debuginfo", "file:///x" };
+	struct debug_upload upload;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		struct debug_upload_options options = options_of(urls[i]);
+		struct err err = { 0 };
+
+		assert_false(upload_start(&upload, &options, &err));
+		assert_non_null(strstr(err.msg, urls[i]));
+		upload_stop(&upload);
+	}
+}
+
+static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **state)
+{
+	struct debug_upload_options options = options_of("http://127.0.0.1:1");
+	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
+	struct upload_file file = { .build_id = "0123456789abcdef", .path = STR("/bin/x") };
+	size_t before = open_descriptors();
+	int64_t postponed_before = postponed();
+	struct debug_upload upload;
+	struct err err;
+
+	(void)state;
+	assert_true(upload_start(&upload, &options, &err));
+	assert_true(upload_has_plenty(&upload));
+	for (size_t i = 0; i < UPLOADS_WAITING_MAX; i++)
+		assert_true(upload_offer(&upload, &file, fd));
+	assert_false(upload_has_room(&upload));
+	assert_false(upload_has_plenty(&upload));
+	assert_false(upload_offer(&upload, &file, fd));
+	assert_int_equal(postponed() - postponed_before, 2);
+	assert_true(open_descriptors() >= before + UPLOADS_WAITING_MAX);
+	upload_stop(&upload);
+	assert_int_equal(open_descriptors(), before);
+	upload_stop(&upload);
+}
+
+RUN_TESTS(TEST(without_a_url_no_file_is_accepted), TEST(a_url_of_another_scheme_is_rejected),
+	  TEST(no_more_files_than_the_limit_are_kept_and_all_are_closed))

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each test has a store in a directory of its own. Two `struct files` over one directory act like
+ * two processes: their locks exclude each other in the same way.
+ */
+#include "base/buf.h"
+#include "debuginfo/file_write.h"
+#include "debuginfo/files_sweep.h"
+#include "support/scratch.h"
+#include "support/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static struct scratch scratch;
+static struct files files, others;
+static struct file_key key;
+
+static struct file_key key_of(const char *id)
+{
+	struct build_id parsed;
+	struct err err;
+
+	assert_true(build_id_parse(str_from(id), &parsed, &err));
+	return file_key_debuginfo(&parsed);
+}
+
+static void open_store(struct files *store, uint64_t max_bytes)
+{
+	struct err err = { 0 };
+
+	if (!files_open(store, scratch.path, max_bytes, &err))
+		fail_msg("%s", err.msg);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	scratch = scratch_make();
+	open_store(&files, 1000);
+	open_store(&others, 1000);
+	key = key_of("0123456789abcdef");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	files_close(&files);
+	files_close(&others);
+	files_close(&others);
+	scratch_remove(&scratch);
+	return 0;
+}
+
+static struct file_write begin(struct files *store, const struct file_key *of)
+{
+	struct file_write write = { 0 };
+	struct err err = { 0 };
+
+	if (!file_write_begin(&write, store, of, &err))
+		fail_msg("%s", err.msg);
+	return write;
+}
+
+static uint64_t put(struct files *store, const struct file_key *of, str bytes)
+{
+	struct file_write write = begin(store, of);
+	uint64_t generation = 0;
+	struct err err = { 0 };
+
+	assert_true(file_write_add(&write, bytes, &err));
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_null(write.files);
+	return generation;
+}
+
+static str get(const struct files *store, const struct file_key *of, char *text, size_t cap)
+{
+	struct stored_file stored;
+
+	if (!files_find(store, of, &stored))
+		return (str){ 0 };
+
+	AUTO_FD fd = stored.fd;
+	ssize_t n = read(fd, text, cap);
+
+	assert_int_equal(n, (ssize_t)stored.size);
+	assert_int_equal(stored.generation, files_generation(store, of));
+	return (str){ text, (size_t)n };
+}
+
+/* The number of entries in a directory of the store; -1 if there is no such directory. */
+static int entries(const char *below)
+{
+	AUTO_ARENA arena = { 0 };
+	DIR *stream = opendir(str_z(&arena, str_format(&arena, "%s/%s", scratch.path, below)));
+	int count = -2; /* . and .. */
+
+	if (!stream)
+		return -1;
+	while (readdir(stream))
+		count++;
+	closedir(stream);
+	return count;
+}
+
+static void a_file_appears_when_it_is_complete(void **state)
+{
+	struct file_write write = begin(&files, &key);
+	uint64_t generation;
+	char text[64];
+	struct err err;
+
+	(void)state;
+	assert_true(file_write_add(&write, STR("he"), &err));
+	assert_true(file_write_add(&write, STR("llo"), &err));
+	assert_int_equal(get(&files, &key, text, sizeof(text)).len, 0);
+	assert_int_equal(files_generation(&files, &key), 0);
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_true(str_eq(get(&others, &key, text, sizeof(text)), STR("hello")));
+	assert_true(generation > UINT64_C(1700000000000));
+	assert_int_equal(files.bytes, 5);
+	assert_int_equal(entries("temp"), 0);
+}
+
+static void names_follow_the_build_id(void **state)
+{
+	struct file_key hash = key_of("htlhash:0123456789abcdef0123456789abcdef");
+	struct file_key source = file_key_source(&key.id, STR("/etc/../passwd"));
+
+	(void)state;
+	put(&files, &key, STR("x"));
+	put(&files, &hash, STR("x"));
+	put(&files, &source, STR("x"));
+	assert_int_equal(entries("files"), 1);
+	assert_int_equal(entries("files/01"), 2);
+	assert_int_equal(entries("files/01/23456789abcdef"), 2);
+	assert_int_equal(entries("files/01/htlhash-23456789abcdef0123456789abcdef"), 1);
+}
+
+static void a_newer_file_replaces_the_older_one(void **state)
+{
+	char text[64];
+	uint64_t first = put(&files, &key, STR("first"));
+	uint64_t second = put(&files, &key, STR("second"));
+	uint64_t third = put(&others, &key, STR("third"));
+
+	(void)state;
+	assert_true(first < second && second < third);
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("third")));
+	assert_int_equal(entries("files/01/23456789abcdef"), 1);
+}
+
+/* A writer that is killed between the rename and the removal leaves both files. */
+static void the_newer_of_two_files_counts(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	char text[64];
+	uint64_t generation = put(&files, &key, STR("newer"));
+	const char *older =
+		str_z(&arena, str_format(&arena, "%s/files/01/23456789abcdef/debuginfo-%ju",
+					 scratch.path, (uintmax_t)generation - 1));
+
+	(void)state;
+	close(open(older, O_CREAT | O_WRONLY, 0600));
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("newer")));
+	put(&files, &key, STR("newest"));
+	assert_int_equal(entries("files/01/23456789abcdef"), 1);
+}
+
+static void a_file_has_one_writer_at_a_time(void **state)
+{
+	struct file_write first = begin(&files, &key), second = { 0 };
+	struct file_key other = key_of("1111111111111111");
+	uint64_t generation;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_false(file_write_begin(&second, &files, &key, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_false(file_write_begin(&second, &others, &key, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	second = begin(&others, &other);
+	file_write_abandon(&second);
+	assert_true(file_write_commit(&first, &generation, &err));
+	second = begin(&others, &key);
+	file_write_abandon(&second);
+	file_write_abandon(&second);
+	assert_int_equal(entries("temp"), 0);
+	assert_int_equal(files_generation(&files, &key), generation);
+}
+
+static void a_write_can_be_restarted(void **state)
+{
+	struct file_write write = begin(&files, &key);
+	uint64_t generation;
+	char text[64];
+	struct err err;
+
+	(void)state;
+	assert_true(file_write_add(&write, STR("something long"), &err));
+	assert_true(file_write_restart(&write, &err));
+	assert_true(file_write_add(&write, STR("short"), &err));
+	assert_true(file_write_commit(&write, &generation, &err));
+	assert_true(str_eq(get(&files, &key, text, sizeof(text)), STR("short")));
+}
+
+static void leftovers_are_removed_but_a_running_write_stays(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct file_write alive = begin(&files, &key);
+	struct files third = { .directory = -1 };
+	const char *dead =
+		str_z(&arena, str_format(&arena, "%s/temp/1111.debuginfo", scratch.path));
+	uint64_t generation;
+	struct err err;
+
+	(void)state;
+	close(open(dead, O_CREAT | O_WRONLY, 0600));
+	open_store(&third, 1000);
+	assert_int_equal(entries("temp"), 1);
+	assert_true(file_write_add(&alive, STR("x"), &err));
+	assert_true(file_write_commit(&alive, &generation, &err));
+	assert_int_equal(files_generation(&third, &key), generation);
+	assert_string_equal(third.name, files.name);
+	files_close(&third);
+}
+
+/* Set the time of the last read. */
+static void read_at(const struct file_key *of, time_t second)
+{
+	struct timespec times[2] = { { .tv_sec = second }, { .tv_nsec = UTIME_OMIT } };
+	struct stored_file stored;
+
+	assert_true(files_find(&files, of, &stored));
+	assert_int_equal(futimens(stored.fd, times), 0);
+	close(stored.fd);
+}
+
+static void evicts_the_least_recently_read_files_when_full(void **state)
+{
+	static const char bytes[300];
+	struct file_key keys[] = { key_of("aa11111111111111"), key_of("bb11111111111111"),
+				   key_of("cc11111111111111"), key_of("dd11111111111111") };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		put(&files, &keys[i], (str){ bytes, sizeof(bytes) });
+	read_at(&keys[0], 3000);
+	read_at(&keys[1], 1000);
+	read_at(&keys[2], 2000);
+	put(&files, &keys[3], (str){ bytes, sizeof(bytes) });
+	assert_true(files_generation(&files, &keys[0]) > 0);
+	assert_int_equal(files_generation(&files, &keys[1]), 0);
+	assert_true(files_generation(&files, &keys[2]) > 0);
+	assert_true(files_generation(&files, &keys[3]) > 0);
+	assert_int_equal(files.bytes, 900);
+	assert_int_equal(files.count, 3);
+	assert_int_equal(entries("files/bb"), 0); /* its directory is removed, too */
+	put(&files, &keys[1], STR("again"));
+	assert_true(files_generation(&files, &keys[1]) > 0);
+}
+
+static void a_sweep_counts_files_of_other_processes(void **state)
+{
+	(void)state;
+	put(&others, &key, STR("12345"));
+	assert_int_equal(files.bytes, 0);
+	files_sweep(&files);
+	assert_int_equal(files.bytes, 5);
+	assert_int_equal(files.count, 1);
+}
+
+static void does_not_follow_a_link_out_of_the_store(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct stored_file stored;
+	const char *link = str_z(&arena, str_format(&arena,
+						    "%s/files/01/23456789abcdef/debuginfo-"
+						    "9999999999999",
+						    scratch.path));
+
+	(void)state;
+	put(&files, &key, STR("x"));
+	assert_int_equal(symlink("/etc/passwd", link), 0);
+	assert_false(files_find(&files, &key, &stored));
+}
+
+static void reports_a_store_that_cannot_be_written_to(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	const char *temp = str_z(&arena, str_format(&arena, "%s/temp", scratch.path));
+	struct files none = { .directory = -1 };
+	struct file_write write = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(files_is_writable(&files, &err));
+	assert_int_equal(rmdir(temp), 0);
+	assert_false(files_is_writable(&files, &err));
+	assert_false(file_write_begin(&write, &files, &key, &err));
+	assert_int_not_equal(err.code, ERR_LIMIT);
+	assert_false(files_open(&none, "", 1000, &err));
+	assert_false(files_open(&none, "/proc/nowhere", 1000, &err));
+	files_close(&none);
+}
+
+#define STORE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(a_file_appears_when_it_is_complete),
+		STORE_TEST(names_follow_the_build_id),
+		STORE_TEST(a_newer_file_replaces_the_older_one),
+		STORE_TEST(the_newer_of_two_files_counts),
+		STORE_TEST(a_file_has_one_writer_at_a_time),
+		STORE_TEST(a_write_can_be_restarted),
+		STORE_TEST(leftovers_are_removed_but_a_running_write_stays),
+		STORE_TEST(evicts_the_least_recently_read_files_when_full),
+		STORE_TEST(a_sweep_counts_files_of_other_processes),
+		STORE_TEST(does_not_follow_a_link_out_of_the_store),
+		STORE_TEST(reports_a_store_that_cannot_be_written_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

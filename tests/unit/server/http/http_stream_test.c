@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Bodies that a handler receives in pieces.
+ */
+#include "support/http_stand.h"
+
+/* What the callbacks of the stream received: bytes, and number of calls. */
+static struct {
+	size_t bytes;
+	int begun, handled;
+	_Atomic int ended;
+} upload;
+
+static bool upload_begin(void *service, struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	if (str_eq(http_header(req, "x-want"), STR("no"))) {
+		res->status = 409;
+		res->body = STR("have it");
+		return false;
+	}
+	upload.begun++;
+	upload.bytes = 0;
+	req->stream = &upload;
+	return true;
+}
+
+static bool upload_take(void *service, const struct http_request *req, str piece,
+			struct http_response *res)
+{
+	(void)service;
+	assert_ptr_equal(req->stream, &upload);
+	upload.bytes += piece.len;
+	if (!memchr(piece.ptr, '!', piece.len))
+		return true;
+	res->status = 400;
+	res->body = STR("no exclamations");
+	return false;
+}
+
+static void upload_end(void *service, const struct http_request *req)
+{
+	(void)service;
+	assert_ptr_equal(req->stream, &upload);
+	upload.ended++;
+}
+
+static void upload_answer(void *service, const struct http_request *req, struct http_response *res)
+{
+	(void)service;
+	upload.handled++;
+	res->status = 201;
+	res->body = str_format(req->arena, "took %zu", upload.bytes);
+}
+
+static const struct http_stream upload_stream = { .begin = upload_begin,
+						  .on_piece = upload_take,
+						  .end = upload_end,
+						  .whole_ms = 20000,
+						  .stall_ms = 1500 };
+enum { UPLOAD_MAX = 4 << 20 };
+
+static const struct http_route routes[] = {
+	{ .method = "PUT",
+	  .path = "/upload",
+	  .handle = upload_answer,
+	  .body_max = UPLOAD_MAX,
+	  .stream = &upload_stream },
+};
+
+/* end() is called after the response was sent: wait for it. */
+static void assert_ended(int times)
+{
+	for (int tries = 0; upload.ended < times && tries < 500; tries++)
+		clock_sleep_ms(20);
+	assert_int_equal(upload.ended, times);
+}
+
+static void a_streamed_body_is_received_in_pieces(void **state)
+{
+	enum { LEN = 3 << 20 };
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, LEN);
+	int ended = upload.ended, handled = upload.handled;
+	str response;
+
+	(void)state;
+	memset(text, 'x', LEN);
+	response =
+		request(&arena, "PUT /upload", "Content-Length: 3145728\r\n", (str){ text, LEN });
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 3145728")));
+	response = request(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
+			   STR("3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"));
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 7")));
+	assert_ended(ended + 2);
+	assert_int_equal(upload.handled, handled + 2);
+}
+
+static void begin_can_reject_before_the_body_is_sent(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	int begun = upload.begun;
+	str response = request(&arena, "PUT /upload",
+			       "Content-Length: 1000000\r\nExpect: 100-continue\r\nX-Want: no\r\n",
+			       (str){ 0 });
+
+	(void)state;
+	assert_status(response, "409");
+	assert_true(str_find(response, STR("100 Continue")) == SIZE_MAX);
+	assert_true(str_ends_with(response, STR("have it")));
+	assert_int_equal(upload.begun, begun);
+}
+
+static void begin_can_accept_and_the_client_gets_a_100(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD fd = connect_to_server();
+	char received[64];
+	str response;
+
+	(void)state;
+	send_text(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			  "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n"));
+
+	ssize_t n = recv(fd, received, sizeof(received), 0);
+
+	assert_true(n > 0);
+	assert_true(str_eq((str){ received, (size_t)n }, STR("HTTP/1.1 100 Continue\r\n\r\n")));
+	send_text(fd, STR("hello"));
+	response = receive_all(&arena, fd);
+	assert_status(response, "201");
+	assert_true(str_ends_with(response, STR("took 5")));
+}
+
+static void a_stream_can_reject_a_piece(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	int ended = upload.ended, handled = upload.handled;
+	str response = request(&arena, "PUT /upload", "Content-Length: 6\r\n", STR("hello!"));
+
+	(void)state;
+	assert_status(response, "400");
+	assert_true(str_ends_with(response, STR("no exclamations")));
+	assert_ended(ended + 1);
+	assert_int_equal(upload.handled, handled);
+}
+
+static void a_streamed_body_has_a_limit(void **state)
+{
+	enum { EXTRA = 100 };
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, 8 + UPLOAD_MAX + EXTRA + 7);
+	int ended = upload.ended, handled = upload.handled;
+
+	(void)state;
+	assert_status(request(&arena, "PUT /upload",
+			      "Content-Length: 4194305\r\nExpect: 100-continue\r\n", (str){ 0 }),
+		      "413");
+	memset(text, 'x', 8 + UPLOAD_MAX + EXTRA);
+	memcpy(text, "400064\r\n", 8);
+	memcpy(text + 8 + UPLOAD_MAX + EXTRA, "\r\n0\r\n\r\n", 7);
+	assert_status(request(&arena, "PUT /upload", "Transfer-Encoding: chunked\r\n",
+			      (str){ text, 8 + UPLOAD_MAX + EXTRA + 7 }),
+		      "413");
+	assert_ended(ended + 1);
+	assert_int_equal(upload.handled, handled);
+}
+
+/* A client that stops sending and one that disconnects: no response, but end() is called. */
+static void an_aborted_stream_is_ended(void **state)
+{
+	int ended = upload.ended, handled = upload.handled;
+	int64_t cut = metric_get(&http_timeouts_total);
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD stalls = connect_to_server();
+	AUTO_FD leaves = -1;
+	str head = STR("PUT /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf");
+
+	(void)state;
+	send_text(stalls, head);
+	assert_int_equal(receive_all(&arena, stalls).len, 0);
+	assert_ended(ended + 1);
+	assert_int_equal(metric_get(&http_timeouts_total), cut + 1);
+	leaves = connect_to_server();
+	send_text(leaves, head);
+	close(fd_take(&leaves));
+	assert_ended(ended + 2);
+	assert_int_equal(upload.handled, handled);
+}
+
+/* Longer than the timeout of a request, but it never stalls. */
+static void a_streamed_body_may_take_longer_than_a_request(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD fd = connect_to_server();
+
+	(void)state;
+	send_text(fd, STR("PUT /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+			  "Content-Length: 14\r\n\r\n"));
+	for (int i = 0; i < 14; i++) {
+		clock_sleep_ms(80);
+		send_text(fd, STR("."));
+	}
+	assert_status(receive_all(&arena, fd), "201");
+}
+
+RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(a_streamed_body_is_received_in_pieces),
+		TEST(begin_can_reject_before_the_body_is_sent),
+		TEST(begin_can_accept_and_the_client_gets_a_100), TEST(a_stream_can_reject_a_piece),
+		TEST(a_streamed_body_has_a_limit), TEST(an_aborted_stream_is_ended),
+		TEST(a_streamed_body_may_take_longer_than_a_request))

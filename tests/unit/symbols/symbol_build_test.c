@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The expected names are the output of llvm-symbolizer for the same addresses, for small programs
+ * of both compilers, in each form of DWARF and without DWARF. The programs are in the corpus of the
+ * fuzzer.
+ */
+#include "support/test.h"
+#include "symbols/symbol_build.h"
+#include "symbols/symbol_table.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { TABLE_MEMORY = 64 << 20 };
+
+static int file_open(const char *name)
+{
+	AUTO_ARENA arena = { 0 };
+
+	return open(str_z(&arena, str_format(&arena, "%s/symbol_build/%s", CORPUS, name)),
+		    O_RDONLY | O_CLOEXEC);
+}
+
+static bool build(int fd, int alt_fd, struct symbol_table *table, struct err *err)
+{
+	AUTO_FD out = memfd_create("table", MFD_CLOEXEC);
+	struct symbol_build_options options = { .memory_max = TABLE_MEMORY, .alt_fd = alt_fd };
+
+	return symbol_build(&options, fd, out, err) && symbol_table_open(table, out, err);
+}
+
+static void table_of(const char *name, const char *alt, struct symbol_table *table)
+{
+	AUTO_FD fd = file_open(name);
+	AUTO_FD alt_fd = alt ? file_open(alt) : -1;
+	struct err err;
+
+	if (!build(fd, alt_fd, table, &err))
+		fail_msg("%s: %s", name, err.msg);
+}
+
+static str base_of(str path)
+{
+	str base = path;
+
+	while (path.len) {
+		base = path;
+		str_cut(&path, '/');
+	}
+	return base;
+}
+
+/* "inner a.c:2 < outer a.c:7", with the qualified name in brackets. */
+static str chain_of(const struct symbol_table *table, uint64_t address, struct arena *arena)
+{
+	struct symbol_line lines[SYMBOL_LINES_MAX];
+	size_t count = symbol_table_find(table, address, lines);
+	str chain = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol_line *line = &lines[i];
+		str base = base_of(line->file);
+
+		chain = str_format(arena, STR_FMT "%s" STR_FMT, STR_ARG(chain), i ? " < " : "",
+				   STR_ARG(line->system_name));
+		if (line->name.len)
+			chain = str_format(arena, STR_FMT "(" STR_FMT ")", STR_ARG(chain),
+					   STR_ARG(line->name));
+		if (base.len)
+			chain = str_format(arena, STR_FMT " " STR_FMT ":%u", STR_ARG(chain),
+					   STR_ARG(base), line->line);
+	}
+	return chain;
+}
+
+struct claim {
+	uint64_t address;
+	const char *chain;
+};
+
+static void says(const struct symbol_table *table, const char *name, const struct claim *claims,
+		 size_t count)
+{
+	AUTO_ARENA arena = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		str chain = chain_of(table, claims[i].address, &arena);
+
+		if (!str_eq(chain, str_from(claims[i].chain)))
+			fail_msg("%s at %#jx: " STR_FMT ", and not %s", name,
+				 (uintmax_t)claims[i].address, STR_ARG(chain), claims[i].chain);
+	}
+}
+
+static void symbolizes_a_gcc_program_in_each_form_of_dwarf(void **state)
+{
+	static const struct claim claims[] = {
+		{ 0x4000b0, "_Z1gi a.cc:6 < _ZL4coldi a.cc:4" },
+		{ 0x4000b9, "" }, /* between two functions */
+		{ 0x4000c0, "_Z1fi a.cc:5" },
+		{ 0x4000c8, "in2 a.cc:2 < in1 a.cc:3 < _Z1fi a.cc:5 < _Z1fi a.cc:5" },
+		{ 0x4000d8, "_ZNK1n1SIiE3getEi a.cc:1 < _Z1fi a.cc:5 < _Z1fi a.cc:5" },
+		{ 0x4000e6, "_Z1gi a.cc:6 < _Z1fi a.cc:5 < _Z1fi a.cc:5" },
+		{ 0x40011c, "in2 a.cc:2 < _Z1fi a.cc:5 < _Z1fi a.cc:5 < _start a.cc:7" },
+		{ 0x400133, "_start a.cc:7" },
+	};
+	static const char *const files[][2] = {
+		{ "v3" },
+		{ "v4" },
+		{ "v5" },
+		{ "zlib" },
+		{ "zstd" },
+		{ "zdebug" },
+		{ "dwz_needs_common", "dwz_common" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		struct symbol_table table;
+
+		table_of(files[i][0], files[i][1], &table);
+		says(&table, files[i][0], claims, ARRAY_LEN(claims));
+		symbol_table_close(&table);
+	}
+}
+
+static void reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index(void **state)
+{
+	static const struct claim wide[] = {
+		{ 0x4000b8, "inner ranges.c:4 < outer ranges.c:13" },
+		{ 0x4000d6, "inner ranges.c:5 < outer ranges.c:10" },
+	};
+	static const struct claim indexed[] = {
+		{ 0x4000b8, "inner ranges.c:4 < outer ranges.c:13" },
+		{ 0x4000ce, "inner ranges.c:5 < outer ranges.c:10" },
+	};
+	static const struct claim typed[] = {
+		{ 0x4000b7, "_ZNK5point3sumEv types.cc:1 < inner types.cc:3 < "
+			    "_Z5outerRK5point types.cc:4" },
+		{ 0x4000e0, "_start types.cc:5" },
+	};
+	static const struct claim apart[] = { { 0x4000ba, "_Z5outerRK5point types.cc:3" },
+					      { 0x4000e0, "_start types.cc:5" } };
+	static const struct claim narrow[] = {
+		{ 0x804808c, "inner ranges.c:4 < outer ranges.c:13" },
+		{ 0x80480a5, "inner ranges.c:5 < outer ranges.c:10" },
+	};
+	static const struct {
+		const char *name;
+		const struct claim *claims;
+	} files[] = { { "dwarf64", wide },
+		      { "ranges5", indexed },
+		      { "narrow4", narrow },
+		      { "types5", typed },
+		      { "split4", apart } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		struct symbol_table table;
+
+		table_of(files[i].name, NULL, &table);
+		says(&table, files[i].name, files[i].claims, 2);
+		symbol_table_close(&table);
+	}
+}
+
+static void dwarf_2_has_no_line_of_a_call(void **state)
+{
+	static const struct claim claims[] = {
+		{ 0x4000b0, "_Z1gi a.cc:6 < _ZL4coldi" },
+		{ 0x4000c8, "in2 a.cc:2 < in1 < _Z1fi < _Z1fi" },
+		{ 0x400133, "_start a.cc:7" },
+	};
+	struct symbol_table table;
+
+	(void)state;
+	table_of("v2", NULL, &table);
+	says(&table, "v2", claims, ARRAY_LEN(claims));
+	symbol_table_close(&table);
+}
+
+static void symbolizes_a_clang_program_with_string_indices(void **state)
+{
+	static const struct claim full[] = {
+		{ 0x4000bd, "_ZL3in2i a.cc:2 < _ZL3in1i a.cc:3 < _Z1fi a.cc:5" },
+		{ 0x4000cf, "_ZL3in2i a.cc:2 < _Z1fi a.cc:5" },
+		{ 0x4000e8, "" },
+		{ 0x40012b, "_Z1gi a.cc:6 < _Z1fi a.cc:5 < _start a.cc:7" },
+	};
+	static const struct claim lines_only[] = {
+		{ 0x4000ba, "in2 a.cc:2 < in1 a.cc:3 < _Z1fi a.cc:5" },
+		{ 0x400100, "_Z1gi a.cc:6" },
+		{ 0x40012b, "g a.cc:6 < f a.cc:5 < _start a.cc:7" },
+	};
+	struct symbol_table table;
+
+	(void)state;
+	table_of("clang5", NULL, &table);
+	says(&table, "clang5", full, ARRAY_LEN(full));
+	symbol_table_close(&table);
+	table_of("clang-g1", NULL, &table);
+	says(&table, "clang-g1", lines_only, ARRAY_LEN(lines_only));
+	symbol_table_close(&table);
+}
+
+#define HIDDEN "app::(anonymous namespace)"
+
+static void a_function_without_linkage_name_has_a_qualified_name(void **state)
+{
+	static const struct claim claims[] = {
+		{ 0x400120, "operator()(entry::(anonymous class)::operator()) inlined.cpp:55 < "
+			    "_Z5twiceIZ5entryiEUliE_EiT_ inlined.cpp:43" },
+		{ 0x400150, "Hidden(" HIDDEN "::Hidden::Hidden) inlined.cpp:77 < "
+			    "_ZN3app3runEi inlined.cpp:107" },
+		{ 0x400156, "unnamed(" HIDDEN "::unnamed) inlined.cpp:68 < "
+			    "_ZN3app3runEi inlined.cpp:109" },
+		{ 0x400170, "deep(" HIDDEN "::Hidden::Inner::deep) inlined.cpp:92 < "
+			    "_ZN3app3runEi inlined.cpp:109" },
+		{ 0x40017e, "step(app::run::Local::step) inlined.cpp:103 < "
+			    "_ZN3app3runEi inlined.cpp:110" },
+		{ 0x4001e0, "_ZNK6shapes6SquareIiE4areaEv inlined.cpp:18 < "
+			    "_ZNK6shapes6SquareIiEplERKS1_ inlined.cpp:24" },
+	};
+	static const struct claim of_clang[] = {
+		{ 0x4001dc, "_ZZN3app3runEiEN5Local4stepEi inlined.cpp:103 < "
+			    "_ZN3app3runEi inlined.cpp:110" },
+	};
+	struct symbol_table table;
+
+	(void)state;
+	table_of("cpp_qualified", NULL, &table);
+	says(&table, "cpp_qualified", claims, ARRAY_LEN(claims));
+	symbol_table_close(&table);
+	table_of("cpp_qualified_clang", NULL, &table);
+	says(&table, "cpp_qualified_clang", of_clang, ARRAY_LEN(of_clang));
+	symbol_table_close(&table);
+}
+
+static void symbolizes_a_go_program_by_gopclntab(void **state)
+{
+	static const struct claim claims[] = {
+		{ 0x401000, "main.outer main.go:10" },
+		{ 0x401008, "main.inner main.go:20 < main.outer main.go:10" },
+		{ 0x401014, "main.outer main.go:11" },
+		{ 0x401020, "main.other other.go:30" },
+	};
+	struct symbol_table table;
+
+	(void)state;
+	table_of("go", NULL, &table);
+	says(&table, "go", claims, ARRAY_LEN(claims));
+	symbol_table_close(&table);
+}
+
+static void without_dwarf_uses_symbols_stubs_and_mini_debug(void **state)
+{
+	static const struct claim split[] = { { 0x4000b0, "_ZL4coldi a.cc:6" },
+					      { 0x400133, "_start a.cc:7" } };
+	static const struct claim stubs[] = { { 0x2a0, "puts@plt" }, { 0x290, "" } };
+	static const struct claim ibt[] = { { 0x400320, "puts@plt" }, { 0x400334, "free@plt" } };
+	static const struct claim got[] = { { 0x220, "puts@plt" },
+					    { 0x227, "puts@plt" }, /* a stub of 8 bytes */
+					    { 0x228, "free@plt" } };
+	static const struct claim arm[] = { { 0x2500, "" },
+					    { 0x252c, "puts@plt" },
+					    { 0x2530, "free@plt" } };
+	static const struct claim packed[] = { { 0x400100, "_Z1gi" }, { 0x4000c0, "" } };
+	static const struct {
+		const char *name;
+		const struct claim *claims;
+		size_t count;
+	} files[] = {
+		{ "split", split, ARRAY_LEN(split) }, /* its DWARF is in another file, which is
+							 absent */
+		{ "stubs", stubs, ARRAY_LEN(stubs) },        { "stubs_ibt", ibt, ARRAY_LEN(ibt) },
+		{ "stubs_got", got, ARRAY_LEN(got) },        { "stubs_arm", arm, ARRAY_LEN(arm) },
+		{ "mini_debug", packed, ARRAY_LEN(packed) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		struct symbol_table table;
+
+		table_of(files[i].name, NULL, &table);
+		says(&table, files[i].name, files[i].claims, files[i].count);
+		symbol_table_close(&table);
+	}
+}
+
+static void rejects_a_relocatable_file(void **state)
+{
+	AUTO_FD fd = file_open("narrow");
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	assert_false(build(fd, 0, &table, &err));
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_non_null(strstr(err.msg, "yet to be linked"));
+}
+
+/* From readelf: the build id after the path of the dwz file. */
+static void finds_the_build_id_of_the_dwz_file(void **state)
+{
+	AUTO_FD moved = file_open("dwz_needs_common"), whole = file_open("v5");
+	struct build_id id;
+
+	(void)state;
+	assert_true(symbol_build_alt_id(moved, &id));
+	assert_string_equal(id.text, "e15ef6ddddf88b8cdd2fce3783f34fa2f3c8baac");
+	assert_false(symbol_build_alt_id(whole, &id));
+	assert_false(symbol_build_alt_id(-1, &id));
+}
+
+static void an_invalid_dwz_file_is_an_error(void **state)
+{
+	AUTO_FD fd = file_open("dwz_needs_common"), none = open("/etc/passwd", O_RDONLY);
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	assert_false(build(fd, none, &table, &err));
+	assert_non_null(strstr(err.msg, "file of dwz"));
+}
+
+/* A changed or truncated file is rejected, or makes a table that opens. */
+static void assert_rejected_or_read(int fd, int alt_fd)
+{
+	struct symbol_table table = { 0 };
+	struct err err = { 0 };
+
+	assert_true(build(fd, alt_fd, &table, &err) || err.msg[0]);
+	symbol_table_close(&table);
+}
+
+static void corrupt_bytes(const char *name, int alt_fd, size_t step)
+{
+	AUTO_FD whole = file_open(name), fd = memfd_create("elf", MFD_CLOEXEC);
+	static char bytes[16 << 10];
+	ssize_t len = read(whole, bytes, sizeof(bytes));
+
+	assert_true(len > 0 && len < (ssize_t)sizeof(bytes));
+	assert_int_equal(write(fd, bytes, (size_t)len), len);
+	for (size_t at = 0; at < (size_t)len; at += step) {
+		char other = (char)(bytes[at] ^ (at % 3 ? 0xff : 0x11));
+
+		assert_int_equal(pwrite(fd, &other, 1, (off_t)at), 1);
+		assert_rejected_or_read(fd, alt_fd);
+		assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
+	}
+	for (size_t at = (size_t)len; at > 0; at -= at > 10 * step ? 10 * step : at) {
+		assert_int_equal(ftruncate(fd, (off_t)at), 0);
+		assert_rejected_or_read(fd, alt_fd);
+	}
+}
+
+static void a_corrupt_file_is_rejected_or_makes_a_table_that_opens(void **state)
+{
+	static const char *const by_seven[] = {
+		"v2",      "v3",     "v4",      "v5",     "zstd", "zdebug", "cpp_qualified",
+		"ranges5", "clang5", "dwarf64", "narrow4"
+	};
+	static const char *const by_one[] = { "go",     "mini_debug", "stubs",   "stubs_arm",
+					      "split4", "types5",     "clang-g1" };
+	AUTO_FD common = file_open("dwz_common");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(by_seven); i++)
+		corrupt_bytes(by_seven[i], 0, 7);
+	for (size_t i = 0; i < ARRAY_LEN(by_one); i++)
+		corrupt_bytes(by_one[i], 0, 1);
+	corrupt_bytes("dwz_needs_common", common, 7);
+}
+
+RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
+	  TEST(reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index),
+	  TEST(dwarf_2_has_no_line_of_a_call), TEST(symbolizes_a_clang_program_with_string_indices),
+	  TEST(a_function_without_linkage_name_has_a_qualified_name),
+	  TEST(symbolizes_a_go_program_by_gopclntab),
+	  TEST(without_dwarf_uses_symbols_stubs_and_mini_debug), TEST(rejects_a_relocatable_file),
+	  TEST(finds_the_build_id_of_the_dwz_file), TEST(an_invalid_dwz_file_is_an_error),
+	  TEST(a_corrupt_file_is_rejected_or_makes_a_table_that_opens))
