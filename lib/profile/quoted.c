@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/quoted.h"
-
 #include "base/buf.h"
+#include "profile/quoted_internal.h"
 
 /* Escapes of one letter, as \n: the letter and its character. */
 static const char simple_escapes[][2] = {

@@ -2,7 +2,7 @@
 #include "profile/selector.h"
 
 #include "profile/profile_type.h"
-#include "profile/quoted.h"
+#include "profile/quoted_internal.h"
 
 /* `rest` always begins at the position that an error message must name. */
 struct parser {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/matcher.h"
+#include "profile/matcher_internal.h"
 
 struct selector {
 	str text; /* the whole text */

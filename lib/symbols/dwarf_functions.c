@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/dwarf_functions.h"
-
 #include "dwarf/dwarf_contexts.h"
 #include "dwarf/dwarf_entry.h"
 #include "dwarf/dwarf_ranges.h"
 #include "elf/limits.h"
-#include "symbols/dwarf_lines.h"
+#include "symbols/dwarf_functions_internal.h"
+#include "symbols/dwarf_lines_internal.h"
 
 #include <dwarf.h>
 

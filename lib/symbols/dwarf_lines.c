@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/dwarf_lines.h"
-
 #include "dwarf/dwarf_value.h"
+#include "symbols/dwarf_lines_internal.h"
 
 #include <dwarf.h>
 

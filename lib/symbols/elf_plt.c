@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/elf_plt.h"
-
 #include "base/reader.h"
 #include "elf/limits.h"
+#include "symbols/elf_plt_internal.h"
 
 #include <elf.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/go_functions.h"
-
 #include "base/sorted.h"
 #include "elf/limits.h"
+#include "symbols/go_functions_internal.h"
 #include "symbols/go_table.h"
 
 enum { CALL_BYTES = 16 }; /* of an entry in the tree of inlined calls */

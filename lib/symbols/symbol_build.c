@@ -3,9 +3,9 @@
 
 #include "elf/limits.h"
 #include "elf/mini_debug.h"
-#include "symbols/dwarf_functions.h"
-#include "symbols/elf_plt.h"
-#include "symbols/go_functions.h"
+#include "symbols/dwarf_functions_internal.h"
+#include "symbols/elf_plt_internal.h"
+#include "symbols/go_functions_internal.h"
 
 #include <elf.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/symbol_model.h"
-
 #include "base/sorted.h"
 #include "elf/limits.h"
+#include "symbols/symbol_model_internal.h"
 
 #include <elf.h>
 

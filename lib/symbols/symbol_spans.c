@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/symbol_spans.h"
+#include "symbols/symbol_spans_internal.h"
 
 /* The spans that have begun and may not have ended: a binary heap, the winning span on top. */
 struct heap {

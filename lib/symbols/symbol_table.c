@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/reader.h"
 #include "base/sorted.h"
-#include "symbols/symbol_format.h"
+#include "symbols/symbol_format_internal.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/symbol_writer.h"
-
 #include "base/hash.h"
 #include "base/reader.h"
 #include "elf/limits.h"
+#include "symbols/symbol_writer_internal.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,11 +3,11 @@
 
 #include "base/hash.h"
 #include "elf/elf_sections.h"
-#include "unwind/unwind_cfi.h"
-#include "unwind/unwind_fixed.h"
-#include "unwind/unwind_follow.h"
-#include "unwind/unwind_go.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_cfi_internal.h"
+#include "unwind/unwind_fixed_internal.h"
+#include "unwind/unwind_follow_internal.h"
+#include "unwind/unwind_go_internal.h"
+#include "unwind/unwind_writer_internal.h"
 
 #include <elf.h>
 #include <errno.h>

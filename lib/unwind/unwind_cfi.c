@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_cfi.h"
-
 #include "base/sorted.h"
 #include "dwarf/dwarf_inflate.h"
 #include "dwarf/dwarf_value.h"
+#include "unwind/unwind_cfi_internal.h"
 
 #include <dwarf.h>
 

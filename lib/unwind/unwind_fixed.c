@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_fixed.h"
+#include "unwind/unwind_fixed_internal.h"
 
 struct fixed {
 	struct unwind_rule rules[UNWIND_FIXED_COUNT];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_go.h"
-
 #include "symbols/go_table.h"
-#include "unwind/unwind_fixed.h"
+#include "unwind/unwind_fixed_internal.h"
+#include "unwind/unwind_go_internal.h"
 
 enum {
 	PUSH_RBP = 0x55,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_program.h"
-
 #include "dwarf/dwarf_value.h"
 #include "elf/limits.h"
+#include "unwind/unwind_program_internal.h"
 
 #include <dwarf.h>
 

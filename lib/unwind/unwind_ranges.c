@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_ranges.h"
+#include "unwind/unwind_ranges_internal.h"
 
 bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf,
 			uint64_t memory_max, struct arena *arena, struct err *err)

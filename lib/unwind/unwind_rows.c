@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_rows.h"
+#include "unwind/unwind_rows_internal.h"
 
 #include <assert.h>
 #include <string.h>

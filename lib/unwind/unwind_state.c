@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_state.h"
+#include "unwind/unwind_state_internal.h"
 
 static bool fits(int64_t value, int64_t limit)
 {

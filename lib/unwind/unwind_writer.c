@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 #include <assert.h>
 

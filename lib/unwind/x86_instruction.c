@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/x86_instruction.h"
-
 #include "base/reader.h"
+#include "unwind/x86_instruction_internal.h"
 
 enum {
 	REX_B = 1,

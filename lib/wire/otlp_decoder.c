@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_decoder.h"
-
 #include "profile/limits.h"
+#include "wire/otlp_decoder_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_dictionary.h"
-
 #include "profile/limits.h"
-#include "wire/otlp_table.h"
-#include "wire/otlp_value.h"
+#include "wire/otlp_dictionary_internal.h"
+#include "wire/otlp_table_internal.h"
+#include "wire/otlp_value_internal.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_intern.h"
-
-#include "wire/protobuf.h"
+#include "wire/otlp_intern_internal.h"
+#include "wire/protobuf_internal.h"
 
 enum { TRACE_ID_LEN = 16, SPAN_ID_LEN = 8 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_labels.h"
-
 #include "profile/limits.h"
-#include "wire/otlp_dictionary.h"
-#include "wire/otlp_value.h"
+#include "wire/otlp_dictionary_internal.h"
+#include "wire/otlp_labels_internal.h"
+#include "wire/otlp_value_internal.h"
 
 void otlp_labels_init(struct otlp_labels *labels, struct otlp_decoder *decoder)
 {

@@ -7,9 +7,9 @@
 
 #include "profile/limits.h"
 #include "profile/profile_type.h"
-#include "wire/otlp_dictionary.h"
-#include "wire/otlp_labels.h"
-#include "wire/otlp_stacks.h"
+#include "wire/otlp_dictionary_internal.h"
+#include "wire/otlp_labels_internal.h"
+#include "wire/otlp_stacks_internal.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_stacks.h"
-
 #include "profile/limits.h"
-#include "wire/otlp_dictionary.h"
+#include "wire/otlp_dictionary_internal.h"
+#include "wire/otlp_stacks_internal.h"
 
 /* The value of the first attribute of this name in a list; empty: there is none. */
 static bool attribute_find(struct otlp_decoder *decoder, const struct otlp_packed *indexes,

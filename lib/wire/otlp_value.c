@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/otlp_value.h"
-
 #include "profile/limits.h"
-#include "wire/otlp_dictionary.h"
+#include "wire/otlp_dictionary_internal.h"
+#include "wire/otlp_value_internal.h"
 
 #include <inttypes.h>
 

@@ -6,8 +6,8 @@
 #include "wire/otlp_writer.h"
 
 #include "profile/profile_type.h"
-#include "wire/otlp_intern.h"
-#include "wire/protobuf.h"
+#include "wire/otlp_intern_internal.h"
+#include "wire/protobuf_internal.h"
 
 #define NS_PER_TIME UINT64_C(1000000) /* sample times are in milliseconds */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/status.h"
 
-#include "wire/protobuf.h"
+#include "wire/protobuf_internal.h"
 
 #include <status.pb-c.h>
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "wire/otlp_field.h"
+#include "wire/otlp_field_internal.h"
 
 const char *const name_reason_names[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = "known",

@@ -11,7 +11,7 @@
 #include "profile/profile_type.h"
 #include "wire/otlp_reader.h"
 #include "wire/otlp_writer.h"
-#include "wire/protobuf.h"
+#include "wire/protobuf_internal.h"
 
 #include <inttypes.h>
 #include <profiles.pb-c.h>

@@ -3,7 +3,7 @@
  * unfenced - replaces lib/store/write/writer_fence.c in tests/ingester_unfenced, for measurements
  * only: it writes no fence and no received sequence numbers, so a restart stores data twice.
  */
-#include "store/write/writer_fence.h"
+#include "store/write/writer_fence_internal.h"
 
 bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {

@@ -13,7 +13,7 @@
  * line begins with PID and `same`, `so_far` (the stack is longer than the shipped bytes) or
  * `differs END FLAGS FRAMES` with the values of the walk here.
  */
-#include "agent/capture/sampler.h"
+#include "agent/capture/sampler_internal.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "bpf/unwind_maps.h"

@@ -13,7 +13,7 @@
  */
 #define UNWIND_MAY_GUESS false /* a capture has no code */
 #include "bpf/unwind.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 #include "walks.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "server/http/http_metrics.h"
+#include "server/http/http_metrics_internal.h"
 #include "server/http/socket.h"
 #include "server/limits.h"
 

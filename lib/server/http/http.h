@@ -16,8 +16,8 @@
  */
 #pragma once
 
-#include "server/http/http_watch.h"
-#include "server/http/url.h"
+#include "server/http/http_watch_internal.h"
+#include "server/http/url_internal.h"
 
 struct http_request {
 	struct arena *arena;

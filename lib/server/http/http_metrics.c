@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/http/http_metrics.h"
-
+#include "server/http/http_metrics_internal.h"
 #include "server/limits.h"
 
 #include <stdio.h>

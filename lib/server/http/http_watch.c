@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/http/http_watch.h"
-
 #include "base/clock.h"
+#include "server/http/http_watch_internal.h"
 #include "server/limits.h"
 
 #include <poll.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk/chunk_columns.h"
-
 #include "base/hash.h"
+#include "store/chunk/chunk_columns_internal.h"
 #include "store/chunk/chunk_decode.h"
 #include "store/limits.h"
 

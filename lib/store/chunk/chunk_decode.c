@@ -2,8 +2,8 @@
 #include "store/chunk/chunk_decode.h"
 
 #include "profile/limits.h"
-#include "store/chunk/chunk_decoder.h"
-#include "store/chunk/chunk_stacks.h"
+#include "store/chunk/chunk_decoder_internal.h"
+#include "store/chunk/chunk_stacks_internal.h"
 #include "store/limits.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk/chunk_decoder.h"
-
+#include "store/chunk/chunk_decoder_internal.h"
 #include "store/limits.h"
 
 bool chunk_decoder_has_room(struct chunk_decoder *decoder, uint64_t count, size_t size)

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "profile/sample_set.h"
-#include "store/chunk/chunk_format.h"
+#include "store/chunk/chunk_format_internal.h"
 
 struct directory_series {
 	uint64_t id, count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/chunk/chunk_encode.h"
 
-#include "store/chunk/chunk_encoder.h"
-#include "store/chunk/chunk_slices.h"
+#include "store/chunk/chunk_encoder_internal.h"
+#include "store/chunk/chunk_slices_internal.h"
 #include "store/limits.h"
 
 #include <zstd.h>

@@ -22,7 +22,7 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/chunk/chunk_format.h"
+#include "store/chunk/chunk_format_internal.h"
 
 /*
  * Returns the payload, which lives in the arena. Only table entries that a sample references are

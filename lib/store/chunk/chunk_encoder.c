@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk/chunk_encoder.h"
+#include "store/chunk/chunk_encoder_internal.h"
 
 /* Strings and origins are numbered as they are first met. */
 uint64_t chunk_encoder_number(struct map *map, str key, bool *ret_new)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk/chunk_slices.h"
-
+#include "store/chunk/chunk_slices_internal.h"
 #include "store/limits.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/chunk/chunk_stacks.h"
-
 #include "profile/limits.h"
+#include "store/chunk/chunk_stacks_internal.h"
 #include "store/limits.h"
 
 /* Tables of the row, indexed as in the row. */

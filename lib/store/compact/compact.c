@@ -2,11 +2,11 @@
 #include "store/compact/compact.h"
 
 #include "base/clock.h"
-#include "store/compact/compact_job.h"
-#include "store/compact/compact_labels.h"
-#include "store/compact/compact_merge.h"
+#include "store/compact/compact_job_internal.h"
+#include "store/compact/compact_labels_internal.h"
+#include "store/compact/compact_merge_internal.h"
 #include "store/compact/rollup_fleet.h"
-#include "store/compact/rollup_fold.h"
+#include "store/compact/rollup_fold_internal.h"
 #include "store/limits.h"
 #include "store/maintenance/schema.h"
 

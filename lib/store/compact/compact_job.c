@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/compact_job.h"
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/chunk/chunk_rows.h"
+#include "store/compact/compact_job_internal.h"
 #include "store/limits.h"
 #include "store/write/raw_row.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/compact_labels.h"
-
 #include "base/map.h"
+#include "store/compact/compact_labels_internal.h"
 #include "store/label_pair.h"
 
 /* The number of consecutive rows of one series. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/compact_merge.h"
-
 #include "base/clock.h"
 #include "base/map.h"
+#include "store/compact/compact_merge_internal.h"
 
 static uint64_t hour_of(uint64_t unix_ms)
 {

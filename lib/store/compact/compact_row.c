@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/compact_row.h"
-
 #include "profile/profile_type.h"
 #include "store/chunk/chunk_decode.h"
+#include "store/compact/compact_row_internal.h"
 
 #include <inttypes.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/rollup_fold.h"
-
 #include "store/chunk/chunk_decode.h"
 #include "store/compact/rollup.h"
-#include "store/compact/rollup_gauge.h"
+#include "store/compact/rollup_fold_internal.h"
+#include "store/compact/rollup_gauge_internal.h"
 
 /* Below this number, samples are not summed before the end. */
 enum { SUMS_FIRST = 1 << 16 };

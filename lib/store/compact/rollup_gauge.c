@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/compact/rollup_gauge.h"
-
 #include "store/compact/rollup.h"
+#include "store/compact/rollup_gauge_internal.h"
 
 /* In place: removes all labels of samples except `pid`. */
 static void keep_pids(struct sample_set *set)

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "store/limits.h"
 #include "store/maintenance/partition.h"
-#include "store/maintenance/retention.h"
+#include "store/maintenance/retention_internal.h"
 #include "store/maintenance/schema.h"
 #include "store/maintenance/stuck_writers.h"
 

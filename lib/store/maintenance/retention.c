@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/maintenance/retention.h"
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/limits.h"
 #include "store/maintenance/partition.h"
+#include "store/maintenance/retention_internal.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/vec.h"
 #include "store/label_pair.h"
-#include "store/read/query_match.h"
+#include "store/read/query_match_internal.h"
 #include "store/scan/row_scan.h"
 
 /* A set of texts, copied into the arena. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/read/query_match.h"
-
 #include "base/clock.h"
+#include "store/read/query_match_internal.h"
 
 bool query_match_find(struct query_match *match, struct store_reader *reader, struct err *err)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/read/rollup_choice.h"
-
 #include "profile/profile_type.h"
 #include "store/compact/rollup_fleet.h"
+#include "store/read/rollup_choice_internal.h"
 
 static bool is_among(str name, const str *names, size_t count)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/read/sample_gaps.h"
-
 #include "base/clock.h"
 #include "store/limits.h"
+#include "store/read/sample_gaps_internal.h"
 
 /* The first and last hour with sums, of days that have sums but no partition of samples. */
 static const char sql[] =

@@ -3,10 +3,10 @@
 
 #include "profile/profile_type.h"
 #include "store/limits.h"
-#include "store/read/query_match.h"
-#include "store/read/rollup_choice.h"
-#include "store/read/sample_gaps.h"
-#include "store/read/step_sums.h"
+#include "store/read/query_match_internal.h"
+#include "store/read/rollup_choice_internal.h"
+#include "store/read/sample_gaps_internal.h"
+#include "store/read/step_sums_internal.h"
 #include "store/scan/row_scan.h"
 
 #include <assert.h>

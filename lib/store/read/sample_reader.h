@@ -8,7 +8,7 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/read/store_query.h"
+#include "store/read/store_query_internal.h"
 #include "store/scan/reader.h"
 
 /* Receives samples. A sink is called from one thread at a time. */

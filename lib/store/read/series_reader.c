@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/read/series_reader.h"
 
-#include "store/read/query_match.h"
+#include "store/read/query_match_internal.h"
 #include "store/scan/row_scan.h"
 
 /* The matching series, and those of them that have a sample in the window. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/read/step_sums.h"
+#include "store/read/step_sums_internal.h"
 
 enum { SAMPLES_AT_ONCE = 1 << 14 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/series/label_projection.h"
+#include "store/series/label_projection_internal.h"
 
 void label_projection_init(struct label_projection *projection, struct postgres *pg,
 			   struct arena *arena)

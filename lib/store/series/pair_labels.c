@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/series/pair_labels.h"
-
 #include "store/label_pair.h"
+#include "store/series/pair_labels_internal.h"
 
 static str key_of(const int64_t *id)
 {

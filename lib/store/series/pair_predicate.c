@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/series/pair_predicate.h"
-
 #include "profile/regex_hint.h"
 #include "store/label_pair.h"
+#include "store/series/pair_predicate_internal.h"
 
 static void add(struct pair_predicate *predicate, str name, str value, size_t room,
 		struct arena *arena)

@@ -5,10 +5,10 @@
 #include "profile/sample_set.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
-#include "store/series/label_projection.h"
-#include "store/series/pair_predicate.h"
-#include "store/series/series_query.h"
-#include "store/series/series_window.h"
+#include "store/series/label_projection_internal.h"
+#include "store/series/pair_predicate_internal.h"
+#include "store/series/series_query_internal.h"
+#include "store/series/series_window_internal.h"
 
 _Static_assert(SERIES_BUCKETS == ARRAY_LEN(((struct matched_series *)0)->buckets),
 	       "a flag per bucket");

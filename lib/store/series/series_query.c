@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/series/series_query.h"
-
 #include "store/limits.h"
+#include "store/series/series_query_internal.h"
 
 static bool series_of_row(const struct postgres_rows *rows, size_t row, struct arena *arena,
 			  struct stored_series *ret_series, struct err *err)

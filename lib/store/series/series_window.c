@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/series/series_window.h"
-
 #include "base/map.h"
 #include "store/limits.h"
 #include "store/scan/row_scan.h"
+#include "store/series/series_window_internal.h"
 
 /* Buckets are scanned in this many groups: the first group shows whether the others pay. */
 enum { GROUPS = 4 };

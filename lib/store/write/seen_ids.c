@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/write/seen_ids.h"
+#include "store/write/seen_ids_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #include "store/maintenance/schema.h"
 #include "store/maintenance/stuck_writers.h"
 #include "store/write/raw_row.h"
-#include "store/write/writer_fence.h"
-#include "store/write/writer_rows.h"
-#include "store/write/writer_series.h"
+#include "store/write/writer_fence_internal.h"
+#include "store/write/writer_rows_internal.h"
+#include "store/write/writer_series_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

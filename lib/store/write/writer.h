@@ -26,7 +26,7 @@
 #include "client/postgres.h"
 #include "profile/sample_set.h"
 #include "store/write/received_set.h"
-#include "store/write/seen_ids.h"
+#include "store/write/seen_ids_internal.h"
 
 struct store_writer_options {
 	const char *postgres;        /* libpq conninfo or URI */

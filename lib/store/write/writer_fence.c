@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/write/writer_fence.h"
+#include "store/write/writer_fence_internal.h"
 
 /*
  * The distinct hosts of all parts, sorted: two ingesters with the same hosts lock the rows in the

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/write/writer_rows.h"
-
 #include "base/clock.h"
 #include "store/chunk/chunk_rows.h"
 #include "store/write/raw_row.h"
+#include "store/write/writer_rows_internal.h"
 
 enum { RAW_LEVEL = 1 };
 

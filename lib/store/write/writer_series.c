@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/write/writer_series.h"
-
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
+#include "store/write/writer_series_internal.h"
 
 struct pair_row {
 	int64_t day, id;

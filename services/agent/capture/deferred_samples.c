@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/deferred_samples.h"
-
 #include "agent/agent_limits.h"
+#include "agent/capture/deferred_samples_internal.h"
 #include "base/clock.h"
 #include "base/heap.h"
 

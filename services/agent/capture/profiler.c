@@ -2,7 +2,7 @@
 #include "agent/capture/profiler.h"
 
 #include "agent/agent_limits.h"
-#include "agent/capture/truncation_log.h"
+#include "agent/capture/truncation_log_internal.h"
 #include "agent/kernel/kernel_check.h"
 #include "agent/labels/host.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/sample_parse.h"
+#include "agent/capture/sample_parse_internal.h"
 
 /* A continuation record must have stack bytes and no frames. */
 static bool is_valid_continuation(const struct sample_record *record)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/sampler.h"
-
 #include "agent/agent_limits.h"
 #include "agent/capture/counts.h"
-#include "agent/capture/sample_parse.h"
+#include "agent/capture/sample_parse_internal.h"
+#include "agent/capture/sampler_internal.h"
 #include "agent/kernel/kernel_version.h"
 #include "agent/labels/host.h"
 #include "base/clock.h"

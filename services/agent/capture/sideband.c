@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/sideband.h"
-
 #include "agent/agent_limits.h"
+#include "agent/capture/sideband_internal.h"
 #include "base/heap.h"
 
 #include <errno.h>

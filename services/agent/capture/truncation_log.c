@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/truncation_log.h"
-
+#include "agent/capture/truncation_log_internal.h"
 #include "base/log.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kernel/kallsyms.h"
-
+#include "agent/kernel/kallsyms_internal.h"
 #include "base/heap.h"
 #include "base/sorted.h"
 

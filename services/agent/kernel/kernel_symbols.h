@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "agent/kernel/kallsyms.h"
+#include "agent/kernel/kallsyms_internal.h"
 #include "agent/process/sideband_record.h"
 #include "base/err.h"
 

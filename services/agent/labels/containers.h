@@ -9,7 +9,7 @@
 #pragma once
 
 #include "agent/agent_limits.h"
-#include "agent/labels/docker_object.h"
+#include "agent/labels/docker_object_internal.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/labels/docker_object.h"
-
 #include "agent/agent_limits.h"
+#include "agent/labels/docker_object_internal.h"
 #include "base/heap.h"
 
 enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/cgroup.h"
+#include "agent/process/cgroup_internal.h"
 
 enum { CONTAINER_ID_LEN = 64 };
 

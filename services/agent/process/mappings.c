@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/mappings.h"
-
 #include "agent/agent_limits.h"
+#include "agent/process/mappings_internal.h"
 #include "base/heap.h"
 #include "base/sorted.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/proc.h"
-
 #include "agent/agent_limits.h"
+#include "agent/process/proc_internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/proc_maps.h"
+#include "agent/process/proc_maps_internal.h"
 
 /* 7f1c-7f2d r-xp 00026000 fe:01 3932    /usr/lib/libc.so.6 (deleted) */
 static bool parse_line(str line, struct proc_map *ret_map)

@@ -2,7 +2,7 @@
 #include "agent/process/process.h"
 
 #include "agent/agent_limits.h"
-#include "agent/process/process_read.h"
+#include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
 #include "base/heap.h"

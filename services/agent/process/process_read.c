@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/process_read.h"
-
 #include "agent/agent_limits.h"
-#include "agent/process/proc.h"
-#include "agent/process/proc_maps.h"
+#include "agent/process/proc_internal.h"
+#include "agent/process/proc_maps_internal.h"
+#include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
 #include "base/heap.h"

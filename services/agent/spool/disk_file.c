@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/spool/disk_file.h"
+#include "agent/spool/disk_file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

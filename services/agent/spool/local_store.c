@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/spool/local_store.h"
 
-#include "agent/spool/disk_file.h"
+#include "agent/spool/disk_file_internal.h"
 #include "base/directory.h"
 #include "profile/profile_type.h"
 #include "wire/pprof.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/spool/spool.h"
-
-#include "agent/spool/disk_file.h"
-#include "agent/spool/spool_directory.h"
+#include "agent/spool/disk_file_internal.h"
+#include "agent/spool/spool_directory_internal.h"
+#include "agent/spool/spool_internal.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/spool/spool_file.h"
-
+#include "agent/spool/spool_file_internal.h"
 #include "base/hash.h"
 #include "base/reader.h"
 

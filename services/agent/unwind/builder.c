@@ -9,7 +9,7 @@
  */
 #include "agent/agent_limits.h"
 #include "agent/process/executable_file.h"
-#include "agent/unwind/unwind_message.h"
+#include "agent/unwind/unwind_message_internal.h"
 #include "agent/worker/worker_job.h"
 #include "base/clock.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/unwind/unwind_builder.h"
-
 #include "agent/agent_limits.h"
-#include "agent/unwind/unwind_message.h"
+#include "agent/unwind/unwind_builder_internal.h"
+#include "agent/unwind/unwind_message_internal.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/log.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/unwind/unwind_cache.h"
-
 #include "agent/agent_limits.h"
+#include "agent/unwind/unwind_cache_internal.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"

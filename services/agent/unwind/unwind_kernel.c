@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/unwind/unwind_kernel.h"
-
+#include "agent/unwind/unwind_kernel_internal.h"
 #include "base/heap.h"
 #include "base/log.h"
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "agent/process/process.h"
-#include "agent/unwind/unwind_slots.h"
+#include "agent/unwind/unwind_slots_internal.h"
 
 struct unwind_lists {
 	uint64_t processes;          /* listed */

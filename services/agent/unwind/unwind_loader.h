@@ -18,10 +18,10 @@
 #pragma once
 
 #include "agent/unwind/stack_walk.h"
-#include "agent/unwind/unwind_builder.h"
-#include "agent/unwind/unwind_kernel.h"
+#include "agent/unwind/unwind_builder_internal.h"
+#include "agent/unwind/unwind_kernel_internal.h"
 #include "agent/unwind/unwind_lists.h"
-#include "agent/unwind/unwind_tables.h"
+#include "agent/unwind/unwind_tables_internal.h"
 
 struct unwind_loader_options {
 	uint64_t max_bytes; /* of the BPF maps, --unwind-table-max-bytes */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/upload/debug_files.h"
-
 #include "agent/agent_limits.h"
+#include "agent/upload/debug_files_internal.h"
 #include "elf/build_id.h"
 #include "elf/debug_link.h"
 #include "elf/elf_file.h"

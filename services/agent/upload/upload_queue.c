@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/upload/upload_queue.h"
-
 #include "agent/agent_limits.h"
+#include "agent/upload/upload_queue_internal.h"
 #include "base/heap.h"
 
 #include <fcntl.h>

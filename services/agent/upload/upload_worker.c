@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/upload/upload_worker.h"
-
+#include "agent/upload/upload_worker_internal.h"
 #include "base/str.h"
 
 #include <inttypes.h>

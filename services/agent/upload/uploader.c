@@ -9,7 +9,7 @@
  * sent. It ends when its socket is closed.
  */
 #include "agent/agent_limits.h"
-#include "agent/upload/debug_files.h"
+#include "agent/upload/debug_files_internal.h"
 #include "agent/worker/worker_job.h"
 #include "client/fetch.h"
 #include "elf/debug_extract.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/batch_number.h"
-
+#include "ingester/consume/batch_number_internal.h"
 #include "ingester/ingester_limits.h"
 
 static bool read_positive(const char *name, str text, uint64_t *ret_value, struct err *err)

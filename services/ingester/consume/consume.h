@@ -12,11 +12,11 @@
  */
 #pragma once
 
-#include "ingester/consume/hosts.h"
-#include "ingester/consume/partition_buffer.h"
-#include "ingester/consume/poison.h"
-#include "ingester/consume/reject.h"
-#include "ingester/consume/unreadable.h"
+#include "ingester/consume/hosts_internal.h"
+#include "ingester/consume/partition_buffer_internal.h"
+#include "ingester/consume/poison_internal.h"
+#include "ingester/consume/reject_internal.h"
+#include "ingester/consume/unreadable_internal.h"
 
 struct consume_options {
 	const char *brokers, *topic, *group, *postgres;

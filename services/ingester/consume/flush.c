@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/flush.h"
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "ingester/consume/assignment.h"
-#include "ingester/consume/lag.h"
+#include "ingester/consume/assignment_internal.h"
+#include "ingester/consume/flush_internal.h"
+#include "ingester/consume/lag_internal.h"
 #include "ingester/ingester_limits.h"
 #include "ingester/metrics.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/hosts.h"
-
+#include "ingester/consume/hosts_internal.h"
 #include "wire/status.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/lag.h"
-
 #include "base/clock.h"
+#include "ingester/consume/lag_internal.h"
 #include "ingester/metrics.h"
 
 /* Messages of a partition that were not read. An end of -1 is unknown. */

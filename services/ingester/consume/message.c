@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/message.h"
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "ingester/consume/message_internal.h"
 #include "ingester/metrics.h"
 #include "profile/limits.h"
 #include "wire/otlp_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/partition_buffer.h"
+#include "ingester/consume/partition_buffer_internal.h"
 
 static void copy_key(struct store_offset *offset, char room[static HOST_ID_MAX], str key)
 {

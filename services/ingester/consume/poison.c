@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/poison.h"
+#include "ingester/consume/poison_internal.h"
 
 static void set_suspects(struct poison *poison, uint64_t suspects)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/reject.h"
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "ingester/consume/reject_internal.h"
 #include "ingester/metrics.h"
 #include "server/daemon.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/unreadable.h"
+#include "ingester/consume/unreadable_internal.h"
 
 static enum unreadable_step decide(struct unreadable *unreadable)
 {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "querier/api/api.h"
-#include "querier/api/params.h"
+#include "querier/api/params_internal.h"
 #include "querier/report/query_stats.h"
 #include "store/read/sample_reader.h"
 

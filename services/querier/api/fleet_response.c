@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/fleet_response.h"
-
+#include "querier/api/fleet_response_internal.h"
 #include "querier/querier_limits.h"
 
 bool fleet_page_read(const struct http_request *req, struct fleet_page *ret_page, struct err *err)

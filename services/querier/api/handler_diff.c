@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "querier/api/handlers.h"
-#include "querier/api/query_result.h"
+#include "querier/api/query_result_internal.h"
 #include "querier/api/shared_query.h"
 #include "querier/report/diff.h"
 #include "querier/report/flame_report.h"

@@ -3,7 +3,7 @@
  * /api/v1/fleet: each host and the balance of its samples.
  */
 #include "querier/api/api_request.h"
-#include "querier/api/fleet_response.h"
+#include "querier/api/fleet_response_internal.h"
 #include "querier/api/handlers.h"
 
 static bool respond_fleet(struct api_request *request, struct err *err)

@@ -3,7 +3,7 @@
  * /api/v1/query: a profile as any report, read from the store or from a share.
  */
 #include "querier/api/handlers.h"
-#include "querier/api/query_result.h"
+#include "querier/api/query_result_internal.h"
 #include "querier/api/shared_query.h"
 #include "querier/report/json_response.h"
 #include "querier/report/report.h"

@@ -3,8 +3,8 @@
  * /api/v1/share and /s/ID: stores a query, or its frozen result, as a row and redirects to it.
  */
 #include "querier/api/handlers.h"
-#include "querier/api/query_result.h"
-#include "querier/api/share_request.h"
+#include "querier/api/query_result_internal.h"
+#include "querier/api/share_request_internal.h"
 #include "querier/api/shared_query.h"
 #include "querier/report/frozen.h"
 #include "querier/report/json_response.h"

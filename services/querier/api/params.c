@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/params.h"
-
 #include "base/clock.h"
 #include "profile/limits.h"
+#include "querier/api/params_internal.h"
 #include "server/config/conf.h"
 
 #include <stdio.h>

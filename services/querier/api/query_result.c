@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/query_result.h"
-
 #include "base/clock.h"
 #include "profile/profile_type.h"
+#include "querier/api/query_result_internal.h"
 
 /* Combine the merges of all connections into the first one. */
 static bool combine_merges(struct merge *merges, size_t count, struct err *err)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/share_request.h"
-
+#include "querier/api/share_request_internal.h"
 #include "server/json/json_read.h"
 
 /* The members of one side come first: a comparison has them in each of its two objects. */

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "querier/api/api_request.h"
-#include "querier/api/query_result.h"
+#include "querier/api/query_result_internal.h"
 #include "store/share.h"
 
 enum { SHARED_QUERY_WARNINGS_MAX = SHARE_SIDES_MAX * QUERY_RESULT_WARNINGS_MAX };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/merge/gauge.h"
-
 #include "base/sorted.h"
+#include "querier/merge/gauge_internal.h"
 #include "querier/querier_limits.h"
 
 #include <assert.h>

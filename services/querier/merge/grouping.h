@@ -9,7 +9,7 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "querier/merge/gauge.h"
+#include "querier/merge/gauge_internal.h"
 #include "querier/querier_limits.h"
 
 /* The labels that a response is grouped by; each name once. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/report/collapsed.h"
-
-#include "querier/report/frame_text.h"
+#include "querier/report/collapsed_internal.h"
+#include "querier/report/frame_text_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

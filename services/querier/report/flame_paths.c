@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/report/flame_paths.h"
-
-#include "querier/report/frame_text.h"
+#include "querier/report/flame_paths_internal.h"
+#include "querier/report/frame_text_internal.h"
 #include "wire/symbolize.h"
 
 #include <inttypes.h>

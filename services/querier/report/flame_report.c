@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "profile/profile_type.h"
-#include "querier/report/flame_table.h"
+#include "querier/report/flame_table_internal.h"
 #include "querier/report/json_response.h"
 
 /* The text columns of a node: the column's name, and the member of its symbol. */

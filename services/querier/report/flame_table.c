@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/report/flame_table.h"
+#include "querier/report/flame_table_internal.h"
 
 /* The sums of the current group: paths are sorted, so the paths of a group are adjacent. */
 struct table_builder {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/report/frame_text.h"
+#include "querier/report/frame_text_internal.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "querier/report/report.h"
 
-#include "querier/report/collapsed.h"
+#include "querier/report/collapsed_internal.h"
 #include "querier/report/flame_report.h"
 #include "server/metrics/metrics.h"
 #include "wire/pprof.h"

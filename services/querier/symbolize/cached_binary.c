@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/symbolize/cached_binary.h"
-
 #include "base/clock.h"
 #include "base/map.h"
 #include "querier/querier_limits.h"
+#include "querier/symbolize/cached_binary_internal.h"
 
 #include <sys/random.h>
 

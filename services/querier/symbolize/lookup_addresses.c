@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/symbolize/lookup_addresses.h"
-
 #include "base/map.h"
+#include "querier/symbolize/lookup_addresses_internal.h"
 
 #include <assert.h>
 

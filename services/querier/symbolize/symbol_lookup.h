@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "querier/symbolize/lookup_addresses.h"
+#include "querier/symbolize/lookup_addresses_internal.h"
 #include "querier/symbolize/symbolization.h"
 
 /* Counts of one lookup, reported with each response and in the metrics. */

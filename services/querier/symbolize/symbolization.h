@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "querier/symbolize/symbol_cache.h"
-#include "querier/symbolize/symbol_source.h"
+#include "querier/symbolize/symbol_cache_internal.h"
+#include "querier/symbolize/symbol_source_internal.h"
 
 struct symbolization {
 	struct symbol_cache cache; /* read freely, as the next two */

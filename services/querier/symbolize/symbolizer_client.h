@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "querier/symbolize/symbol_source.h"
+#include "querier/symbolize/symbol_source_internal.h"
 
 struct symbolizer_client {
 	/* private */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizer/shared_cache/address_pages.h"
+#include "symbolizer/shared_cache/address_pages_internal.h"
 
 static int by_address(const void *a, const void *b, void *self)
 {

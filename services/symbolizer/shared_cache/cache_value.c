@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizer/shared_cache/cache_value.h"
-
 #include "base/buf.h"
 #include "base/reader.h"
+#include "symbolizer/shared_cache/cache_value_internal.h"
 
 enum { VERSION = 2 };
 

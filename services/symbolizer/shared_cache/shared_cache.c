@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "server/metrics/metrics.h"
-#include "symbolizer/shared_cache/address_pages.h"
-#include "symbolizer/shared_cache/cache_value.h"
+#include "symbolizer/shared_cache/address_pages_internal.h"
+#include "symbolizer/shared_cache/cache_value_internal.h"
 #include "symbolizer/symbolizer_limits.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Docker's responses, in which users choose names and labels: no text is longer than the input.
  */
-#include "agent/labels/docker_object.h"
+#include "agent/labels/docker_object_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kernel/kallsyms.h"
+#include "agent/kernel/kallsyms_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The files maps, cgroup and stat of /proc/PID. Untrusted programs control parts of each. */
-#include "agent/process/cgroup.h"
-#include "agent/process/proc.h"
-#include "agent/process/proc_maps.h"
+#include "agent/process/cgroup_internal.h"
+#include "agent/process/proc_internal.h"
+#include "agent/process/proc_maps_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

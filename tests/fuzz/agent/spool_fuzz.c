@@ -3,7 +3,7 @@
  * The files of a spool. The input is also tried with correct checksums, or the checksum would
  * reject every change.
  */
-#include "agent/spool/spool_file.h"
+#include "agent/spool/spool_file_internal.h"
 #include "base/hash.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * stack_walk - a record of the ring with untrusted registers and stack: for any values the walk
  * ends within its bounds, with a reason. The first bytes of the input are an unverified table.
  */
-#include "agent/capture/sample_parse.h"
+#include "agent/capture/sample_parse_internal.h"
 #include "agent/unwind/stack_walk.h"
 #include "unwind/unwind_format.h"
 

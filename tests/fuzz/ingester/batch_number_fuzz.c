@@ -4,7 +4,7 @@
  * and a number fits the columns it is stored in.
  */
 #include "base/reader.h"
-#include "ingester/consume/batch_number.h"
+#include "ingester/consume/batch_number_internal.h"
 #include "ingester/ingester_limits.h"
 
 #include <assert.h>

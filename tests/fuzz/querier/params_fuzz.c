@@ -3,7 +3,7 @@
  * params - parses times and lists from any text: results are within bounds, no read is past the
  * end.
  */
-#include "querier/api/params.h"
+#include "querier/api/params_internal.h"
 
 #include <assert.h>
 

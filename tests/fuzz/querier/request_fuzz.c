@@ -5,8 +5,8 @@
  *
  * A line is a parameter, NAME=VALUE.
  */
-#include "querier/api/fleet_response.h"
-#include "querier/api/params.h"
+#include "querier/api/fleet_response_internal.h"
+#include "querier/api/params_internal.h"
 #include "querier/report/report.h"
 
 #include <assert.h>

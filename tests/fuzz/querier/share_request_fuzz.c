@@ -2,7 +2,7 @@
 /*
  * share_request - parses any body: a result is within its bounds, all else fails with a sentence.
  */
-#include "querier/api/share_request.h"
+#include "querier/api/share_request_internal.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
 /*
  * A value from Redis: if the decoder accepts it, it can be encoded and decoded again.
  */
-#include "symbolizer/shared_cache/cache_value.h"
+#include "symbolizer/shared_cache/cache_value_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
  * with the sizes of the parts is complete.
  */
 #include "base/hash.h"
-#include "symbols/symbol_format.h"
+#include "symbols/symbol_format_internal.h"
 #include "symbols/symbol_table.h"
 
 #include <assert.h>

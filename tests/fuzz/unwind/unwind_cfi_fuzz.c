@@ -7,9 +7,9 @@
  * section, for a program with 64 KB of code at 0x1000.
  */
 #include "base/hash.h"
-#include "unwind/unwind_cfi.h"
+#include "unwind/unwind_cfi_internal.h"
 #include "unwind/unwind_file.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 #include <assert.h>
 #include <sys/mman.h>

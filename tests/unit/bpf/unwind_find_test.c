@@ -7,7 +7,7 @@
 #include "support/test.h"
 #include "unwind/unwind_build.h"
 #include "unwind/unwind_file.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "unwind/unwind_cfi.h"
+#include "unwind/unwind_cfi_internal.h"
 
 enum { CODE_AT = 0x1000, CODE_BYTES = 0x10000 };
 

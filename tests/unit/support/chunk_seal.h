@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/reader.h"
-#include "store/chunk/chunk_format.h"
+#include "store/chunk/chunk_format_internal.h"
 
 /* Skips the lengths and bytes of `columns` columns. */
 static inline void chunk_seal_skip(struct reader *r, size_t columns)

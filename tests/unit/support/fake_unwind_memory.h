@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agent/unwind/unwind_store.h"
+#include "agent/unwind/unwind_store_internal.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "agent/capture/sample_parse.h"
+#include "agent/capture/sample_parse_internal.h"
 #include "agent/unwind/stack_walk.h"
 #include "support/test.h"
 #include "unwind/unwind_format.h"

@@ -14,7 +14,7 @@
 
 #include "support/test.h"
 #include "unwind/unwind_file.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 struct unwind_cached_rule;
 static inline struct unwind_cached_rule *rule_cache_slot(uint64_t number);

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "support/test.h"
 #include "unwind/unwind_file.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 #include <sys/mman.h>
 

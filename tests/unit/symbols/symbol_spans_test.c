@@ -3,7 +3,7 @@
  * The flattened spans, compared with a search of all spans for every address.
  */
 #include "support/test.h"
-#include "symbols/symbol_spans.h"
+#include "symbols/symbol_spans_internal.h"
 
 enum { ADDRESSES = 64 };
 

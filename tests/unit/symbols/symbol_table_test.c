@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "support/test.h"
 #include "symbols/symbol_build.h"
-#include "symbols/symbol_format.h"
+#include "symbols/symbol_format_internal.h"
 #include "symbols/symbol_table.h"
-#include "symbols/symbol_writer.h"
+#include "symbols/symbol_writer_internal.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/cfi_maker.h"
 #include "support/test.h"
-#include "unwind/unwind_cfi.h"
+#include "unwind/unwind_cfi_internal.h"
 
 enum { MEMORY = 1 << 26, AT = CODE_AT };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/test.h"
-#include "unwind/unwind_follow.h"
+#include "unwind/unwind_follow_internal.h"
 
 #include <elf.h>
 #include <sys/mman.h>

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "support/test.h"
 #include "symbols/go_table.h"
-#include "unwind/unwind_fixed.h"
-#include "unwind/unwind_go.h"
+#include "unwind/unwind_fixed_internal.h"
+#include "unwind/unwind_go_internal.h"
 
 #include <elf.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/unwind_table.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 enum { BASE = 0x401000 };
 

@@ -8,7 +8,7 @@
 #include "support/test.h"
 #include "wire/otlp_reader.h"
 #include "wire/otlp_writer.h"
-#include "wire/protobuf.h"
+#include "wire/protobuf_internal.h"
 
 #include <inttypes.h>
 #include <profiles.pb-c.h>

@@ -2,7 +2,7 @@
 #include "support/profiles.h"
 #include "support/test.h"
 #include "wire/otlp_writer.h"
-#include "wire/protobuf.h"
+#include "wire/protobuf_internal.h"
 
 #include <profiles.pb-c.h>
 

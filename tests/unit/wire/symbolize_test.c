@@ -3,7 +3,7 @@
  * Compares with protobuf-c, which decodes what we encode and encodes what we decode.
  */
 #include "support/test.h"
-#include "wire/protobuf.h"
+#include "wire/protobuf_internal.h"
 #include "wire/symbolize.h"
 
 #include <symbolize.pb-c.h>

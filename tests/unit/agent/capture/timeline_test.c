@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/capture/timeline.h"
+#include "agent/capture/timeline_internal.h"
 #include "bpf/unwind_machine.h"
 #include "support/test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kernel/kallsyms.h"
+#include "agent/kernel/kallsyms_internal.h"
 #include "support/test.h"
 
 static const char *const lines[] = {

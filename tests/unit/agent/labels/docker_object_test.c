@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/labels/docker_object.h"
+#include "agent/labels/docker_object_internal.h"
 #include "support/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

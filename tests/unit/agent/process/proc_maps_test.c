@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/proc_maps.h"
+#include "agent/process/proc_maps_internal.h"
 #include "support/test.h"
 
 static const char text[] =

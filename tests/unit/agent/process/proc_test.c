@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/process/proc.h"
+#include "agent/process/proc_internal.h"
 #include "support/test.h"
 
 static void reads_stat_with_any_characters_in_the_name(void **state)

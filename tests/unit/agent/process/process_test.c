@@ -4,7 +4,7 @@
  * them. What must be read from /proc is asked about this test itself.
  */
 #include "agent/agent_limits.h"
-#include "agent/process/proc.h"
+#include "agent/process/proc_internal.h"
 #include "agent/process/process.h"
 #include "support/test.h"
 

@@ -3,7 +3,7 @@
  * This program's own stacks, as they would be shipped; libgcc's unwinder walks them too
  * (backtrace()).
  */
-#include "agent/process/proc_maps.h"
+#include "agent/process/proc_maps_internal.h"
 #include "elf/elf_file.h"
 #include "support/stack_walk_stand.h"
 #include "unwind/unwind_build.h"

@@ -3,7 +3,7 @@
  * Shipped stacks, written by hand.
  */
 #include "support/stack_walk_stand.h"
-#include "unwind/unwind_writer.h"
+#include "unwind/unwind_writer_internal.h"
 
 /*
  * By hand: a program at 0x400000, whose functions are 0x100 bytes long and have frames of 16 bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/unwind/unwind_cache.h"
+#include "agent/unwind/unwind_cache_internal.h"
 #include "support/scratch.h"
 #include "support/test.h"
 

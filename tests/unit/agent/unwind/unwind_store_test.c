@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/unwind/unwind_store.h"
+#include "agent/unwind/unwind_store_internal.h"
 #include "support/fake_unwind_memory.h"
 #include "support/test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/batch_number.h"
+#include "ingester/consume/batch_number_internal.h"
 #include "support/test.h"
 
 #include <stdio.h>

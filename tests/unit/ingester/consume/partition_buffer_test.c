@@ -2,7 +2,7 @@
 /*
  * A partition's position and samples between the last flush and the last message read.
  */
-#include "ingester/consume/partition_buffer.h"
+#include "ingester/consume/partition_buffer_internal.h"
 #include "support/test.h"
 
 static struct store_offset offset_at(int64_t next, const char *key, int64_t timestamp_ms)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/poison.h"
+#include "ingester/consume/poison_internal.h"
 #include "support/test.h"
 
 #include <string.h>

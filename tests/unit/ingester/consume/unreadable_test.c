@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingester/consume/unreadable.h"
+#include "ingester/consume/unreadable_internal.h"
 #include "support/test.h"
 
 /* A partition with messages up to `end`; the batch [first, last] cannot be decompressed. */

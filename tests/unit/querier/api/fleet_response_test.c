@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/fleet_response.h"
+#include "querier/api/fleet_response_internal.h"
 #include "querier/querier_limits.h"
 #include "support/test.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "querier/api/params.h"
+#include "querier/api/params_internal.h"
 #include "support/test.h"
 
 #include <stdio.h>

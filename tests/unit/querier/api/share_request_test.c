@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/api/share_request.h"
+#include "querier/api/share_request_internal.h"
 #include "support/test.h"
 
 static const uint64_t now_ms = 1787479200000;

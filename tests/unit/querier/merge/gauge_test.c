@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "querier/merge/merge.h"
 #include "querier/merge/range_sums.h"
-#include "querier/report/collapsed.h"
+#include "querier/report/collapsed_internal.h"
 #include "support/test.h"
 
 #define HEAP STR("memory:inuse_space:bytes:space:bytes")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "querier/merge/merge.h"
-#include "querier/report/collapsed.h"
+#include "querier/report/collapsed_internal.h"
 #include "support/test.h"
 
 #include <stdio.h>

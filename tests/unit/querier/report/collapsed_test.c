@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
-#include "querier/report/collapsed.h"
+#include "querier/report/collapsed_internal.h"
 #include "support/test.h"
 
 static const struct group_by ungrouped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
-#include "querier/report/collapsed.h"
+#include "querier/report/collapsed_internal.h"
 #include "querier/report/flame_report.h"
 #include "querier/report/frozen.h"
 #include "querier/report/report.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/chunk/chunk_encode.h"
-#include "store/chunk/chunk_format.h"
+#include "store/chunk/chunk_format_internal.h"
 #include "store/limits.h"
 #include "support/chunk_seal.h"
 #include "support/chunk_set.h"

@@ -2,7 +2,7 @@
 #include "profile/limits.h"
 #include "store/chunk/chunk_directory.h"
 #include "store/chunk/chunk_encode.h"
-#include "store/chunk/chunk_format.h"
+#include "store/chunk/chunk_format_internal.h"
 #include "store/limits.h"
 #include "support/chunk_set.h"
 #include "support/test.h"

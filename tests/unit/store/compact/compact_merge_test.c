@@ -2,7 +2,7 @@
 #include "store/chunk/chunk_decode.h"
 #include "store/chunk/chunk_encode.h"
 #include "store/chunk/chunk_rows.h"
-#include "store/compact/compact_merge.h"
+#include "store/compact/compact_merge_internal.h"
 #include "support/random_set.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "profile/profile_type.h"
 #include "store/chunk/chunk_encode.h"
-#include "store/compact/rollup_fold.h"
+#include "store/compact/rollup_fold_internal.h"
 #include "support/random_set.h"
 #include "support/test.h"
 

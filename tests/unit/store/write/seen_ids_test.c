@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/write/seen_ids.h"
+#include "store/write/seen_ids_internal.h"
 #include "support/test.h"
 
 static void has_the_ids_that_were_added(void **state)

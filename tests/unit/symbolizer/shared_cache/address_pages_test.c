@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/test.h"
-#include "symbolizer/shared_cache/address_pages.h"
+#include "symbolizer/shared_cache/address_pages_internal.h"
 
 static void groups_addresses_by_page(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/test.h"
-#include "symbolizer/shared_cache/cache_value.h"
+#include "symbolizer/shared_cache/cache_value_internal.h"
 
 static const struct symbol_line lines[] = {
 	{ .system_name = { "_Z1fi", 5 }, .file = { "/src/a.c", 8 }, .line = 12, .start_line = 10 },

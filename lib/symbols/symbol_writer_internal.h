@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * symbol_writer - collects the parts of a symbol table, without duplicates, and writes the file.
+ *
+ * The ids that it returns are those of symbol_format.h. The caller adds rows in ascending order of
+ * addresses; a row equal to the previous one, except for its address, is left out. Memory is in the
+ * arena.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "symbols/symbol_format_internal.h"
+
+/* A set of ids with open addressing, by a hash of their contents. */
+struct symbol_slot {
+	uint32_t hash, id;
+	bool is_used;
+};
+
+struct symbol_ids {
+	struct symbol_slot *slots;
+	size_t cap, len;
+};
+
+struct symbol_row {
+	uint64_t address;
+	uint32_t node, file, line;
+};
+
+struct symbol_writer {
+	struct arena *arena;
+	uint64_t row_count;
+	VEC(struct symbol_node) nodes;
+	VEC(struct symbol_function) functions;
+	VEC(uint32_t) files;
+	/* private */
+	VEC(struct symbol_block) blocks;
+	struct buf rows, strings;
+	struct buf both_names; /* scratch of symbol_writer_qualified() */
+	struct symbol_ids names, function_ids, file_ids;
+	struct symbol_block block; /* the one being filled */
+	struct symbol_row last;
+	bool is_full; /* an id or an offset exceeded 32 bits */
+};
+
+void symbol_writer_init(struct symbol_writer *writer, struct arena *arena);
+
+/*
+ * The id of a function, added if it is new. name is not empty; it is truncated to SYMBOL_NAME_MAX
+ * bytes.
+ */
+uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line);
+
+/*
+ * The same for a function without a linkage name: name is "f", qualified is "app::f". qualified may
+ * be empty.
+ */
+uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
+				 uint32_t start_line);
+
+/* The id of a file, added if it is new. */
+uint32_t symbol_writer_file(struct symbol_writer *writer, str name);
+
+/* The id of the new node. */
+uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node);
+
+void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row);
+
+/*
+ * Writes the table from offset 0 of fd. ERR_LIMIT: the names or rows exceed 4 GiB, or an id exceeds
+ * 32 bits.
+ */
+bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err) MUST_CHECK;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * spool - a durable queue of numbered batches on disk, between the sampling thread and Kafka.
+ *
+ *     STATE/lock                            flock: one agent per state directory
+ *     STATE/host-id                         random; only where there is no machine id
+ *     STATE/spool/EPOCH-SEQ.batch           one batch; digits zero-padded, so names sort by age
+ *     STATE/spool/EPOCH-SEQ.bad             set aside: rejected by Kafka, or corrupt
+ *     STATE/spool/meta                      epoch, last number, last status, drop counters
+ *
+ * A batch can be sent only after it is on disk, fsynced under its final name. Its number is in meta
+ * before the batch can be removed. So numbers go 1, 2, 3, ... without gaps or repeats through any
+ * kill -9. A new epoch begins only with a new spool, another host id, or a lost meta file.
+ *
+ * A full spool drops its oldest batches that are not in flight. A drop is counted in meta, with the
+ * range of numbers, before the file is removed: a crash in between neither loses nor doubles the
+ * count.
+ *
+ * Threads: one thread puts batches; one thread (publish) pops and removes them; both may read the
+ * counters. The lock guards the index only and is not held across I/O. Only the putting thread
+ * writes meta.
+ */
+#pragma once
+
+#include "agent/spool/spool_file_internal.h"
+#include "base/err.h"
+
+#include <pthread.h>
+
+struct spool_options {
+	const char *state_directory; /* created if missing */
+	const char *node;            /* host.name; host id = node, '/', machine id */
+	const char *machine_id_path; /* NULL: /etc/machine-id */
+	uint64_t max_bytes;          /* of the batches on disk, --spool-max-bytes */
+};
+
+/* Why a batch is dropped; the names are reasons of AgentStatus.lost. */
+enum spool_reason {
+	SPOOL_FULL,    /* spool_full: the oldest batch is dropped */
+	SPOOL_CORRUPT, /* spool_corrupt: the file's checksum or header does not match */
+	SPOOL_REFUSED, /* spool_refused: Kafka will never accept it */
+	SPOOL_REASON_COUNT,
+};
+extern const char *const spool_reason_names[SPOOL_REASON_COUNT];
+
+/* Drops since the epoch began. Stored in meta, so they survive restarts. */
+struct spool_lost {
+	uint64_t batches[SPOOL_REASON_COUNT];
+	uint64_t samples[SPOOL_REASON_COUNT]; /* 0 for a corrupt batch without a readable header */
+};
+
+struct spool_level {
+	uint64_t batches, bytes;
+	uint64_t oldest_unix_ns; /* when the oldest batch was put; 0: the spool is empty */
+	uint64_t put_rate;       /* bytes per second that are put, average of about a minute */
+};
+
+struct spool_entry;
+
+struct spool {
+	uint64_t epoch, last_seq;
+	str host_id; /* the key of every message */
+	/*
+	 * The AgentStatus of the last batch that was put, possibly by the previous agent process;
+	 * empty in a new epoch. The agent's counters continue from it, except lost[spool_*], which
+	 * spool_lost_get() returns.
+	 */
+	str last_status;
+	/* private */
+	struct arena arena;
+	uint64_t max_bytes;
+	int state_fd, spool_fd, lock_fd;
+	bool is_open;
+	pthread_mutex_t lock;
+	pthread_cond_t filled;
+	struct spool_entry *entries; /* by age; a heap array */
+	size_t entry_count, entry_cap;
+	uint64_t bytes, put_ns;
+	double put_rate;
+	struct spool_lost lost;
+	struct spool_range dropped; /* the most recent drop */
+	size_t bad_files;
+	char status_room[SPOOL_STATUS_MAX];
+};
+
+/* ERR_INVALID: another agent has locked the state directory, or the host id is too long. */
+bool spool_open(struct spool *spool, const struct spool_options *options,
+		struct err *err) MUST_CHECK;
+void spool_close(struct spool *spool);
+
+/*
+ * Number a batch and make it durable. `status` is the AgentStatus as of this batch. False: the
+ * batch is not in the spool and has no number; the caller retries or counts its samples as lost.
+ * ERR_LIMIT: the batch is too large.
+ */
+bool spool_put(struct spool *spool, str value, str status, uint64_t samples,
+	       struct err *err) MUST_CHECK;
+
+struct spool_lost spool_lost_get(struct spool *spool);
+struct spool_level spool_level_get(struct spool *spool);
+
+/*
+ * The lowest number of this epoch that the spool still holds, or the next number if it holds none.
+ * All lower numbers are delivered or dropped. Putting thread only.
+ */
+uint64_t spool_oldest_seq(struct spool *spool);
+
+/*
+ * For the publisher: read the oldest batch that is not in flight into the arena and mark it as in
+ * flight. False: there is no such batch, or the batches in flight fill half of the spool already.
+ */
+bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch) MUST_CHECK;
+
+/* The result for a batch in flight. */
+void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq); /* remove it */
+void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);  /* send it again */
+void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq);  /* drop it */
+
+/* Wait until spool_next() has a batch, at most timeout_ms. */
+void spool_wait(struct spool *spool, uint64_t timeout_ms);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unwind_slots - an allocator for lists of mappings, most of which are far smaller than a page.
+ *
+ * A page is divided into slots of one size: 256 bytes, 512, ... a page. A larger list has a run of
+ * pages. Like pages, a released slot is quarantined for a round before it is reused.
+ */
+#pragma once
+
+#include "agent/process/unwind_fields.h"
+#include "agent/unwind/unwind_store_internal.h"
+
+enum { UNWIND_SLOT_BYTES_MIN = 256, UNWIND_SLOT_SIZES = 5 };
+_Static_assert(UNWIND_SLOT_BYTES_MIN << (UNWIND_SLOT_SIZES - 1) == UNWIND_PAGE_BYTES,
+	       "the largest is a page");
+
+struct unwind_slot_page {
+	uint32_t page;
+	uint16_t used; /* one bit for each slot */
+};
+
+struct unwind_slot_pages {
+	struct unwind_slot_page *items;
+	size_t len, cap;
+};
+
+struct unwind_slot_list {
+	struct unwind_slot *items;
+	size_t len, cap;
+};
+
+struct unwind_slots {
+	uint64_t pages; /* allocated */
+	/* private */
+	struct unwind_store *store;
+	uint64_t pages_max;
+	struct unwind_slot_pages sizes[UNWIND_SLOT_SIZES];
+	struct unwind_slot_list released, quarantined;
+};
+
+void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, uint64_t max_bytes);
+void unwind_slots_done(struct unwind_slots *slots);
+
+/* Allocate `bytes` in consecutive pages. .place is 0: there is no room. */
+struct unwind_slot unwind_slots_alloc(struct unwind_slots *slots, uint32_t bytes);
+void unwind_slots_release(struct unwind_slots *slots, struct unwind_slot slot);
+
+/* Whether `bytes` more would exceed the limit; whether released slots or pages are not free yet. */
+bool unwind_slots_is_full(const struct unwind_slots *slots, uint32_t bytes);
+bool unwind_slots_has_quarantined(const struct unwind_slots *slots);
+
+/* Call it with unwind_store_round(): slots that were quarantined for a round become free. */
+void unwind_slots_round(struct unwind_slots *slots);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * debug_files - finds the debug info of a mapped file: in the file itself, or in a separate file.
+ *
+ * Separate files are searched as gdb does it: by build id, then by .gnu_debuglink. The search stays
+ * below the root directory of the process that mapped the file. A separate file is used only if it
+ * is a regular file, has the same build id (or the CRC of the link), and has more debug info than
+ * the mapped file. Pipes and devices are never opened.
+ */
+#pragma once
+
+#include "agent/upload/upload_message_internal.h"
+#include "elf/debug_rank.h"
+#include "elf/elf_sections.h"
+
+struct debug_file {
+	int fd; /* -1: not found */
+	enum debug_rank rank;
+	struct elf_sections sections;
+	const char *path; /* below the root */
+};
+
+/* The mapped file. */
+struct debug_target {
+	const char *build_id, *path;
+	int fd;
+	int root; /* the root directory of its process */
+};
+
+/*
+ * ERR_INVALID, ERR_LIMIT: the mapped file cannot be parsed. ret_file->fd is the caller's to close;
+ * the rest is in the arena or borrowed from `target`.
+ */
+bool debug_files_find(const struct debug_target *target, struct arena *arena,
+		      struct debug_file *ret_file, struct err *err) MUST_CHECK;
+
+/*
+ * The common file of dwz that `file` refers to. .fd is -1 if `file` refers to no common file, or
+ * the common file is missing. *ret_build_id is set if `file` refers to one.
+ */
+struct debug_file debug_files_find_common(const struct debug_target *target,
+					  const struct debug_file *file, struct arena *arena,
+					  const char **ret_build_id);

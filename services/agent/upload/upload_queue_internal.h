@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * upload_queue - the files that wait for their upload, each kept open by a descriptor.
+ *
+ * The sampling thread adds files with upload_queue_offer(). The uploading thread moves offered
+ * files into a list of its own (first to end, oldest first) and removes jobs from that list. The
+ * thread that starts and stops uploads calls init, close and done; done after the uploading thread
+ * has ended. Jobs are heap memory; upload_job_close() frees one.
+ */
+#pragma once
+
+#include "agent/upload/upload_message_internal.h"
+#include "base/queue.h"
+
+struct upload_file {
+	const char *build_id;
+	str path;         /* as the process sees it */
+	uint32_t pids[2]; /* the process and its parent, to find its root directory; 0: unknown */
+};
+
+struct upload_job {
+	char build_id[BUILD_ID_TEXT_MAX];
+	bool is_done[UPLOAD_PART_COUNT];
+	int fds[2]; /* the file; the root directory of its process, -1: our own root */
+	unsigned int tries;
+	uint64_t due_ns;
+	struct upload_job *next;
+	char path[];
+};
+
+struct upload_queue {
+	_Atomic size_t count;            /* files that were offered and are not closed yet */
+	struct upload_job *first, **end; /* the list, oldest first; the uploading thread's */
+	/* private */
+	struct queue offered;
+};
+
+void upload_queue_init(struct upload_queue *queue);
+
+/* No file can be offered any more. A waiting upload_queue_receive() returns. */
+void upload_queue_close(struct upload_queue *queue);
+
+/* Close all files, also those that were offered and not received. */
+void upload_queue_done(struct upload_queue *queue);
+
+/*
+ * Add a file. Never waits. Duplicates the descriptor; `fd` stays the caller's. False: the queue is
+ * full, or the descriptor cannot be duplicated. One thread only.
+ */
+bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file,
+			int fd) MUST_CHECK;
+
+/* Move what was offered to the end of the list. Waits at most wait_ms for the first file. */
+void upload_queue_receive(struct upload_queue *queue, uint64_t wait_ms);
+
+/* Append a job to the list; remove the job that `at` points to from the list. */
+void upload_queue_append(struct upload_queue *queue, struct upload_job *job);
+struct upload_job *upload_queue_unlink(struct upload_queue *queue, struct upload_job **at);
+
+/* Close the files of a job that is in no list, and free it. */
+void upload_job_close(struct upload_queue *queue, struct upload_job *job);
