@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Encoded and decoded by hand, like OTLP (decision 0020): items are counted before memory is
+ * Encoded and decoded by hand, like OTLP (docs/decisions/0020): items are counted before memory is
  * allocated for them, and a response needs no tree of messages. Tested against protobuf-c.
  */
 #include "wire/symbolize.h"

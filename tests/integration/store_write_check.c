@@ -251,7 +251,7 @@ static void deletes_hosts_that_send_nothing_any_more(void **state)
 	part.host_count = 2;
 	flush(&writer, &part, 1, &result);
 	assert_good(postgres_exec(&writer.pg,
-				  "UPDATE agent_status SET heard = now() - interval '9 days'",
+				  "UPDATE agent_status SET received_at = now() - interval '9 days'",
 				  &err),
 		    err);
 

@@ -244,7 +244,7 @@ static bool delete_hosts(struct retention_pass *pass, struct err *err)
 	const struct postgres_param before = postgres_time(
 		&arena, pass->retention->now_ms > kept_ms ? pass->retention->now_ms - kept_ms : 0);
 
-	if (!postgres_query(pass->pg, "DELETE FROM agent_status WHERE heard < $1", &before, 1,
+	if (!postgres_query(pass->pg, "DELETE FROM agent_status WHERE received_at < $1", &before, 1,
 			    &rows, err))
 		return false;
 	if (postgres_affected(&rows))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the ingester did not store of a host, by reason, in samples: with it each host's sum closes.
--- What of `skipped` was not too far ahead was too old.
+-- Samples of a host that the ingester did not store, by reason: they complete the host's balance.
+-- The samples in `skipped` that were not too far ahead were too old.
 ALTER TABLE agent_status ADD COLUMN rejected_samples bigint NOT NULL DEFAULT 0,
                          ADD COLUMN too_far_ahead    bigint NOT NULL DEFAULT 0;

@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What somebody made a link of: a question and, where it was frozen, its answer with names. The id
--- is 128 random bits, and who has it may look. A share outlives the samples it was made of.
+-- Shared queries: the query and, if it was frozen, its result with names. The id is 128 random
+-- bits; every client that has it may read the share. A share outlives its samples.
 CREATE TABLE share (
     id       bytea       PRIMARY KEY,
     created  timestamptz NOT NULL,
     expires  timestamptz,          -- NULL: never
     query    text        NOT NULL,
-    group_by text        NOT NULL, -- names of labels, with commas
+    group_by text        NOT NULL, -- label names, separated by commas
     start_ms bigint      NOT NULL,
     end_ms   bigint      NOT NULL,
-    warnings text        NOT NULL, -- that the answer came with, a line each
-    payload  bytea,                -- store/chunk.h; NULL: the question is asked anew each time
+    warnings text        NOT NULL, -- of the result, one a line
+    payload  bytea,                -- frozen rows; NULL: the query is run again each time
     reasons  bytea,                -- a byte for each frame of the payload: why it has no name
-    bytes    bigint      NOT NULL  -- of all that
+    bytes    bigint      NOT NULL  -- of the whole row
 );
 ALTER TABLE share ALTER COLUMN payload SET STORAGE EXTERNAL;
 CREATE INDEX ON share (expires) WHERE expires IS NOT NULL;

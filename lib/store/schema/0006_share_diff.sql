@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The other side of a comparison: what the columns without b_ say of the first. NULL: it is none.
+-- The second side of a comparison, like the columns without b_ for the first. NULL: not a comparison.
 ALTER TABLE share
     ADD COLUMN b_query    text,
     ADD COLUMN b_start_ms bigint,

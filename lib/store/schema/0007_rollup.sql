@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Hours of a bucket that are over, summed by series and stack, for questions about days. As in
--- 0005, the sums and the marks on what they were made of come in one transaction.
+-- Hours of a bucket that are over, summed by series and stack, for queries about days. As in
+-- 0005, the sums and the marks on their chunks are written in one transaction.
 
 CREATE TABLE rollup (
     day       date    NOT NULL,         -- of its samples, UTC
     bucket    integer NOT NULL,
-    first_ms  bigint  NOT NULL,         -- the hour's beginning, and so the next: the time of all
-    last_ms   bigint  NOT NULL,         -- its sums
+    first_ms  bigint  NOT NULL,         -- the beginning of the hour, as is last_ms: the time of all
+    last_ms   bigint  NOT NULL,         -- sums in the row
     samples   integer NOT NULL,         -- sums
     directory bytea   NOT NULL,
     payload   bytea   NOT NULL

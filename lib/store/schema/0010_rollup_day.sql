@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Sums without instances of whole days, made of those of hours, which stay for who asks for hours.
+-- Sums without instances for whole days, made from those of hours, which stay for queries by hour.
 
 ALTER TABLE rollup ADD COLUMN folded     timestamptz, -- when its day was summed up
                    ADD COLUMN unreadable boolean NOT NULL DEFAULT false;

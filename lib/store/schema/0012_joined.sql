@@ -1,4 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Few samples of a bucket wait for the rest of their hour where they came: in a row that was joined
--- of others, which are marked as merged.
+-- Raw rows with few samples are coalesced into one raw row until their hour is over. That row is
+-- marked as joined, the original rows as merged.
 ALTER TABLE chunk_raw ADD COLUMN joined boolean NOT NULL DEFAULT false;

@@ -96,7 +96,7 @@ static const char put_hosts[] =
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
 	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
 	"rejected_batches,"
-	" skipped, rejected_samples, too_far_ahead, heard) = (excluded.revision, excluded.highest, "
+	" skipped, rejected_samples, too_far_ahead, received_at) = (excluded.revision, excluded.highest, "
 	"excluded.missing, excluded.gap,"
 	" excluded.status, excluded.node, excluded.version, excluded.sampled, excluded.lost,"
 	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"

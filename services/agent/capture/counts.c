@@ -124,7 +124,7 @@ static bool check_shape(const struct bpf_map_info *info, struct err *err)
 	return err_set(err, ERR_INVALID, "another version of the agent made it");
 }
 
-static struct loss_counters tally_of(const uint64_t *slots)
+static struct loss_counters loss_counters_of(const uint64_t *slots)
 {
 	struct loss_counters counted = { .sampled = slots[TICK_SENT] + slots[TICK_RING_FULL] };
 
@@ -159,7 +159,7 @@ static bool read_predecessor(struct counts *counts, int fd, const struct counts_
 	baseline.sampled = slots[COUNTS_BASELINE_SAMPLED];
 	memcpy(baseline.lost, slots + COUNTS_BASELINE_LOST, sizeof(baseline.lost));
 
-	struct loss_counters counted = tally_of(slots);
+	struct loss_counters counted = loss_counters_of(slots);
 
 	if (!loss_counters_unreported(&baseline, &counted, &options->reported, &counts->unreported))
 		return err_set(err, ERR_INVALID, "an agent has run without it in between");

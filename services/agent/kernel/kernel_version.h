@@ -5,7 +5,7 @@
  * Distributions number their kernels differently and report the upstream version in other places:
  * Debian reports 6.1.0-9-amd64 and, in `uname -v`, "Debian 6.1.27-1"; Ubuntu reports
  * 6.2.0-26-generic and, in /proc/version_signature, "Ubuntu 6.2.0-26.26-generic 6.2.13". Others
- * begin `uname -r` with the upstream version. No text tells which patches a distribution has added,
+ * begin `uname -r` with the upstream version. No text says which patches a distribution has added,
  * so the user can override the verdict (--allow-unsafe-kernel).
  */
 #pragma once

@@ -18,7 +18,7 @@
 
 /* The pages of tables and lists by their numbers, as BPF programs see them. */
 struct unwind_space {
-	/* NULL: nobody's. Good until the round's end. */
+	/* NULL: no such page. Valid until the end of the round. */
 	const uint8_t *(*page)(void *self, uint64_t number);
 	void *self;
 };
