@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""See that the unit tests alone reach 95 % of the lines of each pure module.
+"""Check that the unit tests alone cover 95 % of the lines of each pure module.
 
-    tools/coverage.py            build build-coverage/, run the unit tests, a line per module
-    tools/coverage.py --missing  and the lines that no unit test reaches
+    tools/coverage.py            build build-coverage/, run the unit tests, print a line per module
+    tools/coverage.py --missing  also print the lines that no unit test covers
 
-Pure is what takes values and an arena and asks no file, socket, process or server. PURE lists those
-modules, by folder; a module is NAME.c with NAME.h, or NAME.h alone. A new one is a word there. What
-calls nothing of OUTSIDE, not even through others, and is not in the list, is named and fails.
+A pure module takes values and an arena and uses no file, socket, process or server. PURE lists
+these modules by folder; a module is NAME.c with NAME.h, or NAME.h alone. conf and metrics are in
+the list too, although they print or read /proc in a few lines. A module that calls no function of
+OUTSIDE, directly or indirectly, and is not in the list, is an error.
 
-Only tests/unit counts: what a fuzz corpus or a running fleet passes through, nobody has claimed
-anything about. A line that no test can reach is left out in the source itself, with the reason:
+Only tests/unit counts, because code that a fuzz corpus or a running fleet executes is not checked
+by an assertion. A line that no test can cover is excluded in the source, with the reason:
 `GCOVR_EXCL_LINE: why`, or `GCOVR_EXCL_START: why` ... `GCOVR_EXCL_STOP`.
 """
 import argparse
@@ -31,7 +32,7 @@ WHERE = ROOT / "build-coverage"
 LEAST = 95.0  # % of the lines of each module
 
 PURE = {
-    "lib/base": """arena base buf clock err failpoint hash heap log map queue reader sorted str vec""",
+    "lib/base": """arena base buf clock err failpoint hash log map queue reader sorted str vec""",
     "lib/client": "postgres_value",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file dwarf_inflate
         dwarf_pointer dwarf_ranges dwarf_value""",
@@ -55,6 +56,7 @@ PURE = {
         unwind_program unwind_ranges unwind_rows unwind_state unwind_writer x86_instruction""",
     "lib/wire": """otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels otlp_reader
         otlp_stacks otlp_value otlp_writer pprof protobuf status symbolize""",
+    "services/agent": "heap",
     "services/agent/capture": "collect deferred_samples loss_counters sample_parse timeline",
     "services/agent/kernel": "kallsyms kernel_version",
     "services/agent/labels": "containers docker_object external_labels",
@@ -74,7 +76,7 @@ PURE = {
     "services/symbolizer/tables": "location_builder tables",
 }
 
-# What looks pure and has no unit test of its own (a name, or a pattern of names) -> why not.
+# Modules that look pure and have no unit test (a name, or a pattern of names) -> the reason.
 APART = {
     "lib/store/write/writer_rows": "a step of the writer; tests/integration/test_store.py",
     "services/debuginfo/error_response": "writes an HTTP response; tests/integration/test_debuginfo*.py",
@@ -82,7 +84,7 @@ APART = {
     "services/querier/api/error_response": "answers an HTTP request; tests/integration/test_querier.py",
 }
 
-# The world: what asks a file, a socket, a process, a thread, the kernel or a server.
+# Functions that use a file, a socket, a process, a thread, the kernel or a server.
 OUTSIDE = re.compile(r"""^(
     (fd)?(open|close)(at|dir)?(64)? | f?(access|stat|statat|faccessat|statfs)(64)? |
     p?(read|write)(v|64)? | readdir(64)? | readlink(at)? | lseek(64)? | ftruncate(64)? |
@@ -95,7 +97,7 @@ OUTSIDE = re.compile(r"""^(
     (get|set|unset)env | environ | gethostname | getauxval | getpid |
     (rd_kafka|PQ|MHD_|curl_|redis|bpf_|libbpf_|ring_buffer_|perf_buffer_|debuginfod_)\w*
     )$""", re.VERBOSE)
-MAY_WRITE = {"lib/base/log"}  # a line on stderr makes nobody impure
+MAY_WRITE = {"lib/base/log"}  # a line on stderr does not make a module impure
 REASON = re.compile(r"GCOV\w*_EXCL_(LINE|START|BR_\w+)(: \w\S* \w+)?")
 
 
@@ -108,7 +110,7 @@ def module(path):
 
 
 def run_unit_tests(where):
-    """Build the unit tests alone, and run them with no count of an earlier run: those that fail."""
+    """Build and run the unit tests, without counts of earlier runs. Returns the failed tests."""
     configure(where, "-Db_coverage=true", "-Doptimization=0", "-Dpage=disabled")
     tests = [test for test in introspect(where, "--tests")
              if "decima:unit" in test["suite"] and not test["name"].endswith("_corpus")
@@ -142,7 +144,7 @@ def run(*command):
 
 
 def reached(where):
-    """module -> {(file, line): was it reached}, as gcovr counts them."""
+    """module -> {(file, line): is it covered}, from gcovr."""
     report = where / "coverage.json"
     run("gcovr", "--root", ROOT, "--filter", "lib/", "--filter", "services/", "--json", report,
         where)
@@ -169,7 +171,7 @@ def symbols(where):
 
 
 def looks_pure(found):
-    """The modules from which no call leads outside."""
+    """The modules that call no function of OUTSIDE, directly or indirectly."""
     outside = {name for name, (_, needs) in found.items()
                if name not in MAY_WRITE and any(map(OUTSIDE.match, needs))}
     while True:
@@ -186,7 +188,7 @@ def share(lines):
 
 
 def missing(lines):
-    """The files and lines that nothing reached, as `file: 3 7-9`."""
+    """The files and lines that are not covered, as `file: 3 7-9`."""
     for file in sorted({file for file, _ in lines}):
         spans = []
         for (_, line), hit in sorted(item for item in lines.items() if item[0][0] == file):
@@ -202,7 +204,7 @@ def missing(lines):
 
 
 def unreasoned():
-    """Exceptions in the source that do not say why."""
+    """Exclusions in the source without a reason."""
     for folder in ("lib", "services"):
         for path in sorted((ROOT / folder).rglob("*.[ch]")):
             for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -212,25 +214,25 @@ def unreasoned():
 
 
 def faults(found, pure):
-    """A sentence for each thing that is not as it must be; found as of reached()."""
+    """A sentence for each fault; `found` is the result of reached()."""
     for name in sorted(listed()):
         if name not in found and not any((ROOT / f"{name}{end}.h").exists()
                                          for end in ("", "_internal")):
-            yield f"{name} is in the list of tools/coverage.py, and there is no such module"
+            yield f"{name} is in the list of tools/coverage.py, but there is no such module"
         elif share(found.get(name, {})) < LEAST:
-            yield (f"{name}: unit tests reach {share(found[name]):.1f} % of its lines, "
-                   f"{LEAST:.0f} % are wanted: " + "; ".join(missing(found[name])))
+            yield (f"{name}: unit tests cover {share(found[name]):.1f} % of its lines, "
+                   f"{LEAST:.0f} % are required: " + "; ".join(missing(found[name])))
     for name in sorted(pure - listed()):
         if any(fnmatch(name, pattern) for pattern in APART):
             continue
-        yield (f"{name} asks nothing of the world: put it into PURE of tools/coverage.py, "
-               f"or into APART with the reason ({share(found.get(name, {})):.0f} %)")
+        yield (f"{name} is pure: add it to PURE of tools/coverage.py, "
+               f"or to APART with the reason ({share(found.get(name, {})):.0f} %)")
     for place in unreasoned():
-        yield f"{place}: an exception says why: GCOVR_EXCL_LINE: reason"
+        yield f"{place}: an exclusion needs a reason: GCOVR_EXCL_LINE: reason"
 
 
 def measure(where=WHERE):
-    """(found, faults): what the unit tests reach, and what is wrong with it."""
+    """(coverage of the unit tests, sentences of faults)."""
     failed = [f"the unit test {name} failed" for name in run_unit_tests(where)]
     found = reached(where)
     return found, failed + list(faults(found, looks_pure(symbols(where))))
@@ -238,7 +240,7 @@ def measure(where=WHERE):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--missing", action="store_true", help="the lines that are not reached")
+    parser.add_argument("--missing", action="store_true", help="print uncovered lines")
     args = parser.parse_args()
     try:
         found, wrong = measure()

@@ -51,7 +51,7 @@ MAY_USE = {
         "lib/store/series",
     "lib/store/fleet": "lib/base lib/wire lib/store lib/store/write lib/store/scan",
     "lib/store/share": "lib/store lib/store/scan",
-    "services/agent": "",
+    "services/agent": "lib/base",
     "services/agent/worker": "lib/base",
     "services/agent/process": "lib/base lib/elf bpf services/agent",
     "services/agent/labels": "lib/base lib/profile lib/server/metrics services/agent",

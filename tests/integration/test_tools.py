@@ -59,6 +59,20 @@ def test_banned_calls_are_found_in_code_alone(code, called):
     assert found == called
 
 
+@pytest.mark.parametrize("line, words", [
+    ("/* nobody is told; so many of them */", ["nobody", "told", "so many"]),
+    ("static void crew_start(struct row_crew *crew)", ["crew", "crew", "crew"]),
+    ("the side band, and SIDE_BAND_FORK", ["side band", "SIDE_BAND"]),
+    ("a distributed, stretched-out sentence about keepers", ["keepers"]),
+    ("int screw = intell, detoured;", []),
+])
+def test_retired_words_are_found_in_sentences_and_in_identifiers(line, words):
+    banned = tool("banned")
+
+    assert [word for word, _ in banned.retired_words(line)] == words
+    assert all(term for _, term in banned.retired_words(line))
+
+
 def result(stdout, verdict="OK"):
     return {"name": "x", "result": verdict, "stdout": stdout, "stderr": "", "command": ["x"]}
 

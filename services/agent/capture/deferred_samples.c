@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/capture/deferred_samples_internal.h"
+#include "agent/heap.h"
 #include "base/clock.h"
-#include "base/heap.h"
 
 const char *const deferred_end_names[DEFERRED_END_COUNT] = {
 	[DEFERRED_LOADED] = "loaded",

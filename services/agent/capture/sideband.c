@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/capture/sideband_internal.h"
-#include "base/heap.h"
+#include "agent/heap.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

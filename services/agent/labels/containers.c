@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/labels/containers.h"
 
+#include "agent/heap.h"
 #include "base/hash.h"
-#include "base/heap.h"
 
 enum { ID_LEN = 64 };
 

@@ -2,10 +2,10 @@
 #include "agent/process/executable.h"
 
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/process/executable_file.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/heap.h"
 
 #include <sys/sysmacros.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/process/executable_file.h"
 
-#include "base/heap.h"
+#include "agent/heap.h"
 #include "elf/htlhash.h"
 
 #include <fcntl.h>

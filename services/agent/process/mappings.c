@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/process/mappings_internal.h"
-#include "base/heap.h"
 #include "base/sorted.h"
 
 /* Index of the first mapping that ends after the address. */

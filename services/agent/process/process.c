@@ -2,10 +2,10 @@
 #include "agent/process/process.h"
 
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
-#include "base/heap.h"
 
 #include <dirent.h>
 #include <errno.h>

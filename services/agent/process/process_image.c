@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/heap.h"
 #include "agent/process/process_image_internal.h"
-#include "base/heap.h"
 
 struct process_image *process_image_new(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/unwind/unwind_builder_internal.h"
 #include "agent/unwind/unwind_message_internal.h"
 #include "base/clock.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "server/metrics/metrics.h"
 #include "unwind/unwind_file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/heap.h"
 #include "agent/unwind/unwind_store_internal.h"
-#include "base/heap.h"
 
 #include <errno.h>
 

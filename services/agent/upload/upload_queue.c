@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/upload/upload_queue_internal.h"
-#include "base/heap.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

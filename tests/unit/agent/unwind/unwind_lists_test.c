@@ -3,9 +3,9 @@
  * Processes in a table, changed by events as in process_test.c, and what programs find for them.
  */
 #include "agent/agent_limits.h"
+#include "agent/heap.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
-#include "base/heap.h"
 #include "support/fake_unwind_memory.h"
 #include "support/test.h"
 
