@@ -56,6 +56,7 @@ RETIRED = {
     r"outlets?": "sink",
     r"makes? no sense": "malformed, undefined",
     r"namers?": "symbolizer, symbol cache",
+    r"questions?": "request, query, path",
 }
 RETIRED_WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(RETIRED)})(?![A-Za-z])", re.IGNORECASE)
 # Where the words are looked for, and the files in which they may stand.

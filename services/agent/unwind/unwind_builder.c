@@ -69,7 +69,7 @@ struct metric *const unwind_builder_metrics[] = {
 };
 const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
 
-struct build_job {
+struct table_job {
 	char build_id[BUILD_ID_TEXT_MAX];
 	int fd; /* -1: only the cache is to be read */
 };
@@ -144,7 +144,7 @@ static bool ensure_worker(struct unwind_builder *builder)
 }
 
 /* Returns an enum unwind_outcome. */
-static uint32_t build_once(struct unwind_builder *builder, const struct build_job *job, int fd)
+static uint32_t build_once(struct unwind_builder *builder, const struct table_job *job, int fd)
 {
 	struct unwind_job_message message = { 0 };
 	struct unwind_response_message result = { 0 };
@@ -177,7 +177,7 @@ static uint32_t build_once(struct unwind_builder *builder, const struct build_jo
 
 /* The builder may have been killed for a reason other than this file, so a crash is retried once.
  */
-static void build(struct unwind_builder *builder, const struct build_job *job,
+static void build(struct unwind_builder *builder, const struct table_job *job,
 		  struct unwind_table_response *response)
 {
 	response->outcome = UNWIND_UNREADABLE;
@@ -218,7 +218,7 @@ static void measure(const struct unwind_builder *builder)
 	metric_set(&starts, (int64_t)builder->worker.started);
 }
 
-static void run_job(struct unwind_builder *builder, struct build_job *job)
+static void run_job(struct unwind_builder *builder, struct table_job *job)
 {
 	struct unwind_table_response *response = heap_new(sizeof(*response), 0);
 
@@ -258,7 +258,7 @@ static void *builder_run(void *self)
 static bool request(void *self, const char *build_id, int fd)
 {
 	struct unwind_builder *builder = self;
-	struct build_job *job = heap_new(sizeof(*job), 0);
+	struct table_job *job = heap_new(sizeof(*job), 0);
 
 	job->fd = fd;
 	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);
@@ -325,7 +325,7 @@ void unwind_builder_stop(struct unwind_builder *builder)
 	pthread_join(builder->thread, NULL);
 	builder->running = false;
 	while (queue_pop(&builder->requests, &item, 0)) {
-		struct build_job *job = item;
+		struct table_job *job = item;
 
 		close_file(&job->fd);
 		free(job);
