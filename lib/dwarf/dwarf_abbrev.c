@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dwarf/dwarf_abbrev.h"
+
 #include "base/reader.h"
 #include "base/sorted.h"
 #include "base/vec.h"
-#include "dwarf/dwarf_abbrev_internal.h"
 #include "dwarf/dwarf_value.h"
 #include "elf/limits.h"
 

@@ -2,7 +2,7 @@
 #include "dwarf/dwarf_file.h"
 
 #include "base/sorted.h"
-#include "dwarf/dwarf_abbrev_internal.h"
+#include "dwarf/dwarf_abbrev.h"
 #include "dwarf/dwarf_inflate.h"
 #include "dwarf/dwarf_value.h"
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "dwarf/dwarf_abbrev_internal.h"
+#include "dwarf/dwarf_abbrev.h"
 #include "dwarf/dwarf_file.h"
 
 enum dwarf_kind {

@@ -3,8 +3,9 @@
  * Expressions and values are untrusted, so the time and memory of a match are limited. Anchoring is
  * a compile option: a wrapper like ^(?:...)$ around the text can be escaped with `a)|(?:b`.
  */
+#include "profile/matcher.h"
+
 #include "profile/limits.h"
-#include "profile/matcher_internal.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "profile/limits.h"
-#include "profile/matcher_internal.h"
+#include "profile/matcher.h"
 
 struct selector {
 	str text; /* the whole text */

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "server/http/http_watch_internal.h"
-#include "server/http/url_internal.h"
+#include "server/http/url.h"
 
 struct http_request {
 	struct arena *arena;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/http/url.h"
+
 #include "base/vec.h"
-#include "server/http/url_internal.h"
 #include "server/limits.h"
 
 static int hex_digit(char c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/fleet/balance_internal.h"
+#include "store/fleet/balance.h"
 
 static void add(struct balance *sum, uint64_t *to, uint64_t samples)
 {

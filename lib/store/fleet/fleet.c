@@ -23,7 +23,8 @@ enum {
 static const char declare[] =
 	"DECLARE fleet NO SCROLL CURSOR FOR "
 	"SELECT host, status,"
-	" (extract(epoch FROM CASE WHEN status = '' THEN received_at ELSE last_seen END) * 1000)::bigint,"
+	" (extract(epoch FROM CASE WHEN status = '' THEN received_at ELSE last_seen END) * "
+	"1000)::bigint,"
 	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches, gap, missing::text "
 	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "store/fleet/balance_internal.h"
+#include "store/fleet/balance.h"
 #include "store/scan/reader.h"
 
 struct fleet_host {

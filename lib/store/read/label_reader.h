@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "store/read/store_query_internal.h"
+#include "store/read/store_query.h"
 #include "store/scan/reader.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "store/compact/rollup.h"
 #include "store/read/query_match_internal.h"
-#include "store/read/store_query_internal.h"
+#include "store/read/store_query.h"
 
 struct rollup_choice {
 	/* The projection, without label names that no sample of these days has. */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/read/store_query_internal.h"
+#include "store/read/store_query.h"
 #include "store/scan/reader.h"
 
 /* Receives samples. A sink is called from one thread at a time. */
@@ -21,7 +21,7 @@ struct store_sink {
 	bool (*on_samples)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
 	/*
-	 * Called before take() with all samples of the matching series, including samples whose
+	 * Called before on_samples() with all samples of the matching series, including samples whose
 	 * own labels do not match the selector. May be NULL.
 	 */
 	bool (*on_candidates)(void *self, const struct sample_set *set, struct err *err);

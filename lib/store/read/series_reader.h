@@ -5,7 +5,7 @@
 #pragma once
 
 #include "profile/sample_set.h"
-#include "store/read/store_query_internal.h"
+#include "store/read/store_query.h"
 #include "store/scan/reader.h"
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/scan/parallel_scan_internal.h"
+#include "store/scan/parallel_scan.h"
 
 #include <stdatomic.h>
 

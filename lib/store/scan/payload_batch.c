@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/scan/payload_batch_internal.h"
+#include "store/scan/payload_batch.h"
 
 bool payload_batch_has_room(const struct payload_batch *batch, str partition)
 {

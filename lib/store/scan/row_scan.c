@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "store/limits.h"
-#include "store/scan/parallel_scan_internal.h"
+#include "store/scan/parallel_scan.h"
 
 void row_scan_use_sums(struct row_scan *scan, const int32_t *kinds, size_t count)
 {

@@ -12,7 +12,7 @@
 
 #include "store/chunk/chunk_directory.h"
 #include "store/compact/rollup.h"
-#include "store/scan/parallel_scan_internal.h"
+#include "store/scan/parallel_scan.h"
 
 struct row_scan {
 	struct store_reader *reader;

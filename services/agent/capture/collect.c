@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/collect_internal.h"
+#include "agent/capture/collect.h"
+
 #include "base/clock.h"
 #include "profile/limits.h"
 #include "profile/profile_type.h"

@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "agent/capture/loss_counters_internal.h"
+#include "agent/capture/loss_counters.h"
 #include "base/err.h"
 #include "bpf/sample.h"
 

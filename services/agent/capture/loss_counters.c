@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/loss_counters_internal.h"
+#include "agent/capture/loss_counters.h"
 
 const char *const loss_names[LOSS_COUNT] = {
 	[LOSS_RING_FULL] = "ring_full",

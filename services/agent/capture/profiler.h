@@ -11,9 +11,9 @@
  */
 #pragma once
 
-#include "agent/capture/collect_internal.h"
+#include "agent/capture/collect.h"
 #include "agent/capture/deferred_samples_internal.h"
-#include "agent/capture/loss_counters_internal.h"
+#include "agent/capture/loss_counters.h"
 #include "agent/capture/sampler_internal.h"
 #include "agent/capture/sideband_internal.h"
 #include "agent/capture/timeline_internal.h"

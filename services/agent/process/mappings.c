@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/process/mappings.h"
+
 #include "agent/agent_limits.h"
 #include "agent/heap.h"
-#include "agent/process/mappings_internal.h"
 #include "base/sorted.h"
 
 /* Index of the first mapping that ends after the address. */

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "agent/process/executable.h"
-#include "agent/process/process_image_internal.h"
+#include "agent/process/process_image.h"
 #include "agent/process/sideband_record.h"
 #include "base/map.h"
 #include "bpf/sample.h"

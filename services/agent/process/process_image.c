@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/process/process_image.h"
+
 #include "agent/heap.h"
-#include "agent/process/process_image_internal.h"
 
 struct process_image *process_image_new(void)
 {

@@ -15,7 +15,7 @@
 
 #include "agent/capture/counts.h"
 #include "agent/capture/profiler.h"
-#include "agent/spool/spool_internal.h"
+#include "agent/spool/spool.h"
 #include "wire/status.h"
 
 struct batch_writer {

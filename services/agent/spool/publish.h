@@ -11,7 +11,7 @@
 #pragma once
 
 #include "agent/spool/pace.h"
-#include "agent/spool/spool_internal.h"
+#include "agent/spool/spool.h"
 #include "client/kafka_producer.h"
 #include "server/metrics/metrics.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/spool/spool.h"
+
 #include "agent/spool/disk_file_internal.h"
 #include "agent/spool/spool_directory_internal.h"
-#include "agent/spool/spool_internal.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/spool/spool_internal.h"
+#include "agent/spool/spool.h"
 
 #include <limits.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/unwind/unwind_builder.h"
+
 #include "agent/agent_limits.h"
 #include "agent/heap.h"
-#include "agent/unwind/unwind_builder_internal.h"
 #include "agent/unwind/unwind_message_internal.h"
 #include "base/clock.h"
 #include "base/log.h"

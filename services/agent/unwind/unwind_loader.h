@@ -18,7 +18,7 @@
 #pragma once
 
 #include "agent/unwind/stack_walk.h"
-#include "agent/unwind/unwind_builder_internal.h"
+#include "agent/unwind/unwind_builder.h"
 #include "agent/unwind/unwind_kernel_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "agent/unwind/unwind_tables_internal.h"

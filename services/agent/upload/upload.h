@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "agent/upload/upload_queue_internal.h"
+#include "agent/upload/upload_queue.h"
 #include "agent/upload/upload_worker_internal.h"
 #include "server/metrics/metrics.h"
 

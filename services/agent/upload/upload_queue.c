@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/upload/upload_queue.h"
+
 #include "agent/agent_limits.h"
 #include "agent/heap.h"
-#include "agent/upload/upload_queue_internal.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

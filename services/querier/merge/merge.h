@@ -12,7 +12,7 @@
 #include "profile/sample_set.h"
 #include "querier/merge/gauge_internal.h"
 #include "querier/merge/grouping.h"
-#include "querier/merge/memory_internal.h"
+#include "querier/merge/memory.h"
 #include "querier/merge/window.h"
 
 struct merge {

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "querier/merge/gauge_internal.h"
 #include "querier/merge/grouping.h"
-#include "querier/merge/memory_internal.h"
+#include "querier/merge/memory.h"
 
 struct range_options {
 	const struct group_by *sum_by; /* NULL: each series by itself */

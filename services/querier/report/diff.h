@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "querier/report/flame_internal.h"
+#include "querier/report/flame.h"
 
 /* Two flame graphs with the same nodes and symbols: only the values differ. */
 struct diff {

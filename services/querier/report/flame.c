@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "querier/report/flame_internal.h"
+#include "querier/report/flame.h"
 
 #include <assert.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "querier/symbolize/symbolize_merge_internal.h"
+#include "querier/symbolize/symbolize_merge.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "querier/symbolize/symbol_cache_internal.h"
+#include "querier/symbolize/symbol_cache.h"
 
 struct lookup_binary {
 	str build_id;

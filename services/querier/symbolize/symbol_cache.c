@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "querier/symbolize/symbol_cache.h"
+
 #include "base/hash.h"
-#include "querier/symbolize/symbol_cache_internal.h"
 #include "server/metrics/metrics.h"
 
 #include <assert.h>

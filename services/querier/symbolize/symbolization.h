@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "querier/symbolize/symbol_cache_internal.h"
+#include "querier/symbolize/symbol_cache.h"
 #include "querier/symbolize/symbol_source_internal.h"
 
 struct symbolization {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "querier/symbolize/symbolize_merge.h"
+
 #include "base/hash.h"
-#include "querier/symbolize/symbolize_merge_internal.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
 /*
  * url - decoding any URL stays within its bounds and never makes it longer.
  */
-#include "server/http/url_internal.h"
+#include "server/http/url.h"
 #include "server/limits.h"
 
 #include <assert.h>

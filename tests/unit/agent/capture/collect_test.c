@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/collect_internal.h"
+#include "agent/capture/collect.h"
 #include "profile/profile_type.h"
 #include "support/test.h"
 

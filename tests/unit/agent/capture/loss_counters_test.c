@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/capture/loss_counters_internal.h"
+#include "agent/capture/loss_counters.h"
 #include "support/test.h"
 
 struct row {

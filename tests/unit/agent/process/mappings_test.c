@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/process/mappings_internal.h"
+#include "agent/process/mappings.h"
 #include "support/test.h"
 
 static struct executable files[3];

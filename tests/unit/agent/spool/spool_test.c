@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/spool/spool_internal.h"
+#include "agent/spool/spool.h"
 #include "support/scratch.h"
 #include "support/test.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "querier/report/collapsed_internal.h"
-#include "querier/report/flame_internal.h"
+#include "querier/report/flame.h"
 #include "querier/report/flame_report.h"
 #include "querier/report/flame_table_internal.h"
 #include "support/random_set.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "querier/querier_limits.h"
-#include "querier/symbolize/symbol_cache_internal.h"
+#include "querier/symbolize/symbol_cache.h"
 #include "support/test.h"
 
 static const uint64_t second = NS_PER_SECOND;

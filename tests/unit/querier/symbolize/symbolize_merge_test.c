@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
 #include "querier/report/collapsed_internal.h"
-#include "querier/symbolize/symbolize_merge_internal.h"
+#include "querier/symbolize/symbolize_merge.h"
 #include "support/random_set.h"
 #include "support/test.h"
 

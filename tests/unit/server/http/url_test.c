@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/buf.h"
-#include "server/http/url_internal.h"
+#include "server/http/url.h"
 #include "server/limits.h"
 #include "support/test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/fleet/balance_internal.h"
+#include "store/fleet/balance.h"
 #include "support/test.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "agent/process/cgroup_internal.h"
-#include "agent/process/mappings_internal.h"
+#include "agent/process/mappings.h"
 #include "agent/process/unwind_fields.h"
 
 /* One program in memory, from exec to exec. Forks share it until one of them maps something. */

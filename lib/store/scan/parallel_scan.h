@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/queue.h"
-#include "store/scan/payload_batch_internal.h"
+#include "store/scan/payload_batch.h"
 #include "store/scan/reader.h"
 
 struct parallel_scan;
