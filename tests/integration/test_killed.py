@@ -408,7 +408,7 @@ def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directo
             host.agent.kill()
 
             warnings = [line for line in host.log().splitlines()
-                        if f"{UNPINNED}: what a killed agent held cannot be known" in line]
+                        if f"{UNPINNED}: losses of a killed agent will be unknown" in line]
             assert len(warnings) == 1 and reason in warnings[0], host.log()
         assert host.told()[1]["agent_killed"] == 0
         host.expect_closed()
