@@ -166,7 +166,7 @@ def layer_of(path):
 
 
 def path_of(include):
-    """The path of an included header of ours in the tree; None for a generated one or a neighbour."""
+    """The path of an included header in the tree; None for a generated one or a neighbour."""
     if include.endswith(".skel.h") or "/" not in include:
         return None
     head = include.partition("/")[0]
@@ -182,7 +182,8 @@ def wrong_use(path, include):
     if layer not in MAY_USE:
         return f"{layer} is not in the table of layers in tools/layers.py: add a row"
     if include.endswith(".pb-c.h"):
-        return None if "proto" in MAY_USE[layer].split() else f"{layer} may not use proto ({include})"
+        allowed = "proto" in MAY_USE[layer].split()
+        return None if allowed else f"{layer} may not use proto ({include})"
     target = path_of(include)
     if target is None:
         if layer == "bpf" or include.endswith(".skel.h"):

@@ -53,7 +53,7 @@ def build_or_why_not(files, option):
     if not npm.available():
         if option == "enabled":
             raise say.Trouble("the page needs node and npm: run tools/deps.sh")
-        return "this querier was built on a machine without Node: run tools/deps.sh and build again."
+        return "this querier was built without Node: run tools/deps.sh and build again."
     try:
         build(files)
     except npm.Unreachable as e:
@@ -87,7 +87,8 @@ def c_table(why_not):
     return "".join([
         "/* Written by tools/page.py. */\n#include \"querier/api/web_page.h\"\n\n", *arrays,
         "\nstatic const struct web_page_file files[] = {\n", *rows, "};\n\n",
-        f"const struct web_page web_page_built = {{ .files = files,\n\t.file_count = {len(files)},\n",
+        "const struct web_page web_page_built = { .files = files,\n"
+        f"\t.file_count = {len(files)},\n",
         f'\t.why_not = "{why_not or ""}" }};\n'])
 
 

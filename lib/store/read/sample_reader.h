@@ -21,8 +21,8 @@ struct store_sink {
 	bool (*on_samples)(void *self, const struct sample_set *set, struct err *err);
 	void *self;
 	/*
-	 * Called before on_samples() with all samples of the matching series, including samples whose
-	 * own labels do not match the selector. May be NULL.
+	 * Called before on_samples() with all samples of the matching series, including samples
+	 * whose own labels do not match the selector. May be NULL.
 	 */
 	bool (*on_candidates)(void *self, const struct sample_set *set, struct err *err);
 };
