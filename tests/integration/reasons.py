@@ -75,6 +75,6 @@ def tested():
          "--list-reasons", "tests/integration"], cwd=ROOT, text=True, check=True,
         stdout=subprocess.PIPE).stdout
     names = set(re.findall(r"^reason: (\S+)$", said, re.MULTILINE))
-    for path in (ROOT / "tests" / "unit").glob("*.c"):
+    for path in (ROOT / "tests" / "unit").rglob("*.c"):
         names |= set(re.findall(r'REASON_MOVED\("([\w.]+)"', path.read_text()))
     return names

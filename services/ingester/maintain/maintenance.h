@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * maintenance - the thread that maintains the tables about once a minute (store/maintenance.h).
+ * maintenance - the thread that maintains the tables about once a minute
+ * (store/maintenance/maintenance.h).
  *
  * It creates table partitions ahead of time, drops those past their retention and terminates stuck
  * writers. It has a connection of its own, because it may wait for long queries to end; a flush
