@@ -40,7 +40,7 @@ from local.services import Service
 
 
 def pytest_addoption(parser):
-    parser.addoption("--list-reasons", action="store_true", help="print the reasons that tests claim")
+    parser.addoption("--list-reasons", action="store_true", help="print reasons that tests claim")
 
 
 def pytest_configure(config):
@@ -74,7 +74,7 @@ def moves(servers, request):
     made = reasons.Moves(servers.build)
     yield made
     unseen = reasons.claimed(request.node) - made.seen
-    assert not unseen or getattr(request.node, "has_failed", False), f"the test claims and does not check {unseen}"
+    assert not unseen or getattr(request.node, "has_failed", False), f"not checked: {unseen}"
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def read_rows(db, table, where="true"):
         row = samples[number]
         times = [sample.time_ms for sample in row]
         by_columns, by_payload = (first_ms, last_ms, count), (min(times), max(times), len(times))
-        assert by_columns == by_payload, f"a row of {partition}: columns {by_columns}, payload {by_payload}"
+        assert by_columns == by_payload, f"{partition}: columns {by_columns}, payload {by_payload}"
         found.append(row)
     return found
 

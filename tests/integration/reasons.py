@@ -24,7 +24,7 @@ from local.servers import ROOT
 def known(build):
     """{name: (metric, its name in the fleet API or "")} of all reasons."""
     listed = subprocess.run([build / "tools" / "print-losses", "--list"], text=True, check=True,
-                          stdout=subprocess.PIPE).stdout
+                            stdout=subprocess.PIPE).stdout
     return {name: (metric, fleet) for name, metric, fleet in
             (line.split("\t") for line in listed.splitlines())}
 

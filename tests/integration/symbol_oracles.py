@@ -32,7 +32,7 @@ def frame(name, path, line):
 def llvm(path, addresses):
     """llvm-symbolizer: one JSON document per line."""
     output = run("llvm-symbolizer-14", "--no-demangle", "--inlines", "--output-style=JSON",
-               f"--obj={path}", text="".join(f"{a:#x}\n" for a in addresses))
+                 f"--obj={path}", text="".join(f"{a:#x}\n" for a in addresses))
     results = []
     for line in output.splitlines():
         entry, = [json.loads(line)] if line.startswith("{") else json.loads(line)
@@ -130,7 +130,7 @@ class Comparison:
 def compare(check, path, table, addresses):
     made = Comparison(str(path))
     results = zip(addresses, ours(check, table, addresses), llvm(path, addresses),
-                  elfutils(path, addresses), strict=True)
+                    elfutils(path, addresses), strict=True)
     for address, our_result, first, second in results:
         made.count += 1
         made.inlined += len(our_result) > 1

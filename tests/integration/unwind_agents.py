@@ -48,12 +48,13 @@ def fleet():
 
 @pytest.fixture
 def start(fleet, request):
-    """start(name, flag=value, ...): an agent that samples. Without a Kafka it spools its batches."""
+    """start(name, flag=value, ...): an agent that samples, and spools, as there is no Kafka."""
     started = []
 
     def make(name="agent", **flags):
         name = f"{request.node.name[:40]}-{name}"
-        own_flags = {"kafka-brokers": "127.0.0.1:1", "profiling-duration": "1s", "log-level": "debug"}
+        own_flags = {"kafka-brokers": "127.0.0.1:1", "profiling-duration": "1s",
+                     "log-level": "debug"}
         own_flags |= {k.replace("_", "-"): v for k, v in flags.items()}
         agent = Service(fleet, "agent", name, own_flags)
         agent.launch()
@@ -93,7 +94,7 @@ class Program:
         """Run the program until its unwind table is loaded."""
         before = loads(agent, self)
         with self.running():
-            wait_until(lambda: loads(agent, self) > before, DEADLINE, "the program's table is loaded")
+            wait_until(lambda: loads(agent, self) > before, DEADLINE, "the table is loaded")
 
 
 @pytest.fixture

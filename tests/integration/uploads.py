@@ -48,7 +48,7 @@ def start(fleet, request):
         own_flags = {k.replace("_", "-"): v for k, v in flags.items()}
         if kind == "agent":
             own_flags = {"local-store-directory": fleet.run_dir / f"{name}-profiles",
-                     "profiling-duration": "1s", "log-level": "debug"} | own_flags
+                         "profiling-duration": "1s", "log-level": "debug"} | own_flags
         service = Service(fleet, kind, name, own_flags)
         service.launch()
         started.append(service)
@@ -89,7 +89,7 @@ class Program:
         status, body = service.get(f"/buildid/{self.id}/debuginfo")
         if status != 200:
             return False
-        stored = tmp_path / f"held-{self.mark}"
+        stored = tmp_path / f"stored-{self.mark}"
         stored.write_bytes(body)
         by_stored = run("eu-addr2line", "-e", stored, f"work_{self.mark}")
         assert f"{self.source}:5" in by_stored, by_stored
