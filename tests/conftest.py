@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all suites of pytest share: marks, lanes, figures. Each suite's own conftest.py says more;
-tests/integration/conftest.py says how to write a test.
+"""Marks, lanes and figures, which all pytest suites share. Each suite's own conftest.py adds to
+them; tests/integration/conftest.py explains how to write a test.
 """
 import os
 import sys
@@ -15,13 +15,13 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
-SHOWN = 40  # characters of a parameter that are a part of a test's name
+SHOWN = 40  # a test's name shows this number of characters of a long parameter
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run tests marked long")
     parser.addoption("--lane", choices=["machine", "servers"],
-                     help="only what samples this machine, or only what does not")
+                     help="only tests that sample this machine, or only the other tests")
 
 
 def pytest_configure(config):
@@ -30,8 +30,8 @@ def pytest_configure(config):
 
 
 def pytest_make_parametrize_id(val):
-    """Long texts are named by their beginning: a name is printed, and is an argument of a second
-    go, where the kernel takes no more than 128 KB."""
+    """The id of a long text is its beginning: the test's name is printed, and is an argument of
+    the retry, where the kernel accepts at most 128 KB."""
     if isinstance(val, (str, bytes)) and len(val) > 2 * SHOWN:
         return f"{ascii(val[:SHOWN])}-and-{len(val) - SHOWN}-more"
     return None
@@ -64,11 +64,11 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session")
 def figure():
-    """figure("what was measured"): a line at the end of the run, whether it held or not."""
+    """figure("a measurement"): prints a line at the end of the run, if the test passes or not."""
     return FIGURES.append
 
 
 @pytest.fixture(scope="session")
 def protos(tmp_path_factory):
-    """The modules that protoc makes of proto/*.proto, by the files' names."""
+    """The modules that protoc generates from proto/*.proto, by file name."""
     return compile_protos(tmp_path_factory.mktemp("protos"))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How to write an integration test.
 
-A test is a function in test_*.py here; its name is a claim. It runs against real servers, started
-once per run in a directory and on ports of their own, beside whatever else runs on the machine:
+A test is a function in test_*.py here; its name is a claim in plain English. It runs against real
+servers. They are started once per run, with a directory and ports of their own, so that they do not
+disturb other processes of the machine:
 
     def test_a_message_is_counted_once(cell):
         cell.produce(message.SerializeToString(), key=b"node/host")
@@ -11,21 +12,23 @@ once per run in a directory and on ports of their own, beside whatever else runs
 Fixtures, from the cheapest:
 
     servers  PostgreSQL, Redis and Kafka (session)
-    stack    an ingester and a querier on them that all tests share (session); look, and write only
-             what cannot disturb others: labels of your own
-    cell     the same for one test module alone: its own database, topic, ingester, querier. Kill
-             them, starve them, fill them; `cell.ingester.kill()` is kill -9
-    agent    a real agent that feeds `stack` (session; root and BTF, else skipped)
-    figure   figure("3,000 ticks of 3,005"): a line at the end of the run
-    moves    with moves("ingester.too_old", cell.ingester, by=2): that reason is counted; reasons.py
+    stack    an ingester and a querier on them that all tests share (session). A test reads, and
+             writes only samples with labels of its own, which cannot disturb other tests
+    cell     the same for one test module: its own database, topic, ingester, querier. The module
+             may kill them, starve them and fill them; `cell.ingester.kill()` is kill -9
+    agent    a real agent that feeds `stack` (session; without root and BTF the test is skipped)
+    figure   figure("3,000 ticks of 3,005"): prints a line at the end of the run
+    moves    with moves("ingester.too_old", cell.ingester, by=2): the reason's counter must move by
+             2; see reasons.py
     protos   Python classes of proto/*.proto: protos.profiles.ProfilesData(), protos.pprof.Profile()
 
-What they are is in harness.py. What needs minutes is marked `@pytest.mark.long`: only
-`make test-long` runs it. What samples this machine is marked `@pytest.mark.machine` (a module:
-`pytestmark`): it needs root and BTF, meets whatever else runs, so that it counts its own programs
-only, and `make test` runs it beside the others, which wait for servers most of their time.
-Run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
-A failing test shows the ends of the logs of what it ran.
+harness.py defines them. A test that needs minutes is marked `@pytest.mark.long`: only
+`make test-long` runs it. A test that samples this machine is marked `@pytest.mark.machine` (a
+module: `pytestmark`). It needs root and BTF. It also samples the other processes of the machine, so
+it counts its own programs only. `make test` runs these tests beside the others, which wait for
+servers most of their time.
+To run some by hand: `/usr/bin/python3 -m pytest tests/integration -k once -x` (after `make build`).
+A failing test shows the last lines of the logs of its processes.
 """
 import re
 
@@ -37,7 +40,7 @@ from local.services import Service
 
 
 def pytest_addoption(parser):
-    parser.addoption("--list-reasons", action="store_true", help="print what reasons tests claim")
+    parser.addoption("--list-reasons", action="store_true", help="print reasons that tests claim")
 
 
 def pytest_configure(config):
@@ -52,7 +55,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """Put the ends of the logs under a failure."""
+    """Print the last lines of the logs under a failure."""
     report = (yield).get_result()
     if report.failed:
         item.has_failed = True
@@ -67,11 +70,11 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture
 def moves(servers, request):
-    """Sees that a reason is counted; what a test claims to provoke it must have looked at."""
+    """Checks that a reason is counted; a test must check each reason that it claims to provoke."""
     made = reasons.Moves(servers.build)
     yield made
     unseen = reasons.claimed(request.node) - made.seen
-    assert not unseen or getattr(request.node, "has_failed", False), f"nobody looked at {unseen}"
+    assert not unseen or getattr(request.node, "has_failed", False), f"not checked: {unseen}"
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +86,7 @@ def servers():
 
 @pytest.fixture(scope="session")
 def stack(servers):
-    """The Cell all tests share."""
+    """The Cell that all tests share."""
     with Cell(servers, "shared") as made:
         made.start()
         yield made
@@ -91,7 +94,7 @@ def stack(servers):
 
 @pytest.fixture(scope="module")
 def cell(servers, request):
-    """A Cell of this test module alone."""
+    """A Cell that only this test module uses."""
     name = re.sub(r"\W", "_", request.module.__name__.removeprefix("test_"))
     with Cell(servers, name) as made:
         made.start()
@@ -100,7 +103,7 @@ def cell(servers, request):
 
 @pytest.fixture(scope="session")
 def agent(stack):
-    """A decima-agent on this machine, feeding the shared stack."""
+    """A decima-agent on this machine that feeds the shared stack."""
     made = Service(stack.fleet, "agent", "shared-agent",
                    flags={"kafka-topic": stack.topic, "profiling-duration": "2s"})
     made.launch()

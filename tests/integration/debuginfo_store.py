@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A decima-debuginfo on a store of its own, and programs to put into it."""
+"""debuginfo_store - a decima-debuginfo with a store of its own, and programs to upload to it."""
 import contextlib
 import http.client
 import json
@@ -24,14 +24,15 @@ int main(int argc, char **argv) { (void)argv; printf("%%d\\n", twice(argc)); ret
 
 @pytest.fixture(scope="module")
 def fleet():
-    """A run directory without servers: this service needs none."""
+    """A run directory without servers: this service needs no server."""
     with servers_of_a_run("-debuginfo", without=("postgres", "redis", "kafka")) as made:
         yield made
 
 
 @pytest.fixture
 def start(fleet, request):
-    """start(flag=value, ...): a decima-debuginfo with a store of its own; keep=True: the last's."""
+    """start(flag=value, ...): a decima-debuginfo with a store of its own; keep=True: with the store
+    of the last one."""
     started = []
 
     def make(keep=False, **flags):
@@ -52,7 +53,7 @@ def start(fleet, request):
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
-    """build(n): files made of one small program, another one for each n."""
+    """build(n): the files of a small program; each n is a program with another build id."""
     made = {}
 
     def run(*argv):
@@ -80,18 +81,18 @@ def build(tmp_path_factory):
 
 
 def put(service, build_id, body, query="", **headers):
-    """(status, answer) of an upload."""
+    """Upload a file; returns (status, parsed response)."""
     link = http.client.HTTPConnection(service.address, timeout=30)
     try:
         link.request("PUT", f"/buildid/{build_id}/debuginfo{query}", body, headers)
-        answer = link.getresponse()
-        return answer.status, json.loads(answer.read())
+        response = link.getresponse()
+        return response.status, json.loads(response.read())
     finally:
         link.close()
 
 
 class Offer:
-    """An upload by hand: the headers, then as much of the body as one likes."""
+    """An upload that the test sends piece by piece: the headers, then parts of the body."""
 
     def __init__(self, service, build_id, length, query="", headers=""):
         host, port = service.address.split(":")
@@ -103,18 +104,18 @@ class Offer:
     def send(self, data):
         self.socket.sendall(data)
 
-    def hear(self):
-        """What comes next, up to the end of headers; b"" when it was cut."""
-        heard = b""
+    def receive_head(self):
+        """The next bytes up to the end of the headers; b"" if the connection was closed."""
+        received = b""
         with contextlib.suppress(ConnectionResetError):
-            while b"\r\n\r\n" not in heard:
+            while b"\r\n\r\n" not in received:
                 piece = self.socket.recv(1)
                 if not piece:
                     break
-                heard += piece
-        return heard
+                received += piece
+        return received
 
-    def rest(self):
+    def receive_rest(self):
         with contextlib.suppress(ConnectionResetError):
             return b"".join(iter(lambda: self.socket.recv(65536), b""))
         return b""
@@ -130,8 +131,8 @@ def in_temp(service):
     return list((service.store / "temp").iterdir())
 
 
-def held(service):
-    """The files of the store, by build id's directory and name."""
+def stored_files(service):
+    """The paths of the stored files: directory of the build id, and name."""
     return sorted(str(f.relative_to(service.store / "files"))
                   for f in (service.store / "files").rglob("*") if f.is_file())
 
@@ -140,12 +141,12 @@ def generation(service, build_id):
     request = urllib.request.Request(f"{service.url}/api/v1/generations",
                                      json.dumps({"build_ids": [build_id]}).encode())
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=30) as answer:
-        return json.loads(answer.read())["data"]["generations"][build_id]
+    with opener.open(request, timeout=30) as response:
+        return json.loads(response.read())["data"]["generations"][build_id]
 
 
 def client(service, tmp_path, *argv):
-    """Run a program that fetches from the service by libdebuginfod."""
+    """Run a program that fetches from the service with libdebuginfod."""
     environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
     environment |= {"DEBUGINFOD_URLS": service.url,
                     "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),

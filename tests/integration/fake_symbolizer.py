@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fake_symbolizer - a symbolizer in this process, of protoc's classes, that errs when told to.
+"""fake_symbolizer - a symbolizer in this process, written with protoc's classes. It fails as its
+`mood` requires:
 
     with FakeSymbolizer(protos) as fake:
         fake.names["aa" * 20, 0x1000] = [("main", "/src/a.c", 3)]     # innermost first
@@ -18,10 +19,10 @@ class FakeSymbolizer:
     def __init__(self, protos):
         self.protos = protos.symbolize
         self.names = {}        # (build id, address) -> lines: (function, file, line)
-        self.generations = {}  # build id -> its generation; without one nobody has a file
+        self.generations = {}  # build id -> its generation; without one there is no debug file
         self.mood = "well"
-        self.questions = []    # [{build id: addresses}]
-        self.waiting = 0       # questions that are not answered
+        self.questions = []    # the requests: [{build id: addresses}]
+        self.waiting = 0       # requests without a response
         self._go_on = threading.Event()
         fake = self
 
@@ -89,20 +90,20 @@ class FakeSymbolizer:
                 response.strings.append(value.encode())
             return numbers[value]
 
-        for asked in request.requests:
-            build_id = asked.build_id.decode()
-            told = response.responses.add(generation=self.generations.get(build_id, 0))
+        for one in request.requests:
+            build_id = one.build_id.decode()
+            result = response.responses.add(generation=self.generations.get(build_id, 0))
             if build_id not in self.generations:
-                told.reason = NO_DEBUG_INFO
-            for address in asked.addresses:
-                location = told.locations.add()
+                result.reason = NO_DEBUG_INFO
+            for address in one.addresses:
+                location = result.locations.add()
                 for function, file, line in self.names.get((build_id, address), ()):
                     location.lines.add(function=text(function), system_name=text(f"_{function}"),
                                        file=text(file), line=line, start_line=1)
                 if not location.lines:
-                    location.reason = told.reason or NO_SYMBOL
-            if self.mood == "fewer" and told.locations:
-                del told.locations[-1]
+                    location.reason = result.reason or NO_SYMBOL
+            if self.mood == "fewer" and result.locations:
+                del result.locations[-1]
         if self.mood == "fewer_binaries":
             del response.responses[-1]
         return response.SerializeToString()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""harness - what the integration tests are written with; conftest.py says how."""
+"""harness - waits, metrics and Cell for the integration tests; conftest.py explains their use."""
 import contextlib
 import ctypes
 import gzip
@@ -29,7 +29,7 @@ DEADLINE = 30
 def waiting(predicate, deadline, what):
     """A generator that yields until predicate() is true, and returns its value.
 
-    An AssertionError in it counts as "not yet", and is what is shown when time is up.
+    An AssertionError in predicate() counts as false; after the deadline it is shown as last seen.
     """
     ends = time.monotonic() + deadline
     while True:
@@ -45,7 +45,7 @@ def waiting(predicate, deadline, what):
 
 
 def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
-    """Wait until predicate() is true and return its value; as waiting()."""
+    """Wait until predicate() is true and return its value; see waiting()."""
     waits = waiting(predicate, deadline, what)
     while True:
         try:
@@ -56,11 +56,11 @@ def wait_until(predicate, deadline=DEADLINE, what="the condition", every=0.1):
 
 
 def stays(predicate, seconds, what="the condition", every=0.2):
-    """Fail when predicate() becomes false within that time."""
+    """Fail if predicate() becomes false within `seconds`."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         value = predicate()
-        assert value, f"did not stay so for {seconds} s: {what}; now {value!r}"
+        assert value, f"not true for {seconds} s: {what}; now {value!r}"
         time.sleep(every)
 
 
@@ -77,19 +77,19 @@ def metrics(service):
 
 
 def open_socket(service):
-    """What is sent to a service by hand."""
+    """A connected socket, for requests that a test writes byte by byte."""
     host, port = service.address.rsplit(":", 1)
     return socket.create_connection((host, int(port)), timeout=60)
 
 
 def send(service, path):
-    """A question whose answer nobody has waited for yet: the socket."""
-    asker = open_socket(service)
-    asker.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    return asker
+    """Send a GET request and return the socket; the caller reads the response later."""
+    client = open_socket(service)
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return client
 
 
-# In all rows that a query may read.
+# The samples in all rows that a query may read.
 SAMPLES = ("SELECT coalesce(sum(samples), 0)::bigint FROM"
            " (SELECT samples FROM chunk_raw WHERE merged IS NULL"
            " UNION ALL SELECT samples FROM chunk) AS stored")
@@ -98,13 +98,13 @@ SAMPLES = ("SELECT coalesce(sum(samples), 0)::bigint FROM"
 class Cell:
     """An ingester and a querier with a database and a topic of their own, on shared servers.
 
-    More of them: cell.service("ingester", "second") is a Service that is not yet started.
+    For more services: cell.service("ingester", "second") is a Service that is not yet started.
     """
 
     def __init__(self, fleet, name, partitions=4, flush_interval="200ms"):
         self.fleet, self.name = fleet, name
         self.database = self.topic = f"test_{name}"
-        # One that was killed is waited for: as short as a machine under load allows.
+        # After a kill, Kafka waits for the session timeout: as short as a loaded machine allows.
         self.ingester_flags = {"kafka-partitions": partitions, "flush-interval": flush_interval,
                                "kafka-session-timeout": "5s"}
         self.started = []
@@ -138,13 +138,13 @@ class Cell:
         return service
 
     def start_service(self, service, timeout=DEADLINE):
-        """Start it (again) and wait until it is ready."""
+        """Start or restart a service and wait until it is ready."""
         service.launch({"DECIMA_POSTGRES": self.postgres_address})
         service.wait_ready(service.ready, timeout)
         return service
 
     def start(self):
-        """The ingester, which makes the schema and the topic, then the querier."""
+        """Start the ingester, which creates the schema and the topic, then the querier."""
         self.start_service(self.ingester)
         self.start_service(self.querier)
 
@@ -154,7 +154,7 @@ class Cell:
     # PostgreSQL
 
     def connect(self):
-        """A psycopg connection of its own, each statement its own transaction."""
+        """A new psycopg connection in autocommit mode."""
         return psycopg.connect(self.postgres_address, autocommit=True)
 
     def rows(self, sql, *args):
@@ -162,7 +162,7 @@ class Cell:
             return db.execute(sql, args).fetchall()
 
     def samples(self):
-        """How many are stored, each counted where a query would find it."""
+        """The number of stored samples in the rows that a query may read."""
         return self.rows(SAMPLES)[0][0]
 
     # Kafka
@@ -176,12 +176,12 @@ class Cell:
             {"bootstrap.servers": self.fleet.kafka.address()})
 
     def produce(self, value, key=b"test/host", headers=None, partition=None, topic=None):
-        """Put a message on the topic and wait until Kafka has it."""
+        """Produce a message to the topic and wait until Kafka acknowledges it."""
         where = {} if partition is None else {"partition": partition}
         self.produce_all([(value, {"key": key, "headers": headers or {}} | where)], topic)
 
     def produce_all(self, messages, topic=None):
-        """The same for many: (value, arguments of Producer.produce)."""
+        """Produce several messages: (value, arguments of Producer.produce)."""
         if self._producer is None:
             self._producer = confluent_kafka.Producer(
                 {"bootstrap.servers": self.fleet.kafka.address(), "linger.ms": 0})
@@ -189,7 +189,7 @@ class Cell:
         for value, more in messages:
             self._producer.produce(topic or self.topic, value=value, **more,
                                    on_delivery=lambda e, _: failures.append(e) if e else None)
-        assert self._producer.flush(DEADLINE) == 0, "Kafka did not take the messages"
+        assert self._producer.flush(DEADLINE) == 0, "Kafka did not acknowledge the messages"
         assert not failures, failures
 
     def consume(self, topic=None, count=1, deadline=DEADLINE):
@@ -212,7 +212,7 @@ class Cell:
     def delete_records(self, partition, before):
         """Remove the messages below an offset, as retention does.
 
-        By librdkafka itself: Debian's Python client cannot.
+        It calls librdkafka directly: Debian's Python client has no such function.
         """
         kafka = ctypes.CDLL("librdkafka.so.1")
         for name in ("conf_new", "new", "topic_partition_list_new", "DeleteRecords_new",
@@ -230,26 +230,26 @@ class Cell:
         places = pointer(kafka.rd_kafka_topic_partition_list_new(1))
         kafka.rd_kafka_topic_partition_list_add(places, topic, partition)
         kafka.rd_kafka_topic_partition_list_set_offset(places, topic, partition, before)
-        wish = pointer(kafka.rd_kafka_DeleteRecords_new(places))
+        request = pointer(kafka.rd_kafka_DeleteRecords_new(places))
         queue = pointer(kafka.rd_kafka_queue_new(client))
-        kafka.rd_kafka_DeleteRecords(client, ctypes.byref(wish), 1, None, queue)
+        kafka.rd_kafka_DeleteRecords(client, ctypes.byref(request), 1, None, queue)
         event = pointer(kafka.rd_kafka_queue_poll(queue, DEADLINE * 1000))
         assert event and kafka.rd_kafka_event_error(event) == 0, "records were not deleted"
 
     # the querier
 
     def api(self, path, **params):
-        """(status, body) of /api/v1/PATH; a list is a parameter given several times."""
+        """(status, body) of /api/v1/PATH; a list becomes a repeated parameter."""
         query = urllib.parse.urlencode(params, doseq=True)
         return self.querier.get(f"/api/v1/{path}" + (f"?{query}" if query else ""))
 
     def data(self, path, **params):
-        """The `data` of an answer that must be a success."""
+        """The `data` of a response that must be a success."""
         status, body = self.api(path, **params)
         assert status == 200, f"{path} {params}: {status} {body[:300]!r}"
-        answer = json.loads(body)
-        assert answer["status"] == "success", answer
-        return answer["data"]
+        response = json.loads(body)
+        assert response["status"] == "success", response
+        return response["data"]
 
     def collapsed(self, query="{}", **params):
         """{(root, ..., leaf): value} of a query."""
@@ -265,8 +265,7 @@ class Cell:
         return sum(self.collapsed(query, **params).values())
 
     def flamegraph(self, query="{}", **params):
-        """{(root, ..., leaf): value} of a query, out of its tree; what must hold of it is checked.
-        """
+        """{(root, ..., leaf): value} of a query's tree; the tree's invariants are checked."""
         data = self.data("query", query=query, report="flamegraph", **params)
         names, nodes = data["names"], data["nodes"]
         assert len({len(column) for column in nodes.values()}) == 1
@@ -297,7 +296,7 @@ class Cell:
 
 @contextlib.contextmanager
 def servers_of_a_run(suffix="", without=()):
-    """A Fleet of servers that ends with this run; `without` are names of servers."""
+    """A Fleet of servers that ends with this run; `without` names servers that are not started."""
     runs = ROOT / ".run"
     remove_abandoned(runs)
     fleet = Fleet(runs / f"test-{os.getpid()}{suffix}", tied=True,
@@ -313,7 +312,7 @@ def servers_of_a_run(suffix="", without=()):
 
 
 def compile_protos(out):
-    """The modules that protoc makes of proto/*.proto, by the files' names."""
+    """The modules that protoc generates from proto/*.proto, by file name."""
     files = sorted((ROOT / "proto").glob("*.proto"))
     assert shutil.which("protoc"), "there is no protoc: run tools/deps.sh"
     subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={out}", *map(str, files)],
@@ -323,7 +322,7 @@ def compile_protos(out):
 
 
 def remove_abandoned(runs):
-    """End and remove what test runs left that were killed before they could."""
+    """End the processes and remove the files of test runs that were killed."""
     for place in runs.glob("test-*"):
         pid = re.fullmatch(r"test-(\d+)(-\w+)?", place.name)
         if not pid or _is_a_run(int(pid[1])):
@@ -347,7 +346,7 @@ def unmount_below(place):
 
 
 def _is_a_run(pid):
-    """pytest, or a bench."""
+    """Whether the process is pytest or a bench."""
     try:
         return b"python" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

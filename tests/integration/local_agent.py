@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""local_agent - an agent of one's own that writes files, for tests and measurements; needs root."""
+"""local_agent - a separate agent that writes local files, for tests and benches; needs root."""
 import gzip
 import signal
 import socket
@@ -15,7 +15,7 @@ def free_address():
 
 
 class LocalAgent:
-    """An agent that writes files into a directory, and what they say."""
+    """An agent that writes profiles into a directory, and a parser of these files."""
 
     def __init__(self, agent_program, directory, *flags):
         self.directory = directory
@@ -25,7 +25,7 @@ class LocalAgent:
             [agent_program, f"--local-store-directory={directory}", "--profiling-duration=2s",
              f"--http-address={self.address}", *flags],
             stderr=self.log, stdin=subprocess.DEVNULL)
-        wait_until(self.ready, 20, "the agent samples")
+        wait_until(self.ready, 20, "the agent is ready")
 
     def ready(self):
         assert self.process.poll() is None, self.words()

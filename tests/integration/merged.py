@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""merged - whether what was merged and summed up is what it was made of, row by row.
+"""merged - checks that chunks and rollups contain exactly the samples of their source rows.
 
-Rows that were merged stay for a quarter of an hour, so both sides can be read in one snapshot.
-They are unpacked one at a time by tests/chunk_dump and added up here; nothing that merges, sums up
-or answers questions has a hand in it.
+Compacted raw rows remain for a quarter of an hour, so one snapshot can read both sides.
+tests/chunk_dump decodes the rows one at a time and this module adds them up; it shares no code with
+compaction, rollup or queries.
 """
 import os
 import struct
@@ -18,29 +18,29 @@ WRAPS = 1 << 64
 HOUR_MS = 3600_000
 DAY_MS = 24 * HOUR_MS
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
-ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # as store/rollup.h numbers them
-SUMMED = "in chunks that were summed up", "in their sums"
+ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # the kinds of store/rollup.h
+SUMMED = "in chunks that were rolled up", "in their rollups"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")
 
 
 def read_rows(db, table, where="true"):
-    """[[Sample]] of rows; what their columns say has to be what they hold."""
+    """[[Sample]] of rows; their columns must agree with their payloads."""
     columns = db.execute("SELECT tableoid::regclass::text, first_ms, last_ms, samples, payload"
                          f" FROM {table} WHERE {where}").fetchall()
     samples = dump([payload for *_, payload in columns])
     found = []
     for number, (partition, first_ms, last_ms, count, _) in enumerate(columns):
-        of_row = samples[number]
-        times = [sample.time_ms for sample in of_row]
-        said, held = (first_ms, last_ms, count), (min(times), max(times), len(times))
-        assert said == held, f"a row of {partition} says {said} and holds {held}"
-        found.append(of_row)
+        row = samples[number]
+        times = [sample.time_ms for sample in row]
+        by_columns, by_payload = (first_ms, last_ms, count), (min(times), max(times), len(times))
+        assert by_columns == by_payload, f"{partition}: columns {by_columns}, payload {by_payload}"
+        found.append(row)
     return found
 
 
 def dump(payloads):
-    """{number of the row: [Sample]}"""
+    """{index of the row: [Sample]}"""
     program = Path(os.environ.get("DECIMA_TEST_BUILD", ROOT / "build")) / "tests" / "chunk_dump"
     given = b"".join(struct.pack(">I", len(payload)) + payload for payload in payloads)
     done = subprocess.run([program], input=given, capture_output=True, timeout=120, check=False)
@@ -53,12 +53,12 @@ def dump(payloads):
 
 
 def each(rows):
-    """{sample: how often it is there}"""
+    """{sample: number of its occurrences}"""
     return Counter(sample for row in rows for sample in row)
 
 
 def sums(rows, key_of):
-    """{key: sum}, as sums wrap."""
+    """{key: sum modulo 2^64}"""
     found = Counter()
     for sample in (sample for row in rows for sample in row):
         key = key_of(sample)
@@ -92,7 +92,7 @@ def by_stack_of_process(sample):
 
 
 def times(rows):
-    """{(process, time): 1}: when its profiles were, however often that is said."""
+    """{(process, time): 1}: the times of each process's profiles, without repetitions."""
     return Counter({(*by_process(sample), sample.time_ms): 1 for row in rows for sample in row})
 
 
@@ -102,9 +102,9 @@ def gauges(rows, are_wanted):
 
 
 def merge_faults(db, is_whole=True):
-    """(sentences, counts): what is wrong in one snapshot, and how much there was to be wrong.
+    """(sentences, counts): the differences in one snapshot, and the numbers of compared objects.
 
-    is_whole: no row that was merged has gone yet. Else there may be more in chunks.
+    is_whole: no compacted raw row was dropped yet. Otherwise chunks may contain more samples.
     """
     with db.transaction():
         db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -112,7 +112,7 @@ def merge_faults(db, is_whole=True):
 
 
 def faults_of(db, is_whole=True):
-    """The same, in whatever transaction there is."""
+    """The same as merge_faults(), in the current transaction of the caller."""
     raw = read_rows(db, "chunk_raw", "merged IS NOT NULL AND NOT joined")
     joined = read_rows(db, "chunk_raw", "merged IS NULL AND joined AND NOT unreadable")
     chunks = read_rows(db, "chunk", "NOT unreadable")
@@ -125,11 +125,11 @@ def faults_of(db, is_whole=True):
     wanted = sums(summed, by_series)
     merged, chunked = each(raw), each(chunks + joined)
     found = differences(merged, chunked if is_whole else merged & chunked,
-                        "in rows that were merged", "in chunks and joined rows")
+                        "in compacted raw rows", "in chunks and coalesced rows")
     found += differences(wanted, sums(alone + of_series, by_series), *SUMMED)
     found += differences(sums(summed, by_stack), sums(alone + of_fleet, by_stack), *SUMMED)
     found += differences(sums(folded, by_stack_and_day), sums(of_days, by_stack_and_day),
-                         "in sums of hours that were summed up by the day", "in those of days")
+                         "in rollups of hours", "in the rollups of their days")
     found += differences(sums(with_gauges, by_stack_of_process),
                          sums(of_gauges, by_stack_of_process), *SUMMED)
     found += differences(times(with_gauges), times(of_gauges), *SUMMED)
@@ -145,7 +145,7 @@ def faults_of(db, is_whole=True):
 
 
 def differences(wanted, found, where_wanted, where_found):
-    """A value that is 0 need not be there."""
+    """Sentences about keys whose values differ; a missing value counts as 0."""
     wrong = [f"{key}: {wanted[key]} {where_wanted}, {found[key]} {where_found}"
              for key in sorted(wanted.keys() | found.keys()) if wanted[key] != found[key]]
     return wrong[:SHOWN] + ([f"and {len(wrong) - SHOWN} more"] if wrong[SHOWN:] else [])

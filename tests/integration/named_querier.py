@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""named_querier - two programs' samples, and a querier that asks a symbolizer for their names."""
+"""named_querier - samples of two programs, and a querier that requests their symbols."""
 import json
 import urllib.parse
 import urllib.request
@@ -15,7 +15,7 @@ TICKS = {(0x10, 0x1000): 3, (0x10, 0x1004): 2, (0x20, 0x2000): 1}
 MAIN, WORK = ("main", "/src/m.c", 7), ("work(int)", "/src/w.c", 21)
 STEP, LEAF = ("step", "/src/w.h", 3), ("leaf", "/src/w.h", 9)
 
-# What `collapsed` says of them, without names and with.
+# The `collapsed` reports of both programs without symbols, and of alpha with symbols.
 PLAIN = {"alpha+0x10;alpha+0x1000": 3, "alpha+0x10;alpha+0x1004": 2, "alpha+0x20;alpha+0x2000": 1}
 OF_BETA = {stack.replace("alpha", "beta"): n for stack, n in PLAIN.items()}
 OF_ALPHA = {"main;work(int);step;leaf": 3, "main;work(int)": 2, "main;alpha+0x2000": 1}
@@ -32,7 +32,7 @@ def filled(cell, protos):
 
 
 class Named:
-    """A querier with a symbolizer of its own, which names most of alpha and nothing of beta."""
+    """A querier with its own fake symbolizer, which resolves most of alpha and nothing of beta."""
 
     def __init__(self, cell, protos, name, **flags):
         self.cell, self.protos = cell, protos
@@ -53,11 +53,11 @@ class Named:
         self.fake.__exit__()
 
     def ask(self, query="{}", report="collapsed", wait=60, **params):
-        """(body, headers) of an answer that must be a success."""
+        """(body, headers) of a response that must be a success."""
         url = f"{self.querier.url}/api/v1/query?" + urllib.parse.urlencode(
             {"query": query, "report": report} | params)
-        with urllib.request.urlopen(url, timeout=wait) as answer:
-            return answer.read(), answer.headers
+        with urllib.request.urlopen(url, timeout=wait) as response:
+            return response.read(), response.headers
 
     def json(self, report, **params):
         return json.loads(self.ask(report=report, **params)[0])

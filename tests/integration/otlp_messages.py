@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""otlp_messages - OTLP messages by protoc's own classes: an encoder that is not ours."""
+"""otlp_messages - OTLP messages encoded by protoc's classes, independently of our encoder."""
 import time
 
 PERIOD = 52_631_578
@@ -10,7 +10,7 @@ HEAP = (("inuse_space", "bytes"), ("space", "bytes"))
 
 
 class Message:
-    """ProfilesData that is filled as one goes; entry 0 of each table is there."""
+    """ProfilesData that is filled step by step; entry 0 of each table exists from the start."""
 
     def __init__(self, protos):
         self.data = protos.profiles.ProfilesData()
@@ -77,7 +77,7 @@ def cpu_message(protos, comm, ticks, node="test", build_id="c0ffee", at_ms=None,
 
 
 def heap_message(protos, comm, at_ms, sizes=None, node="n1", pid=1):
-    """A heap of /bin/test: {stack: bytes in use}; 5,000 bytes in one stack."""
+    """A heap profile of /bin/test; sizes: {stack: bytes in use}, by default 5,000 in one stack."""
     sizes = sizes or {(0x77,): 5000}
     message = protos.profiles.ProfilesData.FromString(
         cpu_message(protos, comm, dict.fromkeys(sizes, 1), node=node, at_ms=at_ms, pid=pid))
@@ -95,6 +95,6 @@ def heap_message(protos, comm, at_ms, sizes=None, node="n1", pid=1):
 
 
 def headers(sequence, epoch=1_700_000_000_000_000_000, status=None):
-    """The headers of a numbered batch."""
+    """The headers of a batch with a sequence number."""
     given = {"decima-epoch": str(epoch).encode(), "decima-seq": str(sequence).encode()}
     return given | ({"decima-status": status} if status is not None else {})

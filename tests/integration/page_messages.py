@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""page_messages - profiles for the page: frames with and without symbols, binaries, services."""
+"""page_messages - profiles for tests of the web page: frames with and without symbols, several
+binaries and services."""
 import math
 import random
 
@@ -12,8 +13,9 @@ def page_message(protos, comm, stacks, node="web-1", path=None, build_id="c0ffee
                  apart_ms=1):
     """ProfilesData of one process.
 
-    `stacks` is [((root, ..., leaf), ticks)], a frame is a name, (name, file), (name, file, path of
-    another binary), or an address in `path`. The samples end at at_ms, apart_ms from each other.
+    `stacks` is [((root, ..., leaf), ticks)]. A frame is a name, (name, file), (name, file, path of
+    another binary), or an address in `path`. The last sample is at at_ms; samples are apart_ms
+    milliseconds apart.
     """
     message = Message(protos)
     dictionary, string = message.dictionary, message.string
@@ -127,7 +129,7 @@ SHOP = {
 
 
 def shop_stacks(service, count, seed):
-    """{stack: ticks} of `count` random walks through the call graph, the same for the same seed."""
+    """{stack: ticks} of `count` random walks through the call graph; a seed repeats its walks."""
     chance, calls, found = random.Random(f"{service} {seed}"), {}, {}
     for line in SHOP[service].split("\n"):
         caller, _, callees = line.strip().partition(": ")
@@ -147,7 +149,7 @@ def shop_stacks(service, count, seed):
 
 
 def shop_messages(protos, ends_ms, batches=360):
-    """Messages of one hour of that shop, one every ten seconds, with a varying load."""
+    """Messages of one hour of the shop, one every ten seconds, with a varying load."""
     for batch in range(batches):
         for at, service in enumerate(SHOP):
             share = (3, 2, 1)[at] * (2 + math.sin(batch / 48 + at)) * 9

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pinned - the kernel's counts of an agent, which outlive it: read by bpftool, not by our code."""
+"""pinned - the counters that an agent pins in the kernel: they outlive it. bpftool reads them."""
 import json
 import os
 import shutil
@@ -7,8 +7,8 @@ import struct
 import subprocess
 
 BPFTOOL = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-SENT, RING_FULL = 0, 2  # in the map of counts: enum sampler_count
-SHAPE = 15  # behind these, enum counts_slot: what the slots mean
+SENT, RING_FULL = 0, 2  # slots of the map: enum sampler_count
+SHAPE = 15  # the slot after them, enum counts_slot: the version of the slots' meaning
 
 
 def bpftool(*words):
@@ -34,6 +34,6 @@ def slots_of(bpffs, state_directory):
 
 
 def counted(bpffs, state_directory):
-    """The samples that the kernel took, by the map alone."""
+    """The number of samples that the kernel took, according to the map."""
     slots = slots_of(bpffs, state_directory)
     return slots[SENT] + slots[RING_FULL]

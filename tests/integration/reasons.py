@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reasons - every loss by its name, and tests that provoke them.
+"""reasons - the names of all losses, and the tests that provoke them.
 
-A test that provokes one says so and looks at its counter:
+A test that provokes a loss has a mark with its name and checks its counter:
 
     @pytest.mark.reason("ingester.too_old")
     def test_old_samples_are_skipped(cell, moves):
         with moves("ingester.too_old", cell.ingester, by=2):
             cell.produce(...)
 
-A test in C says REASON_MOVED("agent.timeline_full", moved, by). Names, metrics and what the fleet
-calls them are what `print-losses --list` prints, of which docs/losses.md is made too;
-test_reasons.py fails when one has no test.
+A test in C calls REASON_MOVED("agent.timeline_full", moved, by). `print-losses --list` prints the
+reasons' names, metrics and names in the fleet API; docs/losses.md is generated from the same table.
+test_reasons.py fails if a reason has no test.
 """
 import contextlib
 import re
@@ -22,27 +22,27 @@ from local.servers import ROOT
 
 
 def known(build):
-    """{name: (metric, its name in the fleet or "")} of every reason there is."""
-    said = subprocess.run([build / "tools" / "print-losses", "--list"], text=True, check=True,
-                          stdout=subprocess.PIPE).stdout
+    """{name: (metric, its name in the fleet API or "")} of all reasons."""
+    listed = subprocess.run([build / "tools" / "print-losses", "--list"], text=True, check=True,
+                            stdout=subprocess.PIPE).stdout
     return {name: (metric, fleet) for name, metric, fleet in
-            (line.split("\t") for line in said.splitlines())}
+            (line.split("\t") for line in listed.splitlines())}
 
 
 def counted(host, name):
-    """What a host's entry in the fleet says of a reason."""
+    """The count of a reason in a host's entry of the fleet API."""
     return sum((host or {}).get(kind, {}).get(name, 0) for kind in ("lost", "truncated"))
 
 
 class Moves:
-    """moves(...): a context in which a reason is provoked, and after which it must be counted."""
+    """moves(...): a context in which a test provokes a reason; afterwards it must be counted."""
 
     def __init__(self, build):
         self.known, self.seen = known(build), set()
 
     @contextlib.contextmanager
     def __call__(self, name, service, by=None, told=None, deadline=60):
-        """`by`: exactly so many. `told`: gives the host's entry in the fleet, which must move."""
+        """`by`: the exact count. `told`: returns the host's fleet entry, which must move too."""
         metric, fleet = self.known[name]
 
         def value():
@@ -55,26 +55,26 @@ class Moves:
 
         before, host_before = value(), counted(told() if told else None, fleet)
         yield
-        wait_until(moved, deadline, f"{metric} moves by {by or 'some'}")
+        wait_until(moved, deadline, f"{metric} moves by {by or 'any number'}")
         if told:
-            assert fleet, f"the fleet does not know {name}"
+            assert fleet, f"the fleet API has no name for {name}"
             wait_until(lambda: counted(told(), fleet) > host_before, deadline,
-                       f"the fleet says {fleet}")
+                       f"the fleet API counts {fleet}")
         self.seen.add(name)
 
 
 def claimed(item):
-    """The reasons that a test says it provokes."""
+    """The reasons that a test claims to provoke by its marks."""
     return {name for mark in item.iter_markers("reason") for name in mark.args}
 
 
 def tested():
-    """The reasons that some test claims: of pytest, by asking it; of C, by their text."""
-    said = subprocess.run(
+    """The reasons that a test claims: pytest lists its own; for C, the sources are searched."""
+    listed = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider",
          "--list-reasons", "tests/integration"], cwd=ROOT, text=True, check=True,
         stdout=subprocess.PIPE).stdout
-    names = set(re.findall(r"^reason: (\S+)$", said, re.MULTILINE))
+    names = set(re.findall(r"^reason: (\S+)$", listed, re.MULTILINE))
     for path in (ROOT / "tests" / "unit").rglob("*.c"):
         names |= set(re.findall(r'REASON_MOVED\("([\w.]+)"', path.read_text()))
     return names

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reference - what the querier must answer, by plain loops over the messages of a topic.
+"""reference - the expected responses of the querier, by plain loops over the messages of a topic.
 
-Messages are read by protoc's classes; nothing here is shared with the programs under test. Slow,
-and meant to be read: rules as docs/api.md and docs/labels.md say them.
+protoc's classes parse the messages; this module shares no code with the programs under test. It is
+slow and easy to read: it follows the rules of docs/api.md and docs/labels.md.
 """
 import re
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 CPU = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 DAY_MS = 86_400_000
-SLOT_MS = 60_000  # of a gauge: how finely a process is there or not
+SLOT_MS = 60_000  # of a gauge: a process exists or not in each slot of this length
 MILLION = 1_000_000
 GAUGES = {"memory:inuse_objects:count:space:bytes", "memory:inuse_space:bytes:space:bytes",
           "goroutine:goroutine:count:goroutine:count",
@@ -30,7 +30,7 @@ class Frame:
     path: str
     build_id: str
     address: int
-    # what tells stacks apart, and no report shows
+    # distinguish stacks, and appear in no report
     line: int = field(default=0, compare=False)
     inlined: bool = field(default=False, compare=False)
 
@@ -40,7 +40,7 @@ class Frame:
 
     @property
     def symbol(self):
-        """What is one row of a table."""
+        """The key of a row of the table report."""
         if self.function:
             return (self.function, self.path, self.file, "")
         return (self.text, self.path, "", self.build_id)
@@ -49,14 +49,14 @@ class Frame:
 @dataclass(frozen=True)
 class Sample:
     type: str
-    series: tuple  # ((name, value), ...), sorted, and so the next
+    series: tuple  # ((name, value), ...), sorted; labels have the same form
     labels: tuple
     stack: tuple   # of Frame, root first
     value: int
     time_ms: int
 
     def get(self, name):
-        """The value of a label: the series' wins."""
+        """The value of a label; the label of the series takes precedence."""
         return dict(self.labels + self.series).get(name, "")
 
     def group(self, names):
@@ -64,7 +64,7 @@ class Sample:
 
     @property
     def source(self):
-        """Of a gauge: the process, as far as it can be told."""
+        """Of a gauge: the type, the series and the pid, which identify the process."""
         return self.type, self.series, dict(self.labels).get("pid", "")
 
 
@@ -105,7 +105,7 @@ def samples_of(message):
 
 
 def labels_of(pairs, indices, known):
-    """The same tuple for the same indices."""
+    """The labels of a sample; equal indices return the same tuple object."""
     if indices not in known:
         known[indices] = tuple(sorted(
             (OF_SAMPLE.get(name, name.replace(".", "_")), value)
@@ -119,7 +119,7 @@ def text_of(value):
 
 
 def frames_of(dictionary, words, pairs, place):
-    """The frames of one location, those inlined last."""
+    """The frames of one location; inlined frames come last."""
     mapping = dictionary.mapping_table[place.mapping_index]
     build_id = dict(pairs[i] for i in mapping.attribute_indices).get(
         "process.executable.build_id.gnu", "")
@@ -148,26 +148,26 @@ def selector_text(type_, matchers):
 
 
 class Selected:
-    """The samples that a selector and a window mean, of all that there are."""
+    """The samples that a selector and a window select."""
 
     def __init__(self, samples, type_, matchers, start_ms, end_ms):
         self.start_ms, self.end_ms = start_ms, end_ms
         self.is_gauge = (type_ or CPU) in GAUGES
         self.all = [sample for sample in samples
                     if sample.type == (type_ or CPU) and start_ms <= sample.time_ms < end_ms]
-        meant = {}  # by series and labels, which samples share
+        selected = {}  # by series and labels, which several samples share
         for sample in self.all:
-            if (key := (id(sample.series), id(sample.labels))) not in meant:
-                meant[key] = all(matches(operator, value, sample.get(name))
+            if (key := (id(sample.series), id(sample.labels))) not in selected:
+                selected[key] = all(matches(operator, value, sample.get(name))
                                  for name, operator, value in matchers)
         self.samples = [sample for sample in self.all
-                        if meant[id(sample.series), id(sample.labels)]]
+                        if selected[id(sample.series), id(sample.labels)]]
 
     def __bool__(self):
         return bool(self.samples)
 
     def merged(self, names=()):
-        """[(group, stack, value)]: one for each stack and group."""
+        """[(group, stack, value)]: one entry for each stack and group."""
         keys = {}
         for sample in self.samples:
             exact = tuple((frame, frame.line, frame.inlined) for frame in sample.stack)
@@ -179,14 +179,14 @@ class Selected:
 
 
 def values_of(selected, samples, key_of, start_ms, end_ms):
-    """{key: value}: the sum of those samples, or, of a gauge, the mean over [start, end)."""
+    """{key: value}: the sum of the samples; for a gauge, the mean over [start, end)."""
     sums, by_source = Counter(), Counter()
     for sample in samples:
         sums[key_of(sample)] += sample.value
         by_source[key_of(sample), sample.source] += sample.value
     if not selected.is_gauge:
         return dict(sums)
-    times = defaultdict(set)  # of a source's profiles, whatever else the selector asks for
+    times = defaultdict(set)  # of all profiles of a source, also those without a selected sample
     for sample in selected.all:
         if start_ms <= sample.time_ms < end_ms:
             times[sample.source].add(sample.time_ms)
@@ -201,7 +201,7 @@ def values_of(selected, samples, key_of, start_ms, end_ms):
 
 
 def rounded(value, by):
-    """To the nearest; halves up."""
+    """value / by, rounded to the nearest integer, halves up."""
     return (2 * value + by) // (2 * by)
 
 
@@ -209,7 +209,7 @@ def select(samples, type_, matchers, start_ms, end_ms):
     return Selected(samples, type_, matchers, start_ms, end_ms)
 
 
-# reports: of the samples that were selected
+# reports of the selected samples
 
 def flamegraph(selected, names=()):
     """{(root, ..., leaf): value}"""
@@ -249,7 +249,7 @@ def pprof(selected, names=()):
 
 
 def query_range(selected, start_ms, step_ms, sum_by=None, limit=0):
-    """({labels: {milliseconds: value}}, how many were left out)"""
+    """({labels: {milliseconds: value}}, number of series that the limit left out)"""
     def key_of(sample):
         key = sample.series + (("__name__", sample.type),) if sum_by is None else \
             tuple(pair for pair in sample.group(sum_by) if pair[1])
@@ -270,7 +270,7 @@ def series(selected):
     return {sample.series + (("__name__", sample.type),) for sample in selected.samples}
 
 
-# labels: of series to the day, of samples to the millisecond
+# labels: those of series are selected by day, those of samples by millisecond
 
 def on_days(samples, start_ms, end_ms):
     days = range(start_ms // DAY_MS, end_ms // DAY_MS + 1)
@@ -278,8 +278,8 @@ def on_days(samples, start_ms, end_ms):
 
 
 def possible(samples, type_, matchers, start_ms, end_ms):
-    """Samples of the series that a selector can mean, on the days of the window: a matcher on a
-    label that the series lacks and samples of these days have is left open."""
+    """Samples of the series that a selector can match, on the days of the window. If a series lacks
+    a label that samples of these days have, a matcher on this label counts as matching."""
     near = on_days(samples, start_ms, end_ms)
     open_names = {name for sample in near for name, _ in sample.labels}
     return [sample for sample in near if sample.type == (type_ or CPU)
@@ -298,11 +298,12 @@ def label_values(samples, name, start_ms, end_ms, match=None):
 
 
 def label_names(samples, start_ms, end_ms, match=None):
-    """(those that must be there, those that may): names of sample labels are known to the row."""
+    """(names that must be listed, names that may be): the database knows the names of sample labels
+    only per row."""
     near = on_days(samples, start_ms, end_ms)
-    meant = near if match is None else possible(samples, *match, start_ms, end_ms)
-    must = {name for sample in meant for name, _ in sample.series}
-    must |= {name for sample in meant for name, _ in sample.labels
+    selected = near if match is None else possible(samples, *match, start_ms, end_ms)
+    must = {name for sample in selected for name, _ in sample.series}
+    must |= {name for sample in selected for name, _ in sample.labels
              if match is None or start_ms <= sample.time_ms < end_ms}
-    may = must | ({name for sample in near for name, _ in sample.labels} if meant else set())
+    may = must | ({name for sample in near for name, _ in sample.labels} if selected else set())
     return must, may

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""symbol_oracles - what other tools say of an address, beside what our table of names says.
+"""symbol_oracles - the frames that other tools resolve for an address, and those of our table.
 
-A frame is (name, file, line); an answer is a tuple of frames, the innermost first. Names are the
-linker's, without the suffixes of parts that the compiler cut off, which DWARF does not tell; files
-are paths without "." and "..". What a tool does not know is "" and 0.
+A frame is (name, file, line); a result is a tuple of frames, the innermost first. Names are linker
+names without the suffixes of split-off function parts (`.cold`, `.part`), which DWARF does not
+record. Files are paths without "." and "..". A value that a tool does not know is "" or 0.
 """
 import bisect
 import json
@@ -30,29 +30,29 @@ def frame(name, path, line):
 
 
 def llvm(path, addresses):
-    """llvm-symbolizer: one JSON document a line."""
-    said = run("llvm-symbolizer-14", "--no-demangle", "--inlines", "--output-style=JSON",
-               f"--obj={path}", text="".join(f"{a:#x}\n" for a in addresses))
-    answers = []
-    for line in said.splitlines():
+    """llvm-symbolizer: one JSON document per line."""
+    output = run("llvm-symbolizer-14", "--no-demangle", "--inlines", "--output-style=JSON",
+                 f"--obj={path}", text="".join(f"{a:#x}\n" for a in addresses))
+    results = []
+    for line in output.splitlines():
         entry, = [json.loads(line)] if line.startswith("{") else json.loads(line)
         frames = (frame(s["FunctionName"], s["FileName"], s["Line"]) for s in entry["Symbol"])
-        answers.append(tuple(f for f in frames if f != ("", "", 0)))
-    assert len(answers) == len(addresses)
-    return answers
+        results.append(tuple(f for f in frames if f != ("", "", 0)))
+    assert len(results) == len(addresses)
+    return results
 
 
 def elfutils(path, addresses):
-    """eu-addr2line: the address, then two lines of each frame: name, place. It exits with 1 when
-    it knows nothing of one address."""
+    """eu-addr2line: the address, then two lines for each frame: name, place. It exits with 1 if it
+    cannot resolve an address."""
     lines = run("eu-addr2line", "-a", "-f", "-i", "-A", "-e", path, check=False,
                 text="".join(f"{a:#x}\n" for a in addresses)).splitlines()
-    answers, frames = [], []
+    results, frames = [], []
     at = 0
     while at < len(lines):
         if re.fullmatch(r"0x[0-9a-f]{8,}", lines[at]):
             frames = []
-            answers.append(frames)
+            results.append(frames)
             at += 1
             continue
         name, place = lines[at].partition(" inlined at ")[0], lines[at + 1].partition(" (")[0]
@@ -61,22 +61,22 @@ def elfutils(path, addresses):
         if made != ("", "", 0):
             frames.append(made)
         at += 2
-    assert len(answers) == len(addresses)
-    return [tuple(a) for a in answers]
+    assert len(results) == len(addresses)
+    return [tuple(a) for a in results]
 
 
 def lines_of(check, table, addresses):
-    """Our own table: lists of (name, file, line, start line, qualified name), as they are."""
-    said = run(check, "find", table, text="".join(f"{a:x}\n" for a in addresses))
-    answers = [[]]
-    for line in said.split("\n")[:-1]:
+    """Our own table: unchanged lists of (name, file, line, start line, qualified name)."""
+    output = run(check, "find", table, text="".join(f"{a:x}\n" for a in addresses))
+    results = [[]]
+    for line in output.split("\n")[:-1]:
         if line:
             name, path, number, start, qualified = line.split("\t")
-            answers[-1].append((name, path, int(number), int(start), qualified))
+            results[-1].append((name, path, int(number), int(start), qualified))
         else:
-            answers.append([])
-    assert len(answers) == len(addresses) + 1
-    return answers[:-1]
+            results.append([])
+    assert len(results) == len(addresses) + 1
+    return results[:-1]
 
 
 def ours(check, table, addresses):
@@ -85,7 +85,7 @@ def ours(check, table, addresses):
 
 
 def draw(path, count, seed):
-    """Addresses inside functions of the code: each byte that a symbol covers is as likely."""
+    """Random addresses inside functions: each byte that a symbol covers is equally likely."""
     sections = [CODE.match(line) for line in run("readelf", "-SW", path).splitlines()]
     code = {int(m[1]) for m in sections if m and "X" in m[6] and m[2] == ".text"}
     spans = {}
@@ -111,11 +111,11 @@ def draw(path, count, seed):
 
 @dataclass
 class Comparison:
-    """How many answers equal an oracle's, and those that equal none."""
+    """The results of our table that equal an oracle's result, and those that equal no oracle's."""
     path: str
     count: int = 0
     inlined: int = 0
-    both: int = 0  # the oracles say the same
+    both: int = 0  # the oracles agree
     different: list = field(default_factory=list)
 
     def __str__(self):
@@ -123,18 +123,18 @@ class Comparison:
                 f"oracles agree on {self.both}, different {len(self.different)}")
 
     def listing(self):
-        return "\n".join(f"  {address:#x}\n    ours {mine}\n    llvm {a}\n    elfutils {b}"
-                         for address, mine, a, b in self.different)
+        return "\n".join(f"  {address:#x}\n    ours {our_result}\n    llvm {a}\n    elfutils {b}"
+                         for address, our_result, a, b in self.different)
 
 
 def compare(check, path, table, addresses):
     made = Comparison(str(path))
-    answers = zip(addresses, ours(check, table, addresses), llvm(path, addresses),
-                  elfutils(path, addresses), strict=True)
-    for address, mine, first, second in answers:
+    results = zip(addresses, ours(check, table, addresses), llvm(path, addresses),
+                    elfutils(path, addresses), strict=True)
+    for address, our_result, first, second in results:
         made.count += 1
-        made.inlined += len(mine) > 1
+        made.inlined += len(our_result) > 1
         made.both += first == second
-        if mine not in (first, second):
-            made.different.append((address, mine, first, second))
+        if our_result not in (first, second):
+            made.different.append((address, our_result, first, second))
     return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A symbolizer with a debuginfo service, programs for it, and how it is asked."""
+"""symbolizer_service - a symbolizer with a debuginfo service, programs, and requests for them."""
 import json
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from harness import metrics, servers_of_a_run
 from local.services import Service
 
-# What is asked for must not move: lines are counted here.
+# The line numbers of this source must not change: tests compare them.
 SOURCE = """\
 #include <cstdio>
 #define INLINE inline __attribute__((always_inline))
@@ -36,7 +36,7 @@ MALFORMED = "the debug info cannot be parsed"
 
 @pytest.fixture(scope="module")
 def fleet():
-    """A run directory with a Redis in it."""
+    """A run directory with a Redis server."""
     with servers_of_a_run("-symbolizer", without=("postgres", "kafka")) as made:
         yield made
 
@@ -63,14 +63,14 @@ def start(fleet, request):
 
 @pytest.fixture
 def pair(start):
-    """A debuginfo service, and a symbolizer that asks it."""
+    """A debuginfo service, and a symbolizer that downloads from it."""
     debuginfo = start("debuginfo")
     return debuginfo, start("symbolizer", debuginfod_urls=debuginfo.url)
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """program(n): the small program, another one for each n."""
+    """program(n): the files of a small program; each n is a program with another build id."""
     made = {}
 
     def make(number=0):
@@ -105,14 +105,14 @@ def post(service, body, content_type="application/json", path="/symbolize"):
     request = urllib.request.Request(service.url + path, body, {"Content-Type": content_type})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=60) as answer:
-            return answer.status, answer.read()
+        with opener.open(request, timeout=60) as response:
+            return response.status, response.read()
     except urllib.error.HTTPError as e:
         return e.code, e.read()
 
 
 def ask(service, build_id, *addresses):
-    """The one response to the one question."""
+    """Send a request for one build id; returns its response."""
     status, body = post(service, json.dumps(
         {"requests": [{"build_id": build_id, "addresses": list(addresses)}]}).encode())
     assert status == 200, body
@@ -120,7 +120,7 @@ def ask(service, build_id, *addresses):
 
 
 def function(service, build_id, address):
-    """The innermost function there, or the reason why none is known."""
+    """The innermost function at the address, or the reason why the function is unknown."""
     location, = ask(service, build_id, address)["locations"]
     return location["lines"][-1]["function"] if location["lines"] else location["reason"]
 
@@ -129,12 +129,12 @@ def upload(service, build_id, file, query=""):
     request = urllib.request.Request(f"{service.url}/buildid/{build_id}/debuginfo{query}",
                                      file.read_bytes(), method="PUT")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=60) as answer:
-        return json.loads(answer.read())["data"]["generation"]
+    with opener.open(request, timeout=60) as response:
+        return json.loads(response.read())["data"]["generation"]
 
 
 def works(service):
-    """{outcome: how many files came to that}, without zeros."""
+    """{outcome: number of files with this outcome}, without zeros."""
     name = 'decima_symbolizer_builds_total{outcome="'
     return {k.removeprefix(name).rstrip('"}'): int(v) for k, v in metrics(service).items()
             if k.startswith(name) and v}
@@ -149,7 +149,7 @@ OUTER = "app::outer(char const*, int)"
 
 @pytest.fixture
 def known(pair, program):
-    """(a symbolizer, the program whose names it will find)."""
+    """(a symbolizer, a program whose symbols it can find)."""
     small = program()
     upload(pair[0], small.id, small.debug)
     return pair[1], small

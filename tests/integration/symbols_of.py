@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""symbols_of - the names of addresses, as nm and the debug files installed here have them."""
+"""symbols_of - the symbols of addresses, from nm and the installed debug files."""
 import bisect
 import functools
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def debug_file(path):
-    """The file that has the symbols of a stripped one, or itself."""
+    """The file with the symbols of a stripped file, or the file itself."""
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=False)
     found = re.search(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)", notes.stdout)
     debug = Path(f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug") if found else None
@@ -17,7 +17,7 @@ def debug_file(path):
 
 @functools.lru_cache(maxsize=None)
 def table(path):
-    """([address], [name]) sorted."""
+    """([address], [name]), sorted by address."""
     symbols = {}
     for options, file in ((["-D"], path), ([], path), ([], debug_file(path))):
         text = subprocess.run(["nm", *options, "--defined-only", file], capture_output=True,
@@ -30,7 +30,7 @@ def table(path):
 
 @functools.lru_cache(maxsize=None)
 def name(path, address):
-    """Of the last symbol at or before an address of the file; what has none is [file]."""
+    """The name of the last symbol at or before an address of the file; without one, [file]."""
     if not path:
         return "?"
     if not path.startswith("/") or not Path(path).exists():

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent by itself: programs of known behaviour in local files, and its way to Kafka.
+"""The agent alone: it samples programs of known behaviour into local files, and sends to Kafka.
 
-The counts are statistics: 19 ticks per second of CPU time, so the yardstick is 3 times the root.
+The counts are random: 19 ticks per second of CPU time, so the tolerance is 3 standard deviations,
+which is 3 times the square root of the count.
 """
 import json
 import math
@@ -41,7 +42,7 @@ def program(build, name):
 
 @pytest.fixture(scope="module")
 def seen(build, agent_program, protos, tmp_path_factory):
-    """A burner, a crowd of shells and compilers, and all that the agent saw meanwhile."""
+    """Runs a CPU burner, many short-lived shells and compilers; returns all that the agent saw."""
     place = tmp_path_factory.mktemp("agent")
     source, log = place / "some.c", place / "gcc.pids"
     source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
@@ -59,12 +60,12 @@ def seen(build, agent_program, protos, tmp_path_factory):
     }
     running = {name: subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True)
                for name, argv in commands.items()}
-    said = {name: json.loads(p.communicate(timeout=200)[0]) for name, p in running.items()}
+    stats = {name: json.loads(p.communicate(timeout=200)[0]) for name, p in running.items()}
     counters = subprocess.run(["curl", "-fsS", f"http://{agent.address}/metrics"],
                               capture_output=True, text=True, check=True).stdout
     agent.stop()
-    return {"samples": agent.samples(protos), "said": said, "counters": counters,
-            "gcc_pids": set(log.read_text().split()), "words": agent.words()}
+    return {"samples": agent.samples(protos), "stats": stats, "counters": counters,
+            "gcc_pids": set(log.read_text().split()), "log": agent.words()}
 
 
 def ticks(seen, pids):
@@ -85,7 +86,7 @@ def burn_chains(build, seen):
     table = symbols(path)
     chains = {}
     for labels, frames, value in seen["samples"]:
-        if labels.get("pid") != str(seen["said"]["burn"]["pid"]):
+        if labels.get("pid") != str(seen["stats"]["burn"]["pid"]):
             continue
         names = tuple(next((name for begin, size, name in table if begin <= at < begin + size), "?")
                       for where, _, at, _ in reversed(frames) if where == path)
@@ -93,7 +94,7 @@ def burn_chains(build, seen):
     return chains
 
 
-def test_the_burners_addresses_lie_in_its_functions(build, seen):
+def test_the_addresses_of_the_burner_lie_in_its_functions(build, seen):
     chains = burn_chains(build, seen)
 
     right = sum(n for names, n in chains.items()
@@ -102,7 +103,7 @@ def test_the_burners_addresses_lie_in_its_functions(build, seen):
     assert right >= 0.97 * sum(chains.values()), chains
 
 
-def test_the_burners_leaves_are_three_to_one(build, seen):
+def test_the_leaves_of_the_burner_are_sampled_three_to_one(build, seen):
     leaves = {"leaf_a": 0, "leaf_b": 0}
     for names, n in burn_chains(build, seen).items():
         if names and names[-1] in leaves:
@@ -112,27 +113,27 @@ def test_the_burners_leaves_are_three_to_one(build, seen):
     assert abs(leaves["leaf_a"] / n - 0.75) <= 3 * math.sqrt(0.75 * 0.25 / n), leaves
 
 
-def test_the_burners_total_is_its_cpu_time(seen):
-    said = seen["said"]["burn"]
+def test_the_total_of_the_burner_is_its_cpu_time(seen):
+    stats = seen["stats"]["burn"]
 
-    # Beside two crowds for two CPUs, its ticks are as random as theirs; test_way_of_a_sample.py has
-    # it alone, for longer, and within 5 %.
-    expected = HERTZ * said["cpu_seconds"]
-    assert abs(ticks(seen, {str(said["pid"])}) - expected) <= 3 * math.sqrt(expected)
+    # Beside the many other processes on two CPUs, its ticks are as random as theirs.
+    # test_way_of_a_sample.py runs it alone and for longer, with a tolerance of 5 %.
+    expected = HERTZ * stats["cpu_seconds"]
+    assert abs(ticks(seen, {str(stats["pid"])}) - expected) <= 3 * math.sqrt(expected)
 
 
-def test_the_burners_build_id_is_what_readelf_says(build, seen):
+def test_the_build_id_of_the_burner_is_the_one_that_readelf_prints(build, seen):
     path = str(program(build, "burn"))
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
                            check=True).stdout
 
-    told = {build_id for _, frames, _ in seen["samples"]
+    build_ids = {build_id for _, frames, _ in seen["samples"]
             for where, build_id, _, _ in frames if where == path}
-    assert told == {re.search(r"Build ID: ([0-9a-f]+)", notes)[1]}
+    assert build_ids == {re.search(r"Build ID: ([0-9a-f]+)", notes)[1]}
 
 
 def test_shells_that_live_a_millisecond_are_counted_by_pid(seen):
-    children = seen["said"]["sh"]["children"]
+    children = seen["stats"]["sh"]["children"]
     expected = sum(child[3] for child in children) * HERTZ
 
     found = ticks(seen, {str(child[0]) for child in children})
@@ -140,29 +141,29 @@ def test_shells_that_live_a_millisecond_are_counted_by_pid(seen):
 
 
 def test_compilers_and_their_children_are_counted_by_pid(seen):
-    children = seen["said"]["gcc"]["children"]
+    children = seen["stats"]["gcc"]["children"]
     expected = sum(child[3] for child in children) * HERTZ
 
     found = ticks(seen, {str(child[0]) for child in children} | seen["gcc_pids"])
     assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
 
 
-def test_new_processes_have_mapped_code_and_the_name_of_their_moment(seen):
-    pids = {str(child[0]) for child in seen["said"]["sh"]["children"]}
-    crowd = [(labels, frames) for labels, frames, _ in seen["samples"]
+def test_samples_of_new_processes_have_mapped_code_and_the_current_name(seen):
+    pids = {str(child[0]) for child in seen["stats"]["sh"]["children"]}
+    shells = [(labels, frames) for labels, frames, _ in seen["samples"]
              if labels.get("pid") in pids]
-    # frames that have no function are user code; the leaf-most of them is where the thread stood
-    leaves = [next((f for f in frames if not f[3]), None) for _, frames in crowd]
+    # frames without a function are user code; the one nearest to the leaf is the thread's position
+    leaves = [next((f for f in frames if not f[3]), None) for _, frames in shells]
     user = [leaf for leaf in leaves if leaf]
 
     assert sum(1 for leaf in user if leaf[0]) >= 0.95 * len(user), user
-    assert {labels["comm"] for labels, _ in crowd} <= {"sh", "spawn"}
-    assert any(labels.get("exe", "").endswith(("dash", "bash")) for labels, _ in crowd)
+    assert {labels["comm"] for labels, _ in shells} <= {"sh", "spawn"}
+    assert any(labels.get("exe", "").endswith(("dash", "bash")) for labels, _ in shells)
 
 
-def test_labels_say_where_and_who(seen):
+def test_labels_identify_the_host_and_the_process(seen):
     labels = next(labels for labels, _, _ in seen["samples"]
-                  if labels.get("pid") == str(seen["said"]["burn"]["pid"]))
+                  if labels.get("pid") == str(seen["stats"]["burn"]["pid"]))
 
     assert labels["comm"] == labels["thread_name"] == "burn"
     assert labels["exe"].endswith("/tests/programs/burn")
@@ -180,7 +181,7 @@ def test_kernel_frames_have_names_and_no_addresses(seen):
     assert any(function.startswith(("do_syscall_64", "el0_svc")) for *_, function in kernel)
 
 
-def test_nothing_was_lost(seen):
+def test_no_sample_is_lost(seen):
     lost = [line for line in seen["counters"].splitlines()
             if re.match(r"decima_agent_(samples_lost|sideband_lost)_total", line)]
 
@@ -192,7 +193,7 @@ def run(agent_program, *flags):
                           capture_output=True, text=True, check=False, timeout=20)
 
 
-def test_malformed_external_labels_are_one_sentence(agent_program, tmp_path):
+def test_malformed_external_labels_are_an_error_message(agent_program, tmp_path):
     done = run(agent_program, f"--local-store-directory={tmp_path}",
                "--metadata-external-labels=zone")
 
@@ -201,8 +202,8 @@ def test_malformed_external_labels_are_one_sentence(agent_program, tmp_path):
 
 
 @pytest.fixture
-def lonely(servers, tmp_path):
-    """An agent whose Kafka is not there."""
+def offline(servers, tmp_path):
+    """An agent without a Kafka at its address."""
     made = Service(servers, "agent", "lonely-agent", flags={
         "kafka-brokers": "127.0.0.1:1", "state-directory": tmp_path / "state",
         "profiling-duration": "1s"})
@@ -212,47 +213,47 @@ def lonely(servers, tmp_path):
     made.kill()
 
 
-def test_without_kafka_it_starts_and_spools_and_stops_in_time(lonely, tmp_path):
-    wait_until(lambda: metrics(lonely)["decima_agent_spool_batches"] >= 2, 20, "two batches")
+def test_without_kafka_the_agent_starts_and_spools_and_stops_in_time(offline, tmp_path):
+    wait_until(lambda: metrics(offline)["decima_agent_spool_batches"] >= 2, 20, "two batches")
     busy_until = time.monotonic() + 0.5
-    while time.monotonic() < busy_until:  # so that there is something for a last batch
+    while time.monotonic() < busy_until:  # so that the last batch has samples
         pass
 
-    lonely.send(signal.SIGTERM)
-    wait_until(lambda: not lonely.alive(), 10, "it ended")
+    offline.send(signal.SIGTERM)
+    wait_until(lambda: not offline.alive(), 10, "the agent ended")
 
-    assert lonely.exit_code() == 0, lonely.last_words()
+    assert offline.exit_code() == 0, offline.last_words()
     assert len(list((tmp_path / "state" / "spool").glob("*.batch"))) >= 3
 
 
-def test_a_second_agent_on_the_same_state_directory_refuses(agent_program, lonely, tmp_path):
+def test_a_second_agent_with_the_same_state_directory_exits(agent_program, offline, tmp_path):
     done = run(agent_program, f"--state-directory={tmp_path / 'state'}")
 
     assert done.returncode == 1
     assert str(tmp_path / "state") in done.stderr and "agent" in done.stderr
-    assert lonely.alive()
+    assert offline.alive()
 
 
-def test_an_agent_whose_address_is_taken_ends_before_it_has_begun(agent_program, lonely, tmp_path):
-    """What it had sampled by then would be lost, and booked by its successor."""
+def test_an_agent_whose_address_is_in_use_ends_before_it_samples(agent_program, offline, tmp_path):
+    """Otherwise its first samples would be lost, and its successor would account for them."""
     state = tmp_path / "other"
 
-    done = run(agent_program, f"--state-directory={state}", f"--http-address={lonely.address}")
+    done = run(agent_program, f"--state-directory={state}", f"--http-address={offline.address}")
 
     assert done.returncode == 1
-    assert lonely.address in done.stderr and "Address already in use" in done.stderr
+    assert offline.address in done.stderr and "Address already in use" in done.stderr
     assert not state.exists() and 'msg="sampling"' not in done.stderr
-    assert lonely.alive()
+    assert offline.alive()
 
 
 @pytest.fixture
 def kafka(servers):
-    """A Cell that nothing reads from."""
+    """A Cell whose topic has no consumer."""
     with Cell(servers, "agent_spool") as made:
         yield made
 
 
-def test_a_restarted_agent_sends_what_was_spooled_and_goes_on_counting(kafka, protos, tmp_path):
+def test_a_restarted_agent_sends_spooled_batches_and_continues_counting(kafka, protos, tmp_path):
     cell, topic = kafka, kafka.topic
     made = cell.service("agent", flags={"state-directory": tmp_path / "state",
                                         "kafka-brokers": "127.0.0.1:1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every service does alike: answer for its health, say its settings, end in order."""
+"""The behaviour that all services share: health, metrics, settings, errors and an orderly end."""
 import re
 import signal
 import socket
@@ -13,7 +13,7 @@ from local.servers import ROOT
 
 KINDS = ("ingester", "querier", "debuginfo", "symbolizer", "agent")
 RUN = [pytest.param(kind, marks=pytest.mark.machine) if kind == "agent" else kind
-       for kind in KINDS]  # where a service is started
+       for kind in KINDS]  # for tests that start the service
 
 
 @pytest.fixture(params=KINDS)
@@ -33,7 +33,7 @@ def symbolizer(cell):
 
 @pytest.fixture(params=RUN)
 def running(request):
-    """A running service of each kind, shared with other tests: look only."""
+    """A running service of each kind; other tests share it, so a test only reads."""
     if request.param in ("agent", "debuginfo", "symbolizer"):
         return request.getfixturevalue(request.param)
     return getattr(request.getfixturevalue("stack"), request.param)
@@ -41,7 +41,7 @@ def running(request):
 
 @pytest.fixture(params=RUN)
 def own(request, cell):
-    """A service of each kind that is this test's to end."""
+    """A service of each kind that the test may end."""
     service = cell.start_service(cell.service(request.param, "own"))
     yield service
     service.kill()
@@ -58,7 +58,7 @@ def test_a_running_service_is_healthy_and_ready(running):
     assert running.get("/ready")[0] == 200
 
 
-def test_metrics_are_prometheus_text_with_the_processes_own(running):
+def test_metrics_are_prometheus_text_and_include_the_process_metrics(running):
     found = metrics(running)
 
     assert found["process_resident_memory_bytes"] > 1_000_000
@@ -69,17 +69,17 @@ def test_metrics_are_prometheus_text_with_the_processes_own(running):
 def test_every_metric_has_help_and_type(running):
     lines = running.get("/metrics")[1].decode().splitlines()
 
-    helped = {line.split()[2] for line in lines if line.startswith("# HELP")}
-    typed = {line.split()[2] for line in lines if line.startswith("# TYPE")}
+    with_help = {line.split()[2] for line in lines if line.startswith("# HELP")}
+    with_type = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     named = {line.split("{")[0].split()[0] for line in lines if line and line[0] != "#"}
     histograms = {line.split()[2] for line in lines if line.endswith(" histogram")}
     named -= {name + end for name in histograms for end in ("_bucket", "_sum", "_count")}
-    assert named <= helped and named <= typed
+    assert named <= with_help and named <= with_type
     assert len(histograms) >= 1
 
 
-def test_prometheus_own_tool_finds_nothing_wrong_with_the_metrics(running):
-    running.get("/no/such/thing")  # so that pairs of labels are among them
+def test_promtool_accepts_the_metrics(running):
+    running.get("/no/such/thing")  # so that there are metrics with two labels
     text = running.get("/metrics")[1]
 
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
@@ -87,7 +87,7 @@ def test_prometheus_own_tool_finds_nothing_wrong_with_the_metrics(running):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_every_metric_that_is_served_is_in_the_documentation(running):
+def test_the_documentation_has_every_metric_of_a_service(running):
     lines = running.get("/metrics")[1].decode().splitlines()
     page = (ROOT / "docs" / "metrics.md").read_text()
 
@@ -104,50 +104,50 @@ def test_an_unknown_path_is_404_and_a_wrong_method_405(running):
         assert b" 405 " in s.recv(4096).splitlines()[0]
 
 
-def test_help_tells_the_settings_and_where_else_they_come_from(program):
+def test_help_lists_the_flags_and_the_environment_variables(program):
     done = run(program, "--help")
 
     assert done.returncode == 0
     assert "--http-address" in done.stdout and "DECIMA_" in done.stdout
 
 
-def test_an_unknown_flag_is_refused_by_its_name(program):
+def test_the_error_of_an_unknown_flag_has_its_name(program):
     done = run(program, "--no-such-flag=1")
 
     assert done.returncode != 0 and "no-such-flag" in done.stderr
 
 
-def test_a_bad_value_is_refused_by_the_flags_name(program):
+def test_the_error_of_an_invalid_value_has_the_flag_and_the_value(program):
     done = run(program, "--log-level=loud")
 
     assert done.returncode != 0
     assert "log-level" in done.stderr and "loud" in done.stderr
 
 
-def test_healthcheck_is_zero_while_it_serves_and_one_when_not(own):
-    asking = [own.program, f"--http-address={own.address}", "--healthcheck"]
+def test_healthcheck_is_zero_while_the_service_runs_and_one_otherwise(own):
+    command = [own.program, f"--http-address={own.address}", "--healthcheck"]
 
-    while_up = run(*asking)
+    while_up = run(*command)
     own.kill()
-    while_down = run(*asking)
+    while_down = run(*command)
 
     assert while_up.returncode == 0, while_up.stderr
     assert while_down.returncode == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order(own, number):
+def test_a_signal_ends_the_service_with_exit_code_zero(own, number):
     own.send(number)
 
     wait_until(lambda: not own.alive(), 10, f"{own.name} ended")
     assert own.exit_code() == 0, own.last_words()
 
 
-def test_a_taken_address_is_one_sentence(own):
-    with socket.socket() as taker:
-        taker.bind(("127.0.0.1", 0))
-        taker.listen()
-        address = "127.0.0.1:%d" % taker.getsockname()[1]
+def test_an_address_in_use_is_an_error_message(own):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        address = "127.0.0.1:%d" % listener.getsockname()[1]
         arguments = [a for a in own.argv()[1:] if not a.startswith(("--http-address", "--state"))]
         environment = {"DECIMA_POSTGRES": own.fleet.postgres.address()}
         has_state = own.kind in ("agent", "debuginfo", "symbolizer")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store of debug files, asked by real clients: gdb, debuginfod-find, elfutils."""
+"""Real clients fetch from the store of debug files: gdb, debuginfod-find, elfutils."""
 import http.client
 import json
 import shutil
@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from debuginfo_store import build, client, fleet, put, start  # fleet: what start() asks for
+from debuginfo_store import build, client, fleet, put, start  # fleet: start() depends on it
 
-# what real clients get
+# real clients
 
 
-def test_debuginfod_find_fetches_the_file_that_was_uploaded(start, build, tmp_path):
+def test_debuginfod_find_fetches_the_uploaded_file(start, build, tmp_path):
     service, files = start(), build()
     assert put(service, files.id, files.debug.read_bytes())[0] == 201
 
@@ -24,7 +24,7 @@ def test_debuginfod_find_fetches_the_file_that_was_uploaded(start, build, tmp_pa
         assert file.read() == files.debug.read_bytes()
 
 
-def test_an_unstripped_program_answers_for_its_executable_too(start, build, tmp_path):
+def test_an_unstripped_program_is_served_as_executable_too(start, build, tmp_path):
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
     without_code = service.get(f"/buildid/{files.id}/executable")[0]
@@ -39,7 +39,7 @@ def test_an_unstripped_program_answers_for_its_executable_too(start, build, tmp_
         assert file.read() == files.whole.read_bytes()
 
 
-def test_sections_are_what_objcopy_dumps(start, build, tmp_path):
+def test_a_section_is_the_one_that_objcopy_dumps(start, build, tmp_path):
     service, files = start(), build()
     put(service, files.id, files.whole.read_bytes())
 
@@ -54,7 +54,7 @@ def test_sections_are_what_objcopy_dumps(start, build, tmp_path):
     assert service.get(f"/buildid/{files.id}/section/.nowhere")[0] == 404
 
 
-def test_a_section_that_was_left_out_of_a_debug_file_is_not_answered_from_it(start, build):
+def test_an_empty_section_of_a_debug_file_is_not_served(start, build):
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
 
@@ -62,26 +62,26 @@ def test_a_section_that_was_left_out_of_a_debug_file_is_not_answered_from_it(sta
     assert service.get(f"/buildid/{files.id}/section/.debug_line")[0] == 200
 
 
-def test_gdb_knows_the_lines_of_a_stripped_program(start, build, tmp_path):
+def test_gdb_finds_the_lines_of_a_stripped_program(start, build, tmp_path):
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
     shutil.copy(files.stripped, tmp_path / "prog")
 
-    said = client(service, tmp_path, "gdb", "-nx", "-batch", "-iex", "set debuginfod enabled on",
-                  "-ex", "info line twice", "./prog")
+    output = client(service, tmp_path, "gdb", "-nx", "-batch", "-iex", "set debuginfod enabled on",
+                    "-ex", "info line twice", "./prog")
 
-    assert f'Line 3 of "{files.source}"' in said.stdout, said.stdout + said.stderr
+    assert f'Line 3 of "{files.source}"' in output.stdout, output.stdout + output.stderr
 
 
-def test_elfutils_name_the_functions_of_a_stripped_program(start, build, tmp_path):
+def test_elfutils_find_the_functions_of_a_stripped_program(start, build, tmp_path):
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
     shutil.copy(files.stripped, tmp_path / "prog")
 
-    said = client(service, tmp_path, "eu-addr2line", "-f", "-e", "./prog", "twice")
+    output = client(service, tmp_path, "eu-addr2line", "-f", "-e", "./prog", "twice")
 
-    assert said.stdout.splitlines()[:1] == ["twice"], said.stdout + said.stderr
-    assert f"{files.source}:3" in said.stdout
+    assert output.stdout.splitlines()[:1] == ["twice"], output.stdout + output.stderr
+    assert f"{files.source}:3" in output.stdout
 
 
 # generations
@@ -98,38 +98,38 @@ def test_elfutils_name_the_functions_of_a_stripped_program(start, build, tmp_pat
     (b'{"build_ids":["01234567\\u0000"]}', 400, "bad_data"),
     (json.dumps({"build_ids": [f"{n:08x}" for n in range(10_001)]}).encode(), 422, "execution"),
 ], ids=["none", "empty", "half", "list", "text", "number", "path", "nul", "many"])
-def test_generations_answer_or_say_what_is_wrong(start, body, status, kind):
+def test_the_response_to_a_generations_request_is_data_or_an_error(start, body, status, kind):
     service = start()
     link = http.client.HTTPConnection(service.address, timeout=30)
     link.request("POST", "/api/v1/generations", body)
-    answer = link.getresponse()
+    response = link.getresponse()
 
-    assert answer.status == status
-    said = json.loads(answer.read())
-    assert said.get("errorType") == kind
-    assert kind or said == {"status": "success", "data": {"generations": {}}}
+    assert response.status == status
+    output = json.loads(response.read())
+    assert output.get("errorType") == kind
+    assert kind or output == {"status": "success", "data": {"generations": {}}}
 
 
-def test_a_question_for_generations_that_is_too_long_is_refused(start):
+def test_a_generations_request_that_is_too_long_is_rejected(start):
     service = start()
     link = http.client.HTTPConnection(service.address, timeout=30)
     link.request("POST", "/api/v1/generations", None,
                  {"Content-Length": str(3 << 20), "Expect": "100-continue"})
-    answer = link.getresponse()
+    response = link.getresponse()
 
-    assert answer.status == 413 and json.loads(answer.read())["errorType"] == "bad_data"
+    assert response.status == 413 and json.loads(response.read())["errorType"] == "bad_data"
 
 
-def test_generations_of_ten_thousand_builds_are_one_answer(start, build, figure):
+def test_one_response_has_the_generations_of_ten_thousand_builds(start, build, figure):
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
-    asked = [f"{n:040x}" for n in range(9_998)] + [files.id, files.id.upper()]
+    build_ids = [f"{n:040x}" for n in range(9_998)] + [files.id, files.id.upper()]
     link = http.client.HTTPConnection(service.address, timeout=30)
 
     began = time.monotonic()
-    link.request("POST", "/api/v1/generations", json.dumps({"build_ids": asked}))
-    answer = json.loads(link.getresponse().read())["data"]["generations"]
+    link.request("POST", "/api/v1/generations", json.dumps({"build_ids": build_ids}))
+    response = json.loads(link.getresponse().read())["data"]["generations"]
     figure(f"10,000 generations: {1000 * (time.monotonic() - began):.0f} ms")
 
-    assert len(answer) == 9_999
-    assert {i for i, g in answer.items() if g} == {files.id}
+    assert len(response) == 9_999
+    assert {i for i, g in response.items() if g} == {files.id}

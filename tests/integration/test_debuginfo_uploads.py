@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the store of debug files takes, and what it does not."""
+"""Uploads that the store of debug files accepts, and uploads that it rejects."""
 import contextlib
 import http.client
 import json
@@ -11,37 +11,37 @@ import time
 
 import pytest
 
-from debuginfo_store import (  # fleet: what start() asks for
-    GO_ON, Offer, build, fleet, generation, held, in_temp, put, start)
+from debuginfo_store import (  # fleet: start() depends on it
+    GO_ON, Offer, build, fleet, generation, stored_files, in_temp, put, start)
 from harness import metrics, wait_until
 
 
-def test_whether_it_is_wanted_is_said_before_the_body(start, build):
+def test_an_upload_is_accepted_or_rejected_before_its_body(start, build):
     service, files = start(), build()
     body = files.debug.read_bytes()
     first = Offer(service, files.id, len(body))
-    assert first.hear() == GO_ON
+    assert first.receive_head() == GO_ON
     first.send(body[:1000])
 
     second = Offer(service, files.id, len(body))
-    head, said = second.hear(), second.rest()
+    head, body_of_response = second.receive_head(), second.receive_rest()
 
     assert head.startswith(b"HTTP/1.1 409 ") and b"\r\nRetry-After: " in head
-    assert json.loads(said)["errorType"] == "in_progress"
+    assert json.loads(body_of_response)["errorType"] == "in_progress"
     first.send(body[1000:])
-    assert first.hear().startswith(b"HTTP/1.1 201 ")
+    assert first.receive_head().startswith(b"HTTP/1.1 201 ")
     third = Offer(service, files.id, len(body))
-    assert third.hear().startswith(b"HTTP/1.1 409 ")
-    assert json.loads(third.rest())["errorType"] == "already_stored"
+    assert third.receive_head().startswith(b"HTTP/1.1 409 ")
+    assert json.loads(third.receive_rest())["errorType"] == "already_stored"
     assert metrics(service)["decima_debuginfo_upload_bytes_total"] == len(body)
 
 
-def test_of_ten_uploads_at_once_one_is_stored(start, build):
+def test_one_of_ten_concurrent_uploads_is_stored(start, build):
     service, files = start(), build()
-    answers = []
+    responses = []
 
     def upload():
-        answers.append(put(service, files.id, files.debug.read_bytes()))
+        responses.append(put(service, files.id, files.debug.read_bytes()))
 
     threads = [threading.Thread(target=upload) for _ in range(10)]
     for thread in threads:
@@ -49,12 +49,12 @@ def test_of_ten_uploads_at_once_one_is_stored(start, build):
     for thread in threads:
         thread.join()
 
-    assert sorted(status for status, _ in answers) == [201] + 9 * [409]
-    assert {a["errorType"] for s, a in answers if s == 409} <= {"already_stored", "in_progress"}
-    assert len(held(service)) == 1 and not in_temp(service)
+    assert sorted(status for status, _ in responses) == [201] + 9 * [409]
+    assert {a["errorType"] for s, a in responses if s == 409} <= {"already_stored", "in_progress"}
+    assert len(stored_files(service)) == 1 and not in_temp(service)
 
 
-def test_of_a_thousand_that_offer_the_same_build_one_is_told_to_go_on(start, build, figure):
+def test_one_of_a_thousand_offers_of_the_same_build_is_accepted(start, build, figure):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 2000 and (hard == resource.RLIM_INFINITY or hard >= 2000):
         resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
@@ -63,60 +63,60 @@ def test_of_a_thousand_that_offer_the_same_build_one_is_told_to_go_on(start, bui
 
     began = time.monotonic()
     offers = [Offer(service, files.id, len(body)) for _ in range(1000)]
-    heard = [offer.hear() for offer in offers]
+    heads = [offer.receive_head() for offer in offers]
     took = time.monotonic() - began
 
-    assert heard.count(GO_ON) == 1
-    assert sum(h.startswith(b"HTTP/1.1 409 ") for h in heard) == 999
+    assert heads.count(GO_ON) == 1
+    assert sum(h.startswith(b"HTTP/1.1 409 ") for h in heads) == 999
     assert service.get("/healthy")[0] == 200
-    winner = offers[heard.index(GO_ON)]
+    winner = offers[heads.index(GO_ON)]
     winner.send(body)
-    assert winner.hear().startswith(b"HTTP/1.1 201 ")
+    assert winner.receive_head().startswith(b"HTTP/1.1 201 ")
     for offer in offers:
         offer.close()
-    figure(f"1,000 offers of one build: answered in {took:.2f} s")
+    figure(f"1,000 offers of one build: all responses in {took:.2f} s")
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_better_file_takes_the_place_of_a_worse_one_and_never_the_other_way(start, build):
+def test_a_file_is_replaced_only_by_one_of_higher_rank(start, build):
     service, files = start(), build()
-    ways = [(files.stripped, 201, "dynsym"), (files.symbols, 200, "symtab"),
-            (files.stripped, 409, None), (files.debug, 200, "dwarf"), (files.symbols, 409, None),
-            (files.whole, 409, None)]
+    uploads = [(files.stripped, 201, "dynsym"), (files.symbols, 200, "symtab"),
+               (files.stripped, 409, None), (files.debug, 200, "dwarf"),
+               (files.symbols, 409, None), (files.whole, 409, None)]
     generations = [generation(service, files.id)]
 
-    for file, status, rank in ways:
-        got, answer = put(service, files.id, file.read_bytes())
-        assert got == status, (file, answer)
+    for file, status, rank in uploads:
+        got, response = put(service, files.id, file.read_bytes())
+        assert got == status, (file, response)
         generations.append(generation(service, files.id))
         if rank:
-            assert answer["data"]["rank"] == rank
-            assert answer["data"]["generation"] == generations[-1] > generations[-2]
+            assert response["data"]["rank"] == rank
+            assert response["data"]["generation"] == generations[-1] > generations[-2]
         else:
-            assert answer["errorType"] == "already_stored" and generations[-1] == generations[-2]
+            assert response["errorType"] == "already_stored" and generations[-1] == generations[-2]
 
     assert generations[0] == 0
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.debug.read_bytes()
-    assert len(held(service)) == 1
+    assert len(stored_files(service)) == 1
 
 
-def test_who_says_how_good_its_file_is_learns_before_the_body_that_it_is_not_wanted(start, build):
+def test_an_offer_with_a_rank_is_rejected_before_its_body(start, build):
     service, files = start(), build()
     put(service, files.id, files.symbols.read_bytes())
 
     same = Offer(service, files.id, 10_000, "?rank=symtab")
     better = Offer(service, files.id, 10_000, "?rank=dwarf")
 
-    assert same.hear().startswith(b"HTTP/1.1 409 ")
-    assert better.hear() == GO_ON
+    assert same.receive_head().startswith(b"HTTP/1.1 409 ")
+    assert better.receive_head() == GO_ON
     assert put(service, files.id, b"", "?rank=great")[0] == 400
 
 
-def test_a_generation_does_not_come_back_after_an_eviction(start, build):
+def test_a_generation_is_not_reused_after_an_eviction(start, build):
     service, files = start(), build()
     put(service, files.id, files.symbols.read_bytes())
     before = generation(service, files.id)
-    for file in held(service):
+    for file in stored_files(service):
         (service.store / "files" / file).unlink()
 
     gone = generation(service, files.id)
@@ -125,22 +125,21 @@ def test_a_generation_does_not_come_back_after_an_eviction(start, build):
     assert gone == 0 and generation(service, files.id) > before
 
 
-def test_what_is_not_a_whole_file_of_that_build_is_refused_and_leaves_nothing(start, build,
-                                                                              tmp_path):
+def test_a_file_that_is_not_a_whole_file_of_the_build_is_rejected(start, build, tmp_path):
     service, files, other = start(), build(), build(1)
     whole = files.debug.read_bytes()
     big_endian = whole[:5] + b"\2" + whole[6:]
     without = tmp_path / "no_id"
     subprocess.run(["objcopy", "-R", ".note.gnu.build-id", files.whole, without], check=True)
     for what, body in {"of another build": other.debug.read_bytes(),
-                       "of none": without.read_bytes(),
-                       "cut short": whole[:-100], "cut to its head": whole[:64],
+                       "without a build id": without.read_bytes(),
+                       "truncated": whole[:-100], "only the ELF header": whole[:64],
                        "no ELF file": b"#!/bin/sh\n" * 100, "empty": b"",
                        "big-endian": big_endian}.items():
-        status, answer = put(service, files.id, body)
-        assert status == 400 and answer["errorType"] == "bad_data", what
-        assert len(answer["error"]) > 10, what
-    assert held(service) == [] and in_temp(service) == []
+        status, response = put(service, files.id, body)
+        assert status == 400 and response["errorType"] == "bad_data", what
+        assert len(response["error"]) > 10, what
+    assert stored_files(service) == [] and in_temp(service) == []
 
 
 @pytest.mark.parametrize("path", [
@@ -148,18 +147,18 @@ def test_what_is_not_a_whole_file_of_that_build_is_refused_and_leaves_nothing(st
     "/debuginfo", "zz/debuginfo", "abc/debuginfo", "a" * 130 + "/debuginfo",
     "01234567%00/debuginfo",
     "0123456789abcdef/source/", "0123456789abcdef/section/"])
-def test_a_malformed_question_is_a_sentence(start, path):
+def test_a_malformed_path_is_an_error_message(start, path):
     service = start()
 
     link = http.client.HTTPConnection(service.address, timeout=30)
     link.request("GET", f"/buildid/{path}")
-    answer = link.getresponse()
+    response = link.getresponse()
 
-    assert answer.status == 400
-    assert json.loads(answer.read())["errorType"] == "bad_data"
+    assert response.status == 400
+    assert json.loads(response.read())["errorType"] == "bad_data"
 
 
-def test_what_is_not_there_is_404_and_other_methods_are_405(start):
+def test_a_missing_file_is_404_and_another_method_is_405(start):
     service = start()
     link = http.client.HTTPConnection(service.address, timeout=30)
     for kind in ("debuginfo", "executable", "section/.text", "source/etc/passwd", "dwp",
@@ -169,59 +168,59 @@ def test_what_is_not_there_is_404_and_other_methods_are_405(start):
     assert link.getresponse().status == 405
 
 
-def test_a_file_that_is_too_long_is_refused(start, build):
+def test_a_file_that_is_too_long_is_rejected(start, build):
     service, files = start(upload_max_bytes="100KB"), build()
-    told = Offer(service, files.id, 1 << 30)
-    assert told.hear().startswith(b"HTTP/1.1 413 ")
+    offer = Offer(service, files.id, 1 << 30)
+    assert offer.receive_head().startswith(b"HTTP/1.1 413 ")
 
     head = b"\x7fELF" + bytes(65532)
     status, _ = put(service, files.id, iter([head] * 3))  # without a length: in chunks
     assert status == 413
-    with contextlib.suppress(OSError, http.client.HTTPException):  # it is cut while it sends
+    with contextlib.suppress(OSError, http.client.HTTPException):  # closed while it sends
         put(service, files.id, iter([head] * 1000))
 
-    wait_until(lambda: not in_temp(service), what="nothing is left of it")
-    taken = metrics(service)["decima_debuginfo_upload_bytes_total"]
-    assert taken <= 2 * (100 << 10)
+    wait_until(lambda: not in_temp(service), what="its temporary file is removed")
+    received_bytes = metrics(service)["decima_debuginfo_upload_bytes_total"]
+    assert received_bytes <= 2 * (100 << 10)
     assert put(service, files.id, files.debug.read_bytes())[0] == 201
 
 
-def test_an_upload_that_stalls_lets_the_next_one_in(start, build):
+def test_a_stalled_upload_is_aborted_and_the_next_one_accepted(start, build):
     service, files = start(upload_timeout="1s"), build()
     body = files.debug.read_bytes()
-    stalls = Offer(service, files.id, len(body))
-    assert stalls.hear() == GO_ON
-    stalls.send(body[:1000])
+    stalled = Offer(service, files.id, len(body))
+    assert stalled.receive_head() == GO_ON
+    stalled.send(body[:1000])
 
-    assert stalls.hear() == b""  # cut
-    wait_until(lambda: not in_temp(service), what="nothing is left of it")
+    assert stalled.receive_head() == b""  # the connection is closed
+    wait_until(lambda: not in_temp(service), what="its temporary file is removed")
     assert put(service, files.id, body)[0] == 201
     assert metrics(service)['decima_debuginfo_uploads_total{outcome="aborted"}'] == 1
 
 
-def test_more_uploads_at_once_than_allowed_are_told_to_come_back(start, build):
+def test_uploads_above_the_limit_are_rejected_with_retry_after(start, build):
     service = start()
     offers = [Offer(service, f"{n:016x}", 1000) for n in range(9)]
-    heard = [offer.hear() for offer in offers]
+    heads = [offer.receive_head() for offer in offers]
 
-    assert heard.count(GO_ON) == 8
-    last = next(h for h in heard if h != GO_ON)
+    assert heads.count(GO_ON) == 8
+    last = next(h for h in heads if h != GO_ON)
     assert last.startswith(b"HTTP/1.1 503 ") and b"\r\nRetry-After: " in last
     for offer in offers:
         offer.close()
     files = build()
     wait_until(lambda: put(service, files.id, files.debug.read_bytes())[0] == 201,
-               what="the places are free again")
+               what="an upload is accepted again")
 
 
-def test_a_kill_in_the_middle_of_an_upload_leaves_nothing_half(start, build):
+def test_a_kill_during_an_upload_leaves_no_partial_file(start, build):
     service, files = start(), build()
     body = files.debug.read_bytes()
     put(service, files.id, files.symbols.read_bytes())
     offer = Offer(service, files.id, len(body))
-    assert offer.hear() == GO_ON
+    assert offer.receive_head() == GO_ON
     offer.send(body[:len(body) - 10])
-    wait_until(lambda: in_temp(service)[0].stat().st_size > 1000, what="most of it is on the disk")
+    wait_until(lambda: in_temp(service)[0].stat().st_size > 1000, what="most of the body is stored")
 
     service.kill()
     again = start(keep=True)
@@ -233,7 +232,7 @@ def test_a_kill_in_the_middle_of_an_upload_leaves_nothing_half(start, build):
     assert again.get(f"/buildid/{files.id}/debuginfo")[1] == body
 
 
-def test_the_least_recently_read_file_goes_first(start, build, tmp_path):
+def test_the_least_recently_read_file_is_evicted_first(start, build, tmp_path):
     service = start(store_max_bytes="1MB", upload_max_bytes="1MB")
     ballast = tmp_path / "ballast"
     ballast.write_bytes(os.urandom(400_000))
@@ -249,30 +248,30 @@ def test_the_least_recently_read_file_goes_first(start, build, tmp_path):
     assert service.get(f"/buildid/{bodies[0][0]}/debuginfo")[0] == 200
     assert put(service, *bodies[2])[0] == 201
 
-    there = [service.get(f"/buildid/{build_id}/debuginfo")[0] for build_id, _ in bodies]
-    assert there == [200, 404, 200]
+    statuses = [service.get(f"/buildid/{build_id}/debuginfo")[0] for build_id, _ in bodies]
+    assert statuses == [200, 404, 200]
     seen = metrics(service)
     assert seen["decima_debuginfo_evicted_files_total"] == 1
     assert seen["decima_debuginfo_store_bytes"] == sum(len(bodies[n][1]) for n in (0, 2))
     assert seen["decima_debuginfo_store_files"] == 2
 
 
-def test_a_store_that_cannot_be_written_to_serves_and_says_so(start, build):
+def test_a_store_that_cannot_be_written_serves_and_is_not_ready(start, build):
     service, files = start(), build()
     put(service, files.id, files.symbols.read_bytes())
     os.rename(service.store / "temp", service.store / "temp.away")
 
-    status, answer = put(service, files.id, files.debug.read_bytes())
+    status, response = put(service, files.id, files.debug.read_bytes())
     ready, why = service.get("/ready")
 
-    assert status == 503 and answer["errorType"] == "unavailable"
+    assert status == 503 and response["errorType"] == "unavailable"
     assert ready == 503 and b"cannot be written" in why
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.symbols.read_bytes()
     os.rename(service.store / "temp.away", service.store / "temp")
     assert service.ready()
 
 
-def test_only_who_has_the_token_may_upload_and_may_say_more(start, build, tmp_path):
+def test_only_a_client_with_the_token_may_upload_and_force(start, build, tmp_path):
     token = tmp_path / "token"
     token.write_text("correct horse battery staple\n")
     service, files = start(upload_token_file=token), build()
@@ -291,7 +290,7 @@ def test_only_who_has_the_token_may_upload_and_may_say_more(start, build, tmp_pa
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.symbols.read_bytes()
 
 
-def test_a_file_without_a_build_id_is_known_by_its_hash(start, build, tmp_path):
+def test_a_file_without_a_build_id_is_identified_by_its_hash(start, build, tmp_path):
     service, files = start(), build()
     subprocess.run(["objcopy", "-R", ".note.gnu.build-id", files.whole, tmp_path / "no_id"],
                    check=True)

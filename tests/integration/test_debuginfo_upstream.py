@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the store of debug files does not hold, it has from other servers: debuginfod."""
+"""The store fetches missing debug files from other debuginfod servers."""
 import contextlib
 import http.client
 import json
@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from debuginfo_store import (
-    build, client, fleet, generation, held, in_temp, put, start)
+    build, client, fleet, generation, stored_files, in_temp, put, start)
 from harness import metrics, wait_until
 from local.ports import any_free
 from local.process import Process
@@ -31,15 +31,15 @@ class Upstream(Process):
                    environment={"HOME": str(state), "DEBUGINFOD_URLS": ""},
                    tied_signal=fleet.tied_signal)
 
-    def asked(self, what):
-        """How often it was asked for a path, by its own log."""
+    def requests(self, what):
+        """The number of requests for a path in debuginfod's log."""
         log = self.log_file.read_text(errors="replace")
         return sum(f"GET /buildid/{what} " in line for line in log.splitlines())
 
 
 @pytest.fixture(scope="module")
 def upstream(fleet, build, tmp_path_factory):
-    """A debuginfod that has the programs 0 and 2, and no other."""
+    """A debuginfod that has only the programs 0 and 2."""
     directory, state = tmp_path_factory.mktemp("upstream"), tmp_path_factory.mktemp("debuginfod")
     for number in (0, 2):
         shutil.copy(build(number).whole, directory / f"prog{number}")
@@ -53,19 +53,19 @@ def upstream(fleet, build, tmp_path_factory):
         return True
 
     try:
-        wait_until(lambda: _quietly(indexed), 60, "debuginfod has read its directory")
+        wait_until(lambda: _false_on_error(indexed), 60, "debuginfod has read its directory")
         yield server
     finally:
         server.kill()
 
 
-def _quietly(ask):
+def _false_on_error(request):
     with contextlib.suppress(OSError):
-        return ask()
+        return request()
     return False
 
 
-def test_what_is_not_held_comes_from_upstream_and_stays(start, build, upstream, tmp_path):
+def test_a_missing_file_is_fetched_from_upstream_and_stored(start, build, upstream, tmp_path):
     service, files = start(debuginfod_upstream_servers=upstream.url), build()
 
     for kind, expected in (("debuginfo", files.whole), ("executable", files.whole)):
@@ -85,31 +85,31 @@ def test_what_is_not_held_comes_from_upstream_and_stays(start, build, upstream, 
     assert generation(alone, files.id) > 0
 
 
-def test_many_that_miss_one_file_are_one_download(start, build, upstream):
+def test_many_requests_for_a_missing_file_are_one_download(start, build, upstream):
     service, files = start(debuginfod_upstream_servers=upstream.url), build(2)
-    before = upstream.asked(f"{files.id}/debuginfo")
-    answers = []
+    before = upstream.requests(f"{files.id}/debuginfo")
+    responses = []
 
-    def ask():
-        answers.append(service.get(f"/buildid/{files.id}/debuginfo"))
+    def request():
+        responses.append(service.get(f"/buildid/{files.id}/debuginfo"))
 
-    threads = [threading.Thread(target=ask) for _ in range(30)]
+    threads = [threading.Thread(target=request) for _ in range(30)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert answers == [(200, files.whole.read_bytes())] * 30
-    assert upstream.asked(f"{files.id}/debuginfo") == before + 1
+    assert responses == [(200, files.whole.read_bytes())] * 30
+    assert upstream.requests(f"{files.id}/debuginfo") == before + 1
     assert metrics(service)['decima_debuginfo_upstream_total{outcome="fetched"}'] == 1
 
 
-def test_what_upstream_does_not_have_is_asked_for_once(start, build, upstream):
+def test_a_file_that_upstream_lacks_is_requested_once(start, build, upstream):
     service, files = start(debuginfod_upstream_servers=upstream.url), build(1)
 
-    answers = [service.get(f"/buildid/{files.id}/debuginfo")[0] for _ in range(5)]
+    responses = [service.get(f"/buildid/{files.id}/debuginfo")[0] for _ in range(5)]
 
-    assert answers == [404] * 5
+    assert responses == [404] * 5
     seen = metrics(service)
     assert seen['decima_debuginfo_upstream_total{outcome="absent"}'] == 1
     assert seen['decima_debuginfo_upstream_total{outcome="cached"}'] == 4
@@ -117,7 +117,7 @@ def test_what_upstream_does_not_have_is_asked_for_once(start, build, upstream):
     assert service.get(f"/buildid/{files.id}/debuginfo")[0] == 200
 
 
-def test_a_miss_is_forgotten_in_time(start, build, upstream):
+def test_a_cached_miss_expires(start, build, upstream):
     service = start(debuginfod_upstream_servers=upstream.url, upstream_miss_ttl="0s")
     path = f"/buildid/{build(1).id}/debuginfo"
 
@@ -125,7 +125,7 @@ def test_a_miss_is_forgotten_in_time(start, build, upstream):
     assert metrics(service)['decima_debuginfo_upstream_total{outcome="absent"}'] == 2
 
 
-def test_a_held_file_without_dwarf_is_replaced_by_upstreams(start, build, upstream):
+def test_a_stored_file_without_dwarf_is_replaced_by_upstreams(start, build, upstream):
     service, files = start(debuginfod_upstream_servers=upstream.url), build(2)
     put(service, files.id, files.symbols.read_bytes())
     before = generation(service, files.id)
@@ -134,21 +134,21 @@ def test_a_held_file_without_dwarf_is_replaced_by_upstreams(start, build, upstre
     assert generation(service, files.id) > before
 
 
-def test_an_upstream_that_is_away_is_no_miss_and_hides_nothing_held(start, build):
+def test_an_unavailable_upstream_is_an_error_and_hides_no_stored_file(start, build):
     service, files = start(debuginfod_upstream_servers=f"http://127.0.0.1:{any_free()}"), build()
     put(service, files.id, files.symbols.read_bytes())
 
-    answers = [service.get(f"/buildid/{build(1).id}/debuginfo") for _ in range(3)]
+    responses = [service.get(f"/buildid/{build(1).id}/debuginfo") for _ in range(3)]
 
-    assert [status for status, _ in answers] == [503] * 3
-    assert json.loads(answers[0][1])["errorType"] == "unavailable"
+    assert [status for status, _ in responses] == [503] * 3
+    assert json.loads(responses[0][1])["errorType"] == "unavailable"
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.symbols.read_bytes()
     seen = metrics(service)
     assert seen['decima_debuginfo_upstream_total{outcome="failed"}'] == 2  # one per build id
 
 
 class Impostor(threading.Thread):
-    """An upstream server that gives everybody one file, however little it is asked for."""
+    """An upstream server that responds to each request with the same file."""
 
     def __init__(self, body):
         super().__init__(daemon=True)
@@ -171,18 +171,18 @@ class Impostor(threading.Thread):
         self.listener.close()
 
 
-def test_an_upstream_that_gives_another_file_is_not_believed(start, build):
+def test_a_file_of_another_build_from_upstream_is_rejected(start, build):
     impostor = Impostor(build(1).whole.read_bytes())
     service, files = start(debuginfod_upstream_servers=impostor.url), build()
 
-    answer = service.get(f"/buildid/{files.id}/debuginfo")[0]
+    status_of_response = service.get(f"/buildid/{files.id}/debuginfo")[0]
     impostor.close()
 
-    assert answer == 404 and held(service) == [] and in_temp(service) == []
+    assert status_of_response == 404 and stored_files(service) == [] and in_temp(service) == []
     assert metrics(service)['decima_debuginfo_upstream_total{outcome="wrong"}'] == 1
 
 
-def test_servers_that_name_each_other_do_not_ask_for_ever(start, build):
+def test_servers_that_are_each_others_upstream_detect_the_loop(start, build):
     there = start()
     there.kill()
     here = start(debuginfod_upstream_servers=f"{there.url}/")
@@ -190,15 +190,15 @@ def test_servers_that_name_each_other_do_not_ask_for_ever(start, build):
     there.launch()
     there.wait_ready(there.ready, 30)
 
-    answers = [here.get(f"/buildid/{build().id}/executable")[0] for _ in range(2)]
+    responses = [here.get(f"/buildid/{build().id}/executable")[0] for _ in range(2)]
 
-    assert answers == [404, 404]
+    assert responses == [404, 404]
     assert metrics(here)['decima_debuginfo_upstream_total{outcome="forwarding_loop"}'] == 1
     assert metrics(there)['decima_debuginfo_upstream_total{outcome="absent"}'] == 1
     assert metrics(here)['decima_debuginfo_upstream_total{outcome="cached"}'] == 1
 
 
-def test_a_question_that_passed_too_many_servers_goes_no_further(start, build, upstream):
+def test_a_request_that_passed_too_many_servers_is_not_forwarded(start, build, upstream):
     service, files = start(debuginfod_upstream_servers=upstream.url), build()
     passed = ", ".join(f"10.0.0.{n}" for n in range(8))
     link = http.client.HTTPConnection(service.address, timeout=30)
@@ -209,34 +209,34 @@ def test_a_question_that_passed_too_many_servers_goes_no_further(start, build, u
     assert service.get(f"/buildid/{files.id}/debuginfo")[0] == 200
 
 
-def test_who_goes_away_waits_no_longer(start, build):
+def test_a_client_that_disconnects_no_longer_waits(start, build):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         service = start(debuginfod_upstream_servers="http://127.0.0.1:%d" % silent.getsockname()[1])
         host, port = service.address.split(":")
-        asking = [socket.create_connection((host, int(port)), timeout=30) for _ in range(5)]
-        for link in asking:
+        clients = [socket.create_connection((host, int(port)), timeout=30) for _ in range(5)]
+        for link in clients:
             link.sendall(b"GET /buildid/%s/debuginfo HTTP/1.1\r\nHost: x\r\n\r\n"
                          % build().id.encode())
         waiting = "decima_debuginfo_upstream_waiters"
-        wait_until(lambda: metrics(service)[waiting] == 5, what="all wait for one download")
+        wait_until(lambda: metrics(service)[waiting] == 5, what="all clients wait for one download")
 
-        for link in asking:
+        for link in clients:
             link.close()
 
-        wait_until(lambda: metrics(service)[waiting] == 1, what="only the download itself goes on")
+        wait_until(lambda: metrics(service)[waiting] == 1, what="only the download continues")
         assert metrics(service)["decima_debuginfo_upstream_fetches"] == 1
 
 
-def test_a_stop_does_not_wait_for_a_slow_upstream(start, build):
+def test_a_service_stops_without_waiting_for_a_slow_upstream(start, build):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         service = start(debuginfod_upstream_servers="http://127.0.0.1:%d" % silent.getsockname()[1])
-        asker = threading.Thread(target=service.get, args=(f"/buildid/{build().id}/debuginfo",))
-        asker.start()
+        request = threading.Thread(target=service.get, args=(f"/buildid/{build().id}/debuginfo",))
+        request.start()
         wait_until(lambda: metrics(service)["decima_debuginfo_upstream_fetches"] == 1)
 
         began = time.monotonic()
-        went = service.stop(timeout=20)
+        stopped = service.stop(timeout=20)
 
-        asker.join()
-        assert went and time.monotonic() - began < 15
+        request.join()
+        assert stopped and time.monotonic() - began < 15
         assert service.exit_code() == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two flame graphs as one: what `diff` says of each side is what `query` says of it."""
+"""`diff` puts two flame graphs into one: each side equals the flame graph of `query`."""
 import json
 import random
 import time
@@ -14,7 +14,7 @@ HEAP = "memory:inuse_space:bytes:space:bytes"
 
 @pytest.fixture(scope="module")
 def two(cell, protos):
-    """The cell with two minutes of random stacks, of which some are in either alone."""
+    """The cell with two minutes of random stacks; some stacks are in only one of the minutes."""
     chance = random.Random(7)
     now = int(time.time())
     cell.sides = [(now - 240, now - 180), (now - 120, now - 60)]
@@ -25,18 +25,18 @@ def two(cell, protos):
                       chance.randrange(1, 9) for _ in range(40)}
             ticks += sum(stacks.values())
             cell.produce(cpu_message(protos, comm, stacks, at_ms=(start + 30) * 1000))
-    wait_until(lambda: cell.total("{}") == ticks * PERIOD, what="both minutes")
+    wait_until(lambda: cell.total("{}") == ticks * PERIOD, what="samples of both minutes")
     return cell
 
 
-def ask(cell, query="{}", **more):
+def diff(cell, query="{}", **more):
     (a_start, a_end), (b_start, b_end) = cell.sides
     return cell.data("diff", a_query=query, a_start=a_start, a_end=a_end,
                      b_query=query, b_start=b_start, b_end=b_end, **more)
 
 
 def side_of(data, side):
-    """{(root, ..., leaf): value} of one side; its sums are checked."""
+    """{(root, ..., leaf): value} of one side; the sums of the tree are checked."""
     nodes, names, paths, found = data["nodes"], data["names"], [], {}
     below = [0] * len(nodes["parent"])
     for at, parent in enumerate(nodes["parent"]):
@@ -54,21 +54,21 @@ def side_of(data, side):
 
 @pytest.mark.parametrize("query, group_by", [
     ("{}", ""), ("{}", "comm"), ('{comm="alpha"}', ""), ('{comm="beta"}', ""), ('{comm="x"}', "")])
-def test_each_side_is_what_query_says_of_it(two, query, group_by):
-    data = ask(two, query, group_by=group_by)
+def test_each_side_equals_the_flame_graph_of_query(two, query, group_by):
+    data = diff(two, query, group_by=group_by)
 
     for side, (start, end) in zip("ab", two.sides):
         assert side_of(data, side) == two.flamegraph(query, group_by=group_by, start=start,
                                                      end=end)
 
 
-def test_what_vanished_and_what_is_new_stay(two):
-    names = set(ask(two, group_by="comm")["names"])
+def test_the_tree_has_frames_that_are_in_only_one_side(two):
+    names = set(diff(two, group_by="comm")["names"])
 
     assert {"comm=beta", "comm=gamma", "comm=alpha"} <= names
 
 
-def test_what_both_took_is_told(two):
+def test_the_stats_are_the_sum_of_both_queries(two):
     status, body = two.api("diff", a_query="{}", b_query="{}")
 
     assert status == 200
@@ -82,7 +82,7 @@ def test_what_both_took_is_told(two):
     ({"a_query": "{}", "b_query": "{}", "b_start": "9", "b_end": "8"},
      "b_start must be before b_end"),
     ({"a_query": "{}", "b_query": f"{HEAP}{{}}"}, "only profiles of one type can be compared")])
-def test_a_question_that_cannot_be_compared_is_refused(two, params, words):
+def test_queries_that_cannot_be_compared_are_rejected(two, params, words):
     status, body = two.api("diff", **params)
 
     assert (status, json.loads(body)["errorType"]) == (400, "bad_data")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random questions of each report, answered as a slow reference answers them that sums the messages
-of the topic (reference.py). What failed is asked again with DECIMA_TEST_SEED.
+"""Random queries of each report return the same as a slow reference, which sums the messages of the
+topic (reference.py). A failure is repeated with DECIMA_TEST_SEED.
 
-There are two kinds of messages: made at random, with all that a message may say, and batches of a
-real agent (tests/recorded), as if four hosts had sent them within an hour. Both are asked about as
-they came, once more while and after their rows are merged, and those made at random also when their
-hours and days were summed up."""
+There are two kinds of messages: random ones, which use everything that a message can contain, and
+batches of a real agent (tests/recorded), as if four hosts had sent them within an hour. Both kinds
+are queried as raw rows, and again while and after their rows are merged. Random messages are also
+queried after the rollup of their hours and days."""
 import json
 import os
 import random
@@ -25,17 +25,17 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "recorded"))
 import recording  # noqa: E402  (the path comes first)
 
 SEED = int(os.environ.get("DECIMA_TEST_SEED", "0")) or random.randrange(1, 1 << 32)
-QUESTIONS = 50
+QUERIES = 50
 HOUR_MS = 3600_000
 DAY_MS = 24 * HOUR_MS
-SPAN_MS = 3 * HOUR_MS  # of the messages' times: over several hours' partitions
+SPAN_MS = 3 * HOUR_MS  # of the messages' times: they are in partitions of several hours
 NOT_ROLLED = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL)"
               " + (SELECT count(*) FROM chunk WHERE rolled IS NULL)"
               " + (SELECT count(*) FROM rollup WHERE folded IS NULL AND kind IN (0, 2))")
 
 
 def random_message(protos, chance, newest_ms):
-    """A process's samples: names and numbers from small ranges, so that much of it comes again."""
+    """Samples of a process; names and numbers are from small ranges, so that they repeat often."""
     message = Message(protos)
     dictionary, word, attribute = message.dictionary, message.string, message.attribute
     comm = chance.choice(["nginx", "postgres", "redis;x", "sh\tell", "\N{GREEK SMALL LETTER PI}"])
@@ -60,19 +60,21 @@ def random_message(protos, chance, newest_ms):
         dictionary.stack_table.add(location_indices=[
             chance.randint(1, 14) for _ in range(chance.randint(1, 9))])
 
-    given = {"host.name": chance.choice(["n1", "n2", "n3"]), "process.executable.name": comm}
+    resource_labels = {"host.name": chance.choice(["n1", "n2", "n3"]),
+                       "process.executable.name": comm}
     if chance.random() < 0.5:
-        given["service.name"] = chance.choice(["shop", "mail"])
+        resource_labels["service.name"] = chance.choice(["shop", "mail"])
     if chance.random() < 0.3:
-        given["rack.row"] = chance.choice(["7", "8"])
+        resource_labels["rack.row"] = chance.choice(["7", "8"])
     if chance.random() < 0.2:
-        given["tier"] = "series"
+        resource_labels["tier"] = "series"
     is_heap = chance.random() < 0.15
-    profile = message.profile(HEAP if is_heap else CPU, given, period=524288 if is_heap else PERIOD,
+    profile = message.profile(HEAP if is_heap else CPU, resource_labels,
+                              period=524288 if is_heap else PERIOD,
                               time_unix_nano=newest_ms * 1_000_000)
     begins = newest_ms - chance.randint(0, SPAN_MS)
-    # a heap is looked at as a whole: its samples are of some few moments
-    looks = [begins - i * chance.choice([10_000, 45_000]) for i in range(chance.randint(1, 4))]
+    # a heap profile is a snapshot: all its samples have one of a few times
+    snapshots = [begins - i * chance.choice([10_000, 45_000]) for i in range(chance.randint(1, 4))]
     for _ in range(chance.randint(5, 25)):
         labels = [attribute("process.pid", chance.randint(1, 4))]
         if chance.random() < 0.6:
@@ -81,7 +83,7 @@ def random_message(protos, chance, newest_ms):
             labels.append(attribute("tier", "sample"))
         times = [begins - chance.randint(0, 20_000) for _ in range(chance.randint(1, 4))]
         if is_heap:
-            times = chance.sample(looks, chance.randint(1, len(looks)))
+            times = chance.sample(snapshots, chance.randint(1, len(snapshots)))
         profile.samples.add(
             stack_index=chance.randint(0, 12), attribute_indices=labels,
             timestamps_unix_nano=[at * 1_000_000 + 999 for at in times],
@@ -90,7 +92,7 @@ def random_message(protos, chance, newest_ms):
 
 
 def recorded_message(protos, chance, newest_ms, batch):
-    """A batch of the recording at some moment of the last hour."""
+    """A batch of the recording, shifted to a random time of the last hour."""
     message = protos.profiles.ProfilesData.FromString(batch)
     node = f"web-{chance.randint(1, 4)}".encode()
     profiles = []
@@ -107,7 +109,7 @@ def recorded_message(protos, chance, newest_ms, batch):
 
 
 def on_hosts(protos, message, nodes):
-    """The same from several hosts."""
+    """Copies of a message from several hosts."""
     parsed = protos.profiles.ProfilesData.FromString(message)
     name = next(a for a in parsed.resource_profiles[0].resource.attributes
                 if a.key == b"host.name")
@@ -117,7 +119,7 @@ def on_hosts(protos, message, nodes):
 
 
 def messages_of(cell, protos, chance, newest_ms):
-    if cell.state == "rolled":  # hosts have much in common, so that sums without them are kept
+    if cell.state == "rolled":  # hosts have equal stacks, so that rollups without host are stored
         made = [random_message(protos, chance, newest_ms) for _ in range(40)]
         return [copy for message in made
                 for copy in on_hosts(protos, message, [b"n1", b"n2", b"n3", b"n4"])]
@@ -128,7 +130,7 @@ def messages_of(cell, protos, chance, newest_ms):
 
 
 class Recorded:
-    """What was sent, as it stands on the topic; and questions about it."""
+    """The samples on the topic, and random queries of them."""
 
     def __init__(self, cell, messages):
         self.cell = cell
@@ -140,15 +142,15 @@ class Recorded:
         self.edges = [edge(s.time_ms for s in message) for message in messages
                       for edge in (min, max)]
         self.values = {}
-        self.found = 0  # questions that meant something, since they were counted last
+        self.found = 0  # queries of this test that select a sample
         for sample in samples:
             for name, value in sample.series + sample.labels:
                 self.values.setdefault(name, set()).add(value)
 
     def window(self):
-        """Around everything, at samples' own times, or anywhere."""
+        """A window around all samples, with samples' times as its ends, or at random times."""
         chance = self.chance
-        if self.is_rolled and chance.random() < 0.6:  # whole hours or days, or almost
+        if self.is_rolled and chance.random() < 0.6:  # whole hours or days, or nearly
             unit = chance.choice([HOUR_MS, DAY_MS])
             first = chance.randint(self.first // unit, self.last // unit) * unit
             return (first - chance.choice([0, 0, 0, 1, HOUR_MS // 3]),
@@ -159,7 +161,7 @@ class Recorded:
         if kind < 0.35:  # one moment
             start = chance.choice(self.edges)
             return start, start + 1
-        if kind < 0.6:  # an end on a sample is not in it, a start is
+        if kind < 0.6:  # a sample at the start is in the window, a sample at the end is not
             start, end = sorted(chance.choice(self.edges) for _ in range(2))
             return start, end + chance.choice([0, 1]) + (start == end)
         start = chance.randint(self.first - 10_000, self.last)
@@ -185,8 +187,8 @@ class Recorded:
     def names(self):
         return self.chance.sample([*self.values, "nobody"], self.chance.choice([0, 0, 1, 2, 3]))
 
-    def question(self):
-        """(samples that it means, group names, parameters, what to say when it fails)"""
+    def random_query(self):
+        """(selected samples, group names, parameters, message of a failed assert)"""
         (type_, matchers), (start, end) = self.selector(), self.window()
         names = self.names()
         text = reference.selector_text(type_, matchers)
@@ -197,12 +199,12 @@ class Recorded:
 
 
 @pytest.fixture(autouse=True)
-def not_about_nothing(recorded):
-    """Questions that find nothing say little."""
+def enough_queries_select_samples(recorded):
+    """Fails a test of which hardly any query selects a sample: it would test little."""
     recorded.found = 0
     yield
     if recorded.found:
-        assert recorded.found > QUESTIONS // 10, f"seed {SEED}: {recorded.found} found something"
+        assert recorded.found > QUERIES // 10, f"seed {SEED}: {recorded.found} queries with samples"
 
 
 def seconds(ms):
@@ -225,7 +227,7 @@ def cell(servers, request):
 def recorded(cell, protos, figure):
     chance = random.Random(SEED)
     newest_ms = int(time.time() * 1000)
-    if cell.state == "rolled":  # around the turn of two days that are over
+    if cell.state == "rolled":  # around a midnight between two past days
         newest_ms -= newest_ms % DAY_MS + 2 * DAY_MS - SPAN_MS // 2
     sent = messages_of(cell, protos, chance, newest_ms)
     for number, message in enumerate(sent):
@@ -236,34 +238,34 @@ def recorded(cell, protos, figure):
     count = sum(map(len, messages))
     wait_until(lambda: cell.samples() == count, deadline=60, what=f"all samples, seed {SEED}")
     if cell.state == "rolled":
-        wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], deadline=60, what="all is summed up")
+        wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], deadline=60, what="all is rolled up")
         kinds = dict(cell.rows("SELECT kind, sum(samples)::bigint FROM rollup GROUP BY kind"))
-        figure(f"differential: sums by kind {kinds}, seed {SEED}")
+        figure(f"differential: rolled-up samples by kind {kinds}, seed {SEED}")
         assert kinds[2] * 2 <= kinds[1] and kinds[4], kinds
     figure(f"differential: {count} samples of {len(sent)} {cell.kind} messages, seed {SEED}")
     return Recorded(cell, messages)
 
 
-def test_collapsed_is_what_the_reference_sums(recorded):
-    for _ in range(QUESTIONS):
-        selected, names, params, what = recorded.question()
+def test_collapsed_stacks_equal_the_reference(recorded):
+    for _ in range(QUERIES):
+        selected, names, params, what = recorded.random_query()
 
         got = recorded.cell.collapsed(**params, group_by=",".join(names))
         assert got == reference.collapsed(selected, names), what
 
 
-def test_flame_graphs_are_what_the_reference_sums(recorded):
-    for _ in range(QUESTIONS):
-        selected, names, params, what = recorded.question()
+def test_flame_graphs_equal_the_reference(recorded):
+    for _ in range(QUERIES):
+        selected, names, params, what = recorded.random_query()
 
         got = recorded.cell.flamegraph(**params, group_by=",".join(names))
         expected = reference.flamegraph(selected, names)
         assert got == {stack: value for stack, value in expected.items() if value}, what
 
 
-def test_tables_are_what_the_reference_sums(recorded):
-    for _ in range(QUESTIONS):
-        selected, names, params, what = recorded.question()
+def test_tables_equal_the_reference(recorded):
+    for _ in range(QUERIES):
+        selected, names, params, what = recorded.random_query()
 
         data = recorded.cell.data("query", **params, report="table", group_by=",".join(names))
         got = {}
@@ -277,9 +279,9 @@ def test_tables_are_what_the_reference_sums(recorded):
         assert data["total"] == sum(value for _, _, value in selected.merged(names)), what
 
 
-def test_pprof_is_what_the_reference_sums(recorded, protos):
-    for _ in range(QUESTIONS):
-        selected, names, params, what = recorded.question()
+def test_pprof_profiles_equal_the_reference(recorded, protos):
+    for _ in range(QUERIES):
+        selected, names, params, what = recorded.random_query()
 
         profile = recorded.cell.pprof(protos, **params, group_by=",".join(names))
         assert stacks_of(profile) == reference.pprof(selected, names), what
@@ -304,10 +306,10 @@ def stacks_of(profile):
     return found
 
 
-def test_sums_over_time_are_what_the_reference_sums(recorded):
+def test_sums_over_time_equal_the_reference(recorded):
     chance = recorded.chance
-    for _ in range(QUESTIONS):
-        selected, names, params, what = recorded.question()
+    for _ in range(QUERIES):
+        selected, names, params, what = recorded.random_query()
         start, end = (round(float(params[name]) * 1000) for name in ("start", "end"))
         step = max(chance.choice([1, 777, 1000, 15_000, 60_000, HOUR_MS, 2 * HOUR_MS, DAY_MS]),
                    (end - start) // 11_000 + 1)
@@ -319,14 +321,14 @@ def test_sums_over_time_are_what_the_reference_sums(recorded):
 
         status, body = recorded.cell.api("query_range", **params)
         assert status == 200, (what, body)
-        answer = json.loads(body)
+        response = json.loads(body)
         got = {tuple(sorted(line["metric"].items())): {
             round(at * 1000): int(value) for at, value in line["values"]}
-               for line in answer["data"]["result"]}
+               for line in response["data"]["result"]}
         expected, left_out = reference.query_range(selected, start, step, sum_by, limit)
-        assert bool(left_out) == ("warnings" in answer), (what, params)
-        if left_out:  # of equals any may be kept
-            assert f" {left_out} more series" in answer["warnings"][0]
+        assert bool(left_out) == ("warnings" in response), (what, params)
+        if left_out:  # of series with equal sums, any may be in the response
+            assert f" {left_out} more series" in response["warnings"][0]
             everything, _ = reference.query_range(selected, start, step, sum_by)
             assert all(got[key] == everything[key] for key in got), (what, params)
             assert sorted(sum(line.values()) for line in got.values()) == sorted(
@@ -335,8 +337,8 @@ def test_sums_over_time_are_what_the_reference_sums(recorded):
             assert got == expected, (what, params)
 
 
-def test_series_are_those_of_the_reference(recorded):
-    for _ in range(QUESTIONS):
+def test_series_equal_the_reference(recorded):
+    for _ in range(QUERIES):
         matches, found = [], set()
         start, end = recorded.window()
         for _ in range(recorded.chance.choice([1, 1, 2])):
@@ -352,9 +354,9 @@ def test_series_are_those_of_the_reference(recorded):
 
 
 @pytest.mark.parametrize("matched", [False, True])
-def test_labels_are_those_of_the_reference(recorded, matched):
+def test_labels_equal_the_reference(recorded, matched):
     chance = recorded.chance
-    for _ in range(QUESTIONS):
+    for _ in range(QUERIES):
         start, end = recorded.window()
         name = chance.choice([*recorded.values, "nobody"])
         match = recorded.selector() if matched else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What containers are called: by a stand-in for Docker that answers well, badly, or not at all.
+"""Container labels from Docker: a fake Docker sends valid responses, malformed ones, or nothing.
 
-tests/compose asks the real one.
+tests/compose uses the real Docker.
 """
 import contextlib
 import json
@@ -25,10 +25,10 @@ OBJECTS = 'decima_agent_docker_objects_total{outcome="%s"}'
 
 
 class Docker:
-    """Listens where Docker would; `answers` is {beginning of a path: the bytes of its answer}."""
+    """A fake Docker; `responses` is {prefix of a path: bytes, or a generator of pieces}."""
 
     def __init__(self, path):
-        self.path, self.answers, self.asked, self.open = path, {}, [], []
+        self.path, self.responses, self.requests, self.open = path, {}, [], []
         self.wakes = threading.Event()
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(str(path))
@@ -39,18 +39,18 @@ class Docker:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self.server.accept()
-                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+                threading.Thread(target=self._respond, args=(connection,), daemon=True).start()
 
-    def _answer(self, connection):
+    def _respond(self, connection):
         with connection, contextlib.suppress(OSError):
-            asked = b""
-            while b"\r\n\r\n" not in asked:
-                asked += connection.recv(4096)
-            path = asked.split()[1].decode()
-            self.asked.append(path)
-            for begins, answer in self.answers.items():
-                if path.startswith(begins):
-                    for piece in answer() if callable(answer) else [answer]:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += connection.recv(4096)
+            path = head.split()[1].decode()
+            self.requests.append(path)
+            for prefix, response in self.responses.items():
+                if path.startswith(prefix):
+                    for piece in response() if callable(response) else [response]:
                         connection.sendall(piece)
 
     def stop(self):
@@ -99,7 +99,7 @@ def burning(build):
 
 @contextlib.contextmanager
 def contained(pid, identity):
-    """The process in a control group that is named as a container's is."""
+    """Moves the process into a control group with the name of a container's."""
     for line in Path("/proc/mounts").read_text(encoding="ascii").splitlines():
         _, where, kind, options = line.split()[:4]
         group = Path(where) / f"decima-test-{identity[:8]}" / f"docker-{identity}.scope"
@@ -122,7 +122,7 @@ def contained(pid, identity):
 
 @pytest.fixture
 def start(cell, docker):
-    """An agent that asks that stand-in."""
+    """Starts an agent that uses the fake Docker."""
     made = cell.service("agent", f"docker-{any_free()}", flags={
         "profiling-duration": "1s", "docker-socket": docker.path})
 
@@ -134,30 +134,30 @@ def start(cell, docker):
     shutil.rmtree(made.fleet.run_dir / made.name, ignore_errors=True)
 
 
-def test_a_container_is_named_by_the_list_and_by_events(cell, docker, start, identity, tmp_path):
-    tells = threading.Event()
+def test_container_names_come_from_the_list_and_events(cell, docker, start, identity, tmp_path):
+    renamed = threading.Event()
 
     def events():
         yield ok()
-        tells.wait(60)
+        renamed.wait(60)
         yield json.dumps(event("rename", identity, "later")).encode()
         docker.wakes.wait(60)
 
-    docker.answers = {"/containers": ok(b"[", listed(identity, "shop-web-1", service="web",
-                                                     project="shop"), b"]"), "/events": events}
+    docker.responses = {"/containers": ok(b"[", listed(identity, "shop-web-1", service="web",
+                                                       project="shop"), b"]"), "/events": events}
     with burning(cell.fleet.build) as pid, contained(pid, identity):
         start()
         query = f'{{pid="{pid}",container="%s"}}'
         wait_until(lambda: cell.total(query % "shop-web-1"), 60, "the name in the list")
         series = cell.data("series", **{"match[]": '{container="shop-web-1"}'})
-        tells.set()
-        wait_until(lambda: cell.total(query % "later"), 60, "the name in the event")
+        renamed.set()
+        wait_until(lambda: cell.total(query % "later"), 60, "the new name")
 
     assert {k: series[0][k] for k in ("container_id", "image", "compose_service",
                                       "compose_project", "service_name")} == {
         "container_id": identity, "image": "shop-web-1:1", "compose_service": "web",
         "compose_project": "shop", "service_name": "web"}
-    assert [path.partition("?")[0] for path in docker.asked] == ["/containers/json", "/events"]
+    assert [path.partition("?")[0] for path in docker.requests] == ["/containers/json", "/events"]
 
 
 def endless():
@@ -186,20 +186,20 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_what_docker_answers_does_not_keep_the_agent_from_sampling(cell, docker, start, what):
-    docker.answers = {"/": HOSTILE[what]}
+def test_the_agent_samples_despite_hostile_responses_of_docker(cell, docker, start, what):
+    docker.responses = {"/": HOSTILE[what]}
     with burning(cell.fleet.build) as pid:
         agent = start()
         wait_until(lambda: cell.total(f'{{pid="{pid}"}}'), 60, "samples of burn")
-        wait_until(lambda: docker.asked, 60, "a question to Docker")
+        wait_until(lambda: docker.requests, 60, "a request to Docker")
 
         now = metrics(agent)
         assert now["decima_agent_containers"] == 0
         assert now["process_resident_memory_bytes"] < 200 << 20
 
 
-def test_what_is_said_of_containers_is_counted(cell, docker, start, identity):
-    docker.answers = {
+def test_objects_of_docker_are_counted_by_outcome(cell, docker, start, identity):
+    docker.responses = {
         "/containers": ok(b"[", listed(identity, "a"), b",", {"Id": "short"}, b",",
                           listed(secrets.token_hex(32), "b" * 300_000), b"]"),
         "/events": ok(event("exec_start", identity, "a"))}
@@ -210,18 +210,18 @@ def test_what_is_said_of_containers_is_counted(cell, docker, start, identity):
         return all(now[OBJECTS % outcome] >= 1 for outcome in ("applied", "malformed", "too_long",
                                                                "other"))
 
-    wait_until(counted, 60, "each is counted")
+    wait_until(counted, 60, "each outcome is counted")
     assert metrics(agent)["decima_agent_containers"] == 1
 
 
-def test_docker_may_come_later(cell, docker, start, identity):
+def test_docker_may_start_after_the_agent(cell, docker, start, identity):
     docker.server.close()
     docker.path.unlink()
     agent = start()
     wait_until(lambda: metrics(agent)["decima_agent_docker_failures_total"] >= 1, 60, "a failure")
-    again = Docker(docker.path)
-    again.answers = {"/containers": ok(b"[", listed(identity, "late"), b"]"),
-                     "/events": ok()}
+    later_docker = Docker(docker.path)
+    later_docker.responses = {"/containers": ok(b"[", listed(identity, "late"), b"]"),
+                              "/events": ok()}
 
-    wait_until(lambda: metrics(agent)["decima_agent_containers"] == 1, 60, "the list")
-    again.stop()
+    wait_until(lambda: metrics(agent)["decima_agent_containers"] == 1, 60, "the container")
+    later_docker.stop()

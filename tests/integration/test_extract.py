@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of a program when its debug info is taken out, as the usual tools read it."""
+"""The file of debug info that the agent extracts from a program: standard tools print the same."""
 import os
 import random
 import re
@@ -35,8 +35,8 @@ VARIANTS = {
 }
 
 
-def run(*argv, given=None):
-    done = subprocess.run([str(a) for a in argv], input=given, text=True, capture_output=True,
+def run(*argv, stdin=None):
+    done = subprocess.run([str(a) for a in argv], input=stdin, text=True, capture_output=True,
                           check=False, timeout=100)
     assert done.returncode == 0, f"{argv}: {done.stdout[-500:]} {done.stderr[-2000:]}"
     return done.stdout
@@ -62,14 +62,14 @@ def files(request, tmp_path_factory):
 
 
 def sections(path):
-    """{name: (type, address, size)}; -W keeps each on one line."""
+    """{name: (type, address, size)}; -W prints each section on one line."""
     text = run("readelf", "-SW", path)
     rows = re.findall(r"\[ *\d+\] (\S+) +(\S+) +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", text)
     return {name: (kind, address, size) for name, kind, address, size in rows}
 
 
 def random_addresses(program):
-    """Of its code, and the same in each run."""
+    """Random addresses of the program's code, the same in each run."""
     code = [(int(a, 16), int(s, 16)) for k, a, s in sections(program).values()
             if k == "PROGBITS" and int(a, 16)]
     name = [v for n, v in sections(program).items() if n == ".text"]
@@ -79,23 +79,23 @@ def random_addresses(program):
             chance.choices(code, weights=[s for _, s in code], k=ADDRESSES)]
 
 
-def test_llvm_symbolizer_names_the_same(files):
+def test_llvm_symbolizer_prints_the_same(files):
     program, out, rank = files
-    given = "\n".join(random_addresses(program)) + "\n"
+    stdin = "\n".join(random_addresses(program)) + "\n"
 
     before, after = (run("llvm-symbolizer", "--inlines", "--no-demangle", f"--obj={f}",
-                         given=given) for f in (program, out))
+                         stdin=stdin) for f in (program, out))
 
     assert after == before
     if rank == "dwarf":
         assert before.count("??\n") < ADDRESSES
 
 
-def test_eu_addr2line_names_the_same(files):
+def test_eu_addr2line_prints_the_same(files):
     program, out, _ = files
     addresses = random_addresses(program)
 
-    # its exit status is 1 where an address has no line
+    # the exit status is 1 if an address has no line
     before, after = (subprocess.run(["eu-addr2line", "-i", "-f", "-e", f, *addresses], text=True,
                                     capture_output=True, check=False).stdout
                      for f in (program, out))
@@ -103,25 +103,25 @@ def test_eu_addr2line_names_the_same(files):
     assert after == before and before.count("\n") >= 2 * ADDRESSES
 
 
-def test_readelf_and_gdb_have_nothing_to_complain_of(files):
+def test_readelf_and_gdb_accept_the_extract(files):
     program, out, rank = files
 
     for argv in (["readelf", "-hlSsnrW"], ["eu-readelf", "-hlSsnr"]):
         done = subprocess.run([*argv, out], capture_output=True, text=True, check=False)
         complaints = [line for line in done.stderr.splitlines()
                       if "program interpreter" not in line and "PHDR segment" not in line]
-        assert done.returncode == 0 and not complaints  # but that they are not there
+        assert done.returncode == 0 and not complaints  # apart from the missing contents
     notes = [re.sub(" at offset .*", "", run("eu-readelf", "-n", f)) for f in (program, out)]
     assert notes[0] == notes[1]
-    said = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off",
-                           "-ex", "info line main", out], capture_output=True, text=True,
-                          check=False, timeout=100)
-    assert "not in executable format" not in said.stderr
+    output = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off",
+                             "-ex", "info line main", out], capture_output=True, text=True,
+                            check=False, timeout=100)
+    assert "not in executable format" not in output.stderr
     if rank == "dwarf" and program.name == "shop":
-        assert "shop.cc" in said.stdout
+        assert "shop.cc" in output.stdout
 
 
-def test_only_contents_are_gone(files):
+def test_only_the_contents_of_sections_are_removed(files):
     program, out, _ = files
     before, after = sections(program), sections(out)
 
@@ -131,27 +131,27 @@ def test_only_contents_are_gone(files):
     assert out.stat().st_size <= program.stat().st_size + 8192
 
 
-def test_a_program_without_names_is_small_in_the_end(files):
+def test_the_extract_of_a_program_without_symbols_is_small(files):
     program, out, rank = files
 
     if rank in ("dynsym", "nothing"):
         assert out.stat().st_size < program.stat().st_size
 
 
-def test_names_of_the_linkage_table_stay(tmp_path):
+def test_the_extract_keeps_the_names_of_the_plt(tmp_path):
     """objdump reads foo@plt from .rela.plt, .dynsym and the code of .plt."""
     source, program, out = tmp_path / "a.c", tmp_path / "a", tmp_path / "out"
     source.write_text('#include <stdio.h>\nint main(void) { return puts("x"); }\n')
     run("cc", "-O2", "-o", program, source)
     extract(program, out)
 
-    kept = sections(out)
+    extracted = sections(out)
 
-    assert kept[".plt"][0] == "PROGBITS" and kept[".rela.plt"][0] == "RELA"
+    assert extracted[".plt"][0] == "PROGBITS" and extracted[".rela.plt"][0] == "RELA"
     assert "puts" in run("readelf", "-rW", out)
 
 
-def test_go_keeps_its_table_of_lines(tmp_path):
+def test_the_extract_of_a_go_program_keeps_its_line_table(tmp_path):
     source, program, out = tmp_path / "a.go", tmp_path / "a", tmp_path / "out"
     source.write_text("package main\nfunc main() { println(1) }\n")
     try:
@@ -164,7 +164,7 @@ def test_go_keeps_its_table_of_lines(tmp_path):
     assert out.stat().st_size < program.stat().st_size
 
 
-def test_what_is_no_elf_file_is_told(tmp_path):
+def test_a_file_that_is_not_an_elf_file_is_an_error(tmp_path):
     for number, content in enumerate((b"", b"#!/bin/sh\n", b"\x7fELF" + b"\0" * 100)):
         file = tmp_path / str(number)
         file.write_bytes(content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unwind_agents - agents that build unwind tables, and programs that want some."""
+"""unwind_agents - agents that build unwind tables, and programs that need unwind tables."""
 import contextlib
 import gzip
 import re
@@ -15,7 +15,7 @@ from local.services import Service
 DEADLINE = 100
 BUILDER = "decima-agent-builder"
 
-# Five functions deep, none with a frame pointer, for as many seconds as it is told.
+# Five nested functions without frame pointers; runs for the number of seconds in its argument.
 SOURCE = """
 #include <stdlib.h>
 #include <time.h>
@@ -48,14 +48,15 @@ def fleet():
 
 @pytest.fixture
 def start(fleet, request):
-    """start(name, flag=value, ...): an agent that samples. It spools: nobody takes its batches."""
+    """start(name, flag=value, ...): an agent that samples, and spools, as there is no Kafka."""
     started = []
 
     def make(name="agent", **flags):
         name = f"{request.node.name[:40]}-{name}"
-        given = {"kafka-brokers": "127.0.0.1:1", "profiling-duration": "1s", "log-level": "debug"}
-        given |= {k.replace("_", "-"): v for k, v in flags.items()}
-        agent = Service(fleet, "agent", name, given)
+        own_flags = {"kafka-brokers": "127.0.0.1:1", "profiling-duration": "1s",
+                     "log-level": "debug"}
+        own_flags |= {k.replace("_", "-"): v for k, v in flags.items()}
+        agent = Service(fleet, "agent", name, own_flags)
         agent.launch()
         started.append(agent)
         agent.wait_ready(agent.ready, 60)
@@ -68,7 +69,7 @@ def start(fleet, request):
 
 
 class Program:
-    """A program that was built just now; `functions` more than it needs make its table large."""
+    """A program that is built for the test; `functions` unused functions make its table large."""
 
     def __init__(self, where, name, functions=1, flags=()):
         where.mkdir(parents=True, exist_ok=True)
@@ -90,10 +91,10 @@ class Program:
             process.wait()
 
     def sampled_by(self, agent):
-        """Run it until its table is loaded."""
+        """Run the program until its unwind table is loaded."""
         before = loads(agent, self)
         with self.running():
-            wait_until(lambda: loads(agent, self) > before, DEADLINE, "its table is loaded")
+            wait_until(lambda: loads(agent, self) > before, DEADLINE, "the table is loaded")
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def builders_of(agent):
 
 
 def cached(agent, program):
-    """The file of its table: the newest version."""
+    """The cached file of the program's table: the newest version."""
     files = list((Path(agent.flags["state-directory"]) / "unwind").glob(f"{program.id}.v*"))
     return files[0] if files else None
 
@@ -138,7 +139,7 @@ def samples_lost(agent):
 
 
 def stacks(directory, protos, program):
-    """[[function or "?", ... root first]] of a program, by its own symbol table."""
+    """[[function or "?", ... root first]] of a program, named by its own symbol table."""
     table = subprocess.run(["nm", "-S", "--defined-only", program.path], check=True, text=True,
                            stdout=subprocess.PIPE).stdout
     spans = [(int(at, 16), int(size, 16), name) for at, size, name in

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What readelf and llvm-dwarfdump say of a file's unwind information, as rows in our words.
+"""unwind_oracle - a file's unwind information by readelf and llvm-dwarfdump, in our rows' format.
 
-A row is (address, rule); a rule is what unwind_check prints: kind of CFA, its register, offset,
-second offset, how the frame pointer is saved and where, how the return address is and where.
+A row is (address, rule). A rule is what unwind_check prints: kind of CFA, its register, offset,
+second offset, how and where the frame pointer is saved, how and where the return address is saved.
 """
 import re
 import subprocess
@@ -11,7 +11,7 @@ import subprocess
  CFA_UNSUPPORTED) = range(7)
 SAME, AT_CFA, UNDEFINED, REGISTER, AT_FRAME_POINTER, UNSUPPORTED = range(6)
 NONE = (CFA_NONE, 0, 0, 0, 0, 0, 0, 0)
-NOBODY_READS = (CFA_UNSUPPORTED, 0, 0, 0, 0, 0, 0, 0)
+UNREADABLE = (CFA_UNSUPPORTED, 0, 0, 0, 0, 0, 0, 0)
 ROOT = (CFA_REGISTER, 7, 8, 0, SAME, 0, UNDEFINED, 0)
 LAZY = (CFA_PLT, 0, 11, 0, SAME, 0, AT_CFA, -8)
 SIGNAL = (CFA_SIGNAL, 0, 0, 0, 0, 0, 0, 0)
@@ -35,14 +35,14 @@ def run(*command):
 
 
 def expressions_of(path, section):
-    """What readelf calls "exp": (entry, address) -> the row of llvm-dwarfdump."""
+    """The rows that readelf prints as "exp": (entry, address) -> the row of llvm-dwarfdump."""
     found, entry, last = {}, None, None
     for line in run("llvm-dwarfdump-14", f"--{section}", path).splitlines():
         if match := FDE.match(line):
             entry, last = int(match[1], 16), None
         elif match := EXPRESSION_ROW.match(line):
             cfa, places = re.fullmatch(r"(.*?)(: \w+=.*)?", match[2]).groups()
-            # Its version 14 does not restore the CFA with the rest of a remembered state.
+            # llvm-dwarfdump 14 does not restore the CFA after DW_CFA_restore_state.
             last = cfa if "DW_OP" in cfa else last
             found[entry, int(match[1], 16)] = (last, places or "")
     return found
@@ -59,7 +59,7 @@ def cfa_of_expression(text):
 
 
 class Reader:
-    """Turns the rows of readelf's tables into ours."""
+    """Converts the rows of readelf's tables into our rows."""
 
     def __init__(self, path, section, machine):
         self.names, self.frame_pointer, self.stack_pointer, self.links = machine
@@ -72,7 +72,7 @@ class Reader:
         return int(name[1:])  # r17, as DWARF numbers it
 
     def place(self, text, key, name, cfa):
-        """How a register is saved, and where."""
+        """(how a register is saved, where)"""
         if text in ("u", "s", None):
             return (SAME, 0)
         if text.startswith("c"):
@@ -90,32 +90,32 @@ class Reader:
         return (REGISTER, self.number(text))
 
     def rule(self, key, columns, cells):
-        said = dict(zip(columns, cells))
-        if said["CFA"] == "exp":
+        values = dict(zip(columns, cells))
+        if values["CFA"] == "exp":
             cfa = cfa_of_expression(self.expressions[key][0])
         else:
-            match = re.fullmatch(r"(\w+)([+-]\d+)", said["CFA"])
+            match = re.fullmatch(r"(\w+)([+-]\d+)", values["CFA"])
             cfa = (CFA_REGISTER, self.number(match[1]), int(match[2]), 0)
         if cfa is None:
-            return NOBODY_READS
+            return UNREADABLE
         pointer = self.names[self.frame_pointer]
-        frame = self.place(said.get(pointer), key, pointer, cfa)
-        back = self.place(said.get("ra"), key, "RIP", cfa)
-        if said.get("ra") == "u" and not self.links:
+        frame = self.place(values.get(pointer), key, pointer, cfa)
+        back = self.place(values.get("ra"), key, "RIP", cfa)
+        if values.get("ra") == "u" and not self.links:
             back = (UNDEFINED, 0)
-        return self.stack(said.get(self.names[self.stack_pointer]), cfa, frame, back)
+        return self.stack(values.get(self.names[self.stack_pointer]), cfa, frame, back)
 
     def stack(self, text, cfa, frame, back):
-        """With the caller's stack pointer somewhere else than at the CFA."""
+        """The rule, also if the caller's stack pointer differs from the CFA."""
         if text in ("u", "s", None):
             return (*cfa, *frame, *back)
         if re.fullmatch(r"r\d+", text) and AT_CFA not in (frame[0], back[0]):
             return (CFA_REGISTER, self.number(text), 0, 0, *frame, *back)
-        return NOBODY_READS
+        return UNREADABLE
 
 
 def functions_of(path, section="eh-frame", machine=X86_64):
-    """[(start, end, [(address, rule)])], in the file's order."""
+    """[(start, end, [(address, rule)])], in the order of the file."""
     reader = Reader(path, section, machine)
     found, commons, entry, columns = [], {}, None, []
     dumped = run("readelf", "--debug-dump=frames-interp,no-follow-links", path)
@@ -130,7 +130,7 @@ def functions_of(path, section="eh-frame", machine=X86_64):
             common = commons[int(match[2], 16)]
             found.append((start, end, [(start, common["rule"])]))
         elif match := CIE.match(line):
-            common = commons[int(match[1], 16)] = {"signal": "S" in match[2], "rule": NOBODY_READS}
+            common = commons[int(match[1], 16)] = {"signal": "S" in match[2], "rule": UNREADABLE}
             entry = None
         elif line.startswith("   LOC"):
             columns = line.split()[1:]
@@ -146,7 +146,7 @@ def functions_of(path, section="eh-frame", machine=X86_64):
 
 
 def filled(path, functions, machine=X86_64):
-    """With what is known of code that no entry speaks of: PLT stubs, the first instructions."""
+    """The functions, and rules for code without an FDE: PLT stubs, the first instructions."""
     links = machine[3]
     found = re.search(r" \.plt +PROGBITS +(\w+) \w+ (\w+)", run("readelf", "-SW", path))
     places = [(int(run("readelf", "-h", path).split("Entry point address:")[1].split()[0], 16), 32,
@@ -161,7 +161,7 @@ def filled(path, functions, machine=X86_64):
 
 
 def rows_of(functions):
-    """All rows of a file as we would have them: sorted, padding bridged, nothing said twice."""
+    """All rows of a file in the form of our table: sorted, padding bridged, no repeated rules."""
     rows, last_end = [], None
     functions = sorted((f for f in functions if f[1] > f[0]), key=lambda f: f[0])
     functions = [f for i, f in enumerate(functions) if i == 0 or functions[i - 1][0] != f[0]]
@@ -182,16 +182,16 @@ def rows_of(functions):
 
 
 def table_rows(check, table, machine=X86_64):
-    """The rows that our table has, and where it ends."""
+    """(the rows of our table, the address of its end)"""
     rows = []
     for line in run(check, "rows", table).splitlines():
         address, *rule = line.split()
         if rule == ["end"]:
             return rows, int(address, 16)
         rule = tuple(int(part) for part in rule)
-        if rule[4] == UNDEFINED:  # a register nobody saved
+        if rule[4] == UNDEFINED:  # the register is not saved
             rule = (*rule[:4], SAME, *rule[5:])
-        if machine == ARM64 and rule[6] == UNDEFINED:  # as if it were in the link register
+        if machine == ARM64 and rule[6] == UNDEFINED:  # treat it as in the link register
             rule = (*rule[:6], SAME, 0)
         if not rows or rows[-1][1] != rule:
             rows.append((int(address, 16), rule))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unwind_programs - programs whose chains of calls are known, and how each is built and run.
+"""unwind_programs - programs whose call chains are known, and how each is built and run.
 
-One table of cases: a form (language, compiler, way of linking), what it runs, and what a stack of
-it looks like: names from the root to the leaf, joined by ";", in which a regular expression is
-found.
-A compiler that is missing fails its cases: tools/deps.sh installs them all.
+One table of cases: a form (language, compiler, linking), the program, and a regular expression that
+must match in its stacks. A stack is the names from the root to the leaf, joined by ";".
+If a compiler is missing, its cases fail: tools/deps.sh installs all compilers.
 """
 import dataclasses
 import os
@@ -17,7 +16,7 @@ C_FLAGS = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-b
 SPENT = "spend(;|$)"
 DEEP = 400
 
-# kind of chains.c -> what its stacks look like from main on
+# kind of chains.c -> regular expression of its stacks from main on
 KINDS = {
     "calls": f";main;first;second;third;{SPENT}",
     "recursion": f";main;recursion(;deep){{{DEEP + 1}}};{SPENT}",
@@ -35,11 +34,11 @@ KINDS = {
     "vdso": ";main;by_vdso;(ask|is_over)(;|$)",
     "kernel": ";main;by_kernel;(call_kernel|is_over)(;|$)",
 }
-# What every form of chains.c runs; only some can load plugins or have a vdso.
+# The kinds that each form of chains.c runs; only some forms can load plugins or have a vdso.
 COMMON = [kind for kind in KINDS if kind not in ("plugins", "swaps", "plt", "vdso")]
 FEW = ["calls", "recursion", "realigned", "signal", "vfork"]
-# What passes through no function of libc. Debian's musl has neither .eh_frame nor .debug_frame: its
-# code is followed, which leads to _start, but not out of a handler through its raise.
+# The kinds whose stacks contain no function of libc. Debian's musl has neither .eh_frame nor
+# .debug_frame: code analysis unwinds it to _start, but not from a signal handler through raise().
 OWN = ["calls", "recursion", "alloca", "realigned", "fault", "noreturn", "vfork"]
 ROOTS = r"_start|_dl_start_user|(__)?clone3?|__GI___clone3?|thread_start"
 GO_ROOTS = r"runtime\.(goexit|mstart|mcall|rt0_go|systemstack)\b.*|_rt0_amd64_linux"
@@ -50,15 +49,15 @@ class Case:
     form: str
     kind: str
     argv: list
-    chain: str  # the whole of it
+    chain: str  # regular expression of the whole chain
     roots: str = ROOTS
-    right: float = 0.95  # share of stacks that must look so
-    own: str = ";(main|on_thread)(;|$)"  # what only stacks in the program's own functions have
-    also: str = "$^"  # how else these may look, on the way to the chain's end and back
-    moment: float = 0.3  # of CPU time, or of the clock's
+    right: float = 0.95  # share of stacks that must match the chain
+    own: str = ";(main|on_thread)(;|$)"  # matches only stacks in the program's own functions
+    also: str = "$^"  # other valid stacks, on the way to the chain's end and back
+    moment: float = 0.3  # seconds of a short run, of CPU time or of elapsed time
 
     def warm(self):
-        """The command, for a moment."""
+        """The command for a short run."""
         return [self.moment if isinstance(word, (int, float)) and word != DEEP else word
                 for word in self.argv]
 
@@ -85,7 +84,7 @@ def chains_cases(form, program, seconds, kinds):
 
 
 def c_forms(place, build, seconds):
-    """The shipped build's flags, then other compilers and ways of linking."""
+    """The program with the flags of the release build, then other compilers and linkings."""
     yield from chains_cases("C", build / "tests" / "programs" / "chains", seconds, KINDS)
     forms = {
         "C, clang": (["clang-14"], [*FEW, "plt"]),
@@ -139,7 +138,7 @@ def node_form(_place, _build, seconds):
 
 
 def java_form(place, _build, seconds):
-    """By frame pointers a thread ends at start_thread: the code before it leaves them 0."""
+    """Frame pointers lead to start_thread at most: the code before it sets them to 0."""
     make(tool("javac"), "-d", place, SOURCES / "Chain.java")
     yield Case("OpenJDK", "JIT", [tool("java"), "-Xmx64m", "-XX:+PreserveFramePointer", "-cp",
                                   place, "Chain", 4 * seconds], "", right=0,
@@ -150,5 +149,5 @@ FORMS = [c_forms, cpp_form, rust_form, go_form, node_form, java_form]
 
 
 def cases(place, build, seconds):
-    """All of them, built."""
+    """All cases; their programs are built."""
     return [case for form in FORMS for case in form(place, build, seconds)]

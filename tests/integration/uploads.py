@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""uploads - agents that upload, services that take it or do not, programs that want names."""
+"""uploads - agents that upload debug info, services that accept or reject it, and programs."""
 import contextlib
 import http.server
 import re
@@ -40,16 +40,16 @@ def fleet():
 
 @pytest.fixture
 def start(fleet, request):
-    """start("debuginfo" | "agent", name, flag=value, ...): one that is ready."""
+    """start("debuginfo" | "agent", name, flag=value, ...): a service that is ready."""
     started = []
 
     def make(kind, name=None, **flags):
         name = "-".join(filter(None, (request.node.name[:30], kind, name)))
-        given = {k.replace("_", "-"): v for k, v in flags.items()}
+        own_flags = {k.replace("_", "-"): v for k, v in flags.items()}
         if kind == "agent":
-            given = {"local-store-directory": fleet.run_dir / f"{name}-profiles",
-                     "profiling-duration": "1s", "log-level": "debug"} | given
-        service = Service(fleet, kind, name, given)
+            own_flags = {"local-store-directory": fleet.run_dir / f"{name}-profiles",
+                         "profiling-duration": "1s", "log-level": "debug"} | own_flags
+        service = Service(fleet, kind, name, own_flags)
         service.launch()
         started.append(service)
         service.wait_ready(service.ready, 60)
@@ -69,7 +69,7 @@ def run(*argv):
 
 
 class Program:
-    """A program that was built just now and runs for 50 ms, and its build id."""
+    """A program that is built for the test and runs for 50 ms, and its build id."""
 
     def __init__(self, where, mark, *flags):
         where.mkdir(parents=True, exist_ok=True)
@@ -85,15 +85,15 @@ class Program:
         subprocess.run([self.path, *milliseconds], check=True, timeout=60)
 
     def is_named_by(self, service, tmp_path):
-        """Whether what the service has names the function's file and line."""
+        """Whether the service's debug info resolves the function to its file and line."""
         status, body = service.get(f"/buildid/{self.id}/debuginfo")
         if status != 200:
             return False
-        held = tmp_path / f"held-{self.mark}"
-        held.write_bytes(body)
-        said = run("eu-addr2line", "-e", held, f"work_{self.mark}")
-        assert f"{self.source}:5" in said, said
-        assert said == run("eu-addr2line", "-e", self.whole, f"work_{self.mark}")
+        stored = tmp_path / f"stored-{self.mark}"
+        stored.write_bytes(body)
+        by_stored = run("eu-addr2line", "-e", stored, f"work_{self.mark}")
+        assert f"{self.source}:5" in by_stored, by_stored
+        assert by_stored == run("eu-addr2line", "-e", self.whole, f"work_{self.mark}")
         return True
 
 
@@ -105,7 +105,7 @@ def outcomes(agent, metric="uploads"):
 
 
 def told(agent, build_id):
-    """What became of a build's upload, in order; its unwind table has outcomes too."""
+    """The logged outcomes of a build id's uploads, in order, without those of its unwind table."""
     return re.findall(rf'msg="debug info offered" build_id={build_id} outcome=(\w+)',
                       agent.log_file.read_text())
 
@@ -118,7 +118,7 @@ def uploaders_of(agent):
 
 @contextlib.contextmanager
 def fake_service(answer):
-    """A service whose answers to a PUT are answer(handler); a URL."""
+    """The URL of a service that responds to each PUT with answer(handler)."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -126,7 +126,7 @@ def fake_service(answer):
             answer(self)
 
         def handle_expect_100(self):
-            return True  # whether to go on is answer()'s to say
+            return True  # answer() decides whether to send 100 Continue
 
         def log_message(self, *_):
             pass
