@@ -19,8 +19,8 @@ from harness import Cell, metrics, wait_until
 
 pytestmark = pytest.mark.machine
 
-# `hot` is inlined into `warm`, and their lines differ; all CPU time is in `hot`. Reading the address
-# of the frame makes gcc set up a frame pointer in a function that calls no other function.
+# `hot` is inlined into `warm`, and their lines differ; all CPU time is in `hot`. Reading the frame
+# address makes gcc set up a frame pointer in a function that calls no other function.
 SOURCE = """\
 static volatile unsigned long sink;
 static void *volatile frame;

@@ -116,7 +116,7 @@ class Arrivals:
         return self.found
 
     def once(self):
-        """Without duplicates, which an agent sends again if it is killed before the acknowledgement."""
+        """Without duplicates, which a killed agent had sent before the acknowledgement."""
         seen = set()
         return [each for each in self.found if not (each[0] in seen or seen.add(each[0]))]
 
@@ -137,7 +137,7 @@ def keep_busy(agent, seconds):
 
 
 @pytest.mark.parametrize("away", [20, pytest.param(600, marks=pytest.mark.long)])
-def test_after_a_long_outage_batches_arrive_in_order_at_a_bounded_rate(servers, protos, figure, away):
+def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, protos, figure, away):
     with Cell(servers, f"outage_{away}") as cell:
         cell.start()
         agent = cell.start_service(cell.service("agent", flags={
