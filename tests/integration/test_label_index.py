@@ -145,7 +145,7 @@ def test_a_short_window_has_exactly_its_series(day, every, selector):
         assert sums == {group: count * PERIOD_NS for group, count in counts.items()}
 
 
-def test_of_a_day_with_many_series_only_those_of_a_short_window_are_looked_up(day, every):
+def test_of_a_day_with_many_series_only_series_of_a_short_window_are_looked_up(day, every):
     def looked_up(selector, first, count):
         return request(*day, "query_range", query=selector, sum_by="pod", step=3600,
                    **rounds(day, first, count))["stats"]["series"]

@@ -153,7 +153,7 @@ def rebuild(cell, address, flags, end):
 
 def test_the_comparison_of_rows_finds_damaged_rows(servers, protos):
     """The comparison that this file and tests/chaos use must not pass damaged rows."""
-    with Cell(servers, "rebuild_spoiled") as cell:
+    with Cell(servers, "rebuild_damaged") as cell:
         cell.ingester.flags["compaction-age"] = "300ms"
         cell.start()
         sent = list(messages(protos, random.Random(9)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that end before the agent can inspect them: their samples are stored with whole stacks.
 
-The kernel side has no unwind tables of such a process, so it defers the stack: it ships registers
-and the top of the stack, and the agent walks them with the mappings of their tick (stack_walk.c).
+The kernel side does not know a process of this kind, so it defers the stack: it ships registers and
+the top of the stack, and the agent walks them with the mappings of their tick (stack_walk.c).
 A stack is whole if its root is the beginning of a program or of a thread: an ELF file's entry
 point, or libc's clone().
 """

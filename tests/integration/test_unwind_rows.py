@@ -146,8 +146,8 @@ def test_code_without_unwind_info_is_analysed(tmp_path, figure):
         if rule == oracle.NONE:
             continue
         while start < end:
-            _, told_end, theirs = from_eh_frame[bisect.bisect(starts, start) - 1]
-            size = min(end, told_end) - start
+            _, their_end, theirs = from_eh_frame[bisect.bisect(starts, start) - 1]
+            size = min(end, their_end) - start
             start += size
             by_pointer = theirs[:2] == (oracle.CFA_REGISTER, 6) and rule[1] == 7
             if theirs == oracle.NONE:
